@@ -1,0 +1,62 @@
+//! What the network asks of an application: when to write how much.
+
+use crate::packet::FlowId;
+use fairlane_engine::Stream;
+use fairlane_units::Time;
+
+/// What an application does to a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Writes bytes; `fin`: nothing follows.
+    Write {
+        /// Bytes ([`crate::ENDLESS`]: unlimited).
+        bytes: u64,
+        /// Whether this closes the flow.
+        fin: bool,
+    },
+    /// Stops: unsent data is discarded.
+    Stop,
+}
+
+/// The surroundings of an application during one call.
+pub struct AppCx<'a> {
+    /// The time of the call.
+    pub now: Time,
+    /// The application's random stream.
+    pub rng: &'a mut Stream,
+    /// What it wants done, in order.
+    pub actions: &'a mut Vec<(FlowId, Action)>,
+    /// When it wants to be woken next; [`Time::MAX`] for never.
+    pub wake: &'a mut Time,
+}
+
+impl AppCx<'_> {
+    /// Writes to a flow.
+    pub fn write(&mut self, flow: FlowId, bytes: u64, fin: bool) {
+        self.actions.push((flow, Action::Write { bytes, fin }));
+    }
+    /// Stops a flow.
+    pub fn stop(&mut self, flow: FlowId) {
+        self.actions.push((flow, Action::Stop));
+    }
+    /// Asks to be woken at `at`, in place of any earlier request.
+    pub fn wake_at(&mut self, at: Time) {
+        *self.wake = at;
+    }
+}
+
+/// An application: the source of traffic on one or more flows.
+pub trait App: Send {
+    /// When it first wants to be woken: the start time of its first flow.
+    fn starts_at(&self) -> Time;
+    /// The time it asked for has come.
+    fn on_wake(&mut self, cx: &mut AppCx<'_>);
+    /// Bytes arrived, in order, at the far end of a flow it drives. Called only if `listens`.
+    fn on_delivered(&mut self, flow: FlowId, bytes: u64, cx: &mut AppCx<'_>) {
+        let _ = (flow, bytes, cx);
+    }
+    /// Whether it wants `on_delivered`.
+    fn listens(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,243 @@
+//! Builds a [`World`] from nodes, links, flows and applications.
+
+use crate::app::App;
+use crate::counters::FlowCounters;
+use crate::endpoint::{FlowView, Timers};
+use crate::packet::{Arena, FlowId, Proto};
+use crate::path::{END, Path};
+use crate::port::{Impair, Port, PortId};
+use crate::qdisc::Qdisc;
+use crate::route::{Graph, Router, Routing};
+use crate::sample::Sampler;
+use crate::world::{Flow, Host, Plugs, Side, Slots, World};
+use fairlane_engine::{EventQueue, Key, Stream};
+use fairlane_units::{Dur, Rate, Time};
+
+/// Number of a node.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct NodeId(pub u32);
+
+/// One direction of a link.
+#[derive(Clone, Debug)]
+pub struct LinkDef<Q> {
+    /// Unique name; keys the random streams of the port.
+    pub name: String,
+    /// Where it begins.
+    pub from: NodeId,
+    /// Where it ends.
+    pub to: NodeId,
+    /// Transmission rate, above zero.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Dur,
+    /// The queue before it.
+    pub qdisc: Q,
+    /// Probability of loss after transmission.
+    pub loss: f64,
+    /// Probability of a duplicate.
+    pub duplicate: f64,
+}
+
+/// A flow from one node to another, with its two endpoints.
+#[derive(Clone, Debug)]
+pub struct FlowDef<E> {
+    /// Unique name; decides its path among equal ones.
+    pub name: String,
+    /// The sender's node.
+    pub from: NodeId,
+    /// The receiver's node.
+    pub to: NodeId,
+    /// Transport protocol.
+    pub proto: Proto,
+    /// The endpoint that sends data.
+    pub sender: E,
+    /// The endpoint that receives it.
+    pub receiver: E,
+}
+
+/// Why a world cannot be built.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BuildError {
+    /// No path between the ends of a flow.
+    #[error("flow `{flow}`: no route from `{from}` to `{to}`")]
+    NoRoute {
+        /// The flow.
+        flow: String,
+        /// One end.
+        from: String,
+        /// The other.
+        to: String,
+    },
+    /// A link without a rate.
+    #[error("link `{link}`: the rate must be above zero")]
+    NoRate {
+        /// The link.
+        link: String,
+    },
+    /// A flow that goes nowhere.
+    #[error("flow `{flow}`: both ends are `{node}`")]
+    SameNode {
+        /// The flow.
+        flow: String,
+        /// The node.
+        node: String,
+    },
+    /// A flow without an application.
+    #[error("flow `{flow}` has no source")]
+    NoApp {
+        /// The flow.
+        flow: String,
+    },
+}
+
+/// Collects the parts of a world.
+#[derive(Clone, Debug)]
+pub struct WorldBuilder<P: Plugs> {
+    seed: u64,
+    routing: Routing,
+    nodes: Vec<String>,
+    links: Vec<LinkDef<P::Qdisc>>,
+    flows: Vec<FlowDef<P::Endpoint>>,
+    apps: Vec<(P::App, Vec<FlowId>)>,
+    sample: Option<(Dur, Vec<u32>)>,
+}
+
+impl<P: Plugs> WorldBuilder<P> {
+    /// An empty network whose random streams follow `seed`.
+    pub fn new(seed: u64, routing: Routing) -> Self {
+        Self { seed, routing, nodes: Vec::new(), links: Vec::new(), flows: Vec::new(), apps: Vec::new(), sample: None }
+    }
+    /// Adds a node.
+    pub fn node(&mut self, name: &str) -> NodeId {
+        self.nodes.push(name.to_owned());
+        NodeId(self.nodes.len() as u32 - 1)
+    }
+    /// Adds one direction of a link.
+    pub fn link(&mut self, def: LinkDef<P::Qdisc>) -> PortId {
+        self.links.push(def);
+        PortId(self.links.len() as u32 - 1)
+    }
+    /// Adds a flow.
+    pub fn flow(&mut self, def: FlowDef<P::Endpoint>) -> FlowId {
+        self.flows.push(def);
+        FlowId(self.flows.len() as u32 - 1)
+    }
+    /// Adds the application that drives `flows`.
+    pub fn app(&mut self, app: P::App, flows: Vec<FlowId>) {
+        self.apps.push((app, flows));
+    }
+    /// Samples flows, and the links in `watched`, every `step`.
+    pub fn sample(&mut self, step: Dur, watched: Vec<PortId>) {
+        self.sample = Some((step, watched.into_iter().map(|p| p.0).collect()));
+    }
+
+    /// Lays the routes and makes the world.
+    pub fn build<H: EventQueue>(self) -> Result<World<P, H>, BuildError> {
+        let Self { seed, routing, nodes, links, flows: defs, apps, sample } = self;
+        if let Some(l) = links.iter().find(|l| l.rate == Rate::default()) {
+            return Err(BuildError::NoRate { link: l.name.clone() });
+        }
+        let graph = Graph::new(nodes.len(), links.iter().map(|l| (l.from.0, l.to.0)));
+        let mut router = Router::new(&graph, &nodes, routing);
+
+        let mut hops = Vec::new();
+        let (mut endpoints, mut sides, mut flows) = (Vec::new(), Vec::new(), Vec::new());
+        for (f, d) in defs.into_iter().enumerate() {
+            let name_of = |n: NodeId| nodes[n.0 as usize].clone();
+            if d.from == d.to {
+                return Err(BuildError::SameNode { flow: d.name, node: name_of(d.from) });
+            }
+            for (end, from, to) in [(1, d.from, d.to), (0, d.to, d.from)] {
+                let Some(path) = router.path(&d.name, from.0, to.0) else {
+                    return Err(BuildError::NoRoute { flow: d.name, from: name_of(from), to: name_of(to) });
+                };
+                sides.push(Side { timers: Timers::default(), armed: Time::MAX, route: hops.len() as u32, proto: d.proto });
+                hops.extend(path);
+                hops.push(END | (2 * f as u32 + end));
+            }
+            endpoints.extend([d.sender, d.receiver]);
+            flows.push(Flow {
+                name: d.name,
+                counters: FlowCounters::default(),
+                base: FlowView::default(),
+                started: Time::MAX,
+                completed: Time::MAX,
+                delivered: 0,
+                written: 0,
+                closed: false,
+                app: u32::MAX,
+                watched: false,
+            });
+        }
+
+        let ports: Vec<Port<P::Qdisc>> = links
+            .into_iter()
+            .map(|l| {
+                let rng = |purpose| Stream::new(seed, "port", &l.name, purpose);
+                let impair =
+                    (l.loss > 0.0 || l.duplicate > 0.0).then(|| Impair { loss: l.loss, duplicate: l.duplicate, rng: rng("impair") });
+                let queue_rng = rng("queue");
+                Port::new(l.rate, l.delay, l.qdisc, impair, queue_rng)
+            })
+            .collect();
+
+        let mut hosts = Vec::new();
+        for (i, (app, driven)) in apps.into_iter().enumerate() {
+            for f in &driven {
+                let flow = &mut flows[f.0 as usize];
+                flow.app = i as u32;
+                flow.watched = app.listens();
+            }
+            let name = driven.first().map_or("", |f| &flows[f.0 as usize].name);
+            let wake = app.starts_at();
+            hosts.push(Host { rng: Stream::new(seed, "app", name, "traffic"), wake, armed: wake, app });
+        }
+        if let Some(flow) = flows.iter().find(|f| f.app == u32::MAX) {
+            return Err(BuildError::NoApp { flow: flow.name.clone() });
+        }
+
+        let clocks: Vec<u32> = (0..ports.len() as u32).filter(|&i| ports[i as usize].qdisc.has_timer()).collect();
+        let mut next = ports.len() as u32;
+        let mut block = |n: usize| {
+            let first = next;
+            next += n as u32;
+            first
+        };
+        let slots = Slots { endpoints: block(endpoints.len()), hosts: block(hosts.len()), clocks: block(clocks.len()), sampler: block(1) };
+        let mut events = H::with_slots(next as usize);
+        for (i, host) in hosts.iter().enumerate().filter(|(_, h)| h.wake != Time::MAX) {
+            events.push(Key::new(host.wake, slots.hosts + i as u32));
+        }
+        for i in 0..clocks.len() as u32 {
+            events.push(Key::new(Time::ZERO, slots.clocks + i));
+        }
+        let sampler = sample.map(|(step, watched)| {
+            events.push(Key::new(Time::ZERO, slots.sampler));
+            Sampler::new(step, watched)
+        });
+        Ok(World {
+            path: Path {
+                now: Time::ZERO,
+                events,
+                ports,
+                hops,
+                arena: Arena::default(),
+                flows,
+                slots,
+                drops: Vec::new(),
+                hops_before_reset: 0,
+                copy: None,
+            },
+            endpoints,
+            sides,
+            hosts,
+            clocks,
+            sampler,
+            out: Vec::new(),
+            actions: Vec::new(),
+            events_run: 0,
+            reset_at: Time::ZERO,
+            fingerprint: 0,
+        })
+    }
+}

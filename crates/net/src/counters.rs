@@ -1,0 +1,127 @@
+//! Counters that every run keeps, in ports and flows. Ratios and means are formed from them once, in the metrics module.
+
+use crate::hist::{Hist, Tally};
+use crate::qdisc::{Backlog, Why};
+use fairlane_units::Time;
+
+/// How long a queue held how much: time-weighted distributions of its length in packets and bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Occupancy {
+    /// Picoseconds spent at each length in packets; index 0 is filled in by `close`.
+    pub pkts: Vec<u64>,
+    /// Picoseconds spent at each length in bytes (not kept at zero).
+    pub bytes: Hist,
+    /// Integral of the length in bytes over picoseconds.
+    pub byte_area: u128,
+    /// Integral of the squared length in bytes.
+    pub byte_squares: u128,
+    /// Longest queue in bytes.
+    pub max_bytes: u64,
+    level: Backlog,
+    since: Time,
+}
+
+impl Occupancy {
+    /// The length changed to `level` at `now`.
+    #[inline]
+    pub fn change(&mut self, now: Time, level: Backlog) {
+        if self.level.pkts > 0 {
+            self.spend(now);
+        }
+        self.level = level;
+        self.since = now;
+        self.max_bytes = self.max_bytes.max(level.bytes);
+    }
+
+    #[inline]
+    fn spend(&mut self, now: Time) {
+        let dt = (now - self.since).as_ps();
+        let (n, b) = (self.level.pkts as usize, self.level.bytes);
+        if n >= self.pkts.len() {
+            self.pkts.resize(n + 1, 0);
+        }
+        self.pkts[n] += dt;
+        self.bytes.add(b, dt);
+        let area = u128::from(b) * u128::from(dt);
+        self.byte_area += area;
+        self.byte_squares += area * u128::from(b);
+    }
+
+    /// Forgets the past; the present length stays.
+    pub fn reset(&mut self, now: Time) {
+        *self = Self { level: self.level, since: now, max_bytes: self.level.bytes, ..Self::default() };
+    }
+
+    /// The distribution over the span from `from` to `now`, the empty time included.
+    pub fn close(&self, from: Time, now: Time) -> Self {
+        let mut c = self.clone();
+        c.change(now, self.level);
+        let busy: u64 = c.pkts.iter().skip(1).sum();
+        if c.pkts.is_empty() {
+            c.pkts.push(0);
+        }
+        c.pkts[0] = (now - from).as_ps().saturating_sub(busy);
+        c
+    }
+}
+
+/// Counters of a port since the last reset.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PortCounters {
+    /// Packets whose transmission began.
+    pub sent_pkts: u64,
+    /// Their bytes on the wire.
+    pub sent_bytes: u64,
+    /// Drops by reason.
+    pub drops: [u64; Why::COUNT],
+    /// Bytes dropped, losses on the link included.
+    pub dropped_bytes: u64,
+    /// Packets marked with congestion experienced.
+    pub marks: u64,
+    /// Copies made by the duplication impairment.
+    pub duplicates: u64,
+    /// Waiting times of the packets that had to wait.
+    pub waits: Tally,
+    /// Queue length over time.
+    pub occupancy: Occupancy,
+    /// Backlog at the reset.
+    pub initial: Backlog,
+}
+
+impl PortCounters {
+    /// Drops by the queue, losses on the link not among them.
+    pub fn queue_drops(&self) -> u64 {
+        self.drops.iter().sum::<u64>() - self.drops[Why::Link as usize]
+    }
+}
+
+/// Counters of a flow since the last reset. Packets are those of the forward direction that carry data.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FlowCounters {
+    /// Data packets handed to the network.
+    pub sent_pkts: u64,
+    /// Their bytes on the wire.
+    pub sent_bytes: u64,
+    /// Data packets that arrived.
+    pub received_pkts: u64,
+    /// Their bytes on the wire.
+    pub received_bytes: u64,
+    /// Payload bytes delivered to the application in order, each once.
+    pub delivered: u64,
+    /// One-way delays of the data packets that arrived.
+    pub delay: Tally,
+    /// Sum of |delay of a packet - delay of the one that arrived before it|.
+    pub jitter_sum: u128,
+    /// Number of terms in `jitter_sum`.
+    pub jitter_n: u64,
+    /// Delay of the last packet that arrived.
+    pub last_delay: Option<u64>,
+    /// Round-trip times the sender measured.
+    pub rtt: Tally,
+    /// Drops of data packets by reason, anywhere on the path.
+    pub drops: [u64; Why::COUNT],
+    /// Drops of packets without data (acknowledgments, both directions).
+    pub other_drops: u64,
+    /// Packets of this flow that were marked on their way and arrived.
+    pub marked: u64,
+}

@@ -1,0 +1,170 @@
+//! What the network asks of a transport endpoint. Endpoints are sans-IO: time comes in as an argument,
+//! segments and deadlines go out through [`Cx`].
+
+use crate::packet::{Class, Segment};
+use fairlane_units::{Dur, Time};
+
+/// One of the few timers of an endpoint.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum TimerId {
+    /// Retransmission timeout (RFC 6298).
+    Rto,
+    /// Delayed acknowledgment (RFC 1122 section 4.2.3.2).
+    DelAck,
+    /// Pacing.
+    Pace,
+    /// Loss probe or reordering window (RFC 8985).
+    Probe,
+}
+
+/// Number of timers an endpoint has.
+pub const TIMERS: usize = 4;
+
+impl TimerId {
+    /// All timers.
+    pub const ALL: [Self; TIMERS] = [Self::Rto, Self::DelAck, Self::Pace, Self::Probe];
+}
+
+/// Deadlines of an endpoint. Setting one is a store; the network keeps at most one event for all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timers {
+    deadline: [Time; TIMERS],
+}
+
+impl Default for Timers {
+    fn default() -> Self {
+        Self { deadline: [Time::MAX; TIMERS] }
+    }
+}
+
+impl Timers {
+    /// Sets or moves a deadline.
+    #[inline]
+    pub fn set(&mut self, id: TimerId, at: Time) {
+        self.deadline[id as usize] = at;
+    }
+    /// Takes a deadline back.
+    #[inline]
+    pub fn cancel(&mut self, id: TimerId) {
+        self.deadline[id as usize] = Time::MAX;
+    }
+    /// The deadline, if set.
+    #[inline]
+    pub fn get(&self, id: TimerId) -> Option<Time> {
+        let t = self.deadline[id as usize];
+        (t != Time::MAX).then_some(t)
+    }
+    /// The earliest deadline; [`Time::MAX`] if none is set.
+    #[inline]
+    pub fn next(&self) -> Time {
+        let d = &self.deadline;
+        d[0].min(d[1]).min(d[2].min(d[3]))
+    }
+    /// Takes one timer that is due, if any, and clears it.
+    #[inline]
+    pub fn take_due(&mut self, now: Time) -> Option<TimerId> {
+        let id = TimerId::ALL.into_iter().find(|&id| self.deadline[id as usize] <= now)?;
+        self.cancel(id);
+        Some(id)
+    }
+}
+
+/// A segment on its way out, with what the IP layer needs to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Out {
+    /// The segment.
+    pub seg: Segment,
+    /// Length on the wire, all headers included.
+    pub len: u32,
+    /// Traffic class.
+    pub class: Class,
+}
+
+/// The surroundings of an endpoint during one call.
+pub struct Cx<'a> {
+    /// The time of the call.
+    pub now: Time,
+    /// Segments to send, in order.
+    pub out: &'a mut Vec<Out>,
+    /// The endpoint's deadlines.
+    pub timers: &'a mut Timers,
+    /// Payload bytes handed to the application, in order and for the first time, during this call.
+    pub delivered: u64,
+    /// A round-trip time measured during this call.
+    pub rtt: Option<Dur>,
+    /// Set when every byte the application wrote (and closed with) is acknowledged.
+    pub finished: bool,
+}
+
+impl<'a> Cx<'a> {
+    /// Surroundings with nothing reported yet.
+    #[inline]
+    pub fn new(now: Time, out: &'a mut Vec<Out>, timers: &'a mut Timers) -> Self {
+        Self { now, out, timers, delivered: 0, rtt: None, finished: false }
+    }
+    /// Sends a segment of `len` bytes on the wire.
+    #[inline]
+    pub fn send(&mut self, seg: Segment, len: u32, class: Class) {
+        self.out.push(Out { seg, len, class });
+    }
+}
+
+/// Counters and state of an endpoint, read by samplers and at the end of a run. Bytes unless said otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FlowView {
+    /// Segments sent with data, retransmissions included (UDP: datagrams).
+    pub data_segments: u64,
+    /// Segments retransmitted.
+    pub retransmits: u64,
+    /// Payload bytes sent, retransmissions included.
+    pub data_bytes: u64,
+    /// Payload bytes retransmitted.
+    pub retransmit_bytes: u64,
+    /// Retransmission timeouts with data outstanding.
+    pub timeouts: u64,
+    /// Fast retransmits: entries into loss recovery without a timeout.
+    pub fast_recoveries: u64,
+    /// Window reductions of all kinds.
+    pub cwnd_cuts: u64,
+    /// Duplicate arrivals a receiver reported with D-SACK (RFC 2883).
+    pub dsacks: u64,
+    /// Pure acknowledgments sent.
+    pub acks: u64,
+    /// Highest cumulative acknowledgment received, as payload bytes.
+    pub acked: u64,
+    /// Congestion window.
+    pub cwnd: u64,
+    /// Slow-start threshold; `u64::MAX` while infinite.
+    pub ssthresh: u64,
+    /// Bytes in flight (pipe of RFC 6675 or flight size).
+    pub in_flight: u64,
+    /// Smoothed round-trip time; zero before the first sample.
+    pub srtt: Dur,
+    /// Round-trip time variation.
+    pub rttvar: Dur,
+    /// Retransmission timeout in force.
+    pub rto: Dur,
+    /// Maximum segment size: converts windows to segments.
+    pub mss: u32,
+}
+
+/// A transport endpoint: one end of a flow.
+pub trait Endpoint: Send {
+    /// The flow begins: an active opener connects, a passive one waits.
+    fn start(&mut self, cx: &mut Cx<'_>);
+    /// A segment arrived.
+    fn on_packet(&mut self, seg: &Segment, cx: &mut Cx<'_>);
+    /// A deadline passed.
+    fn on_timer(&mut self, id: TimerId, cx: &mut Cx<'_>);
+    /// The application wrote `bytes` ([`ENDLESS`] for an unlimited source); `fin`: nothing follows.
+    /// A UDP endpoint sends one datagram a call.
+    fn on_write(&mut self, bytes: u64, fin: bool, cx: &mut Cx<'_>);
+    /// The application stops: nothing that was not sent yet will be sent; what was sent is still recovered.
+    fn on_stop(&mut self, cx: &mut Cx<'_>);
+    /// Counters and state.
+    fn view(&self) -> FlowView;
+}
+
+/// Size of a write that never ends.
+pub const ENDLESS: u64 = 1 << 62;

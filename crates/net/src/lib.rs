@@ -1,0 +1,33 @@
+//! The network: packets, ports and links, routes, endpoints' surroundings, and the loop that moves simulated time.
+//!
+//! A packet's way: an [`App`] writes, an [`Endpoint`] sends a [`Segment`], the [`World`] stores it in the [`Arena`] and
+//! hands a [`QPkt`] from [`Port`] to port along its route, until the endpoint at the far side receives it.
+
+mod app;
+mod builder;
+mod counters;
+mod endpoint;
+mod hist;
+mod observe;
+mod packet;
+mod path;
+mod port;
+mod qdisc;
+mod ring;
+mod route;
+mod sample;
+mod world;
+
+pub use app::{Action, App, AppCx};
+pub use builder::{BuildError, FlowDef, LinkDef, NodeId, WorldBuilder};
+pub use counters::{FlowCounters, Occupancy, PortCounters};
+pub use endpoint::{Cx, ENDLESS, Endpoint, FlowView, Out, TIMERS, TimerId, Timers};
+pub use hist::{Hist, Tally};
+pub use observe::{DequeueEvent, DropEvent, EnqueueEvent, HopEvent, Observer, ReceiveEvent, SendEvent};
+pub use packet::{Arena, Block, Class, Ecn, FlowId, PktRef, Proto, QPkt, Segment, flag};
+pub use port::{Impair, Port, PortId};
+pub use qdisc::{Backlog, Drops, LinkInfo, QCx, Qdisc, Why};
+pub use ring::Ring;
+pub use route::Routing;
+pub use sample::{FlowSeries, LinkSeries, Sampler};
+pub use world::{EpId, Flow, Plugs, World};

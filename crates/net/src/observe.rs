@@ -1,0 +1,98 @@
+//! What can be watched. Observers see `&Event` and nothing else, so watching cannot change a result.
+
+use crate::packet::{FlowId, QPkt, Segment};
+use crate::port::PortId;
+use crate::qdisc::{Backlog, Why};
+use crate::world::EpId;
+use fairlane_units::Time;
+
+/// Each event once: its meaning, struct, hook and fields. Expands to the structs and the [`Observer`] trait.
+macro_rules! events {
+    ($($(#[$doc:meta])* $event:ident => $hook:ident { $($(#[$fdoc:meta])* $field:ident: $ty:ty),* $(,)? })*) => {
+        $($(#[$doc])* #[derive(Clone, Copy, Debug, PartialEq)] pub struct $event { $($(#[$fdoc])* pub $field: $ty),* })*
+        /// Receives events in the order of simulated time. Every hook has an empty default; the loop compiled for `()` calls none.
+        pub trait Observer {
+            /// Whether events are made at all.
+            const ON: bool = true;
+            $($(#[$doc])* #[inline] fn $hook(&mut self, e: &$event) { let _ = e; })*
+        }
+        impl Observer for () { const ON: bool = false; }
+        impl<A: Observer, B: Observer> Observer for (A, B) {
+            const ON: bool = A::ON || B::ON;
+            $(#[inline] fn $hook(&mut self, e: &$event) { if A::ON { self.0.$hook(e); } if B::ON { self.1.$hook(e); } })*
+        }
+        impl<O: Observer> Observer for &mut O {
+            const ON: bool = O::ON;
+            $(#[inline] fn $hook(&mut self, e: &$event) { (**self).$hook(e); })*
+        }
+    };
+}
+
+events! {
+    /// An endpoint handed a segment to the network.
+    SendEvent => on_send {
+        /// When.
+        time: Time,
+        /// Which endpoint.
+        endpoint: EpId,
+        /// The packet as the first port will see it.
+        pkt: QPkt,
+        /// The segment.
+        seg: Segment,
+    }
+    /// A port accepted a packet, to wait or to be sent at once.
+    EnqueueEvent => on_enqueue {
+        /// When.
+        time: Time,
+        /// Which port.
+        port: PortId,
+        /// The packet.
+        pkt: QPkt,
+        /// What waits now, the packet included unless it was sent at once.
+        backlog: Backlog,
+    }
+    /// A packet left the queue: its transmission begins.
+    DequeueEvent => on_dequeue {
+        /// When.
+        time: Time,
+        /// Which port.
+        port: PortId,
+        /// The packet; `at` is its arrival time at this queue.
+        pkt: QPkt,
+        /// What waits behind it.
+        backlog: Backlog,
+    }
+    /// A packet was dropped by a queue or lost on a link.
+    DropEvent => on_drop {
+        /// When.
+        time: Time,
+        /// Which port.
+        port: PortId,
+        /// The packet.
+        pkt: QPkt,
+        /// Why.
+        why: Why,
+    }
+    /// The last bit of a packet reached the far end of a link.
+    HopEvent => on_hop {
+        /// When.
+        time: Time,
+        /// The port whose link it crossed.
+        port: PortId,
+        /// The packet.
+        pkt: QPkt,
+    }
+    /// A segment reached an endpoint.
+    ReceiveEvent => on_receive {
+        /// When.
+        time: Time,
+        /// Which endpoint.
+        endpoint: EpId,
+        /// The flow.
+        flow: FlowId,
+        /// The packet as it arrived.
+        pkt: QPkt,
+        /// The segment.
+        seg: Segment,
+    }
+}

@@ -1,0 +1,274 @@
+//! Packets: the 64-byte record in the arena, the small copy that queues and links handle, the segment that endpoints see.
+
+use fairlane_units::Time;
+
+/// Handle of a packet in the [`Arena`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PktRef(pub u32);
+
+/// Number of a flow.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct FlowId(pub u32);
+
+/// Traffic class: the DSCP (RFC 2474) in the low six bits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Class(pub u8);
+
+/// The ECN field of the IP header (RFC 3168 section 5).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u8)]
+pub enum Ecn {
+    /// Not ECN-capable.
+    #[default]
+    NotEct = 0,
+    /// ECT(1).
+    Ect1 = 1,
+    /// ECT(0).
+    Ect0 = 2,
+    /// Congestion experienced.
+    Ce = 3,
+}
+
+impl Ecn {
+    /// Whether a queue may mark instead of drop.
+    pub const fn capable(self) -> bool {
+        !matches!(self, Self::NotEct)
+    }
+    const fn from_bits(b: u8) -> Self {
+        match b & 3 {
+            0 => Self::NotEct,
+            1 => Self::Ect1,
+            2 => Self::Ect0,
+            _ => Self::Ce,
+        }
+    }
+}
+
+/// What a queue or a link holds of a packet: all that a hop needs, 32 bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct QPkt {
+    /// Handle of the full record.
+    pub id: PktRef,
+    /// Length on the wire in bytes.
+    pub len: u32,
+    /// The flow it belongs to.
+    pub flow: FlowId,
+    /// Position in the route table: the hop it is on.
+    pub hop: u32,
+    /// When it arrived at this queue; on a link, when it reaches the other end.
+    pub at: Time,
+    /// Traffic class.
+    pub class: Class,
+    /// ECN field.
+    pub ecn: Ecn,
+    /// Transport protocol, for classifiers.
+    pub proto: Proto,
+    /// Whether it carries data (false: a pure acknowledgement, SYN or FIN).
+    pub data: bool,
+}
+
+/// Transport protocol of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u8)]
+pub enum Proto {
+    /// TCP (RFC 9293).
+    #[default]
+    Tcp,
+    /// UDP (RFC 768).
+    Udp,
+}
+
+/// Bits of the TCP header (RFC 9293 section 3.1).
+pub mod flag {
+    /// No more data from sender.
+    pub const FIN: u8 = 0x01;
+    /// Synchronize sequence numbers.
+    pub const SYN: u8 = 0x02;
+    /// Reset the connection.
+    pub const RST: u8 = 0x04;
+    /// Push function.
+    pub const PSH: u8 = 0x08;
+    /// The acknowledgment field is significant.
+    pub const ACK: u8 = 0x10;
+    /// ECN echo (RFC 3168 section 6.1).
+    pub const ECE: u8 = 0x40;
+    /// Congestion window reduced (RFC 3168 section 6.1).
+    pub const CWR: u8 = 0x80;
+}
+
+/// A range of sequence space, `start..end`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Block {
+    /// First byte.
+    pub start: u64,
+    /// One past the last byte.
+    pub end: u64,
+}
+
+/// A transport segment, 64 bytes. Sequence numbers are 64 bits wide and never wrap; exporters fold them to 32.
+///
+/// SACK blocks are kept relative to `ack`; with timestamps at most three fit, without them four (RFC 2018 section 3, RFC 7323).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct Segment {
+    /// Sequence number of the first payload byte (UDP: number of the datagram).
+    pub seq: u64,
+    /// Acknowledgment number.
+    pub ack: u64,
+    /// When the transport handed it to the network; set by the network.
+    pub sent: Time,
+    opt: [i32; 8],
+    /// Receive window in bytes, scaling already applied.
+    pub wnd: u32,
+    /// Payload bytes.
+    pub payload: u16,
+    /// TCP header bits, see [`flag`].
+    pub flags: u8,
+    meta: u8,
+}
+
+const N_SACK: u8 = 0x07;
+const HAS_TS: u8 = 0x08;
+const ECN_SHIFT: u8 = 4;
+const RETX: u8 = 0x40;
+
+impl Segment {
+    /// One past the last sequence number the segment occupies; SYN and FIN take one each (RFC 9293 section 3.4).
+    #[inline]
+    pub const fn end(&self) -> u64 {
+        self.seq + self.payload as u64 + (self.flags & flag::SYN != 0) as u64 + (self.flags & flag::FIN != 0) as u64
+    }
+    /// Whether the header bit(s) `f` are set.
+    #[inline]
+    pub const fn has(&self, f: u8) -> bool {
+        self.flags & f != 0
+    }
+    /// ECN field of its IP header.
+    #[inline]
+    pub const fn ecn(&self) -> Ecn {
+        Ecn::from_bits(self.meta >> ECN_SHIFT)
+    }
+    /// Sets the ECN field.
+    #[inline]
+    pub const fn set_ecn(&mut self, e: Ecn) {
+        self.meta = self.meta & !(3 << ECN_SHIFT) | (e as u8) << ECN_SHIFT;
+    }
+    /// Whether the sender retransmitted it (for observers and counters; not on the wire).
+    #[inline]
+    pub const fn retransmission(&self) -> bool {
+        self.meta & RETX != 0
+    }
+    /// Marks it as a retransmission.
+    #[inline]
+    pub const fn set_retransmission(&mut self) {
+        self.meta |= RETX;
+    }
+    /// Timestamps option (RFC 7323): value and echo reply.
+    #[inline]
+    pub const fn timestamps(&self) -> Option<(u32, u32)> {
+        if self.meta & HAS_TS != 0 { Some((self.opt[6] as u32, self.opt[7] as u32)) } else { None }
+    }
+    /// Sets the timestamps option. Set it before adding SACK blocks.
+    #[inline]
+    pub const fn set_timestamps(&mut self, val: u32, ecr: u32) {
+        self.opt[6] = val as i32;
+        self.opt[7] = ecr as i32;
+        self.meta |= HAS_TS;
+    }
+    /// Number of SACK blocks.
+    #[inline]
+    pub const fn sack_len(&self) -> usize {
+        (self.meta & N_SACK) as usize
+    }
+    /// SACK block `i` (`i < sack_len()`).
+    #[inline]
+    pub const fn sack(&self, i: usize) -> Block {
+        Block { start: self.ack.wrapping_add_signed(self.opt[2 * i] as i64), end: self.ack.wrapping_add_signed(self.opt[2 * i + 1] as i64) }
+    }
+    /// Adds a SACK block if there is room; set `ack` first.
+    #[inline]
+    pub const fn add_sack(&mut self, b: Block) -> bool {
+        let n = self.sack_len();
+        let room = if self.meta & HAS_TS != 0 { 3 } else { 4 };
+        if n >= room {
+            return false;
+        }
+        self.opt[2 * n] = b.start.wrapping_sub(self.ack) as i64 as i32;
+        self.opt[2 * n + 1] = b.end.wrapping_sub(self.ack) as i64 as i32;
+        self.meta += 1;
+        true
+    }
+}
+
+/// All packets alive, in one growing array with a free list; a handle is an index.
+#[derive(Clone, Debug, Default)]
+pub struct Arena {
+    segs: Vec<Segment>,
+    free: Vec<u32>,
+}
+
+impl Arena {
+    /// Stores a segment.
+    #[inline]
+    pub fn insert(&mut self, seg: Segment) -> PktRef {
+        match self.free.pop() {
+            Some(i) => {
+                self.segs[i as usize] = seg;
+                PktRef(i)
+            }
+            None => {
+                self.segs.push(seg);
+                PktRef(self.segs.len() as u32 - 1)
+            }
+        }
+    }
+    /// Takes a segment out.
+    #[inline]
+    pub fn remove(&mut self, r: PktRef) -> Segment {
+        self.free.push(r.0);
+        self.segs[r.0 as usize]
+    }
+    /// Looks at a segment.
+    #[inline]
+    pub fn get(&self, r: PktRef) -> &Segment {
+        &self.segs[r.0 as usize]
+    }
+    /// Number of packets alive.
+    pub fn len(&self) -> usize {
+        self.segs.len() - self.free.len()
+    }
+    /// Whether none is alive.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_keep_their_size() {
+        assert_eq!(size_of::<Segment>(), 64);
+        assert_eq!(size_of::<QPkt>(), 32);
+    }
+
+    /// RFC 2018 section 3: at most four blocks, three beside timestamps.
+    #[test]
+    fn sack_blocks_share_room_with_timestamps() {
+        let mut s = Segment { ack: 10_000, ..Segment::default() };
+        let b = |i: u64| Block { start: 12_000 + 2000 * i, end: 13_000 + 2000 * i };
+        assert_eq!((0..6).filter(|&i| s.add_sack(b(i))).count(), 4);
+        assert_eq!(s.sack(3), b(3));
+        let mut t = Segment { ack: 10_000, ..Segment::default() };
+        t.set_timestamps(u32::MAX, 7);
+        assert_eq!((0..6).filter(|&i| t.add_sack(b(i))).count(), 3);
+        assert_eq!(t.timestamps(), Some((u32::MAX, 7)));
+        // D-SACK (RFC 2883): the first block may lie below the cumulative acknowledgment.
+        let mut d = Segment { ack: 10_000, ..Segment::default() };
+        d.add_sack(Block { start: 4000, end: 5000 });
+        assert_eq!(d.sack(0), Block { start: 4000, end: 5000 });
+        d.set_ecn(Ecn::Ce);
+        assert_eq!((d.ecn(), d.sack_len()), (Ecn::Ce, 1));
+    }
+}

@@ -1,0 +1,284 @@
+//! Ports, links and the packets on them: what happens between two endpoints.
+
+use crate::observe::{DequeueEvent, DropEvent, EnqueueEvent, HopEvent, Observer};
+use crate::packet::{Arena, Class, Proto, QPkt, Segment};
+use crate::port::{Port, PortId};
+use crate::qdisc::{Drops, QCx, Qdisc, Why};
+use crate::world::{Flow, Slots};
+use fairlane_engine::{EventQueue, Key, Slot};
+use fairlane_units::Time;
+
+/// Set in an entry of the hop table that names the endpoint at the end of a route.
+pub(crate) const END: u32 = 1 << 31;
+
+/// The part of the world that packets cross.
+#[derive(Clone, Debug)]
+pub(crate) struct Path<Q, H> {
+    pub(crate) now: Time,
+    pub(crate) events: H,
+    pub(crate) ports: Vec<Port<Q>>,
+    /// All routes one after the other: port numbers, then the endpoint with [`END`] set.
+    pub(crate) hops: Vec<u32>,
+    pub(crate) arena: Arena,
+    pub(crate) flows: Vec<Flow>,
+    pub(crate) slots: Slots,
+    pub(crate) drops: Drops,
+    pub(crate) hops_before_reset: u64,
+    /// A duplicate that arrived at an endpoint together with its original.
+    pub(crate) copy: Option<(u32, QPkt)>,
+}
+
+impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
+    /// Puts a segment on its way; returns the packet as the first port sees it.
+    #[inline]
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn send<O: Observer>(
+        &mut self,
+        ep: u32,
+        route: u32,
+        proto: Proto,
+        mut seg: Segment,
+        len: u32,
+        class: Class,
+        now: Time,
+        obs: &mut O,
+    ) -> QPkt {
+        seg.sent = now;
+        let flow = crate::packet::FlowId(ep >> 1);
+        let data = seg.payload > 0;
+        if data && ep & 1 == 0 {
+            let c = &mut self.flows[flow.0 as usize].counters;
+            c.sent_pkts += 1;
+            c.sent_bytes += u64::from(len);
+        }
+        let pkt = QPkt { id: self.arena.insert(seg), len, flow, hop: route, at: now, class, ecn: seg.ecn(), proto, data };
+        self.accept(self.hops[route as usize], pkt, now, obs);
+        pkt
+    }
+
+    /// The event of a port: a packet reaches the far end of the link. Returns it if that is an endpoint.
+    #[inline]
+    pub(crate) fn on_port<O: Observer>(&mut self, i: Slot, now: Time, obs: &mut O) -> Option<(u32, QPkt)> {
+        let port = &mut self.ports[i as usize];
+        if port.wake == now {
+            port.wake = Time::MAX;
+        }
+        if port.queued {
+            self.settle(i, now, obs);
+        }
+        let port = &mut self.ports[i as usize];
+        let arrived = match port.ring.front() {
+            Some(p) if p.at == now => port.ring.pop(),
+            _ => None,
+        };
+        let Some(pkt) = arrived else {
+            self.arm_wake::<O>(i);
+            return None;
+        };
+        if let Some(next) = port.ring.front() {
+            self.events.push(Key::new(next.at, i));
+        }
+        if O::ON || (port.queued && port.ring.is_empty()) {
+            self.arm_wake::<O>(i);
+        }
+        if self.ports[i as usize].impair.is_some() {
+            return self.impaired(i, pkt, now, obs);
+        }
+        self.forward(i, pkt, now, obs)
+    }
+
+    /// Hands a packet that crossed link `i` to the next port, or returns it if its route ends here.
+    #[inline]
+    fn forward<O: Observer>(&mut self, i: u32, mut pkt: QPkt, now: Time, obs: &mut O) -> Option<(u32, QPkt)> {
+        if O::ON {
+            obs.on_hop(&HopEvent { time: now, port: PortId(i), pkt });
+        }
+        pkt.hop += 1;
+        let next = self.hops[pkt.hop as usize];
+        if next & END != 0 {
+            return Some((next & !END, pkt));
+        }
+        self.accept(next, pkt, now, obs);
+        None
+    }
+
+    #[cold]
+    fn impaired<O: Observer>(&mut self, i: u32, pkt: QPkt, now: Time, obs: &mut O) -> Option<(u32, QPkt)> {
+        let port = &mut self.ports[i as usize];
+        let (mut lose, mut twice) = (false, false);
+        if let Some(imp) = &mut port.impair {
+            // Both draws are always made, so that changing one probability leaves the other's luck alone.
+            let (u, v) = (imp.rng.uniform(), imp.rng.uniform());
+            lose = u < imp.loss;
+            twice = v < imp.duplicate;
+        }
+        if lose {
+            self.drop_packet(i, pkt, Why::Link, now, obs);
+            return None;
+        }
+        if twice {
+            port.counters.duplicates += 1;
+            let copy = QPkt { id: self.arena.insert(*self.arena.get(pkt.id)), ..pkt };
+            self.copy = self.forward(i, copy, now, obs);
+        }
+        self.forward(i, pkt, now, obs)
+    }
+
+    /// The duplicate that reached an endpoint in this event, if any.
+    #[inline]
+    pub(crate) fn take_copy(&mut self) -> Option<(u32, QPkt)> {
+        self.copy.take()
+    }
+
+    /// A packet arrives at a port.
+    #[inline]
+    pub(crate) fn accept<O: Observer>(&mut self, i: u32, mut pkt: QPkt, now: Time, obs: &mut O) {
+        if self.ports[i as usize].queued {
+            self.settle(i, now, obs);
+        }
+        let port = &mut self.ports[i as usize];
+        pkt.at = now;
+        let mut cx = QCx { now, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
+        if !port.queued && port.busy_until <= now {
+            let passed = port.qdisc.pass(pkt, &mut cx);
+            let marks = cx.marks;
+            port.counters.marks += u64::from(marks);
+            let level = port.qdisc.backlog();
+            if level.pkts > 0 {
+                port.queued = true;
+                port.counters.occupancy.change(now, level);
+            }
+            if O::ON && (passed.is_some() || level.pkts > 0) {
+                obs.on_enqueue(&EnqueueEvent { time: now, port: PortId(i), pkt, backlog: level });
+            }
+            if let Some(p) = passed {
+                self.transmit(i, p, now, obs);
+            }
+        } else {
+            port.qdisc.enqueue(pkt, &mut cx);
+            let marks = cx.marks;
+            port.counters.marks += u64::from(marks);
+            let level = port.qdisc.backlog();
+            port.queued = level.pkts > 0;
+            port.counters.occupancy.change(now, level);
+            if O::ON && !self.drops.iter().any(|(p, _)| p.id == pkt.id) {
+                obs.on_enqueue(&EnqueueEvent { time: now, port: PortId(i), pkt, backlog: level });
+            }
+        }
+        if !self.drops.is_empty() {
+            self.take_drops(i, now, obs);
+        }
+        let port = &self.ports[i as usize];
+        if port.queued && (O::ON || port.ring.is_empty()) {
+            self.arm_wake::<O>(i);
+        }
+    }
+
+    /// Begins the transmission of a packet that has just left the queue.
+    #[inline]
+    fn transmit<O: Observer>(&mut self, i: u32, mut pkt: QPkt, start: Time, obs: &mut O) {
+        let port = &mut self.ports[i as usize];
+        if O::ON {
+            obs.on_dequeue(&DequeueEvent { time: start, port: PortId(i), pkt, backlog: port.qdisc.backlog() });
+        }
+        let waited = (start - pkt.at).as_ps();
+        if waited > 0 {
+            port.counters.waits.add(waited);
+        }
+        port.counters.sent_pkts += 1;
+        port.counters.sent_bytes += u64::from(pkt.len);
+        port.busy_until = start + port.tx_time(pkt.len);
+        pkt.at = port.busy_until + port.delay;
+        if port.ring.is_empty() {
+            self.events.push(Key::new(pkt.at, i));
+        }
+        port.ring.push(pkt);
+    }
+
+    /// Carries out the departures due at port `i` by `now`, each at its own time.
+    pub(crate) fn settle<O: Observer>(&mut self, i: u32, now: Time, obs: &mut O) {
+        loop {
+            let port = &mut self.ports[i as usize];
+            let start = port.next_start();
+            if !port.queued || start > now {
+                return;
+            }
+            let mut cx = QCx { now: start, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
+            let left = port.qdisc.dequeue(&mut cx);
+            let marks = cx.marks;
+            port.counters.marks += u64::from(marks);
+            let level = port.qdisc.backlog();
+            port.counters.occupancy.change(start, level);
+            port.queued = level.pkts > 0;
+            if !self.drops.is_empty() {
+                self.take_drops(i, start, obs);
+            }
+            match left {
+                Some(p) => self.transmit(i, p, start, obs),
+                None => return,
+            }
+        }
+    }
+
+    /// Settles every port.
+    pub(crate) fn settle_all<O: Observer>(&mut self, now: Time, obs: &mut O) {
+        for i in 0..self.ports.len() as u32 {
+            self.settle(i, now, obs);
+        }
+    }
+
+    /// Makes sure that a waiting packet is looked at when it may start, where no packet on the link will do that:
+    /// behind a shaper, and under observers, who want to see departures when they happen.
+    #[cold]
+    fn arm_wake<O: Observer>(&mut self, i: u32) {
+        let port = &mut self.ports[i as usize];
+        if !port.queued || !(O::ON || port.ring.is_empty()) {
+            return;
+        }
+        let start = port.next_start().max(self.now);
+        if start < port.wake {
+            port.wake = start;
+            self.events.push(Key::new(start, i));
+        }
+    }
+
+    /// The timer of a queue discipline.
+    pub(crate) fn on_clock<O: Observer>(&mut self, i: u32, slot: Slot, now: Time, obs: &mut O) {
+        self.settle(i, now, obs);
+        let port = &mut self.ports[i as usize];
+        let mut cx = QCx { now, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
+        let next = port.qdisc.on_timer(&mut cx);
+        if let Some(t) = next.filter(|&t| t > now) {
+            self.events.push(Key::new(t, slot));
+        }
+        if !self.drops.is_empty() {
+            let level = port.qdisc.backlog();
+            port.counters.occupancy.change(now, level);
+            port.queued = level.pkts > 0;
+            self.take_drops(i, now, obs);
+        }
+    }
+
+    #[cold]
+    fn take_drops<O: Observer>(&mut self, i: u32, now: Time, obs: &mut O) {
+        while let Some((pkt, why)) = self.drops.pop() {
+            self.drop_packet(i, pkt, why, now, obs);
+        }
+    }
+
+    fn drop_packet<O: Observer>(&mut self, i: u32, pkt: QPkt, why: Why, now: Time, obs: &mut O) {
+        let c = &mut self.ports[i as usize].counters;
+        c.drops[why as usize] += 1;
+        c.dropped_bytes += u64::from(pkt.len);
+        let f = &mut self.flows[pkt.flow.0 as usize].counters;
+        if pkt.data {
+            f.drops[why as usize] += 1;
+        } else {
+            f.other_drops += 1;
+        }
+        self.arena.remove(pkt.id);
+        if O::ON {
+            obs.on_drop(&DropEvent { time: now, port: PortId(i), pkt, why });
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! What a port asks of a queue discipline.
+
+use crate::packet::{Ecn, QPkt};
+use fairlane_engine::Stream;
+use fairlane_units::{Dur, Rate, Time};
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Why {
+    /// The buffer was full.
+    Overflow,
+    /// A random early drop by the law of the queue.
+    Early,
+    /// The law was in its forced region (for instance RED above the maximum threshold).
+    Forced,
+    /// The law dropped at the head (for instance CoDel).
+    Head,
+    /// Evicted from the longest queue to make room.
+    Evicted,
+    /// Lost on the link by an impairment.
+    Link,
+}
+
+impl Why {
+    /// All reasons, in order.
+    pub const ALL: [Self; 6] = [Self::Overflow, Self::Early, Self::Forced, Self::Head, Self::Evicted, Self::Link];
+    /// Number of reasons.
+    pub const COUNT: usize = Self::ALL.len();
+    /// The name in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Overflow => "overflow",
+            Self::Early => "early",
+            Self::Forced => "forced",
+            Self::Head => "head",
+            Self::Evicted => "evicted",
+            Self::Link => "link",
+        }
+    }
+}
+
+/// Packets and bytes waiting; the packet in transmission is not among them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Backlog {
+    /// Packets.
+    pub pkts: u32,
+    /// Bytes on the wire.
+    pub bytes: u64,
+}
+
+impl Backlog {
+    /// Counts a packet in.
+    #[inline]
+    pub const fn add(&mut self, p: &QPkt) {
+        self.pkts += 1;
+        self.bytes += p.len as u64;
+    }
+    /// Counts a packet out.
+    #[inline]
+    pub const fn sub(&mut self, p: &QPkt) {
+        self.pkts -= 1;
+        self.bytes -= p.len as u64;
+    }
+}
+
+/// The link a queue feeds, known when the queue is built.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LinkInfo {
+    /// Transmission rate.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Dur,
+}
+
+/// Drops made during one call, with their reasons. Nearly always empty.
+pub type Drops = Vec<(QPkt, Why)>;
+
+/// The surroundings of a queue discipline during one call.
+pub struct QCx<'a> {
+    /// The time of the call. A dequeue may be carried out later than it happens, never in another order.
+    pub now: Time,
+    /// The queue's own random stream.
+    pub rng: &'a mut Stream,
+    /// Where drops go; the port counts them and frees the packets.
+    pub drops: &'a mut Drops,
+    /// Number of packets marked during the call.
+    pub marks: u32,
+}
+
+impl QCx<'_> {
+    /// Drops a packet that was offered or held.
+    #[inline]
+    pub fn drop(&mut self, p: QPkt, why: Why) {
+        self.drops.push((p, why));
+    }
+    /// Sets congestion experienced (RFC 3168 section 5). The packet must be ECN-capable.
+    #[inline]
+    pub fn mark(&mut self, p: &mut QPkt) {
+        debug_assert!(p.ecn.capable());
+        p.ecn = Ecn::Ce;
+        self.marks += 1;
+    }
+}
+
+/// A queue discipline: stores packets and decides which leaves next.
+///
+/// The port calls `dequeue` in the order of time, at the start of each transmission, and may be late in
+/// doing so: between two arrivals nothing but `cx.now` tells the queue what time it is.
+pub trait Qdisc: Send {
+    /// Offers a packet. It is held, or dropped through `cx`.
+    fn enqueue(&mut self, p: QPkt, cx: &mut QCx<'_>);
+    /// The next packet to transmit.
+    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<QPkt>;
+    /// Offers a packet to an empty queue before a free link: the same as `enqueue` then `dequeue`, which
+    /// a FIFO can do without storing the packet.
+    #[inline]
+    fn pass(&mut self, p: QPkt, cx: &mut QCx<'_>) -> Option<QPkt> {
+        self.enqueue(p, cx);
+        self.dequeue(cx)
+    }
+    /// What waits.
+    fn backlog(&self) -> Backlog;
+    /// Shapers: when to ask again although packets wait. `None`: at once.
+    fn ready_at(&self) -> Option<Time> {
+        None
+    }
+    /// Called at start (at time zero) and at each time returned by the last call: the next periodic update.
+    fn on_timer(&mut self, cx: &mut QCx<'_>) -> Option<Time> {
+        let _ = cx;
+        None
+    }
+    /// Whether `on_timer` wants to be called at all.
+    fn has_timer(&self) -> bool {
+        false
+    }
+    /// Inner variables for plots (average queue, drop probability...), by name.
+    fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        let _ = out;
+    }
+}

@@ -1,0 +1,125 @@
+//! A first-in first-out ring of small records that grows to its high-water mark and then stays.
+
+/// A FIFO of `Copy` records.
+#[derive(Clone, Debug)]
+pub struct Ring<T: Copy> {
+    buf: Vec<T>,
+    head: u32,
+    len: u32,
+}
+
+impl<T: Copy> Default for Ring<T> {
+    fn default() -> Self {
+        Self { buf: Vec::new(), head: 0, len: 0 }
+    }
+}
+
+impl<T: Copy> Ring<T> {
+    /// Number of records.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len as usize
+    }
+    /// Whether it holds none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+    #[inline]
+    fn index(&self, i: u32) -> usize {
+        ((self.head.wrapping_add(i)) & (self.buf.len() as u32).wrapping_sub(1)) as usize
+    }
+    /// Appends a record.
+    #[inline]
+    pub fn push(&mut self, x: T) {
+        if self.len() == self.buf.len() {
+            self.grow(x);
+        }
+        let i = self.index(self.len);
+        self.buf[i] = x;
+        self.len += 1;
+    }
+    #[cold]
+    fn grow(&mut self, filler: T) {
+        let n = self.buf.len();
+        self.buf.rotate_left(self.head as usize);
+        self.head = 0;
+        let size = (2 * n).max(4);
+        self.buf.reserve_exact(size - n);
+        self.buf.resize(size, filler);
+    }
+    /// Takes the oldest record.
+    #[inline]
+    pub fn pop(&mut self) -> Option<T> {
+        if self.len == 0 {
+            return None;
+        }
+        let x = self.buf[self.index(0)];
+        self.head = self.head.wrapping_add(1) & (self.buf.len() as u32 - 1);
+        self.len -= 1;
+        Some(x)
+    }
+    /// Takes the newest record.
+    pub fn pop_back(&mut self) -> Option<T> {
+        if self.len == 0 {
+            return None;
+        }
+        self.len -= 1;
+        Some(self.buf[self.index(self.len)])
+    }
+    /// The oldest record.
+    #[inline]
+    pub fn front(&self) -> Option<&T> {
+        if self.len == 0 { None } else { Some(&self.buf[self.index(0)]) }
+    }
+    /// Record `i`, counted from the oldest.
+    #[inline]
+    pub fn get(&self, i: usize) -> Option<&T> {
+        if i < self.len() { Some(&self.buf[self.index(i as u32)]) } else { None }
+    }
+    /// Record `i`, counted from the oldest.
+    #[inline]
+    pub fn get_mut(&mut self, i: usize) -> Option<&mut T> {
+        if i < self.len() {
+            let j = self.index(i as u32);
+            Some(&mut self.buf[j])
+        } else {
+            None
+        }
+    }
+    /// All records, oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        (0..self.len).map(|i| &self.buf[self.index(i)])
+    }
+    /// Forgets all records and keeps the memory.
+    pub fn clear(&mut self) {
+        self.head = 0;
+        self.len = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::VecDeque;
+
+    #[test]
+    fn behaves_like_a_deque() {
+        let mut ring = Ring::default();
+        let mut model = VecDeque::new();
+        let mut x = 12345_u32;
+        for i in 0..20_000_u32 {
+            x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            match x >> 29 {
+                0..=3 => {
+                    ring.push(i);
+                    model.push_back(i);
+                }
+                4..=6 => assert_eq!(ring.pop(), model.pop_front()),
+                _ => assert_eq!(ring.pop_back(), model.pop_back()),
+            }
+            assert_eq!((ring.len(), ring.front()), (model.len(), model.front()));
+        }
+        assert!(ring.iter().eq(model.iter()));
+    }
+}

@@ -1,0 +1,139 @@
+//! Time series, sampled at a fixed step by a source of events of its own.
+
+use crate::endpoint::FlowView;
+use crate::port::Port;
+use crate::qdisc::Qdisc;
+use crate::world::Flow;
+use fairlane_units::{Dur, Time};
+
+/// One row a flow and sample.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FlowSeries {
+    /// Seconds.
+    pub time: Vec<f64>,
+    /// Number of the flow.
+    pub flow: Vec<u32>,
+    /// Congestion window in bytes.
+    pub cwnd: Vec<f64>,
+    /// Slow-start threshold in bytes; infinite before the first loss.
+    pub ssthresh: Vec<f64>,
+    /// Smoothed round-trip time in seconds; NaN before the first sample.
+    pub srtt: Vec<f64>,
+    /// Bytes in flight.
+    pub in_flight: Vec<f64>,
+    /// Bits a second delivered in order to the application since the sample before.
+    pub goodput: Vec<f64>,
+    /// Bits a second on the wire that reached the receiver since the sample before.
+    pub throughput: Vec<f64>,
+}
+
+/// One row a port and sample.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LinkSeries {
+    /// Seconds.
+    pub time: Vec<f64>,
+    /// Number of the port.
+    pub port: Vec<u32>,
+    /// Packets waiting.
+    pub queue: Vec<f64>,
+    /// Bytes waiting.
+    pub queue_bytes: Vec<f64>,
+    /// Bits a second whose transmission began since the sample before.
+    pub throughput: Vec<f64>,
+    /// Packets dropped since the sample before.
+    pub drops: Vec<f64>,
+    /// Inner variables of the queue disciplines, by name; NaN where a queue has none of that name.
+    pub gauges: Vec<(&'static str, Vec<f64>)>,
+}
+
+/// What a sample needs to know of the one before.
+#[derive(Clone, Debug, Default)]
+struct Before {
+    delivered: u64,
+    received: u64,
+}
+
+/// The sampler and what it has recorded.
+#[derive(Clone, Debug)]
+pub struct Sampler {
+    step: Dur,
+    flows_before: Vec<Before>,
+    ports_before: Vec<Before>,
+    /// Ports that are sampled.
+    watched: Vec<u32>,
+    /// Flows over time.
+    pub flows: FlowSeries,
+    /// Links over time.
+    pub links: LinkSeries,
+}
+
+impl Sampler {
+    /// Samples every `step`; links only those in `watched`.
+    pub fn new(step: Dur, watched: Vec<u32>) -> Self {
+        Self {
+            step,
+            flows_before: Vec::new(),
+            ports_before: Vec::new(),
+            watched,
+            flows: FlowSeries::default(),
+            links: LinkSeries::default(),
+        }
+    }
+
+    /// The step.
+    pub fn step(&self) -> Dur {
+        self.step
+    }
+
+    /// Takes one sample; returns when the next is due.
+    pub(crate) fn record<'a, Q: Qdisc + 'a>(
+        &mut self,
+        now: Time,
+        flows: impl ExactSizeIterator<Item = &'a Flow>,
+        view: impl Fn(usize) -> FlowView,
+        ports: &[Port<Q>],
+    ) -> Time {
+        let (t, bits) = (now.as_secs_f64(), 8.0 / self.step.as_secs_f64());
+        self.flows_before.resize_with(flows.len(), Before::default);
+        for (i, flow) in flows.enumerate() {
+            let (v, s, before) = (view(i), &mut self.flows, &mut self.flows_before[i]);
+            // Counters fall back to zero at the end of the warm-up; that step then counts from there.
+            let received = flow.counters.received_bytes;
+            s.time.push(t);
+            s.flow.push(i as u32);
+            s.cwnd.push(v.cwnd as f64);
+            s.ssthresh.push(if v.ssthresh == u64::MAX { f64::INFINITY } else { v.ssthresh as f64 });
+            s.srtt.push(if v.srtt == Dur::ZERO { f64::NAN } else { v.srtt.as_secs_f64() });
+            s.in_flight.push(v.in_flight as f64);
+            s.goodput.push((flow.delivered - before.delivered) as f64 * bits);
+            s.throughput.push(received.checked_sub(before.received).unwrap_or(received) as f64 * bits);
+            *before = Before { delivered: flow.delivered, received };
+        }
+        self.ports_before.resize_with(self.watched.len(), Before::default);
+        for (&i, before) in self.watched.iter().zip(&mut self.ports_before) {
+            let (port, s) = (&ports[i as usize], &mut self.links);
+            let (level, c) = (port.qdisc().backlog(), port.counters());
+            let drops: u64 = c.drops.iter().sum();
+            s.time.push(t);
+            s.port.push(i);
+            s.queue.push(f64::from(level.pkts));
+            s.queue_bytes.push(level.bytes as f64);
+            s.throughput.push(c.sent_bytes.checked_sub(before.received).unwrap_or(c.sent_bytes) as f64 * bits);
+            s.drops.push(drops.checked_sub(before.delivered).unwrap_or(drops) as f64);
+            *before = Before { delivered: drops, received: c.sent_bytes };
+            let rows = s.time.len();
+            port.qdisc().gauges(&mut |name, value| {
+                let k = s.gauges.iter().position(|(n, _)| *n == name).unwrap_or_else(|| {
+                    s.gauges.push((name, Vec::new()));
+                    s.gauges.len() - 1
+                });
+                s.gauges[k].1.resize(rows - 1, f64::NAN);
+                s.gauges[k].1.push(value);
+            });
+            for (_, column) in &mut s.gauges {
+                column.resize(rows, f64::NAN);
+            }
+        }
+        now + self.step
+    }
+}

@@ -1,0 +1,374 @@
+//! The world of one run: all its state as plain owned data, and the loop that moves time.
+
+use crate::app::{Action, App, AppCx};
+use crate::counters::FlowCounters;
+use crate::endpoint::{Cx, Endpoint, FlowView, Out, Timers};
+use crate::observe::{Observer, ReceiveEvent, SendEvent};
+use crate::packet::{FlowId, Proto, QPkt};
+use crate::path::{END, Path};
+use crate::port::{Port, PortId};
+use crate::qdisc::Qdisc;
+use crate::sample::Sampler;
+use fairlane_engine::{EventQueue, Key, QuadHeap, Slot, Stream};
+use fairlane_units::Time;
+
+/// The types plugged into a world: enums over the built-in ones, or a user's own.
+pub trait Plugs: Clone + Send + 'static {
+    /// Queue disciplines.
+    type Qdisc: Qdisc + Clone;
+    /// Transport endpoints.
+    type Endpoint: Endpoint + Clone;
+    /// Applications.
+    type App: App + Clone;
+}
+
+/// Number of an endpoint: `2 f` is the sender of flow `f`, `2 f + 1` its receiver.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct EpId(pub u32);
+
+impl EpId {
+    /// The flow it belongs to.
+    pub const fn flow(self) -> FlowId {
+        FlowId(self.0 >> 1)
+    }
+    /// Whether it is the side that data flows to.
+    pub const fn receives(self) -> bool {
+        self.0 & 1 == 1
+    }
+}
+
+/// A flow: its counters and its progress.
+#[derive(Clone, Debug)]
+pub struct Flow {
+    /// Unique name.
+    pub name: String,
+    /// Counters since the last reset.
+    pub counters: FlowCounters,
+    /// The sender's view at the last reset: subtract it from the present one.
+    pub base: FlowView,
+    /// When the application first wrote; `MAX` before.
+    pub started: Time,
+    /// When the last byte written reached the receiving application; `MAX` before.
+    pub completed: Time,
+    /// Payload bytes delivered since the flow began.
+    pub delivered: u64,
+    pub(crate) written: u64,
+    pub(crate) closed: bool,
+    pub(crate) app: u32,
+    pub(crate) watched: bool,
+}
+
+/// What the loop needs of an endpoint beside its state.
+#[derive(Clone, Debug)]
+pub(crate) struct Side {
+    pub(crate) timers: Timers,
+    /// Time of the earliest event queued for its timers.
+    pub(crate) armed: Time,
+    /// Where its route begins in the table of hops.
+    pub(crate) route: u32,
+    pub(crate) proto: Proto,
+}
+
+/// An application with its stream and its next wake-up.
+#[derive(Clone, Debug)]
+pub(crate) struct Host<A> {
+    pub(crate) app: A,
+    pub(crate) rng: Stream,
+    pub(crate) wake: Time,
+    pub(crate) armed: Time,
+}
+
+/// Everything of one run. Cloning it makes a branch with its own future.
+#[derive(Clone, Debug)]
+pub struct World<P: Plugs, H: EventQueue = QuadHeap> {
+    pub(crate) path: Path<P::Qdisc, H>,
+    pub(crate) endpoints: Vec<P::Endpoint>,
+    pub(crate) sides: Vec<Side>,
+    pub(crate) hosts: Vec<Host<P::App>>,
+    /// Ports whose queue has a timer of its own.
+    pub(crate) clocks: Vec<u32>,
+    pub(crate) sampler: Option<Sampler>,
+    pub(crate) out: Vec<Out>,
+    pub(crate) actions: Vec<(FlowId, Action)>,
+    pub(crate) events_run: u64,
+    pub(crate) reset_at: Time,
+    pub(crate) fingerprint: u64,
+}
+
+/// First slot of each kind of event source, in the order of ties.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Slots {
+    pub(crate) endpoints: Slot,
+    pub(crate) hosts: Slot,
+    pub(crate) clocks: Slot,
+    pub(crate) sampler: Slot,
+}
+
+impl<P: Plugs, H: EventQueue> World<P, H> {
+    /// Runs events up to and including `until`, at most `budget` of them. Returns whether `until` was reached.
+    pub fn advance<O: Observer>(&mut self, until: Time, budget: u64, obs: &mut O) -> bool {
+        let last = Key::new(until, Slot::MAX);
+        let slots = self.path.slots;
+        for done in 0..budget {
+            let Some(key) = self.path.events.pop_until(last) else {
+                self.events_run += done;
+                self.path.now = until;
+                return true;
+            };
+            let (now, slot) = (key.time(), key.slot());
+            self.path.now = now;
+            if slot < slots.endpoints {
+                if let Some((ep, pkt)) = self.path.on_port(slot, now, obs) {
+                    self.receive(ep, pkt, now, obs);
+                }
+            } else if slot < slots.hosts {
+                self.on_timers(slot - slots.endpoints, now, obs);
+            } else if slot < slots.clocks {
+                self.on_host((slot - slots.hosts) as usize, now, obs);
+            } else if slot < slots.sampler {
+                self.path.on_clock(self.clocks[(slot - slots.clocks) as usize], slot, now, obs);
+            } else {
+                self.on_sample(now, obs);
+            }
+            if let Some((ep, pkt)) = self.path.take_copy() {
+                self.receive(ep, pkt, now, obs);
+            }
+        }
+        self.events_run += budget;
+        false
+    }
+
+    /// A packet reached an endpoint.
+    #[inline]
+    fn receive<O: Observer>(&mut self, ep: u32, pkt: QPkt, now: Time, obs: &mut O) {
+        let mut seg = self.path.arena.remove(pkt.id);
+        seg.set_ecn(pkt.ecn);
+        self.fingerprint = self.fingerprint.wrapping_add(mix(now.as_ps() ^ u64::from(ep) << 48, seg.seq ^ seg.ack.rotate_left(32)));
+        if pkt.data && ep & 1 == 1 {
+            let c = &mut self.path.flows[pkt.flow.0 as usize].counters;
+            let delay = (now - seg.sent).as_ps();
+            c.received_pkts += 1;
+            c.received_bytes += u64::from(pkt.len);
+            c.delay.add(delay);
+            if let Some(previous) = c.last_delay {
+                c.jitter_sum += u128::from(delay.abs_diff(previous));
+                c.jitter_n += 1;
+            }
+            c.last_delay = Some(delay);
+            c.marked += u64::from(pkt.ecn == crate::packet::Ecn::Ce);
+        }
+        if O::ON {
+            obs.on_receive(&ReceiveEvent { time: now, endpoint: EpId(ep), flow: pkt.flow, pkt, seg });
+        }
+        self.with_endpoint(ep, now, obs, |e, cx| e.on_packet(&seg, cx));
+    }
+
+    /// Calls an endpoint and carries out what it asked for.
+    #[inline]
+    fn with_endpoint<O: Observer>(&mut self, ep: u32, now: Time, obs: &mut O, call: impl FnOnce(&mut P::Endpoint, &mut Cx<'_>)) {
+        let side = &mut self.sides[ep as usize];
+        let mut cx = Cx::new(now, &mut self.out, &mut side.timers);
+        call(&mut self.endpoints[ep as usize], &mut cx);
+        let (delivered, rtt) = (cx.delivered, cx.rtt);
+        let next = side.timers.next();
+        if next < side.armed {
+            side.armed = next;
+            self.path.events.push(Key::new(next, self.path.slots.endpoints + ep));
+        }
+        let (route, proto) = (side.route, side.proto);
+        for i in 0..self.out.len() {
+            let Out { seg, len, class } = self.out[i];
+            let sent = self.path.send(ep, route, proto, seg, len, class, now, obs);
+            if O::ON {
+                obs.on_send(&SendEvent { time: now, endpoint: EpId(ep), pkt: sent, seg });
+            }
+        }
+        self.out.clear();
+        if let Some(rtt) = rtt {
+            self.path.flows[(ep >> 1) as usize].counters.rtt.add(rtt.as_ps());
+        }
+        if delivered > 0 {
+            self.delivered(ep, delivered, now, obs);
+        }
+    }
+
+    #[inline]
+    fn delivered<O: Observer>(&mut self, ep: u32, bytes: u64, now: Time, obs: &mut O) {
+        let flow = &mut self.path.flows[(ep >> 1) as usize];
+        flow.counters.delivered += bytes;
+        flow.delivered += bytes;
+        if flow.closed && flow.delivered >= flow.written && flow.completed == Time::MAX {
+            flow.completed = now;
+        }
+        if flow.watched {
+            let app = flow.app as usize;
+            self.with_app(app, now, obs, |a, cx| a.on_delivered(FlowId(ep >> 1), bytes, cx));
+        }
+    }
+
+    fn on_timers<O: Observer>(&mut self, ep: u32, now: Time, obs: &mut O) {
+        let side = &mut self.sides[ep as usize];
+        if side.armed == now {
+            side.armed = Time::MAX;
+        }
+        loop {
+            let side = &mut self.sides[ep as usize];
+            let Some(id) = side.timers.take_due(now) else { break };
+            self.with_endpoint(ep, now, obs, |e, cx| e.on_timer(id, cx));
+        }
+        let side = &mut self.sides[ep as usize];
+        let next = side.timers.next();
+        if next < side.armed {
+            side.armed = next;
+            self.path.events.push(Key::new(next, self.path.slots.endpoints + ep));
+        }
+    }
+
+    fn on_host<O: Observer>(&mut self, app: usize, now: Time, obs: &mut O) {
+        let host = &mut self.hosts[app];
+        if host.armed == now {
+            host.armed = Time::MAX;
+        }
+        if host.wake <= now {
+            host.wake = Time::MAX;
+            self.with_app(app, now, obs, |a, cx| a.on_wake(cx));
+        } else if host.wake < host.armed {
+            host.armed = host.wake;
+            self.path.events.push(Key::new(host.wake, self.path.slots.hosts + app as u32));
+        }
+    }
+
+    /// Calls an application and carries out what it asked for.
+    fn with_app<O: Observer>(&mut self, app: usize, now: Time, obs: &mut O, call: impl FnOnce(&mut P::App, &mut AppCx<'_>)) {
+        let mut actions = std::mem::take(&mut self.actions);
+        let host = &mut self.hosts[app];
+        call(&mut host.app, &mut AppCx { now, rng: &mut host.rng, actions: &mut actions, wake: &mut host.wake });
+        if host.wake < host.armed {
+            host.armed = host.wake.max(now);
+            self.path.events.push(Key::new(host.armed, self.path.slots.hosts + app as u32));
+        }
+        for (flow, action) in actions.drain(..) {
+            self.act(flow, action, now, obs);
+        }
+        // A nested call may have left its own buffer; keep the larger one.
+        if actions.capacity() > self.actions.capacity() {
+            self.actions = actions;
+        }
+    }
+
+    fn act<O: Observer>(&mut self, id: FlowId, action: Action, now: Time, obs: &mut O) {
+        let sender = 2 * id.0;
+        let flow = &mut self.path.flows[id.0 as usize];
+        let first = flow.started == Time::MAX;
+        if first {
+            flow.started = now;
+        }
+        match action {
+            Action::Write { bytes, fin } => {
+                flow.written = flow.written.saturating_add(bytes);
+                flow.closed |= fin;
+            }
+            Action::Stop => flow.closed = false,
+        }
+        if first {
+            self.with_endpoint(sender + 1, now, obs, |e, cx| e.start(cx));
+            self.with_endpoint(sender, now, obs, |e, cx| e.start(cx));
+        }
+        self.with_endpoint(sender, now, obs, |e, cx| match action {
+            Action::Write { bytes, fin } => e.on_write(bytes, fin, cx),
+            Action::Stop => e.on_stop(cx),
+        });
+    }
+
+    fn on_sample<O: Observer>(&mut self, now: Time, obs: &mut O) {
+        self.path.settle_all(now, obs);
+        if let Some(s) = &mut self.sampler {
+            let endpoints = &self.endpoints;
+            let next = s.record(now, self.path.flows.iter(), |f| endpoints[2 * f].view(), &self.path.ports);
+            self.path.events.push(Key::new(next, self.path.slots.sampler));
+        }
+    }
+
+    /// Forgets what was counted so far (the warm-up); the state stays.
+    pub fn reset_counters(&mut self, obs: &mut impl Observer) {
+        let now = self.path.now;
+        self.path.settle_all(now, obs);
+        self.reset_at = now;
+        self.path.hops_before_reset = self.packet_hops();
+        for port in &mut self.path.ports {
+            let mut fresh = crate::PortCounters { occupancy: std::mem::take(&mut port.counters.occupancy), ..Default::default() };
+            fresh.occupancy.reset(now);
+            fresh.initial = port.qdisc.backlog();
+            port.counters = fresh;
+        }
+        for (i, flow) in self.path.flows.iter_mut().enumerate() {
+            flow.counters = FlowCounters { last_delay: flow.counters.last_delay, ..Default::default() };
+            flow.base = self.endpoints[2 * i].view();
+        }
+    }
+
+    /// Carries out every departure due by now, so that counters and backlogs speak of this instant.
+    pub fn settle(&mut self, obs: &mut impl Observer) {
+        self.path.settle_all(self.path.now, obs);
+    }
+
+    /// The present.
+    pub fn now(&self) -> Time {
+        self.path.now
+    }
+    /// When counters were last reset: the end of the warm-up.
+    pub fn reset_at(&self) -> Time {
+        self.reset_at
+    }
+    /// All ports.
+    pub fn ports(&self) -> &[Port<P::Qdisc>] {
+        &self.path.ports
+    }
+    /// A port by number.
+    pub fn port(&self, id: PortId) -> &Port<P::Qdisc> {
+        &self.path.ports[id.0 as usize]
+    }
+    /// All flows.
+    pub fn flows(&self) -> &[Flow] {
+        &self.path.flows
+    }
+    /// The state of an endpoint.
+    pub fn view(&self, ep: EpId) -> FlowView {
+        self.endpoints[ep.0 as usize].view()
+    }
+    /// The ports on the way from the given endpoint to its peer.
+    pub fn route(&self, ep: EpId) -> impl Iterator<Item = PortId> + '_ {
+        let start = self.sides[ep.0 as usize].route as usize;
+        self.path.hops[start..].iter().take_while(|&&h| h & END == 0).map(|&h| PortId(h))
+    }
+    /// Events carried out so far.
+    pub fn events(&self) -> u64 {
+        self.events_run
+    }
+    /// Transmissions begun so far: packets times links.
+    pub fn packet_hops(&self) -> u64 {
+        self.path.hops_before_reset + self.path.ports.iter().map(|p| p.counters.sent_pkts).sum::<u64>()
+    }
+    /// Packets alive: waiting or on a link.
+    pub fn packets_alive(&self) -> usize {
+        self.path.arena.len()
+    }
+    /// A number that depends on when every packet arrived where: two runs with the same trajectory have the same one. It is a sum
+    /// over packets, so it does not depend on the order in which simultaneous events were carried out.
+    pub fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+    /// The time series, if sampling is on.
+    pub fn sampler(&self) -> Option<&Sampler> {
+        self.sampler.as_ref()
+    }
+}
+
+/// Mixes two words into one (the finaliser of MurmurHash3, public domain).
+#[inline]
+fn mix(a: u64, b: u64) -> u64 {
+    let mut z = a ^ b.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 33)).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
+    z = (z ^ (z >> 33)).wrapping_mul(0xC4CE_B9FE_1A85_EC53);
+    z ^ (z >> 33)
+}
