@@ -1,0 +1,81 @@
+# Each target makes what it needs: the virtual environment, the extension, the tools.
+#   make demo    build, then reproduce the LAN study (leaves .venv/bin/fairlane)
+#   make test    all Rust and Python tests
+#   make bench   the benchmark set P1-P6
+#   make lint    formatting and lints of both languages
+#   make check   generated files and the layer graph are as the sources say
+#   make docs    generated reference pages and the API documentation of the crates
+#   make clean   removes .venv, build products and results
+# VENV=folder and PYTHON=interpreter choose others than .venv and the first Python >= 3.11 found.
+
+VENV ?= .venv
+BIN := $(VENV)/bin
+PY := $(abspath $(BIN))/python
+PAPER ?= sarma2013
+
+export PATH := $(PATH):$(HOME)/.cargo/bin
+# Every build looks at the same interpreter, so nothing is compiled twice.
+export PYO3_PYTHON := $(PY)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export MPLBACKEND := Agg
+
+SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.toml $(wildcard Cargo.lock) .cargo/config.toml
+
+.PHONY: all build demo test bench lint check docs clean
+.DELETE_ON_ERROR:
+
+all: build
+
+build: $(VENV)/.built
+
+demo: build
+	$(BIN)/fairlane reproduce $(PAPER)
+
+test: build $(VENV)/.dev
+	cargo test --workspace
+	$(PY) -m pytest
+
+bench: build
+	$(BIN)/fairlane bench
+
+lint: $(VENV)/.dev
+	@cargo fmt --version >/dev/null 2>&1 || { echo "make: cargo fmt is missing: rustup component add rustfmt" >&2; exit 1; }
+	@cargo clippy --version >/dev/null 2>&1 || { echo "make: cargo clippy is missing: rustup component add clippy" >&2; exit 1; }
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	$(PY) -m ruff format --check python tests examples
+	$(PY) -m ruff check python tests examples
+
+check: $(VENV)/.made
+	cargo dev check
+	cargo dev arrows
+
+docs: $(VENV)/.made
+	cargo dev gen
+	cargo doc --workspace --no-deps
+
+clean:
+	rm -rf $(VENV) target results
+	rm -f python/fairlane/_core*.so
+
+# The environment with maturin in it. A missing prerequisite is named in one line.
+$(VENV)/.made:
+	@for tool in cargo cc; do command -v $$tool >/dev/null 2>&1 || { \
+	  echo "make: $$tool is missing: install $$([ $$tool = cargo ] && echo 'Rust (https://rustup.rs)' || echo 'a C compiler (Debian: apt-get install gcc)')" >&2; exit 1; }; done
+	@found=; for p in $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11; do \
+	  if command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then found=$$p; break; fi; done; \
+	if [ -z "$$found" ]; then echo "make: Python 3.11 or newer is missing (set PYTHON=path if it has another name)" >&2; exit 1; fi; \
+	$$found -c 'import venv, ensurepip' >/dev/null 2>&1 || { echo "make: $$found has no venv module (Debian: apt-get install python3-venv)" >&2; exit 1; }; \
+	echo "making $(VENV) with $$($$found --version)"; $$found -m venv $(VENV)
+	$(PY) -m pip install --quiet 'maturin>=1.8,<2'
+	@touch $@
+
+# The extension in release mode, the package in editable form, its dependencies, .venv/bin/fairlane.
+$(VENV)/.built: $(VENV)/.made pyproject.toml $(SOURCES)
+	VIRTUAL_ENV=$(abspath $(VENV)) $(PY) -m maturin develop --release --quiet
+	@touch $@
+
+# What tests and lints need, as listed in pyproject.toml under `dev`.
+$(VENV)/.dev: $(VENV)/.made pyproject.toml
+	$(PY) -m pip install --quiet $$($(PY) -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['dev'])")
+	@touch $@

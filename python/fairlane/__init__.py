@@ -1,0 +1,77 @@
+"""fairlane: a packet-level laboratory for TCP, UDP and the queues they share.
+
+Ten lines to a result::
+
+    import fairlane as fl
+
+    net = fl.Network(duration="60s", warmup="10s")
+    net.dumbbell(
+        pairs=2,
+        access={"rate": "100Mbit/s", "delay": "1ms"},
+        bottleneck={"rate": "10Mbit/s", "delay": "20ms", "queue": {"droptail": {"limit": "50p"}}},
+    )
+    net.flow("tcp", "s{i}", "d{i}", count=2, tcp="newreno")
+    result = net.run(seeds="1..5")
+    print(result.value("utilisation", link="bottleneck"))
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from .errors import FairlaneError, FolderError, RunError, ScenarioError, UnknownNameError
+
+if TYPE_CHECKING:
+    from . import tcp
+    from ._core import version
+    from ._params import *  # noqa: F403
+    from .network import Network
+    from .result import Result, load, run
+    from .stats import Interval, interval
+
+# Heavy modules are imported on first use: `import fairlane` and `fairlane --help` stay quick.
+_WHERE = {
+    "Interval": "stats",
+    "Network": "network",
+    "Result": "result",
+    "interval": "stats",
+    "load": "result",
+    "run": "result",
+    "version": "_core",
+}
+_MODULES = ("_core", "_params", "papers", "report", "stats", "tcp")
+
+__all__ = [
+    "FairlaneError",
+    "FolderError",
+    "Interval",
+    "Network",
+    "Result",
+    "RunError",
+    "ScenarioError",
+    "UnknownNameError",
+    "interval",
+    "load",
+    "run",
+    "tcp",
+    "version",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _WHERE:
+        return getattr(import_module(f".{_WHERE[name]}", __name__), name)
+    if name in _MODULES:
+        return import_module(f".{name}", __name__)
+    if name == "__version__":
+        return import_module("._core", __name__).version()
+    if name[:1].isupper():
+        params = import_module("._params", __name__)
+        if hasattr(params, name):
+            return getattr(params, name)
+    raise AttributeError(f"module 'fairlane' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *getattr(import_module("._params", __name__), "__all__", ())})

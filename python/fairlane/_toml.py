@@ -1,0 +1,61 @@
+"""Writes the few shapes of TOML that scenario files use (the standard library only reads it)."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+# Tables below these keys get a header of their own; everything deeper is written inline.
+_SECTIONS = ("topology", "links", "flows")
+
+
+def key(name: str) -> str:
+    """A key, quoted if it must be.
+
+    >>> key("limit"), key("bottleneck.reverse")
+    ('limit', '"bottleneck.reverse"')
+    """
+    return name if _BARE.fullmatch(name) else json.dumps(name, ensure_ascii=False)
+
+
+def value(v: Any) -> str:
+    """A value on one line.
+
+    >>> value({"rate": "10Mbit/s", "loss": 0.01, "list": [1, True]})
+    '{ rate = "10Mbit/s", loss = 0.01, list = [1, true] }'
+    """
+    if isinstance(v, bool):
+        return "true" if v else "false"
+    if isinstance(v, str):
+        return json.dumps(v, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(v, int):
+        return str(v)
+    if isinstance(v, float):
+        if math.isfinite(v):
+            return repr(v)
+        return "nan" if math.isnan(v) else ("inf" if v > 0 else "-inf")
+    if isinstance(v, dict):
+        inner = ", ".join(f"{key(k)} = {value(x)}" for k, x in v.items() if x is not None)
+        return f"{{ {inner} }}" if inner else "{}"
+    if isinstance(v, (list, tuple)):
+        return "[" + ", ".join(value(x) for x in v if x is not None) + "]"
+    raise TypeError(f"a scenario holds text, numbers, true/false, lists and tables, not {type(v).__name__}")
+
+
+def dumps(tree: dict[str, Any]) -> str:
+    """A scenario tree as TOML: scalars first, then one header for each builder, link and flow."""
+    top = [f"{key(k)} = {value(v)}" for k, v in tree.items() if v is not None and k not in _SECTIONS]
+    lines = ["\n".join(top)] if top else []
+    for section in _SECTIONS:
+        for name, table in (tree.get(section) or {}).items():
+            if table is None:
+                continue
+            if isinstance(table, dict):
+                body = [f"{key(k)} = {value(v)}" for k, v in table.items() if v is not None]
+                lines.append("\n".join([f"[{section}.{key(name)}]", *body]))
+            else:
+                lines.append(f"[{section}]\n{key(name)} = {value(table)}")
+    return "\n\n".join(lines) + "\n"

@@ -1,0 +1,74 @@
+"""The command line: `fairlane run | explain | schema | reproduce | bench | doctor`.
+
+Every failure is one message on stderr, nothing on stdout and exit code 2; Ctrl-C is 130; a closed pipe is silent.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Entry point of the `fairlane` command."""
+    sys.exit(invoke(argv))
+
+
+def invoke(argv: list[str] | None = None) -> int:
+    """Runs a command line and returns its exit code."""
+    try:
+        return _invoke(argv)
+    except KeyboardInterrupt:
+        _say("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # What is still buffered has nowhere to go: keep the interpreter from trying again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+
+
+def _invoke(argv: list[str] | None) -> int:
+    import click
+
+    from ..errors import FairlaneError
+    from .commands import cli
+
+    try:
+        code = cli.main(argv, prog_name="fairlane", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except click.exceptions.Exit as e:
+        return e.exit_code
+    except click.Abort:
+        raise KeyboardInterrupt from None
+    except click.ClickException as e:
+        where = f" (see {e.ctx.command_path} --help)" if isinstance(e, click.UsageError) and e.ctx is not None else ""
+        _say(e.format_message().rstrip(".") + where)
+        return BAD_INPUT
+    except FairlaneError as e:
+        _say(str(e))
+        return BAD_INPUT
+    except BrokenPipeError:
+        raise
+    except MemoryError:
+        _say("out of memory: use fewer --threads, a coarser sample or fewer flows")
+        return BAD_INPUT
+    except OSError as e:
+        from ..folder import reason
+
+        _say(f"{e.filename}: {reason(e)}" if e.filename else f"cannot write: {reason(e)}")
+        return BAD_INPUT
+
+
+def _say(message: str) -> None:
+    """One message on stderr, led by the word error unless it is a note or a rendered diagnosis already."""
+    lead = "" if message.startswith(("error", "interrupted")) else "error: "
+    try:
+        sys.stderr.write(f"{lead}{message.rstrip()}\n")
+        sys.stderr.flush()
+    except OSError:
+        pass

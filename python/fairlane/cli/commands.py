@@ -1,0 +1,198 @@
+"""The commands. Each imports what it needs when it runs, so that `--help` is quick."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..errors import FairlaneError
+from .output import emit, emit_json, progress_bar, render, step_bar
+
+_HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
+
+
+def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        from .. import _core
+
+        emit(f"fairlane {_core.version()}")
+        ctx.exit()
+
+
+@click.group(context_settings=_HELP)
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
+def cli() -> None:
+    """A packet-level laboratory for TCP, UDP and the queues they share."""
+
+
+def _sets(pairs: tuple[str, ...]) -> list[tuple[str, str]]:
+    out = []
+    for pair in pairs:
+        path, sign, value = pair.partition("=")
+        if not sign or not path.strip():
+            raise FairlaneError(f"cannot read --set {pair!r}: write path=value, such as links.bottleneck.rate=5Mbit/s")
+        out.append((path.strip(), value.strip()))
+    return out
+
+
+@cli.command()
+@click.argument("file")
+@click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change any value, such as links.bottleneck.rate=5Mbit/s.")
+@click.option("--seeds", metavar="LIST", help="Replications: 1..10 or 1,2,3 (default: the scenario's seed).")
+@click.option("--threads", type=click.IntRange(0, 4096), default=0, help="Runs at once (default: one a core).")
+@click.option("--out", metavar="DIR", help="Write a result folder: scenario, tables in Parquet, manifest.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("--plot", "plots", multiple=True, metavar="NAME.svg", help="Draw cwnd.svg, queue.png, goodput.svg...: the name says what.")
+@click.option("--force", is_flag=True, help="Replace an existing result folder.")
+@click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
+def run(
+    file: str,
+    sets: tuple[str, ...],
+    seeds: str | None,
+    threads: int,
+    out: str | None,
+    as_json: bool,
+    plots: tuple[str, ...],
+    force: bool,
+    quiet: bool,
+) -> None:
+    """Run the scenario FILE (TOML or JSON) and show what came of it."""
+    from ..result import parse_seeds, resolve, run_resolved
+
+    changes = _sets(sets)
+    chosen = None if seeds is None else parse_seeds(seeds)
+    if out is not None:
+        from ..folder import check_free
+
+        check_free(out, force=force)
+    resolved = resolve(file, changes)
+    if plots:
+        from ..plot import check_path
+
+        targets = [check_path(p) for p in plots]
+        if not resolved.get("sample"):
+            resolved = resolve(file, [*changes, ("sample", _fine(resolved["duration"]))])
+    began = time.monotonic()
+    with progress_bar("running", len(chosen or [0]), quiet=quiet) as progress:
+        result = run_resolved(resolved, chosen, threads=threads, progress=progress)
+    spent = time.monotonic() - began
+    figures = [(path, result.plot(path.stem)) for path in targets] if plots else []
+    document = result.document() if as_json else None
+    if out is not None:
+        result.save(out, force=force)
+    for path, figure in figures:
+        from ..plot import save_figure
+
+        save_figure(figure, path)
+    if document is not None:
+        emit_json(document)
+    elif not quiet:
+        from .report import run_report
+
+        emit(render(*run_report(result, spent)))
+
+
+def _fine(duration: str) -> str:
+    """A sampling step that gives a figure about a thousand points."""
+    from .._format import seconds
+
+    return f"{max(1, round(seconds(duration) * 1e6 / 1000))}us"
+
+
+@cli.command()
+@click.argument("name")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def explain(name: str, as_json: bool) -> None:
+    """Explain an algorithm, a parameter, a metric, a preset (red, red.min, goodput, ns2) or a path (links.x.queue)."""
+    from dataclasses import asdict
+
+    from ..reference import explain as look_up
+
+    entries = look_up(name)
+    if as_json:
+        emit_json([asdict(e) for e in entries])
+        return
+    from .explain import show
+
+    emit(render(*(part for entry in entries for part in show(entry))))
+
+
+@cli.command()
+@click.argument("which", type=click.Choice(["scenario", "run", "bench"]), default="scenario")
+def schema(which: str) -> None:
+    """Print the JSON Schema of scenario files, or of the documents that run --json and bench --json print."""
+    from ..document import json_schema
+
+    emit_json(json_schema(which))
+
+
+@cli.command()
+@click.argument("key")
+@click.option("--only", metavar="ID", help="One table, figure or claim, such as table3.")
+@click.option("--quick", is_flag=True, help="Fewer and shorter runs: to see that it works.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("--out", metavar="DIR", help="Where pages, figures and tables go (default: results/KEY).")
+@click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
+def reproduce(key: str, only: str | None, quick: bool, as_json: bool, out: str | None, quiet: bool) -> None:
+    """Reproduce a published study, side by side with its numbers (sarma2013)."""
+    from ..papers import reproduce as study
+
+    folder = Path(out) if out is not None else Path("results") / key
+    with step_bar(key, quiet=quiet or as_json) as progress:
+        done = study(key, only=only, quick=quick, out=folder, progress=progress)
+    if as_json:
+        text = done.to_json()
+        emit(text) if isinstance(text, str) else emit_json(text)
+    elif not quiet:
+        import io
+        import shutil
+        import sys
+
+        from rich.console import Console
+
+        tty = sys.stdout.isatty()
+        width = shutil.get_terminal_size((140, 40)).columns if tty else 140
+        console = Console(file=io.StringIO(), width=width, force_terminal=tty, color_system="auto" if tty else None)
+        done.print(console)
+        emit(console.file.getvalue())  # type: ignore[attr-defined]
+
+
+@cli.command()
+@click.argument("names", nargs=-1)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("--repeat", type=click.IntRange(1, 1000), default=1, help="Measure each so often; the least CPU time counts.")
+def bench(names: tuple[str, ...], as_json: bool, repeat: int) -> None:
+    """Measure the benchmark set P1-P6 (or the NAMES given): CPU time and memory of a packet transmitted over a link."""
+    from ..bench import run_bench
+
+    if as_json:
+        emit_json(run_bench(names, repeat=repeat))
+        return
+    emit(f"{'scenario':<9}{'packet-hops':>13}{'events':>13}{'cpu s':>9}{'ns/hop':>9}{'set-up s':>10}{'peak MiB':>10}")
+
+    def row(r: dict[str, Any]) -> None:
+        emit(
+            f"{r['scenario']:<9}{r['packet_hops']:>13}{r['events']:>13}{r['cpu_s']:>9.3f}{r['ns_per_packet_hop']:>9.1f}"
+            f"{r['setup_s']:>10.3f}{r['peak_rss_mib']:>10.1f}"
+        )
+
+    run_bench(names, repeat=repeat, report=row)
+
+
+@cli.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def doctor(as_json: bool) -> int:
+    """Check that this installation works, and say which optional peers it finds."""
+    from ..doctor import examine
+
+    rows = examine()
+    healthy = all(r["ok"] is not False for r in rows)
+    if as_json:
+        emit_json({"ok": healthy, "checks": rows})
+    else:
+        mark = {True: "ok", False: "FAILS", None: "-"}
+        emit("\n".join(f"{mark[r['ok']]:<6}{r['check']:<14}{r['detail']}" for r in rows))
+    return 0 if healthy else 1

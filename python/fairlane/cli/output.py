@@ -1,0 +1,84 @@
+"""Where output goes: documents and tables to stdout, progress to a terminal's stderr."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from .._format import duration
+
+
+def emit(text: str) -> None:
+    """Writes to stdout and makes sure it arrives."""
+    sys.stdout.write(text if text.endswith("\n") else text + "\n")
+    sys.stdout.flush()
+
+
+def emit_json(value: Any) -> None:
+    """Writes one JSON document to stdout."""
+    emit(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False))
+
+
+def render(*parts: Any) -> str:
+    """Rich renderables as text for stdout: coloured on a terminal, plain in a pipe."""
+    from rich.console import Console
+
+    tty = sys.stdout.isatty()
+    width = shutil.get_terminal_size((140, 40)).columns if tty else 140
+    console = Console(file=io.StringIO(), width=max(40, width), force_terminal=tty, color_system="auto" if tty else None, highlight=False)
+    for part in parts:
+        console.print(part)
+    return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines())  # type: ignore[attr-defined]
+
+
+@contextmanager
+def progress_bar(what: str, runs: int, *, quiet: bool) -> Iterator[Callable[[float, int, int], bool] | None]:
+    """A callback for `fairlane.run` that draws a bar with the time left; None unless stderr is a terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    width = 24
+    began = time.monotonic()
+
+    def show(fraction: float, done: int, events: int) -> bool:
+        spent = time.monotonic() - began
+        left = f", {duration(spent * (1 - fraction) / fraction)} left" if fraction > 0.005 and spent > 0.5 else ""
+        full = int(width * min(1.0, fraction))
+        speed = f", {events / spent / 1e6:.1f} M events/s" if spent > 0.2 else ""
+        of = f", {done}/{runs} runs" if runs > 1 else ""
+        sys.stderr.write(f"\r\x1b[2K{what} [{'#' * full}{'.' * (width - full)}] {fraction:4.0%}{of}{speed}{left}")
+        sys.stderr.flush()
+        return True
+
+    try:
+        yield show
+    finally:
+        sys.stderr.write("\r\x1b[2K")
+        sys.stderr.flush()
+
+
+@contextmanager
+def step_bar(what: str, *, quiet: bool) -> Iterator[Callable[[float, str], None] | None]:
+    """A callback for long studies: fraction done and what is being done; None unless stderr is a terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    began = time.monotonic()
+
+    def show(fraction: float, text: str = "") -> None:
+        spent = time.monotonic() - began
+        left = f", {duration(spent * (1 - fraction) / fraction)} left" if fraction > 0.01 and spent > 1 else ""
+        sys.stderr.write(f"\r\x1b[2K{what} {fraction:4.0%}{left} {text}"[:160])
+        sys.stderr.flush()
+
+    try:
+        yield show
+    finally:
+        sys.stderr.write("\r\x1b[2K")
+        sys.stderr.flush()

@@ -1,0 +1,64 @@
+"""The JSON document of a run (`fairlane.run/1`); docs/reference/json.md describes it, schemas/run.json defines it."""
+
+from __future__ import annotations
+
+import json
+import math
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .result import Result
+
+RUN_SCHEMA = "fairlane.run/1"
+
+
+def finite(value: Any) -> Any:
+    """`value` with null in place of what JSON has no word for."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {k: finite(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [finite(v) for v in value]
+    return value
+
+
+def run_document(result: Result) -> dict[str, Any]:
+    """The document of all replications."""
+    from . import _core
+    from ._tables import intervals
+    from .metrics import unit
+
+    tables: dict[str, list[dict[str, Any]]] = {}
+    used: dict[str, str] = {}
+    for name in ("flows", "links", "network"):
+        rows = []
+        for labels, per_metric in intervals(result, name):
+            row: dict[str, Any] = {("name" if k in ("flow", "link") else k): v for k, v in labels.items()}
+            for metric, iv in per_metric.items():
+                row[metric] = iv.as_dict()
+                used.setdefault(metric, unit(metric))
+            rows.append(row)
+        tables[name] = rows
+    return finite(
+        {
+            "schema": RUN_SCHEMA,
+            "fairlane": _core.version(),
+            "scenario": {k: v for k, v in result.scenario.items() if k != "expanded"},
+            "seeds": result.seeds,
+            "fingerprints": result.fingerprints,
+            "warnings": result.warnings,
+            "units": used,
+            **tables,
+        }
+    )
+
+
+def json_schema(which: str) -> dict[str, Any]:
+    """The JSON Schema of a document: "run" or "bench", or of scenario files: "scenario"."""
+    if which == "scenario":
+        from . import _core
+
+        return json.loads(_core.schema())
+    return json.loads(files("fairlane").joinpath("schemas", f"{which}.json").read_text("utf-8"))

@@ -1,0 +1,53 @@
+"""The exceptions of fairlane: all derive from `FairlaneError`, and their text is one clear message."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+
+class FairlaneError(Exception):
+    """Anything that went wrong for a reason the caller can act on."""
+
+
+class ScenarioError(FairlaneError):
+    """A scenario that cannot be run.
+
+    `diagnostics` lists every problem found as a dict with `path`, `line`, `column`, `end_column`, `message`
+    and `help`; `rendered`, also the text of the exception, shows them with the offending lines.
+    """
+
+    def __init__(self, rendered: str, diagnostics: Sequence[dict[str, Any]] = ()) -> None:
+        super().__init__(rendered)
+        self.rendered = rendered
+        self.diagnostics = list(diagnostics)
+
+
+class RunError(FairlaneError):
+    """A run that had to stop: the scenario asks for more than the machine or the clock can hold."""
+
+
+class FolderError(FairlaneError):
+    """A result folder or file that cannot be written or read."""
+
+
+class UnknownNameError(FairlaneError):
+    """A name that nothing has; the message suggests near ones."""
+
+
+def suggest(name: str, known: Sequence[str], what: str) -> UnknownNameError:
+    """An `UnknownNameError` for `name` with the nearest of the `known` names.
+
+    >>> str(suggest("cubik", ["cubic", "reno"], "congestion control"))
+    "unknown congestion control 'cubik': did you mean 'cubic'?"
+    """
+    from difflib import get_close_matches
+
+    near = get_close_matches(name.lower(), sorted(set(known)), n=3, cutoff=0.6)
+    if near:
+        hint = "did you mean " + " or ".join(repr(n) for n in near) + "?"
+    elif len(known) <= 40:
+        hint = "known are " + ", ".join(sorted(set(known)))
+    else:
+        hint = f"there are {len(set(known))} names, none is near"
+    return UnknownNameError(f"unknown {what} {name!r}: {hint}")

@@ -1,0 +1,177 @@
+"""Result folders: written whole under a temporary name, then renamed, so that a folder is complete or absent."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import io
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .errors import FolderError
+
+if TYPE_CHECKING:
+    from .result import Result
+
+MANIFEST_SCHEMA = "fairlane.results/1"
+
+
+def check_free(folder: str | PathLike[str], *, force: bool = False) -> Path:
+    """The folder's path, if results may be written there; otherwise an error, before any time is spent on a run."""
+    path = Path(fspath(folder))
+    if os.path.lexists(path):
+        if not force:
+            raise FolderError(f"{path} exists: choose another folder, or replace it with --force")
+        if not path.is_dir() or path.is_symlink():
+            raise FolderError(f"{path} exists and is not a folder: not replaced")
+        if any(path.iterdir()) and not (path / "manifest.json").is_file():
+            raise FolderError(f"{path} is not a result folder (it has no manifest.json): not replaced")
+    parent = path.absolute().parent
+    while not parent.exists():
+        parent = parent.parent
+    if not parent.is_dir():
+        raise FolderError(f"cannot write {path}: {parent} is not a folder")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise FolderError(f"cannot write {path}: no permission to write in {parent}")
+    return path
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A fresh folder beside `path` to write into, renamed to `path` at the end; removed if anything fails."""
+    path = path.absolute()
+    made: Path | None = None
+    temp: Path | None = None
+    try:
+        first_new = next((p for p in reversed([path.parent, *path.parent.parents]) if not p.exists()), None)
+        if first_new is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            made = first_new
+        temp = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
+        temp.chmod(0o777 & ~_umask())
+        yield temp
+        if path.exists():
+            old = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".old", dir=path.parent))
+            path.rename(old / "was")
+            temp.rename(path)
+            shutil.rmtree(old, ignore_errors=True)
+        else:
+            temp.rename(path)
+    except BaseException as e:
+        if temp is not None:
+            shutil.rmtree(temp, ignore_errors=True)
+        if made is not None:
+            shutil.rmtree(made, ignore_errors=True)
+        if isinstance(e, OSError):
+            raise FolderError(f"cannot write {path}: {reason(e)}; nothing was written") from e
+        raise
+
+
+def reason(e: OSError) -> str:
+    """Why writing failed, in plain words."""
+    if e.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "the disk is full"
+    if e.errno == errno.EFBIG:
+        return "the file would be larger than allowed"
+    return (e.strerror or str(e)).lower()
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def write_file(path: Path, data: bytes) -> str:
+    """Writes a file through to the disk and returns its SHA-256."""
+    with path.open("wb") as f:
+        f.write(data)
+        f.flush()
+        os.fsync(f.fileno())
+    return hashlib.sha256(data).hexdigest()
+
+
+def save_bytes(path: str | PathLike[str], data: bytes) -> None:
+    """Writes one file whole or not at all."""
+    target = Path(fspath(path)).absolute()
+    temp = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        write_file(temp, data)
+        temp.replace(target)
+    except BaseException as e:
+        temp.unlink(missing_ok=True) if target.parent.is_dir() else None
+        if isinstance(e, OSError):
+            raise FolderError(f"cannot write {fspath(path)}: {reason(e)}; nothing was written") from e
+        raise
+
+
+def _as_json(value: Any) -> bytes:
+    return (json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def save(result: Result, folder: str | PathLike[str], *, force: bool = False) -> Path:
+    """Writes a result folder; see `Result.save`."""
+    from . import _core, _toml
+    from .document import finite
+
+    path = check_free(folder, force=force)
+    scenario = {k: v for k, v in result.scenario.items() if k != "expanded"}
+    with replacing(path) as temp:
+        written: dict[str, dict[str, Any]] = {}
+
+        def put(name: str, data: bytes) -> None:
+            written[name] = {"sha256": write_file(temp / name, data), "bytes": len(data)}
+
+        put("scenario.json", _as_json(finite(result.scenario)))
+        put("scenario.toml", _toml.dumps(scenario).encode())
+        put("run.json", _as_json(result.document()))
+        for name in ("flows", "links", "network", "flow_series", "link_series"):
+            frame = result.table(name)
+            if frame.height or not name.endswith("_series"):
+                buffer = io.BytesIO()
+                frame.write_parquet(buffer)
+                put(f"{name}.parquet", buffer.getvalue())
+        manifest = {
+            "schema": MANIFEST_SCHEMA,
+            "fairlane": _core.version(),
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "created_by": f"fairlane {_core.version()}",
+            "seeds": result.seeds,
+            "fingerprints": result.fingerprints,
+            "runs": finite(result.info),
+            "files": written,
+        }
+        write_file(temp / "manifest.json", _as_json(manifest))
+    return path
+
+
+def load(folder: str | PathLike[str]) -> Result:
+    """Reads a result folder back, checking every file against the manifest."""
+    import polars as pl
+
+    from .result import Result
+
+    path = Path(fspath(folder))
+    try:
+        manifest = json.loads((path / "manifest.json").read_text("utf-8"))
+        if manifest.get("schema") != MANIFEST_SCHEMA:
+            raise FolderError(f"{path} has the format {manifest.get('schema')!r}, this version reads {MANIFEST_SCHEMA!r}")
+        data = {name: (path / name).read_bytes() for name in manifest["files"]}
+    except OSError as e:
+        raise FolderError(f"{path} is not a result folder: {e.filename} is missing or unreadable") from e
+    except (ValueError, KeyError, AttributeError, TypeError) as e:
+        raise FolderError(f"{path} is not a result folder: its manifest.json is damaged") from e
+    for name, raw in data.items():
+        if hashlib.sha256(raw).hexdigest() != manifest["files"][name]["sha256"]:
+            raise FolderError(f"{path / name} was changed after it was written: its checksum differs from the manifest")
+    names = ("flows", "links", "network", "flow_series", "link_series")
+    tables = {n: pl.read_parquet(io.BytesIO(data[f"{n}.parquet"])) if f"{n}.parquet" in data else pl.DataFrame() for n in names}
+    return Result(json.loads(data["scenario.json"]), manifest["runs"], tables)

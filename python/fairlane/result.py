@@ -1,0 +1,277 @@
+"""`run` and `Result`: replications of a scenario and what came of them, as tables."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import _core
+from .errors import FairlaneError, suggest
+from .network import Network
+from .stats import Interval, interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    from matplotlib.figure import Figure
+
+Progress = Callable[[float, int, int], bool | None]
+LABELS = ("seed", "flow", "link", "from", "to")
+KEYS = {"flows": "flow", "links": "link"}
+_MAX_FILE = 64 << 20
+
+
+def parse_seeds(seeds: int | str | Iterable[int]) -> list[int]:
+    """Seeds from a number, numbers, or text such as "1..10" or "1,2,5..7".
+
+    >>> parse_seeds("1..3,7"), parse_seeds(4), parse_seeds(range(2))
+    ([1, 2, 3, 7], [4], [0, 1])
+    """
+    if isinstance(seeds, str):
+        out: list[int] = []
+        for part in seeds.split(","):
+            m = re.fullmatch(r"\s*(\d{1,20})(?:\s*\.\.\s*(\d{1,20}))?\s*", part)
+            if not m:
+                raise FairlaneError(f"cannot read seeds {seeds!r}: write 1..10 or 1,2,3")
+            first, last = int(m[1]), int(m[2] or m[1])
+            if last < first or last - first >= 1_000_000:
+                raise FairlaneError(f"cannot use seeds {part.strip()!r}: the range is empty or has over a million")
+            out.extend(range(first, last + 1))
+    else:
+        out = [seeds] if isinstance(seeds, int) else [int(s) for s in seeds]
+    if not out:
+        raise FairlaneError("at least one seed is needed")
+    if any(not 0 <= s < 2**64 for s in out):
+        raise FairlaneError("a seed is a whole number from 0 to 2^64 - 1")
+    if len(set(out)) != len(out):
+        raise FairlaneError("a seed is given twice: replications with the same seed are the same run")
+    return out
+
+
+def read_scenario(path: str | PathLike[str]) -> tuple[str, str, str]:
+    """Text, shown name and format of a scenario file; one clear error if it is none."""
+    name = fspath(path)
+    file = Path(name)
+    try:
+        if file.is_dir():
+            raise FairlaneError(f"cannot read {name}: it is a directory, a scenario is a .toml or .json file")
+        with file.open("rb") as f:
+            data = f.read(_MAX_FILE + 1)
+    except OSError as e:
+        raise FairlaneError(f"cannot read {name}: {(e.strerror or str(e)).lower()}") from e
+    except ValueError as e:
+        raise FairlaneError(f"cannot read {name!r}: {e}") from e
+    if len(data) > _MAX_FILE:
+        raise FairlaneError(f"cannot read {name}: larger than 64 MiB, surely not a scenario")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as e:
+        line = data[: e.start].count(b"\n") + 1
+        raise FairlaneError(f"cannot read {name}: not a text file (line {line} is not UTF-8)") from e
+    return text, name, "json" if file.suffix.lower() == ".json" else "toml"
+
+
+def _set_pair(path: str, value: Any) -> tuple[str, str]:
+    from ._toml import value as as_toml
+
+    return path, value if isinstance(value, str) else as_toml(value)
+
+
+def resolve(
+    scenario: str | PathLike[str] | Network,
+    sets: Mapping[str, Any] | Iterable[tuple[str, str]] = (),
+) -> dict[str, Any]:
+    """A scenario file or network with every parameter filled in; raises `ScenarioError`.
+
+    `sets` changes values by dotted path, as `--set` does. The key `expanded` of the answer lists all nodes, links and flows.
+    """
+    if isinstance(scenario, Network):
+        text, name, form = scenario.to_toml(), "<network>", "toml"
+    else:
+        text, name, form = read_scenario(scenario)
+    pairs = [_set_pair(k, v) for k, v in (sets.items() if isinstance(sets, Mapping) else sets)]
+    return json.loads(_core.resolve(text, name, form, pairs))
+
+
+def run(
+    scenario: str | PathLike[str] | Network,
+    seeds: int | str | Iterable[int] | None = None,
+    *,
+    threads: int | None = None,
+    sets: Mapping[str, Any] | Iterable[tuple[str, str]] = (),
+    hop_probe: bool = False,
+    progress: Progress | None = None,
+) -> Result:
+    """Runs a scenario file or `Network`, once for each seed, on all cores.
+
+    `seeds`: one seed, several, or text such as "1..10"; by default the scenario's own. `threads`: how many runs
+    at once (0 or None: one a core); results do not depend on it. `hop_probe` switches the observing loop on, which must
+    not change any result. `progress(fraction, runs done, events)` is called about ten times a second; if it
+    returns False the runs stop with `RunError`.
+    """
+    return run_resolved(resolve(scenario, sets), seeds, threads=threads, hop_probe=hop_probe, progress=progress)
+
+
+def run_resolved(
+    resolved: dict[str, Any],
+    seeds: int | str | Iterable[int] | None = None,
+    *,
+    threads: int | None = None,
+    hop_probe: bool = False,
+    progress: Progress | None = None,
+) -> Result:
+    """Runs what `resolve` returned."""
+    chosen = parse_seeds(resolved.get("seed", 1) if seeds is None else seeds)
+    if threads is not None and threads < 0:
+        raise FairlaneError("threads cannot be negative")
+    workers = min(threads or available_threads(), len(chosen))
+    runs = _core.run(json.dumps(resolved), chosen, workers, hop_probe, progress)
+    return Result.from_runs(resolved, runs)
+
+
+def available_threads() -> int:
+    """Cores this process may use."""
+    try:
+        return max(1, len(os.sched_getaffinity(0)))
+    except AttributeError:
+        return os.cpu_count() or 1
+
+
+class Result:
+    """All replications of one scenario.
+
+    `flows`, `links` and `network` have one row per run and flow, link direction or run; `flow_series` and `link_series` one
+    per run, instant and flow or link (empty unless the scenario sets `sample`). All are polars frames;
+    `to_arrow` and `to_pandas` convert. `mean`, `summary` and `value` average over the runs with 95 % intervals.
+    """
+
+    def __init__(self, scenario: dict[str, Any], info: list[dict[str, Any]], tables: dict[str, pl.DataFrame]) -> None:
+        self.scenario = scenario
+        self.info = info
+        self._tables = tables
+
+    @classmethod
+    def from_runs(cls, scenario: dict[str, Any], runs: list[Any]) -> Result:
+        """Collects what `_core.run` returned."""
+        from ._tables import collect
+
+        facts = ("seed", "fingerprint", "events", "packet_hops", "cpu_s", "setup_s", "peak_packets")
+        info = [{**{k: getattr(r, k) for k in facts}, "warnings": list(r.warnings)} for r in runs]
+        return cls(scenario, info, collect(runs))
+
+    flows = property(lambda self: self._tables["flows"], doc="One row per run and flow.")
+    links = property(lambda self: self._tables["links"], doc="One row per run and direction of a link.")
+    network = property(lambda self: self._tables["network"], doc="One row per run.")
+    flow_series = property(lambda self: self._tables["flow_series"], doc="Time series of the flows.")
+    link_series = property(lambda self: self._tables["link_series"], doc="Time series of the links.")
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seed of each run."""
+        return [r["seed"] for r in self.info]
+
+    @property
+    def fingerprints(self) -> list[str]:
+        """A hash of the trajectory of each run: equal if and only if the runs are."""
+        return [r["fingerprint"] for r in self.info]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What to check before trusting the numbers, each once."""
+        return list(dict.fromkeys(w for r in self.info for w in r["warnings"]))
+
+    def table(self, name: str) -> pl.DataFrame:
+        """A table by name: flows, links, network, flow_series or link_series."""
+        if name not in self._tables:
+            raise suggest(name, list(self._tables), "table")
+        return self._tables[name]
+
+    def to_arrow(self, table: str = "flows") -> pa.Table:
+        """A table as a pyarrow Table (needs the extra `arrow`)."""
+        _need("pyarrow", "arrow")
+        return self.table(table).to_arrow()
+
+    def to_pandas(self, table: str = "flows") -> pd.DataFrame:
+        """A table as a pandas DataFrame (needs the extra `pandas`)."""
+        _need("pyarrow", "pandas")
+        _need("pandas", "pandas")
+        return self.table(table).to_pandas()
+
+    def summary(self, table: str = "flows") -> pl.DataFrame:
+        """Long form: one row per flow, link or network and metric, with mean, low, high, sd, n and unit."""
+        from ._tables import summary_frame
+
+        return summary_frame(self, table)
+
+    def mean(self, table: str = "flows") -> pl.DataFrame:
+        """Wide form: one row per flow, link or network; for each metric its mean, and `_low` and `_high` with several runs."""
+        from ._tables import mean_frame
+
+        return mean_frame(self, table)
+
+    def value(self, metric: str, *, flow: str | None = None, link: str | None = None) -> Interval:
+        """One metric over all runs: of a flow, of a link's direction, or of the whole network."""
+        import polars as pl
+
+        name = "flows" if flow is not None else "links" if link is not None else "network"
+        frame = self.table(name)
+        if name != "network":
+            key, label = KEYS[name], flow if flow is not None else link
+            frame = frame.filter(pl.col(key) == label)
+            if frame.is_empty():
+                raise suggest(str(label), self.table(name)[key].unique().to_list(), key)
+        if metric in LABELS or metric not in frame.columns:
+            raise suggest(metric, [c for c in frame.columns if c not in LABELS], f"metric of {name}")
+        return interval(frame[metric].to_list())
+
+    def plot(self, what: str = "cwnd", *, path: str | PathLike[str] | None = None, **options: Any) -> Figure:
+        """A figure of a time series ("cwnd", "queue", "throughput"...) or a metric ("goodput", "delay_mean"...).
+
+        `path` saves it as SVG, PNG or PDF, by its ending. Options: flow= or link= (a name or names), seed=.
+        """
+        from .plot import draw, save_figure
+
+        figure = draw(self, what, **options)
+        if path is not None:
+            save_figure(figure, path)
+        return figure
+
+    def document(self) -> dict[str, Any]:
+        """The document that `fairlane run --json` prints."""
+        from .document import run_document
+
+        return run_document(self)
+
+    def to_json(self) -> str:
+        """`document` as text."""
+        return json.dumps(self.document(), indent=1, ensure_ascii=False, allow_nan=False)
+
+    def save(self, folder: str | PathLike[str], *, force: bool = False) -> Path:
+        """Writes a result folder: scenario, tables in Parquet, manifest. An existing one is replaced only with `force`."""
+        from .folder import save
+
+        return save(self, folder, force=force)
+
+    def __repr__(self) -> str:
+        runs = len(self.info)
+        return f"Result({runs} run{'s' * (runs != 1)}, {self.flows.height // runs} flows, {self.links.height // runs} links)"
+
+
+def load(folder: str | PathLike[str]) -> Result:
+    """Reads a result folder back."""
+    from .folder import load as read
+
+    return read(folder)
+
+
+def _need(module: str, extra: str) -> None:
+    from importlib.util import find_spec
+
+    if find_spec(module) is None:
+        raise FairlaneError(f"{module} is not installed: pip install 'fairlane[{extra}]'")
