@@ -133,6 +133,11 @@ const ECN_SHIFT: u8 = 4;
 const RETX: u8 = 0x40;
 
 impl Segment {
+    /// A segment with these fields; everything else is zero.
+    #[inline]
+    pub const fn new(seq: u64, ack: u64, flags: u8, payload: u16) -> Self {
+        Self { seq, ack, sent: Time::ZERO, opt: [0; 8], wnd: 0, payload, flags, meta: 0 }
+    }
     /// One past the last sequence number the segment occupies; SYN and FIN take one each (RFC 9293 section 3.4).
     #[inline]
     pub const fn end(&self) -> u64 {
@@ -236,6 +241,10 @@ impl Arena {
     /// Number of packets alive.
     pub fn len(&self) -> usize {
         self.segs.len() - self.free.len()
+    }
+    /// Most packets alive at one time so far.
+    pub fn peak(&self) -> usize {
+        self.segs.len()
     }
     /// Whether none is alive.
     pub fn is_empty(&self) -> bool {

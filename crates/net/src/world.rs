@@ -353,6 +353,10 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
     pub fn packets_alive(&self) -> usize {
         self.path.arena.len()
     }
+    /// Most packets alive at one time so far.
+    pub fn packets_peak(&self) -> usize {
+        self.path.arena.peak()
+    }
     /// A number that depends on when every packet arrived where: two runs with the same trajectory have the same one. It is a sum
     /// over packets, so it does not depend on the order in which simultaneous events were carried out.
     pub fn fingerprint(&self) -> u64 {

@@ -1,0 +1,154 @@
+//! A toy transport with a fixed window and a bounded FIFO, to test the network without TCP.
+
+use fairlane_net::*;
+use fairlane_units::{Dur, Rate, Time};
+
+/// A FIFO of at most `limit` packets.
+#[derive(Clone, Default)]
+pub struct Tail {
+    pub limit: u32,
+    ring: Ring<QPkt>,
+    level: Backlog,
+}
+
+impl Tail {
+    pub fn new(limit: u32) -> Self {
+        Self { limit, ..Self::default() }
+    }
+}
+
+impl Qdisc for Tail {
+    fn enqueue(&mut self, p: QPkt, cx: &mut QCx<'_>) {
+        if self.level.pkts >= self.limit {
+            cx.drop(p, Why::Overflow);
+        } else {
+            self.level.add(&p);
+            self.ring.push(p);
+        }
+    }
+    fn dequeue(&mut self, _: &mut QCx<'_>) -> Option<QPkt> {
+        let p = self.ring.pop()?;
+        self.level.sub(&p);
+        Some(p)
+    }
+    #[inline]
+    fn pass(&mut self, p: QPkt, _: &mut QCx<'_>) -> Option<QPkt> {
+        Some(p)
+    }
+    fn backlog(&self) -> Backlog {
+        self.level
+    }
+}
+
+/// Keeps `window` packets in flight; a packet not acknowledged within a second is taken for lost and another sent.
+#[derive(Clone)]
+pub enum Toy {
+    Sender { window: u32, flying: u32, next: u64, size: u16 },
+    Receiver { got: u64 },
+}
+
+impl Toy {
+    fn fill(&mut self, cx: &mut Cx<'_>) {
+        if let Self::Sender { window, flying, next, size } = self {
+            while flying < window {
+                cx.send(Segment::new(*next, 0, 0, *size), u32::from(*size) + 40, Class(0));
+                *next += 1;
+                *flying += 1;
+            }
+            cx.timers.set(TimerId::Rto, cx.now + Dur::from_secs(1));
+        }
+    }
+}
+
+impl Endpoint for Toy {
+    fn start(&mut self, _: &mut Cx<'_>) {}
+    fn on_packet(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
+        match self {
+            Self::Sender { flying, .. } => {
+                *flying = flying.saturating_sub(1);
+                self.fill(cx);
+            }
+            Self::Receiver { got } => {
+                *got += 1;
+                cx.delivered = u64::from(seg.payload);
+                cx.send(Segment::new(0, seg.seq + 1, flag::ACK, 0), 40, Class(0));
+            }
+        }
+    }
+    fn on_timer(&mut self, _: TimerId, cx: &mut Cx<'_>) {
+        if let Self::Sender { flying, .. } = self {
+            *flying = 0;
+        }
+        self.fill(cx);
+    }
+    fn on_write(&mut self, _: u64, _: bool, cx: &mut Cx<'_>) {
+        self.fill(cx);
+    }
+    fn on_stop(&mut self, _: &mut Cx<'_>) {}
+    fn view(&self) -> FlowView {
+        FlowView::default()
+    }
+}
+
+/// Writes once.
+#[derive(Clone)]
+pub struct Once(pub FlowId, pub Time);
+
+impl App for Once {
+    fn starts_at(&self) -> Time {
+        self.1
+    }
+    fn on_wake(&mut self, cx: &mut AppCx<'_>) {
+        cx.write(self.0, ENDLESS, false);
+    }
+}
+
+#[derive(Clone)]
+pub struct ToyPlugs;
+impl Plugs for ToyPlugs {
+    type Qdisc = Tail;
+    type Endpoint = Toy;
+    type App = Once;
+}
+
+/// What a toy dumbbell is made of.
+#[derive(Clone, Debug)]
+pub struct Dumbbell {
+    pub flows: u32,
+    pub window: u32,
+    pub limit: u32,
+    pub access: (Rate, Dur),
+    pub bottleneck: (Rate, Dur),
+    pub loss: f64,
+    pub duplicate: f64,
+    pub seed: u64,
+}
+
+impl Dumbbell {
+    pub fn build(&self) -> World<ToyPlugs> {
+        let mut b = WorldBuilder::<ToyPlugs>::new(self.seed, Routing::Ecmp);
+        let (r1, r2) = (b.node("r1"), b.node("r2"));
+        let link = |b: &mut WorldBuilder<ToyPlugs>, name: String, from, to, (rate, delay): (Rate, Dur), limit, hurt: bool| {
+            let (loss, duplicate) = if hurt { (self.loss, self.duplicate) } else { (0.0, 0.0) };
+            b.link(LinkDef { name, from, to, rate, delay, qdisc: Tail::new(limit), loss, duplicate });
+        };
+        link(&mut b, "fwd".into(), r1, r2, self.bottleneck, self.limit, true);
+        link(&mut b, "rev".into(), r2, r1, self.bottleneck, 10_000, true);
+        for i in 0..self.flows {
+            let (s, d) = (b.node(&format!("s{i}")), b.node(&format!("d{i}")));
+            for (name, from, to) in [("su", s, r1), ("sd", r1, s), ("du", d, r2), ("dd", r2, d)] {
+                link(&mut b, format!("{name}{i}"), from, to, self.access, 10_000, false);
+            }
+            let f = b.flow(FlowDef {
+                name: format!("f{i}"),
+                from: s,
+                to: d,
+                proto: Proto::Tcp,
+                sender: Toy::Sender { window: self.window, flying: 0, next: 0, size: 1000 },
+                receiver: Toy::Receiver { got: 0 },
+            });
+            b.app(Once(f, Time::ZERO + Dur::from_ms(u64::from(i) * 10)), vec![f]);
+        }
+        b.build().unwrap()
+    }
+}

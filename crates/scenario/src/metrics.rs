@@ -1,0 +1,286 @@
+//! Every metric once: name, unit, formula, source, and the expression that computes it. Tables, plots and the docs
+//! page take their names and words from here. Terms follow RFC 5166 and RFC 2679/2680/3393 where these define them.
+//!
+//! The measured span runs from the end of the warm-up to the end of the run; `T` is its length.
+
+use fairlane_engine::EventQueue;
+use fairlane_net::{EpId, Flow, FlowCounters, FlowView, Occupancy, Plugs, Port, PortCounters, Qdisc, Tally, Why, World};
+use fairlane_units::{Dur, PS_PER_SEC, Time};
+use serde_json::{Value, json};
+
+/// The definition of a metric over subjects of type `S`.
+pub struct Metric<S> {
+    /// Column name.
+    pub name: &'static str,
+    /// Unit of the value.
+    pub unit: &'static str,
+    /// How it is formed.
+    pub formula: &'static str,
+    /// What it means.
+    pub doc: &'static str,
+    /// Where the definition comes from.
+    pub source: &'static str,
+    value: fn(&S) -> f64,
+}
+
+/// A flow at the end of a run.
+pub struct FlowSubject {
+    flow: Flow,
+    view: FlowView,
+    span: f64,
+    fair: f64,
+    after_first: f64,
+}
+
+/// One direction of a link at the end of a run.
+pub struct LinkSubject {
+    c: PortCounters,
+    occupancy: Occupancy,
+    bps: f64,
+    span: f64,
+    waits: Tally,
+    arrivals: f64,
+}
+
+/// The whole network at the end of a run.
+pub struct NetworkSubject {
+    goodputs: Vec<f64>,
+    tcp: Vec<f64>,
+    throughput: f64,
+    drops: f64,
+    link_losses: f64,
+    lost: f64,
+    marks: f64,
+    received: f64,
+    sent: f64,
+    retransmits: f64,
+    timeouts: f64,
+    completed: f64,
+    delay: Tally,
+}
+
+const S: f64 = PS_PER_SEC as f64;
+
+fn secs(ps: f64) -> f64 {
+    ps / S
+}
+
+fn ratio(a: f64, b: f64) -> f64 {
+    if b == 0.0 { 0.0 } else { a / b }
+}
+
+/// Jain's fairness index; 1 for none or all zero, where nothing is unfair.
+pub fn jain(x: &[f64]) -> f64 {
+    let (sum, squares): (f64, f64) = (x.iter().sum(), x.iter().map(|v| v * v).sum());
+    if squares == 0.0 { 1.0 } else { sum * sum / (x.len() as f64 * squares) }
+}
+
+fn lost(c: &FlowCounters) -> f64 {
+    c.drops.iter().sum::<u64>() as f64
+}
+
+impl LinkSubject {
+    fn queue_moment(&self, power: i32) -> f64 {
+        let total: u64 = self.occupancy.pkts.iter().sum();
+        let sum: f64 = self.occupancy.pkts.iter().enumerate().map(|(n, &t)| (n as f64).powi(power) * t as f64).sum();
+        ratio(sum, total as f64)
+    }
+    /// The smallest length that the queue did not exceed for a share `q` of the time.
+    fn queue_quantile(&self, q: f64) -> f64 {
+        let total: u64 = self.occupancy.pkts.iter().sum();
+        let mut left = q * total as f64;
+        for (n, &t) in self.occupancy.pkts.iter().enumerate() {
+            left -= t as f64;
+            if left <= 0.0 {
+                return n as f64;
+            }
+        }
+        self.occupancy.pkts.len().saturating_sub(1) as f64
+    }
+    fn byte_mean(&self) -> f64 {
+        self.occupancy.byte_area as f64 / (self.span * S)
+    }
+    fn byte_quantile(&self, q: f64) -> f64 {
+        self.occupancy.bytes.quantile(q, self.occupancy.pkts.first().copied().unwrap_or(0)).min(self.occupancy.max_bytes as f64)
+    }
+    fn drops(&self, why: Why) -> f64 {
+        self.c.drops[why as usize] as f64
+    }
+}
+
+macro_rules! metrics {
+    ($list:ident: $subject:ty { $($name:literal [$unit:literal] $formula:literal, $doc:literal, $source:literal => $value:expr;)* }) => {
+        #[allow(missing_docs)]
+        pub static $list: &[Metric<$subject>] = &[$(Metric { name: $name, unit: $unit, formula: $formula, doc: $doc, source: $source, value: $value }),*];
+    };
+}
+
+metrics! { FLOW_METRICS: FlowSubject {
+    "throughput" ["bit/s"] "8 * (wire bytes of data packets received) / T", "Rate at which data packets arrive at the receiver, headers and retransmissions included.", "RFC 5166 section 2.1.1" => |s| s.flow.counters.received_bytes as f64 * 8.0 / s.span;
+    "goodput" ["bit/s"] "8 * (payload bytes delivered in order, each once) / T", "Useful rate the receiving application sees.", "RFC 5166 section 2.1.1" => |s| s.flow.counters.delivered as f64 * 8.0 / s.span;
+    "share" ["1"] "goodput / (sum of the goodputs of all flows / number of flows)", "Goodput in units of the mean goodput; 1 is an equal share.", "RFC 5166 section 2.3" => |s| ratio(s.flow.counters.delivered as f64 * 8.0 / s.span, s.fair);
+    "delay_mean" ["s"] "mean of (arrival at the receiver - handed to the first queue)", "One-way delay of data packets that arrived.", "RFC 7679" => |s| secs(s.flow.counters.delay.mean());
+    "delay_std" ["s"] "population standard deviation of the one-way delay", "Spread of the one-way delay.", "RFC 7679" => |s| secs(s.flow.counters.delay.std());
+    "delay_p50" ["s"] "median of the one-way delay", "Median one-way delay; percentiles are exact to 1/64 of their value.", "RFC 7679" => |s| secs(s.flow.counters.delay.quantile(0.50));
+    "delay_p95" ["s"] "95th percentile of the one-way delay", "One-way delay that 5 % of the packets exceed.", "RFC 7679" => |s| secs(s.flow.counters.delay.quantile(0.95));
+    "delay_p99" ["s"] "99th percentile of the one-way delay", "One-way delay that 1 % of the packets exceed.", "RFC 7679" => |s| secs(s.flow.counters.delay.quantile(0.99));
+    "delay_max" ["s"] "maximum of the one-way delay", "Longest one-way delay.", "RFC 7679" => |s| if s.flow.counters.delay.n == 0 { f64::NAN } else { secs(s.flow.counters.delay.max as f64) };
+    "jitter" ["s"] "mean of |delay(k) - delay(k-1)| in order of arrival", "Mean difference between the delays of packets that arrive one after the other.", "RFC 3393, RFC 5166 section 2.2" => |s| if s.flow.counters.jitter_n == 0 { f64::NAN } else { secs(s.flow.counters.jitter_sum as f64 / s.flow.counters.jitter_n as f64) };
+    "router_path_delay_mean" ["s"] "mean of (arrival at the receiver - arrival at the second node) + propagation delay of the first link", "One-way delay without the wait and transmission at the sender's own access link; measured only with the hop probe.", "sarma2013" => |s| s.after_first;
+    "packets_sent" ["packets"] "data packets handed to the first queue, retransmissions included", "Data packets sent.", "RFC 5166 section 2.1.2" => |s| s.flow.counters.sent_pkts as f64;
+    "packets_received" ["packets"] "data packets that arrived at the receiver", "Data packets received, duplicates included.", "RFC 5166 section 2.1.2" => |s| s.flow.counters.received_pkts as f64;
+    "packets_lost" ["packets"] "data packets dropped by a queue or lost on a link", "Data packets that did not arrive.", "RFC 7680" => |s| lost(&s.flow.counters);
+    "loss" ["1"] "packets_lost / packets_sent", "Share of the data packets that was lost.", "RFC 5166 section 2.1.2, RFC 7680" => |s| ratio(lost(&s.flow.counters), s.flow.counters.sent_pkts as f64);
+    "acks_lost" ["packets"] "packets without data of this flow that were lost, both directions", "Lost acknowledgments and handshake packets.", "RFC 7680" => |s| s.flow.counters.other_drops as f64;
+    "marked" ["packets"] "data packets that arrived with congestion experienced", "Marked packets received.", "RFC 3168" => |s| s.flow.counters.marked as f64;
+    "retransmits" ["packets"] "data packets sent again", "Retransmissions of all causes.", "RFC 5166 section 2.1.2" => |s| (s.view.retransmits - s.flow.base.retransmits) as f64;
+    "timeouts" ["count"] "expirations of the retransmission timer with data outstanding", "Retransmission timeouts.", "RFC 6298" => |s| (s.view.timeouts - s.flow.base.timeouts) as f64;
+    "fast_recoveries" ["count"] "entries into loss recovery without a timeout", "Fast retransmits.", "RFC 5681 section 3.2" => |s| (s.view.fast_recoveries - s.flow.base.fast_recoveries) as f64;
+    "cwnd_cuts" ["count"] "reductions of the congestion window", "Window reductions of all causes.", "RFC 5681" => |s| (s.view.cwnd_cuts - s.flow.base.cwnd_cuts) as f64;
+    "dsacks" ["count"] "duplicate arrivals reported by D-SACK", "Needless retransmissions the receiver told of.", "RFC 2883" => |s| (s.view.dsacks - s.flow.base.dsacks) as f64;
+    "rtt_mean" ["s"] "mean of the sender's round-trip samples", "Round-trip time as the sender measures it.", "RFC 6298" => |s| secs(s.flow.counters.rtt.mean());
+    "rtt_p50" ["s"] "median of the sender's round-trip samples", "Median round-trip time.", "RFC 6298" => |s| secs(s.flow.counters.rtt.quantile(0.50));
+    "rtt_p99" ["s"] "99th percentile of the sender's round-trip samples", "Round-trip time that 1 % of the samples exceed.", "RFC 6298" => |s| secs(s.flow.counters.rtt.quantile(0.99));
+    "srtt" ["s"] "smoothed round-trip time at the end", "The sender's smoothed round-trip time when the run ends.", "RFC 6298 section 2" => |s| if s.view.srtt == Dur::ZERO { f64::NAN } else { s.view.srtt.as_secs_f64() };
+    "completion_time" ["s"] "(last byte delivered) - (first write of the application)", "Flow completion time; NaN for an endless or unfinished flow.", "RFC 5166 section 2.1.1" => |s| if s.flow.completed == Time::MAX { f64::NAN } else { (s.flow.completed - s.flow.started).as_secs_f64() };
+}}
+
+metrics! { LINK_METRICS: LinkSubject {
+    "utilisation" ["1"] "8 * (wire bytes whose transmission began) / (rate * T)", "Share of the link's capacity in use.", "RFC 5166 section 2.1.1" => |s| s.c.sent_bytes as f64 * 8.0 / (s.bps * s.span);
+    "throughput" ["bit/s"] "8 * (wire bytes whose transmission began) / T", "Rate on the wire.", "RFC 5166 section 2.1.1" => |s| s.c.sent_bytes as f64 * 8.0 / s.span;
+    "arrivals" ["packets"] "departures + drops + change of the backlog", "Packets offered to the queue.", "RFC 7928 section 2" => |s| s.arrivals;
+    "departures" ["packets"] "packets whose transmission began", "Packets sent.", "RFC 7928 section 2" => |s| s.c.sent_pkts as f64;
+    "drops" ["packets"] "packets dropped by the queue", "All drops of the queue; losses on the link are apart.", "RFC 7567" => |s| s.c.queue_drops() as f64;
+    "drops_overflow" ["packets"] "drops because the buffer was full", "Tail drops.", "RFC 7567" => |s| s.drops(Why::Overflow);
+    "drops_early" ["packets"] "random early drops", "Drops by chance before the buffer is full.", "RFC 7567" => |s| s.drops(Why::Early);
+    "drops_forced" ["packets"] "drops in the forced region of the law", "Drops the law makes with certainty.", "Floyd and Jacobson 1993" => |s| s.drops(Why::Forced);
+    "drops_head" ["packets"] "drops at the head of the queue", "Drops of the oldest packet.", "RFC 8289" => |s| s.drops(Why::Head);
+    "drops_evicted" ["packets"] "packets thrown out to make room", "Evictions from the longest queue.", "McKenney 1990" => |s| s.drops(Why::Evicted);
+    "lost" ["packets"] "packets lost on the link by an impairment", "Losses after transmission.", "RFC 7680" => |s| s.drops(Why::Link);
+    "marks" ["packets"] "packets marked with congestion experienced", "ECN marks.", "RFC 3168" => |s| s.c.marks as f64;
+    "loss" ["1"] "drops / arrivals", "Share of the offered packets that the queue dropped.", "RFC 5166 section 2.1.2" => |s| ratio(s.c.queue_drops() as f64, s.arrivals);
+    "queue_mean" ["packets"] "time average of the number of packets waiting", "Mean queue length; the packet in transmission is not counted.", "RFC 7928 section 2" => |s| s.queue_moment(1);
+    "queue_std" ["packets"] "standard deviation over time of the number waiting", "Spread of the queue length.", "RFC 7928 section 2" => |s| { let m = s.queue_moment(1); (s.queue_moment(2) - m * m).max(0.0).sqrt() };
+    "queue_p50" ["packets"] "median over time of the number waiting", "Length the queue does not exceed half of the time.", "RFC 7928 section 2" => |s| s.queue_quantile(0.50);
+    "queue_p95" ["packets"] "95th percentile over time", "Length exceeded 5 % of the time.", "RFC 7928 section 2" => |s| s.queue_quantile(0.95);
+    "queue_p99" ["packets"] "99th percentile over time", "Length exceeded 1 % of the time.", "RFC 7928 section 2" => |s| s.queue_quantile(0.99);
+    "queue_max" ["packets"] "largest number waiting", "Longest queue.", "RFC 7928 section 2" => |s| s.occupancy.pkts.iter().rposition(|&t| t > 0).unwrap_or(0) as f64;
+    "queue_bytes_mean" ["byte"] "time average of the bytes waiting", "Mean backlog.", "RFC 7928 section 2" => |s| s.byte_mean();
+    "queue_bytes_std" ["byte"] "standard deviation over time of the bytes waiting", "Spread of the backlog.", "RFC 7928 section 2" => |s| { let m = s.byte_mean(); (s.occupancy.byte_squares as f64 / (s.span * S) - m * m).max(0.0).sqrt() };
+    "queue_bytes_p50" ["byte"] "median over time of the bytes waiting", "Backlog not exceeded half of the time.", "RFC 7928 section 2" => |s| s.byte_quantile(0.50);
+    "queue_bytes_p95" ["byte"] "95th percentile over time of the bytes waiting", "Backlog exceeded 5 % of the time.", "RFC 7928 section 2" => |s| s.byte_quantile(0.95);
+    "queue_bytes_p99" ["byte"] "99th percentile over time of the bytes waiting", "Backlog exceeded 1 % of the time.", "RFC 7928 section 2" => |s| s.byte_quantile(0.99);
+    "queue_bytes_max" ["byte"] "largest number of bytes waiting", "Largest backlog.", "RFC 7928 section 2" => |s| s.occupancy.max_bytes as f64;
+    "sojourn_mean" ["s"] "mean of (start of transmission - arrival at the queue)", "Waiting time in the queue of packets that were sent, those that did not wait included.", "RFC 8289 section 3" => |s| secs(s.waits.mean());
+    "sojourn_std" ["s"] "population standard deviation of the waiting time", "Spread of the waiting time.", "RFC 8289 section 3" => |s| secs(s.waits.std());
+    "sojourn_p50" ["s"] "median of the waiting time", "Median waiting time.", "RFC 8289 section 3" => |s| secs(s.waits.quantile(0.50));
+    "sojourn_p95" ["s"] "95th percentile of the waiting time", "Waiting time that 5 % exceed.", "RFC 8289 section 3" => |s| secs(s.waits.quantile(0.95));
+    "sojourn_p99" ["s"] "99th percentile of the waiting time", "Waiting time that 1 % exceed.", "RFC 8289 section 3" => |s| secs(s.waits.quantile(0.99));
+    "sojourn_max" ["s"] "longest waiting time", "Longest waiting time.", "RFC 8289 section 3" => |s| if s.waits.n == 0 { f64::NAN } else { secs(s.waits.max as f64) };
+}}
+
+metrics! { NETWORK_METRICS: NetworkSubject {
+    "goodput" ["bit/s"] "sum of the goodputs of all flows", "Useful rate of the whole network.", "RFC 5166 section 2.1.1" => |s| s.goodputs.iter().sum();
+    "goodput_tcp" ["bit/s"] "sum of the goodputs of the TCP flows", "Useful rate of TCP.", "RFC 5166 section 2.1.1" => |s| s.tcp.iter().sum();
+    "goodput_udp" ["bit/s"] "goodput - goodput_tcp", "Useful rate of UDP.", "RFC 5166 section 2.1.1" => |s| s.goodputs.iter().sum::<f64>() - s.tcp.iter().sum::<f64>();
+    "throughput" ["bit/s"] "sum of the throughputs of all flows", "Rate of data packets at the receivers, headers included.", "RFC 5166 section 2.1.1" => |s| s.throughput;
+    "jain" ["1"] "(sum x)^2 / (n * sum x^2) over the goodputs x of all n flows", "Jain's fairness index: 1 if all are equal, 1/n if one has all.", "Jain, Chiu and Hawe 1984; RFC 5166 section 2.3" => |s| jain(&s.goodputs);
+    "jain_tcp" ["1"] "Jain's index of the TCP flows alone", "Fairness among the TCP flows.", "Jain, Chiu and Hawe 1984; RFC 5166 section 2.3" => |s| jain(&s.tcp);
+    "worst_share" ["1"] "min x / mean x over the goodputs of all flows", "What the worst-off flow gets, in units of the equal share.", "RFC 5166 section 2.3 (max-min)" => |s| ratio(s.goodputs.iter().copied().fold(f64::INFINITY, f64::min), s.goodputs.iter().sum::<f64>() / s.goodputs.len() as f64);
+    "delay_mean" ["s"] "mean one-way delay over the data packets of all flows", "Mean one-way delay.", "RFC 7679" => |s| secs(s.delay.mean());
+    "delay_p95" ["s"] "95th percentile of the one-way delay over all data packets", "One-way delay that 5 % exceed.", "RFC 7679" => |s| secs(s.delay.quantile(0.95));
+    "delay_p99" ["s"] "99th percentile of the one-way delay over all data packets", "One-way delay that 1 % exceed.", "RFC 7679" => |s| secs(s.delay.quantile(0.99));
+    "packets_sent" ["packets"] "sum over flows", "Data packets sent.", "RFC 5166 section 2.1.2" => |s| s.sent;
+    "packets_received" ["packets"] "sum over flows", "Data packets received.", "RFC 5166 section 2.1.2" => |s| s.received;
+    "drops" ["packets"] "sum of the drops of all queues, packets without data included", "Drops in the whole network.", "RFC 7567" => |s| s.drops;
+    "lost" ["packets"] "sum of the losses on all links", "Losses by impairments.", "RFC 7680" => |s| s.link_losses;
+    "marks" ["packets"] "sum over queues", "ECN marks in the whole network.", "RFC 3168" => |s| s.marks;
+    "loss" ["1"] "(data packets lost) / (data packets sent), all flows", "Share of all data packets that was lost.", "RFC 5166 section 2.1.2" => |s| ratio(s.lost, s.sent);
+    "retransmits" ["packets"] "sum over flows", "Retransmissions.", "RFC 5166 section 2.1.2" => |s| s.retransmits;
+    "timeouts" ["count"] "sum over flows", "Retransmission timeouts.", "RFC 6298" => |s| s.timeouts;
+    "completed" ["count"] "number of flows whose last byte was delivered", "Finished flows.", "RFC 5166 section 2.1.1" => |s| s.completed;
+}}
+
+/// Columns of one table: names and numbers, one row a subject.
+pub type Columns = Vec<(&'static str, Vec<f64>)>;
+
+/// One subject at a time, so that memory holds numbers, not copies of histograms.
+fn columns<S>(metrics: &[Metric<S>], subjects: impl Iterator<Item = S>) -> Columns {
+    let mut table: Columns = metrics.iter().map(|m| (m.name, Vec::new())).collect();
+    for s in subjects {
+        for (m, (_, column)) in metrics.iter().zip(&mut table) {
+            column.push((m.value)(&s));
+        }
+    }
+    table
+}
+
+/// The three tables of a run.
+pub struct Measured {
+    /// One row a flow.
+    pub flows: Columns,
+    /// One row a link direction.
+    pub links: Columns,
+    /// One row.
+    pub network: Columns,
+}
+
+/// Computes every metric of a world that has come to its end. `after_first`: the hop probe's tallies, by flow.
+pub fn measure<P: Plugs, H: EventQueue>(world: &World<P, H>, is_tcp: &[bool], after_first: Option<&[Tally]>) -> Measured {
+    let (from, now) = (world.reset_at(), world.now());
+    let span = (now - from).as_secs_f64();
+    let goodputs: Vec<f64> = world.flows().iter().map(|f| f.counters.delivered as f64 * 8.0 / span).collect();
+    let fair = goodputs.iter().sum::<f64>() / goodputs.len().max(1) as f64;
+
+    let flow = |i: usize| {
+        let sender = EpId(2 * i as u32);
+        let first = world.route(sender).next().map_or(Dur::ZERO, |p| world.port(p).link().delay);
+        let after_first = after_first.map_or(f64::NAN, |t| secs(t[i].mean()) + first.as_secs_f64());
+        FlowSubject { flow: world.flows()[i].clone(), view: world.view(sender), span, fair, after_first }
+    };
+    let flows = columns(FLOW_METRICS, (0..world.flows().len()).map(flow));
+    let links = columns(LINK_METRICS, world.ports().iter().map(|p| link_subject(p, from, now, span)));
+
+    let mut delay = Tally::default();
+    world.flows().iter().for_each(|f| delay.merge(&f.counters.delay));
+    let total = |table: &Columns, name: &str| table.iter().find(|(n, _)| *n == name).map_or(f64::NAN, |(_, v)| v.iter().sum());
+    let network = NetworkSubject {
+        tcp: goodputs.iter().zip(is_tcp).filter(|&(_, &t)| t).map(|(&g, _)| g).collect(),
+        throughput: total(&flows, "throughput"),
+        drops: total(&links, "drops"),
+        link_losses: total(&links, "lost"),
+        marks: total(&links, "marks"),
+        received: total(&flows, "packets_received"),
+        sent: total(&flows, "packets_sent"),
+        lost: total(&flows, "packets_lost"),
+        retransmits: total(&flows, "retransmits"),
+        timeouts: total(&flows, "timeouts"),
+        completed: world.flows().iter().filter(|f| f.completed != Time::MAX).count() as f64,
+        delay,
+        goodputs,
+    };
+    Measured { flows, links, network: columns(NETWORK_METRICS, std::iter::once(network)) }
+}
+
+fn link_subject<Q: Qdisc>(port: &Port<Q>, from: Time, now: Time, span: f64) -> LinkSubject {
+    let c = port.counters().clone();
+    let mut waits = c.waits.clone();
+    waits.add_zeros(c.sent_pkts - c.waits.n);
+    LinkSubject {
+        occupancy: c.occupancy.close(from, now),
+        bps: port.link().rate.as_bps() as f64,
+        span,
+        waits,
+        arrivals: (c.sent_pkts + c.queue_drops()) as f64 + f64::from(port.qdisc().backlog().pkts) - f64::from(c.initial.pkts),
+        c,
+    }
+}
+
+/// All definitions as data, for `fairlane explain`, the docs page and the column units.
+pub fn metrics_listing() -> Value {
+    fn list<S>(table: &str, metrics: &[Metric<S>]) -> Vec<Value> {
+        let row = |m: &Metric<S>| json!({ "table": table, "name": m.name, "unit": m.unit, "formula": m.formula, "doc": m.doc, "source": m.source });
+        metrics.iter().map(row).collect()
+    }
+    Value::Array([list("flow", FLOW_METRICS), list("link", LINK_METRICS), list("network", NETWORK_METRICS)].concat())
+}

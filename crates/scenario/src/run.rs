@@ -1,0 +1,288 @@
+//! Runs a scenario once or with many seeds, on threads of its own, and hands back tables.
+
+use crate::build;
+use crate::metrics::{Columns, measure};
+use crate::plugs::BuiltIn;
+use crate::spec::Resolved;
+use fairlane_engine::EventQueue;
+use fairlane_net::{BuildError, Observer, Tally, World};
+use fairlane_trace::HopDelay;
+use fairlane_units::Time;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::Instant;
+
+/// Events between two looks at the stop flag: a few milliseconds of work.
+const SLICE: u64 = 50_000;
+
+/// What to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// One run for each seed; results come back in this order.
+    pub seeds: Vec<u64>,
+    /// Threads at most; zero counts as one.
+    pub threads: usize,
+    /// Measures `router_path_delay_mean`, with the loop compiled for observers.
+    pub hop_probe: bool,
+}
+
+/// How far a set of runs has come; read and stopped from other threads.
+#[derive(Debug, Default)]
+pub struct Progress {
+    runs: AtomicUsize,
+    finished: AtomicUsize,
+    events: AtomicU64,
+    /// Simulated time done, in millionths of a run.
+    parts: AtomicU64,
+    stop: AtomicBool,
+}
+
+impl Progress {
+    /// Share of all simulated time that is done, 0..=1.
+    pub fn fraction(&self) -> f64 {
+        let runs = self.runs.load(Ordering::Relaxed).max(1) as f64;
+        (self.parts.load(Ordering::Relaxed) as f64 / (runs * 1e6)).min(1.0)
+    }
+    /// Finished runs.
+    pub fn done(&self) -> usize {
+        self.finished.load(Ordering::Relaxed)
+    }
+    /// Events carried out in all runs.
+    pub fn events(&self) -> u64 {
+        self.events.load(Ordering::Relaxed)
+    }
+    /// Asks all runs to end soon.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+    fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+/// Columns of text and numbers with as many rows each.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// Text columns.
+    pub text: Vec<(&'static str, Vec<String>)>,
+    /// Number columns.
+    pub numbers: Columns,
+}
+
+/// The result of one run.
+#[derive(Clone, Debug)]
+pub struct RunOutput {
+    /// Its seed.
+    pub seed: u64,
+    /// Hash of the trajectory, see [`World::fingerprint`].
+    pub fingerprint: u64,
+    /// Events carried out.
+    pub events: u64,
+    /// Packets transmitted, counted once a link.
+    pub packet_hops: u64,
+    /// CPU seconds of the run itself.
+    pub cpu_s: f64,
+    /// CPU seconds to build the world.
+    pub setup_s: f64,
+    /// Most packets alive at one time.
+    pub peak_packets: usize,
+    /// What to check before trusting the result.
+    pub warnings: Vec<String>,
+    /// One row a flow.
+    pub flows: Table,
+    /// One row a link direction.
+    pub links: Table,
+    /// One row.
+    pub network: Table,
+    /// Flows over time, if the scenario samples.
+    pub flow_series: Option<Table>,
+    /// Links over time, if the scenario samples.
+    pub link_series: Option<Table>,
+}
+
+/// Why runs ended without results.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RunError {
+    /// The world cannot be built.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// [`Progress::stop`] was called.
+    #[error("stopped before the end")]
+    Stopped,
+    /// A run panicked: a defect of the simulator.
+    #[error("the run with seed {seed} failed inside the simulator; please report this with the scenario")]
+    Panicked {
+        /// Seed of that run.
+        seed: u64,
+    },
+}
+
+/// Runs the scenario once for each seed.
+pub fn run_all(scenario: &Resolved, options: &Options, progress: &Progress) -> Result<Vec<RunOutput>, RunError> {
+    progress.runs.store(options.seeds.len(), Ordering::Relaxed);
+    let next = AtomicUsize::new(0);
+    let results: Vec<Mutex<Option<Result<RunOutput, RunError>>>> = options.seeds.iter().map(|_| Mutex::new(None)).collect();
+    std::thread::scope(|scope| {
+        for _ in 0..options.threads.clamp(1, options.seeds.len().max(1)) {
+            scope.spawn(|| {
+                loop {
+                    let i = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(&seed) = options.seeds.get(i) else { break };
+                    let work = std::panic::AssertUnwindSafe(|| run_one(scenario, seed, options.hop_probe, progress));
+                    let result = std::panic::catch_unwind(work).unwrap_or(Err(RunError::Panicked { seed }));
+                    if result.is_err() {
+                        progress.stop();
+                    }
+                    progress.finished.fetch_add(1, Ordering::Relaxed);
+                    if let Ok(mut slot) = results[i].lock() {
+                        *slot = Some(result);
+                    }
+                }
+            });
+        }
+    });
+    let results: Vec<_> = results.into_iter().filter_map(|m| m.into_inner().ok().flatten()).collect();
+    // The cause of a stop says more than the stop.
+    let cause = results.iter().filter_map(|r| r.as_ref().err()).find(|e| **e != RunError::Stopped).cloned();
+    match cause {
+        Some(e) => Err(e),
+        None => results.into_iter().collect(),
+    }
+}
+
+fn run_one(scenario: &Resolved, seed: u64, hop_probe: bool, progress: &Progress) -> Result<RunOutput, RunError> {
+    let clock = CpuClock::start();
+    let mut world = build::world(scenario, seed)?;
+    let setup_s = clock.seconds();
+    let clock = CpuClock::start();
+    let mut probe = None;
+    if hop_probe {
+        let warm = Time::ZERO + scenario.warmup;
+        let mut p = HopDelay::new(world.flows().len(), warm);
+        drive(scenario, &mut world, &mut p, progress)?;
+        probe = Some(p);
+    } else {
+        drive(scenario, &mut world, &mut (), progress)?;
+    }
+    let cpu_s = clock.seconds();
+    Ok(output(scenario, seed, &world, probe.as_ref().map(HopDelay::flows), cpu_s, setup_s))
+}
+
+fn drive<H: EventQueue>(
+    scenario: &Resolved,
+    world: &mut World<BuiltIn, H>,
+    obs: &mut impl Observer,
+    progress: &Progress,
+) -> Result<(), RunError> {
+    let end = Time::ZERO + scenario.duration;
+    let warm = Time::ZERO + scenario.warmup;
+    let (mut parts, mut events) = (0, 0);
+    for target in [warm, end] {
+        loop {
+            let there = world.advance(target, SLICE, obs);
+            let now = (u128::from(world.now().as_ps()) * 1_000_000 / u128::from(end.as_ps().max(1))) as u64;
+            progress.parts.fetch_add(now - parts, Ordering::Relaxed);
+            progress.events.fetch_add(world.events() - events, Ordering::Relaxed);
+            (parts, events) = (now, world.events());
+            if progress.stopped() {
+                return Err(RunError::Stopped);
+            }
+            if there {
+                break;
+            }
+        }
+        if target == warm && warm > Time::ZERO {
+            world.reset_counters(obs);
+        }
+    }
+    world.settle(obs);
+    Ok(())
+}
+
+fn output<H: EventQueue>(
+    scenario: &Resolved,
+    seed: u64,
+    world: &World<BuiltIn, H>,
+    after_first: Option<&[Tally]>,
+    cpu_s: f64,
+    setup_s: f64,
+) -> RunOutput {
+    let (flows, links) = (scenario.flow_members(), scenario.link_directions());
+    let is_tcp: Vec<bool> = flows.iter().map(|f| f.transport() == "tcp").collect();
+    let measured = measure(world, &is_tcp, after_first);
+    let flow_text = vec![
+        ("name", flows.iter().map(|f| f.name.clone()).collect()),
+        ("from", flows.iter().map(|f| f.from.clone()).collect()),
+        ("to", flows.iter().map(|f| f.to.clone()).collect()),
+        ("transport", flows.iter().map(|f| f.transport().to_owned()).collect()),
+    ];
+    let link_text = vec![
+        ("name", links.iter().map(|l| l.name.clone()).collect()),
+        ("from", links.iter().map(|l| l.from.clone()).collect()),
+        ("to", links.iter().map(|l| l.to.clone()).collect()),
+    ];
+    let silent = world.flows().iter().filter(|f| f.counters.delivered == 0).map(|f| &*f.name);
+    let mut warnings: Vec<String> = scenario.warnings().to_vec();
+    warnings.extend(silent.take(3).map(|name| format!("flow `{name}` delivered nothing in the measured span")));
+    let series = world.sampler().map(|s| series_tables(s, &flow_text[0].1, &link_text[0].1));
+    let (flow_series, link_series) = series.map_or((None, None), |(f, l)| (Some(f), Some(l)));
+    RunOutput {
+        seed,
+        fingerprint: world.fingerprint(),
+        events: world.events(),
+        packet_hops: world.packet_hops(),
+        cpu_s,
+        setup_s,
+        peak_packets: world.packets_peak(),
+        warnings,
+        flows: Table { text: flow_text, numbers: measured.flows },
+        links: Table { text: link_text, numbers: measured.links },
+        network: Table { text: Vec::new(), numbers: measured.network },
+        flow_series,
+        link_series,
+    }
+}
+
+fn series_tables(s: &fairlane_net::Sampler, flow_names: &[String], link_names: &[String]) -> (Table, Table) {
+    let (f, l) = (&s.flows, &s.links);
+    let flows = Table {
+        text: vec![("flow", f.flow.iter().map(|&i| flow_names[i as usize].clone()).collect())],
+        numbers: vec![
+            ("time", f.time.clone()),
+            ("cwnd", f.cwnd.clone()),
+            ("ssthresh", f.ssthresh.clone()),
+            ("srtt", f.srtt.clone()),
+            ("in_flight", f.in_flight.clone()),
+            ("goodput", f.goodput.clone()),
+            ("throughput", f.throughput.clone()),
+        ],
+    };
+    let mut numbers: Columns = vec![
+        ("time", l.time.clone()),
+        ("queue", l.queue.clone()),
+        ("queue_bytes", l.queue_bytes.clone()),
+        ("throughput", l.throughput.clone()),
+        ("drops", l.drops.clone()),
+    ];
+    numbers.extend(l.gauges.iter().cloned());
+    let links = Table { text: vec![("link", l.port.iter().map(|&i| link_names[i as usize].clone()).collect())], numbers };
+    (flows, links)
+}
+
+/// CPU time of the calling thread where the platform tells it, else wall time.
+struct CpuClock {
+    cpu: Option<cpu_time::ThreadTime>,
+    wall: Instant,
+}
+
+impl CpuClock {
+    fn start() -> Self {
+        Self { cpu: cpu_time::ThreadTime::try_now().ok(), wall: Instant::now() }
+    }
+    fn seconds(&self) -> f64 {
+        match &self.cpu {
+            Some(t) => t.elapsed().as_secs_f64(),
+            None => self.wall.elapsed().as_secs_f64(),
+        }
+    }
+}
