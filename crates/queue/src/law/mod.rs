@@ -1,0 +1,85 @@
+//! Laws: what a queue does to the packets that pass through it. A law never stores a packet.
+
+pub(crate) mod droptail;
+pub(crate) mod red;
+
+use fairlane_engine::Stream;
+use fairlane_net::{Backlog, QPkt, Why};
+use fairlane_units::Time;
+use std::collections::VecDeque;
+
+/// What a law wants done with a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Leave it alone.
+    Pass,
+    /// Set congestion experienced (RFC 3168 section 5); a packet that is not ECN-capable is dropped instead.
+    Mark,
+    /// Drop it.
+    Drop(Why),
+}
+
+/// Which packet makes room when the buffer is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Victim {
+    /// The one arriving.
+    Arriving,
+    /// The one that has waited longest; the arriving packet is kept.
+    Head,
+    /// The one at this place in the queue, 0 being the head; the arriving packet is kept.
+    At(usize),
+}
+
+/// The surroundings of a law during one call.
+pub struct LawCx<'a> {
+    /// The time of the call.
+    pub now: Time,
+    /// The queue's random stream.
+    pub rng: &'a mut Stream,
+    /// What waits, without the packet in question.
+    pub held: Backlog,
+    /// The packets waiting, in order, without the packet in question.
+    pub queue: &'a VecDeque<QPkt>,
+}
+
+/// An active queue management algorithm, or none.
+///
+/// The scheduler calls it for every arrival and departure, also for a packet that passes an empty
+/// queue without being stored; everything it leaves out costs nothing.
+pub trait Law: Clone + Send {
+    /// Whether [`Law::on_timer`] wants to be called.
+    const HAS_TIMER: bool = false;
+
+    /// A packet arrives; called whether or not there is room for it.
+    #[inline]
+    fn on_enqueue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+        let _ = (p, cx);
+        Verdict::Pass
+    }
+    /// The packet that `on_enqueue` just saw has no room, whatever its verdict was.
+    #[inline]
+    fn on_overflow(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Victim {
+        let _ = (p, cx);
+        Victim::Arriving
+    }
+    /// A packet is about to start its transmission.
+    #[inline]
+    fn on_dequeue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+        let _ = (p, cx);
+        Verdict::Pass
+    }
+    /// A packet was wanted and none is left.
+    #[inline]
+    fn on_empty(&mut self, now: Time) {
+        let _ = now;
+    }
+    /// Periodic update: called at time zero and at each time it returned last.
+    fn on_timer(&mut self, cx: &mut LawCx<'_>) -> Option<Time> {
+        let _ = cx;
+        None
+    }
+    /// Inner variables for plots, by name.
+    fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        let _ = out;
+    }
+}

@@ -1,0 +1,3 @@
+//! Schedulers: who stores packets and says which leaves next.
+
+pub(crate) mod fifo;
