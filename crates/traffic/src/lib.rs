@@ -1,0 +1,10 @@
+//! Traffic: the UDP endpoint, and the sources that decide when a flow has how much to send.
+
+mod source;
+mod udp;
+
+pub use source::bulk::{Bulk, BulkParams};
+pub use source::cbr::{Cbr, CbrParams};
+pub use source::file::{File, FileParams};
+pub use source::poisson::{Poisson, PoissonParams, Sizes};
+pub use udp::{MAX_DATAGRAM, UdpParams, UdpReceiver, UdpSender};

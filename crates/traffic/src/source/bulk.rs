@@ -1,0 +1,63 @@
+//! An endless source, such as a transfer that outlasts the run.
+
+use fairlane_net::{App, AppCx, ENDLESS, FlowId};
+use fairlane_units::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Bulk always has more to send (RFC 5166 section 4.1, long-lived flows; ns-2's Application/FTP).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct BulkParams {}
+
+impl BulkParams {
+    /// The source of `flow`, sending from `start` until `stop`, if there is one.
+    pub fn build(&self, flow: FlowId, start: Time, stop: Option<Time>) -> Bulk {
+        Bulk { flow, start, stop: stop.unwrap_or(Time::MAX), started: false }
+    }
+}
+
+/// A running bulk source.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bulk {
+    flow: FlowId,
+    start: Time,
+    stop: Time,
+    started: bool,
+}
+
+impl App for Bulk {
+    fn starts_at(&self) -> Time {
+        self.start
+    }
+
+    fn on_wake(&mut self, cx: &mut AppCx<'_>) {
+        if cx.now >= self.stop {
+            cx.stop(self.flow);
+            return cx.wake_at(Time::MAX);
+        }
+        if !self.started {
+            self.started = true;
+            cx.write(self.flow, ENDLESS, false);
+        }
+        cx.wake_at(self.stop);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::harness::run;
+    use fairlane_net::Action;
+
+    #[test]
+    fn writes_once_and_stops_once() {
+        let t = Time::from_ps;
+        let log = run(&mut BulkParams {}.build(FlowId(3), t(5), Some(t(90))), 1, t(1000));
+        let endless = Action::Write { bytes: ENDLESS, fin: false };
+        assert_eq!(log, [(t(5), FlowId(3), endless), (t(90), FlowId(3), Action::Stop)]);
+        assert_eq!(run(&mut BulkParams {}.build(FlowId(3), t(5), None), 1, t(1000)).len(), 1);
+        // A stop before the start: nothing is ever written.
+        assert_eq!(run(&mut BulkParams {}.build(FlowId(3), t(5), Some(t(2))), 1, t(1000)), [(t(5), FlowId(3), Action::Stop)]);
+    }
+}

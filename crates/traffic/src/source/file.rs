@@ -1,0 +1,70 @@
+//! A file: a given amount, then the flow closes.
+
+use fairlane_net::{App, AppCx, FlowId};
+use fairlane_units::{Bytes, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// File sends a given amount of data at once and closes the flow (RFC 5166 section 4.1, file transfers).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FileParams {
+    /// Amount of data, headers not counted.
+    #[schemars(extend("x-min" = "1B", "x-max" = "1000TB"))]
+    pub size: Bytes,
+}
+
+impl Default for FileParams {
+    fn default() -> Self {
+        Self { size: Bytes(1_000_000) }
+    }
+}
+
+impl FileParams {
+    /// The source of `flow`, sending from `start`, cut off at `stop` if there is one.
+    pub fn build(&self, flow: FlowId, start: Time, stop: Option<Time>) -> File {
+        File { flow, size: self.size.get(), start, stop: stop.unwrap_or(Time::MAX), started: false }
+    }
+}
+
+/// A running file source.
+#[derive(Clone, Debug, PartialEq)]
+pub struct File {
+    flow: FlowId,
+    size: u64,
+    start: Time,
+    stop: Time,
+    started: bool,
+}
+
+impl App for File {
+    fn starts_at(&self) -> Time {
+        self.start
+    }
+
+    fn on_wake(&mut self, cx: &mut AppCx<'_>) {
+        if cx.now >= self.stop {
+            cx.stop(self.flow);
+            return cx.wake_at(Time::MAX);
+        }
+        if !self.started {
+            self.started = true;
+            cx.write(self.flow, self.size, true);
+        }
+        cx.wake_at(self.stop);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::harness::run;
+    use fairlane_net::Action;
+
+    #[test]
+    fn writes_its_size_and_closes() {
+        let p: FileParams = serde_json::from_str(r#"{"size":"64KiB"}"#).unwrap();
+        let log = run(&mut p.build(FlowId(0), Time::from_ps(7), None), 1, Time::from_ps(1000));
+        assert_eq!(log, [(Time::from_ps(7), FlowId(0), Action::Write { bytes: 65_536, fin: true })]);
+    }
+}

@@ -1,0 +1,39 @@
+//! Sources: one file each.
+
+pub(crate) mod bulk;
+pub(crate) mod cbr;
+pub(crate) mod file;
+pub(crate) mod poisson;
+
+#[cfg(test)]
+pub(crate) mod harness {
+    //! Runs one source alone and lists what it did.
+
+    use fairlane_engine::Stream;
+    use fairlane_net::{Action, App, AppCx, FlowId};
+    use fairlane_units::Time;
+
+    /// Actions of `app` up to `until`, with their times.
+    pub(crate) fn run(app: &mut impl App, seed: u64, until: Time) -> Vec<(Time, FlowId, Action)> {
+        let mut rng = Stream::new(seed, "app", "test", "traffic");
+        let (mut log, mut now) = (vec![], app.starts_at());
+        while now <= until {
+            let (mut actions, mut wake) = (vec![], Time::MAX);
+            app.on_wake(&mut AppCx { now, rng: &mut rng, actions: &mut actions, wake: &mut wake });
+            log.extend(actions.into_iter().map(|(f, a)| (now, f, a)));
+            assert!(wake > now, "wakes without moving on");
+            now = wake;
+        }
+        log
+    }
+
+    /// Times and sizes of the writes in a log.
+    pub(crate) fn writes(log: &[(Time, FlowId, Action)]) -> Vec<(Time, u64)> {
+        log.iter()
+            .filter_map(|&(t, _, a)| match a {
+                Action::Write { bytes, .. } => Some((t, bytes)),
+                Action::Stop => None,
+            })
+            .collect()
+    }
+}
