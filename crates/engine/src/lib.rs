@@ -2,7 +2,9 @@
 //! This crate knows neither packets nor networks.
 
 mod event;
+mod queue;
 mod stream;
 
-pub use event::{EventQueue, Key, QuadHeap, Slot};
+pub use event::{EventQueue, Key, Slot};
+pub use queue::{Calendar, QuadHeap, StdHeap, Wheel};
 pub use stream::{Stream, hash_parts};

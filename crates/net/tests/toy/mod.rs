@@ -5,14 +5,14 @@ use fairlane_units::{Dur, Rate, Time};
 
 /// A FIFO of at most `limit` packets.
 #[derive(Clone, Default)]
-pub struct Tail {
-    pub limit: u32,
+pub(crate) struct Tail {
+    pub(crate) limit: u32,
     ring: Ring<QPkt>,
     level: Backlog,
 }
 
 impl Tail {
-    pub fn new(limit: u32) -> Self {
+    pub(crate) fn new(limit: u32) -> Self {
         Self { limit, ..Self::default() }
     }
 }
@@ -42,7 +42,7 @@ impl Qdisc for Tail {
 
 /// Keeps `window` packets in flight; a packet not acknowledged within a second is taken for lost and another sent.
 #[derive(Clone)]
-pub enum Toy {
+pub(crate) enum Toy {
     Sender { window: u32, flying: u32, next: u64, size: u16 },
     Receiver { got: u64 },
 }
@@ -92,7 +92,7 @@ impl Endpoint for Toy {
 
 /// Writes once.
 #[derive(Clone)]
-pub struct Once(pub FlowId, pub Time);
+pub(crate) struct Once(pub(crate) FlowId, pub(crate) Time);
 
 impl App for Once {
     fn starts_at(&self) -> Time {
@@ -104,7 +104,7 @@ impl App for Once {
 }
 
 #[derive(Clone)]
-pub struct ToyPlugs;
+pub(crate) struct ToyPlugs;
 impl Plugs for ToyPlugs {
     type Qdisc = Tail;
     type Endpoint = Toy;
@@ -113,19 +113,19 @@ impl Plugs for ToyPlugs {
 
 /// What a toy dumbbell is made of.
 #[derive(Clone, Debug)]
-pub struct Dumbbell {
-    pub flows: u32,
-    pub window: u32,
-    pub limit: u32,
-    pub access: (Rate, Dur),
-    pub bottleneck: (Rate, Dur),
-    pub loss: f64,
-    pub duplicate: f64,
-    pub seed: u64,
+pub(crate) struct Dumbbell {
+    pub(crate) flows: u32,
+    pub(crate) window: u32,
+    pub(crate) limit: u32,
+    pub(crate) access: (Rate, Dur),
+    pub(crate) bottleneck: (Rate, Dur),
+    pub(crate) loss: f64,
+    pub(crate) duplicate: f64,
+    pub(crate) seed: u64,
 }
 
 impl Dumbbell {
-    pub fn build(&self) -> World<ToyPlugs> {
+    pub(crate) fn build<H: fairlane_engine::EventQueue>(&self) -> World<ToyPlugs, H> {
         let mut b = WorldBuilder::<ToyPlugs>::new(self.seed, Routing::Ecmp);
         let (r1, r2) = (b.node("r1"), b.node("r2"));
         let link = |b: &mut WorldBuilder<ToyPlugs>, name: String, from, to, (rate, delay): (Rate, Dur), limit, hurt: bool| {

@@ -1,0 +1,57 @@
+use super::*;
+use crate::event::{EventQueue, Key};
+use crate::stream::Stream;
+use fairlane_units::Time;
+
+/// A long random mix of pushes and pops, near, far and simultaneous, against a sorted set.
+fn same_as_a_sorted_set<Q: EventQueue>() {
+    for seed in 0..6 {
+        let mut rng = Stream::new(seed, "test", "queue", "");
+        let (mut queue, mut model) = (Q::with_slots(100), std::collections::BTreeSet::new());
+        let mut now = 0_u64;
+        for step in 0..60_000_u64 {
+            let burst = if step % 10_000 < 3_000 { 600 } else { 20 };
+            if model.len() < burst {
+                let scale = [1, 1_000, 1_000_000, 1_000_000_000, 1_000_000_000_000][rng.below(5) as usize];
+                let key = Key::new(Time::from_ps(now + rng.below(50) * scale), rng.below(1 << 20) as u32);
+                if model.insert(key) {
+                    queue.push(key);
+                }
+            }
+            if rng.below(3) > 0 {
+                let limit = Key::new(Time::from_ps(now + rng.below(1 << 40)), 0);
+                let want = model.first().copied().filter(|k| *k <= limit);
+                assert_eq!(queue.pop_until(limit), want, "step {step}");
+                if let Some(k) = want {
+                    model.remove(&k);
+                    now = k.time().as_ps();
+                }
+            }
+            assert_eq!(queue.len(), model.len());
+        }
+        while let Some(k) = model.pop_first() {
+            assert_eq!(queue.pop_until(Key::NEVER), Some(k));
+        }
+        assert_eq!(queue.pop_until(Key::NEVER), None);
+    }
+}
+
+#[test]
+fn quad_heap_orders() {
+    same_as_a_sorted_set::<QuadHeap>();
+}
+
+#[test]
+fn std_heap_orders() {
+    same_as_a_sorted_set::<StdHeap>();
+}
+
+#[test]
+fn wheel_orders() {
+    same_as_a_sorted_set::<Wheel>();
+}
+
+#[test]
+fn calendar_orders() {
+    same_as_a_sorted_set::<Calendar>();
+}
