@@ -1,0 +1,103 @@
+"""`python -m validation.ns2`: runs the cases on both sides and prints the table."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+try:
+    from . import compare, ours, peer, reference
+    from .cases import Case, select
+    from .compare import Row
+    from .network import Unsupported
+except ImportError as error:  # the project's own package is what may be missing
+    sys.exit(f"fairlane is not installed here ({error}); run `make build` and use .venv/bin/python")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Exit code: 0 all within bounds or skipped, 1 some differ, 2 wrong use or a side could not run."""
+    options = _options(arguments)
+    try:
+        cases = select(options.cases, quick=options.quick, everything=options.all)
+        if not options.stored:
+            peer.executable()
+        rows = []
+        for case_rows in _compared(cases, options):
+            rows += case_rows
+            if not options.json:
+                for row in case_rows:
+                    print(_line(row), flush=True)
+    except peer.PeerMissing as missing:
+        print(f"SKIPPED: {missing}; --stored compares with stored results")
+        return 0
+    except (ValueError, ours.OursMissing, peer.PeerFailed) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    failed = sum(row.failed for row in rows)
+    if options.json:
+        print(json.dumps({"schema": "fairlane.validation.ns2/1", "failed": failed, "rows": [row.as_dict() for row in rows]}, indent=1))
+    else:
+        judged = sum(row.measure.judged for row in rows)
+        print(f"\n{judged - failed} of {judged} judged values within bounds, {len({row.case for row in rows})} cases")
+    return 1 if failed else 0
+
+
+def _options(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m validation.ns2", description="Compares fairlane with ns-2 on the same scenarios.")
+    parser.add_argument("cases", nargs="*", metavar="CASE", help="C1, C2, C5, or the start of a case such as C1/Reno or C5/tcp/Newreno")
+    parser.add_argument("--quick", action="store_true", help="a small set of cases")
+    parser.add_argument("--all", action="store_true", help="every case of the chosen families (C5 has 252)")
+    parser.add_argument("--stored", action="store_true", help="compare with the stored results instead of running ns-2")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.add_argument("--threads", type=int, default=1, metavar="N", help="runs at the same time (default 1)")
+    return parser.parse_args(arguments)
+
+
+def _compared(cases: list[Case], options: argparse.Namespace) -> Iterator[list[Row]]:
+    if not options.json:
+        print(_head(), flush=True)
+    for case in cases:
+        name = f"{case.family}/{case.name}"
+        stored = reference.stored(case) if options.stored else None
+        if options.stored and stored is None:
+            continue
+        try:
+            resolved, network = ours.resolve(case)
+            mine = ours.run(case, resolved, network, options.threads)
+            if stored is not None:
+                yield compare.from_stored(name, stored, mine)
+                continue
+
+            def one(seed: int, case: Case = case, network: object = network) -> dict[str, float]:
+                measured = peer.run(network, case.watch, seed, windows=case.sawtooth)
+                out = peer.values(network, case.watch, measured)
+                return peer.with_sawtooth(out, measured, network.duration) if case.sawtooth else out
+
+            with ThreadPoolExecutor(max(1, options.threads)) as pool:
+                theirs = list(pool.map(one, case.peer_seeds))
+            yield compare.from_runs(name, theirs, mine)
+        except Unsupported as error:
+            raise ValueError(f"{name}: {error}") from error
+
+
+_WIDTHS = (34, 12, 9, 22, 22, 11, 10)
+
+
+def _head() -> str:
+    words = ("case", "metric", "unit", "ns-2 (95 % interval)", "fairlane (95 %)", "difference", "bound", "verdict")
+    return " ".join(f"{w:<{n}}" for w, n in zip(words, (*_WIDTHS, 0), strict=True)) + "\n" + "-" * 132
+
+
+def _line(row: Row) -> str:
+    peer_mean = row.peer.mean
+    relative = f"{100 * row.difference / peer_mean:+.2f} %" if peer_mean and row.measure.relative is not None else f"{row.difference:+.4g}"
+    bound = f"{row.measure.bound(peer_mean or 0.0):.4g}" if row.measure.judged else ""
+    words = (row.case, row.measure.name, row.measure.unit, f"{row.peer:.5g}", f"{row.ours:.5g}", relative, bound, row.verdict)
+    return " ".join(f"{w:<{n}}" for w, n in zip(words, (*_WIDTHS, 0), strict=True))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

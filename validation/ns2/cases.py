@@ -1,0 +1,140 @@
+"""The cases that are compared: families C1, C2 and C5, each a scenario file with a few changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+SCENARIOS = Path(__file__).parent / "scenarios"
+
+VARIANTS = {"Tahoe": "tahoe", "Reno": "reno", "Newreno": "newreno", "Sack1": "sack"}
+"""ns-2's name of each TCP variant and ours."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One scenario to run on both sides."""
+
+    name: str
+    """as in the stored reference tables"""
+    family: str
+    file: str
+    watch: str
+    """link whose queue is compared"""
+    sets: tuple[tuple[str, str], ...] = ()
+    """changes to the file, as `--set path=value`"""
+    seeds: tuple[int, ...] = (1,)
+    """seeds of our runs"""
+    peer_seeds: tuple[int, ...] = (0,)
+    """seeds of ns-2; 0 is its built-in one"""
+    quick: bool = False
+    """whether it is among the cases of `--quick`"""
+    standard: bool = True
+    """whether it runs without `--all`"""
+    sawtooth: bool = False
+    """whether period and peak of the window are compared"""
+    tags: frozenset[str] = field(default_factory=frozenset)
+
+    @property
+    def path(self) -> Path:
+        """The scenario file."""
+        return SCENARIOS / self.file
+
+
+def _cc(variant: str) -> tuple[str, str]:
+    return "flows.tcp.tcp.cc", f'"{VARIANTS[variant]}"'
+
+
+def _c1() -> Iterator[Case]:
+    extras: dict[str, tuple[tuple[str, str], ...]] = {
+        "": (),
+        "-ss60": (("flows.tcp.tcp.initial_ssthresh", '"60p"'),),
+        "-w100": (("flows.tcp.tcp.window", '"100p"'),),
+    }
+    for suffix, sets in extras.items():
+        for variant in VARIANTS:
+            yield Case(
+                name=variant + suffix,
+                family="C1",
+                file="c1.toml",
+                watch="bottleneck",
+                sets=(_cc(variant), *sets),
+                quick=suffix != "-w100",
+                sawtooth=suffix != "-w100",
+            )
+
+
+def _c2() -> Iterator[Case]:
+    for variant in VARIANTS:
+        stored = variant in ("Newreno", "Sack1")
+        for queue, peer_seeds in (("DropTail", (0, 1, 2, 3, 4)), ("RED", tuple(range(1, 11)))):
+            yield Case(
+                name=f"{variant}/{queue}",
+                family="C2",
+                file=f"c2-{queue.lower()}.toml",
+                watch="bottleneck",
+                sets=(_cc(variant),),
+                seeds=tuple(range(1, 11)),
+                peer_seeds=peer_seeds,
+                quick=stored,
+                standard=True,
+            )
+
+
+LIMITS = (50, 100, 250, 342)
+CLIENTS = (3, 5, 8, 10, 25, 35, 50)
+
+
+def _c5() -> Iterator[Case]:
+    for limit in LIMITS:
+        for queue in ("DropTail", "RED"):
+            for mix in ("tcp", "udp", "half"):
+                for variant in ("CBR",) if mix == "udp" else ("Tahoe", "Newreno"):
+                    for window in (20,) if mix == "udp" else (20, 10000):
+                        for n in CLIENTS:
+                            yield _star(limit, queue, mix, variant, window, n)
+
+
+def _star(limit: int, queue: str, mix: str, variant: str, window: int, n: int) -> Case:
+    n_tcp = {"tcp": n, "udp": 0, "half": (n + 1) // 2}[mix]
+    path = f"topology.star.queue.{queue.lower()}.limit"
+    sets: list[tuple[str, str]] = [(path, f'"{limit}p"'), ("topology.star.clients", str(n))]
+    if n_tcp:
+        sets += [_cc(variant), ("flows.tcp.tcp.window", f'"{window}p"'), ("flows.tcp.count", str(n_tcp))]
+    if n - n_tcp:
+        sets.append(("flows.udp.count", str(n - n_tcp)))
+    if mix == "half":
+        sets += [("flows.udp.first", str(n_tcp)), ("flows.udp.start", f'"{n_tcp * 100}ms"')]
+    return Case(
+        name=f"{mix}/{variant}/w{window}/{queue}{limit}/n{n}",
+        family="C5",
+        file=f"c5-{mix}-{queue.lower()}.toml",
+        watch="server",
+        sets=tuple(sets),
+        seeds=tuple(range(1, 11)) if queue == "RED" or mix == "half" else tuple(range(1, 6)),
+        peer_seeds=tuple(range(1, 11)) if queue == "RED" else (0, 1, 2, 3, 4),
+        quick=limit == 50 and n in (3, 10) and (mix != "half"),
+        standard=limit == 50 and n in (3, 10, 25) and (mix == "tcp" or n == 10),
+    )
+
+
+def catalogue() -> list[Case]:
+    """All cases."""
+    return [*_c1(), *_c2(), *_c5()]
+
+
+def select(names: list[str], *, quick: bool = False, everything: bool = False) -> list[Case]:
+    """The cases whose family or name (or the start of it) is among `names`; all families if `names` is empty."""
+    cases = catalogue()
+    known = {case.family for case in cases}
+    for name in names:
+        if name not in known and not any(f"{c.family}/{c.name}".startswith(name) for c in cases):
+            raise ValueError(f"no case called {name!r}; families are {', '.join(sorted(known))}, and names such as C1/Reno select single cases")
+    chosen = []
+    for case in cases:
+        whole = f"{case.family}/{case.name}"
+        exact = any(name not in known and whole.startswith(name) for name in names)
+        if exact or ((not names or case.family in names) and (everything or (case.quick if quick else case.standard))):
+            chosen.append(case)
+    return chosen

@@ -1,0 +1,103 @@
+"""Judges the differences between the two sides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from fairlane.stats import CONFIDENCE, Interval, interval, t_quantile
+
+from .measures import MEASURES, Measure, Values
+from .reference import Stored
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table."""
+
+    case: str
+    measure: Measure
+    peer: Interval
+    ours: Interval
+    verdict: str
+    """``ok``: within the bound; ``ok (interval)``: within ns-2's 95 % interval; ``ok (spread)``: ns-2's single
+    run lies within the spread of our runs; ``DIFFERS``; ``shown``: no bound"""
+
+    @property
+    def failed(self) -> bool:
+        """Whether the difference is too large."""
+        return self.verdict == "DIFFERS"
+
+    @property
+    def difference(self) -> float:
+        """Ours less ns-2's, in the unit of the measure."""
+        return (self.ours.mean or 0.0) - (self.peer.mean or 0.0)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For the JSON document."""
+        bound = self.measure.bound(self.peer.mean or 0.0) if self.measure.judged else None
+        return {
+            "case": self.case,
+            "metric": self.measure.name,
+            "unit": self.measure.unit,
+            "ns2": self.peer.as_dict(),
+            "fairlane": self.ours.as_dict(),
+            "difference": self.difference,
+            "bound": bound,
+            "verdict": self.verdict,
+        }
+
+
+def judge(case: str, measure: Measure, peer: Interval, ours: Interval) -> Row:
+    """Compares one measure."""
+    assert peer.mean is not None and ours.mean is not None
+    if not measure.judged:
+        verdict = "shown"
+    elif abs(ours.mean - peer.mean) <= measure.bound(peer.mean):
+        verdict = "ok"
+    elif ours.mean in peer:
+        verdict = "ok (interval)"
+    elif peer.n == 1 and _within_spread(peer.mean, ours):
+        verdict = "ok (spread)"
+    else:
+        verdict = "DIFFERS"
+    return Row(case, measure, peer, ours, verdict)
+
+
+def _within_spread(value: float, ours: Interval) -> bool:
+    """Whether one more run could have given `value`: the 95 % prediction interval, which is the confidence interval
+    widened by sqrt(n + 1)."""
+    half = ours.half_width
+    return half is not None and ours.mean is not None and abs(value - ours.mean) <= half * (ours.n + 1) ** 0.5
+
+
+def from_runs(case: str, peer: list[Values], ours: list[Values]) -> list[Row]:
+    """Compares runs of both sides."""
+    return _rows(case, {m.name: interval([v[m.name] for v in peer if m.name in v]) for m in MEASURES}, ours)
+
+
+def from_stored(case: str, peer: Stored, ours: list[Values]) -> list[Row]:
+    """Compares our runs with stored results."""
+    return _rows(case, {name: _as_interval(*value) for name, value in peer.items()}, ours)
+
+
+def _as_interval(mean: float, sd: float | None, runs: int) -> Interval:
+    if sd is None or runs < 2:
+        return Interval(mean, None, None, None, 1)
+    half = t_quantile(0.5 + CONFIDENCE / 2, runs - 1) * sd / runs**0.5
+    return Interval(mean, mean - half, mean + half, sd, runs)
+
+
+def _rows(case: str, peer: dict[str, Interval], ours: list[Values]) -> list[Row]:
+    rows = []
+    for measure in MEASURES:
+        other = peer.get(measure.name)
+        mine = interval([v[measure.name] for v in ours if measure.name in v])
+        if other is not None and other.mean is not None and mine.mean is not None:
+            rows.append(judge(case, measure, other, mine))
+        elif measure.name in ("period", "peak") and mine.mean is not None:
+            # One side has a sawtooth, the other does not.
+            rows.append(Row(case, measure, interval([]), mine, "DIFFERS"))
+        elif measure.name in ("period", "peak") and other is not None and other.mean is not None:
+            rows.append(Row(case, measure, other, interval([]), "DIFFERS"))
+    return rows

@@ -1,0 +1,78 @@
+"""Stored results of ns-2 2.35, for machines without ns-2 (`validation/data/ns2`)."""
+
+from __future__ import annotations
+
+import csv
+import math
+from functools import cache
+from pathlib import Path
+
+from .cases import Case
+from .measures import sawtooth
+
+DATA = Path(__file__).parents[1] / "data" / "ns2"
+
+Stored = dict[str, tuple[float, float | None, int]]
+"""Of each measure: mean, standard deviation (None for one run) and number of runs."""
+
+_DUMBBELL = {
+    "utilisation": ("utilisation", 100.0),
+    "goodput": ("tcp_goodput_mbps", 1.0),
+    "queue_mean": ("q_mean_pkts", 1.0),
+    "queue_std": ("q_std_pkts", 1.0),
+    "drops": ("drops", 1.0),
+    "retransmits": ("rexmit_pkts", 1.0),
+    "timeouts": ("timeouts", 1.0),
+}
+_STAR = {
+    "utilisation": ("utilisation", 100.0),
+    "queue_mean": ("q_mean_pkts", 1.0),
+    "loss": ("loss_pct", 1.0),
+    "timeouts": ("timeouts", 1.0),
+}
+
+
+@cache
+def _rows(name: str) -> dict[str, dict[str, str]]:
+    with (DATA / name).open(newline="", encoding="ascii") as file:
+        return {row["case"]: row for row in csv.DictReader(file)}
+
+
+@cache
+def _windows() -> dict[str, tuple[list[float], list[float]]]:
+    out: dict[str, tuple[list[float], list[float]]] = {}
+    with (DATA / "C1_cwnd.csv").open(newline="", encoding="ascii") as file:
+        for row in csv.DictReader(file):
+            times, windows = out.setdefault(row["case"], ([], []))
+            times.append(float(row["time_s"]))
+            windows.append(float(row["cwnd_pkts"]))
+    return out
+
+
+def _number(text: str | None) -> float | None:
+    return float(text) if text not in (None, "") else None
+
+
+def stored(case: Case) -> Stored | None:
+    """What ns-2 measured; None if the case is not in the tables."""
+    row = _rows(f"{case.family}_summary.csv").get(case.name)
+    if row is None:
+        return None
+    runs = int(row["runs"])
+    out: Stored = {}
+    for name, (column, scale) in (_STAR if case.family == "C5" else _DUMBBELL).items():
+        mean = _number(row[column])
+        if mean is not None:
+            sd = _number(row.get(f"{column}_sd"))
+            out[name] = mean * scale, None if sd is None or runs < 2 else sd * scale, runs
+    if case.family == "C5":
+        clients = float(row["n"]) * 1e-3
+        sd = _number(row.get("goodput_kbps_per_client_sd"))
+        mean = _number(row["goodput_kbps_per_client"]) or math.nan
+        out["goodput"] = mean * clients, None if sd is None or runs < 2 else sd * clients, runs
+        out["wait"] = (_number(row["wait_access_ms"]) or 0.0) + (_number(row["wait_bottleneck_ms"]) or 0.0), None, runs
+    if case.sawtooth and case.name in _windows():
+        found = sawtooth(*_windows()[case.name])
+        if found is not None:
+            out["period"], out["peak"] = (found[0], None, 1), (found[1], None, 1)
+    return out
