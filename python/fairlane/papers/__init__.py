@@ -1,0 +1,67 @@
+"""Reproductions of published studies: run every table and figure again and put it beside the printed numbers.
+
+>>> keys()
+['sarma2013']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import FairlaneError, suggest
+
+if TYPE_CHECKING:
+    from .definition import Paper
+    from .reproduction import Reproduction
+    from .runner import Progress
+
+__all__ = ["keys", "load", "reproduce"]
+
+_PAPERS = {"sarma2013": "Sarma2013"}
+"""Key of a paper (its module here, and its folder of data) and the class that defines it."""
+
+
+def keys() -> list[str]:
+    """The papers that can be reproduced."""
+    return sorted(_PAPERS)
+
+
+def data_folder() -> Path:
+    """The folder with one folder of data per paper: inside an installed package, or at the root of the source tree."""
+    here = Path(__file__).resolve().parent
+    for folder in (here / "data", here.parents[2] / "papers"):
+        if any((folder / key / "paper.toml").is_file() for key in _PAPERS):
+            return folder
+    raise FairlaneError(f"the data of the papers is missing: neither {here / 'data'} nor {here.parents[2] / 'papers'} has it")
+
+
+def load(key: str) -> Paper:
+    """The definition of a paper; an unknown key gives an error that names near ones."""
+    if key not in _PAPERS:
+        raise suggest(key, keys(), "paper")
+    paper: Paper = getattr(import_module(f".{key}", __name__), _PAPERS[key])(data_folder() / key)
+    return paper
+
+
+def reproduce(
+    key: str,
+    only: str | Iterable[str] | None = None,
+    quick: bool = False,
+    out: str | PathLike[str] | None = None,
+    progress: Progress | None = None,
+    seeds: int | str | Iterable[int] | None = None,
+) -> Reproduction:
+    """Runs a study and writes its tables, figures, verdicts and page.
+
+    `only`: one id ("table3"), several, or a comma list; by default everything. `quick`: few replications and no study of
+    the open parameters. `out`: the folder to write, `results/KEY` by default; finished runs are kept in it, so a second
+    call goes on where the first one stopped. `progress(fraction, label)` is called about ten times a second and stops the
+    reproduction by returning False. `seeds`: the replications, like "1..10", [1, 2] or one number.
+    """
+    from .reproduction import run_reproduction
+
+    return run_reproduction(load(key), only=only, quick=quick, out=out, progress=progress, seeds=seeds)

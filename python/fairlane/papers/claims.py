@@ -1,0 +1,250 @@
+"""Claims of a paper as small expressions over tidy tables, and how sure a verdict is.
+
+A claim's ``check`` is a Python expression in a closed vocabulary (`VOCABULARY`): ``v(table, factor=value, ...)`` is the one
+matching value, ``vs(...)`` all of them, ``series(...)`` the matching ``(t, value)`` pairs in order of time, and a handful of
+arithmetic helpers. The expression is parsed, every node is checked against a list of harmless ones, and it is evaluated
+without builtins: attribute access, imports and unknown names never reach the interpreter.
+"""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import CodeType
+from typing import Any, Literal
+
+from .tables import Tables, NoData
+
+Outcome = Literal["holds", "fails", "no-data"]
+Verdict = Literal["holds", "fails", "undecided"]
+
+LONGEST_CHECK = 4000
+"""Characters of a check; longer ones are refused."""
+
+SURE = 0.95
+"""Share of resamples that must agree before a verdict is given."""
+
+
+class BadCheck(ValueError):
+    """The check of a claim uses something outside the vocabulary."""
+
+
+def _mean(xs: Iterable[float]) -> float:
+    values = list(xs)
+    return sum(values) / len(values)
+
+
+def _sd(xs: Iterable[float]) -> float:
+    values = list(xs)
+    m = _mean(values)
+    return (sum((x - m) ** 2 for x in values) / len(values)) ** 0.5
+
+
+def _jain(xs: Iterable[float]) -> float:
+    values = list(xs)
+    return sum(values) ** 2 / (len(values) * sum(x * x for x in values))
+
+
+def _frac(xs: Iterable[object]) -> float:
+    values = [bool(x) for x in xs]
+    return sum(values) / len(values)
+
+
+_HELPERS: dict[str, Callable[..., Any]] = {
+    "mean": _mean, "sd": _sd, "jain": _jain, "frac": _frac, "all": all, "any": any, "min": min, "max": max, "sum": sum,
+    "len": len, "abs": abs, "sorted": sorted, "zip": zip, "range": range, "round": round,
+}  # fmt: skip
+
+VOCABULARY = frozenset(_HELPERS) | {"v", "vs", "series"}
+"""Every name a check may use without binding it itself."""
+
+_NODES = (
+    ast.Expression, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.UAdd, ast.BinOp, ast.Add, ast.Sub, ast.Mult,
+    ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.Compare, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq, ast.In, ast.NotIn,
+    ast.Call, ast.keyword, ast.Name, ast.Load, ast.Store, ast.Constant, ast.Tuple, ast.List, ast.GeneratorExp, ast.ListComp,
+    ast.comprehension, ast.IfExp, ast.Lambda, ast.arguments, ast.arg, ast.Subscript, ast.Slice, ast.Starred,
+)  # fmt: skip
+
+
+def _bound(tree: ast.AST) -> set[str]:
+    """Names the expression binds itself: loop variables and arguments."""
+    stored = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return stored | {n.arg for n in ast.walk(tree) if isinstance(n, ast.arg)}
+
+
+def _verify(tree: ast.AST) -> None:
+    bound = _bound(tree)
+    for node in ast.walk(tree):
+        if not isinstance(node, _NODES):
+            raise BadCheck(f"{type(node).__name__} is not allowed in a check")
+        if isinstance(node, (ast.Name, ast.arg)):
+            name = node.id if isinstance(node, ast.Name) else node.arg
+            if name.startswith("_") or (name not in VOCABULARY and name not in bound):
+                raise BadCheck(f"unknown name {name!r} in a check; known: {', '.join(sorted(VOCABULARY))}")
+        if isinstance(node, ast.Call) and not isinstance(node.func, (ast.Name, ast.Lambda)):
+            raise BadCheck("only functions of the vocabulary can be called in a check")
+        if isinstance(node, ast.Constant) and not isinstance(node.value, (int, float, str, bool)):
+            raise BadCheck(f"constant {node.value!r} is not allowed in a check")
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+            small = isinstance(node.right, ast.Constant) and isinstance(node.right.value, (int, float)) and abs(node.right.value) <= 16
+            if not small:
+                raise BadCheck("a power needs a constant exponent of at most 16 in a check")
+
+
+_SIGNS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=", ast.In: "in", ast.NotIn: "not in"}
+
+
+class _Watched(ast.NodeTransformer):
+    """Rewrites comparisons so that their two sides are seen: ``a < b < c`` becomes ``see(a, "<", b) and see(b, "<", c)``."""
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        self.generic_visit(node)
+        sides = [node.left, *node.comparators]
+        pairs: list[ast.expr] = [
+            ast.Call(ast.Name("_see", ast.Load()), [left, ast.Constant(_SIGNS[type(op)]), right], [])
+            for left, op, right in zip(sides, node.ops, sides[1:], strict=False)
+        ]
+        return pairs[0] if len(pairs) == 1 else ast.BoolOp(ast.And(), pairs)
+
+
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "<": lambda a, b: a < b, "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b,
+    "==": lambda a, b: a == b, "!=": lambda a, b: a != b, "in": lambda a, b: a in b, "not in": lambda a, b: a not in b,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One comparison a check made: the values of both sides and whether it was true."""
+
+    left: float
+    sign: str
+    right: float
+    true: bool
+    looked_up: tuple[str, ...] = ()
+
+
+class Check:
+    """A verified check, ready to be evaluated on tables."""
+
+    def __init__(self, text: str) -> None:
+        if len(text) > LONGEST_CHECK:
+            raise BadCheck(f"a check of {len(text)} characters; at most {LONGEST_CHECK} are allowed")
+        try:
+            tree = ast.parse(text.strip(), mode="eval")
+        except SyntaxError as e:
+            raise BadCheck(f"the check is not an expression: {e.msg}") from e
+        _verify(tree)
+        self.text = text
+        self._plain: CodeType = compile(tree, "<check>", "eval")
+        watched = ast.fix_missing_locations(_Watched().visit(ast.parse(text.strip(), mode="eval")))
+        self._watched: CodeType = compile(watched, "<check>", "eval")
+
+    def _run(self, code: CodeType, tables: Tables, **more: Callable[..., Any]) -> Outcome:
+        scope: dict[str, Any] = {"__builtins__": {}, **_HELPERS, "v": tables.v, "vs": tables.vs, "series": tables.series, **more}
+        try:
+            return "holds" if eval(code, scope) else "fails"  # noqa: S307 - the tree was verified above
+        except NoData:
+            return "no-data"
+
+    def outcome(self, tables: Tables) -> Outcome:
+        """What the check says of these tables."""
+        return self._run(self._plain, tables)
+
+    def comparisons(self, tables: Tables) -> list[Comparison]:
+        """The comparisons made until the outcome was known (numbers only), each with the table entries read for it."""
+        made: list[Comparison] = []
+        read: list[str] = []
+
+        def noted(fetch: Callable[..., Any]) -> Callable[..., Any]:
+            def call(table: str, **factors: object) -> Any:
+                value = fetch(table, **factors)
+                read.append(f"{table}[{', '.join(str(x) for x in factors.values())}]")
+                return value
+
+            return call
+
+        def see(left: Any, sign: str, right: Any) -> bool:
+            true = bool(_COMPARE[sign](left, right))
+            if all(isinstance(x, (int, float)) and not isinstance(x, bool) for x in (left, right)):
+                made.append(Comparison(float(left), sign, float(right), true, tuple(read)))
+            read.clear()
+            return true
+
+        self._run(self._watched, tables, _see=see, v=noted(tables.v), vs=noted(tables.vs), series=noted(tables.series))
+        return made
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim of ``claims.toml``: the paper's (or the extraction's) sentence and its check."""
+
+    id: str
+    statement: str
+    experiments: tuple[str, ...]
+    check: Check
+    published: Outcome
+    expect: Literal["hold", "doubtful"]
+    why: str = ""
+
+
+@dataclass
+class Judged:
+    """The verdict on one claim, with what supports it."""
+
+    claim: Claim
+    verdict: Verdict
+    outcome: Outcome
+    """Outcome on the means."""
+    support: float | None
+    """Share of resampled sets of replications on which the check holds; `None` without replications."""
+    reason: str
+    comparisons: list[Comparison] = field(default_factory=list)
+    cause: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "id": self.claim.id, "statement": self.claim.statement, "experiments": list(self.claim.experiments),
+            "verdict": self.verdict, "on_means": self.outcome, "support": self.support, "reason": self.reason,
+            "published_verdict": self.claim.published, "expect": self.claim.expect,
+            "evidence": [
+                {"left": c.left, "sign": c.sign, "right": c.right, "true": c.true, "read": list(c.looked_up)} for c in self.comparisons
+            ],
+            "cause": self.cause,
+        }  # fmt: skip
+
+
+def read_claims(path: Path) -> list[Claim]:
+    """The claims of a ``claims.toml``."""
+    with path.open("rb") as f:
+        entries = tomllib.load(f)["claim"]
+    return [
+        Claim(e["id"], e["statement"], tuple(e["experiments"]), Check(e["check"]), e["published"], e["expect"], e.get("why", ""))
+        for e in entries
+    ]
+
+
+def judge(claim: Claim, tables: Tables, resamples: Sequence[Tables] = (), causes: Mapping[str, str] | None = None) -> Judged:
+    """Evaluates a claim on the means and on resampled replications (bootstrap); the verdict needs `SURE` of them on one side."""
+    outcome = claim.check.outcome(tables)
+    cause = (causes or {}).get(claim.id, "")
+    if outcome == "no-data":
+        return Judged(claim, "undecided", outcome, None, "a table or a cell the check reads was not run", cause=cause)
+    comparisons = claim.check.comparisons(tables)
+    if not resamples:
+        return Judged(claim, outcome, outcome, None, "evaluated on single runs", comparisons, cause)
+    held = sum(claim.check.outcome(t) == "holds" for t in resamples)
+    support = held / len(resamples)
+    if outcome == "holds" and support >= SURE:
+        return Judged(claim, "holds", outcome, support, f"holds in {_share(support)} of the resampled replications", comparisons, cause)
+    if outcome == "fails" and support <= 1 - SURE:
+        return Judged(claim, "fails", outcome, support, f"fails in {_share(1 - support)} of the resampled replications", comparisons, cause)
+    reason = f"the replications do not settle it: {outcome} on the means, holds in {_share(support)} of the resampled replications"
+    return Judged(claim, "undecided", outcome, support, reason, comparisons, cause)
+
+
+def _share(x: float) -> str:
+    return "all" if x == 1 else "none" if x == 0 else f"{100 * x:.0f} %"

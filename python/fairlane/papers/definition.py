@@ -1,0 +1,241 @@
+"""What a paper's reproduction is made of: cells to run, quantities to measure, experiments to show, alternatives to try."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .tables import Compared, Comparison, Factors, Row, read_csv, row_of
+
+if TYPE_CHECKING:
+    from ..report.theme import Panel
+
+Tree = dict[str, Any]
+
+
+def factors_of(**names: object) -> Factors:
+    """Factors in the order given, as text."""
+    return tuple((k, str(x)) for k, x in names.items())
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One scenario of a study, named by its factors; every seed is one replication."""
+
+    factors: Factors
+    tree: Callable[[int], Tree]
+    """The scenario of a seed, as the tree of its TOML file."""
+
+    def __getitem__(self, name: str) -> str:
+        return dict(self.factors)[name]
+
+
+@dataclass
+class RunTables:
+    """What is kept of one run: the columns the paper measures, per flow and per link, and how the run went."""
+
+    flows: dict[str, list[Any]]
+    links: dict[str, list[Any]]
+    network: dict[str, list[Any]]
+    seed: int = 0
+    fingerprint: str = ""
+    events: int = 0
+    packet_hops: int = 0
+    cpu_s: float = 0.0
+    warnings: list[str] = field(default_factory=list)
+
+    def link(self, name: str, column: str) -> float:
+        """A column of one link."""
+        return float(self.links[column][self.links["link"].index(name)])
+
+
+Measure = Callable[[RunTables, Cell], dict[str, float]]
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Another choice for something the paper leaves open: all cells are run again with it."""
+
+    name: str
+    """What is chosen otherwise, for instance "TCP window 20"."""
+    why: str
+    """Why it is plausible, or what it tests."""
+    cells: Callable[[], Sequence[Cell]]
+
+
+@dataclass
+class Picture:
+    """A figure: drawn once, shown on the page and written as SVG and PNG."""
+
+    name: str
+    title: str
+    caption: str
+    panels: list[Panel]
+    """Drawings side by side (stacked on a narrow screen)."""
+
+
+@dataclass
+class Built:
+    """The outcome of one experiment."""
+
+    comparison: Comparison
+    rows: list[Row] = field(default_factory=list)
+    """Our tidy table, written as <id>.csv."""
+    pictures: list[Picture] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    peer_name: str = ""
+    group_by: tuple[str, ...] = ()
+    """Factors that become sub-headings of the side-by-side table."""
+    show_table: bool = True
+    more: list[Compared] = field(default_factory=list)
+    """A second table of ours, folded away under `more_title`."""
+    more_title: str = ""
+
+
+class Results:
+    """Quantities of all cells: one number per replication."""
+
+    def __init__(self, cells: Sequence[Cell], samples: Mapping[Factors, Mapping[str, Sequence[float]]]) -> None:
+        self.cells = [c for c in cells if c.factors in samples]
+        self._samples = samples
+
+    def samples(self, cell: Cell, quantity: str) -> Sequence[float]:
+        """The values of a quantity over the replications of a cell."""
+        return self._samples[cell.factors][quantity]
+
+    def mean(self, quantity: str, **factors: object) -> float:
+        """The mean of a quantity over the replications of the one cell with these factors."""
+        cell = self.cell(**factors)
+        values = self.samples(cell, quantity)
+        return sum(values) / len(values)
+
+    def cell(self, **factors: object) -> Cell:
+        """The one cell with these factors."""
+        (found,) = [c for c in self.cells if all(c[k] == str(x) for k, x in factors.items())]
+        return found
+
+    def has(self, **factors: object) -> bool:
+        return any(all(c[k] == str(x) for k, x in factors.items()) for c in self.cells)
+
+    def rows(self, quantity: str, metric: str, unit: str, wanted: Callable[[Cell], bool] = lambda _: True) -> list[Row]:
+        """A tidy table of one quantity, in the order of the cells."""
+        return [row_of(dict(c.factors), metric, self.samples(c, quantity), unit) for c in self.cells if wanted(c)]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A table or figure of the paper."""
+
+    id: str
+    """As in ``--only``, for instance "table3"."""
+    title: str
+    text: str
+    """What it shows, for a reader without the paper."""
+    build: Callable[[Results], Built]
+    needs: Callable[[Cell], bool] = lambda _: True
+    """The cells it is made of."""
+
+
+class Paper:
+    """The data of a paper (its folder under ``papers/``) and, in subclasses, how it is reproduced.
+
+    The folder holds ``paper.toml`` (words: title, citation, question, experiments, contradictions, causes), ``claims.toml``,
+    ``parameters.csv``, the published tables, and scenario files.
+    """
+
+    key: str
+    flow_columns: tuple[str, ...] = ()
+    link_columns: tuple[str, ...] = ()
+    network_columns: tuple[str, ...] = ()
+    links: tuple[str, ...] | None = None
+    """Names of the links whose rows are kept; `None` keeps all."""
+    seeds: tuple[int, ...] = tuple(range(1, 11))
+    quick_seeds: tuple[int, ...] = (1, 2, 3, 4)
+    alternative_seeds: tuple[int, ...] = (1, 2)
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @cached_property
+    def words(self) -> Tree:
+        with (self.folder / "paper.toml").open("rb") as f:
+            return tomllib.load(f)
+
+    @cached_property
+    def parameters(self) -> list[dict[str, str]]:
+        return read_csv(self.folder / "parameters.csv")
+
+    def published(self, table: str) -> list[dict[str, str]]:
+        """A published table; empty if the paper does not print it."""
+        path = self.folder / f"{table}.csv"
+        return read_csv(path) if path.exists() else []
+
+    def scenario(self, name: str) -> Tree:
+        """A fresh tree of a scenario file of the folder."""
+        with (self.folder / name).open("rb") as f:
+            return tomllib.load(f)
+
+    def title_of(self, experiment: str) -> str:
+        return str(self.words["experiments"][experiment]["title"])
+
+    def experiment(self, id: str, build: Callable[[Results], Built], needs: Callable[[Cell], bool] = lambda _: True) -> Experiment:
+        """An experiment whose words are in ``paper.toml``."""
+        w = self.words["experiments"][id]
+        return Experiment(id, w["title"], w["text"], build, needs)
+
+    # What a paper defines:
+
+    def cells(self) -> list[Cell]:
+        """All scenarios of the study."""
+        raise NotImplementedError
+
+    def measure(self, run: RunTables, cell: Cell) -> dict[str, float]:
+        """The quantities of one run."""
+        raise NotImplementedError
+
+    def experiments(self) -> list[Experiment]:
+        """All tables and figures, in the order of the page."""
+        raise NotImplementedError
+
+    def alternatives(self) -> list[Alternative]:
+        """Other choices for open parameters; the page shows how the results depend on them."""
+        return []
+
+    def sensitivity_columns(self) -> list[SensitivityColumn]:
+        """The numbers shown for each alternative."""
+        return []
+
+    def topology(self) -> Tree:
+        """The scenario whose topology is drawn at the top of the page."""
+        return self.cells()[0].tree(1)
+
+    def findings(self, results: Results) -> list[str]:
+        """Sentences with our numbers for the summary at the top of the page."""
+        return []
+
+    def causes(self, results: Results) -> Mapping[str, str]:
+        """Why a claim comes out as it does, where that needs saying: with the numbers of the runs that show it."""
+        return {}
+
+
+@dataclass(frozen=True)
+class SensitivityColumn:
+    """A number shown for each alternative: a quantity of one cell."""
+
+    title: str
+    quantity: str
+    unit: str
+    factors: Mapping[str, object]
+    published: float | None = None
+
+
+def only_ids(only: str | Iterable[str] | None) -> list[str] | None:
+    """The ids of ``--only``: a name, a comma list or a sequence; a leading "KEY/" is dropped."""
+    if only is None:
+        return None
+    names = only.split(",") if isinstance(only, str) else list(only)
+    return [n.strip().rsplit("/", 1)[-1] for n in names if n.strip()]

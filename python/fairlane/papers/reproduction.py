@@ -1,0 +1,244 @@
+"""From a paper's definition to its results: run, compare, judge, write."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import FolderError, suggest
+from ..folder import reason, save_bytes
+from ..result import parse_seeds
+from .claims import Claim, Judged, judge, read_claims
+from .definition import Alternative, Built, Cell, Experiment, Paper, Results, only_ids
+from .runner import Job, Progress, Runner
+from .tables import Row, resampled, tables_of, write_rows
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+SCHEMA = "fairlane.reproduction/1"
+RESAMPLES = 400
+"""Bootstrap copies on which a claim is evaluated."""
+
+
+@dataclass
+class Shift:
+    """What another choice for an open parameter changes."""
+
+    alternative: Alternative
+    values: list[float]
+    changed: list[tuple[str, str, str]]
+    """Claims with another outcome on the means: id, outcome here, outcome with the alternative."""
+
+
+@dataclass
+class Reproduction:
+    """A finished reproduction."""
+
+    paper: Paper
+    folder: Path
+    page: Path
+    quick: bool
+    partial: bool
+    seeds: list[int]
+    experiments: list[tuple[Experiment, Built]]
+    claims: list[Judged]
+    results: Results
+    shifts: list[Shift] = field(default_factory=list)
+    base: list[float] = field(default_factory=list)
+    """The sensitivity columns with our own choices."""
+    warnings: list[str] = field(default_factory=list)
+    findings: list[str] = field(default_factory=list)
+    runs: int = 0
+    reused: int = 0
+    seconds: float = 0.0
+    cpu_s: float = 0.0
+    packet_hops: int = 0
+    version: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """One document: `experiments` (id, rows: factors, metric, published, ours, low, high) and `claims` (id, verdict, evidence, cause)."""
+        key = self.paper.key
+        columns = self.paper.sensitivity_columns()
+        return {
+            "schema": SCHEMA, "fairlane": self.version, "key": key, "title": self.paper.words["title"], "quick": self.quick,
+            "seeds": self.seeds, "runs": self.runs, "page": str(self.page),
+            "experiments": [
+                {
+                    "id": f"{key}/{e.id}", "title": e.title, "rank_correlation": _rounded(b.comparison.rank_correlation()), "notes": b.notes,
+                    "figures": [f"figures/{p.name}.svg" for p in b.pictures],
+                    "rows": [r.to_json() for r in [*b.comparison.rows, *b.more]],
+                }
+                for e, b in self.experiments
+            ],
+            "claims": [j.to_json() for j in self.claims],
+            "sensitivity": [
+                {
+                    "choice": s.alternative.name, "why": s.alternative.why,
+                    "values": [
+                        {"quantity": c.title, "unit": c.unit, "published": c.published, "ours": ours, "with_choice": value}
+                        for c, ours, value in zip(columns, self.base, s.values, strict=True)
+                    ],
+                    "claims_changed": [{"id": i, "ours": a, "with_choice": b} for i, a, b in s.changed],
+                }
+                for s in self.shifts
+            ],
+            "contradictions": self.paper.words.get("contradictions", []),
+            "warnings": self.warnings,
+        }  # fmt: skip
+
+    def print(self, console: Console) -> None:
+        """Side-by-side tables and verdicts on a terminal."""
+        from ..report.terminal import show
+
+        show(self, console)
+
+
+def _rounded(x: float | None) -> float | None:
+    return None if x is None else round(x, 4)
+
+
+def _selected(paper: Paper, only: str | Iterable[str] | None) -> list[Experiment]:
+    experiments = paper.experiments()
+    wanted = only_ids(only)
+    if wanted is None:
+        return experiments
+    known = [e.id for e in experiments]
+    for name in wanted:
+        if name not in known:
+            raise suggest(name, known, f"experiment of {paper.key}")
+    return [e for e in experiments if e.id in wanted]
+
+
+def _folder(paper: Paper, out: str | PathLike[str] | None) -> Path:
+    path = Path(fspath(out)) if out is not None else Path("results") / paper.key
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        save_bytes(path / ".writable", b"")
+        (path / ".writable").unlink()
+    except FileExistsError as e:
+        raise FolderError(f"cannot write {path}: it exists and is not a folder") from e
+    except OSError as e:
+        raise FolderError(f"cannot write {path}: {reason(e)}") from e
+    return path
+
+
+def _measured(paper: Paper, runner: Runner, cells: Sequence[Cell], seeds: Sequence[int], progress: Progress | None, span: tuple[float, float]) -> tuple[Results, list[str], int]:
+    """Runs the cells with the seeds; their quantities, the simulator's warnings, and the packet hops."""
+    runs = runner.run([Job(c, s) for c in cells for s in seeds], progress, span)
+    samples: dict[Any, Mapping[str, list[float]]] = {}
+    warnings: dict[str, int] = {}
+    for i, cell in enumerate(cells):
+        per_run = [paper.measure(r, cell) for r in runs[i * len(seeds) : (i + 1) * len(seeds)]]
+        samples[cell.factors] = {q: [m[q] for m in per_run] for q in per_run[0]}
+    for r in runs:
+        for w in r.warnings:
+            warnings[w] = warnings.get(w, 0) + 1
+    return Results(cells, samples), [f"{w} ({n} of {len(runs)} runs)" for w, n in warnings.items()], sum(r.packet_hops for r in runs)
+
+
+def _tables(paper: Paper, built: Mapping[str, Built], results: Results) -> dict[str, list[Row]]:
+    """Our tables for the claims: those built, and those that the cells at hand also allow."""
+    have = {c.factors for c in results.cells}
+    rows = {}
+    for e in paper.experiments():
+        if e.id in built:
+            rows[e.id] = built[e.id].rows
+        elif (need := [c for c in paper.cells() if e.needs(c)]) and all(c.factors in have for c in need):
+            rows[e.id] = e.build(results).rows
+    return {name: rs for name, rs in rows.items() if rs}
+
+
+def run_reproduction(
+    paper: Paper,
+    only: str | Iterable[str] | None = None,
+    quick: bool = False,
+    out: str | PathLike[str] | None = None,
+    progress: Progress | None = None,
+    seeds: int | str | Iterable[int] | None = None,
+) -> Reproduction:
+    """See `fairlane.papers.reproduce`."""
+    from fairlane import _core
+
+    began = time.perf_counter()
+    selected = _selected(paper, only)
+    partial = only_ids(only) is not None
+    chosen = _seeds(paper, quick, seeds)
+    folder = _folder(paper, out)
+    cells = [c for c in paper.cells() if any(e.needs(c) for e in selected)]
+    alternatives = [] if quick or partial else paper.alternatives()
+    runner = Runner(paper, folder / "cache")
+    few = paper.alternative_seeds
+    work = [len(cells) * len(chosen), *(len(cells) * len(few) for _ in alternatives)]
+    ends = [sum(work[: i + 1]) / max(1, sum(work)) for i in range(len(work))]
+    results, warnings, hops = _measured(paper, runner, cells, chosen, progress, (0.0, ends[0]))
+    built = {e.id: e.build(results) for e in selected}
+    tables = _tables(paper, built, results)
+    claims = _judged(paper, selected, partial, tables, results)
+    columns = paper.sensitivity_columns()
+    shifts = []
+    for i, a in enumerate(alternatives):
+        other, _, more = _measured(paper, runner, a.cells(), few, progress, (ends[i], ends[i + 1]))
+        hops += more
+        shifts.append(Shift(a, [other.mean(c.quantity, **c.factors) for c in columns], _changed(paper, claims, other)))
+    base = [results.mean(c.quantity, **c.factors) for c in columns] if shifts else []
+    r = Reproduction(
+        paper, folder, folder / ("index.html" if not partial else f"{'-'.join(e.id for e in selected)}.html"), quick, partial, chosen,
+        [(e, built[e.id]) for e in selected], claims, results, shifts, base, warnings, [] if partial else paper.findings(results),
+        runner.fresh + runner.reused, runner.reused, time.perf_counter() - began, runner.cpu_s, hops, _core.version(),
+    )  # fmt: skip
+    if progress is not None:
+        progress(1.0, "writing the page")
+    _write(r)
+    return r
+
+
+def _seeds(paper: Paper, quick: bool, seeds: int | str | Iterable[int] | None) -> list[int]:
+    if seeds is None:
+        return list(paper.quick_seeds if quick else paper.seeds)
+    return parse_seeds(seeds)
+
+
+def _judged(paper: Paper, selected: Sequence[Experiment], partial: bool, tables: Mapping[str, list[Row]], results: Results) -> list[Judged]:
+    shown = {f"{paper.key}/{e.id}" for e in selected}
+    claims: list[Claim] = read_claims(paper.folder / "claims.toml")
+    claims = [c for c in claims if not partial or shown & set(c.experiments)]
+    means, copies = tables_of(tables), resampled(tables, RESAMPLES)
+    complete = {c.factors for c in results.cells} >= {c.factors for c in paper.cells()}
+    causes = paper.causes(results) if complete else {}
+    return [judge(c, means, copies, causes) for c in claims]
+
+
+def _changed(paper: Paper, claims: Sequence[Judged], other: Results) -> list[tuple[str, str, str]]:
+    tables = tables_of(_tables(paper, {}, other))
+    out = []
+    for j in claims:
+        outcome = j.claim.check.outcome(tables)
+        if outcome != j.outcome:
+            out.append((j.claim.id, j.outcome, outcome))
+    return out
+
+
+def _write(r: Reproduction) -> None:
+    """Tables, figures, page, and last the JSON document; each file appears whole or not at all."""
+    from ..report import page, theme
+
+    try:
+        (r.folder / "figures").mkdir(exist_ok=True)
+    except OSError as e:
+        raise FolderError(f"cannot write {r.folder}: {reason(e)}") from e
+    for e, b in r.experiments:
+        if b.rows:
+            write_rows(r.folder / f"{e.id}.csv", b.rows)
+        for p in b.pictures:
+            whole = theme.figure_of(p.panels)
+            save_bytes(r.folder / "figures" / f"{p.name}.svg", theme.svg(whole).encode())
+            save_bytes(r.folder / "figures" / f"{p.name}.png", theme.png(whole))
+    save_bytes(r.page, page.render(r).encode())
+    text = json.dumps(r.to_json(), indent=1, ensure_ascii=False, allow_nan=False)
+    save_bytes(r.page.with_name("reproduction.json") if not r.partial else r.page.with_suffix(".json"), (text + "\n").encode())

@@ -1,0 +1,371 @@
+"""Sarma 2013: TCP and UDP with DropTail and RED in a fast local network."""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..report import charts, drawings
+from .definition import (
+    Alternative,
+    Built,
+    Cell,
+    Experiment,
+    Paper,
+    Picture,
+    Results,
+    RunTables,
+    SensitivityColumn,
+    Tree,
+    factors_of,
+)
+from .sarma2013_text import causes, findings
+from .tables import Compared, Comparison, Factors, compare, factors_key, row_of
+
+CONGESTED = (3, 5, 8, 10)
+HEAVY = (25, 35, 50)
+QUEUES = ("DropTail", "RED")
+SHARED_LINK = 50_000.0
+"""Rate of the router-server link, kbit/s."""
+ACCESS_DELAY_MS = 3.0
+COUNTED = 1500
+"""Bytes the printed throughput counts for each packet."""
+LABELS = {3: "non congested", 5: "congested", 8: "congested", 10: "congested", 25: "highly congested", 35: "highly congested", 50: "highly congested"}
+Change = Callable[[Tree], None]
+
+# Cells whose printed value contradicts another number; the number is that of the list in paper.toml.
+_SUSPECT: dict[str, dict[tuple[str, str, str], int]] = {
+    "table2": {
+        ("3", "DropTail", "TCP-UDP"): 2, ("25", "DropTail", "TCP"): 6,
+        **{(n, q, "UDP"): 3 for n in ("8", "10") for q in QUEUES}, **{(n, "DropTail", "TCP-UDP"): 3 for n in ("8", "10")},
+        **{(n, q, "TCP"): 3 for n in ("8", "10", "35", "50") for q in QUEUES}, ("25", "RED", "TCP"): 3,
+    },
+    "table3": {("8", "DropTail", "TCP"): 4},
+    "table4": {("8", "DropTail", "UDP"): 5, ("8", "RED", "UDP"): 5, ("25", "DropTail", "TCP"): 6, ("50", "DropTail", "TCP"): 11},
+}  # fmt: skip
+
+
+def spread_starts(groups: Mapping[str, Mapping[str, Any]], seed: int, within_us: float) -> Tree:
+    """The groups with every member on its own, starting at a random time below `within_us` microseconds.
+
+    The draws depend on the seed and the number of the member only, so cells of one seed start alike.
+    """
+    out: Tree = {}
+    number = 0
+    for name, group in groups.items():
+        for i in range(int(group["count"])):
+            client = int(group.get("first", 0)) + i
+            start = random.Random(f"start {seed} {number}").uniform(0, within_us)
+            member = {k: v for k, v in group.items() if k not in ("count", "first")}
+            out[f"{name}{i}"] = {**member, "from": f"c{client}", "start": f"{start:.6f}us"}
+            number += 1
+    return out
+
+
+class Sarma2013(Paper):
+    """The study and how it is rebuilt."""
+
+    key = "sarma2013"
+    flow_columns = (
+        "packets_sent", "packets_received", "packets_lost", "throughput", "goodput", "delay_mean", "router_path_delay_mean",
+        "retransmits", "timeouts", "rtt_mean",
+    )  # fmt: skip
+    link_columns = ("utilisation", "queue_mean", "queue_max", "arrivals", "drops", "drops_overflow", "drops_early", "drops_forced")
+    links = ("server", "c0")
+
+    def cells(self) -> list[Cell]:
+        """TCP and UDP with both queues, TCP also with many clients, and the shared network with DropTail."""
+        return self._cells()
+
+    def _cells(self, change: Change | None = None, spread: bool | float = True) -> list[Cell]:
+        kinds = [(n, q, t) for t in ("TCP", "UDP") for q in QUEUES for n in CONGESTED + (HEAVY if t == "TCP" else ())]
+        kinds += [(n, "DropTail", "TCP-UDP") for n in CONGESTED]
+        return [self._cell(n, q, t, change, spread) for n, q, t in kinds]
+
+    def _cell(self, n: int, queue: str, traffic: str, change: Change | None = None, spread: bool | float = True) -> Cell:
+        blocks, base = self.scenario("cells.toml"), self.scenario("lan.toml")
+        within = float(str(blocks["spread"]).removesuffix("ms")) * 1000 if spread is True else float(spread)
+
+        def tree(seed: int) -> Tree:
+            t = copy.deepcopy(base)
+            t["name"] = f"{traffic}, {queue}, {n} clients"
+            t["seed"] = seed
+            t["topology"]["star"].update(clients=n, queue=copy.deepcopy(blocks["queue"][queue]))
+            tcp = {"TCP": n, "UDP": 0, "TCP-UDP": (n + 1) // 2}[traffic]
+            t["flows"] = {}
+            for name, first, count in (("tcp", 0, tcp), ("udp", tcp, n - tcp)):
+                if count:
+                    block = copy.deepcopy(blocks["flow"][name])
+                    t["flows"][name] = {"from": "c{i}", "to": "server", "count": count, "first": first, **block}
+            if change is not None:
+                change(t)
+            t["flows"] = spread_starts(t["flows"], seed, within)
+            return t
+
+        return Cell(factors_of(clients=n, queue=queue, traffic=traffic), tree)
+
+    def topology(self) -> Tree:
+        """Ten clients."""
+        return self._cell(10, "DropTail", "TCP").tree(1)
+
+    def measure(self, run: RunTables, cell: Cell) -> dict[str, float]:
+        """The paper's metrics of one run: means over the clients, delays over the delivered packets."""
+        f, seconds, n = run.flows, 100.0, int(cell["clients"])
+        received, sent, lost = sum(f["packets_received"]), sum(f["packets_sent"]), sum(f["packets_lost"])
+
+        def over_packets(column: str) -> float:
+            pairs = zip(f[column], f["packets_received"], strict=True)
+            return 1e3 * sum(d * k for d, k in pairs if k and d is not None) / received
+
+        counted = received * COUNTED * 8 / seconds / 1e3
+        dropped = run.link("server", "drops")
+        early = run.link("server", "drops_early") if "drops_early" in run.links else 0.0
+        forced = run.link("server", "drops_forced") if "drops_forced" in run.links else 0.0
+        return {
+            "throughput_per_client": counted / n,
+            "throughput_on_wire": sum(f["throughput"]) / n / 1e3,
+            "utilization": 100 * counted / SHARED_LINK,
+            "packet_loss_rate": 100 * lost / sent,
+            "mean_end_to_end_delay": over_packets("router_path_delay_mean"),
+            "full_one_way_delay": over_packets("delay_mean"),
+            "router_loss": 100 * dropped / sent,
+            "router_overflow_share": 100 * (dropped - early - forced) / dropped if dropped else 0.0,
+            "router_queue": run.link("server", "queue_mean"),
+            "round_trip": 1e3 * sum(x or 0.0 for x in f["rtt_mean"]) / n,
+            "timeouts": sum(x or 0 for x in f["timeouts"]) / n,
+        }
+
+    def experiments(self) -> list[Experiment]:
+        """All tables and figures of the paper."""
+        e = self.experiment
+        unshared: Callable[[Cell], bool] = lambda c: c["traffic"] != "TCP-UDP"  # noqa: E731
+        return [
+            e("fig2", self._fig2, lambda _: False),
+            e("table1", self._table1),
+            e("table2", self._delay_table),
+            e("fig3", lambda r: self._drawn(self._delay_table(r), "fig3", "delay, ms")),
+            e("table3", self._throughput_table, unshared),
+            e("fig4", lambda r: self._drawn(self._throughput_table(r), "fig4", "throughput, kbit/s", log=True), unshared),
+            e("table4", self._loss_table),
+            e("fig5", lambda r: self._drawn(self._loss_table(r), "fig5", "loss, %")),
+            e("fig6", lambda r: self._utilization(r, "fig6", "DropTail"), lambda c: unshared(c) and c["queue"] == "DropTail"),
+            e("fig7", lambda r: self._utilization(r, "fig7", "RED"), lambda c: unshared(c) and c["queue"] == "RED"),
+            e("bdp", self._bdp, lambda c: c["traffic"] == "TCP" and c["clients"] == "10" and c["queue"] == "DropTail"),
+            e("fig1", self._fig1, lambda c: c["traffic"] == "TCP" and c["clients"] == "50" and c["queue"] == "RED"),
+        ]
+
+    # Tables
+
+    def _suspect(self, table: str) -> dict[Factors, int]:
+        names = ("clients", "queue", "traffic")
+        return {tuple(zip(names, cell, strict=True)): number for cell, number in _SUSPECT.get(table, {}).items()}
+
+    def _peer(self, metric: str) -> list[dict[str, str]]:
+        """The ns-2 values of a metric; TCP throughput recounted from 1540 to 1500 byte a packet, as printed."""
+        rows = [dict(r) for r in self.published("ns2_check") if r["metric"] == metric]
+        for r in rows:
+            if metric == "throughput_per_client" and r["traffic"] == "TCP":
+                r["value"] = f"{float(r['value']) * COUNTED / 1540:.2f}"
+        return rows
+
+    def _side_by_side(self, r: Results, table: str, metric: str, unit: str) -> Built:
+        wanted = {factors_key(p, ("clients", "queue", "traffic")) for p in self.published(table)}
+        rows = r.rows(metric, metric, unit, lambda c: c.factors in wanted)
+        comparison = compare(rows, self.published(table), self._peer(metric), self._suspect(table))
+        return Built(comparison, rows, peer_name=self.words["peer"], group_by=("traffic", "queue"))
+
+    def _delay_table(self, r: Results) -> Built:
+        built = self._side_by_side(r, "table2", "mean_end_to_end_delay", "ms")
+        full = r.rows("full_one_way_delay", "full_one_way_delay", "ms")
+        built.more = compare(full, [], self._peer("full_one_way_delay")).rows
+        built.more_title = "The full one-way delay, from the client's queue to the server (not printed in the paper)"
+        return built
+
+    def _throughput_table(self, r: Results) -> Built:
+        built = self._side_by_side(r, "table3", "throughput_per_client", "kbit/s")
+        wire = [row for row in r.rows("throughput_on_wire", "throughput_on_wire", "kbit/s") if dict(row.factors)["traffic"] == "TCP"]
+        built.more = compare(wire, []).rows
+        built.more_title = "TCP throughput counting all 1540 byte of a packet on the wire"
+        return built
+
+    def _loss_table(self, r: Results) -> Built:
+        return self._side_by_side(r, "table4", "packet_loss_rate", "percent")
+
+    def _table1(self, r: Results) -> Built:
+        rows: list[Compared] = []
+        printed = {int(p["clients"]): p for p in self.published("table1")}
+        columns = (("TCP", "tcp"), ("UDP", "udp"), ("TCP-UDP", "shared_tcp_udp"))
+        for n, p in printed.items():
+            factors = factors_of(clients=n, label=p["congestion_level"])
+            kinds = sum(p[column] == "yes" for _, column in columns)
+            ours = sum(r.has(clients=n, traffic=traffic) for traffic, _ in columns)
+            rows.append(Compared(factors, "kinds of traffic simulated", "", float(kinds), float(ours), None, None, 1))
+            for traffic in ("TCP", "UDP"):
+                if r.has(clients=n, queue="DropTail", traffic=traffic):
+                    cell = r.cell(clients=n, queue="DropTail", traffic=traffic)
+                    row = row_of(factors_of(clients=n), "router_loss", r.samples(cell, "router_loss"), "percent")
+                    name = f"lost at the router, {traffic}, DropTail"
+                    rows.append(Compared(factors, name, "percent", None, row.value, row.low, row.high, len(row.samples)))
+            rows.append(Compared(factors, "offered load", "of the shared link", None, n / 5, None, None, 1, None, 9 if n == 5 else None))
+        return Built(Comparison(rows), group_by=("clients", "label"))
+
+    def _bdp(self, r: Results) -> Built:
+        path, link = 2 * (3 + 10) / 1e3, 2 * 10 / 1e3
+        bits = SHARED_LINK * 1e3
+        trip = row_of({}, "round_trip", r.samples(r.cell(clients=10, queue="DropTail", traffic="TCP"), "round_trip"), "ms")
+        rows = [
+            Compared(factors_of(of="path, empty (round trip 26 ms)"), "bandwidth-delay product", "bit", 4e6, bits * path, None, None, 1, None, 8),
+            Compared(factors_of(of="shared link alone (20 ms)"), "bandwidth-delay product", "bit", 4e6, bits * link, None, None, 1, None, 8),
+            Compared(factors_of(of="round trip that 4 000 000 bit would need"), "round trip", "ms", None, 4e6 / bits * 1e3, None, None, 1),
+            Compared(factors_of(of="10 TCP clients, DropTail"), "measured round trip", "ms", None, trip.value, trip.low, trip.high, len(trip.samples)),
+            Compared(factors_of(of="path, empty"), "buffer of one bandwidth-delay product", "kbyte", 512.0, bits * path / 8e3, None, None, 1, None, 8),
+            Compared(factors_of(of="buffer used here: 49 waiting packets"), "buffer", "kbyte", None, 49 * 1.54, None, None, 1),
+        ]  # fmt: skip
+        use = r.mean("utilization", clients=10, queue="DropTail", traffic="TCP")
+        notes = [
+            "Either way the path is far above the 100 000 bit from which a network counts as long and fat.",
+            f"Ten TCP clients reach {use:.1f} % of the shared link with 49 waiting packets (75 kbyte), a seventh of the printed 512 kbyte: "
+            "many flows need less buffer than one bandwidth-delay product.",
+        ]
+        return Built(Comparison(rows), notes=notes)
+
+    # Figures
+
+    def _drawn(self, built: Built, name: str, y: str, log: bool = False) -> Built:
+        kinds = (("TCP", "TCP clients"), ("UDP", "UDP clients"), ("TCP-UDP", "TCP and UDP clients together"))
+        panels = []
+        for traffic, title in kinds:
+            rows = [c for c in built.comparison.rows if dict(c.factors)["traffic"] == traffic]
+            if rows:
+                panels.append(self._panel(rows, title, y, log))
+        words = self.words["experiments"][name]
+        caption = "Filled marks and solid lines: our mean with its 95 % interval. Hollow marks and dotted lines: printed in the paper."
+        built.pictures.append(Picture(name, words["title"], caption, panels))
+        return Built(built.comparison, [], built.pictures, peer_name=built.peer_name, group_by=built.group_by, show_table=False)
+
+    def _panel(self, rows: Sequence[Compared], title: str, y: str, log: bool, by: str = "queue") -> charts.Lines:
+        curves = []
+        for name in dict.fromkeys(dict(c.factors)[by] for c in rows):
+            of = [c for c in rows if dict(c.factors)[by] == name]
+            curves.append(
+                charts.Curve(
+                    name, [float(dict(c.factors)["clients"]) for c in of], [c.ours for c in of],
+                    [c.low for c in of], [c.high for c in of], [c.published for c in of], [c.impossible in (4, 6) for c in of],
+                )  # fmt: skip
+            )
+        return charts.Lines(curves, charts.Axes(title, "clients", y, log_y=log, log_x=True, ticks=sorted(curves[0].x)))
+
+    def _utilization(self, r: Results, name: str, queue: str) -> Built:
+        rows = [
+            row_of({"clients": c["clients"], "traffic": c["traffic"]}, "utilization", r.samples(c, "utilization"), "percent")
+            for c in r.cells
+            if c["queue"] == queue and c["traffic"] != "TCP-UDP"
+        ]
+        printed = []
+        for p in self.published("table3"):
+            if p["queue"] == queue:
+                share = 100 * int(p["clients"]) * float(p["value"]) / SHARED_LINK
+                printed.append({"clients": p["clients"], "traffic": p["traffic"], "metric": "utilization", "value": f"{share:.2f}", "unit": "percent"})
+        suspect = {factors_of(clients=8, traffic="TCP"): 4} if queue == "DropTail" else {}
+        built = Built(compare(rows, printed, (), suspect), rows, group_by=("traffic",))
+        built.notes.append("Published values computed from the paper's Table 3: clients x throughput / 50 Mbit/s. The figure itself is not available.")
+        panel = self._panel(built.comparison.rows, f"{queue}: TCP and UDP", "utilization, %", False, by="traffic")
+        caption = "Filled: ours with 95 % interval. Hollow: from the printed throughputs. Crossed: above 100 %, impossible (contradiction 4)."
+        caption = caption if queue == "DropTail" else caption.split(" Crossed")[0]
+        built.pictures.append(Picture(name, self.title_of(name), caption, [panel]))
+        return built
+
+    def _fig1(self, r: Results) -> Built:
+        red = self.scenario("cells.toml")["queue"]["RED"]["red"]
+        limit, settings = 25_000.0, []
+        for name, kbits in (("access link, 10 Mbit/s", 10_000.0), ("shared link, 50 Mbit/s", SHARED_LINK)):
+            low = max(5.0, 0.5 * 0.005 * kbits * 1e3 / 8 / 500) * 500
+            settings.append(drawings.RedCurve(name, low, 3 * low, float(red["max_p"]), bool(red["gentle"]), limit))
+        rows = [
+            Compared(factors_of(link=s.name, threshold=t), "average queue", "byte", None, x, None, None, 1)
+            for s in settings
+            for t, x in (("min: early drops begin", s.low), ("max: drops at max_p", s.high), ("buffer: 50 x 500 byte", s.limit))
+        ]
+        overflow = r.mean("router_overflow_share", clients=50, queue="RED", traffic="TCP")
+        note = (
+            "On the shared link the automatic upper threshold (46.9 kbyte) lies above the buffer itself (25 kbyte): the state in which RED drops "
+            f"everything cannot be reached there. With 50 TCP clients {overflow:.0f} % of the drops at the router are plain overflows."
+        )
+        picture = Picture("fig1", self.title_of("fig1"), "Shaded: the states named in the paper. Dashed: the size of the buffer.", [
+            *settings
+        ])  # fmt: skip
+        return Built(Comparison(rows), [], [picture], [note], group_by=("link",))
+
+    def _fig2(self, _: Results) -> Built:
+        star = self.scenario("lan.toml")["topology"]["star"]
+        of = (("access link", "access", 10.0, 3.0), ("router-server link", "server", 50.0, 10.0))
+        rows = []
+        for name, key, rate, delay in of:
+            ours_rate, ours_delay = float(star[key]["rate"].removesuffix("Mbit/s")), float(star[key]["delay"].removesuffix("ms"))
+            rows.append(Compared(factors_of(link=name), "rate", "Mbit/s", rate, ours_rate, None, None, 1))
+            rows.append(Compared(factors_of(link=name), "propagation delay", "ms", delay, ours_delay, None, None, 1))
+        tree = self.topology()
+        picture = Picture("fig2", self.title_of("fig2"), "Ten clients; the other cells have 3 to 50.", [drawings.Topology(tree)])
+        return Built(Comparison(rows), [], [picture], group_by=("link",))
+
+    # What the conclusions depend on
+
+    def alternatives(self) -> list[Alternative]:
+        """The open choices, each changed alone."""
+
+        def tcp(**values: object) -> Change:
+            def change(t: Tree) -> None:
+                if "tcp" in t["flows"]:
+                    t["flows"]["tcp"]["tcp"].update(values)
+
+            return change
+
+        def queue(name: str, **values: object) -> Change:
+            def change(t: Tree) -> None:
+                q = t["topology"]["star"]["queue"]
+                if name in q:
+                    q[name].update(values)
+
+            return change
+
+        def both(t: Tree) -> None:
+            queue("droptail", limit="15p")(t)
+            queue("red", limit="15p")(t)
+
+        packets = queue("red", measure="packets", byte_mode=False, min="5p", max="15p", w_q=0.002, gentle=False)
+
+        def of(name: str, why: str, change: Change | None = None, spread: bool | float = True) -> Alternative:
+            return Alternative(name, why, lambda: self._cells(change, spread))
+
+        return [
+            of("TCP window 20", "the default of ns-2", tcp(window="20p")),
+            of("TCP window unlimited", "what a modern host would have", tcp(window="10000p")),
+            of("TCP NewReno", "the agent many studies of the time used", tcp(cc="newreno")),
+            of("queue limit 15", "a smaller buffer on every link", both),
+            of("RED counted in packets, 5 to 15", "the classic setting before ns-2.34's automatic one", packets),
+            of("all starts at exactly 0", "what the paper seems to have done; one run says it all for DropTail", None, 0.0),
+            of("starts spread over 1 s", "clients that do not know of one another", None, 1e6),
+        ]
+
+    def sensitivity_columns(self) -> list[SensitivityColumn]:
+        """Numbers the open choices move most."""
+        c = SensitivityColumn
+        return [
+            c("throughput, TCP DropTail 3", "throughput_per_client", "kbit/s", {"clients": 3, "queue": "DropTail", "traffic": "TCP"}, 9687.62),
+            c("throughput, TCP RED 3", "throughput_per_client", "kbit/s", {"clients": 3, "queue": "RED", "traffic": "TCP"}, 8827.97),
+            c("loss, TCP DropTail 3", "packet_loss_rate", "%", {"clients": 3, "queue": "DropTail", "traffic": "TCP"}, 0.1055),
+            c("loss, TCP DropTail 50", "packet_loss_rate", "%", {"clients": 50, "queue": "DropTail", "traffic": "TCP"}, 1.95),
+            c("loss, TCP RED 50", "packet_loss_rate", "%", {"clients": 50, "queue": "RED", "traffic": "TCP"}, 4.23),
+            c("delay, UDP DropTail 3", "mean_end_to_end_delay", "ms", {"clients": 3, "queue": "DropTail", "traffic": "UDP"}, 13.3),
+            c("loss, shared DropTail 10", "packet_loss_rate", "%", {"clients": 10, "queue": "DropTail", "traffic": "TCP-UDP"}, 0.7016),
+        ]
+
+    def findings(self, results: Results) -> list[str]:
+        """See `sarma2013_text`."""
+        return findings(results)
+
+    def causes(self, results: Results) -> Mapping[str, str]:
+        """See `sarma2013_text`."""
+        return causes(results)

@@ -1,0 +1,277 @@
+"""Tidy tables (factors, metric, value, unit): reading, writing, looking up, comparing."""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..folder import save_bytes
+from ..stats import interval
+
+Factors = tuple[tuple[str, str], ...]
+
+
+def factors_key(row: Mapping[str, str], names: Sequence[str]) -> Factors:
+    """The named factors of a row of a CSV file."""
+    return tuple((n, row[n]) for n in names)
+
+
+class NoData(LookupError):
+    """A table, or a row of it, that a check reads does not exist."""
+
+
+def _number(text: object) -> float | None:
+    try:
+        return float(str(text))
+    except ValueError:
+        return None
+
+
+def same(cell: object, wanted: object) -> bool:
+    """Whether a cell equals a wanted factor: as numbers if both are, else as text."""
+    a, b = _number(cell), _number(wanted)
+    return a == b if a is not None and b is not None else str(cell) == str(wanted)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One value of a table: factors, metric, unit, the mean and its interval; `samples` are the replications it comes from."""
+
+    factors: Factors
+    metric: str
+    value: float
+    unit: str
+    low: float | None = None
+    high: float | None = None
+    samples: tuple[float, ...] = ()
+
+    def cells(self) -> dict[str, str]:
+        return {**dict(self.factors), "metric": self.metric, "value": repr(self.value), "unit": self.unit}
+
+
+def row_of(factors: Mapping[str, object] | Factors, metric: str, samples: Sequence[float], unit: str) -> Row:
+    """A row from replications: mean with its 95 % Student interval (no interval from a single run)."""
+    i = interval(samples)
+    mean = float("nan") if i.mean is None else i.mean
+    return Row(tuple((k, str(x)) for k, x in dict(factors).items()), metric, mean, unit, i.low, i.high, tuple(samples))
+
+
+class Tables:
+    """Named tables as the checks of claims see them. Lookups are remembered, so resampled copies answer quickly."""
+
+    def __init__(self, rows: Mapping[str, list[dict[str, str]]], values: Mapping[str, list[float]] | None = None) -> None:
+        self._rows = dict(rows)
+        self._values = dict(values) if values is not None else {t: [float(r["value"]) for r in rs] for t, rs in rows.items()}
+        self._found: dict[tuple[str, frozenset[tuple[str, object]]], list[int]] = {}
+
+    def with_values(self, values: Mapping[str, list[float]]) -> Tables:
+        """The same tables with other values; shares what was looked up."""
+        other = Tables(self._rows, values)
+        other._found = self._found
+        return other
+
+    def find(self, table: str, factors: Mapping[str, object]) -> list[int]:
+        key = (table, frozenset(factors.items()))
+        found = self._found.get(key)
+        if found is None:
+            if table not in self._rows:
+                raise NoData(table)
+            found = [i for i, r in enumerate(self._rows[table]) if all(k in r and same(r[k], w) for k, w in factors.items())]
+            self._found[key] = found
+        if not found:
+            raise NoData(f"{table} {dict(factors)}")
+        return found
+
+    def vs(self, table: str, **factors: object) -> list[float]:
+        """All matching values, in the order of the table."""
+        values = self._values.get(table, [])
+        return [values[i] for i in self.find(table, factors)]
+
+    def v(self, table: str, **factors: object) -> float:
+        """The one matching value."""
+        values = self.vs(table, **factors)
+        if len(values) != 1:
+            raise ValueError(f"{table} {factors}: {len(values)} rows, one expected")
+        return values[0]
+
+    def series(self, table: str, **factors: object) -> list[tuple[float, float]]:
+        """The matching (t, value) pairs in order of time."""
+        values, rows = self._values.get(table, []), self._rows.get(table, [])
+        return sorted((float(rows[i]["t"]), values[i]) for i in self.find(table, factors))
+
+
+def read_folder(folder: Path) -> Tables:
+    """All tidy CSV tables of a folder, each under its file name."""
+    tables = {}
+    for path in sorted(folder.glob("*.csv")):
+        rows = read_csv(path)
+        if rows and "value" in rows[0]:
+            tables[path.stem] = rows
+    return Tables(tables)
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as f:
+        return list(csv.DictReader(f))
+
+
+def tables_of(rows: Mapping[str, Sequence[Row]]) -> Tables:
+    """Tables whose values are the means of the rows."""
+    return Tables({t: [r.cells() for r in rs] for t, rs in rows.items()}, {t: [r.value for r in rs] for t, rs in rows.items()})
+
+
+def resampled(rows: Mapping[str, Sequence[Row]], times: int, seed: int = 1) -> list[Tables]:
+    """Bootstrap: in each copy every cell is the mean of its replications drawn again with replacement.
+
+    All metrics and tables of one cell (equal factors) use the same draw, because they come from the same runs.
+    """
+    if not any(len(r.samples) > 1 for rs in rows.values() for r in rs):
+        return []
+    base, rng, copies = tables_of(rows), random.Random(seed), []
+    for _ in range(times):
+        draws: dict[tuple[frozenset[tuple[str, str]], int], list[int]] = {}
+        values: dict[str, list[float]] = {}
+        for table, rs in rows.items():
+            values[table] = []
+            for r in rs:
+                n = len(r.samples)
+                if n < 2:
+                    values[table].append(r.value)
+                    continue
+                key = (frozenset(r.factors), n)
+                if key not in draws:
+                    draws[key] = [rng.randrange(n) for _ in range(n)]
+                values[table].append(sum(r.samples[i] for i in draws[key]) / n)
+        copies.append(base.with_values(values))
+    return copies
+
+
+def write_rows(path: Path, rows: Sequence[Row]) -> None:
+    """Writes a tidy table (factors..., metric, value, unit, low, high, runs) in one step, so that a reader never sees half of it."""
+    names = list(dict.fromkeys(k for r in rows for k, _ in r.factors))
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*names, "metric", "value", "unit", "low", "high", "runs"])
+    for r in rows:
+        cells = dict(r.factors)
+        bounds = ["" if x is None else f"{x:.10g}" for x in (r.low, r.high)]
+        writer.writerow([*(cells.get(k, "") for k in names), r.metric, f"{r.value:.10g}", r.unit, *bounds, max(1, len(r.samples))])
+    save_bytes(path, out.getvalue().encode())
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One line of a side-by-side table."""
+
+    factors: Factors
+    metric: str
+    unit: str
+    published: float | None
+    ours: float | None
+    low: float | None
+    high: float | None
+    runs: int
+    peer: float | None = None
+    """The same quantity from another simulator, where it is known."""
+    impossible: int | None = None
+    """Number of the contradiction that makes the printed value impossible or suspect."""
+    printed: str = ""
+    """The value as printed, with its digits."""
+
+    @property
+    def difference(self) -> float | None:
+        """Relative difference (ours - published) / published."""
+        if self.ours is None or not self.published:
+            return None
+        return (self.ours - self.published) / self.published
+
+    def to_json(self) -> dict[str, Any]:
+        factors = {k: (int(float(x)) if (_number(x) or 0.5) == int(_number(x) or 0) else x) for k, x in self.factors}
+        return {
+            "factors": factors, "metric": self.metric, "unit": self.unit, "published": self.published, "ours": self.ours, "low": self.low,
+            "high": self.high, "runs": self.runs, "difference": self.difference, "ns2": self.peer, "contradiction": self.impossible,
+        }  # fmt: skip
+
+
+@dataclass
+class Comparison:
+    """A side-by-side table and the agreement of its order."""
+
+    rows: list[Compared] = field(default_factory=list)
+
+    def rank_correlation(self) -> float | None:
+        """Spearman's rank correlation of published and our values; `None` with fewer than three pairs or several metrics."""
+        if len({r.metric for r in self.rows}) != 1:
+            return None
+        pairs = [(r.published, r.ours) for r in self.rows if r.published is not None and r.ours is not None]
+        return spearman([a for a, _ in pairs], [b for _, b in pairs])
+
+
+def compare(
+    ours: Sequence[Row],
+    published: Sequence[Mapping[str, str]],
+    peer: Sequence[Mapping[str, str]] = (),
+    impossible: Mapping[Factors, int] | None = None,
+) -> Comparison:
+    """Puts our rows beside the printed ones with the same factors and metric, in the order of our table, then printed rows we lack."""
+    impossible = impossible or {}
+    used: set[int] = set()
+    out = Comparison()
+    for r in ours:
+        i = _match(published, r.factors, r.metric)
+        j = _match(peer, r.factors, r.metric)
+        if i is not None:
+            used.add(i)
+        printed = published[i]["value"] if i is not None else ""
+        out.rows.append(
+            Compared(
+                r.factors, r.metric, r.unit, float(printed) if printed else None, r.value, r.low, r.high, max(1, len(r.samples)),
+                float(peer[j]["value"]) if j is not None else None, impossible.get(r.factors), printed,
+            )  # fmt: skip
+        )
+    for i, p in enumerate(published):
+        if i not in used:
+            factors = tuple((k, x) for k, x in p.items() if k not in ("metric", "value", "unit", "printed", "source"))
+            out.rows.append(
+                Compared(factors, p["metric"], p["unit"], float(p["value"]), None, None, None, 0, None, impossible.get(factors), p["value"])
+            )
+    return out
+
+
+def _match(rows: Sequence[Mapping[str, str]], factors: Factors, metric: str) -> int | None:
+    for i, r in enumerate(rows):
+        if r.get("metric") == metric and all(k in r and same(r[k], x) for k, x in factors):
+            return i
+    return None
+
+
+def _ranks(xs: Sequence[float]) -> list[float]:
+    """Ranks from 1, ties share their mean."""
+    order = sorted(range(len(xs)), key=xs.__getitem__)
+    ranks = [0.0] * len(xs)
+    i = 0
+    while i < len(order):
+        j = i
+        while j + 1 < len(order) and xs[order[j + 1]] == xs[order[i]]:
+            j += 1
+        for k in order[i : j + 1]:
+            ranks[k] = (i + j) / 2 + 1
+        i = j + 1
+    return ranks
+
+
+def spearman(xs: Sequence[float], ys: Sequence[float]) -> float | None:
+    """Rank correlation with mean ranks for ties; `None` for fewer than three pairs or a constant side."""
+    if len(xs) < 3:
+        return None
+    a, b = _ranks(xs), _ranks(ys)
+    m = (len(a) + 1) / 2
+    saa, sbb = sum((x - m) ** 2 for x in a), sum((y - m) ** 2 for y in b)
+    if saa == 0 or sbb == 0:
+        return None
+    return sum((x - m) * (y - m) for x, y in zip(a, b, strict=True)) / (saa * sbb) ** 0.5

@@ -1,0 +1,1 @@
+"""Pages and pictures: everything a reader of results sees."""

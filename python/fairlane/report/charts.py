@@ -1,0 +1,140 @@
+"""Line charts: ours with intervals, the published points beside them, labels at the curves instead of a legend."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from .theme import FACE, INK, hue
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes as MplAxes
+    from matplotlib.figure import Figure
+
+_MARKS = ("o", "s", "D", "^", "v")
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One curve: our values with their intervals, and the published values; `None` where one is missing."""
+
+    name: str
+    x: Sequence[float]
+    ours: Sequence[float | None]
+    low: Sequence[float | None] = ()
+    high: Sequence[float | None] = ()
+    published: Sequence[float | None] = ()
+    crossed: Sequence[bool] = ()
+    """Published points that cannot be right: crossed out."""
+
+
+@dataclass(frozen=True)
+class Axes:
+    """What stands on the axes; the labels carry the units."""
+
+    title: str
+    x: str
+    y: str
+    log_x: bool = False
+    log_y: bool = False
+    ticks: Sequence[float] = field(default_factory=tuple)
+    size: tuple[float, float] = (4.3, 3.1)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """A panel of curves."""
+
+    curves: Sequence[Curve]
+    axes: Axes
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height, inches."""
+        return self.axes.size
+
+    @property
+    def margins(self) -> tuple[float, float, float, float]:
+        """Left, bottom, right, top, inches: the labels of the curves stand on the right."""
+        return (0.62, 0.5, 0.78, 0.32)
+
+    def draw(self, figure: Figure, ax: MplAxes) -> None:
+        """Draws the panel."""
+        for i, c in enumerate(self.curves):
+            _curve(ax, c, i)
+        if self.axes.log_x:
+            ax.set_xscale("log")
+        if self.axes.log_y:
+            ax.set_yscale("log")
+            _plain_ticks(ax)
+        else:
+            ax.set_ylim(*_span(self.curves))
+        if self.axes.ticks:
+            ax.set_xticks(list(self.axes.ticks), [f"{t:g}" for t in self.axes.ticks])
+        ax.minorticks_off()
+        ax.grid(axis="x", visible=False)
+        ax.tick_params(length=3)
+        ax.set_title(self.axes.title)
+        ax.set_xlabel(self.axes.x)
+        ax.set_ylabel(self.axes.y)
+        _labels(figure, ax, self.curves)
+
+
+def _span(curves: Sequence[Curve]) -> tuple[float, float]:
+    """The y range: from zero, unless all values lie far above it."""
+    values = [y for c in curves for y in (*c.ours, *c.published, *c.high, *c.low) if y is not None]
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    if low > 0.6 * high:
+        room = (high - low) or 0.1 * high
+        return low - 0.1 * room, high + 0.1 * room
+    return -0.03 * high if low < 0.02 * high else 0.0, high * 1.06 or 1.0
+
+
+def _curve(ax: MplAxes, c: Curve, i: int) -> None:
+    colour, mark = hue(c.name, i), _MARKS[i % len(_MARKS)]
+    printed = [(x, y) for x, y in zip(c.x, c.published, strict=False) if y is not None]
+    if printed:
+        xs, ys = zip(*printed, strict=True)
+        ax.plot(xs, ys, ":", color=colour, lw=1.1, zorder=2)
+        ax.plot(xs, ys, mark, mfc=FACE, mec=colour, mew=1.1, ms=6.2, ls="none", zorder=3)
+    bad = [(x, y) for x, y, b in zip(c.x, c.published, c.crossed, strict=False) if b and y is not None]
+    for x, y in bad:
+        ax.plot([x], [y], "x", color=INK, ms=9, mew=1.3, zorder=5)
+    own = [(x, y, j) for j, (x, y) in enumerate(zip(c.x, c.ours, strict=False)) if y is not None]
+    if own:
+        xs, ys = [x for x, _, _ in own], [y for _, y, _ in own]
+        ax.plot(xs, ys, "-", color=colour, lw=1.6, zorder=4)
+        ax.plot(xs, ys, mark, color=colour, ms=4.2, ls="none", zorder=4)
+        for x, y, j in own:
+            low, high = (c.low[j] if c.low else None), (c.high[j] if c.high else None)
+            if low is not None and high is not None and high > low:
+                ax.errorbar([x], [y], [[max(0.0, y - low)], [max(0.0, high - y)]], color=colour, capsize=2.4, lw=1.1, zorder=4)
+
+
+def _plain_ticks(ax: MplAxes) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator
+
+    ax.yaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5)))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+
+
+def _labels(figure: Figure, ax: MplAxes, curves: Sequence[Curve]) -> None:
+    """Names at the right end of the curves, pushed apart where they would touch."""
+    ends = []
+    for i, c in enumerate(curves):
+        points = [(x, y) for x, y in zip(c.x, c.ours, strict=False) if y is not None]
+        points = points or [(x, y) for x, y in zip(c.x, c.published, strict=False) if y is not None]
+        if points:
+            ends.append([ax.transData.transform(points[-1])[1], points[-1], c.name, hue(c.name, i)])
+    ends.sort(key=lambda e: e[0])
+    gap = 12 * figure.dpi / 72
+    heights = [e[0] for e in ends]
+    for k in range(1, len(heights)):
+        heights[k] = max(heights[k], heights[k - 1] + gap)
+    if heights:  # keep the stack around its middle
+        shift = sum(h - e[0] for h, e in zip(heights, ends, strict=True)) / len(heights)
+        heights = [h - shift for h in heights]
+    for height, (_, point, name, colour) in zip(heights, ends, strict=True):
+        dy = (height - ax.transData.transform(point)[1]) * 72 / figure.dpi
+        ax.annotate(name, point, (9, dy), textcoords="offset points", color=colour, va="center", weight="bold", fontsize=9, annotation_clip=False)

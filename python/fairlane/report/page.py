@@ -1,0 +1,106 @@
+"""The page of a reproduction: one HTML file without any link to the network."""
+
+from __future__ import annotations
+
+import math
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from . import theme
+from .numbers import difference, pm, printed, value
+
+if TYPE_CHECKING:
+    from ..papers.claims import Comparison as Seen
+    from ..papers.claims import Judged
+    from ..papers.definition import Built
+    from ..papers.reproduction import Reproduction
+    from ..papers.tables import Compared
+
+_SIGNS = {"<=": "≤", ">=": "≥", "==": "=", "!=": "≠"}
+_WIDEST_BAR = 0.5
+"""Relative difference that fills half of a bar."""
+
+
+def render(r: Reproduction) -> str:
+    """The page as text."""
+    from jinja2 import Environment, StrictUndefined
+
+    env = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    env.filters.update(value=value, pm=pm, printed=printed, difference=difference, bar=_bar, seen=_seen, unit=_unit, digits=_digits)
+    folder = files(__package__)
+    template = env.from_string(folder.joinpath("page.html.j2").read_text("utf-8"))
+    style = folder.joinpath("page.css").read_text("utf-8")
+    return template.render(
+        r=r, paper=r.paper, words=r.paper.words, style=style, sections=[_section(r, e, b) for e, b in r.experiments],
+        counts={v: sum(j.verdict == v for j in r.claims) for v in ("holds", "fails", "undecided")},
+        claims=[_claim(j) for j in r.claims], columns=r.paper.sensitivity_columns(), pictures={p.name: _svgs(p) for _, b in r.experiments for p in b.pictures},
+    )  # fmt: skip
+
+
+def _svgs(picture: Any) -> list[str]:
+    from markupsafe import Markup
+
+    return [
+        Markup(theme.inline(theme.svg(theme.figure_of([panel])), f"{picture.name}-{i}", f"{picture.title}. {picture.caption}"))  # noqa: S704
+        for i, panel in enumerate(picture.panels)
+    ]
+
+
+def _section(r: Reproduction, e: Any, b: Built) -> dict[str, Any]:
+    rows = b.comparison.rows
+    names = list(dict.fromkeys(k for row in rows for k, _ in row.factors))
+    return {
+        "id": e.id, "full_id": f"{r.paper.key}/{e.id}", "title": e.title, "text": e.text, "built": b, "rho": b.comparison.rank_correlation(),
+        "table": _table(rows, b.group_by, names) if b.show_table else None, "more": _table(b.more, b.group_by, names) if b.more else None,
+    }  # fmt: skip
+
+
+def _table(rows: list[Compared], group_by: tuple[str, ...], names: list[str]) -> dict[str, Any]:
+    """Rows under their sub-headings; columns that are empty throughout are left out."""
+    groups: dict[tuple[str, ...], list[Compared]] = {}
+    for row in rows:
+        f = dict(row.factors)
+        groups.setdefault(tuple(f.get(g, "") for g in group_by), []).append(row)
+    titled = []
+    for key, members in groups.items():
+        shown = [f"{x} clients" if n == "clients" else x for n, x in zip(group_by, key, strict=True)]
+        titled.append((" · ".join(x for x in shown if x), members))
+    units = list(dict.fromkeys(row.unit for row in rows))
+    return {
+        "groups": titled, "names": [n for n in names if n not in group_by], "metrics": len({row.metric for row in rows}) > 1,
+        "published": any(row.published is not None for row in rows), "peer": any(row.peer is not None for row in rows),
+        "difference": any(difference(row) for row in rows), "unit": units[0] if len(units) == 1 else "",
+    }  # fmt: skip
+
+
+def _bar(row: Compared) -> dict[str, float] | None:
+    """Where a bar of the difference begins and how wide it is, percent of its field; the middle is no difference."""
+    d = row.difference
+    if d is None or not math.isfinite(d):
+        return None
+    width = 50 * min(1.0, abs(d) / _WIDEST_BAR)
+    return {"left": 50 - width if d < 0 else 50, "width": max(width, 0.6), "large": abs(d) > 0.1}
+
+
+def _unit(unit: str) -> str:
+    return {"percent": "%"}.get(unit, unit)
+
+
+def _digits(x: float) -> str:
+    """A compared number: enough digits to see the difference."""
+    return f"{x:.6g}"
+
+
+def _seen(c: Seen) -> str:
+    return f"{_digits(c.left)} {_SIGNS.get(c.sign, c.sign)} {_digits(c.right)}"
+
+
+def _claim(j: Judged) -> dict[str, Any]:
+    """A verdict with the comparisons that decide it: those that fail, or else the closest ones."""
+    failing = [c for c in j.comparisons if not c.true]
+
+    def distance(c: Seen) -> float:
+        return abs(c.left - c.right) / max(abs(c.left), abs(c.right), 1e-12)
+
+    deciding = failing if j.outcome == "fails" else sorted((c for c in j.comparisons if c.true), key=distance)
+    return {"judged": j, "deciding": deciding[:1], "all": j.comparisons[:80], "cut": max(0, len(j.comparisons) - 80)}

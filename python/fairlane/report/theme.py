@@ -1,0 +1,113 @@
+"""Colours and type of pictures and pages, once: a picture's colours become CSS variables when it is put into a page."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK, MUTED, GRID, FACE = "#1b2430", "#5f6b7a", "#dfe4ea", "#fdfdfe"
+"""Text, secondary text, grid lines, and the ground of the page."""
+
+HUES = ("#0072b2", "#d55e00", "#007e5b", "#a64d84", "#8a6d00")
+"""Told apart with any common colour blindness (after Okabe and Ito), dark enough for text on white."""
+
+TINTS = ("#d9efe6", "#fbeecb", "#f8dcd2")
+"""Grounds of regions: free, careful, full."""
+
+VARIABLES = {
+    INK: "ink", MUTED: "muted", GRID: "grid", FACE: "face",
+    **{h: f"hue{i}" for i, h in enumerate(HUES)}, **{t: f"tint{i}" for i, t in enumerate(TINTS)},
+}  # fmt: skip
+"""The CSS variable of each colour."""
+
+_NAMED = {"DropTail": 0, "RED": 1, "TCP": 2, "UDP": 3}
+
+
+def hue(name: str, number: int = 0) -> str:
+    """The colour of a curve: by its name where one is kept throughout, else by its number."""
+    return HUES[_NAMED.get(name, number) % len(HUES)]
+
+
+def style() -> dict[str, object]:
+    """Matplotlib settings of all pictures."""
+    return {
+        "figure.facecolor": "none", "axes.facecolor": "none", "savefig.facecolor": "none", "font.size": 9, "font.family": "sans-serif",
+        "text.color": INK, "axes.labelcolor": MUTED, "axes.edgecolor": MUTED, "xtick.color": MUTED, "ytick.color": MUTED,
+        "xtick.labelcolor": INK, "ytick.labelcolor": INK, "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.8,
+        "axes.grid": True, "grid.color": GRID, "grid.linewidth": 0.7, "axes.axisbelow": True, "axes.titlesize": 10,
+        "axes.titleweight": "bold", "axes.titlelocation": "left", "svg.fonttype": "none", "svg.hashsalt": "fairlane",
+        "xtick.minor.bottom": False, "ytick.minor.left": False, "path.simplify": True,
+    }  # fmt: skip
+
+
+class Panel(Protocol):
+    """Something that draws itself into axes of a known size."""
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height, inches."""
+
+    @property
+    def margins(self) -> tuple[float, float, float, float]:
+        """Left, bottom, right, top, inches."""
+
+    def draw(self, figure: Figure, ax: Axes) -> None:
+        """Draws into the axes."""
+
+
+def figure_of(panels: Sequence[Panel]) -> Figure:
+    """The panels side by side."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(style()):
+        wide, high = sum(p.size[0] for p in panels), max(p.size[1] for p in panels)
+        figure = Figure(figsize=(wide, high))
+        x = 0.0
+        for p in panels:
+            (w, h), (left, bottom, right, top) = p.size, p.margins
+            rect = ((x + left) / wide, (high - h + bottom) / high, (w - left - right) / wide, (h - bottom - top) / high)
+            p.draw(figure, figure.add_axes(rect))
+            x += w
+    return figure
+
+
+def svg(figure: Figure) -> str:
+    """The figure as stand-alone SVG text; the same figure always gives the same text."""
+    import matplotlib as mpl
+
+    buffer = io.StringIO()
+    with mpl.rc_context(style()):
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": "fairlane"}, bbox_inches="tight", pad_inches=0.05)
+    return buffer.getvalue()
+
+
+def png(figure: Figure) -> bytes:
+    """The figure as PNG on white."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=160, facecolor="white", metadata={"Software": "fairlane"}, bbox_inches="tight", pad_inches=0.08)
+    return buffer.getvalue()
+
+
+def inline(text: str, prefix: str, label: str) -> str:
+    """SVG text made fit for a page: no prolog, colours as CSS variables, ids of its own, a description for screen readers."""
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    for colour, name in VARIABLES.items():
+        text = text.replace(colour, f"var(--{name}, {colour})")
+    text = re.sub(r'\bid="', f'id="{prefix}-', text)
+    text = re.sub(r'href="#', f'href="#{prefix}-', text)
+    text = re.sub(r"url\(#", f"url(#{prefix}-", text)
+    head, rest = text.split(">", 1)
+    width = re.search(r'width="([\d.]+)pt"', head)
+    head = re.sub(r' (width|height)="[^"]*"', "", head)
+    if width:  # at its natural size on a wide screen, narrower with the column
+        head += f' style="max-width:{float(width[1]) * 1.5:.0f}px"'
+    words = label.replace("&", "and").replace("<", "").replace('"', "'")
+    return f'{head} role="img" aria-label="{words}">{rest}'
