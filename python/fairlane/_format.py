@@ -7,7 +7,7 @@ import re
 
 from .stats import Interval
 
-_PREFIXES = {"bit/s": ("bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"), "bytes": ("B", "kB", "MB", "GB", "TB")}
+_PREFIXES = {"bit/s": ("bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"), "byte": ("B", "kB", "MB", "GB", "TB")}
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 _SECONDS = {
     "ps": 1e-12,

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from .result import Result
 
 NAMES = ("flows", "links", "network", "flow_series", "link_series")
-_LABELS = ("seed", "flow", "link", "from", "to")
+LABELS = ("flow", "link", "from", "to", "transport")
+_OWN_NAME = {"flows": {"name": "flow"}, "links": {"name": "link"}}
 
 
 def collect(runs: list[Any]) -> dict[str, pl.DataFrame]:
@@ -23,7 +24,8 @@ def collect(runs: list[Any]) -> dict[str, pl.DataFrame]:
         frames = []
         for r in runs:
             columns = getattr(r, name)()
-            frame = pl.DataFrame(columns)
+            own = _OWN_NAME.get(name, {})
+            frame = pl.DataFrame({own.get(c, c): v for c, v in columns.items()})
             frames.append(frame.select(pl.lit(r.seed, dtype=pl.UInt64).alias("seed"), pl.all()))
         out[name] = pl.concat(frames, how="vertical") if frames else pl.DataFrame()
     return out
@@ -31,14 +33,14 @@ def collect(runs: list[Any]) -> dict[str, pl.DataFrame]:
 
 def metric_columns(frame: pl.DataFrame) -> list[str]:
     """The columns that are numbers to average."""
-    return [c for c in frame.columns if c not in _LABELS]
+    return [c for c in frame.columns if c != "seed" and c not in LABELS]
 
 
 def intervals(result: Result, table: str) -> list[tuple[dict[str, str], dict[str, Interval]]]:
     """Per flow, link or network, in the order of the table: its labels and the interval of each metric."""
     frame = result.table(table)
     metrics = metric_columns(frame)
-    labels = [c for c in ("flow", "link", "from", "to") if c in frame.columns]
+    labels = [c for c in LABELS if c in frame.columns]
     key = labels[0] if labels else None
     names = frame[key].to_list() if key else ["network"] * frame.height
     rows: dict[str, list[int]] = {}

@@ -45,7 +45,7 @@ def run_document(result: Result) -> dict[str, Any]:
         {
             "schema": RUN_SCHEMA,
             "fairlane": _core.version(),
-            "scenario": {k: v for k, v in result.scenario.items() if k != "expanded"},
+            "scenario": {k: v for k, v in result.scenario.items() if k not in ("expanded", "warnings")},
             "seeds": result.seeds,
             "fingerprints": result.fingerprints,
             "warnings": result.warnings,

@@ -123,7 +123,7 @@ def save(result: Result, folder: str | PathLike[str], *, force: bool = False) ->
     from .document import finite
 
     path = check_free(folder, force=force)
-    scenario = {k: v for k, v in result.scenario.items() if k != "expanded"}
+    scenario = {k: v for k, v in result.scenario.items() if k not in ("expanded", "warnings")}
     with replacing(path) as temp:
         written: dict[str, dict[str, Any]] = {}
 

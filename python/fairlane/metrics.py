@@ -54,14 +54,14 @@ def unit(name: str) -> str:
 
 _SERIES = {
     "time": "s",
-    "cwnd": "bytes",
-    "ssthresh": "bytes",
-    "in_flight": "bytes",
+    "cwnd": "byte",
+    "ssthresh": "byte",
+    "in_flight": "byte",
     "srtt": "s",
     "rto": "s",
     "queue": "packets",
-    "queue_bytes": "bytes",
+    "queue_bytes": "byte",
     "throughput": "bit/s",
     "goodput": "bit/s",
-    "utilisation": "1",
+    "drops": "packets",
 }

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 FORMATS = (".svg", ".png", ".pdf")
 MAX_LINES = 12
+_LABELS = ("seed", "time", "flow", "link", "from", "to", "transport")
 _STYLE = {
     "axes.grid": True,
     "axes.spines.right": False,
@@ -62,15 +63,15 @@ def draw(
 def _what(result: Result, what: str, of_link: bool) -> tuple[str, str]:
     order = ("link_series", "flow_series") if of_link else ("flow_series", "link_series")
     for table in order:
-        if what in result.table(table).columns and what not in ("seed", "time", "flow", "link"):
+        if what in result.table(table).columns and what not in _LABELS:
             return "series", table
     for table in ("links", "flows", "network") if of_link else ("flows", "links", "network"):
-        if what in result.table(table).columns and what not in ("seed", "flow", "link", "from", "to"):
+        if what in result.table(table).columns and what not in _LABELS:
             return "metric", table
     if result.flow_series.is_empty() and result.link_series.is_empty():
         raise FairlaneError(f'there is no metric {what!r}, and no time series: set sample = "100ms" in the scenario to have some')
     known = {c for t in ("flow_series", "link_series", "flows", "links", "network") for c in result.table(t).columns}
-    raise suggest(what, sorted(known - {"seed", "time", "flow", "link", "from", "to"}), "quantity to plot")
+    raise suggest(what, sorted(known.difference(_LABELS)), "quantity to plot")
 
 
 def _names(names: str | Iterable[str] | None) -> list[str] | None:

@@ -44,10 +44,9 @@ def registry() -> tuple[dict[str, Any], ...]:
 
 
 @lru_cache(maxsize=1)
-def presets() -> dict[str, Any]:
-    """All presets by name."""
-    raw = json.loads(_core.presets())
-    return {p["name"]: p for p in raw} if isinstance(raw, list) else raw
+def presets() -> tuple[dict[str, Any], ...]:
+    """All presets: kind, algorithm, name, doc, values."""
+    return tuple(json.loads(_core.presets()))
 
 
 @lru_cache(maxsize=1)
@@ -67,12 +66,11 @@ def explain(name: str) -> list[Entry]:
         if metric.name == wanted:
             facts = {"table": metric.table, "unit": metric.unit, "formula": metric.formula, "source": metric.source}
             found.append(Entry(metric.name, "metric", metric.doc, facts={k: v for k, v in facts.items() if v}))
-    if wanted in presets():
-        found.append(_preset(wanted, presets()[wanted]))
+    found += [_preset(p) for p in presets() if p["name"].lower() == wanted]
     if not found:
         found = _path(name.strip())
     if not found:
-        known = [e["name"] for e in registry()] + [m.name for m in metrics()] + list(presets())
+        known = [e["name"] for e in registry()] + [m.name for m in metrics()] + [p["name"] for p in presets()]
         raise suggest(name, [*known, *scenario_schema().get("properties", {})], "name or path")
     return found
 
@@ -85,14 +83,9 @@ def _algorithm(entry: dict[str, Any]) -> Entry:
     )
 
 
-def _preset(name: str, preset: Any) -> Entry:
-    body = preset if isinstance(preset, dict) else {}
-    doc = str(body.get("doc", body.get("description", "")))
-    values = next((body[k] for k in ("params", "values", "tcp") if isinstance(body.get(k), dict)), None)
-    if values is None:
-        values = {k: v for k, v in body.items() if k not in ("name", "doc", "description", "source")}
-    facts = {k: v if isinstance(v, str) else json.dumps(v) for k, v in values.items()}
-    return Entry(name, "preset", doc, facts=facts)
+def _preset(preset: dict[str, Any]) -> Entry:
+    facts = {k: v if isinstance(v, str) else json.dumps(v) for k, v in preset["values"].items()}
+    return Entry(preset["name"], f"preset of {preset['algorithm']}", preset["doc"], facts=facts)
 
 
 def _path(path: str) -> list[Entry]:

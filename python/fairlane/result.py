@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Progress = Callable[[float, int, int], bool | None]
-LABELS = ("seed", "flow", "link", "from", "to")
+LABELS = ("seed", "flow", "link", "from", "to", "transport")
 KEYS = {"flows": "flow", "links": "link"}
 _MAX_FILE = 64 << 20
 

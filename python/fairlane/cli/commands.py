@@ -47,6 +47,7 @@ def _sets(pairs: tuple[str, ...]) -> list[tuple[str, str]]:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--plot", "plots", multiple=True, metavar="NAME.svg", help="Draw cwnd.svg, queue.png, goodput.svg...: the name says what.")
 @click.option("--force", is_flag=True, help="Replace an existing result folder.")
+@click.option("--hop-probe", is_flag=True, help="Measure delays from the second node on too (slower).")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
 def run(
     file: str,
@@ -57,6 +58,7 @@ def run(
     as_json: bool,
     plots: tuple[str, ...],
     force: bool,
+    hop_probe: bool,
     quiet: bool,
 ) -> None:
     """Run the scenario FILE (TOML or JSON) and show what came of it."""
@@ -77,7 +79,7 @@ def run(
             resolved = resolve(file, [*changes, ("sample", _fine(resolved["duration"]))])
     began = time.monotonic()
     with progress_bar("running", len(chosen or [0]), quiet=quiet) as progress:
-        result = run_resolved(resolved, chosen, threads=threads, progress=progress)
+        result = run_resolved(resolved, chosen, threads=threads, hop_probe=hop_probe, progress=progress)
     spent = time.monotonic() - began
     figures = [(path, result.plot(path.stem)) for path in targets] if plots else []
     document = result.document() if as_json else None

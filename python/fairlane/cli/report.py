@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MAX_ROWS = 24
 _FLOWS = ("goodput", "share", "delay_mean", "delay_p95", "rtt_mean", "loss", "retransmits", "timeouts", "completion_time")
 _LINKS = ("utilisation", "throughput", "queue_mean", "queue_max", "sojourn_mean", "sojourn_p95", "drops", "marks", "loss")
-_PERCENT = ("utilisation", "loss", "share", "jain_goodput", "worst_share")
+_PERCENT = ("utilisation", "loss", "share", "jain", "worst_share")
 
 
 def cell(name: str, iv: Interval) -> str:

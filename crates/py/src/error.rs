@@ -1,0 +1,54 @@
+//! Rust errors as the exceptions of `fairlane.errors`.
+
+use fairlane_scenario::{Diagnostics, RunError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+/// An instance of the class `name` of `fairlane.errors`.
+fn raise<'py>(py: Python<'py>, name: &str, args: impl pyo3::call::PyCallArgs<'py>) -> PyErr {
+    match py.import("fairlane.errors").and_then(|m| m.getattr(name)?.call1(args)) {
+        Ok(exception) => PyErr::from_value(exception),
+        Err(e) => e,
+    }
+}
+
+/// `ScenarioError` with all diagnostics and their rendering.
+pub(crate) fn scenario(py: Python<'_>, found: &Diagnostics) -> PyErr {
+    let list = PyList::empty(py);
+    for d in &found.list {
+        let row = PyDict::new(py);
+        let filled = row
+            .set_item("path", &d.path)
+            .and_then(|()| row.set_item("file", &d.file))
+            .and_then(|()| row.set_item("line", d.line))
+            .and_then(|()| row.set_item("column", d.column))
+            .and_then(|()| row.set_item("end_column", d.end_column))
+            .and_then(|()| row.set_item("message", &d.message))
+            .and_then(|()| row.set_item("help", &d.help))
+            .and_then(|()| list.append(row));
+        if let Err(e) = filled {
+            return e;
+        }
+    }
+    raise(py, "ScenarioError", (found.to_string(), list))
+}
+
+/// `RunError` with its message.
+pub(crate) fn run(py: Python<'_>, e: &RunError) -> PyErr {
+    raise(py, "RunError", (e.to_string(),))
+}
+
+/// `RunError`: the caller's progress function asked to stop.
+pub(crate) fn stopped(py: Python<'_>) -> PyErr {
+    raise(py, "RunError", ("stopped by the progress function",))
+}
+
+/// `RunError`: the thread of the runs ended without an answer, which only a defect in a model can cause.
+pub(crate) fn lost(py: Python<'_>) -> PyErr {
+    raise(py, "RunError", ("a run ended unexpectedly: please report the scenario and the seed",))
+}
+
+/// `ScenarioError` about the parameters of an endpoint.
+pub(crate) fn params(py: Python<'_>, e: &fairlane_tcp::ParamsError) -> PyErr {
+    raise(py, "ScenarioError", (e.to_string(),))
+}

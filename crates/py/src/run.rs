@@ -1,0 +1,158 @@
+//! `run` and the `Run` it returns.
+
+use crate::error;
+use fairlane_scenario::{Options, Progress, Resolved, RunOutput, Table, run_all};
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// How often Python hears of the progress, and may stop the runs.
+const HEARTBEAT: Duration = Duration::from_millis(100);
+
+/// Runs a resolved scenario once for each seed, `threads` at a time, without holding the interpreter's lock.
+///
+/// `progress(fraction, runs done, events)` is called about ten times a second on the calling thread. If it returns False or
+/// raises, or a signal handler raises (Ctrl-C), the runs stop.
+#[pyfunction]
+#[pyo3(signature = (resolved, seeds, threads, hop_probe=false, progress=None))]
+pub(crate) fn run(
+    py: Python<'_>,
+    resolved: &str,
+    seeds: Vec<u64>,
+    threads: usize,
+    hop_probe: bool,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<Vec<Run>> {
+    let resolved = Resolved::from_json(resolved).map_err(|d| error::scenario(py, &d))?;
+    let options = Options { seeds, threads, hop_probe };
+    let state = Progress::default();
+    std::thread::scope(|scope| {
+        let (send, mut receive) = channel();
+        let (resolved, options, state) = (&resolved, &options, &state);
+        scope.spawn(move || {
+            // The receiver waits until this arrives: sending cannot fail.
+            let _ = send.send(run_all(resolved, options, state));
+        });
+        let mut stopped = None;
+        let outcome = loop {
+            // The receiver goes into the closure and back: it may be used without the lock, but not shared.
+            let answer;
+            (receive, answer) = py.detach(move || {
+                let answer = receive.recv_timeout(HEARTBEAT);
+                (receive, answer)
+            });
+            match answer {
+                Ok(outcome) => break outcome,
+                Err(RecvTimeoutError::Disconnected) => return Err(error::lost(py)),
+                Err(RecvTimeoutError::Timeout) if stopped.is_some() => {}
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Err(e) = heartbeat(py, progress.as_ref(), state) {
+                        state.stop();
+                        stopped = Some(e);
+                    }
+                }
+            }
+        };
+        match (stopped, outcome) {
+            (Some(e), _) => Err(e),
+            (None, Err(e)) => Err(error::run(py, &e)),
+            (None, Ok(runs)) => Ok(runs.into_iter().map(|output| Run { output }).collect()),
+        }
+    })
+}
+
+/// Lets pending signals through and tells Python how far the runs are.
+fn heartbeat(py: Python<'_>, progress: Option<&Bound<'_, PyAny>>, state: &Progress) -> PyResult<()> {
+    py.check_signals()?;
+    if let Some(progress) = progress {
+        let answer = progress.call1((state.fraction(), state.done(), state.events()))?;
+        if !answer.is_none() && !answer.is_truthy()? {
+            return Err(error::stopped(py));
+        }
+    }
+    Ok(())
+}
+
+/// One run: its facts as attributes, its tables as methods.
+#[pyclass(frozen, module = "fairlane._core")]
+pub(crate) struct Run {
+    output: RunOutput,
+}
+
+#[pymethods]
+impl Run {
+    /// The seed.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.output.seed
+    }
+    /// Hash of the trajectory.
+    #[getter]
+    fn fingerprint(&self) -> String {
+        format!("{:016x}", self.output.fingerprint)
+    }
+    /// Events taken from the queue.
+    #[getter]
+    fn events(&self) -> u64 {
+        self.output.events
+    }
+    /// Packets transmitted over a link.
+    #[getter]
+    fn packet_hops(&self) -> u64 {
+        self.output.packet_hops
+    }
+    /// CPU seconds of the run.
+    #[getter]
+    fn cpu_s(&self) -> f64 {
+        self.output.cpu_s
+    }
+    /// CPU seconds of building the network.
+    #[getter]
+    fn setup_s(&self) -> f64 {
+        self.output.setup_s
+    }
+    /// Most packets alive at once.
+    #[getter]
+    fn peak_packets(&self) -> u64 {
+        self.output.peak_packets as u64
+    }
+    /// What to check before trusting the numbers.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.output.warnings.clone()
+    }
+    /// One row a flow.
+    fn flows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        columns(py, &self.output.flows)
+    }
+    /// One row a direction of a link.
+    fn links<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        columns(py, &self.output.links)
+    }
+    /// One row.
+    fn network<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        columns(py, &self.output.network)
+    }
+    /// One row an instant and flow; empty without sampling.
+    fn flow_series<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.output.flow_series.as_ref().map_or_else(|| Ok(PyDict::new(py)), |t| columns(py, t))
+    }
+    /// One row an instant and link; empty without sampling.
+    fn link_series<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.output.link_series.as_ref().map_or_else(|| Ok(PyDict::new(py)), |t| columns(py, t))
+    }
+}
+
+/// A table as a dict of columns: lists of text and numpy arrays.
+fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>> {
+    let out = PyDict::new(py);
+    for (name, values) in &table.text {
+        out.set_item(name, PyList::new(py, values)?)?;
+    }
+    for (name, values) in &table.numbers {
+        out.set_item(name, PyArray1::from_slice(py, values))?;
+    }
+    Ok(out)
+}

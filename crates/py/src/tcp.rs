@@ -1,0 +1,160 @@
+//! `TcpEndpoint`: one end of a TCP connection, driven from Python. Times are picoseconds.
+
+use crate::error;
+use fairlane_net::{Block, Class, Cx, Ecn, Endpoint, Out, Segment, TimerId, Timers};
+use fairlane_tcp::{AnyCc, Tcp, resolve_params};
+use fairlane_units::Time;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// Sequence number, acknowledgment, payload, flags, window, SACK blocks, timestamps, ECN, retransmission, length on the wire.
+type Wire = (u64, u64, u16, u8, u32, Vec<(u64, u64)>, Option<(u32, u32)>, u8, bool, u32);
+
+/// Sequence numbers from Python stay below this, so that no sum of them overflows.
+const SEQ_LIMIT: u64 = 1 << 62;
+
+/// One end of a TCP connection; `fairlane.tcp.Endpoint` is its comfortable form.
+#[pyclass(module = "fairlane._core")]
+pub(crate) struct TcpEndpoint {
+    end: Tcp<AnyCc>,
+    timers: Timers,
+    delivered: u64,
+    finished: bool,
+}
+
+impl TcpEndpoint {
+    /// Carries out one call and collects what it wants sent.
+    fn call(&mut self, now: u64, f: impl FnOnce(&mut Tcp<AnyCc>, &mut Cx<'_>)) -> Vec<Wire> {
+        let mut out = Vec::new();
+        let mut cx = Cx::new(Time::from_ps(now), &mut out, &mut self.timers);
+        f(&mut self.end, &mut cx);
+        self.delivered += cx.delivered;
+        self.finished |= cx.finished;
+        out.iter().map(to_wire).collect()
+    }
+}
+
+#[pymethods]
+impl TcpEndpoint {
+    #[new]
+    fn new(py: Python<'_>, params: &str, passive: bool) -> PyResult<Self> {
+        let params = serde_json::from_str(params).map_err(|e| PyValueError::new_err(e.to_string()))?;
+        let pair = resolve_params(params).and_then(|p| Tcp::pair(&p, Class::default()));
+        let (active, other) = pair.map_err(|e| error::params(py, &e))?;
+        Ok(Self { end: if passive { other } else { active }, timers: Timers::default(), delivered: 0, finished: false })
+    }
+    /// Connects, or gets ready.
+    fn start(&mut self, now: u64) -> Vec<Wire> {
+        self.call(now, |end, cx| end.start(cx))
+    }
+    /// A segment arrives.
+    fn receive(&mut self, now: u64, segment: Wire) -> PyResult<Vec<Wire>> {
+        let segment = from_wire(&segment)?;
+        Ok(self.call(now, |end, cx| end.on_packet(&segment, cx)))
+    }
+    /// Carries out what is due.
+    fn advance(&mut self, now: u64) -> Vec<Wire> {
+        self.call(now, |end, cx| {
+            while let Some(id) = cx.timers.take_due(cx.now) {
+                end.on_timer(id, cx);
+            }
+        })
+    }
+    /// The application writes.
+    fn write(&mut self, now: u64, bytes: u64, fin: bool) -> Vec<Wire> {
+        self.call(now, |end, cx| end.on_write(bytes.min(fairlane_net::ENDLESS), fin, cx))
+    }
+    /// The application stops.
+    fn stop(&mut self, now: u64) -> Vec<Wire> {
+        self.call(now, |end, cx| end.on_stop(cx))
+    }
+    /// The timers that are set, by name.
+    fn deadlines(&self) -> Vec<(&'static str, u64)> {
+        let name = |id| match id {
+            TimerId::Rto => "rto",
+            TimerId::DelAck => "delack",
+            TimerId::Pace => "pace",
+            TimerId::Probe => "probe",
+        };
+        TimerId::ALL.into_iter().filter_map(|id| Some((name(id), self.timers.get(id)?.as_ps()))).collect()
+    }
+    /// Payload bytes handed to the application.
+    #[getter]
+    fn delivered(&self) -> u64 {
+        self.delivered
+    }
+    /// Whether all that was written is acknowledged.
+    #[getter]
+    fn finished(&self) -> bool {
+        self.finished
+    }
+    /// Counters and state; durations in seconds, an infinite threshold as `inf`.
+    fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (v, out) = (self.end.view(), PyDict::new(py));
+        let counts = [
+            ("data_segments", v.data_segments),
+            ("retransmits", v.retransmits),
+            ("data_bytes", v.data_bytes),
+            ("retransmit_bytes", v.retransmit_bytes),
+            ("timeouts", v.timeouts),
+            ("fast_recoveries", v.fast_recoveries),
+            ("cwnd_cuts", v.cwnd_cuts),
+            ("dsacks", v.dsacks),
+            ("acks", v.acks),
+            ("acked", v.acked),
+            ("cwnd", v.cwnd),
+            ("in_flight", v.in_flight),
+            ("mss", u64::from(v.mss)),
+        ];
+        for (name, value) in counts {
+            out.set_item(name, value)?;
+        }
+        match v.ssthresh {
+            u64::MAX => out.set_item("ssthresh", f64::INFINITY)?,
+            bytes => out.set_item("ssthresh", bytes)?,
+        }
+        for (name, value) in [("srtt", v.srtt), ("rttvar", v.rttvar), ("rto", v.rto)] {
+            out.set_item(name, value.as_secs_f64())?;
+        }
+        Ok(out)
+    }
+}
+
+fn to_wire(out: &Out) -> Wire {
+    let s = &out.seg;
+    let sack = (0..s.sack_len()).map(|i| (s.sack(i).start, s.sack(i).end)).collect();
+    (s.seq, s.ack, s.payload, s.flags, s.wnd, sack, s.timestamps(), s.ecn() as u8, s.retransmission(), out.len)
+}
+
+fn from_wire(wire: &Wire) -> PyResult<Segment> {
+    let (seq, ack, payload, flags, wnd, sack, timestamps, ecn, again, _) = wire;
+    if *seq >= SEQ_LIMIT || *ack >= SEQ_LIMIT {
+        return Err(PyValueError::new_err("a sequence number is below 2^62"));
+    }
+    let mut s = Segment::new(*seq, *ack, *flags, *payload);
+    s.wnd = *wnd;
+    s.set_ecn(match ecn {
+        0 => Ecn::NotEct,
+        1 => Ecn::Ect1,
+        2 => Ecn::Ect0,
+        3 => Ecn::Ce,
+        _ => return Err(PyValueError::new_err("the ECN field is 0 to 3")),
+    });
+    if let Some((value, echo)) = timestamps {
+        s.set_timestamps(*value, *echo);
+    }
+    for &(start, end) in sack {
+        let near = |edge: u64| edge.abs_diff(*ack) <= i32::MAX as u64;
+        if start >= end || !near(start) || !near(end) {
+            return Err(PyValueError::new_err("a SACK block is (start, end) with start < end, within 2^31 of the acknowledgment"));
+        }
+        if !s.add_sack(Block { start, end }) {
+            return Err(PyValueError::new_err("at most four SACK blocks fit, three with timestamps (RFC 2018 section 3)"));
+        }
+    }
+    if *again {
+        s.set_retransmission();
+    }
+    Ok(s)
+}

@@ -1,0 +1,55 @@
+"""What several tests need: the command line in a process of its own, and small scenarios."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+DUMBBELL = """
+name = "small dumbbell"
+duration = "5s"
+warmup = "1s"
+
+[topology.dumbbell]
+pairs = 3
+access = { rate = "100Mbit/s", delay = "1ms" }
+bottleneck = { rate = "5Mbit/s", delay = "10ms", queue.droptail = { limit = "20p" } }
+
+[flows.tcp]
+from = "s{i}"
+to = "d{i}"
+count = 2
+stagger = "100ms"
+tcp = "newreno"
+
+[flows.udp]
+from = "s2"
+to = "d2"
+udp = {}
+source.cbr = { rate = "1Mbit/s", size = "1000B", jitter = 0.5 }
+"""
+
+
+def fairlane(*args: str, cwd: Path | None = None, timeout: float = 120, **options) -> subprocess.CompletedProcess[str]:
+    """Runs the command line and waits for it."""
+    command = [sys.executable, "-m", "fairlane", *args]
+    env = {**os.environ, "COLUMNS": "140", "NO_COLOR": "1"}
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=timeout, env=env, check=False, **options)
+
+
+@pytest.fixture
+def dumbbell(tmp_path: Path) -> Path:
+    path = tmp_path / "dumbbell.toml"
+    path.write_text(DUMBBELL)
+    return path
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    return ROOT

@@ -1,0 +1,207 @@
+"""The command line: documents, exit codes, signals, pipes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import jsonschema
+import pytest
+
+import fairlane as fl
+from conftest import fairlane
+from fairlane.document import json_schema
+
+
+def document(*args: str, **options):
+    done = fairlane(*args, **options)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return json.loads(done.stdout)
+
+
+def test_version():
+    done = fairlane("--version")
+    assert done.stdout == f"fairlane {fl.__version__}\n"
+
+
+@pytest.mark.parametrize("seeds", ["1", "1..3"])
+def test_run_document_follows_its_schema(dumbbell, seeds):
+    doc = document("run", str(dumbbell), "--json", "--seeds", seeds)
+    jsonschema.validate(doc, json_schema("run"))
+    n = len(doc["seeds"])
+    assert len(doc["fingerprints"]) == n
+    assert [f["name"] for f in doc["flows"]] == ["tcp.0", "tcp.1", "udp"]
+    assert {"bottleneck", "bottleneck.reverse"} <= {link["name"] for link in doc["links"]}
+    value = doc["flows"][0]["goodput"]
+    assert value["n"] == n
+    assert (value["low"] is None) == (n == 1)
+    assert doc["units"]["goodput"] == "bit/s"
+    assert "expanded" not in doc["scenario"]
+    # Every metric of the tables has its unit.
+    named = {k for table in ("flows", "links", "network") for k in doc[table][0]} - {"name", "from", "to", "transport"}
+    assert named <= doc["units"].keys()
+
+
+def test_the_scenario_of_the_document_runs_again(dumbbell):
+    doc = document("run", str(dumbbell), "--json")
+    again = dumbbell.parent / "again.json"
+    again.write_text(json.dumps(doc["scenario"]))
+    assert document("run", str(again), "--json")["fingerprints"] == doc["fingerprints"]
+
+
+def test_goodputs_are_what_the_link_allows(dumbbell):
+    doc = document("run", str(dumbbell), "--json")
+    total = sum(f["goodput"]["mean"] for f in doc["flows"])
+    assert 3e6 < total < 5e6
+    (used,) = (link["utilisation"]["mean"] for link in doc["links"] if link["name"] == "bottleneck")
+    assert 0.7 < used <= 1.001
+    assert doc["flows"][2]["goodput"]["mean"] == pytest.approx(1e6, rel=0.2)
+
+
+def test_human_output(dumbbell):
+    done = fairlane("run", str(dumbbell), "--seeds", "1..3")
+    assert done.returncode == 0
+    assert "Mbit/s" in done.stdout and "±" in done.stdout and "bottleneck" in done.stdout
+    assert "\x1b" not in done.stdout
+    assert done.stderr == ""
+    assert fairlane("run", str(dumbbell), "--quiet").stdout == ""
+
+
+def test_set_reaches_links_of_the_builder(dumbbell):
+    doc = document("run", str(dumbbell), "--json", "--set", "links.bottleneck.queue.droptail.limit=5p", "--set", "duration=2s")
+    assert doc["scenario"]["duration"] == "2s"
+    (row,) = (link for link in doc["links"] if link["name"] == "bottleneck")
+    assert row["queue_max"]["mean"] <= 5
+
+
+def test_plots_and_folder(dumbbell):
+    where = dumbbell.parent
+    done = fairlane("run", dumbbell.name, "--plot", "cwnd.svg", "--plot", "queue.png", "--plot", "goodput.pdf", "--out", "out", cwd=where)
+    assert done.returncode == 0, done.stderr
+    assert (where / "cwnd.svg").read_text().startswith("<?xml")
+    assert (where / "queue.png").read_bytes().startswith(b"\x89PNG")
+    assert (where / "goodput.pdf").read_bytes().startswith(b"%PDF")
+    manifest = json.loads((where / "out" / "manifest.json").read_text())
+    assert {"scenario.json", "scenario.toml", "run.json", "flows.parquet", "links.parquet", "network.parquet"} <= manifest["files"].keys()
+
+
+def test_the_same_run_draws_the_same_figure(dumbbell):
+    where = dumbbell.parent
+    for name in ("a", "b"):
+        (where / name).mkdir()
+        assert fairlane("run", str(dumbbell), "--plot", f"{name}/cwnd.svg", cwd=where).returncode == 0
+    assert (where / "a" / "cwnd.svg").read_bytes() == (where / "b" / "cwnd.svg").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "red",
+        "RED",
+        "red.min",
+        "newreno",
+        "dumbbell",
+        "bulk",
+        "goodput",
+        "ns2",
+        "duration",
+        "links.x.queue",
+        "links.bottleneck.queue.red.min",
+        "flows.tcp.tcp",
+    ],
+)
+def test_explain(name):
+    done = fairlane("explain", name)
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.strip().splitlines()) >= 2
+    assert json.loads(fairlane("explain", name, "--json").stdout)
+
+
+def test_explain_shows_unit_default_range_and_source():
+    out = fairlane("explain", "red").stdout
+    for word in ("parameter", "default", "range", "min", "max_p", "Floyd"):
+        assert word in out
+
+
+@pytest.mark.parametrize("which", ["scenario", "run", "bench"])
+def test_schemas_are_schemas(which):
+    schema = document("schema", which)
+    jsonschema.Draft202012Validator.check_schema(schema)
+
+
+def test_the_schema_accepts_the_examples(root):
+    import tomllib
+
+    schema = json_schema("scenario")
+    for path in sorted(root.glob("examples/*.toml")):
+        jsonschema.validate(tomllib.loads(path.read_text()), schema)
+
+
+def test_doctor():
+    done = fairlane("doctor", "--json")
+    report = json.loads(done.stdout)
+    assert report["ok"] and done.returncode == 0, report
+    assert {"python", "extension", "trial run", "threads", "write access", "ns", "tshark"} <= {c["check"] for c in report["checks"]}
+    assert fairlane("doctor").returncode == 0
+
+
+@pytest.mark.slow
+def test_bench_document():
+    doc = document("bench", "P5", "--json")
+    jsonschema.validate(doc, json_schema("bench"))
+    (row,) = doc["results"]
+    assert row["scenario"] == "P5" and row["packet_hops"] > 100_000
+    assert row["ns_per_packet_hop"] == pytest.approx(row["cpu_s"] * 1e9 / row["packet_hops"])
+
+
+def start(*args: str, **options) -> subprocess.Popen[str]:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True} | options
+    return subprocess.Popen([sys.executable, "-m", "fairlane", *args], **pipes)
+
+
+@pytest.mark.parametrize("after", [0.3, 1.5])
+def test_interrupt_stops_within_a_second(dumbbell, after):
+    with start("run", str(dumbbell), "--set", "duration=20000s", "--seeds", "1..4", "--out", str(dumbbell.parent / "out")) as child:
+        time.sleep(after)
+        child.send_signal(signal.SIGINT)
+        sent = time.monotonic()
+        out, err = child.communicate(timeout=30)
+        took = time.monotonic() - sent
+    if after > 1:  # earlier it may hit the interpreter's own start
+        assert (child.returncode, out, err) == (130, "", "interrupted\n")
+        assert took < 1.0 + 0.5 * (os.getloadavg()[0] > 2)
+    assert child.returncode in (130, -signal.SIGINT)
+    assert [p.name for p in dumbbell.parent.iterdir()] == [dumbbell.name]
+
+
+def test_closed_pipe_is_silent(dumbbell):
+    read, write = os.pipe()
+    with start("run", str(dumbbell), "--json", stdout=write) as child:
+        os.close(write)
+        os.close(read)
+        _, err = child.communicate(timeout=60)
+    assert err == ""
+    assert child.returncode == 141
+
+
+def test_progress_is_drawn_on_a_terminal_only(dumbbell):
+    pty = pytest.importorskip("pty")
+    main, side = pty.openpty()
+    with start("run", str(dumbbell), "--set", "duration=300s", "--json", stderr=side) as child:
+        os.close(side)
+        out = child.stdout.read()
+        shown = b""
+        try:
+            while chunk := os.read(main, 65536):
+                shown += chunk
+        except OSError:
+            pass
+        os.close(main)
+    assert json.loads(out)["schema"] == "fairlane.run/1"
+    assert b"running [" in shown and b"%" in shown
+    assert shown.endswith(b"\x1b[2K")

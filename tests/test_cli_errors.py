@@ -1,0 +1,230 @@
+"""Bad input: one clear error on stderr, exit code 2, nothing on stdout, nothing written."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+
+import pytest
+
+from conftest import DUMBBELL, fairlane
+
+LINKS = """
+duration = "1s"
+[links.x]
+from = "a"
+to = "b"
+rate = "1Mbit/s"
+delay = "5ms"
+[flows.tcp]
+from = "a"
+to = "b"
+tcp = "newreno"
+"""
+
+
+def changed(old: str, new: str) -> str:
+    assert old in LINKS
+    return LINKS.replace(old, new)
+
+
+# Name: the scenario, the line the error must point at (None: no line), what the message must say.
+BAD = {
+    "unknown key": (changed('delay = "5ms"', 'delai = "5ms"'), 7, r"delai.*(delay)"),
+    "unknown top-level key": ('durration = "1s"\n' + LINKS, 1, r"durration.*duration"),
+    "unknown algorithm": (changed('delay = "5ms"', 'delay = "5ms"\nqueue = "redd"'), 8, r"redd.*red"),
+    "unknown parameter": (changed('delay = "5ms"', 'delay = "5ms"\nqueue.red = { minn = "5p" }'), 8, r"minn.*min"),
+    "unknown preset": (changed('tcp = "newreno"', 'tcp = { preset = "ns3000" }'), 11, r"ns3000"),
+    "wrong unit": (changed('rate = "1Mbit/s"', 'rate = "1ms"'), 6, r"rate"),
+    "bare number": (changed('rate = "1Mbit/s"', "rate = 1000000"), 6, r"unit|bit/s"),
+    "bare number in text": (changed('delay = "5ms"', 'delay = "5"'), 7, r"unit|5ms"),
+    "negative rate": (changed('rate = "1Mbit/s"', 'rate = "-1Mbit/s"'), 6, r"negative|below|at least"),
+    "zero rate": (changed('rate = "1Mbit/s"', 'rate = "0bit/s"'), 6, r"rate|0"),
+    "missing duration": (changed('duration = "1s"', ""), None, r"duration"),
+    "zero duration": (changed('duration = "1s"', 'duration = "0s"'), 2, r"duration"),
+    "missing node": (changed('to = "b"\ntcp', 'to = "nowhere"\ntcp'), 10, r"nowhere"),
+    "no route": (
+        changed("[flows.tcp]", '[links.y]\nfrom = "c"\nto = "d"\nrate = "1Mbit/s"\ndelay = "1ms"\n[flows.tcp]').replace(
+            'to = "b"\ntcp', 'to = "d"\ntcp'
+        ),
+        None,
+        r"route|reach|path",
+    ),
+    "window 0": (changed('tcp = "newreno"', 'tcp = { cc = "newreno", window = "0p" }'), 11, r"window"),
+    "NaN": (changed('delay = "5ms"', 'delay = "5ms"\nloss = nan'), 8, r"(?i)nan|number"),
+    "text NaN": (changed('delay = "5ms"', 'delay = "nan ms"'), 7, r"delay|nan"),
+    "huge value": (changed('duration = "1s"', 'duration = "99999999999999999999s"'), 2, r"large|long|at most|too|overflow"),
+    "huge count": (changed('tcp = "newreno"', 'tcp = "newreno"\ncount = 99999999999999'), 12, r"count|many|large"),
+    "probability above 1": (changed('delay = "5ms"', 'delay = "5ms"\nloss = 1.5'), 8, r"loss|1"),
+    "two transports": (changed('tcp = "newreno"', 'tcp = "newreno"\nudp = {}'), None, r"udp|tcp"),
+    "flow to itself": (changed('to = "b"\ntcp', 'to = "a"\ntcp'), None, r"itself|same|from"),
+    "a fleet in one file": (changed('"1Mbit/s"', '"1Mbit"').replace('"5ms"', '"5 parsec"'), 6, r"7:"),
+    "empty file": ("", None, r"empty|duration"),
+    "only a comment": ("# nothing\n", None, r"duration|empty"),
+    "not TOML": ("duration = = 1\n", 1, r""),
+    "duplicate key": ('duration = "1s"\n' + LINKS, None, r"duplicate|already|twice"),
+    "list for a table": (changed("[links.x]", "[[links.x]]"), None, r"table|list|array"),
+    "deep nesting": ("a = " + "[" * 5000 + "]" * 5000, None, r""),
+}
+
+
+def check(done, *said: str) -> str:
+    assert done.returncode == 2, (done.returncode, done.stdout, done.stderr)
+    assert done.stdout == ""
+    assert done.stderr.startswith("error"), done.stderr
+    assert "Traceback" not in done.stderr
+    assert "panicked" not in done.stderr
+    for pattern in said:
+        assert re.search(pattern, done.stderr, re.S), (pattern, done.stderr)
+    return done.stderr
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_scenario(name, tmp_path):
+    text, line, said = BAD[name]
+    path = tmp_path / "bad.toml"
+    path.write_text(text)
+    out = tmp_path / "out"
+    err = check(fairlane("run", "bad.toml", "--out", str(out), cwd=tmp_path), said, r"bad\.toml")
+    if line is not None:
+        assert f"bad.toml:{line}:" in err, err
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["bad.toml"]
+
+
+def test_all_problems_are_told_at_once(tmp_path):
+    path = tmp_path / "bad.toml"
+    path.write_text(LINKS.replace('"1Mbit/s"', '"fast"').replace('"5ms"', '"soon"').replace('"newreno"', '"newrino"'))
+    err = check(fairlane("run", str(path)))
+    assert err.count("error:") == 3, err
+
+
+def test_json_scenario_errors(tmp_path):
+    path = tmp_path / "bad.json"
+    path.write_text(json.dumps({"duration": "1s", "linkz": {}}, indent=1))
+    check(fairlane("run", str(path)), r"linkz.*links", r"bad\.json:3:")
+    path.write_text('{"duration": "1s",')
+    check(fairlane("run", str(path)), r"bad\.json")
+
+
+FILES = {
+    "missing file": (lambda d: d / "nope.toml", r"nope\.toml"),
+    "directory": (lambda d: d, r"directory"),
+    "binary": (lambda d: write(d / "bin.toml", bytes(range(256))), r"not a text|UTF-8"),
+    "zeros": (lambda d: write(d / "zero.toml", bytes(100)), r"zero\.toml"),
+    "no such folder": (lambda d: d / "a" / "b.toml", r"b\.toml"),
+    "odd name": (lambda d: d / ("x" * 300), r"xxx"),
+    "empty name": (lambda d: "", r"cannot read"),
+}
+
+
+def write(path, data):
+    path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_unusable_file(name, tmp_path):
+    make, said = FILES[name]
+    check(fairlane("run", str(make(tmp_path))), said)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_unreadable_file(dumbbell):
+    dumbbell.chmod(0)
+    check(fairlane("run", str(dumbbell)), r"permission")
+
+
+OPTIONS = {
+    "unknown option": (["--sedes", "1"], r"sedes"),
+    "bad seeds": (["--seeds", "one"], r"1\.\.10"),
+    "empty seeds": (["--seeds", ""], r"1\.\.10"),
+    "reversed seeds": (["--seeds", "5..1"], r"5\.\.1"),
+    "repeated seed": (["--seeds", "1,1"], r"twice"),
+    "huge seed": (["--seeds", "99999999999999999999"], r"seed"),
+    "negative threads": (["--threads", "-1"], r"threads"),
+    "set without value": (["--set", "duration"], r"path=value"),
+    "set unknown path": (["--set", "linkz.x=1"], r"linkz.*links"),
+    "set unknown link": (["--set", "links.bottelneck.rate=1Mbit/s"], r"bottelneck"),
+    "set wrong unit": (["--set", "links.bottleneck.rate=5ms"], r"rate"),
+    "plot without format": (["--plot", "cwnd"], r"\.svg"),
+    "plot of nothing": (["--plot", "cwind.svg"], r"cwnd"),
+    "plot into no folder": (["--plot", "nope/cwnd.svg"], r"nope"),
+}
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_bad_option(name, dumbbell):
+    args, said = OPTIONS[name]
+    check(fairlane("run", dumbbell.name, *args, cwd=dumbbell.parent), said)
+    assert [p.name for p in dumbbell.parent.iterdir()] == [dumbbell.name]
+
+
+def test_other_commands():
+    check(fairlane("explain", "cubik"), "cubik")
+    check(fairlane("bench", "P99"), "P99")
+    check(fairlane("schema", "everything"), "scenario")
+    check(fairlane("nonsense"), "nonsense")
+    check(fairlane("reproduce", "nobody1999"), "nobody1999")
+
+
+def test_existing_result_folder(dumbbell):
+    out = dumbbell.parent / "out"
+    assert fairlane("run", str(dumbbell), "--out", str(out), "--quiet").returncode == 0
+    before = (out / "manifest.json").read_bytes()
+    check(fairlane("run", str(dumbbell), "--out", str(out)), "exists.*--force")
+    assert (out / "manifest.json").read_bytes() == before
+    assert fairlane("run", str(dumbbell), "--out", str(out), "--force", "--quiet").returncode == 0
+    assert sorted(p.name for p in dumbbell.parent.iterdir()) == ["dumbbell.toml", "out"]
+
+
+def test_force_never_replaces_what_is_no_result_folder(dumbbell):
+    other = dumbbell.parent / "precious"
+    other.mkdir()
+    (other / "thesis.tex").write_text("x")
+    check(fairlane("run", str(dumbbell), "--out", str(other), "--force"), "not a result folder")
+    assert (other / "thesis.tex").read_text() == "x"
+    check(fairlane("run", str(dumbbell), "--out", str(dumbbell), "--force"), "not a folder")
+    assert dumbbell.read_text() == DUMBBELL
+
+
+def test_file_larger_than_allowed(dumbbell):
+    # Stands for a full disk on any system: a write fails half-way.
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+    out = dumbbell.parent / "out"
+    done = fairlane("run", str(dumbbell), "--set", "sample=1ms", "--out", str(out), preexec_fn=limit)
+    check(done, r"larger than allowed.*nothing was written")
+    assert [p.name for p in dumbbell.parent.iterdir()] == [dumbbell.name]
+
+
+def test_disk_full(dumbbell, tmp_path):
+    import subprocess
+
+    small = tmp_path / "small"
+    small.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(small)], capture_output=True, check=False)
+    if mounted.returncode:
+        pytest.skip("cannot mount a small tmpfs here (needs root)")
+    try:
+        done = fairlane("run", str(dumbbell), "--set", "sample=1ms", "--out", str(small / "a" / "out"))
+        check(done, "the disk is full; nothing was written")
+        assert list(small.iterdir()) == []
+        check(fairlane("run", str(dumbbell), "--plot", str(small / "cwnd.png"), "--set", "sample=1ms"), "disk is full")
+        assert list(small.iterdir()) == []
+    finally:
+        subprocess.run(["umount", str(small)], check=False)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")  # noqa: PTH110
+def test_full_standard_output(dumbbell):
+    import subprocess
+    import sys
+
+    with open("/dev/full", "w") as full:  # noqa: PTH123
+        command = [sys.executable, "-m", "fairlane", "run", str(dumbbell), "--json"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "error: cannot write: the disk is full\n"

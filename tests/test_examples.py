@@ -1,0 +1,37 @@
+"""Every example runs, and shows what it says."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from conftest import ROOT, fairlane
+
+SCENARIOS = sorted((ROOT / "examples").glob("*.toml"))
+SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda p: p.stem)
+def test_scenario(path):
+    done = fairlane("run", str(path), "--json")
+    assert done.returncode == 0, done.stderr
+    doc = json.loads(done.stdout)
+    assert all(f["goodput"]["mean"] > 0 for f in doc["flows"])
+    assert all(link["utilisation"]["mean"] <= 1.001 for link in doc["links"])
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda p: p.stem)
+def test_script(path, tmp_path):
+    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, cwd=tmp_path, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    if path.stem == "tcp_endpoint":
+        assert "20000 bytes delivered, 1 segment sent again" in done.stdout
+    if path.stem == "quickstart":
+        assert (tmp_path / "queue.svg").exists()
+
+
+def test_there_are_examples():
+    assert len(SCENARIOS) >= 5 and len(SCRIPTS) >= 2

@@ -1,0 +1,78 @@
+"""What the package says of itself, and that its pieces agree."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from importlib import metadata, resources
+
+import fairlane as fl
+from fairlane.metrics import TABLES, metrics
+from fairlane.reference import explain, presets, registry
+
+
+def test_one_version(root):
+    workspace = tomllib.loads((root / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+    assert metadata.version("fairlane") == fl.__version__ == workspace
+
+
+def test_metadata():
+    about = metadata.metadata("fairlane")
+    assert about["Requires-Python"] == ">=3.11"
+    assert about["License-Expression"] == "MIT OR Apache-2.0"
+    assert {"arrow", "pandas", "dev"} <= set(about.get_all("Provides-Extra"))
+    needed = {re.split(r"[^A-Za-z0-9_-]", r)[0] for r in metadata.requires("fairlane") if "extra ==" not in r}
+    assert needed == {"click", "jinja2", "matplotlib", "numpy", "polars", "rich"}
+    (script,) = (e for e in metadata.entry_points(group="console_scripts") if e.name == "fairlane")
+    assert script.value == "fairlane.cli:main"
+
+
+def test_data_is_shipped():
+    files = resources.files("fairlane")
+    assert files.joinpath("py.typed").is_file()
+    assert {p.name for p in files.joinpath("scenarios").iterdir()} >= {f"P{i}.toml" for i in range(1, 7)}
+    assert files.joinpath("schemas", "run.json").is_file()
+
+
+def test_every_public_name_exists_and_says_what_it_is():
+    for name in fl.__all__:
+        assert (getattr(fl, name).__doc__ or "").strip(), name
+    assert set(fl.__all__) <= set(dir(fl))
+
+
+def test_import_is_light():
+    code = "import fairlane, sys; print([m for m in ('polars', 'matplotlib', 'numpy', 'click') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_every_metric_is_defined():
+    assert {m.table for m in metrics()} == set(TABLES)
+    for m in metrics():
+        assert m.unit and m.formula and m.doc and m.source, m
+        assert explain(m.name)
+    assert len({(m.table, m.name) for m in metrics()}) == len(metrics())
+    units: dict[str, set[str]] = {}
+    for m in metrics():
+        units.setdefault(m.name, set()).add(m.unit)
+    assert all(len(u) == 1 for u in units.values()), "a metric's unit must not depend on the table"
+
+
+def test_every_algorithm_can_be_explained():
+    for entry in registry():
+        assert entry["doc"].strip(), entry["name"]
+        for name in (entry["name"], *entry["aliases"]):
+            assert any(e.title == entry["name"] for e in explain(name))
+        for p in explain(entry["name"])[0].parameters:
+            assert p.doc, (entry["name"], p.name)
+    assert {"ns2", "rfc", "linux"} <= {p["name"] for p in presets() if p["algorithm"] == "tcp"}
+
+
+def test_every_algorithm_has_its_class():
+    from fairlane import _params
+
+    classes = {(c._kind, c._name) for c in (getattr(_params, n) for n in _params.__all__)}
+    assert {(e["kind"], e["name"]) for e in registry() if e["kind"] in ("queue", "cc", "source")} <= classes
+    assert fl.Red(min="10p").spec() == {"red": {"min": "10p"}}
+    assert fl.Red().spec() == "red"

@@ -1,0 +1,178 @@
+"""`Network`, `Result` and result folders."""
+
+from __future__ import annotations
+
+import json
+import math
+import tomllib
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fairlane as fl
+from conftest import DUMBBELL
+from fairlane import _toml
+from fairlane.result import parse_seeds
+
+
+def network(**settings) -> fl.Network:
+    net = fl.Network(**({"duration": "5s", "warmup": "1s", "sample": "50ms", "name": "two"} | settings))
+    bottleneck = {"rate": "5Mbit/s", "delay": "10ms", "queue": {"droptail": {"limit": "20p"}}}
+    net.dumbbell(pairs=2, access={"rate": "100Mbit/s", "delay": "1ms"}, bottleneck=bottleneck)
+    return net.flow("tcp", "s{i}", "d{i}", count=2, stagger="100ms", tcp="newreno")
+
+
+@pytest.fixture(scope="module")
+def result() -> fl.Result:
+    return network().run(seeds="1..3")
+
+
+def test_tables(result):
+    assert result.flows.height == 3 * 2 and result.flows["flow"].to_list()[:2] == ["tcp.0", "tcp.1"]
+    assert result.network.height == 3
+    assert set(result.links.filter(pl.col("link") == "bottleneck")["seed"]) == {1, 2, 3}
+    assert {"seed", "time", "flow", "cwnd"} <= set(result.flow_series.columns)
+    assert {"seed", "time", "link", "queue"} <= set(result.link_series.columns)
+    assert result.flow_series["time"].max() == pytest.approx(5, abs=0.06)
+
+
+def test_means_are_the_intervals_of_the_table(result):
+    goodputs = result.flows.filter(pl.col("flow") == "tcp.1")["goodput"].to_list()
+    iv = fl.interval(goodputs)
+    assert result.value("goodput", flow="tcp.1") == iv
+    wide = result.mean("flows").filter(pl.col("flow") == "tcp.1")
+    assert wide["goodput"].item() == iv.mean
+    assert wide["goodput_low"].item() == iv.low
+    long = result.summary("flows").filter((pl.col("flow") == "tcp.1") & (pl.col("metric") == "goodput"))
+    assert long.select("mean", "low", "high", "sd", "n", "unit").row(0) == (iv.mean, iv.low, iv.high, iv.sd, 3, "bit/s")
+
+
+def test_arrow_and_pandas(result):
+    assert result.to_arrow("links").num_rows == result.links.height
+    assert list(result.to_pandas().columns) == result.flows.columns
+
+
+def test_unknown_names(result):
+    with pytest.raises(fl.UnknownNameError, match="goodput"):
+        result.value("godput", flow="tcp.0")
+    with pytest.raises(fl.UnknownNameError, match="bottleneck"):
+        result.value("utilisation", link="bottelneck")
+    with pytest.raises(fl.UnknownNameError, match="flows"):
+        result.table("flow")
+    with pytest.raises(fl.FairlaneError, match="cwnd"):
+        result.plot("cwind")
+
+
+def test_plots(result, tmp_path):
+    for what in ("cwnd", "ssthresh", "queue", "goodput", "utilisation", "jain"):
+        figure = result.plot(what, path=tmp_path / f"{what}.svg")
+        assert len(figure.axes) == 1
+    assert result.plot("queue", link=["bottleneck"], seed=2).axes[0].get_lines()
+
+
+def test_plot_without_series_says_what_to_do():
+    with pytest.raises(fl.FairlaneError, match="sample"):
+        network(sample=None, duration="2s").run().plot("cwnd")
+
+
+def test_folder_round_trip(result, tmp_path):
+    folder = result.save(tmp_path / "a" / "out")
+    back = fl.load(folder)
+    for name in ("flows", "links", "network", "flow_series", "link_series"):
+        assert back.table(name).equals(result.table(name), null_equal=True)
+    assert back.document() == result.document()
+    assert back.fingerprints == result.fingerprints
+    again = fl.run(folder / "scenario.toml", seeds="1..3")
+    assert again.fingerprints == result.fingerprints
+    assert fl.run(folder / "scenario.json", seeds="1..3").fingerprints == result.fingerprints
+    with pytest.raises(fl.FolderError, match="exists"):
+        result.save(folder)
+    result.save(folder, force=True)
+    assert sorted(p.name for p in (tmp_path / "a").iterdir()) == ["out"]
+
+
+def test_damaged_folder(result, tmp_path):
+    folder = result.save(tmp_path / "out")
+    (folder / "scenario.json").write_text("{}")
+    with pytest.raises(fl.FolderError, match=r"scenario\.json was changed"):
+        fl.load(folder)
+    (folder / "manifest.json").write_text("{")
+    with pytest.raises(fl.FolderError, match="damaged"):
+        fl.load(folder)
+    with pytest.raises(fl.FolderError, match="not a result folder"):
+        fl.load(tmp_path)
+
+
+def test_network_errors_carry_diagnostics():
+    with pytest.raises(fl.ScenarioError) as e:
+        network(duration="fast").run()
+    (d,) = e.value.diagnostics
+    assert d["path"] == "duration" and d["line"] == 1 and d["message"]
+    assert e.value.rendered == str(e.value)
+    with pytest.raises(fl.FairlaneError, match="already has"):
+        network().flow("tcp", "s0", "d0")
+    with pytest.raises(fl.FairlaneError, match="already has"):
+        network().star(clients=2)
+
+
+def test_network_and_file_are_the_same(tmp_path):
+    path = tmp_path / "net.toml"
+    network().save(path)
+    assert fl.run(path).fingerprints == network().run().fingerprints
+    assert fl.Network.from_file(path).to_dict() == network().to_dict()
+    text = fl.Network.from_toml(DUMBBELL)
+    assert text.set("topology.dumbbell.bottleneck.rate", "2Mbit/s").run().value("throughput", link="bottleneck").mean < 2.01e6
+
+
+def test_set_and_refine():
+    small = network().refine("bottleneck", queue={"droptail": {"limit": "5p"}}).run()
+    assert small.value("queue_max", link="bottleneck").mean <= 5
+    same = network().set("links.bottleneck.queue.droptail.limit", "5p").run()
+    assert same.fingerprints == small.fingerprints
+
+
+def test_hop_probe():
+    plain, probed = network(duration="3s").run(), network(duration="3s").run(hop_probe=True)
+    name = "router_path_delay_mean"
+    assert plain.value(name, flow="tcp.0").n == 0
+    assert 0.011 < probed.value(name, flow="tcp.0").mean <= probed.value("delay_mean", flow="tcp.0").mean * 1.001
+
+
+def test_document_is_json(result):
+    json.loads(result.to_json(), parse_constant=lambda c: pytest.fail(f"{c} is not JSON"))
+
+
+def test_repr(result):
+    assert repr(result).startswith("Result(3 runs, 2 flows,")
+    assert "dumbbell" in repr(network())
+
+
+trees = st.recursive(
+    st.booleans() | st.integers(-(2**60), 2**60) | st.floats(allow_nan=False) | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(st.dictionaries(st.text('abc.- é"\\', min_size=1), trees, max_size=5))
+def test_toml_round_trip(tree):
+    sections = {"links": {"x.reverse": tree}, "flows": {}, **{k: v for k, v in tree.items() if k not in ("links", "flows", "topology")}}
+    back = tomllib.loads(_toml.dumps(sections))
+    assert back == {k: v for k, v in sections.items() if k != "flows"}
+
+
+@given(st.lists(st.integers(0, 2**64 - 1), min_size=1, unique=True))
+def test_seeds_round_trip(seeds):
+    assert parse_seeds(",".join(map(str, seeds))) == seeds == parse_seeds(seeds)
+
+
+def test_numbers_for_people():
+    from fairlane._format import duration, number, quantity, seconds
+    from fairlane.stats import Interval
+
+    assert quantity(Interval(9.6e6, None, None, None, 1), "bit/s") == "9.600 Mbit/s"
+    assert quantity(Interval(None, None, None, None, 0), "s") == "-"
+    assert number(math.nan) == "-" and number(math.inf) == "inf"
+    assert seconds("2min") == 120 and duration(0.04) == "0.0 s"
