@@ -9,39 +9,72 @@ use fairlane_units::Time;
 /// The number of a source of events.
 pub type Slot = u32;
 
-/// Time and slot in one integer, so that one comparison orders two events.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Key(u128);
-
-impl Key {
+/// Time and slot packed in one integer, so that one comparison orders two events.
+pub trait Key: Copy + Ord + Send + std::fmt::Debug {
     /// After every event.
-    pub const NEVER: Self = Self(u128::MAX);
+    const NEVER: Self;
+    /// Packs an event; the slot takes the low `bits`. A time that does not fit becomes [`Self::NEVER`]'s.
+    fn pack(time: Time, slot: Slot, bits: u32) -> Self;
+    /// The slot.
+    fn slot(self, bits: u32) -> Slot;
+    /// The time.
+    fn time(self, bits: u32) -> Time;
+}
 
-    /// The key of `slot` at `time`.
+impl Key for u64 {
+    const NEVER: Self = Self::MAX;
     #[inline]
-    pub const fn new(time: Time, slot: Slot) -> Self {
-        Self((time.as_ps() as u128) << 32 | slot as u128)
+    fn pack(time: Time, slot: Slot, bits: u32) -> Self {
+        let t = time.as_ps();
+        if t >> (64 - bits) == 0 { t << bits | Self::from(slot) } else { Self::NEVER }
     }
-    /// When.
     #[inline]
-    pub const fn time(self) -> Time {
-        Time::from_ps((self.0 >> 32) as u64)
+    fn slot(self, bits: u32) -> Slot {
+        (self & ((1 << bits) - 1)) as Slot
     }
-    /// Who.
     #[inline]
-    pub const fn slot(self) -> Slot {
-        self.0 as u32
+    fn time(self, bits: u32) -> Time {
+        Time::from_ps(self >> bits)
     }
 }
 
-/// A priority queue of keys. `pop_until` leaves a hole that the next `push` may fill.
+impl Key for u128 {
+    const NEVER: Self = Self::MAX;
+    #[inline]
+    fn pack(time: Time, slot: Slot, bits: u32) -> Self {
+        Self::from(time.as_ps()) << bits | Self::from(slot)
+    }
+    #[inline]
+    fn slot(self, bits: u32) -> Slot {
+        (self & ((1 << bits) - 1)) as Slot
+    }
+    #[inline]
+    fn time(self, bits: u32) -> Time {
+        Time::from_ps((self >> bits) as u64)
+    }
+}
+
+/// Bits that the numbers of `slots` slots take.
+pub const fn slot_bits(slots: usize) -> u32 {
+    let bits = usize::BITS - slots.leading_zeros();
+    if bits == 0 { 1 } else { bits }
+}
+
+/// Whether events of `slots` slots up to `horizon` fit 64-bit keys. Later ones would never come, which is right
+/// if the run ends at the horizon.
+pub const fn fits_64_bits(slots: usize, horizon: Time) -> bool {
+    // One more bit, so that an event at the horizon itself is well below `NEVER`.
+    horizon.as_ps() >> (63 - slot_bits(slots)) == 0
+}
+
+/// A priority queue of events.
 pub trait EventQueue: Clone + Send {
     /// An empty queue for slots `0..slots`.
     fn with_slots(slots: usize) -> Self;
     /// Adds an event.
-    fn push(&mut self, key: Key);
+    fn push(&mut self, time: Time, slot: Slot);
     /// Takes the earliest event if it is not after `last`.
-    fn pop_until(&mut self, last: Key) -> Option<Key>;
+    fn pop_until(&mut self, last: Time) -> Option<(Time, Slot)>;
     /// Number of events.
     fn len(&self) -> usize;
     /// Whether none is pending.
@@ -55,11 +88,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn key_orders_by_time_then_slot() {
-        let k = |t, s| Key::new(Time::from_ps(t), s);
-        assert!(k(1, 9) < k(2, 0));
-        assert!(k(2, 0) < k(2, 1));
-        assert!(k(u64::MAX, u32::MAX) < Key::NEVER);
-        assert_eq!((k(5, 7).time(), k(5, 7).slot()), (Time::from_ps(5), 7));
+    fn keys_order_by_time_then_slot() {
+        fn check<K: Key>() {
+            let k = |t, s| K::pack(Time::from_ps(t), s, 10);
+            assert!(k(1, 900) < k(2, 0));
+            assert!(k(2, 0) < k(2, 1));
+            assert!(k(1 << 50, 7) < K::NEVER);
+            assert_eq!((k(5, 7).time(10), k(5, 7).slot(10)), (Time::from_ps(5), 7));
+        }
+        check::<u64>();
+        check::<u128>();
+    }
+
+    #[test]
+    fn sixty_four_bits_are_enough_for_most_runs() {
+        let hours = |h: u64| Time::from_ps(h * 3_600_000_000_000_000);
+        assert!(fits_64_bits(130, hours(5)));
+        assert!(fits_64_bits(10_000, Time::from_ps(500_000_000_000_000)));
+        assert!(!fits_64_bits(1 << 20, Time::from_ps(10_000_000_000_000)));
+        assert_eq!((slot_bits(1), slot_bits(255), slot_bits(256)), (1, 8, 9));
     }
 }

@@ -10,7 +10,7 @@ use crate::qdisc::Qdisc;
 use crate::route::{Graph, Router, Routing};
 use crate::sample::Sampler;
 use crate::world::{Flow, Host, Plugs, Side, Slots, World};
-use fairlane_engine::{EventQueue, Key, Stream};
+use fairlane_engine::{EventQueue, Stream};
 use fairlane_units::{Dur, Rate, Time};
 
 /// Number of a node.
@@ -206,13 +206,13 @@ impl<P: Plugs> WorldBuilder<P> {
         let slots = Slots { endpoints: block(endpoints.len()), hosts: block(hosts.len()), clocks: block(clocks.len()), sampler: block(1) };
         let mut events = H::with_slots(next as usize);
         for (i, host) in hosts.iter().enumerate().filter(|(_, h)| h.wake != Time::MAX) {
-            events.push(Key::new(host.wake, slots.hosts + i as u32));
+            events.push(host.wake, slots.hosts + i as u32);
         }
         for i in 0..clocks.len() as u32 {
-            events.push(Key::new(Time::ZERO, slots.clocks + i));
+            events.push(Time::ZERO, slots.clocks + i);
         }
         let sampler = sample.map(|(step, watched)| {
-            events.push(Key::new(Time::ZERO, slots.sampler));
+            events.push(Time::ZERO, slots.sampler);
             Sampler::new(step, watched)
         });
         Ok(World {

@@ -5,7 +5,7 @@ use crate::packet::{Arena, Class, Proto, QPkt, Segment};
 use crate::port::{Port, PortId};
 use crate::qdisc::{Drops, QCx, Qdisc, Why};
 use crate::world::{Flow, Slots};
-use fairlane_engine::{EventQueue, Key, Slot};
+use fairlane_engine::{EventQueue, Slot};
 use fairlane_units::Time;
 
 /// Set in an entry of the hop table that names the endpoint at the end of a route.
@@ -59,24 +59,16 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     /// The event of a port: a packet reaches the far end of the link. Returns it if that is an endpoint.
     #[inline]
     pub(crate) fn on_port<O: Observer>(&mut self, i: Slot, now: Time, obs: &mut O) -> Option<(u32, QPkt)> {
-        let port = &mut self.ports[i as usize];
-        if port.wake == now {
-            port.wake = Time::MAX;
-        }
-        if port.queued {
+        if self.ports[i as usize].queued {
             self.settle(i, now, obs);
         }
         let port = &mut self.ports[i as usize];
-        let arrived = match port.ring.front() {
-            Some(p) if p.at == now => port.ring.pop(),
-            _ => None,
-        };
-        let Some(pkt) = arrived else {
+        let Some(pkt) = port.ring.pop_if(|p| p.at == now) else {
             self.arm_wake::<O>(i);
             return None;
         };
         if let Some(next) = port.ring.front() {
-            self.events.push(Key::new(next.at, i));
+            self.events.push(next.at, i);
         }
         if O::ON || (port.queued && port.ring.is_empty()) {
             self.arm_wake::<O>(i);
@@ -190,7 +182,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         port.busy_until = start + port.tx_time(pkt.len);
         pkt.at = port.busy_until + port.delay;
         if port.ring.is_empty() {
-            self.events.push(Key::new(pkt.at, i));
+            self.events.push(pkt.at, i);
         }
         port.ring.push(pkt);
     }
@@ -236,9 +228,10 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             return;
         }
         let start = port.next_start().max(self.now);
-        if start < port.wake {
+        // A wake-up of the past has been carried out; of the present, it may have been.
+        if start < port.wake || port.wake <= self.now {
             port.wake = start;
-            self.events.push(Key::new(start, i));
+            self.events.push(start, i);
         }
     }
 
@@ -249,7 +242,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         let mut cx = QCx { now, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
         let next = port.qdisc.on_timer(&mut cx);
         if let Some(t) = next.filter(|&t| t > now) {
-            self.events.push(Key::new(t, slot));
+            self.events.push(t, slot);
         }
         if !self.drops.is_empty() {
             let level = port.qdisc.backlog();

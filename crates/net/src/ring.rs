@@ -48,6 +48,21 @@ impl<T: Copy> Ring<T> {
         self.buf.reserve_exact(size - n);
         self.buf.resize(size, filler);
     }
+    /// Takes the oldest record if it is as wanted.
+    #[inline]
+    pub fn pop_if(&mut self, wanted: impl FnOnce(&T) -> bool) -> Option<T> {
+        if self.len == 0 {
+            return None;
+        }
+        let x = &self.buf[self.index(0)];
+        if !wanted(x) {
+            return None;
+        }
+        let x = *x;
+        self.head = self.head.wrapping_add(1) & (self.buf.len() as u32 - 1);
+        self.len -= 1;
+        Some(x)
+    }
     /// Takes the oldest record.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {

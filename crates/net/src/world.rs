@@ -9,7 +9,7 @@ use crate::path::{END, Path};
 use crate::port::{Port, PortId};
 use crate::qdisc::Qdisc;
 use crate::sample::Sampler;
-use fairlane_engine::{EventQueue, Key, QuadHeap, Slot, Stream};
+use fairlane_engine::{EventQueue, QuadHeap, Slot, Stream};
 use fairlane_units::Time;
 
 /// The types plugged into a world: enums over the built-in ones, or a user's own.
@@ -107,15 +107,13 @@ pub(crate) struct Slots {
 impl<P: Plugs, H: EventQueue> World<P, H> {
     /// Runs events up to and including `until`, at most `budget` of them. Returns whether `until` was reached.
     pub fn advance<O: Observer>(&mut self, until: Time, budget: u64, obs: &mut O) -> bool {
-        let last = Key::new(until, Slot::MAX);
         let slots = self.path.slots;
         for done in 0..budget {
-            let Some(key) = self.path.events.pop_until(last) else {
+            let Some((now, slot)) = self.path.events.pop_until(until) else {
                 self.events_run += done;
                 self.path.now = until;
                 return true;
             };
-            let (now, slot) = (key.time(), key.slot());
             self.path.now = now;
             if slot < slots.endpoints {
                 if let Some((ep, pkt)) = self.path.on_port(slot, now, obs) {
@@ -173,7 +171,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         let next = side.timers.next();
         if next < side.armed {
             side.armed = next;
-            self.path.events.push(Key::new(next, self.path.slots.endpoints + ep));
+            self.path.events.push(next, self.path.slots.endpoints + ep);
         }
         let (route, proto) = (side.route, side.proto);
         for i in 0..self.out.len() {
@@ -220,7 +218,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         let next = side.timers.next();
         if next < side.armed {
             side.armed = next;
-            self.path.events.push(Key::new(next, self.path.slots.endpoints + ep));
+            self.path.events.push(next, self.path.slots.endpoints + ep);
         }
     }
 
@@ -234,7 +232,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
             self.with_app(app, now, obs, |a, cx| a.on_wake(cx));
         } else if host.wake < host.armed {
             host.armed = host.wake;
-            self.path.events.push(Key::new(host.wake, self.path.slots.hosts + app as u32));
+            self.path.events.push(host.wake, self.path.slots.hosts + app as u32);
         }
     }
 
@@ -245,7 +243,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         call(&mut host.app, &mut AppCx { now, rng: &mut host.rng, actions: &mut actions, wake: &mut host.wake });
         if host.wake < host.armed {
             host.armed = host.wake.max(now);
-            self.path.events.push(Key::new(host.armed, self.path.slots.hosts + app as u32));
+            self.path.events.push(host.armed, self.path.slots.hosts + app as u32);
         }
         for (flow, action) in actions.drain(..) {
             self.act(flow, action, now, obs);
@@ -285,7 +283,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         if let Some(s) = &mut self.sampler {
             let endpoints = &self.endpoints;
             let next = s.record(now, self.path.flows.iter(), |f| endpoints[2 * f].view(), &self.path.ports);
-            self.path.events.push(Key::new(next, self.path.slots.sampler));
+            self.path.events.push(next, self.path.slots.sampler);
         }
     }
 

@@ -1,29 +1,36 @@
 //! The binary heap of the standard library, as a yardstick.
 
-use crate::event::{EventQueue, Key};
+use crate::event::{EventQueue, Key, Slot, slot_bits};
+use fairlane_units::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// A binary heap: one sift down for each event taken, one sift up for each put in.
-#[derive(Clone, Debug, Default)]
-pub struct StdHeap(BinaryHeap<Reverse<Key>>);
+#[derive(Clone, Debug)]
+pub struct StdHeap<K = u64> {
+    heap: BinaryHeap<Reverse<K>>,
+    bits: u32,
+}
 
-impl EventQueue for StdHeap {
-    fn with_slots(_: usize) -> Self {
-        Self::default()
+impl<K: Key> EventQueue for StdHeap<K> {
+    fn with_slots(slots: usize) -> Self {
+        Self { heap: BinaryHeap::new(), bits: slot_bits(slots) }
     }
     #[inline]
-    fn push(&mut self, key: Key) {
-        self.0.push(Reverse(key));
+    fn push(&mut self, time: Time, slot: Slot) {
+        self.heap.push(Reverse(K::pack(time, slot, self.bits)));
     }
     #[inline]
-    fn pop_until(&mut self, last: Key) -> Option<Key> {
-        if self.0.peek()?.0 > last {
+    fn pop_until(&mut self, last: Time) -> Option<(Time, Slot)> {
+        let key = self.heap.peek()?.0;
+        let time = key.time(self.bits);
+        if time > last {
             return None;
         }
-        self.0.pop().map(|r| r.0)
+        self.heap.pop();
+        Some((time, key.slot(self.bits)))
     }
     fn len(&self) -> usize {
-        self.0.len()
+        self.heap.len()
     }
 }

@@ -1,64 +1,57 @@
 //! A 4-ary heap.
 
-use crate::event::{EventQueue, Key};
+use crate::event::{EventQueue, Key, Slot, slot_bits};
+use fairlane_units::Time;
 
 /// A 4-ary heap whose root may be a hole: an event that schedules its successor costs one sift.
 #[derive(Clone, Debug, Default)]
-pub struct QuadHeap {
-    keys: Vec<Key>,
+pub struct QuadHeap<K = u64> {
+    keys: Vec<K>,
+    bits: u32,
     hole: bool,
 }
 
-impl QuadHeap {
-    fn sift_down(&mut self, key: Key) {
+impl<K: Key> QuadHeap<K> {
+    #[inline]
+    fn sift_down(&mut self, key: K) {
         let n = self.keys.len();
         let keys = &mut self.keys[..];
         let mut i = 0;
         loop {
             let first = 4 * i + 1;
-            if first >= n {
-                break;
-            }
-            let mut best = first;
-            if first + 4 <= n {
-                let c = &keys[first..first + 4];
-                let a = usize::from(c[1] < c[0]);
-                let b = 2 + usize::from(c[3] < c[2]);
-                best = first + if c[b] < c[a] { b } else { a };
+            let best = if let Some(&[a, b, c, d]) = keys.get(first..first + 4) {
+                let (x, p) = if b < a { (b, 1) } else { (a, 0) };
+                let (y, q) = if d < c { (d, 3) } else { (c, 2) };
+                first + if y < x { q } else { p }
+            } else if first < n {
+                (first + 1..n).fold(first, |m, j| if keys[j] < keys[m] { j } else { m })
             } else {
-                for j in first + 1..n {
-                    if keys[j] < keys[best] {
-                        best = j;
-                    }
-                }
-            }
-            if keys[best] >= key {
+                break;
+            };
+            let least = keys[best];
+            if least >= key {
                 break;
             }
-            keys[i] = keys[best];
+            keys[i] = least;
             i = best;
         }
         keys[i] = key;
     }
 
+    #[inline]
     fn fill_hole(&mut self) {
         if self.hole {
             self.hole = false;
-            let last = self.keys.pop().unwrap_or(Key::NEVER);
+            let last = self.keys.pop().unwrap_or(K::NEVER);
             if !self.keys.is_empty() {
                 self.sift_down(last);
             }
         }
     }
-}
 
-impl EventQueue for QuadHeap {
-    fn with_slots(slots: usize) -> Self {
-        Self { keys: Vec::with_capacity(slots.min(1 << 16)), hole: false }
-    }
-
+    /// Adds a packed event.
     #[inline]
-    fn push(&mut self, key: Key) {
+    pub(crate) fn push_key(&mut self, key: K) {
         if self.hole {
             self.hole = false;
             self.sift_down(key);
@@ -77,15 +70,39 @@ impl EventQueue for QuadHeap {
         self.keys[i] = key;
     }
 
+    /// The earliest packed event.
     #[inline]
-    fn pop_until(&mut self, last: Key) -> Option<Key> {
+    pub(crate) fn first(&mut self) -> Option<K> {
         self.fill_hole();
-        let top = *self.keys.first()?;
-        if top > last {
+        self.keys.first().copied()
+    }
+
+    /// Takes the earliest packed event, which [`Self::first`] has just shown.
+    #[inline]
+    pub(crate) fn take_first(&mut self) {
+        self.hole = !self.keys.is_empty();
+    }
+}
+
+impl<K: Key> EventQueue for QuadHeap<K> {
+    fn with_slots(slots: usize) -> Self {
+        Self { keys: Vec::with_capacity(slots.min(1 << 12)), bits: slot_bits(slots), hole: false }
+    }
+
+    #[inline]
+    fn push(&mut self, time: Time, slot: Slot) {
+        self.push_key(K::pack(time, slot, self.bits));
+    }
+
+    #[inline]
+    fn pop_until(&mut self, last: Time) -> Option<(Time, Slot)> {
+        let key = self.first()?;
+        let time = key.time(self.bits);
+        if time > last {
             return None;
         }
         self.hole = true;
-        Some(top)
+        Some((time, key.slot(self.bits)))
     }
 
     fn len(&self) -> usize {

@@ -2,7 +2,8 @@
 //! only binned, what is far away waits in a heap.
 
 use super::QuadHeap;
-use crate::event::{EventQueue, Key};
+use crate::event::{EventQueue, Key, Slot, slot_bits};
+use fairlane_units::Time;
 
 /// Buckets of the wheel; a power of two, and a multiple of 64.
 const BUCKETS: u64 = 4096;
@@ -13,33 +14,47 @@ const SHIFT: std::ops::RangeInclusive<u32> = 6..=44;
 const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
-struct Node {
-    key: Key,
+struct Node<K> {
+    key: K,
     next: u32,
 }
 
 /// A timing wheel whose bucket width follows the density of events.
 #[derive(Clone, Debug)]
-pub struct Wheel {
+pub struct Wheel<K = u64> {
     /// The events of the current bucket and before, latest first.
-    near: Vec<Key>,
+    near: Vec<K>,
     /// Number of the current bucket: `time >> shift`.
     current: u64,
     shift: u32,
     heads: Vec<u32>,
     /// Which buckets hold something.
     occupied: Vec<u64>,
-    nodes: Vec<Node>,
+    nodes: Vec<Node<K>>,
     free: u32,
-    far: QuadHeap,
+    far: QuadHeap<K>,
+    bits: u32,
     far_from: u64,
     binned: usize,
     refills: u32,
     refilled: u32,
 }
 
-impl Wheel {
-    fn bin(&mut self, bucket: u64, key: Key) {
+impl<K: Key> Wheel<K> {
+    #[inline]
+    fn put(&mut self, key: K) {
+        let b = key.time(self.bits).as_ps() >> self.shift;
+        if b <= self.current {
+            self.insert_near(key);
+        } else if b < self.current + BUCKETS {
+            self.bin(b, key);
+        } else {
+            self.far.push_key(key);
+            self.far_from = self.far_from.min(b);
+        }
+    }
+
+    fn bin(&mut self, bucket: u64, key: K) {
         let i = (bucket % BUCKETS) as usize;
         let next = self.heads[i];
         let node = if self.free == NONE {
@@ -57,7 +72,7 @@ impl Wheel {
     }
 
     /// Keeps `near` sorted; it is short, and new events mostly belong at its far end.
-    fn insert_near(&mut self, key: Key) {
+    fn insert_near(&mut self, key: K) {
         let mut i = self.near.len();
         self.near.push(key);
         while i > 0 && self.near[i - 1] < key {
@@ -90,18 +105,17 @@ impl Wheel {
     fn take_far(&mut self) {
         let horizon = self.current + BUCKETS;
         while self.far_from < horizon {
-            match self.far.pop_until(Key::NEVER) {
-                Some(key) => {
-                    let b = key.time().as_ps() >> self.shift;
-                    if b >= horizon {
-                        self.far.push(key);
-                        self.far_from = b;
-                        return;
-                    }
-                    if b <= self.current { self.insert_near(key) } else { self.bin(b, key) }
-                }
-                None => self.far_from = u64::MAX,
+            let Some(key) = self.far.first() else {
+                self.far_from = u64::MAX;
+                return;
+            };
+            let b = key.time(self.bits).as_ps() >> self.shift;
+            if b >= horizon {
+                self.far_from = b;
+                return;
             }
+            self.far.take_first();
+            if b <= self.current { self.insert_near(key) } else { self.bin(b, key) }
         }
     }
 
@@ -173,20 +187,21 @@ impl Wheel {
                 n = self.nodes[n as usize].next;
             }
         }
-        while let Some(key) = self.far.pop_until(Key::NEVER) {
+        while let Some(key) = self.far.first() {
+            self.far.take_first();
             all.push(key);
         }
         self.occupied.fill(0);
         self.nodes.clear();
         (self.free, self.binned, self.far_from) = (NONE, 0, u64::MAX);
         self.shift = shift;
-        self.current = all.iter().min().map_or(0, |k| k.time().as_ps() >> shift);
-        all.into_iter().for_each(|key| self.push(key));
+        self.current = all.iter().min().map_or(0, |k| k.time(self.bits).as_ps() >> shift);
+        all.into_iter().for_each(|key| self.put(key));
     }
 }
 
-impl EventQueue for Wheel {
-    fn with_slots(_: usize) -> Self {
+impl<K: Key> EventQueue for Wheel<K> {
+    fn with_slots(slots: usize) -> Self {
         Self {
             near: Vec::new(),
             current: 0,
@@ -195,7 +210,8 @@ impl EventQueue for Wheel {
             occupied: vec![0; (BUCKETS / 64) as usize],
             nodes: Vec::new(),
             free: NONE,
-            far: QuadHeap::default(),
+            far: QuadHeap::with_slots(1),
+            bits: slot_bits(slots),
             far_from: u64::MAX,
             binned: 0,
             refills: 0,
@@ -204,29 +220,22 @@ impl EventQueue for Wheel {
     }
 
     #[inline]
-    fn push(&mut self, key: Key) {
-        let b = key.time().as_ps() >> self.shift;
-        if b <= self.current {
-            self.insert_near(key);
-        } else if b < self.current + BUCKETS {
-            self.bin(b, key);
-        } else {
-            self.far.push(key);
-            self.far_from = self.far_from.min(b);
-        }
+    fn push(&mut self, time: Time, slot: Slot) {
+        self.put(K::pack(time, slot, self.bits));
     }
 
     #[inline]
-    fn pop_until(&mut self, last: Key) -> Option<Key> {
+    fn pop_until(&mut self, last: Time) -> Option<(Time, Slot)> {
         if self.near.is_empty() && !self.refill() {
             return None;
         }
         let top = *self.near.last()?;
-        if top > last {
+        let time = top.time(self.bits);
+        if time > last {
             return None;
         }
         self.near.pop();
-        Some(top)
+        Some((time, top.slot(self.bits)))
     }
 
     fn len(&self) -> usize {
