@@ -94,9 +94,9 @@ fn replicate(rho: f64, sizes: Sizes, limit: Len, seed: u64) -> Measured {
 /// Ten replications; each mean must have its formula inside its 95 % interval.
 fn compare(rho: f64, sizes: Sizes, limit: Len, want: [f64; 3]) {
     let runs: Vec<Measured> = (1..=10).map(|seed| replicate(rho, sizes, limit, seed)).collect();
-    let columns: [(&str, fn(&Measured) -> f64); 3] = [("waiting", |m| m.waiting), ("wait", |m| m.wait), ("loss", |m| m.loss)];
-    for ((name, column), want) in columns.into_iter().zip(want) {
-        let got = Interval::of(&runs.iter().map(column).collect::<Vec<_>>());
+    for (i, name) in ["waiting", "wait", "loss"].into_iter().enumerate() {
+        let column: Vec<f64> = runs.iter().map(|m| [m.waiting, m.wait, m.loss][i]).collect();
+        let (got, want) = (Interval::of(&column), want[i]);
         assert!(got.contains(want), "{name} at load {rho}: {:.5} +- {:.5}, formula {want:.5}", got.mean, got.half);
         assert!(got.half <= 0.06 * got.mean.max(1e-9) || got.mean == 0.0, "{name} at load {rho}: an interval too wide to tell anything");
     }

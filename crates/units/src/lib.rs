@@ -1,4 +1,4 @@
-//! Quantities with their unit in the type: time, span, rate, sizes, probability.
+//! Quantities with their unit in the type: time, span, rate, sizes.
 //!
 //! Integer picoseconds and integer bytes keep every run exact: serialisation times of
 //! 1, 10, 25, 100 and 400 Gbit/s are whole picoseconds a byte, and 64 bits last 213 days.

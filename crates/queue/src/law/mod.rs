@@ -68,7 +68,8 @@ pub trait Law: Clone + Send {
         let _ = (p, cx);
         Verdict::Pass
     }
-    /// A packet was wanted and none is left.
+    /// A packet was wanted and none is left, because the law dropped the last of them. A port does not ask an empty
+    /// queue: a law that needs idle time reckons it from the last departure, as RED does.
     #[inline]
     fn on_empty(&mut self, now: Time) {
         let _ = now;
