@@ -1,0 +1,348 @@
+//! Checks a tree against the JSON Schema that the parameter structs declare, and brings shorthands into one form.
+//!
+//! The schema is ordinary JSON Schema (draft 2020-12) plus: formats `fl-dur`, `fl-rate`, `fl-bytes`, `fl-len` for quantities,
+//! `x-min` and `x-max` for their ranges, `x-registry` for one-key tables that name an algorithm (with `x-aliases`), and
+//! `x-shorthand` for tables that may be written as the value of one of their keys.
+
+mod quantity;
+
+use crate::diag::{Diagnostics, Sources, Span, suggest};
+use crate::source::{Entry, Node, Table, Value};
+use serde_json::Value as J;
+
+/// What people write for the keys of this file elsewhere.
+const SYNONYMS: [(&str, &str); 14] = [
+    ("bandwidth", "rate"),
+    ("bw", "rate"),
+    ("capacity", "rate"),
+    ("speed", "rate"),
+    ("latency", "delay"),
+    ("propagation", "delay"),
+    ("src", "from"),
+    ("source", "from"),
+    ("dst", "to"),
+    ("destination", "to"),
+    ("aqm", "queue"),
+    ("qdisc", "queue"),
+    ("n", "count"),
+    ("plr", "loss"),
+];
+
+/// The walk over a tree.
+pub(crate) struct Checker<'a> {
+    root: &'a J,
+    sources: &'a Sources,
+    path: Vec<String>,
+    /// Whether required keys may be missing, because another layer may bring them.
+    partial: bool,
+    pub(crate) found: Diagnostics,
+}
+
+impl<'a> Checker<'a> {
+    pub(crate) fn new(root: &'a J, sources: &'a Sources, partial: bool) -> Self {
+        Self { root, sources, path: Vec::new(), partial, found: Diagnostics::default() }
+    }
+
+    /// Checks the whole file.
+    pub(crate) fn run(mut self, node: &mut Node) -> Diagnostics {
+        self.check(node, self.root);
+        self.found
+    }
+
+    fn fail(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) {
+        let d = self.sources.diagnostic(span, &self.path.join("."), message, help);
+        self.found.push(d);
+    }
+
+    /// The schema a reference leads to, and whether null is allowed.
+    fn resolve(&self, mut schema: &'a J) -> (&'a J, bool) {
+        let mut nullable = false;
+        // A chain of references is finite; the bound only guards against one that is not.
+        for _ in 0..32 {
+            if let Some(name) = schema.get("$ref").and_then(J::as_str) {
+                schema = self.root.pointer(name.trim_start_matches('#')).unwrap_or(&J::Null);
+                continue;
+            }
+            let Some(any) = schema.get("anyOf").and_then(J::as_array).filter(|_| schema.get("x-registry").is_none()) else { break };
+            let is_null = |s: &J| s.get("type").and_then(J::as_str) == Some("null");
+            nullable |= any.iter().any(is_null);
+            let mut others = any.iter().filter(|s| !is_null(s));
+            match (others.next(), others.next()) {
+                (Some(s), None) if schema.get("x-shorthand").is_none() => schema = s,
+                _ => break,
+            }
+        }
+        let types = schema.get("type").and_then(J::as_array);
+        (schema, nullable || types.is_some_and(|t| t.iter().any(|t| t == "null")))
+    }
+
+    fn check(&mut self, node: &mut Node, schema: &'a J) {
+        let (schema, nullable) = self.resolve(schema);
+        if nullable && automatic(node, schema) {
+            node.value = Value::Null;
+        }
+        if node.value == Value::Null && nullable || schema.as_bool() == Some(true) {
+            return;
+        }
+        if schema.get("x-registry").is_some() {
+            return self.registry(node, schema);
+        }
+        if let Some(key) = schema.get("x-shorthand").and_then(J::as_str) {
+            if let Value::Str(_) = node.value {
+                let inner = node.clone();
+                node.value = Value::Table(Table::from_iter([(key.to_owned(), Entry { key: node.span, node: inner })]));
+            }
+            let Some(table) = schema.pointer("/anyOf/1") else { return };
+            return self.check(node, table);
+        }
+        if let Some(any) = schema.get("anyOf").and_then(J::as_array) {
+            return self.alternatives(node, any);
+        }
+        if let Some(names) = choices(schema) {
+            return self.choice(node, &names);
+        }
+        let kind = match schema.get("type") {
+            Some(J::Array(t)) => t.iter().filter_map(J::as_str).find(|t| *t != "null"),
+            Some(t) => t.as_str(),
+            None => schema.get("properties").map(|_| "object"),
+        };
+        match kind {
+            Some("object") => self.table(node, schema),
+            Some("array") => self.list(node, schema),
+            Some("string") => self.string(node, schema),
+            Some(kind @ ("integer" | "number")) => self.number(node, schema, kind == "integer"),
+            Some("boolean") if !matches!(node.value, Value::Bool(_)) => {
+                self.fail(node.span, format!("expected true or false, found {}", show(node)), "write true or false without quotes");
+            }
+            _ => {}
+        }
+    }
+
+    /// One of several forms; if none fits, what the last one says, with the names the others allow.
+    fn alternatives(&mut self, node: &mut Node, any: &'a [J]) {
+        let mut last = Diagnostics::default();
+        for schema in any {
+            let mut tried = node.clone();
+            let mut inner = Checker { path: self.path.clone(), found: Diagnostics::default(), ..*self };
+            inner.check(&mut tried, schema);
+            if inner.found.is_empty() {
+                *node = tried;
+                return;
+            }
+            last = inner.found;
+        }
+        let names: Vec<String> = any.iter().filter_map(choices).flatten().map(|n| format!("\"{n}\"")).collect();
+        for mut d in last.list {
+            if !names.is_empty() {
+                d.help = format!("{}{}{}", d.help, if d.help.is_empty() { "write " } else { ", or " }, names.join(" or "));
+            }
+            self.found.push(d);
+        }
+    }
+
+    fn table(&mut self, node: &mut Node, schema: &'a J) {
+        let span = node.span;
+        let found = show(node);
+        let Value::Table(table) = &mut node.value else {
+            let keys = names(schema.get("properties"));
+            let help = if keys.is_empty() { String::new() } else { format!("write {{ {} = ... }}", keys[0]) };
+            return self.fail(span, format!("expected a table, found {found}"), help);
+        };
+        let properties = schema.get("properties").and_then(J::as_object);
+        let others = schema.get("additionalProperties");
+        for (key, entry) in table.iter_mut() {
+            self.path.push(key.clone());
+            match (properties.and_then(|p| p.get(key)), others) {
+                (Some(s), _) => self.check(&mut entry.node, s),
+                (None, Some(s)) if s.as_bool() != Some(false) => {
+                    if key.is_empty() {
+                        self.fail(entry.key, "a name must not be empty", "");
+                    }
+                    self.check(&mut entry.node, s);
+                }
+                _ => {
+                    let known = names(schema.get("properties"));
+                    let synonym = SYNONYMS.iter().find(|(s, k)| s.eq_ignore_ascii_case(key) && known.contains(k));
+                    let help = match synonym {
+                        Some((_, k)) => format!("it is called `{k}` here"),
+                        None => suggest(key, &known, "known keys"),
+                    };
+                    self.fail(entry.key, format!("unknown key `{key}`"), help);
+                }
+            }
+            self.path.pop();
+        }
+        if self.partial {
+            return;
+        }
+        let missing: Vec<String> = schema
+            .get("required")
+            .and_then(J::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(J::as_str)
+            .filter(|k| table.get(*k).is_none_or(|e| e.node.value == Value::Null))
+            .map(str::to_owned)
+            .collect();
+        for key in missing {
+            let example = properties.and_then(|p| p.get(&key)).and_then(|s| quantity::example(self.resolve(s).0));
+            self.path.push(key.clone());
+            self.fail(span, format!("`{key}` is missing"), format!("write {key} = {}", example.unwrap_or("...")));
+            self.path.pop();
+        }
+    }
+
+    fn list(&mut self, node: &mut Node, schema: &'a J) {
+        let (span, found) = (node.span, show(node));
+        let Value::Array(list) = &mut node.value else {
+            return self.fail(span, format!("expected a list, found {found}"), "write [ ... ]");
+        };
+        if let Some(items) = schema.get("items") {
+            for (i, item) in list.iter_mut().enumerate() {
+                self.path.push(i.to_string());
+                self.check(item, items);
+                self.path.pop();
+            }
+        }
+    }
+
+    fn string(&mut self, node: &Node, schema: &J) {
+        if let Some(format) = schema.get("format").and_then(J::as_str).filter(|f| f.starts_with("fl-")) {
+            if let Err((message, help)) = quantity::check(node, format, schema) {
+                self.fail(node.span, message, help);
+            }
+        } else if !matches!(node.value, Value::Str(_)) {
+            self.fail(node.span, format!("expected a string, found {}", show(node)), "write it in double quotes");
+        }
+    }
+
+    fn number(&mut self, node: &Node, schema: &J, whole: bool) {
+        let wanted = if whole { "an integer" } else { "a number" };
+        let x = match node.value {
+            Value::Int(i) => i as f64,
+            Value::Float(x) if !x.is_finite() => {
+                return self.fail(node.span, format!("expected {wanted}, found {}", show(node)), "write a finite number");
+            }
+            Value::Float(x) if !whole => x,
+            _ => {
+                let help = if matches!(node.value, Value::Str(_)) { "write it without quotes and unit" } else { "" };
+                return self.fail(node.span, format!("expected {wanted}, found {}", show(node)), help);
+            }
+        };
+        let limit = |key| schema.get(key).and_then(J::as_f64);
+        let width = match schema.get("format").and_then(J::as_str) {
+            Some("uint8") => Some(f64::from(u8::MAX)),
+            Some("uint16") => Some(f64::from(u16::MAX)),
+            Some("uint32") => Some(f64::from(u32::MAX)),
+            Some("int32") => Some(f64::from(i32::MAX)),
+            _ => None,
+        };
+        let (min, max) = (limit("minimum"), limit("maximum").or(width));
+        let above = limit("exclusiveMinimum").is_some_and(|m| x <= m);
+        let below = limit("exclusiveMaximum").is_some_and(|m| x >= m);
+        if above || below || min.is_some_and(|m| x < m) || max.is_some_and(|m| x > m) {
+            let bound = |v: Option<f64>, or| v.map_or(or, |v: f64| v.to_string());
+            let low = bound(min.or(limit("exclusiveMinimum")), "any".to_owned());
+            let high = bound(max.or(limit("exclusiveMaximum")), "any".to_owned());
+            let word = if x < 0.0 && min.is_some_and(|m| m >= 0.0) { "negative" } else { "out of range" };
+            self.fail(node.span, format!("{} is {word}", show(node)), format!("allowed is {low} to {high}"));
+        }
+    }
+
+    fn choice(&mut self, node: &mut Node, known: &[&str]) {
+        let Value::Str(s) = &node.value else {
+            return self.fail(node.span, format!("expected a string, found {}", show(node)), format!("write one of: {}", known.join(", ")));
+        };
+        if let Some(same) = known.iter().find(|k| k.eq_ignore_ascii_case(s)) {
+            node.value = Value::Str((*same).to_owned());
+        } else {
+            let message = format!("unknown value \"{s}\"");
+            let help = suggest(s, known, "known values");
+            self.fail(node.span, message, help);
+        }
+    }
+
+    /// `"red"` or `{ red = {...} }`: afterwards the table with the algorithm's own name.
+    fn registry(&mut self, node: &mut Node, schema: &'a J) {
+        let what = schema.get("x-registry").and_then(J::as_str).unwrap_or("algorithm");
+        let Some(properties) = schema.pointer("/anyOf/1/properties").and_then(J::as_object) else { return };
+        let known: Vec<&str> = properties.keys().map(String::as_str).collect();
+        let (name, entry) = match &node.value {
+            Value::Str(s) => (s.clone(), Entry { key: node.span, node: Node::table(node.span) }),
+            Value::Table(t) if t.len() == 1 => match t.first() {
+                Some((k, e)) => (k.clone(), e.clone()),
+                None => return,
+            },
+            Value::Table(t) => {
+                let message = match t.len() {
+                    0 => format!("no {what} is named"),
+                    _ => format!("one {what} is wanted, found {}", t.keys().cloned().collect::<Vec<_>>().join(" and ")),
+                };
+                let help = format!("write for instance {what} = \"{0}\" or {what}.{0} = {{ ... }}", known[0]);
+                return self.fail(node.span, message, help);
+            }
+            _ => {
+                let help = format!("write its name as a string: {}", known.join(", "));
+                return self.fail(node.span, format!("expected a {what}, found {}", show(node)), help);
+            }
+        };
+        let Some((own, params)) = self.algorithm(&name, schema, properties) else {
+            let help = suggest(&name, &known, &format!("known: {what}"));
+            return self.fail(entry.key, format!("unknown {what} \"{name}\""), help);
+        };
+        let mut entry = entry;
+        if entry.node.value == Value::Null {
+            entry.node.value = Value::Table(Table::new());
+        }
+        self.path.push(own.clone());
+        self.check(&mut entry.node, params);
+        self.path.pop();
+        node.value = Value::Table(Table::from_iter([(own, entry)]));
+    }
+
+    fn algorithm(&self, name: &str, schema: &J, properties: &'a serde_json::Map<String, J>) -> Option<(String, &'a J)> {
+        let aliases = schema.get("x-aliases").and_then(J::as_object);
+        let alias = || aliases?.iter().find(|(k, _)| k.eq_ignore_ascii_case(name)).and_then(|(_, v)| v.as_str());
+        let own = properties.keys().find(|k| k.eq_ignore_ascii_case(name)).map(String::as_str).or_else(alias)?;
+        Some((own.to_owned(), properties.get(own)?))
+    }
+}
+
+/// Whether the text asks for the automatic value of a parameter that is not itself a free text.
+fn automatic(node: &Node, schema: &J) -> bool {
+    let quantity = schema.get("format").and_then(J::as_str).is_some_and(|f| f.starts_with("fl-"));
+    let text = schema.get("type").is_some_and(|t| *t == "string" || t.as_array().is_some_and(|t| t.iter().any(|t| t == "string")));
+    matches!(&node.value, Value::Str(s) if matches!(s.as_str(), "auto" | "off" | "none")) && (quantity || !text) && choices(schema).is_none()
+}
+
+/// The strings an enumeration allows.
+fn choices(schema: &J) -> Option<Vec<&str>> {
+    if let Some(list) = schema.get("enum").and_then(J::as_array) {
+        return Some(list.iter().filter_map(J::as_str).collect());
+    }
+    let list = schema.get("oneOf")?.as_array()?;
+    let mut names = Vec::new();
+    for s in list {
+        match (s.get("const"), s.get("enum").and_then(J::as_array)) {
+            (Some(c), _) => names.push(c.as_str()?),
+            (None, Some(e)) => names.extend(e.iter().filter_map(J::as_str)),
+            _ => return None,
+        }
+    }
+    Some(names)
+}
+
+fn names(properties: Option<&J>) -> Vec<&str> {
+    properties.and_then(J::as_object).map(|p| p.keys().map(String::as_str).collect()).unwrap_or_default()
+}
+
+/// A value for messages: scalars as written, the rest by kind.
+fn show(node: &Node) -> String {
+    match &node.value {
+        Value::Int(i) => i.to_string(),
+        Value::Float(x) => x.to_string(),
+        Value::Bool(b) => b.to_string(),
+        Value::Str(s) if s.chars().count() <= 40 => format!("\"{s}\""),
+        _ => node.kind().to_owned(),
+    }
+}

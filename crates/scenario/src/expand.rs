@@ -1,0 +1,165 @@
+//! From the description to single parts: nodes, link directions, flow members.
+
+use crate::registry::SourceSpec;
+use crate::spec::{FlowSpec, Wire};
+use fairlane_engine::Stream;
+use fairlane_tcp::TcpParams;
+use fairlane_traffic::UdpParams;
+use fairlane_units::{Dur, Time};
+use serde::Serialize;
+
+/// A scenario in single parts.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Expanded {
+    /// Node names.
+    pub nodes: Vec<String>,
+    /// One entry a direction, in the order of the file.
+    pub links: Vec<LinkDir>,
+    /// One entry a flow.
+    pub flows: Vec<Member>,
+    /// What the members of a group share.
+    #[serde(skip)]
+    pub groups: Vec<Group>,
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LinkDir {
+    /// The link's name; the other direction has `.reverse` behind it.
+    pub name: String,
+    /// Node at its start.
+    pub from: String,
+    /// Node at its end.
+    pub to: String,
+    /// Rate, delay, queue and impairments.
+    #[serde(flatten)]
+    pub wire: Wire,
+}
+
+/// One flow.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Member {
+    /// Unique name.
+    pub name: String,
+    /// Name of its group, where its parameters are.
+    pub group: String,
+    /// Node that sends.
+    pub from: String,
+    /// Node that receives.
+    pub to: String,
+    /// `tcp` or `udp`.
+    pub transport: &'static str,
+    /// When it starts.
+    #[serde(serialize_with = "as_dur")]
+    pub start: Time,
+    /// When its source stops, if before the end of the run.
+    pub stop: Option<Dur>,
+    /// Traffic class.
+    pub class: u8,
+    /// Number of the group.
+    #[serde(skip)]
+    pub group_index: usize,
+}
+
+fn as_dur<S: serde::Serializer>(t: &Time, s: S) -> Result<S::Ok, S::Error> {
+    s.collect_str(&t.since(Time::ZERO))
+}
+
+/// What the members of a flow group share.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// Its name.
+    pub name: String,
+    /// Transport protocol.
+    pub transport: Transport,
+    /// What is sent.
+    pub source: SourceSpec,
+}
+
+/// A transport protocol with its parameters.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant, reason = "one a flow group")]
+pub enum Transport {
+    /// TCP.
+    Tcp(TcpParams),
+    /// UDP.
+    Udp(UdpParams),
+}
+
+impl Transport {
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Tcp(_) => "tcp",
+            Self::Udp(_) => "udp",
+        }
+    }
+}
+
+/// `{i}` replaced by a number.
+pub(crate) fn numbered(template: &str, i: u32) -> String {
+    template.replace("{i}", &i.to_string())
+}
+
+/// Name of member `i` of a group of `count`.
+pub(crate) fn member_name(group: &str, i: u32, count: u32) -> String {
+    if count == 1 { group.to_owned() } else { format!("{group}.{i}") }
+}
+
+/// The members of a group in the run with this seed.
+pub(crate) fn members(name: &str, spec: &FlowSpec, transport: &'static str, group_index: usize, seed: u64) -> Vec<Member> {
+    let n = spec.count;
+    let target = if spec.permute { derangement(seed, name, n) } else { (0..n).collect() };
+    (0..n)
+        .map(|i| {
+            let member = member_name(name, i, n);
+            let mut start = Time::ZERO + spec.start + spec.stagger * u64::from(i);
+            if spec.spread > Dur::ZERO {
+                start += Dur::from_ps(Stream::new(seed, "flow", &member, "start").below(spec.spread.as_ps()));
+            }
+            Member {
+                from: numbered(&spec.from, spec.first + i),
+                to: numbered(&spec.to, spec.first + target[i as usize]),
+                name: member,
+                group: name.to_owned(),
+                transport,
+                start,
+                stop: spec.stop,
+                class: spec.class,
+                group_index,
+            }
+        })
+        .collect()
+}
+
+/// A random permutation without fixed points: permutations are drawn until one has none, 2.7 on average.
+fn derangement(seed: u64, group: &str, n: u32) -> Vec<u32> {
+    let mut stream = Stream::new(seed, "flow", group, "permute");
+    loop {
+        let p = stream.permutation(n as usize);
+        // Of one element there is no such permutation; validation refuses it before.
+        if n < 2 || p.iter().enumerate().all(|(i, &x)| i as u32 != x) {
+            return p;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn derangements_have_no_fixed_point_and_follow_the_seed() {
+        for n in [2, 3, 16, 1024] {
+            for seed in 1..20 {
+                let p = derangement(seed, "g", n);
+                assert!(p.iter().enumerate().all(|(i, &x)| i as u32 != x));
+                let mut sorted = p.clone();
+                sorted.sort_unstable();
+                assert!(sorted.iter().enumerate().all(|(i, &x)| i as u32 == x));
+            }
+        }
+        assert_eq!(derangement(1, "g", 128), derangement(1, "g", 128));
+        assert_ne!(derangement(1, "g", 128), derangement(2, "g", 128));
+    }
+}

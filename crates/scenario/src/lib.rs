@@ -1,0 +1,30 @@
+//! Scenarios: the file format, its validation, the registry of algorithms, topology builders, and the world made from them.
+//!
+//! Text goes through [`resolve()`]: read into a tree with places, checked against the schema that the parameter structs declare,
+//! expanded and checked as a whole. What comes out is [`Resolved`], in which every parameter is written out.
+
+mod build;
+mod check;
+mod diag;
+mod expand;
+mod listing;
+mod plugs;
+mod registry;
+mod resolve;
+mod schema;
+mod semantics;
+mod source;
+mod spec;
+mod topology;
+
+pub use build::watched;
+pub use diag::{Diagnostic, Diagnostics, Sources, Span};
+pub use expand::{Expanded, Group, LinkDir, Member, Transport};
+pub use listing::{PresetListed, presets_listing, registry_listing};
+pub use plugs::Listed;
+pub use registry::{AnyQdisc, QueueSpec, SourceSpec, TopologySpec};
+pub use resolve::{Resolved, resolve, resolve_bytes};
+pub use schema::schema;
+pub use source::{Format, decode};
+pub use spec::{Direction, FlowSpec, LinkSpec, Pipe, QueueTable, RoutingSpec, Scenario, SourceTable, TcpTable, Wire};
+pub use topology::{Builder, Dumbbell, FatTree, Graph, Misfit, ParkingLot, Star};

@@ -1,0 +1,222 @@
+//! What a line of the registry expands to: the spec enum with its names, the enum that runs, and the trait as matches.
+//! The macros hold no logic; `Dyn` variants carry algorithms that are not built in.
+
+use fairlane_net::{App, Endpoint, Qdisc};
+use schemars::Schema;
+use serde_json::{Map, Value, json};
+
+macro_rules! boxed {
+    ($(#[$doc:meta])* $name:ident: $base:ident) => {
+        $(#[$doc])*
+        pub trait $name: $base + std::fmt::Debug {
+            /// A copy, so that a world can be branched.
+            fn boxed_clone(&self) -> Box<dyn $name>;
+        }
+        impl<T: $base + Clone + std::fmt::Debug + 'static> $name for T {
+            fn boxed_clone(&self) -> Box<dyn $name> {
+                Box::new(self.clone())
+            }
+        }
+        impl Clone for Box<dyn $name> {
+            fn clone(&self) -> Self {
+                (**self).boxed_clone()
+            }
+        }
+    };
+}
+
+boxed! {
+    /// A queue discipline that is not built in.
+    DynQdisc: Qdisc
+}
+boxed! {
+    /// An application that is not built in.
+    DynApp: App
+}
+boxed! {
+    /// An endpoint that is not built in.
+    DynEndpoint: Endpoint
+}
+
+/// An algorithm of the registry as listings show it.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Listed {
+    /// queue, cc, source, topology or transport.
+    pub kind: &'static str,
+    /// Name in scenario files.
+    pub name: &'static str,
+    /// Other spellings that are understood.
+    pub aliases: &'static [&'static str],
+    /// What it is and where it comes from.
+    pub doc: String,
+    /// JSON Schema of its parameters.
+    pub schema: Value,
+}
+
+impl Listed {
+    pub(crate) fn new<P: schemars::JsonSchema>(kind: &'static str, name: &'static str, aliases: &'static [&'static str]) -> Self {
+        let schema = schemars::generate::SchemaSettings::draft2020_12().with(|s| s.inline_subschemas = true).into_generator().into_root_schema_for::<P>();
+        let schema = schema.to_value();
+        let doc = schema.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
+        Self { kind, name, aliases, doc, schema }
+    }
+}
+
+/// The schema of "a name, or a table with that one key".
+pub(crate) fn registry_schema(kind: &str, doc: &str, entries: Vec<(&str, Schema)>, aliases: &[(&str, &[&str])]) -> Schema {
+    let mut names: Vec<&str> = entries.iter().map(|e| e.0).collect();
+    names.extend(aliases.iter().flat_map(|a| a.1));
+    let properties: Map<String, Value> = entries.iter().map(|(n, s)| ((*n).to_owned(), s.clone().to_value())).collect();
+    let spelt: Map<String, Value> = aliases.iter().flat_map(|(n, a)| a.iter().map(|a| ((*a).to_owned(), Value::from(*n)))).collect();
+    let schema = json!({
+        "description": doc,
+        "x-registry": kind,
+        "x-aliases": spelt,
+        "anyOf": [
+            { "type": "string", "enum": names },
+            { "type": "object", "properties": properties, "additionalProperties": false, "minProperties": 1, "maxProperties": 1 },
+        ],
+    });
+    Schema::try_from(schema).unwrap_or_default()
+}
+
+/// The enum of parameters of one kind of algorithm.
+macro_rules! spec {
+    ($(#[$doc:meta])* $spec:ident, $kind:literal, $about:literal;
+     $($name:literal [$($alias:literal),*] => $variant:ident: $params:ty;)*) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[allow(clippy::large_enum_variant, reason = "read once, kept in small numbers")]
+        pub enum $spec { $(#[doc = concat!("`", $name, "`")] #[serde(rename = $name)] $variant($params)),* }
+
+        impl $spec {
+            /// Names and other spellings, in the order of the registry.
+            pub const NAMES: &'static [(&'static str, &'static [&'static str])] = &[$(($name, &[$($alias),*])),*];
+            /// Its name in scenario files.
+            pub fn name(&self) -> &'static str {
+                match self { $(Self::$variant(_) => $name),* }
+            }
+            /// Every algorithm of this kind with its default parameters.
+            pub fn all() -> Vec<Self> {
+                vec![$(Self::$variant(<$params>::default())),*]
+            }
+            pub(crate) fn listing() -> Vec<$crate::plugs::Listed> {
+                vec![$($crate::plugs::Listed::new::<$params>($kind, $name, &[$($alias),*])),*]
+            }
+        }
+
+        impl schemars::JsonSchema for $spec {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($spec).into()
+            }
+            fn json_schema(g: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                let entries = vec![$(($name, g.subschema_for::<$params>())),*];
+                $crate::plugs::registry_schema($kind, $about, entries, Self::NAMES)
+            }
+        }
+    };
+}
+
+macro_rules! queues {
+    ($($name:literal [$($alias:literal),*] => $variant:ident: $params:ty, $qdisc:ty;)*) => {
+        $crate::plugs::spec! {
+            /// A queue discipline with its parameters.
+            QueueSpec, "queue", "Queue discipline: its name, or a table of its parameters under its name.";
+            $($name [$($alias),*] => $variant: $params;)*
+        }
+
+        /// A queue discipline that runs.
+        #[derive(Clone, Debug)]
+        pub enum AnyQdisc {
+            $(#[doc = concat!("`", $name, "`")] $variant($qdisc),)*
+            /// One that is not built in.
+            Dyn(Box<dyn $crate::plugs::DynQdisc>),
+        }
+
+        impl QueueSpec {
+            /// The queue before this link.
+            pub fn build(&self, link: fairlane_net::LinkInfo) -> AnyQdisc {
+                match self { $(Self::$variant(p) => AnyQdisc::$variant(p.build(link))),* }
+            }
+            /// Whether the parameters make sense together and on this link.
+            pub fn check(&self, link: fairlane_net::LinkInfo) -> Result<(), fairlane_queue::Problem> {
+                match self { $(Self::$variant(p) => p.check(link)),* }
+            }
+        }
+
+        $crate::plugs::forward_qdisc!(AnyQdisc: $($variant)* Dyn);
+    };
+}
+
+macro_rules! forward_qdisc {
+    ($any:ident: $($variant:ident)*) => {
+        impl fairlane_net::Qdisc for $any {
+            #[inline]
+            fn enqueue(&mut self, p: fairlane_net::QPkt, cx: &mut fairlane_net::QCx<'_>) {
+                match self { $(Self::$variant(q) => q.enqueue(p, cx)),* }
+            }
+            #[inline]
+            fn dequeue(&mut self, cx: &mut fairlane_net::QCx<'_>) -> Option<fairlane_net::QPkt> {
+                match self { $(Self::$variant(q) => q.dequeue(cx)),* }
+            }
+            #[inline]
+            fn pass(&mut self, p: fairlane_net::QPkt, cx: &mut fairlane_net::QCx<'_>) -> Option<fairlane_net::QPkt> {
+                match self { $(Self::$variant(q) => q.pass(p, cx)),* }
+            }
+            #[inline]
+            fn backlog(&self) -> fairlane_net::Backlog {
+                match self { $(Self::$variant(q) => q.backlog()),* }
+            }
+            #[inline]
+            fn ready_at(&self) -> Option<fairlane_units::Time> {
+                match self { $(Self::$variant(q) => q.ready_at()),* }
+            }
+            fn on_timer(&mut self, cx: &mut fairlane_net::QCx<'_>) -> Option<fairlane_units::Time> {
+                match self { $(Self::$variant(q) => q.on_timer(cx)),* }
+            }
+            fn has_timer(&self) -> bool {
+                match self { $(Self::$variant(q) => q.has_timer()),* }
+            }
+            fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
+                match self { $(Self::$variant(q) => q.gauges(out)),* }
+            }
+        }
+    };
+}
+
+macro_rules! sources {
+    ($($name:literal [$($alias:literal),*] => $variant:ident: $params:ty;)*) => {
+        $crate::plugs::spec! {
+            /// A source of traffic with its parameters.
+            SourceSpec, "source", "Source of traffic: its name, or a table of its parameters under its name.";
+            $($name [$($alias),*] => $variant: $params;)*
+        }
+    };
+}
+
+macro_rules! topologies {
+    ($($name:literal [$($alias:literal),*] => $variant:ident: $params:ty;)*) => {
+        $crate::plugs::spec! {
+            /// A builder of a regular network with its parameters.
+            TopologySpec, "topology", "Builder of a regular network: a table of its parameters under its name.";
+            $($name [$($alias),*] => $variant: $params;)*
+        }
+
+        impl $crate::topology::Builder for TopologySpec {
+            fn filled(&self) -> Self {
+                match self { $(Self::$variant(b) => Self::$variant(b.filled())),* }
+            }
+            fn check(&self) -> Vec<$crate::topology::Misfit> {
+                match self { $(Self::$variant(b) => b.check()),* }
+            }
+            fn graph(&self) -> $crate::topology::Graph {
+                match self { $(Self::$variant(b) => b.graph()),* }
+            }
+            fn hosts(&self) -> String {
+                match self { $(Self::$variant(b) => b.hosts()),* }
+            }
+        }
+    };
+}
+
+pub(crate) use {forward_qdisc, queues, sources, spec, topologies};

@@ -1,0 +1,38 @@
+//! Every algorithm, one line each: its name in scenario files, other spellings, its type.
+//!
+//! Aliases are the names ns-2 and tc give to the same thing. Adding an algorithm is adding a line; validation, schema,
+//! `explain`, the reference pages, the Python classes and the conformance suites follow from it.
+
+use crate::plugs::{queues, sources, topologies};
+use fairlane_queue as q;
+use fairlane_traffic as traffic;
+
+queues! {
+    "droptail" ["DropTail", "pfifo", "bfifo", "fifo", "taildrop"] => Droptail: q::DropTailParams, q::Fifo<q::DropTail>;
+    "red" ["RED"] => Red: q::RedParams, q::Fifo<q::Red>;
+}
+
+sources! {
+    "bulk" ["FTP", "Application/FTP"] => Bulk: traffic::BulkParams;
+    "file" [] => File: traffic::FileParams;
+    "cbr" ["CBR", "Application/Traffic/CBR"] => Cbr: traffic::CbrParams;
+}
+
+topologies! {
+    "dumbbell" ["barbell"] => Dumbbell: crate::topology::Dumbbell;
+    "star" [] => Star: crate::topology::Star;
+    "parking_lot" ["parkinglot", "parking-lot"] => ParkingLot: crate::topology::ParkingLot;
+    "fat_tree" ["fattree", "fat-tree"] => FatTree: crate::topology::FatTree;
+}
+
+impl Default for QueueSpec {
+    fn default() -> Self {
+        Self::Droptail(q::DropTailParams::default())
+    }
+}
+
+impl Default for SourceSpec {
+    fn default() -> Self {
+        Self::Bulk(traffic::BulkParams::default())
+    }
+}

@@ -1,0 +1,166 @@
+//! Flow groups and their members.
+
+use super::network::Network;
+use super::{MOST_FLOWS, Semantics};
+use crate::diag::nearest;
+use crate::expand::{Group, Member, Transport, member_name, members, numbered};
+use crate::registry::SourceSpec;
+use crate::spec::{FlowSpec, Scenario, SourceTable, TcpTable};
+use fairlane_units::Dur;
+use std::collections::HashMap;
+
+impl Semantics<'_> {
+    /// Groups and members; what was left open in `scenario` is filled in.
+    pub(super) fn flows(&mut self, scenario: &mut Scenario, network: &Network<'_>) -> (Vec<Group>, Vec<Member>) {
+        let (duration, seed) = (scenario.duration, scenario.seed);
+        if scenario.flows.is_empty() {
+            self.fail(&["flows"], "there are no flows", "write [flows.NAME] with from, to and tcp or udp");
+        }
+        let total: u64 = scenario.flows.values().map(|f| u64::from(f.count)).sum();
+        if total > MOST_FLOWS {
+            self.fail(&["flows"], format!("{total} flows are too many"), format!("the limit is {MOST_FLOWS}"));
+            return (Vec::new(), Vec::new());
+        }
+        let (mut groups, mut all) = (Vec::new(), Vec::new());
+        let mut names: HashMap<String, String> = HashMap::new();
+        for (name, spec) in &mut scenario.flows {
+            self.times_of(name, spec, duration);
+            let ends_fit = self.ends(name, spec, network);
+            let Some(group) = self.group(name, spec) else { continue };
+            if ends_fit && !self.is_mute(name) {
+                all.extend(members(name, spec, group.transport.name(), groups.len(), seed));
+            }
+            for i in 0..spec.count {
+                if let Some(other) = names.insert(member_name(name, i, spec.count), name.clone()) {
+                    let message = format!("two flows are named `{}`: one of group `{other}`, one of `{name}`", member_name(name, i, spec.count));
+                    self.fail_key(&["flows", name], message, "give the groups names that are not a number apart");
+                }
+            }
+            groups.push(group);
+        }
+        (groups, all)
+    }
+
+    /// Whether something was already found wrong with a group, so that its members tell nothing new.
+    fn is_mute(&self, name: &str) -> bool {
+        let prefix = format!("flows.{name}");
+        self.found.list.iter().any(|d| d.path.starts_with(&prefix))
+    }
+
+    fn times_of(&mut self, name: &str, spec: &FlowSpec, duration: Dur) {
+        let last = spec.start + spec.stagger * u64::from(spec.count.saturating_sub(1)) + spec.spread;
+        if spec.start >= duration {
+            let message = format!("flow `{name}` starts at {}, the run ends at {duration}", spec.start);
+            self.fail(&["flows", name, "start"], message, "start it earlier, or write a longer duration");
+        } else if last >= duration {
+            let key = if spec.stagger > Dur::ZERO { "stagger" } else { "spread" };
+            let message = format!("the last of {} flows of `{name}` starts at {last}, the run ends at {duration}", spec.count);
+            self.fail(&["flows", name, key], message, "write a shorter stagger, or a longer duration");
+        }
+        if let Some(stop) = spec.stop.filter(|&s| s <= last) {
+            let message = format!("flow `{name}` stops at {stop}, but starts at {last}");
+            self.fail(&["flows", name, "stop"], message, "stop is a time of the run, counted from its start");
+        }
+    }
+
+    /// Whether both ends of every member are nodes, and two different ones.
+    fn ends(&mut self, name: &str, spec: &FlowSpec, network: &Network<'_>) -> bool {
+        let before = self.found.list.len();
+        for (end, template) in [("from", &spec.from), ("to", &spec.to)] {
+            let path = ["flows", name, end];
+            if template.replace("{i}", "").contains(['{', '}']) {
+                self.fail(&path, format!("\"{template}\" has a placeholder other than {{i}}"), "write for instance \"s{i}\"");
+                continue;
+            }
+            if spec.first.checked_add(spec.count).is_none() {
+                self.fail(&["flows", name, "first"], "the numbers of the members are too large", "");
+                return false;
+            }
+            let numbers = if template.contains("{i}") { spec.count } else { 1 };
+            let missing = (0..numbers).filter(|_| !self.no_graph).find(|i| network.node(&numbered(template, spec.first + i)).is_none());
+            if let Some(i) = missing {
+                let node = numbered(template, spec.first + i);
+                let member = member_name(name, i, spec.count);
+                let message = if numbers == 1 { format!("there is no node `{node}`") } else { format!("flow `{member}`: there is no node `{node}`") };
+                let help = match (&self.hosts, nearest(&node, network.names())) {
+                    (Some(hosts), _) if numbers > 1 || template.contains("{i}") => hosts.clone(),
+                    (_, Some(near)) => format!("did you mean `{near}`?"),
+                    (Some(hosts), None) => hosts.clone(),
+                    (None, None) => format!("known nodes: {}", network.names().into_iter().take(16).collect::<Vec<_>>().join(", ")),
+                };
+                self.fail(&path, message, help);
+            }
+        }
+        if spec.permute && (spec.count < 2 || !spec.to.contains("{i}")) {
+            self.fail(&["flows", name, "permute"], "a permutation needs a `{i}` in `to` and at least two members", "");
+        } else if !spec.permute
+            && let Some(i) = (0..spec.count).find(|i| numbered(&spec.from, spec.first + i) == numbered(&spec.to, spec.first + i))
+        {
+            let message = format!("flow `{}` begins and ends at `{}`", member_name(name, i, spec.count), numbered(&spec.to, spec.first + i));
+            self.fail(&["flows", name, "to"], message, "a flow leads from one node to another");
+        }
+        self.found.list.len() == before
+    }
+
+    /// Transport and source of a group, completed in the specification too.
+    fn group(&mut self, name: &str, spec: &mut FlowSpec) -> Option<Group> {
+        let transport = match (&mut spec.tcp, &spec.udp) {
+            (Some(_), Some(_)) => {
+                self.fail(&["flows", name, "udp"], format!("flow `{name}` has both tcp and udp"), "write one of them");
+                return None;
+            }
+            (None, None) => {
+                self.fail_key(&["flows", name], format!("flow `{name}` has no transport"), "write tcp = \"newreno\" or udp = {}");
+                return None;
+            }
+            (None, Some(udp)) => Transport::Udp(udp.clone()),
+            (Some(table), None) => Transport::Tcp(self.tcp(name, table)?),
+        };
+        let source = match (&spec.source, &transport) {
+            (Some(s), _) => s.spec(),
+            (None, Transport::Tcp(_)) => SourceSpec::default(),
+            (None, Transport::Udp(_)) => {
+                let help = "write for instance source.cbr = { rate = \"1Mbit/s\", size = \"1000B\" }";
+                self.fail_key(&["flows", name], format!("flow `{name}` has no source"), help);
+                return None;
+            }
+        };
+        if let (Transport::Udp(_), SourceSpec::Bulk(_) | SourceSpec::File(_)) = (&transport, &source) {
+            let message = format!("a {} source needs a transport that sends at its own pace; udp has none", source.name());
+            self.fail(&["flows", name, "source"], message, "write for instance source.cbr = { rate = \"1Mbit/s\", size = \"1000B\" }");
+        }
+        spec.source = Some(SourceTable::from(&source));
+        Some(Group { name: name.to_owned(), transport, source })
+    }
+
+    fn tcp(&mut self, name: &str, table: &mut TcpTable) -> Option<fairlane_tcp::TcpParams> {
+        match table.complete() {
+            Ok((full, params)) => {
+                *table = full;
+                Some(params)
+            }
+            Err(e) => {
+                let mut path = vec!["flows", name, "tcp"];
+                path.extend(e.field());
+                self.fail(&path, e.to_string(), "");
+                None
+            }
+        }
+    }
+
+    /// Whether packets of every flow get there and back.
+    pub(super) fn routes(&mut self, network: &Network<'_>, flows: &[Member]) {
+        let mut told: Option<&str> = None;
+        for m in flows {
+            let (Some(a), Some(b)) = (network.node(&m.from), network.node(&m.to)) else { continue };
+            let (there, back) = network.joined(a, b);
+            if (!there || !back) && told != Some(&m.group) {
+                let (from, to) = if there { (&m.to, &m.from) } else { (&m.from, &m.to) };
+                let why = if there { " for its acknowledgments" } else { "" };
+                let message = format!("flow `{}`: there is no route from `{from}` to `{to}`{why}", m.name);
+                self.fail(&["flows", &m.group, "to"], message, "join them by links; a link with duplex = false leads one way");
+                told = Some(&m.group);
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! The network: builder, refinements, links of one's own.
+
+use super::{MOST_LINKS, MOST_NODES, Semantics};
+use crate::diag::suggest;
+use crate::expand::LinkDir;
+use crate::source::{Node, Value};
+use crate::spec::{LinkSpec, Pipe, Scenario, Wire};
+use crate::topology::{Builder, Graph};
+use fairlane_net::LinkInfo;
+use indexmap::{IndexMap, IndexSet};
+
+impl Semantics<'_> {
+    /// Nodes and link directions; what was left open in `scenario` is filled in.
+    pub(super) fn links(&mut self, scenario: &mut Scenario) -> (Vec<String>, Vec<LinkDir>) {
+        let mut graph = self.builder(scenario);
+        if graph.links.is_empty() && scenario.links.is_empty() && self.found.is_empty() {
+            self.fail(&[], "there is no network", "write a builder such as [topology.dumbbell], or links under [links.NAME]");
+        }
+        for (name, spec) in &mut scenario.links {
+            let path = ["links", name.as_str()];
+            let made = graph.links.get(name);
+            for (end, own, theirs) in [("from", &spec.from, made.map(|m| &m.from)), ("to", &spec.to, made.map(|m| &m.to))] {
+                match (own, theirs) {
+                    (Some(own), Some(Some(theirs))) if own != theirs => {
+                        let message = format!("the builder's link `{name}` has {end} = \"{theirs}\", not \"{own}\"");
+                        self.fail(&["links", name, end], message, "leave it out, or give a new link another name");
+                    }
+                    (None, None) => {
+                        let known: Vec<&str> = graph.links.keys().map(String::as_str).collect();
+                        let help = match crate::diag::nearest(name, known.iter().copied()) {
+                            Some(k) => format!("write {end} = \"NODE\"; or did you mean the builder's link `{k}`?"),
+                            None => format!("write {end} = \"NODE\""),
+                        };
+                        self.fail_key(&path, format!("link `{name}` has no `{end}`"), help);
+                    }
+                    _ => {}
+                }
+            }
+            let base = made.map_or_else(Pipe::default, LinkSpec::pipe);
+            let pipe = spec.pipe().over(&base).filled();
+            for (key, missing, example) in [("rate", pipe.rate.is_none(), "10Mbit/s"), ("delay", pipe.delay.is_none(), "5ms")] {
+                if missing {
+                    self.fail_key(&path, format!("link `{name}` has no `{key}`"), format!("write {key} = \"{example}\""));
+                }
+            }
+            let from = spec.from.clone().or_else(|| made.and_then(|m| m.from.clone()));
+            let to = spec.to.clone().or_else(|| made.and_then(|m| m.to.clone()));
+            let duplex = spec.duplex.or_else(|| made.and_then(|m| m.duplex)).unwrap_or(true);
+            if from.is_some() && from == to {
+                let message = format!("link `{name}` begins and ends at `{}`", from.as_deref().unwrap_or_default());
+                self.fail(&["links", name, "to"], message, "a link joins two nodes");
+            }
+            *spec = LinkSpec::new(from.as_deref().unwrap_or_default(), to.as_deref().unwrap_or_default(), duplex, pipe);
+            graph.links.insert(name.clone(), spec.clone());
+        }
+        let nodes = self.nodes(scenario, &graph);
+        let kind = scenario.topology.as_ref().map(|t| t.name());
+        let links = self.directions(&graph.links, kind);
+        if nodes.len() > MOST_NODES || links.len() > MOST_LINKS {
+            let message = format!("the network is too large: {} nodes, {} link directions", nodes.len(), links.len());
+            self.fail(&["topology"], message, format!("limits are {MOST_NODES} and {MOST_LINKS}"));
+        }
+        (nodes, links)
+    }
+
+    fn builder(&mut self, scenario: &mut Scenario) -> Graph {
+        let Some(topology) = &mut scenario.topology else { return Graph::default() };
+        *topology = topology.filled();
+        let misfits = topology.check();
+        for m in &misfits {
+            self.fail(&["topology", topology.name(), m.field], m.message.clone(), m.help.clone());
+        }
+        if !misfits.is_empty() {
+            self.no_graph = true;
+            return Graph::default();
+        }
+        self.hosts = Some(topology.hosts());
+        topology.graph()
+    }
+
+    fn nodes(&mut self, scenario: &Scenario, graph: &Graph) -> Vec<String> {
+        let mut nodes: IndexSet<String> = graph.nodes.iter().cloned().collect();
+        for (i, name) in scenario.nodes.iter().flatten().enumerate() {
+            let place = i.to_string();
+            if name.is_empty() {
+                self.fail(&["nodes", &place], "a node's name must not be empty", "");
+            } else if !nodes.insert(name.clone()) {
+                let help = if graph.nodes.contains(name) { "the topology builder makes it" } else { "name each node once" };
+                self.fail(&["nodes", &place], format!("node `{name}` appears twice"), help);
+            }
+        }
+        for (name, spec) in &scenario.links {
+            for (end, node) in [("from", &spec.from), ("to", &spec.to)] {
+                let Some(node) = node.as_ref().filter(|n| !n.is_empty()) else { continue };
+                if scenario.nodes.is_some() && !nodes.contains(node) {
+                    let known: Vec<&str> = nodes.iter().map(String::as_str).collect();
+                    let help = suggest(node, &known, "known nodes");
+                    self.fail(&["links", name, end], format!("there is no node `{node}` in `nodes`"), help);
+                }
+                nodes.insert(node.clone());
+            }
+        }
+        nodes.into_iter().collect()
+    }
+
+    fn directions(&mut self, links: &IndexMap<String, LinkSpec>, builder: Option<&str>) -> Vec<LinkDir> {
+        let mut all = Vec::with_capacity(2 * links.len());
+        for (name, spec) in links {
+            let (Some(from), Some(to)) = (&spec.from, &spec.to) else { continue };
+            let pipe = spec.pipe();
+            let forward = pipe.forward();
+            if let Ok(wire) = forward.wire() {
+                self.queue(name, "", &wire, builder);
+                all.push(LinkDir { name: name.clone(), from: from.clone(), to: to.clone(), wire });
+            }
+            if spec.duplex == Some(false) {
+                continue;
+            }
+            let reverse = pipe.reverse.as_ref().map_or_else(|| forward.clone(), |r| r.over(&forward));
+            if let Ok(wire) = reverse.wire() {
+                if pipe.reverse.is_some() {
+                    self.queue(name, "reverse", &wire, builder);
+                }
+                let reverse = format!("{name}.reverse");
+                if links.contains_key(&reverse) {
+                    self.fail_key(&["links", &reverse], format!("`{reverse}` is the other direction of link `{name}`"), "choose another name");
+                }
+                all.push(LinkDir { name: reverse, from: to.clone(), to: from.clone(), wire });
+            }
+        }
+        all
+    }
+
+    /// Asks a queue whether its parameters fit one another and the link.
+    fn queue(&mut self, link: &str, direction: &str, wire: &Wire, builder: Option<&str>) {
+        let Err((field, message)) = wire.queue.check(LinkInfo { rate: wire.rate, delay: wire.delay }) else { return };
+        let algorithm = wire.queue.name();
+        let mut path = vec!["links", link, direction, "queue", algorithm, field];
+        path.retain(|p| !p.is_empty());
+        let own = self.root.get("links").and_then(|l| l.get(link)).is_some_and(|l| l.get("queue").is_some() || l.get("reverse").is_some());
+        // The parameter of a builder's link was written somewhere in the builder's table.
+        let span = match builder.and_then(|b| self.root.get("topology")?.get(b)).filter(|_| !own) {
+            Some(t) => find_queue(t, algorithm, field).unwrap_or(t.span),
+            None => self.root.place(&path),
+        };
+        self.found.push(self.sources.diagnostic(span, &path.join("."), format!("{algorithm}: {message}"), ""));
+    }
+}
+
+/// Where in a builder's table the parameter of a queue, or else the queue, was written.
+fn find_queue(node: &Node, algorithm: &str, field: &str) -> Option<crate::diag::Span> {
+    let Value::Table(t) = &node.value else { return None };
+    let here = t.get("queue").and_then(|q| q.node.get(algorithm));
+    let exact = here.and_then(|q| q.get(field)).map(|n| n.span);
+    exact.or_else(|| t.values().find_map(|e| find_queue(&e.node, algorithm, field))).or_else(|| here.map(|n| n.span))
+}

@@ -1,0 +1,96 @@
+//! What the schema cannot say: whether the parts of a scenario fit one another. Completes the scenario on the way.
+
+mod flows;
+mod links;
+mod network;
+mod warn;
+
+use crate::diag::{Diagnostics, Sources};
+use crate::expand::{Expanded, Group, LinkDir, Member};
+use crate::resolve::Resolved;
+use crate::source::Node;
+use crate::spec::Scenario;
+use network::Network;
+
+/// Most nodes of a network.
+const MOST_NODES: usize = 1_000_000;
+/// Most link directions of a network.
+const MOST_LINKS: usize = 4_000_000;
+/// Most flows.
+const MOST_FLOWS: u64 = 1_000_000;
+/// Most rows of all time series together.
+const MOST_ROWS: u64 = 10_000_000;
+
+/// The state of the checks.
+struct Semantics<'a> {
+    root: &'a Node,
+    sources: &'a Sources,
+    found: Diagnostics,
+    warnings: Vec<String>,
+    /// What the topology builder says about its hosts.
+    hosts: Option<String>,
+    /// Whether the builder could not build, so that nothing is known of its nodes.
+    no_graph: bool,
+}
+
+impl Semantics<'_> {
+    /// A finding at the value of `path`, or at the deepest part of it that was written.
+    fn fail(&mut self, path: &[&str], message: impl Into<String>, help: impl Into<String>) {
+        let span = self.root.place(path);
+        self.found.push(self.sources.diagnostic(span, &path.join("."), message, help));
+    }
+    /// A finding at the key of `path`.
+    fn fail_key(&mut self, path: &[&str], message: impl Into<String>, help: impl Into<String>) {
+        let span = self.root.key_place(path);
+        self.found.push(self.sources.diagnostic(span, &path.join("."), message, help));
+    }
+    fn warn(&mut self, text: String) {
+        if !self.warnings.contains(&text) {
+            self.warnings.push(text);
+        }
+    }
+}
+
+/// Checks a scenario and completes it.
+pub(crate) fn complete(mut scenario: Scenario, root: &Node, sources: &Sources) -> Result<Resolved, Diagnostics> {
+    let mut s = Semantics { root, sources, found: Diagnostics::default(), warnings: Vec::new(), hosts: None, no_graph: false };
+    s.times(&scenario);
+    let (nodes, links) = s.links(&mut scenario);
+    let network = Network::new(&nodes, &links);
+    let (groups, flows) = s.flows(&mut scenario, &network);
+    s.rows(&scenario, &links, &flows);
+    if s.found.is_empty() {
+        s.routes(&network, &flows);
+    }
+    if !s.found.is_empty() {
+        return Err(s.found);
+    }
+    s.doubts(&scenario, &network, &links, &groups, &flows);
+    Ok(Resolved { scenario, expanded: Expanded { nodes, links, flows, groups }, warnings: s.warnings })
+}
+
+impl Semantics<'_> {
+    fn times(&mut self, s: &Scenario) {
+        if s.warmup >= s.duration {
+            let message = format!("the warm-up of {} leaves nothing of the duration of {}", s.warmup, s.duration);
+            self.fail(&["warmup"], message, "write a warm-up shorter than the duration");
+        }
+    }
+
+    fn rows(&mut self, s: &Scenario, links: &[LinkDir], flows: &[Member]) {
+        let Some(step) = s.sample.filter(|d| d.as_ps() > 0) else { return };
+        let steps = s.duration.as_ps() / step.as_ps() + 1;
+        let series = flows.len() as u64 + crate::build::watched(s, links).len() as u64;
+        let rows = steps.saturating_mul(series);
+        if rows > MOST_ROWS {
+            let fit = s.duration * series / MOST_ROWS + fairlane_units::Dur::from_ps(1);
+            let message = format!("a step of {step} makes {rows} rows of time series, the limit is {MOST_ROWS}");
+            self.fail(&["sample"], message, format!("write a step of at least {:.3} s", fit.as_secs_f64()));
+        }
+    }
+}
+
+/// The group a member belongs to.
+fn group_of<'g>(groups: &'g [Group], m: &Member) -> Option<&'g Group> {
+    groups.get(m.group_index)
+}

@@ -1,0 +1,90 @@
+//! Reachability and plain shortest paths, for checks and warnings only; the simulator lays its own routes.
+
+use crate::expand::LinkDir;
+use std::collections::{HashMap, VecDeque};
+
+/// The graph by number.
+pub(super) struct Network<'a> {
+    index: HashMap<&'a str, usize>,
+    /// For each node its links as (direction, far node).
+    out: Vec<Vec<(usize, usize)>>,
+    /// For each node a number that nodes reachable both ways share; none if some link is one-way.
+    part: Option<Vec<usize>>,
+}
+
+impl<'a> Network<'a> {
+    pub(super) fn new(nodes: &'a [String], links: &[LinkDir]) -> Self {
+        let index: HashMap<&str, usize> = nodes.iter().enumerate().map(|(i, n)| (n.as_str(), i)).collect();
+        let mut out = vec![Vec::new(); nodes.len()];
+        let mut one_way = false;
+        for (l, link) in links.iter().enumerate() {
+            if let (Some(&a), Some(&b)) = (index.get(link.from.as_str()), index.get(link.to.as_str())) {
+                out[a].push((l, b));
+            }
+            one_way |= !link.name.ends_with(".reverse") && links.get(l + 1).is_none_or(|r| r.from != link.to || r.to != link.from);
+        }
+        let mut network = Self { index, out, part: None };
+        if !one_way {
+            network.part = Some(network.parts());
+        }
+        network
+    }
+
+    pub(super) fn node(&self, name: &str) -> Option<usize> {
+        self.index.get(name).copied()
+    }
+
+    pub(super) fn names(&self) -> Vec<&'a str> {
+        let mut names: Vec<(usize, &str)> = self.index.iter().map(|(n, i)| (*i, *n)).collect();
+        names.sort_unstable();
+        names.into_iter().map(|n| n.1).collect()
+    }
+
+    fn parts(&self) -> Vec<usize> {
+        let mut part = vec![usize::MAX; self.out.len()];
+        for start in 0..self.out.len() {
+            let mut stack = vec![start];
+            while let Some(n) = stack.pop() {
+                if part[n] == usize::MAX {
+                    part[n] = start;
+                    stack.extend(self.out[n].iter().map(|o| o.1));
+                }
+            }
+        }
+        part
+    }
+
+    /// Whether packets get from `a` to `b` and back.
+    pub(super) fn joined(&self, a: usize, b: usize) -> (bool, bool) {
+        match &self.part {
+            Some(part) => (part[a] == part[b], part[a] == part[b]),
+            None => (self.path(a, b).is_some(), self.path(b, a).is_some()),
+        }
+    }
+
+    /// The link directions of a shortest path.
+    pub(super) fn path(&self, a: usize, b: usize) -> Option<Vec<usize>> {
+        let mut came = vec![None; self.out.len()];
+        let mut line = VecDeque::from([a]);
+        while let Some(n) = line.pop_front() {
+            if n == b {
+                let mut path = Vec::new();
+                let mut at = b;
+                while at != a {
+                    let (link, from) = came[at]?;
+                    path.push(link);
+                    at = from;
+                }
+                path.reverse();
+                return Some(path);
+            }
+            for &(link, far) in &self.out[n] {
+                if came[far].is_none() && far != a {
+                    came[far] = Some((link, n));
+                    line.push_back(far);
+                }
+            }
+        }
+        None
+    }
+}

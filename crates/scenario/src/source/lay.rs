@@ -1,0 +1,27 @@
+//! Layers of a tree: an option over the file.
+
+use super::{Node, Value};
+use crate::spec::REGISTRY_KEYS;
+
+impl Node {
+    /// Lays `over` on `self`: tables are merged, everything else is replaced; a table that names another algorithm
+    /// (`registry`) replaces the old one.
+    pub(crate) fn lay(&mut self, over: Self, registry: bool) {
+        match (&mut self.value, over.value) {
+            (Value::Table(base), Value::Table(over)) => {
+                if registry && !over.is_empty() && base.keys().next() != over.keys().next() {
+                    base.clear();
+                }
+                for (name, entry) in over {
+                    match base.get_mut(&name) {
+                        Some(old) => old.node.lay(entry.node, REGISTRY_KEYS.contains(&name.as_str())),
+                        None => {
+                            base.insert(name, entry);
+                        }
+                    }
+                }
+            }
+            (_, value) => *self = Self { value, span: over.span },
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! The text of a scenario as one tree of values, each with the place it was written at.
+
+mod json;
+mod lay;
+mod set;
+mod toml;
+
+use crate::diag::{Diagnostic, Diagnostics, Sources, Span};
+use indexmap::IndexMap;
+
+pub(crate) use set::overlay;
+
+/// The notation of a scenario file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// TOML 1.0.
+    Toml,
+    /// JSON (RFC 8259).
+    Json,
+}
+
+impl Format {
+    /// The notation a file name asks for: JSON if it ends in `.json`, else TOML.
+    pub fn of(filename: &str) -> Self {
+        if filename.to_ascii_lowercase().ends_with(".json") { Self::Json } else { Self::Toml }
+    }
+}
+
+/// A value and where it was written.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Node {
+    pub(crate) value: Value,
+    pub(crate) span: Span,
+}
+
+/// A value of the tree.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Value {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Str(String),
+    Array(Vec<Node>),
+    Table(Table),
+}
+
+/// Entries of a table in the order they were written.
+pub(crate) type Table = IndexMap<String, Entry>;
+
+/// The value of a key and where the key was written.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Entry {
+    pub(crate) key: Span,
+    pub(crate) node: Node,
+}
+
+impl Node {
+    /// An empty table.
+    pub(crate) fn table(span: Span) -> Self {
+        Self { value: Value::Table(Table::new()), span }
+    }
+
+    /// The value below `key`.
+    pub(crate) fn get(&self, key: &str) -> Option<&Self> {
+        match &self.value {
+            Value::Table(t) => t.get(key).map(|e| &e.node),
+            Value::Array(a) => a.get(key.parse::<usize>().ok()?),
+            _ => None,
+        }
+    }
+
+    /// The place of the deepest part of `path` that was written.
+    pub(crate) fn place(&self, path: &[&str]) -> Span {
+        let mut node = self;
+        for key in path {
+            match node.get(key) {
+                Some(next) => node = next,
+                None => break,
+            }
+        }
+        node.span
+    }
+
+    /// The place of the key at the end of `path`, or of the deepest part that was written.
+    pub(crate) fn key_place(&self, path: &[&str]) -> Span {
+        if let Some((last, front)) = path.split_last() {
+            let mut node = self;
+            for key in front {
+                match node.get(key) {
+                    Some(next) => node = next,
+                    None => return node.span,
+                }
+            }
+            if let Value::Table(t) = &node.value
+                && let Some(e) = t.get(*last)
+            {
+                return e.key;
+            }
+        }
+        self.place(path)
+    }
+
+    /// The same tree without places.
+    pub(crate) fn to_json(&self) -> serde_json::Value {
+        use serde_json::Value as J;
+        match &self.value {
+            Value::Null => J::Null,
+            Value::Bool(b) => J::Bool(*b),
+            Value::Int(i) => J::from(*i),
+            Value::Float(x) => J::from(*x),
+            Value::Str(s) => J::String(s.clone()),
+            Value::Array(a) => J::Array(a.iter().map(Self::to_json).collect()),
+            Value::Table(t) => J::Object(t.iter().map(|(k, e)| (k.clone(), e.node.to_json())).collect()),
+        }
+    }
+
+    /// What kind of value it is, for messages.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self.value {
+            Value::Null => "null",
+            Value::Bool(_) => "a boolean",
+            Value::Int(_) => "an integer",
+            Value::Float(_) => "a number",
+            Value::Str(_) => "a string",
+            Value::Array(_) => "a list",
+            Value::Table(_) => "a table",
+        }
+    }
+}
+
+/// Largest scenario text that is read.
+const LARGEST: usize = 16 << 20;
+
+/// Deepest nesting of tables and lists.
+const DEEPEST: usize = 64;
+
+/// The bytes of a scenario file as text; a binary file is an error with the place of the first odd byte.
+pub fn decode<'a>(bytes: &'a [u8], filename: &str) -> Result<&'a str, Diagnostics> {
+    let good = match std::str::from_utf8(bytes) {
+        Ok(text) if !text.contains('\0') => return Ok(text.strip_prefix('\u{feff}').unwrap_or(text)),
+        Ok(text) => text.find('\0').unwrap_or(0),
+        Err(e) => e.valid_up_to(),
+    };
+    let line = bytes[..good].iter().filter(|&&b| b == b'\n').count() + 1;
+    let column = bytes[..good].rsplit(|&b| b == b'\n').next().map_or(0, |l| String::from_utf8_lossy(l).chars().count()) + 1;
+    let message = format!("not a text file: byte 0x{:02x} is not part of UTF-8 text", bytes[good]);
+    Err(Diagnostics::one(Diagnostic {
+        file: filename.to_owned(),
+        line: Some(line),
+        column,
+        end_column: column + 1,
+        message,
+        help: "a scenario is a TOML or JSON text in UTF-8".to_owned(),
+        ..Diagnostic::default()
+    }))
+}
+
+/// Reads a whole text into a tree.
+pub(crate) fn read(sources: &mut Sources, text: &str, filename: &str, format: Format) -> Result<Node, Diagnostics> {
+    if text.len() > LARGEST {
+        let source = sources.add_file(filename, "");
+        let message = format!("the file is too large: {} bytes, the limit is {LARGEST}", text.len());
+        return Err(Diagnostics::one(sources.diagnostic(
+            Span { source, ..Span::default() },
+            "",
+            message,
+            "describe regular networks by a topology builder and flow groups with `count`",
+        )));
+    }
+    let source = sources.add_file(filename, text);
+    if text.trim().is_empty() {
+        let help = "a scenario needs at least `duration`, a `[topology...]` or `[links.NAME]`, and `[flows.NAME]`";
+        return Err(Diagnostics::one(sources.diagnostic(Span { source, ..Span::default() }, "", "the file is empty", help)));
+    }
+    match format {
+        Format::Toml => toml::parse(sources, text, source),
+        Format::Json => json::parse(sources, text, source),
+    }
+}

@@ -1,0 +1,102 @@
+//! TOML into the tree.
+
+use super::{DEEPEST, Entry, Node, Table, Value};
+use crate::diag::{Diagnostics, Sources, Span};
+use toml::de::{DeTable, DeValue};
+
+/// Parses a document; all syntax errors are reported, not only the first.
+pub(super) fn parse(sources: &Sources, text: &str, source: u32) -> Result<Node, Diagnostics> {
+    let (table, errors) = DeTable::parse_recoverable(text);
+    let mut found = Diagnostics::default();
+    for e in &errors {
+        let r = e.span().unwrap_or(0..0);
+        found.push(sources.diagnostic(Span { source, start: r.start, end: r.end }, "", format!("TOML syntax: {}", e.message()), ""));
+    }
+    if !found.is_empty() {
+        return Err(found);
+    }
+    let mut convert = Convert { sources, source, found };
+    let span = Span { source, start: 0, end: 0 };
+    let root = convert.table(table.get_ref(), "", 0);
+    if convert.found.is_empty() { Ok(Node { value: root, span }) } else { Err(convert.found) }
+}
+
+/// Parses the value of a `--set` option: a TOML value if it is one.
+pub(super) fn parse_value(sources: &Sources, text: &str, source: u32, offset: usize) -> Option<Node> {
+    let value = DeValue::parse(text).ok()?;
+    let mut convert = Convert { sources, source, found: Diagnostics::default() };
+    let mut node = Node { value: convert.value(value.get_ref(), Span::default(), "", 0), span: Span::default() };
+    let place = Span { source, start: offset, end: offset + text.len() };
+    place_all(&mut node, place);
+    convert.found.is_empty().then_some(node)
+}
+
+fn place_all(node: &mut Node, place: Span) {
+    node.span = place;
+    match &mut node.value {
+        Value::Array(a) => a.iter_mut().for_each(|n| place_all(n, place)),
+        Value::Table(t) => t.values_mut().for_each(|e| {
+            e.key = place;
+            place_all(&mut e.node, place);
+        }),
+        _ => {}
+    }
+}
+
+struct Convert<'a> {
+    sources: &'a Sources,
+    source: u32,
+    found: Diagnostics,
+}
+
+impl Convert<'_> {
+    fn table(&mut self, table: &DeTable<'_>, path: &str, depth: usize) -> Value {
+        let mut out = Table::new();
+        for (k, v) in table.iter() {
+            let name = k.get_ref().to_string();
+            let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+            let (key, span) = (self.span(k.span()), self.span(v.span()));
+            let node = Node { value: self.value(v.get_ref(), span, &path, depth + 1), span };
+            out.insert(name, Entry { key, node });
+        }
+        Value::Table(out)
+    }
+
+    fn span(&self, r: std::ops::Range<usize>) -> Span {
+        Span { source: self.source, start: r.start, end: r.end }
+    }
+
+    fn fail(&mut self, span: Span, path: &str, message: &str) -> Value {
+        self.found.push(self.sources.diagnostic(span, path, message, ""));
+        Value::Null
+    }
+
+    fn value(&mut self, v: &DeValue<'_>, span: Span, path: &str, depth: usize) -> Value {
+        if depth > DEEPEST {
+            return self.fail(span, path, "tables are nested too deeply");
+        }
+        match v {
+            DeValue::String(s) => Value::Str(s.to_string()),
+            DeValue::Boolean(b) => Value::Bool(*b),
+            DeValue::Integer(i) => match i64::from_str_radix(&i.as_str().replace('_', ""), i.radix()) {
+                Ok(i) => Value::Int(i),
+                Err(_) => self.fail(span, path, "the integer does not fit into 64 bits"),
+            },
+            DeValue::Float(x) => match x.as_str().replace('_', "").parse::<f64>() {
+                Ok(x) => Value::Float(x),
+                Err(_) => self.fail(span, path, "not a number"),
+            },
+            DeValue::Datetime(_) => self.fail(span, path, "a date has no place in a scenario; simulated time is written as \"10s\""),
+            DeValue::Array(a) => Value::Array(
+                a.iter()
+                    .enumerate()
+                    .map(|(i, v)| {
+                        let span = self.span(v.span());
+                        Node { value: self.value(v.get_ref(), span, &format!("{path}.{i}"), depth + 1), span }
+                    })
+                    .collect(),
+            ),
+            DeValue::Table(t) => self.table(t, path, depth),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! The scenario file as types. Everything a user may write is declared here or in the parameter structs of the
+//! algorithms; the JSON Schema made from it is the one source of validation, editor help and reference pages.
+
+mod flow;
+mod link;
+mod table;
+
+pub use flow::FlowSpec;
+pub use link::{Direction, LinkSpec, Pipe, Wire};
+pub(crate) use table::REGISTRY_KEYS;
+pub use table::{QueueTable, SourceTable, TcpTable};
+
+use crate::registry::TopologySpec;
+use fairlane_units::Dur;
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One experiment: a network, the flows in it, how long it runs and what is recorded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// Title for reports.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// What the experiment is about.
+    #[serde(default)]
+    pub description: Option<String>,
+    /// Simulated time of a run.
+    #[schemars(extend("x-min" = "1ns", "x-max" = "1000h"))]
+    pub duration: Dur,
+    /// Time at the start that is cut from every average.
+    #[serde(default)]
+    pub warmup: Dur,
+    /// Seed of all random streams. Two scenarios with the same seed share their random numbers.
+    #[serde(default = "one")]
+    pub seed: u64,
+    /// Step of the time series. Absent: no series.
+    #[serde(default)]
+    #[schemars(extend("x-min" = "1ns"))]
+    pub sample: Option<Dur>,
+    /// Which of several shortest paths a flow takes.
+    #[serde(default)]
+    pub routing: RoutingSpec,
+    /// A builder of a regular network; its links can be refined under `links`.
+    #[serde(default)]
+    pub topology: Option<TopologySpec>,
+    /// Names of all nodes. Absent: every node that a link names.
+    #[serde(default)]
+    pub nodes: Option<Vec<String>>,
+    /// Links by name: new ones, or refinements of the builder's.
+    #[serde(default)]
+    pub links: IndexMap<String, LinkSpec>,
+    /// Groups of equal flows by name.
+    #[serde(default)]
+    pub flows: IndexMap<String, FlowSpec>,
+}
+
+fn one() -> u64 {
+    1
+}
+
+/// Choice among shortest paths (in hops).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RoutingSpec {
+    /// Equal-cost multipath (RFC 2992): a hash of the flow's name picks a path at every node.
+    #[default]
+    Ecmp,
+    /// Always the first link in the order of the file.
+    Single,
+}

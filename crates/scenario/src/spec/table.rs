@@ -1,0 +1,112 @@
+//! Tables whose parameters stay as written until all layers (builder, refinement, preset, option) lie over one another.
+
+use crate::registry::{QueueSpec, SourceSpec};
+use fairlane_tcp::{CcParams, ParamsError, TcpParams};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+
+/// Keys whose value is a one-key table naming an algorithm: another name replaces it, the same name refines it.
+pub(crate) const REGISTRY_KEYS: [&str; 4] = ["queue", "cc", "source", "topology"];
+
+/// Lays `over` on `base`: tables are merged, everything else is replaced.
+pub(crate) fn lay_json(base: &mut Value, over: &Value, registry: bool) {
+    match (base, over) {
+        (Value::Object(b), Value::Object(o)) => {
+            if registry && !o.is_empty() && b.keys().next() != o.keys().next() {
+                b.clear();
+            }
+            for (key, value) in o {
+                lay_json(b.entry(key.clone()).or_insert(Value::Null), value, REGISTRY_KEYS.contains(&key.as_str()));
+            }
+        }
+        (base, over) => base.clone_from(over),
+    }
+}
+
+macro_rules! table {
+    ($(#[$doc:meta])* $name:ident as $spec:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub(crate) Value);
+
+        impl JsonSchema for $name {
+            fn inline_schema() -> bool {
+                <$spec as JsonSchema>::inline_schema()
+            }
+            fn schema_name() -> Cow<'static, str> {
+                <$spec as JsonSchema>::schema_name()
+            }
+            fn json_schema(g: &mut SchemaGenerator) -> Schema {
+                <$spec as JsonSchema>::json_schema(g)
+            }
+        }
+
+        impl $name {
+            /// The algorithm with all its parameters, those of its preset included.
+            pub fn spec(&self) -> $spec {
+                // A table that passed validation reads; the default is never taken.
+                serde_json::from_value(crate::listing::under_preset(&self.0)).unwrap_or_default()
+            }
+        }
+
+        impl From<&$spec> for $name {
+            fn from(spec: &$spec) -> Self {
+                Self(serde_json::to_value(spec).unwrap_or(Value::Null))
+            }
+        }
+    };
+}
+
+table! {
+    /// A queue discipline with the parameters written so far.
+    QueueTable as QueueSpec
+}
+table! {
+    /// A source of traffic with the parameters written so far.
+    SourceTable as SourceSpec
+}
+
+impl QueueTable {
+    /// `over` on `base`.
+    pub fn over(over: Option<&Self>, base: Option<&Self>) -> Option<Self> {
+        let (Some(o), Some(b)) = (over, base) else { return over.or(base).cloned() };
+        let mut v = b.0.clone();
+        lay_json(&mut v, &o.0, true);
+        Some(Self(v))
+    }
+}
+
+/// TCP with the parameters written so far: a preset's name, a congestion control, and single parameters over them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TcpTable(pub(crate) Map<String, Value>);
+
+impl JsonSchema for TcpTable {
+    fn schema_name() -> Cow<'static, str> {
+        "Tcp".into()
+    }
+    fn json_schema(g: &mut SchemaGenerator) -> Schema {
+        let params = g.subschema_for::<TcpParams>();
+        let names: Vec<&str> = CcParams::ALL.iter().flat_map(|c| std::iter::once(c.name).chain(c.aliases.iter().copied())).collect();
+        json_schema!({
+            "description": "TCP: the name of a congestion control, or a table of parameters.",
+            "x-shorthand": "cc",
+            "anyOf": [{ "type": "string", "enum": names }, params],
+        })
+    }
+}
+
+impl TcpTable {
+    /// The parameters, those of the preset included, and the same table with every one of them written out.
+    pub fn complete(&self) -> Result<(Self, TcpParams), ParamsError> {
+        let params = fairlane_tcp::resolve_params(Value::Object(self.0.clone()))?;
+        match serde_json::to_value(&params) {
+            Ok(Value::Object(full)) => Ok((Self(full), params)),
+            Ok(_) => Err(ParamsError::Read("not a table".to_owned())),
+            Err(e) => Err(ParamsError::Read(e.to_string())),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The dumbbell: pairs of hosts on the two sides of one bottleneck.
+
+use super::{Builder, Graph, Misfit, plain, roomy};
+use crate::spec::Pipe;
+use fairlane_units::{Dur, Rate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Hosts s0, s1... on router r1, hosts d0, d1... on router r2, and the link `bottleneck` from r1 to r2. Access links are named like their host.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Dumbbell {
+    /// Number of host pairs.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub pairs: u32,
+    /// The access links of both sides, from host to router; unless said otherwise 100 Mbit/s, 1 ms and a queue with room for 100,000 packets.
+    pub access: Pipe,
+    /// The access links of the left side, where they differ from `access`.
+    pub left: Option<Pipe>,
+    /// The access links of the right side, where they differ from `access`.
+    pub right: Option<Pipe>,
+    /// Delay of each left access link, one a pair; over `left`.
+    pub delays: Option<Vec<Dur>>,
+    /// Rate of each left access link, one a pair; over `left`.
+    pub rates: Option<Vec<Rate>>,
+    /// The link from r1 to r2; unless said otherwise 10 Mbit/s and 20 ms.
+    pub bottleneck: Pipe,
+}
+
+impl Default for Dumbbell {
+    fn default() -> Self {
+        Self {
+            pairs: 1,
+            access: Pipe::default(),
+            left: None,
+            right: None,
+            delays: None,
+            rates: None,
+            bottleneck: Pipe::default(),
+        }
+    }
+}
+
+impl Builder for Dumbbell {
+    fn filled(&self) -> Self {
+        let access = self.access.over(&plain(Rate::from_mbps(100), Dur::from_ms(1))).or_queue(Some(&roomy())).filled();
+        let bottleneck = self.bottleneck.over(&plain(Rate::from_mbps(10), Dur::from_ms(20))).filled();
+        let side = |s: &Option<Pipe>| s.as_ref().map(|s| s.over(&access).filled());
+        Self { left: side(&self.left), right: side(&self.right), access, bottleneck, ..self.clone() }
+    }
+
+    fn check(&self) -> Vec<Misfit> {
+        let list = |field: &'static str, len: Option<usize>| {
+            len.filter(|&n| n != self.pairs as usize).map(|n| Misfit {
+                field,
+                message: format!("`{field}` lists {n} values for {} pairs", self.pairs),
+                help: "give one value for each pair, or leave it out".to_owned(),
+            })
+        };
+        let delays = list("delays", self.delays.as_ref().map(Vec::len));
+        let rates = list("rates", self.rates.as_ref().map(Vec::len));
+        let zero = self.rates.as_ref().is_some_and(|r| r.contains(&Rate::from_bps(0))).then(|| Misfit {
+            field: "rates",
+            message: "a link's rate is zero".to_owned(),
+            help: "write a rate such as \"10Mbit/s\"".to_owned(),
+        });
+        [delays, rates, zero].into_iter().flatten().collect()
+    }
+
+    fn graph(&self) -> Graph {
+        let mut g = Graph::default();
+        g.node("r1");
+        g.node("r2");
+        g.link("bottleneck", "r1", "r2", self.bottleneck.clone());
+        let left = self.left.as_ref().unwrap_or(&self.access);
+        let right = self.right.as_ref().unwrap_or(&self.access);
+        for i in 0..self.pairs as usize {
+            let mut pipe = left.clone();
+            pipe.delay = self.delays.as_ref().and_then(|d| d.get(i)).copied().or(pipe.delay);
+            pipe.rate = self.rates.as_ref().and_then(|r| r.get(i)).copied().or(pipe.rate);
+            // A single link's own delay and rate hold for both its directions.
+            if let Some(reverse) = &mut pipe.reverse {
+                reverse.delay = self.delays.as_ref().map_or(reverse.delay, |_| pipe.delay);
+                reverse.rate = self.rates.as_ref().map_or(reverse.rate, |_| pipe.rate);
+            }
+            let (s, d) = (format!("s{i}"), format!("d{i}"));
+            g.node(&s);
+            g.node(&d);
+            g.link(&s, &s, "r1", pipe);
+            g.link(&d, &d, "r2", right.clone());
+        }
+        g
+    }
+
+    fn hosts(&self) -> String {
+        let last = self.pairs.saturating_sub(1);
+        format!("the dumbbell with pairs = {} has hosts s0..s{last} and d0..d{last}", self.pairs)
+    }
+}

@@ -1,0 +1,63 @@
+//! The parking lot: a chain of bottlenecks, one flow along all of them and one across each.
+
+use super::{Builder, Graph, Misfit, plain, roomy};
+use crate::spec::Pipe;
+use fairlane_units::{Dur, Rate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Routers r0, r1... joined by the links hop1, hop2...; hosts s0 and d0 at the two ends, and hosts s1 and d1 on either side of hop1, s2 and d2 of hop2, and so on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ParkingLot {
+    /// Number of bottlenecks in the chain.
+    #[schemars(range(min = 1, max = 1_000))]
+    pub hops: u32,
+    /// The access links, from host to router; unless said otherwise 100 Mbit/s, 1 ms and a queue with room for 100,000 packets.
+    pub access: Pipe,
+    /// The links of the chain; unless said otherwise 10 Mbit/s and 20 ms.
+    pub bottleneck: Pipe,
+}
+
+impl Default for ParkingLot {
+    fn default() -> Self {
+        Self { hops: 3, access: Pipe::default(), bottleneck: Pipe::default() }
+    }
+}
+
+impl Builder for ParkingLot {
+    fn filled(&self) -> Self {
+        Self {
+            access: self.access.over(&plain(Rate::from_mbps(100), Dur::from_ms(1))).or_queue(Some(&roomy())).filled(),
+            bottleneck: self.bottleneck.over(&plain(Rate::from_mbps(10), Dur::from_ms(20))).filled(),
+            hops: self.hops,
+        }
+    }
+
+    fn check(&self) -> Vec<Misfit> {
+        Vec::new()
+    }
+
+    fn graph(&self) -> Graph {
+        let mut g = Graph::default();
+        for i in 0..=self.hops {
+            g.node(format!("r{i}"));
+        }
+        for i in 1..=self.hops {
+            g.link(format!("hop{i}"), &format!("r{}", i - 1), &format!("r{i}"), self.bottleneck.clone());
+        }
+        for i in 0..=self.hops {
+            let (at, to) = if i == 0 { (0, self.hops) } else { (i - 1, i) };
+            let (s, d) = (format!("s{i}"), format!("d{i}"));
+            g.node(&s);
+            g.node(&d);
+            g.link(&s, &s, &format!("r{at}"), self.access.clone());
+            g.link(&d, &d, &format!("r{to}"), self.access.clone());
+        }
+        g
+    }
+
+    fn hosts(&self) -> String {
+        format!("the parking lot with hops = {0} has hosts s0..s{0} and d0..d{0}", self.hops)
+    }
+}

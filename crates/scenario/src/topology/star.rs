@@ -1,0 +1,60 @@
+//! The star: clients and one server around a router.
+
+use super::{Builder, Graph, Misfit, plain};
+use crate::spec::{Pipe, QueueTable};
+use fairlane_units::{Dur, Rate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Hosts c0, c1... and `server` on the router r. Client links are named like their host and lead to the router; the link `server` leads from the router to the server.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Star {
+    /// Number of clients.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub clients: u32,
+    /// The links of the clients; unless said otherwise 10 Mbit/s and 3 ms.
+    pub access: Pipe,
+    /// The link of the server; unless said otherwise 50 Mbit/s and 10 ms.
+    pub server: Pipe,
+    /// The queue of every direction of every link that names none.
+    pub queue: Option<QueueTable>,
+}
+
+impl Default for Star {
+    fn default() -> Self {
+        Self { clients: 1, access: Pipe::default(), server: Pipe::default(), queue: None }
+    }
+}
+
+impl Builder for Star {
+    fn filled(&self) -> Self {
+        let fill = |p: &Pipe, rate, ms| {
+            let queue = QueueTable::over(p.queue.as_ref(), self.queue.as_ref());
+            Pipe { queue, ..p.over(&plain(Rate::from_mbps(rate), Dur::from_ms(ms))) }.filled()
+        };
+        let queue = self.queue.as_ref().map(|q| QueueTable::from(&q.spec()));
+        Self { access: fill(&self.access, 10, 3), server: fill(&self.server, 50, 10), queue, clients: self.clients }
+    }
+
+    fn check(&self) -> Vec<Misfit> {
+        Vec::new()
+    }
+
+    fn graph(&self) -> Graph {
+        let mut g = Graph::default();
+        g.node("r");
+        g.node("server");
+        g.link("server", "r", "server", self.server.clone());
+        for i in 0..self.clients {
+            let c = format!("c{i}");
+            g.node(&c);
+            g.link(&c, &c, "r", self.access.clone());
+        }
+        g
+    }
+
+    fn hosts(&self) -> String {
+        format!("the star with clients = {} has hosts c0..c{} and server", self.clients, self.clients.saturating_sub(1))
+    }
+}

@@ -1,0 +1,150 @@
+//! A table of what people get wrong: each input gives these findings, with place and hint.
+
+use fairlane_scenario::{Format, resolve, resolve_bytes};
+
+/// A scenario that is right; the cases replace or add one line.
+const GOOD: &str = r#"duration = "10s"
+[topology.dumbbell]
+pairs = 2
+bottleneck = { rate = "10Mbit/s", delay = "20ms", queue.droptail.limit = "50p" }
+[flows.tcp]
+from = "s{i}"
+to = "d{i}"
+count = 2
+tcp = "newreno"
+"#;
+
+/// (what, text to replace, replacement, line:column-end_column, path, part of the message, part of the help)
+type Case = (&'static str, &'static str, &'static str, &'static str, &'static str, &'static str, &'static str);
+
+#[rustfmt::skip]
+const CASES: &[Case] = &[
+    ("unknown key", "pairs = 2", "pars = 2", "3:1-5", "topology.dumbbell.pars", "unknown key `pars`", "did you mean `pairs`?"),
+    ("key of another tool", "rate = \"10Mbit/s\"", "bandwidth = \"10Mbit/s\"", "4:16-25", "topology.dumbbell.bottleneck.bandwidth", "unknown key `bandwidth`", "it is called `rate` here"),
+    ("unknown parameter of a queue", "droptail.limit", "droptail.limt", "4:66-70", "topology.dumbbell.bottleneck.queue.droptail.limt", "unknown key `limt`", "did you mean `limit`?"),
+    ("unknown algorithm", "droptail.limit = \"50p\"", "rde = {}", "4:57-60", "topology.dumbbell.bottleneck.queue", "unknown queue \"rde\"", "did you mean `red`?"),
+    ("two algorithms", "queue.droptail.limit = \"50p\"", "queue = { red = {}, droptail = {} }", "4:59-86", "topology.dumbbell.bottleneck.queue", "one queue is wanted, found red and droptail", "queue = \"droptail\""),
+    ("unknown control", "\"newreno\"", "\"newrenno\"", "9:7-17", "flows.tcp.tcp.cc", "unknown cc \"newrenno\"", "did you mean `newreno`?"),
+    ("wrong unit", "\"20ms\"", "\"20MB\"", "4:43-49", "topology.dumbbell.bottleneck.delay", "unknown unit \"MB\"", "\"20ms\""),
+    ("ambiguous unit", "\"10Mbit/s\"", "\"10Mbps\"", "4:23-31", "topology.dumbbell.bottleneck.rate", "ambiguous", "10Mbit/s"),
+    ("bare number", "\"10s\"", "10", "1:12-14", "duration", "10 has no unit", "write \"10s\""),
+    ("bare number in quotes", "\"50p\"", "\"50\"", "4:74-78", "topology.dumbbell.bottleneck.queue.droptail.limit", "bare number", "\"50p\""),
+    ("negative rate", "\"10Mbit/s\"", "\"-10Mbit/s\"", "4:23-34", "topology.dumbbell.bottleneck.rate", "negative", "10Mbit/s"),
+    ("negative number", "\"20ms\"", "-20", "4:43-46", "topology.dumbbell.bottleneck.delay", "-20 is negative", "20ms"),
+    ("zero rate", "\"10Mbit/s\"", "\"0Mbit/s\"", "4:23-32", "topology.dumbbell.bottleneck.rate", "zero is not allowed", "allowed is 1bit/s to 10Tbit/s"),
+    ("huge duration", "\"10s\"", "\"1e30s\"", "1:12-19", "duration", "too large", ""),
+    ("long duration", "\"10s\"", "\"2000h\"", "1:12-19", "duration", "more than 1000h", ""),
+    ("huge rate", "\"10Mbit/s\"", "\"11Tbit/s\"", "4:23-33", "topology.dumbbell.bottleneck.rate", "more than 10Tbit/s", ""),
+    ("NaN", "delay = \"20ms\"", "delay = \"20ms\", loss = nan", "4:58-61", "topology.dumbbell.bottleneck.loss", "NaN", "finite"),
+    ("NaN as a quantity", "\"20ms\"", "nan", "4:43-46", "topology.dumbbell.bottleneck.delay", "NaN is not a quantity", "20ms"),
+    ("probability above one", "delay = \"20ms\"", "delay = \"20ms\", loss = 1.5", "4:58-61", "topology.dumbbell.bottleneck.loss", "1.5 is out of range", "allowed is 0 to 1"),
+    ("number as text", "pairs = 2", "pairs = \"2\"", "3:9-12", "topology.dumbbell.pairs", "expected an integer, found \"2\"", "without quotes"),
+    ("fraction of a pair", "pairs = 2", "pairs = 2.5", "3:9-12", "topology.dumbbell.pairs", "expected an integer, found 2.5", ""),
+    ("missing duration", "duration = \"10s\"", "", "1:1-2", "duration", "`duration` is missing", "write duration = \"20ms\""),
+    ("missing end", "to = \"d{i}\"", "", "5:1-12", "flows.tcp.to", "`to` is missing", ""),
+    ("unknown node", "\"d{i}\"", "\"e1\"", "7:6-10", "flows.tcp.to", "there is no node `e1`", "did you mean"),
+    ("member beyond the builder", "count = 2", "count = 3", "6:8-14", "flows.tcp.from", "flow `tcp.2`: there is no node `s2`", "pairs = 2 has hosts s0..s1"),
+    ("other placeholder", "\"d{i}\"", "\"d{n}\"", "7:6-12", "flows.tcp.to", "placeholder other than {i}", ""),
+    ("same ends", "\"d{i}\"", "\"s{i}\"", "7:6-12", "flows.tcp.to", "flow `tcp.0` begins and ends at `s0`", ""),
+    ("no transport", "tcp = \"newreno\"", "", "5:8-11", "flows.tcp", "flow `tcp` has no transport", "tcp = \"newreno\""),
+    ("two transports", "count = 2", "count = 2\nudp = {}", "9:7-9", "flows.tcp.udp", "both tcp and udp", ""),
+    ("udp without a source", "tcp = \"newreno\"", "udp = {}", "5:8-11", "flows.tcp", "has no source", "source.cbr"),
+    ("udp without a pace", "tcp = \"newreno\"", "udp = {}\nsource = \"bulk\"", "10:10-16", "flows.tcp.source", "at its own pace", "source.cbr"),
+    ("window 0", "tcp = \"newreno\"", "tcp = { window = \"0p\" }", "9:18-22", "flows.tcp.tcp.window", "zero is not allowed", "1p"),
+    ("unknown preset", "tcp = \"newreno\"", "tcp = { preset = \"ns4\" }", "9:18-23", "flows.tcp.tcp.preset", "unknown value \"ns4\"", "did you mean `ns2`?"),
+    ("file of no size", "count = 2", "count = 2\nsource.file = { size = \"0B\" }", "9:24-28", "flows.tcp.source.file.size", "zero is not allowed", ""),
+    ("start after the end", "count = 2", "count = 2\nstart = \"10s\"", "9:9-14", "flows.tcp.start", "the run ends at 10s", ""),
+    ("last start after the end", "count = 2", "count = 2\nstagger = \"10s\"", "9:11-16", "flows.tcp.stagger", "starts at 10s, the run ends at 10s", ""),
+    ("stop before start", "count = 2", "count = 2\nstart = \"5s\"\nstop = \"5s\"", "10:8-12", "flows.tcp.stop", "stops at 5s, but starts at 5s", ""),
+    ("warm-up as long as the run", "[topology", "warmup = \"10s\"\n[topology", "2:10-15", "warmup", "leaves nothing", "shorter"),
+    ("zero step", "[topology", "sample = \"0s\"\n[topology", "2:10-14", "sample", "zero is not allowed", "1ns"),
+    ("too fine a step", "[topology", "sample = \"1us\"\n[topology", "2:10-15", "sample", "the limit is 10000000", "at least"),
+    ("list of the wrong length", "pairs = 2", "pairs = 2\ndelays = [\"1ms\"]", "4:10-17", "topology.dumbbell.delays", "lists 1 values for 2 pairs", ""),
+    ("zero in a list", "pairs = 2", "pairs = 2\nrates = [\"1Mbit/s\", \"0bit/s\"]", "4:9-30", "topology.dumbbell.rates", "rate is zero", ""),
+    ("unknown link", "[flows.tcp]", "[links.botleneck]\nrate = \"1Mbit/s\"\ndelay = \"0s\"\n[flows.tcp]", "5:8-17", "links.botleneck", "link `botleneck` has no `from`", "did you mean the builder's link `bottleneck`?"),
+    ("builder's link moved", "[flows.tcp]", "[links.bottleneck]\nto = \"r3\"\n[flows.tcp]", "6:6-10", "links.bottleneck.to", "has to = \"r2\", not \"r3\"", ""),
+    ("link to itself", "[flows.tcp]", "[links.x]\nfrom = \"a\"\nto = \"a\"\nrate = \"1Mbit/s\"\ndelay = \"0s\"\n[flows.tcp]", "7:6-9", "links.x.to", "begins and ends at `a`", ""),
+    ("link without rate", "[flows.tcp]", "[links.x]\nfrom = \"a\"\nto = \"b\"\ndelay = \"0s\"\n[flows.tcp]", "5:8-9", "links.x", "link `x` has no `rate`", "10Mbit/s"),
+    ("name of a reverse direction", "[flows.tcp]", "[links.\"s0.reverse\"]\nfrom = \"a\"\nto = \"b\"\nrate = \"1Mbit/s\"\ndelay = \"0s\"\n[flows.tcp]", "5:8-20", "links.s0.reverse", "other direction of link `s0`", ""),
+    ("no route", "[flows.tcp]", "[links.x]\nfrom = \"a\"\nto = \"b\"\nrate = \"1Mbit/s\"\ndelay = \"0s\"\n[flows.u]\nfrom = \"s0\"\nto = \"b\"\ntcp = {}\n[flows.tcp]", "12:6-9", "flows.u.to", "no route from `s0` to `b`", ""),
+    ("one-way link", "[flows.tcp]", "[links.bottleneck]\nduplex = false\n[flows.tcp]", "9:6-12", "flows.tcp.to", "no route from `d0` to `s0` for its acknowledgments", "one way"),
+    ("node not declared", "[topology", "nodes = [\"a\"]\n[links.x]\nfrom = \"a\"\nto = \"aa\"\nrate = \"1Mbit/s\"\ndelay = \"0s\"\n[topology", "5:6-10", "links.x.to", "no node `aa` in `nodes`", "known nodes: r1, r2"),
+    ("node twice", "[topology", "nodes = [\"a\", \"r1\"]\n[topology", "2:15-19", "nodes.1", "node `r1` appears twice", "builder"),
+    ("flow names meet", "[flows.tcp]", "[flows.\"tcp.1\"]\nfrom = \"s0\"\nto = \"d1\"\ntcp = {}\n[flows.tcp]", "9:8-11", "flows.tcp", "two flows are named `tcp.1`", ""),
+    ("permutation of one", "count = 2", "count = 1\npermute = true", "9:11-15", "flows.tcp.permute", "at least two members", ""),
+    ("no flows", "[flows.tcp]", "[links.bottleneck.reverse.queue.droptail]\nlimit = \"1p\"\n[topology.dumbbell.x]", "7:20-21", "topology.dumbbell.x", "unknown key `x`", ""),
+    ("key twice", "pairs = 2", "pairs = 2\npairs = 3", "4:1-6", "", "duplicate key", ""),
+    ("syntax", "pairs = 2", "pairs = ", "3:9-10", "", "TOML syntax", ""),
+    ("date", "\"10s\"", "2013-01-01", "1:12-22", "duration", "a date has no place", ""),
+    ("odd fat-tree", "[topology.dumbbell]\npairs = 2\nbottleneck", "[topology.fat_tree]\nk = 3\n#", "3:5-6", "topology.fat_tree.k", "half the ports", "even"),
+    ("two builders", "[flows.tcp]", "[topology.star]\n[flows.tcp]", "2:2-10", "topology", "one topology is wanted, found dumbbell and star", ""),
+    ("queue that holds nothing", "\"50p\"", "\"0p\"", "4:74-78", "links.bottleneck.queue.droptail.limit", "holds nothing", ""),
+];
+
+#[test]
+fn every_mistake_has_its_place_and_its_hint() {
+    assert!(resolve(GOOD, "x.toml", Format::Toml, &[]).is_ok());
+    let mut wrong = Vec::new();
+    for (what, old, new, place, path, message, help) in CASES {
+        assert!(GOOD.contains(old), "{what}: the text to replace is not there");
+        let text = GOOD.replacen(old, new, 1);
+        let Err(found) = resolve(&text, "x.toml", Format::Toml, &[]) else {
+            wrong.push(format!("{what}: accepted"));
+            continue;
+        };
+        let fits = found.list.iter().any(|d| {
+            let at = format!("{}:{}-{}", d.line.unwrap_or(0), d.column, d.end_column);
+            at == *place && d.path == *path && d.message.contains(message) && d.help.contains(help)
+        });
+        if !fits {
+            let got: Vec<String> = found.list.iter().map(|d| format!("{}-{}\n{d}", d.column, d.end_column)).collect();
+            wrong.push(format!("{what}: wanted {place} {path}: {message} | {help}\ngot {}", got.join("\n")));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {}\n{}", wrong.len(), CASES.len(), wrong.join("\n"));
+}
+
+#[test]
+fn all_mistakes_are_told_at_once() {
+    let text = GOOD.replace("\"10s\"", "10").replace("pairs", "pars").replace("\"50p\"", "\"fifty\"").replace("to = \"d{i}\"\n", "");
+    let found = resolve(&text, "x.toml", Format::Toml, &[]).unwrap_err();
+    let paths: Vec<&str> = found.list.iter().map(|d| d.path.as_str()).collect();
+    assert_eq!(paths, ["duration", "topology.dumbbell.pars", "topology.dumbbell.bottleneck.queue.droptail.limit", "flows.tcp.to"]);
+}
+
+#[test]
+fn files_that_are_no_scenario() {
+    let message = |bytes: &[u8]| {
+        let d = resolve_bytes(bytes, "x.toml", Format::Toml, &[]).unwrap_err().list.remove(0);
+        (d.message, d.line, d.column)
+    };
+    assert_eq!(message(b""), ("the file is empty".to_owned(), Some(1), 1));
+    assert_eq!(message(b" \n\n").0, "the file is empty");
+    let (text, line, column) = message(b"a = 1\nb = \xff");
+    assert!(text.contains("not a text file: byte 0xff"), "{text}");
+    assert_eq!((line, column), (Some(2), 5));
+    assert!(message(b"\x7fELF\x02\x01\x01\0\0").0.contains("not a text file"));
+    assert!(message(&vec![b'#'; (16 << 20) + 1]).0.contains("too large"));
+    assert!(message("[".repeat(100_000).as_bytes()).0.contains("TOML syntax"));
+    let json = |text: &str| resolve(text, "x.json", Format::Json, &[]).unwrap_err().list.remove(0);
+    assert!(json(&"[".repeat(100_000)).message.contains("nested too deeply"));
+    assert!(json("[1]").message.contains("a scenario is an object"));
+    let d = json("{\n  \"duration\": \"10s\"\n  \"seed\": 1\n}");
+    assert_eq!((d.line, d.column, d.message.as_str()), (Some(3), 3, "JSON syntax: expected `,` or `}`"));
+    let d = json("{\"duration\": NaN, \"flows\": {}}");
+    assert_eq!((d.path.as_str(), d.message.as_str()), ("duration", "NaN is not a quantity"));
+}
+
+#[test]
+fn options_are_named_in_place_of_lines() {
+    let set = |path: &str, value: &str| resolve(GOOD, "x.toml", Format::Toml, &[(path.to_owned(), value.to_owned())]);
+    let wrong = |path: &str, value: &str| set(path, value).unwrap_err().list.remove(0);
+    let d = wrong("topology.dumbbell.bottleneck.queue.red.mni", "10p");
+    assert_eq!((d.line, d.file.as_str()), (None, "--set topology.dumbbell.bottleneck.queue.red.mni=10p"));
+    assert_eq!((d.message.as_str(), d.help.as_str()), ("unknown key `mni`", "did you mean `min`?"));
+    let d = wrong("duration", "5");
+    assert_eq!((d.message.as_str(), d.column, d.end_column), ("5 has no unit", 10, 11));
+    assert!(wrong("a..b", "1").message.contains("not a path"));
+    assert!(wrong("flows.tcp.to", "nowhere").message.contains("no node `nowhere`"));
+    assert!(set("links.bottleneck.queue.red.min", "10p").is_ok());
+}

@@ -1,0 +1,115 @@
+//! What a resolved scenario holds, and that it resolves to itself.
+
+use fairlane_scenario::{Format, Resolved, resolve, schema};
+use serde_json::{Value, json};
+
+fn read(text: &str, sets: &[(&str, &str)]) -> Resolved {
+    let sets: Vec<(String, String)> = sets.iter().map(|(p, v)| ((*p).to_owned(), (*v).to_owned())).collect();
+    resolve(text, "x.toml", Format::Toml, &sets).unwrap_or_else(|e| panic!("{e}"))
+}
+
+const DUMBBELL: &str = r#"
+duration = "100s"
+sample = "10ms"
+[topology.dumbbell]
+pairs = 5
+left = { delay = "2ms" }
+delays = ["1ms", "2ms", "3ms", "4ms", "5ms"]
+bottleneck = { rate = "10Mbit/s", delay = "20ms", queue.red = { preset = "ns2", min = "10p" } }
+[links.bottleneck]
+queue.red.max = "30p"
+reverse = { rate = "1Mbit/s" }
+[flows.tcp]
+from = "s{i}"
+to = "d{i}"
+count = 4
+stagger = "100ms"
+spread = "10ms"
+permute = true
+tcp = { preset = "ns2", cc = "Newreno", window = "10000p" }
+[flows.cbr]
+from = "s4"
+to = "d4"
+udp = {}
+source.cbr = { rate = "5Mbit/s", size = "1000B" }
+"#;
+
+#[test]
+fn resolved_scenario_resolves_to_itself() {
+    let first = read(DUMBBELL, &[]);
+    for text in [first.to_json().to_string(), first.to_json_expanded().to_string()] {
+        let second = Resolved::from_json(&text).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(second, first);
+        assert_eq!(second.to_json_expanded(), first.to_json_expanded());
+    }
+}
+
+#[test]
+fn layers_lie_over_one_another() {
+    let v = read(DUMBBELL, &[("links.bottleneck.queue.red.max_p", "0.02"), ("seed", "7")]).to_json_expanded();
+    let red = &v["expanded"]["links"][0]["queue"]["red"];
+    // Builder's table, refinement, option, preset of the queue, in this order of strength from the option down.
+    assert_eq!((&red["min"], &red["max"], &red["max_p"], &red["measure"]), (&json!("10p"), &json!("30p"), &json!(0.02), &json!("bytes")));
+    let names: Vec<&str> = v["expanded"]["links"].as_array().unwrap().iter().map(|l| l["name"].as_str().unwrap()).collect();
+    assert_eq!(names[..4], ["bottleneck", "bottleneck.reverse", "s0", "s0.reverse"]);
+    let reverse = &v["expanded"]["links"][1];
+    assert_eq!((&reverse["rate"], &reverse["delay"], &reverse["queue"]), (&json!("1Mbit/s"), &json!("20ms"), &v["expanded"]["links"][0]["queue"]));
+    let s2 = &v["expanded"]["links"][10];
+    assert_eq!((&s2["name"], &s2["delay"], &s2["rate"]), (&json!("s2"), &json!("3ms"), &json!("100Mbit/s")));
+    assert_eq!(v["seed"], 7);
+    // Another algorithm replaces the builder's.
+    let v = read(DUMBBELL, &[("links.bottleneck.queue", "droptail")]).to_json_expanded();
+    assert!(v["expanded"]["links"][0]["queue"].get("droptail").is_some());
+}
+
+#[test]
+fn flows_are_complete() {
+    let r = read(DUMBBELL, &[]);
+    let v = r.to_json_expanded();
+    let tcp = &v["flows"]["tcp"]["tcp"];
+    assert_eq!((&tcp["preset"], &tcp["cc"], &tcp["window"], &tcp["ack_every"]), (&json!("ns2"), &json!("newreno"), &json!("10000p"), &json!(1)));
+    assert_eq!(v["flows"]["tcp"]["source"], json!({"bulk": {}}));
+    let members: Vec<(&str, &str)> = r.expanded.flows.iter().map(|m| (m.name.as_str(), m.from.as_str())).collect();
+    assert_eq!(members, [("tcp.0", "s0"), ("tcp.1", "s1"), ("tcp.2", "s2"), ("tcp.3", "s3"), ("cbr", "s4")]);
+    for (i, m) in r.expanded.flows[..4].iter().enumerate() {
+        assert_ne!(m.to, format!("d{i}"));
+        let start = m.start.as_secs_f64() - 0.1 * i as f64;
+        assert!((0.0..0.01).contains(&start), "{start}");
+    }
+}
+
+#[test]
+fn warnings_name_what_is_doubtful() {
+    let short = read(DUMBBELL, &[("duration", "1s"), ("sample", "100ms"), ("flows.tcp.tcp.window", "5p")]);
+    let all = short.warnings.join("\n");
+    for part in ["less than 50 round trips", "coarser than the round trip", "the window limits it"] {
+        assert!(all.contains(part), "{part} not in {all}");
+    }
+    assert_eq!(read(DUMBBELL, &[]).warnings, Vec::<String>::new());
+}
+
+#[test]
+fn json_is_the_same_tree() {
+    let text = r#"{"duration": "10s", "links": {"l": {"from": "a", "to": "b", "rate": "1Mbit/s", "delay": "5ms", "queue": "RED"}},
+        "flows": {"f": {"from": "a", "to": "b", "tcp": "newreno", "stop": null}}}"#;
+    let r = resolve(text, "x.json", Format::Json, &[]).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(r.expanded.nodes, ["a", "b"]);
+    assert_eq!(r.expanded.links.len(), 2);
+    assert!(r.to_json()["links"]["l"]["queue"].get("red").is_some());
+}
+
+#[test]
+fn schema_describes_every_parameter() {
+    let schema = schema();
+    assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+    let mut bare = Vec::new();
+    for (name, def) in schema["$defs"].as_object().unwrap() {
+        for (key, property) in def["properties"].as_object().into_iter().flatten() {
+            let described = property.get("description").is_some_and(Value::is_string);
+            if !described {
+                bare.push(format!("{name}.{key}"));
+            }
+        }
+    }
+    assert_eq!(bare, Vec::<String>::new());
+}
