@@ -1,0 +1,146 @@
+//! Congestion control: the algorithm owns its window; finding and repairing losses stays with the sender.
+
+mod registry;
+pub mod reno;
+
+pub use registry::{AnyCc, CcInfo, CcParams};
+
+use fairlane_units::{Dur, Rate, Time};
+
+/// What an acknowledgment of new data tells the algorithm.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AckSample {
+    /// When it arrived.
+    pub now: Time,
+    /// Payload bytes newly acknowledged, cumulatively.
+    pub acked: u64,
+    /// Bytes newly covered by SACK blocks.
+    pub sacked: u64,
+    /// Bytes in flight after it.
+    pub in_flight: u64,
+    /// Payload bytes acknowledged or SACKed since the flow began.
+    pub delivered: u64,
+    /// Round-trip time it measured, if it did (Karn's algorithm).
+    pub rtt: Option<Dur>,
+    /// Smoothed round-trip time; zero before the first measurement.
+    pub srtt: Dur,
+    /// Smallest round-trip time seen; [`Dur::MAX`] before the first.
+    pub min_rtt: Dur,
+    /// Delivery rate, where the sender measures it.
+    pub delivery_rate: Option<Rate>,
+    /// Number of round trips since the flow began.
+    pub round: u64,
+    /// Whether the window was what limited the sender (RFC 7661 section 4.3).
+    pub cwnd_limited: bool,
+    /// Whether the sender ran out of data.
+    pub app_limited: bool,
+    /// Bytes acknowledged as marked with congestion experienced.
+    pub ce_bytes: u64,
+    /// Whether the sender repairs losses: in recovery or after a timeout.
+    pub in_recovery: bool,
+}
+
+/// The kind of a congestion event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CongestionKind {
+    /// Duplicate or selective acknowledgments tell of a loss (RFC 5681 section 3.2).
+    FastRetransmit,
+    /// The same for a scheme that starts again from one segment (Tahoe, Jacobson 1988).
+    FastRetransmitRestart,
+    /// The retransmission timer went off (RFC 5681 section 3.1).
+    Timeout {
+        /// Whether it is the first for this segment: its back-off had not begun.
+        first: bool,
+    },
+    /// ECN echo (RFC 3168 section 6.1.2).
+    EcnEcho,
+}
+
+/// A sign of congestion, told once for each loss event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CongestionEvent {
+    /// What happened.
+    pub kind: CongestionKind,
+    /// When.
+    pub now: Time,
+    /// Bytes in flight, without those of limited transmit (RFC 5681 equation 4, RFC 3042 section 2).
+    pub flight: u64,
+}
+
+/// The end of fast recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecoveryExit {
+    /// When.
+    pub now: Time,
+    /// Upper bound the scheme sets on the window (RFC 6582 section 3.2 step 3), in bytes; `u64::MAX` for none.
+    pub bound: u64,
+    /// Bytes that partial acknowledgments took from the window beyond its inflation.
+    pub deflated: u64,
+    /// Whether the window becomes the slow-start threshold.
+    pub to_ssthresh: bool,
+}
+
+/// A congestion control algorithm. It never sees segments: it hears of acknowledgments and losses and says how much may be in flight.
+///
+/// `cwnd` is never below one segment.
+pub trait CongestionControl: Send {
+    /// The connection is open: the window becomes `window` bytes (RFC 5681 section 3.1).
+    fn on_established(&mut self, now: Time, window: u64);
+    /// New data was acknowledged.
+    fn on_ack(&mut self, s: &AckSample);
+    /// A loss event or an ECN echo.
+    fn on_congestion(&mut self, e: &CongestionEvent);
+    /// Fast recovery is over.
+    fn on_recovery_exit(&mut self, e: &RecoveryExit);
+    /// Data goes out after an idle time above the RTO; the window shrinks to `window` if it is larger (RFC 5681 section 4.1).
+    fn on_idle_restart(&mut self, now: Time, window: u64);
+    /// A SYN was lost: the slow-start threshold becomes `ssthresh`.
+    fn on_syn_loss(&mut self, ssthresh: u64) {
+        let _ = ssthresh;
+    }
+    /// A segment of `bytes` payload went out.
+    fn on_sent(&mut self, now: Time, bytes: u64, in_flight: u64) {
+        let _ = (now, bytes, in_flight);
+    }
+    /// The last reduction was a mistake (for instance RFC 3708): take it back.
+    fn undo(&mut self) {}
+    /// Whether the algorithm decides alone what may be in flight during recovery.
+    fn owns_recovery(&self) -> bool {
+        false
+    }
+    /// Congestion window in bytes.
+    fn cwnd(&self) -> u64;
+    /// Slow-start threshold in bytes; `u64::MAX` while arbitrarily high.
+    fn ssthresh(&self) -> u64;
+    /// The rate to pace segments at; `None`: window bursts.
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+    /// Inner variables for plots, by name.
+    fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        let _ = out;
+    }
+}
+
+/// Algorithms that can be boxed and still cloned with the world they live in.
+pub trait CloneCc {
+    /// A boxed copy.
+    fn clone_box(&self) -> Box<dyn CustomCc>;
+}
+
+/// A user's own algorithm: anything that is [`CongestionControl`] and `Clone`.
+pub trait CustomCc: CongestionControl + CloneCc {}
+
+impl<T: CongestionControl + Clone + 'static> CloneCc for T {
+    fn clone_box(&self) -> Box<dyn CustomCc> {
+        Box::new(self.clone())
+    }
+}
+
+impl<T: CongestionControl + CloneCc> CustomCc for T {}
+
+impl Clone for Box<dyn CustomCc> {
+    fn clone(&self) -> Self {
+        (**self).clone_box()
+    }
+}

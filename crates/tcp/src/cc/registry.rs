@@ -1,0 +1,217 @@
+//! One line per congestion control algorithm; everything that lists them is made from these lines.
+
+use super::reno::{Reno, RenoParams};
+use super::{AckSample, CongestionControl, CongestionEvent, CustomCc, RecoveryExit};
+use crate::config::TcpConfig;
+use crate::params::Scheme;
+use fairlane_units::{Rate, Time};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Error, MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+
+/// What is known of an algorithm.
+#[derive(Clone, Debug)]
+pub struct CcInfo {
+    /// Its name in scenarios.
+    pub name: &'static str,
+    /// Other names it is known by, those of ns-2 among them.
+    pub aliases: &'static [&'static str],
+    /// One sentence with its source.
+    pub doc: &'static str,
+    /// The recovery scheme it implies.
+    pub scheme: Scheme,
+    /// Schema of its own parameters.
+    pub schema: fn() -> Schema,
+}
+
+macro_rules! algorithms {
+    ($($variant:ident $name:literal $aliases:tt, $params:ty => $state:ty, $scheme:ident, $doc:literal;)*) => {
+        /// The choice of an algorithm: its name, or its name with its own parameters (`cc.NAME = {...}`).
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum CcParams {
+            $(#[doc = $doc] $variant($params),)*
+        }
+
+        /// A built-in algorithm, or a user's own.
+        #[derive(Clone)]
+        pub enum AnyCc {
+            $(#[doc = $doc] $variant($state),)*
+            /// Not built in.
+            Custom(Box<dyn CustomCc>),
+        }
+
+        impl CcParams {
+            /// All algorithms.
+            pub const ALL: &'static [CcInfo] = &[
+                $(CcInfo { name: $name, aliases: &$aliases, doc: $doc, scheme: Scheme::$scheme, schema: || schemars::schema_for!($params) },)*
+            ];
+            /// Its name.
+            pub fn name(&self) -> &'static str {
+                match self { $(Self::$variant(_) => $name,)* }
+            }
+            /// The recovery scheme it implies.
+            pub fn implied_scheme(&self) -> Scheme {
+                match self { $(Self::$variant(_) => Scheme::$scheme,)* }
+            }
+            /// The algorithm in its first state.
+            pub fn build(&self, config: &TcpConfig) -> AnyCc {
+                match self { $(Self::$variant(p) => AnyCc::$variant(<$state>::new(p, config)),)* }
+            }
+            fn by_name(name: &str) -> Option<Self> {
+                $(if name == $name || $aliases.contains(&name) {
+                    return Some(Self::$variant(Default::default()));
+                })*
+                None
+            }
+            fn from_table<'de, A: MapAccess<'de>>(name: &str, map: &mut A) -> Result<Option<Self>, A::Error> {
+                $(if name == $name || $aliases.contains(&name) {
+                    return map.next_value().map(|p| Some(Self::$variant(p)));
+                })*
+                let _ = map;
+                Ok(None)
+            }
+        }
+
+        impl Serialize for CcParams {
+            fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+                match self { $(Self::$variant(p) => {
+                    // An algorithm without parameters of its own is just its name.
+                    if size_of::<$params>() == 0 {
+                        return s.serialize_str($name);
+                    }
+                    let mut map = s.serialize_map(Some(1))?;
+                    map.serialize_entry($name, p)?;
+                    map.end()
+                })* }
+            }
+        }
+
+        impl JsonSchema for CcParams {
+            fn inline_schema() -> bool {
+                true
+            }
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                "CongestionControl".into()
+            }
+            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+                let mut names = Vec::new();
+                $(names.push($name); names.extend($aliases);)*
+                json_schema!({ "anyOf": [
+                    { "type": "string", "enum": names },
+                    {
+                        "type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": false,
+                        "properties": { $($name: generator.subschema_for::<$params>()),* },
+                    },
+                ] })
+            }
+        }
+
+        macro_rules! each {
+            ($me:expr, $c:ident => $e:expr) => {
+                match $me { $(AnyCc::$variant($c) => $e,)* AnyCc::Custom($c) => $e }
+            };
+        }
+    };
+}
+
+algorithms! {
+    Tahoe "tahoe" ["Tahoe", "Agent/TCP"], RenoParams => Reno, Tahoe,
+        "Slow start, congestion avoidance and fast retransmit (Jacobson 1988): every loss restarts from one segment.";
+    Reno "reno" ["Reno", "Agent/TCP/Reno"], RenoParams => Reno, Reno,
+        "Additive increase, multiplicative decrease with fast recovery (RFC 5681).";
+    Newreno "newreno" ["Newreno", "NewReno", "Agent/TCP/Newreno"], RenoParams => Reno, Newreno,
+        "Reno whose fast recovery understands partial acknowledgments (RFC 6582).";
+    Sack "sack" ["Sack", "Sack1", "Agent/TCP/Sack1"], RenoParams => Reno, Sack,
+        "Reno with selective acknowledgments (RFC 2018) and the recovery of RFC 6675.";
+}
+
+impl Default for CcParams {
+    fn default() -> Self {
+        Self::Newreno(RenoParams::default())
+    }
+}
+
+fn unknown<E: Error>(name: &str) -> E {
+    let known: Vec<&str> = CcParams::ALL.iter().map(|a| a.name).collect();
+    E::custom(format!("congestion control \"{name}\" is not known; write one of {}", known.join(", ")))
+}
+
+impl<'de> Deserialize<'de> for CcParams {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct Reader;
+        impl<'de> Visitor<'de> for Reader {
+            type Value = CcParams;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of a congestion control algorithm such as \"newreno\", or a table with its name as the only key")
+            }
+            fn visit_str<E: Error>(self, v: &str) -> Result<CcParams, E> {
+                CcParams::by_name(v).ok_or_else(|| unknown(v))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<CcParams, A::Error> {
+                let Some(name) = map.next_key::<String>()? else {
+                    return Err(A::Error::custom("the table is empty: write the name of an algorithm, for instance cc = \"newreno\""));
+                };
+                let cc = CcParams::from_table(&name, &mut map)?.ok_or_else(|| unknown::<A::Error>(&name))?;
+                match map.next_key::<String>()? {
+                    None => Ok(cc),
+                    Some(more) => Err(A::Error::custom(format!("two algorithms, \"{name}\" and \"{more}\": write one"))),
+                }
+            }
+        }
+        d.deserialize_any(Reader)
+    }
+}
+
+impl fmt::Debug for AnyCc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cwnd {} ssthresh {}", self.cwnd(), self.ssthresh())
+    }
+}
+
+impl CongestionControl for AnyCc {
+    fn on_established(&mut self, now: Time, window: u64) {
+        each!(self, c => c.on_established(now, window));
+    }
+    #[inline]
+    fn on_ack(&mut self, s: &AckSample) {
+        each!(self, c => c.on_ack(s));
+    }
+    fn on_congestion(&mut self, e: &CongestionEvent) {
+        each!(self, c => c.on_congestion(e));
+    }
+    fn on_recovery_exit(&mut self, e: &RecoveryExit) {
+        each!(self, c => c.on_recovery_exit(e));
+    }
+    fn on_idle_restart(&mut self, now: Time, window: u64) {
+        each!(self, c => c.on_idle_restart(now, window));
+    }
+    fn on_syn_loss(&mut self, ssthresh: u64) {
+        each!(self, c => c.on_syn_loss(ssthresh));
+    }
+    #[inline]
+    fn on_sent(&mut self, now: Time, bytes: u64, in_flight: u64) {
+        each!(self, c => c.on_sent(now, bytes, in_flight));
+    }
+    fn undo(&mut self) {
+        each!(self, c => c.undo());
+    }
+    fn owns_recovery(&self) -> bool {
+        each!(self, c => c.owns_recovery())
+    }
+    #[inline]
+    fn cwnd(&self) -> u64 {
+        each!(self, c => c.cwnd())
+    }
+    fn ssthresh(&self) -> u64 {
+        each!(self, c => c.ssthresh())
+    }
+    #[inline]
+    fn pacing_rate(&self) -> Option<Rate> {
+        each!(self, c => c.pacing_rate())
+    }
+    fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        each!(self, c => c.gauges(out));
+    }
+}

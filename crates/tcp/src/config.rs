@@ -1,0 +1,240 @@
+//! Parameters as the endpoints use them: checked, in bytes and picoseconds, shared by the flows of a group.
+
+use crate::params::{BackoffEnds, ExitWindow, IdleRestart, LossBasis, NewRenoTimer, RttSampling, SackPipe, Scheme, TcpParams, len_bytes};
+use crate::presets::ParamsError;
+use fairlane_net::Class;
+use fairlane_units::Dur;
+use std::sync::Arc;
+
+/// What an endpoint needs to know of its parameters. One is shared by all flows of a group.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TcpConfig {
+    /// Traffic class of every segment.
+    pub class: Class,
+    pub(crate) smss: u32,
+    pub(crate) scheme: Scheme,
+    /// Bound of the send window; `u64::MAX` for none.
+    pub(crate) window: u64,
+    /// Advertised window; `u32::MAX` for no limit.
+    pub(crate) receive_window: u32,
+    /// Advertised in a SYN, which cannot be scaled (RFC 7323 section 2.2).
+    pub(crate) syn_window: u32,
+    pub(crate) handshake: bool,
+    pub(crate) handshake_ack: bool,
+    pub(crate) fin: bool,
+    pub(crate) initial_window: u64,
+    pub(crate) initial_ssthresh: u64,
+    pub(crate) syn_loss_ssthresh: Option<u64>,
+    pub(crate) byte_counting: Option<u32>,
+    pub(crate) cwnd_validation: bool,
+    pub(crate) loss_basis: LossBasis,
+    pub(crate) ssthresh_whole_segments: bool,
+    pub(crate) timeout_cuts_again: bool,
+    pub(crate) idle_restart: IdleRestart,
+    pub(crate) rto_initial: Dur,
+    pub(crate) rto_min: Dur,
+    pub(crate) rto_max: Dur,
+    pub(crate) rto_granularity: Dur,
+    pub(crate) rto_after_syn_loss: Option<Dur>,
+    pub(crate) rtt_tick: Dur,
+    pub(crate) rtt_every: bool,
+    pub(crate) backoff_ends_with_ack: bool,
+    pub(crate) forget_rtt_after: u32,
+    pub(crate) timestamps: bool,
+    pub(crate) timestamp_tick: Dur,
+    pub(crate) ack_every: u32,
+    pub(crate) ack_delay: Dur,
+    pub(crate) dupthresh: u32,
+    pub(crate) limited_transmit: bool,
+    pub(crate) careful: bool,
+    pub(crate) impatient: bool,
+    pub(crate) partial_deflation: bool,
+    pub(crate) recovery_burst: u32,
+    pub(crate) max_burst: u32,
+    pub(crate) exit_window: ExitWindow,
+    pub(crate) grow_on_exit: bool,
+    pub(crate) sack: bool,
+    pub(crate) sack_blocks: usize,
+    pub(crate) dsack: bool,
+    pub(crate) counted_pipe: bool,
+    pub(crate) sack_lost_after: u32,
+    pub(crate) sack_rescue: bool,
+    pub(crate) timeout_forgets_sack: bool,
+    /// Headers of a segment without SYN and SACK blocks.
+    pub(crate) header_len: u32,
+    pub(crate) syn_len: u32,
+    pub(crate) sack_option: u32,
+    pub(crate) sack_block: u32,
+}
+
+fn range(field: &'static str, message: impl Into<String>) -> ParamsError {
+    ParamsError::Range { field, message: message.into() }
+}
+
+impl TcpParams {
+    /// Whether the values make a working endpoint; every field is also bound by the range in its schema.
+    ///
+    /// # Errors
+    /// The first field that does not.
+    pub fn check(&self) -> Result<(), ParamsError> {
+        let smss = self.mss.get();
+        if !(1..=65_000).contains(&smss) {
+            return Err(range("mss", format!("{} is not between 1B and 65000B", self.mss)));
+        }
+        let empty = |len: fairlane_units::Len| len_bytes(len, smss) == 0;
+        if self.window.is_some_and(empty) {
+            return Err(range("window", "a window of 0 never lets anything out: write at least \"1p\", or leave it out for no bound"));
+        }
+        if self.receive_window.is_some_and(|b| b.get() == 0) {
+            return Err(range(
+                "receive_window",
+                "a window of 0 never lets anything in: write at least \"1B\", or leave it out for no bound",
+            ));
+        }
+        for (field, value) in [("initial_ssthresh", self.initial_ssthresh), ("syn_loss_ssthresh", self.syn_loss_ssthresh)] {
+            if value.is_some_and(empty) {
+                return Err(range(field, "0 is not a threshold: write at least \"1p\""));
+            }
+        }
+        if let crate::InitialWindow::Fixed(len) = self.initial_window
+            && empty(len)
+        {
+            return Err(range("initial_window", "0 never lets anything out: write at least \"1p\""));
+        }
+        let counts = [
+            ("byte_counting", self.byte_counting.unwrap_or(1)),
+            ("forget_rtt_after", self.forget_rtt_after.unwrap_or(1)),
+            ("ack_every", self.ack_every),
+            ("dupthresh", self.dupthresh),
+            ("recovery_burst", self.recovery_burst.unwrap_or(1)),
+            ("max_burst", self.max_burst.unwrap_or(1)),
+            ("sack_lost_after", self.sack_lost_after),
+        ];
+        if let Some((field, _)) = counts.into_iter().find(|&(_, n)| n == 0) {
+            return Err(range(field, "0 is too small: write at least 1"));
+        }
+        if !(1..=4).contains(&self.sack_blocks) {
+            return Err(range("sack_blocks", "write 1 to 4: no more fit into the options (RFC 2018 section 3)"));
+        }
+        let spans = [
+            ("rto_initial", self.rto_initial),
+            ("rto_min", self.rto_min),
+            ("rto_max", self.rto_max),
+            ("rtt_tick", self.rtt_tick),
+            ("timestamp_tick", self.timestamp_tick),
+            ("ack_delay", self.ack_delay),
+        ];
+        if let Some((field, _)) = spans.into_iter().find(|&(_, d)| d == Dur::ZERO) {
+            return Err(range(field, "0 is too short: time would stand still"));
+        }
+        if self.rto_min > self.rto_max {
+            return Err(range("rto_min", format!("{} is above rto_max, {}", self.rto_min, self.rto_max)));
+        }
+        let headers = [
+            ("header", self.header),
+            ("syn_options", self.syn_options),
+            ("sack_option", self.sack_option),
+            ("sack_block", self.sack_block),
+            ("timestamp_option", self.timestamp_option),
+        ];
+        if let Some((field, b)) = headers.into_iter().find(|&(_, b)| b.get() > 1000) {
+            return Err(range(field, format!("{b} is more than 1000B")));
+        }
+        Ok(())
+    }
+
+    /// The recovery scheme in force.
+    pub fn scheme(&self) -> Scheme {
+        self.recovery.unwrap_or_else(|| self.cc.implied_scheme())
+    }
+}
+
+/// What fits the 16 bit window field with the smallest shift that holds `buffer` (RFC 7323 section 2.3).
+fn scaled(buffer: u64) -> u32 {
+    let shift = (0..14).find(|&s| buffer >> s <= 65_535).unwrap_or(14);
+    (((buffer >> shift).min(65_535)) << shift).min(u64::from(u32::MAX - 1)) as u32
+}
+
+impl TcpConfig {
+    /// Checks and converts.
+    ///
+    /// # Errors
+    /// Those of [`TcpParams::check`].
+    pub fn new(p: &TcpParams, class: Class) -> Result<Arc<Self>, ParamsError> {
+        p.check()?;
+        let smss = p.mss.get();
+        let scheme = p.scheme();
+        let buffer = p.receive_window.map(fairlane_units::Bytes::get);
+        let small = |b: fairlane_units::Bytes| b.get() as u32;
+        Ok(Arc::new(Self {
+            class,
+            smss: smss as u32,
+            scheme,
+            window: p.window.map_or(u64::MAX, |w| len_bytes(w, smss)),
+            receive_window: match buffer {
+                None => u32::MAX,
+                Some(b) if p.window_scaling => scaled(b).max(1),
+                Some(b) => b.min(65_535) as u32,
+            },
+            syn_window: buffer.map_or(u32::MAX, |b| b.min(65_535) as u32),
+            handshake: p.handshake,
+            handshake_ack: p.handshake_ack,
+            fin: p.fin,
+            initial_window: p.initial_window.bytes(smss),
+            initial_ssthresh: p.initial_ssthresh.map_or(u64::MAX, |w| len_bytes(w, smss)),
+            syn_loss_ssthresh: p.syn_loss_ssthresh.map(|w| len_bytes(w, smss)),
+            byte_counting: p.byte_counting,
+            cwnd_validation: p.cwnd_validation,
+            loss_basis: p.loss_basis,
+            ssthresh_whole_segments: p.ssthresh_whole_segments,
+            timeout_cuts_again: p.timeout_cuts_again,
+            idle_restart: p.idle_restart,
+            rto_initial: p.rto_initial,
+            rto_min: p.rto_min,
+            rto_max: p.rto_max,
+            rto_granularity: p.rto_granularity,
+            rto_after_syn_loss: p.rto_after_syn_loss,
+            rtt_tick: p.rtt_tick,
+            rtt_every: p.rtt_sampling == RttSampling::Every,
+            backoff_ends_with_ack: p.backoff_ends == BackoffEnds::Ack,
+            forget_rtt_after: p.forget_rtt_after.unwrap_or(u32::MAX),
+            timestamps: p.timestamps,
+            timestamp_tick: p.timestamp_tick,
+            ack_every: p.ack_every,
+            ack_delay: p.ack_delay,
+            dupthresh: p.dupthresh,
+            limited_transmit: p.limited_transmit,
+            careful: p.careful,
+            impatient: p.newreno_timer == NewRenoTimer::Impatient,
+            partial_deflation: p.partial_deflation,
+            recovery_burst: p.recovery_burst.unwrap_or(u32::MAX),
+            max_burst: p.max_burst.unwrap_or(u32::MAX),
+            exit_window: p.exit_window,
+            grow_on_exit: p.grow_on_exit,
+            sack: scheme == Scheme::Sack,
+            // RFC 2018 section 3: with timestamps only three blocks fit.
+            sack_blocks: p.sack_blocks.min(if p.timestamps { 3 } else { 4 }) as usize,
+            dsack: p.dsack,
+            counted_pipe: p.sack_pipe == SackPipe::Counted,
+            sack_lost_after: p.sack_lost_after,
+            sack_rescue: p.sack_rescue,
+            timeout_forgets_sack: p.timeout_forgets_sack,
+            header_len: small(p.header) + if p.timestamps { small(p.timestamp_option) } else { 0 },
+            syn_len: small(p.header) + small(p.syn_options),
+            sack_option: small(p.sack_option),
+            sack_block: small(p.sack_block),
+        }))
+    }
+
+    /// Maximum segment size in bytes.
+    pub fn mss(&self) -> u32 {
+        self.smss
+    }
+
+    /// Length on the wire of a segment with this payload and number of SACK blocks.
+    #[inline]
+    pub fn wire_len(&self, payload: u32, sack_blocks: u32) -> u32 {
+        let sack = if sack_blocks == 0 { 0 } else { self.sack_option + sack_blocks * self.sack_block };
+        self.header_len + payload + sack
+    }
+}

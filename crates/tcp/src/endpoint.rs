@@ -1,0 +1,414 @@
+//! One end of a TCP connection: opening, closing, and the way of a segment through both halves.
+
+use crate::cc::{AnyCc, CongestionControl};
+use crate::config::TcpConfig;
+use crate::params::TcpParams;
+use crate::presets::ParamsError;
+use crate::receiver::{AckDue, Receiver};
+use crate::rtt::RttEstimator;
+use crate::scoreboard::Scoreboard;
+use fairlane_net::{Class, Cx, Endpoint, FlowView, Segment, TimerId, flag};
+use fairlane_units::Time;
+use std::sync::Arc;
+
+/// First sequence number of data: the SYN has number 0, also where there is no handshake.
+pub(crate) const FIRST: u64 = 1;
+
+/// Where the connection stands (RFC 9293 section 3.3.2); what closing adds is in `closed` and `fin_sent`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// Not begun.
+    Closed,
+    /// Waits for a SYN.
+    Listen,
+    /// Sent a SYN.
+    SynSent,
+    /// Answered a SYN.
+    SynReceived,
+    /// Data may flow.
+    Established,
+}
+
+/// What the sending half is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Nothing is known to be lost.
+    Open,
+    /// Fast recovery.
+    Recovery,
+    /// Sends again from the first hole on: after a timeout, or Tahoe's fast retransmit.
+    Loss,
+}
+
+/// Counters of [`FlowView`].
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) data_segments: u64,
+    pub(crate) data_bytes: u64,
+    pub(crate) retransmit_bytes: u64,
+    pub(crate) acks: u64,
+    pub(crate) retransmits: u32,
+    pub(crate) timeouts: u32,
+    pub(crate) fast_recoveries: u32,
+    pub(crate) cwnd_cuts: u32,
+    pub(crate) dsacks: u32,
+}
+
+/// One end of a TCP connection.
+#[derive(Clone, Debug)]
+pub struct Tcp<C> {
+    pub(crate) cfg: Arc<TcpConfig>,
+    pub(crate) cc: C,
+    pub(crate) state: State,
+    pub(crate) phase: Phase,
+    /// The application writes nothing more.
+    pub(crate) closed: bool,
+    /// The application closed or stopped, and all it wrote counts: completion is to be reported.
+    pub(crate) report: bool,
+    pub(crate) fin_sent: bool,
+    /// A SYN had to be sent again.
+    syn_lost: bool,
+    /// A segment is being timed, see `timed_end`.
+    pub(crate) timing: bool,
+    /// The window, not the data, ended the last round of sending.
+    pub(crate) cwnd_limited: bool,
+    /// A partial acknowledgment arrived in this recovery.
+    pub(crate) partial_seen: bool,
+    /// The rescue retransmission of this recovery was made (RFC 6675 section 4 rule 4).
+    pub(crate) rescued: bool,
+    /// No acknowledgment of new data since the last timeout.
+    pub(crate) silent: bool,
+    /// Oldest unacknowledged sequence number (SND.UNA).
+    pub(crate) una: u64,
+    /// Next new sequence number (SND.NXT; retransmissions go by the scoreboard).
+    pub(crate) nxt: u64,
+    /// One past the last byte written.
+    pub(crate) data_end: u64,
+    /// Right edge of the peer's window (SND.UNA + SND.WND).
+    pub(crate) edge: u64,
+    /// SND.NXT when the last loss event began (`recover` of RFC 6582, RecoveryPoint of RFC 6675).
+    pub(crate) recover: u64,
+    /// Inflation of the window by duplicate acknowledgments.
+    pub(crate) inflation: u64,
+    /// What partial acknowledgments took beyond the inflation.
+    pub(crate) deflated: u64,
+    /// The counted pipe of SACK recovery.
+    pub(crate) pipe: u64,
+    /// Bytes sent by limited transmit since the last acknowledgment of new data.
+    pub(crate) limited_bytes: u64,
+    /// End of the segment being timed, and when it was sent.
+    pub(crate) timed_end: u64,
+    pub(crate) timed_at: Time,
+    /// Last transmission of data.
+    pub(crate) last_sent: Time,
+    pub(crate) round: u64,
+    pub(crate) round_end: u64,
+    pub(crate) dupacks: u32,
+    pub(crate) board: Scoreboard,
+    pub(crate) rtt: RttEstimator,
+    pub(crate) rcv: Receiver,
+    pub(crate) count: Counters,
+}
+
+impl Tcp<AnyCc> {
+    /// Both ends of a flow with the algorithm its parameters name: the active one and the passive one.
+    ///
+    /// # Errors
+    /// Those of [`TcpParams::check`].
+    pub fn pair(params: &TcpParams, class: Class) -> Result<(Self, Self), ParamsError> {
+        let cfg = TcpConfig::new(params, class)?;
+        let cc = params.cc.build(&cfg);
+        Ok((Self::active(cfg.clone(), cc.clone()), Self::passive(cfg, cc)))
+    }
+}
+
+impl<C: CongestionControl> Tcp<C> {
+    /// The end that opens the connection.
+    pub fn active(cfg: Arc<TcpConfig>, cc: C) -> Self {
+        Self::new(cfg, cc, State::Closed)
+    }
+
+    /// The end that waits to be connected to.
+    pub fn passive(cfg: Arc<TcpConfig>, cc: C) -> Self {
+        Self::new(cfg, cc, State::Listen)
+    }
+
+    fn new(cfg: Arc<TcpConfig>, cc: C, state: State) -> Self {
+        let rtt = RttEstimator::new(&cfg);
+        Self {
+            cc,
+            state,
+            phase: Phase::Open,
+            closed: false,
+            report: false,
+            fin_sent: false,
+            syn_lost: false,
+            timing: false,
+            cwnd_limited: false,
+            partial_seen: false,
+            rescued: false,
+            silent: false,
+            una: FIRST,
+            nxt: FIRST,
+            data_end: FIRST,
+            edge: u64::MAX,
+            recover: 0,
+            inflation: 0,
+            deflated: 0,
+            pipe: 0,
+            limited_bytes: 0,
+            timed_end: 0,
+            timed_at: Time::ZERO,
+            last_sent: Time::ZERO,
+            round: 0,
+            round_end: FIRST,
+            dupacks: 0,
+            board: Scoreboard::default(),
+            rtt,
+            rcv: Receiver::starting_at(FIRST),
+            count: Counters::default(),
+            cfg,
+        }
+    }
+
+    /// The congestion control algorithm.
+    pub fn cc(&self) -> &C {
+        &self.cc
+    }
+
+    /// Whether data may flow.
+    pub fn established(&self) -> bool {
+        self.state == State::Established
+    }
+
+    fn send_syn(&mut self, cx: &mut Cx<'_>) {
+        let answer = self.state == State::SynReceived;
+        let flags = flag::SYN | if answer { flag::ACK } else { 0 };
+        let ack = if answer { self.rcv.nxt } else { 0 };
+        let mut seg = Segment::default();
+        (seg.ack, seg.wnd, seg.flags) = (ack, self.cfg.syn_window, flags);
+        if self.cfg.timestamps {
+            seg.set_timestamps(self.timestamp(cx.now), self.rcv.ts_recent);
+        }
+        if self.syn_lost {
+            seg.set_retransmission();
+        }
+        cx.send(seg, self.cfg.syn_len, self.cfg.class);
+        cx.timers.set(TimerId::Rto, cx.now + self.rtt.rto());
+    }
+
+    fn establish(&mut self, cx: &mut Cx<'_>) {
+        self.state = State::Established;
+        cx.timers.cancel(TimerId::Rto);
+        if self.syn_lost
+            && let Some(rto) = self.cfg.rto_after_syn_loss
+        {
+            self.rtt.restart(rto);
+        }
+        // RFC 5681 section 3.1: after a lost SYN the initial window is one segment.
+        let window = if self.syn_lost { u64::from(self.cfg.smss) } else { self.cfg.initial_window };
+        self.cc.on_established(cx.now, window);
+    }
+
+    /// A SYN or its answer; whether the segment is done with.
+    fn on_syn(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
+        match self.state {
+            State::Listen => {
+                self.state = State::SynReceived;
+                self.take_syn(seg);
+                self.timed_at = cx.now;
+                self.send_syn(cx);
+            }
+            State::SynReceived => self.send_syn(cx),
+            State::SynSent if seg.has(flag::ACK) => {
+                self.take_syn(seg);
+                if !self.syn_lost {
+                    self.rtt.sample(self.timed_at, cx.now);
+                    cx.rtt = Some(cx.now.since(self.timed_at));
+                }
+                self.establish(cx);
+                self.rcv.due = AckDue::Now;
+                if self.cfg.handshake_ack {
+                    self.send_ack(cx);
+                }
+                self.transmit(self.cfg.max_burst, cx);
+            }
+            State::SynSent | State::Closed => {}
+            // The acknowledgment of the SYN was lost: say it again.
+            State::Established => self.rcv.due = AckDue::Now,
+        }
+    }
+
+    fn take_syn(&mut self, seg: &Segment) {
+        self.rcv.nxt = FIRST;
+        self.take_window(seg);
+        if let Some((val, _)) = seg.timestamps() {
+            self.rcv.ts_recent = val;
+        }
+    }
+
+    #[inline]
+    pub(crate) fn take_window(&mut self, seg: &Segment) {
+        self.edge = if seg.wnd == u32::MAX { u64::MAX } else { self.una.max(seg.ack) + u64::from(seg.wnd) };
+    }
+
+    /// The clock of the timestamps option (RFC 7323 section 5.4).
+    pub(crate) fn timestamp(&self, now: Time) -> u32 {
+        (now.as_ps() / self.cfg.timestamp_tick.as_ps()) as u32
+    }
+
+    #[inline]
+    fn take_data(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
+        let limit = self.cfg.receive_window;
+        if limit != u32::MAX && seg.end() > self.rcv.nxt + u64::from(limit) {
+            // RFC 9293 section 3.10.7.4: outside the window, not accepted but answered.
+            self.rcv.due = AckDue::Now;
+            return;
+        }
+        cx.delivered += self.rcv.on_data(seg, &self.cfg);
+        if self.rcv.closed() && !self.closed && !self.report {
+            // The other end is done. One that has nothing to say closes as well (RFC 9293 section 3.6).
+            self.closed = true;
+            self.transmit(self.cfg.max_burst, cx);
+        }
+    }
+
+    pub(crate) fn send_ack(&mut self, cx: &mut Cx<'_>) {
+        let mut seg = Segment::default();
+        (seg.seq, seg.ack) = (self.nxt, self.rcv.nxt);
+        (seg.wnd, seg.flags) = (self.cfg.receive_window, flag::ACK);
+        if self.cfg.timestamps {
+            seg.set_timestamps(self.timestamp(cx.now), self.rcv.ts_recent);
+        }
+        if self.cfg.sack && self.rcv.has_sack() {
+            self.rcv.write_sack(&mut seg, &self.cfg);
+        }
+        let len = self.cfg.wire_len(0, seg.sack_len() as u32);
+        self.count.acks += 1;
+        self.rcv.acknowledged();
+        cx.timers.cancel(TimerId::DelAck);
+        cx.send(seg, len, self.cfg.class);
+    }
+
+    #[inline]
+    fn acknowledge(&mut self, cx: &mut Cx<'_>) {
+        match self.rcv.due {
+            AckDue::No => {}
+            AckDue::Now => self.send_ack(cx),
+            AckDue::Later => {
+                if cx.timers.get(TimerId::DelAck).is_none() {
+                    cx.timers.set(TimerId::DelAck, cx.now + self.cfg.ack_delay);
+                }
+            }
+        }
+    }
+
+    fn on_syn_timeout(&mut self, cx: &mut Cx<'_>) {
+        self.syn_lost = true;
+        self.rtt.back_off(u32::MAX);
+        if let Some(ssthresh) = self.cfg.syn_loss_ssthresh {
+            self.cc.on_syn_loss(ssthresh);
+        }
+        self.send_syn(cx);
+    }
+}
+
+impl<C: CongestionControl> Endpoint for Tcp<C> {
+    fn start(&mut self, cx: &mut Cx<'_>) {
+        if !self.cfg.handshake {
+            self.state = State::Established;
+            self.cc.on_established(cx.now, self.cfg.initial_window);
+            self.transmit(self.cfg.max_burst, cx);
+        } else if self.state == State::Closed {
+            self.state = State::SynSent;
+            self.timed_at = cx.now;
+            self.send_syn(cx);
+        }
+    }
+
+    #[inline]
+    fn on_packet(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
+        if seg.has(flag::SYN) {
+            self.on_syn(seg, cx);
+        } else {
+            if self.state != State::Established {
+                if self.state != State::SynReceived || !seg.has(flag::ACK) || seg.ack < FIRST {
+                    return;
+                }
+                if !self.syn_lost {
+                    self.rtt.sample(self.timed_at, cx.now);
+                }
+                self.establish(cx);
+                self.take_window(seg);
+                self.transmit(self.cfg.max_burst, cx);
+            }
+            if seg.payload != 0 || seg.has(flag::FIN) {
+                self.take_data(seg, cx);
+            }
+            if seg.has(flag::ACK) {
+                self.on_ack(seg, cx);
+            }
+        }
+        self.acknowledge(cx);
+    }
+
+    fn on_timer(&mut self, id: TimerId, cx: &mut Cx<'_>) {
+        match (id, self.state) {
+            (TimerId::DelAck, _) => self.send_ack(cx),
+            (TimerId::Rto, State::SynSent | State::SynReceived) => self.on_syn_timeout(cx),
+            (TimerId::Rto, State::Established) => self.on_timeout(cx),
+            _ => {}
+        }
+    }
+
+    fn on_write(&mut self, bytes: u64, fin: bool, cx: &mut Cx<'_>) {
+        if self.closed {
+            return;
+        }
+        self.data_end = self.data_end.saturating_add(bytes).min(u64::MAX / 2);
+        if fin {
+            self.closed = true;
+            self.report = true;
+        }
+        if self.state == State::Established {
+            self.transmit(self.cfg.max_burst, cx);
+            self.check_finished(cx);
+        }
+    }
+
+    fn on_stop(&mut self, cx: &mut Cx<'_>) {
+        let sent = self.nxt - u64::from(self.fin_sent);
+        if self.data_end > sent {
+            // Discarded bytes were never delivered: the flow stops, it does not finish.
+            self.data_end = sent;
+            self.report = false;
+        }
+        self.closed = true;
+        if self.state == State::Established {
+            self.transmit(self.cfg.max_burst, cx);
+        }
+    }
+
+    fn view(&self) -> FlowView {
+        let c = &self.count;
+        FlowView {
+            data_segments: c.data_segments,
+            retransmits: c.retransmits.into(),
+            data_bytes: c.data_bytes,
+            retransmit_bytes: c.retransmit_bytes,
+            timeouts: c.timeouts.into(),
+            fast_recoveries: c.fast_recoveries.into(),
+            cwnd_cuts: c.cwnd_cuts.into(),
+            dsacks: c.dsacks.into(),
+            acks: c.acks,
+            acked: self.una.min(self.data_end) - FIRST,
+            cwnd: self.cc.cwnd(),
+            ssthresh: self.cc.ssthresh(),
+            in_flight: self.in_flight(),
+            srtt: self.rtt.srtt(),
+            rttvar: self.rtt.rttvar(),
+            rto: self.rtt.rto(),
+            mss: self.cfg.smss,
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! TCP as a value: segments, deadlines and writes go in, segments and deadlines come out. It opens no socket and reads no clock.
+//!
+//! [`Tcp`] is one end of a connection, sending and receiving. Everything it does is set by [`TcpParams`]; the
+//! dialects of other simulators and systems are sets of values ([`presets`]), never branches in the code.
+
+pub mod cc;
+mod config;
+mod endpoint;
+mod params;
+mod presets;
+mod receiver;
+mod recovery;
+mod rtt;
+mod scoreboard;
+mod sender;
+
+pub use cc::{AnyCc, CcInfo, CcParams, CongestionControl};
+pub use config::TcpConfig;
+pub use endpoint::Tcp;
+pub use params::{
+    BackoffEnds, ExitWindow, IdleRestart, InitialWindow, LossBasis, NewRenoTimer, Preset, RttSampling, SackPipe, Scheme, TcpParams,
+};
+pub use presets::{ParamsError, PresetInfo, presets, resolve_params};
+pub use rtt::RttEstimator;

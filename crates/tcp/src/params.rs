@@ -1,0 +1,366 @@
+//! Every parameter of a TCP endpoint, each with its meaning and source.
+
+use crate::cc::CcParams;
+use fairlane_units::{Bytes, Dur, Len};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// TCP (RFC 9293) with the congestion control of RFC 5681 and its companions; both ends of a flow share the values.
+///
+/// The defaults are the preset `rfc`. A preset is a named set of values, nothing more: see [`crate::presets`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct TcpParams {
+    /// The named set of values that those not given are taken from.
+    pub preset: Preset,
+    /// Congestion control algorithm: owns the window (RFC 5681 section 3).
+    pub cc: CcParams,
+    /// Loss recovery scheme; unset: the one `cc` implies.
+    pub recovery: Option<Scheme>,
+
+    /// Largest payload of a segment, options already taken off (SMSS of RFC 5681 section 2).
+    #[schemars(extend("x-min" = "1B", "x-max" = "65000B"))]
+    pub mss: Bytes,
+    /// Upper bound of the send window, whatever the congestion window says (ns-2 `window_`; a send buffer). Unset: none.
+    #[schemars(extend("x-min" = "1p"))]
+    pub window: Option<Len>,
+    /// Receive buffer, advertised as the receive window (RFC 9293 section 3.8.6). Unset: flow control never limits.
+    #[schemars(extend("x-min" = "1B"))]
+    pub receive_window: Option<Bytes>,
+    /// Whether the window scale option is used (RFC 7323 section 2); without it at most 65535 bytes are advertised.
+    pub window_scaling: bool,
+
+    /// Whether the connection opens with SYN and SYN-ACK (RFC 9293 section 3.5); false: data flows at once.
+    pub handshake: bool,
+    /// Whether the opener acknowledges the SYN-ACK with a segment of its own (RFC 9293 section 3.5); false: its first data does.
+    pub handshake_ack: bool,
+    /// Whether the end of the data is signalled by FIN (RFC 9293 section 3.6).
+    pub fin: bool,
+
+    /// Initial window: `rfc6928`, `rfc3390` or a fixed size such as `2p` (RFC 6928 section 2, RFC 5681 equation 1).
+    pub initial_window: InitialWindow,
+    /// Initial slow-start threshold. Unset: arbitrarily high (RFC 5681 section 3.1).
+    #[schemars(extend("x-min" = "1p"))]
+    pub initial_ssthresh: Option<Len>,
+    /// Slow-start threshold after a lost SYN (ns-2 treats it as a loss of data). Unset: unchanged.
+    #[schemars(extend("x-min" = "1p"))]
+    pub syn_loss_ssthresh: Option<Len>,
+    /// Segments that one acknowledgment may count for in growing the window (L of RFC 3465 section 2.1; 1: RFC 5681 equation 2).
+    /// Unset: every acknowledgment counts as one segment, however much it covers (RFC 2581).
+    #[schemars(range(min = 1))]
+    pub byte_counting: Option<u32>,
+    /// Whether the window grows only while it is what limits the sender (RFC 7661 section 4.3).
+    pub cwnd_validation: bool,
+    /// What a loss halves: the flight size (RFC 5681 equation 4) or the congestion window.
+    pub loss_basis: LossBasis,
+    /// Whether the slow-start threshold is the integer part in segments (ns-2).
+    pub ssthresh_whole_segments: bool,
+    /// Whether each timeout in a row lowers the slow-start threshold again (ns-2); RFC 5681 section 3.1 holds it constant.
+    pub timeout_cuts_again: bool,
+    /// The congestion window after an idle time of more than the RTO (RFC 5681 section 4.1).
+    pub idle_restart: IdleRestart,
+
+    /// RTO before the first measurement (RFC 6298 section 2.1).
+    #[schemars(extend("x-min" = "1us", "x-max" = "1h"))]
+    pub rto_initial: Dur,
+    /// Smallest RTO (RFC 6298 section 2.4).
+    #[schemars(extend("x-min" = "1us", "x-max" = "1h"))]
+    pub rto_min: Dur,
+    /// Largest RTO, backed off (RFC 6298 section 2.5).
+    #[schemars(extend("x-min" = "1us", "x-max" = "24h"))]
+    pub rto_max: Dur,
+    /// G of RFC 6298 section 2: the variation term of the RTO is never smaller.
+    #[schemars(extend("x-max" = "10s"))]
+    pub rto_granularity: Dur,
+    /// RTO for the first data after a lost SYN (RFC 6298 section 5.7). Unset: what is in force.
+    #[schemars(extend("x-min" = "1us", "x-max" = "1h"))]
+    pub rto_after_syn_loss: Option<Dur>,
+    /// Tick of the clock that measures round-trip times for the RTO; `1ps` measures exactly.
+    #[schemars(extend("x-min" = "1ps", "x-max" = "1s"))]
+    pub rtt_tick: Dur,
+    /// Which segments are timed (RFC 6298 section 3: at least one a round trip). With timestamps each acknowledgment measures.
+    pub rtt_sampling: RttSampling,
+    /// What ends the back-off of the RTO: a new measurement (RFC 6298 section 5) or any acknowledgment of new data (Linux).
+    pub backoff_ends: BackoffEnds,
+    /// Timeouts in a row after which SRTT and RTTVAR are started afresh (RFC 6298 section 5, last note). Unset: never.
+    #[schemars(range(min = 1))]
+    pub forget_rtt_after: Option<u32>,
+    /// Timestamps option (RFC 7323 section 3): RTTM; PAWS is not needed, sequence numbers have 64 bits.
+    pub timestamps: bool,
+    /// Tick of the timestamp clock (RFC 7323 section 5.4: 1 ms to 1 s; Linux 1 ms).
+    #[schemars(extend("x-min" = "1us", "x-max" = "1s"))]
+    pub timestamp_tick: Dur,
+
+    /// Acknowledge every n-th full-sized segment (RFC 5681 section 4.2: at least every second); 1: delayed ACK off.
+    #[schemars(range(min = 1))]
+    pub ack_every: u32,
+    /// Longest delay of an acknowledgment (RFC 1122 section 4.2.3.2: below 500 ms).
+    #[schemars(extend("x-min" = "1us", "x-max" = "500ms"))]
+    pub ack_delay: Dur,
+
+    /// Duplicate acknowledgments that signal a loss (RFC 5681 section 3.2, DupThresh of RFC 6675).
+    #[schemars(range(min = 1, max = 1000))]
+    pub dupthresh: u32,
+    /// Limited transmit (RFC 3042): new data on duplicate acknowledgments below the threshold.
+    pub limited_transmit: bool,
+    /// Whether a loss event may begin only after everything sent before the last one is acknowledged (RFC 6582 section 3.2 step 2).
+    pub careful: bool,
+    /// Whether only the first partial acknowledgment restarts the retransmission timer, or each (RFC 6582 section 4).
+    pub newreno_timer: NewRenoTimer,
+    /// Whether a partial acknowledgment takes what it covers out of the inflated window (RFC 6582 section 3.2 step 3).
+    pub partial_deflation: bool,
+    /// Most segments one acknowledgment may release during NewReno recovery, besides the retransmission. Unset: no bound.
+    #[schemars(range(min = 1))]
+    pub recovery_burst: Option<u32>,
+    /// Most segments one acknowledgment may release (RFC 6582 section 3.2 speaks of bursts on leaving recovery). Unset: no bound.
+    #[schemars(range(min = 1))]
+    pub max_burst: Option<u32>,
+    /// The congestion window on leaving fast recovery (RFC 6582 section 3.2 step 3, full acknowledgments).
+    pub exit_window: ExitWindow,
+    /// Whether the acknowledgment that ends Reno or NewReno recovery also grows the window (ns-2).
+    pub grow_on_exit: bool,
+
+    /// Most SACK blocks in an acknowledgment (RFC 2018 section 3: 4, or 3 beside timestamps).
+    #[schemars(range(min = 1, max = 4))]
+    pub sack_blocks: u32,
+    /// Whether duplicates are reported in the first SACK block (D-SACK, RFC 2883).
+    pub dsack: bool,
+    /// How the data in flight is estimated during SACK recovery.
+    pub sack_pipe: SackPipe,
+    /// Segments that must be SACKed above a hole before it counts as lost (DupThresh in IsLost of RFC 6675 section 4; 1: any).
+    #[schemars(range(min = 1, max = 1000))]
+    pub sack_lost_after: u32,
+    /// Whether NextSeg rule 4 of RFC 6675 (rescue retransmission) is used.
+    pub sack_rescue: bool,
+    /// Whether a timeout discards SACK information (RFC 2018 section 8) until recovery from it is over.
+    pub timeout_forgets_sack: bool,
+
+    /// IP and TCP header without options.
+    #[schemars(extend("x-max" = "1000B"))]
+    pub header: Bytes,
+    /// Options of a SYN: MSS, window scale, SACK permitted, timestamps, padded.
+    #[schemars(extend("x-max" = "1000B"))]
+    pub syn_options: Bytes,
+    /// Fixed part of a SACK option, padded (RFC 2018 section 3).
+    #[schemars(extend("x-max" = "1000B"))]
+    pub sack_option: Bytes,
+    /// One SACK block (RFC 2018 section 3).
+    #[schemars(extend("x-max" = "1000B"))]
+    pub sack_block: Bytes,
+    /// Timestamps option, padded (RFC 7323 section 3).
+    #[schemars(extend("x-max" = "1000B"))]
+    pub timestamp_option: Bytes,
+}
+
+macro_rules! choices {
+    ($($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident),* $(,)? })*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "snake_case")]
+        pub enum $name { $($(#[$vdoc])* $variant),* }
+    )*};
+}
+
+choices! {
+    /// Names of the sets of values in `presets.json`.
+    Preset {
+        /// What the RFCs say, modern options off.
+        Rfc,
+        /// The one-way agents of ns-2.35 with their defaults.
+        Ns2,
+        /// The choices of Linux that are parameters here.
+        Linux,
+    }
+    /// How lost segments are found and repaired.
+    Scheme {
+        /// Fast retransmit and slow start (Jacobson 1988).
+        Tahoe,
+        /// Fast recovery (RFC 5681 section 3.2).
+        Reno,
+        /// Fast recovery that understands partial acknowledgments (RFC 6582).
+        Newreno,
+        /// Recovery with selective acknowledgments (RFC 6675).
+        Sack,
+    }
+    /// What a loss halves.
+    LossBasis {
+        /// The data in flight, limited transmit excluded (RFC 5681 equation 4, RFC 3042 section 2).
+        Flight,
+        /// The smaller of congestion window and `window`.
+        Cwnd,
+    }
+    /// The window after idleness.
+    IdleRestart {
+        /// Unchanged.
+        Off,
+        /// The initial window, if that is smaller (RFC 5681 section 4.1).
+        Initial,
+        /// One segment.
+        One,
+    }
+    /// Which segments are timed.
+    RttSampling {
+        /// One at a time: the next new segment after the last measurement ended.
+        One,
+        /// All that were not retransmitted (Karn's algorithm, RFC 6298 section 3).
+        Every,
+    }
+    /// What ends exponential back-off.
+    BackoffEnds {
+        /// A measurement on a segment that was not retransmitted.
+        Sample,
+        /// An acknowledgment of new data.
+        Ack,
+    }
+    /// Which partial acknowledgments restart the retransmission timer.
+    NewRenoTimer {
+        /// Only the first: "impatient" (RFC 6582 section 4).
+        Impatient,
+        /// Each: "slow but steady" (RFC 6582 section 4).
+        SlowButSteady,
+    }
+    /// The window on leaving fast recovery.
+    ExitWindow {
+        /// `min(ssthresh, max(FlightSize, SMSS) + SMSS)` (RFC 6582 section 3.2 step 3, option 1).
+        Flight,
+        /// `ssthresh` (option 2; RFC 5681 section 3.2 step 6).
+        Ssthresh,
+        /// As the reduction set it, less what partial acknowledgments took beyond the inflation (ns-2).
+        Keep,
+    }
+    /// The estimate of the data in flight in SACK recovery.
+    SackPipe {
+        /// SetPipe over the scoreboard (RFC 6675 section 4).
+        Rfc6675,
+        /// A counter: up with each segment sent, down with each acknowledgment, twice with a partial one (Fall and Floyd 1996).
+        Counted,
+    }
+}
+
+/// Initial congestion window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum InitialWindow {
+    /// `min(10 SMSS, max(2 SMSS, 14600))` (RFC 6928 section 2).
+    Rfc6928,
+    /// 2 to 4 segments by their size (RFC 5681 section 3.1, RFC 3390).
+    Rfc3390,
+    /// A fixed size.
+    Fixed(Len),
+}
+
+impl InitialWindow {
+    /// In bytes, for a given maximum segment size.
+    pub fn bytes(self, smss: u64) -> u64 {
+        match self {
+            Self::Rfc6928 => (10 * smss).min((2 * smss).max(14_600)),
+            Self::Rfc3390 if smss > 2190 => 2 * smss,
+            Self::Rfc3390 if smss > 1095 => 3 * smss,
+            Self::Rfc3390 => 4 * smss,
+            Self::Fixed(len) => len_bytes(len, smss).max(smss),
+        }
+    }
+}
+
+impl TryFrom<String> for InitialWindow {
+    type Error = String;
+    fn try_from(s: String) -> Result<Self, String> {
+        match s.as_str() {
+            "rfc6928" => Ok(Self::Rfc6928),
+            "rfc3390" | "rfc5681" => Ok(Self::Rfc3390),
+            other => fairlane_units::parse_len(other).map(Self::Fixed).map_err(|e| format!("{e}; or write \"rfc6928\" or \"rfc3390\"")),
+        }
+    }
+}
+
+impl From<InitialWindow> for String {
+    fn from(w: InitialWindow) -> Self {
+        match w {
+            InitialWindow::Rfc6928 => "rfc6928".into(),
+            InitialWindow::Rfc3390 => "rfc3390".into(),
+            InitialWindow::Fixed(len) => len.to_string(),
+        }
+    }
+}
+
+impl JsonSchema for InitialWindow {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "InitialWindow".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "anyOf": [
+            { "type": "string", "enum": ["rfc6928", "rfc3390", "rfc5681"] },
+            { "type": "string", "format": "fl-len", "x-min": "1p" },
+        ] })
+    }
+}
+
+/// Packets counted as full segments.
+pub(crate) fn len_bytes(len: Len, smss: u64) -> u64 {
+    match len {
+        Len::Packets(n) => n.saturating_mul(smss),
+        Len::Bytes(n) => n,
+    }
+}
+
+impl Default for TcpParams {
+    fn default() -> Self {
+        Self {
+            preset: Preset::Rfc,
+            cc: CcParams::default(),
+            recovery: None,
+            mss: Bytes(1460),
+            window: None,
+            receive_window: None,
+            window_scaling: true,
+            handshake: true,
+            handshake_ack: true,
+            fin: true,
+            initial_window: InitialWindow::Rfc6928,
+            initial_ssthresh: None,
+            syn_loss_ssthresh: None,
+            byte_counting: Some(1),
+            cwnd_validation: true,
+            loss_basis: LossBasis::Flight,
+            ssthresh_whole_segments: false,
+            timeout_cuts_again: false,
+            idle_restart: IdleRestart::Initial,
+            rto_initial: Dur::from_secs(1),
+            rto_min: Dur::from_secs(1),
+            rto_max: Dur::from_secs(60),
+            rto_granularity: Dur::from_ms(1),
+            rto_after_syn_loss: Some(Dur::from_secs(3)),
+            rtt_tick: Dur::from_ps(1),
+            rtt_sampling: RttSampling::Every,
+            backoff_ends: BackoffEnds::Sample,
+            forget_rtt_after: None,
+            timestamps: false,
+            timestamp_tick: Dur::from_ms(1),
+            ack_every: 2,
+            ack_delay: Dur::from_ms(200),
+            dupthresh: 3,
+            limited_transmit: true,
+            careful: true,
+            newreno_timer: NewRenoTimer::Impatient,
+            partial_deflation: true,
+            recovery_burst: None,
+            max_burst: None,
+            exit_window: ExitWindow::Flight,
+            grow_on_exit: false,
+            sack_blocks: 4,
+            dsack: true,
+            sack_pipe: SackPipe::Rfc6675,
+            sack_lost_after: 3,
+            sack_rescue: true,
+            timeout_forgets_sack: false,
+            header: Bytes(40),
+            syn_options: Bytes(12),
+            sack_option: Bytes(4),
+            sack_block: Bytes(8),
+            timestamp_option: Bytes(12),
+        }
+    }
+}

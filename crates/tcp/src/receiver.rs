@@ -1,0 +1,193 @@
+//! The receiving half: reassembly, acknowledgment policy (RFC 5681 section 4.2), SACK and D-SACK blocks.
+
+use crate::config::TcpConfig;
+use fairlane_net::{Block, Segment};
+
+/// How many recently changed blocks are remembered: one more than a segment can carry.
+const RECENT: usize = 5;
+
+/// State of the receiving half.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Receiver {
+    /// Next sequence number expected (RCV.NXT).
+    pub(crate) nxt: u64,
+    /// Sequence number of a FIN that arrived, plus one; 0: none.
+    fin_end: u64,
+    /// Data beyond `nxt`, sorted, disjoint and not adjacent.
+    blocks: Vec<Block>,
+    /// A sequence number in each of the blocks that changed last, latest first (RFC 2018 section 4); 0: none.
+    recent: [u64; RECENT],
+    /// Duplicate to report (RFC 2883); empty if none.
+    duplicate: Block,
+    /// Payload bytes in full segments not yet acknowledged.
+    unacked: u64,
+    /// Timestamp to echo (TS.Recent of RFC 7323 section 4.3).
+    pub(crate) ts_recent: u32,
+    /// ACK number sent last (Last.ACK.sent of RFC 7323 section 4.3).
+    last_ack: u64,
+    /// What to do about an acknowledgment.
+    pub(crate) due: AckDue,
+}
+
+/// Whether an acknowledgment is owed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum AckDue {
+    /// None is.
+    #[default]
+    No,
+    /// One may wait for the timer or the next segment.
+    Later,
+    /// One must go now.
+    Now,
+}
+
+impl Receiver {
+    pub(crate) fn starting_at(nxt: u64) -> Self {
+        Self { nxt, ..Self::default() }
+    }
+
+    /// Whether everything up to the peer's FIN arrived.
+    pub(crate) fn closed(&self) -> bool {
+        self.fin_end != 0 && self.nxt >= self.fin_end
+    }
+
+    /// Takes in a segment with data or FIN; the payload bytes that are now in order.
+    #[inline]
+    pub(crate) fn on_data(&mut self, seg: &Segment, c: &TcpConfig) -> u64 {
+        let end = seg.end();
+        if let Some((val, _)) = seg.timestamps()
+            && seg.seq <= self.last_ack
+        {
+            // RFC 7323 section 4.3 (2): only what covers the last acknowledgment sent.
+            self.ts_recent = val;
+        }
+        if seg.has(fairlane_net::flag::FIN) {
+            self.fin_end = end;
+        }
+        if seg.seq == self.nxt && self.blocks.is_empty() && self.fin_end == 0 {
+            self.nxt = end;
+            self.unacked += u64::from(seg.payload);
+            // RFC 5681 section 4.2: at least every second full-sized segment.
+            let enough = u64::from(c.ack_every) * u64::from(c.smss);
+            self.due = if c.ack_every == 1 || self.unacked >= enough { AckDue::Now } else { AckDue::Later.max(self.due) };
+            return u64::from(seg.payload);
+        }
+        self.out_of_order(seg.seq, end)
+    }
+
+    /// Everything but the next segment expected with nothing missing: acknowledged at once (RFC 5681 section 4.2).
+    #[cold]
+    fn out_of_order(&mut self, start: u64, end: u64) -> u64 {
+        self.due = AckDue::Now;
+        if end <= self.nxt {
+            self.duplicate = Block { start, end };
+            return 0;
+        }
+        let before = self.nxt;
+        if start < self.nxt {
+            self.duplicate = Block { start, end: self.nxt };
+        }
+        if start <= self.nxt {
+            self.nxt = end;
+            // The blocks that this fills up to.
+            let mut gone = 0;
+            while let Some(b) = self.blocks.get(gone)
+                && b.start <= self.nxt
+            {
+                if b.start < end {
+                    self.duplicate = Block { start: b.start.max(start), end: b.end.min(end) };
+                }
+                self.nxt = self.nxt.max(b.end);
+                gone += 1;
+            }
+            self.blocks.drain(..gone);
+            let fin = self.fin_end != 0 && self.nxt >= self.fin_end && before < self.fin_end;
+            return self.nxt - before - u64::from(fin);
+        }
+        self.store(start, end);
+        0
+    }
+
+    /// Keeps data beyond a hole.
+    fn store(&mut self, mut start: u64, mut end: u64) {
+        let first = self.blocks.partition_point(|b| b.end < start);
+        let last = first + self.blocks[first..].partition_point(|b| b.start <= end);
+        for b in &self.blocks[first..last] {
+            let (s, e) = (b.start.max(start), b.end.min(end));
+            if s < e {
+                self.duplicate = Block { start: s, end: e };
+            }
+        }
+        if let [one, .., two] | [one @ two] = &self.blocks[first..last] {
+            start = start.min(one.start);
+            end = end.max(two.end);
+        }
+        self.blocks.splice(first..last, [Block { start, end }]);
+        // RFC 2018 section 4: the block with the latest segment first, then those reported most recently.
+        let mut kept = [start, 0, 0, 0, 0];
+        let mut n = 1;
+        for &r in &self.recent {
+            if n < RECENT && r != 0 && !(start..end).contains(&r) {
+                kept[n] = r;
+                n += 1;
+            }
+        }
+        self.recent = kept;
+    }
+
+    /// Whether SACK blocks go into the next acknowledgment.
+    #[inline]
+    pub(crate) fn has_sack(&self) -> bool {
+        !self.blocks.is_empty() || self.duplicate.end != 0
+    }
+
+    /// Writes the SACK blocks (RFC 2018 section 4, RFC 2883 section 4) of an acknowledgment.
+    #[cold]
+    pub(crate) fn write_sack(&mut self, seg: &mut Segment, c: &TcpConfig) {
+        let duplicate = std::mem::take(&mut self.duplicate);
+        let mut room = c.sack_blocks;
+        let mut containing = u64::MAX;
+        if c.dsack && duplicate.end != 0 {
+            seg.add_sack(duplicate);
+            room -= 1;
+            // RFC 2883 section 4.1: the block that holds the duplicate, if it is above the ACK number, comes second.
+            containing = duplicate.start;
+        }
+        let mut written = [0; RECENT];
+        let mut n = 0;
+        for seq in std::iter::once(containing).chain(self.recent) {
+            if n >= room {
+                break;
+            }
+            let i = self.blocks.partition_point(|b| b.end <= seq);
+            if let Some(&b) = self.blocks.get(i)
+                && b.start <= seq
+                && !written[..n].contains(&b.start)
+            {
+                seg.add_sack(b);
+                written[n] = b.start;
+                n += 1;
+            }
+        }
+    }
+
+    /// A segment with the present ACK number goes out.
+    #[inline]
+    pub(crate) fn acknowledged(&mut self) {
+        self.due = AckDue::No;
+        self.unacked = 0;
+        self.last_ack = self.nxt;
+        self.duplicate = Block::default();
+    }
+}
+
+impl AckDue {
+    #[inline]
+    fn max(self, other: Self) -> Self {
+        if other == Self::Now { other } else { self }
+    }
+}
+
+#[cfg(test)]
+#[path = "receiver_tests.rs"]
+mod tests;

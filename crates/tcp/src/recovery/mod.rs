@@ -1,0 +1,88 @@
+//! Loss recovery: one file a scheme. All share the scoreboard and the sending loop.
+
+mod newreno;
+mod reno;
+mod sack;
+mod tahoe;
+
+use crate::cc::{CongestionControl, RecoveryExit};
+use crate::endpoint::{Phase, Tcp};
+use crate::params::{ExitWindow, Scheme};
+use fairlane_net::Cx;
+
+impl<C: CongestionControl> Tcp<C> {
+    /// A duplicate acknowledgment arrived; SACK blocks in it covered `sacked` new bytes.
+    #[cold]
+    pub(crate) fn on_dupack(&mut self, sacked: u64, cx: &mut Cx<'_>) {
+        match self.cfg.scheme {
+            Scheme::Tahoe => self.tahoe_dupack(cx),
+            Scheme::Reno => self.reno_dupack(self.cfg.max_burst, cx),
+            Scheme::Newreno => self.reno_dupack(self.cfg.max_burst.min(self.cfg.recovery_burst), cx),
+            Scheme::Sack => self.sack_dupack(sacked, cx),
+        }
+    }
+
+    /// New data was acknowledged during fast recovery.
+    #[cold]
+    pub(crate) fn on_recovery_ack(&mut self, acked: u64, sacked: u64, cx: &mut Cx<'_>) {
+        match self.cfg.scheme {
+            Scheme::Sack => self.sack_recovery_ack(cx),
+            Scheme::Newreno if self.una < self.recover => self.newreno_partial_ack(acked, cx),
+            _ => self.reno_recovery_ack(acked, sacked, cx),
+        }
+    }
+
+    /// RFC 6582 section 3.2 step 2: losses among what was sent before the last event belong to that event.
+    fn may_enter(&self) -> bool {
+        !self.cfg.careful || self.una > self.recover
+    }
+
+    /// Begins a loss event: what was sent until now belongs to it.
+    fn enter(&mut self, phase: Phase, cx: &mut Cx<'_>) {
+        self.count.fast_recoveries += 1;
+        self.phase = phase;
+        self.recover = self.nxt;
+        self.timing = false;
+        self.partial_seen = false;
+        self.rescued = false;
+        self.restart_timer(cx);
+    }
+
+    /// Fast recovery is over (RFC 6582 section 3.2 step 3, RFC 5681 section 3.2 step 6).
+    fn leave_recovery(&mut self, cx: &Cx<'_>) {
+        let smss = u64::from(self.cfg.smss);
+        let keep = self.cfg.exit_window == ExitWindow::Keep;
+        let flight = self.cfg.exit_window == ExitWindow::Flight && !self.cfg.sack;
+        self.cc.on_recovery_exit(&RecoveryExit {
+            now: cx.now,
+            bound: if flight { self.board.outstanding().max(smss) + smss } else { u64::MAX },
+            deflated: if keep { self.deflated } else { 0 },
+            to_ssthresh: !keep,
+        });
+        self.phase = Phase::Open;
+        self.dupacks = 0;
+        self.inflation = 0;
+        self.deflated = 0;
+    }
+
+    /// Limited transmit (RFC 3042 section 2): one segment beyond the congestion window for each duplicate
+    /// acknowledgment below the threshold.
+    fn send_limited(&mut self, cx: &mut Cx<'_>) {
+        if !self.cfg.limited_transmit {
+            return;
+        }
+        let window = self.cc.cwnd() + u64::from(self.dupacks) * u64::from(self.cfg.smss);
+        let flight = self.in_flight();
+        if let Some(i) = self.board.first_pending() {
+            if flight + u64::from(self.cfg.smss) <= window {
+                self.resend(i, true, cx);
+            }
+            return;
+        }
+        let len = self.new_len();
+        if len != 0 && flight + u64::from(len) <= window && self.fits(len) {
+            self.send_new(len, cx);
+            self.limited_bytes += u64::from(len);
+        }
+    }
+}

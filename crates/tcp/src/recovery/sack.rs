@@ -1,0 +1,122 @@
+//! Recovery with selective acknowledgments (RFC 6675), SACK and D-SACK blocks of the peer (RFC 2018, RFC 2883).
+
+use crate::cc::{CongestionControl, CongestionKind};
+use crate::endpoint::{Phase, Tcp};
+use fairlane_net::{Cx, Segment};
+
+impl<C: CongestionControl> Tcp<C> {
+    /// RFC 2883 section 4: the first block is a report of a duplicate if it lies below the cumulative
+    /// acknowledgment or within the second block. Whether it is.
+    pub(crate) fn take_dsack(&mut self, seg: &Segment) -> bool {
+        let first = seg.sack(0);
+        let within = seg.sack_len() > 1 && {
+            let second = seg.sack(1);
+            second.start <= first.start && first.end <= second.end
+        };
+        let dsack = first.end <= seg.ack || within;
+        self.count.dsacks += u32::from(dsack);
+        dsack
+    }
+
+    /// Takes in the SACK blocks; the bytes that are covered for the first time.
+    #[cold]
+    pub(crate) fn take_sack(&mut self, seg: &Segment) -> u64 {
+        let skip = usize::from(self.take_dsack(seg));
+        if self.phase == Phase::Loss && self.cfg.timeout_forgets_sack {
+            // Not stored, but news that something arrived.
+            return u64::from(seg.sack_len() > skip);
+        }
+        let mut newly = 0;
+        // The newest block comes first: from the last to the first keeps the board's memory in that order.
+        for i in (skip..seg.sack_len()).rev() {
+            newly += self.board.sack(seg.sack(i));
+        }
+        newly
+    }
+
+    /// Whether a hole counts as lost only after as much evidence as recovery itself needs.
+    fn strict(&self) -> bool {
+        self.cfg.sack_lost_after >= self.cfg.dupthresh
+    }
+
+    pub(super) fn sack_dupack(&mut self, sacked: u64, cx: &mut Cx<'_>) {
+        match self.phase {
+            Phase::Recovery => {
+                self.drain(1);
+                self.board.find_lost(self.cfg.sack_lost_after, self.cfg.smss);
+                self.transmit(self.cfg.max_burst, cx);
+            }
+            // RFC 6675 section 5: a duplicate acknowledgment is one that SACKs something new.
+            _ if sacked == 0 => {}
+            Phase::Loss => {
+                self.dupacks += 1;
+                if self.cfg.timeout_forgets_sack {
+                    if self.dupacks < self.cfg.dupthresh && !self.silent {
+                        self.send_limited(cx);
+                    }
+                } else {
+                    self.transmit(self.cfg.max_burst, cx);
+                }
+            }
+            Phase::Open => {
+                self.dupacks += 1;
+                if self.strict() {
+                    self.board.find_lost(self.cfg.sack_lost_after, self.cfg.smss);
+                }
+                if self.dupacks >= self.cfg.dupthresh || self.board.has_pending() {
+                    self.enter_sack(cx);
+                } else {
+                    self.send_limited(cx);
+                }
+            }
+        }
+    }
+
+    /// RFC 6675 section 5 step 4: reduce, retransmit the first hole, count what is in flight.
+    fn enter_sack(&mut self, cx: &mut Cx<'_>) {
+        self.pipe = self.board.outstanding().saturating_sub(u64::from(self.cfg.dupthresh) * u64::from(self.cfg.smss));
+        self.congestion(CongestionKind::FastRetransmit, cx);
+        self.enter(Phase::Recovery, cx);
+        self.board.head_lost();
+        self.board.find_lost(self.cfg.sack_lost_after, self.cfg.smss);
+        if let Some(first) = self.board.first_pending() {
+            let pipe = self.pipe;
+            self.resend(first, true, cx);
+            // The count starts with the first retransmission in it: the segment it replaces has left.
+            self.pipe = pipe;
+        }
+        if !self.cfg.counted_pipe {
+            self.transmit(self.cfg.max_burst, cx);
+        }
+    }
+
+    /// Segments that left the network, for the counted pipe (Fall and Floyd 1996 section 5).
+    fn drain(&mut self, segments: u64) {
+        self.pipe = self.pipe.saturating_sub(segments * u64::from(self.cfg.smss));
+    }
+
+    pub(super) fn sack_recovery_ack(&mut self, cx: &mut Cx<'_>) {
+        if self.una >= self.recover {
+            self.leave_recovery(cx);
+        } else {
+            // The retransmission and the segment it replaced both left.
+            self.drain(2);
+            self.board.find_lost(self.cfg.sack_lost_after, self.cfg.smss);
+        }
+        self.restart_timer(cx);
+        self.transmit(self.cfg.max_burst, cx);
+    }
+
+    /// NextSeg rules 3 and 4 (RFC 6675 section 4): no hole is lost and no new data can go.
+    pub(crate) fn send_doubtful(&mut self, cx: &mut Cx<'_>) {
+        if let Some(i) = self.board.first_doubtful() {
+            self.resend(i, true, cx);
+        } else if self.cfg.sack_rescue
+            && !self.rescued
+            && let Some(i) = self.board.last_unsacked()
+        {
+            self.rescued = true;
+            self.resend(i, true, cx);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Round-trip time estimation and the retransmission timeout (RFC 6298).
+
+use crate::config::TcpConfig;
+use fairlane_units::{Dur, Time};
+
+/// SRTT, RTTVAR and RTO, in ticks of the measuring clock.
+///
+/// SRTT is kept times 8 and RTTVAR times 4, the reciprocals of alpha and beta (Jacobson 1988, appendix A).
+#[derive(Clone, Debug, PartialEq)]
+pub struct RttEstimator {
+    srtt8: u64,
+    var4: u64,
+    tick: u64,
+    min: u64,
+    /// RTO before back-off.
+    base: Dur,
+    /// RTO in force.
+    rto: Dur,
+    rto_min: Dur,
+    rto_max: Dur,
+    granularity: u64,
+    backoff: u8,
+    valid: bool,
+}
+
+/// Longest measurement that the scaled sums hold: 3 days at a tick of one picosecond.
+const LONGEST: u64 = 1 << 58;
+
+impl RttEstimator {
+    /// RFC 6298 section 2.1: nothing measured yet.
+    pub fn new(c: &TcpConfig) -> Self {
+        let mut e = Self {
+            srtt8: 0,
+            var4: 0,
+            tick: c.rtt_tick.as_ps(),
+            min: u64::MAX,
+            base: c.rto_initial,
+            rto: c.rto_initial,
+            rto_min: c.rto_min,
+            rto_max: c.rto_max,
+            granularity: c.rto_granularity.as_ps() / c.rtt_tick.as_ps(),
+            backoff: 0,
+            valid: false,
+        };
+        e.apply_backoff();
+        e
+    }
+
+    /// Takes a measurement: a segment sent at `sent` was acknowledged at `now`. Ends the back-off.
+    #[inline]
+    pub fn sample(&mut self, sent: Time, now: Time) {
+        self.min = self.min.min(now.since(sent).as_ps());
+        let r = if self.tick == 1 { now.since(sent).as_ps() } else { now.as_ps() / self.tick - sent.as_ps() / self.tick };
+        self.sample_ticks(r);
+    }
+
+    /// Takes a measurement that is a span already (timestamps), not less than one tick.
+    pub fn sample_span(&mut self, span: Dur) {
+        self.min = self.min.min(span.as_ps());
+        self.sample_ticks(span.as_ps() / self.tick);
+    }
+
+    #[inline]
+    fn sample_ticks(&mut self, r: u64) {
+        let r = r.clamp(1, LONGEST);
+        if self.valid {
+            // RFC 6298 section 2.3: RTTVAR first, with the old SRTT.
+            let srtt = self.srtt8 >> 3;
+            self.var4 = (self.var4 - (self.var4 >> 2) + r.abs_diff(srtt)).max(1);
+            self.srtt8 = (self.srtt8 - srtt + r).max(1);
+        } else {
+            // RFC 6298 section 2.2.
+            self.valid = true;
+            self.srtt8 = r << 3;
+            self.var4 = r << 1;
+        }
+        // RTO = SRTT + max(G, 4 RTTVAR), at least the minimum (sections 2.3, 2.4).
+        let ticks = (self.srtt8 >> 3) + self.var4.max(self.granularity);
+        self.base = Dur::from_ps(ticks.saturating_mul(self.tick)).max(self.rto_min);
+        self.backoff = 0;
+        self.rto = self.base.min(self.rto_max);
+    }
+
+    /// RFC 6298 section 5.5: doubles the RTO up to the maximum.
+    pub fn back_off(&mut self, forget_after: u32) {
+        self.backoff = self.backoff.saturating_add(1);
+        self.apply_backoff();
+        if u32::from(self.backoff) >= forget_after {
+            self.valid = false;
+        }
+    }
+
+    /// Ends the back-off without a measurement.
+    pub fn end_backoff(&mut self) {
+        if self.backoff != 0 {
+            self.backoff = 0;
+            self.apply_backoff();
+        }
+    }
+
+    fn apply_backoff(&mut self) {
+        let shifted = if self.backoff < 40 { self.base.as_ps().saturating_mul(1 << self.backoff) } else { u64::MAX };
+        self.rto = Dur::from_ps(shifted).min(self.rto_max);
+    }
+
+    /// RFC 6298 section 5.7: the RTO for data after a lost SYN.
+    pub fn restart(&mut self, rto: Dur) {
+        self.valid = false;
+        self.backoff = 0;
+        self.base = rto;
+        self.apply_backoff();
+    }
+
+    /// The timeout in force.
+    #[inline]
+    pub fn rto(&self) -> Dur {
+        self.rto
+    }
+    /// Smoothed round-trip time; zero before the first measurement.
+    #[inline]
+    pub fn srtt(&self) -> Dur {
+        Dur::from_ps(if self.tick == 1 { self.srtt8 >> 3 } else { (self.srtt8 * self.tick) >> 3 })
+    }
+    /// Round-trip time variation.
+    pub fn rttvar(&self) -> Dur {
+        Dur::from_ps((self.var4 * self.tick) >> 2)
+    }
+    /// Smallest measurement; [`Dur::MAX`] before the first.
+    #[inline]
+    pub fn min(&self) -> Dur {
+        Dur::from_ps(self.min)
+    }
+    /// Timeouts since the back-off began.
+    pub fn backoffs(&self) -> u32 {
+        u32::from(self.backoff)
+    }
+}

@@ -1,0 +1,425 @@
+//! The scoreboard: every segment sent and not yet cumulatively acknowledged, with sums that are kept up to date
+//! as segments come and go (RFC 6675 section 3).
+
+use fairlane_net::Block;
+use fairlane_units::Time;
+
+/// A segment in flight.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sent {
+    pub(crate) seq: u64,
+    /// Last transmission.
+    pub(crate) at: Time,
+    /// Sequence space it takes: payload, and one for FIN.
+    pub(crate) len: u32,
+    pub(crate) flags: u8,
+}
+
+impl Sent {
+    pub(crate) fn end(&self) -> u64 {
+        self.seq + u64::from(self.len)
+    }
+    pub(crate) fn is(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+}
+
+/// A SACK block covered it.
+pub(crate) const SACKED: u8 = 1;
+/// Deemed lost.
+pub(crate) const LOST: u8 = 2;
+/// Retransmitted since it was deemed lost, or as a precaution: in flight a second time.
+pub(crate) const RESENT: u8 = 4;
+/// Ever retransmitted: not to be timed (Karn's algorithm).
+pub(crate) const KARN: u8 = 8;
+/// Carries FIN.
+pub(crate) const FIN: u8 = 16;
+
+/// What a cumulative acknowledgment took off the board.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Popped {
+    /// When the last segment that can be timed was sent.
+    pub(crate) timed: Option<Time>,
+    /// Bytes that no SACK block had covered before.
+    pub(crate) fresh: u64,
+}
+
+/// A ring of segments in order of sequence number. Indices count up for ever; `index & mask` is the place.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scoreboard {
+    ring: Vec<Sent>,
+    head: u32,
+    tail: u32,
+    /// No segment below it waits to be retransmitted.
+    next_lost: u32,
+    /// Everything below it that is not SACKed is lost (IsLost of RFC 6675 section 4 is monotone).
+    edge: u32,
+    /// One past the highest SACKed segment.
+    high: u32,
+    /// Segments lost and not yet retransmitted.
+    pending: u32,
+    /// Runs of SACKed segments at or above `edge`.
+    runs: u32,
+    /// SACKed bytes at or above `edge`.
+    above: u64,
+    out: u64,
+    sacked: u64,
+    lost: u64,
+    resent: u64,
+    /// Blocks seen last, to skip what is known.
+    seen: [Block; 4],
+}
+
+/// Order of indices that may wrap.
+fn before(a: u32, b: u32) -> bool {
+    (a.wrapping_sub(b) as i32) < 0
+}
+
+impl Scoreboard {
+    #[inline]
+    fn slot(&self, index: u32) -> usize {
+        index as usize & (self.ring.len() - 1)
+    }
+    #[inline]
+    fn at(&self, index: u32) -> &Sent {
+        &self.ring[self.slot(index)]
+    }
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.head == self.tail
+    }
+    /// Whether some segment waits to be retransmitted.
+    #[inline]
+    pub(crate) fn has_pending(&self) -> bool {
+        self.pending != 0
+    }
+    /// Bytes not cumulatively acknowledged.
+    #[inline]
+    pub(crate) fn outstanding(&self) -> u64 {
+        self.out
+    }
+    /// Bytes in the network, as far as is known: SetPipe of RFC 6675 section 4.
+    #[inline]
+    pub(crate) fn pipe(&self) -> u64 {
+        self.out - self.sacked - self.lost + self.resent
+    }
+    /// Bytes out, without those that wait to be retransmitted: FlightSize of a sender that knows no SACK.
+    #[inline]
+    pub(crate) fn flight(&self) -> u64 {
+        (self.out + self.resent - self.lost).min(self.out)
+    }
+    /// Bytes covered by SACK blocks.
+    pub(crate) fn sacked(&self) -> u64 {
+        self.sacked
+    }
+
+    /// Adds the next segment.
+    #[inline]
+    pub(crate) fn push(&mut self, seg: Sent) {
+        if (self.tail.wrapping_sub(self.head)) as usize == self.ring.len() {
+            self.grow();
+        }
+        let slot = self.slot(self.tail);
+        self.ring[slot] = seg;
+        self.tail = self.tail.wrapping_add(1);
+        self.out += u64::from(seg.len);
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let mut bigger = vec![Sent::default(); (self.ring.len() * 2).max(8)];
+        let mask = bigger.len() - 1;
+        let mut i = self.head;
+        while i != self.tail {
+            bigger[i as usize & mask] = *self.at(i);
+            i = i.wrapping_add(1);
+        }
+        self.ring = bigger;
+    }
+
+    /// Takes everything below `ack` off.
+    #[inline]
+    pub(crate) fn pop(&mut self, ack: u64) -> Popped {
+        let mut popped = Popped::default();
+        while self.head != self.tail {
+            let slot = self.slot(self.head);
+            let s = self.ring[slot];
+            if s.end() > ack {
+                if s.seq < ack {
+                    self.shorten(slot, ack, &mut popped);
+                }
+                break;
+            }
+            if s.flags & (SACKED | LOST | RESENT | KARN) == 0 {
+                popped.timed = Some(s.at);
+                popped.fresh += u64::from(s.len);
+            } else {
+                self.forget(s, &mut popped);
+            }
+            self.out -= u64::from(s.len);
+            self.head = self.head.wrapping_add(1);
+        }
+        for mark in [&mut self.next_lost, &mut self.edge, &mut self.high] {
+            if before(*mark, self.head) {
+                *mark = self.head;
+            }
+        }
+        popped
+    }
+
+    /// Takes the head out of all sums but `out`.
+    fn forget(&mut self, s: Sent, popped: &mut Popped) {
+        let len = u64::from(s.len);
+        if s.is(SACKED) {
+            self.sacked -= len;
+            if !before(self.head, self.edge) {
+                self.leave_edge(self.head, len);
+            }
+            return;
+        }
+        popped.fresh += len;
+        if !s.is(KARN) {
+            popped.timed = Some(s.at);
+        }
+        self.unmark(s);
+    }
+
+    /// A segment that is SACKed and at the edge goes below it.
+    fn leave_edge(&mut self, index: u32, len: u64) {
+        self.above -= len;
+        let next = index.wrapping_add(1);
+        if next == self.tail || !self.at(next).is(SACKED) {
+            self.runs -= 1;
+        }
+    }
+
+    /// Takes a segment that is not SACKed out of `lost`, `pending` and `resent`.
+    fn unmark(&mut self, s: Sent) {
+        let len = u64::from(s.len);
+        if s.is(LOST) {
+            self.lost -= len;
+            if !s.is(RESENT) {
+                self.pending -= 1;
+            }
+        }
+        if s.is(RESENT) {
+            self.resent -= len;
+        }
+    }
+
+    /// The head is acknowledged in part.
+    #[cold]
+    fn shorten(&mut self, slot: usize, ack: u64, popped: &mut Popped) {
+        let s = self.ring[slot];
+        let cut = ack - s.seq;
+        self.ring[slot].seq = ack;
+        self.ring[slot].len -= cut as u32;
+        self.out -= cut;
+        if s.is(SACKED) {
+            self.sacked -= cut;
+            if !before(self.head, self.edge) {
+                self.above -= cut;
+            }
+            return;
+        }
+        popped.fresh += cut;
+        self.lost -= if s.is(LOST) { cut } else { 0 };
+        self.resent -= if s.is(RESENT) { cut } else { 0 };
+    }
+
+    /// The first index whose segment ends above `seq`, among `head..tail`.
+    fn find(&self, seq: u64) -> u32 {
+        let (mut lo, mut hi) = (0, self.tail.wrapping_sub(self.head));
+        while lo < hi {
+            let mid = lo + (hi - lo) / 2;
+            if self.at(self.head.wrapping_add(mid)).end() <= seq {
+                lo = mid + 1;
+            } else {
+                hi = mid;
+            }
+        }
+        self.head.wrapping_add(lo)
+    }
+
+    /// Marks what a SACK block covers; the bytes it covers for the first time.
+    pub(crate) fn sack(&mut self, block: Block) -> u64 {
+        let mut from = block.start;
+        if let Some(i) = self.seen.iter().position(|b| b.start == block.start && b.end != 0) {
+            let known = self.seen[i].end;
+            self.seen[i].end = known.max(block.end);
+            if block.end <= known {
+                return 0;
+            }
+            from = known;
+        } else {
+            self.seen.rotate_right(1);
+            self.seen[0] = block;
+        }
+        if self.is_empty() || block.end <= self.at(self.head).seq {
+            return 0;
+        }
+        let mut newly = 0;
+        let mut i = self.find(from);
+        while i != self.tail {
+            let s = *self.at(i);
+            if s.end() > block.end {
+                break;
+            }
+            if s.seq >= block.start && !s.is(SACKED) {
+                newly += u64::from(s.len);
+                self.mark_sacked(i, s);
+            }
+            i = i.wrapping_add(1);
+        }
+        newly
+    }
+
+    fn mark_sacked(&mut self, i: u32, s: Sent) {
+        let len = u64::from(s.len);
+        self.unmark(s);
+        let slot = self.slot(i);
+        self.ring[slot].flags = s.flags & !(LOST | RESENT) | SACKED;
+        self.sacked += len;
+        let next = i.wrapping_add(1);
+        if before(self.high, next) {
+            self.high = next;
+        }
+        if !before(i, self.edge) {
+            self.above += len;
+            let left = i != self.edge && self.at(i.wrapping_sub(1)).is(SACKED);
+            let right = next != self.tail && self.at(next).is(SACKED);
+            self.runs += 1;
+            self.runs -= u32::from(left) + u32::from(right);
+        }
+    }
+
+    /// Finds what is lost by now: holes with at least `segments` discontiguous SACKed runs, or more than
+    /// `segments - 1` full segments SACKed, above them (IsLost of RFC 6675 section 4).
+    pub(crate) fn find_lost(&mut self, segments: u32, smss: u32) {
+        let bytes = u64::from(segments - 1) * u64::from(smss);
+        while before(self.edge, self.high) {
+            let i = self.edge;
+            let s = *self.at(i);
+            if s.is(SACKED) {
+                self.leave_edge(i, u64::from(s.len));
+            } else if self.above > bytes || self.runs >= segments {
+                self.mark_lost(i);
+            } else {
+                break;
+            }
+            self.edge = i.wrapping_add(1);
+        }
+    }
+
+    fn mark_lost(&mut self, i: u32) {
+        let slot = self.slot(i);
+        let s = &mut self.ring[slot];
+        if s.flags & (SACKED | LOST) == 0 {
+            s.flags |= LOST;
+            self.lost += u64::from(s.len);
+            if s.flags & RESENT == 0 {
+                self.pending += 1;
+                if before(i, self.next_lost) {
+                    self.next_lost = i;
+                }
+            }
+        }
+    }
+
+    /// The first segment is lost, whatever else is known.
+    pub(crate) fn head_lost(&mut self) {
+        if !self.is_empty() {
+            self.mark_lost(self.head);
+        }
+    }
+
+    /// Everything that is not SACKed is lost and nothing is in flight: after a timeout. `forget`: SACKed or not.
+    pub(crate) fn all_lost(&mut self, forget: bool) {
+        let (mut lost, mut sacked, mut pending) = (0, 0, 0);
+        let mut i = self.head;
+        while i != self.tail {
+            let slot = self.slot(i);
+            let s = &mut self.ring[slot];
+            if s.is(SACKED) && !forget {
+                sacked += u64::from(s.len);
+            } else {
+                s.flags = s.flags & !(SACKED | RESENT) | LOST;
+                lost += u64::from(s.len);
+                pending += 1;
+            }
+            i = i.wrapping_add(1);
+        }
+        (self.lost, self.sacked, self.pending, self.resent) = (lost, sacked, pending, 0);
+        (self.above, self.runs) = (0, 0);
+        self.next_lost = self.head;
+        self.edge = self.tail;
+        if forget {
+            self.high = self.head;
+            self.seen = [Block::default(); 4];
+        }
+    }
+
+    /// NextSeg rule 1 (RFC 6675 section 4): the first segment that is lost and not retransmitted.
+    pub(crate) fn first_pending(&mut self) -> Option<u32> {
+        if self.pending == 0 {
+            return None;
+        }
+        while self.next_lost != self.tail {
+            let s = self.at(self.next_lost);
+            if s.flags & (LOST | RESENT) == LOST {
+                return Some(self.next_lost);
+            }
+            self.next_lost = self.next_lost.wrapping_add(1);
+        }
+        None
+    }
+
+    /// NextSeg rule 3: the first segment below the highest SACKed one that is not lost, SACKed or retransmitted.
+    pub(crate) fn first_doubtful(&self) -> Option<u32> {
+        let mut i = self.edge;
+        while before(i, self.high) {
+            if self.at(i).flags & (SACKED | LOST | RESENT) == 0 {
+                return Some(i);
+            }
+            i = i.wrapping_add(1);
+        }
+        None
+    }
+
+    /// NextSeg rule 4: the last segment that is not SACKED.
+    pub(crate) fn last_unsacked(&self) -> Option<u32> {
+        let mut i = self.tail;
+        while i != self.head {
+            i = i.wrapping_sub(1);
+            if !self.at(i).is(SACKED) {
+                return Some(i);
+            }
+        }
+        None
+    }
+
+    /// The first segment.
+    pub(crate) fn first(&self) -> Option<u32> {
+        (!self.is_empty()).then_some(self.head)
+    }
+
+    /// A segment goes out again. `count`: it is now in flight besides the first copy, unless that is lost.
+    pub(crate) fn resend(&mut self, i: u32, now: Time, count: bool) -> Sent {
+        let slot = self.slot(i);
+        let s = &mut self.ring[slot];
+        s.at = now;
+        s.flags |= KARN;
+        if count && !s.is(RESENT) {
+            s.flags |= RESENT;
+            self.resent += u64::from(s.len);
+            if s.is(LOST) {
+                self.pending -= 1;
+            }
+        }
+        *s
+    }
+}
+
+#[cfg(test)]
+#[path = "scoreboard_tests.rs"]
+mod tests;

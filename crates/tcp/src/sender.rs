@@ -1,0 +1,334 @@
+//! The sending half: acknowledgments in, segments out.
+
+use crate::cc::{AckSample, CongestionControl, CongestionEvent, CongestionKind};
+use crate::endpoint::{Phase, State, Tcp};
+use crate::params::IdleRestart;
+use crate::scoreboard::{FIN, Popped, Sent};
+use fairlane_net::{Cx, Segment, TimerId, flag};
+
+impl<C: CongestionControl> Tcp<C> {
+    /// Processes the acknowledgment field (RFC 9293 section 3.10.7.4) and its options.
+    #[inline]
+    pub(crate) fn on_ack(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
+        if seg.ack > self.nxt {
+            // Something not yet sent: answered, not believed.
+            self.rcv.due = crate::receiver::AckDue::Now;
+            return;
+        }
+        if seg.ack < self.una {
+            if seg.sack_len() > 0 && self.cfg.sack {
+                self.take_dsack(seg);
+            }
+            return;
+        }
+        let edge = self.edge;
+        self.take_window(seg);
+        let sacked = if self.cfg.sack && seg.sack_len() > 0 { self.take_sack(seg) } else { 0 };
+        if seg.ack > self.una {
+            self.on_new_ack(seg, sacked, cx);
+        } else if seg.payload == 0 && !seg.has(flag::FIN) {
+            // RFC 5681 section 2: a duplicate acknowledges nothing, carries nothing and does not move the window.
+            if !self.board.is_empty() && edge == self.edge {
+                self.on_dupack(sacked, cx);
+            } else {
+                self.transmit(self.cfg.max_burst, cx);
+            }
+        }
+    }
+
+    #[inline]
+    fn on_new_ack(&mut self, seg: &Segment, sacked: u64, cx: &mut Cx<'_>) {
+        let acked = seg.ack - self.una;
+        self.una = seg.ack;
+        self.silent = false;
+        self.limited_bytes = 0;
+        let popped = self.board.pop(seg.ack);
+        self.measure(seg, popped, cx);
+        if self.cfg.backoff_ends_with_ack {
+            self.rtt.end_backoff();
+        }
+        if seg.ack >= self.round_end {
+            self.round += 1;
+            self.round_end = self.nxt;
+        }
+        match self.phase {
+            Phase::Open => {
+                self.dupacks = 0;
+                self.grow(acked, sacked, cx);
+                self.restart_timer(cx);
+                self.transmit(self.cfg.max_burst, cx);
+            }
+            Phase::Recovery => self.on_recovery_ack(acked, sacked, cx),
+            Phase::Loss => {
+                self.dupacks = 0;
+                // The window grows from one segment as at the start (RFC 5681 section 3.1).
+                self.grow(acked, sacked, cx);
+                if self.una >= self.recover {
+                    self.phase = Phase::Open;
+                }
+                self.restart_timer(cx);
+                self.transmit(self.cfg.max_burst, cx);
+            }
+        }
+        self.check_finished(cx);
+    }
+
+    /// Round-trip time of the newest segment acknowledged (RFC 6298 sections 3 and 4).
+    #[inline]
+    fn measure(&mut self, seg: &Segment, popped: Popped, cx: &mut Cx<'_>) {
+        if let Some(sent) = popped.timed {
+            cx.rtt = Some(cx.now.since(sent));
+            if self.cfg.rtt_every && !self.cfg.timestamps {
+                self.rtt.sample(sent, cx.now);
+            }
+        }
+        if !self.cfg.rtt_every && self.timing && seg.ack >= self.timed_end {
+            self.timing = false;
+            if !self.cfg.timestamps {
+                self.rtt.sample(self.timed_at, cx.now);
+            }
+        }
+        if let Some((_, echo)) = seg.timestamps()
+            && self.cfg.timestamps
+        {
+            // RFC 7323 section 4.1: also of segments that were retransmitted.
+            // Where the segment itself can be timed that is exact; the echo counts in ticks of the timestamp clock.
+            match popped.timed {
+                Some(sent) => self.rtt.sample(sent, cx.now),
+                None => {
+                    let ticks = self.timestamp(cx.now).wrapping_sub(echo);
+                    self.rtt.sample_span(self.cfg.timestamp_tick * u64::from(ticks));
+                }
+            }
+        }
+    }
+
+    /// Lets the window grow.
+    #[inline]
+    pub(crate) fn grow(&mut self, acked: u64, sacked: u64, cx: &Cx<'_>) {
+        let in_flight = self.board.flight();
+        self.cc.on_ack(&AckSample {
+            now: cx.now,
+            acked,
+            sacked,
+            in_flight,
+            delivered: self.una + self.board.sacked(),
+            rtt: cx.rtt,
+            srtt: self.rtt.srtt(),
+            min_rtt: self.rtt.min(),
+            delivery_rate: None,
+            round: self.round,
+            cwnd_limited: self.cwnd_limited,
+            app_limited: !self.cwnd_limited,
+            ce_bytes: 0,
+            in_recovery: self.phase != Phase::Open,
+        });
+    }
+
+    /// RFC 6298 sections 5.2 and 5.3.
+    #[inline]
+    pub(crate) fn restart_timer(&mut self, cx: &mut Cx<'_>) {
+        if self.board.is_empty() {
+            cx.timers.cancel(TimerId::Rto);
+        } else {
+            cx.timers.set(TimerId::Rto, cx.now + self.rtt.rto());
+        }
+    }
+
+    /// Tells the algorithm of a loss event; the flight is what RFC 5681 equation 4 halves.
+    pub(crate) fn congestion(&mut self, kind: CongestionKind, cx: &Cx<'_>) {
+        let flight = self.board.outstanding().saturating_sub(self.limited_bytes);
+        self.count.cwnd_cuts += 1;
+        self.cc.on_congestion(&CongestionEvent { kind, now: cx.now, flight });
+    }
+
+    /// RFC 6298 sections 5.4 to 5.6, RFC 5681 section 3.1.
+    pub(crate) fn on_timeout(&mut self, cx: &mut Cx<'_>) {
+        if self.board.is_empty() {
+            self.probe_window(cx);
+            return;
+        }
+        self.count.timeouts += 1;
+        self.congestion(CongestionKind::Timeout { first: self.rtt.backoffs() == 0 }, cx);
+        self.phase = Phase::Loss;
+        self.silent = true;
+        self.recover = self.nxt;
+        self.dupacks = 0;
+        self.inflation = 0;
+        self.deflated = 0;
+        self.limited_bytes = 0;
+        self.timing = false;
+        self.rtt.back_off(self.cfg.forget_rtt_after);
+        self.board.all_lost(self.cfg.timeout_forgets_sack || !self.cfg.sack);
+        self.restart_timer(cx);
+        self.transmit(self.cfg.max_burst, cx);
+    }
+
+    /// RFC 9293 section 3.8.6.1: one byte against a closed window.
+    fn probe_window(&mut self, cx: &mut Cx<'_>) {
+        if self.data_end > self.nxt {
+            self.rtt.back_off(u32::MAX);
+            self.send_new(1, cx);
+        }
+    }
+
+    /// Bytes in flight as the scheme counts them.
+    #[inline]
+    pub(crate) fn in_flight(&self) -> u64 {
+        match self.phase {
+            Phase::Open => self.board.flight(),
+            _ if !self.cfg.sack => self.board.flight(),
+            Phase::Recovery if self.cfg.counted_pipe => self.pipe,
+            _ => self.board.pipe(),
+        }
+    }
+
+    /// Congestion window with what recovery adds and takes.
+    #[inline]
+    pub(crate) fn window(&self) -> u64 {
+        self.cc.cwnd().saturating_sub(self.deflated).max(u64::from(self.cfg.smss)) + self.inflation
+    }
+
+    /// Sends what the windows allow, at most `burst` segments: what is lost first, then new data.
+    #[inline]
+    pub(crate) fn transmit(&mut self, mut burst: u32, cx: &mut Cx<'_>) {
+        if self.state != State::Established {
+            return;
+        }
+        if self.board.is_empty() {
+            self.after_idle(cx);
+        }
+        let window = self.window();
+        self.cwnd_limited = false;
+        while burst > 0 {
+            let flight = self.in_flight();
+            if self.board.has_pending() {
+                let Some(i) = self.board.first_pending() else { break };
+                if flight + u64::from(self.cfg.smss) > window {
+                    self.cwnd_limited = true;
+                    break;
+                }
+                self.resend(i, true, cx);
+            } else {
+                let len = self.new_len();
+                if len != 0 && flight + u64::from(len) > window {
+                    self.cwnd_limited = true;
+                    break;
+                }
+                if len == 0 || !self.fits(len) {
+                    if self.phase == Phase::Recovery && self.cfg.sack && flight + u64::from(self.cfg.smss) <= window {
+                        self.send_doubtful(cx);
+                    }
+                    break;
+                }
+                self.send_new(len, cx);
+            }
+            burst -= 1;
+        }
+        if burst == 0 {
+            self.cwnd_limited = true;
+        }
+        if self.board.is_empty() && self.data_end > self.nxt && cx.timers.get(TimerId::Rto).is_none() {
+            // The peer's window is shut: RFC 9293 section 3.8.6.1.
+            cx.timers.set(TimerId::Rto, cx.now + self.rtt.rto());
+        }
+    }
+
+    /// RFC 5681 section 4.1.
+    fn after_idle(&mut self, cx: &Cx<'_>) {
+        if self.last_sent.as_ps() != 0 && self.new_len() != 0 && cx.now.since(self.last_sent) > self.rtt.rto() {
+            let smss = u64::from(self.cfg.smss);
+            match self.cfg.idle_restart {
+                IdleRestart::Off => {}
+                IdleRestart::Initial => self.cc.on_idle_restart(cx.now, self.cfg.initial_window),
+                IdleRestart::One => self.cc.on_idle_restart(cx.now, smss),
+            }
+        }
+    }
+
+    /// Sequence space of the next new segment: a full one or the rest, FIN included; 0: nothing to send.
+    #[inline]
+    pub(crate) fn new_len(&self) -> u32 {
+        let rest = self.data_end.saturating_sub(self.nxt);
+        if rest > u64::from(self.cfg.smss) {
+            return self.cfg.smss;
+        }
+        // FIN rides on the last data, or goes alone.
+        rest as u32 + u32::from(self.closed && self.cfg.fin && !self.fin_sent)
+    }
+
+    /// Whether the peer's window and `window` take `len` more. A piece of a segment is only sent when nothing is
+    /// in flight: sender's part of silly window avoidance (RFC 9293 section 3.8.6.2.1).
+    #[inline]
+    pub(crate) fn fits(&self, len: u32) -> bool {
+        let end = self.nxt + u64::from(len);
+        end <= self.edge && end - self.una <= self.cfg.window
+    }
+
+    /// Sends new data.
+    #[inline]
+    pub(crate) fn send_new(&mut self, len: u32, cx: &mut Cx<'_>) {
+        let end = self.nxt + u64::from(len);
+        let fin = end > self.data_end;
+        let s = Sent { seq: self.nxt, at: cx.now, len, flags: if fin { FIN } else { 0 } };
+        if self.board.is_empty() {
+            cx.timers.set(TimerId::Rto, cx.now + self.rtt.rto());
+        }
+        self.board.push(s);
+        self.nxt = end;
+        self.fin_sent |= fin;
+        if !self.timing && !self.cfg.rtt_every {
+            self.timing = true;
+            self.timed_end = end;
+            self.timed_at = cx.now;
+        }
+        self.pipe += u64::from(len);
+        self.emit(&s, false, cx);
+    }
+
+    /// Sends a segment again. `count`: it adds to what is in flight.
+    pub(crate) fn resend(&mut self, index: u32, count: bool, cx: &mut Cx<'_>) {
+        let s = self.board.resend(index, cx.now, count);
+        if count {
+            self.pipe += u64::from(s.len);
+        }
+        self.count.retransmits += 1;
+        self.count.retransmit_bytes += u64::from(s.len) - u64::from(s.is(FIN));
+        self.emit(&s, true, cx);
+    }
+
+    #[inline]
+    fn emit(&mut self, s: &Sent, again: bool, cx: &mut Cx<'_>) {
+        let fin = s.is(FIN);
+        let payload = s.len - u32::from(fin);
+        let mut seg = Segment::default();
+        (seg.seq, seg.ack) = (s.seq, self.rcv.nxt);
+        (seg.wnd, seg.payload) = (self.cfg.receive_window, payload as u16);
+        seg.flags = flag::ACK | if fin { flag::FIN } else { 0 };
+        if again {
+            seg.set_retransmission();
+        }
+        if self.cfg.timestamps {
+            seg.set_timestamps(self.timestamp(cx.now), self.rcv.ts_recent);
+        }
+        // A segment with data acknowledges too, except where a pure one says more: a duplicate, or SACK blocks.
+        if !self.rcv.has_sack() {
+            self.rcv.acknowledged();
+            cx.timers.cancel(TimerId::DelAck);
+        }
+        self.count.data_segments += 1;
+        self.count.data_bytes += u64::from(payload);
+        self.last_sent = cx.now;
+        cx.send(seg, self.cfg.wire_len(payload, 0), self.cfg.class);
+        self.cc.on_sent(cx.now, u64::from(payload), self.board.flight());
+    }
+
+    /// Reports the end of the flow once all it wrote is acknowledged.
+    #[inline]
+    pub(crate) fn check_finished(&mut self, cx: &mut Cx<'_>) {
+        if self.report && self.una >= self.data_end {
+            self.report = false;
+            cx.finished = true;
+        }
+    }
+}

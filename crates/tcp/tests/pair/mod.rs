@@ -1,0 +1,272 @@
+//! Two endpoints and the path between them, in memory: hops with a rate, a delay and a drop-tail queue,
+//! and a script of losses. No network crate's world: the endpoints alone are on trial.
+#![allow(dead_code, unreachable_pub)]
+
+use fairlane_net::{Class, Cx, Endpoint, Segment, TimerId, Timers};
+use fairlane_tcp::{AnyCc, Tcp, TcpParams, resolve_params};
+use fairlane_units::{Dur, Rate, Time};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// A store-and-forward hop. Infinite rate: `Rate::from_bps(0)`.
+#[derive(Clone, Debug)]
+pub struct Hop {
+    pub rate: Rate,
+    pub delay: Dur,
+    /// Packets that may wait besides the one in transmission.
+    pub limit: usize,
+    busy: Time,
+    starts: VecDeque<Time>,
+    /// Integral of the number waiting, packet-seconds.
+    pub waited: f64,
+    pub drops: u64,
+    pub bytes: u64,
+}
+
+impl Hop {
+    pub fn new(rate: Rate, delay: Dur, limit: usize) -> Self {
+        Self { rate, delay, limit, busy: Time::ZERO, starts: VecDeque::new(), waited: 0.0, drops: 0, bytes: 0 }
+    }
+    pub fn delay(delay: Dur) -> Self {
+        Self::new(Rate::from_bps(0), delay, usize::MAX)
+    }
+    /// When a packet that arrives now reaches the other end; `None`: dropped.
+    fn pass(&mut self, now: Time, len: u32) -> Option<Time> {
+        if self.rate.as_bps() == 0 {
+            return Some(now + self.delay);
+        }
+        while self.starts.front().is_some_and(|&s| s <= now) {
+            self.starts.pop_front();
+        }
+        if self.busy > now && self.starts.len() >= self.limit {
+            self.drops += 1;
+            return None;
+        }
+        let start = self.busy.max(now);
+        self.busy = start + self.rate.tx_time(u64::from(len));
+        if start > now {
+            self.starts.push_back(start);
+            self.waited += (start - now).as_secs_f64();
+        }
+        self.bytes += u64::from(len);
+        Some(self.busy + self.delay)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Event {
+    /// A segment reaches hop `hop` of direction `dir`, or the endpoint behind the last.
+    Arrive {
+        dir: usize,
+        hop: usize,
+        index: usize,
+    },
+    Timers {
+        end: usize,
+    },
+}
+
+/// What a script makes of the n-th segment (from 0) sent in a direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    Pass,
+    Drop,
+    /// Passes, and once more.
+    Twice,
+    /// Arrives that much later.
+    Late(Dur),
+}
+
+pub type Script = Box<dyn FnMut(u64, &Segment) -> Fate>;
+
+pub struct Pair {
+    pub now: Time,
+    pub ends: [Tcp<AnyCc>; 2],
+    pub timers: [Timers; 2],
+    pub hops: [Vec<Hop>; 2],
+    pub script: [Script; 2],
+    sent: [u64; 2],
+    flying: Vec<(Segment, u32)>,
+    free: Vec<usize>,
+    queue: BinaryHeap<Reverse<(Time, u64, usize)>>,
+    events: Vec<Event>,
+    order: u64,
+    armed: [Time; 2],
+    pub delivered: [u64; 2],
+    pub finished: [Option<Time>; 2],
+    pub rtts: Vec<Dur>,
+    /// Segments as they left, with the time, direction and length on the wire.
+    pub log: Vec<(Time, usize, Segment, u32)>,
+    pub keep_log: bool,
+    out: Vec<fairlane_net::Out>,
+}
+
+pub fn params(json: serde_json::Value) -> TcpParams {
+    resolve_params(json).unwrap()
+}
+
+impl Pair {
+    pub fn new(p: &TcpParams, forward: Vec<Hop>, back: Vec<Hop>) -> Self {
+        let (a, b) = Tcp::pair(p, Class(0)).unwrap();
+        Self {
+            now: Time::ZERO,
+            ends: [a, b],
+            timers: [Timers::default(); 2],
+            hops: [forward, back],
+            script: [Box::new(|_, _| Fate::Pass), Box::new(|_, _| Fate::Pass)],
+            sent: [0; 2],
+            flying: Vec::new(),
+            free: Vec::new(),
+            queue: BinaryHeap::new(),
+            events: Vec::new(),
+            order: 0,
+            armed: [Time::MAX; 2],
+            delivered: [0; 2],
+            finished: [None; 2],
+            rtts: Vec::new(),
+            log: Vec::new(),
+            keep_log: true,
+            out: Vec::new(),
+        }
+    }
+
+    /// A path that only delays, the same both ways.
+    pub fn delayed(p: &TcpParams, one_way: Dur) -> Self {
+        Self::new(p, vec![Hop::delay(one_way)], vec![Hop::delay(one_way)])
+    }
+
+    /// Access link, bottleneck, access link: the dumbbell of the reference runs.
+    pub fn dumbbell(p: &TcpParams, limit: usize) -> Self {
+        let access = || Hop::new(Rate::from_mbps(100), Dur::from_ms(1), usize::MAX);
+        let middle = |limit| Hop::new(Rate::from_mbps(10), Dur::from_ms(20), limit);
+        Self::new(p, vec![access(), middle(limit), access()], vec![access(), middle(usize::MAX), access()])
+    }
+
+    /// Drops the segments whose number among those with data (from 0) is listed.
+    pub fn drop_data(&mut self, list: &[u64]) {
+        let list = list.to_vec();
+        let mut n = 0;
+        self.script[0] = Box::new(move |_, s| {
+            if s.payload == 0 {
+                return Fate::Pass;
+            }
+            n += 1;
+            if list.contains(&(n - 1)) { Fate::Drop } else { Fate::Pass }
+        });
+    }
+
+    pub fn start(&mut self) {
+        self.call(1, |e, cx| e.start(cx));
+        self.call(0, |e, cx| e.start(cx));
+    }
+
+    pub fn write(&mut self, end: usize, bytes: u64, fin: bool) {
+        self.call(end, |e, cx| e.on_write(bytes, fin, cx));
+    }
+
+    pub fn call(&mut self, end: usize, f: impl FnOnce(&mut Tcp<AnyCc>, &mut Cx<'_>)) {
+        let mut out = std::mem::take(&mut self.out);
+        let mut cx = Cx::new(self.now, &mut out, &mut self.timers[end]);
+        f(&mut self.ends[end], &mut cx);
+        self.delivered[end] += cx.delivered;
+        self.rtts.extend(cx.rtt);
+        if cx.finished {
+            assert_eq!(self.finished[end], None, "finished twice");
+            self.finished[end] = Some(self.now);
+        }
+        for o in out.drain(..) {
+            self.launch(end, o.seg, o.len);
+        }
+        self.out = out;
+        let next = self.timers[end].next();
+        if next < self.armed[end] {
+            self.armed[end] = next;
+            self.push(next, Event::Timers { end });
+        }
+    }
+
+    fn launch(&mut self, dir: usize, mut seg: Segment, len: u32) {
+        seg.sent = self.now;
+        if self.keep_log {
+            self.log.push((self.now, dir, seg, len));
+        }
+        let n = self.sent[dir];
+        self.sent[dir] += 1;
+        let times = match (self.script[dir])(n, &seg) {
+            Fate::Drop => return,
+            Fate::Pass => vec![Dur::ZERO],
+            Fate::Twice => vec![Dur::ZERO; 2],
+            Fate::Late(d) => vec![d],
+        };
+        for late in times {
+            let index = self.free.pop().unwrap_or(self.flying.len());
+            if index == self.flying.len() {
+                self.flying.push((seg, len));
+            } else {
+                self.flying[index] = (seg, len);
+            }
+            self.push(self.now + late, Event::Arrive { dir, hop: 0, index });
+        }
+    }
+
+    fn push(&mut self, at: Time, e: Event) {
+        self.events.push(e);
+        self.queue.push(Reverse((at, self.order, self.events.len() - 1)));
+        self.order += 1;
+    }
+
+    /// One event; false: none is left.
+    pub fn step(&mut self) -> bool {
+        let Some(Reverse((at, _, i))) = self.queue.pop() else { return false };
+        let event = self.events[i];
+        if self.queue.is_empty() {
+            self.events.clear();
+        }
+        self.now = at;
+        match event {
+            Event::Arrive { dir, hop, index } => {
+                let (seg, len) = self.flying[index];
+                match self.hops[dir].get_mut(hop) {
+                    Some(h) => match h.pass(at, len) {
+                        Some(next) => self.push(next, Event::Arrive { dir, hop: hop + 1, index }),
+                        None => self.free.push(index),
+                    },
+                    None => {
+                        self.free.push(index);
+                        self.call(1 - dir, |e, cx| e.on_packet(&seg, cx));
+                    }
+                }
+            }
+            Event::Timers { end } => {
+                if self.armed[end] == at {
+                    self.armed[end] = Time::MAX;
+                }
+                while let Some(id) = self.timers[end].take_due(at) {
+                    self.call(end, |e, cx| e.on_timer(id, cx));
+                }
+                self.call(end, |_, _| {});
+            }
+        }
+        true
+    }
+
+    pub fn run_until(&mut self, at: Time) {
+        while self.queue.peek().is_some_and(|Reverse((t, ..))| *t <= at) {
+            self.step();
+        }
+        self.now = at;
+    }
+
+    pub fn run(&mut self, for_: Dur) {
+        self.run_until(self.now + for_);
+    }
+
+    /// Whether anything will ever happen again.
+    pub fn alive(&self) -> bool {
+        self.flying.len() > self.free.len() || self.timers.iter().any(|t| t.next() != Time::MAX)
+    }
+
+    pub fn rto_pending(&self, end: usize) -> bool {
+        self.timers[end].get(TimerId::Rto).is_some()
+    }
+}
