@@ -163,8 +163,7 @@ impl RedParams {
             return Err(("limit", format!("{} holds nothing: write at least \"1p\"", self.limit)));
         }
         let s = self.setting(link);
-        // Written so that a NaN is refused, too.
-        if !(s.max >= s.min) {
+        if s.max < s.min {
             let unit = if self.measure == Measure::Bytes { "bytes" } else { "packets" };
             return Err(("max", format!("the upper threshold ({} {unit}) is below the lower one ({} {unit})", s.max, s.min)));
         }
