@@ -122,41 +122,59 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         self.copy.take()
     }
 
-    /// A packet arrives at a port.
+    /// A packet arrives at a port. Through a free transmitter it goes at once; everything else is [`Self::accept_busy`].
     #[inline]
     pub(crate) fn accept<O: Observer>(&mut self, i: u32, mut pkt: QPkt, now: Time, obs: &mut O) {
-        if self.ports[i as usize].queued {
-            self.settle(i, now, obs);
-        }
         let port = &mut self.ports[i as usize];
         pkt.at = now;
+        if port.queued || port.busy_until > now {
+            return self.accept_busy(i, pkt, now, obs);
+        }
         let mut cx = QCx { now, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
-        if !port.queued && port.busy_until <= now {
-            let passed = port.qdisc.pass(pkt, &mut cx);
-            let marks = cx.marks;
-            port.counters.marks += u64::from(marks);
-            let level = port.qdisc.backlog();
-            if level.pkts > 0 {
-                port.queued = true;
-                port.counters.occupancy.change(now, level);
-            }
-            if O::ON && (passed.is_some() || level.pkts > 0) {
-                obs.on_enqueue(&EnqueueEvent { time: now, port: PortId(i), pkt, backlog: level });
-            }
-            if let Some(p) = passed {
-                self.transmit(i, p, now, obs);
-            }
-        } else {
-            port.qdisc.enqueue(pkt, &mut cx);
-            let marks = cx.marks;
-            port.counters.marks += u64::from(marks);
-            let level = port.qdisc.backlog();
-            port.queued = level.pkts > 0;
+        let passed = port.qdisc.pass(pkt, &mut cx);
+        let marks = cx.marks;
+        port.counters.marks += u64::from(marks);
+        let level = port.qdisc.backlog();
+        if O::ON && (passed.is_some() || level.pkts > 0) {
+            obs.on_enqueue(&EnqueueEvent { time: now, port: PortId(i), pkt, backlog: level });
+        }
+        if let Some(p) = passed {
+            self.transmit(i, p, now, obs);
+        }
+        if level.pkts > 0 {
+            let port = &mut self.ports[i as usize];
+            port.queued = true;
             port.counters.occupancy.change(now, level);
-            if O::ON && !self.drops.iter().any(|(p, _)| p.id == pkt.id) {
-                obs.on_enqueue(&EnqueueEvent { time: now, port: PortId(i), pkt, backlog: level });
+        }
+        self.after_accept(i, now, obs);
+    }
+
+    /// A packet arrives at a port whose transmitter is at work, or may be: departures due by now come first.
+    #[inline(never)]
+    fn accept_busy<O: Observer>(&mut self, i: u32, pkt: QPkt, now: Time, obs: &mut O) {
+        if self.ports[i as usize].queued {
+            self.settle(i, now, obs);
+            let port = &self.ports[i as usize];
+            if !port.queued && port.busy_until <= now {
+                return self.accept(i, pkt, now, obs);
             }
         }
+        let port = &mut self.ports[i as usize];
+        let mut cx = QCx { now, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
+        port.qdisc.enqueue(pkt, &mut cx);
+        let marks = cx.marks;
+        port.counters.marks += u64::from(marks);
+        let level = port.qdisc.backlog();
+        port.queued = level.pkts > 0;
+        port.counters.occupancy.change(now, level);
+        if O::ON && !self.drops.iter().any(|(p, _)| p.id == pkt.id) {
+            obs.on_enqueue(&EnqueueEvent { time: now, port: PortId(i), pkt, backlog: level });
+        }
+        self.after_accept(i, now, obs);
+    }
+
+    #[inline]
+    fn after_accept<O: Observer>(&mut self, i: u32, now: Time, obs: &mut O) {
         if !self.drops.is_empty() {
             self.take_drops(i, now, obs);
         }
