@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 try:
-    from . import compare, ours, peer, reference
+    from . import compare, ours, peer, reference, report
     from .cases import Case, select
     from .compare import Row
     from .network import Unsupported
@@ -27,9 +27,9 @@ def main(arguments: list[str] | None = None) -> int:
         rows = []
         for case_rows in _compared(cases, options):
             rows += case_rows
-            if not options.json:
+            if not (options.json or options.markdown):
                 for row in case_rows:
-                    print(_line(row), flush=True)
+                    print(report.line(row), flush=True)
     except peer.PeerMissing as missing:
         print(f"SKIPPED: {missing}; --stored compares with stored results")
         return 0
@@ -40,8 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.json:
         print(json.dumps({"schema": "fairlane.validation.ns2/1", "failed": failed, "rows": [row.as_dict() for row in rows]}, indent=1))
     else:
-        judged = sum(row.measure.judged for row in rows)
-        print(f"\n{judged - failed} of {judged} judged values within bounds, {len({row.case for row in rows})} cases")
+        print((report.markdown(rows) if options.markdown else "") + "\n" + report.summary(rows))
     return 1 if failed else 0
 
 
@@ -49,16 +48,17 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m validation.ns2", description="Compares fairlane with ns-2 on the same scenarios.")
     parser.add_argument("cases", nargs="*", metavar="CASE", help="C1, C2, C5, or the start of a case such as C1/Reno or C5/tcp/Newreno")
     parser.add_argument("--quick", action="store_true", help="a small set of cases")
-    parser.add_argument("--all", action="store_true", help="every case of the chosen families (C5 has 252)")
+    parser.add_argument("--all", action="store_true", help="every case of the chosen families")
     parser.add_argument("--stored", action="store_true", help="compare with the stored results instead of running ns-2")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.add_argument("--markdown", action="store_true", help="print Markdown, one line a case")
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="runs at the same time (default 1)")
     return parser.parse_args(arguments)
 
 
 def _compared(cases: list[Case], options: argparse.Namespace) -> Iterator[list[Row]]:
-    if not options.json:
-        print(_head(), flush=True)
+    if not (options.json or options.markdown):
+        print(report.head(), flush=True)
     for case in cases:
         name = f"{case.family}/{case.name}"
         stored = reference.stored(case) if options.stored else None
@@ -81,22 +81,6 @@ def _compared(cases: list[Case], options: argparse.Namespace) -> Iterator[list[R
             yield compare.from_runs(name, theirs, mine)
         except Unsupported as error:
             raise ValueError(f"{name}: {error}") from error
-
-
-_WIDTHS = (34, 12, 9, 22, 22, 11, 10)
-
-
-def _head() -> str:
-    words = ("case", "metric", "unit", "ns-2 (95 % interval)", "fairlane (95 %)", "difference", "bound", "verdict")
-    return " ".join(f"{w:<{n}}" for w, n in zip(words, (*_WIDTHS, 0), strict=True)) + "\n" + "-" * 132
-
-
-def _line(row: Row) -> str:
-    peer_mean = row.peer.mean
-    relative = f"{100 * row.difference / peer_mean:+.2f} %" if peer_mean and row.measure.relative is not None else f"{row.difference:+.4g}"
-    bound = f"{row.measure.bound(peer_mean or 0.0):.4g}" if row.measure.judged else ""
-    words = (row.case, row.measure.name, row.measure.unit, f"{row.peer:.5g}", f"{row.ours:.5g}", relative, bound, row.verdict)
-    return " ".join(f"{w:<{n}}" for w, n in zip(words, (*_WIDTHS, 0), strict=True))
 
 
 if __name__ == "__main__":

@@ -68,7 +68,7 @@ def agent(flow: Flow) -> tuple[str, str, Settings, Settings]:
     """Sender class, receiver class, and the settings of each."""
     if flow.transport == "udp":
         if octets(flow.params.get("header", "0B")) != 0:
-            raise Unsupported(f"flows.{flow.name}.udp.header: ns-2 adds no UDP header; set \"0B\"")
+            raise Unsupported(f'flows.{flow.name}.udp.header: ns-2 adds no UDP header; set "0B"')
         # The agent would split anything longer than its packetSize_.
         return "Agent/UDP", "Agent/Null", [("packetSize_", str(octets(flow.app["size"])))], []
     return _tcp(flow)

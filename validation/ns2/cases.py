@@ -130,7 +130,7 @@ def select(names: list[str], *, quick: bool = False, everything: bool = False) -
     known = {case.family for case in cases}
     for name in names:
         if name not in known and not any(f"{c.family}/{c.name}".startswith(name) for c in cases):
-            raise ValueError(f"no case called {name!r}; families are {', '.join(sorted(known))}, and names such as C1/Reno select single cases")
+            raise ValueError(f"no case called {name!r}; families are {', '.join(sorted(known))}; C1/Reno selects single cases")
     chosen = []
     for case in cases:
         whole = f"{case.family}/{case.name}"

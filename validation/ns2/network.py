@@ -133,4 +133,3 @@ def read(resolved: str | dict[str, Any]) -> Network:
         links=links,
         flows=flows,
     )
-

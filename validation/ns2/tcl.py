@@ -41,7 +41,7 @@ def watched_link(network: Network, name: str) -> Link:
 def script(network: Network, watch: str, seed: int, windows: bool = False) -> str:
     """The whole script. `watch` names the link whose queue is measured; `windows` adds the cwnd of the first flow to the trace."""
     if network.warmup > 0.0:
-        raise Unsupported("a warm-up cut is not mapped to ns-2; set warmup = \"0s\"")
+        raise Unsupported('a warm-up cut is not mapped to ns-2; set warmup = "0s"')
     number = node_numbers(network)
     out: list[str] = []
     if seed > 0:
@@ -52,9 +52,7 @@ def script(network: Network, watch: str, seed: int, windows: bool = False) -> st
     for link in network.links:
         kind, settings = queue_settings(link)
         out.extend(f"Queue/{kind} set {name} {value}" for name, value in settings)
-        out.append(
-            f"$ns simplex-link $n({number[link.source]}) $n({number[link.target]}) {link.rate!r} {link.delay!r} {kind}"
-        )
+        out.append(f"$ns simplex-link $n({number[link.source]}) $n({number[link.target]}) {link.rate!r} {link.delay!r} {kind}")
     for k, flow in enumerate(network.flows):
         out.extend(_flow(flow, k, number))
     out.extend(_taps(network, watch, number))

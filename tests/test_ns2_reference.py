@@ -1,0 +1,94 @@
+"""fairlane against ns-2 2.35: the stored results of the reference cases, and, where ns-2 is installed, ns-2 itself."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from validation.ns2 import cases, compare, measures, ours, peer, reference, tcl, trace
+from validation.ns2.network import Unsupported
+
+QUICK = cases.select([], quick=True)
+
+
+@pytest.mark.parametrize("case", QUICK, ids=lambda case: f"{case.family}/{case.name}")
+def test_within_the_bounds_of_the_stored_results(case: cases.Case) -> None:
+    stored = reference.stored(case)
+    assert stored is not None
+    resolved, network = ours.resolve(case)
+    rows = compare.from_stored(case.name, stored, ours.run(case, resolved, network))
+    wrong = [f"{row.measure.name}: ns-2 {row.peer}, fairlane {row.ours}" for row in rows if row.failed]
+    assert not wrong, "; ".join(wrong)
+
+
+@pytest.mark.skipif(shutil.which("ns") is None, reason="ns-2 is not installed")
+@pytest.mark.parametrize("name", ["C1/Newreno", "C1/Sack1-ss60"])
+def test_the_generated_script_gives_the_stored_numbers(name: str) -> None:
+    """The same ns-2 on the script made from our scenario: every digit of the stored table."""
+    case = next(case for case in cases.catalogue() if f"{case.family}/{case.name}" == name)
+    stored = reference.stored(case)
+    assert stored is not None
+    _, network = ours.resolve(case)
+    measured = peer.run(network, case.watch, 0, windows=True)
+    found = peer.with_sawtooth(peer.values(network, case.watch, measured), measured, network.duration)
+    for measure, (value, _, _) in stored.items():
+        assert found[measure] == pytest.approx(value, rel=1e-5), measure
+
+
+def test_a_scenario_without_counterpart_is_refused_by_path() -> None:
+    case = cases.select(["C1/Reno"])[0]
+    changed = cases.Case(**{**case.__dict__, "sets": (*case.sets, ("flows.tcp.tcp.timestamps", "true"))})
+    _, network = ours.resolve(changed)
+    with pytest.raises(Unsupported, match=r"flows\.tcp\.tcp\.timestamps"):
+        tcl.script(network, case.watch, 0)
+
+
+TRACE = """\
++ 0 2 0 tcp 1000 ------- 0 2.0 3.0 0 10
+- 0 2 0 tcp 1000 ------- 0 2.0 3.0 0 10
++ 0 2 0 tcp 1000 ------- 0 2.0 3.0 1 11
++ 1 2 0 tcp 1000 ------- 0 2.0 3.0 2 12
+d 1 2 0 tcp 1000 ------- 0 2.0 3.0 2 12
+- 2 2 0 tcp 1000 ------- 0 2.0 3.0 1 11
+r 3 1 3 tcp 1000 ------- 0 2.0 3.0 0 10
+0.50000  2  0  3  0  cwnd_ 4.000
+F 0 1 3 0 0
+END
+"""
+
+
+def test_trace_sums() -> None:
+    """One packet waits from 0 s to 2 s, another is dropped at 1 s; the run lasts 4 s."""
+    out = trace.read(TRACE.splitlines(), 4.0, {("2", "0")})
+    queue, flow = out.queues["2", "0"], out.flows[0]
+    assert out.complete
+    assert queue.mean() == pytest.approx(0.5)
+    assert queue.std() == pytest.approx(0.5)
+    assert (queue.arrivals, queue.departures, queue.octets, queue.wait) == (3, 2, 2000, 2.0)
+    assert (flow.received, flow.drops, flow.ack, flow.sent) == (1, 1, 1, 3)
+    assert out.windows == [(0.5, 4.0)]
+
+
+def test_sawtooth_of_a_known_wave() -> None:
+    times = [k * 0.1 for k in range(1000)]
+    wave = [50.0 + 10.0 * math.fmod(t, 5.0) for t in times]
+    found = measures.sawtooth(times, wave)
+    assert found == (pytest.approx(5.0), pytest.approx(99.0))
+    assert measures.sawtooth(times, [50.0] * 1000) is None
+
+
+def test_verdicts() -> None:
+    measure = measures.BY_NAME["goodput"]
+    interval = compare.interval
+    judge = lambda peer, mine: compare.judge("x", measure, interval(peer), interval(mine)).verdict  # noqa: E731
+    assert judge([9.5], [9.59]) == "ok"
+    assert judge([9.5], [9.7]) == "DIFFERS"
+    assert judge([9.0, 9.5, 10.0], [9.7]) == "ok (interval)"
+    assert judge([9.5], [9.4, 9.9, 9.8, 9.7]) == "ok (spread)"
+    assert judge([9.5], [9.80, 9.81, 9.80, 9.81]) == "DIFFERS"
