@@ -119,6 +119,7 @@ class Results:
         return found
 
     def has(self, **factors: object) -> bool:
+        """Whether a cell with these factors was run."""
         return any(all(c[k] == str(x) for k, x in factors.items()) for c in self.cells)
 
     def rows(self, quantity: str, metric: str, unit: str, wanted: Callable[[Cell], bool] = lambda _: True) -> list[Row]:
@@ -162,11 +163,13 @@ class Paper:
 
     @cached_property
     def words(self) -> Tree:
+        """What ``paper.toml`` says."""
         with (self.folder / "paper.toml").open("rb") as f:
             return tomllib.load(f)
 
     @cached_property
     def parameters(self) -> list[dict[str, str]]:
+        """The parameter table: parameter, value, status, basis."""
         return read_csv(self.folder / "parameters.csv")
 
     def published(self, table: str) -> list[dict[str, str]]:
@@ -180,6 +183,7 @@ class Paper:
             return tomllib.load(f)
 
     def title_of(self, experiment: str) -> str:
+        """The title of an experiment."""
         return str(self.words["experiments"][experiment]["title"])
 
     def experiment(self, id: str, build: Callable[[Results], Built], needs: Callable[[Cell], bool] = lambda _: True) -> Experiment:

@@ -62,15 +62,16 @@ class Reproduction:
     version: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """One document: `experiments` (id, rows: factors, metric, published, ours, low, high) and `claims` (id, verdict, evidence, cause)."""
+        """One document: `experiments` (id, rows: factors, metric, published, ours, low, high), `claims` (id, verdict, evidence, cause)."""
         key = self.paper.key
         columns = self.paper.sensitivity_columns()
         return {
-            "schema": SCHEMA, "fairlane": self.version, "key": key, "title": self.paper.words["title"], "quick": self.quick,
-            "seeds": self.seeds, "runs": self.runs, "page": str(self.page),
+            "schema": SCHEMA, "fairlane": self.version, "key": key, "title": self.paper.words["title"],
+            "quick": self.quick, "seeds": self.seeds, "runs": self.runs, "page": str(self.page),
             "experiments": [
                 {
-                    "id": f"{key}/{e.id}", "title": e.title, "rank_correlation": _rounded(b.comparison.rank_correlation()), "notes": b.notes,
+                    "id": f"{key}/{e.id}", "title": e.title, "notes": b.notes,
+                    "rank_correlation": _rounded(b.comparison.rank_correlation()),
                     "figures": [f"figures/{p.name}.svg" for p in b.pictures],
                     "rows": [r.to_json() for r in [*b.comparison.rows, *b.more]],
                 }
@@ -128,7 +129,9 @@ def _folder(paper: Paper, out: str | PathLike[str] | None) -> Path:
     return path
 
 
-def _measured(paper: Paper, runner: Runner, cells: Sequence[Cell], seeds: Sequence[int], progress: Progress | None, span: tuple[float, float]) -> tuple[Results, list[str], int]:
+def _measured(
+    paper: Paper, runner: Runner, cells: Sequence[Cell], seeds: Sequence[int], progress: Progress | None, span: tuple[float, float]
+) -> tuple[Results, list[str], int]:
     """Runs the cells with the seeds; their quantities, the simulator's warnings, and the packet hops."""
     runs = runner.run([Job(c, s) for c in cells for s in seeds], progress, span)
     samples: dict[Any, Mapping[str, list[float]]] = {}

@@ -116,7 +116,7 @@ class Runner:
         return tables
 
     def run(self, jobs: Iterable[Job], progress: Progress | None = None, span: tuple[float, float] = (0.0, 1.0)) -> list[RunTables]:
-        """Runs all jobs, in their order; `progress` is told fractions from `span`. Ctrl-C stops within a moment and keeps what is finished."""
+        """Runs all jobs, in their order; `progress` is told fractions from `span`. Ctrl-C stops at once and keeps what is finished."""
         work = list(jobs)
         self._part.clear()
         done: dict[int, RunTables] = {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -22,7 +21,7 @@ from .definition import (
     factors_of,
 )
 from .sarma2013_text import causes, findings
-from .tables import Compared, Comparison, Factors, compare, factors_key, row_of
+from .tables import Compared, Comparison, Factors, Row, compare, factors_key, row_of
 
 CONGESTED = (3, 5, 8, 10)
 HEAVY = (25, 35, 50)
@@ -32,7 +31,15 @@ SHARED_LINK = 50_000.0
 ACCESS_DELAY_MS = 3.0
 COUNTED = 1500
 """Bytes the printed throughput counts for each packet."""
-LABELS = {3: "non congested", 5: "congested", 8: "congested", 10: "congested", 25: "highly congested", 35: "highly congested", 50: "highly congested"}
+LABELS = {
+    3: "non congested",
+    5: "congested",
+    8: "congested",
+    10: "congested",
+    25: "highly congested",
+    35: "highly congested",
+    50: "highly congested",
+}
 Change = Callable[[Tree], None]
 
 # Cells whose printed value contradicts another number; the number is that of the list in paper.toml.
@@ -47,21 +54,8 @@ _SUSPECT: dict[str, dict[tuple[str, str, str], int]] = {
 }  # fmt: skip
 
 
-def spread_starts(groups: Mapping[str, Mapping[str, Any]], seed: int, within_us: float) -> Tree:
-    """The groups with every member on its own, starting at a random time below `within_us` microseconds.
-
-    The draws depend on the seed and the number of the member only, so cells of one seed start alike.
-    """
-    out: Tree = {}
-    number = 0
-    for name, group in groups.items():
-        for i in range(int(group["count"])):
-            client = int(group.get("first", 0)) + i
-            start = random.Random(f"start {seed} {number}").uniform(0, within_us)
-            member = {k: v for k, v in group.items() if k not in ("count", "first")}
-            out[f"{name}{i}"] = {**member, "from": f"c{client}", "start": f"{start:.6f}us"}
-            number += 1
-    return out
+def _measured(factors: Factors, name: str, row: Row) -> Compared:
+    return Compared(factors, name, row.unit, None, row.value, row.low, row.high, len(row.samples))
 
 
 class Sarma2013(Paper):
@@ -79,14 +73,13 @@ class Sarma2013(Paper):
         """TCP and UDP with both queues, TCP also with many clients, and the shared network with DropTail."""
         return self._cells()
 
-    def _cells(self, change: Change | None = None, spread: bool | float = True) -> list[Cell]:
+    def _cells(self, change: Change | None = None) -> list[Cell]:
         kinds = [(n, q, t) for t in ("TCP", "UDP") for q in QUEUES for n in CONGESTED + (HEAVY if t == "TCP" else ())]
         kinds += [(n, "DropTail", "TCP-UDP") for n in CONGESTED]
-        return [self._cell(n, q, t, change, spread) for n, q, t in kinds]
+        return [self._cell(n, q, t, change) for n, q, t in kinds]
 
-    def _cell(self, n: int, queue: str, traffic: str, change: Change | None = None, spread: bool | float = True) -> Cell:
+    def _cell(self, n: int, queue: str, traffic: str, change: Change | None = None) -> Cell:
         blocks, base = self.scenario("cells.toml"), self.scenario("lan.toml")
-        within = float(str(blocks["spread"]).removesuffix("ms")) * 1000 if spread is True else float(spread)
 
         def tree(seed: int) -> Tree:
             t = copy.deepcopy(base)
@@ -101,7 +94,6 @@ class Sarma2013(Paper):
                     t["flows"][name] = {"from": "c{i}", "to": "server", "count": count, "first": first, **block}
             if change is not None:
                 change(t)
-            t["flows"] = spread_starts(t["flows"], seed, within)
             return t
 
         return Cell(factors_of(clients=n, queue=queue, traffic=traffic), tree)
@@ -144,12 +136,12 @@ class Sarma2013(Paper):
         return [
             e("fig2", self._fig2, lambda _: False),
             e("table1", self._table1),
-            e("table2", self._delay_table),
             e("fig3", lambda r: self._drawn(self._delay_table(r), "fig3", "delay, ms")),
-            e("table3", self._throughput_table, unshared),
+            e("table2", self._delay_table),
             e("fig4", lambda r: self._drawn(self._throughput_table(r), "fig4", "throughput, kbit/s", log=True), unshared),
-            e("table4", self._loss_table),
+            e("table3", self._throughput_table, unshared),
             e("fig5", lambda r: self._drawn(self._loss_table(r), "fig5", "loss, %")),
+            e("table4", self._loss_table),
             e("fig6", lambda r: self._utilization(r, "fig6", "DropTail"), lambda c: unshared(c) and c["queue"] == "DropTail"),
             e("fig7", lambda r: self._utilization(r, "fig7", "RED"), lambda c: unshared(c) and c["queue"] == "RED"),
             e("bdp", self._bdp, lambda c: c["traffic"] == "TCP" and c["clients"] == "10" and c["queue"] == "DropTail"),
@@ -201,28 +193,30 @@ class Sarma2013(Paper):
             factors = factors_of(clients=n, label=p["congestion_level"])
             kinds = sum(p[column] == "yes" for _, column in columns)
             ours = sum(r.has(clients=n, traffic=traffic) for traffic, _ in columns)
-            rows.append(Compared(factors, "kinds of traffic simulated", "", float(kinds), float(ours), None, None, 1))
+            rows.append(Compared(factors, "kinds of traffic simulated", "", float(kinds), float(ours)))
             for traffic in ("TCP", "UDP"):
                 if r.has(clients=n, queue="DropTail", traffic=traffic):
                     cell = r.cell(clients=n, queue="DropTail", traffic=traffic)
                     row = row_of(factors_of(clients=n), "router_loss", r.samples(cell, "router_loss"), "percent")
                     name = f"lost at the router, {traffic}, DropTail"
-                    rows.append(Compared(factors, name, "percent", None, row.value, row.low, row.high, len(row.samples)))
-            rows.append(Compared(factors, "offered load", "of the shared link", None, n / 5, None, None, 1, None, 9 if n == 5 else None))
-        return Built(Comparison(rows), group_by=("clients", "label"))
+                    rows.append(_measured(factors, name, row))
+            rows.append(Compared(factors, "offered load", "times the shared link", ours=n / 5, impossible=9 if n == 5 else None))
+        return Built(Comparison(sorted(rows, key=lambda row: row.metric)), group_by=("metric",))
 
     def _bdp(self, r: Results) -> Built:
         path, link = 2 * (3 + 10) / 1e3, 2 * 10 / 1e3
         bits = SHARED_LINK * 1e3
         trip = row_of({}, "round_trip", r.samples(r.cell(clients=10, queue="DropTail", traffic="TCP"), "round_trip"), "ms")
+        product, need = "bandwidth-delay product", factors_of(of="round trip that 4 000 000 bit would need")
+        buffer = "buffer of one bandwidth-delay product"
         rows = [
-            Compared(factors_of(of="path, empty (round trip 26 ms)"), "bandwidth-delay product", "bit", 4e6, bits * path, None, None, 1, None, 8),
-            Compared(factors_of(of="shared link alone (20 ms)"), "bandwidth-delay product", "bit", 4e6, bits * link, None, None, 1, None, 8),
-            Compared(factors_of(of="round trip that 4 000 000 bit would need"), "round trip", "ms", None, 4e6 / bits * 1e3, None, None, 1),
-            Compared(factors_of(of="10 TCP clients, DropTail"), "measured round trip", "ms", None, trip.value, trip.low, trip.high, len(trip.samples)),
-            Compared(factors_of(of="path, empty"), "buffer of one bandwidth-delay product", "kbyte", 512.0, bits * path / 8e3, None, None, 1, None, 8),
-            Compared(factors_of(of="buffer used here: 49 waiting packets"), "buffer", "kbyte", None, 49 * 1.54, None, None, 1),
-        ]  # fmt: skip
+            Compared(factors_of(of="path, empty (round trip 26 ms)"), product, "bit", 4e6, bits * path, impossible=8),
+            Compared(factors_of(of="shared link alone (20 ms)"), product, "bit", 4e6, bits * link, impossible=8),
+            Compared(need, "round trip", "ms", ours=4e6 / bits * 1e3),
+            _measured(factors_of(of="10 TCP clients, DropTail"), "measured round trip", trip),
+            Compared(factors_of(of="path, empty"), buffer, "kbyte", 512.0, bits * path / 8e3, impossible=8),
+            Compared(factors_of(of="buffer used here: 49 waiting packets"), "buffer", "kbyte", ours=49 * 1.54),
+        ]
         use = r.mean("utilization", clients=10, queue="DropTail", traffic="TCP")
         notes = [
             "Either way the path is far above the 100 000 bit from which a network counts as long and fat.",
@@ -251,9 +245,14 @@ class Sarma2013(Paper):
             of = [c for c in rows if dict(c.factors)[by] == name]
             curves.append(
                 charts.Curve(
-                    name, [float(dict(c.factors)["clients"]) for c in of], [c.ours for c in of],
-                    [c.low for c in of], [c.high for c in of], [c.published for c in of], [c.impossible in (4, 6) for c in of],
-                )  # fmt: skip
+                    name,
+                    [float(dict(c.factors)["clients"]) for c in of],
+                    [c.ours for c in of],
+                    [c.low for c in of],
+                    [c.high for c in of],
+                    [c.published for c in of],
+                    [c.impossible in (4, 6) for c in of],
+                )
             )
         return charts.Lines(curves, charts.Axes(title, "clients", y, log_y=log, log_x=True, ticks=sorted(curves[0].x)))
 
@@ -267,12 +266,18 @@ class Sarma2013(Paper):
         for p in self.published("table3"):
             if p["queue"] == queue:
                 share = 100 * int(p["clients"]) * float(p["value"]) / SHARED_LINK
-                printed.append({"clients": p["clients"], "traffic": p["traffic"], "metric": "utilization", "value": f"{share:.2f}", "unit": "percent"})
+                printed.append(
+                    {"clients": p["clients"], "traffic": p["traffic"], "metric": "utilization", "value": f"{share:.2f}", "unit": "percent"}
+                )
         suspect = {factors_of(clients=8, traffic="TCP"): 4} if queue == "DropTail" else {}
         built = Built(compare(rows, printed, (), suspect), rows, group_by=("traffic",))
-        built.notes.append("Published values computed from the paper's Table 3: clients x throughput / 50 Mbit/s. The figure itself is not available.")
+        built.notes.append(
+            "Published values computed from the paper's Table 3: clients x throughput / 50 Mbit/s. The figure itself is not available."
+        )
         panel = self._panel(built.comparison.rows, f"{queue}: TCP and UDP", "utilization, %", False, by="traffic")
-        caption = "Filled: ours with 95 % interval. Hollow: from the printed throughputs. Crossed: above 100 %, impossible (contradiction 4)."
+        caption = (
+            "Filled: ours with 95 % interval. Hollow: from the printed throughputs. Crossed: above 100 %, impossible (contradiction 4)."
+        )
         caption = caption if queue == "DropTail" else caption.split(" Crossed")[0]
         built.pictures.append(Picture(name, self.title_of(name), caption, [panel]))
         return built
@@ -284,7 +289,7 @@ class Sarma2013(Paper):
             low = max(5.0, 0.5 * 0.005 * kbits * 1e3 / 8 / 500) * 500
             settings.append(drawings.RedCurve(name, low, 3 * low, float(red["max_p"]), bool(red["gentle"]), limit))
         rows = [
-            Compared(factors_of(link=s.name, threshold=t), "average queue", "byte", None, x, None, None, 1)
+            Compared(factors_of(link=s.name, threshold=t), "average queue", "byte", ours=x)
             for s in settings
             for t, x in (("min: early drops begin", s.low), ("max: drops at max_p", s.high), ("buffer: 50 x 500 byte", s.limit))
         ]
@@ -304,8 +309,8 @@ class Sarma2013(Paper):
         rows = []
         for name, key, rate, delay in of:
             ours_rate, ours_delay = float(star[key]["rate"].removesuffix("Mbit/s")), float(star[key]["delay"].removesuffix("ms"))
-            rows.append(Compared(factors_of(link=name), "rate", "Mbit/s", rate, ours_rate, None, None, 1))
-            rows.append(Compared(factors_of(link=name), "propagation delay", "ms", delay, ours_delay, None, None, 1))
+            rows.append(Compared(factors_of(link=name), "rate", "Mbit/s", rate, ours_rate))
+            rows.append(Compared(factors_of(link=name), "propagation delay", "ms", delay, ours_delay))
         tree = self.topology()
         picture = Picture("fig2", self.title_of("fig2"), "Ten clients; the other cells have 3 to 50.", [drawings.Topology(tree)])
         return Built(Comparison(rows), [], [picture], group_by=("link",))
@@ -336,8 +341,15 @@ class Sarma2013(Paper):
 
         packets = queue("red", measure="packets", byte_mode=False, min="5p", max="15p", w_q=0.002, gentle=False)
 
-        def of(name: str, why: str, change: Change | None = None, spread: bool | float = True) -> Alternative:
-            return Alternative(name, why, lambda: self._cells(change, spread))
+        def starts(within: str) -> Change:
+            def change(t: Tree) -> None:
+                for group in t["flows"].values():
+                    group["spread"] = within
+
+            return change
+
+        def of(name: str, why: str, change: Change) -> Alternative:
+            return Alternative(name, why, lambda: self._cells(change))
 
         return [
             of("TCP window 20", "the default of ns-2", tcp(window="20p")),
@@ -345,15 +357,21 @@ class Sarma2013(Paper):
             of("TCP NewReno", "the agent many studies of the time used", tcp(cc="newreno")),
             of("queue limit 15", "a smaller buffer on every link", both),
             of("RED counted in packets, 5 to 15", "the classic setting before ns-2.34's automatic one", packets),
-            of("all starts at exactly 0", "what the paper seems to have done; one run says it all for DropTail", None, 0.0),
-            of("starts spread over 1 s", "clients that do not know of one another", None, 1e6),
+            of("all starts at exactly 0", "what the paper seems to have done; one run says it all for DropTail", starts("0s")),
+            of("starts spread over 1 s", "clients that do not know of one another", starts("1s")),
         ]
 
     def sensitivity_columns(self) -> list[SensitivityColumn]:
         """Numbers the open choices move most."""
         c = SensitivityColumn
         return [
-            c("throughput, TCP DropTail 3", "throughput_per_client", "kbit/s", {"clients": 3, "queue": "DropTail", "traffic": "TCP"}, 9687.62),
+            c(
+                "throughput, TCP DropTail 3",
+                "throughput_per_client",
+                "kbit/s",
+                {"clients": 3, "queue": "DropTail", "traffic": "TCP"},
+                9687.62,
+            ),
             c("throughput, TCP RED 3", "throughput_per_client", "kbit/s", {"clients": 3, "queue": "RED", "traffic": "TCP"}, 8827.97),
             c("loss, TCP DropTail 3", "packet_loss_rate", "%", {"clients": 3, "queue": "DropTail", "traffic": "TCP"}, 0.1055),
             c("loss, TCP DropTail 50", "packet_loss_rate", "%", {"clients": 50, "queue": "DropTail", "traffic": "TCP"}, 1.95),

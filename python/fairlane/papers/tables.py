@@ -51,6 +51,7 @@ class Row:
     samples: tuple[float, ...] = ()
 
     def cells(self) -> dict[str, str]:
+        """The row as a tidy CSV file has it."""
         return {**dict(self.factors), "metric": self.metric, "value": repr(self.value), "unit": self.unit}
 
 
@@ -76,6 +77,7 @@ class Tables:
         return other
 
     def find(self, table: str, factors: Mapping[str, object]) -> list[int]:
+        """Numbers of the matching rows; `NoData` if there are none."""
         key = (table, frozenset(factors.items()))
         found = self._found.get(key)
         if found is None:
@@ -110,12 +112,13 @@ def read_folder(folder: Path) -> Tables:
     tables = {}
     for path in sorted(folder.glob("*.csv")):
         rows = read_csv(path)
-        if rows and "value" in rows[0]:
+        if rows and all(_number(r.get("value")) is not None for r in rows):
             tables[path.stem] = rows
     return Tables(tables)
 
 
 def read_csv(path: Path) -> list[dict[str, str]]:
+    """The rows of a CSV file with a header."""
     with path.open(newline="", encoding="utf-8") as f:
         return list(csv.DictReader(f))
 
@@ -171,11 +174,11 @@ class Compared:
     factors: Factors
     metric: str
     unit: str
-    published: float | None
-    ours: float | None
-    low: float | None
-    high: float | None
-    runs: int
+    published: float | None = None
+    ours: float | None = None
+    low: float | None = None
+    high: float | None = None
+    runs: int = 1
     peer: float | None = None
     """The same quantity from another simulator, where it is known."""
     impossible: int | None = None
@@ -191,6 +194,7 @@ class Compared:
         return (self.ours - self.published) / self.published
 
     def to_json(self) -> dict[str, Any]:
+        """The row of the JSON document."""
         factors = {k: (int(float(x)) if (_number(x) or 0.5) == int(_number(x) or 0) else x) for k, x in self.factors}
         return {
             "factors": factors, "metric": self.metric, "unit": self.unit, "published": self.published, "ours": self.ours, "low": self.low,
@@ -230,15 +234,24 @@ def compare(
         printed = published[i]["value"] if i is not None else ""
         out.rows.append(
             Compared(
-                r.factors, r.metric, r.unit, float(printed) if printed else None, r.value, r.low, r.high, max(1, len(r.samples)),
-                float(peer[j]["value"]) if j is not None else None, impossible.get(r.factors), printed,
-            )  # fmt: skip
+                r.factors,
+                r.metric,
+                r.unit,
+                float(printed) if printed else None,
+                r.value,
+                r.low,
+                r.high,
+                max(1, len(r.samples)),
+                float(peer[j]["value"]) if j is not None else None,
+                impossible.get(r.factors),
+                printed,
+            )
         )
     for i, p in enumerate(published):
         if i not in used:
             factors = tuple((k, x) for k, x in p.items() if k not in ("metric", "value", "unit", "printed", "source"))
             out.rows.append(
-                Compared(factors, p["metric"], p["unit"], float(p["value"]), None, None, None, 0, None, impossible.get(factors), p["value"])
+                Compared(factors, p["metric"], p["unit"], float(p["value"]), runs=0, impossible=impossible.get(factors), printed=p["value"])
             )
     return out
 

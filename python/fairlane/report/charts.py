@@ -39,7 +39,7 @@ class Axes:
     log_x: bool = False
     log_y: bool = False
     ticks: Sequence[float] = field(default_factory=tuple)
-    size: tuple[float, float] = (4.3, 3.1)
+    size: tuple[float, float] = (3.9, 2.85)
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Lines:
     @property
     def margins(self) -> tuple[float, float, float, float]:
         """Left, bottom, right, top, inches: the labels of the curves stand on the right."""
-        return (0.62, 0.5, 0.78, 0.32)
+        return (0.72, 0.46, 0.72, 0.3)
 
     def draw(self, figure: Figure, ax: MplAxes) -> None:
         """Draws the panel."""
@@ -85,7 +85,7 @@ def _span(curves: Sequence[Curve]) -> tuple[float, float]:
     """The y range: from zero, unless all values lie far above it."""
     values = [y for c in curves for y in (*c.ours, *c.published, *c.high, *c.low) if y is not None]
     low, high = min(values, default=0.0), max(values, default=1.0)
-    if low > 0.6 * high:
+    if low > 0.45 * high:
         room = (high - low) or 0.1 * high
         return low - 0.1 * room, high + 0.1 * room
     return -0.03 * high if low < 0.02 * high else 0.0, high * 1.06 or 1.0
@@ -137,4 +137,6 @@ def _labels(figure: Figure, ax: MplAxes, curves: Sequence[Curve]) -> None:
         heights = [h - shift for h in heights]
     for height, (_, point, name, colour) in zip(heights, ends, strict=True):
         dy = (height - ax.transData.transform(point)[1]) * 72 / figure.dpi
-        ax.annotate(name, point, (9, dy), textcoords="offset points", color=colour, va="center", weight="bold", fontsize=9, annotation_clip=False)
+        ax.annotate(
+            name, point, (9, dy), textcoords="offset points", color=colour, va="center", weight="bold", fontsize=9, annotation_clip=False
+        )

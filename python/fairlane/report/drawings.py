@@ -28,8 +28,8 @@ class RedCurve:
     gentle: bool
     limit: float
 
-    size = (4.3, 2.9)
-    margins = (0.62, 0.5, 0.2, 0.32)
+    size = (3.9, 2.75)
+    margins = (0.6, 0.46, 0.1, 0.3)
 
     def at(self, average: float) -> float:
         """The probability of an early drop, before the spreading over the packets since the last one.
@@ -48,10 +48,10 @@ class RedCurve:
 
     def draw(self, figure: Figure, ax: Axes) -> None:
         """Draws the curve over the states."""
-        kb, right = 1e3, 2.3 * self.high
+        kb, right = 1e3, max(2.3 * self.high, 1.25 * self.limit)
         edges = (0.0, self.low, self.high, right)
         names = ("accept", "early drops", "drops grow to all" if self.gentle else "drop all")
-        for a, b, tint, name in zip(edges, edges[1:], TINTS, names, strict=False):
+        for a, b, tint, name in zip(edges, (*edges[1:-1], right), TINTS, names, strict=False):
             ax.axvspan(a / kb, b / kb, color=tint, lw=0)
             narrow = b - a < 0.2 * right
             ax.text((a + b) / 2 / kb, 1.04 if not narrow else 0.55, name, ha="center", va="bottom" if not narrow else "center",
@@ -60,7 +60,7 @@ class RedCurve:
         xs = sorted(xs)
         ax.plot([x / kb for x in xs], [self.at(x) for x in xs], color=HUES[1], lw=2)
         ax.axvline(self.limit / kb, color=INK, ls="--", lw=1.1)
-        ax.text(self.limit / kb, 0.8, " buffer\n 25 kbyte" if self.limit == 25e3 else " buffer", fontsize=8, va="center", color=INK)
+        ax.text(self.limit / kb, 0.8, f" buffer\n {self.limit / kb:g} kbyte", fontsize=8, va="center", color=INK)
         ax.set_xlim(0, right / kb)
         ax.set_ylim(0, 1.16)
         ax.set_yticks([0, self.max_p, 0.5, 1])
@@ -75,7 +75,7 @@ class Topology:
     """A scenario's network: nodes in columns by their distance from the sources, one label for links that are alike."""
 
     tree: dict[str, Any]
-    size = (7.4, 3.0)
+    size = (6.2, 2.7)
     margins = (0.1, 0.1, 0.1, 0.1)
 
     def draw(self, figure: Figure, ax: Axes) -> None:
@@ -113,7 +113,8 @@ class Topology:
             align = {"ha": "right", "va": "center"} if node in senders else {"ha": "left", "va": "center"}
             dx = -0.11 if node in senders else 0.11
             where = (x, y - 0.34) if router else (x + dx, y)
-            ax.text(*where, "router" if router and node == "r" else node, fontsize=9.5, color=INK, **({"ha": "center", "va": "center"} if router else align))  # fmt: skip
+            align = {"ha": "center", "va": "center"} if router else align
+            ax.text(*where, "router" if node == "r" else node, fontsize=9.5, color=INK, **align)
         ax.set_xlim(-0.5, len(columns) - 0.5)
         ax.set_ylim(-1.25, 1.3)
 

@@ -26,26 +26,32 @@ def value(x: float | None) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def half(x: float) -> str:
-    """Half a width of an interval, two significant digits."""
-    if x == 0:
-        return "0"
-    places = max(0, 1 - math.floor(math.log10(abs(x))))
-    return f"{x:.{min(places, 6)}f}"
+def _places(x: float, digits: int) -> int:
+    return max(0, min(6, digits - 1 - math.floor(math.log10(abs(x))))) if x else 0
+
+
+def mean_and_half(row: Compared) -> tuple[str, str]:
+    """Our mean and half the width of its interval; the digits follow the interval, but not beyond five of the mean.
+
+    The second is empty for a value without an interval.
+    """
+    if row.ours is None:
+        return "", ""
+    if row.low is None or row.high is None:
+        return value(row.ours), ""
+    h = (row.high - row.low) / 2
+    if h <= 5e-7 * max(1.0, abs(row.ours)):
+        return value(row.ours), "0"
+    places = min(_places(h, 2), _places(row.ours, 5))
+    while round(h, places) == 0:
+        places += 1
+    return f"{row.ours:.{places}f}", f"{h:.{places}f}"
 
 
 def pm(row: Compared) -> str:
-    """Our mean with half the width of its interval; the mean's digits follow the interval's."""
-    if row.ours is None:
-        return ""
-    if row.low is None or row.high is None:
-        return value(row.ours)
-    h = (row.high - row.low) / 2
-    if h <= 5e-7 * max(1.0, abs(row.ours)):
-        return f"{value(row.ours)} ± 0"
-    text = half(h)
-    places = len(text.partition(".")[2])
-    return f"{row.ours:.{places}f} ± {text}"
+    """Our mean with half the width of its interval."""
+    mean, half = mean_and_half(row)
+    return f"{mean} ± {half}" if half else mean
 
 
 def printed(row: Compared) -> str:
@@ -64,4 +70,5 @@ def difference(row: Compared) -> str:
     p = 100 * d
     if abs(p) < 0.005:
         return "0 %"
-    return f"{p:+.2f} %" if abs(p) < 1 else f"{p:+.1f} %" if abs(p) < 100 else f"{p:+.0f} %"
+    text = f"{p:+.2f} %" if abs(p) < 1 else f"{p:+.1f} %" if abs(p) < 100 else f"{p:+.0f} %"
+    return text.replace("-", "−")

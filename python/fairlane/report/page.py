@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from . import theme
-from .numbers import difference, pm, printed, value
+from .numbers import difference, mean_and_half, printed, value
 
 if TYPE_CHECKING:
     from ..papers.claims import Comparison as Seen
@@ -26,14 +26,17 @@ def render(r: Reproduction) -> str:
     from jinja2 import Environment, StrictUndefined
 
     env = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    env.filters.update(value=value, pm=pm, printed=printed, difference=difference, bar=_bar, seen=_seen, unit=_unit, digits=_digits)
+    env.filters.update(
+        value=value, halves=mean_and_half, printed=printed, difference=difference, bar=_bar, seen=_seen, unit=_unit, digits=_digits
+    )
     folder = files(__package__)
     template = env.from_string(folder.joinpath("page.html.j2").read_text("utf-8"))
     style = folder.joinpath("page.css").read_text("utf-8")
     return template.render(
         r=r, paper=r.paper, words=r.paper.words, style=style, sections=[_section(r, e, b) for e, b in r.experiments],
         counts={v: sum(j.verdict == v for j in r.claims) for v in ("holds", "fails", "undecided")},
-        claims=[_claim(j) for j in r.claims], columns=r.paper.sensitivity_columns(), pictures={p.name: _svgs(p) for _, b in r.experiments for p in b.pictures},
+        claims=[_claim(j, r) for j in r.claims], columns=r.paper.sensitivity_columns(),
+        pictures={p.name: _svgs(p) for _, b in r.experiments for p in b.pictures},
     )  # fmt: skip
 
 
@@ -41,7 +44,7 @@ def _svgs(picture: Any) -> list[str]:
     from markupsafe import Markup
 
     return [
-        Markup(theme.inline(theme.svg(theme.figure_of([panel])), f"{picture.name}-{i}", f"{picture.title}. {picture.caption}"))  # noqa: S704
+        Markup(theme.inline(theme.svg(theme.figure_of([panel])), f"{picture.name}-{i}", f"{picture.title}. {picture.caption}"))
         for i, panel in enumerate(picture.panels)
     ]
 
@@ -50,7 +53,8 @@ def _section(r: Reproduction, e: Any, b: Built) -> dict[str, Any]:
     rows = b.comparison.rows
     names = list(dict.fromkeys(k for row in rows for k, _ in row.factors))
     return {
-        "id": e.id, "full_id": f"{r.paper.key}/{e.id}", "title": e.title, "text": e.text, "built": b, "rho": b.comparison.rank_correlation(),
+        "id": e.id, "setup": e.id == r.paper.words.get("topology"), "full_id": f"{r.paper.key}/{e.id}",
+        "title": e.title, "text": e.text, "built": b, "rho": b.comparison.rank_correlation(),
         "table": _table(rows, b.group_by, names) if b.show_table else None, "more": _table(b.more, b.group_by, names) if b.more else None,
     }  # fmt: skip
 
@@ -59,17 +63,25 @@ def _table(rows: list[Compared], group_by: tuple[str, ...], names: list[str]) ->
     """Rows under their sub-headings; columns that are empty throughout are left out."""
     groups: dict[tuple[str, ...], list[Compared]] = {}
     for row in rows:
-        f = dict(row.factors)
+        f = {**dict(row.factors), "metric": row.metric + (f", {_unit(row.unit)}" if row.unit else "")}
         groups.setdefault(tuple(f.get(g, "") for g in group_by), []).append(row)
     titled = []
     for key, members in groups.items():
         shown = [f"{x} clients" if n == "clients" else x for n, x in zip(group_by, key, strict=True)]
-        titled.append((" · ".join(x for x in shown if x), members))
+        titled.append(_group(" · ".join(x for x in shown if x), members, "metric" in group_by))
     units = list(dict.fromkeys(row.unit for row in rows))
     return {
-        "groups": titled, "names": [n for n in names if n not in group_by], "metrics": len({row.metric for row in rows}) > 1,
+        "groups": titled,
+        "names": [n for n in names if n not in group_by],
+        "unit": units[0] if len(units) == 1 and "metric" not in group_by else "",
+    }
+
+
+def _group(title: str, rows: list[Compared], grouped_by_metric: bool) -> dict[str, Any]:
+    return {
+        "title": title, "rows": rows, "metrics": not grouped_by_metric and len({row.metric for row in rows}) > 1,
         "published": any(row.published is not None for row in rows), "peer": any(row.peer is not None for row in rows),
-        "difference": any(difference(row) for row in rows), "unit": units[0] if len(units) == 1 else "",
+        "difference": any(difference(row) for row in rows), "bars": any(abs(row.difference or 0) > 0.0005 for row in rows),
     }  # fmt: skip
 
 
@@ -95,7 +107,7 @@ def _seen(c: Seen) -> str:
     return f"{_digits(c.left)} {_SIGNS.get(c.sign, c.sign)} {_digits(c.right)}"
 
 
-def _claim(j: Judged) -> dict[str, Any]:
+def _claim(j: Judged, r: Reproduction) -> dict[str, Any]:
     """A verdict with the comparisons that decide it: those that fail, or else the closest ones."""
     failing = [c for c in j.comparisons if not c.true]
 
@@ -103,4 +115,12 @@ def _claim(j: Judged) -> dict[str, Any]:
         return abs(c.left - c.right) / max(abs(c.left), abs(c.right), 1e-12)
 
     deciding = failing if j.outcome == "fails" else sorted((c for c in j.comparisons if c.true), key=distance)
-    return {"judged": j, "deciding": deciding[:1], "all": j.comparisons[:80], "cut": max(0, len(j.comparisons) - 80)}
+    otherwise = [f"{s.alternative.name} ({to})" for s in r.shifts for i, _, to in s.changed if i == j.claim.id]
+    return {
+        "judged": j,
+        "otherwise": otherwise,
+        "tried": len(r.shifts),
+        "deciding": deciding[:1],
+        "all": j.comparisons[:80],
+        "cut": max(0, len(j.comparisons) - 80),
+    }

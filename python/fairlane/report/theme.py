@@ -84,14 +84,14 @@ def svg(figure: Figure) -> str:
 
     buffer = io.StringIO()
     with mpl.rc_context(style()):
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": "fairlane"}, bbox_inches="tight", pad_inches=0.05)
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": "fairlane"})
     return buffer.getvalue()
 
 
 def png(figure: Figure) -> bytes:
     """The figure as PNG on white."""
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=160, facecolor="white", metadata={"Software": "fairlane"}, bbox_inches="tight", pad_inches=0.08)
+    figure.savefig(buffer, format="png", dpi=160, facecolor="white", metadata={"Software": "fairlane"})
     return buffer.getvalue()
 
 
@@ -108,6 +108,6 @@ def inline(text: str, prefix: str, label: str) -> str:
     width = re.search(r'width="([\d.]+)pt"', head)
     head = re.sub(r' (width|height)="[^"]*"', "", head)
     if width:  # at its natural size on a wide screen, narrower with the column
-        head += f' style="max-width:{float(width[1]) * 1.5:.0f}px"'
+        head += f' style="max-width:{float(width[1]) * 1.75:.0f}px"'
     words = label.replace("&", "and").replace("<", "").replace('"', "'")
     return f'{head} role="img" aria-label="{words}">{rest}'
