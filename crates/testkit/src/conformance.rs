@@ -231,7 +231,10 @@ impl<'a, Q: Qdisc> Bench<'a, Q> {
                 q.enqueue(p, cx);
                 None
             }
-            (true, true) => q.pass(p, cx),
+            (true, true) => {
+                let mut p = p;
+                q.pass(&mut p, cx).then_some(p)
+            }
             (true, false) => {
                 q.enqueue(p, cx);
                 q.dequeue(cx)

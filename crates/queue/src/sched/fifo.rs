@@ -48,61 +48,65 @@ impl<L: Law> Fifo<L> {
         f(&mut self.law, &mut LawCx { now: cx.now, rng: cx.rng, held: self.held, queue: &self.queue })
     }
 
-    /// Drops the packet the law chooses. Returns the arriving packet if it now has room.
+    /// Drops the packet the law chooses. Returns whether the arriving packet now has room.
     #[cold]
-    fn overflow(&mut self, p: QPkt, cx: &mut QCx<'_>) -> Option<QPkt> {
-        let victim = self.law.on_overflow(&p, &mut LawCx { now: cx.now, rng: cx.rng, held: self.held, queue: &self.queue });
-        let mut at = match victim {
+    fn overflow(&mut self, p: &QPkt, cx: &mut QCx<'_>) -> bool {
+        let victim = self.law.on_overflow(p, &mut LawCx { now: cx.now, rng: cx.rng, held: self.held, queue: &self.queue });
+        let at = match victim {
             Victim::Arriving => None,
             Victim::Head => Some(0),
             Victim::At(i) => Some(i),
         };
         // In bytes, one small victim may not be room enough: take the packets that follow it, too.
-        while let Some(i) = at {
-            match self.evict(i) {
-                Some(out) => cx.drop(out, Why::Overflow),
-                None => at = None,
-            }
+        while let Some(out) = at.and_then(|i| self.evict(i)) {
+            cx.drop(out, Why::Overflow);
             if self.limit.admits(self.held, p.len) {
-                return Some(p);
+                return true;
             }
         }
-        cx.drop(p, Why::Overflow);
-        None
+        cx.drop(*p, Why::Overflow);
+        false
     }
 
-    /// Applies a verdict: the packet if it lives.
+    /// Applies a verdict. Returns whether the packet lives.
     #[inline]
-    fn apply(v: Verdict, mut p: QPkt, cx: &mut QCx<'_>) -> Option<QPkt> {
+    fn apply(v: Verdict, p: &mut QPkt, cx: &mut QCx<'_>) -> bool {
         match v {
-            Verdict::Pass => Some(p),
+            Verdict::Pass => true,
             Verdict::Mark if p.ecn.capable() => {
-                cx.mark(&mut p);
-                Some(p)
+                cx.mark(p);
+                true
             }
             Verdict::Mark => {
-                cx.drop(p, Why::Early);
-                None
+                cx.drop(*p, Why::Early);
+                false
             }
             Verdict::Drop(why) => {
-                cx.drop(p, why);
-                None
+                cx.drop(*p, why);
+                false
             }
         }
     }
 
-    /// What becomes of an arriving packet. Overflow comes before the law's own reason, so that a packet has one.
+    /// Whether an arriving packet is admitted. Overflow comes before the law's own reason, so that a drop has one.
     #[inline]
-    fn arrive(&mut self, p: QPkt, cx: &mut QCx<'_>) -> Option<QPkt> {
-        let v = self.ask(cx, |law, lcx| law.on_enqueue(&p, lcx));
+    fn arrive(&mut self, p: &mut QPkt, cx: &mut QCx<'_>) -> bool {
+        let v = self.ask(cx, |law, lcx| law.on_enqueue(p, lcx));
         if self.limit.admits(self.held, p.len) { Self::apply(v, p, cx) } else { self.overflow(p, cx) }
+    }
+
+    /// Whether a packet at the head is sent.
+    #[inline]
+    fn leave(&mut self, p: &mut QPkt, cx: &mut QCx<'_>) -> bool {
+        let v = self.ask(cx, |law, lcx| law.on_dequeue(p, lcx));
+        Self::apply(v, p, cx)
     }
 }
 
 impl<L: Law> Qdisc for Fifo<L> {
     #[inline]
-    fn enqueue(&mut self, p: QPkt, cx: &mut QCx<'_>) {
-        if let Some(p) = self.arrive(p, cx) {
+    fn enqueue(&mut self, mut p: QPkt, cx: &mut QCx<'_>) {
+        if self.arrive(&mut p, cx) {
             self.held.add(&p);
             self.queue.push_back(p);
         }
@@ -110,10 +114,9 @@ impl<L: Law> Qdisc for Fifo<L> {
 
     #[inline]
     fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<QPkt> {
-        while let Some(p) = self.queue.pop_front() {
+        while let Some(mut p) = self.queue.pop_front() {
             self.held.sub(&p);
-            let v = self.ask(cx, |law, lcx| law.on_dequeue(&p, lcx));
-            if let Some(p) = Self::apply(v, p, cx) {
+            if self.leave(&mut p, cx) {
                 return Some(p);
             }
         }
@@ -122,17 +125,12 @@ impl<L: Law> Qdisc for Fifo<L> {
     }
 
     #[inline]
-    fn pass(&mut self, p: QPkt, cx: &mut QCx<'_>) -> Option<QPkt> {
-        let Some(p) = self.arrive(p, cx) else {
-            self.law.on_empty(cx.now);
-            return None;
-        };
-        let v = self.ask(cx, |law, lcx| law.on_dequeue(&p, lcx));
-        let out = Self::apply(v, p, cx);
-        if out.is_none() {
-            self.law.on_empty(cx.now);
+    fn pass(&mut self, p: &mut QPkt, cx: &mut QCx<'_>) -> bool {
+        if self.arrive(p, cx) && self.leave(p, cx) {
+            return true;
         }
-        out
+        self.law.on_empty(cx.now);
+        false
     }
 
     #[inline]
