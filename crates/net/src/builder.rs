@@ -226,7 +226,7 @@ impl<P: Plugs> WorldBuilder<P> {
                 slots,
                 drops: Vec::new(),
                 hops_before_reset: 0,
-                copy: None,
+                copies: Vec::new(),
             },
             endpoints,
             sides,

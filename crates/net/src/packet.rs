@@ -67,6 +67,21 @@ pub struct QPkt {
     pub data: bool,
 }
 
+impl QPkt {
+    /// A record to be overwritten.
+    pub(crate) const BLANK: Self = Self {
+        id: PktRef(0),
+        len: 0,
+        flow: FlowId(0),
+        hop: 0,
+        at: Time::ZERO,
+        class: Class(0),
+        ecn: Ecn::NotEct,
+        proto: Proto::Tcp,
+        data: false,
+    };
+}
+
 /// Transport protocol of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u8)]

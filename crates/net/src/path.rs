@@ -1,15 +1,17 @@
 //! Ports, links and the packets on them: what happens between two endpoints.
 
-use crate::observe::{DequeueEvent, DropEvent, EnqueueEvent, HopEvent, Observer};
+use crate::observe::{DequeueEvent, DropEvent, EnqueueEvent, HopEvent, Observer, SendEvent};
 use crate::packet::{Arena, Class, Proto, QPkt, Segment};
 use crate::port::{Port, PortId};
 use crate::qdisc::{Drops, QCx, Qdisc, Why};
-use crate::world::{Flow, Slots};
+use crate::world::{EpId, Flow, Slots};
 use fairlane_engine::{EventQueue, Slot};
 use fairlane_units::Time;
 
 /// Set in an entry of the hop table that names the endpoint at the end of a route.
 pub(crate) const END: u32 = 1 << 31;
+/// No endpoint: the packet is still under way, or gone.
+pub(crate) const NOWHERE: u32 = u32::MAX;
 
 /// The part of the world that packets cross.
 #[derive(Clone, Debug)]
@@ -24,12 +26,12 @@ pub(crate) struct Path<Q, H> {
     pub(crate) slots: Slots,
     pub(crate) drops: Drops,
     pub(crate) hops_before_reset: u64,
-    /// A duplicate that arrived at an endpoint together with its original.
-    pub(crate) copy: Option<(u32, QPkt)>,
+    /// Duplicates that arrived at an endpoint together with their original.
+    pub(crate) copies: Vec<(u32, QPkt)>,
 }
 
 impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
-    /// Puts a segment on its way; returns the packet as the first port sees it.
+    /// Puts a segment on its way.
     #[inline]
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn send<O: Observer>(
@@ -42,7 +44,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         class: Class,
         now: Time,
         obs: &mut O,
-    ) -> QPkt {
+    ) {
         seg.sent = now;
         let flow = crate::packet::FlowId(ep >> 1);
         let data = seg.payload > 0;
@@ -51,26 +53,35 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             c.sent_pkts += 1;
             c.sent_bytes += u64::from(len);
         }
-        let pkt = QPkt { id: self.arena.insert(seg), len, flow, hop: route, at: now, class, ecn: seg.ecn(), proto, data };
-        self.accept(self.hops[route as usize], pkt, now, obs);
-        pkt
+        let mut pkt = QPkt { id: self.arena.insert(seg), len, flow, hop: route, at: now, class, ecn: seg.ecn(), proto, data };
+        if O::ON {
+            obs.on_send(&SendEvent { time: now, endpoint: EpId(ep), pkt, seg });
+        }
+        self.accept(self.hops[route as usize], &mut pkt, now, obs);
     }
 
-    /// The event of a port: a packet reaches the far end of the link. Returns it if that is an endpoint.
+    /// The event of a port: a packet reaches the far end of the link. Returns the endpoint it has reached with `pkt`, or
+    /// [`NOWHERE`].
     #[inline]
-    pub(crate) fn on_port<O: Observer>(&mut self, i: Slot, now: Time, obs: &mut O) -> Option<(u32, QPkt)> {
+    pub(crate) fn on_port<O: Observer>(&mut self, i: Slot, now: Time, pkt: &mut QPkt, obs: &mut O) -> u32 {
         if self.ports[i as usize].queued {
             self.settle(i, now, obs);
         }
         let port = &mut self.ports[i as usize];
-        let Some(pkt) = port.ring.pop_if(|p| p.at == now) else {
-            self.arm_wake::<O>(i);
-            return None;
-        };
+        match port.ring.front() {
+            Some(head) if head.at == now => *pkt = *head,
+            _ => {
+                self.arm_wake::<O>(i);
+                return NOWHERE;
+            }
+        }
+        port.ring.advance();
         if let Some(next) = port.ring.front() {
             self.events.push(next.at, i);
+        } else if port.queued && !O::ON {
+            self.arm_wake::<O>(i);
         }
-        if O::ON || (port.queued && port.ring.is_empty()) {
+        if O::ON {
             self.arm_wake::<O>(i);
         }
         if self.ports[i as usize].impair.is_some() {
@@ -79,23 +90,23 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         self.forward(i, pkt, now, obs)
     }
 
-    /// Hands a packet that crossed link `i` to the next port, or returns it if its route ends here.
+    /// Hands a packet that crossed link `i` to the next port, or tells which endpoint its route ends at.
     #[inline]
-    fn forward<O: Observer>(&mut self, i: u32, mut pkt: QPkt, now: Time, obs: &mut O) -> Option<(u32, QPkt)> {
+    fn forward<O: Observer>(&mut self, i: u32, pkt: &mut QPkt, now: Time, obs: &mut O) -> u32 {
         if O::ON {
-            obs.on_hop(&HopEvent { time: now, port: PortId(i), pkt });
+            obs.on_hop(&HopEvent { time: now, port: PortId(i), pkt: *pkt });
         }
         pkt.hop += 1;
         let next = self.hops[pkt.hop as usize];
         if next & END != 0 {
-            return Some((next & !END, pkt));
+            return next & !END;
         }
         self.accept(next, pkt, now, obs);
-        None
+        NOWHERE
     }
 
     #[cold]
-    fn impaired<O: Observer>(&mut self, i: u32, pkt: QPkt, now: Time, obs: &mut O) -> Option<(u32, QPkt)> {
+    fn impaired<O: Observer>(&mut self, i: u32, pkt: &mut QPkt, now: Time, obs: &mut O) -> u32 {
         let port = &mut self.ports[i as usize];
         let (mut lose, mut twice) = (false, false);
         if let Some(imp) = &mut port.impair {
@@ -105,41 +116,39 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             twice = v < imp.duplicate;
         }
         if lose {
-            self.drop_packet(i, pkt, Why::Link, now, obs);
-            return None;
+            self.drop_packet(i, *pkt, Why::Link, now, obs);
+            return NOWHERE;
         }
         if twice {
             port.counters.duplicates += 1;
-            let copy = QPkt { id: self.arena.insert(*self.arena.get(pkt.id)), ..pkt };
-            self.copy = self.forward(i, copy, now, obs);
+            let mut copy = QPkt { id: self.arena.insert(*self.arena.get(pkt.id)), ..*pkt };
+            let ep = self.forward(i, &mut copy, now, obs);
+            if ep != NOWHERE {
+                self.copies.push((ep, copy));
+            }
         }
         self.forward(i, pkt, now, obs)
     }
 
-    /// The duplicate that reached an endpoint in this event, if any.
-    #[inline]
-    pub(crate) fn take_copy(&mut self) -> Option<(u32, QPkt)> {
-        self.copy.take()
-    }
-
     /// A packet arrives at a port. Through a free transmitter it goes at once; everything else is [`Self::accept_busy`].
     #[inline]
-    pub(crate) fn accept<O: Observer>(&mut self, i: u32, mut pkt: QPkt, now: Time, obs: &mut O) {
+    pub(crate) fn accept<O: Observer>(&mut self, i: u32, pkt: &mut QPkt, now: Time, obs: &mut O) {
         let port = &mut self.ports[i as usize];
         pkt.at = now;
         if port.queued || port.busy_until > now {
             return self.accept_busy(i, pkt, now, obs);
         }
         let mut cx = QCx { now, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
+        let arrived = if O::ON { Some(*pkt) } else { None };
         let passed = port.qdisc.pass(pkt, &mut cx);
         let marks = cx.marks;
         port.counters.marks += u64::from(marks);
         let level = port.qdisc.backlog();
-        if O::ON && (passed.is_some() || level.pkts > 0) {
+        if let Some(pkt) = arrived.filter(|_| passed || level.pkts > 0) {
             obs.on_enqueue(&EnqueueEvent { time: now, port: PortId(i), pkt, backlog: level });
         }
-        if let Some(p) = passed {
-            self.transmit(i, p, now, obs);
+        if passed {
+            self.transmit(i, pkt, now, obs);
         }
         if level.pkts > 0 {
             let port = &mut self.ports[i as usize];
@@ -151,7 +160,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 
     /// A packet arrives at a port whose transmitter is at work, or may be: departures due by now come first.
     #[inline(never)]
-    fn accept_busy<O: Observer>(&mut self, i: u32, pkt: QPkt, now: Time, obs: &mut O) {
+    fn accept_busy<O: Observer>(&mut self, i: u32, pkt: &mut QPkt, now: Time, obs: &mut O) {
         if self.ports[i as usize].queued {
             self.settle(i, now, obs);
             let port = &self.ports[i as usize];
@@ -161,14 +170,14 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         }
         let port = &mut self.ports[i as usize];
         let mut cx = QCx { now, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
-        port.qdisc.enqueue(pkt, &mut cx);
+        port.qdisc.enqueue(*pkt, &mut cx);
         let marks = cx.marks;
         port.counters.marks += u64::from(marks);
         let level = port.qdisc.backlog();
         port.queued = level.pkts > 0;
         port.counters.occupancy.change(now, level);
         if O::ON && !self.drops.iter().any(|(p, _)| p.id == pkt.id) {
-            obs.on_enqueue(&EnqueueEvent { time: now, port: PortId(i), pkt, backlog: level });
+            obs.on_enqueue(&EnqueueEvent { time: now, port: PortId(i), pkt: *pkt, backlog: level });
         }
         self.after_accept(i, now, obs);
     }
@@ -186,10 +195,10 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 
     /// Begins the transmission of a packet that has just left the queue.
     #[inline]
-    fn transmit<O: Observer>(&mut self, i: u32, mut pkt: QPkt, start: Time, obs: &mut O) {
+    fn transmit<O: Observer>(&mut self, i: u32, pkt: &QPkt, start: Time, obs: &mut O) {
         let port = &mut self.ports[i as usize];
         if O::ON {
-            obs.on_dequeue(&DequeueEvent { time: start, port: PortId(i), pkt, backlog: port.qdisc.backlog() });
+            obs.on_dequeue(&DequeueEvent { time: start, port: PortId(i), pkt: *pkt, backlog: port.qdisc.backlog() });
         }
         let waited = (start - pkt.at).as_ps();
         if waited > 0 {
@@ -198,11 +207,11 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         port.counters.sent_pkts += 1;
         port.counters.sent_bytes += u64::from(pkt.len);
         port.busy_until = start + port.tx_time(pkt.len);
-        pkt.at = port.busy_until + port.delay;
+        let at = port.busy_until + port.delay;
         if port.ring.is_empty() {
-            self.events.push(pkt.at, i);
+            self.events.push(at, i);
         }
-        port.ring.push(pkt);
+        port.ring.push(QPkt { at, ..*pkt });
     }
 
     /// Carries out the departures due at port `i` by `now`, each at its own time.
@@ -224,7 +233,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
                 self.take_drops(i, start, obs);
             }
             match left {
-                Some(p) => self.transmit(i, p, start, obs),
+                Some(p) => self.transmit(i, &p, start, obs),
                 None => return,
             }
         }

@@ -113,11 +113,17 @@ pub trait Qdisc: Send {
     /// The next packet to transmit.
     fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<QPkt>;
     /// Offers a packet to an empty queue before a free link: the same as `enqueue` then `dequeue`, which
-    /// a FIFO can do without storing the packet.
+    /// a FIFO can do without storing the packet. Returns whether `p` now is a packet to transmit.
     #[inline]
-    fn pass(&mut self, p: QPkt, cx: &mut QCx<'_>) -> Option<QPkt> {
-        self.enqueue(p, cx);
-        self.dequeue(cx)
+    fn pass(&mut self, p: &mut QPkt, cx: &mut QCx<'_>) -> bool {
+        self.enqueue(*p, cx);
+        match self.dequeue(cx) {
+            Some(first) => {
+                *p = first;
+                true
+            }
+            None => false,
+        }
     }
     /// What waits.
     fn backlog(&self) -> Backlog;

@@ -48,20 +48,13 @@ impl<T: Copy> Ring<T> {
         self.buf.reserve_exact(size - n);
         self.buf.resize(size, filler);
     }
-    /// Takes the oldest record if it is as wanted.
+    /// Forgets the oldest record, if any.
     #[inline]
-    pub fn pop_if(&mut self, wanted: impl FnOnce(&T) -> bool) -> Option<T> {
-        if self.len == 0 {
-            return None;
+    pub fn advance(&mut self) {
+        if self.len > 0 {
+            self.head = self.head.wrapping_add(1) & (self.buf.len() as u32 - 1);
+            self.len -= 1;
         }
-        let x = &self.buf[self.index(0)];
-        if !wanted(x) {
-            return None;
-        }
-        let x = *x;
-        self.head = self.head.wrapping_add(1) & (self.buf.len() as u32 - 1);
-        self.len -= 1;
-        Some(x)
     }
     /// Takes the oldest record.
     #[inline]

@@ -3,9 +3,9 @@
 use crate::app::{Action, App, AppCx};
 use crate::counters::FlowCounters;
 use crate::endpoint::{Cx, Endpoint, FlowView, Out, Timers};
-use crate::observe::{Observer, ReceiveEvent, SendEvent};
+use crate::observe::{Observer, ReceiveEvent};
 use crate::packet::{FlowId, Proto, QPkt};
-use crate::path::{END, Path};
+use crate::path::{END, NOWHERE, Path};
 use crate::port::{Port, PortId};
 use crate::qdisc::Qdisc;
 use crate::sample::Sampler;
@@ -108,6 +108,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
     /// Runs events up to and including `until`, at most `budget` of them. Returns whether `until` was reached.
     pub fn advance<O: Observer>(&mut self, until: Time, budget: u64, obs: &mut O) -> bool {
         let slots = self.path.slots;
+        let mut pkt = QPkt::BLANK;
         for done in 0..budget {
             let Some((now, slot)) = self.path.events.pop_until(until) else {
                 self.events_run += done;
@@ -116,8 +117,12 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
             };
             self.path.now = now;
             if slot < slots.endpoints {
-                if let Some((ep, pkt)) = self.path.on_port(slot, now, obs) {
-                    self.receive(ep, pkt, now, obs);
+                let ep = self.path.on_port(slot, now, &mut pkt, obs);
+                if ep != NOWHERE {
+                    self.receive(ep, &pkt, now, obs);
+                    if !self.path.copies.is_empty() {
+                        self.receive_copies(now, obs);
+                    }
                 }
             } else if slot < slots.hosts {
                 self.on_timers(slot - slots.endpoints, now, obs);
@@ -128,17 +133,21 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
             } else {
                 self.on_sample(now, obs);
             }
-            if let Some((ep, pkt)) = self.path.take_copy() {
-                self.receive(ep, pkt, now, obs);
-            }
         }
         self.events_run += budget;
         false
     }
 
+    #[cold]
+    fn receive_copies<O: Observer>(&mut self, now: Time, obs: &mut O) {
+        while let Some((ep, pkt)) = self.path.copies.pop() {
+            self.receive(ep, &pkt, now, obs);
+        }
+    }
+
     /// A packet reached an endpoint.
     #[inline]
-    fn receive<O: Observer>(&mut self, ep: u32, pkt: QPkt, now: Time, obs: &mut O) {
+    fn receive<O: Observer>(&mut self, ep: u32, pkt: &QPkt, now: Time, obs: &mut O) {
         let mut seg = self.path.arena.remove(pkt.id);
         seg.set_ecn(pkt.ecn);
         self.fingerprint = self.fingerprint.wrapping_add(mix(now.as_ps() ^ u64::from(ep) << 48, seg.seq ^ seg.ack.rotate_left(32)));
@@ -156,7 +165,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
             c.marked += u64::from(pkt.ecn == crate::packet::Ecn::Ce);
         }
         if O::ON {
-            obs.on_receive(&ReceiveEvent { time: now, endpoint: EpId(ep), flow: pkt.flow, pkt, seg });
+            obs.on_receive(&ReceiveEvent { time: now, endpoint: EpId(ep), flow: pkt.flow, pkt: *pkt, seg });
         }
         self.with_endpoint(ep, now, obs, |e, cx| e.on_packet(&seg, cx));
     }
@@ -176,10 +185,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         let (route, proto) = (side.route, side.proto);
         for i in 0..self.out.len() {
             let Out { seg, len, class } = self.out[i];
-            let sent = self.path.send(ep, route, proto, seg, len, class, now, obs);
-            if O::ON {
-                obs.on_send(&SendEvent { time: now, endpoint: EpId(ep), pkt: sent, seg });
-            }
+            self.path.send(ep, route, proto, seg, len, class, now, obs);
         }
         self.out.clear();
         if let Some(rtt) = rtt {

@@ -32,8 +32,8 @@ impl Qdisc for Tail {
         Some(p)
     }
     #[inline]
-    fn pass(&mut self, p: QPkt, _: &mut QCx<'_>) -> Option<QPkt> {
-        Some(p)
+    fn pass(&mut self, _: &mut QPkt, _: &mut QCx<'_>) -> bool {
+        true
     }
     fn backlog(&self) -> Backlog {
         self.level
