@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from ..report import charts, drawings
 from .definition import (
@@ -295,8 +294,9 @@ class Sarma2013(Paper):
         ]
         overflow = r.mean("router_overflow_share", clients=50, queue="RED", traffic="TCP")
         note = (
-            "On the shared link the automatic upper threshold (46.9 kbyte) lies above the buffer itself (25 kbyte): the state in which RED drops "
-            f"everything cannot be reached there. With 50 TCP clients {overflow:.0f} % of the drops at the router are plain overflows."
+            "On the shared link the automatic upper threshold (46.9 kbyte) lies above the buffer itself (25 kbyte): the state in which "
+            "RED drops everything cannot be reached there. "
+            f"With 50 TCP clients {overflow:.0f} % of the drops at the router are plain overflows."
         )
         picture = Picture("fig1", self.title_of("fig1"), "Shaded: the states named in the paper. Dashed: the size of the buffer.", [
             *settings

@@ -59,8 +59,8 @@ class RedCurve:
         xs = [right * i / 400 for i in range(401)] + [self.low, self.high, 2 * self.high]
         xs = sorted(xs)
         ax.plot([x / kb for x in xs], [self.at(x) for x in xs], color=HUES[1], lw=2)
-        ax.axvline(self.limit / kb, color=INK, ls="--", lw=1.1)
-        ax.text(self.limit / kb, 0.8, f" buffer\n {self.limit / kb:g} kbyte", fontsize=8, va="center", color=INK)
+        ax.plot([self.limit / kb] * 2, [0, 1], color=INK, ls="--", lw=1.1)
+        ax.text(self.limit / kb, 0.62, f" buffer\n {self.limit / kb:g} kbyte", fontsize=8, va="center", color=INK)
         ax.set_xlim(0, right / kb)
         ax.set_ylim(0, 1.16)
         ax.set_yticks([0, self.max_p, 0.5, 1])

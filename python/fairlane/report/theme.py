@@ -108,6 +108,8 @@ def inline(text: str, prefix: str, label: str) -> str:
     width = re.search(r'width="([\d.]+)pt"', head)
     head = re.sub(r' (width|height)="[^"]*"', "", head)
     if width:  # at its natural size on a wide screen, narrower with the column
+        if float(width[1]) > 400:
+            head += ' class="wide"'
         head += f' style="max-width:{float(width[1]) * 1.75:.0f}px"'
     words = label.replace("&", "and").replace("<", "").replace('"', "'")
     return f'{head} role="img" aria-label="{words}">{rest}'
