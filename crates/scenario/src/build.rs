@@ -1,8 +1,67 @@
 //! From a resolved scenario to the world that runs.
 
-use crate::expand::LinkDir;
-use crate::spec::Scenario;
+use crate::endpoint::{AnyEndpoint, BuiltIn};
+use crate::expand::{LinkDir, Member, Transport};
+use crate::resolve::Resolved;
+use crate::spec::{RoutingSpec, Scenario};
+use fairlane_engine::EventQueue;
+use fairlane_net::{BuildError, Class, FlowDef, LinkDef, LinkInfo, NodeId, PortId, Proto, Routing, World, WorldBuilder};
+use fairlane_tcp::Tcp;
+use fairlane_units::{Dur, Time};
 use std::collections::HashMap;
+
+/// The world of a scenario in the run with this seed.
+///
+/// Nodes, links and flows are added in the order of the expanded scenario, so their numbers are its indices.
+pub fn world<H: EventQueue>(scenario: &Resolved, seed: u64) -> Result<World<BuiltIn, H>, BuildError> {
+    let routing = match scenario.routing {
+        RoutingSpec::Ecmp => Routing::Ecmp,
+        RoutingSpec::Single => Routing::Single,
+    };
+    let mut w = WorldBuilder::<BuiltIn>::new(seed, routing);
+    let nodes: HashMap<&str, NodeId> = scenario.expanded.nodes.iter().map(|n| (n.as_str(), w.node(n))).collect();
+    // Validation saw to it that every name is a node.
+    let node = |name: &str| nodes.get(name).copied().unwrap_or(NodeId(0));
+    for l in scenario.link_directions() {
+        let (rate, delay) = (l.wire.rate, l.wire.delay);
+        w.link(LinkDef {
+            name: l.name.clone(),
+            from: node(&l.from),
+            to: node(&l.to),
+            rate,
+            delay,
+            qdisc: l.wire.queue.build(LinkInfo { rate, delay }),
+            loss: l.wire.loss,
+            duplicate: l.wire.duplicate,
+        });
+    }
+    for m in scenario.members_at(seed).iter() {
+        let group = &scenario.expanded.groups[m.group_index];
+        let (proto, sender, receiver) = endpoints(&group.transport, m);
+        let (from, to) = (node(&m.from), node(&m.to));
+        let flow = w.flow(FlowDef { name: m.name.clone(), from, to, proto, sender, receiver });
+        let stop = m.stop.map(|s| Time::ZERO + s);
+        w.app(group.source.build(flow, m.start, stop), vec![flow]);
+    }
+    if let Some(step) = scenario.sample.filter(|&s| s > Dur::ZERO) {
+        w.sample(step, watched(scenario, scenario.link_directions()).into_iter().map(|i| PortId(i as u32)).collect());
+    }
+    w.build()
+}
+
+fn endpoints(transport: &Transport, m: &Member) -> (Proto, AnyEndpoint, AnyEndpoint) {
+    match transport {
+        Transport::Tcp(params, config) => {
+            let cc = params.cc.build(config);
+            let sender = AnyEndpoint::Tcp(Tcp::active(config.clone(), cc.clone()));
+            (Proto::Tcp, sender, AnyEndpoint::Tcp(Tcp::passive(config.clone(), cc)))
+        }
+        Transport::Udp(params) => {
+            let (sender, receiver) = params.build(Class(m.class));
+            (Proto::Udp, AnyEndpoint::UdpSender(sender), AnyEndpoint::UdpReceiver(receiver))
+        }
+    }
+}
 
 /// Up to this many link directions, all of them have time series.
 const FEW: usize = 256;

@@ -312,7 +312,9 @@ impl<'a> Checker<'a> {
 fn automatic(node: &Node, schema: &J) -> bool {
     let quantity = schema.get("format").and_then(J::as_str).is_some_and(|f| f.starts_with("fl-"));
     let text = schema.get("type").is_some_and(|t| *t == "string" || t.as_array().is_some_and(|t| t.iter().any(|t| t == "string")));
-    matches!(&node.value, Value::Str(s) if matches!(s.as_str(), "auto" | "off" | "none")) && (quantity || !text) && choices(schema).is_none()
+    matches!(&node.value, Value::Str(s) if matches!(s.as_str(), "auto" | "off" | "none"))
+        && (quantity || !text)
+        && choices(schema).is_none()
 }
 
 /// The strings an enumeration allows.

@@ -104,12 +104,15 @@ impl fmt::Display for Diagnostic {
             Some(line) => write!(f, "{pad} --> {}:{line}:{}", self.file, self.column)?,
             None => write!(f, "{pad} --> {}", self.file)?,
         }
-        if self.path.is_empty() { writeln!(f)? } else { writeln!(f, " ({})", self.path)? }
+        if self.path.is_empty() {
+            writeln!(f)?
+        } else {
+            writeln!(f, " ({})", self.path)?
+        }
         if !self.source_line.is_empty() {
             // A long line is cut so that the caret stays in view.
             let skip = (self.column - 1).saturating_sub(SHOWN / 2);
-            let shown: String =
-                self.source_line.chars().skip(skip).take(SHOWN).map(|c| if c.is_control() { ' ' } else { c }).collect();
+            let shown: String = self.source_line.chars().skip(skip).take(SHOWN).map(|c| if c.is_control() { ' ' } else { c }).collect();
             let caret = self.column - 1 - skip;
             let width = (self.end_column - self.column).min(SHOWN.saturating_sub(caret)).max(1);
             writeln!(f, "{pad} |\n{number} | {shown}\n{pad} | {}{}", " ".repeat(caret), "^".repeat(width))?;
@@ -175,7 +178,7 @@ pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
 }
 
 /// "did you mean `x`?", or else the list of what is known.
-pub(crate) fn suggest<'a>(word: &str, known: &[&'a str], what: &str) -> String {
+pub(crate) fn suggest(word: &str, known: &[&str], what: &str) -> String {
     match nearest(word, known.iter().copied()) {
         Some(k) => format!("did you mean `{k}`?"),
         None if known.is_empty() => String::new(),

@@ -3,10 +3,11 @@
 use crate::registry::SourceSpec;
 use crate::spec::{FlowSpec, Wire};
 use fairlane_engine::Stream;
-use fairlane_tcp::TcpParams;
+use fairlane_tcp::{TcpConfig, TcpParams};
 use fairlane_traffic::UdpParams;
 use fairlane_units::{Dur, Time};
 use serde::Serialize;
+use std::sync::Arc;
 
 /// A scenario in single parts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -47,8 +48,7 @@ pub struct Member {
     pub from: String,
     /// Node that receives.
     pub to: String,
-    /// `tcp` or `udp`.
-    pub transport: &'static str,
+    transport: &'static str,
     /// When it starts.
     #[serde(serialize_with = "as_dur")]
     pub start: Time,
@@ -59,6 +59,13 @@ pub struct Member {
     /// Number of the group.
     #[serde(skip)]
     pub group_index: usize,
+}
+
+impl Member {
+    /// `tcp` or `udp`.
+    pub fn transport(&self) -> &'static str {
+        self.transport
+    }
 }
 
 fn as_dur<S: serde::Serializer>(t: &Time, s: S) -> Result<S::Ok, S::Error> {
@@ -80,8 +87,8 @@ pub struct Group {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::large_enum_variant, reason = "one a flow group")]
 pub enum Transport {
-    /// TCP.
-    Tcp(TcpParams),
+    /// TCP: the parameters as written out, and as the endpoints share them.
+    Tcp(TcpParams, Arc<TcpConfig>),
     /// UDP.
     Udp(UdpParams),
 }
@@ -90,7 +97,7 @@ impl Transport {
     /// Its name.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Tcp(_) => "tcp",
+            Self::Tcp(..) => "tcp",
             Self::Udp(_) => "udp",
         }
     }

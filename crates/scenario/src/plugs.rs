@@ -1,6 +1,7 @@
 //! What a line of the registry expands to: the spec enum with its names, the enum that runs, and the trait as matches.
 //! The macros hold no logic; `Dyn` variants carry algorithms that are not built in.
 
+pub(crate) use crate::endpoint::BuiltIn;
 use fairlane_net::{App, Endpoint, Qdisc};
 use schemars::Schema;
 use serde_json::{Map, Value, json};
@@ -55,7 +56,10 @@ pub struct Listed {
 
 impl Listed {
     pub(crate) fn new<P: schemars::JsonSchema>(kind: &'static str, name: &'static str, aliases: &'static [&'static str]) -> Self {
-        let schema = schemars::generate::SchemaSettings::draft2020_12().with(|s| s.inline_subschemas = true).into_generator().into_root_schema_for::<P>();
+        let schema = schemars::generate::SchemaSettings::draft2020_12()
+            .with(|s| s.inline_subschemas = true)
+            .into_generator()
+            .into_root_schema_for::<P>();
         let schema = schema.to_value();
         let doc = schema.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
         Self { kind, name, aliases, doc, schema }
@@ -160,7 +164,7 @@ macro_rules! forward_qdisc {
                 match self { $(Self::$variant(q) => q.dequeue(cx)),* }
             }
             #[inline]
-            fn pass(&mut self, p: fairlane_net::QPkt, cx: &mut fairlane_net::QCx<'_>) -> Option<fairlane_net::QPkt> {
+            fn pass(&mut self, p: &mut fairlane_net::QPkt, cx: &mut fairlane_net::QCx<'_>) -> bool {
                 match self { $(Self::$variant(q) => q.pass(p, cx)),* }
             }
             #[inline]
@@ -185,11 +189,49 @@ macro_rules! forward_qdisc {
 }
 
 macro_rules! sources {
-    ($($name:literal [$($alias:literal),*] => $variant:ident: $params:ty;)*) => {
+    ($($name:literal [$($alias:literal),*] => $variant:ident: $params:ty, $app:ty;)*) => {
         $crate::plugs::spec! {
             /// A source of traffic with its parameters.
             SourceSpec, "source", "Source of traffic: its name, or a table of its parameters under its name.";
             $($name [$($alias),*] => $variant: $params;)*
+        }
+
+        /// A source that runs.
+        #[derive(Clone, Debug)]
+        pub enum AnyApp {
+            $(#[doc = concat!("`", $name, "`")] $variant($app),)*
+            /// One that is not built in.
+            Dyn(Box<dyn $crate::plugs::DynApp>),
+        }
+
+        impl SourceSpec {
+            /// The source of `flow` between `start` and `stop`.
+            pub fn build(&self, flow: fairlane_net::FlowId, start: fairlane_units::Time, stop: Option<fairlane_units::Time>) -> AnyApp {
+                match self { $(Self::$variant(p) => AnyApp::$variant(p.build(flow, start, stop))),* }
+            }
+        }
+
+        $crate::plugs::forward_app!(AnyApp: $($variant)* Dyn);
+    };
+}
+
+macro_rules! forward_app {
+    ($any:ident: $($variant:ident)*) => {
+        impl fairlane_net::App for $any {
+            fn starts_at(&self) -> fairlane_units::Time {
+                match self { $(Self::$variant(a) => a.starts_at()),* }
+            }
+            #[inline]
+            fn on_wake(&mut self, cx: &mut fairlane_net::AppCx<'_>) {
+                match self { $(Self::$variant(a) => a.on_wake(cx)),* }
+            }
+            #[inline]
+            fn on_delivered(&mut self, flow: fairlane_net::FlowId, bytes: u64, cx: &mut fairlane_net::AppCx<'_>) {
+                match self { $(Self::$variant(a) => a.on_delivered(flow, bytes, cx)),* }
+            }
+            fn listens(&self) -> bool {
+                match self { $(Self::$variant(a) => a.listens()),* }
+            }
         }
     };
 }
@@ -219,4 +261,4 @@ macro_rules! topologies {
     };
 }
 
-pub(crate) use {forward_qdisc, queues, sources, spec, topologies};
+pub(crate) use {forward_app, forward_qdisc, queues, sources, spec, topologies};

@@ -13,9 +13,10 @@ queues! {
 }
 
 sources! {
-    "bulk" ["FTP", "Application/FTP"] => Bulk: traffic::BulkParams;
-    "file" [] => File: traffic::FileParams;
-    "cbr" ["CBR", "Application/Traffic/CBR"] => Cbr: traffic::CbrParams;
+    "bulk" ["FTP", "Application/FTP"] => Bulk: traffic::BulkParams, traffic::Bulk;
+    "file" [] => File: traffic::FileParams, traffic::File;
+    "cbr" ["CBR", "Application/Traffic/CBR"] => Cbr: traffic::CbrParams, traffic::Cbr;
+    "poisson" [] => Poisson: traffic::PoissonParams, traffic::Poisson;
 }
 
 topologies! {

@@ -2,11 +2,13 @@
 
 use crate::check::Checker;
 use crate::diag::{Diagnostic, Diagnostics, Sources};
-use crate::expand::Expanded;
+use crate::expand::{Expanded, LinkDir, Member, members};
 use crate::schema::schema;
 use crate::semantics;
 use crate::source::{self, Format, Value};
 use crate::spec::Scenario;
+use std::borrow::Cow;
+use std::ops::Deref;
 
 /// Parts of a resolved scenario that follow from the rest; they are made anew.
 const DERIVED: [&str; 2] = ["expanded", "warnings"];
@@ -41,7 +43,7 @@ pub fn resolve(text: &str, filename: &str, format: Format, sets: &[(String, Stri
                 }
                 wrong.list.into_iter().for_each(|d| found.push(d));
             }
-            Err(d) => found.push(d),
+            Err(wrong) => wrong.list.into_iter().for_each(|d| found.push(d)),
         }
     }
     // The second pass sees all layers together, so it also misses what none of them brings.
@@ -63,7 +65,34 @@ pub fn resolve_bytes(bytes: &[u8], filename: &str, format: Format, sets: &[(Stri
     resolve(source::decode(bytes, filename)?, filename, format, sets)
 }
 
+impl Deref for Resolved {
+    type Target = Scenario;
+    fn deref(&self) -> &Scenario {
+        &self.scenario
+    }
+}
+
 impl Resolved {
+    /// One entry a flow, as the scenario's own seed has them.
+    pub fn flow_members(&self) -> &[Member] {
+        &self.expanded.flows
+    }
+    /// One entry a flow in the run with this seed, which decides permutations and random starts.
+    pub fn members_at(&self, seed: u64) -> Cow<'_, [Member]> {
+        if seed == self.scenario.seed {
+            return Cow::Borrowed(&self.expanded.flows);
+        }
+        let groups = self.scenario.flows.iter().zip(&self.expanded.groups).enumerate();
+        Cow::Owned(groups.flat_map(|(i, ((name, spec), group))| members(name, spec, group.transport.name(), i, seed)).collect())
+    }
+    /// One entry a link direction.
+    pub fn link_directions(&self) -> &[LinkDir] {
+        &self.expanded.links
+    }
+    /// What to check before the results are trusted.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
     /// Reads a resolved scenario back.
     pub fn from_json(text: &str) -> Result<Self, Diagnostics> {
         resolve(text, "resolved scenario", Format::Json, &[])

@@ -4,7 +4,7 @@ use crate::build;
 use crate::metrics::{Columns, measure};
 use crate::plugs::BuiltIn;
 use crate::spec::Resolved;
-use fairlane_engine::EventQueue;
+use fairlane_engine::{EventQueue, QuadHeap, Wheel, fits_64_bits};
 use fairlane_net::{BuildError, Observer, Tally, World};
 use fairlane_trace::HopDelay;
 use fairlane_units::Time;
@@ -150,9 +150,43 @@ pub fn run_all(scenario: &Resolved, options: &Options, progress: &Progress) -> R
     }
 }
 
+/// The structure of the event queue: chosen by the number of its slots, as `docs/background/event-queue.md` shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum QueueKind {
+    /// Few slots: a 4-ary heap.
+    Heap,
+    /// Thousands of slots: a wheel that sorts one short span of time after the other.
+    Wheel,
+    /// Time and slots do not fit 64 bits together.
+    Wide,
+}
+
+impl QueueKind {
+    fn of(scenario: &Resolved) -> Self {
+        let slots = 2 * scenario.link_directions().len() + 3 * scenario.flow_members().len() + 1;
+        // An event past the end never comes, but a deadline may be computed from one before it; a day is beyond all of those.
+        if std::env::var("FLQ").is_ok_and(|v| v == "w") {
+            return Self::Wheel;
+        }
+        match (fits_64_bits(slots, Time::ZERO + scenario.duration), slots) {
+            (false, _) => Self::Wide,
+            (true, 0..2000) => Self::Heap,
+            (true, _) => Self::Wheel,
+        }
+    }
+}
+
 fn run_one(scenario: &Resolved, seed: u64, hop_probe: bool, progress: &Progress) -> Result<RunOutput, RunError> {
+    match QueueKind::of(scenario) {
+        QueueKind::Heap => run_in::<QuadHeap<u64>>(scenario, seed, hop_probe, progress),
+        QueueKind::Wheel => run_in::<Wheel<u64>>(scenario, seed, hop_probe, progress),
+        QueueKind::Wide => run_in::<Wheel<u128>>(scenario, seed, hop_probe, progress),
+    }
+}
+
+fn run_in<H: EventQueue>(scenario: &Resolved, seed: u64, hop_probe: bool, progress: &Progress) -> Result<RunOutput, RunError> {
     let clock = CpuClock::start();
-    let mut world = build::world(scenario, seed)?;
+    let mut world = build::world::<H>(scenario, seed)?;
     let setup_s = clock.seconds();
     let clock = CpuClock::start();
     let mut probe = None;
@@ -207,16 +241,16 @@ fn output<H: EventQueue>(
     cpu_s: f64,
     setup_s: f64,
 ) -> RunOutput {
-    let (flows, links) = (scenario.flow_members(), scenario.link_directions());
+    let (flows, links) = (scenario.members_at(seed), scenario.link_directions());
     let is_tcp: Vec<bool> = flows.iter().map(|f| f.transport() == "tcp").collect();
     let measured = measure(world, &is_tcp, after_first);
-    let flow_text = vec![
+    let flow_text: Vec<(&'static str, Vec<String>)> = vec![
         ("name", flows.iter().map(|f| f.name.clone()).collect()),
         ("from", flows.iter().map(|f| f.from.clone()).collect()),
         ("to", flows.iter().map(|f| f.to.clone()).collect()),
         ("transport", flows.iter().map(|f| f.transport().to_owned()).collect()),
     ];
-    let link_text = vec![
+    let link_text: Vec<(&'static str, Vec<String>)> = vec![
         ("name", links.iter().map(|l| l.name.clone()).collect()),
         ("from", links.iter().map(|l| l.from.clone()).collect()),
         ("to", links.iter().map(|l| l.to.clone()).collect()),

@@ -13,9 +13,7 @@ pub fn schema() -> &'static Value {
         if let Some(top) = root.as_object_mut() {
             top.insert("title".to_owned(), Value::from("fairlane scenario"));
         }
-        for (kind, definition) in [("queue", "QueueSpec")] {
-            add_presets(&mut root, kind, definition);
-        }
+        add_presets(&mut root, "queue", "QueueSpec");
         name_controls(&mut root);
         root
     })

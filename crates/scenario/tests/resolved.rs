@@ -53,7 +53,10 @@ fn layers_lie_over_one_another() {
     let names: Vec<&str> = v["expanded"]["links"].as_array().unwrap().iter().map(|l| l["name"].as_str().unwrap()).collect();
     assert_eq!(names[..4], ["bottleneck", "bottleneck.reverse", "s0", "s0.reverse"]);
     let reverse = &v["expanded"]["links"][1];
-    assert_eq!((&reverse["rate"], &reverse["delay"], &reverse["queue"]), (&json!("1Mbit/s"), &json!("20ms"), &v["expanded"]["links"][0]["queue"]));
+    assert_eq!(
+        (&reverse["rate"], &reverse["delay"], &reverse["queue"]),
+        (&json!("1Mbit/s"), &json!("20ms"), &v["expanded"]["links"][0]["queue"])
+    );
     let s2 = &v["expanded"]["links"][10];
     assert_eq!((&s2["name"], &s2["delay"], &s2["rate"]), (&json!("s2"), &json!("3ms"), &json!("100Mbit/s")));
     assert_eq!(v["seed"], 7);
@@ -67,7 +70,10 @@ fn flows_are_complete() {
     let r = read(DUMBBELL, &[]);
     let v = r.to_json_expanded();
     let tcp = &v["flows"]["tcp"]["tcp"];
-    assert_eq!((&tcp["preset"], &tcp["cc"], &tcp["window"], &tcp["ack_every"]), (&json!("ns2"), &json!("newreno"), &json!("10000p"), &json!(1)));
+    assert_eq!(
+        (&tcp["preset"], &tcp["cc"], &tcp["window"], &tcp["ack_every"]),
+        (&json!("ns2"), &json!("newreno"), &json!("10000p"), &json!(1))
+    );
     assert_eq!(v["flows"]["tcp"]["source"], json!({"bulk": {}}));
     let members: Vec<(&str, &str)> = r.expanded.flows.iter().map(|m| (m.name.as_str(), m.from.as_str())).collect();
     assert_eq!(members, [("tcp.0", "s0"), ("tcp.1", "s1"), ("tcp.2", "s2"), ("tcp.3", "s3"), ("cbr", "s4")]);

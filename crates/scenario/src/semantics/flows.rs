@@ -6,8 +6,11 @@ use crate::diag::nearest;
 use crate::expand::{Group, Member, Transport, member_name, members, numbered};
 use crate::registry::SourceSpec;
 use crate::spec::{FlowSpec, Scenario, SourceTable, TcpTable};
+use fairlane_net::Class;
+use fairlane_tcp::{TcpConfig, TcpParams};
 use fairlane_units::Dur;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 impl Semantics<'_> {
     /// Groups and members; what was left open in `scenario` is filled in.
@@ -32,7 +35,8 @@ impl Semantics<'_> {
             }
             for i in 0..spec.count {
                 if let Some(other) = names.insert(member_name(name, i, spec.count), name.clone()) {
-                    let message = format!("two flows are named `{}`: one of group `{other}`, one of `{name}`", member_name(name, i, spec.count));
+                    let message =
+                        format!("two flows are named `{}`: one of group `{other}`, one of `{name}`", member_name(name, i, spec.count));
                     self.fail_key(&["flows", name], message, "give the groups names that are not a number apart");
                 }
             }
@@ -81,7 +85,8 @@ impl Semantics<'_> {
             if let Some(i) = missing {
                 let node = numbered(template, spec.first + i);
                 let member = member_name(name, i, spec.count);
-                let message = if numbers == 1 { format!("there is no node `{node}`") } else { format!("flow `{member}`: there is no node `{node}`") };
+                let message =
+                    if numbers == 1 { format!("there is no node `{node}`") } else { format!("flow `{member}`: there is no node `{node}`") };
                 let help = match (&self.hosts, nearest(&node, network.names())) {
                     (Some(hosts), _) if numbers > 1 || template.contains("{i}") => hosts.clone(),
                     (_, Some(near)) => format!("did you mean `{near}`?"),
@@ -96,7 +101,8 @@ impl Semantics<'_> {
         } else if !spec.permute
             && let Some(i) = (0..spec.count).find(|i| numbered(&spec.from, spec.first + i) == numbered(&spec.to, spec.first + i))
         {
-            let message = format!("flow `{}` begins and ends at `{}`", member_name(name, i, spec.count), numbered(&spec.to, spec.first + i));
+            let message =
+                format!("flow `{}` begins and ends at `{}`", member_name(name, i, spec.count), numbered(&spec.to, spec.first + i));
             self.fail(&["flows", name, "to"], message, "a flow leads from one node to another");
         }
         self.found.list.len() == before
@@ -114,11 +120,14 @@ impl Semantics<'_> {
                 return None;
             }
             (None, Some(udp)) => Transport::Udp(udp.clone()),
-            (Some(table), None) => Transport::Tcp(self.tcp(name, table)?),
+            (Some(table), None) => {
+                let (params, config) = self.tcp(name, table, spec.class)?;
+                Transport::Tcp(params, config)
+            }
         };
         let source = match (&spec.source, &transport) {
             (Some(s), _) => s.spec(),
-            (None, Transport::Tcp(_)) => SourceSpec::default(),
+            (None, Transport::Tcp(..)) => SourceSpec::default(),
             (None, Transport::Udp(_)) => {
                 let help = "write for instance source.cbr = { rate = \"1Mbit/s\", size = \"1000B\" }";
                 self.fail_key(&["flows", name], format!("flow `{name}` has no source"), help);
@@ -133,11 +142,15 @@ impl Semantics<'_> {
         Some(Group { name: name.to_owned(), transport, source })
     }
 
-    fn tcp(&mut self, name: &str, table: &mut TcpTable) -> Option<fairlane_tcp::TcpParams> {
-        match table.complete() {
-            Ok((full, params)) => {
+    fn tcp(&mut self, name: &str, table: &mut TcpTable, class: u8) -> Option<(TcpParams, Arc<TcpConfig>)> {
+        let complete = table.complete().and_then(|(full, params)| {
+            let config = TcpConfig::new(&params, Class(class))?;
+            Ok((full, params, config))
+        });
+        match complete {
+            Ok((full, params, config)) => {
                 *table = full;
-                Some(params)
+                Some((params, config))
             }
             Err(e) => {
                 let mut path = vec!["flows", name, "tcp"];

@@ -123,7 +123,11 @@ impl Semantics<'_> {
                 }
                 let reverse = format!("{name}.reverse");
                 if links.contains_key(&reverse) {
-                    self.fail_key(&["links", &reverse], format!("`{reverse}` is the other direction of link `{name}`"), "choose another name");
+                    self.fail_key(
+                        &["links", &reverse],
+                        format!("`{reverse}` is the other direction of link `{name}`"),
+                        "choose another name",
+                    );
                 }
                 all.push(LinkDir { name: reverse, from: to.clone(), to: from.clone(), wire });
             }

@@ -30,9 +30,12 @@ impl Semantics<'_> {
                 self.warn(format!("flow `{}` is measured for {span}, less than {ENOUGH_RTT} round trips of {rtt}", m.name));
             }
             if let Some(step) = s.sample.filter(|&step| step > rtt && rtt > Dur::ZERO) {
-                self.warn(format!("the sampling step of {step} is coarser than the round trip of {rtt} of flow `{}`: series hide what happens within it", m.name));
+                self.warn(format!(
+                    "the sampling step of {step} is coarser than the round trip of {rtt} of flow `{}`: series hide what happens within it",
+                    m.name
+                ));
             }
-            if let Some(Transport::Tcp(p)) = group_of(groups, m).map(|g| &g.transport) {
+            if let Some(Transport::Tcp(p, _)) = group_of(groups, m).map(|g| &g.transport) {
                 let window = match p.window {
                     Some(Len::Packets(n)) => n.saturating_mul(p.mss.get()),
                     Some(Len::Bytes(n)) => n,
@@ -41,7 +44,10 @@ impl Semantics<'_> {
                 .min(p.receive_window.map_or(u64::MAX, |w| w.get()));
                 let path = in_flight(rate, rtt);
                 if window < path {
-                    let text = format!("flow `{}`: its window of {window} byte is less than the {path} byte its path holds, so the window limits it", m.name);
+                    let text = format!(
+                        "flow `{}`: its window of {window} byte is less than the {path} byte its path holds, so the window limits it",
+                        m.name
+                    );
                     self.warn(text);
                 }
             }

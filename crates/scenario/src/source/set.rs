@@ -1,14 +1,15 @@
 //! `--set path=value` as a tree of its own, laid over the file's.
 
 use super::{Entry, Node, Table, Value, toml};
-use crate::diag::{Diagnostic, Sources, Span};
+use crate::diag::{Diagnostics, Sources, Span};
 
 /// The tree that holds just the value of one option.
-pub(crate) fn overlay(sources: &mut Sources, path: &str, value: &str) -> Result<Node, Diagnostic> {
+pub(crate) fn overlay(sources: &mut Sources, path: &str, value: &str) -> Result<Node, Diagnostics> {
     let source = sources.add_option(&format!("{path}={value}"));
     let whole = Span { source, start: 0, end: path.len() };
     let keys = split(path).ok_or_else(|| {
-        sources.diagnostic(whole, "", format!("`{path}` is not a path"), "write for instance --set links.bottleneck.queue.red.min=10p")
+        let help = "write for instance --set links.bottleneck.queue.red.min=10p";
+        Diagnostics::one(sources.diagnostic(whole, "", format!("`{path}` is not a path"), help))
     })?;
     let offset = path.len() + 1;
     let place = Span { source, start: offset, end: offset + value.len() };

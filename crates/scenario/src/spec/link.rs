@@ -120,8 +120,9 @@ impl Pipe {
     /// The same with every parameter written out: the queue, and zero for the impairments.
     #[must_use]
     pub fn filled(&self) -> Self {
-        let plain = Direction { queue: Some(QueueTable::from(&QueueSpec::default())), loss: Some(0.0), duplicate: Some(0.0), ..Direction::default() };
-        let forward = self.forward().over(&plain).filled();
+        let plain = Direction { loss: Some(0.0), duplicate: Some(0.0), ..Direction::default() };
+        let mut forward = self.forward().over(&plain).filled();
+        forward.queue.get_or_insert_with(|| QueueTable::from(&QueueSpec::default()));
         let reverse = self.reverse.as_ref().map(|r| r.over(&forward).filled());
         Self::new(forward, reverse)
     }

@@ -5,6 +5,7 @@ mod flow;
 mod link;
 mod table;
 
+pub(crate) use crate::resolve::Resolved;
 pub use flow::FlowSpec;
 pub use link::{Direction, LinkSpec, Pipe, Wire};
 pub(crate) use table::REGISTRY_KEYS;

@@ -70,11 +70,11 @@ table! {
 }
 
 impl QueueTable {
-    /// `over` on `base`.
+    /// `over` on `base`. A preset stands for its values in the layer that names it.
     pub fn over(over: Option<&Self>, base: Option<&Self>) -> Option<Self> {
         let (Some(o), Some(b)) = (over, base) else { return over.or(base).cloned() };
-        let mut v = b.0.clone();
-        lay_json(&mut v, &o.0, true);
+        let mut v = crate::listing::under_preset(&b.0);
+        lay_json(&mut v, &crate::listing::under_preset(&o.0), true);
         Some(Self(v))
     }
 }

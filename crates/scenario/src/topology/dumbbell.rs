@@ -29,15 +29,7 @@ pub struct Dumbbell {
 
 impl Default for Dumbbell {
     fn default() -> Self {
-        Self {
-            pairs: 1,
-            access: Pipe::default(),
-            left: None,
-            right: None,
-            delays: None,
-            rates: None,
-            bottleneck: Pipe::default(),
-        }
+        Self { pairs: 1, access: Pipe::default(), left: None, right: None, delays: None, rates: None, bottleneck: Pipe::default() }
     }
 }
 

@@ -10,7 +10,6 @@ pub use fat_tree::FatTree;
 pub use parking_lot::ParkingLot;
 pub use star::Star;
 
-
 use crate::registry::QueueSpec;
 use crate::spec::{LinkSpec, Pipe, QueueTable};
 use fairlane_units::{Dur, Rate};

@@ -1,0 +1,66 @@
+//! The endpoints of a built-in world.
+
+use crate::plugs::DynEndpoint;
+use crate::registry::{AnyApp, AnyQdisc};
+use fairlane_net::{Cx, Endpoint, FlowView, Plugs, Segment, TimerId};
+use fairlane_tcp::{AnyCc, Tcp};
+use fairlane_traffic::{UdpReceiver, UdpSender};
+
+/// The types of a world made from a scenario.
+#[derive(Clone, Debug)]
+pub enum BuiltIn {}
+
+impl Plugs for BuiltIn {
+    type Qdisc = AnyQdisc;
+    type Endpoint = AnyEndpoint;
+    type App = AnyApp;
+}
+
+/// One end of a flow.
+#[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "nearly all are TCP, and a box would cost a miss each packet")]
+pub enum AnyEndpoint {
+    /// Either end of a TCP connection.
+    Tcp(Tcp<AnyCc>),
+    /// The end that sends datagrams.
+    UdpSender(UdpSender),
+    /// The end that receives them.
+    UdpReceiver(UdpReceiver),
+    /// One that is not built in.
+    Dyn(Box<dyn DynEndpoint>),
+}
+
+macro_rules! each {
+    ($me:expr, $e:ident => $call:expr) => {
+        match $me {
+            AnyEndpoint::Tcp($e) => $call,
+            AnyEndpoint::UdpSender($e) => $call,
+            AnyEndpoint::UdpReceiver($e) => $call,
+            AnyEndpoint::Dyn($e) => $call,
+        }
+    };
+}
+
+impl Endpoint for AnyEndpoint {
+    fn start(&mut self, cx: &mut Cx<'_>) {
+        each!(self, e => e.start(cx));
+    }
+    #[inline]
+    fn on_packet(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
+        each!(self, e => e.on_packet(seg, cx));
+    }
+    #[inline]
+    fn on_timer(&mut self, id: TimerId, cx: &mut Cx<'_>) {
+        each!(self, e => e.on_timer(id, cx));
+    }
+    #[inline]
+    fn on_write(&mut self, bytes: u64, fin: bool, cx: &mut Cx<'_>) {
+        each!(self, e => e.on_write(bytes, fin, cx));
+    }
+    fn on_stop(&mut self, cx: &mut Cx<'_>) {
+        each!(self, e => e.on_stop(cx));
+    }
+    fn view(&self) -> FlowView {
+        each!(self, e => e.view())
+    }
+}

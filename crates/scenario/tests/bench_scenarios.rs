@@ -1,0 +1,53 @@
+//! The benchmark scenarios are what their definitions say, and they run.
+
+use fairlane_scenario::{Format, Options, Progress, Resolved, resolve, run_all};
+use fairlane_units::{Dur, Rate};
+use std::path::PathBuf;
+
+fn read(name: &str, sets: &[(&str, &str)]) -> Resolved {
+    let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "../../benches/scenarios", &format!("{name}.toml")].iter().collect();
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let sets: Vec<(String, String)> = sets.iter().map(|(p, v)| ((*p).to_owned(), (*v).to_owned())).collect();
+    resolve(&text, name, Format::Toml, &sets).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Hosts and switches, link directions, flows, duration: the numbers of the benchmark set.
+#[test]
+fn sizes_are_as_defined() {
+    for (name, nodes, directions, flows, duration) in [
+        ("P1", 34, 66, 16, Dur::from_secs(60)),
+        ("P2", 2002, 4002, 1000, Dur::from_secs(10)),
+        ("P3", 52, 102, 50, Dur::from_secs(100)),
+        ("P4", 202, 402, 100, Dur::from_secs(60)),
+        ("P5", 208, 768, 128, Dur::from_ms(10)),
+        ("P5s", 208, 768, 128, Dur::from_secs(2)),
+        ("P6", 1344, 6144, 1024, Dur::from_ms(2)),
+    ] {
+        let r = read(name, &[]);
+        let e = &r.expanded;
+        assert_eq!((e.nodes.len(), e.links.len(), e.flows.len(), r.duration), (nodes, directions, flows, duration), "{name}");
+    }
+    let p5 = read("P5", &[]);
+    assert!(p5.expanded.links.iter().all(|l| l.wire.rate == Rate::from_mbps(10_000) && l.wire.delay == Dur::from_us(1)));
+    assert!(p5.expanded.flows.iter().all(|m| m.from != m.to));
+}
+
+#[test]
+fn each_runs_a_little_way_and_repeats_itself() {
+    for name in ["P1", "P2", "P3", "P4", "P5", "P5s", "P6"] {
+        let short = if matches!(name, "P5" | "P6") { "200us" } else { "300ms" };
+        let mut sets = vec![("duration", short), ("flows.tcp.stagger", "0s")];
+        if name == "P4" {
+            sets.extend([("flows.cbr.start", "0s"), ("flows.cbr.stagger", "0s")]);
+        }
+        let r = read(name, &sets);
+        let run = |seeds: Vec<u64>, threads| {
+            run_all(&r, &Options { seeds, threads, hop_probe: false }, &Progress::default()).unwrap_or_else(|e| panic!("{name}: {e}"))
+        };
+        let (one, two) = (run(vec![1, 2], 1), run(vec![1, 2], 2));
+        assert!(one[0].packet_hops > 1000, "{name}: {}", one[0].packet_hops);
+        for (a, b) in one.iter().zip(&two) {
+            assert_eq!((a.fingerprint, a.events), (b.fingerprint, b.events), "{name}");
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Every entry of the registry: it is listed, reads back, builds and runs.
+
+use fairlane_net::LinkInfo;
+use fairlane_scenario::{
+    Format, Options, Progress, QueueSpec, Resolved, SourceSpec, TopologySpec, presets_listing, registry_listing, resolve, run_all,
+};
+use fairlane_units::{Dur, Rate};
+
+fn scenario(queue: &str, flow: &str) -> Result<Resolved, String> {
+    let text = format!(
+        "duration = \"2s\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"10Mbit/s\"\ndelay = \"5ms\"\nqueue.{queue} = {{}}\n\
+         [flows.f]\nfrom = \"a\"\nto = \"b\"\n{flow}\n"
+    );
+    resolve(&text, "x.toml", Format::Toml, &[]).map_err(|e| e.to_string())
+}
+
+fn delivered(r: &Resolved) -> f64 {
+    let out = run_all(r, &Options { seeds: vec![1], threads: 1, hop_probe: false }, &Progress::default()).unwrap();
+    out[0].flows.numbers.iter().find(|c| c.0 == "goodput").unwrap().1[0]
+}
+
+#[test]
+fn every_name_and_alias_runs() {
+    for l in registry_listing() {
+        assert!(!l.doc.is_empty(), "{} {} has no doc", l.kind, l.name);
+        for name in std::iter::once(&l.name).chain(l.aliases) {
+            let quoted = format!("\"{name}\"");
+            let r = match l.kind {
+                "queue" => scenario(&quoted, "tcp = \"newreno\""),
+                "cc" => scenario("droptail", &format!("tcp = {quoted}")),
+                "source" if matches!(l.name, "bulk" | "file") => scenario("droptail", &format!("tcp = {{}}\nsource = {quoted}")),
+                "source" => scenario("droptail", &format!("udp = {{}}\nsource = {quoted}")),
+                _ => continue,
+            };
+            let r = r.unwrap_or_else(|e| panic!("{} {name}: {e}", l.kind));
+            assert!(delivered(&r) > 0.5e6, "{} {name}: {}", l.kind, delivered(&r));
+            assert_eq!(Resolved::from_json(&r.to_json().to_string()).unwrap(), r, "{} {name}", l.kind);
+        }
+    }
+}
+
+#[test]
+fn specs_read_what_they_write() {
+    let link = LinkInfo { rate: Rate::from_mbps(10), delay: Dur::from_ms(5) };
+    for q in QueueSpec::all() {
+        assert_eq!(q.check(link), Ok(()), "{}", q.name());
+        let json = serde_json::to_value(&q).unwrap();
+        assert_eq!(json.as_object().unwrap().keys().next().unwrap(), q.name());
+        assert_eq!(serde_json::from_value::<QueueSpec>(json).unwrap(), q);
+    }
+    for s in SourceSpec::all() {
+        assert_eq!(serde_json::from_value::<SourceSpec>(serde_json::to_value(&s).unwrap()).unwrap(), s);
+    }
+    for t in TopologySpec::all() {
+        assert_eq!(serde_json::from_value::<TopologySpec>(serde_json::to_value(&t).unwrap()).unwrap(), t);
+    }
+}
+
+/// A builder with nothing but defaults is a network in which the first host reaches the second.
+#[test]
+fn every_topology_builds() {
+    for (name, from, to) in [("dumbbell", "s0", "d0"), ("star", "c0", "server"), ("parking_lot", "s0", "d0"), ("fat_tree", "h0", "h15")] {
+        let text = format!("duration = \"1s\"\ntopology = \"{name}\"\n[flows.f]\nfrom = \"{from}\"\nto = \"{to}\"\ntcp = {{}}\n");
+        let r = resolve(&text, "x.toml", Format::Toml, &[]).unwrap_or_else(|e| panic!("{e}"));
+        assert!(delivered(&r) > 1e6, "{name}");
+        assert_eq!(Resolved::from_json(&r.to_json().to_string()).unwrap(), r, "{name}");
+    }
+    assert_eq!(TopologySpec::NAMES.len(), 4);
+}
+
+#[test]
+fn every_preset_is_accepted() {
+    for p in presets_listing() {
+        let (queue, tcp) = match p.kind {
+            "queue" => (format!("queue.{} = {{ preset = \"{}\" }}", p.algorithm, p.name), "{}".to_owned()),
+            _ => (String::new(), format!("{{ preset = \"{}\" }}", p.name)),
+        };
+        let text = format!(
+            "duration = \"2s\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"10Mbit/s\"\ndelay = \"5ms\"\n{queue}\n\
+             [flows.f]\nfrom = \"a\"\nto = \"b\"\ntcp = {tcp}\n"
+        );
+        let r = resolve(&text, "x.toml", Format::Toml, &[]).unwrap_or_else(|e| panic!("{} {}: {e}", p.algorithm, p.name));
+        // Each value of the preset is found again in what was resolved.
+        let v = r.to_json();
+        let at = if p.kind == "queue" { &v["links"]["l"]["queue"][p.algorithm] } else { &v["flows"]["f"]["tcp"] };
+        for (key, value) in &p.values {
+            assert_eq!(&at[key], value, "{} {} {key}", p.algorithm, p.name);
+        }
+    }
+}
