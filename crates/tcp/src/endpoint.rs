@@ -67,7 +67,7 @@ pub struct Tcp<C> {
     pub(crate) report: bool,
     pub(crate) fin_sent: bool,
     /// A SYN had to be sent again.
-    syn_lost: bool,
+    pub(crate) syn_lost: bool,
     /// A segment is being timed, see `timed_end`.
     pub(crate) timing: bool,
     /// The window, not the data, ended the last round of sending.
@@ -181,80 +181,9 @@ impl<C: CongestionControl> Tcp<C> {
         self.state == State::Established
     }
 
-    fn send_syn(&mut self, cx: &mut Cx<'_>) {
-        let answer = self.state == State::SynReceived;
-        let flags = flag::SYN | if answer { flag::ACK } else { 0 };
-        let ack = if answer { self.rcv.nxt } else { 0 };
-        let mut seg = Segment::default();
-        (seg.ack, seg.wnd, seg.flags) = (ack, self.cfg.syn_window, flags);
-        if self.cfg.timestamps {
-            seg.set_timestamps(self.timestamp(cx.now), self.rcv.ts_recent);
-        }
-        if self.syn_lost {
-            seg.set_retransmission();
-        }
-        cx.send(seg, self.cfg.syn_len, self.cfg.class);
-        cx.timers.set(TimerId::Rto, cx.now + self.rtt.rto());
-    }
-
-    fn establish(&mut self, cx: &mut Cx<'_>) {
-        self.state = State::Established;
-        cx.timers.cancel(TimerId::Rto);
-        if self.syn_lost
-            && let Some(rto) = self.cfg.rto_after_syn_loss
-        {
-            self.rtt.restart(rto);
-        }
-        // RFC 5681 section 3.1: after a lost SYN the initial window is one segment.
-        let window = if self.syn_lost { u64::from(self.cfg.smss) } else { self.cfg.initial_window };
-        self.cc.on_established(cx.now, window);
-    }
-
-    /// A SYN or its answer; whether the segment is done with.
-    fn on_syn(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
-        match self.state {
-            State::Listen => {
-                self.state = State::SynReceived;
-                self.take_syn(seg);
-                self.timed_at = cx.now;
-                self.send_syn(cx);
-            }
-            State::SynReceived => self.send_syn(cx),
-            State::SynSent if seg.has(flag::ACK) => {
-                self.take_syn(seg);
-                if !self.syn_lost {
-                    self.rtt.sample(self.timed_at, cx.now);
-                    cx.rtt = Some(cx.now.since(self.timed_at));
-                }
-                self.establish(cx);
-                self.rcv.due = AckDue::Now;
-                if self.cfg.handshake_ack {
-                    self.send_ack(cx);
-                }
-                self.transmit(self.cfg.max_burst, cx);
-            }
-            State::SynSent | State::Closed => {}
-            // The acknowledgment of the SYN was lost: say it again.
-            State::Established => self.rcv.due = AckDue::Now,
-        }
-    }
-
-    fn take_syn(&mut self, seg: &Segment) {
-        self.rcv.nxt = FIRST;
-        self.take_window(seg);
-        if let Some((val, _)) = seg.timestamps() {
-            self.rcv.ts_recent = val;
-        }
-    }
-
     #[inline]
     pub(crate) fn take_window(&mut self, seg: &Segment) {
         self.edge = if seg.wnd == u32::MAX { u64::MAX } else { self.una.max(seg.ack) + u64::from(seg.wnd) };
-    }
-
-    /// The clock of the timestamps option (RFC 7323 section 5.4).
-    pub(crate) fn timestamp(&self, now: Time) -> u32 {
-        (now.as_ps() / self.cfg.timestamp_tick.as_ps()) as u32
     }
 
     #[inline]
@@ -301,15 +230,6 @@ impl<C: CongestionControl> Tcp<C> {
                 }
             }
         }
-    }
-
-    fn on_syn_timeout(&mut self, cx: &mut Cx<'_>) {
-        self.syn_lost = true;
-        self.rtt.back_off(u32::MAX);
-        if let Some(ssthresh) = self.cfg.syn_loss_ssthresh {
-            self.cc.on_syn_loss(ssthresh);
-        }
-        self.send_syn(cx);
     }
 }
 

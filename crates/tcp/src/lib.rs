@@ -6,6 +6,8 @@
 pub mod cc;
 mod config;
 mod endpoint;
+mod handshake;
+mod lost;
 mod params;
 mod presets;
 mod receiver;

@@ -135,3 +135,7 @@ impl RttEstimator {
         u32::from(self.backoff)
     }
 }
+
+#[cfg(test)]
+#[path = "rtt_tests.rs"]
+mod tests;

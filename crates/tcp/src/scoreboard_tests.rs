@@ -1,1 +1,191 @@
+use super::*;
+use proptest::prelude::*;
 
+const MSS: u32 = 100;
+
+fn board(n: u64) -> Scoreboard {
+    let mut b = Scoreboard::default();
+    for i in 0..n {
+        b.push(Sent { seq: 1 + i * 100, at: Time::from_ps(i), len: MSS, flags: 0 });
+    }
+    b
+}
+
+/// Segments `from..to`, counted from 0.
+fn block(from: u64, to: u64) -> Block {
+    Block { start: 1 + from * 100, end: 1 + to * 100 }
+}
+
+/// RFC 6675 section 4, IsLost: more than two full segments SACKed above, or three discontiguous runs.
+#[test]
+fn rfc6675_is_lost_by_bytes_and_by_runs() {
+    let mut b = board(10);
+    b.sack(block(1, 3));
+    b.find_lost(3, MSS);
+    assert!(!b.has_pending());
+    b.sack(block(3, 4));
+    b.find_lost(3, MSS);
+    assert_eq!(b.first_pending(), Some(0));
+
+    // Small segments: two bytes SACKed in each of three runs are enough, two runs are not.
+    let mut b = Scoreboard::default();
+    for i in 0..9 {
+        b.push(Sent { seq: 1 + i * 2, at: Time::ZERO, len: 2, flags: 0 });
+    }
+    for (i, lost) in [(1, false), (3, false), (5, true)] {
+        b.sack(Block { start: 1 + i * 2, end: 3 + i * 2 });
+        b.find_lost(3, MSS);
+        assert_eq!(b.has_pending(), lost, "{i}");
+    }
+}
+
+/// RFC 6675 section 4, SetPipe: SACKed does not count, lost does not, retransmitted counts again.
+#[test]
+fn rfc6675_pipe() {
+    let mut b = board(10);
+    assert_eq!(b.pipe(), 1000);
+    b.sack(block(4, 7));
+    b.sack(block(1, 2));
+    b.find_lost(3, MSS);
+    // 0, 2 and 3 are lost; 1, 4, 5, 6 are SACKed; 7, 8, 9 fly.
+    assert_eq!(b.pipe(), 300);
+    let i = b.first_pending().unwrap();
+    assert_eq!(b.resend(i, Time::ZERO, true).seq, 1);
+    assert_eq!(b.pipe(), 400);
+    let i = b.first_pending().unwrap();
+    assert_eq!(b.resend(i, Time::ZERO, true).seq, 201);
+    assert_eq!(b.pipe(), 500);
+    // The retransmission of 0 arrives: 0 and 1 are acknowledged together.
+    b.pop(201);
+    assert_eq!(b.pipe(), 400);
+    assert_eq!(b.outstanding(), 800);
+}
+
+/// RFC 6675 section 4, NextSeg rules 1, 3 and 4.
+#[test]
+fn rfc6675_next_seg() {
+    let mut b = board(8);
+    b.sack(block(1, 2));
+    b.sack(block(3, 4));
+    b.sack(block(5, 6));
+    b.find_lost(3, MSS);
+    assert_eq!(b.first_pending(), Some(0), "rule 1: below three runs");
+    b.resend(0, Time::ZERO, true);
+    assert_eq!(b.first_pending(), None);
+    assert_eq!(b.first_doubtful(), Some(2), "rule 3: below the highest SACKed segment");
+    b.resend(2, Time::ZERO, true);
+    b.resend(4, Time::ZERO, true);
+    assert_eq!(b.first_doubtful(), None);
+    assert_eq!(b.last_unsacked(), Some(7), "rule 4: the highest one");
+}
+
+/// Karn's algorithm (RFC 6298 section 3): what was sent twice is not timed.
+#[test]
+fn karn() {
+    let mut b = board(3);
+    b.resend(2, Time::from_ps(99), false);
+    assert_eq!(b.pop(301).timed, Some(Time::from_ps(1)));
+    let mut b = board(1);
+    b.resend(0, Time::from_ps(99), false);
+    assert_eq!(b.pop(101).timed, None);
+}
+
+/// A model without sums: the definitions of RFC 6675 section 4, segment by segment.
+#[derive(Clone, Default)]
+struct Model {
+    segs: Vec<(u64, u8)>,
+}
+
+impl Model {
+    fn is_lost(&self, i: usize, threshold: usize) -> bool {
+        let above = &self.segs[i + 1..];
+        let bytes = above.iter().filter(|s| s.1 & SACKED != 0).count();
+        let runs = (0..above.len()).filter(|&k| above[k].1 & SACKED != 0 && (k == 0 || above[k - 1].1 & SACKED == 0)).count();
+        bytes > threshold - 1 || runs >= threshold
+    }
+    fn pipe(&self) -> u64 {
+        self.segs.iter().map(|s| if s.1 & SACKED != 0 { 0 } else { u64::from(s.1 & LOST == 0) + u64::from(s.1 & RESENT != 0) }).sum::<u64>()
+            * 100
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Operation {
+    Push,
+    Sack(u64, u64),
+    Pop(u64),
+    Resend,
+    Timeout(bool),
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    prop_oneof![
+        6 => Just(Operation::Push),
+        4 => (0..30_u64, 1..6_u64).prop_map(|(a, n)| Operation::Sack(a, n)),
+        2 => (1..8_u64).prop_map(Operation::Pop),
+        3 => Just(Operation::Resend),
+        1 => any::<bool>().prop_map(Operation::Timeout),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    /// The sums kept up to date equal the definitions, whatever happens.
+    #[test]
+    fn sums_equal_definitions(operations in prop::collection::vec(operation(), 1..200), threshold in 1..4_usize) {
+        let mut b = Scoreboard::default();
+        let mut m = Model::default();
+        let mut next = 1;
+        for op in operations {
+            let una = m.segs.first().map_or(next, |s| s.0);
+            match op {
+                Operation::Push => {
+                    b.push(Sent { seq: next, at: Time::ZERO, len: MSS, flags: 0 });
+                    m.segs.push((next, 0));
+                    next += 100;
+                }
+                Operation::Sack(from, n) => {
+                    let (start, end) = (una + from * 100, (una + (from + n) * 100).min(next));
+                    if start < end {
+                        b.sack(Block { start, end });
+                        for s in m.segs.iter_mut().filter(|s| s.0 >= start && s.0 < end && s.1 & SACKED == 0) {
+                            s.1 = s.1 & !(LOST | RESENT) | SACKED;
+                        }
+                    }
+                }
+                Operation::Pop(n) => {
+                    let ack = (una + n * 100).min(next);
+                    b.pop(ack);
+                    m.segs.retain(|s| s.0 >= ack);
+                }
+                Operation::Resend => {
+                    let first = m.segs.iter().position(|s| s.1 & (LOST | RESENT) == LOST);
+                    let got = b.first_pending();
+                    prop_assert_eq!(got.map(|i| b.at(i).seq), first.map(|i| m.segs[i].0));
+                    if let (Some(i), Some(k)) = (got, first) {
+                        b.resend(i, Time::ZERO, true);
+                        m.segs[k].1 |= RESENT;
+                    }
+                }
+                Operation::Timeout(forget) => {
+                    b.all_lost(forget);
+                    for s in &mut m.segs {
+                        if s.1 & SACKED == 0 || forget {
+                            s.1 = LOST;
+                        }
+                    }
+                }
+            }
+            b.find_lost(threshold as u32, MSS);
+            for i in 0..m.segs.len() {
+                if m.segs[i].1 & SACKED == 0 && m.is_lost(i, threshold) {
+                    m.segs[i].1 |= LOST;
+                }
+            }
+            prop_assert_eq!(b.pipe(), m.pipe());
+            prop_assert_eq!(b.outstanding(), m.segs.len() as u64 * 100);
+            prop_assert_eq!(b.sacked(), m.segs.iter().filter(|s| s.1 & SACKED != 0).count() as u64 * 100);
+            prop_assert_eq!(b.has_pending(), m.segs.iter().any(|s| s.1 & (LOST | RESENT) == LOST));
+        }
+    }
+}

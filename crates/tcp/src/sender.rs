@@ -216,7 +216,10 @@ impl<C: CongestionControl> Tcp<C> {
                     break;
                 }
                 if len == 0 || !self.fits(len) {
-                    if self.phase == Phase::Recovery && self.cfg.sack && flight + u64::from(self.cfg.smss) <= window {
+                    let piece = self.piece(len);
+                    if piece != 0 {
+                        self.send_new(piece, cx);
+                    } else if self.phase == Phase::Recovery && self.cfg.sack && flight + u64::from(self.cfg.smss) <= window {
                         self.send_doubtful(cx);
                     }
                     break;
@@ -257,8 +260,13 @@ impl<C: CongestionControl> Tcp<C> {
         rest as u32 + u32::from(self.closed && self.cfg.fin && !self.fin_sent)
     }
 
-    /// Whether the peer's window and `window` take `len` more. A piece of a segment is only sent when nothing is
-    /// in flight: sender's part of silly window avoidance (RFC 9293 section 3.8.6.2.1).
+    /// What the windows take of a segment they do not take whole: a piece, but only when nothing is in flight
+    /// (sender's part of silly window avoidance, RFC 9293 section 3.8.6.2.1).
+    fn piece(&self, len: u32) -> u32 {
+        if self.board.is_empty() { self.edge.saturating_sub(self.nxt).min(self.cfg.window).min(u64::from(len)) as u32 } else { 0 }
+    }
+
+    /// Whether the peer's window and `window` take `len` more.
     #[inline]
     pub(crate) fn fits(&self, len: u32) -> bool {
         let end = self.nxt + u64::from(len);

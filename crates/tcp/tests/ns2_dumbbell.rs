@@ -12,7 +12,6 @@ struct Row {
     goodput: f64,
     queue: f64,
     drops: u64,
-    sent: u64,
     rexmit: u64,
     timeouts: u64,
 }
@@ -26,14 +25,6 @@ fn run(cc: &str, extra: serde_json::Value) -> Row {
     pair.keep_log = false;
     pair.start();
     pair.write(0, ENDLESS, false);
-    if let Ok(step) = std::env::var("CWND_STEP_MS") {
-        let step = Dur::from_ms(step.parse().unwrap());
-        while pair.now < Time::ZERO + Dur::from_secs(100) {
-            let v = pair.ends[0].view();
-            println!("{cc} {:.3} {:.3} {}", pair.now.as_secs_f64(), v.cwnd as f64 / 1e3, v.ssthresh / 1000);
-            pair.run(step);
-        }
-    }
     pair.run_until(Time::ZERO + Dur::from_secs(100));
     let v = pair.ends[0].view();
     let hop = &pair.hops[0][1];
@@ -42,7 +33,6 @@ fn run(cc: &str, extra: serde_json::Value) -> Row {
         goodput: v.acked as f64 * 8.0 / 1e8,
         queue: hop.waited / 100.0,
         drops: hop.drops,
-        sent: v.data_segments,
         rexmit: v.retransmits,
         timeouts: v.timeouts,
     }
@@ -65,10 +55,6 @@ fn c1_rows_match_ns2() {
     for (cc, ssthresh, utilisation, goodput, queue, drops, rexmit, timeouts) in rows {
         let extra = if ssthresh.is_empty() { json!({}) } else { json!({ "initial_ssthresh": ssthresh }) };
         let r = run(cc, extra);
-        println!(
-            "{cc} {ssthresh}: utilisation {:.6} ({utilisation}) goodput {:.5} ({goodput}) queue {:.4} ({queue}) drops {} ({drops}) rexmit {} ({rexmit}) timeouts {} ({timeouts}) sent {}",
-            r.utilisation, r.goodput, r.queue, r.drops, r.rexmit, r.timeouts, r.sent
-        );
         let near = |ours: f64, theirs: f64, part: f64| (ours - theirs).abs() <= part * theirs;
         assert!((r.utilisation - utilisation).abs() <= 0.005, "{cc}{ssthresh} utilisation {}", r.utilisation);
         assert!(near(r.goodput, goodput, 0.01), "{cc}{ssthresh} goodput {}", r.goodput);

@@ -1,0 +1,111 @@
+//! What on the scoreboard is lost, and what goes out next: IsLost and NextSeg of RFC 6675 section 4.
+
+use crate::scoreboard::{LOST, RESENT, SACKED, Scoreboard, before};
+use fairlane_net::Block;
+
+impl Scoreboard {
+    /// Finds what is lost by now: holes with at least `segments` discontiguous SACKed runs, or more than
+    /// `segments - 1` full segments SACKed, above them (IsLost of RFC 6675 section 4).
+    pub(crate) fn find_lost(&mut self, segments: u32, smss: u32) {
+        let bytes = u64::from(segments - 1) * u64::from(smss);
+        while before(self.edge, self.high) {
+            let i = self.edge;
+            let s = *self.at(i);
+            if s.is(SACKED) {
+                self.leave_edge(i, u64::from(s.len));
+            } else if self.above > bytes || self.runs >= segments {
+                self.mark_lost(i);
+            } else {
+                break;
+            }
+            self.edge = i.wrapping_add(1);
+        }
+    }
+
+    fn mark_lost(&mut self, i: u32) {
+        let slot = self.slot(i);
+        let s = &mut self.ring[slot];
+        if s.flags & (SACKED | LOST) == 0 {
+            s.flags |= LOST;
+            self.lost += u64::from(s.len);
+            if s.flags & RESENT == 0 {
+                self.pending += 1;
+                if before(i, self.next_lost) {
+                    self.next_lost = i;
+                }
+            }
+        }
+    }
+
+    /// The first segment is lost, whatever else is known.
+    pub(crate) fn head_lost(&mut self) {
+        if !self.is_empty() {
+            self.mark_lost(self.head);
+        }
+    }
+
+    /// Everything that is not SACKed is lost and nothing is in flight: after a timeout. `forget`: SACKed or not.
+    pub(crate) fn all_lost(&mut self, forget: bool) {
+        let (mut lost, mut sacked, mut pending) = (0, 0, 0);
+        let mut i = self.head;
+        while i != self.tail {
+            let slot = self.slot(i);
+            let s = &mut self.ring[slot];
+            if s.is(SACKED) && !forget {
+                sacked += u64::from(s.len);
+            } else {
+                s.flags = s.flags & !(SACKED | RESENT) | LOST;
+                lost += u64::from(s.len);
+                pending += 1;
+            }
+            i = i.wrapping_add(1);
+        }
+        (self.lost, self.sacked, self.pending, self.resent) = (lost, sacked, pending, 0);
+        (self.above, self.runs) = (0, 0);
+        self.next_lost = self.head;
+        self.edge = self.tail;
+        if forget {
+            self.high = self.head;
+            self.seen = [Block::default(); 4];
+        }
+    }
+
+    /// NextSeg rule 1 (RFC 6675 section 4): the first segment that is lost and not retransmitted.
+    pub(crate) fn first_pending(&mut self) -> Option<u32> {
+        if self.pending == 0 {
+            return None;
+        }
+        while self.next_lost != self.tail {
+            let s = self.at(self.next_lost);
+            if s.flags & (LOST | RESENT) == LOST {
+                return Some(self.next_lost);
+            }
+            self.next_lost = self.next_lost.wrapping_add(1);
+        }
+        None
+    }
+
+    /// NextSeg rule 3: the first segment below the highest SACKed one that is not lost, SACKed or retransmitted.
+    pub(crate) fn first_doubtful(&self) -> Option<u32> {
+        let mut i = self.edge;
+        while before(i, self.high) {
+            if self.at(i).flags & (SACKED | LOST | RESENT) == 0 {
+                return Some(i);
+            }
+            i = i.wrapping_add(1);
+        }
+        None
+    }
+
+    /// NextSeg rule 4: the last segment that is not SACKED.
+    pub(crate) fn last_unsacked(&self) -> Option<u32> {
+        let mut i = self.tail;
+        while i != self.head {
+            i = i.wrapping_sub(1);
+            if !self.at(i).is(SACKED) {
+                return Some(i);
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,243 @@
+//! Loss recovery, scheme by scheme, against what the RFCs say of one loss and of several.
+
+mod pair;
+
+use fairlane_net::{ENDLESS, Endpoint};
+use fairlane_units::{Dur, Time};
+use pair::{Pair, params};
+use serde_json::{Value, json};
+
+fn ms(n: u64) -> Dur {
+    Dur::from_ms(n)
+}
+
+/// A flow with a fixed window of 20 segments of 1000 bytes and a round trip of 100 ms. Segment n leaves at about 100 ms * (1 + n / 20).
+fn steady(cc: &str, extra: Value, lost: &[u64]) -> Pair {
+    let mut j = json!({ "cc": cc, "mss": "1000B", "ack_every": 1, "initial_window": "20p", "initial_ssthresh": "2p", "rto_min": "1s" });
+    for (k, v) in extra.as_object().unwrap() {
+        j[k] = v.clone();
+    }
+    let mut p = Pair::delayed(&params(j), ms(50));
+    p.drop_data(lost);
+    p.start();
+    p.write(0, ENDLESS, false);
+    p
+}
+
+/// Retransmissions: time in ms and segment number.
+fn again(p: &Pair) -> Vec<(u64, u64)> {
+    let ours = p.log.iter().filter(|l| l.1 == 0 && l.2.retransmission());
+    ours.map(|l| (l.0.as_ps() / 1_000_000_000, (l.2.seq - 1) / 1000)).collect()
+}
+
+fn cwnd(p: &Pair) -> f64 {
+    p.ends[0].view().cwnd as f64 / 1e3
+}
+
+/// RFC 5681 section 3.1, equation 2: slow start adds a segment an acknowledgment, so the window doubles each round trip;
+/// equation 3: congestion avoidance adds about one segment a round trip.
+#[test]
+fn rfc5681_growth() {
+    let j = json!({ "cc": "reno", "mss": "1000B", "ack_every": 1, "initial_window": "2p", "initial_ssthresh": "16p" });
+    let mut p = Pair::delayed(&params(j), ms(50));
+    p.start();
+    p.write(0, ENDLESS, false);
+    for expected in [2.0, 4.0, 8.0, 16.0, 17.0, 18.0] {
+        p.run(ms(100));
+        assert!((cwnd(&p) - expected).abs() < 0.15, "{} {expected}", cwnd(&p));
+    }
+}
+
+/// RFC 5681 section 3.2: one loss: retransmitted on the third duplicate, window halved, no timeout. Tahoe starts from one segment.
+#[test]
+fn one_loss() {
+    for cc in ["tahoe", "reno", "newreno", "sack"] {
+        let mut p = steady(cc, json!({}), &[20]);
+        p.run_until(Time::ZERO + ms(301));
+        assert_eq!(again(&p), [(300, 20)], "{cc}");
+        let v = p.ends[0].view();
+        assert_eq!((v.fast_recoveries, v.cwnd_cuts, v.timeouts), (1, 1, 0));
+        // FlightSize is 20 segments: the two of limited transmit (RFC 3042 section 2) do not count.
+        assert_eq!(v.ssthresh, 10_000, "{cc}");
+        assert_eq!(v.cwnd, if cc == "tahoe" { 1000 } else { 10_000 }, "{cc}");
+        p.run_until(Time::ZERO + ms(401));
+        if cc == "tahoe" {
+            assert!(cwnd(&p) <= 2.0, "{}", cwnd(&p));
+        } else {
+            assert!((10.0..=11.0).contains(&cwnd(&p)), "{cc} {}", cwnd(&p));
+        }
+        p.run(Dur::from_secs(5));
+        assert_eq!(p.ends[0].view().timeouts, 0, "{cc}");
+    }
+}
+
+/// Fall and Floyd 1996: with several losses in a window Reno needs a timeout, NewReno repairs one hole a round trip,
+/// SACK all in about one.
+#[test]
+fn three_losses() {
+    let lost = [20, 24, 28];
+    let mut reno = steady("reno", json!({}), &lost);
+    reno.run(Dur::from_secs(4));
+    assert!(reno.ends[0].view().timeouts >= 1);
+
+    let mut newreno = steady("newreno", json!({}), &lost);
+    newreno.run(Dur::from_secs(4));
+    assert_eq!(again(&newreno), [(300, 20), (400, 24), (500, 28)]);
+    assert_eq!((newreno.ends[0].view().timeouts, newreno.ends[0].view().cwnd_cuts), (0, 1));
+
+    let mut sack = steady("sack", json!({}), &lost);
+    sack.run(Dur::from_secs(4));
+    let times = again(&sack);
+    assert_eq!(times.iter().map(|t| t.1).collect::<Vec<_>>(), lost);
+    assert!(times.iter().all(|t| t.0 < 400), "{times:?}");
+    assert_eq!((sack.ends[0].view().timeouts, sack.ends[0].view().cwnd_cuts), (0, 1));
+
+    let delivered = [&reno, &newreno, &sack].map(|p| p.delivered[1]);
+    assert!(delivered[0] < delivered[1] && delivered[1] < delivered[2], "{delivered:?}");
+}
+
+/// RFC 3042 section 2: a new segment for each of the first two duplicates; without it a window of three cannot recover.
+#[test]
+fn rfc3042_limited_transmit() {
+    let run = |limited: bool, lost: &[u64]| {
+        let mut p =
+            steady("reno", json!({ "limited_transmit": limited, "initial_window": "3p", "byte_counting": null, "window": "3p" }), lost);
+        p.run(Dur::from_secs(4));
+        p.ends[0].view()
+    };
+    assert_eq!(run(false, &[3]).timeouts, 1, "two duplicates only");
+    let mut p = steady("reno", json!({ "initial_window": "4p" }), &[4]);
+    p.run(Dur::from_secs(4));
+    let v = p.ends[0].view();
+    assert_eq!((v.timeouts, v.fast_recoveries), (0, 1));
+}
+
+/// RFC 6582 section 3.2 step 3: a partial acknowledgment retransmits the next hole and takes what it covers out of the window.
+#[test]
+fn rfc6582_partial_ack() {
+    let mut p = steady("newreno", json!({}), &[20, 30]);
+    p.run_until(Time::ZERO + ms(399));
+    assert_eq!(again(&p), [(300, 20)]);
+    let before = p.ends[0].view().in_flight;
+    p.run_until(Time::ZERO + ms(400));
+    assert_eq!(again(&p), [(300, 20), (400, 30)]);
+    assert!(p.ends[0].view().in_flight < before);
+    // Option 1 of the full acknowledgment: no more than a segment above what is in flight.
+    p.run_until(Time::ZERO + ms(501));
+    let v = p.ends[0].view();
+    assert!(v.cwnd <= 10_500 + 1000, "{}", v.cwnd);
+    p.run(Dur::from_secs(3));
+    assert_eq!(p.ends[0].view().timeouts, 0);
+}
+
+/// RFC 6582 section 4: the impatient variant times out when the holes take longer than the RTO; slow but steady does not.
+#[test]
+fn rfc6582_impatient_or_steady() {
+    let lost: Vec<u64> = (20..40).step_by(2).collect();
+    let run = |timer: &str| {
+        let mut p = steady("newreno", json!({ "newreno_timer": timer, "rto_min": "300ms", "rto_granularity": "200ms" }), &lost);
+        p.run(Dur::from_secs(5));
+        p.ends[0].view()
+    };
+    assert_eq!(run("slow_but_steady").timeouts, 0);
+    assert!(run("impatient").timeouts >= 1);
+}
+
+/// RFC 6582 section 3.2 step 2: losses of the same window do not halve twice; without the check Reno does (its section 1).
+#[test]
+fn rfc6582_careful() {
+    let cuts = |careful: bool| {
+        let mut p = steady("reno", json!({ "careful": careful }), &[20, 27]);
+        p.run(ms(900));
+        p.ends[0].view().cwnd_cuts
+    };
+    assert_eq!(cuts(true), 1);
+    assert_eq!(cuts(false), 2);
+}
+
+/// RFC 6675 section 5: never more in flight than the window during recovery, and no more than one reduction.
+#[test]
+fn rfc6675_pipe_bounds_recovery() {
+    let lost: Vec<u64> = (20..40).step_by(3).collect();
+    let mut p = steady("sack", json!({}), &lost);
+    let mut recovering = false;
+    while p.now < Time::ZERO + Dur::from_secs(2) {
+        p.step();
+        let v = p.ends[0].view();
+        recovering |= v.fast_recoveries > 0;
+        if recovering {
+            assert!(v.in_flight <= v.cwnd.max(21_000), "{} {}", v.in_flight, v.cwnd);
+        }
+    }
+    let v = p.ends[0].view();
+    assert_eq!((v.cwnd_cuts, v.timeouts, v.retransmits), (1, 0, lost.len() as u64));
+}
+
+/// RFC 6675 section 5.1: a lost retransmission is left to the timer, which starts over with what is not SACKed.
+#[test]
+fn rfc6675_lost_retransmission() {
+    // 20 is lost, and again as the segment sent on the third duplicate: number 42 of those sent.
+    let mut p = steady("sack", json!({ "dsack": true }), &[20, 42]);
+    p.run(Dur::from_secs(5));
+    let v = p.ends[0].view();
+    assert_eq!(v.timeouts, 1);
+    let first: Vec<u64> = again(&p).iter().map(|r| r.1).take(2).collect();
+    assert_eq!(first, [20, 20]);
+    assert_eq!(v.dsacks, 0, "nothing that was SACKed is sent again");
+    assert!(p.delivered[1] > 50_000);
+}
+
+/// RFC 2883 and RFC 3042: reordering by less than three segments causes no retransmission; a needless one is reported.
+#[test]
+fn reordering_and_dsack() {
+    let late = |by: u64| {
+        let mut p = steady("sack", json!({ "window": "20p" }), &[]);
+        // Segments 1 ms apart, so that lateness is a number of places.
+        p.hops[0] = vec![pair::Hop::new(fairlane_units::Rate::from_bps(8_320_000), ms(50), usize::MAX)];
+        p.script[0] = Box::new(move |n, _| if n == 30 { pair::Fate::Late(ms(by)) } else { pair::Fate::Pass });
+        p.run(Dur::from_secs(2));
+        p.ends[0].view()
+    };
+    let v = late(90);
+    assert!(v.retransmits >= 1 && v.dsacks >= 1, "{v:?}");
+    let v = late(0);
+    assert_eq!((v.retransmits, v.dsacks), (0, 0));
+}
+
+/// RFC 5681 section 3.1 and RFC 6298 section 5: a timeout restarts from one segment, doubles the RTO, and holds ssthresh
+/// when the same segment times out again.
+#[test]
+fn timeouts() {
+    // All 20 of the second flight are lost, and the first retransmission.
+    let lost: Vec<u64> = (20..41).collect();
+    let mut p = steady("newreno", json!({ "window": "20p" }), &lost);
+    p.run_until(Time::ZERO + ms(6000));
+    let v = p.ends[0].view();
+    assert_eq!(v.timeouts, 2);
+    let times: Vec<u64> = again(&p).iter().map(|r| r.0).take(2).collect();
+    assert_eq!(times, [1200, 3200]);
+    assert_eq!(v.ssthresh, 10_000);
+    assert!(p.delivered[1] > 40_000);
+    let mut p = steady("newreno", json!({ "window": "20p", "timeout_cuts_again": true }), &lost);
+    p.run_until(Time::ZERO + ms(3300));
+    assert_eq!(p.ends[0].view().ssthresh, 10_000, "flight is the same");
+}
+
+/// Windows are never below one segment, whatever happens.
+#[test]
+fn cwnd_is_at_least_one_segment() {
+    for cc in ["tahoe", "reno", "newreno", "sack"] {
+        for preset in ["ns2", "rfc", "linux"] {
+            let lost: Vec<u64> = (10..400).filter(|n| n % 7 < 2).collect();
+            let mut p = Pair::delayed(&params(json!({ "preset": preset, "cc": cc, "mss": "1000B" })), ms(20));
+            p.drop_data(&lost);
+            p.start();
+            p.write(0, 400_000, true);
+            while p.step() {
+                assert!(p.ends[0].view().cwnd >= 1000);
+            }
+            assert_eq!(p.delivered[1], 400_000, "{cc} {preset}");
+            assert!(p.finished[0].is_some());
+        }
+    }
+}
