@@ -192,7 +192,7 @@ def test_closed_pipe_is_silent(dumbbell):
 def test_progress_is_drawn_on_a_terminal_only(dumbbell):
     pty = pytest.importorskip("pty")
     main, side = pty.openpty()
-    with start("run", str(dumbbell), "--set", "duration=300s", "--json", stderr=side) as child:
+    with start("run", str(dumbbell), "--set", "duration=3000s", "--json", stderr=side) as child:
         os.close(side)
         out = child.stdout.read()
         shown = b""

@@ -78,7 +78,7 @@ def quantity(iv: Interval, unit: str) -> str:
     mean, half = iv.mean * factor, iv.half_width
     if half is None:
         text = number(mean)
-    elif half * factor < 5e-13 * abs(mean):
+    elif half * factor <= 5e-13 * abs(mean):
         text = f"{number(mean)} ± 0"
     else:
         half *= factor

@@ -24,6 +24,8 @@ def collect(runs: list[Any]) -> dict[str, pl.DataFrame]:
         frames = []
         for r in runs:
             columns = getattr(r, name)()
+            if not columns:  # no series without sampling
+                continue
             own = _OWN_NAME.get(name, {})
             frame = pl.DataFrame({own.get(c, c): v for c, v in columns.items()})
             frames.append(frame.select(pl.lit(r.seed, dtype=pl.UInt64).alias("seed"), pl.all()))

@@ -18,7 +18,12 @@ def key(name: str) -> str:
     >>> key("limit"), key("bottleneck.reverse")
     ('limit', '"bottleneck.reverse"')
     """
-    return name if _BARE.fullmatch(name) else json.dumps(name, ensure_ascii=False)
+    return name if _BARE.fullmatch(name) else quoted(name)
+
+
+def quoted(text: str) -> str:
+    """A basic string; its escapes are those of JSON, and DEL must be one of them."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def value(v: Any) -> str:
@@ -30,7 +35,7 @@ def value(v: Any) -> str:
     if isinstance(v, bool):
         return "true" if v else "false"
     if isinstance(v, str):
-        return json.dumps(v, ensure_ascii=False).replace("\x7f", "\\u007f")
+        return quoted(v)
     if isinstance(v, int):
         return str(v)
     if isinstance(v, float):

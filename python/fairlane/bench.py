@@ -24,6 +24,17 @@ def scenarios() -> dict[str, Path]:
     return {p.stem: p for p in sorted(folder.glob("P*.toml"))}
 
 
+def choose(names: Iterable[str] = ()) -> dict[str, Path]:
+    """The scenarios of these names, in any case of letters; without names P1 to P6."""
+    known = scenarios()
+    lower = {n.lower(): n for n in known}
+    wanted = list(names) or [n for n in known if len(n) == 2]
+    for name in wanted:
+        if name.lower() not in lower:
+            raise suggest(name, list(known), "benchmark scenario")
+    return {lower[n.lower()]: known[lower[n.lower()]] for n in wanted}
+
+
 def run_bench(
     names: Iterable[str] = (),
     *,
@@ -31,15 +42,9 @@ def run_bench(
     report: Callable[[dict[str, Any]], None] | None = None,
 ) -> dict[str, Any]:
     """The document of `fairlane bench --json`: one row a scenario, the repetition with the least CPU time."""
-    known = scenarios()
-    chosen = list(names) or [n for n in known if len(n) == 2]
-    lower = {n.lower(): n for n in known}
-    for name in chosen:
-        if name.lower() not in lower:
-            raise suggest(name, list(known), "benchmark scenario")
     rows = []
-    for name in (lower[n.lower()] for n in chosen):
-        row = min((one(name, known[name]) for _ in range(max(1, repeat))), key=lambda r: r["cpu_s"])
+    for name, path in choose(names).items():
+        row = min((one(name, path) for _ in range(max(1, repeat))), key=lambda r: r["cpu_s"])
         rows.append(row)
         if report is not None:
             report(row)
@@ -96,9 +101,8 @@ def measure(path: str) -> dict[str, Any]:
     text = Path(path).read_text("utf-8")
     forget_peak()
     before = memory_kib("VmRSS")
-    resolved = _core.resolve(text, path, "toml", [])
-    seed = json.loads(resolved).get("seed", 1)
-    (run,) = _core.run(resolved, [seed], 1, False, None)
+    resolved = _core.resolve(text, path, "toml", [], False)
+    (run,) = _core.run(resolved, [], 1, False, None)
     peak = memory_kib("VmHWM")
     return {
         "packet_hops": run.packet_hops,

@@ -49,10 +49,10 @@ def units() -> dict[str, str]:
 
 def unit(name: str) -> str:
     """Unit of a metric or of a column of a time series; empty if it has none."""
-    return units().get(name, _SERIES.get(name, ""))
+    return units().get(name, SERIES.get(name, ""))
 
 
-_SERIES = {
+SERIES = {
     "time": "s",
     "cwnd": "byte",
     "ssthresh": "byte",

@@ -13,7 +13,7 @@ import polars as pl
 
 from ._format import scale
 from .errors import FairlaneError, suggest
-from .metrics import unit
+from .metrics import SERIES, unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,8 +68,8 @@ def _what(result: Result, what: str, of_link: bool) -> tuple[str, str]:
     for table in ("links", "flows", "network") if of_link else ("flows", "links", "network"):
         if what in result.table(table).columns and what not in _LABELS:
             return "metric", table
-    if result.flow_series.is_empty() and result.link_series.is_empty():
-        raise FairlaneError(f'there is no metric {what!r}, and no time series: set sample = "100ms" in the scenario to have some')
+    if what in SERIES and result.flow_series.is_empty() and result.link_series.is_empty():
+        raise FairlaneError(f'there is no time series of {what}: set sample = "100ms" in the scenario to have one')
     known = {c for t in ("flow_series", "link_series", "flows", "links", "network") for c in result.table(t).columns}
     raise suggest(what, sorted(known.difference(_LABELS)), "quantity to plot")
 

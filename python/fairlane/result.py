@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Progress = Callable[[float, int, int], bool | None]
 LABELS = ("seed", "flow", "link", "from", "to", "transport")
 KEYS = {"flows": "flow", "links": "link"}
+_NO_CHANCE = "all runs are the same: nothing in this scenario is left to chance, so the intervals say nothing about it"
 _MAX_FILE = 64 << 20
 
 
@@ -127,11 +128,12 @@ def run_resolved(
     progress: Progress | None = None,
 ) -> Result:
     """Runs what `resolve` returned."""
-    chosen = parse_seeds(resolved.get("seed", 1) if seeds is None else seeds)
+    chosen = parse_seeds(resolved["seed"] if seeds is None else seeds)
     if threads is not None and threads < 0:
         raise FairlaneError("threads cannot be negative")
     workers = min(threads or available_threads(), len(chosen))
-    runs = _core.run(json.dumps(resolved), chosen, workers, hop_probe, progress)
+    essence = {k: v for k, v in resolved.items() if k != "expanded"}
+    runs = _core.run(json.dumps(essence), chosen, workers, hop_probe, progress)
     return Result.from_runs(resolved, runs)
 
 
@@ -184,7 +186,10 @@ class Result:
     @property
     def warnings(self) -> list[str]:
         """What to check before trusting the numbers, each once."""
-        return list(dict.fromkeys(w for r in self.info for w in r["warnings"]))
+        told = dict.fromkeys(w for r in self.info for w in r["warnings"])
+        if len(self.info) > 1 and self.network.drop("seed").n_unique() == 1:
+            told[_NO_CHANCE] = None
+        return list(told)
 
     def table(self, name: str) -> pl.DataFrame:
         """A table by name: flows, links, network, flow_series or link_series."""

@@ -28,6 +28,10 @@ ENDLESS = 1 << 62
 """Bytes of a write that never ends."""
 
 
+UNLIMITED = 0xFFFF_FFFF
+"""Window of a receiver that sets no limit."""
+
+
 class Flag(IntFlag):
     """Bits of the TCP header (RFC 9293 section 3.1)."""
 
@@ -71,7 +75,9 @@ class Segment:
 
     def __str__(self) -> str:
         names = "|".join(f.name or "" for f in Flag if f in self.flags) or "-"
-        text = f"{names} seq {self.seq}:{self.end} ack {self.ack} win {self.window}"
+        text = f"{names} seq {self.seq}:{self.end} ack {self.ack}"
+        if self.window < UNLIMITED:
+            text += f" win {self.window}"
         if self.sack:
             text += " sack " + " ".join(f"{a}:{b}" for a, b in self.sack)
         return text + (" (again)" if self.retransmission else "")

@@ -18,15 +18,24 @@ mod _core {
     use super::{metrics, presets, registry, resolve, schema, version};
 }
 
-/// The scenario in `text` with every parameter filled in, as JSON. `format` is "toml" or "json", `sets` changes values by path.
+/// The scenario in `text` with every parameter filled in, as JSON. `format` is "toml" or "json", `sets` changes values by path;
+/// `expanded` adds the list of all nodes, links and flows.
 #[pyfunction]
-fn resolve(py: Python<'_>, text: &str, filename: &str, format: &str, sets: Vec<(String, String)>) -> PyResult<String> {
+#[pyo3(signature = (text, filename, format, sets, expanded=true))]
+fn resolve(
+    py: Python<'_>,
+    text: &str,
+    filename: &str,
+    format: &str,
+    sets: Vec<(String, String)>,
+    expanded: bool,
+) -> PyResult<String> {
     let format = match format {
         "json" => fairlane_scenario::Format::Json,
         _ => fairlane_scenario::Format::Toml,
     };
     let resolved = py.detach(|| fairlane_scenario::resolve(text, filename, format, &sets));
-    resolved.map(|r| r.to_json_expanded().to_string()).map_err(|d| error::scenario(py, &d))
+    resolved.map(|r| if expanded { r.to_json_expanded() } else { r.to_json() }.to_string()).map_err(|d| error::scenario(py, &d))
 }
 
 /// The JSON Schema of scenario files.

@@ -11,7 +11,7 @@ use std::time::Duration;
 /// How often Python hears of the progress, and may stop the runs.
 const HEARTBEAT: Duration = Duration::from_millis(100);
 
-/// Runs a resolved scenario once for each seed, `threads` at a time, without holding the interpreter's lock.
+/// Runs a resolved scenario once for each seed (none given: its own), `threads` at a time, without holding the interpreter's lock.
 ///
 /// `progress(fraction, runs done, events)` is called about ten times a second on the calling thread. If it returns False or
 /// raises, or a signal handler raises (Ctrl-C), the runs stop.
@@ -20,12 +20,15 @@ const HEARTBEAT: Duration = Duration::from_millis(100);
 pub(crate) fn run(
     py: Python<'_>,
     resolved: &str,
-    seeds: Vec<u64>,
+    mut seeds: Vec<u64>,
     threads: usize,
     hop_probe: bool,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Vec<Run>> {
     let resolved = Resolved::from_json(resolved).map_err(|d| error::scenario(py, &d))?;
+    if seeds.is_empty() {
+        seeds.push(resolved.scenario.seed);
+    }
     let options = Options { seeds, threads, hop_probe };
     let state = Progress::default();
     std::thread::scope(|scope| {

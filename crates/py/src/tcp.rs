@@ -7,6 +7,7 @@ use fairlane_units::Time;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Sequence number, acknowledgment, payload, flags, window, SACK blocks, timestamps, ECN, retransmission, length on the wire.
 type Wire = (u64, u64, u16, u8, u32, Vec<(u64, u64)>, Option<(u32, u32)>, u8, bool, u32);
@@ -15,8 +16,13 @@ type Wire = (u64, u64, u16, u8, u32, Vec<(u64, u64)>, Option<(u32, u32)>, u8, bo
 const SEQ_LIMIT: u64 = 1 << 62;
 
 /// One end of a TCP connection; `fairlane.tcp.Endpoint` is its comfortable form.
-#[pyclass(module = "fairlane._core")]
+#[pyclass(frozen, module = "fairlane._core")]
 pub(crate) struct TcpEndpoint {
+    /// A user's own algorithm can be moved between threads, not shared: the lock makes it so.
+    inner: Mutex<Inner>,
+}
+
+struct Inner {
     end: Tcp<AnyCc>,
     timers: Timers,
     delivered: u64,
@@ -25,13 +31,17 @@ pub(crate) struct TcpEndpoint {
 
 impl TcpEndpoint {
     /// Carries out one call and collects what it wants sent.
-    fn call(&mut self, now: u64, f: impl FnOnce(&mut Tcp<AnyCc>, &mut Cx<'_>)) -> Vec<Wire> {
-        let mut out = Vec::new();
-        let mut cx = Cx::new(Time::from_ps(now), &mut out, &mut self.timers);
-        f(&mut self.end, &mut cx);
-        self.delivered += cx.delivered;
-        self.finished |= cx.finished;
+    fn call(&self, now: u64, f: impl FnOnce(&mut Tcp<AnyCc>, &mut Cx<'_>)) -> Vec<Wire> {
+        let (mut inner, mut out) = (self.inner(), Vec::new());
+        let inner = &mut *inner;
+        let mut cx = Cx::new(Time::from_ps(now), &mut out, &mut inner.timers);
+        f(&mut inner.end, &mut cx);
+        inner.delivered += cx.delivered;
+        inner.finished |= cx.finished;
         out.iter().map(to_wire).collect()
+    }
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -42,19 +52,20 @@ impl TcpEndpoint {
         let params = serde_json::from_str(params).map_err(|e| PyValueError::new_err(e.to_string()))?;
         let pair = resolve_params(params).and_then(|p| Tcp::pair(&p, Class::default()));
         let (active, other) = pair.map_err(|e| error::params(py, &e))?;
-        Ok(Self { end: if passive { other } else { active }, timers: Timers::default(), delivered: 0, finished: false })
+        let end = if passive { other } else { active };
+        Ok(Self { inner: Mutex::new(Inner { end, timers: Timers::default(), delivered: 0, finished: false }) })
     }
     /// Connects, or gets ready.
-    fn start(&mut self, now: u64) -> Vec<Wire> {
+    fn start(&self, now: u64) -> Vec<Wire> {
         self.call(now, |end, cx| end.start(cx))
     }
     /// A segment arrives.
-    fn receive(&mut self, now: u64, segment: Wire) -> PyResult<Vec<Wire>> {
+    fn receive(&self, now: u64, segment: Wire) -> PyResult<Vec<Wire>> {
         let segment = from_wire(&segment)?;
         Ok(self.call(now, |end, cx| end.on_packet(&segment, cx)))
     }
     /// Carries out what is due.
-    fn advance(&mut self, now: u64) -> Vec<Wire> {
+    fn advance(&self, now: u64) -> Vec<Wire> {
         self.call(now, |end, cx| {
             while let Some(id) = cx.timers.take_due(cx.now) {
                 end.on_timer(id, cx);
@@ -62,11 +73,11 @@ impl TcpEndpoint {
         })
     }
     /// The application writes.
-    fn write(&mut self, now: u64, bytes: u64, fin: bool) -> Vec<Wire> {
+    fn write(&self, now: u64, bytes: u64, fin: bool) -> Vec<Wire> {
         self.call(now, |end, cx| end.on_write(bytes.min(fairlane_net::ENDLESS), fin, cx))
     }
     /// The application stops.
-    fn stop(&mut self, now: u64) -> Vec<Wire> {
+    fn stop(&self, now: u64) -> Vec<Wire> {
         self.call(now, |end, cx| end.on_stop(cx))
     }
     /// The timers that are set, by name.
@@ -77,21 +88,22 @@ impl TcpEndpoint {
             TimerId::Pace => "pace",
             TimerId::Probe => "probe",
         };
-        TimerId::ALL.into_iter().filter_map(|id| Some((name(id), self.timers.get(id)?.as_ps()))).collect()
+        let timers = self.inner().timers;
+        TimerId::ALL.into_iter().filter_map(|id| Some((name(id), timers.get(id)?.as_ps()))).collect()
     }
     /// Payload bytes handed to the application.
     #[getter]
     fn delivered(&self) -> u64 {
-        self.delivered
+        self.inner().delivered
     }
     /// Whether all that was written is acknowledged.
     #[getter]
     fn finished(&self) -> bool {
-        self.finished
+        self.inner().finished
     }
     /// Counters and state; durations in seconds, an infinite threshold as `inf`.
     fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (v, out) = (self.end.view(), PyDict::new(py));
+        let (v, out) = (self.inner().end.view(), PyDict::new(py));
         let counts = [
             ("data_segments", v.data_segments),
             ("retransmits", v.retransmits),

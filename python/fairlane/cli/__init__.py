@@ -38,7 +38,11 @@ def _invoke(argv: list[str] | None) -> int:
     from .commands import cli
 
     try:
-        code = cli.main(argv, prog_name="fairlane", standalone_mode=False)
+        if "_FAIRLANE_COMPLETE" in os.environ:  # the shell asks for completions
+            cli.main(argv, prog_name="fairlane")
+        # Not `cli.main`: it has its own words for Ctrl-C and closed pipes.
+        with cli.make_context("fairlane", list(sys.argv[1:] if argv is None else argv)) as context:
+            code = cli.invoke(context)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except click.exceptions.Exit as e:

@@ -168,8 +168,9 @@ def reproduce(key: str, only: str | None, quick: bool, as_json: bool, out: str |
 @click.option("--repeat", type=click.IntRange(1, 1000), default=1, help="Measure each so often; the least CPU time counts.")
 def bench(names: tuple[str, ...], as_json: bool, repeat: int) -> None:
     """Measure the benchmark set P1-P6 (or the NAMES given): CPU time and memory of a packet transmitted over a link."""
-    from ..bench import run_bench
+    from ..bench import choose, run_bench
 
+    choose(names)
     if as_json:
         emit_json(run_bench(names, repeat=repeat))
         return

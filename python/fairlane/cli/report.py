@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ..result import Result
 
 MAX_ROWS = 24
+MAX_LINKS = 12
 _FLOWS = ("goodput", "share", "delay_mean", "delay_p95", "rtt_mean", "loss", "retransmits", "timeouts", "completion_time")
 _LINKS = ("utilisation", "throughput", "queue_mean", "queue_max", "sojourn_mean", "sojourn_p95", "drops", "marks", "loss")
 _PERCENT = ("utilisation", "loss", "share", "jain", "worst_share")
@@ -74,17 +75,24 @@ def _tells(iv: Interval, name: str) -> bool:
 
 
 def _links(result: Result) -> Any:
-    """Links where something waits or is lost; idle access links say nothing."""
+    """The links where most waits or is lost; idle ones say nothing."""
+
+    def weight(per: dict[str, Interval]) -> tuple[float, float, float]:
+        drops, waiting, used = ((per[c].mean or 0.0) if c in per else 0.0 for c in ("drops", "queue_mean", "utilisation"))
+        return drops, waiting, used
 
     def busy(per: dict[str, Interval]) -> bool:
-        return any((per[c].mean or 0) > limit for c, limit in (("utilisation", 0.5), ("drops", 0), ("queue_mean", 0.5)) if c in per)
+        drops, waiting, used = weight(per)
+        return drops > 0 or waiting > 0.5 or used > 0.5
 
-    return _table(result, "links", _LINKS, busy)
+    weights = sorted((weight(per) for _, per in intervals(result, "links")), reverse=True)
+    least = weights[min(MAX_LINKS, len(weights)) - 1]
+    return _table(result, "links", _LINKS, lambda per: busy(per) and weight(per) >= least)
 
 
 def _network(result: Result) -> Any:
     from rich.text import Text
 
     ((_, per),) = intervals(result, "network")
-    words = [f"{name.replace('_', ' ')} {cell(name, iv)}" for name, iv in per.items() if iv.mean is not None]
+    words = [f"{name.replace('_', ' ')} {cell(name, iv)}" for name, iv in per.items() if iv.mean]
     return Text("network: " + ", ".join(words))
