@@ -17,6 +17,8 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 # Every build looks at the same interpreter, so nothing is compiled twice.
 export PYO3_PYTHON := $(PY)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_ROOT_USER_ACTION := ignore
+export PIP_QUIET := 1
 export MPLBACKEND := Agg
 
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.toml $(wildcard Cargo.lock) .cargo/config.toml
