@@ -1,16 +1,30 @@
 //! Counters that every run keeps, in ports and flows. Ratios and means are formed from them once, in the metrics module.
 
-use crate::hist::{Hist, Tally};
+use crate::hist::Tally;
 use crate::qdisc::{Backlog, Why};
 use fairlane_units::Time;
 
-/// How long a queue held how much: time-weighted distributions of its length in packets and bytes.
+/// Time spent at one queue length.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Level {
+    /// Picoseconds.
+    pub time: u64,
+    /// Integral of the bytes waiting over time, in byte times 1024 ps: with `time`, the mean number of bytes at this length.
+    byte_time: u64,
+}
+
+impl Level {
+    /// Mean number of bytes that waited while the queue had this length; zero if it never had.
+    pub fn mean_bytes(&self) -> f64 {
+        if self.time < 1024 { 0.0 } else { self.byte_time as f64 * 1024.0 / self.time as f64 }
+    }
+}
+
+/// How long a queue held how much.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Occupancy {
-    /// Picoseconds spent at each length in packets; index 0 is filled in by `close`.
-    pub pkts: Vec<u64>,
-    /// Picoseconds spent at each length in bytes (not kept at zero).
-    pub bytes: Hist,
+    /// Time at each length in packets; index 0 is filled in by `close`.
+    pub levels: Vec<Level>,
     /// Integral of the length in bytes over picoseconds.
     pub byte_area: u128,
     /// Integral of the squared length in bytes.
@@ -37,11 +51,12 @@ impl Occupancy {
     fn spend(&mut self, now: Time) {
         let dt = (now - self.since).as_ps();
         let (n, b) = (self.level.pkts as usize, self.level.bytes);
-        if n >= self.pkts.len() {
-            self.pkts.resize(n + 1, 0);
+        if n >= self.levels.len() {
+            self.levels.resize(n + 1, Level::default());
         }
-        self.pkts[n] += dt;
-        self.bytes.add(b, dt);
+        let at = &mut self.levels[n];
+        at.time += dt;
+        at.byte_time += b * (dt >> 10);
         let area = u128::from(b) * u128::from(dt);
         self.byte_area += area;
         self.byte_squares += area * u128::from(b);
@@ -56,11 +71,11 @@ impl Occupancy {
     pub fn close(&self, from: Time, now: Time) -> Self {
         let mut c = self.clone();
         c.change(now, self.level);
-        let busy: u64 = c.pkts.iter().skip(1).sum();
-        if c.pkts.is_empty() {
-            c.pkts.push(0);
+        let busy: u64 = c.levels.iter().skip(1).map(|l| l.time).sum();
+        if c.levels.is_empty() {
+            c.levels.push(Level::default());
         }
-        c.pkts[0] = (now - from).as_ps().saturating_sub(busy);
+        c.levels[0].time = (now - from).as_ps().saturating_sub(busy);
         c
     }
 }
@@ -81,7 +96,7 @@ pub struct PortCounters {
     /// Copies made by the duplication impairment.
     pub duplicates: u64,
     /// Waiting times of the packets that had to wait.
-    pub waits: Tally,
+    pub waits: Tally<5>,
     /// Queue length over time.
     pub occupancy: Occupancy,
     /// Backlog at the reset.

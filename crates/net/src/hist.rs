@@ -1,43 +1,42 @@
 //! Distributions gathered on the path: exact sums, and a log-linear histogram for percentiles.
 
-/// Sub-buckets per octave: a percentile is off by at most 1/64 of its value.
-const SUB_BITS: u32 = 6;
-
-/// A histogram of 64-bit values with buckets 1/64 of an octave wide. Memory covers only the octaves seen.
+/// A histogram of 64-bit values with buckets 1/2^`B` of their value wide. Memory covers only the octaves seen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Hist {
+pub struct Hist<const B: u32> {
     lowest: u32,
-    counts: Vec<u64>,
+    /// Counts modulo 2^32: half the memory, and the cache it lives in, for the rare count beyond.
+    counts: Vec<u32>,
+    /// Buckets that went past 2^32, once each time.
+    carries: Vec<u32>,
 }
 
-fn bucket(v: u64) -> u32 {
-    if v < 1 << SUB_BITS {
+const fn bucket<const B: u32>(v: u64) -> u32 {
+    if v < 1 << B {
         return v as u32;
     }
-    let shift = 63 - v.leading_zeros() - SUB_BITS;
-    ((shift + 1) << SUB_BITS) + ((v >> shift) as u32 & ((1 << SUB_BITS) - 1))
+    let shift = 63 - v.leading_zeros() - B;
+    ((shift + 1) << B) + ((v >> shift) as u32 & ((1 << B) - 1))
 }
 
-fn lower_edge(b: u32) -> u64 {
-    let (octave, sub) = (b >> SUB_BITS, u64::from(b & ((1 << SUB_BITS) - 1)));
-    if octave == 0 { sub } else { (sub + (1 << SUB_BITS)) << (octave - 1) }
+const fn lower_edge<const B: u32>(b: u32) -> u64 {
+    let (octave, sub) = (b >> B, (b & ((1 << B) - 1)) as u64);
+    if octave == 0 { sub } else { (sub + (1 << B)) << (octave - 1) }
 }
 
-impl Hist {
-    /// Counts `v` with weight `w`.
+impl<const B: u32> Hist<B> {
+    /// Counts `v`.
     #[inline]
-    pub fn add(&mut self, v: u64, w: u64) {
-        let b = bucket(v);
-        let i = b.wrapping_sub(self.lowest) as usize;
-        if i < self.counts.len() {
-            self.counts[i] += w;
-        } else {
-            self.extend(b, w);
+    pub fn add(&mut self, v: u64) {
+        let i = bucket::<B>(v).wrapping_sub(self.lowest) as usize;
+        match self.counts.get_mut(i) {
+            Some(c) if *c < u32::MAX => *c += 1,
+            _ => self.add_many(v, 1),
         }
     }
 
     #[cold]
-    fn extend(&mut self, b: u32, w: u64) {
+    fn add_many(&mut self, v: u64, n: u64) {
+        let b = bucket::<B>(v);
         if self.counts.is_empty() {
             self.lowest = b;
         }
@@ -49,34 +48,39 @@ impl Hist {
         }
         let i = (b - self.lowest) as usize;
         if i >= self.counts.len() {
+            self.counts.reserve_exact(i + 1 - self.counts.len());
             self.counts.resize(i + 1, 0);
         }
-        self.counts[i] += w;
+        let sum = u64::from(self.counts[i]) + n;
+        self.counts[i] = sum as u32;
+        self.carries.extend((0..sum >> 32).map(|_| b));
     }
 
-    /// Sum of all weights.
+    /// Buckets that hold something, with their counts, from the lowest.
+    fn filled(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
+        self.counts.iter().enumerate().filter_map(|(i, &c)| {
+            let b = self.lowest + i as u32;
+            let carried = self.carries.iter().filter(|&&x| x == b).count() as u64;
+            let c = u64::from(c) + (carried << 32);
+            (c > 0).then_some((b, c))
+        })
+    }
+
+    /// Number of values.
     pub fn total(&self) -> u64 {
-        self.counts.iter().sum()
+        self.filled().map(|(_, c)| c).sum()
     }
 
-    /// The value below which a share `q` of the weight lies, linear within a bucket; NaN if empty.
-    /// `zeros` is weight at value zero that was not added.
-    pub fn quantile(&self, q: f64, zeros: u64) -> f64 {
-        let total = self.total() + zeros;
+    /// The value below which a share `q` of the values lies, linear within a bucket; NaN if empty.
+    pub fn quantile(&self, q: f64) -> f64 {
+        let total = self.total();
         if total == 0 {
             return f64::NAN;
         }
-        let mut left = q.clamp(0.0, 1.0) * total as f64 - zeros as f64;
-        if left <= 0.0 && zeros > 0 {
-            return 0.0;
-        }
+        let mut left = q.clamp(0.0, 1.0) * total as f64;
         let mut edge = 0.0;
-        for (i, &c) in self.counts.iter().enumerate() {
-            if c == 0 {
-                continue;
-            }
-            let b = self.lowest + i as u32;
-            let (lo, hi) = (lower_edge(b) as f64, lower_edge(b + 1) as f64);
+        for (b, c) in self.filled() {
+            let (lo, hi) = (lower_edge::<B>(b) as f64, lower_edge::<B>(b + 1) as f64);
             if left <= c as f64 {
                 return lo + (hi - lo) * (left / c as f64).max(0.0);
             }
@@ -88,15 +92,16 @@ impl Hist {
 
     /// Adds another histogram.
     pub fn merge(&mut self, other: &Self) {
-        for (i, &c) in other.counts.iter().enumerate().filter(|&(_, &c)| c > 0) {
-            self.add(lower_edge(other.lowest + i as u32), c);
+        for (b, c) in other.filled() {
+            self.add_many(lower_edge::<B>(b), c);
         }
     }
 }
 
-/// Count, mean, deviation, extremes and percentiles of a stream of spans in picoseconds. Sums are exact integers.
+/// Count, mean, deviation, maximum and percentiles of a stream of spans in picoseconds. Sums are exact integers; a percentile
+/// is off by at most 1/2^`B` of its value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct Tally<const B: u32 = 6> {
     /// Number of values.
     pub n: u64,
     sum: u128,
@@ -104,10 +109,10 @@ pub struct Tally {
     /// Largest value.
     pub max: u64,
     /// Distribution.
-    pub hist: Hist,
+    pub hist: Hist<B>,
 }
 
-impl Tally {
+impl<const B: u32> Tally<B> {
     /// Adds a value.
     #[inline]
     pub fn add(&mut self, v: u64) {
@@ -115,13 +120,13 @@ impl Tally {
         self.sum += u128::from(v);
         self.squares += u128::from(v) * u128::from(v);
         self.max = self.max.max(v);
-        self.hist.add(v, 1);
+        self.hist.add(v);
     }
     /// Adds `n` zeros.
     pub fn add_zeros(&mut self, n: u64) {
         if n > 0 {
             self.n += n;
-            self.hist.add(0, n);
+            self.hist.add_many(0, n);
         }
     }
     /// Adds another tally.
@@ -144,7 +149,7 @@ impl Tally {
     }
     /// Quantile `q` in 0..=1, never above the maximum; NaN if empty.
     pub fn quantile(&self, q: f64) -> f64 {
-        self.hist.quantile(q, 0).min(if self.n == 0 { f64::NAN } else { self.max as f64 })
+        self.hist.quantile(q).min(if self.n == 0 { f64::NAN } else { self.max as f64 })
     }
 }
 
@@ -155,17 +160,31 @@ mod tests {
     #[test]
     fn buckets_tile_the_line() {
         for b in 0..3000_u32 {
-            let (lo, hi) = (lower_edge(b), lower_edge(b + 1));
-            assert_eq!(bucket(lo), b);
-            assert_eq!(bucket(hi - 1), b);
+            let (lo, hi) = (lower_edge::<6>(b), lower_edge::<6>(b + 1));
+            assert_eq!(bucket::<6>(lo), b);
+            assert_eq!(bucket::<6>(hi - 1), b);
             assert!(lo < 64 || (hi - lo) * 64 <= lo, "bucket {b} is wider than 1/64 of its value");
         }
-        assert!(bucket(u64::MAX) < 64 * 60);
+        assert!(bucket::<6>(u64::MAX) < 64 * 60);
+    }
+
+    #[test]
+    fn counts_beyond_32_bits() {
+        let mut h = Hist::<5>::default();
+        h.add_many(7, u64::from(u32::MAX));
+        h.add(7);
+        h.add(7);
+        h.add_many(1000, 3 << 32);
+        assert_eq!(h.total(), (1 << 32) + 1 + (3 << 32));
+        let mut sum = h.clone();
+        sum.merge(&h);
+        assert_eq!(sum.total(), 2 * h.total());
+        assert_eq!(sum.quantile(0.1) as u64, 7);
     }
 
     #[test]
     fn quantiles_of_a_uniform_ramp() {
-        let mut t = Tally::default();
+        let mut t = Tally::<6>::default();
         (1..=100_000_u64).rev().for_each(|v| t.add(v * 1_000));
         for q in [0.01, 0.5, 0.95, 0.99] {
             let got = t.quantile(q) / 1e8;

@@ -38,7 +38,7 @@ pub struct LinkSubject {
     occupancy: Occupancy,
     bps: f64,
     span: f64,
-    waits: Tally,
+    waits: Tally<5>,
     arrivals: f64,
 }
 
@@ -81,27 +81,29 @@ fn lost(c: &FlowCounters) -> f64 {
 
 impl LinkSubject {
     fn queue_moment(&self, power: i32) -> f64 {
-        let total: u64 = self.occupancy.pkts.iter().sum();
-        let sum: f64 = self.occupancy.pkts.iter().enumerate().map(|(n, &t)| (n as f64).powi(power) * t as f64).sum();
+        let levels = &self.occupancy.levels;
+        let total: u64 = levels.iter().map(|l| l.time).sum();
+        let sum: f64 = levels.iter().enumerate().map(|(n, l)| (n as f64).powi(power) * l.time as f64).sum();
         ratio(sum, total as f64)
     }
     /// The smallest length that the queue did not exceed for a share `q` of the time.
-    fn queue_quantile(&self, q: f64) -> f64 {
-        let total: u64 = self.occupancy.pkts.iter().sum();
-        let mut left = q * total as f64;
-        for (n, &t) in self.occupancy.pkts.iter().enumerate() {
-            left -= t as f64;
+    fn queue_quantile(&self, q: f64) -> usize {
+        let levels = &self.occupancy.levels;
+        let mut left = q * levels.iter().map(|l| l.time).sum::<u64>() as f64;
+        for (n, l) in levels.iter().enumerate() {
+            left -= l.time as f64;
             if left <= 0.0 {
-                return n as f64;
+                return n;
             }
         }
-        self.occupancy.pkts.len().saturating_sub(1) as f64
+        levels.len().saturating_sub(1)
     }
     fn byte_mean(&self) -> f64 {
         self.occupancy.byte_area as f64 / (self.span * S)
     }
+    /// The mean number of bytes at that length: exact where all packets have one size.
     fn byte_quantile(&self, q: f64) -> f64 {
-        self.occupancy.bytes.quantile(q, self.occupancy.pkts.first().copied().unwrap_or(0)).min(self.occupancy.max_bytes as f64)
+        self.occupancy.levels.get(self.queue_quantile(q)).map_or(0.0, |l| l.mean_bytes())
     }
     fn drops(&self, why: Why) -> f64 {
         self.c.drops[why as usize] as f64
@@ -161,15 +163,15 @@ metrics! { LINK_METRICS: LinkSubject {
     "loss" ["1"] "drops / arrivals", "Share of the offered packets that the queue dropped.", "RFC 5166 section 2.1.2" => |s| ratio(s.c.queue_drops() as f64, s.arrivals);
     "queue_mean" ["packets"] "time average of the number of packets waiting", "Mean queue length; the packet in transmission is not counted.", "RFC 7928 section 2" => |s| s.queue_moment(1);
     "queue_std" ["packets"] "standard deviation over time of the number waiting", "Spread of the queue length.", "RFC 7928 section 2" => |s| { let m = s.queue_moment(1); (s.queue_moment(2) - m * m).max(0.0).sqrt() };
-    "queue_p50" ["packets"] "median over time of the number waiting", "Length the queue does not exceed half of the time.", "RFC 7928 section 2" => |s| s.queue_quantile(0.50);
-    "queue_p95" ["packets"] "95th percentile over time", "Length exceeded 5 % of the time.", "RFC 7928 section 2" => |s| s.queue_quantile(0.95);
-    "queue_p99" ["packets"] "99th percentile over time", "Length exceeded 1 % of the time.", "RFC 7928 section 2" => |s| s.queue_quantile(0.99);
-    "queue_max" ["packets"] "largest number waiting", "Longest queue.", "RFC 7928 section 2" => |s| s.occupancy.pkts.iter().rposition(|&t| t > 0).unwrap_or(0) as f64;
+    "queue_p50" ["packets"] "median over time of the number waiting", "Length the queue does not exceed half of the time.", "RFC 7928 section 2" => |s| s.queue_quantile(0.50) as f64;
+    "queue_p95" ["packets"] "95th percentile over time", "Length exceeded 5 % of the time.", "RFC 7928 section 2" => |s| s.queue_quantile(0.95) as f64;
+    "queue_p99" ["packets"] "99th percentile over time", "Length exceeded 1 % of the time.", "RFC 7928 section 2" => |s| s.queue_quantile(0.99) as f64;
+    "queue_max" ["packets"] "largest number waiting", "Longest queue.", "RFC 7928 section 2" => |s| s.occupancy.levels.iter().rposition(|l| l.time > 0).unwrap_or(0) as f64;
     "queue_bytes_mean" ["byte"] "time average of the bytes waiting", "Mean backlog.", "RFC 7928 section 2" => |s| s.byte_mean();
     "queue_bytes_std" ["byte"] "standard deviation over time of the bytes waiting", "Spread of the backlog.", "RFC 7928 section 2" => |s| { let m = s.byte_mean(); (s.occupancy.byte_squares as f64 / (s.span * S) - m * m).max(0.0).sqrt() };
-    "queue_bytes_p50" ["byte"] "median over time of the bytes waiting", "Backlog not exceeded half of the time.", "RFC 7928 section 2" => |s| s.byte_quantile(0.50);
-    "queue_bytes_p95" ["byte"] "95th percentile over time of the bytes waiting", "Backlog exceeded 5 % of the time.", "RFC 7928 section 2" => |s| s.byte_quantile(0.95);
-    "queue_bytes_p99" ["byte"] "99th percentile over time of the bytes waiting", "Backlog exceeded 1 % of the time.", "RFC 7928 section 2" => |s| s.byte_quantile(0.99);
+    "queue_bytes_p50" ["byte"] "mean bytes waiting at the median over time of the queue length in packets", "Backlog not exceeded half of the time.", "RFC 7928 section 2" => |s| s.byte_quantile(0.50);
+    "queue_bytes_p95" ["byte"] "mean bytes waiting at the 95th percentile of the queue length in packets", "Backlog exceeded 5 % of the time.", "RFC 7928 section 2" => |s| s.byte_quantile(0.95);
+    "queue_bytes_p99" ["byte"] "mean bytes waiting at the 99th percentile of the queue length in packets", "Backlog exceeded 1 % of the time.", "RFC 7928 section 2" => |s| s.byte_quantile(0.99);
     "queue_bytes_max" ["byte"] "largest number of bytes waiting", "Largest backlog.", "RFC 7928 section 2" => |s| s.occupancy.max_bytes as f64;
     "sojourn_mean" ["s"] "mean of (start of transmission - arrival at the queue)", "Waiting time in the queue of packets that were sent, those that did not wait included.", "RFC 8289 section 3" => |s| secs(s.waits.mean());
     "sojourn_std" ["s"] "population standard deviation of the waiting time", "Spread of the waiting time.", "RFC 8289 section 3" => |s| secs(s.waits.std());
