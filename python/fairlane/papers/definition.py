@@ -50,7 +50,7 @@ class RunTables:
 
     def link(self, name: str, column: str) -> float:
         """A column of one link."""
-        return float(self.links[column][self.links["link"].index(name)])
+        return float(self.links[column][self.links["name"].index(name)])
 
 
 Measure = Callable[[RunTables, Cell], dict[str, float]]

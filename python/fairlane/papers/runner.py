@@ -49,11 +49,11 @@ def _plain(column: Any) -> list[Any]:
     return [None if isinstance(x, float) and x != x else x for x in values]
 
 
-def _kept(table: dict[str, Any], name: str, columns: Sequence[str], rows: Sequence[str] | None = None) -> dict[str, list[Any]]:
-    """The name column and the wanted ones that exist (drop reasons differ between queues); only the named rows if given."""
-    names = _plain(table[name]) if name in table else []
-    at = [i for i, n in enumerate(names) if rows is None or n in rows] if names else [0]
-    kept = {name: [names[i] for i in at]} if names else {}
+def _kept(table: dict[str, Any], columns: Sequence[str], rows: Sequence[str] | None = None) -> dict[str, list[Any]]:
+    """The names and those of the wanted columns that exist (drop reasons differ between queues); only the named rows if given."""
+    names = _plain(table["name"]) if "name" in table else [""]
+    at = [i for i, n in enumerate(names) if rows is None or n in rows]
+    kept: dict[str, list[Any]] = {"name": [names[i] for i in at]}
     for c in columns:
         if c in table:
             values = _plain(table[c])
@@ -105,8 +105,8 @@ class Runner:
             raise Stopped
         p = self.paper
         tables = RunTables(
-            _kept(run.flows(), "flow", p.flow_columns), _kept(run.links(), "link", p.link_columns, p.links),
-            _kept(run.network(), "network", p.network_columns), job.seed, str(run.fingerprint), int(run.events),
+            _kept(run.flows(), p.flow_columns), _kept(run.links(), p.link_columns, p.links),
+            _kept(run.network(), p.network_columns), job.seed, str(run.fingerprint), int(run.events),
             int(run.packet_hops), float(run.cpu_s), list(run.warnings),
         )  # fmt: skip
         path.parent.mkdir(parents=True, exist_ok=True)

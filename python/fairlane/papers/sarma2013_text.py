@@ -24,6 +24,7 @@ def findings(r: Results) -> list[str]:
     more = sum(b > a for a, b in zip(lost, early, strict=True))
     rates = zip(_tcp(r, "throughput_per_client", "DropTail"), _tcp(r, "throughput_per_client", "RED"), strict=True)
     gain = [100 * (a / b - 1) for a, b in rates]
+    overflow = _of(r, "router_overflow_share", 50, "RED", "TCP")
     slow, fast = (_of(r, _DELAY, 50, q, "TCP") for q in ("DropTail", "RED"))
     whole = _of(r, "full_one_way_delay", 3, "DropTail", "TCP")
     flood, flood_red = (_of(r, _DELAY, 10, q, "UDP") for q in ("DropTail", "RED"))
@@ -34,8 +35,8 @@ def findings(r: Results) -> list[str]:
         f"{slow:.1f} ms with DropTail and {fast:.1f} ms with RED, while DropTail carries {min(gain):.0f} to {max(gain):.0f} % more, "
         "depending on the number of clients.",
         f"RED does not lose fewer packets. It loses more than DropTail in {more} of {len(_TCP)} rows ({early[-1]:.1f} against "
-        f"{lost[-1]:.1f} % with 50 clients): its buffer is 25 kbyte where DropTail's 49 packets are 75, and it begins to drop before "
-        "the buffer is full.",
+        f"{lost[-1]:.1f} % with 50 clients). In ns-2.34's automatic setting its buffer is 25 kbyte where DropTail's 49 packets are 75, "
+        f"and {overflow:.0f} % of its drops at the router are overflows of that small buffer, not early drops.",
         "UDP fills the shared link exactly: min(10, 50/n) Mbit/s a client with either queue, and everything above is lost. The queue "
         f"only decides how long the rest waits: {flood:.1f} ms with DropTail, {flood_red:.1f} ms with RED at 10 clients. The printed "
         "13.9 and 13.6 ms cannot be had from a full queue (contradiction 3).",

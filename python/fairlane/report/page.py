@@ -25,6 +25,8 @@ def render(r: Reproduction) -> str:
     """The page as text."""
     from jinja2 import Environment, StrictUndefined
 
+    from ..papers.reproduction import RESAMPLES
+
     env = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     env.filters.update(
         value=value, halves=mean_and_half, printed=printed, difference=difference, bar=_bar, seen=_seen, unit=_unit, digits=_digits
@@ -33,7 +35,7 @@ def render(r: Reproduction) -> str:
     template = env.from_string(folder.joinpath("page.html.j2").read_text("utf-8"))
     style = folder.joinpath("page.css").read_text("utf-8")
     return template.render(
-        r=r, paper=r.paper, words=r.paper.words, style=style, sections=[_section(r, e, b) for e, b in r.experiments],
+        r=r, resamples=RESAMPLES, paper=r.paper, words=r.paper.words, style=style, sections=[_section(r, e, b) for e, b in r.experiments],
         counts={v: sum(j.verdict == v for j in r.claims) for v in ("holds", "fails", "undecided")},
         claims=[_claim(j, r) for j in r.claims], columns=r.paper.sensitivity_columns(),
         pictures={p.name: _svgs(p) for _, b in r.experiments for p in b.pictures},
