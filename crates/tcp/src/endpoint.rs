@@ -202,6 +202,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
+    #[inline]
     pub(crate) fn send_ack(&mut self, cx: &mut Cx<'_>) {
         let mut seg = Segment::default();
         (seg.seq, seg.ack) = (self.nxt, self.rcv.nxt);

@@ -7,6 +7,7 @@ use fairlane_net::{Cx, Segment, TimerId, flag};
 use fairlane_units::Time;
 
 impl<C: CongestionControl> Tcp<C> {
+    #[cold]
     pub(crate) fn send_syn(&mut self, cx: &mut Cx<'_>) {
         let answer = self.state == State::SynReceived;
         let flags = flag::SYN | if answer { flag::ACK } else { 0 };
@@ -23,6 +24,7 @@ impl<C: CongestionControl> Tcp<C> {
         cx.timers.set(TimerId::Rto, cx.now + self.rtt.rto());
     }
 
+    #[cold]
     pub(crate) fn establish(&mut self, cx: &mut Cx<'_>) {
         self.state = State::Established;
         cx.timers.cancel(TimerId::Rto);
@@ -37,6 +39,7 @@ impl<C: CongestionControl> Tcp<C> {
     }
 
     /// A SYN or its answer; whether the segment is done with.
+    #[cold]
     pub(crate) fn on_syn(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
         match self.state {
             State::Listen => {
@@ -78,6 +81,7 @@ impl<C: CongestionControl> Tcp<C> {
         (now.as_ps() / self.cfg.timestamp_tick.as_ps()) as u32
     }
 
+    #[cold]
     pub(crate) fn on_syn_timeout(&mut self, cx: &mut Cx<'_>) {
         self.syn_lost = true;
         self.rtt.back_off(u32::MAX);

@@ -47,7 +47,7 @@ impl RttEstimator {
     }
 
     /// Takes a measurement: a segment sent at `sent` was acknowledged at `now`. Ends the back-off.
-    #[inline]
+    #[inline(always)]
     pub fn sample(&mut self, sent: Time, now: Time) {
         self.min = self.min.min(now.since(sent).as_ps());
         let r = if self.tick == 1 { now.since(sent).as_ps() } else { now.as_ps() / self.tick - sent.as_ps() / self.tick };
@@ -60,7 +60,7 @@ impl RttEstimator {
         self.sample_ticks(span.as_ps() / self.tick);
     }
 
-    #[inline]
+    #[inline(always)]
     fn sample_ticks(&mut self, r: u64) {
         let r = r.clamp(1, LONGEST);
         if self.valid {

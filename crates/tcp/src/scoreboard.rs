@@ -114,7 +114,7 @@ impl Scoreboard {
     }
 
     /// Adds the next segment.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, seg: Sent) {
         if (self.tail.wrapping_sub(self.head)) as usize == self.ring.len() {
             self.grow();
@@ -138,7 +138,7 @@ impl Scoreboard {
     }
 
     /// Takes everything below `ack` off.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pop(&mut self, ack: u64) -> Popped {
         let mut popped = Popped::default();
         while self.head != self.tail {
@@ -168,6 +168,7 @@ impl Scoreboard {
     }
 
     /// Takes the head out of all sums but `out`.
+    #[cold]
     fn forget(&mut self, s: Sent, popped: &mut Popped) {
         let len = u64::from(s.len);
         if s.is(SACKED) {

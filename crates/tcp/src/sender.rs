@@ -1,15 +1,61 @@
 //! The sending half: acknowledgments in, segments out.
 
-use crate::cc::{AckSample, CongestionControl, CongestionEvent, CongestionKind};
-use crate::endpoint::{Phase, State, Tcp};
+use crate::cc::{AckSample, CongestionControl, CongestionEvent, CongestionKind, SampleSource};
+use crate::endpoint::{FIRST, Phase, State, Tcp};
 use crate::params::IdleRestart;
-use crate::scoreboard::{FIN, Popped, Sent};
+use crate::rtt::RttEstimator;
+use crate::scoreboard::{FIN, Popped, Scoreboard, Sent};
 use fairlane_net::{Cx, Segment, TimerId, flag};
+use fairlane_units::{Dur, Time};
+
+/// An acknowledgment on its way to the algorithm.
+struct Ack<'a> {
+    now: Time,
+    acked: u64,
+    sacked: u64,
+    rtt: Option<Dur>,
+    una: u64,
+    round: u64,
+    cwnd_limited: bool,
+    in_recovery: bool,
+    board: &'a Scoreboard,
+    estimator: &'a RttEstimator,
+}
+
+impl SampleSource for Ack<'_> {
+    #[inline(always)]
+    fn sample(&self) -> AckSample {
+        AckSample {
+            now: self.now,
+            acked: self.acked,
+            sacked: self.sacked,
+            in_flight: self.board.flight(),
+            delivered: self.una - FIRST + self.board.sacked(),
+            rtt: self.rtt,
+            srtt: self.estimator.srtt(),
+            min_rtt: self.estimator.min(),
+            delivery_rate: None,
+            round: self.round,
+            cwnd_limited: self.cwnd_limited,
+            app_limited: !self.cwnd_limited,
+            ce_bytes: 0,
+            in_recovery: self.in_recovery,
+        }
+    }
+}
 
 impl<C: CongestionControl> Tcp<C> {
     /// Processes the acknowledgment field (RFC 9293 section 3.10.7.4) and its options.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_ack(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
+        if seg.ack == self.una && seg.payload != 0 && seg.sack_len() == 0 {
+            // Data that acknowledges nothing new.
+            self.take_window(seg);
+            if self.data_end > self.nxt {
+                self.transmit(self.cfg.max_burst, cx);
+            }
+            return;
+        }
         if seg.ack > self.nxt {
             // Something not yet sent: answered, not believed.
             self.rcv.due = crate::receiver::AckDue::Now;
@@ -36,7 +82,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_new_ack(&mut self, seg: &Segment, sacked: u64, cx: &mut Cx<'_>) {
         let acked = seg.ack - self.una;
         self.una = seg.ack;
@@ -74,7 +120,7 @@ impl<C: CongestionControl> Tcp<C> {
     }
 
     /// Round-trip time of the newest segment acknowledged (RFC 6298 sections 3 and 4).
-    #[inline]
+    #[inline(always)]
     fn measure(&mut self, seg: &Segment, popped: Popped, cx: &mut Cx<'_>) {
         if let Some(sent) = popped.timed {
             cx.rtt = Some(cx.now.since(sent));
@@ -104,29 +150,27 @@ impl<C: CongestionControl> Tcp<C> {
     }
 
     /// Lets the window grow.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn grow(&mut self, acked: u64, sacked: u64, cx: &Cx<'_>) {
-        let in_flight = self.board.flight();
-        self.cc.on_ack(&AckSample {
-            now: cx.now,
+        let (una, round) = (self.una, self.round);
+        let (cwnd_limited, in_recovery) = (self.cwnd_limited, self.phase != Phase::Open);
+        let (now, rtt) = (cx.now, cx.rtt);
+        self.cc.on_ack_with(&Ack {
+            now,
             acked,
             sacked,
-            in_flight,
-            delivered: self.una + self.board.sacked(),
-            rtt: cx.rtt,
-            srtt: self.rtt.srtt(),
-            min_rtt: self.rtt.min(),
-            delivery_rate: None,
-            round: self.round,
-            cwnd_limited: self.cwnd_limited,
-            app_limited: !self.cwnd_limited,
-            ce_bytes: 0,
-            in_recovery: self.phase != Phase::Open,
+            rtt,
+            una,
+            round,
+            cwnd_limited,
+            in_recovery,
+            board: &self.board,
+            estimator: &self.rtt,
         });
     }
 
     /// RFC 6298 sections 5.2 and 5.3.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn restart_timer(&mut self, cx: &mut Cx<'_>) {
         if self.board.is_empty() {
             cx.timers.cancel(TimerId::Rto);
@@ -190,8 +234,26 @@ impl<C: CongestionControl> Tcp<C> {
     }
 
     /// Sends what the windows allow, at most `burst` segments: what is lost first, then new data.
-    #[inline]
-    pub(crate) fn transmit(&mut self, mut burst: u32, cx: &mut Cx<'_>) {
+    #[inline(always)]
+    pub(crate) fn transmit(&mut self, burst: u32, cx: &mut Cx<'_>) {
+        // The usual case, in three comparisons: nothing is known to be lost, and there is more data than window.
+        if self.phase == Phase::Open && burst == u32::MAX && !self.board.has_pending() && !self.board.is_empty() {
+            let smss = self.cfg.smss;
+            let cwnd = self.una + self.window();
+            let limit = cwnd.min(self.edge).min(self.data_end).min(self.una.saturating_add(self.cfg.window));
+            while self.nxt + u64::from(smss) <= limit {
+                self.send_next(smss, cx);
+            }
+            if limit < self.data_end {
+                self.cwnd_limited = limit == cwnd;
+                return;
+            }
+        }
+        self.transmit_any(burst, cx);
+    }
+
+    #[inline(never)]
+    fn transmit_any(&mut self, mut burst: u32, cx: &mut Cx<'_>) {
         if self.state != State::Established {
             return;
         }
@@ -274,8 +336,13 @@ impl<C: CongestionControl> Tcp<C> {
     }
 
     /// Sends new data.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn send_new(&mut self, len: u32, cx: &mut Cx<'_>) {
+        self.send_next(len, cx);
+    }
+
+    #[inline(always)]
+    fn send_next(&mut self, len: u32, cx: &mut Cx<'_>) {
         let end = self.nxt + u64::from(len);
         let fin = end > self.data_end;
         let s = Sent { seq: self.nxt, at: cx.now, len, flags: if fin { FIN } else { 0 } };
@@ -295,6 +362,7 @@ impl<C: CongestionControl> Tcp<C> {
     }
 
     /// Sends a segment again. `count`: it adds to what is in flight.
+    #[inline(never)]
     pub(crate) fn resend(&mut self, index: u32, count: bool, cx: &mut Cx<'_>) {
         let s = self.board.resend(index, cx.now, count);
         if count {
@@ -305,7 +373,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.emit(&s, true, cx);
     }
 
-    #[inline]
+    #[inline(always)]
     fn emit(&mut self, s: &Sent, again: bool, cx: &mut Cx<'_>) {
         let fin = s.is(FIN);
         let payload = s.len - u32::from(fin);

@@ -40,6 +40,12 @@ pub struct AckSample {
     pub in_recovery: bool,
 }
 
+/// What a sample can be made from.
+pub trait SampleSource {
+    /// The sample.
+    fn sample(&self) -> AckSample;
+}
+
 /// The kind of a congestion event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CongestionKind {
@@ -88,6 +94,14 @@ pub trait CongestionControl: Send {
     fn on_established(&mut self, now: Time, window: u64);
     /// New data was acknowledged.
     fn on_ack(&mut self, s: &AckSample);
+    /// The same; only what the algorithm reads of the sample is worked out.
+    #[inline(always)]
+    fn on_ack_with(&mut self, source: &impl SampleSource)
+    where
+        Self: Sized,
+    {
+        self.on_ack(&source.sample());
+    }
     /// A loss event or an ECN echo.
     fn on_congestion(&mut self, e: &CongestionEvent);
     /// Fast recovery is over.

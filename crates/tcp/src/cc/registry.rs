@@ -1,7 +1,7 @@
 //! One line per congestion control algorithm; everything that lists them is made from these lines.
 
 use super::reno::{Reno, RenoParams};
-use super::{AckSample, CongestionControl, CongestionEvent, CustomCc, RecoveryExit};
+use super::{AckSample, CongestionControl, CongestionEvent, CustomCc, RecoveryExit, SampleSource};
 use crate::config::TcpConfig;
 use crate::params::Scheme;
 use fairlane_units::{Rate, Time};
@@ -27,7 +27,10 @@ pub struct CcInfo {
 }
 
 macro_rules! algorithms {
-    ($($variant:ident $name:literal $aliases:tt, $params:ty => $state:ty, $scheme:ident, $doc:literal;)*) => {
+    (
+        states { $($state:ident),* $(,)? }
+        $($variant:ident $name:literal $aliases:tt, $params:ty => $built:ident, $scheme:ident, $doc:literal;)*
+    ) => {
         /// The choice of an algorithm: its name, or its name with its own parameters (`cc.NAME = {...}`).
         #[derive(Clone, Debug, PartialEq)]
         pub enum CcParams {
@@ -37,7 +40,7 @@ macro_rules! algorithms {
         /// A built-in algorithm, or a user's own.
         #[derive(Clone)]
         pub enum AnyCc {
-            $(#[doc = $doc] $variant($state),)*
+            $(#[doc = concat!("The window of [`", stringify!($state), "`].")] $state($state),)*
             /// Not built in.
             Custom(Box<dyn CustomCc>),
         }
@@ -57,7 +60,7 @@ macro_rules! algorithms {
             }
             /// The algorithm in its first state.
             pub fn build(&self, config: &TcpConfig) -> AnyCc {
-                match self { $(Self::$variant(p) => AnyCc::$variant(<$state>::new(p, config)),)* }
+                match self { $(Self::$variant(p) => AnyCc::$built($built::new(p, config)),)* }
             }
             fn by_name(name: &str) -> Option<Self> {
                 $(if name == $name || $aliases.contains(&name) {
@@ -110,13 +113,14 @@ macro_rules! algorithms {
 
         macro_rules! each {
             ($me:expr, $c:ident => $e:expr) => {
-                match $me { $(AnyCc::$variant($c) => $e,)* AnyCc::Custom($c) => $e }
+                match $me { $(AnyCc::$state($c) => $e,)* AnyCc::Custom($c) => $e }
             };
         }
     };
 }
 
 algorithms! {
+    states { Reno }
     Tahoe "tahoe" ["Tahoe", "Agent/TCP"], RenoParams => Reno, Tahoe,
         "Slow start, congestion avoidance and fast retransmit (Jacobson 1988): every loss restarts from one segment.";
     Reno "reno" ["Reno", "Agent/TCP/Reno"], RenoParams => Reno, Reno,
@@ -177,6 +181,10 @@ impl CongestionControl for AnyCc {
     #[inline]
     fn on_ack(&mut self, s: &AckSample) {
         each!(self, c => c.on_ack(s));
+    }
+    #[inline(always)]
+    fn on_ack_with(&mut self, source: &impl SampleSource) {
+        each!(self, c => c.on_ack(&source.sample()));
     }
     fn on_congestion(&mut self, e: &CongestionEvent) {
         each!(self, c => c.on_congestion(e));

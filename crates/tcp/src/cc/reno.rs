@@ -63,7 +63,7 @@ impl CongestionControl for Reno {
         self.cwnd = segments(window, self.smss).max(1.0);
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_ack(&mut self, s: &AckSample) {
         // RFC 7661 section 4.3: a window that was not used says nothing about the path.
         if self.validate && !s.cwnd_limited {
@@ -119,7 +119,7 @@ impl CongestionControl for Reno {
 
     #[inline]
     fn cwnd(&self) -> u64 {
-        (self.cwnd * self.smss) as u64
+        (self.cwnd * self.smss) as i64 as u64
     }
 
     fn ssthresh(&self) -> u64 {
