@@ -5,7 +5,7 @@ use crate::registry::{QueueSpec, SourceSpec, TopologySpec};
 use fairlane_tcp::{CcParams, TcpParams};
 use fairlane_traffic::UdpParams;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// Every algorithm: queues, congestion controls, sources, topology builders, transports.
 pub fn registry_listing() -> Vec<Listed> {
@@ -17,7 +17,15 @@ pub fn registry_listing() -> Vec<Listed> {
         schema: (c.schema)().to_value(),
     });
     let transports = [Listed::new::<TcpParams>("transport", "tcp", &[]), Listed::new::<UdpParams>("transport", "udp", &[])];
-    QueueSpec::listing().into_iter().chain(ccs).chain(SourceSpec::listing()).chain(TopologySpec::listing()).chain(transports).collect()
+    let mut queues = QueueSpec::listing();
+    for q in &mut queues {
+        let names: Vec<&str> = fairlane_queue::PRESETS.iter().filter(|p| p.queue == q.name).map(|p| p.name).collect();
+        if let Some(properties) = q.schema.get_mut("properties").and_then(Value::as_object_mut).filter(|_| !names.is_empty()) {
+            let preset = json!({ "description": "Named set of values laid under those written here.", "enum": names });
+            properties.insert("preset".to_owned(), preset);
+        }
+    }
+    queues.into_iter().chain(ccs).chain(SourceSpec::listing()).chain(TopologySpec::listing()).chain(transports).collect()
 }
 
 /// A named set of parameter values.

@@ -51,3 +51,28 @@ fn each_runs_a_little_way_and_repeats_itself() {
         }
     }
 }
+
+/// Every scenario file that comes with the project is one.
+#[test]
+fn shipped_scenarios_resolve() {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut dirs = vec![root.join("benches"), root.join("examples"), root.join("papers")];
+    let mut seen = 0;
+    while let Some(dir) = dirs.pop() {
+        for path in std::fs::read_dir(dir).into_iter().flatten().flatten().map(|e| e.path()) {
+            if path.is_dir() {
+                dirs.push(path);
+            } else if path.extension().is_some_and(|e| e == "toml") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                // Papers keep data in TOML files, too: a scenario has flows.
+                if text.contains("\n[flows.") {
+                    let name = path.display().to_string();
+                    let r = resolve(&text, &name, Format::Toml, &[]).unwrap_or_else(|e| panic!("{e}"));
+                    assert_eq!(Resolved::from_json(&r.to_json().to_string()).unwrap_or_else(|e| panic!("{e}")), r, "{name}");
+                    seen += 1;
+                }
+            }
+        }
+    }
+    assert!(seen >= 7, "{seen}");
+}

@@ -1,0 +1,90 @@
+//! `cargo dev gen | check | arrows`: generated files and the crate graph.
+
+mod arrows;
+mod pages;
+mod params;
+mod python;
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const USAGE: &str = "usage: cargo dev gen     write the generated files
+       cargo dev check   fail if a generated file is not what gen would write
+       cargo dev arrows  fail if a crate depends on one it must not know";
+
+/// The files that follow from the registry, with their text.
+fn generated() -> Vec<(&'static str, String)> {
+    let mut schema = serde_json::to_string_pretty(fairlane_scenario::schema()).unwrap_or_default();
+    schema.push('\n');
+    let mut files = vec![("docs/reference/schema.json", schema), ("python/fairlane/_params.py", python::classes())];
+    files.extend(pages::pages());
+    files
+}
+
+fn write(root: &Path) -> Result<String, String> {
+    let mut written = 0;
+    for (name, text) in generated() {
+        let path = root.join(name);
+        if fs::read_to_string(&path).is_ok_and(|old| old == text) {
+            continue;
+        }
+        let made = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&path, text));
+        made.map_err(|e| format!("{name}: {e}"))?;
+        written += 1;
+    }
+    Ok(format!("{written} of {} generated files changed", generated().len()))
+}
+
+fn check(root: &Path) -> Result<String, String> {
+    let all = generated();
+    let stale: Vec<&str> =
+        all.iter().filter(|(name, text)| fs::read_to_string(root.join(name)).ok().as_ref() != Some(text)).map(|f| f.0).collect();
+    if stale.is_empty() {
+        Ok(format!("{} generated files are current", all.len()))
+    } else {
+        Err(format!("run `cargo dev gen`; stale: {}", stale.join(", ")))
+    }
+}
+
+/// The workspace: two levels above this crate, which cargo names when it runs it.
+fn root() -> PathBuf {
+    std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from("."), |dir| Path::new(&dir).join("../.."))
+}
+
+fn main() -> ExitCode {
+    let command = std::env::args().nth(1).unwrap_or_default();
+    let outcome = match command.as_str() {
+        "gen" => write(&root()),
+        "check" => check(&root()),
+        "arrows" => arrows::check(&root()),
+        _ => Err(USAGE.to_owned()),
+    };
+    // A closed pipe is no reason to fail.
+    match outcome {
+        Ok(text) => {
+            let _ = writeln!(std::io::stdout(), "{text}");
+            ExitCode::SUCCESS
+        }
+        Err(text) => {
+            let _ = writeln!(std::io::stderr(), "{text}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn generated_files_are_current() {
+        check(&root()).unwrap();
+    }
+
+    #[test]
+    fn crates_know_only_what_is_below_them() {
+        arrows::check(&root()).unwrap();
+    }
+}

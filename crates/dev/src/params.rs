@@ -1,0 +1,130 @@
+//! Parameters as the pages and classes show them, read from JSON Schema.
+
+use serde_json::Value;
+
+/// One parameter of an algorithm.
+pub(crate) struct Param {
+    pub(crate) name: String,
+    /// What kind of value: "duration", "number", "one of `a`, `b`".
+    pub(crate) kind: String,
+    /// Python type of the value.
+    pub(crate) python: &'static str,
+    /// Default as written in a scenario; "unset" if there is none.
+    pub(crate) default: String,
+    pub(crate) range: String,
+    pub(crate) doc: String,
+}
+
+/// The parameters of a schema; references are looked up in `root`.
+pub(crate) fn params(schema: &Value, root: &Value) -> Vec<Param> {
+    let required = |name: &str| schema["required"].as_array().is_some_and(|r| r.iter().any(|k| k == name));
+    schema["properties"].as_object().into_iter().flatten().map(|(name, p)| param(name, p, root, required(name))).collect()
+}
+
+fn param(name: &str, schema: &Value, root: &Value, required: bool) -> Param {
+    let target = follow(schema, root);
+    let (kind, python) = kind(target, root);
+    let default = match schema.get("default") {
+        _ if required => "required".to_owned(),
+        None | Some(Value::Null) => "unset".to_owned(),
+        Some(v) => short(v),
+    };
+    // A description beside a reference speaks of the parameter, the one behind it of the type.
+    let doc = schema["description"].as_str().or_else(|| target["description"].as_str()).unwrap_or_default();
+    Param { name: name.to_owned(), kind, python, default, range: range(target, schema), doc: doc.replace('\n', " ") }
+}
+
+/// The schema behind references and "or null".
+fn follow<'a>(mut schema: &'a Value, root: &'a Value) -> &'a Value {
+    while let Some(next) = step(schema, root) {
+        schema = next;
+    }
+    schema
+}
+
+fn step<'a>(schema: &'a Value, root: &'a Value) -> Option<&'a Value> {
+    if let Some(r) = schema["$ref"].as_str() {
+        return root.pointer(r.trim_start_matches('#'));
+    }
+    if schema.get("x-registry").is_some() || schema.get("x-shorthand").is_some() {
+        return None;
+    }
+    let any = schema["anyOf"].as_array()?;
+    let mut others = any.iter().filter(|s| s["type"] != "null");
+    others.next().filter(|_| others.next().is_none())
+}
+
+fn kind(schema: &Value, root: &Value) -> (String, &'static str) {
+    if let Some(registry) = schema["x-registry"].as_str() {
+        return (format!("{registry}: name or table"), "Any");
+    }
+    if schema.get("x-shorthand").is_some() {
+        return ("name or table".to_owned(), "Any");
+    }
+    let names = choices(schema);
+    if !names.is_empty() {
+        return (format!("one of {}", names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")), "str");
+    }
+    if let Some(any) = schema["anyOf"].as_array() {
+        let kinds: Vec<String> = any.iter().map(|s| kind(follow(s, root), root).0).collect();
+        return (kinds.join("; or "), "str");
+    }
+    let of = match &schema["type"] {
+        Value::Array(a) => a.iter().filter_map(Value::as_str).find(|t| *t != "null").unwrap_or_default(),
+        t => t.as_str().unwrap_or_default(),
+    };
+    let (kind, python) = match (of, schema["format"].as_str().unwrap_or_default()) {
+        ("string", "fl-dur") => ("duration", "str"),
+        ("string", "fl-rate") => ("rate", "str"),
+        ("string", "fl-bytes") => ("size", "str"),
+        ("string", "fl-len") => ("packets or bytes", "str"),
+        ("string", _) => ("text", "str"),
+        ("integer", _) => ("integer", "int | str"),
+        ("number", _) => ("number", "float | str"),
+        ("boolean", _) => ("true or false", "bool"),
+        ("array", _) => {
+            let items = kind(follow(&schema["items"], root), root).0;
+            return (format!("list of {items}"), "list[Any]");
+        }
+        ("object", _) => ("table", "Any"),
+        _ => ("value", "Any"),
+    };
+    (kind.to_owned(), python)
+}
+
+/// Names of an enumeration.
+pub(crate) fn choices(schema: &Value) -> Vec<&str> {
+    let plain = schema["enum"].as_array().into_iter().flatten();
+    let each = schema["oneOf"].as_array().into_iter().flatten();
+    plain
+        .chain(each.flat_map(|s| s.get("const").into_iter().chain(s["enum"].as_array().into_iter().flatten())))
+        .filter_map(Value::as_str)
+        .collect()
+}
+
+fn range(schema: &Value, outer: &Value) -> String {
+    let bound = |text: &str, number: &str| {
+        let of = |s: &Value| match (s.get(text), s.get(number)) {
+            (Some(Value::String(t)), _) => Some(t.clone()),
+            (_, Some(n)) => Some(n.as_f64().map_or_else(|| n.to_string(), |x| x.to_string())),
+            _ => None,
+        };
+        of(outer).or_else(|| of(schema))
+    };
+    match (bound("x-min", "minimum"), bound("x-max", "maximum")) {
+        (Some(a), Some(b)) => format!("{a} to {b}"),
+        (Some(a), None) => format!("from {a}"),
+        (None, Some(b)) => format!("up to {b}"),
+        (None, None) => String::new(),
+    }
+}
+
+/// A default value in one line.
+fn short(v: &Value) -> String {
+    match v {
+        Value::Object(o) if o.len() == 1 => o.keys().next().map(|k| format!("\"{k}\"")).unwrap_or_default(),
+        Value::Object(o) if o.values().all(Value::is_null) => "unset".to_owned(),
+        Value::Object(_) => "as below".to_owned(),
+        other => other.to_string(),
+    }
+}
