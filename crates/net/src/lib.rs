@@ -12,6 +12,7 @@ mod observe;
 mod packet;
 mod path;
 mod port;
+mod prefetch;
 mod qdisc;
 mod ring;
 mod route;

@@ -253,6 +253,13 @@ impl Arena {
     pub fn get(&self, r: PktRef) -> &Segment {
         &self.segs[r.0 as usize]
     }
+    /// Brings a segment near.
+    #[inline]
+    pub(crate) fn prefetch(&self, r: PktRef) {
+        if let Some(s) = self.segs.get(r.0 as usize) {
+            crate::prefetch::prefetch(s, 64);
+        }
+    }
     /// Number of packets alive.
     pub fn len(&self) -> usize {
         self.segs.len() - self.free.len()

@@ -3,6 +3,7 @@
 use crate::observe::{DequeueEvent, DropEvent, EnqueueEvent, HopEvent, Observer, SendEvent};
 use crate::packet::{Arena, Class, Proto, QPkt, Segment};
 use crate::port::{Port, PortId};
+use crate::prefetch::prefetch;
 use crate::qdisc::{Drops, QCx, Qdisc, Why};
 use crate::world::{EpId, Flow, Slots};
 use fairlane_engine::{EventQueue, Slot};
@@ -58,6 +59,36 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             obs.on_send(&SendEvent { time: now, endpoint: EpId(ep), pkt, seg });
         }
         self.accept(self.hops[route as usize], &mut pkt, now, obs);
+    }
+
+    /// Fetches what the event `k` events from now will touch first: its port.
+    #[inline]
+    pub(crate) fn fetch_port(&self, k: usize) {
+        if let Some(port) = self.events.upcoming(k).and_then(|s| self.ports.get(s as usize)) {
+            prefetch(port, 192);
+        }
+    }
+
+    /// Fetches what comes after that, the port itself being near by now: the packet at the head, and the packet after it.
+    #[inline]
+    pub(crate) fn fetch_head(&self, k: usize) {
+        if let Some(head) = self.events.upcoming(k).and_then(|s| self.ports.get(s as usize)).and_then(|p| p.ring.front()) {
+            prefetch(head, 64);
+        }
+    }
+
+    /// Where the packet goes next: a port, which is fetched, or an endpoint with its segment, which is told.
+    #[inline]
+    pub(crate) fn fetch_next(&self, k: usize) -> Option<u32> {
+        let head = self.events.upcoming(k).and_then(|s| self.ports.get(s as usize)).and_then(|p| p.ring.front())?;
+        let next = *self.hops.get(head.hop as usize + 1)?;
+        if next & END == 0 {
+            prefetch(self.ports.get(next as usize)?, 192);
+            return None;
+        }
+        self.arena.prefetch(head.id);
+        prefetch(self.flows.get(head.flow.0 as usize)?, 256);
+        Some(next & !END)
     }
 
     /// The event of a port: a packet reaches the far end of the link. Returns the endpoint it has reached with `pkt`, or

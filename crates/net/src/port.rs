@@ -26,7 +26,10 @@ pub struct Impair {
 /// The ring holds the packets in flight, the one in transmission last. A waiting packet leaves the queue when the
 /// transmitter is free, but the port looks only when something happens here: an arrival, or a packet reaching the far end,
 /// which is never before the next transmission begins. So a hop costs one event, congested or not.
+///
+/// The fields that every hop touches come first, so that they share cache lines.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Port<Q> {
     pub(crate) ring: Ring<QPkt>,
     pub(crate) busy_until: Time,
@@ -40,8 +43,8 @@ pub struct Port<Q> {
     pub(crate) rate: Rate,
     pub(crate) impair: Option<Box<Impair>>,
     pub(crate) qdisc: Q,
-    pub(crate) rng: Stream,
     pub(crate) counters: PortCounters,
+    pub(crate) rng: Stream,
 }
 
 impl<Q: Qdisc> Port<Q> {

@@ -7,6 +7,7 @@ use crate::observe::{Observer, ReceiveEvent};
 use crate::packet::{FlowId, Proto, QPkt};
 use crate::path::{END, NOWHERE, Path};
 use crate::port::{Port, PortId};
+use crate::prefetch::prefetch;
 use crate::qdisc::Qdisc;
 use crate::sample::Sampler;
 use fairlane_engine::{EventQueue, QuadHeap, Slot, Stream};
@@ -116,6 +117,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
                 return true;
             };
             self.path.now = now;
+            self.look_ahead();
             if slot < slots.endpoints {
                 let ep = self.path.on_port(slot, now, &mut pkt, obs);
                 if ep != NOWHERE {
@@ -136,6 +138,17 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         }
         self.events_run += budget;
         false
+    }
+
+    /// Brings near what the events to come will touch. With thousands of links most of an event's time would go to waiting for memory.
+    #[inline]
+    fn look_ahead(&self) {
+        self.path.fetch_port(7);
+        self.path.fetch_head(5);
+        if let Some(ep) = self.path.fetch_next(3) {
+            prefetch(&self.endpoints[ep as usize], 512);
+            prefetch(&self.sides[ep as usize], 64);
+        }
     }
 
     #[cold]

@@ -238,6 +238,12 @@ impl<K: Key> EventQueue for Wheel<K> {
         Some((time, top.slot(self.bits)))
     }
 
+    #[inline]
+    fn upcoming(&self, k: usize) -> Option<Slot> {
+        let i = self.near.len().checked_sub(1 + k)?;
+        Some(self.near[i].slot(self.bits))
+    }
+
     fn len(&self) -> usize {
         self.near.len() + self.binned + self.far.len()
     }
