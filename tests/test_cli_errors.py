@@ -112,6 +112,7 @@ FILES = {
     "directory": (lambda d: d, r"directory"),
     "binary": (lambda d: write(d / "bin.toml", bytes(range(256))), r"not a text|UTF-8"),
     "zeros": (lambda d: write(d / "zero.toml", bytes(100)), r"zero\.toml"),
+    "unreadable": (lambda d: "/proc/self/mem", r"cannot read /proc/self/mem: input/output error"),
     "no such folder": (lambda d: d / "a" / "b.toml", r"b\.toml"),
     "odd name": (lambda d: d / ("x" * 300), r"xxx"),
     "empty name": (lambda d: "", r"cannot read"),

@@ -76,3 +76,4 @@ def test_every_algorithm_has_its_class():
     assert {(e["kind"], e["name"]) for e in registry() if e["kind"] in ("queue", "cc", "source")} <= classes
     assert fl.Red(min="10p").spec() == {"red": {"min": "10p"}}
     assert fl.Red().spec() == "red"
+    assert fl.Network(duration="1s").topology(fl.Dumbbell(pairs=3)).to_dict()["topology"] == {"dumbbell": {"pairs": 3}}

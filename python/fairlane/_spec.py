@@ -16,7 +16,8 @@ class Params:
     def table(self) -> dict[str, Any]:
         """The fields that were set, as they stand in a scenario file."""
         own = ((f.name, getattr(self, f.name)) for f in fields(self))  # type: ignore[arg-type]
-        return {name: plain(value) for name, value in own if value is not None}
+        # A parameter whose name is a keyword of Python has an underscore behind it.
+        return {name.rstrip("_"): plain(value) for name, value in own if value is not None}
 
     def spec(self) -> Any:
         """How a scenario file says it: the name alone, or the name as key of the table."""

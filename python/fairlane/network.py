@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from . import _toml
-from ._spec import plain
+from ._spec import Params, plain
 from .errors import FairlaneError
 
 if TYPE_CHECKING:
@@ -48,8 +48,10 @@ class Network:
 
     # --- topology -------------------------------------------------------------------------------------
 
-    def topology(self, builder: str, **settings: Any) -> Self:
-        """Uses a topology builder: dumbbell, star, parking_lot, fat_tree or any later one."""
+    def topology(self, builder: str | Params, **settings: Any) -> Self:
+        """Uses a topology builder, by name and settings or as its class: `net.topology(fl.Dumbbell(pairs=5))`."""
+        if isinstance(builder, Params):
+            builder, settings = builder._name, {**builder.table(), **settings}
         if "topology" in self._tree:
             raise FairlaneError(f"this network already has the topology {next(iter(self._tree['topology']))!r}")
         self._tree["topology"] = {builder: plain(settings)}

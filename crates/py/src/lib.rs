@@ -22,14 +22,7 @@ mod _core {
 /// `expanded` adds the list of all nodes, links and flows.
 #[pyfunction]
 #[pyo3(signature = (text, filename, format, sets, expanded=true))]
-fn resolve(
-    py: Python<'_>,
-    text: &str,
-    filename: &str,
-    format: &str,
-    sets: Vec<(String, String)>,
-    expanded: bool,
-) -> PyResult<String> {
+fn resolve(py: Python<'_>, text: &str, filename: &str, format: &str, sets: Vec<(String, String)>, expanded: bool) -> PyResult<String> {
     let format = match format {
         "json" => fairlane_scenario::Format::Json,
         _ => fairlane_scenario::Format::Toml,
