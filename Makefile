@@ -63,7 +63,7 @@ clean:
 # The environment with maturin in it. A missing prerequisite is named in one line.
 $(VENV)/.made:
 	@for tool in cargo cc; do command -v $$tool >/dev/null 2>&1 || { \
-	  echo "make: $$tool is missing: install $$([ $$tool = cargo ] && echo 'Rust (https://rustup.rs)' || echo 'a C compiler (Debian: apt-get install gcc)')" >&2; exit 1; }; done
+	  echo "make: $$tool is missing: install $$([ $$tool = cargo ] && echo 'Rust 1.88 or newer' || echo 'a C compiler (Debian: apt-get install gcc)')" >&2; exit 1; }; done
 	@found=; for p in $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11; do \
 	  if command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then found=$$p; break; fi; done; \
 	if [ -z "$$found" ]; then echo "make: Python 3.11 or newer is missing (set PYTHON=path if it has another name)" >&2; exit 1; fi; \
