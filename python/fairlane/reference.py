@@ -101,6 +101,10 @@ def _path(path: str) -> list[Entry]:
     target = _deref(root, node)
     doc = node.get("description") or target.get("description", "")
     facts = {"type": _kind(root, node), "default": _default(node), "range": _limits(node)}
+    # A table by free names, such as `flows`, is explained by what each of them holds.
+    nodes = nodes + [
+        b["additionalProperties"] for n in nodes for b in _branches(root, n) if isinstance(b.get("additionalProperties"), dict)
+    ]
     inner = next((p for n in nodes if (p := _parameters(root, n))), ())
     return [Entry(path, "setting", doc, inner, {k: v for k, v in facts.items() if v and not (k == "type" and inner)})]
 
@@ -174,9 +178,11 @@ def _parameters(root: dict[str, Any], node: Any) -> tuple[Parameter, ...]:
 
 def _kind(root: dict[str, Any], node: dict[str, Any]) -> str:
     words: list[str] = []
-    for b in _branches(root, node):
+    branches = _branches(root, node)
+    aliases = {alias for b in branches for alias in b.get("x-aliases", ())}
+    for b in branches:
         if "enum" in b:
-            words.extend(json.dumps(v) for v in b["enum"] if v is not None)
+            words.extend(json.dumps(v) for v in b["enum"] if v is not None and v not in aliases)
         elif "const" in b:
             words.append(json.dumps(b["const"]))
         elif b.get("format") in _FORMATS:
@@ -199,7 +205,10 @@ def _default(node: dict[str, Any]) -> str:
     if "default" not in node:
         return ""
     value = node["default"]
-    return "automatic or off" if value is None else value if isinstance(value, str) else json.dumps(value)
+    if isinstance(value, dict):
+        value = {k: v for k, v in value.items() if v is not None}
+        return json.dumps(value) if value else ""
+    return "unset" if value is None else value if isinstance(value, str) else json.dumps(value)
 
 
 def _limits(node: dict[str, Any]) -> str:
