@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import FairlaneError, suggest
+from ..errors import suggest
 
 if TYPE_CHECKING:
     from .definition import Paper
@@ -31,12 +31,8 @@ def keys() -> list[str]:
 
 
 def data_folder() -> Path:
-    """The folder with one folder of data per paper: inside an installed package, or at the root of the source tree."""
-    here = Path(__file__).resolve().parent
-    for folder in (here / "data", here.parents[2] / "papers"):
-        if any((folder / key / "paper.toml").is_file() for key in _PAPERS):
-            return folder
-    raise FairlaneError(f"the data of the papers is missing: neither {here / 'data'} nor {here.parents[2] / 'papers'} has it")
+    """The folder with one folder of data per paper (the source tree's `papers` is a link to it)."""
+    return Path(__file__).resolve().parent / "data"
 
 
 def load(key: str) -> Paper:
