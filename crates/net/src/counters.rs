@@ -52,7 +52,7 @@ impl Occupancy {
         let dt = (now - self.since).as_ps();
         let (n, b) = (self.level.pkts as usize, self.level.bytes);
         if n >= self.levels.len() {
-            self.levels.resize(n + 1, Level::default());
+            self.deepen(n);
         }
         let at = &mut self.levels[n];
         at.time += dt;
@@ -60,6 +60,14 @@ impl Occupancy {
         let area = u128::from(b) * u128::from(dt);
         self.byte_area += area;
         self.byte_squares += area * u128::from(b);
+    }
+
+    /// Room for lengths up to `n`. A small queue takes what it needs, a large one grows by a quarter.
+    #[cold]
+    fn deepen(&mut self, n: usize) {
+        let len = (n + 1 + self.levels.len() / 4).next_multiple_of(8);
+        self.levels.reserve_exact(len - self.levels.len());
+        self.levels.resize(len, Level::default());
     }
 
     /// Forgets the past; the present length stays.

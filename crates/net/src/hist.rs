@@ -42,14 +42,17 @@ impl<const B: u32> Hist<B> {
         }
         if b < self.lowest {
             // Room below is taken in whole steps so that a falling series does not shift the array each time.
-            let to = b.saturating_sub(16);
-            self.counts.splice(0..0, std::iter::repeat_n(0, (self.lowest - to) as usize));
+            let to = b.saturating_sub(1 << (B - 1));
+            let more = (self.lowest - to) as usize;
+            self.counts.reserve_exact(more);
+            self.counts.splice(0..0, std::iter::repeat_n(0, more));
             self.lowest = to;
         }
         let i = (b - self.lowest) as usize;
         if i >= self.counts.len() {
-            self.counts.reserve_exact(i + 1 - self.counts.len());
-            self.counts.resize(i + 1, 0);
+            let len = (i + 1).next_multiple_of(1 << (B - 1));
+            self.counts.reserve_exact(len - self.counts.len());
+            self.counts.resize(len, 0);
         }
         let sum = u64::from(self.counts[i]) + n;
         self.counts[i] = sum as u32;
