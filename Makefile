@@ -23,7 +23,7 @@ export MPLBACKEND := Agg
 
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.toml $(wildcard Cargo.lock) .cargo/config.toml
 
-.PHONY: all build demo test bench lint check docs clean
+.PHONY: all build demo test bench lint check docs clean missing
 .DELETE_ON_ERROR:
 
 all: build
@@ -73,7 +73,7 @@ $(VENV)/.made:
 	@touch $@
 
 # The extension in release mode, the package in editable form, its dependencies, .venv/bin/fairlane.
-$(VENV)/.built: $(VENV)/.made pyproject.toml $(SOURCES)
+$(VENV)/.built: $(VENV)/.made pyproject.toml $(SOURCES) $(if $(wildcard python/fairlane/_core*.so),,missing)
 	VIRTUAL_ENV=$(abspath $(VENV)) $(PY) -m maturin develop --release --quiet
 	@touch $@
 

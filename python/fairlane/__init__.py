@@ -63,7 +63,12 @@ def __getattr__(name: str) -> Any:
     if name in _WHERE:
         return getattr(import_module(f".{_WHERE[name]}", __name__), name)
     if name in _MODULES:
-        return import_module(f".{name}", __name__)
+        try:
+            return import_module(f".{name}", __name__)
+        except ModuleNotFoundError as e:
+            if e.name != "fairlane._core":
+                raise
+            raise ImportError("fairlane's extension is not built: run `make build`, or install the package") from e
     if name == "__version__":
         return import_module("._core", __name__).version()
     if name[:1].isupper():

@@ -78,7 +78,7 @@ def _package(name: str, extra: str | None) -> dict[str, Any]:
 
 
 def _threads() -> dict[str, Any]:
-    from .result import available_threads
+    from ._cores import available_threads
 
     n = available_threads()
     return _row("threads", True, f"{n} run{'s' * (n != 1)} at once")

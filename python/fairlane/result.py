@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike, fspath
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _core
+from ._cores import available_threads
 from .errors import FairlaneError, suggest
 from .network import Network
 from .stats import Interval, interval
@@ -135,14 +135,6 @@ def run_resolved(
     essence = {k: v for k, v in resolved.items() if k != "expanded"}
     runs = _core.run(json.dumps(essence), chosen, workers, hop_probe, progress)
     return Result.from_runs(resolved, runs)
-
-
-def available_threads() -> int:
-    """Cores this process may use."""
-    try:
-        return max(1, len(os.sched_getaffinity(0)))
-    except AttributeError:
-        return os.cpu_count() or 1
 
 
 class Result:
