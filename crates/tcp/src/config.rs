@@ -1,6 +1,6 @@
 //! Parameters as the endpoints use them: checked, in bytes and picoseconds, shared by the flows of a group.
 
-use crate::params::{BackoffEnds, ExitWindow, IdleRestart, LossBasis, NewRenoTimer, RttSampling, SackPipe, Scheme, TcpParams, len_bytes};
+use crate::params::{BackoffEnds, ExitWindow, IdleRestart, LossBasis, NewRenoTimer, RttSampling, SackMemory, SackPipe, Scheme, TcpParams, len_bytes};
 use crate::presets::ParamsError;
 use fairlane_net::Class;
 use fairlane_units::Dur;
@@ -59,7 +59,9 @@ pub struct TcpConfig {
     pub(crate) counted_pipe: bool,
     pub(crate) sack_lost_after: u32,
     pub(crate) sack_rescue: bool,
+    pub(crate) sack_careful: bool,
     pub(crate) timeout_forgets_sack: bool,
+    pub(crate) progress_forgets_sack: bool,
     /// Headers of a segment without SYN and SACK blocks.
     pub(crate) header_len: u32,
     pub(crate) syn_len: u32,
@@ -181,7 +183,7 @@ impl TcpConfig {
             handshake_ack: p.handshake_ack,
             fin: p.fin,
             initial_window: p.initial_window.bytes(smss),
-            initial_ssthresh: p.initial_ssthresh.map_or(u64::MAX, |w| len_bytes(w, smss)),
+            initial_ssthresh: p.initial_ssthresh.or(if p.ssthresh_from_window { p.window } else { None }).map_or(u64::MAX, |w| len_bytes(w, smss)),
             syn_loss_ssthresh: p.syn_loss_ssthresh.map(|w| len_bytes(w, smss)),
             byte_counting: p.byte_counting,
             cwnd_validation: p.cwnd_validation,
@@ -218,7 +220,9 @@ impl TcpConfig {
             counted_pipe: p.sack_pipe == SackPipe::Counted,
             sack_lost_after: p.sack_lost_after,
             sack_rescue: p.sack_rescue,
-            timeout_forgets_sack: p.timeout_forgets_sack,
+            sack_careful: p.sack_careful,
+            timeout_forgets_sack: p.sack_memory != SackMemory::Keep,
+            progress_forgets_sack: p.sack_memory == SackMemory::Progress,
             header_len: small(p.header) + if p.timestamps { small(p.timestamp_option) } else { 0 },
             syn_len: small(p.header) + small(p.syn_options),
             sack_option: small(p.sack_option),

@@ -243,7 +243,7 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
         } else if self.state == State::Closed {
             self.state = State::SynSent;
             self.timed_at = cx.now;
-            self.send_syn(cx);
+            self.send_syn(false, cx);
         }
     }
 

@@ -8,8 +8,7 @@ use fairlane_units::Time;
 
 impl<C: CongestionControl> Tcp<C> {
     #[cold]
-    pub(crate) fn send_syn(&mut self, cx: &mut Cx<'_>) {
-        let answer = self.state == State::SynReceived;
+    pub(crate) fn send_syn(&mut self, answer: bool, cx: &mut Cx<'_>) {
         let flags = flag::SYN | if answer { flag::ACK } else { 0 };
         let ack = if answer { self.rcv.nxt } else { 0 };
         let mut seg = Segment::default();
@@ -21,7 +20,9 @@ impl<C: CongestionControl> Tcp<C> {
             seg.set_retransmission();
         }
         cx.send(seg, self.cfg.syn_len, self.cfg.class);
-        cx.timers.set(TimerId::Rto, cx.now + self.rtt.rto());
+        if self.state != State::Established {
+            cx.timers.set(TimerId::Rto, cx.now + self.rtt.rto());
+        }
     }
 
     #[cold]
@@ -38,17 +39,23 @@ impl<C: CongestionControl> Tcp<C> {
         self.cc.on_established(cx.now, window);
     }
 
-    /// A SYN or its answer; whether the segment is done with.
+    /// A SYN or its answer.
     #[cold]
     pub(crate) fn on_syn(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
         match self.state {
             State::Listen => {
-                self.state = State::SynReceived;
                 self.take_syn(seg);
                 self.timed_at = cx.now;
-                self.send_syn(cx);
+                if self.cfg.handshake_ack {
+                    self.state = State::SynReceived;
+                } else {
+                    // No third step is awaited; a lost answer is the opener's to find out.
+                    self.establish(cx);
+                }
+                self.send_syn(true, cx);
+                self.transmit(self.cfg.max_burst, cx);
             }
-            State::SynReceived => self.send_syn(cx),
+            State::SynReceived => self.send_syn(true, cx),
             State::SynSent if seg.has(flag::ACK) => {
                 self.take_syn(seg);
                 if !self.syn_lost {
@@ -63,8 +70,9 @@ impl<C: CongestionControl> Tcp<C> {
                 self.transmit(self.cfg.max_burst, cx);
             }
             State::SynSent | State::Closed => {}
-            // The acknowledgment of the SYN was lost: say it again.
-            State::Established => self.rcv.due = AckDue::Now,
+            // The answer to the SYN was lost, or the acknowledgment of that answer: say it again.
+            State::Established if seg.has(flag::ACK) => self.rcv.due = AckDue::Now,
+            State::Established => self.send_syn(true, cx),
         }
     }
 
@@ -88,6 +96,6 @@ impl<C: CongestionControl> Tcp<C> {
         if let Some(ssthresh) = self.cfg.syn_loss_ssthresh {
             self.cc.on_syn_loss(ssthresh);
         }
-        self.send_syn(cx);
+        self.send_syn(self.state == State::SynReceived, cx);
     }
 }

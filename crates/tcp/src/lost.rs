@@ -70,6 +70,30 @@ impl Scoreboard {
         }
     }
 
+    /// Nothing counts as lost any more, nor, with `forget`, as SACKed: recovery is over.
+    pub(crate) fn clear_marks(&mut self, forget: bool) {
+        let (mut sacked, mut runs, mut was) = (0, 0, false);
+        let mut i = self.head;
+        while i != self.tail {
+            let slot = self.slot(i);
+            let s = &mut self.ring[slot];
+            s.flags &= !(LOST | RESENT | if forget { SACKED } else { 0 });
+            let is = s.is(SACKED);
+            sacked += if is { u64::from(s.len) } else { 0 };
+            runs += u32::from(is && !was);
+            was = is;
+            i = i.wrapping_add(1);
+        }
+        (self.lost, self.pending, self.resent) = (0, 0, 0);
+        (self.sacked, self.above, self.runs) = (sacked, sacked, runs);
+        self.edge = self.head;
+        self.next_lost = self.head;
+        if forget {
+            self.high = self.head;
+            self.seen = [Block::default(); 4];
+        }
+    }
+
     /// NextSeg rule 1 (RFC 6675 section 4): the first segment that is lost and not retransmitted.
     pub(crate) fn first_pending(&mut self) -> Option<u32> {
         if self.pending == 0 {

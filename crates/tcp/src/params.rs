@@ -39,9 +39,11 @@ pub struct TcpParams {
 
     /// Initial window: `rfc6928`, `rfc3390` or a fixed size such as `2p` (RFC 6928 section 2, RFC 5681 equation 1).
     pub initial_window: InitialWindow,
-    /// Initial slow-start threshold. Unset: arbitrarily high (RFC 5681 section 3.1).
+    /// Initial slow-start threshold. Unset: arbitrarily high (RFC 5681 section 3.1), or see `ssthresh_from_window`.
     #[schemars(extend("x-min" = "1p"))]
     pub initial_ssthresh: Option<Len>,
+    /// Whether an unset initial slow-start threshold is `window` instead (ns-2).
+    pub ssthresh_from_window: bool,
     /// Slow-start threshold after a lost SYN (ns-2 treats it as a loss of data). Unset: unchanged.
     #[schemars(extend("x-min" = "1p"))]
     pub syn_loss_ssthresh: Option<Len>,
@@ -132,8 +134,11 @@ pub struct TcpParams {
     pub sack_lost_after: u32,
     /// Whether NextSeg rule 4 of RFC 6675 (rescue retransmission) is used.
     pub sack_rescue: bool,
-    /// Whether a timeout discards SACK information (RFC 2018 section 8) until recovery from it is over.
-    pub timeout_forgets_sack: bool,
+    /// Whether SACK recovery after a timeout waits for an acknowledgment of something sent after it (ns-2); RFC 6675 section 5.1
+    /// only asks that all that was sent before it is acknowledged.
+    pub sack_careful: bool,
+    /// How long SACK information is believed.
+    pub sack_memory: SackMemory,
 
     /// IP and TCP header without options.
     #[schemars(extend("x-max" = "1000B"))]
@@ -228,6 +233,15 @@ choices! {
         /// As the reduction set it, less what partial acknowledgments took beyond the inflation (ns-2).
         Keep,
     }
+    /// How long SACK information is believed.
+    SackMemory {
+        /// Until the data is acknowledged (RFC 6675 section 5.1).
+        Keep,
+        /// Until a timeout, and not again before recovery from it is over (RFC 2018 section 8).
+        Timeout,
+        /// Until a timeout or, outside recovery, the next acknowledgment of new data (ns-2).
+        Progress,
+    }
     /// The estimate of the data in flight in SACK recovery.
     SackPipe {
         /// SetPipe over the scoreboard (RFC 6675 section 4).
@@ -321,6 +335,7 @@ impl Default for TcpParams {
             fin: true,
             initial_window: InitialWindow::Rfc6928,
             initial_ssthresh: None,
+            ssthresh_from_window: false,
             syn_loss_ssthresh: None,
             byte_counting: Some(1),
             cwnd_validation: true,
@@ -355,7 +370,8 @@ impl Default for TcpParams {
             sack_pipe: SackPipe::Rfc6675,
             sack_lost_after: 3,
             sack_rescue: true,
-            timeout_forgets_sack: false,
+            sack_careful: false,
+            sack_memory: SackMemory::Keep,
             header: Bytes(40),
             syn_options: Bytes(12),
             sack_option: Bytes(4),

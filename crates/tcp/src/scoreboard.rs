@@ -275,6 +275,21 @@ impl Scoreboard {
         newly
     }
 
+    /// Remembers a block without believing it; whether it tells something new since [`Self::unhear`].
+    pub(crate) fn hear(&mut self, block: Block) -> bool {
+        if self.seen.iter().any(|b| b.start <= block.start && block.end <= b.end) {
+            return false;
+        }
+        self.seen.rotate_right(1);
+        self.seen[0] = block;
+        true
+    }
+
+    /// Forgets the blocks seen.
+    pub(crate) fn unhear(&mut self) {
+        self.seen = [Block::default(); 4];
+    }
+
     fn mark_sacked(&mut self, i: u32, s: Sent) {
         let len = u64::from(s.len);
         self.unmark(s);

@@ -2,7 +2,7 @@
 
 use crate::cc::{AckSample, CongestionControl, CongestionEvent, CongestionKind, SampleSource};
 use crate::endpoint::{FIRST, Phase, State, Tcp};
-use crate::params::IdleRestart;
+use crate::params::{ExitWindow, IdleRestart, Scheme};
 use crate::rtt::RttEstimator;
 use crate::scoreboard::{FIN, Popped, Scoreboard, Sent};
 use fairlane_net::{Cx, Segment, TimerId, flag};
@@ -100,6 +100,9 @@ impl<C: CongestionControl> Tcp<C> {
         match self.phase {
             Phase::Open => {
                 self.dupacks = 0;
+                if self.cfg.progress_forgets_sack && self.board.sacked() != 0 {
+                    self.board.clear_marks(true);
+                }
                 self.grow(acked, sacked, cx);
                 self.restart_timer(cx);
                 self.transmit(self.cfg.max_burst, cx);
@@ -107,6 +110,9 @@ impl<C: CongestionControl> Tcp<C> {
             Phase::Recovery => self.on_recovery_ack(acked, sacked, cx),
             Phase::Loss => {
                 self.dupacks = 0;
+                if self.cfg.timeout_forgets_sack {
+                    self.board.unhear();
+                }
                 // The window grows from one segment as at the start (RFC 5681 section 3.1).
                 self.grow(acked, sacked, cx);
                 if self.una >= self.recover {
@@ -193,11 +199,18 @@ impl<C: CongestionControl> Tcp<C> {
             return;
         }
         self.count.timeouts += 1;
+        if self.deflated > 0 && self.cfg.exit_window == ExitWindow::Keep {
+            // The window is what partial acknowledgments left of it.
+            self.leave_recovery(cx);
+        }
         self.congestion(CongestionKind::Timeout { first: self.rtt.backoffs() == 0 }, cx);
         self.phase = Phase::Loss;
         self.silent = true;
         self.recover = self.nxt;
-        self.dupacks = 0;
+        if self.cfg.scheme != Scheme::Tahoe {
+            // In Tahoe late duplicates do not count from one again.
+            self.dupacks = 0;
+        }
         self.inflation = 0;
         self.deflated = 0;
         self.limited_bytes = 0;

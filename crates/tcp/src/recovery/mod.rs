@@ -49,7 +49,7 @@ impl<C: CongestionControl> Tcp<C> {
     }
 
     /// Fast recovery is over (RFC 6582 section 3.2 step 3, RFC 5681 section 3.2 step 6).
-    fn leave_recovery(&mut self, cx: &Cx<'_>) {
+    pub(crate) fn leave_recovery(&mut self, cx: &Cx<'_>) {
         let smss = u64::from(self.cfg.smss);
         let keep = self.cfg.exit_window == ExitWindow::Keep;
         let flight = self.cfg.exit_window == ExitWindow::Flight && !self.cfg.sack;

@@ -23,8 +23,8 @@ impl<C: CongestionControl> Tcp<C> {
     pub(crate) fn take_sack(&mut self, seg: &Segment) -> u64 {
         let skip = usize::from(self.take_dsack(seg));
         if self.phase == Phase::Loss && self.cfg.timeout_forgets_sack {
-            // Not stored, but news that something arrived.
-            return u64::from(seg.sack_len() > skip);
+            // Not believed, but news that something arrived.
+            return (skip..seg.sack_len()).fold(0, |news, i| news | u64::from(self.board.hear(seg.sack(i))));
         }
         let mut newly = 0;
         // The newest block comes first: from the last to the first keeps the board's memory in that order.
@@ -64,7 +64,9 @@ impl<C: CongestionControl> Tcp<C> {
                     self.board.find_lost(self.cfg.sack_lost_after, self.cfg.smss);
                 }
                 if self.dupacks >= self.cfg.dupthresh || self.board.has_pending() {
-                    self.enter_sack(cx);
+                    if !self.cfg.sack_careful || self.una > self.recover {
+                        self.enter_sack(cx);
+                    }
                 } else {
                     self.send_limited(cx);
                 }
@@ -98,6 +100,9 @@ impl<C: CongestionControl> Tcp<C> {
     pub(super) fn sack_recovery_ack(&mut self, cx: &mut Cx<'_>) {
         if self.una >= self.recover {
             self.leave_recovery(cx);
+            // What was lost meanwhile, and what is lost from here on, is a new event (RFC 6675 section 5).
+            self.recover = 0;
+            self.board.clear_marks(self.cfg.progress_forgets_sack);
         } else {
             // The retransmission and the segment it replaced both left.
             self.drain(2);
