@@ -148,3 +148,40 @@ fn options_are_named_in_place_of_lines() {
     assert!(wrong("flows.tcp.to", "nowhere").message.contains("no node `nowhere`"));
     assert!(set("links.bottleneck.queue.red.min", "10p").is_ok());
 }
+
+/// Whatever is done to the text, the answer is a scenario or findings, never a panic; findings point into the text.
+#[test]
+fn damaged_text_never_panics() {
+    let mut rng = fairlane_engine::Stream::new(1, "test", "damage", "");
+    let scraps =
+        ["[", "]", "{", "}", "\"", "=", ".", "\n", "é", "nan", "-1", "1e99", "null", "[[x]]", "queue", "\u{0}", "9999999999999999999"];
+    for format in [Format::Toml, Format::Json] {
+        let whole = match format {
+            Format::Toml => GOOD.to_owned(),
+            Format::Json => resolve(GOOD, "x.toml", Format::Toml, &[]).unwrap().to_json_expanded().to_string(),
+        };
+        for _ in 0..1500 {
+            let mut text: Vec<char> = whole.chars().collect();
+            for _ in 0..=rng.below(3) {
+                let at = rng.below(text.len() as u64) as usize;
+                match rng.below(3) {
+                    0 => drop(text.drain(at..(at + 1 + rng.below(8) as usize).min(text.len()))),
+                    1 => {
+                        let scrap = scraps[rng.below(scraps.len() as u64) as usize];
+                        text.splice(at..at, scrap.chars());
+                    }
+                    _ => text.swap(at, 0),
+                }
+                if text.is_empty() {
+                    text.push('x');
+                }
+            }
+            let text: String = text.into_iter().collect();
+            if let Err(found) = resolve(&text, "x", format, &[]) {
+                assert!(!found.list.is_empty());
+                let lines = text.lines().count().max(1) + 1;
+                assert!(found.list.iter().all(|d| d.line.unwrap_or(1) <= lines && !d.message.is_empty()), "{found}");
+            }
+        }
+    }
+}

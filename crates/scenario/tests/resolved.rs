@@ -1,6 +1,6 @@
 //! What a resolved scenario holds, and that it resolves to itself.
 
-use fairlane_scenario::{Format, Resolved, resolve, schema};
+use fairlane_scenario::{Format, Resolved, resolve, schema, watched};
 use serde_json::{Value, json};
 
 fn read(text: &str, sets: &[(&str, &str)]) -> Resolved {
@@ -118,4 +118,35 @@ fn schema_describes_every_parameter() {
         }
     }
     assert_eq!(bare, Vec::<String>::new());
+}
+
+/// A large network records the links between routers and those the user names; a small one all.
+#[test]
+fn series_of_large_networks_are_those_of_interest() {
+    let small = read(DUMBBELL, &[]);
+    assert_eq!(watched(&small.scenario, &small.expanded.links).len(), 22);
+    let text = DUMBBELL.replace("pairs = 5", "pairs = 500").replace("delays = [\"1ms\", \"2ms\", \"3ms\", \"4ms\", \"5ms\"]", "");
+    let large = read(&text, &[("links.s7.delay", "9ms")]);
+    let names: Vec<&str> = watched(&large.scenario, &large.expanded.links).iter().map(|&i| large.expanded.links[i].name.as_str()).collect();
+    assert_eq!(names, ["bottleneck", "bottleneck.reverse", "s7", "s7.reverse"]);
+}
+
+/// The permutation and the random starts follow the seed of the run; everything else stays.
+#[test]
+fn members_follow_the_seed_of_the_run() {
+    let r = read(DUMBBELL, &[]);
+    assert_eq!(*r.members_at(1), *r.flow_members());
+    let other = r.members_at(2);
+    assert_ne!(other[0].start, r.flow_members()[0].start);
+    for (a, b) in other.iter().zip(r.flow_members()) {
+        assert_eq!((&a.name, &a.from, a.stop), (&b.name, &b.from, b.stop));
+    }
+}
+
+/// An unset value over a preset that sets it.
+#[test]
+fn automatic_values_can_be_asked_for() {
+    let v = read(DUMBBELL, &[("flows.tcp.tcp.recovery_burst", "off"), ("links.bottleneck.queue.red.min", "auto")]).to_json();
+    assert!(v["flows"]["tcp"]["tcp"]["recovery_burst"].is_null());
+    assert!(v["links"]["bottleneck"]["queue"]["red"]["min"].is_null());
 }

@@ -83,9 +83,11 @@ impl Semantics<'_> {
         let series = flows.len() as u64 + crate::build::watched(s, links).len() as u64;
         let rows = steps.saturating_mul(series);
         if rows > MOST_ROWS {
-            let fit = s.duration * series / MOST_ROWS + fairlane_units::Dur::from_ps(1);
+            // In whole microseconds, rounded up.
+            let fit = s.duration.as_secs_f64() * series as f64 / MOST_ROWS as f64 * 1e6;
+            let fit = fairlane_units::Dur::from_us(fit as u64 + 1);
             let message = format!("a step of {step} makes {rows} rows of time series, the limit is {MOST_ROWS}");
-            self.fail(&["sample"], message, format!("write a step of at least {:.3} s", fit.as_secs_f64()));
+            self.fail(&["sample"], message, format!("write a step of at least \"{fit}\""));
         }
     }
 }
