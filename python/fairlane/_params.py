@@ -257,7 +257,8 @@ class Tcp(Params):
         handshake_ack: Whether the opener acknowledges the SYN-ACK with a segment of its own (RFC 9293 section 3.5); false: its first data does. (true or false, default true)
         fin: Whether the end of the data is signalled by FIN (RFC 9293 section 3.6). (true or false, default true)
         initial_window: Initial window: `rfc6928`, `rfc3390` or a fixed size such as `2p` (RFC 6928 section 2, RFC 5681 equation 1). (one of `rfc6928`, `rfc3390`, `rfc5681`; or packets or bytes, default "rfc6928")
-        initial_ssthresh: Initial slow-start threshold. Unset: arbitrarily high (RFC 5681 section 3.1). (packets or bytes, default unset, from 1p)
+        initial_ssthresh: Initial slow-start threshold. Unset: arbitrarily high (RFC 5681 section 3.1), or see `ssthresh_from_window`. (packets or bytes, default unset, from 1p)
+        ssthresh_from_window: Whether an unset initial slow-start threshold is `window` instead (ns-2). (true or false, default false)
         syn_loss_ssthresh: Slow-start threshold after a lost SYN (ns-2 treats it as a loss of data). Unset: unchanged. (packets or bytes, default unset, from 1p)
         byte_counting: Segments that one acknowledgment may count for in growing the window (L of RFC 3465 section 2.1; 1: RFC 5681 equation 2). Unset: every acknowledgment counts as one segment, however much it covers (RFC 2581). (integer, default 1, from 1)
         cwnd_validation: Whether the window grows only while it is what limits the sender (RFC 7661 section 4.3). (true or false, default true)
@@ -292,7 +293,8 @@ class Tcp(Params):
         sack_pipe: How the data in flight is estimated during SACK recovery. (one of `rfc6675`, `counted`, default "rfc6675")
         sack_lost_after: Segments that must be SACKed above a hole before it counts as lost (DupThresh in IsLost of RFC 6675 section 4; 1: any). (integer, default 3, 1 to 1000)
         sack_rescue: Whether NextSeg rule 4 of RFC 6675 (rescue retransmission) is used. (true or false, default true)
-        timeout_forgets_sack: Whether a timeout discards SACK information (RFC 2018 section 8) until recovery from it is over. (true or false, default false)
+        sack_careful: Whether SACK recovery after a timeout waits for an acknowledgment of something sent after it (ns-2); RFC 6675 section 5.1 only asks that all that was sent before it is acknowledged. (true or false, default false)
+        sack_memory: How long SACK information is believed. (one of `keep`, `timeout`, `progress`, default "keep")
         header: IP and TCP header without options. (size, default "40B", up to 1000B)
         syn_options: Options of a SYN: MSS, window scale, SACK permitted, timestamps, padded. (size, default "12B", up to 1000B)
         sack_option: Fixed part of a SACK option, padded (RFC 2018 section 3). (size, default "4B", up to 1000B)
@@ -314,6 +316,7 @@ class Tcp(Params):
     fin: bool | None = None
     initial_window: str | None = None
     initial_ssthresh: str | None = None
+    ssthresh_from_window: bool | None = None
     syn_loss_ssthresh: str | None = None
     byte_counting: int | str | None = None
     cwnd_validation: bool | None = None
@@ -348,7 +351,8 @@ class Tcp(Params):
     sack_pipe: str | None = None
     sack_lost_after: int | str | None = None
     sack_rescue: bool | None = None
-    timeout_forgets_sack: bool | None = None
+    sack_careful: bool | None = None
+    sack_memory: str | None = None
     header: str | None = None
     syn_options: str | None = None
     sack_option: str | None = None
