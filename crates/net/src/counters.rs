@@ -4,27 +4,11 @@ use crate::hist::Tally;
 use crate::qdisc::{Backlog, Why};
 use fairlane_units::Time;
 
-/// Time spent at one queue length.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Level {
-    /// Picoseconds.
-    pub time: u64,
-    /// Integral of the bytes waiting over time, in byte times 1024 ps: with `time`, the mean number of bytes at this length.
-    byte_time: u64,
-}
-
-impl Level {
-    /// Mean number of bytes that waited while the queue had this length; zero if it never had.
-    pub fn mean_bytes(&self) -> f64 {
-        if self.time < 1024 { 0.0 } else { self.byte_time as f64 * 1024.0 / self.time as f64 }
-    }
-}
-
 /// How long a queue held how much.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Occupancy {
-    /// Time at each length in packets; index 0 is filled in by `close`.
-    pub levels: Vec<Level>,
+    /// Picoseconds at each length in packets; index 0 is filled in by `close`.
+    pub levels: Vec<u64>,
     /// Integral of the length in bytes over picoseconds.
     pub byte_area: u128,
     /// Integral of the squared length in bytes.
@@ -54,9 +38,7 @@ impl Occupancy {
         if n >= self.levels.len() {
             self.deepen(n);
         }
-        let at = &mut self.levels[n];
-        at.time += dt;
-        at.byte_time += b * (dt >> 10);
+        self.levels[n] += dt;
         let area = u128::from(b) * u128::from(dt);
         self.byte_area += area;
         self.byte_squares += area * u128::from(b);
@@ -67,7 +49,7 @@ impl Occupancy {
     fn deepen(&mut self, n: usize) {
         let len = (n + 1 + self.levels.len() / 4).next_multiple_of(8);
         self.levels.reserve_exact(len - self.levels.len());
-        self.levels.resize(len, Level::default());
+        self.levels.resize(len, 0);
     }
 
     /// Forgets the past; the present length stays.
@@ -79,11 +61,11 @@ impl Occupancy {
     pub fn close(&self, from: Time, now: Time) -> Self {
         let mut c = self.clone();
         c.change(now, self.level);
-        let busy: u64 = c.levels.iter().skip(1).map(|l| l.time).sum();
+        let busy: u64 = c.levels.iter().skip(1).sum();
         if c.levels.is_empty() {
-            c.levels.push(Level::default());
+            c.levels.push(0);
         }
-        c.levels[0].time = (now - from).as_ps().saturating_sub(busy);
+        c.levels[0] = (now - from).as_ps().saturating_sub(busy);
         c
     }
 }

@@ -21,7 +21,7 @@ mod world;
 
 pub use app::{Action, App, AppCx};
 pub use builder::{BuildError, FlowDef, LinkDef, NodeId, WorldBuilder};
-pub use counters::{FlowCounters, Level, Occupancy, PortCounters};
+pub use counters::{FlowCounters, Occupancy, PortCounters};
 pub use endpoint::{Cx, ENDLESS, Endpoint, FlowView, Out, TIMERS, TimerId, Timers};
 pub use hist::{Hist, Tally};
 pub use observe::{DequeueEvent, DropEvent, EnqueueEvent, HopEvent, Observer, ReceiveEvent, SendEvent};

@@ -180,9 +180,9 @@ fn occupancy_obeys_littles_law() {
     w.settle(&mut ());
     let c = w.port(PortId(0)).counters();
     let o = c.occupancy.close(Time::ZERO, w.now());
-    let total: u64 = o.levels.iter().map(|l| l.time).sum();
+    let total: u64 = o.levels.iter().sum();
     assert_eq!(total, w.now().as_ps());
-    let area: f64 = o.levels.iter().enumerate().map(|(n, l)| n as f64 * l.time as f64).sum();
+    let area: f64 = o.levels.iter().enumerate().map(|(n, &t)| n as f64 * t as f64).sum();
     let waited = c.waits.mean() * c.waits.n as f64;
     assert!(o.levels.len() > 50, "the queue was used");
     // What still waits has entered the area but not the waits.

@@ -82,16 +82,16 @@ fn lost(c: &FlowCounters) -> f64 {
 impl LinkSubject {
     fn queue_moment(&self, power: i32) -> f64 {
         let levels = &self.occupancy.levels;
-        let total: u64 = levels.iter().map(|l| l.time).sum();
-        let sum: f64 = levels.iter().enumerate().map(|(n, l)| (n as f64).powi(power) * l.time as f64).sum();
+        let total: u64 = levels.iter().sum();
+        let sum: f64 = levels.iter().enumerate().map(|(n, &t)| (n as f64).powi(power) * t as f64).sum();
         ratio(sum, total as f64)
     }
     /// The smallest length that the queue did not exceed for a share `q` of the time.
     fn queue_quantile(&self, q: f64) -> usize {
         let levels = &self.occupancy.levels;
-        let mut left = q * levels.iter().map(|l| l.time).sum::<u64>() as f64;
-        for (n, l) in levels.iter().enumerate() {
-            left -= l.time as f64;
+        let mut left = q * levels.iter().sum::<u64>() as f64;
+        for (n, &t) in levels.iter().enumerate() {
+            left -= t as f64;
             if left <= 0.0 {
                 return n;
             }
@@ -101,9 +101,9 @@ impl LinkSubject {
     fn byte_mean(&self) -> f64 {
         self.occupancy.byte_area as f64 / (self.span * S)
     }
-    /// The mean number of bytes at that length: exact where all packets have one size.
+    /// The quantile in packets times the mean size of a waiting packet: exact where all packets have one size.
     fn byte_quantile(&self, q: f64) -> f64 {
-        self.occupancy.levels.get(self.queue_quantile(q)).map_or(0.0, |l| l.mean_bytes())
+        self.queue_quantile(q) as f64 * ratio(self.byte_mean(), self.queue_moment(1))
     }
     fn drops(&self, why: Why) -> f64 {
         self.c.drops[why as usize] as f64
@@ -166,12 +166,12 @@ metrics! { LINK_METRICS: LinkSubject {
     "queue_p50" ["packets"] "median over time of the number waiting", "Length the queue does not exceed half of the time.", "RFC 7928 section 2" => |s| s.queue_quantile(0.50) as f64;
     "queue_p95" ["packets"] "95th percentile over time", "Length exceeded 5 % of the time.", "RFC 7928 section 2" => |s| s.queue_quantile(0.95) as f64;
     "queue_p99" ["packets"] "99th percentile over time", "Length exceeded 1 % of the time.", "RFC 7928 section 2" => |s| s.queue_quantile(0.99) as f64;
-    "queue_max" ["packets"] "largest number waiting", "Longest queue.", "RFC 7928 section 2" => |s| s.occupancy.levels.iter().rposition(|l| l.time > 0).unwrap_or(0) as f64;
+    "queue_max" ["packets"] "largest number waiting", "Longest queue.", "RFC 7928 section 2" => |s| s.occupancy.levels.iter().rposition(|&t| t > 0).unwrap_or(0) as f64;
     "queue_bytes_mean" ["byte"] "time average of the bytes waiting", "Mean backlog.", "RFC 7928 section 2" => |s| s.byte_mean();
     "queue_bytes_std" ["byte"] "standard deviation over time of the bytes waiting", "Spread of the backlog.", "RFC 7928 section 2" => |s| { let m = s.byte_mean(); (s.occupancy.byte_squares as f64 / (s.span * S) - m * m).max(0.0).sqrt() };
-    "queue_bytes_p50" ["byte"] "mean bytes waiting at the median over time of the queue length in packets", "Backlog not exceeded half of the time.", "RFC 7928 section 2" => |s| s.byte_quantile(0.50);
-    "queue_bytes_p95" ["byte"] "mean bytes waiting at the 95th percentile of the queue length in packets", "Backlog exceeded 5 % of the time.", "RFC 7928 section 2" => |s| s.byte_quantile(0.95);
-    "queue_bytes_p99" ["byte"] "mean bytes waiting at the 99th percentile of the queue length in packets", "Backlog exceeded 1 % of the time.", "RFC 7928 section 2" => |s| s.byte_quantile(0.99);
+    "queue_bytes_p50" ["byte"] "queue_p50 * queue_bytes_mean / queue_mean", "Backlog not exceeded half of the time.", "RFC 7928 section 2" => |s| s.byte_quantile(0.50);
+    "queue_bytes_p95" ["byte"] "queue_p95 * queue_bytes_mean / queue_mean", "Backlog exceeded 5 % of the time.", "RFC 7928 section 2" => |s| s.byte_quantile(0.95);
+    "queue_bytes_p99" ["byte"] "queue_p99 * queue_bytes_mean / queue_mean", "Backlog exceeded 1 % of the time.", "RFC 7928 section 2" => |s| s.byte_quantile(0.99);
     "queue_bytes_max" ["byte"] "largest number of bytes waiting", "Largest backlog.", "RFC 7928 section 2" => |s| s.occupancy.max_bytes as f64;
     "sojourn_mean" ["s"] "mean of (start of transmission - arrival at the queue)", "Waiting time in the queue of packets that were sent, those that did not wait included.", "RFC 8289 section 3" => |s| secs(s.waits.mean());
     "sojourn_std" ["s"] "population standard deviation of the waiting time", "Spread of the waiting time.", "RFC 8289 section 3" => |s| secs(s.waits.std());
