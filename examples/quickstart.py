@@ -1,4 +1,4 @@
-"""Two NewReno flows through a bottleneck: how well do they use it, and what does a larger buffer cost?
+"""Two TCP flows through a bottleneck: how well do they use it, and what does a larger buffer cost?
 
 Run it with: python examples/quickstart.py
 """
@@ -11,7 +11,7 @@ def network(buffer: str) -> fl.Network:
     net = fl.Network(duration="60s", warmup="10s", sample="20ms", name=f"buffer {buffer}")
     bottleneck = {"rate": "10Mbit/s", "delay": "20ms", "queue": {"droptail": {"limit": buffer}}}
     net.dumbbell(pairs=2, access={"rate": "100Mbit/s", "delay": "1ms"}, bottleneck=bottleneck)
-    return net.flow("tcp", "s{i}", "d{i}", count=2, spread="200ms", tcp="newreno")
+    return net.flow("tcp", "s{i}", "d{i}", count=2, spread="200ms", tcp="sack")
 
 
 if __name__ == "__main__":

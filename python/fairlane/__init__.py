@@ -10,7 +10,7 @@ Ten lines to a result::
         access={"rate": "100Mbit/s", "delay": "1ms"},
         bottleneck={"rate": "10Mbit/s", "delay": "20ms", "queue": {"droptail": {"limit": "50p"}}},
     )
-    net.flow("tcp", "s{i}", "d{i}", count=2, tcp="newreno")
+    net.flow("tcp", "s{i}", "d{i}", count=2, spread="200ms", tcp="sack")
     result = net.run(seeds="1..5")
     print(result.value("utilisation", link="bottleneck"))
 """

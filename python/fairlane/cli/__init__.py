@@ -58,6 +58,9 @@ def _invoke(argv: list[str] | None) -> int:
         return BAD_INPUT
     except BrokenPipeError:
         raise
+    except ImportError as e:
+        _say(str(e))
+        return BAD_INPUT
     except MemoryError:
         _say("out of memory: use fewer --threads, a coarser sample or fewer flows")
         return BAD_INPUT

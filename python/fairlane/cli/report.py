@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MAX_ROWS = 24
 MAX_LINKS = 12
 _FLOWS = ("goodput", "share", "delay_mean", "delay_p95", "rtt_mean", "loss", "retransmits", "timeouts", "completion_time")
-_LINKS = ("utilisation", "throughput", "queue_mean", "queue_max", "sojourn_mean", "sojourn_p95", "drops", "marks", "loss")
+_LINKS = ("utilisation", "queue_mean", "queue_max", "sojourn_mean", "sojourn_p95", "drops", "marks", "loss")
 _PERCENT = ("utilisation", "loss", "share", "jain", "worst_share")
 
 
@@ -83,7 +83,7 @@ def _links(result: Result) -> Any:
 
     def busy(per: dict[str, Interval]) -> bool:
         drops, waiting, used = weight(per)
-        return drops > 0 or waiting > 0.5 or used > 0.5
+        return drops > 0 or waiting > 0.5 or used > 0.9
 
     weights = sorted((weight(per) for _, per in intervals(result, "links")), reverse=True)
     least = weights[min(MAX_LINKS, len(weights)) - 1]
