@@ -230,3 +230,20 @@ def test_the_terminal_shows_tables_and_verdicts(quick):
     quick.print(Console(file=text, width=110))
     for word in ("table3", "9687.62", "S21", "holds", "index.html"):
         assert word in text.getvalue()
+
+
+def test_the_scenario_file_is_the_cell_it_says():
+    from fairlane import _core
+
+    paper = papers.load("sarma2013")
+    alone = json.loads(_core.resolve((paper.folder / "lan.toml").read_text("utf-8"), "lan.toml", "toml", []))
+    cell = json.loads(_core.resolve(json.dumps(paper.topology()), "cell.json", "json", []))
+    assert alone == cell
+
+
+@pytest.mark.parametrize("only", ["fig2", "bdp,fig1", ["table1"]])
+def test_every_part_can_be_made_alone(tmp_path, only):
+    r = papers.reproduce("sarma2013", only=only, out=tmp_path, seeds=[1])
+    assert r.page.exists()
+    assert r.page.with_suffix(".json").exists()
+    assert not (tmp_path / "index.html").exists()

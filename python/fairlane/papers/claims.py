@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType
@@ -228,23 +228,22 @@ def read_claims(path: Path) -> list[Claim]:
     ]
 
 
-def judge(claim: Claim, tables: Tables, resamples: Sequence[Tables] = (), causes: Mapping[str, str] | None = None) -> Judged:
+def judge(claim: Claim, tables: Tables, resamples: Sequence[Tables] = ()) -> Judged:
     """Evaluates a claim on the means and on resampled replications (bootstrap); the verdict needs `SURE` of them on one side."""
     outcome = claim.check.outcome(tables)
-    cause = (causes or {}).get(claim.id, "")
     if outcome == "no-data":
-        return Judged(claim, "undecided", outcome, None, "a table or a cell the check reads was not run", cause=cause)
+        return Judged(claim, "undecided", outcome, None, "a table or a cell the check reads was not run")
     comparisons = claim.check.comparisons(tables)
     if not resamples:
-        return Judged(claim, outcome, outcome, None, "evaluated on single runs", comparisons, cause)
+        return Judged(claim, outcome, outcome, None, "evaluated on single runs", comparisons)
     held = sum(claim.check.outcome(t) == "holds" for t in resamples)
     support = held / len(resamples)
     if outcome == "holds" and support >= SURE:
-        return Judged(claim, "holds", outcome, support, f"holds in {_share(support)} of the resampled replications", comparisons, cause)
+        return Judged(claim, "holds", outcome, support, f"holds in {_share(support)} of the resampled replications", comparisons)
     if outcome == "fails" and support <= 1 - SURE:
-        return Judged(claim, "fails", outcome, support, f"fails in {_share(1 - support)} of the resampled replications", comparisons, cause)
+        return Judged(claim, "fails", outcome, support, f"fails in {_share(1 - support)} of the resampled replications", comparisons)
     reason = f"the replications do not settle it: {outcome} on the means, holds in {_share(support)} of the resampled replications"
-    return Judged(claim, "undecided", outcome, support, reason, comparisons, cause)
+    return Judged(claim, "undecided", outcome, support, reason, comparisons)
 
 
 def _share(x: float) -> str:

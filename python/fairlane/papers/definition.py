@@ -217,11 +217,11 @@ class Paper:
         """The scenario whose topology is drawn at the top of the page."""
         return self.cells()[0].tree(1)
 
-    def findings(self, results: Results) -> list[str]:
-        """Sentences with our numbers for the summary at the top of the page."""
+    def findings(self, results: Results, others: Mapping[str, Results]) -> list[str]:
+        """Sentences with our numbers for the summary at the top of the page; `others`: results with each alternative, by its name."""
         return []
 
-    def causes(self, results: Results) -> Mapping[str, str]:
+    def causes(self, results: Results, others: Mapping[str, Results]) -> Mapping[str, str]:
         """Why a claim comes out as it does, where that needs saying: with the numbers of the runs that show it."""
         return {}
 

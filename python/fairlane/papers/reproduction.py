@@ -32,6 +32,7 @@ class Shift:
 
     alternative: Alternative
     values: list[float]
+    results: Results
     changed: list[tuple[str, str, str]]
     """Claims with another outcome on the means: id, outcome here, outcome with the alternative."""
 
@@ -182,17 +183,23 @@ def run_reproduction(
     results, warnings, hops = _measured(paper, runner, cells, chosen, progress, (0.0, ends[0]))
     built = {e.id: e.build(results) for e in selected}
     tables = _tables(paper, built, results)
-    claims = _judged(paper, selected, partial, tables, results)
+    claims = _judged(paper, selected, partial, tables)
     columns = paper.sensitivity_columns()
     shifts = []
     for i, a in enumerate(alternatives):
         other, _, more = _measured(paper, runner, a.cells(), few, progress, (ends[i], ends[i + 1]))
         hops += more
-        shifts.append(Shift(a, [other.mean(c.quantity, **c.factors) for c in columns], _changed(paper, claims, other)))
+        values = [other.mean(c.quantity, **c.factors) for c in columns]
+        shifts.append(Shift(a, values, other, _changed(paper, claims, other)))
+    others = {s.alternative.name: s.results for s in shifts}
+    if {c.factors for c in results.cells} >= {c.factors for c in paper.cells()}:
+        causes = paper.causes(results, others)
+        for j in claims:
+            j.cause = causes.get(j.claim.id, "")
     base = [results.mean(c.quantity, **c.factors) for c in columns] if shifts else []
     r = Reproduction(
         paper, folder, folder / ("index.html" if not partial else f"{'-'.join(e.id for e in selected)}.html"), quick, partial, chosen,
-        [(e, built[e.id]) for e in selected], claims, results, shifts, base, warnings, [] if partial else paper.findings(results),
+        [(e, built[e.id]) for e in selected], claims, results, shifts, base, warnings, [] if partial else paper.findings(results, others),
         runner.fresh + runner.reused, runner.reused, time.perf_counter() - began, runner.cpu_s, hops, _core.version(),
     )  # fmt: skip
     if progress is not None:
@@ -207,14 +214,12 @@ def _seeds(paper: Paper, quick: bool, seeds: int | str | Iterable[int] | None) -
     return parse_seeds(seeds)
 
 
-def _judged(paper: Paper, selected: Sequence[Experiment], partial: bool, tables: Mapping[str, list[Row]], results: Results) -> list[Judged]:
+def _judged(paper: Paper, selected: Sequence[Experiment], partial: bool, tables: Mapping[str, list[Row]]) -> list[Judged]:
     shown = {f"{paper.key}/{e.id}" for e in selected}
     claims: list[Claim] = read_claims(paper.folder / "claims.toml")
     claims = [c for c in claims if not partial or shown & set(c.experiments)]
     means, copies = tables_of(tables), resampled(tables, RESAMPLES)
-    complete = {c.factors for c in results.cells} >= {c.factors for c in paper.cells()}
-    causes = paper.causes(results) if complete else {}
-    return [judge(c, means, copies, causes) for c in claims]
+    return [judge(c, means, copies) for c in claims]
 
 
 def _changed(paper: Paper, claims: Sequence[Judged], other: Results) -> list[tuple[str, str, str]]:

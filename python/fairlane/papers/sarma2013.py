@@ -39,6 +39,8 @@ LABELS = {
     35: "highly congested",
     50: "highly congested",
 }
+ROOMY = "RED with DropTail's buffer, 75 kbyte"
+"""The alternative that the findings quote."""
 Change = Callable[[Tree], None]
 
 # Cells whose printed value contradicts another number; the number is that of the list in paper.toml.
@@ -356,6 +358,7 @@ class Sarma2013(Paper):
             of("TCP window unlimited", "what a modern host would have", tcp(window="10000p")),
             of("TCP NewReno", "the agent many studies of the time used", tcp(cc="newreno")),
             of("queue limit 15", "a smaller buffer on every link", both),
+            of(ROOMY, "150 x 500 byte: how much of RED's losses is its small buffer", queue("red", limit="150p")),
             of("RED counted in packets, 5 to 15", "the classic setting before ns-2.34's automatic one", packets),
             of("all starts at exactly 0", "what the paper seems to have done; one run says it all for DropTail", starts("0s")),
             of("starts spread over 1 s", "clients that do not know of one another", starts("1s")),
@@ -380,10 +383,10 @@ class Sarma2013(Paper):
             c("loss, shared DropTail 10", "packet_loss_rate", "%", {"clients": 10, "queue": "DropTail", "traffic": "TCP-UDP"}, 0.7016),
         ]
 
-    def findings(self, results: Results) -> list[str]:
+    def findings(self, results: Results, others: Mapping[str, Results]) -> list[str]:
         """See `sarma2013_text`."""
-        return findings(results)
+        return findings(results, others.get(ROOMY))
 
-    def causes(self, results: Results) -> Mapping[str, str]:
+    def causes(self, results: Results, others: Mapping[str, Results]) -> Mapping[str, str]:
         """See `sarma2013_text`."""
-        return causes(results)
+        return causes(results, others.get(ROOMY))

@@ -56,9 +56,18 @@ def _section(r: Reproduction, e: Any, b: Built) -> dict[str, Any]:
     names = list(dict.fromkeys(k for row in rows for k, _ in row.factors))
     return {
         "id": e.id, "setup": e.id == r.paper.words.get("topology"), "full_id": f"{r.paper.key}/{e.id}",
-        "title": e.title, "text": e.text, "built": b, "rho": b.comparison.rank_correlation(),
+        "title": e.title, "text": e.text, "built": b, "rho": b.comparison.rank_correlation(), "apart": _apart(rows),
         "table": _table(rows, b.group_by, names) if b.show_table else None, "more": _table(b.more, b.group_by, names) if b.more else None,
     }  # fmt: skip
+
+
+def _apart(rows: list[Compared]) -> str:
+    """The cell in which we are farthest from the other simulator."""
+    both = [(row.ours / row.peer - 1, row) for row in rows if row.ours is not None and row.peer]
+    if not both:
+        return ""
+    apart, row = max(both, key=lambda x: abs(x[0]))
+    return f"{100 * apart:+.1f} % ({', '.join(x for _, x in row.factors)})".replace("-", "−", 1)
 
 
 def _table(rows: list[Compared], group_by: tuple[str, ...], names: list[str]) -> dict[str, Any]:
