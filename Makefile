@@ -2,8 +2,7 @@
 #   make demo    build, then reproduce the LAN study (leaves .venv/bin/fairlane)
 #   make test    all Rust and Python tests
 #   make bench   the benchmark set P1-P6
-#   make lint    formatting and lints of both languages
-#   make check   generated files and the layer graph are as the sources say
+#   make lint    formatting and lints of both languages; generated files and the layer graph are as the sources say
 #   make docs    generated reference pages and the API documentation of the crates
 #   make clean   removes .venv, build products and results
 # VENV=folder and PYTHON=interpreter choose others than .venv and the first Python >= 3.11 found.
@@ -23,7 +22,7 @@ export MPLBACKEND := Agg
 
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.toml $(wildcard Cargo.lock) .cargo/config.toml
 
-.PHONY: all build demo test bench lint check docs clean missing
+.PHONY: all build demo test bench lint docs clean missing
 .DELETE_ON_ERROR:
 
 all: build
@@ -47,8 +46,6 @@ lint: $(VENV)/.dev
 	cargo clippy --workspace --all-targets -- -D warnings
 	$(PY) -m ruff format --check python tests examples
 	$(PY) -m ruff check python tests examples
-
-check: $(VENV)/.made
 	cargo dev check
 	cargo dev arrows
 
