@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import json
 import random
+import re
+import shutil
+import subprocess
 
 import pytest
 
@@ -247,3 +250,20 @@ def test_every_part_can_be_made_alone(tmp_path, only):
     assert r.page.exists()
     assert r.page.with_suffix(".json").exists()
     assert not (tmp_path / "index.html").exists()
+
+
+BROWSER = next((b for b in ("chromium", "chromium-browser", "google-chrome") if shutil.which(b)), None)
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
+@pytest.mark.parametrize("width", [390, 1200])
+def test_a_browser_shows_the_page_without_sideways_scrolling(quick, tmp_path, width):
+    count = "document.querySelectorAll('svg').length"
+    probe = "<script>document.title = `${document.documentElement.scrollWidth} of ${innerWidth}, ${" + count + "}`</script>"
+    page = tmp_path / "page.html"
+    page.write_text(quick.page.read_text("utf-8").replace("</body>", probe + "</body>"), "utf-8")
+    options = ["--headless=new", "--no-sandbox", "--disable-gpu", f"--window-size={width},900", f"--user-data-dir={tmp_path / 'profile'}"]
+    done = subprocess.run([BROWSER, *options, "--dump-dom", page.as_uri()], capture_output=True, text=True, timeout=60, check=True)
+    wide, window, drawings = (int(x) for x in re.search(r"<title>(\d+) of (\d+), (\d+)</title>", done.stdout).groups())
+    assert wide <= window
+    assert drawings == 13  # three panels each for figs. 3 and 5, two for figs. 1 and 4, one for figs. 2, 6 and 7
