@@ -128,6 +128,12 @@ def test_explain_shows_unit_default_range_and_source():
         assert word in out
 
 
+def test_lists():
+    assert "queue: droptail, red" in fairlane("explain").stdout
+    assert "droptail" in document("explain", "--json")["queue"]
+    assert "sarma2013" in fairlane("reproduce").stdout.split()
+
+
 @pytest.mark.parametrize("which", ["scenario", "run", "bench"])
 def test_schemas_are_schemas(which):
     schema = document("schema", which)

@@ -55,6 +55,19 @@ def scenario_schema() -> dict[str, Any]:
     return json.loads(_core.schema())
 
 
+def contents() -> dict[str, list[str]]:
+    """Every name that can be explained, by kind."""
+    out: dict[str, list[str]] = {}
+    for entry in registry():
+        out.setdefault(entry["kind"], []).append(entry["name"])
+    for preset in presets():
+        out.setdefault(f"preset of {preset['algorithm']}", []).append(preset["name"])
+    for metric in metrics():
+        out.setdefault(f"metric of {metric.table}", []).append(metric.name)
+    out["setting"] = list(scenario_schema().get("properties", {}))
+    return out
+
+
 def explain(name: str) -> list[Entry]:
     """Everything called `name`, or the value at a path such as `links.bottleneck.queue.red.min`."""
     wanted = name.strip().lower()

@@ -105,14 +105,22 @@ def _fine(duration: str) -> str:
 
 
 @cli.command()
-@click.argument("name")
+@click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def explain(name: str, as_json: bool) -> None:
-    """Explain an algorithm, a parameter, a metric, a preset (red, red.min, goodput, ns2) or a path (links.x.queue)."""
+def explain(name: str | None, as_json: bool) -> None:
+    """Explain an algorithm, a parameter, a metric, a preset (red, red.min, goodput, ns2) or a path (links.x.queue).
+
+    Without NAME: list everything that can be explained.
+    """
     from dataclasses import asdict
 
+    from ..reference import contents
     from ..reference import explain as look_up
 
+    if name is None:
+        names = contents()
+        emit_json(names) if as_json else emit("\n".join(f"{kind}: {', '.join(of_kind)}" for kind, of_kind in names.items()))
+        return
     entries = look_up(name)
     if as_json:
         emit_json([asdict(e) for e in entries])
@@ -132,15 +140,20 @@ def schema(which: str) -> None:
 
 
 @cli.command()
-@click.argument("key")
+@click.argument("key", required=False)
 @click.option("--only", metavar="ID", help="One table, figure or claim, such as table3.")
 @click.option("--quick", is_flag=True, help="Fewer and shorter runs: to see that it works.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--out", metavar="DIR", help="Where pages, figures and tables go (default: results/KEY).")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
-def reproduce(key: str, only: str | None, quick: bool, as_json: bool, out: str | None, quiet: bool) -> None:
-    """Reproduce a published study, side by side with its numbers (sarma2013)."""
+def reproduce(key: str | None, only: str | None, quick: bool, as_json: bool, out: str | None, quiet: bool) -> None:
+    """Reproduce a published study, side by side with its numbers. Without KEY: list the studies."""
+    from ..papers import keys
     from ..papers import reproduce as study
+
+    if key is None:
+        emit_json(keys()) if as_json else emit("\n".join(keys()))
+        return
 
     folder = Path(out) if out is not None else Path("results") / key
     with step_bar(key, quiet=quiet or as_json) as progress:
