@@ -75,9 +75,9 @@ pub trait EventQueue: Clone + Send {
     fn push(&mut self, time: Time, slot: Slot);
     /// Takes the earliest event if it is not after `last`.
     fn pop_until(&mut self, last: Time) -> Option<(Time, Slot)>;
-    /// A guess at the slot whose event comes `k` events after the next one, for fetching its memory early; never for results.
+    /// A guess at the event that comes `k` events after the next one, for fetching its memory early; never for results.
     #[inline]
-    fn upcoming(&self, k: usize) -> Option<Slot> {
+    fn upcoming(&self, k: usize) -> Option<(Time, Slot)> {
         let _ = k;
         None
     }

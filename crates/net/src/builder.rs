@@ -3,6 +3,7 @@
 use crate::app::App;
 use crate::counters::FlowCounters;
 use crate::endpoint::{FlowView, Timers};
+use crate::order::{Order, Turn};
 use crate::packet::{Arena, FlowId, Proto};
 use crate::path::{END, Path};
 use crate::port::{Impair, Port, PortId};
@@ -203,16 +204,24 @@ impl<P: Plugs> WorldBuilder<P> {
             next += n as u32;
             first
         };
-        let slots = Slots { endpoints: block(endpoints.len()), hosts: block(hosts.len()), clocks: block(clocks.len()), sampler: block(1) };
-        let mut events = H::with_slots(next as usize);
+        let slots = Slots {
+            endpoints: block(endpoints.len()),
+            hosts: block(hosts.len()),
+            clocks: block(clocks.len()),
+            sampler: block(1),
+            order: Order::new(next as usize),
+        };
+        let order = slots.order;
+        let mut events = H::with_slots(order.numbers());
+        let mut push = |time, slot, turn| events.push(time, order.number(time, slot, turn));
         for (i, host) in hosts.iter().enumerate().filter(|(_, h)| h.wake != Time::MAX) {
-            events.push(host.wake, slots.hosts + i as u32);
+            push(host.wake, slots.hosts + i as u32, Turn::Act);
         }
         for i in 0..clocks.len() as u32 {
-            events.push(Time::ZERO, slots.clocks + i);
+            push(Time::ZERO, slots.clocks + i, Turn::Act);
         }
         let sampler = sample.map(|(step, watched)| {
-            events.push(Time::ZERO, slots.sampler);
+            push(Time::ZERO, slots.sampler, Turn::Look);
             Sampler::new(step, watched)
         });
         Ok(World {

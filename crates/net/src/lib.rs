@@ -9,6 +9,7 @@ mod counters;
 mod endpoint;
 mod hist;
 mod observe;
+mod order;
 mod packet;
 mod path;
 mod port;

@@ -1,6 +1,7 @@
 //! Ports, links and the packets on them: what happens between two endpoints.
 
 use crate::observe::{DequeueEvent, DropEvent, EnqueueEvent, HopEvent, Observer, SendEvent};
+use crate::order::Turn;
 use crate::packet::{Arena, Class, Proto, QPkt, Segment};
 use crate::port::{Port, PortId};
 use crate::prefetch::prefetch;
@@ -61,10 +62,17 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         self.accept(self.hops[route as usize], &mut pkt, now, obs);
     }
 
+    /// The port whose event may come `k` events from now.
+    #[inline]
+    fn upcoming(&self, k: usize) -> Option<&Port<Q>> {
+        let (time, number) = self.events.upcoming(k)?;
+        self.ports.get(self.slots.order.slot(time, number) as usize)
+    }
+
     /// Fetches what the event `k` events from now will touch first: its port.
     #[inline]
     pub(crate) fn fetch_port(&self, k: usize) {
-        if let Some(port) = self.events.upcoming(k).and_then(|s| self.ports.get(s as usize)) {
+        if let Some(port) = self.upcoming(k) {
             prefetch(port, 192);
         }
     }
@@ -72,7 +80,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     /// Fetches what comes after that, the port itself being near by now: the packet at the head, and the packet after it.
     #[inline]
     pub(crate) fn fetch_head(&self, k: usize) {
-        if let Some(head) = self.events.upcoming(k).and_then(|s| self.ports.get(s as usize)).and_then(|p| p.ring.front()) {
+        if let Some(head) = self.upcoming(k).and_then(|p| p.ring.front()) {
             prefetch(head, 64);
         }
     }
@@ -80,7 +88,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     /// Where the packet goes next: a port, which is fetched, or an endpoint with its segment, which is told.
     #[inline]
     pub(crate) fn fetch_next(&self, k: usize) -> Option<u32> {
-        let head = self.events.upcoming(k).and_then(|s| self.ports.get(s as usize)).and_then(|p| p.ring.front())?;
+        let head = self.upcoming(k).and_then(|p| p.ring.front())?;
         let next = *self.hops.get(head.hop as usize + 1)?;
         if next & END == 0 {
             prefetch(self.ports.get(next as usize)?, 192);
@@ -91,24 +99,27 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         Some(next & !END)
     }
 
-    /// The event of a port: a packet reaches the far end of the link. Returns the endpoint it has reached with `pkt`, or
-    /// [`NOWHERE`].
+    /// Adds an event.
+    #[inline]
+    pub(crate) fn push(&mut self, time: Time, slot: Slot, turn: Turn) {
+        self.events.push(time, self.slots.order.number(time, slot, turn));
+    }
+
+    /// A packet reaches the far end of the link of port `i`. Returns the endpoint it has reached with `pkt`, or [`NOWHERE`].
     #[inline]
     pub(crate) fn on_port<O: Observer>(&mut self, i: Slot, now: Time, pkt: &mut QPkt, obs: &mut O) -> u32 {
         if self.ports[i as usize].queued {
-            self.settle(i, now, obs);
+            self.settle::<O, false>(i, now, obs);
         }
         let port = &mut self.ports[i as usize];
-        match port.ring.front() {
-            Some(head) if head.at == now => *pkt = *head,
-            _ => {
-                self.arm_wake::<O>(i);
-                return NOWHERE;
-            }
-        }
+        // The head of a ring always has exactly one event.
+        let Some(&head) = port.ring.front() else { return NOWHERE };
+        debug_assert!(head.at == now);
+        *pkt = head;
         port.ring.advance();
         if let Some(next) = port.ring.front() {
-            self.events.push(next.at, i);
+            let at = next.at;
+            self.push(at, i, Turn::Act);
         } else if port.queued && !O::ON {
             self.arm_wake::<O>(i);
         }
@@ -119,6 +130,14 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             return self.impaired(i, pkt, now, obs);
         }
         self.forward(i, pkt, now, obs)
+    }
+
+    /// A look at a queue that no packet on the link would cause: see [`Self::arm_wake`].
+    #[cold]
+    pub(crate) fn on_wake<O: Observer>(&mut self, i: Slot, now: Time, obs: &mut O) {
+        self.ports[i as usize].wake = Time::MAX;
+        self.settle::<O, true>(i, now, obs);
+        self.arm_wake::<O>(i);
     }
 
     /// Hands a packet that crossed link `i` to the next port, or tells which endpoint its route ends at.
@@ -193,7 +212,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     #[inline(never)]
     fn accept_busy<O: Observer>(&mut self, i: u32, pkt: &mut QPkt, now: Time, obs: &mut O) {
         if self.ports[i as usize].queued {
-            self.settle(i, now, obs);
+            self.settle::<O, false>(i, now, obs);
             let port = &self.ports[i as usize];
             if !port.queued && port.busy_until <= now {
                 return self.accept(i, pkt, now, obs);
@@ -239,18 +258,19 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         port.counters.sent_bytes += u64::from(pkt.len);
         port.busy_until = start + port.tx_time(pkt.len);
         let at = port.busy_until + port.delay;
-        if port.ring.is_empty() {
-            self.events.push(at, i);
-        }
+        let empty = port.ring.is_empty();
         port.ring.push(QPkt { at, ..*pkt });
+        if empty {
+            self.push(at, i, Turn::Act);
+        }
     }
 
-    /// Carries out the departures due at port `i` by `now`, each at its own time.
-    pub(crate) fn settle<O: Observer>(&mut self, i: u32, now: Time, obs: &mut O) {
+    /// Carries out the departures due at port `i` before `now`, each at its own time; with `AT_NOW` also one due at this instant.
+    pub(crate) fn settle<O: Observer, const AT_NOW: bool>(&mut self, i: u32, now: Time, obs: &mut O) {
         loop {
             let port = &mut self.ports[i as usize];
             let start = port.next_start();
-            if !port.queued || start > now {
+            if !port.queued || start > now || (start == now && !AT_NOW) {
                 return;
             }
             let mut cx = QCx { now: start, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
@@ -271,9 +291,9 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     }
 
     /// Settles every port.
-    pub(crate) fn settle_all<O: Observer>(&mut self, now: Time, obs: &mut O) {
+    pub(crate) fn settle_all<O: Observer, const AT_NOW: bool>(&mut self, now: Time, obs: &mut O) {
         for i in 0..self.ports.len() as u32 {
-            self.settle(i, now, obs);
+            self.settle::<O, AT_NOW>(i, now, obs);
         }
     }
 
@@ -286,27 +306,26 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             return;
         }
         let start = port.next_start().max(self.now);
-        // A wake-up of the past has been carried out; of the present, it may have been.
-        if start < port.wake || port.wake <= self.now {
+        if start < port.wake {
             port.wake = start;
-            self.events.push(start, i);
+            self.push(start, i, Turn::Depart);
         }
     }
 
     /// The timer of a queue discipline.
     pub(crate) fn on_clock<O: Observer>(&mut self, i: u32, slot: Slot, now: Time, obs: &mut O) {
-        self.settle(i, now, obs);
+        self.settle::<O, false>(i, now, obs);
         let port = &mut self.ports[i as usize];
         let mut cx = QCx { now, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
         let next = port.qdisc.on_timer(&mut cx);
-        if let Some(t) = next.filter(|&t| t > now) {
-            self.events.push(t, slot);
-        }
         if !self.drops.is_empty() {
             let level = port.qdisc.backlog();
             port.counters.occupancy.change(now, level);
             port.queued = level.pkts > 0;
             self.take_drops(i, now, obs);
+        }
+        if let Some(t) = next.filter(|&t| t > now) {
+            self.push(t, slot, Turn::Act);
         }
     }
 

@@ -4,6 +4,7 @@ use crate::app::{Action, App, AppCx};
 use crate::counters::FlowCounters;
 use crate::endpoint::{Cx, Endpoint, FlowView, Out, Timers};
 use crate::observe::{Observer, ReceiveEvent};
+use crate::order::{Order, Turn};
 use crate::packet::{FlowId, Proto, QPkt};
 use crate::path::{END, NOWHERE, Path};
 use crate::port::{Port, PortId};
@@ -97,12 +98,13 @@ pub struct World<P: Plugs, H: EventQueue = QuadHeap> {
 }
 
 /// First slot of each kind of event source, in the order of ties.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Slots {
     pub(crate) endpoints: Slot,
     pub(crate) hosts: Slot,
     pub(crate) clocks: Slot,
     pub(crate) sampler: Slot,
+    pub(crate) order: Order,
 }
 
 impl<P: Plugs, H: EventQueue> World<P, H> {
@@ -111,14 +113,19 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         let slots = self.path.slots;
         let mut pkt = QPkt::BLANK;
         for done in 0..budget {
-            let Some((now, slot)) = self.path.events.pop_until(until) else {
+            let Some((now, number)) = self.path.events.pop_until(until) else {
                 self.events_run += done;
                 self.path.now = until;
                 return true;
             };
             self.path.now = now;
             self.look_ahead();
+            let slot = slots.order.slot(now, number);
             if slot < slots.endpoints {
+                if slots.order.departs(number) {
+                    self.path.on_wake(slot, now, obs);
+                    continue;
+                }
                 let ep = self.path.on_port(slot, now, &mut pkt, obs);
                 if ep != NOWHERE {
                     self.receive(ep, &pkt, now, obs);
@@ -193,7 +200,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         let next = side.timers.next();
         if next < side.armed {
             side.armed = next;
-            self.path.events.push(next, self.path.slots.endpoints + ep);
+            self.path.push(next, self.path.slots.endpoints + ep, Turn::Act);
         }
         let (route, proto) = (side.route, side.proto);
         for i in 0..self.out.len() {
@@ -237,7 +244,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         let next = side.timers.next();
         if next < side.armed {
             side.armed = next;
-            self.path.events.push(next, self.path.slots.endpoints + ep);
+            self.path.push(next, self.path.slots.endpoints + ep, Turn::Act);
         }
     }
 
@@ -251,7 +258,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
             self.with_app(app, now, obs, |a, cx| a.on_wake(cx));
         } else if host.wake < host.armed {
             host.armed = host.wake;
-            self.path.events.push(host.wake, self.path.slots.hosts + app as u32);
+            self.path.push(host.wake, self.path.slots.hosts + app as u32, Turn::Act);
         }
     }
 
@@ -262,7 +269,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         call(&mut host.app, &mut AppCx { now, rng: &mut host.rng, actions: &mut actions, wake: &mut host.wake });
         if host.wake < host.armed {
             host.armed = host.wake.max(now);
-            self.path.events.push(host.armed, self.path.slots.hosts + app as u32);
+            self.path.push(host.armed, self.path.slots.hosts + app as u32, Turn::Act);
         }
         for (flow, action) in actions.drain(..) {
             self.act(flow, action, now, obs);
@@ -298,18 +305,18 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
     }
 
     fn on_sample<O: Observer>(&mut self, now: Time, obs: &mut O) {
-        self.path.settle_all(now, obs);
+        self.path.settle_all::<O, true>(now, obs);
         if let Some(s) = &mut self.sampler {
             let endpoints = &self.endpoints;
             let next = s.record(now, self.path.flows.iter(), |f| endpoints[2 * f].view(), &self.path.ports);
-            self.path.events.push(next, self.path.slots.sampler);
+            self.path.push(next, self.path.slots.sampler, Turn::Look);
         }
     }
 
     /// Forgets what was counted so far (the warm-up); the state stays.
-    pub fn reset_counters(&mut self, obs: &mut impl Observer) {
+    pub fn reset_counters<O: Observer>(&mut self, obs: &mut O) {
         let now = self.path.now;
-        self.path.settle_all(now, obs);
+        self.path.settle_all::<O, true>(now, obs);
         self.reset_at = now;
         self.path.hops_before_reset = self.packet_hops();
         for port in &mut self.path.ports {
@@ -325,8 +332,8 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
     }
 
     /// Carries out every departure due by now, so that counters and backlogs speak of this instant.
-    pub fn settle(&mut self, obs: &mut impl Observer) {
-        self.path.settle_all(self.path.now, obs);
+    pub fn settle<O: Observer>(&mut self, obs: &mut O) {
+        self.path.settle_all::<O, true>(self.path.now, obs);
     }
 
     /// The present.

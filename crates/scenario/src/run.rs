@@ -168,7 +168,7 @@ impl QueueKind {
         if std::env::var("FLQ").is_ok_and(|v| v == "w") {
             return Self::Wheel;
         }
-        match (fits_64_bits(slots, Time::ZERO + scenario.duration), slots) {
+        match (fits_64_bits(4 * slots, Time::ZERO + scenario.duration), slots) {
             (false, _) => Self::Wide,
             (true, 0..2000) => Self::Heap,
             (true, _) => Self::Wheel,

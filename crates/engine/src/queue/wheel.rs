@@ -239,9 +239,9 @@ impl<K: Key> EventQueue for Wheel<K> {
     }
 
     #[inline]
-    fn upcoming(&self, k: usize) -> Option<Slot> {
-        let i = self.near.len().checked_sub(1 + k)?;
-        Some(self.near[i].slot(self.bits))
+    fn upcoming(&self, k: usize) -> Option<(Time, Slot)> {
+        let key = self.near[self.near.len().checked_sub(1 + k)?];
+        Some((key.time(self.bits), key.slot(self.bits)))
     }
 
     fn len(&self) -> usize {

@@ -1,0 +1,107 @@
+//! What comes first at one instant.
+//!
+//! Real events are never simultaneous. In a simulation with round numbers they are, all the time and in lock-step: behind a shared
+//! link the packets of all senders sit on one lattice of its transmission times. So the rule matters, and a rule that prefers low
+//! numbers would let the first sender always take the last place of a queue. Events of one instant take turns:
+//! see [`Turn`]; within a turn they are in the order of their slot numbers after these are permuted by a hash of the time, which favours nobody.
+//! The order depends on nothing but the events, so it is the same for any number of threads.
+
+use fairlane_engine::{Slot, slot_bits};
+use fairlane_units::Time;
+
+/// The turns of one instant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub(crate) enum Turn {
+    /// Arrivals, timers, applications.
+    Act = 0,
+    /// The start of a transmission, where it needs an event of its own: an arrival still finds the queue as it was.
+    Depart = 1,
+    /// Looks at the state after all that.
+    Look = 2,
+}
+
+/// Number of turns.
+const TURNS: usize = 3;
+
+/// How the events of one instant are ordered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Order {
+    bits: u32,
+    mask: Slot,
+}
+
+impl Order {
+    pub(crate) fn new(slots: usize) -> Self {
+        let bits = slot_bits(slots);
+        Self { bits, mask: (1 << bits) - 1 }
+    }
+
+    /// Numbers that events can have, for the event queue.
+    pub(crate) fn numbers(self) -> usize {
+        TURNS << self.bits
+    }
+
+    #[inline]
+    fn shuffle(self, time: Time) -> Slot {
+        // The high half of a product depends on all bits of the time (Fibonacci hashing).
+        (time.as_ps().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as Slot & self.mask
+    }
+
+    /// The number under which an event is queued.
+    #[inline]
+    pub(crate) fn number(self, time: Time, slot: Slot, turn: Turn) -> Slot {
+        (turn as Slot) << self.bits | (slot ^ self.shuffle(time))
+    }
+
+    /// The slot of a queued event.
+    #[inline]
+    pub(crate) fn slot(self, time: Time, number: Slot) -> Slot {
+        (number & self.mask) ^ self.shuffle(time)
+    }
+
+    /// Whether it is the turn of departures.
+    #[inline]
+    pub(crate) fn departs(self, number: Slot) -> bool {
+        number >> self.bits == Turn::Depart as Slot
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_come_back_and_turns_keep_their_order() {
+        let o = Order::new(1000);
+        for t in (0..200).map(|k| Time::from_ps(k * 246_400_000)) {
+            for slot in [0, 1, 511, 999] {
+                for turn in [Turn::Act, Turn::Depart, Turn::Look] {
+                    let n = o.number(t, slot, turn);
+                    assert!((n as usize) < o.numbers());
+                    assert_eq!((o.slot(t, n), o.departs(n)), (slot, turn == Turn::Depart));
+                }
+            }
+            assert!(o.number(t, 999, Turn::Act) < o.number(t, 0, Turn::Depart));
+            assert!(o.number(t, 999, Turn::Depart) < o.number(t, 0, Turn::Look));
+        }
+    }
+
+    /// On a lattice of times each of two slots is first about half of the time.
+    #[test]
+    fn nobody_is_favoured() {
+        let o = Order::new(130);
+        for (a, b) in [(0, 1), (3, 64), (17, 18), (100, 129)] {
+            for step in [246_400_000_u64, 1_232_000_000, 832_000_000, 1_000] {
+                let n = 4000_u64;
+                let first = (0..n).filter(|k| {
+                    let t = Time::from_ps(k * step);
+                    o.number(t, a, Turn::Act) < o.number(t, b, Turn::Act)
+                });
+                let share = first.count() as f64 / n as f64;
+                // Four standard deviations of a fair coin.
+                assert!((share - 0.5).abs() < 4.0 * 0.5 / (n as f64).sqrt() + 0.02, "{a} before {b} at steps of {step} ps: {share}");
+            }
+        }
+    }
+}
