@@ -81,7 +81,8 @@ class Runner:
         what = [_build_id(), seed, p.flow_columns, p.link_columns, p.network_columns, p.links, tree]
         return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()
 
-    def _one(self, number: int, job: Job) -> RunTables:
+    def _one(self, number: int, job: Job) -> tuple[RunTables, bool]:
+        """The tables of a job, and whether they were kept from before."""
         from fairlane import _core
 
         if self._stop.is_set():
@@ -90,9 +91,7 @@ class Runner:
         key = self._key(resolved, job.seed)
         path = self.cache / key[:2] / f"{key}.json"
         try:
-            tables = RunTables(**json.loads(path.read_text("utf-8")))
-            self.reused += 1
-            return tables
+            return RunTables(**json.loads(path.read_text("utf-8"))), True
         except (OSError, ValueError, TypeError):
             pass  # not run yet, or a file that is no longer whole: run it
 
@@ -111,9 +110,7 @@ class Runner:
         )  # fmt: skip
         path.parent.mkdir(parents=True, exist_ok=True)
         save_bytes(path, json.dumps(asdict(tables), separators=(",", ":")).encode())
-        self.fresh += 1
-        self.cpu_s += tables.cpu_s
-        return tables
+        return tables, False
 
     def run(self, jobs: Iterable[Job], progress: Progress | None = None, span: tuple[float, float] = (0.0, 1.0)) -> list[RunTables]:
         """Runs all jobs, in their order; `progress` is told fractions from `span`. Ctrl-C stops at once and keeps what is finished."""
@@ -121,13 +118,16 @@ class Runner:
         self._part.clear()
         done: dict[int, RunTables] = {}
         with ThreadPoolExecutor(self.threads, thread_name_prefix="replication") as pool:
-            waiting: dict[Future[RunTables], int] = {pool.submit(self._one, i, job): i for i, job in enumerate(work)}
+            waiting: dict[Future[tuple[RunTables, bool]], int] = {pool.submit(self._one, i, job): i for i, job in enumerate(work)}
             try:
                 while waiting:
                     finished, _ = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
                     for f in finished:
                         i = waiting.pop(f)
-                        done[i] = f.result()
+                        done[i], kept = f.result()
+                        self.reused += kept
+                        self.fresh += not kept
+                        self.cpu_s += 0.0 if kept else done[i].cpu_s
                         self._part.pop(i, None)
                     share = (len(done) + sum(list(self._part.values()))) / max(1, len(work))
                     label = f"{len(done)} of {len(work)} runs"
