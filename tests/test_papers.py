@@ -82,6 +82,7 @@ def test_a_verdict_waits_until_the_replications_agree():
     missing = judge(_claim('v("u", n=1) < 20'), tables, copies)
     assert (missing.verdict, missing.support) == ("undecided", None)
     assert judge(_claim('v("t", n=1) < 20'), tables, copies).comparisons[0].looked_up == ("t[1]",)
+    assert [c.true for c in Check('all(v("t", n=n) > 20 for n in [1, 2])').comparisons(tables)] == [False, False]
 
 
 def test_resampling_is_the_same_every_time_and_draws_cells_together():
@@ -132,6 +133,8 @@ def test_tables_written_are_read_back_as_they_were(tmp_path):
 def test_unknown_names_suggest_near_ones(tmp_path):
     with pytest.raises(UnknownNameError, match="sarma2013"):
         papers.reproduce("sarma2014")
+    with pytest.raises(FairlaneError, match="no experiment is named"):
+        papers.reproduce("sarma2013", only=" , ", out=tmp_path)
     with pytest.raises(UnknownNameError, match="table3"):
         papers.reproduce("sarma2013", only="tabel3", out=tmp_path)
     assert papers.keys() == ["sarma2013"]

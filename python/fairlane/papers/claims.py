@@ -155,7 +155,7 @@ class Check:
         return self._run(self._plain, tables)
 
     def comparisons(self, tables: Tables) -> list[Comparison]:
-        """The comparisons made until the outcome was known (numbers only), each with the table entries read for it."""
+        """The comparisons of numbers, each with the table entries read for it; `all` and `any` go through all their members."""
         made: list[Comparison] = []
         read: list[str] = []
 
@@ -174,7 +174,8 @@ class Check:
             read.clear()
             return true
 
-        self._run(self._watched, tables, _see=see, v=noted(tables.v), vs=noted(tables.vs), series=noted(tables.series))
+        whole = {"all": lambda xs: all(list(xs)), "any": lambda xs: any(list(xs))}
+        self._run(self._watched, tables, **whole, _see=see, v=noted(tables.v), vs=noted(tables.vs), series=noted(tables.series))
         return made
 
 

@@ -10,7 +10,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import FolderError, suggest
+from ..errors import FairlaneError, FolderError, suggest
 from ..folder import reason, save_bytes
 from ..result import parse_seeds
 from .claims import Claim, Judged, judge, read_claims
@@ -111,6 +111,8 @@ def _selected(paper: Paper, only: str | Iterable[str] | None) -> list[Experiment
     if wanted is None:
         return experiments
     known = [e.id for e in experiments]
+    if not wanted:
+        raise FairlaneError(f"no experiment is named: write one or more of {', '.join(known)}")
     for name in wanted:
         if name not in known:
             raise suggest(name, known, f"experiment of {paper.key}")
@@ -195,7 +197,7 @@ def run_reproduction(
     if {c.factors for c in results.cells} >= {c.factors for c in paper.cells()}:
         causes = paper.causes(results, others)
         for j in claims:
-            j.cause = causes.get(j.claim.id, "")
+            j.cause = causes.get(j.claim.id, "").strip()
     base = [results.mean(c.quantity, **c.factors) for c in columns] if shifts else []
     r = Reproduction(
         paper, folder, folder / ("index.html" if not partial else f"{'-'.join(e.id for e in selected)}.html"), quick, partial, chosen,

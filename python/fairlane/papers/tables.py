@@ -189,8 +189,10 @@ class Compared:
     @property
     def difference(self) -> float | None:
         """Relative difference (ours - published) / published."""
-        if self.ours is None or not self.published:
+        if self.ours is None or self.published is None:
             return None
+        if self.published == 0:
+            return 0.0 if self.ours == 0 else None
         return (self.ours - self.published) / self.published
 
     def to_json(self) -> dict[str, Any]:
