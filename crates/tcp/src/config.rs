@@ -1,6 +1,8 @@
 //! Parameters as the endpoints use them: checked, in bytes and picoseconds, shared by the flows of a group.
 
-use crate::params::{BackoffEnds, ExitWindow, IdleRestart, LossBasis, NewRenoTimer, RttSampling, SackMemory, SackPipe, Scheme, TcpParams, len_bytes};
+use crate::params::{
+    BackoffEnds, ExitWindow, IdleRestart, LossBasis, NewRenoTimer, RttSampling, SackMemory, SackPipe, Scheme, TcpParams, len_bytes,
+};
 use crate::presets::ParamsError;
 use fairlane_net::Class;
 use fairlane_units::Dur;
@@ -183,7 +185,10 @@ impl TcpConfig {
             handshake_ack: p.handshake_ack,
             fin: p.fin,
             initial_window: p.initial_window.bytes(smss),
-            initial_ssthresh: p.initial_ssthresh.or(if p.ssthresh_from_window { p.window } else { None }).map_or(u64::MAX, |w| len_bytes(w, smss)),
+            initial_ssthresh: p
+                .initial_ssthresh
+                .or(if p.ssthresh_from_window { p.window } else { None })
+                .map_or(u64::MAX, |w| len_bytes(w, smss)),
             syn_loss_ssthresh: p.syn_loss_ssthresh.map(|w| len_bytes(w, smss)),
             byte_counting: p.byte_counting,
             cwnd_validation: p.cwnd_validation,

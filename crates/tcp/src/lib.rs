@@ -20,7 +20,8 @@ pub use cc::{AnyCc, CcInfo, CcParams, CongestionControl};
 pub use config::TcpConfig;
 pub use endpoint::Tcp;
 pub use params::{
-    BackoffEnds, ExitWindow, IdleRestart, InitialWindow, LossBasis, NewRenoTimer, Preset, RttSampling, SackMemory, SackPipe, Scheme, TcpParams,
+    BackoffEnds, ExitWindow, IdleRestart, InitialWindow, LossBasis, NewRenoTimer, Preset, RttSampling, SackMemory, SackPipe, Scheme,
+    TcpParams,
 };
 pub use presets::{ParamsError, PresetInfo, presets, resolve_params};
 pub use rtt::RttEstimator;
