@@ -44,9 +44,8 @@ pub(crate) enum Phase {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) data_segments: u64,
-    pub(crate) data_bytes: u64,
-    pub(crate) retransmit_bytes: u64,
     pub(crate) acks: u64,
+    pub(crate) retransmit_bytes: u64,
     pub(crate) retransmits: u32,
     pub(crate) timeouts: u32,
     pub(crate) fast_recoveries: u32,
@@ -55,12 +54,26 @@ pub(crate) struct Counters {
 }
 
 /// One end of a TCP connection.
+///
+/// The order of the fields is that of use: what every packet touches, the receiving half, then the sending half.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Tcp<C> {
     pub(crate) cfg: Arc<TcpConfig>,
-    pub(crate) cc: C,
+    /// Oldest unacknowledged sequence number (SND.UNA).
+    pub(crate) una: u64,
+    /// Next new sequence number (SND.NXT; retransmissions go by the scoreboard).
+    pub(crate) nxt: u64,
+    /// Right edge of the peer's window (SND.UNA + SND.WND).
+    pub(crate) edge: u64,
+    /// One past the last byte written.
+    pub(crate) data_end: u64,
     pub(crate) state: State,
     pub(crate) phase: Phase,
+    /// Something arrived since the last acknowledgment went out.
+    pub(crate) heard: bool,
+    /// The window, not the data, ended the last round of sending.
+    pub(crate) cwnd_limited: bool,
     /// The application writes nothing more.
     pub(crate) closed: bool,
     /// The application closed or stopped, and all it wrote counts: completion is to be reported.
@@ -70,24 +83,22 @@ pub struct Tcp<C> {
     pub(crate) syn_lost: bool,
     /// A segment is being timed, see `timed_end`.
     pub(crate) timing: bool,
-    /// The window, not the data, ended the last round of sending.
-    pub(crate) cwnd_limited: bool,
     /// A partial acknowledgment arrived in this recovery.
     pub(crate) partial_seen: bool,
     /// The rescue retransmission of this recovery was made (RFC 6675 section 4 rule 4).
     pub(crate) rescued: bool,
     /// No acknowledgment of new data since the last timeout.
     pub(crate) silent: bool,
-    /// Oldest unacknowledged sequence number (SND.UNA).
-    pub(crate) una: u64,
-    /// Next new sequence number (SND.NXT; retransmissions go by the scoreboard).
-    pub(crate) nxt: u64,
-    /// One past the last byte written.
-    pub(crate) data_end: u64,
-    /// Right edge of the peer's window (SND.UNA + SND.WND).
-    pub(crate) edge: u64,
-    /// SND.NXT when the last loss event began (`recover` of RFC 6582, RecoveryPoint of RFC 6675).
-    pub(crate) recover: u64,
+    pub(crate) dupacks: u32,
+    pub(crate) rcv: Receiver,
+    pub(crate) cc: C,
+    pub(crate) board: Scoreboard,
+    pub(crate) rtt: RttEstimator,
+    /// Last transmission of data.
+    pub(crate) last_sent: Time,
+    pub(crate) round: u64,
+    pub(crate) round_end: u64,
+    pub(crate) count: Counters,
     /// Inflation of the window by duplicate acknowledgments.
     pub(crate) inflation: u64,
     /// What partial acknowledgments took beyond the inflation.
@@ -96,18 +107,11 @@ pub struct Tcp<C> {
     pub(crate) pipe: u64,
     /// Bytes sent by limited transmit since the last acknowledgment of new data.
     pub(crate) limited_bytes: u64,
+    /// SND.NXT when the last loss event began (`recover` of RFC 6582, RecoveryPoint of RFC 6675).
+    pub(crate) recover: u64,
     /// End of the segment being timed, and when it was sent.
     pub(crate) timed_end: u64,
     pub(crate) timed_at: Time,
-    /// Last transmission of data.
-    pub(crate) last_sent: Time,
-    pub(crate) round: u64,
-    pub(crate) round_end: u64,
-    pub(crate) dupacks: u32,
-    pub(crate) board: Scoreboard,
-    pub(crate) rtt: RttEstimator,
-    pub(crate) rcv: Receiver,
-    pub(crate) count: Counters,
 }
 
 impl Tcp<AnyCc> {
@@ -139,6 +143,7 @@ impl<C: CongestionControl> Tcp<C> {
             cc,
             state,
             phase: Phase::Open,
+            heard: false,
             closed: false,
             report: false,
             fin_sent: false,
@@ -188,6 +193,7 @@ impl<C: CongestionControl> Tcp<C> {
 
     #[inline]
     fn take_data(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
+        self.heard = true;
         let limit = self.cfg.receive_window;
         if limit != u32::MAX && seg.end() > self.rcv.nxt + u64::from(limit) {
             // RFC 9293 section 3.10.7.4: outside the window, not accepted but answered.
@@ -200,6 +206,12 @@ impl<C: CongestionControl> Tcp<C> {
             self.closed = true;
             self.transmit(self.cfg.max_burst, cx);
         }
+    }
+
+    /// An acknowledgment must go out at the end of this call.
+    pub(crate) fn owe_ack(&mut self) {
+        self.heard = true;
+        self.rcv.due = AckDue::Now;
     }
 
     #[inline]
@@ -215,6 +227,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
         let len = self.cfg.wire_len(0, seg.sack_len() as u32);
         self.count.acks += 1;
+        self.heard = false;
         self.rcv.acknowledged();
         cx.timers.cancel(TimerId::DelAck);
         cx.send(seg, len, self.cfg.class);
@@ -222,6 +235,9 @@ impl<C: CongestionControl> Tcp<C> {
 
     #[inline]
     fn acknowledge(&mut self, cx: &mut Cx<'_>) {
+        if !self.heard {
+            return;
+        }
         match self.rcv.due {
             AckDue::No => {}
             AckDue::Now => self.send_ack(cx),
@@ -257,7 +273,7 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
                     return;
                 }
                 if !self.syn_lost {
-                    self.rtt.sample(self.timed_at, cx.now);
+                    self.rtt.sample(self.timed_at, cx.now, &self.cfg);
                 }
                 self.establish(cx);
                 self.take_window(seg);
@@ -315,7 +331,7 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
         FlowView {
             data_segments: c.data_segments,
             retransmits: c.retransmits.into(),
-            data_bytes: c.data_bytes,
+            data_bytes: self.nxt - FIRST - u64::from(self.fin_sent) + c.retransmit_bytes,
             retransmit_bytes: c.retransmit_bytes,
             timeouts: c.timeouts.into(),
             fast_recoveries: c.fast_recoveries.into(),
@@ -326,8 +342,8 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
             cwnd: self.cc.cwnd(),
             ssthresh: self.cc.ssthresh(),
             in_flight: self.in_flight(),
-            srtt: self.rtt.srtt(),
-            rttvar: self.rtt.rttvar(),
+            srtt: self.rtt.srtt(&self.cfg),
+            rttvar: self.rtt.rttvar(&self.cfg),
             rto: self.rtt.rto(),
             mss: self.cfg.smss,
         }

@@ -2,7 +2,6 @@
 
 use crate::cc::CongestionControl;
 use crate::endpoint::{FIRST, State, Tcp};
-use crate::receiver::AckDue;
 use fairlane_net::{Cx, Segment, TimerId, flag};
 use fairlane_units::Time;
 
@@ -32,7 +31,7 @@ impl<C: CongestionControl> Tcp<C> {
         if self.syn_lost
             && let Some(rto) = self.cfg.rto_after_syn_loss
         {
-            self.rtt.restart(rto);
+            self.rtt.restart(rto, &self.cfg);
         }
         // RFC 5681 section 3.1: after a lost SYN the initial window is one segment.
         let window = if self.syn_lost { u64::from(self.cfg.smss) } else { self.cfg.initial_window };
@@ -59,11 +58,11 @@ impl<C: CongestionControl> Tcp<C> {
             State::SynSent if seg.has(flag::ACK) => {
                 self.take_syn(seg);
                 if !self.syn_lost {
-                    self.rtt.sample(self.timed_at, cx.now);
+                    self.rtt.sample(self.timed_at, cx.now, &self.cfg);
                     cx.rtt = Some(cx.now.since(self.timed_at));
                 }
                 self.establish(cx);
-                self.rcv.due = AckDue::Now;
+                self.owe_ack();
                 if self.cfg.handshake_ack {
                     self.send_ack(cx);
                 }
@@ -71,7 +70,7 @@ impl<C: CongestionControl> Tcp<C> {
             }
             State::SynSent | State::Closed => {}
             // The answer to the SYN was lost, or the acknowledgment of that answer: say it again.
-            State::Established if seg.has(flag::ACK) => self.rcv.due = AckDue::Now,
+            State::Established if seg.has(flag::ACK) => self.owe_ack(),
             State::Established => self.send_syn(true, cx),
         }
     }
@@ -92,7 +91,7 @@ impl<C: CongestionControl> Tcp<C> {
     #[cold]
     pub(crate) fn on_syn_timeout(&mut self, cx: &mut Cx<'_>) {
         self.syn_lost = true;
-        self.rtt.back_off(u32::MAX);
+        self.rtt.back_off(u32::MAX, &self.cfg);
         if let Some(ssthresh) = self.cfg.syn_loss_ssthresh {
             self.cc.on_syn_loss(ssthresh);
         }

@@ -8,25 +8,26 @@ const RECENT: usize = 5;
 
 /// State of the receiving half.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub(crate) struct Receiver {
     /// Next sequence number expected (RCV.NXT).
     pub(crate) nxt: u64,
+    /// Payload bytes in full segments not yet acknowledged.
+    unacked: u64,
+    /// ACK number sent last (Last.ACK.sent of RFC 7323 section 4.3).
+    last_ack: u64,
     /// Sequence number of a FIN that arrived, plus one; 0: none.
     fin_end: u64,
     /// Data beyond `nxt`, sorted, disjoint and not adjacent.
     blocks: Vec<Block>,
-    /// A sequence number in each of the blocks that changed last, latest first (RFC 2018 section 4); 0: none.
-    recent: [u64; RECENT],
-    /// Duplicate to report (RFC 2883); empty if none.
-    duplicate: Block,
-    /// Payload bytes in full segments not yet acknowledged.
-    unacked: u64,
     /// Timestamp to echo (TS.Recent of RFC 7323 section 4.3).
     pub(crate) ts_recent: u32,
-    /// ACK number sent last (Last.ACK.sent of RFC 7323 section 4.3).
-    last_ack: u64,
     /// What to do about an acknowledgment.
     pub(crate) due: AckDue,
+    /// Duplicate to report (RFC 2883); empty if none.
+    duplicate: Block,
+    /// A sequence number in each of the blocks that changed last, latest first (RFC 2018 section 4); 0: none.
+    recent: [u64; RECENT],
 }
 
 /// Whether an acknowledgment is owed.
@@ -43,7 +44,7 @@ pub(crate) enum AckDue {
 
 impl Receiver {
     pub(crate) fn starting_at(nxt: u64) -> Self {
-        Self { nxt, ..Self::default() }
+        Self { nxt, last_ack: nxt, ..Self::default() }
     }
 
     /// Whether everything up to the peer's FIN arrived.

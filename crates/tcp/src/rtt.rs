@@ -10,15 +10,11 @@ use fairlane_units::{Dur, Time};
 pub struct RttEstimator {
     srtt8: u64,
     var4: u64,
-    tick: u64,
     min: u64,
     /// RTO before back-off.
     base: Dur,
     /// RTO in force.
     rto: Dur,
-    rto_min: Dur,
-    rto_max: Dur,
-    granularity: u64,
     backoff: u8,
     valid: bool,
 }
@@ -29,39 +25,28 @@ const LONGEST: u64 = 1 << 58;
 impl RttEstimator {
     /// RFC 6298 section 2.1: nothing measured yet.
     pub fn new(c: &TcpConfig) -> Self {
-        let mut e = Self {
-            srtt8: 0,
-            var4: 0,
-            tick: c.rtt_tick.as_ps(),
-            min: u64::MAX,
-            base: c.rto_initial,
-            rto: c.rto_initial,
-            rto_min: c.rto_min,
-            rto_max: c.rto_max,
-            granularity: c.rto_granularity.as_ps() / c.rtt_tick.as_ps(),
-            backoff: 0,
-            valid: false,
-        };
-        e.apply_backoff();
+        let mut e = Self { srtt8: 0, var4: 0, min: u64::MAX, base: c.rto_initial, rto: c.rto_initial, backoff: 0, valid: false };
+        e.apply_backoff(c);
         e
     }
 
     /// Takes a measurement: a segment sent at `sent` was acknowledged at `now`. Ends the back-off.
     #[inline(always)]
-    pub fn sample(&mut self, sent: Time, now: Time) {
+    pub fn sample(&mut self, sent: Time, now: Time, c: &TcpConfig) {
         self.min = self.min.min(now.since(sent).as_ps());
-        let r = if self.tick == 1 { now.since(sent).as_ps() } else { now.as_ps() / self.tick - sent.as_ps() / self.tick };
-        self.sample_ticks(r);
+        let tick = c.rtt_tick.as_ps();
+        let r = if tick == 1 { now.since(sent).as_ps() } else { now.as_ps() / tick - sent.as_ps() / tick };
+        self.sample_ticks(r, c);
     }
 
     /// Takes a measurement that is a span already (timestamps), not less than one tick.
-    pub fn sample_span(&mut self, span: Dur) {
+    pub fn sample_span(&mut self, span: Dur, c: &TcpConfig) {
         self.min = self.min.min(span.as_ps());
-        self.sample_ticks(span.as_ps() / self.tick);
+        self.sample_ticks(span.as_ps() / c.rtt_tick.as_ps(), c);
     }
 
     #[inline(always)]
-    fn sample_ticks(&mut self, r: u64) {
+    fn sample_ticks(&mut self, r: u64, c: &TcpConfig) {
         let r = r.clamp(1, LONGEST);
         if self.valid {
             // RFC 6298 section 2.3: RTTVAR first, with the old SRTT.
@@ -75,40 +60,40 @@ impl RttEstimator {
             self.var4 = r << 1;
         }
         // RTO = SRTT + max(G, 4 RTTVAR), at least the minimum (sections 2.3, 2.4).
-        let ticks = (self.srtt8 >> 3) + self.var4.max(self.granularity);
-        self.base = Dur::from_ps(ticks.saturating_mul(self.tick)).max(self.rto_min);
+        let ticks = (self.srtt8 >> 3) + self.var4.max(c.rto_granularity_ticks);
+        self.base = Dur::from_ps(ticks.saturating_mul(c.rtt_tick.as_ps())).max(c.rto_min);
         self.backoff = 0;
-        self.rto = self.base.min(self.rto_max);
+        self.rto = self.base.min(c.rto_max);
     }
 
     /// RFC 6298 section 5.5: doubles the RTO up to the maximum.
-    pub fn back_off(&mut self, forget_after: u32) {
+    pub fn back_off(&mut self, forget_after: u32, c: &TcpConfig) {
         self.backoff = self.backoff.saturating_add(1);
-        self.apply_backoff();
+        self.apply_backoff(c);
         if u32::from(self.backoff) >= forget_after {
             self.valid = false;
         }
     }
 
     /// Ends the back-off without a measurement.
-    pub fn end_backoff(&mut self) {
+    pub fn end_backoff(&mut self, c: &TcpConfig) {
         if self.backoff != 0 {
             self.backoff = 0;
-            self.apply_backoff();
+            self.apply_backoff(c);
         }
     }
 
-    fn apply_backoff(&mut self) {
+    fn apply_backoff(&mut self, c: &TcpConfig) {
         let shifted = if self.backoff < 40 { self.base.as_ps().saturating_mul(1 << self.backoff) } else { u64::MAX };
-        self.rto = Dur::from_ps(shifted).min(self.rto_max);
+        self.rto = Dur::from_ps(shifted).min(c.rto_max);
     }
 
     /// RFC 6298 section 5.7: the RTO for data after a lost SYN.
-    pub fn restart(&mut self, rto: Dur) {
+    pub fn restart(&mut self, rto: Dur, c: &TcpConfig) {
         self.valid = false;
         self.backoff = 0;
         self.base = rto;
-        self.apply_backoff();
+        self.apply_backoff(c);
     }
 
     /// The timeout in force.
@@ -118,12 +103,13 @@ impl RttEstimator {
     }
     /// Smoothed round-trip time; zero before the first measurement.
     #[inline]
-    pub fn srtt(&self) -> Dur {
-        Dur::from_ps(if self.tick == 1 { self.srtt8 >> 3 } else { (self.srtt8 * self.tick) >> 3 })
+    pub fn srtt(&self, c: &TcpConfig) -> Dur {
+        let tick = c.rtt_tick.as_ps();
+        Dur::from_ps(if tick == 1 { self.srtt8 >> 3 } else { (self.srtt8 * tick) >> 3 })
     }
     /// Round-trip time variation.
-    pub fn rttvar(&self) -> Dur {
-        Dur::from_ps((self.var4 * self.tick) >> 2)
+    pub fn rttvar(&self, c: &TcpConfig) -> Dur {
+        Dur::from_ps((self.var4 * c.rtt_tick.as_ps()) >> 2)
     }
     /// Smallest measurement; [`Dur::MAX`] before the first.
     #[inline]

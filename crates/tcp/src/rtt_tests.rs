@@ -3,8 +3,33 @@ use crate::{TcpConfig, resolve_params};
 use fairlane_net::Class;
 use serde_json::json;
 
-fn estimator(p: serde_json::Value) -> RttEstimator {
-    RttEstimator::new(&TcpConfig::new(&resolve_params(p).unwrap(), Class(0)).unwrap())
+/// An estimator with its parameters at hand.
+struct Estimator(RttEstimator, std::sync::Arc<TcpConfig>);
+
+impl Estimator {
+    fn sample(&mut self, sent: Time, now: Time) {
+        self.0.sample(sent, now, &self.1);
+    }
+    fn back_off(&mut self, forget_after: u32) {
+        self.0.back_off(forget_after, &self.1);
+    }
+    fn srtt(&self) -> Dur {
+        self.0.srtt(&self.1)
+    }
+    fn rttvar(&self) -> Dur {
+        self.0.rttvar(&self.1)
+    }
+    fn rto(&self) -> Dur {
+        self.0.rto()
+    }
+    fn min(&self) -> Dur {
+        self.0.min()
+    }
+}
+
+fn estimator(p: serde_json::Value) -> Estimator {
+    let c = TcpConfig::new(&resolve_params(p).unwrap(), Class(0)).unwrap();
+    Estimator(RttEstimator::new(&c), c)
 }
 
 fn ms(n: u64) -> Time {

@@ -46,23 +46,24 @@ pub(crate) struct Popped {
 
 /// A ring of segments in order of sequence number. Indices count up for ever; `index & mask` is the place.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub(crate) struct Scoreboard {
     pub(crate) ring: Vec<Sent>,
+    pub(crate) out: u64,
     pub(crate) head: u32,
     pub(crate) tail: u32,
+    /// Segments lost and not yet retransmitted.
+    pub(crate) pending: u32,
     /// No segment below it waits to be retransmitted.
     pub(crate) next_lost: u32,
     /// Everything below it that is not SACKed is lost (IsLost of RFC 6675 section 4 is monotone).
     pub(crate) edge: u32,
     /// One past the highest SACKed segment.
     pub(crate) high: u32,
-    /// Segments lost and not yet retransmitted.
-    pub(crate) pending: u32,
     /// Runs of SACKed segments at or above `edge`.
     pub(crate) runs: u32,
     /// SACKed bytes at or above `edge`.
     pub(crate) above: u64,
-    pub(crate) out: u64,
     pub(crate) sacked: u64,
     pub(crate) lost: u64,
     pub(crate) resent: u64,

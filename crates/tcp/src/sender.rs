@@ -1,6 +1,7 @@
 //! The sending half: acknowledgments in, segments out.
 
 use crate::cc::{AckSample, CongestionControl, CongestionEvent, CongestionKind, SampleSource};
+use crate::config::TcpConfig;
 use crate::endpoint::{FIRST, Phase, State, Tcp};
 use crate::params::{ExitWindow, IdleRestart, Scheme};
 use crate::rtt::RttEstimator;
@@ -20,6 +21,7 @@ struct Ack<'a> {
     in_recovery: bool,
     board: &'a Scoreboard,
     estimator: &'a RttEstimator,
+    cfg: &'a TcpConfig,
 }
 
 impl SampleSource for Ack<'_> {
@@ -32,7 +34,7 @@ impl SampleSource for Ack<'_> {
             in_flight: self.board.flight(),
             delivered: self.una - FIRST + self.board.sacked(),
             rtt: self.rtt,
-            srtt: self.estimator.srtt(),
+            srtt: self.estimator.srtt(self.cfg),
             min_rtt: self.estimator.min(),
             delivery_rate: None,
             round: self.round,
@@ -58,7 +60,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
         if seg.ack > self.nxt {
             // Something not yet sent: answered, not believed.
-            self.rcv.due = crate::receiver::AckDue::Now;
+            self.owe_ack();
             return;
         }
         if seg.ack < self.una {
@@ -91,7 +93,7 @@ impl<C: CongestionControl> Tcp<C> {
         let popped = self.board.pop(seg.ack);
         self.measure(seg, popped, cx);
         if self.cfg.backoff_ends_with_ack {
-            self.rtt.end_backoff();
+            self.rtt.end_backoff(&self.cfg);
         }
         if seg.ack >= self.round_end {
             self.round += 1;
@@ -131,13 +133,13 @@ impl<C: CongestionControl> Tcp<C> {
         if let Some(sent) = popped.timed {
             cx.rtt = Some(cx.now.since(sent));
             if self.cfg.rtt_every && !self.cfg.timestamps {
-                self.rtt.sample(sent, cx.now);
+                self.rtt.sample(sent, cx.now, &self.cfg);
             }
         }
         if !self.cfg.rtt_every && self.timing && seg.ack >= self.timed_end {
             self.timing = false;
             if !self.cfg.timestamps {
-                self.rtt.sample(self.timed_at, cx.now);
+                self.rtt.sample(self.timed_at, cx.now, &self.cfg);
             }
         }
         if let Some((_, echo)) = seg.timestamps()
@@ -146,10 +148,10 @@ impl<C: CongestionControl> Tcp<C> {
             // RFC 7323 section 4.1: also of segments that were retransmitted.
             // Where the segment itself can be timed that is exact; the echo counts in ticks of the timestamp clock.
             match popped.timed {
-                Some(sent) => self.rtt.sample(sent, cx.now),
+                Some(sent) => self.rtt.sample(sent, cx.now, &self.cfg),
                 None => {
                     let ticks = self.timestamp(cx.now).wrapping_sub(echo);
-                    self.rtt.sample_span(self.cfg.timestamp_tick * u64::from(ticks));
+                    self.rtt.sample_span(self.cfg.timestamp_tick * u64::from(ticks), &self.cfg);
                 }
             }
         }
@@ -172,6 +174,7 @@ impl<C: CongestionControl> Tcp<C> {
             in_recovery,
             board: &self.board,
             estimator: &self.rtt,
+            cfg: &self.cfg,
         });
     }
 
@@ -215,7 +218,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.deflated = 0;
         self.limited_bytes = 0;
         self.timing = false;
-        self.rtt.back_off(self.cfg.forget_rtt_after);
+        self.rtt.back_off(self.cfg.forget_rtt_after, &self.cfg);
         self.board.all_lost(self.cfg.timeout_forgets_sack || !self.cfg.sack);
         self.restart_timer(cx);
         self.transmit(self.cfg.max_burst, cx);
@@ -224,7 +227,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// RFC 9293 section 3.8.6.1: one byte against a closed window.
     fn probe_window(&mut self, cx: &mut Cx<'_>) {
         if self.data_end > self.nxt {
-            self.rtt.back_off(u32::MAX);
+            self.rtt.back_off(u32::MAX, &self.cfg);
             self.send_new(1, cx);
         }
     }
@@ -401,15 +404,15 @@ impl<C: CongestionControl> Tcp<C> {
             seg.set_timestamps(self.timestamp(cx.now), self.rcv.ts_recent);
         }
         // A segment with data acknowledges too, except where a pure one says more: a duplicate, or SACK blocks.
-        if !self.rcv.has_sack() {
+        if self.heard && !self.rcv.has_sack() {
+            self.heard = false;
             self.rcv.acknowledged();
             cx.timers.cancel(TimerId::DelAck);
         }
         self.count.data_segments += 1;
-        self.count.data_bytes += u64::from(payload);
         self.last_sent = cx.now;
         cx.send(seg, self.cfg.wire_len(payload, 0), self.cfg.class);
-        self.cc.on_sent(cx.now, u64::from(payload), self.board.flight());
+        self.cc.on_sent(cx.now, u64::from(payload));
     }
 
     /// Reports the end of the flow once all it wrote is acknowledged.

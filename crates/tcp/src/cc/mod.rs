@@ -113,8 +113,8 @@ pub trait CongestionControl: Send {
         let _ = ssthresh;
     }
     /// A segment of `bytes` payload went out.
-    fn on_sent(&mut self, now: Time, bytes: u64, in_flight: u64) {
-        let _ = (now, bytes, in_flight);
+    fn on_sent(&mut self, now: Time, bytes: u64) {
+        let _ = (now, bytes);
     }
     /// The last reduction was a mistake (for instance RFC 3708): take it back.
     fn undo(&mut self) {}

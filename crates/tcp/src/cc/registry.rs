@@ -199,8 +199,8 @@ impl CongestionControl for AnyCc {
         each!(self, c => c.on_syn_loss(ssthresh));
     }
     #[inline]
-    fn on_sent(&mut self, now: Time, bytes: u64, in_flight: u64) {
-        each!(self, c => c.on_sent(now, bytes, in_flight));
+    fn on_sent(&mut self, now: Time, bytes: u64) {
+        each!(self, c => c.on_sent(now, bytes));
     }
     fn undo(&mut self) {
         each!(self, c => c.undo());
