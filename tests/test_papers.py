@@ -270,3 +270,37 @@ def test_a_browser_shows_the_page_without_sideways_scrolling(quick, tmp_path, wi
     wide, window, drawings = (int(x) for x in re.search(r"<title>(\d+) of (\d+), (\d+)</title>", done.stdout).groups())
     assert wide <= window
     assert drawings == 13  # three panels each for figs. 3 and 5, two for figs. 1 and 4, one for figs. 2, 6 and 7
+
+
+def test_equal_clients_get_equal_shares_whatever_their_number():
+    """Packets of all clients meet at the router in the same picosecond; whose turn it is must not depend on the client's number."""
+    from fairlane import _core
+
+    cell = next(c for c in papers.load("sarma2013").cells() if c["clients"] == "10" and c["traffic"] == "TCP" and c["queue"] == "DropTail")
+    runs = _core.run(_core.resolve(json.dumps(cell.tree(1)), "cell.json", "json", []), list(range(1, 7)), 0, False, None)
+    shares = [list(r.flows()["goodput"]) for r in runs]
+    means = [sum(s[i] for s in shares) / len(shares) for i in range(10)]
+    assert max(means) < 1.35 * min(means)  # 2.3 against 7.3 Mbit/s if low numbers go first
+
+
+def test_cells_without_chance_equal_ns2(tmp_path):
+    """With all starts at 0 nothing is random in these cells: TCP at 3 and 5 clients (DropTail), UDP at 3 and 5."""
+    from fairlane.papers.runner import Job, Runner
+
+    paper = papers.load("sarma2013")
+    (equal,) = [a for a in paper.alternatives() if "exactly 0" in a.name]
+    cells = [
+        c
+        for c in equal.cells()
+        if c["clients"] in "35" and (c["traffic"], c["queue"]) in {("TCP", "DropTail"), ("UDP", "DropTail"), ("UDP", "RED")}
+    ]
+    ns2 = Tables({"ns2": paper.published("ns2_check")})
+    for cell, run in zip(cells, Runner(paper, tmp_path).run([Job(c, 1) for c in cells]), strict=True):
+        ours = paper.measure(run, cell)
+        for quantity, metric, close in (
+            ("throughput_on_wire", "throughput_per_client", {"rel": 1e-5}),
+            ("packet_loss_rate", "packet_loss_rate", {"abs": 1e-4}),
+            ("mean_end_to_end_delay", "mean_end_to_end_delay", {"abs": 1e-3}),
+            ("full_one_way_delay", "full_one_way_delay", {"abs": 1e-3}),
+        ):
+            assert ours[quantity] == pytest.approx(ns2.v("ns2", metric=metric, **dict(cell.factors)), **close), (cell.factors, quantity)

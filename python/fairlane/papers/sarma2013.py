@@ -156,12 +156,8 @@ class Sarma2013(Paper):
         return {tuple(zip(names, cell, strict=True)): number for cell, number in _SUSPECT.get(table, {}).items()}
 
     def _peer(self, metric: str) -> list[dict[str, str]]:
-        """The ns-2 values of a metric; TCP throughput recounted from 1540 to 1500 byte a packet, as printed."""
-        rows = [dict(r) for r in self.published("ns2_check") if r["metric"] == metric]
-        for r in rows:
-            if metric == "throughput_per_client" and r["traffic"] == "TCP":
-                r["value"] = f"{float(r['value']) * COUNTED / 1540:.2f}"
-        return rows
+        """The ns-2 values of a metric, with the same parameters and starts; throughput counts 1500 byte a packet, as printed."""
+        return [dict(r) for r in self.published("ns2_spread") if r["metric"] == metric]
 
     def _side_by_side(self, r: Results, table: str, metric: str, unit: str) -> Built:
         wanted = {factors_key(p, ("clients", "queue", "traffic")) for p in self.published(table)}

@@ -18,6 +18,12 @@ def _of(r: Results, quantity: str, n: int, queue: str, traffic: str) -> float:
     return r.mean(quantity, clients=n, queue=queue, traffic=traffic)
 
 
+def _overflows(r: Results) -> str:
+    """Share of RED's drops at the router that are overflows, 50 TCP clients, in words."""
+    share = _of(r, "router_overflow_share", 50, "RED", "TCP")
+    return "all" if share >= 99.5 else f"{share:.0f} %"
+
+
 def _with_room(r: Results, roomy: Results | None) -> str:
     """What RED does with a buffer of 75 kbyte, from the study of the open parameters."""
     if roomy is None:
@@ -25,7 +31,7 @@ def _with_room(r: Results, roomy: Results | None) -> str:
     lost, rate, at = "packet_loss_rate", "throughput_per_client", (8, 10, 50)
     ours = ", ".join(f"{_of(roomy, lost, n, 'RED', 'TCP'):.2f}" for n in at)
     theirs = ", ".join(f"{_of(r, lost, n, 'DropTail', 'TCP'):.2f}" for n in at)
-    gain = ", ".join(f"{100 * (_of(roomy, rate, n, 'RED', 'TCP') / _of(r, rate, n, 'DropTail', 'TCP') - 1) + 0:+.0f}" for n in at)
+    gain = ", ".join(f"{round(100 * (_of(roomy, rate, n, 'RED', 'TCP') / _of(r, rate, n, 'DropTail', 'TCP') - 1)):+d}" for n in at)
     return (
         f"Given the same 75 kbyte, RED loses {ours} % at 8, 10 and 50 clients where DropTail loses {theirs} %, and its throughput "
         f"differs by {gain} %: much of the comparison is the size of the buffer."
@@ -38,7 +44,7 @@ def findings(r: Results, roomy: Results | None) -> list[str]:
     more = sum(b > a for a, b in zip(lost, early, strict=True))
     rates = zip(_tcp(r, "throughput_per_client", "DropTail"), _tcp(r, "throughput_per_client", "RED"), strict=True)
     gain = [100 * (a / b - 1) for a, b in rates]
-    overflow = _of(r, "router_overflow_share", 50, "RED", "TCP")
+    share = _overflows(r)
     slow, fast = (_of(r, _DELAY, 50, q, "TCP") for q in ("DropTail", "RED"))
     whole = _of(r, "full_one_way_delay", 3, "DropTail", "TCP")
     flood, flood_red = (_of(r, _DELAY, 10, q, "UDP") for q in ("DropTail", "RED"))
@@ -50,7 +56,7 @@ def findings(r: Results, roomy: Results | None) -> list[str]:
         "depending on the number of clients.",
         f"RED does not lose fewer packets. It loses more than DropTail in {more} of {len(_TCP)} rows ({early[-1]:.1f} against "
         f"{lost[-1]:.1f} % with 50 clients). In ns-2.34's automatic setting its buffer is 25 kbyte where DropTail's 49 packets are 75, "
-        f"and {overflow:.0f} % of its drops at the router are overflows of that small buffer, not early drops. " + _with_room(r, roomy),
+        f"and {share} of its drops at the router are overflows of that small buffer, not early drops. " + _with_room(r, roomy),
         "UDP fills the shared link exactly: min(10, 50/n) Mbit/s a client with either queue, and everything above is lost. The queue "
         f"only decides how long the rest waits: {flood:.1f} ms with DropTail, {flood_red:.1f} ms with RED at 10 clients. The printed "
         "13.9 and 13.6 ms cannot be had from a full queue (contradiction 3).",
@@ -71,8 +77,8 @@ def causes(r: Results, roomy: Results | None) -> Mapping[str, str]:
     d3, d5, d8, d50 = (_of(r, _DELAY, n, "DropTail", "TCP") for n in (3, 5, 8, 50))
     pairs = zip(_tcp(r, "packet_loss_rate", "RED"), _tcp(r, "packet_loss_rate", "DropTail"), strict=True)
     losses = ", ".join(f"{a:.2f} against {b:.2f}" for a, b in pairs)
-    overflow = _of(r, "router_overflow_share", 50, "RED", "TCP")
-    router = _of(r, "router_loss", 3, "DropTail", "TCP")
+    share = _overflows(r)
+    router = f"{_of(r, 'router_loss', 3, 'DropTail', 'TCP'):.3f} %".replace("0.000 %", "none")
     udp3, tcp3 = _of(r, _DELAY, 3, "RED", "UDP"), _of(r, _DELAY, 3, "RED", "TCP")
     udp5, tcp5 = _of(r, _DELAY, 5, "RED", "UDP"), _of(r, _DELAY, 5, "RED", "TCP")
     step = 1e3 * (d5 - d3)
@@ -85,10 +91,10 @@ def causes(r: Results, roomy: Results | None) -> Mapping[str, str]:
         "S7": "The only printed exception is the impossible 6558.24 kbit/s (contradiction 4).",
         "S11": "A simulator cannot send more than the link carries; the printed value that does is contradiction 4.",
         "S14": f"RED loses more in the runs (percent, RED against DropTail, 3 to 50 clients: {losses}). Its buffer on the shared link is "
-        f"25 kbyte, 16 packets, where DropTail keeps 49, so that {overflow:.0f} % of its drops at 50 clients are overflows; early drops "
-        "come on top. With less room TCP's windows are smaller, and a smaller window means a higher loss rate. " + _with_room(r, roomy),
+        f"25 kbyte, 16 packets, where DropTail keeps 49, so that {share} of its drops at 50 clients are overflows. "
+        "With less room TCP's windows are smaller, and a smaller window means a higher loss rate. " + _with_room(r, roomy),
         "S15": "The loss rises with every step. The printed 0.19 % at 25 clients and 1.95 % at 50 do not fit their own neighbours "
         "(contradictions 6 and 11).",
-        "S21": f"The loss happens in the clients' own queues ({router:.3f} % at the router): a window of 120 packets is more than the "
+        "S21": f"The loss happens in the clients' own queues ({router} at the router): a window of 120 packets is more than the "
         "22 packets that the path holds and the 50 of the queue.",
     }
