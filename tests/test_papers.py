@@ -289,11 +289,9 @@ def test_cells_without_chance_equal_ns2(tmp_path):
 
     paper = papers.load("sarma2013")
     (equal,) = [a for a in paper.alternatives() if "exactly 0" in a.name]
-    cells = [
-        c
-        for c in equal.cells()
-        if c["clients"] in "35" and (c["traffic"], c["queue"]) in {("TCP", "DropTail"), ("UDP", "DropTail"), ("UDP", "RED")}
-    ]
+    chanceless = {("TCP", "DropTail"), ("UDP", "DropTail"), ("UDP", "RED")}
+    cells = [c for c in equal.cells() if c["clients"] in ("3", "5") and (c["traffic"], c["queue"]) in chanceless]
+    assert len(cells) == 6
     ns2 = Tables({"ns2": paper.published("ns2_check")})
     for cell, run in zip(cells, Runner(paper, tmp_path).run([Job(c, 1) for c in cells]), strict=True):
         ours = paper.measure(run, cell)
