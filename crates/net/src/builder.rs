@@ -209,7 +209,7 @@ impl<P: Plugs> WorldBuilder<P> {
             hosts: block(hosts.len()),
             clocks: block(clocks.len()),
             sampler: block(1),
-            order: Order::new(next as usize),
+            order: Order::new(next as usize, seed),
         };
         let order = slots.order;
         let mut events = H::with_slots(order.numbers());

@@ -3,10 +3,11 @@
 //! Real events are never simultaneous. In a simulation with round numbers they are, all the time and in lock-step: behind a shared
 //! link the packets of all senders sit on one lattice of its transmission times. So the rule matters, and a rule that prefers low
 //! numbers would let the first sender always take the last place of a queue. Events of one instant take turns:
-//! see [`Turn`]; within a turn they are in the order of their slot numbers after these are permuted by a hash of the time, which favours nobody.
-//! The order depends on nothing but the events, so it is the same for any number of threads.
+//! see [`Turn`]; within a turn they are in the order of their slot numbers after these are permuted by a hash of the time and the seed of the
+//! run, which favours nobody. So the order is the same for any number of threads, and replications of a scenario break its ties
+//! in different ways: an interval over seeds covers that choice too.
 
-use fairlane_engine::{Slot, slot_bits};
+use fairlane_engine::{Slot, Stream, slot_bits};
 use fairlane_units::Time;
 
 /// The turns of one instant.
@@ -15,7 +16,7 @@ use fairlane_units::Time;
 pub(crate) enum Turn {
     /// Arrivals, timers, applications.
     Act = 0,
-    /// The start of a transmission, where it needs an event of its own: an arrival still finds the queue as it was.
+    /// The start of a transmission, where it needs an event of its own.
     Depart = 1,
     /// Looks at the state after all that.
     Look = 2,
@@ -29,12 +30,16 @@ const TURNS: usize = 3;
 pub(crate) struct Order {
     bits: u32,
     mask: Slot,
+    salt: u64,
 }
 
+/// 2^64 divided by the golden ratio: the multiplier of Fibonacci hashing (Knuth, vol. 3, section 6.4).
+const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+
 impl Order {
-    pub(crate) fn new(slots: usize) -> Self {
+    pub(crate) fn new(slots: usize, seed: u64) -> Self {
         let bits = slot_bits(slots);
-        Self { bits, mask: (1 << bits) - 1 }
+        Self { bits, mask: (1 << bits) - 1, salt: Stream::new(seed, "world", "", "ties").next_u64() }
     }
 
     /// Numbers that events can have, for the event queue.
@@ -44,8 +49,8 @@ impl Order {
 
     #[inline]
     fn shuffle(self, time: Time) -> Slot {
-        // The high half of a product depends on all bits of the time (Fibonacci hashing).
-        (time.as_ps().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as Slot & self.mask
+        // The high half of the product depends on all bits of the time.
+        ((time.as_ps() ^ self.salt).wrapping_mul(GOLDEN) >> 32) as Slot & self.mask
     }
 
     /// The number under which an event is queued.
@@ -58,6 +63,12 @@ impl Order {
     #[inline]
     pub(crate) fn slot(self, time: Time, number: Slot) -> Slot {
         (number & self.mask) ^ self.shuffle(time)
+    }
+
+    /// A packet reaches port `port` at the very instant in which the next transmission there begins: whether the departure comes first.
+    #[inline]
+    pub(crate) fn departure_first(self, time: Time, port: Slot) -> bool {
+        (time.as_ps() ^ self.salt.rotate_left(32) ^ u64::from(port) << 40).wrapping_mul(GOLDEN) >> 63 == 1
     }
 
     /// Whether it is the turn of departures.
@@ -73,7 +84,7 @@ mod tests {
 
     #[test]
     fn numbers_come_back_and_turns_keep_their_order() {
-        let o = Order::new(1000);
+        let o = Order::new(1000, 1);
         for t in (0..200).map(|k| Time::from_ps(k * 246_400_000)) {
             for slot in [0, 1, 511, 999] {
                 for turn in [Turn::Act, Turn::Depart, Turn::Look] {
@@ -90,7 +101,7 @@ mod tests {
     /// On a lattice of times each of two slots is first about half of the time.
     #[test]
     fn nobody_is_favoured() {
-        let o = Order::new(130);
+        let o = Order::new(130, 7);
         for (a, b) in [(0, 1), (3, 64), (17, 18), (100, 129)] {
             for step in [246_400_000_u64, 1_232_000_000, 832_000_000, 1_000] {
                 let n = 4000_u64;
@@ -100,6 +111,8 @@ mod tests {
                 });
                 let share = first.count() as f64 / n as f64;
                 // Four standard deviations of a fair coin.
+                let coin = (0..n).filter(|k| o.departure_first(Time::from_ps(k * step), a)).count() as f64 / n as f64;
+                assert!((coin - 0.5).abs() < 4.0 * 0.5 / (n as f64).sqrt() + 0.02, "coin of {a} at steps of {step} ps: {coin}");
                 assert!((share - 0.5).abs() < 4.0 * 0.5 / (n as f64).sqrt() + 0.02, "{a} before {b} at steps of {step} ps: {share}");
             }
         }

@@ -214,6 +214,10 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         if self.ports[i as usize].queued {
             self.settle::<O, false>(i, now, obs);
             let port = &self.ports[i as usize];
+            if port.queued && port.next_start() == now && self.slots.order.departure_first(now, i) {
+                self.settle::<O, true>(i, now, obs);
+            }
+            let port = &self.ports[i as usize];
             if !port.queued && port.busy_until <= now {
                 return self.accept(i, pkt, now, obs);
             }
