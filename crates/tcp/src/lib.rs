@@ -8,6 +8,7 @@ mod config;
 mod endpoint;
 mod handshake;
 mod lost;
+mod output;
 mod params;
 mod presets;
 mod receiver;

@@ -22,11 +22,11 @@ pub struct Reno {
     cwnd: f64,
     ssthresh: f64,
     smss: f64,
-    /// `window` in segments: part of the "window" that a loss halves with [`LossBasis::Cwnd`].
+    /// `window` in segments: bounds what a loss halves.
     cap: f64,
     byte_counting: Option<u32>,
     validate: bool,
-    halve_cwnd: bool,
+    basis: LossBasis,
     whole: bool,
     cut_again: bool,
 }
@@ -42,7 +42,7 @@ impl Reno {
             cap: segments(config.window, smss),
             byte_counting: config.byte_counting,
             validate: config.cwnd_validation,
-            halve_cwnd: config.loss_basis == LossBasis::Cwnd,
+            basis: config.loss_basis,
             whole: config.ssthresh_whole_segments,
             cut_again: config.timeout_cuts_again,
         }
@@ -89,7 +89,12 @@ impl CongestionControl for Reno {
     }
 
     fn on_congestion(&mut self, e: &CongestionEvent) {
-        let half = if self.halve_cwnd { self.cwnd.min(self.cap) } else { e.flight as f64 / self.smss } / 2.0;
+        let (flight, window) = (e.flight as f64 / self.smss, self.cwnd.min(self.cap));
+        let half = match self.basis {
+            LossBasis::Flight => flight,
+            LossBasis::Cwnd => window,
+            LossBasis::Smaller => flight.min(window),
+        } / 2.0;
         // RFC 5681 section 3.1: the threshold is held when the same segment times out again.
         if self.cut_again || e.kind != (CongestionKind::Timeout { first: false }) {
             self.ssthresh = if self.whole { half as u64 as f64 } else { half }.max(2.0);
@@ -97,7 +102,7 @@ impl CongestionControl for Reno {
         self.cwnd = match e.kind {
             // RFC 5681 section 3.1: the loss window is one full-sized segment.
             CongestionKind::Timeout { .. } | CongestionKind::FastRetransmitRestart => 1.0,
-            CongestionKind::FastRetransmit | CongestionKind::EcnEcho if self.halve_cwnd => half.max(1.0),
+            CongestionKind::FastRetransmit | CongestionKind::EcnEcho if self.basis == LossBasis::Cwnd => half.max(1.0),
             CongestionKind::FastRetransmit | CongestionKind::EcnEcho => self.ssthresh,
         };
     }

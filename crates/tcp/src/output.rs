@@ -1,0 +1,175 @@
+//! What goes out: new data and retransmissions, as far as the windows allow.
+
+use crate::cc::CongestionControl;
+use crate::endpoint::{Phase, State, Tcp};
+use crate::params::IdleRestart;
+use crate::scoreboard::{FIN, Sent};
+use fairlane_net::{Cx, Segment, TimerId, flag};
+
+impl<C: CongestionControl> Tcp<C> {
+    /// Sends what the windows allow, at most `burst` segments: what is lost first, then new data.
+    #[inline(always)]
+    pub(crate) fn transmit(&mut self, burst: u32, cx: &mut Cx<'_>) {
+        // The usual case, in three comparisons: nothing is known to be lost, and there is more data than window.
+        if self.phase == Phase::Open && burst == u32::MAX && !self.board.has_pending() && !self.board.is_empty() {
+            let smss = self.cfg.smss;
+            let cwnd = self.una + self.window();
+            let limit = cwnd.min(self.edge).min(self.data_end).min(self.una.saturating_add(self.cfg.window));
+            while self.nxt + u64::from(smss) <= limit {
+                self.send_next(smss, cx);
+            }
+            if limit < self.data_end {
+                self.cwnd_limited = limit == cwnd;
+                return;
+            }
+        }
+        self.transmit_any(burst, cx);
+    }
+
+    #[inline(never)]
+    fn transmit_any(&mut self, mut burst: u32, cx: &mut Cx<'_>) {
+        if self.state != State::Established {
+            return;
+        }
+        if self.board.is_empty() {
+            self.after_idle(cx);
+        }
+        let window = self.window();
+        self.cwnd_limited = false;
+        while burst > 0 {
+            let flight = self.in_flight();
+            if self.board.has_pending() {
+                let Some(i) = self.board.first_pending() else { break };
+                if flight + u64::from(self.cfg.smss) > window {
+                    self.cwnd_limited = true;
+                    break;
+                }
+                self.resend(i, true, cx);
+            } else {
+                let len = self.new_len();
+                if len != 0 && flight + u64::from(len) > window {
+                    self.cwnd_limited = true;
+                    break;
+                }
+                if len == 0 || !self.fits(len) {
+                    let piece = self.piece(len);
+                    if piece != 0 {
+                        self.send_new(piece, cx);
+                    } else if self.phase == Phase::Recovery && self.cfg.sack && flight + u64::from(self.cfg.smss) <= window {
+                        self.send_doubtful(cx);
+                    }
+                    break;
+                }
+                self.send_new(len, cx);
+            }
+            burst -= 1;
+        }
+        if burst == 0 {
+            self.cwnd_limited = true;
+        }
+        if self.board.is_empty() && self.data_end > self.nxt && cx.timers.get(TimerId::Rto).is_none() {
+            // The peer's window is shut: RFC 9293 section 3.8.6.1.
+            cx.timers.set(TimerId::Rto, cx.now + self.rtt.rto());
+        }
+    }
+
+    /// RFC 5681 section 4.1.
+    fn after_idle(&mut self, cx: &Cx<'_>) {
+        if self.last_sent.as_ps() != 0 && self.new_len() != 0 && cx.now.since(self.last_sent) > self.rtt.rto() {
+            let smss = u64::from(self.cfg.smss);
+            match self.cfg.idle_restart {
+                IdleRestart::Off => {}
+                IdleRestart::Initial => self.cc.on_idle_restart(cx.now, self.cfg.initial_window),
+                IdleRestart::One => self.cc.on_idle_restart(cx.now, smss),
+            }
+        }
+    }
+
+    /// Sequence space of the next new segment: a full one or the rest, FIN included; 0: nothing to send.
+    #[inline]
+    pub(crate) fn new_len(&self) -> u32 {
+        let rest = self.data_end.saturating_sub(self.nxt);
+        if rest > u64::from(self.cfg.smss) {
+            return self.cfg.smss;
+        }
+        // FIN rides on the last data, or goes alone.
+        rest as u32 + u32::from(self.closed && self.cfg.fin && !self.fin_sent)
+    }
+
+    /// What the windows take of a segment they do not take whole: a piece, but only when nothing is in flight
+    /// (sender's part of silly window avoidance, RFC 9293 section 3.8.6.2.1).
+    fn piece(&self, len: u32) -> u32 {
+        if self.board.is_empty() { self.edge.saturating_sub(self.nxt).min(self.cfg.window).min(u64::from(len)) as u32 } else { 0 }
+    }
+
+    /// Whether the peer's window and `window` take `len` more.
+    #[inline]
+    pub(crate) fn fits(&self, len: u32) -> bool {
+        let end = self.nxt + u64::from(len);
+        end <= self.edge && end - self.una <= self.cfg.window
+    }
+
+    /// Sends new data.
+    #[inline(never)]
+    pub(crate) fn send_new(&mut self, len: u32, cx: &mut Cx<'_>) {
+        self.send_next(len, cx);
+    }
+
+    #[inline(always)]
+    fn send_next(&mut self, len: u32, cx: &mut Cx<'_>) {
+        let end = self.nxt + u64::from(len);
+        let fin = end > self.data_end;
+        let s = Sent { seq: self.nxt, at: cx.now, len, flags: if fin { FIN } else { 0 } };
+        if self.board.is_empty() {
+            cx.timers.set(TimerId::Rto, cx.now + self.rtt.rto());
+        }
+        self.board.push(s);
+        self.nxt = end;
+        self.fin_sent |= fin;
+        if !self.timing && !self.cfg.rtt_every {
+            self.timing = true;
+            self.timed_end = end;
+            self.timed_at = cx.now;
+        }
+        self.pipe += u64::from(len);
+        self.emit(&s, false, cx);
+    }
+
+    /// Sends a segment again. `count`: it adds to what is in flight.
+    #[inline(never)]
+    pub(crate) fn resend(&mut self, index: u32, count: bool, cx: &mut Cx<'_>) {
+        let s = self.board.resend(index, cx.now, count);
+        if count {
+            self.pipe += u64::from(s.len);
+        }
+        self.count.retransmits += 1;
+        self.count.retransmit_bytes += u64::from(s.len) - u64::from(s.is(FIN));
+        self.emit(&s, true, cx);
+    }
+
+    #[inline(always)]
+    fn emit(&mut self, s: &Sent, again: bool, cx: &mut Cx<'_>) {
+        let fin = s.is(FIN);
+        let payload = s.len - u32::from(fin);
+        let mut seg = Segment::default();
+        (seg.seq, seg.ack) = (s.seq, self.rcv.nxt);
+        (seg.wnd, seg.payload) = (self.cfg.receive_window, payload as u16);
+        seg.flags = flag::ACK | if fin { flag::FIN } else { 0 };
+        if again {
+            seg.set_retransmission();
+        }
+        if self.cfg.timestamps {
+            seg.set_timestamps(self.timestamp(cx.now), self.rcv.ts_recent);
+        }
+        // A segment with data acknowledges too, except where a pure one says more: a duplicate, or SACK blocks.
+        if self.heard && !self.rcv.has_sack() {
+            self.heard = false;
+            self.rcv.acknowledged();
+            cx.timers.cancel(TimerId::DelAck);
+        }
+        self.count.data_segments += 1;
+        self.last_sent = cx.now;
+        cx.send(seg, self.cfg.wire_len(payload, 0), self.cfg.class);
+        self.cc.on_sent(cx.now, u64::from(payload));
+    }
+}
