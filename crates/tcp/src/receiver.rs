@@ -3,8 +3,8 @@
 use crate::config::TcpConfig;
 use fairlane_net::{Block, Segment};
 
-/// How many recently changed blocks are remembered: one more than a segment can carry.
-const RECENT: usize = 5;
+/// How many recently changed blocks are remembered at most: as many as a segment can carry.
+const RECENT: usize = 4;
 
 /// State of the receiving half.
 #[derive(Clone, Debug, Default)]
@@ -73,12 +73,12 @@ impl Receiver {
             self.due = if c.ack_every == 1 || self.unacked >= enough { AckDue::Now } else { AckDue::Later.max(self.due) };
             return u64::from(seg.payload);
         }
-        self.out_of_order(seg.seq, end)
+        self.out_of_order(seg.seq, end, c)
     }
 
     /// Everything but the next segment expected with nothing missing: acknowledged at once (RFC 5681 section 4.2).
     #[cold]
-    fn out_of_order(&mut self, start: u64, end: u64) -> u64 {
+    fn out_of_order(&mut self, start: u64, end: u64, c: &TcpConfig) -> u64 {
         self.due = AckDue::Now;
         if end <= self.nxt {
             self.duplicate = Block { start, end };
@@ -105,12 +105,12 @@ impl Receiver {
             let fin = self.fin_end != 0 && self.nxt >= self.fin_end && before < self.fin_end;
             return self.nxt - before - u64::from(fin);
         }
-        self.store(start, end);
+        self.store(start, end, c.sack_blocks);
         0
     }
 
     /// Keeps data beyond a hole.
-    fn store(&mut self, mut start: u64, mut end: u64) {
+    fn store(&mut self, mut start: u64, mut end: u64, memory: usize) {
         let first = self.blocks.partition_point(|b| b.end < start);
         let last = first + self.blocks[first..].partition_point(|b| b.start <= end);
         for b in &self.blocks[first..last] {
@@ -125,10 +125,11 @@ impl Receiver {
         }
         self.blocks.splice(first..last, [Block { start, end }]);
         // RFC 2018 section 4: the block with the latest segment first, then those reported most recently.
-        let mut kept = [start, 0, 0, 0, 0];
+        let mut kept = [0; RECENT];
+        kept[0] = start;
         let mut n = 1;
         for &r in &self.recent {
-            if n < RECENT && r != 0 && !(start..end).contains(&r) {
+            if n < memory && r != 0 && !(start..end).contains(&r) {
                 kept[n] = r;
                 n += 1;
             }
@@ -154,7 +155,7 @@ impl Receiver {
             // RFC 2883 section 4.1: the block that holds the duplicate, if it is above the ACK number, comes second.
             containing = duplicate.start;
         }
-        let mut written = [0; RECENT];
+        let mut written = [0; RECENT + 1];
         let mut n = 0;
         for seq in std::iter::once(containing).chain(self.recent) {
             if n >= room {
