@@ -1,8 +1,9 @@
-//! `cargo dev gen | check | arrows`: generated files and the crate graph.
+//! `cargo dev gen | check | arrows | perf`: generated files, the crate graph, one measured run.
 
 mod arrows;
 mod pages;
 mod params;
+mod perf;
 mod python;
 
 use std::fs;
@@ -12,7 +13,8 @@ use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo dev gen     write the generated files
        cargo dev check   fail if a generated file is not what gen would write
-       cargo dev arrows  fail if a crate depends on one it must not know";
+       cargo dev arrows  fail if a crate depends on one it must not know
+       cargo dev perf    run a scenario once and say what it cost";
 
 /// The files that follow from the registry, with their text.
 fn generated() -> Vec<(&'static str, String)> {
@@ -54,11 +56,12 @@ fn root() -> PathBuf {
 }
 
 fn main() -> ExitCode {
-    let command = std::env::args().nth(1).unwrap_or_default();
-    let outcome = match command.as_str() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = match args.first().map_or("", String::as_str) {
         "gen" => write(&root()),
         "check" => check(&root()),
         "arrows" => arrows::check(&root()),
+        "perf" => perf::perf(&args[1..]),
         _ => Err(USAGE.to_owned()),
     };
     // A closed pipe is no reason to fail.

@@ -29,7 +29,7 @@ pub use metrics::*;
 pub use plugs::{DynApp, DynEndpoint, DynQdisc, Listed};
 pub use registry::{AnyApp, AnyQdisc, QueueSpec, SourceSpec, TopologySpec};
 pub use resolve::{Resolved, resolve, resolve_bytes};
-pub use run::{Options, Progress, RunError, RunOutput, Table, run_all};
+pub use run::{Options, Progress, RunError, RunOutput, Table, run_all, run_with};
 pub use schema::schema;
 pub use source::{Format, decode};
 pub use spec::{Direction, FlowSpec, LinkSpec, Pipe, QueueTable, RoutingSpec, Scenario, SourceTable, TcpTable, Wire};

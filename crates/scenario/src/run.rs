@@ -150,41 +150,21 @@ pub fn run_all(scenario: &Resolved, options: &Options, progress: &Progress) -> R
     }
 }
 
-/// The structure of the event queue: chosen by the number of its slots, as `docs/background/event-queue.md` shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum QueueKind {
-    /// Few slots: a 4-ary heap.
-    Heap,
-    /// Thousands of slots: a wheel that sorts one short span of time after the other.
-    Wheel,
-    /// Time and slots do not fit 64 bits together.
-    Wide,
-}
-
-impl QueueKind {
-    fn of(scenario: &Resolved) -> Self {
-        let slots = 2 * scenario.link_directions().len() + 3 * scenario.flow_members().len() + 1;
-        // An event past the end never comes, but a deadline may be computed from one before it; a day is beyond all of those.
-        if std::env::var("FLQ").is_ok_and(|v| v == "w") {
-            return Self::Wheel;
-        }
-        match (fits_64_bits(4 * slots, Time::ZERO + scenario.duration), slots) {
-            (false, _) => Self::Wide,
-            (true, 0..2000) => Self::Heap,
-            (true, _) => Self::Wheel,
-        }
-    }
-}
+/// Slots from which on a wheel is faster than a heap, see `docs/background/event-queue.md`.
+const MANY_SLOTS: usize = 1500;
 
 fn run_one(scenario: &Resolved, seed: u64, hop_probe: bool, progress: &Progress) -> Result<RunOutput, RunError> {
-    match QueueKind::of(scenario) {
-        QueueKind::Heap => run_in::<QuadHeap<u64>>(scenario, seed, hop_probe, progress),
-        QueueKind::Wheel => run_in::<Wheel<u64>>(scenario, seed, hop_probe, progress),
-        QueueKind::Wide => run_in::<Wheel<u128>>(scenario, seed, hop_probe, progress),
+    // Ports with their queues' timers, endpoints and applications; four turns each.
+    let slots = 2 * scenario.link_directions().len() + 3 * scenario.flow_members().len() + 1;
+    match (fits_64_bits(4 * slots, Time::ZERO + scenario.duration), slots) {
+        (true, 0..MANY_SLOTS) => run_with::<QuadHeap<u64>>(scenario, seed, hop_probe, progress),
+        (true, _) => run_with::<Wheel<u64>>(scenario, seed, hop_probe, progress),
+        (false, _) => run_with::<Wheel<u128>>(scenario, seed, hop_probe, progress),
     }
 }
 
-fn run_in<H: EventQueue>(scenario: &Resolved, seed: u64, hop_probe: bool, progress: &Progress) -> Result<RunOutput, RunError> {
+/// One run with a given structure for the event queue. The structure decides the speed, never the result.
+pub fn run_with<H: EventQueue>(scenario: &Resolved, seed: u64, hop_probe: bool, progress: &Progress) -> Result<RunOutput, RunError> {
     let clock = CpuClock::start();
     let mut world = build::world::<H>(scenario, seed)?;
     let setup_s = clock.seconds();

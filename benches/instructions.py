@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Instructions per packet-hop, counted by callgrind: the gate against slow drift of the hot path.
+
+usage: benches/instructions.py [--update] [P1 ...]
+
+Runs each scenario twice with different durations and divides the difference of the counts by the difference of the hops,
+so that start-up cancels out. Counts repeat exactly for the same binary, whatever else the machine does. Fails (exit 1) if a count
+is more than 3 % above the one in benches/instructions.json, or above the budget there. --update writes the new counts.
+"""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+STORED = ROOT / "benches" / "instructions.json"
+#: Two durations of each scenario: long enough to be past the start, short enough for an instrumented run.
+DURATIONS = {"P1": ("4s", "8s"), "P4": ("12s", "15s"), "P5": ("1ms", "2ms")}
+TOLERANCE = 0.03
+
+
+def built() -> Path:
+    """The release binary of the developer tool."""
+    build = ["cargo", "build", "--quiet", "--release", "--package", "fairlane-dev", "--message-format=json"]
+    out = subprocess.run(build, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    paths = [json.loads(line).get("executable") for line in out.splitlines()]
+    return Path(next(p for p in reversed(paths) if p))
+
+
+def count(binary: Path, scenario: str, duration: str) -> tuple[int, int]:
+    """Instructions of one run, and its packet-hops."""
+    file = ROOT / "python" / "fairlane" / "scenarios" / f"{scenario}.toml"
+    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", str(binary), "perf", str(file), f"duration={duration}"]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    instructions = int(re.search(r"Collected : (\d+)", run.stderr).group(1))
+    return instructions, int(re.search(r"packet_hops=(\d+)", run.stdout).group(1))
+
+
+def main(arguments: list[str]) -> int:
+    update = "--update" in arguments
+    names = [a for a in arguments if not a.startswith("-")] or list(DURATIONS)
+    if shutil.which("valgrind") is None:
+        print("skipped: valgrind is not installed")
+        return 0
+    stored = json.loads(STORED.read_text()) if STORED.exists() else {}
+    binary, failed = built(), False
+    for name in names:
+        (i1, h1), (i2, h2) = (count(binary, name, d) for d in DURATIONS[name])
+        got = (i2 - i1) / (h2 - h1)
+        known = stored.get(name, {})
+        limit = min(known.get("instructions_per_packet_hop", got) * (1 + TOLERANCE), known.get("budget", float("inf")))
+        verdict = "ok" if got <= limit else f"ABOVE {limit:.0f}"
+        failed |= got > limit
+        print(f"{name}: {got:.0f} instructions per packet-hop, {h2} hops; {verdict}")
+        stored[name] = {**known, "instructions_per_packet_hop": round(got, 1)}
+    if update:
+        STORED.write_text(json.dumps(stored, indent=2) + "\n")
+    return int(failed and not update)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
