@@ -32,7 +32,9 @@ STYLE = {
 SEEDS = "1..10"
 
 
-def one_link(*, duration: str, warmup: str = "0s", queue: object = None, sample: str | None = None, loss: float = 0.0, **flow: object) -> fl.Network:
+def one_link(
+    *, duration: str, warmup: str = "0s", queue: object = None, sample: str | None = None, loss: float = 0.0, **flow: object
+) -> fl.Network:
     """A UDP flow without headers over a link of 10 Mbit/s and 1 ms; 1000 byte take 0.8 ms."""
     settings = {"sample": sample} if sample else {}
     net = fl.Network(duration=duration, warmup=warmup, **settings)
