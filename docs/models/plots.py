@@ -72,17 +72,13 @@ def droptail() -> Figure:
 
 def mean_gap(p_b: float, *, wait: bool) -> float:
     """Mean number of arrivals from drop to drop at a steady p_b, from p_a of Floyd and Jacobson 1993, section 4."""
-    left, mean, count = 1.0, 0.0, 0
+    left, mean, count, last = 1.0, 0.0, 0, 2.0 if wait else 1.0
     while left > 1e-12:
         count += 1
-        e = count * p_b
-        if wait:
-            p = 0.0 if e < 1 else p_b / (2 - e) if e < 2 else 1.0
-        else:
-            p = p_b / (1 - e) if e < 1 else 1.0
-        p = min(p, 1.0)
-        mean += count * left * p
-        left *= 1 - p
+        expected = count * p_b
+        p = 0.0 if expected < last - 1 else p_b / (last - expected) if expected < last else 1.0
+        mean += count * left * min(p, 1.0)
+        left *= 1 - min(p, 1.0)
     return mean
 
 
