@@ -6,7 +6,6 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 try:
     from . import compare, ours, peer, reference, report
@@ -61,24 +60,16 @@ def _compared(cases: list[Case], options: argparse.Namespace) -> Iterator[list[R
         print(report.head(), flush=True)
     for case in cases:
         name = f"{case.family}/{case.name}"
-        stored = reference.stored(case) if options.stored else None
-        if options.stored and stored is None:
+        recorded, stored = (reference.recorded(case), reference.stored(case)) if options.stored else (None, None)
+        if options.stored and recorded is None and stored is None:
             continue
         try:
             resolved, network = ours.resolve(case)
             mine = ours.run(case, resolved, network, options.threads)
-            if stored is not None:
-                yield compare.from_stored(name, stored, mine)
-                continue
-
-            def one(seed: int, case: Case = case, network: object = network) -> dict[str, float]:
-                measured = peer.run(network, case.watch, seed, windows=case.sawtooth)
-                out = peer.values(network, case.watch, measured)
-                return peer.with_sawtooth(out, measured, network.duration) if case.sawtooth else out
-
-            with ThreadPoolExecutor(max(1, options.threads)) as pool:
-                theirs = list(pool.map(one, case.peer_seeds))
-            yield compare.from_runs(name, theirs, mine)
+            if recorded is None and stored is not None:
+                yield compare.from_stored(case, stored, mine)
+            else:
+                yield compare.from_runs(case, recorded or peer.runs(case, network, options.threads), mine)
         except Unsupported as error:
             raise ValueError(f"{name}: {error}") from error
 

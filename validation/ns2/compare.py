@@ -7,6 +7,7 @@ from typing import Any
 
 from fairlane.stats import CONFIDENCE, Interval, interval, t_quantile
 
+from .cases import Case
 from .measures import MEASURES, Measure, Values
 from .reference import Stored
 
@@ -20,8 +21,9 @@ class Row:
     peer: Interval
     ours: Interval
     verdict: str
-    """``ok``: within the bound; ``ok (interval)``: within ns-2's 95 % interval; ``ok (spread)``: ns-2's single
-    run lies within the spread of our runs; ``DIFFERS``; ``shown``: no bound"""
+    """``ok``: within the bound; ``ok (interval)``: our mean is within ns-2's 95 % interval; ``ok (spread)``: ns-2's only
+    run lies within the spread of our runs; ``explained``: differs, and docs/validation/ns2.md says why; ``DIFFERS``;
+    ``shown``: no bound"""
 
     @property
     def failed(self) -> bool:
@@ -48,8 +50,8 @@ class Row:
         }
 
 
-def judge(case: str, measure: Measure, peer: Interval, ours: Interval) -> Row:
-    """Compares one measure."""
+def judge(case: str, measure: Measure, peer: Interval, ours: Interval, allowance: float = 1.0) -> Row:
+    """Compares one measure; `allowance` is the number of bounds that an explained difference may have."""
     assert peer.mean is not None and ours.mean is not None
     if not measure.judged:
         verdict = "shown"
@@ -59,6 +61,8 @@ def judge(case: str, measure: Measure, peer: Interval, ours: Interval) -> Row:
         verdict = "ok (interval)"
     elif peer.n == 1 and _within_spread(peer.mean, ours):
         verdict = "ok (spread)"
+    elif abs(ours.mean - peer.mean) <= allowance * measure.bound(peer.mean):
+        verdict = "explained"
     else:
         verdict = "DIFFERS"
     return Row(case, measure, peer, ours, verdict)
@@ -71,12 +75,12 @@ def _within_spread(value: float, ours: Interval) -> bool:
     return half is not None and ours.mean is not None and abs(value - ours.mean) <= half * (ours.n + 1) ** 0.5
 
 
-def from_runs(case: str, peer: list[Values], ours: list[Values]) -> list[Row]:
+def from_runs(case: Case, peer: list[Values], ours: list[Values]) -> list[Row]:
     """Compares runs of both sides."""
     return _rows(case, {m.name: interval([v[m.name] for v in peer if m.name in v]) for m in MEASURES}, ours)
 
 
-def from_stored(case: str, peer: Stored, ours: list[Values]) -> list[Row]:
+def from_stored(case: Case, peer: Stored, ours: list[Values]) -> list[Row]:
     """Compares our runs with stored results."""
     return _rows(case, {name: _as_interval(*value) for name, value in peer.items()}, ours)
 
@@ -88,16 +92,17 @@ def _as_interval(mean: float, sd: float | None, runs: int) -> Interval:
     return Interval(mean, mean - half, mean + half, sd, runs)
 
 
-def _rows(case: str, peer: dict[str, Interval], ours: list[Values]) -> list[Row]:
+def _rows(case: Case, peer: dict[str, Interval], ours: list[Values]) -> list[Row]:
+    name, explained = f"{case.family}/{case.name}", dict(case.explained)
     rows = []
     for measure in MEASURES:
         other = peer.get(measure.name)
         mine = interval([v[measure.name] for v in ours if measure.name in v])
         if other is not None and other.mean is not None and mine.mean is not None:
-            rows.append(judge(case, measure, other, mine))
+            rows.append(judge(name, measure, other, mine, explained.get(measure.name, 1.0)))
         elif measure.name in ("period", "peak") and mine.mean is not None:
             # One side has a sawtooth, the other does not.
-            rows.append(Row(case, measure, interval([]), mine, "DIFFERS"))
+            rows.append(Row(name, measure, interval([]), mine, "DIFFERS"))
         elif measure.name in ("period", "peak") and other is not None and other.mean is not None:
-            rows.append(Row(case, measure, other, interval([]), "DIFFERS"))
+            rows.append(Row(name, measure, other, interval([]), "DIFFERS"))
     return rows

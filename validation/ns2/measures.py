@@ -37,7 +37,7 @@ MEASURES = (
     Measure("period", "s", "mean time between window cuts after the first 20 s", 0.02),
     Measure("peak", "packets", "mean window before a cut after the first 20 s", 0.02),
     Measure("queue_std", "packets", "standard deviation of the queue over time"),
-    Measure("wait", "ms", "mean waiting time at the first link plus at the watched link"),
+    Measure("wait", "ms", "mean waiting time at the watched link"),
     Measure("timeouts", "count", "expirations of the retransmission timer with data outstanding"),
 )
 """Absolute bounds beside relative ones keep a handful of packets from being judged by a percentage of nothing."""

@@ -39,11 +39,6 @@ def _values(case: Case, network: Network, run: Any) -> Values:
     flows, links = run.flows(), run.links()
     rows = {name: k for k, name in enumerate(links["name"])}
     watched = rows[case.watch]
-    first = sorted({rows[network.out_link(flow.source).name] for flow in network.flows})
-
-    def mean_wait(which: list[int]) -> float:
-        sent = sum(float(links["departures"][k]) for k in which)
-        return sum(float(links["sojourn_mean"][k]) * float(links["departures"][k]) for k in which) / sent
 
     def total(column: str) -> float:
         return float(sum(flows[column]))
@@ -57,7 +52,7 @@ def _values(case: Case, network: Network, run: Any) -> Values:
         "loss": 100.0 * total("packets_lost") / total("packets_sent"),
         "retransmits": total("retransmits"),
         "timeouts": total("timeouts"),
-        "wait": 1e3 * (mean_wait(first) + mean_wait([watched])),
+        "wait": 1e3 * float(links["sojourn_mean"][watched]),
     }
     if all(flow.transport == "udp" for flow in network.flows):
         del out["retransmits"], out["timeouts"]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from . import tcl, trace
+from .cases import Case
 from .measures import Values, sawtooth
 from .network import Network
 from .units import octets
@@ -29,20 +31,20 @@ def executable() -> str:
     return found
 
 
-def run(network: Network, watch: str, seed: int, windows: bool = False) -> trace.Measured:
-    """Runs one scenario once. Seed 0 keeps ns-2's built-in seed; `windows` records every change of cwnd."""
+def run(network: Network, watch: str, seed: int, *, windows: bool = False, origin: float = 0.0) -> trace.Measured:
+    """Runs one scenario once. Seed 0 keeps ns-2's built-in seed; `windows` records every change of cwnd; `origin`
+    is the clock reading at which the scenario begins."""
     number = tcl.node_numbers(network)
     link = tcl.watched_link(network, watch)
-    queues = {(number[link.source], number[link.target])}
-    queues |= {(number[f.source], number[network.out_link(f.source).target]) for f in network.flows}
+    watched = str(number[link.source]), str(number[link.target])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "scenario.tcl"
-        path.write_text(tcl.script(network, watch, seed, windows), encoding="ascii")
+        path.write_text(tcl.script(network, watch, seed, windows=windows, origin=origin), encoding="ascii")
         with subprocess.Popen(
             [executable(), str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1 << 20, cwd=folder
         ) as process:
             assert process.stdout is not None and process.stderr is not None
-            measured = trace.read(process.stdout, network.duration, {(str(a), str(b)) for a, b in queues})
+            measured = trace.read(process.stdout, network.duration, watched, origin)
             error = process.stderr.read()
     if not measured.complete or process.returncode != 0:
         raise PeerFailed(error.strip() or f"ns stopped with code {process.returncode} before the end of the run")
@@ -51,10 +53,7 @@ def run(network: Network, watch: str, seed: int, windows: bool = False) -> trace
 
 def values(network: Network, watch: str, measured: trace.Measured) -> Values:
     """The measured quantities of one run."""
-    number = {name: str(k) for name, k in tcl.node_numbers(network).items()}
-    link = tcl.watched_link(network, watch)
-    watched = measured.queues[number[link.source], number[link.target]]
-    first = [measured.queues[number[host], number[network.out_link(host).target]] for host in {f.source for f in network.flows}]
+    link, watched = tcl.watched_link(network, watch), measured.queue
     goodput = 0.0
     for k, flow in enumerate(network.flows):
         sums = measured.flows.get(k, trace.FlowSums())
@@ -68,10 +67,10 @@ def values(network: Network, watch: str, measured: trace.Measured) -> Values:
         "queue_mean": watched.mean(),
         "queue_std": watched.std(),
         "drops": float(drops),
-        "loss": 100.0 * drops / sum(queue.arrivals for queue in first),
+        "loss": 100.0 * drops / sum(flow.sent for flow in flows),
         "retransmits": float(sum(flow.retransmits for flow in flows)),
         "timeouts": float(sum(flow.timeouts for flow in flows)),
-        "wait": 1e3 * (sum(q.wait for q in first) / sum(q.departures for q in first) + watched.wait / watched.departures),
+        "wait": 1e3 * watched.wait / watched.departures,
     }
     if all(flow.transport == "udp" for flow in network.flows):
         del out["retransmits"], out["timeouts"]
@@ -96,3 +95,16 @@ def with_sawtooth(out: Values, measured: trace.Measured, duration: float) -> Val
     if found is not None:
         out["period"], out["peak"] = found
     return out
+
+
+def runs(case: Case, network: Network, threads: int = 1) -> list[Values]:
+    """The measured quantities of all runs of a case."""
+
+    def one(run_of: tuple[int, float]) -> Values:
+        seed, origin = run_of
+        measured = run(network, case.watch, seed, windows=case.sawtooth, origin=origin)
+        out = values(network, case.watch, measured)
+        return with_sawtooth(out, measured, network.duration) if case.sawtooth else out
+
+    with ThreadPoolExecutor(max(1, threads)) as pool:
+        return list(pool.map(one, case.peer_runs))

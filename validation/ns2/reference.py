@@ -8,9 +8,12 @@ from functools import cache
 from pathlib import Path
 
 from .cases import Case
-from .measures import sawtooth
+from .measures import BY_NAME, Values, sawtooth
 
 DATA = Path(__file__).parents[1] / "data" / "ns2"
+
+RUNS = DATA / "runs.csv"
+"""One row a run of ns-2 on the standard cases, written by `python -m validation.ns2.record`."""
 
 Stored = dict[str, tuple[float, float | None, int]]
 """Of each measure: mean, standard deviation (None for one run) and number of runs."""
@@ -53,6 +56,21 @@ def _number(text: str | None) -> float | None:
     return float(text) if text not in (None, "") else None
 
 
+@cache
+def _recorded() -> dict[str, list[Values]]:
+    out: dict[str, list[Values]] = {}
+    with RUNS.open(newline="", encoding="ascii") as file:
+        for row in csv.DictReader(file):
+            found = {name: float(row[name]) for name in BY_NAME if row[name] != ""}
+            out.setdefault(row["case"], []).append(found)
+    return out
+
+
+def recorded(case: Case) -> list[Values] | None:
+    """The runs of ns-2 on one of the standard cases; None for another."""
+    return _recorded().get(f"{case.family}/{case.name}")
+
+
 def stored(case: Case) -> Stored | None:
     """What ns-2 measured; None if the case is not in the tables."""
     row = _rows(f"{case.family}_summary.csv").get(case.name)
@@ -70,7 +88,7 @@ def stored(case: Case) -> Stored | None:
         sd = _number(row.get("goodput_kbps_per_client_sd"))
         mean = _number(row["goodput_kbps_per_client"]) or math.nan
         out["goodput"] = mean * clients, None if sd is None or runs < 2 else sd * clients, runs
-        out["wait"] = (_number(row["wait_access_ms"]) or 0.0) + (_number(row["wait_bottleneck_ms"]) or 0.0), None, runs
+        out["wait"] = _number(row["wait_bottleneck_ms"]) or 0.0, None, runs
     if case.sawtooth and case.name in _windows():
         found = sawtooth(*_windows()[case.name])
         if found is not None:

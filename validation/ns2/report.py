@@ -33,7 +33,11 @@ def summary(rows: list[Row]) -> str:
     """The line below the table."""
     judged = sum(row.measure.judged for row in rows)
     failed = sum(row.failed for row in rows)
-    return f"{judged - failed} of {judged} judged values within bounds, {len({row.case for row in rows})} cases"
+    explained = sum(row.verdict == "explained" for row in rows)
+    return (
+        f"{judged - failed - explained} of {judged} judged values within bounds or intervals, {explained} differ as explained in "
+        f"docs/validation/ns2.md, {failed} differ; {len({row.case for row in rows})} cases"
+    )
 
 
 def markdown(rows: Iterable[Row]) -> str:
@@ -55,4 +59,6 @@ def markdown(rows: Iterable[Row]) -> str:
 def _cell(row: Row) -> str:
     peer, mine = row.peer.mean, row.ours.mean
     text = f"{'-' if peer is None else format(peer, '.5g')} / {'-' if mine is None else format(mine, '.5g')} ({difference(row)})"
-    return {"DIFFERS": f"**{text}**", "ok": text}.get(row.verdict, text + {"ok (interval)": " i", "ok (spread)": " s"}.get(row.verdict, ""))
+    return {"DIFFERS": f"**{text}**", "ok": text}.get(
+        row.verdict, text + {"ok (interval)": " i", "ok (spread)": " s", "explained": " e"}.get(row.verdict, "")
+    )

@@ -1,8 +1,8 @@
 """Writes the ns-2 script of a network.
 
-The script traces only what is measured: arrivals and starts of transmission at the first link of each
-flow and at the watched links, drops there, and receptions at the destination. The trace goes to standard
-output, so nothing is stored; at the end one line a flow gives the sender's own counters.
+The script traces only what is measured: arrivals, starts of transmission and drops at the watched link, drops at the
+first link of each flow, and of UDP flows what they send and what arrives. The trace goes to standard output, so nothing
+is stored; at the end one line a flow gives the TCP sender's own counters.
 """
 
 from __future__ import annotations
@@ -38,8 +38,9 @@ def watched_link(network: Network, name: str) -> Link:
     raise Unsupported(f"no link named {name!r}")
 
 
-def script(network: Network, watch: str, seed: int, windows: bool = False) -> str:
-    """The whole script. `watch` names the link whose queue is measured; `windows` adds the cwnd of the first flow to the trace."""
+def script(network: Network, watch: str, seed: int, *, windows: bool = False, origin: float = 0.0) -> str:
+    """The whole script. `watch` names the link whose queue is measured; `windows` adds the cwnd of the first flow to
+    the trace; `origin` is the clock reading at which the scenario begins."""
     if network.warmup > 0.0:
         raise Unsupported('a warm-up cut is not mapped to ns-2; set warmup = "0s"')
     number = node_numbers(network)
@@ -54,7 +55,7 @@ def script(network: Network, watch: str, seed: int, windows: bool = False) -> st
         out.extend(f"Queue/{kind} set {name} {value}" for name, value in settings)
         out.append(f"$ns simplex-link $n({number[link.source]}) $n({number[link.target]}) {link.rate!r} {link.delay!r} {kind}")
     for k, flow in enumerate(network.flows):
-        out.extend(_flow(flow, k, number))
+        out.extend(_flow(flow, k, number, origin))
     out.extend(_taps(network, watch, number))
     if windows and network.flows[0].transport == "tcp":
         out.append("$a(0) attach stdout; $a(0) tracevar cwnd_")
@@ -66,12 +67,12 @@ def script(network: Network, watch: str, seed: int, windows: bool = False) -> st
             out.append(f'    puts "F {k} {fields}"')
     out.append("    puts END; flush stdout; exit 0")
     out.append("}")
-    out.append(f"$ns at {network.duration!r} finish")
+    out.append(f"$ns at {origin + network.duration!r} finish")
     out.append("$ns run")
     return "\n".join(out) + "\n"
 
 
-def _flow(flow: Flow, k: int, number: dict[str, int]) -> list[str]:
+def _flow(flow: Flow, k: int, number: dict[str, int], origin: float) -> list[str]:
     sender, receiver, settings, receiver_settings = agents.agent(flow)
     src, dst = number[flow.source], number[flow.target]
     out = [f"set a({k}) [new {sender}]"]
@@ -86,20 +87,24 @@ def _flow(flow: Flow, k: int, number: dict[str, int]) -> list[str]:
     if threshold is not None:
         # The agent's reset at the start of the run puts ssthresh_ back to window_, so it is set after that.
         out.append(f'$ns at 0.0 "$a({k}) set ssthresh_ {threshold}"')
-    out.append(f'$ns at {flow.start!r} "$p({k}) start"')
+    out.append(f'$ns at {origin + flow.start!r} "$p({k}) start"')
     if flow.stop is not None:
-        out.append(f'$ns at {flow.stop!r} "$p({k}) stop"')
+        out.append(f'$ns at {origin + flow.stop!r} "$p({k}) stop"')
     return out
 
 
 def _taps(network: Network, watch: str, number: dict[str, int]) -> list[str]:
-    wanted: dict[tuple[str, str], set[str]] = {}
     link = watched_link(network, watch)
-    wanted[link.source, link.target] = {"Enque", "Deque", "Drop"}
+    wanted = {(link.source, link.target): {"Enque", "Deque", "Drop"}}
     for flow in network.flows:
-        first, last = network.out_link(flow.source), network.in_link(flow.target)
-        wanted.setdefault((first.source, first.target), set()).update({"Enque", "Deque", "Drop"})
-        wanted.setdefault((last.source, last.target), set()).add("Recv")
+        first = network.out_link(flow.source)
+        kinds = wanted.setdefault((first.source, first.target), set())
+        kinds.add("Drop")
+        if flow.transport == "udp":
+            # A UDP agent counts nothing itself.
+            kinds.add("Enque")
+            last = network.in_link(flow.target)
+            wanted.setdefault((last.source, last.target), set()).add("Recv")
     out = []
     for (src, dst), kinds in wanted.items():
         ends = f"$n({number[src]}) $n({number[dst]})"

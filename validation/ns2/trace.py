@@ -18,6 +18,7 @@ Pair = tuple[str, str]
 class Backlog:
     """One queue: packets waiting, the one in transmission not counted."""
 
+    begin: float = 0.0
     now: float = 0.0
     packets: int = 0
     integral: float = 0.0
@@ -39,11 +40,11 @@ class Backlog:
 
     def mean(self) -> float:
         """Mean backlog over the time so far."""
-        return self.integral / self.now
+        return self.integral / (self.now - self.begin)
 
     def std(self) -> float:
         """Standard deviation of the backlog over time."""
-        return math.sqrt(max(0.0, self.square / self.now - self.mean() ** 2))
+        return math.sqrt(max(0.0, self.square / (self.now - self.begin) - self.mean() ** 2))
 
 
 @dataclass
@@ -63,7 +64,7 @@ class FlowSums:
 class Measured:
     """Everything read from one run."""
 
-    queues: dict[Pair, Backlog]
+    queue: Backlog
     flows: dict[int, FlowSums] = field(default_factory=dict)
     windows: list[tuple[float, float]] = field(default_factory=list)
     """time and congestion window at each change, first flow"""
@@ -74,36 +75,42 @@ class Measured:
         return self.flows.setdefault(int(number), FlowSums())
 
 
-def read(lines: Iterable[str], duration: float, queues: set[Pair]) -> Measured:
-    """Reads all lines; `queues` are the links whose arrivals and departures are in the trace."""
-    out = Measured(queues={pair: Backlog() for pair in queues})
-    backlogs = out.queues
+def read(lines: Iterable[str], duration: float, watched: Pair, origin: float = 0.0) -> Measured:
+    """Reads all lines; `watched` is the link whose queue is measured, `origin` the clock reading at which the scenario
+    begins."""
+    queue = Backlog(begin=origin, now=origin)
+    out = Measured(queue)
+    src, dst = watched
+    since = queue.since
     for line in lines:
         kind = line[0]
-        if kind == "+":
-            part = line.split()
-            queue, time = backlogs[part[2], part[3]], float(part[1])
-            queue.move(time, 1)
-            queue.arrivals += 1
-            queue.since[part[11]] = time
-        elif kind == "-":
-            part = line.split()
-            queue, time = backlogs[part[2], part[3]], float(part[1])
-            queue.move(time, -1)
-            queue.departures += 1
-            queue.octets += int(part[5])
-            queue.wait += time - queue.since.pop(part[11])
+        if kind in "+-d":
+            part = line.split(None, 11)
+            here = part[2] == src and part[3] == dst
+            if kind == "+":
+                if here:
+                    time = float(part[1])
+                    queue.move(time, 1)
+                    queue.arrivals += 1
+                    since[part[11]] = time
+                else:
+                    out.flow(part[7]).sent += 1
+            elif kind == "-":
+                time = float(part[1])
+                queue.move(time, -1)
+                queue.departures += 1
+                queue.octets += int(part[5])
+                queue.wait += time - since.pop(part[11])
+            else:
+                out.flow(part[7]).drops += 1
+                if here:
+                    queue.move(float(part[1]), -1)
+                    del since[part[11]]
         elif kind == "r":
-            part = line.split()
+            part = line.split(None, 8)
             flow = out.flow(part[7])
             flow.received += 1
             flow.octets += int(part[5])
-        elif kind == "d":
-            part = line.split()
-            queue = backlogs[part[2], part[3]]
-            queue.move(float(part[1]), -1)
-            del queue.since[part[11]]
-            out.flow(part[7]).drops += 1
         elif kind == "F":
             part = line.split()
             flow = out.flow(part[1])
@@ -113,7 +120,6 @@ def read(lines: Iterable[str], duration: float, queues: set[Pair]) -> Measured:
         else:
             part = line.split()
             if len(part) == 7 and part[5] == "cwnd_":
-                out.windows.append((float(part[0]), float(part[6])))
-    for queue in backlogs.values():
-        queue.move(duration, 0)
+                out.windows.append((float(part[0]) - origin, float(part[6])))
+    queue.move(origin + duration, 0)
     return out
