@@ -139,3 +139,10 @@ def test_the_checks_that_a_model_page_names_exist(page):
 def test_figures_are_small_and_whole(image):
     assert image.stat().st_size < 150_000
     assert ET.fromstring(image.read_text("utf-8")).tag.endswith("svg")
+
+
+def test_every_figure_has_its_function():
+    script = ROOT / "docs" / "models" / "plots.py"
+    scope = {"__name__": "plots", "__file__": str(script)}
+    exec(compile(script.read_text("utf-8"), str(script), "exec"), scope)
+    assert set(scope["FIGURES"]) == {p.stem for p in (script.parent / "img").glob("*.svg")}
