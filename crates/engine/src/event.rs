@@ -26,7 +26,8 @@ impl Key for u64 {
     #[inline]
     fn pack(time: Time, slot: Slot, bits: u32) -> Self {
         let t = time.as_ps();
-        if t >> (64 - bits) == 0 { t << bits | Self::from(slot) } else { Self::NEVER }
+        let key = t << bits;
+        if key >> bits == t { key | Self::from(slot) } else { Self::NEVER }
     }
     #[inline]
     fn slot(self, bits: u32) -> Slot {

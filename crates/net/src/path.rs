@@ -1,7 +1,7 @@
 //! Ports, links and the packets on them: what happens between two endpoints.
 
 use crate::observe::{DequeueEvent, DropEvent, EnqueueEvent, HopEvent, Observer, SendEvent};
-use crate::order::Turn;
+use crate::order::{Order, Turn};
 use crate::packet::{Arena, Class, Proto, QPkt, Segment};
 use crate::port::{Port, PortId};
 use crate::prefetch::prefetch;
@@ -116,6 +116,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         let Some(&head) = port.ring.front() else { return NOWHERE };
         debug_assert!(head.at == now);
         *pkt = head;
+        let impaired = port.impair.is_some();
         port.ring.advance();
         if let Some(next) = port.ring.front() {
             let at = next.at;
@@ -126,7 +127,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         if O::ON {
             self.arm_wake::<O>(i);
         }
-        if self.ports[i as usize].impair.is_some() {
+        if impaired {
             return self.impaired(i, pkt, now, obs);
         }
         self.forward(i, pkt, now, obs)
@@ -181,7 +182,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     }
 
     /// A packet arrives at a port. Through a free transmitter it goes at once; everything else is [`Self::accept_busy`].
-    #[inline]
+    #[inline(always)]
     pub(crate) fn accept<O: Observer>(&mut self, i: u32, pkt: &mut QPkt, now: Time, obs: &mut O) {
         let port = &mut self.ports[i as usize];
         pkt.at = now;
@@ -191,20 +192,28 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         let mut cx = QCx { now, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
         let arrived = if O::ON { Some(*pkt) } else { None };
         let passed = port.qdisc.pass(pkt, &mut cx);
-        let marks = cx.marks;
-        port.counters.marks += u64::from(marks);
+        if cx.marks > 0 {
+            port.counters.marks += u64::from(cx.marks);
+        }
         let level = port.qdisc.backlog();
         if let Some(pkt) = arrived.filter(|_| passed || level.pkts > 0) {
             obs.on_enqueue(&EnqueueEvent { time: now, port: PortId(i), pkt, backlog: level });
         }
         if passed {
-            self.transmit(i, pkt, now, obs);
+            transmit(port, &mut self.events, self.slots.order, i, pkt, now, obs);
         }
-        if level.pkts > 0 {
-            let port = &mut self.ports[i as usize];
-            port.queued = true;
-            port.counters.occupancy.change(now, level);
+        if level.pkts > 0 || !self.drops.is_empty() {
+            self.left_behind(i, now, obs);
         }
+    }
+
+    /// After [`Qdisc::pass`]: something was dropped, or is held back by a shaper.
+    #[cold]
+    fn left_behind<O: Observer>(&mut self, i: u32, now: Time, obs: &mut O) {
+        let port = &mut self.ports[i as usize];
+        let level = port.qdisc.backlog();
+        port.queued = level.pkts > 0;
+        port.counters.occupancy.change(now, level);
         self.after_accept(i, now, obs);
     }
 
@@ -247,28 +256,6 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         }
     }
 
-    /// Begins the transmission of a packet that has just left the queue.
-    #[inline]
-    fn transmit<O: Observer>(&mut self, i: u32, pkt: &QPkt, start: Time, obs: &mut O) {
-        let port = &mut self.ports[i as usize];
-        if O::ON {
-            obs.on_dequeue(&DequeueEvent { time: start, port: PortId(i), pkt: *pkt, backlog: port.qdisc.backlog() });
-        }
-        let waited = (start - pkt.at).as_ps();
-        if waited > 0 {
-            port.counters.waits.add(waited);
-        }
-        port.counters.sent_pkts += 1;
-        port.counters.sent_bytes += u64::from(pkt.len);
-        port.busy_until = start + port.tx_time(pkt.len);
-        let at = port.busy_until + port.delay;
-        let empty = port.ring.is_empty();
-        port.ring.push(QPkt { at, ..*pkt });
-        if empty {
-            self.push(at, i, Turn::Act);
-        }
-    }
-
     /// Carries out the departures due at port `i` before `now`, each at its own time; with `AT_NOW` also one due at this instant.
     pub(crate) fn settle<O: Observer, const AT_NOW: bool>(&mut self, i: u32, now: Time, obs: &mut O) {
         loop {
@@ -288,7 +275,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
                 self.take_drops(i, start, obs);
             }
             match left {
-                Some(p) => self.transmit(i, &p, start, obs),
+                Some(p) => transmit(&mut self.ports[i as usize], &mut self.events, self.slots.order, i, &p, start, obs),
                 None => return,
             }
         }
@@ -355,4 +342,32 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             obs.on_drop(&DropEvent { time: now, port: PortId(i), pkt, why });
         }
     }
+}
+
+/// Begins the transmission of a packet that has just left the queue.
+#[inline(always)]
+fn transmit<Q: Qdisc, H: EventQueue, O: Observer>(
+    port: &mut Port<Q>,
+    events: &mut H,
+    order: Order,
+    i: u32,
+    pkt: &QPkt,
+    start: Time,
+    obs: &mut O,
+) {
+    if O::ON {
+        obs.on_dequeue(&DequeueEvent { time: start, port: PortId(i), pkt: *pkt, backlog: port.qdisc.backlog() });
+    }
+    let waited = (start - pkt.at).as_ps();
+    if waited > 0 {
+        port.counters.waits.add(waited);
+    }
+    port.counters.sent_pkts += 1;
+    port.counters.sent_bytes += u64::from(pkt.len);
+    port.busy_until = start + port.tx_time(pkt.len);
+    let at = port.busy_until + port.delay;
+    if port.ring.is_empty() {
+        events.push(at, order.number(at, i, Turn::Act));
+    }
+    port.ring.push(QPkt { at, ..*pkt });
 }

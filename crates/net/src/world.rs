@@ -11,7 +11,7 @@ use crate::port::{Port, PortId};
 use crate::prefetch::prefetch;
 use crate::qdisc::Qdisc;
 use crate::sample::Sampler;
-use fairlane_engine::{EventQueue, QuadHeap, Slot, Stream};
+use fairlane_engine::{EventQueue, Slot, StdHeap, Stream};
 use fairlane_units::Time;
 
 /// The types plugged into a world: enums over the built-in ones, or a user's own.
@@ -82,7 +82,7 @@ pub(crate) struct Host<A> {
 
 /// Everything of one run. Cloning it makes a branch with its own future.
 #[derive(Clone, Debug)]
-pub struct World<P: Plugs, H: EventQueue = QuadHeap> {
+pub struct World<P: Plugs, H: EventQueue = StdHeap> {
     pub(crate) path: Path<P::Qdisc, H>,
     pub(crate) endpoints: Vec<P::Endpoint>,
     pub(crate) sides: Vec<Side>,
@@ -392,11 +392,9 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
     }
 }
 
-/// Mixes two words into one (the finaliser of MurmurHash3, public domain).
+/// Mixes two words into one: a product whose halves are folded, as in wyhash (public domain).
 #[inline]
 fn mix(a: u64, b: u64) -> u64 {
-    let mut z = a ^ b.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    z = (z ^ (z >> 33)).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
-    z = (z ^ (z >> 33)).wrapping_mul(0xC4CE_B9FE_1A85_EC53);
-    z ^ (z >> 33)
+    let p = u128::from(a ^ 0x9E37_79B9_7F4A_7C15) * u128::from(b ^ 0xC2B2_AE3D_27D4_EB4F);
+    p as u64 ^ (p >> 64) as u64
 }
