@@ -130,7 +130,7 @@ def _star(limit: int, queue: str, mix: str, variant: str, window: int, n: int) -
         seeds=tuple(range(1, 11 if standard else 4)),
         explained=_ties(mix) if n > 5 else (),
         peer_runs=tuple(zip(range(queue == "RED", 5), CLOCKS, strict=False)),
-        quick=limit == 50 and n in (3, 10) and (mix != "half"),
+        quick=standard and n in (3, 10) and mix != "half",
         standard=standard,
     )
 
