@@ -1,0 +1,100 @@
+//! Golden fingerprints: the trajectories of a set of scenarios, as committed in `tests/golden/fingerprints.txt`. A change of one is a
+//! change of results: it gets a commit of its own and a line under "Changed results" in CHANGELOG.md. To write the file anew:
+//! `FAIRLANE_BLESS=1 cargo test -p fairlane-scenario --test golden`.
+
+use fairlane_scenario::{Format, Options, Progress, Resolved, RunOutput, Table, resolve, run_all};
+use std::fmt::Write;
+use std::fs;
+use std::path::PathBuf;
+
+/// Scenario files with the changes that make them short.
+const CASES: &[(&str, &[&str])] = &[
+    ("python/fairlane/scenarios/P1.toml", &["duration=4s"]),
+    ("python/fairlane/scenarios/P2.toml", &["duration=1500ms"]),
+    ("python/fairlane/scenarios/P3.toml", &["duration=8s"]),
+    ("python/fairlane/scenarios/P4.toml", &["duration=12s"]),
+    ("python/fairlane/scenarios/P5.toml", &["duration=1ms"]),
+    ("python/fairlane/scenarios/P6.toml", &["duration=50us"]),
+    ("examples/quickstart.toml", &["duration=15s"]),
+    ("examples/lan.toml", &["duration=15s"]),
+    ("examples/parking_lot.toml", &["duration=15s"]),
+    ("examples/custom_graph.toml", &["duration=15s"]),
+    ("validation/ns2/scenarios/c1.toml", &["flows.tcp.tcp.cc=tahoe"]),
+    ("validation/ns2/scenarios/c1.toml", &["flows.tcp.tcp.cc=reno"]),
+    ("validation/ns2/scenarios/c1.toml", &["flows.tcp.tcp.cc=newreno"]),
+    ("validation/ns2/scenarios/c1.toml", &["flows.tcp.tcp.cc=sack"]),
+    ("validation/ns2/scenarios/c2-red.toml", &["duration=30s"]),
+    ("validation/ns2/scenarios/c5-half-red.toml", &["duration=20s"]),
+];
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(file: &str, sets: &[&str]) -> Resolved {
+    let text = fs::read_to_string(root().join(file)).unwrap_or_else(|e| panic!("{file}: {e}"));
+    let sets: Vec<(String, String)> = sets.iter().filter_map(|s| s.split_once('=')).map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
+    resolve(&text, file, Format::Toml, &sets).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn run(scenario: &Resolved, seeds: &[u64], threads: usize, hop_probe: bool) -> Vec<RunOutput> {
+    run_all(scenario, &Options { seeds: seeds.to_vec(), threads, hop_probe }, &Progress::default()).unwrap()
+}
+
+fn fingerprints(runs: &[RunOutput]) -> Vec<u64> {
+    runs.iter().map(|r| r.fingerprint).collect()
+}
+
+/// Equal to the bit; a NaN equals itself.
+fn same(a: &Table, b: &Table) -> bool {
+    let bits = |t: &Table| -> Vec<Vec<u64>> { t.numbers.iter().map(|(_, v)| v.iter().map(|x| x.to_bits()).collect()).collect() };
+    a.text == b.text && bits(a) == bits(b)
+}
+
+#[test]
+fn trajectories_are_the_committed_ones() {
+    let stored = root().join("tests/golden/fingerprints.txt");
+    let mut got = String::from("# scenario, changes, seed 1, fingerprint of the trajectory; see crates/scenario/tests/golden.rs\n");
+    for (file, sets) in CASES {
+        let out = &run(&read(file, sets), &[1], 1, false)[0];
+        writeln!(got, "{file} {} {:016x}", sets.join(" "), out.fingerprint).unwrap();
+    }
+    if std::env::var_os("FAIRLANE_BLESS").is_some() {
+        fs::create_dir_all(stored.parent().unwrap()).unwrap();
+        fs::write(&stored, &got).unwrap();
+    }
+    let want = fs::read_to_string(&stored).unwrap();
+    let changed: Vec<&str> = got.lines().filter(|l| !want.lines().any(|w| w == *l)).collect();
+    assert!(changed.is_empty(), "results changed:\n{}", changed.join("\n"));
+}
+
+/// The loop compiled for observers, the sampler, and the number of threads leave the trajectory and every table alone.
+#[test]
+fn observers_samplers_and_threads_change_nothing() {
+    for (file, sets) in CASES.iter().filter(|c| !c.0.contains("P6")) {
+        let mut short: Vec<&str> = sets.to_vec();
+        if sets.iter().all(|s| !s.starts_with("duration")) {
+            short.push("duration=10s");
+        }
+        let scenario = read(file, &short);
+        let plain = run(&scenario, &[1], 1, false);
+        let probed = run(&scenario, &[1], 1, true);
+        assert_eq!(fingerprints(&plain), fingerprints(&probed), "{file} {sets:?}: the hop probe changed the run");
+        assert!(same(&plain[0].links, &probed[0].links), "{file} {sets:?}: the hop probe changed a table");
+        let step = format!("sample={}ps", scenario.duration.as_ps() / 53);
+        let sampled = read(file, &[&short[..], &[&step]].concat());
+        assert_eq!(fingerprints(&plain), fingerprints(&run(&sampled, &[1], 1, false)), "{file} {sets:?}: sampling changed the run");
+    }
+    let scenario = read("validation/ns2/scenarios/c2-red.toml", &["duration=10s"]);
+    let seeds = [1, 2, 3, 4, 5];
+    let one = run(&scenario, &seeds, 1, false);
+    for threads in [2, 8] {
+        let many = run(&scenario, &seeds, threads, false);
+        assert_eq!(fingerprints(&one), fingerprints(&many), "{threads} threads");
+        assert!(one.iter().zip(&many).all(|(a, b)| a.seed == b.seed && same(&a.flows, &b.flows)), "{threads} threads");
+    }
+    let mut distinct = fingerprints(&one);
+    distinct.sort_unstable();
+    distinct.dedup();
+    assert_eq!(distinct.len(), seeds.len(), "other seeds are other runs");
+}
