@@ -49,6 +49,23 @@ def test_means_are_the_intervals_of_the_table(result):
     assert long.select("mean", "low", "high", "sd", "n", "unit").row(0) == (iv.mean, iv.low, iv.high, iv.sd, 3, "bit/s")
 
 
+def test_settings_of_a_flow_have_the_names_of_the_file():
+    net = fl.Network(duration="2s").link("a", "b", rate="1Mbit/s", delay="1ms")
+    net.flow("late", "a", "b", start="500ms", stop="1s", tcp="reno")
+    (flow,) = net.resolve()["expanded"]["flows"]
+    assert (flow["start"], flow["stop"]) == ("500ms", "1s")
+
+
+def test_a_warning_says_when_chance_has_no_part():
+    net = fl.Network(duration="1s").link("a", "b", rate="1Mbit/s", delay="1ms")
+    alike = net.flow("cbr", "a", "b", udp={}, source={"cbr": {"rate": "2Mbit/s", "size": "1000B"}}).run(seeds="1..3")
+    assert any("nothing in this scenario is left to chance" in w for w in alike.warnings)
+    # The flows differ with the seed even if a row of totals happened not to.
+    other = net.set("links.a-b.loss", 0.1).run(seeds="1..3")
+    assert len(set(other.fingerprints)) == 3
+    assert not any("left to chance" in w for w in other.warnings)
+
+
 def test_arrow_and_pandas(result):
     assert result.to_arrow("links").num_rows == result.links.height
     assert list(result.to_pandas().columns) == result.flows.columns

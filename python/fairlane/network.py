@@ -73,7 +73,7 @@ class Network:
         """A fat-tree of switches with `k` ports and k^3/4 hosts h0.. (settings: rate, delay, queue)."""
         return self.topology("fat_tree", k=k, **settings)
 
-    def link(self, start: str, end: str, *, name: str | None = None, **settings: Any) -> Self:
+    def link(self, start: str, end: str, /, *, name: str | None = None, **settings: Any) -> Self:
         """Adds a link from `start` to `end` and, unless `duplex=False`, back; its name is "start-end" by default."""
         return self._add("links", name or f"{start}-{end}", {"from": start, "to": end, **plain(settings)})
 
@@ -83,9 +83,13 @@ class Network:
 
     # --- traffic --------------------------------------------------------------------------------------
 
-    def flow(self, name: str, start: str, end: str, **settings: Any) -> Self:
-        """Adds a flow, or with `count` a group whose hosts may contain `{i}` (settings: tcp or udp, source, start...)."""
-        return self._add("flows", name, {"from": start, "to": end, **plain(settings)})
+    def flow(self, name: str, sender: str, receiver: str, /, **settings: Any) -> Self:
+        """Adds a flow, or with `count` a group whose hosts may contain `{i}` (settings: tcp or udp, source, start, stop...).
+
+        >>> Network(duration="9s").flow("late", "a", "b", tcp="reno", start="5s").to_dict()["flows"]
+        {'late': {'from': 'a', 'to': 'b', 'tcp': 'reno', 'start': '5s'}}
+        """
+        return self._add("flows", name, {"from": sender, "to": receiver, **plain(settings)})
 
     # --- everything else ------------------------------------------------------------------------------
 

@@ -179,7 +179,7 @@ class Result:
     def warnings(self) -> list[str]:
         """What to check before trusting the numbers, each once."""
         told = dict.fromkeys(w for r in self.info for w in r["warnings"])
-        if len(self.info) > 1 and self.network.drop("seed").n_unique() == 1:
+        if len(self.info) > 1 and len(set(self.fingerprints)) == 1:
             told[_NO_CHANCE] = None
         return list(told)
 
