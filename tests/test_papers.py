@@ -255,6 +255,14 @@ def test_every_part_can_be_made_alone(tmp_path, only):
     assert not (tmp_path / "index.html").exists()
 
 
+def test_a_claim_stands_for_the_experiments_it_rests_on(tmp_path):
+    r = papers.reproduce("sarma2013", only="S17", out=tmp_path, seeds=[1])
+    assert [e.id for e, _ in r.experiments] == ["fig6", "fig7"]
+    assert "S17" in [j.claim.id for j in r.claims]
+    with pytest.raises(UnknownNameError, match="table, figure or claim"):
+        papers.reproduce("sarma2013", only="S99", out=tmp_path)
+
+
 BROWSER = next((b for b in ("chromium", "chromium-browser", "google-chrome") if shutil.which(b)), None)
 
 

@@ -141,8 +141,8 @@ def schema(which: str) -> None:
 
 @cli.command()
 @click.argument("key", required=False)
-@click.option("--only", metavar="ID", help="One table, figure or claim, such as table3.")
-@click.option("--quick", is_flag=True, help="Fewer and shorter runs: to see that it works.")
+@click.option("--only", metavar="ID", help="Tables, figures or claims: table3 or fig4,S7 (a claim stands for the experiments it rests on).")
+@click.option("--quick", is_flag=True, help="Few replications, no study of the open parameters: to see that it works.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--out", metavar="DIR", help="Where pages, figures and tables go (default: results/KEY).")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")

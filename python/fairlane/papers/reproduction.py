@@ -106,6 +106,7 @@ def _rounded(x: float | None) -> float | None:
 
 
 def _selected(paper: Paper, only: str | Iterable[str] | None) -> list[Experiment]:
+    """The experiments named, and those that a claim named rests on."""
     experiments = paper.experiments()
     wanted = only_ids(only)
     if wanted is None:
@@ -113,10 +114,13 @@ def _selected(paper: Paper, only: str | Iterable[str] | None) -> list[Experiment
     known = [e.id for e in experiments]
     if not wanted:
         raise FairlaneError(f"no experiment is named: write one or more of {', '.join(known)}")
+    claims = {c.id: [e.rsplit("/", 1)[-1] for e in c.experiments] for c in read_claims(paper.folder / "claims.toml")}
+    chosen: set[str] = set()
     for name in wanted:
-        if name not in known:
-            raise suggest(name, known, f"experiment of {paper.key}")
-    return [e for e in experiments if e.id in wanted]
+        if name not in known and name not in claims:
+            raise suggest(name, [*known, *claims], f"table, figure or claim of {paper.key}")
+        chosen.update(claims.get(name, [name]))
+    return [e for e in experiments if e.id in chosen]
 
 
 def _folder(paper: Paper, out: str | PathLike[str] | None) -> Path:
