@@ -144,11 +144,15 @@ impl<const B: u32> Tally<B> {
     pub fn mean(&self) -> f64 {
         self.sum as f64 / self.n as f64
     }
-    /// Population standard deviation; NaN if empty.
+    /// Population standard deviation; NaN if empty. Exact integers as far as they reach: in floating point the difference of two
+    /// large squares would give a constant a deviation.
     pub fn std(&self) -> f64 {
         let n = self.n as f64;
-        let m = self.mean();
-        (self.squares as f64 / n - m * m).max(0.0).sqrt()
+        let exact = u128::from(self.n).checked_mul(self.squares).zip(self.sum.checked_mul(self.sum));
+        match exact {
+            Some((a, b)) if self.n > 0 => (a.saturating_sub(b) as f64).sqrt() / n,
+            _ => (self.squares as f64 / n - self.mean() * self.mean()).max(0.0).sqrt(),
+        }
     }
     /// Quantile `q` in 0..=1, never above the maximum; NaN if empty.
     pub fn quantile(&self, q: f64) -> f64 {
@@ -183,6 +187,14 @@ mod tests {
         sum.merge(&h);
         assert_eq!(sum.total(), 2 * h.total());
         assert_eq!(sum.quantile(0.1) as u64, 7);
+    }
+
+    #[test]
+    fn a_constant_has_no_deviation() {
+        let mut t = Tally::<6>::default();
+        (0..1_000_000).for_each(|_| t.add(6_042_000_000));
+        assert_eq!((t.std(), t.mean()), (0.0, 6_042_000_000.0));
+        assert!(Tally::<6>::default().std().is_nan());
     }
 
     #[test]
