@@ -147,11 +147,14 @@ impl<const B: u32> Tally<B> {
     /// Population standard deviation; NaN if empty. Exact integers as far as they reach: in floating point the difference of two
     /// large squares would give a constant a deviation.
     pub fn std(&self) -> f64 {
+        if self.n == 0 {
+            return f64::NAN;
+        }
         let n = self.n as f64;
         let exact = u128::from(self.n).checked_mul(self.squares).zip(self.sum.checked_mul(self.sum));
         match exact {
-            Some((a, b)) if self.n > 0 => (a.saturating_sub(b) as f64).sqrt() / n,
-            _ => (self.squares as f64 / n - self.mean() * self.mean()).max(0.0).sqrt(),
+            Some((a, b)) => (a.saturating_sub(b) as f64).sqrt() / n,
+            None => (self.squares as f64 / n - self.mean() * self.mean()).max(0.0).sqrt(),
         }
     }
     /// Quantile `q` in 0..=1, never above the maximum; NaN if empty.
