@@ -54,9 +54,10 @@ def reproduce(
     """Runs a study and writes its tables, figures, verdicts and page.
 
     `only`: one id ("table3"), several, or a comma list; the id of a claim ("S7") stands for the experiments it rests on; by
-    default everything. `quick`: few replications and no study of the open parameters. `out`: the folder to write, `results/KEY` by default; finished runs are kept in it, so a second
-    call goes on where the first one stopped. `progress(fraction, label)` is called about ten times a second and stops the
-    reproduction by returning False. `seeds`: the replications, like "1..10", [1, 2] or one number.
+    default everything. `quick`: few replications and no study of the open parameters. `out`: the folder to write,
+    `results/KEY` by default; finished runs are kept in it, so a second call goes on where the first one stopped.
+    `progress(fraction, label)` is called about ten times a second and stops the reproduction by returning False. `seeds`: the
+    replications, like "1..10", [1, 2] or one number.
     """
     from .reproduction import run_reproduction
 
