@@ -4,6 +4,7 @@ use fairlane_net::LinkInfo;
 use fairlane_scenario::{
     Format, Options, Progress, QueueSpec, Resolved, SourceSpec, TopologySpec, presets_listing, registry_listing, resolve, run_all,
 };
+use fairlane_testkit::conformance::{Load, Rules, check};
 use fairlane_units::{Dur, Rate};
 
 fn scenario(queue: &str, flow: &str) -> Result<Resolved, String> {
@@ -53,6 +54,26 @@ fn specs_read_what_they_write() {
     }
     for t in TopologySpec::all() {
         assert_eq!(serde_json::from_value::<TopologySpec>(serde_json::to_value(&t).unwrap()).unwrap(), t);
+    }
+}
+
+/// Every queue of the registry obeys what all queues must: conservation, order within a flow, a link that never waits while
+/// packets do, marks on ECN-capable packets only. A new line of the registry is tested without being named here.
+#[test]
+fn every_queue_conforms() {
+    for mbps in [1, 10, 400_000] {
+        let link = LinkInfo { rate: Rate::from_mbps(mbps), delay: Dur::from_ms(20) };
+        // Half of the offered load, just the load, twice the load of the link with packets of 705 bytes in the mean.
+        for (seed, percent) in [(1, 200), (2, 100), (3, 50)] {
+            let mean_gap = Dur::from_ps((link.rate.tx_time(705).as_ps() * percent / 100).max(1));
+            let load = Load { packets: 4000, flows: 7, lens: &[40, 576, 1500], ect: 0.5, mean_gap };
+            for q in QueueSpec::all() {
+                let rules = Rules::default();
+                let out =
+                    check(&q.build(link), link, &load.draw(seed), &rules).unwrap_or_else(|e| panic!("{} at {mbps} Mbit/s: {e}", q.name()));
+                assert_eq!(out.sent.len() + out.dropped.len(), 4000, "{}", q.name());
+            }
+        }
     }
 }
 
