@@ -145,7 +145,10 @@ impl<'a> Checker<'a> {
         let found = show(node);
         let Value::Table(table) = &mut node.value else {
             let keys = names(schema.get("properties"));
-            let help = if keys.is_empty() { String::new() } else { format!("write {{ {} = ... }}", keys[0]) };
+            let help = match keys.first() {
+                Some(key) => format!("write {{ {key} = ... }}"),
+                None => "give each entry a name: [section.NAME]".to_owned(),
+            };
             return self.fail(span, format!("expected a table, found {found}"), help);
         };
         let properties = schema.get("properties").and_then(J::as_object);
@@ -156,7 +159,9 @@ impl<'a> Checker<'a> {
                 (Some(s), _) => self.check(&mut entry.node, s),
                 (None, Some(s)) if s.as_bool() != Some(false) => {
                     if key.is_empty() {
-                        self.fail(entry.key, "a name must not be empty", "");
+                        self.fail(entry.key, "a name must not be empty", "write for instance \"a\"");
+                    } else if key.contains(char::is_control) {
+                        self.fail(entry.key, "a name must not contain control characters", "write it with letters, digits, - and _");
                     }
                     self.check(&mut entry.node, s);
                 }
@@ -225,7 +230,11 @@ impl<'a> Checker<'a> {
             }
             Value::Float(x) if !whole => x,
             _ => {
-                let help = if matches!(node.value, Value::Str(_)) { "write it without quotes and unit" } else { "" };
+                let help = match (&node.value, whole) {
+                    (Value::Str(_), _) => "write it without quotes and unit",
+                    (_, true) => "write a whole number such as 2",
+                    (_, false) => "write a number such as 0.5",
+                };
                 return self.fail(node.span, format!("expected {wanted}, found {}", show(node)), help);
             }
         };

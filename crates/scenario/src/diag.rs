@@ -45,7 +45,8 @@ impl Sources {
 
     /// A diagnostic at `span` about the value at `path`.
     pub fn diagnostic(&self, span: Span, path: &str, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
-        let mut d = Diagnostic { path: path.to_owned(), message: message.into(), help: help.into(), ..Diagnostic::default() };
+        let (message, help) = hinted(shortened(message.into()), help.into(), path);
+        let mut d = Diagnostic { path: path.to_owned(), message, help, ..Diagnostic::default() };
         let Some(source) = self.list.get(span.source as usize) else { return d };
         d.file.clone_from(&source.name);
         let text = source.text.as_str();
@@ -59,6 +60,33 @@ impl Sources {
         d.source_line = text[line_start..line_end].trim_end_matches('\r').to_owned();
         d
     }
+}
+
+/// Longest message; what was written in the file may be of any length.
+const LONGEST_MESSAGE: usize = 400;
+
+/// A message with its middle left out if it is very long, without control characters.
+fn shortened(message: String) -> String {
+    let message = message.replace(char::is_control, " ");
+    let n = message.chars().count();
+    if n <= LONGEST_MESSAGE {
+        return message;
+    }
+    let part = |skip| message.chars().skip(skip).take(LONGEST_MESSAGE / 2).collect::<String>();
+    format!("{} ... {}", part(0), part(n - LONGEST_MESSAGE / 2))
+}
+
+/// A message and what to write instead: the part after "write" if the message says it, or where to look it up.
+fn hinted(message: String, help: String, path: &str) -> (String, String) {
+    if !help.is_empty() {
+        return (message, help);
+    }
+    if let Some((what, write)) = message.split_once(": write ") {
+        return (what.to_owned(), format!("write {write}"));
+    }
+    let plain = path.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
+    let help = if path.is_empty() || !plain { String::new() } else { format!("`fairlane explain {path}` says what is allowed") };
+    (message, help)
 }
 
 /// The largest character boundary at or below `i`.
@@ -107,7 +135,7 @@ impl fmt::Display for Diagnostic {
         if self.path.is_empty() {
             writeln!(f)?
         } else {
-            writeln!(f, " ({})", self.path)?
+            writeln!(f, " ({})", self.path.replace(char::is_control, " "))?
         }
         if !self.source_line.is_empty() {
             // A long line is cut so that the caret stays in view.

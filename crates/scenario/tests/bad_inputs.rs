@@ -34,6 +34,10 @@ const CASES: &[Case] = &[
     ("zero rate", "\"10Mbit/s\"", "\"0Mbit/s\"", "4:23-32", "topology.dumbbell.bottleneck.rate", "zero is not allowed", "allowed is 1bit/s to 10Tbit/s"),
     ("huge duration", "\"10s\"", "\"1e30s\"", "1:12-19", "duration", "too large", ""),
     ("long duration", "\"10s\"", "\"2000h\"", "1:12-19", "duration", "more than 1000h", ""),
+    ("control character in a name", "[flows.tcp]", "[flows.\"a\\u001b[31m\"]", "5:8-21", "flows.a\u{1b}[31m", "control characters", "letters"),
+    ("empty name", "[flows.tcp]", "[flows.\"\"]", "5:8-10", "flows.", "must not be empty", "\"a\""),
+    ("control character in a node", "[flows.tcp]", "[links.x]\nfrom = \"a\\u0007\"\nto = \"b\"\nrate = \"1Mbit/s\"\ndelay = \"0s\"\n[flows.tcp]", "6:8-17", "links.x.from", "control characters", "letters"),
+    ("table twice", "[flows.tcp]", "[flows.tcp]\nfrom = \"s0\"\nto = \"d0\"\n[flows.tcp]", "8:8-11", "", "duplicate key", "once"),
     ("huge rate", "\"10Mbit/s\"", "\"11Tbit/s\"", "4:23-33", "topology.dumbbell.bottleneck.rate", "more than 10Tbit/s", ""),
     ("NaN", "delay = \"20ms\"", "delay = \"20ms\", loss = nan", "4:58-61", "topology.dumbbell.bottleneck.loss", "NaN", "finite"),
     ("NaN as a quantity", "\"20ms\"", "nan", "4:43-46", "topology.dumbbell.bottleneck.delay", "NaN is not a quantity", "20ms"),
@@ -92,6 +96,7 @@ fn every_mistake_has_its_place_and_its_hint() {
             wrong.push(format!("{what}: accepted"));
             continue;
         };
+        assert!(found.list.iter().all(|d| !d.help.is_empty()), "{what}: no hint\n{found}");
         let fits = found.list.iter().any(|d| {
             let at = format!("{}:{}-{}", d.line.unwrap_or(0), d.column, d.end_column);
             at == *place && d.path == *path && d.message.contains(message) && d.help.contains(help)
@@ -102,6 +107,15 @@ fn every_mistake_has_its_place_and_its_hint() {
         }
     }
     assert!(wrong.is_empty(), "{} of {}\n{}", wrong.len(), CASES.len(), wrong.join("\n"));
+}
+
+/// What stands in a file may be long; what is said about it is not. A repeated table is one mistake, not one a key.
+#[test]
+fn messages_are_short() {
+    let found = resolve(&GOOD.replace("10s", &"9".repeat(100_000)), "x.toml", Format::Toml, &[]).unwrap_err();
+    assert!(found.to_string().len() < 1000, "{} bytes", found.to_string().len());
+    let twice = GOOD.replace("[flows.tcp]", "[flows.tcp]\nfrom = \"s0\"\nto = \"d0\"\ntcp = {}\n[flows.tcp]");
+    assert_eq!(resolve(&twice, "x.toml", Format::Toml, &[]).unwrap_err().list.len(), 1);
 }
 
 #[test]

@@ -54,7 +54,7 @@ pub(super) fn check(node: &Node, format: &str, schema: &J) -> Result<(), (String
     };
     let (value, packets) = measure(text, format).map_err(|message| match message.split_once(": write ") {
         Some((what, write)) => (what.to_owned(), format!("write {write}")),
-        None => (message, String::new()),
+        None => (message, wanted()),
     })?;
     // A range counts where the unit is the same: packets are not compared with bytes.
     let bound = |key: &str| {

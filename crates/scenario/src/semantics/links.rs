@@ -9,6 +9,10 @@ use crate::topology::{Builder, Graph};
 use fairlane_net::LinkInfo;
 use indexmap::{IndexMap, IndexSet};
 
+/// Names are printed on terminals and stand in paths.
+const NO_CONTROL: &str = "a name must not contain control characters";
+const PLAIN: &str = "write it with letters, digits, - and _";
+
 impl Semantics<'_> {
     /// Nodes and link directions; what was left open in `scenario` is filled in.
     pub(super) fn links(&mut self, scenario: &mut Scenario) -> (Vec<String>, Vec<LinkDir>) {
@@ -83,7 +87,9 @@ impl Semantics<'_> {
         for (i, name) in scenario.nodes.iter().flatten().enumerate() {
             let place = i.to_string();
             if name.is_empty() {
-                self.fail(&["nodes", &place], "a node's name must not be empty", "");
+                self.fail(&["nodes", &place], "a node's name must not be empty", "write for instance \"a\"");
+            } else if name.contains(char::is_control) {
+                self.fail(&["nodes", &place], NO_CONTROL, PLAIN);
             } else if !nodes.insert(name.clone()) {
                 let help = if graph.nodes.contains(name) { "the topology builder makes it" } else { "name each node once" };
                 self.fail(&["nodes", &place], format!("node `{name}` appears twice"), help);
@@ -92,7 +98,9 @@ impl Semantics<'_> {
         for (name, spec) in &scenario.links {
             for (end, node) in [("from", &spec.from), ("to", &spec.to)] {
                 let Some(node) = node.as_ref().filter(|n| !n.is_empty()) else { continue };
-                if scenario.nodes.is_some() && !nodes.contains(node) {
+                if node.contains(char::is_control) {
+                    self.fail(&["links", name, end], NO_CONTROL, PLAIN);
+                } else if scenario.nodes.is_some() && !nodes.contains(node) {
                     let known: Vec<&str> = nodes.iter().map(String::as_str).collect();
                     let help = suggest(node, &known, "known nodes");
                     self.fail(&["links", name, end], format!("there is no node `{node}` in `nodes`"), help);

@@ -3,6 +3,9 @@
 use super::{DEEPEST, Entry, Node, Table, Value};
 use crate::diag::{Diagnostics, Sources, Span};
 
+/// What to do about a syntax error.
+const HELP: &str = "keys and text stand in double quotes; a comma stands between entries, none after the last (RFC 8259)";
+
 /// Parses a document.
 pub(super) fn parse(sources: &Sources, text: &str, source: u32) -> Result<Node, Diagnostics> {
     let mut p = Parser { text, bytes: text.as_bytes(), at: 0, source };
@@ -12,8 +15,11 @@ pub(super) fn parse(sources: &Sources, text: &str, source: u32) -> Result<Node, 
     });
     match result {
         Ok(node) if matches!(node.value, Value::Table(_)) => Ok(node),
-        Ok(node) => Err(Diagnostics::one(sources.diagnostic(node.span, "", format!("a scenario is an object, not {}", node.kind()), ""))),
-        Err((span, message)) => Err(Diagnostics::one(sources.diagnostic(span, "", format!("JSON syntax: {message}"), ""))),
+        Ok(node) => {
+            let message = format!("a scenario is an object, not {}", node.kind());
+            Err(Diagnostics::one(sources.diagnostic(node.span, "", message, "write { \"duration\": \"10s\", ... }")))
+        }
+        Err((span, message)) => Err(Diagnostics::one(sources.diagnostic(span, "", format!("JSON syntax: {message}"), HELP))),
     }
 }
 

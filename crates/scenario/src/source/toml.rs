@@ -4,13 +4,28 @@ use super::{DEEPEST, Entry, Node, Table, Value};
 use crate::diag::{Diagnostics, Sources, Span};
 use toml::de::{DeTable, DeValue};
 
-/// Parses a document; all syntax errors are reported, not only the first.
+/// What to do about a syntax error.
+fn remedy(message: &str) -> &'static str {
+    match message {
+        m if m.contains("duplicate key") => "write each key and each [table] once",
+        m if m.contains("recurs") => "a scenario needs no such nesting",
+        m if m.contains("carriage return") => "end lines with a line feed, or carriage return and line feed",
+        m if m.contains("newline") => "write one `key = value` a line; text and quantities stand in double quotes",
+        _ => "a line is `key = value` or `[table]`; text and quantities such as \"20ms\" stand in double quotes",
+    }
+}
+
+/// Parses a document. Syntax errors are reported up to the first that repeats: what follows a lost thread tells nothing new.
 pub(super) fn parse(sources: &Sources, text: &str, source: u32) -> Result<Node, Diagnostics> {
     let (table, errors) = DeTable::parse_recoverable(text);
     let mut found = Diagnostics::default();
-    for e in &errors {
+    for (i, e) in errors.iter().enumerate() {
+        if errors[..i].iter().any(|before| before.message() == e.message()) {
+            break;
+        }
         let r = e.span().unwrap_or(0..0);
-        found.push(sources.diagnostic(Span { source, start: r.start, end: r.end }, "", format!("TOML syntax: {}", e.message()), ""));
+        let place = Span { source, start: r.start, end: r.end };
+        found.push(sources.diagnostic(place, "", format!("TOML syntax: {}", e.message()), remedy(e.message())));
     }
     if !found.is_empty() {
         return Err(found);
@@ -66,27 +81,27 @@ impl Convert<'_> {
         Span { source: self.source, start: r.start, end: r.end }
     }
 
-    fn fail(&mut self, span: Span, path: &str, message: &str) -> Value {
-        self.found.push(self.sources.diagnostic(span, path, message, ""));
+    fn fail(&mut self, span: Span, path: &str, message: &str, help: &str) -> Value {
+        self.found.push(self.sources.diagnostic(span, path, message, help));
         Value::Null
     }
 
     fn value(&mut self, v: &DeValue<'_>, span: Span, path: &str, depth: usize) -> Value {
         if depth > DEEPEST {
-            return self.fail(span, path, "tables are nested too deeply");
+            return self.fail(span, path, "tables are nested too deeply", "a scenario needs no such nesting");
         }
         match v {
             DeValue::String(s) => Value::Str(s.to_string()),
             DeValue::Boolean(b) => Value::Bool(*b),
             DeValue::Integer(i) => match i64::from_str_radix(&i.as_str().replace('_', ""), i.radix()) {
                 Ok(i) => Value::Int(i),
-                Err(_) => self.fail(span, path, "the integer does not fit into 64 bits"),
+                Err(_) => self.fail(span, path, "the integer does not fit into 64 bits", "the most is 9223372036854775807"),
             },
             DeValue::Float(x) => match x.as_str().replace('_', "").parse::<f64>() {
                 Ok(x) => Value::Float(x),
-                Err(_) => self.fail(span, path, "not a number"),
+                Err(_) => self.fail(span, path, "not a number", "write for instance 0.5"),
             },
-            DeValue::Datetime(_) => self.fail(span, path, "a date has no place in a scenario; simulated time is written as \"10s\""),
+            DeValue::Datetime(_) => self.fail(span, path, "a date has no place in a scenario", "write simulated time as \"10s\""),
             DeValue::Array(a) => Value::Array(
                 a.iter()
                     .enumerate()
