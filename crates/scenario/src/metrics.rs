@@ -69,6 +69,11 @@ fn ratio(a: f64, b: f64) -> f64 {
     if b == 0.0 { 0.0 } else { a / b }
 }
 
+/// Sum from a plain zero: that of no numbers would else be -0.0.
+fn sum(x: &[f64]) -> f64 {
+    x.iter().fold(0.0, |a, b| a + b)
+}
+
 /// Jain's fairness index; 1 for none or all zero, where nothing is unfair.
 pub fn jain(x: &[f64]) -> f64 {
     let (sum, squares): (f64, f64) = (x.iter().sum(), x.iter().map(|v| v * v).sum());
@@ -182,9 +187,9 @@ metrics! { LINK_METRICS: LinkSubject {
 }}
 
 metrics! { NETWORK_METRICS: NetworkSubject {
-    "goodput" ["bit/s"] "sum of the goodputs of all flows", "Useful rate of the whole network.", "RFC 5166 section 2.1.1" => |s| s.goodputs.iter().sum();
-    "goodput_tcp" ["bit/s"] "sum of the goodputs of the TCP flows", "Useful rate of TCP.", "RFC 5166 section 2.1.1" => |s| s.tcp.iter().sum();
-    "goodput_udp" ["bit/s"] "goodput - goodput_tcp", "Useful rate of UDP.", "RFC 5166 section 2.1.1" => |s| s.goodputs.iter().sum::<f64>() - s.tcp.iter().sum::<f64>();
+    "goodput" ["bit/s"] "sum of the goodputs of all flows", "Useful rate of the whole network.", "RFC 5166 section 2.1.1" => |s| sum(&s.goodputs);
+    "goodput_tcp" ["bit/s"] "sum of the goodputs of the TCP flows", "Useful rate of TCP.", "RFC 5166 section 2.1.1" => |s| sum(&s.tcp);
+    "goodput_udp" ["bit/s"] "goodput - goodput_tcp", "Useful rate of UDP.", "RFC 5166 section 2.1.1" => |s| sum(&s.goodputs) - sum(&s.tcp);
     "throughput" ["bit/s"] "sum of the throughputs of all flows", "Rate of data packets at the receivers, headers included.", "RFC 5166 section 2.1.1" => |s| s.throughput;
     "jain" ["1"] "(sum x)^2 / (n * sum x^2) over the goodputs x of all n flows", "Jain's fairness index: 1 if all are equal, 1/n if one has all.", "Jain, Chiu and Hawe 1984; RFC 5166 section 2.3" => |s| jain(&s.goodputs);
     "jain_tcp" ["1"] "Jain's index of the TCP flows alone", "Fairness among the TCP flows.", "Jain, Chiu and Hawe 1984; RFC 5166 section 2.3" => |s| jain(&s.tcp);
