@@ -8,6 +8,8 @@ from pathlib import Path
 import matplotlib
 
 matplotlib.use("Agg")
+# Points closer than a fraction of a pixel are merged: a smaller file that looks the same.
+matplotlib.rcParams.update({"path.simplify_threshold": 0.4, "svg.hashsalt": "fairlane"})
 import matplotlib.pyplot as plt
 
 import fairlane as fl
