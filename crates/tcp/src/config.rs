@@ -44,7 +44,8 @@ pub struct TcpConfig {
     pub(crate) forget_rtt_after: u32,
     pub(crate) timestamps: bool,
     pub(crate) timestamp_tick: Dur,
-    pub(crate) ack_every: u32,
+    /// Bytes not acknowledged that make an acknowledgment due.
+    pub(crate) ack_bytes: u64,
     pub(crate) ack_delay: Dur,
     pub(crate) dupthresh: u32,
     pub(crate) limited_transmit: bool,
@@ -66,9 +67,13 @@ pub struct TcpConfig {
     pub(crate) progress_forgets_sack: bool,
     /// Headers of a segment without SYN and SACK blocks.
     pub(crate) header_len: u32,
+    /// A full-sized segment with these headers.
+    pub(crate) full_len: u32,
     pub(crate) syn_len: u32,
     pub(crate) sack_option: u32,
     pub(crate) sack_block: u32,
+    /// No timestamps, every segment timed to the picosecond, no bound on window or bursts, SACK blocks kept: see `straight.rs`.
+    pub(crate) straight: bool,
 }
 
 fn range(field: &'static str, message: impl Into<String>) -> ParamsError {
@@ -170,6 +175,7 @@ impl TcpConfig {
         let scheme = p.scheme();
         let buffer = p.receive_window.map(fairlane_units::Bytes::get);
         let small = |b: fairlane_units::Bytes| b.get() as u32;
+        let header_len = small(p.header) + if p.timestamps { small(p.timestamp_option) } else { 0 };
         Ok(Arc::new(Self {
             class,
             smss: smss as u32,
@@ -207,7 +213,8 @@ impl TcpConfig {
             forget_rtt_after: p.forget_rtt_after.unwrap_or(u32::MAX),
             timestamps: p.timestamps,
             timestamp_tick: p.timestamp_tick,
-            ack_every: p.ack_every,
+            // Every segment is acknowledged, or every so many full-sized ones (RFC 5681 section 4.2).
+            ack_bytes: if p.ack_every == 1 { 0 } else { u64::from(p.ack_every) * smss },
             ack_delay: p.ack_delay,
             dupthresh: p.dupthresh,
             limited_transmit: p.limited_transmit,
@@ -228,10 +235,17 @@ impl TcpConfig {
             sack_careful: p.sack_careful,
             timeout_forgets_sack: p.sack_memory != SackMemory::Keep,
             progress_forgets_sack: p.sack_memory == SackMemory::Progress,
-            header_len: small(p.header) + if p.timestamps { small(p.timestamp_option) } else { 0 },
+            header_len,
+            full_len: header_len + smss as u32,
             syn_len: small(p.header) + small(p.syn_options),
             sack_option: small(p.sack_option),
             sack_block: small(p.sack_block),
+            straight: !p.timestamps
+                && p.rtt_sampling == RttSampling::Every
+                && p.rtt_tick.as_ps() == 1
+                && p.window.is_none()
+                && p.max_burst.is_none()
+                && p.sack_memory != SackMemory::Progress,
         }))
     }
 

@@ -214,7 +214,6 @@ impl<C: CongestionControl> Tcp<C> {
         self.rcv.due = AckDue::Now;
     }
 
-    #[inline]
     pub(crate) fn send_ack(&mut self, cx: &mut Cx<'_>) {
         let mut seg = Segment::default();
         (seg.seq, seg.ack) = (self.nxt, self.rcv.nxt);
@@ -233,8 +232,8 @@ impl<C: CongestionControl> Tcp<C> {
         cx.send(seg, len, self.cfg.class);
     }
 
-    #[inline]
-    fn acknowledge(&mut self, cx: &mut Cx<'_>) {
+    #[inline(never)]
+    pub(crate) fn acknowledge(&mut self, cx: &mut Cx<'_>) {
         if !self.heard {
             return;
         }
@@ -248,23 +247,18 @@ impl<C: CongestionControl> Tcp<C> {
             }
         }
     }
-}
 
-impl<C: CongestionControl> Endpoint for Tcp<C> {
-    fn start(&mut self, cx: &mut Cx<'_>) {
-        if !self.cfg.handshake {
-            self.state = State::Established;
-            self.cc.on_established(cx.now, self.cfg.initial_window);
-            self.transmit(self.cfg.max_burst, cx);
-        } else if self.state == State::Closed {
-            self.state = State::SynSent;
-            self.timed_at = cx.now;
-            self.send_syn(false, cx);
-        }
+    /// An acknowledgment may wait for more.
+    #[cold]
+    pub(crate) fn owe_later(&mut self, cx: &mut Cx<'_>) {
+        self.heard = true;
+        self.rcv.owe_later();
+        self.acknowledge(cx);
     }
 
-    #[inline]
-    fn on_packet(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
+    /// Any segment: what no other way was made for, see `straight.rs`.
+    #[inline(never)]
+    pub(crate) fn on_any(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
         if seg.has(flag::SYN) {
             self.on_syn(seg, cx);
         } else {
@@ -287,6 +281,32 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
             }
         }
         self.acknowledge(cx);
+    }
+}
+
+impl<C: CongestionControl> Endpoint for Tcp<C> {
+    fn start(&mut self, cx: &mut Cx<'_>) {
+        if !self.cfg.handshake {
+            self.state = State::Established;
+            self.cc.on_established(cx.now, self.cfg.initial_window);
+            self.transmit(self.cfg.max_burst, cx);
+        } else if self.state == State::Closed {
+            self.state = State::SynSent;
+            self.timed_at = cx.now;
+            self.send_syn(false, cx);
+        }
+    }
+
+    #[inline]
+    fn on_packet(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
+        let bare = seg.flags == flag::ACK && seg.sack_len() == 0 && seg.timestamps().is_none();
+        if !bare || self.state != State::Established {
+            self.on_any(seg, cx);
+        } else if seg.payload != 0 {
+            self.on_next_data(seg, cx);
+        } else {
+            self.on_next_ack(seg, cx);
+        }
     }
 
     fn on_timer(&mut self, id: TimerId, cx: &mut Cx<'_>) {

@@ -16,6 +16,7 @@ mod recovery;
 mod rtt;
 mod scoreboard;
 mod sender;
+mod straight;
 
 pub use cc::{AnyCc, CcInfo, CcParams, CongestionControl};
 pub use config::TcpConfig;

@@ -8,7 +8,7 @@ use fairlane_net::{Cx, Segment, TimerId, flag};
 
 impl<C: CongestionControl> Tcp<C> {
     /// Sends what the windows allow, at most `burst` segments: what is lost first, then new data.
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn transmit(&mut self, burst: u32, cx: &mut Cx<'_>) {
         // The usual case, in three comparisons: nothing is known to be lost, and there is more data than window.
         if self.phase == Phase::Open && burst == u32::MAX && !self.board.has_pending() && !self.board.is_empty() {
@@ -16,7 +16,7 @@ impl<C: CongestionControl> Tcp<C> {
             let cwnd = self.una + self.window();
             let limit = cwnd.min(self.edge).min(self.data_end).min(self.una.saturating_add(self.cfg.window));
             while self.nxt + u64::from(smss) <= limit {
-                self.send_next(smss, cx);
+                self.send_new(smss, cx);
             }
             if limit < self.data_end {
                 self.cwnd_limited = limit == cwnd;
@@ -26,7 +26,6 @@ impl<C: CongestionControl> Tcp<C> {
         self.transmit_any(burst, cx);
     }
 
-    #[inline(never)]
     fn transmit_any(&mut self, mut burst: u32, cx: &mut Cx<'_>) {
         if self.state != State::Established {
             return;
@@ -110,13 +109,7 @@ impl<C: CongestionControl> Tcp<C> {
     }
 
     /// Sends new data.
-    #[inline(never)]
     pub(crate) fn send_new(&mut self, len: u32, cx: &mut Cx<'_>) {
-        self.send_next(len, cx);
-    }
-
-    #[inline(always)]
-    fn send_next(&mut self, len: u32, cx: &mut Cx<'_>) {
         let end = self.nxt + u64::from(len);
         let fin = end > self.data_end;
         let s = Sent { seq: self.nxt, at: cx.now, len, flags: if fin { FIN } else { 0 } };
@@ -147,7 +140,6 @@ impl<C: CongestionControl> Tcp<C> {
         self.emit(&s, true, cx);
     }
 
-    #[inline(always)]
     fn emit(&mut self, s: &Sent, again: bool, cx: &mut Cx<'_>) {
         let fin = s.is(FIN);
         let payload = s.len - u32::from(fin);
@@ -161,15 +153,23 @@ impl<C: CongestionControl> Tcp<C> {
         if self.cfg.timestamps {
             seg.set_timestamps(self.timestamp(cx.now), self.rcv.ts_recent);
         }
-        // A segment with data acknowledges too, except where a pure one says more: a duplicate, or SACK blocks.
-        if self.heard && !self.rcv.has_sack() {
-            self.heard = false;
-            self.rcv.acknowledged();
-            cx.timers.cancel(TimerId::DelAck);
+        if self.heard {
+            self.acknowledge_along(cx);
         }
         self.count.data_segments += 1;
         self.last_sent = cx.now;
         cx.send(seg, self.cfg.wire_len(payload, 0), self.cfg.class);
         self.cc.on_sent(cx.now, u64::from(payload));
+    }
+
+    /// A segment with data acknowledges too, except where a pure one says more: a duplicate, or SACK blocks.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn acknowledge_along(&mut self, cx: &mut Cx<'_>) {
+        if !self.rcv.has_sack() {
+            self.heard = false;
+            self.rcv.acknowledged();
+            cx.timers.cancel(TimerId::DelAck);
+        }
     }
 }

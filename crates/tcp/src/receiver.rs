@@ -68,12 +68,29 @@ impl Receiver {
         if seg.seq == self.nxt && self.blocks.is_empty() && self.fin_end == 0 {
             self.nxt = end;
             self.unacked += u64::from(seg.payload);
-            // RFC 5681 section 4.2: at least every second full-sized segment.
-            let enough = u64::from(c.ack_every) * u64::from(c.smss);
-            self.due = if c.ack_every == 1 || self.unacked >= enough { AckDue::Now } else { AckDue::Later.max(self.due) };
+            self.due = if self.unacked >= c.ack_bytes { AckDue::Now } else { AckDue::Later.max(self.due) };
             return u64::from(seg.payload);
         }
         self.out_of_order(seg.seq, end, c)
+    }
+
+    /// Whether data is all that is to be looked at: nothing missing, no duplicate to report, no FIN.
+    #[inline]
+    pub(crate) fn tidy(&self) -> bool {
+        self.blocks.is_empty() && self.fin_end == 0 && self.duplicate.end == 0
+    }
+
+    /// Takes in the next payload of a tidy receiver; whether an acknowledgment must go now.
+    #[inline]
+    pub(crate) fn take_next(&mut self, payload: u64, c: &TcpConfig) -> bool {
+        self.nxt += payload;
+        self.unacked += payload;
+        self.unacked >= c.ack_bytes
+    }
+
+    /// An acknowledgment may wait.
+    pub(crate) fn owe_later(&mut self) {
+        self.due = AckDue::Later.max(self.due);
     }
 
     /// Everything but the next segment expected with nothing missing: acknowledged at once (RFC 5681 section 4.2).
@@ -173,12 +190,18 @@ impl Receiver {
         }
     }
 
-    /// A segment with the present ACK number goes out.
+    /// [`Self::acknowledged`] for a tidy receiver.
     #[inline]
-    pub(crate) fn acknowledged(&mut self) {
+    pub(crate) fn acknowledged_tidy(&mut self) {
         self.due = AckDue::No;
         self.unacked = 0;
         self.last_ack = self.nxt;
+    }
+
+    /// A segment with the present ACK number goes out.
+    #[inline]
+    pub(crate) fn acknowledged(&mut self) {
+        self.acknowledged_tidy();
         self.duplicate = Block::default();
     }
 }

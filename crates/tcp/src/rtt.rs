@@ -31,7 +31,6 @@ impl RttEstimator {
     }
 
     /// Takes a measurement: a segment sent at `sent` was acknowledged at `now`. Ends the back-off.
-    #[inline(always)]
     pub fn sample(&mut self, sent: Time, now: Time, c: &TcpConfig) {
         self.min = self.min.min(now.since(sent).as_ps());
         let tick = c.rtt_tick.as_ps();
@@ -45,23 +44,46 @@ impl RttEstimator {
         self.sample_ticks(span.as_ps() / c.rtt_tick.as_ps(), c);
     }
 
+    /// [`Self::sample`] for a clock that ticks every picosecond.
     #[inline(always)]
+    pub(crate) fn sample_exact(&mut self, sent: Time, now: Time, c: &TcpConfig) {
+        let r = (now - sent).as_ps();
+        if r < self.min {
+            self.min = r;
+        }
+        let ticks = self.smooth(r, c);
+        self.accept(Dur::from_ps(ticks), c);
+    }
+
     fn sample_ticks(&mut self, r: u64, c: &TcpConfig) {
-        let r = r.clamp(1, LONGEST);
+        let ticks = self.smooth(r, c);
+        self.accept(Dur::from_ps(ticks.saturating_mul(c.rtt_tick.as_ps())), c);
+    }
+
+    /// SRTT and RTTVAR after a measurement of `r` ticks; the RTO they make, in ticks.
+    #[inline(always)]
+    fn smooth(&mut self, r: u64, c: &TcpConfig) -> u64 {
+        // At least 1: neither sum can then fall below 1, as each loses less than itself.
+        let r = if r.wrapping_sub(1) < LONGEST { r } else { r.clamp(1, LONGEST) };
         if self.valid {
             // RFC 6298 section 2.3: RTTVAR first, with the old SRTT.
             let srtt = self.srtt8 >> 3;
-            self.var4 = (self.var4 - (self.var4 >> 2) + r.abs_diff(srtt)).max(1);
-            self.srtt8 = (self.srtt8 - srtt + r).max(1);
+            self.var4 = self.var4 - (self.var4 >> 2) + r.abs_diff(srtt);
+            self.srtt8 = self.srtt8 - srtt + r;
         } else {
             // RFC 6298 section 2.2.
             self.valid = true;
             self.srtt8 = r << 3;
             self.var4 = r << 1;
         }
-        // RTO = SRTT + max(G, 4 RTTVAR), at least the minimum (sections 2.3, 2.4).
-        let ticks = (self.srtt8 >> 3) + self.var4.max(c.rto_granularity_ticks);
-        self.base = Dur::from_ps(ticks.saturating_mul(c.rtt_tick.as_ps())).max(c.rto_min);
+        // RTO = SRTT + max(G, 4 RTTVAR) (section 2.3).
+        (self.srtt8 >> 3) + self.var4.max(c.rto_granularity_ticks)
+    }
+
+    /// The RTO of a measurement, between the minimum and the maximum (RFC 6298 sections 2.4 and 2.5); no back-off.
+    #[inline(always)]
+    fn accept(&mut self, rto: Dur, c: &TcpConfig) {
+        self.base = rto.max(c.rto_min);
         self.backoff = 0;
         self.rto = self.base.min(c.rto_max);
     }

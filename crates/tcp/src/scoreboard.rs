@@ -35,15 +35,6 @@ pub(crate) const KARN: u8 = 8;
 /// Carries FIN.
 pub(crate) const FIN: u8 = 16;
 
-/// What a cumulative acknowledgment took off the board.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Popped {
-    /// When the last segment that can be timed was sent.
-    pub(crate) timed: Option<Time>,
-    /// Bytes that no SACK block had covered before.
-    pub(crate) fresh: u64,
-}
-
 /// A ring of segments in order of sequence number. Indices count up for ever; `index & mask` is the place.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
@@ -127,6 +118,7 @@ impl Scoreboard {
     }
 
     #[cold]
+    #[inline(never)]
     fn grow(&mut self) {
         let mut bigger = vec![Sent::default(); (self.ring.len() * 2).max(8)];
         let mask = bigger.len() - 1;
@@ -138,52 +130,74 @@ impl Scoreboard {
         self.ring = bigger;
     }
 
-    /// Takes everything below `ack` off.
+    /// Takes everything below `ack` off. When the last segment that can be timed was sent.
     #[inline(always)]
-    pub(crate) fn pop(&mut self, ack: u64) -> Popped {
-        let mut popped = Popped::default();
+    pub(crate) fn pop(&mut self, ack: u64) -> Option<Time> {
+        // Nearly always a segment or two without marks, the last of which ends at `ack`.
+        let mut timed = None;
+        while self.head != self.tail {
+            let slot = self.slot(self.head);
+            let s = &self.ring[slot];
+            let (end, len) = (s.end(), u64::from(s.len));
+            if s.flags & (SACKED | LOST | RESENT | KARN) != 0 || end > ack {
+                break;
+            }
+            timed = Some(s.at);
+            self.out -= len;
+            self.head = self.head.wrapping_add(1);
+            if end == ack {
+                self.raise_marks();
+                return timed;
+            }
+        }
+        self.pop_marked(ack, timed)
+    }
+
+    /// The same for segments with marks, and for one that is acknowledged in part.
+    #[cold]
+    #[inline(never)]
+    fn pop_marked(&mut self, ack: u64, mut timed: Option<Time>) -> Option<Time> {
         while self.head != self.tail {
             let slot = self.slot(self.head);
             let s = self.ring[slot];
             if s.end() > ack {
                 if s.seq < ack {
-                    self.shorten(slot, ack, &mut popped);
+                    self.shorten(slot, ack);
                 }
                 break;
             }
-            if s.flags & (SACKED | LOST | RESENT | KARN) == 0 {
-                popped.timed = Some(s.at);
-                popped.fresh += u64::from(s.len);
-            } else {
-                self.forget(s, &mut popped);
+            if s.flags & (SACKED | KARN) == 0 {
+                timed = Some(s.at);
             }
+            self.forget(s);
             self.out -= u64::from(s.len);
             self.head = self.head.wrapping_add(1);
         }
+        self.raise_marks();
+        timed
+    }
+
+    /// What is kept of places on the board is not below its head.
+    #[inline(always)]
+    fn raise_marks(&mut self) {
         for mark in [&mut self.next_lost, &mut self.edge, &mut self.high] {
             if before(*mark, self.head) {
                 *mark = self.head;
             }
         }
-        popped
     }
 
     /// Takes the head out of all sums but `out`.
-    #[cold]
-    fn forget(&mut self, s: Sent, popped: &mut Popped) {
+    fn forget(&mut self, s: Sent) {
         let len = u64::from(s.len);
         if s.is(SACKED) {
             self.sacked -= len;
             if !before(self.head, self.edge) {
                 self.leave_edge(self.head, len);
             }
-            return;
+        } else {
+            self.unmark(s);
         }
-        popped.fresh += len;
-        if !s.is(KARN) {
-            popped.timed = Some(s.at);
-        }
-        self.unmark(s);
     }
 
     /// A segment that is SACKed and at the edge goes below it.
@@ -210,8 +224,7 @@ impl Scoreboard {
     }
 
     /// The head is acknowledged in part.
-    #[cold]
-    fn shorten(&mut self, slot: usize, ack: u64, popped: &mut Popped) {
+    fn shorten(&mut self, slot: usize, ack: u64) {
         let s = self.ring[slot];
         let cut = ack - s.seq;
         self.ring[slot].seq = ack;
@@ -224,7 +237,6 @@ impl Scoreboard {
             }
             return;
         }
-        popped.fresh += cut;
         self.lost -= if s.is(LOST) { cut } else { 0 };
         self.resent -= if s.is(RESENT) { cut } else { 0 };
     }

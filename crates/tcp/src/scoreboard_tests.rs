@@ -84,10 +84,10 @@ fn rfc6675_next_seg() {
 fn karn() {
     let mut b = board(3);
     b.resend(2, Time::from_ps(99), false);
-    assert_eq!(b.pop(301).timed, Some(Time::from_ps(1)));
+    assert_eq!(b.pop(301), Some(Time::from_ps(1)));
     let mut b = board(1);
     b.resend(0, Time::from_ps(99), false);
-    assert_eq!(b.pop(101).timed, None);
+    assert_eq!(b.pop(101), None);
 }
 
 /// A model without sums: the definitions of RFC 6675 section 4, segment by segment.

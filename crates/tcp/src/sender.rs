@@ -5,7 +5,7 @@ use crate::config::TcpConfig;
 use crate::endpoint::{FIRST, Phase, Tcp};
 use crate::params::{ExitWindow, Scheme};
 use crate::rtt::RttEstimator;
-use crate::scoreboard::{Popped, Scoreboard};
+use crate::scoreboard::Scoreboard;
 use fairlane_net::{Cx, Segment, TimerId, flag};
 use fairlane_units::{Dur, Time};
 
@@ -48,7 +48,6 @@ impl SampleSource for Ack<'_> {
 
 impl<C: CongestionControl> Tcp<C> {
     /// Processes the acknowledgment field (RFC 9293 section 3.10.7.4) and its options.
-    #[inline(always)]
     pub(crate) fn on_ack(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
         if seg.ack == self.una && seg.payload != 0 && seg.sack_len() == 0 {
             // Data that acknowledges nothing new.
@@ -84,14 +83,13 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    #[inline(always)]
     fn on_new_ack(&mut self, seg: &Segment, sacked: u64, cx: &mut Cx<'_>) {
         let acked = seg.ack - self.una;
         self.una = seg.ack;
         self.silent = false;
         self.limited_bytes = 0;
-        let popped = self.board.pop(seg.ack);
-        self.measure(seg, popped, cx);
+        let timed = self.board.pop(seg.ack);
+        self.measure(seg, timed, cx);
         if self.cfg.backoff_ends_with_ack {
             self.rtt.end_backoff(&self.cfg);
         }
@@ -128,9 +126,8 @@ impl<C: CongestionControl> Tcp<C> {
     }
 
     /// Round-trip time of the newest segment acknowledged (RFC 6298 sections 3 and 4).
-    #[inline(always)]
-    fn measure(&mut self, seg: &Segment, popped: Popped, cx: &mut Cx<'_>) {
-        if let Some(sent) = popped.timed {
+    fn measure(&mut self, seg: &Segment, timed: Option<Time>, cx: &mut Cx<'_>) {
+        if let Some(sent) = timed {
             cx.rtt = Some(cx.now.since(sent));
             if self.cfg.rtt_every && !self.cfg.timestamps {
                 self.rtt.sample(sent, cx.now, &self.cfg);
@@ -147,7 +144,7 @@ impl<C: CongestionControl> Tcp<C> {
         {
             // RFC 7323 section 4.1: also of segments that were retransmitted.
             // Where the segment itself can be timed that is exact; the echo counts in ticks of the timestamp clock.
-            match popped.timed {
+            match timed {
                 Some(sent) => self.rtt.sample(sent, cx.now, &self.cfg),
                 None => {
                     let ticks = self.timestamp(cx.now).wrapping_sub(echo);

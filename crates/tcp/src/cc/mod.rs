@@ -124,6 +124,11 @@ pub trait CongestionControl: Send {
     }
     /// Congestion window in bytes.
     fn cwnd(&self) -> u64;
+    /// Whether the window takes `bytes` in flight: `bytes <= cwnd()`, for windows that have a shorter way to say so.
+    #[inline]
+    fn allows(&self, bytes: u64) -> bool {
+        bytes <= self.cwnd()
+    }
     /// Slow-start threshold in bytes; `u64::MAX` while arbitrarily high.
     fn ssthresh(&self) -> u64;
     /// The rate to pace segments at; `None`: window bursts.

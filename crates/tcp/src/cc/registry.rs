@@ -212,6 +212,10 @@ impl CongestionControl for AnyCc {
     fn cwnd(&self) -> u64 {
         each!(self, c => c.cwnd())
     }
+    #[inline]
+    fn allows(&self, bytes: u64) -> bool {
+        each!(self, c => c.allows(bytes))
+    }
     fn ssthresh(&self) -> u64 {
         each!(self, c => c.ssthresh())
     }

@@ -24,7 +24,8 @@ pub struct Reno {
     smss: f64,
     /// `window` in segments: bounds what a loss halves.
     cap: f64,
-    byte_counting: Option<u32>,
+    /// Most segments an acknowledgment counts for; `None`: each counts for one.
+    byte_counting: Option<f64>,
     validate: bool,
     basis: LossBasis,
     whole: bool,
@@ -40,7 +41,7 @@ impl Reno {
             ssthresh: segments(config.initial_ssthresh, smss),
             smss,
             cap: segments(config.window, smss),
-            byte_counting: config.byte_counting,
+            byte_counting: config.byte_counting.map(f64::from),
             validate: config.cwnd_validation,
             basis: config.loss_basis,
             whole: config.ssthresh_whole_segments,
@@ -66,7 +67,7 @@ impl CongestionControl for Reno {
     #[inline(always)]
     fn on_ack(&mut self, s: &AckSample) {
         // RFC 7661 section 4.3: a window that was not used says nothing about the path.
-        if self.validate && !s.cwnd_limited {
+        if !s.cwnd_limited && self.validate {
             return;
         }
         let Some(limit) = self.byte_counting else {
@@ -77,15 +78,17 @@ impl CongestionControl for Reno {
             }
             return;
         };
-        let mut n = (s.acked as f64 / self.smss).min(f64::from(limit));
+        let mut n = s.acked as i64 as f64 / self.smss;
+        n = if n < limit { n } else { limit };
         if self.cwnd < self.ssthresh {
             let up = n.min(self.ssthresh - self.cwnd);
             self.cwnd += up;
             n -= up;
+            if n <= 0.0 {
+                return;
+            }
         }
-        if n > 0.0 {
-            self.avoid(n);
-        }
+        self.avoid(n);
     }
 
     fn on_congestion(&mut self, e: &CongestionEvent) {
@@ -125,6 +128,12 @@ impl CongestionControl for Reno {
     #[inline]
     fn cwnd(&self) -> u64 {
         (self.cwnd * self.smss) as i64 as u64
+    }
+
+    #[inline]
+    fn allows(&self, bytes: u64) -> bool {
+        // A whole number is at most the whole part of the window where it is at most the window.
+        bytes as i64 as f64 <= self.cwnd * self.smss
     }
 
     fn ssthresh(&self) -> u64 {

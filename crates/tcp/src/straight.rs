@@ -1,0 +1,109 @@
+//! The way nearly all packets take: the next data in order, and an acknowledgment of new data with nothing known to be lost.
+//!
+//! It is [`Tcp::on_any`] with everything left out that cannot happen here, and its results are the same. What turns
+//! out to be something else is handed on before anything has changed.
+
+use crate::cc::CongestionControl;
+use crate::endpoint::{Phase, Tcp};
+use crate::scoreboard::Sent;
+use fairlane_net::{Cx, Segment, TimerId, flag};
+
+impl<C: CongestionControl> Tcp<C> {
+    /// A segment with data and ACK, and no option: the next in order, at an end that has nothing to send.
+    #[inline(never)]
+    pub(crate) fn on_next_data(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
+        let next = seg.seq == self.rcv.nxt && self.rcv.tidy() && u32::from(seg.payload) <= self.cfg.receive_window;
+        if !next || seg.ack != self.una || self.data_end > self.nxt || self.cfg.timestamps {
+            return self.on_any(seg, cx);
+        }
+        self.take_window(seg);
+        let payload = u64::from(seg.payload);
+        cx.delivered += payload;
+        if !self.rcv.take_next(payload, &self.cfg) {
+            return self.owe_later(cx);
+        }
+        self.count.acks += 1;
+        self.heard = false;
+        self.rcv.acknowledged_tidy();
+        cx.timers.cancel(TimerId::DelAck);
+        let mut ack = Segment::new(self.nxt, self.rcv.nxt, flag::ACK, 0);
+        ack.wnd = self.cfg.receive_window;
+        cx.send(ack, self.cfg.header_len, self.cfg.class);
+    }
+
+    /// A segment with ACK and nothing else: new data acknowledged, at a sender without losses.
+    #[inline(never)]
+    pub(crate) fn on_next_ack(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
+        if seg.ack <= self.una || seg.ack > self.nxt || self.phase != Phase::Open || !self.cfg.straight {
+            return self.on_any(seg, cx);
+        }
+        let acked = seg.ack - self.una;
+        self.una = seg.ack;
+        self.take_window(seg);
+        self.dupacks = 0;
+        self.limited_bytes = 0;
+        self.silent = false;
+        if let Some(sent) = self.board.pop(seg.ack) {
+            cx.rtt = Some(cx.now - sent);
+            self.rtt.sample_exact(sent, cx.now, &self.cfg);
+        } else if self.cfg.backoff_ends_with_ack {
+            self.rtt.end_backoff(&self.cfg);
+        }
+        if seg.ack >= self.round_end {
+            self.round += 1;
+            self.round_end = self.nxt;
+        }
+        self.grow(acked, 0, cx);
+        if self.board.is_empty() {
+            cx.timers.cancel(TimerId::Rto);
+            self.transmit(u32::MAX, cx);
+        } else {
+            cx.timers.set(TimerId::Rto, cx.now + self.rtt.rto());
+            self.transmit_full(cx);
+        }
+        self.check_finished(cx);
+        if self.heard {
+            self.acknowledge(cx);
+        }
+    }
+
+    /// [`Self::transmit`] in the open phase, with something in flight: full segments, while the windows
+    /// and the data allow.
+    #[inline(always)]
+    fn transmit_full(&mut self, cx: &mut Cx<'_>) {
+        if self.board.has_pending() {
+            return self.transmit(u32::MAX, cx);
+        }
+        let smss = u64::from(self.cfg.smss);
+        let bound = self.edge.min(self.data_end);
+        loop {
+            let end = self.nxt + smss;
+            if end > bound || self.board.has_pending() {
+                return self.transmit(u32::MAX, cx);
+            }
+            // Inflation and deflation belong to recovery. With something in flight this is more than one segment,
+            // which is the least a window is.
+            if !self.cc.allows(end - self.una) {
+                self.cwnd_limited = true;
+                return;
+            }
+            self.send_full(end, cx);
+        }
+    }
+
+    #[inline(always)]
+    fn send_full(&mut self, end: u64, cx: &mut Cx<'_>) {
+        let smss = self.cfg.smss;
+        let mut seg = Segment::new(self.nxt, self.rcv.nxt, flag::ACK, smss as u16);
+        seg.wnd = self.cfg.receive_window;
+        self.board.push(Sent { seq: self.nxt, at: cx.now, len: smss, flags: 0 });
+        self.nxt = end;
+        if self.heard {
+            self.acknowledge_along(cx);
+        }
+        self.count.data_segments += 1;
+        self.last_sent = cx.now;
+        cx.send(seg, self.cfg.full_len, self.cfg.class);
+        self.cc.on_sent(cx.now, u64::from(smss));
+    }
+}
