@@ -79,15 +79,16 @@ def _names(names: str | Iterable[str] | None) -> list[str] | None:
 
 
 def _pick(frame: pl.DataFrame, what: str, key: str, chosen: Sequence[str] | None) -> list[str]:
-    """The flows or links to show: those asked for, else the first flows, or the links with the largest values."""
+    """The flows or links to show: those asked for, else the first flows that have it, or the links with the largest values."""
     present = frame[key].unique(maintain_order=True).to_list()
     if chosen is not None:
         for name in chosen:
             if name not in present:
                 raise suggest(name, present, key)
         return list(chosen)
-    if key == "flow":
-        return present[:MAX_LINES]
+    if key == "flow":  # a flow over UDP has no window (0 in the table), a bulk flow does not complete
+        having = frame.filter(pl.col(what).is_finite() & (pl.col(what) != 0))[key].unique(maintain_order=True).to_list()
+        return (having or present)[:MAX_LINES]
     top = frame.group_by(key).agg(pl.col(what).fill_nan(0).mean()).sort(what, key, descending=[True, False])
     busiest = top.filter(pl.col(what) > 0.05 * (top[what].max() or 0))[key].to_list() or top[key].to_list()[:1]
     return busiest[:MAX_LINES]
@@ -107,8 +108,9 @@ def _lines(axes: Axes, result: Result, what: str, table: str, chosen: Sequence[s
         values[~np.isfinite(values)] = np.nan  # an infinite threshold has no place on a finite axis
         axes.plot(part["time"].to_numpy(), values, linewidth=1.0, label=name)
     axes.set_xlabel("time (s)")
-    axes.set_ylabel(f"{what} ({label})" if label else what)
+    axes.set_ylabel(_axis(what, label))
     axes.set_ylim(bottom=0)
+    axes.margins(x=0.01)
     axes.set_title(_title(result, f"seed {seed}" if len(result.seeds) > 1 else ""))
     if len(names) > 1 or key == "link":
         axes.legend(fontsize="small", ncols=1 + len(names) // 7, framealpha=0.8)
@@ -128,9 +130,16 @@ def _bars(axes: Axes, result: Result, what: str, table: str, chosen: Sequence[st
     errors = [(iv.half_width or 0.0) * factor for _, iv in rows] if len(result.seeds) > 1 else None
     axes.bar(range(len(rows)), [m * factor for m in means], yerr=errors, capsize=3, width=0.7)
     axes.set_xticks(range(len(rows)), [name for name, _ in rows], rotation=45 if len(rows) > 6 else 0)
-    axes.set_ylabel(f"{what} ({label})" if label else what)
+    axes.set_ylabel(_axis(what, label))
     n = len(result.seeds)
     axes.set_title(_title(result, f"mean of {n} runs, 95 % interval" if n > 1 else ""))
+
+
+def _axis(what: str, label: str) -> str:
+    """What an axis shows, in words: "completion time (s)", "queue (packets)"."""
+    unit_name = "packets" if label == "p" else label
+    words = what.replace("_", " ")
+    return f"{words} ({unit_name})" if unit_name else words
 
 
 def _typical(column: pl.Series) -> float:
