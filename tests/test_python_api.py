@@ -89,6 +89,18 @@ def test_plots(result, tmp_path):
     assert result.plot("queue", link=["bottleneck"], seed=2).axes[0].get_lines()
 
 
+def test_plots_show_only_what_has_the_quantity():
+    net = fl.Network(duration="2s", sample="50ms").link("a", "b", rate="5Mbit/s", delay="5ms")
+    net.flow("udp", "a", "b", udp={}, source={"cbr": {"rate": "1Mbit/s", "size": "500B"}})
+    net.flow("bulk", "a", "b", tcp="sack").flow("file", "a", "b", tcp="sack", source={"file": {"size": "20kB"}})
+    r = net.run()
+    assert [t.get_text() for t in r.plot("cwnd").axes[0].get_legend().get_texts()] == ["bulk", "file"]
+    (axes,) = r.plot("completion_time").axes
+    assert [t.get_text() for t in axes.get_xticklabels()] == ["file"]
+    assert axes.get_ylabel().startswith("completion time (")
+    assert r.plot("queue").axes[0].get_ylabel() == "queue (packets)"
+
+
 def test_plot_without_series_says_what_to_do():
     with pytest.raises(fl.FairlaneError, match="sample"):
         network(sample=None, duration="2s").run().plot("cwnd")
@@ -183,6 +195,12 @@ def test_toml_round_trip(tree):
 @given(st.lists(st.integers(0, 2**64 - 1), min_size=1, unique=True))
 def test_seeds_round_trip(seeds):
     assert parse_seeds(",".join(map(str, seeds))) == seeds == parse_seeds(seeds)
+
+
+@pytest.mark.parametrize("seeds", [1.5, [1.5], ["x"], {}, "1..", "5..1", "", [1, 1], -1, 2**64])
+def test_what_is_no_list_of_seeds(seeds):
+    with pytest.raises(fl.FairlaneError, match="seed"):
+        parse_seeds(seeds)
 
 
 def test_numbers_for_people():

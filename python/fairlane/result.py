@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike, fspath
@@ -26,6 +27,7 @@ LABELS = ("seed", "flow", "link", "from", "to", "transport")
 KEYS = {"flows": "flow", "links": "link"}
 _NO_CHANCE = "all runs are the same: nothing in this scenario is left to chance, so the intervals say nothing about it"
 _MAX_FILE = 64 << 20
+_FILE_HELP = "\n  = help: give the path of a scenario, a text file in TOML (.toml) or JSON (.json)"
 
 
 def parse_seeds(seeds: int | str | Iterable[int]) -> list[int]:
@@ -45,7 +47,10 @@ def parse_seeds(seeds: int | str | Iterable[int]) -> list[int]:
                 raise FairlaneError(f"cannot use seeds {part.strip()!r}: the range is empty or has over a million")
             out.extend(range(first, last + 1))
     else:
-        out = [seeds] if isinstance(seeds, int) else [int(s) for s in seeds]
+        try:
+            out = [operator.index(s) for s in ([seeds] if isinstance(seeds, int) else seeds)]
+        except TypeError:
+            raise FairlaneError(f'cannot read seeds {seeds!r}: give whole numbers, or text such as "1..10"') from None
     if not out:
         raise FairlaneError("at least one seed is needed")
     if any(not 0 <= s < 2**64 for s in out):
@@ -61,11 +66,11 @@ def read_scenario(path: str | PathLike[str]) -> tuple[str, str, str]:
     file = Path(name)
     try:
         if file.is_dir():
-            raise FairlaneError(f"cannot read {name}: it is a directory, a scenario is a .toml or .json file")
+            raise FairlaneError(f"cannot read {name}: it is a directory{_FILE_HELP}")
         with file.open("rb") as f:
             data = f.read(_MAX_FILE + 1)
     except OSError as e:
-        raise FairlaneError(f"cannot read {name}: {(e.strerror or str(e)).lower()}") from e
+        raise FairlaneError(f"cannot read {name}: {(e.strerror or str(e)).lower()}{_FILE_HELP}") from e
     except ValueError as e:
         raise FairlaneError(f"cannot read {name!r}: {e}") from e
     if len(data) > _MAX_FILE:
@@ -74,7 +79,7 @@ def read_scenario(path: str | PathLike[str]) -> tuple[str, str, str]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as e:
         line = data[: e.start].count(b"\n") + 1
-        raise FairlaneError(f"cannot read {name}: not a text file (line {line} is not UTF-8)") from e
+        raise FairlaneError(f"cannot read {name}: line {line} is not UTF-8, so it is not a text file{_FILE_HELP}") from e
     return text, name, "json" if file.suffix.lower() == ".json" else "toml"
 
 
