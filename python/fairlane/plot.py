@@ -97,8 +97,10 @@ def _pick(frame: pl.DataFrame, what: str, key: str, chosen: Sequence[str] | None
 def _lines(axes: Axes, result: Result, what: str, table: str, chosen: Sequence[str] | None, seed: int) -> None:
     key = "flow" if table == "flow_series" else "link"
     frame = result.table(table).filter(pl.col("seed") == seed)
-    if frame.is_empty():
+    if seed not in result.seeds:
         raise suggest(str(seed), [str(s) for s in result.seeds], "seed")
+    if frame.is_empty():
+        raise FairlaneError(f"no {key} of this network has a time series of {what}: name the {key} under `{key}s`")
     names = _pick(frame, what, key, chosen)
     frame = frame.filter(pl.col(key).is_in(names))
     factor, label = scale(unit(what), _typical(frame[what]))

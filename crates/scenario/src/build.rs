@@ -8,6 +8,7 @@ use fairlane_engine::EventQueue;
 use fairlane_net::{BuildError, Class, FlowDef, LinkDef, LinkInfo, NodeId, PortId, Proto, Routing, World, WorldBuilder};
 use fairlane_tcp::Tcp;
 use fairlane_units::{Dur, Time};
+use indexmap::IndexMap;
 use std::collections::HashMap;
 
 /// The world of a scenario in the run with this seed.
@@ -67,7 +68,7 @@ fn endpoints(transport: &Transport, m: &Member) -> (Proto, AnyEndpoint, AnyEndpo
 const FEW: usize = 256;
 
 /// Numbers of the link directions whose time series are recorded: all of a small network; of a larger one those between
-/// routers and those named under `links`.
+/// routers and those named under `links`; without links between routers also those of the node that most flows share (a star's server).
 pub fn watched(scenario: &Scenario, links: &[LinkDir]) -> Vec<usize> {
     if links.len() <= FEW {
         return (0..links.len()).collect();
@@ -78,5 +79,47 @@ pub fn watched(scenario: &Scenario, links: &[LinkDir]) -> Vec<usize> {
     }
     let inner = |node: &str| degree.get(node).is_some_and(|&d| d > 1);
     let named = |l: &LinkDir| scenario.links.contains_key(l.name.strip_suffix(".reverse").unwrap_or(&l.name));
-    (0..links.len()).filter(|&i| inner(&links[i].from) && inner(&links[i].to) || named(&links[i])).collect()
+    let joins = |l: &LinkDir| inner(&l.from) && inner(&l.to);
+    let hub = if links.iter().any(joins) { None } else { hub(scenario) };
+    let at_hub = |l: &LinkDir| hub.is_some_and(|h| l.from == h || l.to == h);
+    (0..links.len()).filter(|&i| joins(&links[i]) || at_hub(&links[i]) || named(&links[i])).collect()
+}
+
+/// The node at which most flows begin or end; the first of equals.
+fn hub(scenario: &Scenario) -> Option<&str> {
+    let fixed = scenario.flows.values().flat_map(|f| [(&f.from, f.count), (&f.to, f.count)]).filter(|(node, _)| !node.contains("{i}"));
+    let mut flows: IndexMap<&str, u64> = IndexMap::new();
+    for (node, count) in fixed {
+        *flows.entry(node).or_default() += u64::from(count);
+    }
+    flows.iter().rev().max_by_key(|(_, n)| **n).map(|(node, _)| *node)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Format, resolve};
+
+    fn names(text: &str) -> Vec<String> {
+        let r = resolve(text, "x.toml", Format::Toml, &[]).unwrap();
+        watched(&r, r.link_directions()).into_iter().map(|i| r.link_directions()[i].name.clone()).collect()
+    }
+
+    #[test]
+    fn a_large_star_has_the_series_of_its_server() {
+        let star = |n: u32| {
+            format!(
+                "duration = \"9s\"\n[topology.star]\nclients = {n}\n[flows.f]\nfrom = \"c{{i}}\"\nto = \"server\"\ncount = 9\ntcp = {{}}\n"
+            )
+        };
+        assert_eq!(names(&star(20)).len(), 42);
+        assert_eq!(names(&star(2000)), ["server", "server.reverse"]);
+        assert_eq!(names(&(star(2000) + "[links.c7]\nloss = 0.1\n")), ["server", "server.reverse", "c7", "c7.reverse"]);
+    }
+
+    #[test]
+    fn a_large_dumbbell_has_the_series_of_its_bottleneck() {
+        let text = "duration = \"9s\"\n[topology.dumbbell]\npairs = 500\n[flows.f]\nfrom = \"s{i}\"\nto = \"d{i}\"\ntcp = {}\n";
+        assert_eq!(names(text), ["bottleneck", "bottleneck.reverse"]);
+    }
 }
