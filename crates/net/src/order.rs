@@ -71,10 +71,10 @@ impl Order {
         (time.as_ps() ^ self.salt.rotate_left(32) ^ u64::from(port) << 40).wrapping_mul(GOLDEN) >> 63 == 1
     }
 
-    /// Whether it is the turn of departures.
+    /// Whether the event of a port is a departure: of their two turns, the second.
     #[inline]
     pub(crate) fn departs(self, number: Slot) -> bool {
-        number >> self.bits == Turn::Depart as Slot
+        number > self.mask
     }
 }
 
@@ -90,7 +90,7 @@ mod tests {
                 for turn in [Turn::Act, Turn::Depart, Turn::Look] {
                     let n = o.number(t, slot, turn);
                     assert!((n as usize) < o.numbers());
-                    assert_eq!((o.slot(t, n), o.departs(n)), (slot, turn == Turn::Depart));
+                    assert_eq!((o.slot(t, n), o.departs(n)), (slot, turn != Turn::Act));
                 }
             }
             assert!(o.number(t, 999, Turn::Act) < o.number(t, 0, Turn::Depart));

@@ -108,10 +108,11 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     /// A packet reaches the far end of the link of port `i`. Returns the endpoint it has reached with `pkt`, or [`NOWHERE`].
     #[inline]
     pub(crate) fn on_port<O: Observer>(&mut self, i: Slot, now: Time, pkt: &mut QPkt, obs: &mut O) -> u32 {
-        if self.ports[i as usize].queued {
+        let mut port = &mut self.ports[i as usize];
+        if port.queued {
             self.settle::<O, false>(i, now, obs);
+            port = &mut self.ports[i as usize];
         }
-        let port = &mut self.ports[i as usize];
         // The head of a ring always has exactly one event.
         let Some(&head) = port.ring.front() else { return NOWHERE };
         debug_assert!(head.at == now);
@@ -234,8 +235,9 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         let port = &mut self.ports[i as usize];
         let mut cx = QCx { now, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
         port.qdisc.enqueue(*pkt, &mut cx);
-        let marks = cx.marks;
-        port.counters.marks += u64::from(marks);
+        if cx.marks > 0 {
+            port.counters.marks += u64::from(cx.marks);
+        }
         let level = port.qdisc.backlog();
         port.queued = level.pkts > 0;
         port.counters.occupancy.change(now, level);
@@ -266,8 +268,9 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             }
             let mut cx = QCx { now: start, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
             let left = port.qdisc.dequeue(&mut cx);
-            let marks = cx.marks;
-            port.counters.marks += u64::from(marks);
+            if cx.marks > 0 {
+                port.counters.marks += u64::from(cx.marks);
+            }
             let level = port.qdisc.backlog();
             port.counters.occupancy.change(start, level);
             port.queued = level.pkts > 0;
@@ -364,8 +367,8 @@ fn transmit<Q: Qdisc, H: EventQueue, O: Observer>(
     }
     port.counters.sent_pkts += 1;
     port.counters.sent_bytes += u64::from(pkt.len);
-    port.busy_until = start + port.tx_time(pkt.len);
-    let at = port.busy_until + port.delay;
+    port.busy_until = start.later(port.tx_time(pkt.len));
+    let at = port.busy_until.later(port.delay);
     if port.ring.is_empty() {
         events.push(at, order.number(at, i, Turn::Act));
     }

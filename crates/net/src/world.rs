@@ -5,7 +5,7 @@ use crate::counters::FlowCounters;
 use crate::endpoint::{Cx, Endpoint, FlowView, Out, Timers};
 use crate::observe::{Observer, ReceiveEvent};
 use crate::order::{Order, Turn};
-use crate::packet::{FlowId, Proto, QPkt};
+use crate::packet::{Ecn, FlowId, Proto, QPkt};
 use crate::path::{END, NOWHERE, Path};
 use crate::port::{Port, PortId};
 use crate::prefetch::prefetch;
@@ -112,12 +112,14 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
     pub fn advance<O: Observer>(&mut self, until: Time, budget: u64, obs: &mut O) -> bool {
         let slots = self.path.slots;
         let mut pkt = QPkt::BLANK;
-        for done in 0..budget {
+        let mut left = budget;
+        while left > 0 {
             let Some((now, number)) = self.path.events.pop_until(until) else {
-                self.events_run += done;
+                self.events_run += budget - left;
                 self.path.now = until;
                 return true;
             };
+            left -= 1;
             self.path.now = now;
             self.look_ahead();
             let slot = slots.order.slot(now, number);
@@ -169,7 +171,9 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
     #[inline]
     fn receive<O: Observer>(&mut self, ep: u32, pkt: &QPkt, now: Time, obs: &mut O) {
         let mut seg = self.path.arena.remove(pkt.id);
-        seg.set_ecn(pkt.ecn);
+        if pkt.ecn == Ecn::Ce {
+            seg.set_ecn(Ecn::Ce);
+        }
         self.fingerprint = self.fingerprint.wrapping_add(mix(now.as_ps() ^ u64::from(ep) << 48, seg.seq ^ seg.ack.rotate_left(32)));
         if pkt.data && ep & 1 == 1 {
             let c = &mut self.path.flows[pkt.flow.0 as usize].counters;
@@ -182,7 +186,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
                 c.jitter_n += 1;
             }
             c.last_delay = Some(delay);
-            c.marked += u64::from(pkt.ecn == crate::packet::Ecn::Ce);
+            c.marked += u64::from(pkt.ecn == Ecn::Ce);
         }
         if O::ON {
             obs.on_receive(&ReceiveEvent { time: now, endpoint: EpId(ep), flow: pkt.flow, pkt: *pkt, seg });

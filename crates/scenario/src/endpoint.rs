@@ -41,13 +41,23 @@ macro_rules! each {
     };
 }
 
+impl AnyEndpoint {
+    #[inline(never)]
+    fn on_packet_other(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
+        each!(self, e => e.on_packet(seg, cx));
+    }
+}
+
 impl Endpoint for AnyEndpoint {
     fn start(&mut self, cx: &mut Cx<'_>) {
         each!(self, e => e.start(cx));
     }
     #[inline]
     fn on_packet(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
-        each!(self, e => e.on_packet(seg, cx));
+        if let Self::Tcp(e) = self {
+            return e.on_packet(seg, cx);
+        }
+        self.on_packet_other(seg, cx);
     }
     #[inline]
     fn on_timer(&mut self, id: TimerId, cx: &mut Cx<'_>) {
