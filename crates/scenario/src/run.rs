@@ -14,6 +14,8 @@ use std::time::Instant;
 
 /// Events between two looks at the stop flag: a few milliseconds of work.
 const SLICE: u64 = 50_000;
+/// Flows that delivered nothing and are named in warnings; of the rest there is a count.
+const NAMED: usize = 3;
 
 /// What to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -235,9 +237,12 @@ fn output<H: EventQueue>(
         ("from", links.iter().map(|l| l.from.clone()).collect()),
         ("to", links.iter().map(|l| l.to.clone()).collect()),
     ];
-    let silent = world.flows().iter().filter(|f| f.counters.delivered == 0).map(|f| &*f.name);
+    let silent: Vec<&str> = world.flows().iter().filter(|f| f.counters.delivered == 0).map(|f| &*f.name).collect();
     let mut warnings: Vec<String> = scenario.warnings().to_vec();
-    warnings.extend(silent.take(3).map(|name| format!("flow `{name}` delivered nothing in the measured span")));
+    warnings.extend(silent.iter().take(NAMED).map(|name| format!("flow `{name}` delivered nothing in the measured span")));
+    if silent.len() > NAMED {
+        warnings.push(format!("{} more flows delivered nothing in the measured span", silent.len() - NAMED));
+    }
     let series = world.sampler().map(|s| series_tables(s, &flow_text[0].1, &link_text[0].1));
     let (flow_series, link_series) = series.map_or((None, None), |(f, l)| (Some(f), Some(l)));
     RunOutput {
