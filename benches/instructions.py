@@ -18,14 +18,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 STORED = ROOT / "benches" / "instructions.json"
 #: Two durations of each scenario: long enough to be past the start, short enough for an instrumented run.
-DURATIONS = {"P1": ("4s", "8s"), "P4": ("12s", "15s"), "P5": ("1ms", "2ms")}
+DURATIONS = {"P1": ("10s", "20s"), "P4": ("12s", "15s"), "P5": ("1ms", "2ms")}
 TOLERANCE = 0.03
 
 
 def built() -> Path:
     """The release binary of the developer tool."""
     build = ["cargo", "build", "--quiet", "--release", "--package", "fairlane-dev", "--message-format=json"]
-    out = subprocess.run(build, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    run = subprocess.run(build, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    if run.returncode:
+        sys.exit("instructions.py: the build failed")
+    out = run.stdout
     paths = [json.loads(line).get("executable") for line in out.splitlines()]
     return Path(next(p for p in reversed(paths) if p))
 
