@@ -70,8 +70,9 @@ impl Occupancy {
     }
 }
 
-/// Counters of a port since the last reset.
+/// Counters of a port since the last reset. Those of every hop come first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
 pub struct PortCounters {
     /// Packets whose transmission began.
     pub sent_pkts: u64,

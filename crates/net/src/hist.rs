@@ -34,6 +34,12 @@ impl<const B: u32> Hist<B> {
         }
     }
 
+    /// Where `v` would be counted.
+    #[inline]
+    pub(crate) fn cell(&self, v: u64) -> Option<&u32> {
+        self.counts.get(bucket::<B>(v).wrapping_sub(self.lowest) as usize)
+    }
+
     #[cold]
     fn add_many(&mut self, v: u64, n: u64) {
         let b = bucket::<B>(v);

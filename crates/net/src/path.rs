@@ -73,25 +73,43 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     #[inline]
     pub(crate) fn fetch_port(&self, k: usize) {
         if let Some(port) = self.upcoming(k) {
-            prefetch(port, 192);
+            prefetch(port, 128);
+            prefetch(&port.qdisc, 128);
         }
     }
 
-    /// Fetches what comes after that, the port itself being near by now: the packet at the head, and the packet after it.
+    /// Fetches what comes after that, the port itself being near by now: the packets at the head of link and queue.
     #[inline]
     pub(crate) fn fetch_head(&self, k: usize) {
-        if let Some(head) = self.upcoming(k).and_then(|p| p.ring.front()) {
+        let Some(port) = self.upcoming(k) else { return };
+        if let Some(head) = port.ring.front() {
             prefetch(head, 64);
+        }
+        if port.queued {
+            prefetch(&port.counters.waits, 256);
+            if let Some(next) = port.qdisc.head() {
+                prefetch(next, 32);
+            }
         }
     }
 
     /// Where the packet goes next: a port, which is fetched, or an endpoint with its segment, which is told.
     #[inline]
     pub(crate) fn fetch_next(&self, k: usize) -> Option<u32> {
-        let head = self.upcoming(k).and_then(|p| p.ring.front())?;
+        let port = self.upcoming(k)?;
+        if port.queued {
+            // The departure will be counted under its waiting time, which is known by now.
+            let wait = port.qdisc.head().map(|p| port.busy_until.since(p.at).as_ps());
+            if let Some(cell) = wait.and_then(|w| port.counters.waits.hist.cell(w)) {
+                prefetch(cell, 4);
+            }
+        }
+        let head = port.ring.front()?;
         let next = *self.hops.get(head.hop as usize + 1)?;
         if next & END == 0 {
-            prefetch(self.ports.get(next as usize)?, 192);
+            let port = self.ports.get(next as usize)?;
+            prefetch(port, 128);
+            prefetch(&port.qdisc, 128);
             return None;
         }
         self.arena.prefetch(head.id);

@@ -42,8 +42,8 @@ pub struct Port<Q> {
     pub(crate) wake: Time,
     pub(crate) rate: Rate,
     pub(crate) impair: Option<Box<Impair>>,
-    pub(crate) qdisc: Q,
     pub(crate) counters: PortCounters,
+    pub(crate) qdisc: Q,
     pub(crate) rng: Stream,
 }
 

@@ -127,6 +127,11 @@ pub trait Qdisc: Send {
     }
     /// What waits.
     fn backlog(&self) -> Backlog;
+    /// The packet that leaves next, where that is known beforehand: its memory is fetched early. A hint, never used for results.
+    #[inline]
+    fn head(&self) -> Option<&QPkt> {
+        None
+    }
     /// Shapers: when to ask again although packets wait. `None`: at once.
     fn ready_at(&self) -> Option<Time> {
         None

@@ -172,6 +172,10 @@ macro_rules! forward_qdisc {
                 match self { $(Self::$variant(q) => q.backlog()),* }
             }
             #[inline]
+            fn head(&self) -> Option<&fairlane_net::QPkt> {
+                match self { $(Self::$variant(q) => q.head()),* }
+            }
+            #[inline]
             fn ready_at(&self) -> Option<fairlane_units::Time> {
                 match self { $(Self::$variant(q) => q.ready_at()),* }
             }

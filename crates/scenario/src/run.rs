@@ -4,7 +4,7 @@ use crate::build;
 use crate::metrics::{Columns, measure};
 use crate::plugs::BuiltIn;
 use crate::spec::Resolved;
-use fairlane_engine::{EventQueue, StdHeap, Wheel, fits_64_bits};
+use fairlane_engine::{EventQueue, QuadHeap, StdHeap, Wheel, fits_64_bits};
 use fairlane_net::{BuildError, Observer, Tally, World};
 use fairlane_trace::HopDelay;
 use fairlane_units::Time;
@@ -152,14 +152,16 @@ pub fn run_all(scenario: &Resolved, options: &Options, progress: &Progress) -> R
     }
 }
 
-/// Slots from which on a wheel is faster than a heap, see `docs/background/event-queue.md`.
-const MANY_SLOTS: usize = 1500;
+/// Slots from which on the binary heap is slower than the 4-ary one, and that than the wheel, see `docs/background/event-queue.md`.
+const SOME_SLOTS: usize = 1000;
+const MANY_SLOTS: usize = 5000;
 
 fn run_one(scenario: &Resolved, seed: u64, hop_probe: bool, progress: &Progress) -> Result<RunOutput, RunError> {
     // Ports with their queues' timers, endpoints and applications; four turns each.
     let slots = 2 * scenario.link_directions().len() + 3 * scenario.flow_members().len() + 1;
     match (fits_64_bits(4 * slots, Time::ZERO + scenario.duration), slots) {
-        (true, 0..MANY_SLOTS) => run_with::<StdHeap<u64>>(scenario, seed, hop_probe, progress),
+        (true, 0..SOME_SLOTS) => run_with::<StdHeap<u64>>(scenario, seed, hop_probe, progress),
+        (true, SOME_SLOTS..MANY_SLOTS) => run_with::<QuadHeap<u64>>(scenario, seed, hop_probe, progress),
         (true, _) => run_with::<Wheel<u64>>(scenario, seed, hop_probe, progress),
         (false, _) => run_with::<Wheel<u128>>(scenario, seed, hop_probe, progress),
     }

@@ -138,6 +138,11 @@ impl<L: Law> Qdisc for Fifo<L> {
         self.held
     }
 
+    #[inline]
+    fn head(&self) -> Option<&QPkt> {
+        self.queue.front()
+    }
+
     fn has_timer(&self) -> bool {
         L::HAS_TIMER
     }
