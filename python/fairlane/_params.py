@@ -243,7 +243,7 @@ class FatTree(Params):
 
 @dataclass(kw_only=True)
 class Tcp(Params):
-    """TCP (RFC 9293) with the congestion control of RFC 5681 and its companions; both ends of a flow share the values.  The defaults are the preset `rfc`. A preset is a named set of values, nothing more: see [`crate::presets`].
+    """TCP (RFC 9293) with the congestion control of RFC 5681 and its companions; both ends of a flow share the values.  The defaults are the preset `rfc`. A preset is a named set of values, nothing more: see `fairlane explain ns2`.
 
     Args:
         preset: The named set of values that those not given are taken from. (one of `rfc`, `ns2`, `linux`, default "rfc")

@@ -13,7 +13,7 @@ pub struct FlowSeries {
     pub time: Vec<f64>,
     /// Number of the flow.
     pub flow: Vec<u32>,
-    /// Congestion window in bytes.
+    /// Congestion window in bytes; NaN for a transport without one.
     pub cwnd: Vec<f64>,
     /// Slow-start threshold in bytes; infinite before the first loss.
     pub ssthresh: Vec<f64>,
@@ -101,10 +101,12 @@ impl Sampler {
             let received = flow.counters.received_bytes;
             s.time.push(t);
             s.flow.push(i as u32);
-            s.cwnd.push(v.cwnd as f64);
-            s.ssthresh.push(if v.ssthresh == u64::MAX { f64::INFINITY } else { v.ssthresh as f64 });
+            // TCP never goes below one segment: no window at all means a transport without one.
+            let window = |x: u64| if v.cwnd == 0 { f64::NAN } else { x as f64 };
+            s.cwnd.push(window(v.cwnd));
+            s.ssthresh.push(if v.ssthresh == u64::MAX { f64::INFINITY } else { window(v.ssthresh) });
             s.srtt.push(if v.srtt == Dur::ZERO { f64::NAN } else { v.srtt.as_secs_f64() });
-            s.in_flight.push(v.in_flight as f64);
+            s.in_flight.push(window(v.in_flight));
             s.goodput.push((flow.delivered - before.delivered) as f64 * bits);
             s.throughput.push(received.checked_sub(before.received).unwrap_or(received) as f64 * bits);
             *before = Before { delivered: flow.delivered, received };

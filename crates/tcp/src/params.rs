@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// TCP (RFC 9293) with the congestion control of RFC 5681 and its companions; both ends of a flow share the values.
 ///
-/// The defaults are the preset `rfc`. A preset is a named set of values, nothing more: see [`crate::presets`].
+/// The defaults are the preset `rfc`. A preset is a named set of values, nothing more: see `fairlane explain ns2`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TcpParams {
