@@ -1,5 +1,6 @@
 //! An endless source, such as a transfer that outlasts the run.
 
+use super::Span;
 use fairlane_net::{App, AppCx, ENDLESS, FlowId};
 use fairlane_units::Time;
 use schemars::JsonSchema;
@@ -13,34 +14,31 @@ pub struct BulkParams {}
 impl BulkParams {
     /// The source of `flow`, sending from `start` until `stop`, if there is one.
     pub fn build(&self, flow: FlowId, start: Time, stop: Option<Time>) -> Bulk {
-        Bulk { flow, start, stop: stop.unwrap_or(Time::MAX), started: false }
+        Bulk { span: Span::new(flow, start, stop), started: false }
     }
 }
 
 /// A running bulk source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bulk {
-    flow: FlowId,
-    start: Time,
-    stop: Time,
+    span: Span,
     started: bool,
 }
 
 impl App for Bulk {
     fn starts_at(&self) -> Time {
-        self.start
+        self.span.start
     }
 
     fn on_wake(&mut self, cx: &mut AppCx<'_>) {
-        if cx.now >= self.stop {
-            cx.stop(self.flow);
-            return cx.wake_at(Time::MAX);
+        if self.span.over(cx) {
+            return;
         }
         if !self.started {
             self.started = true;
-            cx.write(self.flow, ENDLESS, false);
+            cx.write(self.span.flow, ENDLESS, false);
         }
-        cx.wake_at(self.stop);
+        cx.wake_at(self.span.stop);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Constant bit rate: a packet every so often.
 
+use super::Span;
 use fairlane_net::{App, AppCx, FlowId};
 use fairlane_units::{Bytes, Dur, PS_PER_SEC, Rate, Time};
 use schemars::JsonSchema;
@@ -32,7 +33,7 @@ impl CbrParams {
         let (rate, size) = (u128::from(self.rate.as_bps().max(1)), self.size.get().max(1));
         let bits = u128::from(size) * 8 * u128::from(PS_PER_SEC);
         Cbr {
-            flow,
+            span: Span::new(flow, start, stop),
             size,
             jitter: if self.jitter > 0.0 { self.jitter.min(2.0) } else { 0.0 },
             interval: u64::try_from(bits / rate).unwrap_or(u64::MAX).max(1),
@@ -40,8 +41,6 @@ impl CbrParams {
             remainder: (bits % rate) as u64,
             rate: rate as u64,
             carry: 0,
-            start,
-            stop: stop.unwrap_or(Time::MAX),
         }
     }
 }
@@ -49,7 +48,7 @@ impl CbrParams {
 /// A running CBR source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cbr {
-    flow: FlowId,
+    span: Span,
     size: u64,
     jitter: f64,
     /// Whole picoseconds of an interval, and the rest in units of 1 / `rate` picoseconds.
@@ -58,8 +57,6 @@ pub struct Cbr {
     rate: u64,
     /// Rests summed so far, below `rate`: after any number of packets the clock is right to a picosecond.
     carry: u64,
-    start: Time,
-    stop: Time,
 }
 
 impl Cbr {
@@ -79,17 +76,16 @@ impl Cbr {
 
 impl App for Cbr {
     fn starts_at(&self) -> Time {
-        self.start
+        self.span.start
     }
 
     fn on_wake(&mut self, cx: &mut AppCx<'_>) {
-        if cx.now >= self.stop {
-            cx.stop(self.flow);
-            return cx.wake_at(Time::MAX);
+        if self.span.over(cx) {
+            return;
         }
-        cx.write(self.flow, self.size, false);
+        cx.write(self.span.flow, self.size, false);
         let next = cx.now + self.next_interval(cx);
-        cx.wake_at(next.min(self.stop));
+        cx.wake_at(next.min(self.span.stop));
     }
 }
 

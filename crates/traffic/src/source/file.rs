@@ -1,5 +1,6 @@
 //! A file: a given amount, then the flow closes.
 
+use super::Span;
 use fairlane_net::{App, AppCx, FlowId};
 use fairlane_units::{Bytes, Time};
 use schemars::JsonSchema;
@@ -23,35 +24,32 @@ impl Default for FileParams {
 impl FileParams {
     /// The source of `flow`, sending from `start`, cut off at `stop` if there is one.
     pub fn build(&self, flow: FlowId, start: Time, stop: Option<Time>) -> File {
-        File { flow, size: self.size.get(), start, stop: stop.unwrap_or(Time::MAX), started: false }
+        File { span: Span::new(flow, start, stop), size: self.size.get(), started: false }
     }
 }
 
 /// A running file source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct File {
-    flow: FlowId,
+    span: Span,
     size: u64,
-    start: Time,
-    stop: Time,
     started: bool,
 }
 
 impl App for File {
     fn starts_at(&self) -> Time {
-        self.start
+        self.span.start
     }
 
     fn on_wake(&mut self, cx: &mut AppCx<'_>) {
-        if cx.now >= self.stop {
-            cx.stop(self.flow);
-            return cx.wake_at(Time::MAX);
+        if self.span.over(cx) {
+            return;
         }
         if !self.started {
             self.started = true;
-            cx.write(self.flow, self.size, true);
+            cx.write(self.span.flow, self.size, true);
         }
-        cx.wake_at(self.stop);
+        cx.wake_at(self.span.stop);
     }
 }
 

@@ -5,6 +5,34 @@ pub(crate) mod cbr;
 pub(crate) mod file;
 pub(crate) mod poisson;
 
+use fairlane_net::{AppCx, FlowId};
+use fairlane_units::Time;
+
+/// The flow that a source drives, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) flow: FlowId,
+    pub(crate) start: Time,
+    /// `MAX` for never.
+    pub(crate) stop: Time,
+}
+
+impl Span {
+    pub(crate) fn new(flow: FlowId, start: Time, stop: Option<Time>) -> Self {
+        Self { flow, start, stop: stop.unwrap_or(Time::MAX) }
+    }
+
+    /// Stops the flow if its time is over; says whether it is.
+    pub(crate) fn over(&self, cx: &mut AppCx<'_>) -> bool {
+        let over = cx.now >= self.stop;
+        if over {
+            cx.stop(self.flow);
+            cx.wake_at(Time::MAX);
+        }
+        over
+    }
+}
+
 #[cfg(test)]
 pub(crate) mod harness {
     //! Runs one source alone and lists what it did.

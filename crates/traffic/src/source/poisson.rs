@@ -1,5 +1,6 @@
 //! Poisson arrivals: the source of queueing theory.
 
+use super::Span;
 use crate::udp::MAX_DATAGRAM;
 use fairlane_engine::Stream;
 use fairlane_net::{App, AppCx, FlowId};
@@ -43,19 +44,17 @@ impl PoissonParams {
     pub fn build(&self, flow: FlowId, start: Time, stop: Option<Time>) -> Poisson {
         let size = self.size.get().max(1);
         let mean_gap = Rate::from_bps(self.rate.as_bps().max(1)).tx_time(size);
-        Poisson { flow, size, sizes: self.sizes, mean_gap, start, stop: stop.unwrap_or(Time::MAX), started: false }
+        Poisson { span: Span::new(flow, start, stop), size, sizes: self.sizes, mean_gap, started: false }
     }
 }
 
 /// A running Poisson source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Poisson {
-    flow: FlowId,
+    span: Span,
     size: u64,
     sizes: Sizes,
     mean_gap: Dur,
-    start: Time,
-    stop: Time,
     started: bool,
 }
 
@@ -76,22 +75,21 @@ impl Poisson {
 
 impl App for Poisson {
     fn starts_at(&self) -> Time {
-        self.start
+        self.span.start
     }
 
     fn on_wake(&mut self, cx: &mut AppCx<'_>) {
-        if cx.now >= self.stop {
-            cx.stop(self.flow);
-            return cx.wake_at(Time::MAX);
+        if self.span.over(cx) {
+            return;
         }
         // The process begins at the start; its first packet comes one gap later.
         if self.started {
             let size = self.draw_size(cx.rng);
-            cx.write(self.flow, size, false);
+            cx.write(self.span.flow, size, false);
         }
         self.started = true;
         let gap = cx.rng.exponential(self.mean_gap).max(Dur::from_ps(1));
-        cx.wake_at((cx.now + gap).min(self.stop));
+        cx.wake_at((cx.now + gap).min(self.span.stop));
     }
 }
 
