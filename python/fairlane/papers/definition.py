@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -141,7 +142,7 @@ class Experiment:
     """The cells it is made of."""
 
 
-class Paper:
+class Paper(ABC):
     """The data of a paper (its folder under ``papers/``) and, in subclasses, how it is reproduced.
 
     The folder holds ``paper.toml`` (words: title, citation, question, experiments, contradictions, causes), ``claims.toml``,
@@ -193,17 +194,17 @@ class Paper:
 
     # What a paper defines:
 
+    @abstractmethod
     def cells(self) -> list[Cell]:
         """All scenarios of the study."""
-        raise NotImplementedError
 
+    @abstractmethod
     def measure(self, run: RunTables, cell: Cell) -> dict[str, float]:
         """The quantities of one run."""
-        raise NotImplementedError
 
+    @abstractmethod
     def experiments(self) -> list[Experiment]:
         """All tables and figures, in the order of the page."""
-        raise NotImplementedError
 
     def alternatives(self) -> list[Alternative]:
         """Other choices for open parameters; the page shows how the results depend on them."""
