@@ -73,8 +73,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     #[inline]
     pub(crate) fn fetch_port(&self, k: usize) {
         if let Some(port) = self.upcoming(k) {
-            prefetch(port, 128);
-            prefetch(&port.qdisc, 128);
+            port.fetch();
         }
     }
 
@@ -107,9 +106,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         let head = port.ring.front()?;
         let next = *self.hops.get(head.hop as usize + 1)?;
         if next & END == 0 {
-            let port = self.ports.get(next as usize)?;
-            prefetch(port, 128);
-            prefetch(&port.qdisc, 128);
+            self.ports.get(next as usize)?.fetch();
             return None;
         }
         self.arena.prefetch(head.id);

@@ -2,6 +2,7 @@
 
 use crate::counters::PortCounters;
 use crate::packet::QPkt;
+use crate::prefetch::prefetch;
 use crate::qdisc::{LinkInfo, Qdisc};
 use crate::ring::Ring;
 use fairlane_engine::Stream;
@@ -69,6 +70,13 @@ impl<Q: Qdisc> Port<Q> {
     #[inline]
     pub(crate) fn tx_time(&self, len: u32) -> Dur {
         if self.ps_per_byte != 0 { Dur::from_ps(u64::from(len) * self.ps_per_byte) } else { self.rate.tx_time(u64::from(len)) }
+    }
+
+    /// Brings near what every packet touches here.
+    #[inline]
+    pub(crate) fn fetch(&self) {
+        prefetch(self, 128);
+        prefetch(&self.qdisc, 128);
     }
 
     /// When the next waiting packet may start.

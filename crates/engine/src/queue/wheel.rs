@@ -174,7 +174,6 @@ impl<K: Key> Wheel<K> {
             17.. => self.shift - 1,
             _ => return,
         };
-        // Wide buckets are of no use when there are few events: the nodes then fit the first level of memory anyway.
         let shift = shift.clamp(*SHIFT.start(), *SHIFT.end());
         if shift == self.shift {
             return;
