@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 FORMATS = (".svg", ".png", ".pdf")
 MAX_LINES = 12
+#: Points of a rate over time. A rate sampled over less than a few packets jumps between zero and the rate of the link: a solid band.
+MAX_RATES = 300
 _LABELS = ("seed", "time", "flow", "link", "from", "to", "transport")
 _STYLE = {
     "axes.grid": True,
@@ -88,10 +90,16 @@ def _pick(frame: pl.DataFrame, what: str, key: str, chosen: Sequence[str] | None
         return list(chosen)
     if key == "flow":  # a flow over UDP has no window (0 in the table), a bulk flow does not complete
         having = frame.filter(pl.col(what).is_finite() & (pl.col(what) != 0))[key].unique(maintain_order=True).to_list()
-        return (having or present)[:MAX_LINES]
+        return [name for name in present if name in having][:MAX_LINES] or present[:MAX_LINES]
     top = frame.group_by(key).agg(pl.col(what).fill_nan(0).mean()).sort(what, key, descending=[True, False])
     busiest = top.filter(pl.col(what) > 0.05 * (top[what].max() or 0))[key].to_list() or top[key].to_list()[:1]
     return busiest[:MAX_LINES]
+
+
+def _means(values: np.ndarray, block: int) -> np.ndarray:
+    """Means of `block` values each; what is left over at the end is left out."""
+    whole = len(values) // block * block
+    return values[:whole].reshape(-1, block).mean(axis=1)
 
 
 def _lines(axes: Axes, result: Result, what: str, table: str, chosen: Sequence[str] | None, seed: int) -> None:
@@ -108,9 +116,12 @@ def _lines(axes: Axes, result: Result, what: str, table: str, chosen: Sequence[s
         part = frame.filter(pl.col(key) == name)
         values = part[what].cast(pl.Float64).to_numpy() * factor
         values[~np.isfinite(values)] = np.nan  # an infinite threshold has no place on a finite axis
-        axes.plot(part["time"].to_numpy(), values, linewidth=1.0, label=name)
+        times = part["time"].to_numpy()
+        block = -(-len(times) // MAX_RATES) if unit(what) == "bit/s" else 1
+        axes.plot(_means(times, block), _means(values, block), linewidth=1.0, label=name)
     axes.set_xlabel("time (s)")
-    axes.set_ylabel(_axis(what, label))
+    span = f", means of {block * (times[1] - times[0]):.3g} s" if block > 1 else ""
+    axes.set_ylabel(_axis(what, label) + span)
     axes.set_ylim(bottom=0)
     axes.margins(x=0.01)
     axes.set_title(_title(result, f"seed {seed}" if len(result.seeds) > 1 else ""))
