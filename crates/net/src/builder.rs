@@ -171,12 +171,18 @@ impl<P: Plugs> WorldBuilder<P> {
             });
         }
 
+        let clampers = clampers(&links);
         let ports: Vec<Port<P::Qdisc>> = links
             .into_iter()
-            .map(|l| {
+            .zip(clampers)
+            .map(|(l, clamped_by)| {
                 let rng = |purpose| Stream::new(seed, "port", &l.name, purpose);
-                let impair =
-                    (l.loss > 0.0 || l.duplicate > 0.0).then(|| Impair { loss: l.loss, duplicate: l.duplicate, rng: rng("impair") });
+                let impair = (l.loss > 0.0 || l.duplicate > 0.0 || clamped_by.is_some()).then(|| Impair {
+                    loss: l.loss,
+                    duplicate: l.duplicate,
+                    clamped_by,
+                    rng: rng("impair"),
+                });
                 let queue_rng = rng("queue");
                 Port::new(l.rate, l.delay, l.qdisc, impair, queue_rng)
             })
@@ -249,4 +255,17 @@ impl<P: Plugs> WorldBuilder<P> {
             fingerprint: 0,
         })
     }
+}
+
+/// For each link the port of its other direction, where the queue there rewrites windows. Of parallel links the one that
+/// was added next to it counts.
+fn clampers<Q: Qdisc>(links: &[LinkDef<Q>]) -> Vec<Option<PortId>> {
+    let mut by = vec![None; links.len()];
+    for (i, l) in links.iter().enumerate().filter(|(_, l)| l.qdisc.clamps()) {
+        let others = links.iter().enumerate().filter(|(_, o)| o.from == l.to && o.to == l.from);
+        if let Some((o, _)) = others.min_by_key(|(o, _)| o.abs_diff(i)) {
+            by[o] = Some(PortId(i as u32));
+        }
+    }
+    by
 }

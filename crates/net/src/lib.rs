@@ -28,7 +28,7 @@ pub use hist::{Hist, Tally};
 pub use observe::{DequeueEvent, DropEvent, EnqueueEvent, HopEvent, Observer, ReceiveEvent, SendEvent};
 pub use packet::{Arena, Block, Class, Ecn, FlowId, PktRef, Proto, QPkt, Segment, flag};
 pub use port::{Impair, Port, PortId};
-pub use qdisc::{Backlog, Drops, LinkInfo, QCx, Qdisc, Why};
+pub use qdisc::{Backlog, Drops, FlowInfo, LinkInfo, QCx, Qdisc, Site, Why};
 pub use ring::Ring;
 pub use route::Routing;
 pub use sample::{FlowSeries, LinkSeries, Sampler};

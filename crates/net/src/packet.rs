@@ -65,6 +65,8 @@ pub struct QPkt {
     pub proto: Proto,
     /// Whether it carries data (false: a pure acknowledgement, SYN or FIN).
     pub data: bool,
+    /// Whether it travels from the flow's receiver to its sender.
+    pub back: bool,
 }
 
 impl QPkt {
@@ -79,6 +81,7 @@ impl QPkt {
         ecn: Ecn::NotEct,
         proto: Proto::Tcp,
         data: false,
+        back: false,
     };
 }
 
@@ -252,6 +255,11 @@ impl Arena {
     #[inline]
     pub fn get(&self, r: PktRef) -> &Segment {
         &self.segs[r.0 as usize]
+    }
+    /// Changes a segment on its way.
+    #[inline]
+    pub(crate) fn get_mut(&mut self, r: PktRef) -> &mut Segment {
+        &mut self.segs[r.0 as usize]
     }
     /// Brings a segment near.
     #[inline]

@@ -2,7 +2,7 @@
 
 use crate::observe::{DequeueEvent, DropEvent, EnqueueEvent, HopEvent, Observer, SendEvent};
 use crate::order::{Order, Turn};
-use crate::packet::{Arena, Class, Proto, QPkt, Segment};
+use crate::packet::{Arena, Class, Proto, QPkt, Segment, flag};
 use crate::port::{Port, PortId};
 use crate::prefetch::prefetch;
 use crate::qdisc::{Drops, QCx, Qdisc, Why};
@@ -55,7 +55,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             c.sent_pkts += 1;
             c.sent_bytes += u64::from(len);
         }
-        let mut pkt = QPkt { id: self.arena.insert(seg), len, flow, hop: route, at: now, class, ecn: seg.ecn(), proto, data };
+        let mut pkt = QPkt { id: self.arena.insert(seg), len, flow, hop: route, at: now, class, ecn: seg.ecn(), proto, data, back: ep & 1 == 1 };
         if O::ON {
             obs.on_send(&SendEvent { time: now, endpoint: EpId(ep), pkt, seg });
         }
@@ -182,12 +182,16 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             lose = u < imp.loss;
             twice = v < imp.duplicate;
         }
+        let clamped_by = port.impair.as_ref().and_then(|imp| imp.clamped_by);
         if lose {
             self.drop_packet(i, *pkt, Why::Link, now, obs);
             return NOWHERE;
         }
+        if let Some(PortId(by)) = clamped_by {
+            self.clamp(by, pkt, now, obs);
+        }
         if twice {
-            port.counters.duplicates += 1;
+            self.ports[i as usize].counters.duplicates += 1;
             let mut copy = QPkt { id: self.arena.insert(*self.arena.get(pkt.id)), ..*pkt };
             let ep = self.forward(i, &mut copy, now, obs);
             if ep != NOWHERE {
@@ -195,6 +199,17 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             }
         }
         self.forward(i, pkt, now, obs)
+    }
+
+    /// Lowers the window of an acknowledgement to what the queue of port `by` allows its flow. A closed window stays closed,
+    /// and a handshake's segments stay as they are.
+    fn clamp<O: Observer>(&mut self, by: u32, pkt: &QPkt, now: Time, obs: &mut O) {
+        self.settle::<O, false>(by, now, obs);
+        let Some(most) = self.ports[by as usize].qdisc.window_clamp(pkt.flow) else { return };
+        let seg = self.arena.get_mut(pkt.id);
+        if pkt.proto == Proto::Tcp && seg.has(flag::ACK) && !seg.has(flag::SYN) && !seg.has(flag::RST) {
+            seg.wnd = seg.wnd.min(most);
+        }
     }
 
     /// A packet arrives at a port. Through a free transmitter it goes at once; everything else is [`Self::accept_busy`].

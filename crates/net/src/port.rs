@@ -19,6 +19,8 @@ pub struct Impair {
     pub loss: f64,
     /// Probability that a packet arrives twice.
     pub duplicate: f64,
+    /// The port of the other direction, if its queue rewrites the windows of acknowledgements that cross this link.
+    pub clamped_by: Option<PortId>,
     pub(crate) rng: Stream,
 }
 

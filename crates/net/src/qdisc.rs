@@ -1,6 +1,6 @@
 //! What a port asks of a queue discipline.
 
-use crate::packet::{Ecn, QPkt};
+use crate::packet::{Ecn, FlowId, Proto, QPkt};
 use fairlane_engine::Stream;
 use fairlane_units::{Dur, Rate, Time};
 
@@ -71,6 +71,35 @@ pub struct LinkInfo {
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Dur,
+}
+
+/// A flow as classifiers see it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FlowInfo<'a> {
+    /// Its name: the group's, or the group's and the member's number (`web.3`).
+    pub name: &'a str,
+    /// Address of the sender: the place of its node in the list of all nodes.
+    pub from: u32,
+    /// Address of the receiver.
+    pub to: u32,
+    /// Transport protocol.
+    pub proto: Proto,
+}
+
+/// Where a queue is put: the link it feeds, and all flows of the network in the order of their numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Site<'a> {
+    /// The link.
+    pub link: LinkInfo,
+    /// The flows; `FlowId(i)` is entry `i`.
+    pub flows: &'a [FlowInfo<'a>],
+}
+
+impl From<LinkInfo> for Site<'static> {
+    /// A link in a network of which nothing else is known.
+    fn from(link: LinkInfo) -> Self {
+        Self { link, flows: &[] }
+    }
 }
 
 /// Drops made during one call, with their reasons. Nearly always empty.
@@ -148,5 +177,55 @@ pub trait Qdisc: Send {
     /// Inner variables for plots (average queue, drop probability...), by name.
     fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
         let _ = out;
+    }
+    /// The largest receive window, in bytes, that acknowledgements of `flow` may show while they cross the link against the
+    /// direction of this queue; asked only of queues that say [`Qdisc::clamps`]. `None` leaves them alone.
+    fn window_clamp(&self, flow: FlowId) -> Option<u32> {
+        let _ = flow;
+        None
+    }
+    /// Whether the queue rewrites the windows of returning acknowledgements (ModRED).
+    fn clamps(&self) -> bool {
+        false
+    }
+}
+
+/// A discipline behind a pointer: keeps ports small, and its code out of the loop that the common ones share.
+impl<Q: Qdisc> Qdisc for Box<Q> {
+    #[inline(never)]
+    fn enqueue(&mut self, p: QPkt, cx: &mut QCx<'_>) {
+        (**self).enqueue(p, cx);
+    }
+    #[inline(never)]
+    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<QPkt> {
+        (**self).dequeue(cx)
+    }
+    #[inline(never)]
+    fn pass(&mut self, p: &mut QPkt, cx: &mut QCx<'_>) -> bool {
+        (**self).pass(p, cx)
+    }
+    fn backlog(&self) -> Backlog {
+        (**self).backlog()
+    }
+    fn head(&self) -> Option<&QPkt> {
+        (**self).head()
+    }
+    fn ready_at(&self) -> Option<Time> {
+        (**self).ready_at()
+    }
+    fn on_timer(&mut self, cx: &mut QCx<'_>) -> Option<Time> {
+        (**self).on_timer(cx)
+    }
+    fn has_timer(&self) -> bool {
+        (**self).has_timer()
+    }
+    fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        (**self).gauges(out);
+    }
+    fn window_clamp(&self, flow: FlowId) -> Option<u32> {
+        (**self).window_clamp(flow)
+    }
+    fn clamps(&self) -> bool {
+        (**self).clamps()
     }
 }

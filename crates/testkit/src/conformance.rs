@@ -31,11 +31,13 @@ pub struct Rules {
     pub work_conserving: bool,
     /// Whether it ever marks.
     pub marks: bool,
+    /// Whether it changes traffic classes.
+    pub recolours: bool,
 }
 
 impl Default for Rules {
     fn default() -> Self {
-        Self { most: Backlog { pkts: u32::MAX, bytes: u64::MAX }, keeps_order: true, work_conserving: true, marks: true }
+        Self { most: Backlog { pkts: u32::MAX, bytes: u64::MAX }, keeps_order: true, work_conserving: true, marks: true, recolours: false }
     }
 }
 
@@ -68,7 +70,7 @@ pub struct Load<'a> {
 }
 
 impl Load<'_> {
-    /// The arrivals drawn with this seed. The class of a packet is its flow's number modulo 8.
+    /// The arrivals drawn with this seed. The class of a packet is its flow's number modulo 8; flows of odd number are UDP.
     pub fn draw(&self, seed: u64) -> Vec<Arrival> {
         let mut rng = Stream::new(seed, "test", "load", "arrivals");
         let rng = &mut rng;
@@ -174,7 +176,8 @@ impl<'a, Q: Qdisc> Bench<'a, Q> {
         self.backlog.sub(&was);
         let marked = was.ecn.capable() && p.ecn == Ecn::Ce;
         self.changed += u64::from(marked && was.ecn != Ecn::Ce);
-        if *p != (QPkt { ecn: if marked { Ecn::Ce } else { was.ecn }, ..was }) {
+        let class = if self.rules.recolours { p.class } else { was.class };
+        if *p != (QPkt { ecn: if marked { Ecn::Ce } else { was.ecn }, class, ..was }) {
             return Err(format!("packet {id} changed from {was:?} to {p:?}"));
         }
         Ok(())
@@ -220,8 +223,9 @@ impl<'a, Q: Qdisc> Bench<'a, Q> {
             at: now,
             class: Class(a.class),
             ecn: a.ecn,
-            proto: Proto::Tcp,
+            proto: if a.flow % 2 == 0 { Proto::Tcp } else { Proto::Udp },
             data: true,
+            back: false,
         };
         self.held.push(Some(p));
         self.backlog.add(&p);

@@ -1,10 +1,10 @@
 //! DropTail: no management at all, the arriving packet is lost when the buffer is full.
 
 use super::Law;
-use crate::Problem;
+use crate::discipline::{Discipline, Preset, Problem};
 use crate::limit::{Admit, Limit};
 use crate::sched::fifo::Fifo;
-use fairlane_net::LinkInfo;
+use fairlane_net::Site;
 use fairlane_units::Len;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,18 +25,24 @@ impl Default for DropTailParams {
     }
 }
 
-impl DropTailParams {
-    /// Whether the parameters make sense together.
-    pub fn check(&self, _link: LinkInfo) -> Result<(), Problem> {
+impl Discipline for DropTailParams {
+    type Queue = Fifo<DropTail>;
+
+    const PRESETS: &'static [Preset] = &[Preset {
+        name: "ns2",
+        doc: "Queue/DropTail of ns-2.35: of a limit of n packets, n - 1 wait beside the one in transmission.",
+        values: r#"{"limit": "50p", "admit": "under"}"#,
+    }];
+
+    fn check(&self, _: &Site<'_>) -> Result<(), Problem> {
         match self.limit {
-            Len::Packets(0) | Len::Bytes(0) => Err(("limit", format!("{} holds nothing: write at least \"1p\"", self.limit))),
-            Len::Packets(1) if self.admit == Admit::Under => Err(("limit", "under \"1p\" nothing fits: write at least \"2p\"".into())),
+            Len::Packets(0) | Len::Bytes(0) => Err(Problem::new("limit", format!("{} holds nothing: write at least \"1p\"", self.limit))),
+            Len::Packets(1) if self.admit == Admit::Under => Err(Problem::new("limit", "under \"1p\" nothing fits: write at least \"2p\"")),
             _ => Ok(()),
         }
     }
 
-    /// The queue with these parameters.
-    pub fn build(&self, _link: LinkInfo) -> Fifo<DropTail> {
+    fn build(&self, _: &Site<'_>) -> Fifo<DropTail> {
         Fifo::new(DropTail, Limit::new(self.limit, self.admit))
     }
 }

@@ -17,6 +17,8 @@ pub enum Verdict {
     Mark,
     /// Drop it.
     Drop(Why),
+    /// Drop the arriving packet and the waiting ones that [`Law::victims`] names (CHOKe). Only as an answer to `on_enqueue`.
+    DropBoth(Why),
 }
 
 /// Which packet makes room when the buffer is full.
@@ -61,6 +63,10 @@ pub trait Law: Clone + Send {
     fn on_overflow(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Victim {
         let _ = (p, cx);
         Victim::Arriving
+    }
+    /// Places of the waiting packets to drop after [`Verdict::DropBoth`]: 0 is the head, each place once, the last place first.
+    fn victims(&self) -> &[usize] {
+        &[]
     }
     /// A packet is about to start its transmission.
     #[inline]

@@ -1,10 +1,10 @@
 //! RED, random early detection: drops or marks with a probability that grows with the average queue.
 
 use super::{Law, LawCx, Verdict, Victim};
-use crate::Problem;
+use crate::discipline::{Discipline, Preset, Problem};
 use crate::limit::{Admit, Limit};
 use crate::sched::fifo::Fifo;
-use fairlane_net::{LinkInfo, QPkt, Why};
+use fairlane_net::{LinkInfo, QPkt, Site, Why};
 use fairlane_units::{Bytes, Dur, Len, PS_PER_SEC, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -156,32 +156,42 @@ impl RedParams {
         let idle = self.idle_packet.map_or(self.mean(), |b| b.get().max(1) as f64);
         RedSetting { min, max, w_q, idle_rate: rate / (8.0 * idle) }
     }
+}
 
-    /// Whether the parameters make sense together and on this link.
-    pub fn check(&self, link: LinkInfo) -> Result<(), Problem> {
+impl Discipline for RedParams {
+    type Queue = Fifo<Red>;
+
+    const PRESETS: &'static [Preset] = &[Preset {
+        name: "ns2",
+        doc: "Queue/RED of ns-2.35 with its class defaults: lengths and probabilities in bytes of 500-byte packets (a limit of n packets \
+              is n * 500 bytes), automatic thresholds and weight, gentle, wait.",
+        values: r#"{"limit": "50p", "admit": "not_full", "target_delay": "5ms", "max_p": 0.1, "gentle": true, "wait": true,
+                    "measure": "bytes", "byte_mode": true, "mean_packet": "500B", "ecn": false, "mark_p": 0.1, "spare": 1, "grace": true}"#,
+    }];
+
+    fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
         if matches!(self.limit, Len::Packets(0) | Len::Bytes(0)) {
-            return Err(("limit", format!("{} holds nothing: write at least \"1p\"", self.limit)));
+            return Err(Problem::new("limit", format!("{} holds nothing: write at least \"1p\"", self.limit)));
         }
-        let s = self.setting(link);
+        let s = self.setting(site.link);
         if s.max < s.min {
             let unit = if self.measure == Measure::Bytes { "bytes" } else { "packets" };
-            return Err(("max", format!("the upper threshold ({} {unit}) is below the lower one ({} {unit})", s.max, s.min)));
+            return Err(Problem::new("max", format!("the upper threshold ({} {unit}) is below the lower one ({} {unit})", s.max, s.min)));
         }
         for (name, p) in [("max_p", self.max_p), ("mark_p", self.mark_p), ("w_q", s.w_q)] {
             if !(0.0..=1.0).contains(&p) {
-                return Err((name, format!("{p} is not between 0 and 1")));
+                return Err(Problem::new(name, format!("{p} is not between 0 and 1")));
             }
         }
         Ok(())
     }
 
-    /// The queue with these parameters on this link.
-    pub fn build(&self, link: LinkInfo) -> Fifo<Red> {
+    fn build(&self, site: &Site<'_>) -> Fifo<Red> {
         let limit = match (self.limit, self.measure) {
             (Len::Packets(n), Measure::Bytes) => Len::Bytes(n.saturating_mul(self.mean_packet.get())),
             (len, _) => len,
         };
-        Fifo::new(Red::new(self, link), Limit::new(limit, self.admit))
+        Fifo::new(Red::new(self, site.link), Limit::new(limit, self.admit))
     }
 }
 

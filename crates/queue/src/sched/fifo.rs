@@ -81,7 +81,7 @@ impl<L: Law> Fifo<L> {
                 cx.drop(*p, Why::Early);
                 false
             }
-            Verdict::Drop(why) => {
+            Verdict::Drop(why) | Verdict::DropBoth(why) => {
                 cx.drop(*p, why);
                 false
             }
@@ -92,7 +92,22 @@ impl<L: Law> Fifo<L> {
     #[inline]
     fn arrive(&mut self, p: &mut QPkt, cx: &mut QCx<'_>) -> bool {
         let v = self.ask(cx, |law, lcx| law.on_enqueue(p, lcx));
+        if let Verdict::DropBoth(why) = v {
+            self.drop_victims(why, cx);
+            cx.drop(*p, why);
+            return false;
+        }
         if self.limit.admits(self.held, p.len) { Self::apply(v, p, cx) } else { self.overflow(p, cx) }
+    }
+
+    /// Drops the waiting packets that the law names.
+    #[cold]
+    fn drop_victims(&mut self, why: Why, cx: &mut QCx<'_>) {
+        for k in 0..self.law.victims().len() {
+            if let Some(out) = self.law.victims().get(k).copied().and_then(|i| self.evict(i)) {
+                cx.drop(out, why);
+            }
+        }
     }
 
     /// Whether a packet at the head is sent.

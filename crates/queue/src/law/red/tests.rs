@@ -9,11 +9,11 @@ fn link(mbps: u64, delay_ms: u64) -> LinkInfo {
 }
 
 fn ns2() -> RedParams {
-    serde_json::from_str(crate::preset("red", "ns2").unwrap().values).unwrap()
+    serde_json::from_str(RedParams::PRESETS[0].values).unwrap()
 }
 
 fn pkt(len: u32, ecn: Ecn) -> QPkt {
-    QPkt { id: PktRef(0), len, flow: FlowId(0), hop: 0, at: Time::ZERO, class: Class(0), ecn, proto: Proto::Tcp, data: true }
+    QPkt { id: PktRef(0), len, flow: FlowId(0), hop: 0, at: Time::ZERO, class: Class(0), ecn, proto: Proto::Tcp, data: true, back: false }
 }
 
 /// A law fed with arrivals that all find the same backlog.
@@ -225,7 +225,7 @@ fn marks_only_capable_packets_below_mark_p() {
 /// ns-2 multiplies its limit in packets by the mean packet when it measures in bytes, and admits while not full.
 #[test]
 fn limit_in_bytes_of_mean_packets() {
-    let q = ns2().build(link(10, 3));
+    let q = ns2().build(&link(10, 3).into());
     let mut rng = Stream::new(1, "port", "red", "aqm");
     let mut drops = vec![];
     let (mut q, mut n) = (q, 0);
@@ -241,11 +241,11 @@ fn limit_in_bytes_of_mean_packets() {
 #[test]
 fn nonsense_is_named() {
     let l = link(10, 20);
-    assert!(RedParams::default().check(l).is_ok() && ns2().check(l).is_ok());
-    let (field, text) = instant(30, 10).check(l).unwrap_err();
-    assert_eq!((field, text.as_str()), ("max", "the upper threshold (10 packets) is below the lower one (30 packets)"));
-    assert_eq!(RedParams { max_p: f64::NAN, ..RedParams::default() }.check(l).unwrap_err().0, "max_p");
-    assert_eq!(RedParams { limit: Len::Packets(0), ..RedParams::default() }.check(l).unwrap_err().0, "limit");
+    assert!(RedParams::default().check(&l.into()).is_ok() && ns2().check(&l.into()).is_ok());
+    let Problem { field, message: text } = instant(30, 10).check(&l.into()).unwrap_err();
+    assert_eq!((field.as_str(), text.as_str()), ("max", "the upper threshold (10 packets) is below the lower one (30 packets)"));
+    assert_eq!(RedParams { max_p: f64::NAN, ..RedParams::default() }.check(&l.into()).unwrap_err().field, "max_p");
+    assert_eq!(RedParams { limit: Len::Packets(0), ..RedParams::default() }.check(&l.into()).unwrap_err().field, "limit");
 }
 
 #[test]

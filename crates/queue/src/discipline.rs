@@ -1,0 +1,83 @@
+//! What the parameters of every discipline can do: be checked, and become a queue.
+
+use fairlane_net::{Qdisc, Site};
+
+/// A dialect: a named set of parameter values, laid under the user's own values before they are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Preset {
+    /// The preset's name.
+    pub name: &'static str,
+    /// What it stands for.
+    pub doc: &'static str,
+    /// A JSON object. Keys the user writes win over these; keys in neither take their default.
+    pub values: &'static str,
+}
+
+/// A parameter that makes no sense beside the others, on this link or in this network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The parameter, with a path into inner tables: `max`, `classes.0.match`.
+    pub field: String,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+impl Problem {
+    /// A problem with `field`.
+    pub fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { field: field.into(), message: message.into() }
+    }
+    /// The same, found in an inner table at `outer`.
+    #[must_use]
+    pub fn within(self, outer: &str) -> Self {
+        Self { field: format!("{outer}.{}", self.field), ..self }
+    }
+}
+
+/// What a discipline does that a plain FIFO does not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Nature {
+    /// May leave the link idle although packets wait.
+    pub shapes: bool,
+    /// Changes the traffic class of packets.
+    pub recolours: bool,
+    /// Packets of one flow may overtake one another.
+    pub reorders: bool,
+}
+
+impl Nature {
+    /// What either of two does.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self {
+            shapes: self.shapes || other.shapes,
+            recolours: self.recolours || other.recolours,
+            reorders: self.reorders || other.reorders,
+        }
+    }
+}
+
+/// The parameters of a queue discipline.
+///
+/// Schedulers that hold queues of other disciplines are generic over the inner parameters, so that any discipline of the
+/// registry fits into any of their classes.
+pub trait Discipline {
+    /// What it builds.
+    type Queue: Qdisc + Clone + std::fmt::Debug + 'static;
+
+    /// Its dialects. A preset is data: no code asks which one is in force.
+    const PRESETS: &'static [Preset] = &[];
+
+    /// Whether the parameters make sense together, on this link and among these flows. A site without flows means that
+    /// they are not known yet: whatever is said about them then passes.
+    fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
+        let _ = site;
+        Ok(())
+    }
+    /// The queue with these parameters at this place. They have passed [`Discipline::check`].
+    fn build(&self, site: &Site<'_>) -> Self::Queue;
+    /// What it does that a plain FIFO does not.
+    fn nature(&self) -> Nature {
+        Nature::default()
+    }
+}
