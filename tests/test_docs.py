@@ -142,7 +142,16 @@ def test_figures_are_small_and_whole(image):
 
 
 def test_every_figure_has_its_function():
-    script = ROOT / "docs" / "models" / "plots.py"
+    models = ROOT / "docs" / "models"
+    modules = {p.stem: p.read_text("utf-8") for p in (models / "figures").glob("*.py") if p.stem != "common"}
+    assert set(modules) == {p.stem for p in (models / "img").glob("*.svg")}
+    for name, text in modules.items():
+        assert re.search(r"^def figure\(\) -> Figure:$", text, re.M), name
+    assert shown(models / "plots.py") == sorted(modules)
+
+
+def shown(script: Path) -> list[str]:
+    """The figures that a script says it has."""
     scope = {"__name__": "plots", "__file__": str(script)}
     exec(compile(script.read_text("utf-8"), str(script), "exec"), scope)
-    assert set(scope["FIGURES"]) == {p.stem for p in (script.parent / "img").glob("*.svg")}
+    return scope["FIGURES"]
