@@ -55,7 +55,8 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             c.sent_pkts += 1;
             c.sent_bytes += u64::from(len);
         }
-        let mut pkt = QPkt { id: self.arena.insert(seg), len, flow, hop: route, at: now, class, ecn: seg.ecn(), proto, data, back: ep & 1 == 1 };
+        let mut pkt =
+            QPkt { id: self.arena.insert(seg), len, flow, hop: route, at: now, class, ecn: seg.ecn(), proto, data, back: ep & 1 == 1 };
         if O::ON {
             obs.on_send(&SendEvent { time: now, endpoint: EpId(ep), pkt, seg });
         }

@@ -5,7 +5,8 @@ use crate::expand::{LinkDir, Member, Transport};
 use crate::resolve::Resolved;
 use crate::spec::{RoutingSpec, Scenario};
 use fairlane_engine::EventQueue;
-use fairlane_net::{BuildError, Class, FlowDef, LinkDef, LinkInfo, NodeId, PortId, Proto, Routing, World, WorldBuilder};
+use fairlane_net::{BuildError, Class, FlowDef, FlowInfo, LinkDef, LinkInfo, NodeId, PortId, Proto, Routing, Site, World, WorldBuilder};
+use fairlane_queue::Discipline;
 use fairlane_tcp::Tcp;
 use fairlane_units::{Dur, Time};
 use indexmap::IndexMap;
@@ -23,6 +24,8 @@ pub fn world<H: EventQueue>(scenario: &Resolved, seed: u64) -> Result<World<Buil
     let nodes: HashMap<&str, NodeId> = scenario.expanded.nodes.iter().map(|n| (n.as_str(), w.node(n))).collect();
     // Validation saw to it that every name is a node.
     let node = |name: &str| nodes.get(name).copied().unwrap_or(NodeId(0));
+    let members = scenario.members_at(seed);
+    let infos = flow_infos(&members, &scenario.expanded.nodes);
     for l in scenario.link_directions() {
         let (rate, delay) = (l.wire.rate, l.wire.delay);
         w.link(LinkDef {
@@ -31,12 +34,12 @@ pub fn world<H: EventQueue>(scenario: &Resolved, seed: u64) -> Result<World<Buil
             to: node(&l.to),
             rate,
             delay,
-            qdisc: l.wire.queue.build(LinkInfo { rate, delay }),
+            qdisc: l.wire.queue.build(&Site { link: LinkInfo { rate, delay }, flows: &infos }),
             loss: l.wire.loss,
             duplicate: l.wire.duplicate,
         });
     }
-    for m in scenario.members_at(seed).iter() {
+    for m in members.iter() {
         let group = &scenario.expanded.groups[m.group_index];
         let (proto, sender, receiver) = endpoints(&group.transport, m);
         let (from, to) = (node(&m.from), node(&m.to));
@@ -48,6 +51,14 @@ pub fn world<H: EventQueue>(scenario: &Resolved, seed: u64) -> Result<World<Buil
         w.sample(step, watched(scenario, scenario.link_directions()).into_iter().map(|i| PortId(i as u32)).collect());
     }
     w.build()
+}
+
+/// The flows as classifiers see them. A node's address is its place among all nodes.
+pub(crate) fn flow_infos<'a>(members: &'a [Member], nodes: &[String]) -> Vec<FlowInfo<'a>> {
+    let address: HashMap<&str, u32> = nodes.iter().zip(0..).map(|(n, i)| (n.as_str(), i)).collect();
+    let of = |name: &str| address.get(name).copied().unwrap_or_default();
+    let proto = |m: &Member| if m.transport() == "udp" { Proto::Udp } else { Proto::Tcp };
+    members.iter().map(|m| FlowInfo { name: &m.name, from: of(&m.from), to: of(&m.to), proto: proto(m) }).collect()
 }
 
 fn endpoints(transport: &Transport, m: &Member) -> (Proto, AnyEndpoint, AnyEndpoint) {

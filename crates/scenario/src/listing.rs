@@ -19,7 +19,7 @@ pub fn registry_listing() -> Vec<Listed> {
     let transports = [Listed::new::<TcpParams>("transport", "tcp", &[]), Listed::new::<UdpParams>("transport", "udp", &[])];
     let mut queues = QueueSpec::listing();
     for q in &mut queues {
-        let names: Vec<&str> = fairlane_queue::PRESETS.iter().filter(|p| p.queue == q.name).map(|p| p.name).collect();
+        let names: Vec<&str> = QueueSpec::presets(q.name).iter().map(|p| p.name).collect();
         if let Some(properties) = q.schema.get_mut("properties").and_then(Value::as_object_mut).filter(|_| !names.is_empty()) {
             let preset = json!({ "description": "Named set of values laid under those written here.", "enum": names });
             properties.insert("preset".to_owned(), preset);
@@ -45,9 +45,10 @@ pub struct PresetListed {
 
 /// Every preset.
 pub fn presets_listing() -> Vec<PresetListed> {
-    let queues = fairlane_queue::PRESETS.iter().map(|p| PresetListed {
+    let queues = QueueSpec::NAMES.iter().flat_map(|(queue, _)| QueueSpec::presets(queue).iter().map(move |p| (*queue, p)));
+    let queues = queues.map(|(queue, p)| PresetListed {
         kind: "queue",
-        algorithm: p.queue,
+        algorithm: queue,
         name: p.name.to_owned(),
         doc: p.doc.to_owned(),
         values: serde_json::from_str(p.values).unwrap_or_default(),
@@ -62,14 +63,29 @@ pub fn presets_listing() -> Vec<PresetListed> {
     queues.chain(tcp).collect()
 }
 
-/// A one-key table `{ NAME = {...} }` of a queue with the values of the preset it names laid under the others.
+/// A one-key table `{ NAME = {...} }` of a queue with the values of the preset it names laid under the others, and the same
+/// for every queue inside it.
 pub(crate) fn under_preset(table: &Value) -> Value {
     let Some((name, written)) = table.as_object().and_then(|t| t.iter().next()) else { return table.clone() };
-    let Some(preset) = written.get("preset").and_then(Value::as_str) else { return table.clone() };
-    let mut values: Map<String, Value> =
-        fairlane_queue::preset(name, preset).and_then(|p| serde_json::from_str(p.values).ok()).unwrap_or_default();
-    for (key, value) in written.as_object().into_iter().flatten().filter(|(k, _)| *k != "preset") {
+    let Some(written) = written.as_object() else { return table.clone() };
+    let preset = written.get("preset").and_then(Value::as_str);
+    let preset = QueueSpec::presets(name).iter().find(|p| Some(p.name) == preset);
+    let mut values: Map<String, Value> = preset.and_then(|p| serde_json::from_str(p.values).ok()).unwrap_or_default();
+    for (key, value) in written.iter().filter(|(k, _)| preset.is_none() || *k != "preset") {
         values.insert(key.clone(), value.clone());
     }
+    for (key, value) in &mut values {
+        inner_presets(key, value);
+    }
     Value::Object(Map::from_iter([(name.clone(), Value::Object(values))]))
+}
+
+/// The queues inside a value: under the key `queue`, at any depth.
+fn inner_presets(key: &str, value: &mut Value) {
+    match value {
+        Value::Object(_) if key == "queue" => *value = under_preset(value),
+        Value::Object(table) => table.iter_mut().for_each(|(k, v)| inner_presets(k, v)),
+        Value::Array(list) => list.iter_mut().for_each(|v| inner_presets("", v)),
+        _ => {}
+    }
 }

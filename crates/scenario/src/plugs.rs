@@ -122,33 +122,58 @@ macro_rules! spec {
 }
 
 macro_rules! queues {
-    ($($name:literal [$($alias:literal),*] => $variant:ident: $params:ty, $qdisc:ty;)*) => {
+    (inline { $($iname:literal [$($ialias:literal),*] => $ivar:ident: $iparams:ty;)* }
+     boxed { $($bname:literal [$($balias:literal),*] => $bvar:ident: $bparams:ty;)* }) => {
         $crate::plugs::spec! {
             /// A queue discipline with its parameters.
             QueueSpec, "queue", "Queue discipline: its name, or a table of its parameters under its name.";
-            $($name [$($alias),*] => $variant: $params;)*
+            $($iname [$($ialias),*] => $ivar: $iparams;)*
+            $($bname [$($balias),*] => $bvar: $bparams;)*
         }
 
-        /// A queue discipline that runs.
+        /// A queue discipline that runs. The common ones lie in the port itself, the others behind a pointer.
         #[derive(Clone, Debug)]
         pub enum AnyQdisc {
-            $(#[doc = concat!("`", $name, "`")] $variant($qdisc),)*
+            $(#[doc = concat!("`", $iname, "`")] $ivar(<$iparams as fairlane_queue::Discipline>::Queue),)*
+            $(#[doc = concat!("`", $bname, "`")] $bvar(Box<<$bparams as fairlane_queue::Discipline>::Queue>),)*
             /// One that is not built in.
             Dyn(Box<dyn $crate::plugs::DynQdisc>),
         }
 
-        impl QueueSpec {
-            /// The queue before this link.
-            pub fn build(&self, link: fairlane_net::LinkInfo) -> AnyQdisc {
-                match self { $(Self::$variant(p) => AnyQdisc::$variant(p.build(link))),* }
+        impl fairlane_queue::Discipline for QueueSpec {
+            type Queue = AnyQdisc;
+            fn build(&self, site: &fairlane_net::Site<'_>) -> AnyQdisc {
+                match self {
+                    $(Self::$ivar(p) => AnyQdisc::$ivar(fairlane_queue::Discipline::build(p, site)),)*
+                    $(Self::$bvar(p) => AnyQdisc::$bvar(Box::new(fairlane_queue::Discipline::build(p, site))),)*
+                }
             }
-            /// Whether the parameters make sense together and on this link.
-            pub fn check(&self, link: fairlane_net::LinkInfo) -> Result<(), fairlane_queue::Problem> {
-                match self { $(Self::$variant(p) => p.check(link)),* }
+            fn check(&self, site: &fairlane_net::Site<'_>) -> Result<(), fairlane_queue::Problem> {
+                match self {
+                    $(Self::$ivar(p) => fairlane_queue::Discipline::check(p, site),)*
+                    $(Self::$bvar(p) => fairlane_queue::Discipline::check(p, site),)*
+                }
+            }
+            fn nature(&self) -> fairlane_queue::Nature {
+                match self {
+                    $(Self::$ivar(p) => fairlane_queue::Discipline::nature(p),)*
+                    $(Self::$bvar(p) => fairlane_queue::Discipline::nature(p),)*
+                }
             }
         }
 
-        $crate::plugs::forward_qdisc!(AnyQdisc: $($variant)* Dyn);
+        impl QueueSpec {
+            /// The dialects of the discipline with this name.
+            pub fn presets(name: &str) -> &'static [fairlane_queue::Preset] {
+                match name {
+                    $($iname => <$iparams as fairlane_queue::Discipline>::PRESETS,)*
+                    $($bname => <$bparams as fairlane_queue::Discipline>::PRESETS,)*
+                    _ => &[],
+                }
+            }
+        }
+
+        $crate::plugs::forward_qdisc!(AnyQdisc: $($ivar)* $($bvar)* Dyn);
     };
 }
 
@@ -187,6 +212,12 @@ macro_rules! forward_qdisc {
             }
             fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
                 match self { $(Self::$variant(q) => q.gauges(out)),* }
+            }
+            fn window_clamp(&self, flow: fairlane_net::FlowId) -> Option<u32> {
+                match self { $(Self::$variant(q) => q.window_clamp(flow)),* }
+            }
+            fn clamps(&self) -> bool {
+                match self { $(Self::$variant(q) => q.clamps()),* }
             }
         }
     };

@@ -8,8 +8,12 @@ use fairlane_queue as q;
 use fairlane_traffic as traffic;
 
 queues! {
-    "droptail" ["DropTail", "pfifo", "bfifo", "fifo", "taildrop"] => Droptail: q::DropTailParams, q::Fifo<q::DropTail>;
-    "red" ["RED"] => Red: q::RedParams, q::Fifo<q::Red>;
+    inline {
+        "droptail" ["DropTail", "pfifo", "bfifo", "fifo", "taildrop"] => Droptail: q::DropTailParams;
+        "red" ["RED"] => Red: q::RedParams;
+    }
+    boxed {
+    }
 }
 
 sources! {

@@ -1,6 +1,7 @@
 //! Every entry of the registry: it is listed, reads back, builds and runs.
 
-use fairlane_net::LinkInfo;
+use fairlane_net::{FlowInfo, LinkInfo, Proto, Site};
+use fairlane_queue::Discipline;
 use fairlane_scenario::{
     Format, Options, Progress, QueueSpec, Resolved, SourceSpec, TopologySpec, presets_listing, registry_listing, resolve, run_all,
 };
@@ -44,7 +45,7 @@ fn every_name_and_alias_runs() {
 fn specs_read_what_they_write() {
     let link = LinkInfo { rate: Rate::from_mbps(10), delay: Dur::from_ms(5) };
     for q in QueueSpec::all() {
-        assert_eq!(q.check(link), Ok(()), "{}", q.name());
+        assert_eq!(q.check(&link.into()), Ok(()), "{}", q.name());
         let json = serde_json::to_value(&q).unwrap();
         assert_eq!(json.as_object().unwrap().keys().next().unwrap(), q.name());
         assert_eq!(serde_json::from_value::<QueueSpec>(json).unwrap(), q);
@@ -63,14 +64,20 @@ fn specs_read_what_they_write() {
 fn every_queue_conforms() {
     for mbps in [1, 10, 400_000] {
         let link = LinkInfo { rate: Rate::from_mbps(mbps), delay: Dur::from_ms(20) };
+        let names: Vec<String> = (0..7).map(|i| format!("f{i}")).collect();
+        let proto = |i: u32| if i % 2 == 0 { Proto::Tcp } else { Proto::Udp };
+        let flows: Vec<FlowInfo<'_>> =
+            names.iter().zip(0..).map(|(name, i)| FlowInfo { name, from: 2 * i, to: 2 * i + 1, proto: proto(i) }).collect();
+        let site = Site { link, flows: &flows };
         // Half of the offered load, just the load, twice the load of the link with packets of 705 bytes in the mean.
         for (seed, percent) in [(1, 200), (2, 100), (3, 50)] {
             let mean_gap = Dur::from_ps((link.rate.tx_time(705).as_ps() * percent / 100).max(1));
             let load = Load { packets: 4000, flows: 7, lens: &[40, 576, 1500], ect: 0.5, mean_gap };
             for q in QueueSpec::all() {
-                let rules = Rules::default();
+                let n = q.nature();
+                let rules = Rules { keeps_order: !n.reorders, work_conserving: !n.shapes, recolours: n.recolours, ..Rules::default() };
                 let out =
-                    check(&q.build(link), link, &load.draw(seed), &rules).unwrap_or_else(|e| panic!("{} at {mbps} Mbit/s: {e}", q.name()));
+                    check(&q.build(&site), link, &load.draw(seed), &rules).unwrap_or_else(|e| panic!("{} at {mbps} Mbit/s: {e}", q.name()));
                 assert_eq!(out.sent.len() + out.dropped.len(), 4000, "{}", q.name());
             }
         }

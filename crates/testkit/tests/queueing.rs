@@ -2,7 +2,7 @@
 
 use fairlane_engine::QuadHeap;
 use fairlane_net::*;
-use fairlane_queue::{Admit, DropTail, DropTailParams, Fifo};
+use fairlane_queue::{Admit, Discipline, DropTail, DropTailParams, Fifo};
 use fairlane_testkit::stats::Interval;
 use fairlane_testkit::theory;
 use fairlane_traffic::{Poisson, PoissonParams, Sizes, UdpParams, UdpReceiver, UdpSender};

@@ -2,11 +2,12 @@
 
 use super::{MOST_LINKS, MOST_NODES, Semantics};
 use crate::diag::suggest;
-use crate::expand::LinkDir;
+use crate::expand::{LinkDir, Member};
 use crate::source::{Node, Value};
 use crate::spec::{LinkSpec, Pipe, Scenario, Wire};
 use crate::topology::{Builder, Graph};
-use fairlane_net::LinkInfo;
+use fairlane_net::{LinkInfo, Site};
+use fairlane_queue::{Discipline, Problem};
 use indexmap::{IndexMap, IndexSet};
 
 /// Names are printed on terminals and stand in paths.
@@ -58,8 +59,7 @@ impl Semantics<'_> {
             graph.links.insert(name.clone(), spec.clone());
         }
         let nodes = self.nodes(scenario, &graph);
-        let kind = scenario.topology.as_ref().map(|t| t.name());
-        let links = self.directions(&graph.links, kind);
+        let links = self.directions(&graph.links);
         if nodes.len() > MOST_NODES || links.len() > MOST_LINKS {
             let message = format!("the network is too large: {} nodes, {} link directions", nodes.len(), links.len());
             self.fail(&["topology"], message, format!("limits are {MOST_NODES} and {MOST_LINKS}"));
@@ -111,14 +111,13 @@ impl Semantics<'_> {
         nodes.into_iter().collect()
     }
 
-    fn directions(&mut self, links: &IndexMap<String, LinkSpec>, builder: Option<&str>) -> Vec<LinkDir> {
+    fn directions(&mut self, links: &IndexMap<String, LinkSpec>) -> Vec<LinkDir> {
         let mut all = Vec::with_capacity(2 * links.len());
         for (name, spec) in links {
             let (Some(from), Some(to)) = (&spec.from, &spec.to) else { continue };
             let pipe = spec.pipe();
             let forward = pipe.forward();
             if let Ok(wire) = forward.wire() {
-                self.queue(name, "", &wire, builder);
                 all.push(LinkDir { name: name.clone(), from: from.clone(), to: to.clone(), wire });
             }
             if spec.duplex == Some(false) {
@@ -126,9 +125,6 @@ impl Semantics<'_> {
             }
             let reverse = pipe.reverse.as_ref().map_or_else(|| forward.clone(), |r| r.over(&forward));
             if let Ok(wire) = reverse.wire() {
-                if pipe.reverse.is_some() {
-                    self.queue(name, "reverse", &wire, builder);
-                }
                 let reverse = format!("{name}.reverse");
                 if links.contains_key(&reverse) {
                     self.fail_key(
@@ -143,19 +139,41 @@ impl Semantics<'_> {
         all
     }
 
-    /// Asks a queue whether its parameters fit one another and the link.
-    fn queue(&mut self, link: &str, direction: &str, wire: &Wire, builder: Option<&str>) {
-        let Err((field, message)) = wire.queue.check(LinkInfo { rate: wire.rate, delay: wire.delay }) else { return };
+    /// Asks every queue whether its parameters fit one another, the link and the flows.
+    pub(super) fn queues(&mut self, scenario: &Scenario, nodes: &[String], links: &[LinkDir], flows: &[Member]) {
+        let builder = scenario.topology.as_ref().map(|t| t.name());
+        let infos = crate::build::flow_infos(flows, nodes);
+        let mut before: Option<&LinkDir> = None;
+        for l in links {
+            let site = Site { link: LinkInfo { rate: l.wire.rate, delay: l.wire.delay }, flows: &infos };
+            let (name, direction) = match l.name.strip_suffix(".reverse") {
+                Some(name) if before.is_some_and(|b| b.name == name) => (name, "reverse"),
+                _ => (l.name.as_str(), ""),
+            };
+            // A direction that says nothing of its own would only repeat what was found in the other.
+            let repeats = direction == "reverse" && before.is_some_and(|b| b.wire == l.wire);
+            if let Err(problem) = l.wire.queue.check(&site)
+                && !repeats
+            {
+                self.bad_queue(name, direction, &l.wire, &problem, builder);
+            }
+            before = Some(l);
+        }
+    }
+
+    /// A finding at the parameter of a queue.
+    fn bad_queue(&mut self, link: &str, direction: &str, wire: &Wire, problem: &Problem, builder: Option<&str>) {
         let algorithm = wire.queue.name();
-        let mut path = vec!["links", link, direction, "queue", algorithm, field];
+        let mut path = vec!["links", link, direction, "queue", algorithm];
+        path.extend(problem.field.split('.'));
         path.retain(|p| !p.is_empty());
         let own = self.root.get("links").and_then(|l| l.get(link)).is_some_and(|l| l.get("queue").is_some() || l.get("reverse").is_some());
         // The parameter of a builder's link was written somewhere in the builder's table.
         let span = match builder.and_then(|b| self.root.get("topology")?.get(b)).filter(|_| !own) {
-            Some(t) => find_queue(t, algorithm, field).unwrap_or(t.span),
+            Some(t) => find_queue(t, algorithm, &problem.field).unwrap_or(t.span),
             None => self.root.place(&path),
         };
-        self.found.push(self.sources.diagnostic(span, &path.join("."), format!("{algorithm}: {message}"), ""));
+        self.found.push(self.sources.diagnostic(span, &path.join("."), format!("{algorithm}: {}", problem.message), ""));
     }
 }
 
@@ -163,6 +181,6 @@ impl Semantics<'_> {
 fn find_queue(node: &Node, algorithm: &str, field: &str) -> Option<crate::diag::Span> {
     let Value::Table(t) = &node.value else { return None };
     let here = t.get("queue").and_then(|q| q.node.get(algorithm));
-    let exact = here.and_then(|q| q.get(field)).map(|n| n.span);
+    let exact = here.and_then(|q| field.split('.').try_fold(q, Node::get)).map(|n| n.span);
     exact.or_else(|| t.values().find_map(|e| find_queue(&e.node, algorithm, field))).or_else(|| here.map(|n| n.span))
 }

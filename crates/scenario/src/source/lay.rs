@@ -21,6 +21,14 @@ impl Node {
                     }
                 }
             }
+            // `classes.0.weight=2` reaches into a list.
+            (Value::Array(base), Value::Table(over)) if over.keys().all(|k| k.parse().is_ok_and(|i: usize| i < base.len())) => {
+                for (place, entry) in over {
+                    if let Some(old) = place.parse().ok().and_then(|i: usize| base.get_mut(i)) {
+                        old.lay(entry.node, false);
+                    }
+                }
+            }
             (_, value) => *self = Self { value, span: over.span },
         }
     }
