@@ -10,6 +10,9 @@ mod sched;
 
 pub use discipline::{Discipline, Nature, Preset, Problem};
 pub use law::droptail::{DropTail, DropTailParams};
+pub use law::headdrop::{HeadDrop, HeadDropParams};
+pub use law::management::ManagementParams;
+pub use law::randomdrop::{RandomDrop, RandomDropParams};
 pub use law::red::{Measure, Red, RedParams, RedSetting};
 pub use law::{Law, LawCx, Verdict, Victim};
 pub use limit::{Admit, Limit};

@@ -1,10 +1,13 @@
 //! Laws: what a queue does to the packets that pass through it. A law never stores a packet.
 
 pub(crate) mod droptail;
+pub(crate) mod headdrop;
+pub(crate) mod management;
+pub(crate) mod randomdrop;
 pub(crate) mod red;
 
 use fairlane_engine::Stream;
-use fairlane_net::{Backlog, QPkt, Why};
+use fairlane_net::{Backlog, FlowId, QPkt, Why};
 use fairlane_units::Time;
 use std::collections::VecDeque;
 
@@ -51,6 +54,8 @@ pub struct LawCx<'a> {
 pub trait Law: Clone + Send {
     /// Whether [`Law::on_timer`] wants to be called.
     const HAS_TIMER: bool = false;
+    /// Whether [`Law::window_clamp`] may ever answer.
+    const CLAMPS: bool = false;
 
     /// A packet arrives; called whether or not there is room for it.
     #[inline]
@@ -74,6 +79,11 @@ pub trait Law: Clone + Send {
         let _ = (p, cx);
         Verdict::Pass
     }
+    /// A waiting packet was removed to make room, or named by [`Law::victims`]; it will not be sent.
+    #[inline]
+    fn on_evict(&mut self, p: &QPkt) {
+        let _ = p;
+    }
     /// A packet was wanted and none is left, because the law dropped the last of them. A port does not ask an empty
     /// queue: a law that needs idle time reckons it from the last departure, as RED does.
     #[inline]
@@ -83,6 +93,11 @@ pub trait Law: Clone + Send {
     /// Periodic update: called at time zero and at each time it returned last.
     fn on_timer(&mut self, cx: &mut LawCx<'_>) -> Option<Time> {
         let _ = cx;
+        None
+    }
+    /// The largest receive window, in bytes, that acknowledgements of `flow` may show on their way back (ModRED). `None` leaves them alone.
+    fn window_clamp(&self, flow: FlowId) -> Option<u32> {
+        let _ = flow;
         None
     }
     /// Inner variables for plots, by name.

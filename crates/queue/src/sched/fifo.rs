@@ -2,7 +2,7 @@
 
 use crate::law::{Law, LawCx, Verdict, Victim};
 use crate::limit::Limit;
-use fairlane_net::{Backlog, QCx, QPkt, Qdisc, Why};
+use fairlane_net::{Backlog, FlowId, QCx, QPkt, Qdisc, Why};
 use fairlane_units::Time;
 use std::collections::VecDeque;
 
@@ -40,6 +40,7 @@ impl<L: Law> Fifo<L> {
     pub fn evict(&mut self, i: usize) -> Option<QPkt> {
         let p = if i == 0 { self.queue.pop_front() } else { self.queue.remove(i) }?;
         self.held.sub(&p);
+        self.law.on_evict(&p);
         Some(p)
     }
 
@@ -168,5 +169,13 @@ impl<L: Law> Qdisc for Fifo<L> {
 
     fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
         self.law.gauges(out);
+    }
+
+    fn window_clamp(&self, flow: FlowId) -> Option<u32> {
+        self.law.window_clamp(flow)
+    }
+
+    fn clamps(&self) -> bool {
+        L::CLAMPS
     }
 }

@@ -1,0 +1,66 @@
+//! Drop from front: when the buffer is full, the packet that has waited longest makes room.
+
+use super::{Law, LawCx, Victim};
+use crate::discipline::{Discipline, Preset, Problem};
+use crate::limit::{Admit, Limit};
+use crate::sched::fifo::Fifo;
+use fairlane_net::{QPkt, Site};
+use fairlane_units::Len;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Drop from front: first in, first out; an arrival that finds no room is kept and the head is dropped, so that its sender hears of the loss
+/// a whole queue earlier (Lakshman, Neidhardt and Ott 1996; tc's pfifo_head_drop).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct HeadDropParams {
+    /// What the buffer holds, in packets or bytes; the packet in transmission is not counted. In bytes, as many packets leave from the front as
+    /// the arriving one needs room.
+    pub limit: Len,
+    /// Which arrivals the limit admits without a drop.
+    pub admit: Admit,
+}
+
+impl Default for HeadDropParams {
+    fn default() -> Self {
+        Self { limit: Len::Packets(1000), admit: Admit::Fits }
+    }
+}
+
+impl Discipline for HeadDropParams {
+    type Queue = Fifo<HeadDrop>;
+
+    const PRESETS: &'static [Preset] = &[Preset {
+        name: "ns2",
+        doc: "Queue/DropTail of ns-2.35 with drop_front_: of a limit of n packets, n - 1 wait beside the one in transmission.",
+        values: r#"{"limit": "50p", "admit": "under"}"#,
+    }];
+
+    fn check(&self, _: &Site<'_>) -> Result<(), Problem> {
+        check_limit(self.limit, self.admit)
+    }
+
+    fn build(&self, _: &Site<'_>) -> Fifo<HeadDrop> {
+        Fifo::new(HeadDrop, Limit::new(self.limit, self.admit))
+    }
+}
+
+/// Refuses limits that let nothing through.
+pub(super) fn check_limit(limit: Len, admit: Admit) -> Result<(), Problem> {
+    match limit {
+        Len::Packets(0) | Len::Bytes(0) => Err(Problem::new("limit", format!("{limit} holds nothing: write at least \"1p\""))),
+        Len::Packets(1) if admit == Admit::Under => Err(Problem::new("limit", "under \"1p\" nothing fits: write at least \"2p\"")),
+        _ => Ok(()),
+    }
+}
+
+/// The law that sacrifices the head.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HeadDrop;
+
+impl Law for HeadDrop {
+    #[inline]
+    fn on_overflow(&mut self, _: &QPkt, _: &mut LawCx<'_>) -> Victim {
+        Victim::Head
+    }
+}
