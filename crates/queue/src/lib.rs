@@ -9,6 +9,7 @@ mod limit;
 mod sched;
 
 pub use discipline::{Discipline, Nature, Preset, Problem};
+pub use law::codel::{Codel, CodelParams, InvSqrt};
 pub use law::droptail::{DropTail, DropTailParams};
 pub use law::headdrop::{HeadDrop, HeadDropParams};
 pub use law::management::ManagementParams;

@@ -16,6 +16,7 @@ queues! {
         "headdrop" ["HeadDrop", "pfifo_head_drop", "drop_front", "dropfront"] => HeadDrop: q::HeadDropParams;
         "randomdrop" ["RandomDrop", "random_drop"] => RandomDrop: q::RandomDropParams;
         "management" ["Management", "Queue/Management"] => Management: q::ManagementParams;
+        "codel" ["CoDel", "CoDelQueueDisc"] => Codel: q::CodelParams;
     }
 }
 

@@ -1,10 +1,13 @@
 //! Laws: what a queue does to the packets that pass through it. A law never stores a packet.
 
+pub(crate) mod codel;
 pub(crate) mod droptail;
 pub(crate) mod headdrop;
 pub(crate) mod management;
 pub(crate) mod randomdrop;
 pub(crate) mod red;
+#[cfg(test)]
+mod testing;
 
 use fairlane_engine::Stream;
 use fairlane_net::{Backlog, FlowId, QPkt, Why};

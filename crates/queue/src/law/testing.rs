@@ -1,0 +1,41 @@
+//! What the tests of several laws need: packets, and a law that is asked without a queue around it.
+
+use super::{Law, LawCx, Verdict};
+use fairlane_engine::Stream;
+use fairlane_net::{Backlog, Class, Ecn, FlowId, PktRef, Proto, QPkt};
+use fairlane_units::Time;
+use std::collections::VecDeque;
+
+/// A data packet of `len` bytes that arrived at `at`.
+pub(crate) fn pkt(len: u32, flow: u32, ecn: Ecn, at: Time) -> QPkt {
+    QPkt { id: PktRef(0), len, flow: FlowId(flow), hop: 0, at, class: Class(0), ecn, proto: Proto::Tcp, data: true, back: false }
+}
+
+/// A law that is told what waits; packets of 1000 bytes where only bytes are given.
+pub(crate) struct Bench<L> {
+    pub law: L,
+    pub rng: Stream,
+    pub queue: VecDeque<QPkt>,
+}
+
+impl<L: Law> Bench<L> {
+    pub(crate) fn new(law: L, seed: u64) -> Self {
+        Self { law, rng: Stream::new(seed, "port", "law", "aqm"), queue: VecDeque::new() }
+    }
+    fn with<R>(&mut self, now: Time, bytes: u64, f: impl FnOnce(&mut L, &mut LawCx<'_>) -> R) -> R {
+        let held = Backlog { pkts: bytes.div_ceil(1000) as u32, bytes };
+        f(&mut self.law, &mut LawCx { now, rng: &mut self.rng, held, queue: &self.queue })
+    }
+    pub(crate) fn enqueue(&mut self, p: &QPkt, now: Time, bytes: u64) -> Verdict {
+        self.with(now, bytes, |l, cx| l.on_enqueue(p, cx))
+    }
+    pub(crate) fn overflow(&mut self, p: &QPkt, now: Time, bytes: u64) {
+        self.with(now, bytes, |l, cx| l.on_overflow(p, cx));
+    }
+    pub(crate) fn dequeue(&mut self, p: &QPkt, now: Time, bytes: u64) -> Verdict {
+        self.with(now, bytes, |l, cx| l.on_dequeue(p, cx))
+    }
+    pub(crate) fn timer(&mut self, now: Time, bytes: u64) -> Option<Time> {
+        self.with(now, bytes, |l, cx| l.on_timer(cx))
+    }
+}
