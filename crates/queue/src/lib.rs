@@ -3,11 +3,13 @@
 //! One file in `law/` is one law (an active queue management algorithm, or none), one file in `sched/` one
 //! scheduler. [`Fifo`] holds the packets of one law; schedulers with many queues hold one `Fifo` for each.
 
+mod classify;
 mod discipline;
 mod law;
 mod limit;
 mod sched;
 
+pub use classify::{CODE_POINTS, Classifier, Filter, Match, code_point};
 pub use discipline::{Discipline, Nature, Preset, Problem};
 pub use law::codel::{Codel, CodelParams, InvSqrt};
 pub use law::droptail::{DropTail, DropTailParams};
