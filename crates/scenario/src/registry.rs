@@ -13,6 +13,7 @@ queues! {
         "red" ["RED"] => Red: q::RedParams;
     }
     boxed {
+        "ared" ["ARED", "adaptive_red", "RED/Adaptive"] => Ared: q::AredParams;
         "headdrop" ["HeadDrop", "pfifo_head_drop", "drop_front", "dropfront"] => HeadDrop: q::HeadDropParams;
         "randomdrop" ["RandomDrop", "random_drop"] => RandomDrop: q::RandomDropParams;
         "management" ["Management", "Queue/Management"] => Management: q::ManagementParams;

@@ -1,5 +1,6 @@
 //! Laws: what a queue does to the packets that pass through it. A law never stores a packet.
 
+pub(crate) mod ared;
 pub(crate) mod codel;
 pub(crate) mod droptail;
 pub(crate) mod headdrop;

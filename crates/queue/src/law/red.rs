@@ -1,11 +1,14 @@
 //! RED, random early detection: drops or marks with a probability that grows with the average queue.
 
+pub(crate) mod parts;
+
+use self::parts::{Average, Chooser, Idle, Shape};
 use super::{Law, LawCx, Verdict, Victim};
 use crate::discipline::{Discipline, Preset, Problem};
 use crate::limit::{Admit, Limit};
 use crate::sched::fifo::Fifo;
 use fairlane_net::{LinkInfo, QPkt, Site, Why};
-use fairlane_units::{Bytes, Dur, Len, PS_PER_SEC, Time};
+use fairlane_units::{Bytes, Dur, Len};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -130,6 +133,11 @@ impl RedParams {
         }
     }
 
+    /// What the buffer admits.
+    pub(crate) fn limit(&self) -> Limit {
+        limit_in(self.measure, self.limit, self.mean_packet, self.admit)
+    }
+
     /// The values in force on a link.
     pub fn setting(&self, link: LinkInfo) -> RedSetting {
         let rate = link.rate.as_bps() as f64;
@@ -187,187 +195,116 @@ impl Discipline for RedParams {
     }
 
     fn build(&self, site: &Site<'_>) -> Fifo<Red> {
-        let limit = match (self.limit, self.measure) {
-            (Len::Packets(n), Measure::Bytes) => Len::Bytes(n.saturating_mul(self.mean_packet.get())),
-            (len, _) => len,
-        };
-        Fifo::new(Red::new(self, site.link), Limit::new(limit, self.admit))
+        Fifo::new(Red::new(self, site.link), self.limit())
     }
+}
+
+/// A limit in packets stands for that many of the mean length where the queue is counted in bytes, as in ns-2.
+pub(crate) fn limit_in(measure: Measure, limit: Len, mean_packet: Bytes, admit: Admit) -> Limit {
+    let len = match (limit, measure) {
+        (Len::Packets(n), Measure::Bytes) => Len::Bytes(n.saturating_mul(mean_packet.get())),
+        (len, _) => len,
+    };
+    Limit::new(len, admit)
 }
 
 /// The state of RED.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Red {
-    setting: RedSetting,
-    /// p_b between the thresholds is `slope * avg + offset`, above the upper one `slope2 * avg + offset2`.
-    slope: f64,
-    offset: f64,
-    slope2: f64,
-    offset2: f64,
-    mean_packet: u64,
-    spare: u64,
-    mark_p: f64,
-    /// Seconds the link needs for a byte.
-    sec_per_byte: f64,
-    wait: bool,
+    idle: Idle,
+    average: Average,
+    chooser: Chooser,
     in_bytes: bool,
-    byte_mode: bool,
-    grace: bool,
     ecn: bool,
-
-    avg: f64,
-    /// p_b of the last arrival.
-    p_b: f64,
-    /// Arrivals since the last drop or mark, this one included.
-    count: u64,
-    count_bytes: u64,
-    /// Whether the last arrival found the average above the lower threshold.
-    active: bool,
-    /// The last departure: its start and length say when the link fell idle.
-    left_at: Time,
-    left_len: u32,
+    mark_p: f64,
 }
 
 impl Red {
-    fn new(p: &RedParams, link: LinkInfo) -> Self {
+    pub(crate) fn new(p: &RedParams, link: LinkInfo) -> Self {
         let s = p.setting(link);
-        let width = s.max - s.min;
-        // Equal thresholds: a step, written as a ramp of one unit so that nothing divides by zero.
-        let width = if width > 0.0 { width } else { 1.0 };
-        let (slope2, offset2) = if p.gentle { ((1.0 - p.max_p) / s.max, 2.0 * p.max_p - 1.0) } else { (0.0, 1.0) };
-        Self {
-            setting: s,
-            slope: p.max_p / width,
-            offset: -p.max_p * s.min / width,
-            slope2,
-            offset2,
+        let shape = Shape {
+            min: s.min,
+            max: s.max,
+            max_p: p.max_p,
+            gentle: p.gentle,
+            wait: p.wait,
+            byte_mode: p.byte_mode,
             mean_packet: p.mean_packet.get().max(1),
             spare: p.spare.map_or(0, |n| n.saturating_add(1)),
-            mark_p: p.mark_p,
-            sec_per_byte: 8.0 / link.rate.as_bps().max(1) as f64,
-            wait: p.wait,
-            in_bytes: p.measure == Measure::Bytes,
-            byte_mode: p.byte_mode,
             grace: p.grace,
+        };
+        Self {
+            idle: Idle::new(s.idle_rate, link),
+            average: Average::new(s.w_q),
+            chooser: Chooser::new(shape),
+            in_bytes: p.measure == Measure::Bytes,
             ecn: p.ecn,
-            avg: 0.0,
-            p_b: 0.0,
-            count: 0,
-            count_bytes: 0,
-            active: false,
-            left_at: Time::ZERO,
-            left_len: 0,
+            mark_p: p.mark_p,
         }
     }
 
     /// The average queue, in the unit of its measure.
     pub fn avg(&self) -> f64 {
-        self.avg
+        self.average.value
     }
 
-    /// Section 4: an arrival after idle time ages the average by the packets that could have been sent in it.
-    fn idle_packets(&self, now: Time) -> u64 {
-        let since_left = (now - self.left_at).as_ps() as f64 / PS_PER_SEC as f64;
-        let idle = since_left - f64::from(self.left_len) * self.sec_per_byte;
-        // The cast rounds down and takes a link that is still busy as not idle.
-        (idle * self.setting.idle_rate) as u64
+    /// The choice that follows from the average.
+    pub(crate) fn chooser_mut(&mut self) -> &mut Chooser {
+        &mut self.chooser
     }
 
-    /// p_b: section 4, and the gentle variant above `max`.
-    fn p_b(&self) -> f64 {
-        let p = if self.avg >= self.setting.max { self.slope2 * self.avg + self.offset2 } else { self.slope * self.avg + self.offset };
-        p.clamp(0.0, 1.0)
+    #[inline]
+    fn waiting(&self, cx: &LawCx<'_>) -> u64 {
+        if self.in_bytes { cx.held.bytes } else { u64::from(cx.held.pkts) }
     }
 
-    /// p_a: makes the gaps between drops uniform instead of geometric (section 7, method 2).
-    fn p_a(&self, p_b: f64, len: u32) -> f64 {
-        let count = if self.byte_mode { self.count_bytes / self.mean_packet } else { self.count };
-        let expected = count as f64 * p_b;
-        let p = match (self.wait, expected) {
-            (true, e) if e < 1.0 => 0.0,
-            (true, e) if e < 2.0 => p_b / (2.0 - e),
-            (false, e) if e < 1.0 => p_b / (1.0 - e),
-            _ => 1.0,
-        };
-        // Byte mode scales p_a and not p_b as in the paper, so that large packets do not shorten the gap twice; ns-2 does the same.
-        if self.byte_mode && p < 1.0 { p * f64::from(len) / self.mean_packet as f64 } else { p }
-    }
-
-    fn restart(&mut self) {
-        self.count = 0;
-        self.count_bytes = 0;
-    }
-}
-
-/// `x` to the power `n`, by squaring: the same products on every machine.
-fn power(mut x: f64, mut n: u64) -> f64 {
-    let mut y = 1.0;
-    while n > 0 {
-        if n & 1 == 1 {
-            y *= x;
+    /// Section 4: the average is updated before the arriving packet joins; an arrival after idle time ages it first.
+    #[inline]
+    pub(crate) fn update_average(&mut self, cx: &LawCx<'_>) {
+        if cx.held.pkts == 0 {
+            self.average.age(self.idle.packets(cx.now));
         }
-        x *= x;
-        n >>= 1;
+        self.average.sample(self.waiting(cx));
     }
-    y
+
+    /// What becomes of the packet that has just been averaged.
+    #[inline]
+    pub(crate) fn judge(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+        let waiting = self.waiting(cx);
+        if !self.chooser.chooses(self.average.value, waiting, p.len, cx.rng) {
+            return Verdict::Pass;
+        }
+        let p_b = self.chooser.p_b();
+        match p.ecn.capable() && self.ecn && p_b < self.mark_p {
+            true => Verdict::Mark,
+            false => Verdict::Drop(if p_b < 1.0 { Why::Early } else { Why::Forced }),
+        }
+    }
 }
 
 impl Law for Red {
     #[inline]
     fn on_enqueue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
-        let waiting = if self.in_bytes { cx.held.bytes } else { u64::from(cx.held.pkts) };
-        // Section 4: the average is updated before the arriving packet joins.
-        let keep = 1.0 - self.setting.w_q;
-        if cx.held.pkts == 0 {
-            self.avg *= power(keep, self.idle_packets(cx.now));
-        }
-        self.avg = self.avg * keep + self.setting.w_q * waiting as f64;
-        self.count += 1;
-        self.count_bytes += u64::from(p.len);
-
-        if self.avg < self.setting.min || waiting < self.spare {
-            self.active = false;
-            self.p_b = 0.0;
-            return Verdict::Pass;
-        }
-        if !self.active {
-            self.active = true;
-            // Section 4 counts the first arrival above the threshold as number 0, ns-2 as number 1.
-            self.count = u64::from(self.grace);
-            self.count_bytes = if self.grace { u64::from(p.len) } else { 0 };
-            if self.grace {
-                return Verdict::Pass;
-            }
-        }
-        self.p_b = self.p_b();
-        let p_a = self.p_a(self.p_b, p.len);
-        if cx.rng.uniform() >= p_a {
-            return Verdict::Pass;
-        }
-        self.restart();
-        match p.ecn.capable() && self.ecn && self.p_b < self.mark_p {
-            true => Verdict::Mark,
-            false => Verdict::Drop(if self.p_b < 1.0 { Why::Early } else { Why::Forced }),
-        }
+        self.update_average(cx);
+        self.judge(p, cx)
     }
 
     /// A drop of any kind begins a new gap.
     #[inline]
     fn on_overflow(&mut self, _: &QPkt, _: &mut LawCx<'_>) -> Victim {
-        self.restart();
+        self.chooser.restart();
         Victim::Arriving
     }
 
     #[inline]
     fn on_dequeue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
-        self.left_at = cx.now;
-        self.left_len = p.len;
+        self.idle.left(cx.now, p.len);
         Verdict::Pass
     }
 
     fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        out("avg", self.avg);
-        out("drop_prob", self.p_b);
+        out("avg", self.average.value);
+        out("drop_prob", self.chooser.p_b());
     }
 }
 

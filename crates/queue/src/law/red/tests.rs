@@ -1,7 +1,7 @@
 use super::*;
 use fairlane_engine::Stream;
 use fairlane_net::{Backlog, Class, Ecn, FlowId, PktRef, Proto};
-use fairlane_units::Rate;
+use fairlane_units::{PS_PER_SEC, Rate, Time};
 use std::collections::VecDeque;
 
 fn link(mbps: u64, delay_ms: u64) -> LinkInfo {
@@ -141,11 +141,7 @@ fn busy_link_is_not_idle() {
 /// Section 4: p_b rises linearly to max_p; gentle (Floyd 2000): on to 1 at twice the upper threshold, else a jump.
 #[test]
 fn probability_curve() {
-    let at = |p: &RedParams, avg: f64| {
-        let mut red = Red::new(p, link(10, 20));
-        red.avg = avg;
-        red.p_b()
-    };
+    let at = |p: &RedParams, avg: f64| Red::new(p, link(10, 20)).chooser.p_b_at(avg);
     let gentle = instant(10, 30);
     let steep = RedParams { gentle: false, ..gentle.clone() };
     for (avg, p) in [(10.0, 0.0), (15.0, 0.025), (20.0, 0.05), (29.0, 0.095)] {
@@ -253,8 +249,8 @@ fn power_is_repeated_multiplication() {
     let x: f64 = 0.9996;
     let mut want = 1.0;
     for n in 0..1000 {
-        assert!((power(x, n) - want).abs() < 1e-12);
+        assert!((parts::power(x, n) - want).abs() < 1e-12);
         want *= x;
     }
-    assert_eq!(power(0.5, u64::MAX), 0.0);
+    assert_eq!(parts::power(0.5, u64::MAX), 0.0);
 }

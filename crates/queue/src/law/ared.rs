@@ -1,0 +1,310 @@
+//! Adaptive RED: RED that sets its own thresholds, weight and, in operation, its maximum probability.
+
+use super::red::{Measure, Red, RedParams, RedSetting};
+use super::{Law, LawCx, Verdict, Victim};
+use crate::discipline::{Discipline, Preset, Problem};
+use crate::limit::Admit;
+use crate::sched::fifo::Fifo;
+use fairlane_net::{LinkInfo, QPkt, Site};
+use fairlane_units::{Bytes, Dur, Len, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Adaptive RED keeps the average queue half-way between its thresholds by raising and lowering RED's `max_p` (Floyd, Gummadi and Shenker 2001).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AredParams {
+    /// What the buffer holds; the packet in transmission is not counted. In packets with `measure = "bytes"`: that many of `mean_packet`.
+    pub limit: Len,
+    /// Which arrivals the limit admits.
+    pub admit: Admit,
+    /// Average queue below which nothing is dropped. Unset: half of `target_delay` worth of the link, at least 5 packets (section 5).
+    pub min: Option<Len>,
+    /// Average queue at which the probability is `max_p`. Unset: three times `min`.
+    pub max: Option<Len>,
+    /// Queueing delay that automatic thresholds aim at.
+    #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
+    pub target_delay: Dur,
+    /// Probability at `max` at the start; from then on it adapts.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub max_p: f64,
+    /// Time between two changes of `max_p` (section 4, Figure 1).
+    #[schemars(extend("x-min" = "1us", "x-max" = "1000s"))]
+    pub interval: Dur,
+    /// Most that is added to `max_p` when the average is above the target; never more than a quarter of it (section 4).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub alpha: f64,
+    /// Factor of `max_p` when the average is below the target (section 4).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub beta: f64,
+    /// `max_p` is not raised above this (section 4).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub top: f64,
+    /// `max_p` is not lowered below this. Unset: 0.01 (section 4), on links above 8 Mbit/s one in the packets of 1000 bytes that the link carries in
+    /// 100 ms (as in ns-2).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub bottom: Option<f64>,
+    /// Whether `max_p` changes when a packet arrives more than `interval` after the last change (ns-2, ns-3) instead of by the clock.
+    pub on_arrival: bool,
+    /// Whether above `max` the probability rises from the first `max_p` to 1 (ns-2, ns-3) instead of from the present one.
+    pub fixed_gentle: bool,
+    /// Weight of one arrival in the average. Unset: from `averaging`.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub w_q: Option<f64>,
+    /// Time constant of the average on a busy link, from which w_q = 1 - exp(-1 / packets sent in it). Unset: the paper's second (section 5), more on
+    /// long links: ten times three times the link's delay and transmission time (as in ns-2).
+    #[schemars(extend("x-min" = "1us", "x-max" = "1000s"))]
+    pub averaging: Option<Dur>,
+    /// Whether the probability grows from `max_p` at `max` to 1 at twice `max`, instead of jumping to 1 at `max`.
+    pub gentle: bool,
+    /// Whether gaps between drops are spread over 1/p to 2/p packets instead of 1 to 1/p (ns-2's wait_).
+    pub wait: bool,
+    /// What the average, the thresholds and the limit are counted in.
+    pub measure: Measure,
+    /// Whether a packet is dropped in proportion to its length, and gaps are counted in bytes.
+    pub byte_mode: bool,
+    /// Length of a typical packet: converts between packets and bytes, and rates into packets.
+    #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
+    pub mean_packet: Bytes,
+    /// Length of the packets that an idle link is taken to have sent. Unset: `mean_packet`.
+    #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
+    pub idle_packet: Option<Bytes>,
+    /// Whether ECN-capable packets are marked instead of dropped (RFC 3168 section 7).
+    pub ecn: bool,
+    /// Probability from which packets are dropped even if they could be marked (RFC 3168 section 7; ns-2's mark_p_).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub mark_p: f64,
+    /// No early drop while only this many wait, in the unit of `measure`; ns-2 has 1. Unset: the average alone decides.
+    pub spare: Option<u64>,
+    /// Whether the arrival that begins a stay above `min` is spared and counted as the first of the gap, as in ns-2.
+    pub grace: bool,
+}
+
+impl Default for AredParams {
+    fn default() -> Self {
+        let red = RedParams::default();
+        Self {
+            limit: red.limit,
+            admit: red.admit,
+            min: None,
+            max: None,
+            target_delay: red.target_delay,
+            max_p: red.max_p,
+            interval: Dur::from_ms(500),
+            alpha: 0.01,
+            beta: 0.9,
+            top: 0.5,
+            bottom: None,
+            on_arrival: false,
+            fixed_gentle: false,
+            w_q: None,
+            averaging: None,
+            gentle: true,
+            wait: false,
+            measure: Measure::Packets,
+            byte_mode: false,
+            mean_packet: red.mean_packet,
+            idle_packet: None,
+            ecn: false,
+            mark_p: red.mark_p,
+            spare: None,
+            grace: false,
+        }
+    }
+}
+
+/// The paper's lower bound of `max_p` (section 4).
+const LEAST_BOTTOM: f64 = 0.01;
+/// Bits in 1000 bytes over 100 ms: divided by the link's rate, one in the packets that it carries in that time (ns-2).
+const BOTTOM_RATE: f64 = 80_000.0;
+/// The target leaves this share of the distance between the thresholds on either side (section 4, Figure 1).
+const TARGET_MARGIN: f64 = 0.4;
+/// `max_p` grows by at most this share of itself (section 4).
+const MOST_GROWTH: f64 = 0.25;
+
+impl AredParams {
+    fn red(&self) -> RedParams {
+        RedParams {
+            limit: self.limit,
+            admit: self.admit,
+            min: self.min,
+            max: self.max,
+            target_delay: self.target_delay,
+            max_p: self.max_p,
+            w_q: self.w_q,
+            averaging: self.averaging,
+            gentle: self.gentle,
+            wait: self.wait,
+            measure: self.measure,
+            byte_mode: self.byte_mode,
+            mean_packet: self.mean_packet,
+            idle_packet: self.idle_packet,
+            ecn: self.ecn,
+            mark_p: self.mark_p,
+            spare: self.spare,
+            grace: self.grace,
+        }
+    }
+
+    /// The thresholds and the weight in force on a link, as for RED.
+    pub fn setting(&self, link: LinkInfo) -> RedSetting {
+        self.red().setting(link)
+    }
+
+    fn bottom(&self, link: LinkInfo) -> f64 {
+        self.bottom.unwrap_or_else(|| {
+            let one_in_window = BOTTOM_RATE / link.rate.as_bps().max(1) as f64;
+            if one_in_window < LEAST_BOTTOM { one_in_window } else { LEAST_BOTTOM }
+        })
+    }
+}
+
+impl Discipline for AredParams {
+    type Queue = Fifo<Ared>;
+
+    const PRESETS: &'static [Preset] = &[
+        Preset {
+            name: "ns2",
+            doc: "Queue/RED of ns-2.35 with adaptive_ = 1 and its other class defaults: lengths and probabilities in bytes of 500-byte packets.",
+            values: r#"{"limit": "50p", "admit": "not_full", "target_delay": "5ms", "max_p": 0.1, "interval": "500ms", "alpha": 0.01, "beta": 0.9,
+                        "top": 0.5, "on_arrival": true, "fixed_gentle": true, "gentle": true, "wait": true,
+                        "measure": "bytes", "byte_mode": true, "mean_packet": "500B", "ecn": false, "mark_p": 0.1, "spare": 1, "grace": true}"#,
+        },
+        Preset {
+            name: "ns3",
+            doc: "RedQueueDisc of ns-3.37 with ARED = true: automatic thresholds and weight, in packets. ns-3 works them out from its attributes \
+                  LinkBandwidth and LinkDelay, which have to be set to the link's.",
+            values: r#"{"limit": "25p", "admit": "not_full", "target_delay": "5ms", "max_p": 0.02, "interval": "500ms", "alpha": 0.01, "beta": 0.9,
+                        "top": 0.5, "on_arrival": true, "fixed_gentle": true, "averaging": "1s", "gentle": true, "wait": true,
+                        "measure": "packets", "byte_mode": false, "mean_packet": "500B", "ecn": false, "spare": 1, "grace": true}"#,
+        },
+    ];
+
+    fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
+        if self.interval == Dur::ZERO {
+            return Err(Problem::new("interval", "the interval is zero: the maximum probability would never stop changing"));
+        }
+        let bottom = self.bottom(site.link);
+        for (name, p) in [("alpha", self.alpha), ("beta", self.beta), ("top", self.top), ("bottom", bottom)] {
+            if !(0.0..=1.0).contains(&p) {
+                return Err(Problem::new(name, format!("{p} is not between 0 and 1")));
+            }
+        }
+        if self.top < bottom {
+            return Err(Problem::new("top", format!("the highest max_p ({}) is below the lowest ({bottom})", self.top)));
+        }
+        self.red().check(site)
+    }
+
+    fn build(&self, site: &Site<'_>) -> Fifo<Ared> {
+        let red = self.red();
+        Fifo::new(Ared::new(self, site.link, Red::new(&red, site.link)), red.limit())
+    }
+}
+
+/// The state of adaptive RED.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ared {
+    red: Red,
+    low: f64,
+    high: f64,
+    alpha: f64,
+    beta: f64,
+    top: f64,
+    bottom: f64,
+    interval: Dur,
+    on_arrival: bool,
+    fixed_gentle: bool,
+    max_p: f64,
+    changed_at: Time,
+}
+
+impl Ared {
+    fn new(p: &AredParams, link: LinkInfo, red: Red) -> Self {
+        let s = p.setting(link);
+        let margin = TARGET_MARGIN * (s.max - s.min);
+        Self {
+            red,
+            low: s.min + margin,
+            high: s.max - margin,
+            alpha: p.alpha,
+            beta: p.beta,
+            top: p.top,
+            bottom: p.bottom(link),
+            interval: p.interval,
+            on_arrival: p.on_arrival,
+            fixed_gentle: p.fixed_gentle,
+            max_p: p.max_p,
+            changed_at: Time::ZERO,
+        }
+    }
+
+    /// The average queue, in the unit of its measure.
+    pub fn avg(&self) -> f64 {
+        self.red.avg()
+    }
+
+    /// The maximum probability in force.
+    pub fn max_p(&self) -> f64 {
+        self.max_p
+    }
+
+    /// The averages between which `max_p` is left alone.
+    pub fn target(&self) -> (f64, f64) {
+        (self.low, self.high)
+    }
+
+    /// Section 4, Figure 1. Above the target the probability grows by a step, below it shrinks by a factor.
+    fn adapt(&mut self, now: Time) {
+        let avg = self.red.avg();
+        if avg > self.high && self.max_p <= self.top {
+            let quarter = MOST_GROWTH * self.max_p;
+            self.max_p += if self.alpha > quarter { quarter } else { self.alpha };
+        } else if avg < self.low && self.max_p >= self.bottom {
+            self.max_p *= self.beta;
+        } else {
+            return;
+        }
+        self.changed_at = now;
+        self.red.chooser_mut().set_max_p(self.max_p, !self.fixed_gentle);
+    }
+}
+
+impl Law for Ared {
+    const HAS_TIMER: bool = true;
+
+    #[inline]
+    fn on_enqueue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+        self.red.update_average(cx);
+        if self.on_arrival && cx.now > self.changed_at + self.interval {
+            self.adapt(cx.now);
+        }
+        self.red.judge(p, cx)
+    }
+
+    #[inline]
+    fn on_overflow(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Victim {
+        self.red.on_overflow(p, cx)
+    }
+
+    #[inline]
+    fn on_dequeue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+        self.red.on_dequeue(p, cx)
+    }
+
+    fn on_timer(&mut self, cx: &mut LawCx<'_>) -> Option<Time> {
+        if self.on_arrival {
+            return None;
+        }
+        // At time zero there is nothing to judge yet.
+        if cx.now > Time::ZERO {
+            self.adapt(cx.now);
+        }
+        Some(cx.now + self.interval)
+    }
+
+    fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        self.red.gauges(out);
+        out("max_p", self.max_p);
+    }
+}
