@@ -20,37 +20,48 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .errors import FairlaneError, FolderError, RunError, ScenarioError, UnknownNameError
+from .errors import FairlaneError, FolderError, PluginError, RunError, ScenarioError, UnknownNameError
 
 if TYPE_CHECKING:
     from . import tcp
     from ._core import version
     from ._params import *  # noqa: F403
+    from .comparison import Comparison, compare
     from .network import Network
+    from .plugin import Parameter, Qdisc
     from .result import Result, load, run
     from .stats import Interval, interval
 
 # Heavy modules are imported on first use: `import fairlane` and `fairlane --help` stay quick.
 _WHERE = {
+    "Comparison": "comparison",
+    "compare": "comparison",
     "Interval": "stats",
     "Network": "network",
+    "Parameter": "plugin",
+    "Qdisc": "plugin",
     "Result": "result",
     "interval": "stats",
     "load": "result",
     "run": "result",
     "version": "_core",
 }
-_MODULES = ("_core", "_params", "papers", "report", "stats", "tcp")
+_MODULES = ("_core", "_params", "papers", "plugin", "report", "stats", "tcp")
 
 __all__ = [
+    "Comparison",
     "FairlaneError",
     "FolderError",
     "Interval",
     "Network",
+    "Parameter",
+    "PluginError",
+    "Qdisc",
     "Result",
     "RunError",
     "ScenarioError",
     "UnknownNameError",
+    "compare",
     "interval",
     "load",
     "run",

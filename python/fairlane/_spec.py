@@ -31,6 +31,8 @@ def plain(value: Any) -> Any:
     """`value` in the types of TOML and JSON: parameter classes become tables, tuples become lists."""
     if isinstance(value, Params):
         return value.spec()
+    if isinstance(value, type) and hasattr(value, "_parameters"):  # a queue of one's own
+        return value.__name__
     if isinstance(value, Mapping):
         return {str(k): plain(v) for k, v in value.items() if v is not None}
     if isinstance(value, (list, tuple, range)):

@@ -27,6 +27,14 @@ class RunError(FairlaneError):
     """A run that had to stop: the scenario asks for more than the machine or the clock can hold."""
 
 
+class PluginError(RunError):
+    """The code of a queue of one's own failed during a run; the text has its traceback, `time` the simulated time in seconds."""
+
+    def __init__(self, message: str, time: float = 0.0) -> None:
+        super().__init__(message)
+        self.time = time
+
+
 class FolderError(FairlaneError):
     """A result folder or file that cannot be written or read."""
 

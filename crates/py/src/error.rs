@@ -35,7 +35,10 @@ pub(crate) fn scenario(py: Python<'_>, found: &Diagnostics) -> PyErr {
 
 /// `RunError` with its message.
 pub(crate) fn run(py: Python<'_>, e: &RunError) -> PyErr {
-    raise(py, "RunError", (e.to_string(),))
+    match e {
+        RunError::Plugin(fault) => raise(py, "PluginError", (e.to_string(), fault.time.as_secs_f64())),
+        _ => raise(py, "RunError", (e.to_string(),)),
+    }
 }
 
 /// `RunError`: the caller's progress function asked to stop.

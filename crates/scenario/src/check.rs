@@ -306,7 +306,12 @@ impl<'a> Checker<'a> {
                 return self.fail(node.span, format!("expected a {what}, found {}", show(node)), help);
             }
         };
+        if what == "queue" && self.plugin(&name, &entry, node) {
+            return;
+        }
         let Some((own, params)) = self.algorithm(&name, schema, properties) else {
+            let own = if what == "queue" { crate::plugin::names() } else { Vec::new() };
+            let known: Vec<&str> = known.into_iter().filter(|k| *k != "plugin").chain(own.iter().map(String::as_str)).collect();
             let help = suggest(&name, &known, &format!("known: {what}"));
             return self.fail(entry.key, format!("unknown {what} \"{name}\""), help);
         };
@@ -318,6 +323,30 @@ impl<'a> Checker<'a> {
         self.check(&mut entry.node, params);
         self.path.pop();
         node.value = Value::Table(Table::from_iter([(own, entry)]));
+    }
+
+    /// A queue that is not built in, by its own name or as `plugin = { name, params }`: afterwards the latter. False if it is none.
+    fn plugin(&mut self, name: &str, entry: &Entry, node: &mut Node) -> bool {
+        let written = name == "plugin";
+        let asked = match (written, entry.node.get("name").map(|n| &n.value)) {
+            (true, Some(Value::Str(asked))) => asked.as_str(),
+            _ => name,
+        };
+        let Some((own, params)) = crate::plugin::announced(asked) else { return false };
+        let at = entry.key;
+        let mut table =
+            if written { entry.node.get("params").cloned() } else { Some(entry.node.clone()) }.unwrap_or_else(|| Node::table(at));
+        if table.value == Value::Null {
+            table.value = Value::Table(Table::new());
+        }
+        self.path.push(own.clone());
+        self.check(&mut table, params);
+        self.path.pop();
+        let name = Entry { key: at, node: Node { value: Value::Str(own), span: at } };
+        let inner = Table::from_iter([("name".to_owned(), name), ("params".to_owned(), Entry { key: at, node: table })]);
+        let plugin = Entry { key: at, node: Node { value: Value::Table(inner), span: at } };
+        node.value = Value::Table(Table::from_iter([("plugin".to_owned(), plugin)]));
+        true
     }
 
     fn algorithm(&self, name: &str, schema: &J, properties: &'a serde_json::Map<String, J>) -> Option<(String, &'a J)> {

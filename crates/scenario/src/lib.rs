@@ -3,6 +3,7 @@
 //! Text goes through [`resolve()`]: read into a tree with places, checked against the schema that the parameter structs declare,
 //! expanded and checked as a whole. What comes out is [`Resolved`], in which every parameter is written out.
 
+mod bench;
 mod build;
 mod check;
 mod diag;
@@ -10,6 +11,7 @@ mod endpoint;
 mod expand;
 mod listing;
 mod metrics;
+mod plugin;
 mod plugs;
 mod registry;
 mod resolve;
@@ -20,12 +22,14 @@ mod source;
 mod spec;
 mod topology;
 
+pub use bench::{QueueCost, bench_queue};
 pub use build::{watched, world};
 pub use diag::{Diagnostic, Diagnostics, Sources, Span};
 pub use endpoint::{AnyEndpoint, BuiltIn};
 pub use expand::{Expanded, Group, LinkDir, Member, Transport};
 pub use listing::{PresetListed, presets_listing, registry_listing};
 pub use metrics::*;
+pub use plugin::{Fault, PluginParams, QueuePlugin, RegisterError, fail, plugins, register, register_queue};
 pub use plugs::{DynApp, DynEndpoint, DynQdisc, Listed};
 pub use registry::{AnyApp, AnyQdisc, QueueSpec, SourceSpec, TopologySpec};
 pub use resolve::{Resolved, resolve, resolve_bytes};

@@ -87,18 +87,22 @@ pub(crate) fn registry_schema(kind: &str, doc: &str, entries: Vec<(&str, Schema)
 /// The enum of parameters of one kind of algorithm.
 macro_rules! spec {
     ($(#[$doc:meta])* $spec:ident, $kind:literal, $about:literal;
-     $($name:literal [$($alias:literal),*] => $variant:ident: $params:ty;)*) => {
+     $($name:literal [$($alias:literal),*] => $variant:ident: $params:ty;)*
+     $(unlisted $uname:literal => $uvariant:ident: $uparams:ty;)?) => {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
         #[allow(clippy::large_enum_variant, reason = "read once, kept in small numbers")]
-        pub enum $spec { $(#[doc = concat!("`", $name, "`")] #[serde(rename = $name)] $variant($params)),* }
+        pub enum $spec {
+            $(#[doc = concat!("`", $name, "`")] #[serde(rename = $name)] $variant($params),)*
+            $(#[doc = concat!("`", $uname, "`")] #[serde(rename = $uname)] $uvariant($uparams),)?
+        }
 
         impl $spec {
             /// Names and other spellings, in the order of the registry.
             pub const NAMES: &'static [(&'static str, &'static [&'static str])] = &[$(($name, &[$($alias),*])),*];
             /// Its name in scenario files.
             pub fn name(&self) -> &'static str {
-                match self { $(Self::$variant(_) => $name),* }
+                match self { $(Self::$variant(_) => $name,)* $(Self::$uvariant(_) => $uname,)? }
             }
             /// Every algorithm of this kind with its default parameters.
             pub fn all() -> Vec<Self> {
@@ -114,7 +118,7 @@ macro_rules! spec {
                 stringify!($spec).into()
             }
             fn json_schema(g: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                let entries = vec![$(($name, g.subschema_for::<$params>())),*];
+                let entries = vec![$(($name, g.subschema_for::<$params>()),)* $(($uname, g.subschema_for::<$uparams>()),)?];
                 $crate::plugs::registry_schema($kind, $about, entries, Self::NAMES)
             }
         }
@@ -129,6 +133,7 @@ macro_rules! queues {
             QueueSpec, "queue", "Queue discipline: its name, or a table of its parameters under its name.";
             $($iname [$($ialias),*] => $ivar: $iparams;)*
             $($bname [$($balias),*] => $bvar: $bparams;)*
+            unlisted "plugin" => Plugin: $crate::plugin::PluginParams;
         }
 
         /// A queue discipline that runs. The common ones lie in the port itself, the others behind a pointer.
@@ -146,18 +151,21 @@ macro_rules! queues {
                 match self {
                     $(Self::$ivar(p) => AnyQdisc::$ivar(fairlane_queue::Discipline::build(p, site)),)*
                     $(Self::$bvar(p) => AnyQdisc::$bvar(Box::new(fairlane_queue::Discipline::build(p, site))),)*
+                    Self::Plugin(p) => p.build_any(site),
                 }
             }
             fn check(&self, site: &fairlane_net::Site<'_>) -> Result<(), fairlane_queue::Problem> {
                 match self {
                     $(Self::$ivar(p) => fairlane_queue::Discipline::check(p, site),)*
                     $(Self::$bvar(p) => fairlane_queue::Discipline::check(p, site),)*
+                    Self::Plugin(p) => p.check(site),
                 }
             }
             fn nature(&self) -> fairlane_queue::Nature {
                 match self {
                     $(Self::$ivar(p) => fairlane_queue::Discipline::nature(p),)*
                     $(Self::$bvar(p) => fairlane_queue::Discipline::nature(p),)*
+                    Self::Plugin(p) => p.nature(),
                 }
             }
         }

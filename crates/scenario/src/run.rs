@@ -2,6 +2,7 @@
 
 use crate::build;
 use crate::metrics::{Columns, measure};
+use crate::plugin::{Fault, take_fault};
 use crate::plugs::BuiltIn;
 use crate::spec::Resolved;
 use fairlane_engine::{EventQueue, QuadHeap, StdHeap, Wheel, fits_64_bits};
@@ -111,6 +112,9 @@ pub enum RunError {
     /// [`Progress::stop`] was called.
     #[error("stopped before the end")]
     Stopped,
+    /// The code of a plug-in failed.
+    #[error("a queue of your own failed at {} of simulated time\n{}", .0.time.since(Time::ZERO), .0.message)]
+    Plugin(Fault),
     /// A run panicked: a defect of the simulator.
     #[error("the run with seed {seed} failed inside the simulator; please report this with the scenario")]
     Panicked {
@@ -169,6 +173,8 @@ fn run_one(scenario: &Resolved, seed: u64, hop_probe: bool, progress: &Progress)
 
 /// One run with a given structure for the event queue. The structure decides the speed, never the result.
 pub fn run_with<H: EventQueue>(scenario: &Resolved, seed: u64, hop_probe: bool, progress: &Progress) -> Result<RunOutput, RunError> {
+    // Of an earlier run on this thread; building may already fail.
+    take_fault();
     let clock = CpuClock::start();
     let mut world = build::world::<H>(scenario, seed)?;
     let setup_s = clock.seconds();
@@ -202,6 +208,9 @@ fn drive<H: EventQueue>(
             progress.parts.fetch_add(now - parts, Ordering::Relaxed);
             progress.events.fetch_add(world.events() - events, Ordering::Relaxed);
             (parts, events) = (now, world.events());
+            if let Some(fault) = take_fault() {
+                return Err(RunError::Plugin(fault));
+            }
             if progress.stopped() {
                 return Err(RunError::Stopped);
             }
@@ -214,7 +223,7 @@ fn drive<H: EventQueue>(
         }
     }
     world.settle(obs);
-    Ok(())
+    take_fault().map_or(Ok(()), |fault| Err(RunError::Plugin(fault)))
 }
 
 fn output<H: EventQueue>(

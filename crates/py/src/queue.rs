@@ -1,0 +1,483 @@
+//! Queue disciplines written in Python: how the simulator calls them, and what they may do.
+
+use fairlane_engine::Stream;
+use fairlane_net::{Backlog, Proto, QCx, QPkt, Qdisc, Site, Why};
+use fairlane_queue::{Nature, Problem};
+use fairlane_scenario::{DynQdisc, Fault, QueuePlugin, QueueSpec, fail};
+use fairlane_units::{Len, PS_PER_SEC, ParseError, Time, parse_bytes, parse_dur, parse_len, parse_rate};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyType};
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A packet as a queue sees it. It cannot be changed; `Qdisc.mark` and `Qdisc.drop` act on it.
+#[pyclass(frozen, module = "fairlane._core")]
+pub(crate) struct Packet {
+    pkt: QPkt,
+}
+
+#[pymethods]
+impl Packet {
+    /// Number that no other packet in the network has at this time.
+    #[getter]
+    fn id(&self) -> u32 {
+        self.pkt.id.0
+    }
+    /// Bytes on the wire.
+    #[getter]
+    fn length(&self) -> u32 {
+        self.pkt.len
+    }
+    /// Number of its flow: its place in `Qdisc.flows`.
+    #[getter]
+    fn flow(&self) -> u32 {
+        self.pkt.flow.0
+    }
+    /// Differentiated services code point (RFC 2474).
+    #[getter]
+    fn dscp(&self) -> u8 {
+        self.pkt.class.0
+    }
+    /// ECN field when it arrived: 0 not capable, 1 ECT(1), 2 ECT(0), 3 congestion experienced (RFC 3168 section 5).
+    #[getter]
+    fn ecn(&self) -> u8 {
+        self.pkt.ecn as u8
+    }
+    /// `"tcp"` or `"udp"`.
+    #[getter]
+    fn protocol(&self) -> &'static str {
+        match self.pkt.proto {
+            Proto::Tcp => "tcp",
+            Proto::Udp => "udp",
+        }
+    }
+    /// Whether it carries data; false for a pure acknowledgement, SYN or FIN.
+    #[getter]
+    fn data(&self) -> bool {
+        self.pkt.data
+    }
+    /// Whether it travels from the flow's receiver to its sender.
+    #[getter]
+    fn back(&self) -> bool {
+        self.pkt.back
+    }
+    /// When it arrived at this queue, in seconds.
+    #[getter]
+    fn arrived(&self) -> f64 {
+        self.pkt.at.as_secs_f64()
+    }
+    fn __repr__(&self) -> String {
+        format!("<Packet {} of flow {}, {} B>", self.pkt.id.0, self.pkt.flow.0, self.pkt.len)
+    }
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+    fn __deepcopy__(slf: Py<Self>, _memo: Py<PyAny>) -> Py<Self> {
+        slf
+    }
+}
+
+/// What a queue did during a call, and its surroundings.
+#[derive(Clone)]
+struct State {
+    now: Time,
+    rng: Stream,
+    held: Backlog,
+    drops: Vec<(u32, Why)>,
+    marks: Vec<u32>,
+}
+
+/// The simulator's side of a `fairlane.Qdisc`.
+#[pyclass(frozen, module = "fairlane._core")]
+pub(crate) struct QueueHandle {
+    state: Mutex<State>,
+}
+
+impl QueueHandle {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl QueueHandle {
+    #[new]
+    fn new() -> Self {
+        let rng = Stream::new(0, "queue", "", "plug-in");
+        Self { state: Mutex::new(State { now: Time::ZERO, rng, held: Backlog::default(), drops: Vec::new(), marks: Vec::new() }) }
+    }
+    /// Simulated time in seconds.
+    #[getter]
+    fn now(&self) -> f64 {
+        self.state().now.as_secs_f64()
+    }
+    /// Packets that wait.
+    #[getter]
+    fn packets(&self) -> u32 {
+        self.state().held.pkts
+    }
+    /// Bytes that wait.
+    #[getter]
+    fn bytes(&self) -> u64 {
+        self.state().held.bytes
+    }
+    /// A number from the queue's own random stream, uniform in [0, 1).
+    fn random(&self) -> f64 {
+        self.state().rng.uniform()
+    }
+    /// Drops a packet that was offered or is held.
+    fn drop(&self, packet: &Packet, why: &str) -> PyResult<()> {
+        let known = || Why::ALL.iter().filter(|w| **w != Why::Link).map(|w| w.name());
+        let Some(reason) = Why::ALL.into_iter().find(|w| *w != Why::Link && w.name() == why) else {
+            let known: Vec<_> = known().collect();
+            return Err(PyValueError::new_err(format!("unknown reason {why:?} of a drop: write one of {}", known.join(", "))));
+        };
+        let mut s = self.state();
+        s.drops.push((packet.pkt.id.0, reason));
+        s.held.sub(&packet.pkt);
+        Ok(())
+    }
+    /// Sets congestion experienced.
+    fn mark(&self, packet: &Packet) -> PyResult<()> {
+        if !packet.pkt.ecn.capable() {
+            return Err(PyValueError::new_err("this packet is not ECN-capable (packet.ecn is 0): drop it instead"));
+        }
+        self.state().marks.push(packet.pkt.id.0);
+        Ok(())
+    }
+    fn __deepcopy__(&self, _memo: Py<PyAny>) -> Self {
+        Self { state: Mutex::new(self.state().clone()) }
+    }
+}
+
+/// An instance of a Python class, as a queue discipline.
+struct PyQdisc {
+    name: Arc<str>,
+    queue: Py<PyAny>,
+    handle: Option<Py<QueueHandle>>,
+    held: HashMap<u32, QPkt>,
+    backlog: Backlog,
+    has_timer: bool,
+    has_ready: bool,
+    failed: bool,
+}
+
+impl fmt::Debug for PyQdisc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PyQdisc").field("name", &self.name).field("backlog", &self.backlog).finish_non_exhaustive()
+    }
+}
+
+impl Clone for PyQdisc {
+    fn clone(&self) -> Self {
+        Python::attach(|py| {
+            let copied = py.import("copy").and_then(|m| m.getattr("deepcopy")?.call1((&self.queue,)));
+            let mut new = Self {
+                name: Arc::clone(&self.name),
+                queue: self.queue.clone_ref(py),
+                handle: None,
+                held: self.held.clone(),
+                failed: self.failed,
+                ..*self
+            };
+            match copied.and_then(|q| Ok((handle_of(&q)?, q.unbind()))) {
+                Ok((handle, queue)) => (new.handle, new.queue) = (Some(handle), queue),
+                Err(e) => new.fault(py, Time::ZERO, &e),
+            }
+            new
+        })
+    }
+}
+
+fn handle_of(queue: &Bound<'_, PyAny>) -> PyResult<Py<QueueHandle>> {
+    Ok(queue.getattr("_handle")?.cast_into::<QueueHandle>()?.unbind())
+}
+
+/// Seconds as simulated time; what is negative or not a number counts as a mistake.
+fn seconds(t: f64) -> PyResult<Time> {
+    let ps = t * PS_PER_SEC as f64 + 0.5;
+    if ps.is_finite() && (0.0..u64::MAX as f64 / 2.0).contains(&ps) {
+        Ok(Time::from_ps(ps as u64))
+    } else {
+        Err(PyValueError::new_err(format!("{t} is not a time in seconds")))
+    }
+}
+
+impl PyQdisc {
+    fn fault(&mut self, py: Python<'_>, now: Time, e: &PyErr) {
+        self.failed = true;
+        let text = py
+            .import("traceback")
+            .and_then(|m| m.getattr("format_exception")?.call1((e.value(py),))?.extract::<Vec<String>>())
+            .map_or_else(|_| e.to_string(), |lines| lines.concat());
+        fail(Fault { time: now, message: format!("queue `{}`:\n{}", self.name, text.trim_end()) });
+    }
+
+    /// Calls a method and carries out what it asked for. After a failure the queue holds nothing and takes nothing.
+    fn call<R>(&mut self, cx: &mut QCx<'_>, f: impl FnOnce(&mut Self, Python<'_>) -> PyResult<R>) -> Option<R> {
+        if self.failed {
+            return None;
+        }
+        Python::attach(|py| {
+            let Some(handle) = self.handle.as_ref().map(|h| h.clone_ref(py)) else {
+                self.failed = true;
+                return None;
+            };
+            let handle = handle.get();
+            {
+                let mut s = handle.state();
+                s.now = cx.now;
+                s.rng.clone_from(cx.rng);
+                s.held = self.backlog;
+            }
+            let answer = f(self, py);
+            let (drops, marks) = {
+                let mut s = handle.state();
+                cx.rng.clone_from(&s.rng);
+                (std::mem::take(&mut s.drops), std::mem::take(&mut s.marks))
+            };
+            let answer = answer.and_then(|r| {
+                for id in marks {
+                    let p = self.held.get_mut(&id).ok_or_else(|| PyRuntimeError::new_err(NOT_HELD))?;
+                    cx.mark(p);
+                }
+                for (id, why) in drops {
+                    let p = self.held.remove(&id).ok_or_else(|| PyRuntimeError::new_err(NOT_HELD))?;
+                    self.backlog.sub(&p);
+                    cx.drop(p, why);
+                }
+                Ok(r)
+            });
+            match answer {
+                Ok(r) => Some(r),
+                Err(e) => {
+                    self.fault(py, cx.now, &e);
+                    self.abandon(cx);
+                    None
+                }
+            }
+        })
+    }
+
+    /// Gives back every packet, in the order of their numbers, so that the books balance.
+    fn abandon(&mut self, cx: &mut QCx<'_>) {
+        let mut left: Vec<QPkt> = self.held.drain().map(|(_, p)| p).collect();
+        left.sort_by_key(|p| p.id.0);
+        self.backlog = Backlog::default();
+        left.into_iter().for_each(|p| cx.drop(p, Why::Overflow));
+    }
+}
+
+const NOT_HELD: &str = "the packet is not in the queue: each packet is sent or dropped once";
+
+impl Qdisc for PyQdisc {
+    fn enqueue(&mut self, p: QPkt, cx: &mut QCx<'_>) {
+        if self.failed {
+            return cx.drop(p, Why::Overflow);
+        }
+        self.held.insert(p.id.0, p);
+        self.backlog.add(&p);
+        self.call(cx, |q, py| {
+            let packet = Py::new(py, Packet { pkt: p })?;
+            q.queue.call_method1(py, "enqueue", (packet,)).map(drop)
+        });
+    }
+
+    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<QPkt> {
+        // Drops and marks of the call are carried out after it, so the packet to send is looked up last.
+        let chosen = self.call(cx, |q, py| {
+            let answer = q.queue.call_method0(py, "dequeue")?;
+            let answer = answer.bind(py);
+            Ok(if answer.is_none() { None } else { Some(answer.cast::<Packet>()?.get().pkt.id.0) })
+        })?;
+        let now = cx.now;
+        match chosen {
+            Some(id) => {
+                let sent = self.held.remove(&id);
+                if let Some(p) = &sent {
+                    self.backlog.sub(p);
+                } else {
+                    self.call(cx, |_, _| Err::<(), _>(PyRuntimeError::new_err(NOT_HELD)));
+                }
+                sent
+            }
+            None if self.backlog.pkts > 0 && self.ready_at().is_none_or(|t| t <= now) => {
+                let n = self.backlog.pkts;
+                self.call(cx, |_, _| {
+                    let text = format!("dequeue() returned nothing although {n} packets wait: a shaper says in ready() when it may send");
+                    Err::<(), _>(PyRuntimeError::new_err(text))
+                });
+                None
+            }
+            None => None,
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn ready_at(&self) -> Option<Time> {
+        if !self.has_ready || self.failed {
+            return None;
+        }
+        Python::attach(|py| {
+            let answer = self.queue.call_method0(py, "ready").and_then(|t| t.extract::<Option<f64>>(py)?.map(seconds).transpose());
+            answer.unwrap_or_else(|e| {
+                fail(Fault { time: Time::ZERO, message: format!("queue `{}`: ready(): {e}", self.name) });
+                None
+            })
+        })
+    }
+
+    fn has_timer(&self) -> bool {
+        self.has_timer
+    }
+
+    fn on_timer(&mut self, cx: &mut QCx<'_>) -> Option<Time> {
+        let now = cx.now;
+        self.call(cx, |q, py| {
+            let next = q.queue.call_method0(py, "timer")?.extract::<Option<f64>>(py)?.map(seconds).transpose()?;
+            match next {
+                Some(t) if t <= now => {
+                    let text = format!("timer() returned {}, which is not after now", t.since(Time::ZERO));
+                    Err(PyValueError::new_err(text))
+                }
+                _ => Ok(next),
+            }
+        })?
+    }
+}
+
+/// A Python class that makes queues.
+struct PyPlugin {
+    name: Arc<str>,
+    /// Called with the parameters as JSON, the link and the flows; returns the instance.
+    factory: Py<PyAny>,
+    has_timer: bool,
+    has_ready: bool,
+    reorders: bool,
+}
+
+impl PyPlugin {
+    fn make(&self, py: Python<'_>, params: &Map<String, Value>, site: &Site<'_>) -> PyResult<(Py<PyAny>, Py<QueueHandle>)> {
+        let link = PyDict::new(py);
+        link.set_item("rate", site.link.rate.as_bps() as f64)?;
+        link.set_item("delay", site.link.delay.as_secs_f64())?;
+        let flows: Vec<&str> = site.flows.iter().map(|f| f.name).collect();
+        let queue = self.factory.bind(py).call1((Value::Object(params.clone()).to_string(), link, flows))?;
+        Ok((queue.clone().unbind(), handle_of(&queue)?))
+    }
+}
+
+impl QueuePlugin for PyPlugin {
+    fn check(&self, params: &Map<String, Value>, site: &Site<'_>) -> Result<(), Problem> {
+        // Making one is the check: `start` may refuse parameters that do not fit one another.
+        Python::attach(|py| match self.make(py, params, site) {
+            Err(e) if e.is_instance_of::<PyValueError>(py) => Err(Problem::new("", e.value(py).to_string())),
+            _ => Ok(()),
+        })
+    }
+
+    fn build(&self, params: &Map<String, Value>, site: &Site<'_>) -> Box<dyn DynQdisc> {
+        Python::attach(|py| {
+            let (made, error) = match self.make(py, params, site) {
+                Ok(made) => (Some(made), None),
+                Err(e) => (None, Some(e)),
+            };
+            let (queue, handle) = made.map_or((py.None(), None), |(q, h)| (q, Some(h)));
+            let (has_timer, has_ready) = (self.has_timer, self.has_ready);
+            let name = Arc::clone(&self.name);
+            let mut q =
+                PyQdisc { name, queue, handle, held: HashMap::new(), backlog: Backlog::default(), has_timer, has_ready, failed: false };
+            if let Some(e) = error {
+                q.fault(py, Time::ZERO, &e);
+            }
+            Box::new(q)
+        })
+    }
+
+    fn nature(&self) -> Nature {
+        Nature { shapes: self.has_ready, reorders: self.reorders, recolours: false }
+    }
+}
+
+/// Announces a queue written in Python: its name, one sentence, the JSON Schema of its parameters, and
+/// `factory(params as JSON, link, flow names)`, which returns an instance of `fairlane.Qdisc`.
+#[pyfunction]
+pub(crate) fn register_queue(
+    py: Python<'_>,
+    name: &str,
+    doc: &str,
+    schema: &str,
+    factory: Py<PyAny>,
+    class: Bound<'_, PyType>,
+) -> PyResult<()> {
+    let schema: Value = serde_json::from_str(schema).map_err(|e| PyValueError::new_err(e.to_string()))?;
+    let base = py.import("fairlane.plugin")?.getattr("Qdisc")?;
+    let overrides = |method: &str| -> PyResult<bool> { Ok(!class.getattr(method)?.is(&base.getattr(method)?)) };
+    let plugin = PyPlugin {
+        name: name.into(),
+        factory,
+        has_timer: overrides("timer")?,
+        has_ready: overrides("ready")?,
+        reorders: class.getattr("reorders")?.is_truthy()?,
+    };
+    fairlane_scenario::register_queue(name, doc, schema, Arc::new(plugin)).map_err(|e| PyValueError::new_err(e.to_string()))
+}
+
+/// What one enqueue and one dequeue of a built-in queue with its defaults cost: nanoseconds, packets offered, packets dropped.
+#[pyfunction]
+#[pyo3(signature = (name, packets=1_000_000, seed=1))]
+pub(crate) fn bench_queue<'py>(py: Python<'py>, name: &str, packets: u64, seed: u64) -> PyResult<Bound<'py, PyDict>> {
+    let Some(spec) = QueueSpec::all().into_iter().find(|s| s.name() == name) else {
+        return Err(PyValueError::new_err(format!("unknown queue {name:?}")));
+    };
+    let cost = py.detach(|| fairlane_scenario::bench_queue(&spec, packets, seed));
+    let out = PyDict::new(py);
+    out.set_item("ns", cost.ns)?;
+    out.set_item("packets", cost.packets)?;
+    out.set_item("drops", cost.drops)?;
+    Ok(out)
+}
+
+/// What kind of quantity a text is: `rate`, `dur` or `len`; None if it is none.
+#[pyfunction]
+pub(crate) fn quantity_kind(text: &str) -> Option<&'static str> {
+    if parse_rate(text).is_ok() {
+        Some("rate")
+    } else if parse_dur(text).is_ok() {
+        Some("dur")
+    } else if parse_len(text).is_ok() {
+        Some("len")
+    } else {
+        None
+    }
+}
+
+/// A quantity as a number: rates in bit/s, durations in seconds, sizes in bytes, lengths in packets (second value true) or bytes.
+#[pyfunction]
+pub(crate) fn quantity(kind: &str, text: &str) -> PyResult<(f64, bool)> {
+    let bad = |e: ParseError| PyValueError::new_err(e.to_string());
+    match kind {
+        "rate" => parse_rate(text).map(|r| (r.as_bps() as f64, false)).map_err(bad),
+        "dur" => parse_dur(text).map(|d| (d.as_secs_f64(), false)).map_err(bad),
+        "bytes" => parse_bytes(text).map(|b| (b.get() as f64, false)).map_err(bad),
+        "len" => match parse_len(text).map_err(bad)? {
+            Len::Packets(n) => Ok((n as f64, true)),
+            Len::Bytes(n) => Ok((n as f64, false)),
+        },
+        _ => Err(PyValueError::new_err(format!("unknown kind of quantity {kind:?}"))),
+    }
+}
+
+/// Every queue announced so far, as a JSON list: name, doc, schema.
+#[pyfunction]
+pub(crate) fn plugins() -> String {
+    let list = fairlane_scenario::plugins();
+    let list = list.into_iter().map(|(name, doc, schema)| serde_json::json!({ "name": name, "doc": doc, "schema": schema }));
+    Value::Array(list.collect()).to_string()
+}

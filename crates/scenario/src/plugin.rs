@@ -1,0 +1,232 @@
+//! Queue disciplines that are not built in, found by name like all others.
+//!
+//! A discipline of one's own is announced once to the process, as if it had been linked in: [`register`] for parameters that
+//! implement [`Discipline`], [`register_queue`] for anything else (the Python package). From then on every scenario may
+//! name it. Resolved scenarios hold what they found, so a later announcement of the same name does not change them.
+
+use crate::plugs::{DynQdisc, Listed};
+use crate::registry::QueueSpec;
+use fairlane_net::Site;
+use fairlane_queue::{Discipline, Nature, Problem};
+use fairlane_units::Time;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::marker::PhantomData;
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// Makes queues from tables of parameters.
+pub trait QueuePlugin: Send + Sync {
+    /// Whether these parameters make sense at this place.
+    fn check(&self, params: &Map<String, Value>, site: &Site<'_>) -> Result<(), Problem>;
+    /// The queue with these parameters, which have passed the check.
+    fn build(&self, params: &Map<String, Value>, site: &Site<'_>) -> Box<dyn DynQdisc>;
+    /// What it does that a plain FIFO does not.
+    fn nature(&self) -> Nature {
+        Nature::default()
+    }
+}
+
+/// A discipline that was announced.
+struct Entry {
+    name: String,
+    doc: String,
+    /// Never freed: the checks of scenario files hand it around as they do the schema of what is built in.
+    schema: &'static Value,
+    plugin: Arc<dyn QueuePlugin>,
+}
+
+static ENTRIES: RwLock<Vec<Arc<Entry>>> = RwLock::new(Vec::new());
+
+/// Why a discipline cannot be announced.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RegisterError {
+    /// A scenario could not name it.
+    #[error("`{0}` is not a name: use letters, digits, - and _")]
+    Name(String),
+    /// The name has an owner.
+    #[error("`{0}` is a queue of fairlane: choose another name")]
+    Taken(String),
+}
+
+/// Announces the discipline with parameters `P` as `name`.
+///
+/// The queue is built, checked and documented as a built-in one: presets apart, whatever can be said of `P` in a scenario
+/// file is checked with line and column.
+pub fn register<P>(name: &str) -> Result<(), RegisterError>
+where
+    P: Discipline + DeserializeOwned + JsonSchema + Default + 'static,
+{
+    let Listed { doc, schema, .. } = Listed::new::<P>("queue", "", &[]);
+    register_queue(name, &doc, schema, Arc::new(Typed::<P>(PhantomData)))
+}
+
+/// Announces a discipline: its name, one sentence, the JSON Schema of its parameters (an object; no references), its maker.
+/// A name announced before is taken over.
+pub fn register_queue(name: &str, doc: &str, schema: Value, plugin: Arc<dyn QueuePlugin>) -> Result<(), RegisterError> {
+    if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-') {
+        return Err(RegisterError::Name(name.to_owned()));
+    }
+    let built_in = QueueSpec::NAMES.iter().flat_map(|(n, a)| std::iter::once(n).chain(a.iter()));
+    if built_in.chain([&"plugin"]).any(|n| n.eq_ignore_ascii_case(name)) {
+        return Err(RegisterError::Taken(name.to_owned()));
+    }
+    let schema: &'static Value = Box::leak(Box::new(schema));
+    let entry = Arc::new(Entry { name: name.to_owned(), doc: doc.to_owned(), schema, plugin });
+    let mut all = ENTRIES.write().unwrap_or_else(PoisonError::into_inner);
+    all.retain(|e| e.name != name);
+    all.push(entry);
+    Ok(())
+}
+
+fn find(name: &str) -> Option<Arc<Entry>> {
+    let all = ENTRIES.read().unwrap_or_else(PoisonError::into_inner);
+    let exact = all.iter().find(|e| e.name == name);
+    exact.or_else(|| all.iter().find(|e| e.name.eq_ignore_ascii_case(name))).cloned()
+}
+
+/// The own spelling of a discipline's name, and the schema of its parameters.
+pub(crate) fn announced(name: &str) -> Option<(String, &'static Value)> {
+    find(name).map(|e| (e.name.clone(), e.schema))
+}
+
+/// Names of all disciplines announced.
+pub(crate) fn names() -> Vec<String> {
+    ENTRIES.read().unwrap_or_else(PoisonError::into_inner).iter().map(|e| e.name.clone()).collect()
+}
+
+/// Every discipline announced, as listings show it: name, sentence, schema.
+pub fn plugins() -> Vec<(String, String, Value)> {
+    let all = ENTRIES.read().unwrap_or_else(PoisonError::into_inner);
+    all.iter().map(|e| (e.name.clone(), e.doc.clone(), e.schema.clone())).collect()
+}
+
+struct Typed<P>(PhantomData<fn() -> P>);
+
+impl<P: Discipline + DeserializeOwned + Default> Typed<P> {
+    fn read(params: &Map<String, Value>) -> Result<P, Problem> {
+        serde_json::from_value(Value::Object(params.clone())).map_err(|e| Problem::new("", e.to_string()))
+    }
+}
+
+impl<P: Discipline + DeserializeOwned + Default> QueuePlugin for Typed<P> {
+    fn check(&self, params: &Map<String, Value>, site: &Site<'_>) -> Result<(), Problem> {
+        Self::read(params)?.check(site)
+    }
+    fn build(&self, params: &Map<String, Value>, site: &Site<'_>) -> Box<dyn DynQdisc> {
+        Box::new(Self::read(params).unwrap_or_default().build(site))
+    }
+    fn nature(&self) -> Nature {
+        P::default().nature()
+    }
+}
+
+/// The parameters of a discipline that is not built in.
+#[derive(Clone, Serialize)]
+pub struct PluginParams {
+    name: String,
+    params: Map<String, Value>,
+    #[serde(skip)]
+    entry: Option<Arc<Entry>>,
+}
+
+impl PluginParams {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+    pub(crate) fn build_any(&self, site: &Site<'_>) -> crate::registry::AnyQdisc {
+        match &self.entry {
+            Some(e) => crate::registry::AnyQdisc::Dyn(e.plugin.build(&self.params, site)),
+            // Never reached: the check refuses a name that nobody announced.
+            None => QueueSpec::default().build(site),
+        }
+    }
+    pub(crate) fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
+        match &self.entry {
+            Some(e) => e.plugin.check(&self.params, site).map_err(|p| p.within("params")),
+            None => Err(Problem::new("name", format!("no queue `{}` is loaded: name its file with --plugin", self.name))),
+        }
+    }
+    pub(crate) fn nature(&self) -> Nature {
+        self.entry.as_ref().map_or_else(Nature::default, |e| e.plugin.nature())
+    }
+}
+
+impl std::fmt::Debug for PluginParams {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PluginParams").field("name", &self.name).field("params", &self.params).finish_non_exhaustive()
+    }
+}
+
+impl PartialEq for PluginParams {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.name, &self.params) == (&other.name, &other.params)
+    }
+}
+
+impl<'de> Deserialize<'de> for PluginParams {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Written {
+            name: String,
+            #[serde(default)]
+            params: Map<String, Value>,
+        }
+        let Written { name, mut params } = Written::deserialize(d)?;
+        let entry = find(&name);
+        let declared = entry.as_ref().and_then(|e| e.schema.get("properties")).and_then(Value::as_object);
+        for (key, schema) in declared.into_iter().flatten() {
+            if let (None, Some(default)) = (params.get(key), schema.get("default")) {
+                params.insert(key.clone(), default.clone());
+            }
+        }
+        Ok(Self { name, params, entry })
+    }
+}
+
+impl JsonSchema for PluginParams {
+    fn schema_name() -> Cow<'static, str> {
+        "PluginParams".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A queue of the user's own, announced by a plug-in.",
+            "type": "object",
+            "properties": {
+                "name": { "type": "string", "description": "Its name." },
+                "params": { "description": "Its parameters, as the plug-in declares them." },
+            },
+            "required": ["name"],
+            "additionalProperties": false,
+        })
+    }
+}
+
+/// What went wrong inside a plug-in during a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The simulated time of the call.
+    pub time: Time,
+    /// What the plug-in says, with its traceback if it has one.
+    pub message: String,
+}
+
+thread_local! {
+    /// A run stays on one thread; its plug-ins may lie deep inside other queues.
+    static FAULT: RefCell<Option<Fault>> = const { RefCell::new(None) };
+}
+
+/// Ends the run of this thread: for plug-ins whose code failed. The first fault counts.
+pub fn fail(fault: Fault) {
+    FAULT.with_borrow_mut(|f| {
+        f.get_or_insert(fault);
+    });
+}
+
+pub(crate) fn take_fault() -> Option<Fault> {
+    FAULT.take()
+}

@@ -1,0 +1,136 @@
+//! Queues that are not built in: found by name, checked like the others, and able to end a run.
+
+use fairlane_net::{Backlog, QCx, QPkt, Qdisc, Site};
+use fairlane_queue::{Admit, Discipline, DropTail, Fifo, Limit, Nature, Problem};
+use fairlane_scenario::{
+    DynQdisc, Fault, Format, Options, Progress, QueuePlugin, RegisterError, Resolved, RunError, RunOutput, fail, register, register_queue,
+    resolve, run_all,
+};
+use fairlane_units::{Dur, Len, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Tail drop that keeps one packet less than its limit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct LessOneParams {
+    /// One more than what waits.
+    limit: Len,
+}
+
+impl Default for LessOneParams {
+    fn default() -> Self {
+        Self { limit: Len::Packets(50) }
+    }
+}
+
+impl Discipline for LessOneParams {
+    type Queue = Fifo<DropTail>;
+    fn check(&self, _: &Site<'_>) -> Result<(), Problem> {
+        if self.limit == Len::Packets(13) { Err(Problem::new("limit", "thirteen is unlucky")) } else { Ok(()) }
+    }
+    fn build(&self, _: &Site<'_>) -> Self::Queue {
+        Fifo::new(DropTail, Limit::new(self.limit, Admit::Under))
+    }
+}
+
+fn scenario(queue: &str) -> Result<Resolved, String> {
+    let text = format!(
+        "duration = \"5s\"\n[topology.dumbbell]\npairs = 2\naccess = {{ rate = \"100Mbit/s\", delay = \"1ms\" }}\n\
+         [topology.dumbbell.bottleneck]\nrate = \"10Mbit/s\"\ndelay = \"10ms\"\nqueue = {queue}\n\
+         [flows.f]\nfrom = \"s{{i}}\"\nto = \"d{{i}}\"\ncount = 2\ntcp = {{}}\n"
+    );
+    resolve(&text, "x.toml", Format::Toml, &[]).map_err(|e| e.to_string())
+}
+
+fn run(r: &Resolved) -> Result<RunOutput, RunError> {
+    run_all(r, &Options { seeds: vec![1], threads: 1, hop_probe: false }, &Progress::default()).map(|mut runs| runs.remove(0))
+}
+
+#[test]
+fn a_rust_queue_of_ones_own_is_used_by_name() {
+    register::<LessOneParams>("less_one").unwrap();
+    let own = scenario("{ less_one = { limit = \"30p\" } }").unwrap();
+    let built_in = scenario("{ droptail = { limit = \"30p\", admit = \"under\" } }").unwrap();
+    assert_eq!(run(&own).unwrap().fingerprint, run(&built_in).unwrap().fingerprint);
+    assert_eq!(Resolved::from_json(&own.to_json().to_string()).unwrap(), own);
+    // Its default is written out, its parameters are checked where they stand.
+    let v = scenario("\"Less_One\"").unwrap().to_json();
+    assert_eq!(v["topology"]["dumbbell"]["bottleneck"]["queue"]["plugin"], json!({"name": "less_one", "params": {"limit": "50p"}}));
+    let e = scenario("{ less_one = { limit = 30 } }").unwrap_err();
+    assert!(e.contains("30p") && e.contains("x.toml:8"), "{e}");
+    let e = scenario("{ less_one = { limt = \"30p\" } }").unwrap_err();
+    assert!(e.contains("did you mean `limit`"), "{e}");
+    assert!(scenario("{ less_one = { limit = \"13p\" } }").unwrap_err().contains("thirteen is unlucky"));
+    assert!(scenario("\"less_on\"").unwrap_err().contains("less_one"));
+    let e = scenario("{ plugin = { name = \"nobody\" } }").unwrap_err();
+    assert!(e.contains("no queue `nobody` is loaded"), "{e}");
+}
+
+#[test]
+fn names_are_checked() {
+    assert_eq!(register::<LessOneParams>("RED"), Err(RegisterError::Taken("RED".into())));
+    assert_eq!(register::<LessOneParams>("plugin"), Err(RegisterError::Taken("plugin".into())));
+    assert_eq!(register::<LessOneParams>("a b"), Err(RegisterError::Name("a b".into())));
+}
+
+/// A FIFO that gives up at its hundredth packet.
+#[derive(Clone, Debug, Default)]
+struct Weary {
+    seen: u32,
+    queue: VecDeque<QPkt>,
+    held: Backlog,
+}
+
+impl Qdisc for Weary {
+    fn enqueue(&mut self, p: QPkt, cx: &mut QCx<'_>) {
+        self.seen += 1;
+        if self.seen == 100 {
+            fail(Fault { time: cx.now, message: "too many packets".into() });
+        }
+        self.held.add(&p);
+        self.queue.push_back(p);
+    }
+    fn dequeue(&mut self, _: &mut QCx<'_>) -> Option<QPkt> {
+        let p = self.queue.pop_front()?;
+        self.held.sub(&p);
+        Some(p)
+    }
+    fn backlog(&self) -> Backlog {
+        self.held
+    }
+}
+
+struct Maker;
+
+impl QueuePlugin for Maker {
+    fn check(&self, _: &Map<String, Value>, _: &Site<'_>) -> Result<(), Problem> {
+        Ok(())
+    }
+    fn build(&self, _: &Map<String, Value>, _: &Site<'_>) -> Box<dyn DynQdisc> {
+        Box::new(Weary::default())
+    }
+    fn nature(&self) -> Nature {
+        Nature::default()
+    }
+}
+
+#[test]
+fn a_fault_ends_the_run_with_its_time() {
+    register_queue(
+        "weary",
+        "A FIFO that gives up.",
+        json!({"type": "object", "properties": {}, "additionalProperties": false}),
+        Arc::new(Maker),
+    )
+    .unwrap();
+    let e = run(&scenario("\"weary\"").unwrap()).unwrap_err();
+    let RunError::Plugin(fault) = &e else { panic!("{e}") };
+    assert!(fault.time > Time::ZERO && fault.time < Time::ZERO + Dur::from_secs(1), "{e}");
+    assert!(e.to_string().contains("too many packets") && e.to_string().contains("of simulated time"), "{e}");
+    // The thread is free for the next run.
+    assert!(run(&scenario("\"droptail\"").unwrap()).is_ok());
+}
