@@ -1,4 +1,4 @@
-"""The command line: `fairlane run | explain | schema | reproduce | bench | doctor`.
+"""The command line: `fairlane run | compare | tc | explain | schema | reproduce | bench | doctor`.
 
 Every failure is one message on stderr, nothing on stdout and exit code 2; Ctrl-C is 130; a closed pipe is silent.
 """

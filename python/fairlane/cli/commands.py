@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
-from ..errors import FairlaneError
+from . import queues as about_queues
 from .output import emit, emit_json, progress_bar, render, step_bar
+from .queues import assignments
 
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 
@@ -26,16 +27,6 @@ def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
 def cli() -> None:
     """A packet-level laboratory for TCP, UDP and the queues they share."""
-
-
-def _sets(pairs: tuple[str, ...]) -> list[tuple[str, str]]:
-    out = []
-    for pair in pairs:
-        path, sign, value = pair.partition("=")
-        if not sign or not path.strip():
-            raise FairlaneError(f"cannot read --set {pair!r}: write path=value, such as links.bottleneck.rate=5Mbit/s")
-        out.append((path.strip(), value.strip()))
-    return out
 
 
 @cli.command()
@@ -64,7 +55,7 @@ def run(
     """Run the scenario FILE (TOML or JSON) and show what came of it."""
     from ..result import parse_seeds, resolve, run_resolved
 
-    changes = _sets(sets)
+    changes = assignments(sets)
     chosen = None if seeds is None else parse_seeds(seeds)
     if out is not None:
         from ..folder import check_free
@@ -131,9 +122,9 @@ def explain(name: str | None, as_json: bool) -> None:
 
 
 @cli.command()
-@click.argument("which", type=click.Choice(["scenario", "run", "bench"]), default="scenario")
+@click.argument("which", type=click.Choice(["scenario", "run", "bench", "compare"]), default="scenario")
 def schema(which: str) -> None:
-    """Print the JSON Schema of scenario files, or of the documents that run --json and bench --json print."""
+    """Print the JSON Schema of scenario files, or of the documents that the commands print with --json."""
     from ..document import json_schema
 
     emit_json(json_schema(which))
@@ -212,3 +203,6 @@ def doctor(as_json: bool) -> int:
         mark = {True: "ok", False: "FAILS", None: "-"}
         emit("\n".join(f"{mark[r['ok']]:<6}{r['check']:<14}{r['detail']}" for r in rows))
     return 0 if healthy else 1
+
+
+cli.add_command(about_queues.compare)

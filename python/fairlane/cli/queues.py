@@ -1,0 +1,154 @@
+"""The commands about queues: `compare` and `tc`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import FairlaneError
+from .output import emit, emit_json, render, step_bar
+
+if TYPE_CHECKING:
+    from ..comparison import Comparison
+
+DEFAULT_QUEUES = "droptail{limit=100p},red,codel,fq_codel"
+
+
+def assignments(pairs: tuple[str, ...]) -> list[tuple[str, str]]:
+    """The paths and values of `--set`."""
+    out = []
+    for pair in pairs:
+        path, sign, value = pair.partition("=")
+        if not sign or not path.strip():
+            raise FairlaneError(f"cannot read --set {pair!r}: write path=value, such as links.bottleneck.rate=5Mbit/s")
+        out.append((path.strip(), value.strip()))
+    return out
+
+
+@click.command()
+@click.option(
+    "--queues", "queues", multiple=True, metavar="LIST", default=(DEFAULT_QUEUES,), show_default=True,
+    help="Such as red,codel{target=10ms},red:ns2 (name, preset after a colon, parameters in braces), or all.",
+)  # fmt: skip
+@click.option("--scenario", metavar="FILE", help="Compare on this scenario instead of TCP beside UDP on a dumbbell.")
+@click.option("--link", metavar="NAME", help="The link whose queue is replaced (default: bottleneck, or the only one).")
+@click.option("--flows", type=click.IntRange(0, 10_000), metavar="N", help="TCP flows of the dumbbell (default: 5).")
+@click.option("--udp", metavar="RATE", help='Rate of its UDP stream, or "none" (default: 5Mbit/s, half of the bottleneck).')
+@click.option("--duration", metavar="TIME", help="Simulated time of each run (default: 60s, or the scenario's).")
+@click.option("--limit", metavar="LEN", help="Buffer of the queues that have a limit and are not given one, such as 100p.")
+@click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change any value, such as links.bottleneck.rate=5Mbit/s.")
+@click.option("--seeds", metavar="LIST", default="1..10", show_default=True, help="Replications: 1..10 or 1,2,3.")
+@click.option("--threads", type=click.IntRange(0, 4096), default=0, help="Runs at once (default: one a core).")
+@click.option("--page", "page", metavar="FILE.html", help="Write one page with all pictures and tables; it opens offline.")
+@click.option("--plot", "plots", multiple=True, metavar="NAME.svg", help="Draw ellipses.svg, queue.png, jain.pdf: the name says what.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
+def compare(
+    queues: tuple[str, ...],
+    scenario: str | None,
+    link: str | None,
+    flows: int | None,
+    udp: str | None,
+    duration: str | None,
+    limit: str | None,
+    sets: tuple[str, ...],
+    seeds: str,
+    threads: int,
+    page: str | None,
+    plots: tuple[str, ...],
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Run the same scenario under several queues and show what sets them apart.
+
+    Without --scenario: five TCP flows (NewReno) beside a UDP stream at half the rate of their common link, 10 Mbit/s and 20 ms.
+    """
+    from ..comparison import compare as run
+    from ..comparison import mixed
+    from ..report.compare import PICTURES
+
+    targets = [_target(p, PICTURES) for p in plots]
+    html = None if page is None else _page(page)
+    changes = assignments(sets) + ([("duration", duration)] if duration is not None else [])
+    if scenario is not None and (flows is not None or udp is not None):
+        raise FairlaneError("--flows and --udp belong to the built-in dumbbell: with --scenario use --set, such as --set flows.tcp.count=9")
+    source = scenario if scenario is not None else mixed(**{k: v for k, v in (("flows", flows), ("udp", udp)) if v is not None})
+    if scenario is None and duration is not None and not any(path == "warmup" for path, _ in changes):
+        changes.append(("warmup", _sixth(source, changes)))
+    with step_bar("comparing", quiet=quiet) as progress:
+        done = run(queues, source, link=link, seeds=seeds, sets=changes, limit=limit, threads=threads, progress=progress)
+    document = done.document() if as_json else None
+    _write(done, targets, html)
+    if document is not None:
+        emit_json(document)
+    elif not quiet:
+        emit(render(*report(done)))
+
+
+def _sixth(source: Any, changes: list[tuple[str, str]]) -> str:
+    """A warm-up of a sixth of the duration, as in the built-in scenario."""
+    from .._format import seconds
+    from ..result import resolve
+
+    resolved = resolve(source, [*changes, ("warmup", "0s")])
+    return f"{round(seconds(resolved['duration']) * 1e6 / 6)}us"
+
+
+def _target(path: str, known: tuple[str, ...]) -> Path:
+    from ..errors import suggest
+    from ..plot import check_path
+
+    target = check_path(path)
+    if target.stem not in known:
+        raise suggest(target.stem, list(known), "picture of a comparison")
+    return target
+
+
+def _page(path: str) -> Path:
+    target = Path(path)
+    if target.suffix.lower() not in (".html", ".htm"):
+        raise FairlaneError(f"cannot write a page as {path}: the name must end in .html")
+    if not target.absolute().parent.is_dir():
+        raise FairlaneError(f"cannot write {path}: the folder {target.parent} does not exist")
+    return target
+
+
+def _write(done: Comparison, pictures: list[Path], html: Path | None) -> None:
+    from ..folder import save_bytes
+    from ..plot import save_figure
+
+    drawn = [(done.plot(path.stem), path) for path in pictures]
+    text = done.page() if html is not None else ""
+    for figure, path in drawn:
+        save_figure(figure, path)
+    if html is not None:
+        save_bytes(html, text.encode("utf-8"))
+
+
+def report(c: Comparison) -> list[Any]:
+    """What to print: the link, then each group of flows, then warnings."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from ..report.compare import group_table, link_table
+
+    def table(title: str, heads: list[str], rows: list[list[str]]) -> Table:
+        out = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="bold")
+        for i, head in enumerate(heads):
+            out.add_column(head, justify="right" if i else "left", no_wrap=not i)
+        for row in rows:
+            out.add_row(*(Text(x) for x in row))
+        return out
+
+    scenario = c.queues[0].result.scenario
+    runs = f"{len(c.seeds)} runs each, means with 95 % intervals" if len(c.seeds) > 1 else f"seed {c.seeds[0]}"
+    parts: list[Any] = [Text(f"{scenario.get('name') or 'comparison'}: {scenario['duration']}, {runs}"), Text("")]
+    parts += [table(f"link {c.link}, all flows", *link_table(c)), Text("")]
+    for group in c.groups():
+        count = c.queues[0].flows(group)["flow"].n_unique()
+        title = f"{group}: {count} flows, sum of the goodputs, mean of the rest" if count > 1 else group
+        parts += [table(title, *group_table(c, group)), Text("")]
+    parts += [Text(f"warning: {w}") for w in c.warnings]
+    return parts
