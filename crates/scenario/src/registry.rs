@@ -18,6 +18,7 @@ queues! {
         "randomdrop" ["RandomDrop", "random_drop"] => RandomDrop: q::RandomDropParams;
         "management" ["Management", "Queue/Management"] => Management: q::ManagementParams;
         "codel" ["CoDel", "CoDelQueueDisc"] => Codel: q::CodelParams;
+        "pie" ["PIE", "PieQueueDisc"] => Pie: q::PieParams;
     }
 }
 

@@ -5,6 +5,7 @@ pub(crate) mod codel;
 pub(crate) mod droptail;
 pub(crate) mod headdrop;
 pub(crate) mod management;
+pub(crate) mod pie;
 pub(crate) mod randomdrop;
 pub(crate) mod red;
 #[cfg(test)]
