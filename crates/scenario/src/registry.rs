@@ -13,12 +13,14 @@ queues! {
         "red" ["RED"] => Red: q::RedParams;
     }
     boxed {
-        "ared" ["ARED", "adaptive_red", "RED/Adaptive"] => Ared: q::AredParams;
+        "ared" ["ARED", "adaptive_red"] => Ared: q::AredParams;
         "headdrop" ["HeadDrop", "pfifo_head_drop", "drop_front", "dropfront"] => HeadDrop: q::HeadDropParams;
         "randomdrop" ["RandomDrop", "random_drop"] => RandomDrop: q::RandomDropParams;
         "management" ["Management", "Queue/Management"] => Management: q::ManagementParams;
         "codel" ["CoDel", "CoDelQueueDisc"] => Codel: q::CodelParams;
         "pie" ["PIE", "PieQueueDisc"] => Pie: q::PieParams;
+        "drr" ["DRR"] => Drr: q::DrrParams;
+        "sfq" ["SFQ"] => Sfq: q::SfqParams;
     }
 }
 

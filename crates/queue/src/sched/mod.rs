@@ -1,3 +1,31 @@
 //! Schedulers: who stores packets and says which leaves next.
 
+pub(crate) mod drr;
 pub(crate) mod fifo;
+mod hash;
+mod lists;
+mod rounds;
+pub(crate) mod sfq;
+
+pub use hash::HashBy;
+pub use rounds::DropFrom;
+
+/// What several schedulers ask of their parameters.
+pub(crate) mod check {
+    use crate::discipline::Problem;
+    use fairlane_units::Len;
+
+    /// Refuses a limit that lets nothing through.
+    pub(crate) fn holds(field: &str, limit: Option<Len>) -> Result<(), Problem> {
+        match limit {
+            Some(none @ (Len::Packets(0) | Len::Bytes(0))) => {
+                Err(Problem::new(field, format!("{none} holds nothing: write at least \"1p\"")))
+            }
+            _ => Ok(()),
+        }
+    }
+    /// Refuses zero.
+    pub(crate) fn some(field: &str, n: u64) -> Result<(), Problem> {
+        if n == 0 { Err(Problem::new(field, "must be more than nothing")) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,193 @@
+//! DRR, deficit round robin: queues take turns, and each turn is worth the same number of bytes.
+
+use super::check;
+use super::hash::{FlowMap, HashBy};
+use super::rounds::{DropFrom, Longest, Rounds, Turn};
+use crate::discipline::{Discipline, Preset, Problem};
+use crate::limit::{Admit, Limit};
+use fairlane_net::{Backlog, QCx, QPkt, Qdisc, Site};
+use fairlane_units::{Bytes, Len};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// DRR: flows take turns, and what a turn's quantum of bytes does not cover is carried over to the next (Shreedhar and Varghese 1996).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DrrParams {
+    /// What all queues hold together; the packet in transmission is not counted (ns-2's blimit_).
+    pub limit: Len,
+    /// Bytes a queue may send in its turn (section 3). A packet's cost is constant if no packet is longer; shorter quanta need several rounds for a packet.
+    #[schemars(extend("x-min" = "1B", "x-max" = "1MiB"))]
+    pub quantum: Bytes,
+    /// Number of queues that flows are hashed into (section 3). Unset: a queue for each.
+    #[schemars(range(min = 1, max = 1_048_576))]
+    pub buckets: Option<u32>,
+    /// What packets of one queue have in common.
+    pub hash: HashBy,
+    /// Salt of the hash. Unset: drawn from the random stream of the queue.
+    pub salt: Option<u64>,
+    /// Which packet of the longest queue, in bytes, makes room in a full buffer (buffer stealing, section 3).
+    pub drop: DropFrom,
+}
+
+impl Default for DrrParams {
+    fn default() -> Self {
+        Self { limit: Len::Packets(1000), quantum: Bytes(1500), buckets: None, hash: HashBy::Flow, salt: None, drop: DropFrom::Tail }
+    }
+}
+
+impl Discipline for DrrParams {
+    type Queue = Drr;
+
+    const PRESETS: &'static [Preset] = &[Preset {
+        name: "ns2",
+        doc: "Queue/DRR of ns-2.35: 25000 bytes, 10 buckets by source address, a quantum of 250 bytes, drops from the head of the longest queue.",
+        values: r#"{"limit": "25000B", "quantum": "250B", "buckets": 10, "hash": "ns2_source", "drop": "head"}"#,
+    }];
+
+    fn check(&self, _: &Site<'_>) -> Result<(), Problem> {
+        check::holds("limit", Some(self.limit))?;
+        check::some("quantum", self.quantum.get())?;
+        check::some("buckets", self.buckets.map_or(1, u64::from))
+    }
+
+    fn build(&self, site: &Site<'_>) -> Drr {
+        Drr {
+            map: FlowMap::new(self.hash, self.buckets, self.salt, site),
+            rounds: Rounds::new(self.buckets.unwrap_or(0) as usize, Turn::Deficit(self.quantum.get().min(u64::from(u32::MAX)) as i64)),
+            limit: Limit::new(self.limit, Admit::Fits),
+            drop: self.drop,
+        }
+    }
+}
+
+/// The queues of DRR.
+#[derive(Clone, Debug)]
+pub struct Drr {
+    map: FlowMap,
+    rounds: Rounds,
+    limit: Limit,
+    drop: DropFrom,
+}
+
+impl Qdisc for Drr {
+    #[inline]
+    fn enqueue(&mut self, p: QPkt, cx: &mut QCx<'_>) {
+        let i = self.map.queue(&p, cx.rng);
+        self.rounds.push(i, p);
+        self.rounds.keep_limit(self.limit, &p, Longest::Bytes, self.drop, cx);
+    }
+
+    #[inline]
+    fn dequeue(&mut self, _: &mut QCx<'_>) -> Option<QPkt> {
+        self.rounds.pop()
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.rounds.held()
+    }
+
+    fn head(&self) -> Option<&QPkt> {
+        self.rounds.head()
+    }
+
+    fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("queues", self.rounds.active() as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sched::hash::tests::{link, pkt};
+    use fairlane_engine::Stream;
+    use fairlane_net::Why;
+    use fairlane_units::Time;
+
+    fn with<R>(f: impl FnOnce(&mut QCx<'_>) -> R) -> (R, Vec<(u32, Why)>) {
+        let (mut rng, mut drops) = (Stream::new(1, "port", "drr", "aqm"), vec![]);
+        let mut cx = QCx { now: Time::ZERO, rng: &mut rng, drops: &mut drops, marks: 0 };
+        let r = f(&mut cx);
+        (r, drops.into_iter().map(|(p, why)| (p.id.0, why)).collect())
+    }
+
+    /// Shreedhar and Varghese 1996, theorem 2 and lemma 2: over any interval in which flows i and j stay backlogged, their
+    /// service differs by less than three times the longest packet if the quantum is that long: quantum + 2 Max in general.
+    #[test]
+    fn service_of_backlogged_flows_differs_by_less_than_quantum_and_two_packets() {
+        for (seed, quantum) in [(1, 1500), (2, 1500), (3, 4000), (4, 700)] {
+            let mut rng = Stream::new(seed, "test", "drr", "lens");
+            let p = DrrParams { quantum: Bytes(quantum), limit: Len::Packets(100_000), ..DrrParams::default() };
+            let mut q = p.build(&link().into());
+            let lens: Vec<u32> = (0..4).flat_map(|flow| std::iter::repeat_n([100, 400, 900, 1500][flow], 3000)).collect();
+            // Flow k sends packets of up to its own maximum, and more of them the shorter they are, so that none runs dry.
+            with(|cx| {
+                for (id, &max) in lens.iter().enumerate() {
+                    let flow = id as u32 / 3000;
+                    for _ in 0..1500 / max {
+                        q.enqueue(pkt(id as u32, flow, 40 + rng.below(u64::from(max) - 39) as u32), cx);
+                    }
+                }
+            });
+            let bound = (quantum + 2 * 1500) as i64;
+            let mut served = [0_i64; 4];
+            // Largest and smallest difference so far: their distance is the worst over any interval.
+            let mut range = [[(0_i64, 0_i64); 4]; 4];
+            for _ in 0..8000 {
+                let (Some(out), _) = with(|cx| q.dequeue(cx)) else { break };
+                served[out.flow.0 as usize] += i64::from(out.len);
+                for i in 0..4 {
+                    for j in 0..i {
+                        let (d, r) = (served[i] - served[j], &mut range[i][j]);
+                        *r = (r.0.min(d), r.1.max(d));
+                        assert!(r.1 - r.0 < bound, "flows {i} and {j}: {r:?}");
+                    }
+                }
+            }
+            assert!(served.iter().sum::<i64>() > 1_000_000, "{served:?}");
+        }
+    }
+
+    /// One packet in a round, whatever the lengths, would give a flow of long packets fifteen times the bytes: DRR does not.
+    #[test]
+    fn long_packets_bring_no_more_bytes() {
+        let mut q = DrrParams { limit: Len::Packets(100_000), ..DrrParams::default() }.build(&link().into());
+        with(|cx| (0..20_000).for_each(|id| q.enqueue(pkt(id, id % 2, [1500, 100][id as usize % 2]), cx)));
+        let mut bytes = [0_u32; 2];
+        for _ in 0..8000 {
+            if let (Some(p), _) = with(|cx| q.dequeue(cx)) {
+                bytes[p.flow.0 as usize] += p.len;
+            }
+        }
+        assert!(bytes[0].abs_diff(bytes[1]) <= 1500, "{bytes:?}");
+    }
+
+    /// The buffer is taken from the flow that holds most bytes, not most packets, at the end asked for.
+    #[test]
+    fn a_full_buffer_takes_from_the_longest_in_bytes() {
+        for (drop, victim) in [(DropFrom::Tail, 3), (DropFrom::Head, 0)] {
+            let mut q = DrrParams { limit: Len::Bytes(8000), drop, ..DrrParams::default() }.build(&link().into());
+            let ((), drops) = with(|cx| {
+                (0..4).for_each(|id| q.enqueue(pkt(id, 0, 1500), cx));
+                (4..24).for_each(|id| q.enqueue(pkt(id, 1, 100), cx));
+                q.enqueue(pkt(24, 2, 40), cx);
+            });
+            assert_eq!(drops, [(victim, Why::Evicted)]);
+            let (left, _) = with(|cx| std::iter::from_fn(|| q.dequeue(cx)).map(|p| p.id.0).filter(|&id| id < 4).collect::<Vec<_>>());
+            assert_eq!(left.len(), 3);
+            assert!(!left.contains(&victim));
+        }
+    }
+
+    /// Quanta far shorter than a packet need more rounds and give the same shares.
+    #[test]
+    fn a_small_quantum_still_serves() {
+        let mut q = DrrParams { quantum: Bytes(1), ..DrrParams::default() }.build(&link().into());
+        let (order, _) = with(|cx| {
+            (0..4).for_each(|id| q.enqueue(pkt(id, id % 2, [1000, 100][id as usize % 2]), cx));
+            std::iter::from_fn(|| q.dequeue(cx)).map(|p| p.id.0).collect::<Vec<_>>()
+        });
+        assert_eq!(order, [1, 3, 0, 2]);
+    }
+}

@@ -1,0 +1,67 @@
+//! Fair schedulers through the conformance suite, with random parameters and loads.
+
+use fairlane_net::{Backlog, LinkInfo, Qdisc};
+use fairlane_queue::{Discipline, DropFrom, DrrParams, HashBy, SfqParams};
+use fairlane_testkit::conformance::{Load, Outcome, Rules, check};
+use fairlane_units::{Bytes, Dur, Len, Rate};
+use proptest::prelude::*;
+
+const PACKETS: usize = 2500;
+
+fn link() -> LinkInfo {
+    LinkInfo { rate: Rate::from_mbps(10), delay: Dur::from_ms(20) }
+}
+
+fn most(limit: Len) -> Backlog {
+    match limit {
+        Len::Packets(n) => Backlog { pkts: n as u32, bytes: u64::MAX },
+        Len::Bytes(n) => Backlog { pkts: u32::MAX, bytes: n },
+    }
+}
+
+fn limits() -> impl Strategy<Value = Len> {
+    prop_oneof![(2_u64..80).prop_map(Len::Packets), (40_u64..80_000).prop_map(Len::Bytes)]
+}
+
+fn hashes() -> impl Strategy<Value = HashBy> {
+    use HashBy::{Destination, Flow, Ns2Source, Ns2Sum, Pair, Source};
+    proptest::sample::select(vec![Flow, Source, Destination, Pair, Ns2Source, Ns2Sum])
+}
+
+fn ends() -> impl Strategy<Value = DropFrom> {
+    prop_oneof![Just(DropFrom::Tail), Just(DropFrom::Head)]
+}
+
+fn run<Q: Qdisc + Clone>(q: &Q, seed: u64, us: u64, rules: &Rules) -> Result<Outcome, TestCaseError> {
+    let load = Load { packets: PACKETS, flows: 12, lens: &[40, 576, 1000, 1540], ect: 0.5, mean_gap: Dur::from_us(us) };
+    let out = check(q, link(), &load.draw(seed), rules).map_err(TestCaseError::fail)?;
+    prop_assert_eq!(out.sent.len() + out.dropped.len(), PACKETS);
+    Ok(out)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn drr(
+        seed: u64, us in 200_u64..1500, limit in limits(), quantum in 1_u64..4000, buckets in proptest::option::of(1_u32..40),
+        hash in hashes(), salt: Option<u64>, drop in ends(),
+    ) {
+        let p = DrrParams { limit, quantum: Bytes(quantum), buckets, hash, salt, drop };
+        prop_assert_eq!(p.check(&link().into()), Ok(()));
+        run(&p.build(&link().into()), seed, us, &Rules { most: most(limit), marks: false, ..Rules::default() })?;
+    }
+
+    #[test]
+    fn sfq(
+        seed: u64, us in 200_u64..1500, limit in limits(), buckets in 1_u32..40, hash in hashes(), salt: Option<u64>,
+        perturb in proptest::option::of(1_u64..2000), quantum in proptest::option::of(1_u64..4000), depth in proptest::option::of(limits()),
+        drop in ends(), refuse: bool,
+    ) {
+        let (perturb, quantum) = (perturb.map(Dur::from_ms), quantum.map(Bytes));
+        let refuse = refuse && matches!(limit, Len::Packets(_));
+        let p = SfqParams { limit, buckets, hash, salt, perturb, quantum, depth, drop, refuse };
+        prop_assert_eq!(p.check(&link().into()), Ok(()));
+        run(&p.build(&link().into()), seed, us, &Rules { most: most(limit), marks: false, ..Rules::default() })?;
+    }
+}
