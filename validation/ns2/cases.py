@@ -1,47 +1,15 @@
-"""The cases that are compared: families C1, C2 and C5, each a scenario file with a few changes."""
+"""The cases that are compared: the families C1, C2 and C5 for TCP, and those of `queue_cases`; each a scenario file with a few changes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 
-SCENARIOS = Path(__file__).parent / "scenarios"
+from . import queue_cases
+from .case import Case
 
 VARIANTS = {"Tahoe": "tahoe", "Reno": "reno", "Newreno": "newreno", "Sack1": "sack"}
 """ns-2's name of each TCP variant and ours."""
-
-
-@dataclass(frozen=True)
-class Case:
-    """One scenario to run on both sides."""
-
-    name: str
-    """as in the stored reference tables"""
-    family: str
-    file: str
-    watch: str
-    """link whose queue is compared"""
-    sets: tuple[tuple[str, str], ...] = ()
-    """changes to the file, as `--set path=value`"""
-    seeds: tuple[int, ...] = (1,)
-    """seeds of our runs"""
-    peer_runs: tuple[tuple[int, float], ...] = ((0, 0.0),)
-    """seed (0 is the built-in one) and clock reading at the start, of each run of ns-2"""
-    explained: tuple[tuple[str, float], ...] = ()
-    """measures that exact ties or locked phases decide (docs/validation/ns2.md), and how many bounds they may differ by"""
-    quick: bool = False
-    """whether it is among the cases of `--quick`"""
-    standard: bool = True
-    """whether it runs without `--all`"""
-    sawtooth: bool = False
-    """whether period and peak of the window are compared"""
-
-    @property
-    def path(self) -> Path:
-        """The scenario file."""
-        return SCENARIOS / self.file
 
 
 def _cc(variant: str) -> tuple[str, str]:
@@ -137,7 +105,7 @@ def _star(limit: int, queue: str, mix: str, variant: str, window: int, n: int) -
 
 def catalogue() -> list[Case]:
     """All cases."""
-    return [*_c1(), *_c2(), *_c5()]
+    return [*_c1(), *_c2(), *_c5(), *queue_cases.catalogue()]
 
 
 def select(names: list[str], *, quick: bool = False, everything: bool = False) -> list[Case]:

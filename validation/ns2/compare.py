@@ -7,8 +7,8 @@ from typing import Any
 
 from fairlane.stats import CONFIDENCE, Interval, interval, t_quantile
 
-from .cases import Case
-from .measures import MEASURES, Measure, Values
+from .case import Case
+from .measures import BY_NAME, TABLES, Measure, Values
 from .reference import Stored
 
 
@@ -77,7 +77,8 @@ def _within_spread(value: float, ours: Interval) -> bool:
 
 def from_runs(case: Case, peer: list[Values], ours: list[Values]) -> list[Row]:
     """Compares runs of both sides."""
-    return _rows(case, {m.name: interval([v[m.name] for v in peer if m.name in v]) for m in MEASURES}, ours)
+    names = {name for values in peer for name in values}
+    return _rows(case, {name: interval([v[name] for v in peer if name in v]) for name in names}, ours)
 
 
 def from_stored(case: Case, peer: Stored, ours: list[Values]) -> list[Row]:
@@ -95,7 +96,10 @@ def _as_interval(mean: float, sd: float | None, runs: int) -> Interval:
 def _rows(case: Case, peer: dict[str, Interval], ours: list[Values]) -> list[Row]:
     name, explained = f"{case.family}/{case.name}", dict(case.explained)
     rows = []
-    for measure in MEASURES:
+    for measure in TABLES[case.bounds]:
+        if measure.name == "share":
+            rows += _share(name, peer, ours, explained.get("share", 1.0))
+            continue
         other = peer.get(measure.name)
         mine = interval([v[measure.name] for v in ours if measure.name in v])
         if other is not None and other.mean is not None and mine.mean is not None:
@@ -106,3 +110,13 @@ def _rows(case: Case, peer: dict[str, Interval], ours: list[Values]) -> list[Row
         elif measure.name in ("period", "peak") and other is not None and other.mean is not None:
             rows.append(Row(name, measure, other, interval([]), "DIFFERS"))
     return rows
+
+
+def _share(case: str, peer: dict[str, Interval], ours: list[Values], allowance: float) -> list[Row]:
+    """The flow whose share differs most: one row, or none where shares are not known."""
+    rows = []
+    for name in (name for name in peer if name.startswith("share.")):
+        mine = interval([v[name] for v in ours])
+        if mine.mean is not None:
+            rows.append(judge(case, BY_NAME["share"], peer[name], mine, allowance))
+    return [max(rows, key=lambda row: (row.failed, abs(row.difference)))] if rows else []

@@ -42,9 +42,42 @@ MEASURES = (
 )
 """Absolute bounds beside relative ones keep a handful of packets from being judged by a percentage of nothing."""
 
-BY_NAME = {measure.name: measure for measure in MEASURES}
+QUEUE_MEASURES = (
+    Measure("utilisation", "%", "wire bytes whose transmission began on the watched link / its capacity", None, 1.0),
+    Measure("goodput", "Mbit/s", "payload delivered, each byte once, all flows"),
+    Measure("queue_mean", "packets", "time average of the packets waiting, without the one in transmission", 0.10, 0.05),
+    Measure("drops", "packets", "data packets lost at all queues of the path", 0.15, 2.0),
+    Measure("jain", "", "Jain's index of the goodputs of the TCP flows", None, 0.03),
+    Measure("share", "%", "goodput of a flow / capacity; the flow that differs most", None, 5.0),
+    Measure("queue_std", "packets", "standard deviation of the queue over time"),
+    Measure("loss", "%", "data packets lost / data packets sent"),
+    Measure("retransmits", "packets", "data packets sent again"),
+    Measure("timeouts", "count", "expirations of the retransmission timer with data outstanding"),
+    Measure("wait", "ms", "mean waiting time at the watched link"),
+)
+"""What is compared of queues other than DropTail and RED: the discipline is in question, not TCP."""
+
+TABLES = {"tcp": MEASURES, "queue": QUEUE_MEASURES}
+"""Measures by `Case.bounds`."""
+
+BY_NAME = {measure.name: measure for measure in (*QUEUE_MEASURES, *MEASURES)}
 
 Values = dict[str, float]
+"""Of one run, by name; the share of flow k is `share.k`."""
+
+
+def jain(rates: list[float]) -> float:
+    """Jain's fairness index: 1 for equal rates, 1/n if one of n has all."""
+    squares = sum(rate * rate for rate in rates)
+    return sum(rates) ** 2 / (len(rates) * squares) if squares > 0.0 else 1.0
+
+
+def with_shares(out: Values, rates: list[float], capacity: float, tcp: list[bool]) -> Values:
+    """Adds Jain's index of the TCP flows and the share of each flow. `rates` and `capacity` are in the same unit."""
+    responsive = [rate for rate, is_tcp in zip(rates, tcp, strict=True) if is_tcp]
+    if responsive:
+        out["jain"] = jain(responsive)
+    return out | {f"share.{k}": 100.0 * rate / capacity for k, rate in enumerate(rates)}
 
 
 def sawtooth(times: list[float], windows: list[float], begin: float = 20.0) -> tuple[float, float] | None:

@@ -48,6 +48,8 @@ class Flow:
     """``bulk`` or ``cbr``"""
     app: dict[str, Any] = field(default_factory=dict)
     """parameters of the application"""
+    dscp: int = 0
+    """traffic class"""
 
 
 @dataclass
@@ -123,6 +125,7 @@ def read(resolved: str | dict[str, Any]) -> Network:
                 params=group[transport],
                 application=application,
                 app=app,
+                dscp=int(entry.get("class") or 0),
             )
         )
     return Network(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from .cases import Case
-from .measures import Values, sawtooth
+from .case import Case
+from .measures import Values, sawtooth, with_shares
 from .network import Network, read
 
 
@@ -27,6 +28,12 @@ def resolve(case: Case) -> tuple[str, Network]:
     text = case.path.read_text(encoding="utf-8")
     resolved = core().resolve(text, case.path.name, "toml", list(case.sets))
     return resolved, read(resolved)
+
+
+def network_of(case: Case, seed: int) -> Network:
+    """The network of one run of ns-2: with random starts, that of our run with the same seed."""
+    sets = (*case.sets, ("seed", str(seed))) if case.random_starts else case.sets
+    return resolve(replace(case, sets=sets))[1]
 
 
 def run(case: Case, resolved: str, network: Network, threads: int = 1) -> list[Values]:
@@ -62,4 +69,6 @@ def _values(case: Case, network: Network, run: Any) -> Values:
         found = sawtooth([float(t) for t in series["time"]], [float(w) / mss for w in series["cwnd"]])
         if found is not None:
             out["period"], out["peak"] = found
-    return out
+    rates = [float(rate) for rate in flows["goodput"]]
+    capacity = next(link.rate for link in network.links if link.name == case.watch)
+    return with_shares(out, rates, capacity, [flow.transport == "tcp" for flow in network.flows])

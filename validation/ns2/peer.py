@@ -5,12 +5,13 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from . import tcl, trace
-from .cases import Case
-from .measures import Values, sawtooth
+from .case import Case
+from .measures import Values, sawtooth, with_shares
 from .network import Network
 from .units import octets
 
@@ -40,12 +41,18 @@ def run(network: Network, watch: str, seed: int, *, windows: bool = False, origi
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "scenario.tcl"
         path.write_text(tcl.script(network, watch, seed, windows=windows, origin=origin), encoding="ascii")
-        with subprocess.Popen(
-            [executable(), str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1 << 20, cwd=folder
-        ) as process:
-            assert process.stdout is not None and process.stderr is not None
+        # ns-2's DRR reports colliding flows at every packet, more than a pipe holds.
+        with (
+            tempfile.TemporaryFile("w+") as errors,
+            subprocess.Popen(
+                [executable(), str(path)], stdout=subprocess.PIPE, stderr=errors, text=True, bufsize=1 << 20, cwd=folder
+            ) as process,
+        ):
+            assert process.stdout is not None
             measured = trace.read(process.stdout, network.duration, watched, origin)
-            error = process.stderr.read()
+            process.wait()
+            errors.seek(0)
+            error = errors.read(2000)
     if not measured.complete or process.returncode != 0:
         raise PeerFailed(error.strip() or f"ns stopped with code {process.returncode} before the end of the run")
     return measured
@@ -54,11 +61,12 @@ def run(network: Network, watch: str, seed: int, *, windows: bool = False, origi
 def values(network: Network, watch: str, measured: trace.Measured) -> Values:
     """The measured quantities of one run."""
     link, watched = tcl.watched_link(network, watch), measured.queue
-    goodput = 0.0
+    delivered = []
     for k, flow in enumerate(network.flows):
         sums = measured.flows.get(k, trace.FlowSums())
         # The sender's highest acknowledgment counts packets from the SYN, number 0: just the data packets delivered.
-        goodput += sums.ack * octets(flow.params["mss"]) if flow.transport == "tcp" else sums.octets
+        delivered.append(sums.ack * octets(flow.params["mss"]) if flow.transport == "tcp" else sums.octets)
+    goodput = float(sum(delivered))
     flows = measured.flows.values()
     drops = sum(flow.drops for flow in flows)
     out = {
@@ -74,7 +82,8 @@ def values(network: Network, watch: str, measured: trace.Measured) -> Values:
     }
     if all(flow.transport == "udp" for flow in network.flows):
         del out["retransmits"], out["timeouts"]
-    return out
+    rates = [8.0 * octets / network.duration for octets in delivered]
+    return with_shares(out, rates, link.rate, [flow.transport == "tcp" for flow in network.flows])
 
 
 def window_samples(measured: trace.Measured, duration: float, step: float) -> tuple[list[float], list[float]]:
@@ -97,11 +106,12 @@ def with_sawtooth(out: Values, measured: trace.Measured, duration: float) -> Val
     return out
 
 
-def runs(case: Case, network: Network, threads: int = 1) -> list[Values]:
-    """The measured quantities of all runs of a case."""
+def runs(case: Case, network_of: Callable[[int], Network], threads: int = 1) -> list[Values]:
+    """The measured quantities of all runs of a case; `network_of` gives the network of a seed."""
 
     def one(run_of: tuple[int, float]) -> Values:
         seed, origin = run_of
+        network = network_of(seed)
         measured = run(network, case.watch, seed, windows=case.sawtooth, origin=origin)
         out = values(network, case.watch, measured)
         return with_sawtooth(out, measured, network.duration) if case.sawtooth else out

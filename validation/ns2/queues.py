@@ -3,35 +3,74 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-from .network import Link, Unsupported
+from .network import Link, Network, Unsupported
 from .units import octets, queue_length, seconds
 
 Settings = list[tuple[str, str]]
 
 
-def queue_settings(link: Link) -> tuple[str, Settings]:
-    """ns-2 class and its settings. They are set on the class before the link exists: RED derives its
-    automatic parameters when the queue meets its link."""
-    if link.queue == "droptail":
-        return "DropTail", _droptail(link.params, link.name)
-    if link.queue == "red":
-        return "RED", _red(link.params, link)
-    raise Unsupported(f"links.{link.name}.queue: {link.queue!r} is not mapped to ns-2")
+@dataclass(frozen=True)
+class Discipline:
+    """A queue of ns-2."""
+
+    kind: str
+    """class, without `Queue/`"""
+    settings: Settings
+    """variables of the class, set before the link exists: RED derives its automatic parameters when the queue meets its link"""
+    commands: tuple[str, ...] = ()
+    """commands to the queue, `$q`"""
+    late: tuple[tuple[str, str, str], ...] = ()
+    """class, variable and value, set after all links exist: what the queue makes during the run"""
 
 
-def _droptail(params: dict[str, Any], where: str) -> Settings:
-    limit, unit = queue_length(params["limit"])
-    if unit != "packets":
-        raise Unsupported(f"links.{where}.queue.droptail.limit: a byte limit is not mapped to ns-2")
-    # ns-2 refuses an arrival once limit_ - 1 packets wait.
-    waiting = int(limit) - (params.get("admit", "fits") == "under")
-    return [("limit_", str(waiting + 1)), ("queue_in_bytes_", "false"), ("drop_front_", "false")]
+def discipline(link: Link, network: Network) -> Discipline:
+    """The queue of a link in the terms of ns-2."""
+    mapped = MAPPED.get(link.queue)
+    if mapped is None:
+        raise Unsupported(f"links.{link.name}.queue: {link.queue!r} is not mapped to ns-2")
+    return mapped(link, network)
+
+
+def _only(link: Link, wanted: dict[str, Any]) -> None:
+    """Refuses what ns-2 cannot do."""
+    for name, value in wanted.items():
+        if name in link.params and link.params[name] != value:
+            raise Unsupported(f"links.{link.name}.queue.{link.queue}.{name} = {link.params[name]!r}: ns-2 has only {value!r}")
 
 
 def _flag(value: bool) -> str:
     return "true" if value else "false"
+
+
+def _count(text: str, unit: str, link: Link, field: str = "limit") -> int:
+    """A queue length that must be in packets or in bytes."""
+    number, found = queue_length(text)
+    if found != unit or number != int(number):
+        raise Unsupported(f"links.{link.name}.queue.{link.queue}.{field} = {text!r}: ns-2 counts it in whole {unit}")
+    return int(number)
+
+
+def _droptail(link: Link, _: Network) -> Discipline:
+    # ns-2 refuses an arrival once limit_ - 1 packets wait.
+    waiting = _count(link.params["limit"], "packets", link) - (link.params.get("admit", "fits") == "under")
+    return Discipline("DropTail", [("limit_", str(waiting + 1)), ("queue_in_bytes_", "false"), ("drop_front_", "false")])
+
+
+def _sfq(link: Link, _: Network) -> Discipline:
+    p = link.params
+    _only(link, {"hash": "ns2_sum", "refuse": True, "perturb": None, "quantum": None, "depth": None})
+    return Discipline("SFQ", [("maxqueue_", str(_count(p["limit"], "packets", link))), ("buckets_", str(p["buckets"]))])
+
+
+def _drr(link: Link, _: Network) -> Discipline:
+    p = link.params
+    _only(link, {"hash": "ns2_source", "drop": "head"})
+    limit = str(_count(p["limit"], "bytes", link))
+    return Discipline("DRR", [("blimit_", limit), ("buckets_", str(p["buckets"])), ("quantum_", str(octets(p["quantum"]))), ("mask_", "0")])
 
 
 def _packets(text: str | None, mean: int) -> str:
@@ -50,8 +89,20 @@ def _weight(params: dict[str, Any], link: Link, mean: int) -> str:
     return "-1"
 
 
-def _red(params: dict[str, Any], link: Link) -> Settings:
-    where = f"links.{link.name}.queue.red"
+def _red(link: Link, _: Network) -> Discipline:
+    return Discipline("RED", [*_red_settings(link), ("adaptive_", "0")])
+
+
+def _ared(link: Link, _: Network) -> Discipline:
+    p = link.params
+    _only(link, {"on_arrival": True, "fixed_gentle": True})
+    adaptive = [("adaptive_", "1"), ("alpha_", repr(p["alpha"])), ("beta_", repr(p["beta"])), ("top_", repr(p["top"]))]
+    return Discipline("RED", [*_red_settings(link), *adaptive, ("bottom_", repr(p.get("bottom") or 0)), ("interval_", repr(seconds(p["interval"])))])
+
+
+def _red_settings(link: Link) -> Settings:
+    params = link.params
+    where = f"links.{link.name}.queue.{link.queue}"
     required = {"grace": True, "spare": 1, "ecn": False, "idle_packet": None}
     for name, value in required.items():
         if params.get(name) != value:
@@ -78,3 +129,13 @@ def _red(params: dict[str, Any], link: Link) -> Settings:
         ("setbit_", "false"),
         ("drop_tail_", "true"),
     ]
+
+
+MAPPED: dict[str, Callable[[Link, Network], Discipline]] = {
+    "droptail": _droptail,
+    "red": _red,
+    "ared": _ared,
+    "sfq": _sfq,
+    "drr": _drr,
+}
+"""By our registry name."""

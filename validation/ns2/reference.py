@@ -7,13 +7,15 @@ import math
 from functools import cache
 from pathlib import Path
 
-from .cases import Case
+from fairlane.stats import interval
+
+from .case import Case
 from .measures import BY_NAME, Values, sawtooth
 
 DATA = Path(__file__).parents[1] / "data" / "ns2"
 
-RUNS = DATA / "runs.csv"
-"""One row a run of ns-2 on the standard cases, written by `python -m validation.ns2.record`."""
+RUNS = {"tcp": DATA / "runs.csv", "queue": DATA / "queues.csv"}
+"""One row a run of ns-2 on the standard cases, written by `python -m validation.ns2.record`, by `Case.bounds`."""
 
 Stored = dict[str, tuple[float, float | None, int]]
 """Of each measure: mean, standard deviation (None for one run) and number of runs."""
@@ -24,6 +26,15 @@ _DUMBBELL = {
     "queue_mean": ("q_mean_pkts", 1.0),
     "queue_std": ("q_std_pkts", 1.0),
     "drops": ("drops", 1.0),
+    "retransmits": ("rexmit_pkts", 1.0),
+    "timeouts": ("timeouts", 1.0),
+}
+_QUEUES = {
+    "utilisation": ("utilisation", 100.0),
+    "queue_mean": ("q_mean_pkts", 1.0),
+    "queue_std": ("q_std_pkts", 1.0),
+    "drops": ("drops", 1.0),
+    "jain": ("jain_tcp", 1.0),
     "retransmits": ("rexmit_pkts", 1.0),
     "timeouts": ("timeouts", 1.0),
 }
@@ -39,6 +50,16 @@ _STAR = {
 def _rows(name: str) -> dict[str, dict[str, str]]:
     with (DATA / name).open(newline="", encoding="ascii") as file:
         return {row["case"]: row for row in csv.DictReader(file)}
+
+
+@cache
+def _goodputs(family: str) -> dict[str, dict[str, list[float]]]:
+    """Goodput in Mbit/s by case and flow, one entry a run."""
+    out: dict[str, dict[str, list[float]]] = {}
+    with (DATA / f"{family}_flows.csv").open(newline="", encoding="ascii") as file:
+        for row in csv.DictReader(file):
+            out.setdefault(row["case"], {}).setdefault(row["fid"], []).append(float(row["goodput_mbps"]))
+    return out
 
 
 @cache
@@ -59,10 +80,12 @@ def _number(text: str | None) -> float | None:
 @cache
 def _recorded() -> dict[str, list[Values]]:
     out: dict[str, list[Values]] = {}
-    with RUNS.open(newline="", encoding="ascii") as file:
-        for row in csv.DictReader(file):
-            found = {name: float(row[name]) for name in BY_NAME if row[name] != ""}
-            out.setdefault(row["case"], []).append(found)
+    for path in RUNS.values():
+        with path.open(newline="", encoding="ascii") as file:
+            for row in csv.DictReader(file):
+                found = {name: float(row[name]) for name in BY_NAME if row.get(name)}
+                shares = (row.get("shares") or "").split()
+                out.setdefault(row["case"], []).append(found | {f"share.{k}": float(share) for k, share in enumerate(shares)})
     return out
 
 
@@ -73,12 +96,14 @@ def recorded(case: Case) -> list[Values] | None:
 
 def stored(case: Case) -> Stored | None:
     """What ns-2 measured; None if the case is not in the tables."""
+    if not (DATA / f"{case.family}_summary.csv").exists():
+        return None
     row = _rows(f"{case.family}_summary.csv").get(case.name)
     if row is None:
         return None
     runs = int(row["runs"])
     out: Stored = {}
-    for name, (column, scale) in (_STAR if case.family == "C5" else _DUMBBELL).items():
+    for name, (column, scale) in (_STAR if case.family == "C5" else _QUEUES if case.bounds == "queue" else _DUMBBELL).items():
         mean = _number(row[column])
         if mean is not None:
             sd = _number(row.get(f"{column}_sd"))
@@ -89,6 +114,11 @@ def stored(case: Case) -> Stored | None:
         mean = _number(row["goodput_kbps_per_client"]) or math.nan
         out["goodput"] = mean * clients, None if sd is None or runs < 2 else sd * clients, runs
         out["wait"] = _number(row["wait_bottleneck_ms"]) or 0.0, None, runs
+    if case.bounds == "queue":
+        capacity = {"C3": 10.0, "C8": 20.0}[case.family]
+        for flow, rates in _goodputs(case.family)[case.name].items():
+            shares = interval([100.0 * rate / capacity for rate in rates])
+            out[f"share.{flow}"] = shares.mean or 0.0, shares.sd, shares.n
     if case.sawtooth and case.name in _windows():
         found = sawtooth(*_windows()[case.name])
         if found is not None:

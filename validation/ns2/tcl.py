@@ -7,9 +7,8 @@ is stored; at the end one line a flow gives the TCP sender's own counters.
 
 from __future__ import annotations
 
-from . import agents
+from . import agents, queues
 from .network import Flow, Link, Network, Unsupported
-from .queues import queue_settings
 
 _PROCS = """\
 proc tap {kind link from to} {
@@ -18,7 +17,12 @@ proc tap {kind link from to} {
     switch $kind {
         Enque { $link add-to-head $t }
         Deque { set q [$link queue]; $t target [$q target]; $q target $t }
-        Drop  { $link instvar drophead_; $t target [$drophead_ target]; $drophead_ target $t }
+        Drop  {
+            $link instvar drophead_ drpT_
+            $t target [$drophead_ target]; $drophead_ target $t
+            # The queues that FQ makes for new flows drop here.
+            set drpT_ $t
+        }
         Recv  { $link instvar ttl_; $t target [$ttl_ target]; $ttl_ target $t }
     }
 }
@@ -50,10 +54,17 @@ def script(network: Network, watch: str, seed: int, *, windows: bool = False, or
     out.append("set ns [new Simulator]")
     out.append(_PROCS)
     out.extend(f"set n({i}) [$ns node]" for i in number.values())
+    late: list[str] = []
     for link in network.links:
-        kind, settings = queue_settings(link)
-        out.extend(f"Queue/{kind} set {name} {value}" for name, value in settings)
-        out.append(f"$ns simplex-link $n({number[link.source]}) $n({number[link.target]}) {link.rate!r} {link.delay!r} {kind}")
+        queue = queues.discipline(link, network)
+        ends = f"$n({number[link.source]}) $n({number[link.target]})"
+        out.extend(f"Queue/{queue.kind} set {name} {value}" for name, value in queue.settings)
+        out.append(f"$ns simplex-link {ends} {link.rate!r} {link.delay!r} {queue.kind}")
+        if queue.commands:
+            out.append(f"set q [[$ns link {ends}] queue]")
+            out.extend(queue.commands)
+        late.extend(f"{kind} set {name} {value}" for kind, name, value in queue.late)
+    out.extend(late)
     for k, flow in enumerate(network.flows):
         out.extend(_flow(flow, k, number, origin))
     out.extend(_taps(network, watch, number))
