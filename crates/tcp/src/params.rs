@@ -174,6 +174,8 @@ choices! {
         Rfc,
         /// The one-way agents of ns-2.35 with their defaults.
         Ns2,
+        /// The sockets of ns-3.37 with their defaults.
+        Ns3,
         /// The choices of Linux that are parameters here.
         Linux,
     }

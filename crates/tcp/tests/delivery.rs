@@ -22,7 +22,7 @@ proptest! {
     #[test]
     fn all_bytes_in_order_and_no_deadlock(
         cc in prop::sample::select(vec!["tahoe", "reno", "newreno", "sack"]),
-        preset in prop::sample::select(vec!["ns2", "rfc", "linux"]),
+        preset in prop::sample::select(vec!["ns2", "ns3", "rfc", "linux"]),
         bytes in 1..150_000_u64,
         back_bytes in prop_oneof![3 => Just(0_u64), 1 => 1..60_000_u64],
         window in prop_oneof![Just("1p"), Just("3p"), Just("20p"), Just("10000p"), Just("700B")],

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 #[test]
 fn every_preset_reads_and_resolves_to_itself() {
-    assert_eq!(presets().iter().map(|p| p.name.as_str()).collect::<Vec<_>>(), ["rfc", "ns2", "linux"]);
+    assert_eq!(presets().iter().map(|p| p.name.as_str()).collect::<Vec<_>>(), ["rfc", "ns2", "ns3", "linux"]);
     for preset in presets() {
         assert!(!preset.doc.is_empty());
         let p = resolve_params(json!({ "preset": preset.name })).unwrap();
@@ -66,7 +66,7 @@ fn errors_say_what_to_write() {
     assert!(message(json!({ "cc": "vegas" })).contains("newreno"));
     assert!(message(json!({ "cc": { "reno": {}, "tahoe": {} } })).contains("two algorithms"));
     assert!(message(json!({ "cc": {} })).contains("empty"));
-    assert!(message(json!({ "preset": "bsd" })).contains("rfc, ns2, linux"));
+    assert!(message(json!({ "preset": "bsd" })).contains("rfc, ns2, ns3, linux"));
     assert!(message(json!({ "windw": "3p" })).contains("windw"));
     assert!(message(json!(7)).contains("newreno"));
     assert_eq!(resolve_params(json!({ "window": "0p" })).unwrap_err().field(), Some("window"));

@@ -227,7 +227,7 @@ fn timeouts() {
 #[test]
 fn cwnd_is_at_least_one_segment() {
     for cc in ["tahoe", "reno", "newreno", "sack"] {
-        for preset in ["ns2", "rfc", "linux"] {
+        for preset in ["ns2", "ns3", "rfc", "linux"] {
             let lost: Vec<u64> = (10..400).filter(|n| n % 7 < 2).collect();
             let mut p = Pair::delayed(&params(json!({ "preset": preset, "cc": cc, "mss": "1000B" })), ms(20));
             p.drop_data(&lost);
