@@ -1,7 +1,7 @@
 //! Fair schedulers through the conformance suite, with random parameters and loads.
 
 use fairlane_net::{Backlog, LinkInfo, Qdisc};
-use fairlane_queue::{Discipline, DropFrom, DrrParams, HashBy, SfqParams};
+use fairlane_queue::{Discipline, DropFrom, DrrParams, FqClock, FqParams, HashBy, SfqParams};
 use fairlane_testkit::conformance::{Load, Outcome, Rules, check};
 use fairlane_units::{Bytes, Dur, Len, Rate};
 use proptest::prelude::*;
@@ -63,5 +63,17 @@ proptest! {
         let p = SfqParams { limit, buckets, hash, salt, perturb, quantum, depth, drop, refuse };
         prop_assert_eq!(p.check(&link().into()), Ok(()));
         run(&p.build(&link().into()), seed, us, &Rules { most: most(limit), marks: false, ..Rules::default() })?;
+    }
+
+    #[test]
+    fn fq(
+        seed: u64, us in 200_u64..1500, limit in proptest::option::of(limits()), flow_limit in proptest::option::of(limits()), hash in hashes(),
+        arrival: bool, promptness in 0_u64..9000, drop in ends(),
+    ) {
+        let (clock, promptness) = if arrival { (FqClock::Arrival, 0) } else { (FqClock::Round, promptness) };
+        let p = FqParams { limit, flow_limit, hash, clock, promptness: Bytes(promptness), drop };
+        prop_assert_eq!(p.check(&link().into()), Ok(()));
+        let most = limit.map_or(Rules::default().most, most);
+        run(&p.build(&link().into()), seed, us, &Rules { most, marks: false, ..Rules::default() })?;
     }
 }

@@ -21,6 +21,7 @@ queues! {
         "pie" ["PIE", "PieQueueDisc"] => Pie: q::PieParams;
         "drr" ["DRR"] => Drr: q::DrrParams;
         "sfq" ["SFQ"] => Sfq: q::SfqParams;
+        "fq" ["FQ"] => Fq: q::FqParams;
     }
 }
 

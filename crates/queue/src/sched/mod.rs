@@ -2,7 +2,9 @@
 
 pub(crate) mod drr;
 pub(crate) mod fifo;
+pub(crate) mod fq;
 mod hash;
+mod heap;
 mod lists;
 mod rounds;
 pub(crate) mod sfq;
