@@ -14,6 +14,9 @@ queues! {
     }
     boxed {
         "ared" ["ARED", "adaptive_red"] => Ared: q::AredParams;
+        "avq" ["AVQ", "Vq", "Queue/Vq"] => Avq: q::AvqParams;
+        "pi" ["PI", "Queue/PI"] => Pi: q::PiParams;
+        "rem" ["REM", "Queue/REM"] => Rem: q::RemParams;
         "headdrop" ["HeadDrop", "pfifo_head_drop", "drop_front", "dropfront"] => HeadDrop: q::HeadDropParams;
         "randomdrop" ["RandomDrop", "random_drop"] => RandomDrop: q::RandomDropParams;
         "management" ["Management", "Queue/Management"] => Management: q::ManagementParams;

@@ -1,13 +1,16 @@
 //! Laws: what a queue does to the packets that pass through it. A law never stores a packet.
 
 pub(crate) mod ared;
+pub(crate) mod avq;
 pub(crate) mod codel;
 pub(crate) mod droptail;
 pub(crate) mod headdrop;
 pub(crate) mod management;
+pub(crate) mod pi;
 pub(crate) mod pie;
 pub(crate) mod randomdrop;
 pub(crate) mod red;
+pub(crate) mod rem;
 #[cfg(test)]
 mod testing;
 

@@ -1,0 +1,174 @@
+//! PI: a proportional-integral controller that holds the queue at a reference.
+
+use super::red::{Measure, limit_in};
+use super::{Law, LawCx, Verdict};
+use crate::discipline::{Discipline, Preset, Problem};
+use crate::limit::Admit;
+use crate::sched::fifo::Fifo;
+use fairlane_net::{QPkt, Site, Why};
+use fairlane_units::{Bytes, Dur, Len, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// PI drops or marks with a probability that a proportional-integral controller sets from samples of the queue, so that it stays at `target` whatever
+/// the load (Hollot, Misra, Towsley and Gong 2001).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PiParams {
+    /// What the buffer holds; the packet in transmission is not counted. In packets with `measure = "bytes"`: that many of `mean_packet`.
+    pub limit: Len,
+    /// Which arrivals the limit admits.
+    pub admit: Admit,
+    /// The queue to hold (q_ref, section IV); ns-2's qref_.
+    pub target: Len,
+    /// What the present error adds to the probability at each sample, per packet (a, section V; ns-2's a_).
+    pub a: f64,
+    /// What the error of the sample before takes off again, per packet (b, section V; ns-2's b_). The paper's a and b suit 60 flows at 15 Mbit/s.
+    pub b: f64,
+    /// Time between two samples; the paper's frequency is 160 Hz (section V; ns-2's w_ is the frequency).
+    #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
+    pub interval: Dur,
+    /// What the queue and the limit are counted in (ns-2's queue_in_bytes_); bytes are divided by `mean_packet` before the controller sees them.
+    pub measure: Measure,
+    /// Whether a packet is dropped in proportion to its length (ns-2's bytes_).
+    pub byte_mode: bool,
+    /// Length of a typical packet: converts between packets and bytes.
+    #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
+    pub mean_packet: Bytes,
+    /// Whether ECN-capable packets are marked instead of dropped (section IV; ns-2's setbit_).
+    pub ecn: bool,
+}
+
+impl Default for PiParams {
+    fn default() -> Self {
+        Self {
+            limit: Len::Packets(1000),
+            admit: Admit::Fits,
+            target: Len::Packets(50),
+            a: 1.822e-5,
+            b: 1.816e-5,
+            interval: Dur::from_us(6250),
+            measure: Measure::Packets,
+            byte_mode: false,
+            mean_packet: Bytes(1000),
+            ecn: false,
+        }
+    }
+}
+
+impl PiParams {
+    fn mean(&self) -> f64 {
+        self.mean_packet.get().max(1) as f64
+    }
+}
+
+impl Discipline for PiParams {
+    type Queue = Fifo<Pi>;
+
+    const PRESETS: &'static [Preset] = &[
+        Preset {
+            name: "paper",
+            doc: "The simulations of Hollot, Misra, Towsley and Gong (2001), section V: reference 200 packets of 500 bytes in a buffer of 800.",
+            values: r#"{"limit": "800p", "target": "200p", "a": 1.822e-5, "b": 1.816e-5, "interval": "6.25ms", "mean_packet": "500B"}"#,
+        },
+        Preset {
+            name: "ns2",
+            doc: "Queue/PI of ns-2.35 with its class defaults: 170 samples a second. It drops unless setbit_ is set.",
+            values: r#"{"limit": "50p", "admit": "not_full", "target": "50p", "a": 1.822e-5, "b": 1.816e-5, "interval": "5882352941ps",
+                        "measure": "packets", "byte_mode": false, "mean_packet": "500B", "ecn": false}"#,
+        },
+    ];
+
+    fn check(&self, _: &Site<'_>) -> Result<(), Problem> {
+        if matches!(self.limit, Len::Packets(0) | Len::Bytes(0)) {
+            return Err(Problem::new("limit", format!("{} holds nothing: write at least \"1p\"", self.limit)));
+        }
+        if self.interval == Dur::ZERO {
+            return Err(Problem::new("interval", "the interval is zero: the queue would be sampled without end"));
+        }
+        for (name, v) in [("a", self.a), ("b", self.b)] {
+            if !v.is_finite() || v < 0.0 {
+                return Err(Problem::new(name, format!("{v} is not a gain: write zero or more")));
+            }
+        }
+        if self.a < self.b {
+            return Err(Problem::new(
+                "a",
+                format!("a ({}) is below b ({}): the probability would fall while the queue is too long", self.a, self.b),
+            ));
+        }
+        Ok(())
+    }
+
+    fn build(&self, _: &Site<'_>) -> Fifo<Pi> {
+        let mean = self.mean();
+        let target = match self.target {
+            Len::Packets(n) => n as f64,
+            Len::Bytes(n) => n as f64 / mean,
+        };
+        let pi = Pi {
+            a: self.a,
+            b: self.b,
+            target,
+            interval: self.interval,
+            in_bytes: self.measure == Measure::Bytes,
+            byte_mode: self.byte_mode,
+            mean_packet: mean,
+            ecn: self.ecn,
+            p: 0.0,
+            error: -target,
+        };
+        Fifo::new(pi, limit_in(self.measure, self.limit, self.mean_packet, self.admit))
+    }
+}
+
+/// The state of PI.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pi {
+    a: f64,
+    b: f64,
+    /// In packets.
+    target: f64,
+    interval: Dur,
+    in_bytes: bool,
+    byte_mode: bool,
+    mean_packet: f64,
+    ecn: bool,
+
+    p: f64,
+    /// Queue less target at the last sample, in packets. The queue starts empty.
+    error: f64,
+}
+
+impl Pi {
+    /// The probability in force.
+    pub fn prob(&self) -> f64 {
+        self.p
+    }
+}
+
+impl Law for Pi {
+    const HAS_TIMER: bool = true;
+
+    #[inline]
+    fn on_enqueue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+        let prob = if self.byte_mode { self.p * f64::from(p.len) / self.mean_packet } else { self.p };
+        if cx.rng.uniform() >= prob {
+            return Verdict::Pass;
+        }
+        if self.ecn && p.ecn.capable() { Verdict::Mark } else { Verdict::Drop(Why::Early) }
+    }
+
+    /// Section V: p(k) = a (q(k) - q_ref) - b (q(k-1) - q_ref) + p(k-1).
+    fn on_timer(&mut self, cx: &mut LawCx<'_>) -> Option<Time> {
+        let queue = if self.in_bytes { cx.held.bytes as f64 / self.mean_packet } else { f64::from(cx.held.pkts) };
+        let error = queue - self.target;
+        self.p = (self.a * error - self.b * self.error + self.p).clamp(0.0, 1.0);
+        self.error = error;
+        Some(cx.now + self.interval)
+    }
+
+    fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("drop_prob", self.p);
+    }
+}
