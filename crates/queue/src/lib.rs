@@ -13,6 +13,7 @@ pub use classify::{CODE_POINTS, Classifier, Filter, Match, code_point};
 pub use discipline::{Discipline, Nature, Preset, Problem};
 pub use law::ared::{Ared, AredParams};
 pub use law::avq::{Avq, AvqParams};
+pub use law::cobalt::{Cobalt, CobaltParams};
 pub use law::codel::{Codel, CodelParams, InvSqrt};
 pub use law::droptail::{DropTail, DropTailParams};
 pub use law::headdrop::{HeadDrop, HeadDropParams};

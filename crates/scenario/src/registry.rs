@@ -25,6 +25,7 @@ queues! {
         "drr" ["DRR"] => Drr: q::DrrParams;
         "sfq" ["SFQ"] => Sfq: q::SfqParams;
         "fq" ["FQ"] => Fq: q::FqParams;
+        "cobalt" ["COBALT", "CobaltQueueDisc"] => Cobalt: q::CobaltParams;
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod ared;
 pub(crate) mod avq;
+pub(crate) mod cobalt;
 pub(crate) mod codel;
 pub(crate) mod droptail;
 pub(crate) mod headdrop;

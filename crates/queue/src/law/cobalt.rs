@@ -1,0 +1,293 @@
+//! COBALT, the law of CAKE: CoDel whose count also runs backwards, and BLUE for flows that do not listen.
+
+use super::headdrop::check_limit;
+use super::{Law, LawCx, Verdict, Victim};
+use crate::discipline::{Discipline, Preset, Problem};
+use crate::limit::{Admit, Limit};
+use crate::sched::fifo::Fifo;
+use fairlane_net::{LinkInfo, QPkt, Site, Why};
+use fairlane_units::{Bytes, Dur, Len, Rate, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// COBALT is a CoDel that eases off as gradually as it tightened, joined with a BLUE that answers overflow (Høiland-Jørgensen, Täht and Morton 2018, section III; Palmei et al. 2019).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CobaltParams {
+    /// What the buffer holds; the packet in transmission is not counted.
+    pub limit: Len,
+    /// Which arrivals the limit admits.
+    pub admit: Admit,
+    /// Waiting time that may stand; also the least time between two changes of BLUE's probability (Palmei et al., section III).
+    #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
+    pub target: Dur,
+    /// Time above `target` before the first signal, and what is divided by sqrt(count) for the next ones (Palmei et al., section III).
+    #[schemars(extend("x-min" = "1us", "x-max" = "1000s"))]
+    pub interval: Dur,
+    /// Waits of up to four transmission times of a packet this long are never too long, as in CAKE on slow links. Unset: no such guard.
+    #[schemars(extend("x-min" = "1B", "x-max" = "10MB"))]
+    pub mtu: Option<Bytes>,
+    /// By how much BLUE's drop probability grows when the buffer overflows (Palmei et al., section III).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub increment: f64,
+    /// By how much it falls when the link finds the queue empty (Palmei et al., section III).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub decrement: f64,
+    /// Waiting time above which BLUE's probability grows without an overflow, as in ns-3. Unset: overflow alone counts.
+    #[schemars(extend("x-min" = "1us", "x-max" = "1000s"))]
+    pub blue_threshold: Option<Dur>,
+    /// Whether CoDel's half marks ECN-capable packets instead of dropping them, as CAKE does; BLUE's half always drops.
+    pub ecn: bool,
+}
+
+impl Default for CobaltParams {
+    fn default() -> Self {
+        Self {
+            limit: Len::Packets(1000),
+            admit: Admit::Fits,
+            target: Dur::from_ms(5),
+            interval: Dur::from_ms(100),
+            mtu: None,
+            increment: 1.0 / 256.0,
+            decrement: 1.0 / 4096.0,
+            blue_threshold: None,
+            ecn: true,
+        }
+    }
+}
+
+impl CobaltParams {
+    /// Whether times and steps make sense; for disciplines that hold a [`Cobalt`] for each flow.
+    pub fn check_values(&self) -> Result<(), Problem> {
+        if self.target >= self.interval {
+            let message = format!("a target of {} must be shorter than the interval of {}", self.target, self.interval);
+            return Err(Problem::new("target", message));
+        }
+        for (name, p) in [("increment", self.increment), ("decrement", self.decrement)] {
+            if !(0.0..=1.0).contains(&p) {
+                return Err(Problem::new(name, format!("{p} is not between 0 and 1")));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Discipline for CobaltParams {
+    type Queue = Fifo<Cobalt>;
+
+    const PRESETS: &'static [Preset] = &[
+        Preset {
+            name: "cake",
+            doc: "As sch_cake of Linux sets it up: waits of up to four packets of 1514 bytes are never too long.",
+            values: r#"{"target": "5ms", "interval": "100ms", "mtu": "1514B", "increment": 0.00390625, "decrement": 0.000244140625, "ecn": true}"#,
+        },
+        Preset {
+            name: "ns3",
+            doc: "CobaltQueueDisc of ns-3 with its defaults: 1.5 MB, BLUE also acts on waits above 400 ms, no marks.",
+            values: r#"{"limit": "1500000B", "target": "5ms", "interval": "100ms", "increment": 0.00390625, "decrement": 0.000244140625,
+                        "blue_threshold": "400ms", "ecn": false}"#,
+        },
+    ];
+
+    fn check(&self, _: &Site<'_>) -> Result<(), Problem> {
+        check_limit(self.limit, self.admit)?;
+        self.check_values()
+    }
+
+    fn build(&self, site: &Site<'_>) -> Fifo<Cobalt> {
+        Fifo::new(Cobalt::new(self, site.link), Limit::new(self.limit, self.admit))
+    }
+}
+
+/// Transmission times of a full packet that a flow may wait, alone and for each flow beside it (sch_cake).
+const GUARD_ALONE: u64 = 4;
+const GUARD_SHARED: u64 = 2;
+
+/// The state of COBALT: one for a plain queue, one for each queue of a scheduler with many.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cobalt {
+    target: Dur,
+    interval: Dur,
+    rate: Rate,
+    mtu_time: Dur,
+    increment: f64,
+    decrement: f64,
+    blue_threshold: Dur,
+    ecn: bool,
+
+    /// Waits up to this are never too long.
+    guard: Dur,
+    count: u32,
+    dropping: bool,
+    drop_next: Time,
+    /// BLUE's drop probability, and when it changed last.
+    p_drop: f64,
+    blue_at: Time,
+    /// When the link finds nothing to send, if nothing arrives before.
+    idle_at: Option<Time>,
+    sojourn: Dur,
+}
+
+impl Cobalt {
+    /// A COBALT that has seen nothing yet, before this link.
+    pub fn new(p: &CobaltParams, link: LinkInfo) -> Self {
+        let mtu_time = p.mtu.map_or(Dur::ZERO, |b| link.rate.tx_time(b.get()));
+        Self {
+            target: p.target,
+            interval: p.interval,
+            rate: link.rate,
+            mtu_time,
+            increment: p.increment,
+            decrement: p.decrement,
+            blue_threshold: p.blue_threshold.unwrap_or(Dur::MAX),
+            ecn: p.ecn,
+            guard: mtu_time * GUARD_ALONE,
+            count: 0,
+            dropping: false,
+            drop_next: Time::ZERO,
+            p_drop: 0.0,
+            blue_at: Time::ZERO,
+            idle_at: None,
+            sojourn: Dur::ZERO,
+        }
+    }
+
+    /// Signals in force: grows with each, falls while the delay is below target.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// BLUE's drop probability.
+    pub fn p_drop(&self) -> f64 {
+        self.p_drop
+    }
+
+    /// Tells how many flows with a standing queue share the link: the guard of `mtu` then is two packets of each, at least four.
+    pub fn share_with(&mut self, flows: u32) {
+        self.guard = self.mtu_time * (GUARD_SHARED * u64::from(flows)).max(GUARD_ALONE);
+    }
+
+    /// A packet of this queue was lost for want of room.
+    pub fn full(&mut self, now: Time) {
+        self.blue(now, self.increment);
+        self.dropping = true;
+        self.drop_next = now;
+        self.count = self.count.max(1);
+    }
+
+    /// The queue was to send and had nothing.
+    fn empty(&mut self, now: Time) {
+        if self.p_drop > 0.0 {
+            self.blue(now, -self.decrement);
+        }
+        self.dropping = false;
+        if self.count > 0 && now >= self.drop_next {
+            self.ease();
+        }
+    }
+
+    /// Changes BLUE's probability, at most once in `target`.
+    fn blue(&mut self, now: Time, by: f64) {
+        if now.since(self.blue_at) > self.target {
+            self.p_drop = (self.p_drop + by).clamp(0.0, 1.0);
+            self.blue_at = now;
+        }
+    }
+
+    /// interval / sqrt(count) after `t`; a count of 0 stands for 1.
+    fn control_law(&self, t: Time) -> Time {
+        t + Dur::from_ps((self.interval.as_ps() as f64 / f64::from(self.count.max(1)).sqrt()) as u64)
+    }
+
+    fn ease(&mut self) {
+        self.count -= 1;
+        self.drop_next = self.control_law(self.drop_next);
+    }
+
+    /// CoDel's half. Returns whether a signal is due, and whether the next one already is.
+    fn codel(&mut self, now: Time) -> (bool, bool) {
+        let over = self.sojourn > self.target && self.sojourn > self.guard;
+        let mut due = self.count > 0 && now >= self.drop_next;
+        let mut late = now > self.drop_next;
+        if over {
+            if !self.dropping {
+                self.drop_next = self.control_law(now);
+            }
+            self.count = self.count.max(1);
+        }
+        self.dropping = over;
+        let signal = due && over;
+        if signal {
+            self.count = self.count.saturating_add(1);
+            self.drop_next = self.control_law(self.drop_next);
+            late = now > self.drop_next;
+        }
+        while due && !over {
+            self.ease();
+            late = now > self.drop_next;
+            due = self.count > 0 && now >= self.drop_next;
+        }
+        (signal, late)
+    }
+
+    /// The time of the next signal also says when the queue was last at work: it does not fall behind packets that are sent.
+    fn keep_up(&mut self, now: Time, late: bool, dropped: bool) {
+        if self.count == 0 {
+            self.drop_next = now + self.interval;
+        } else if late && !dropped {
+            self.drop_next = now;
+        }
+    }
+}
+
+impl Law for Cobalt {
+    #[inline]
+    fn on_enqueue(&mut self, _: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+        if let Some(t) = self.idle_at.take()
+            && t < cx.now
+        {
+            self.empty(t);
+        }
+        Verdict::Pass
+    }
+
+    fn on_overflow(&mut self, _: &QPkt, cx: &mut LawCx<'_>) -> Victim {
+        self.full(cx.now);
+        Victim::Arriving
+    }
+
+    #[inline]
+    fn on_dequeue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+        self.sojourn = cx.now.since(p.at);
+        let (signal, late) = self.codel(cx.now);
+        if self.sojourn > self.blue_threshold {
+            self.blue(cx.now, self.increment);
+        }
+        let lost = self.p_drop > 0.0 && cx.rng.uniform() < self.p_drop;
+        let marked = signal && self.ecn && p.ecn.capable();
+        self.keep_up(cx.now, late, lost || (signal && !marked));
+        if cx.held.pkts == 0 {
+            self.idle_at = Some(cx.now + self.rate.tx_time(u64::from(p.len)));
+        }
+        match (lost, signal) {
+            (true, _) => Verdict::Drop(Why::Early),
+            (false, true) if marked => Verdict::Mark,
+            (false, true) => Verdict::Drop(Why::Head),
+            (false, false) => Verdict::Pass,
+        }
+    }
+
+    fn on_empty(&mut self, now: Time) {
+        self.idle_at = None;
+        self.empty(now);
+    }
+
+    fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("count", f64::from(self.count));
+        out("drop_prob", self.p_drop);
+        out("sojourn", self.sojourn.as_secs_f64());
+    }
+}
+
+#[cfg(test)]
+mod tests;
