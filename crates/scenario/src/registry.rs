@@ -26,6 +26,8 @@ queues! {
         "sfq" ["SFQ"] => Sfq: q::SfqParams;
         "fq" ["FQ"] => Fq: q::FqParams;
         "cobalt" ["COBALT", "CobaltQueueDisc"] => Cobalt: q::CobaltParams;
+        "pi2" ["PI2"] => Pi2: q::Pi2Params;
+        "dualpi2" ["DualPI2"] => DualPi2: q::DualPi2Params;
     }
 }
 

@@ -7,13 +7,14 @@ pub(crate) mod codel;
 pub(crate) mod droptail;
 pub(crate) mod headdrop;
 pub(crate) mod management;
+pub(crate) mod pi2;
 pub(crate) mod pi;
 pub(crate) mod pie;
 pub(crate) mod randomdrop;
 pub(crate) mod red;
 pub(crate) mod rem;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 
 use fairlane_engine::Stream;
 use fairlane_net::{Backlog, FlowId, QPkt, Why};

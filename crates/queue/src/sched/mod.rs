@@ -1,6 +1,7 @@
 //! Schedulers: who stores packets and says which leaves next.
 
 pub(crate) mod drr;
+pub(crate) mod dualpi2;
 pub(crate) mod fifo;
 pub(crate) mod fq;
 mod hash;
