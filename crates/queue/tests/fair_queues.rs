@@ -1,7 +1,7 @@
 //! Fair schedulers through the conformance suite, with random parameters and loads.
 
 use fairlane_net::{Backlog, LinkInfo, Qdisc};
-use fairlane_queue::{Discipline, DropFrom, DrrParams, FqClock, FqParams, HashBy, SfqParams};
+use fairlane_queue::{Discipline, DropFrom, DrrParams, FqClock, FqCodelParams, FqParams, FqPieParams, HashBy, SfqParams};
 use fairlane_testkit::conformance::{Load, Outcome, Rules, check};
 use fairlane_units::{Bytes, Dur, Len, Rate};
 use proptest::prelude::*;
@@ -75,5 +75,33 @@ proptest! {
         prop_assert_eq!(p.check(&link().into()), Ok(()));
         let most = limit.map_or(Rules::default().most, most);
         run(&p.build(&link().into()), seed, us, &Rules { most, marks: false, ..Rules::default() })?;
+    }
+
+    #[test]
+    fn fq_codel(
+        seed: u64, us in 200_u64..1500, limit in limits(), memory_limit in proptest::option::of(40_u64..80_000), flows in 1_u32..40, hash in hashes(),
+        salt: Option<u64>, quantum in 1_u64..4000, drop_batch in 1_u32..70, target in 1_u64..20, ecn: bool, ce in proptest::option::of(1_u64..30),
+    ) {
+        let p = FqCodelParams {
+            limit, memory_limit: memory_limit.map(Bytes), flows, hash, salt, quantum: Bytes(quantum), drop_batch, target: Dur::from_ms(target), ecn,
+            ce_threshold: ce.map(Dur::from_ms), ..FqCodelParams::default()
+        };
+        prop_assert_eq!(p.check(&link().into()), Ok(()));
+        let most = Backlog { bytes: most(limit).bytes.min(memory_limit.unwrap_or(u64::MAX)), ..most(limit) };
+        let rules = Rules { most, marks: ecn || ce.is_some(), ..Rules::default() };
+        run(&p.build(&link().into()), seed, us, &rules)?;
+    }
+
+    #[test]
+    fn fq_pie(
+        seed: u64, us in 200_u64..1500, limit in limits(), flows in 1_u32..40, quantum in 1_u64..4000, drop_batch in 1_u32..70,
+        target in 1_u64..30, tupdate in 1_u64..30, ecn: bool, derandomize: bool, byte_mode: bool,
+    ) {
+        let p = FqPieParams {
+            limit, flows, quantum: Bytes(quantum), drop_batch, target: Dur::from_ms(target), tupdate: Dur::from_ms(tupdate), ecn, derandomize, byte_mode,
+            ..FqPieParams::default()
+        };
+        prop_assert_eq!(p.check(&link().into()), Ok(()));
+        run(&p.build(&link().into()), seed, us, &Rules { most: most(limit), marks: ecn, ..Rules::default() })?;
     }
 }

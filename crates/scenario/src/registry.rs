@@ -28,6 +28,9 @@ queues! {
         "cobalt" ["COBALT", "CobaltQueueDisc"] => Cobalt: q::CobaltParams;
         "pi2" ["PI2"] => Pi2: q::Pi2Params;
         "dualpi2" ["DualPI2"] => DualPi2: q::DualPi2Params;
+        "blue" ["BLUE", "Blue"] => Blue: q::BlueParams;
+        "fq_codel" ["FqCoDel", "FQ_CoDel", "FqCoDelQueueDisc"] => FqCodel: q::FqCodelParams;
+        "fq_pie" ["FqPIE", "FQ_PIE", "FqPieQueueDisc"] => FqPie: q::FqPieParams;
     }
 }
 

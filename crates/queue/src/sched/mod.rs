@@ -3,7 +3,11 @@
 pub(crate) mod drr;
 pub(crate) mod dualpi2;
 pub(crate) mod fifo;
+mod flow_queues;
 pub(crate) mod fq;
+pub(crate) mod fq_codel;
+pub(crate) mod fq_law;
+pub(crate) mod fq_pie;
 mod hash;
 mod heap;
 mod lists;

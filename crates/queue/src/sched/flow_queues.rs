@@ -1,0 +1,258 @@
+//! Many queues under one kind of law, served by the deficit round robin with a list of new flows that FQ-CoDel made known.
+
+use super::lists::{Links, List};
+use crate::law::Law;
+use crate::sched::fifo::Fifo;
+use fairlane_net::{Backlog, QCx, QPkt, Qdisc, Why};
+use fairlane_units::{Rate, Time};
+
+/// What a turn of a queue is worth, and who wants to know when queues begin and cease to hold a share of the link.
+pub(crate) trait Shares {
+    /// Bytes that queue `i` may send in a turn.
+    fn quantum(&self, i: usize, quantum: i64) -> i64 {
+        let _ = i;
+        quantum
+    }
+    /// Queue `i` now takes its turns among the old flows with something to send, or no longer does.
+    fn bulk(&mut self, i: usize, is: bool) {
+        let _ = (i, is);
+    }
+    /// Queue `i` holds nothing and is in no list.
+    fn idle(&mut self, i: usize) {
+        let _ = i;
+    }
+}
+
+/// The same for all.
+pub(crate) struct Equal;
+impl Shares for Equal {}
+
+/// The list a queue is in (RFC 8290 section 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Nowhere,
+    New,
+    Old,
+}
+
+#[derive(Clone, Debug)]
+struct Slot<L> {
+    fifo: Fifo<L>,
+    /// Bytes it may still send in its turn (credits, section 4).
+    credit: i64,
+    place: Place,
+    /// Whether it was reported as bulk.
+    bulk: bool,
+    name: u32,
+}
+
+/// Queues by name (a bucket of a hash table); each is made when its first packet comes.
+#[derive(Clone, Debug)]
+pub(crate) struct FlowQueues<L> {
+    pattern: Fifo<L>,
+    /// Slot + 1 by name.
+    slot_of: Vec<u32>,
+    slots: Vec<Slot<L>>,
+    /// Bytes waiting by slot, close together for the search of the fattest.
+    bytes: Vec<u64>,
+    links: Links,
+    new: List,
+    old: List,
+    quantum: i64,
+    held: Backlog,
+    rate: Rate,
+    /// When the link finds nothing to send, if nothing arrives before.
+    idle_at: Time,
+}
+
+impl<L: Law> FlowQueues<L> {
+    /// Empty queues that are copies of `pattern`, before a link of this rate.
+    pub(crate) fn new(pattern: Fifo<L>, names: usize, quantum: u64, rate: Rate) -> Self {
+        Self {
+            pattern,
+            slot_of: vec![0; names],
+            slots: vec![],
+            bytes: vec![],
+            links: Links::new(0),
+            new: List::default(),
+            old: List::default(),
+            quantum: quantum.min(u64::from(u32::MAX)) as i64,
+            held: Backlog::default(),
+            rate,
+            idle_at: Time::ZERO,
+        }
+    }
+
+    /// All that waits.
+    #[inline]
+    pub(crate) fn held(&self) -> Backlog {
+        self.held
+    }
+
+    /// Whether queue `name` is in use: holds packets, or has not been found empty yet.
+    #[inline]
+    pub(crate) fn in_use(&self, name: usize) -> bool {
+        self.slot_of.get(name).is_some_and(|&s| s > 0 && self.slots[s as usize - 1].place != Place::Nowhere)
+    }
+
+    /// Numbers of new and old flows.
+    pub(crate) fn counts(&self) -> [usize; 2] {
+        [self.new, self.old].map(|list| self.links.iter(list).count())
+    }
+
+    /// The laws of all queues made so far.
+    pub(crate) fn laws(&self) -> impl Iterator<Item = &L> {
+        self.slots.iter().map(|s| s.fifo.law())
+    }
+
+    #[inline]
+    fn slot(&mut self, name: usize) -> usize {
+        match self.slot_of.get(name) {
+            Some(&s) if s > 0 => s as usize - 1,
+            _ => self.make(name),
+        }
+    }
+
+    #[cold]
+    fn make(&mut self, name: usize) -> usize {
+        if self.slot_of.len() <= name {
+            self.slot_of.resize(name + 1, 0);
+        }
+        self.slots.push(Slot { fifo: self.pattern.clone(), credit: 0, place: Place::Nowhere, bulk: false, name: name as u32 });
+        self.bytes.push(0);
+        self.links.grow();
+        self.slot_of[name] = self.slots.len() as u32;
+        self.slots.len() - 1
+    }
+
+    /// Calls slot `i` and brings the books up to date.
+    #[inline]
+    fn with<R>(&mut self, i: usize, f: impl FnOnce(&mut Fifo<L>) -> R) -> R {
+        let fifo = &mut self.slots[i].fifo;
+        let before = fifo.backlog();
+        let r = f(fifo);
+        let after = fifo.backlog();
+        self.held.pkts = self.held.pkts - before.pkts + after.pkts;
+        self.held.bytes = self.held.bytes - before.bytes + after.bytes;
+        self.bytes[i] = after.bytes;
+        r
+    }
+
+    fn set_bulk(&mut self, i: usize, is: bool, shares: &mut impl Shares) {
+        let s = &mut self.slots[i];
+        if s.bulk != is {
+            s.bulk = is;
+            shares.bulk(s.name as usize, is);
+        }
+    }
+
+    /// Takes slot `i` out of a list; it may come back as a new flow.
+    fn retire(&mut self, i: usize, shares: &mut impl Shares) {
+        let list = if self.slots[i].place == Place::New { &mut self.new } else { &mut self.old };
+        self.links.remove(list, i);
+        self.slots[i].place = Place::Nowhere;
+        self.set_bulk(i, false, shares);
+        shares.idle(self.slots[i].name as usize);
+    }
+
+    /// Section 4.1: the packet joins its queue, which becomes a new flow with a full quantum if it was in no list.
+    #[inline]
+    pub(crate) fn enqueue(&mut self, name: usize, p: QPkt, cx: &mut QCx<'_>, shares: &mut impl Shares) {
+        // Once the link has asked in vain, every queue has been found empty and has left its list.
+        if self.held.pkts == 0 && cx.now >= self.idle_at {
+            self.retire_all(shares);
+        }
+        let i = self.slot(name);
+        self.with(i, |fifo| fifo.enqueue(p, cx));
+        if self.bytes[i] == 0 {
+            return;
+        }
+        match self.slots[i].place {
+            Place::Nowhere => {
+                let quantum = shares.quantum(name, self.quantum);
+                let s = &mut self.slots[i];
+                s.place = Place::New;
+                s.credit = quantum;
+                self.links.push(&mut self.new, i);
+            }
+            Place::Old => self.set_bulk(i, true, shares),
+            Place::New => {}
+        }
+    }
+
+    #[inline]
+    fn retire_all(&mut self, shares: &mut impl Shares) {
+        while let Some(i) = self.new.first().or_else(|| self.old.first()) {
+            self.retire(i, shares);
+        }
+    }
+
+    /// Section 4.2: new flows first, each until its credit is used up; then it joins the old ones and gets its next quantum.
+    #[inline]
+    pub(crate) fn dequeue(&mut self, cx: &mut QCx<'_>, shares: &mut impl Shares) -> Option<QPkt> {
+        loop {
+            let i = self.new.first().or_else(|| self.old.first())?;
+            if self.slots[i].credit <= 0 {
+                self.slots[i].credit += shares.quantum(self.slots[i].name as usize, self.quantum);
+                self.make_old(i, shares);
+                continue;
+            }
+            let Some(p) = self.with(i, |fifo| fifo.dequeue(cx)) else {
+                // A new flow that has nothing left passes through the old ones once, so that new flows cannot starve them.
+                if self.slots[i].place == Place::New {
+                    self.make_old(i, shares)
+                } else {
+                    self.retire(i, shares)
+                }
+                continue;
+            };
+            self.slots[i].credit -= i64::from(p.len);
+            if self.held.pkts == 0 {
+                self.idle_at = cx.now + self.rate.tx_time(u64::from(p.len));
+            }
+            return Some(p);
+        }
+    }
+
+    /// Slot `i`, the first of its list, becomes the last of the old ones.
+    #[inline]
+    fn make_old(&mut self, i: usize, shares: &mut impl Shares) {
+        if self.slots[i].place == Place::Old {
+            return self.links.rotate(&mut self.old);
+        }
+        self.links.remove(&mut self.new, i);
+        self.links.push(&mut self.old, i);
+        self.slots[i].place = Place::Old;
+        if self.bytes[i] > 0 {
+            self.set_bulk(i, true, shares);
+        }
+    }
+
+    /// Section 4.1: drops half of the packets of the queue that holds most bytes, at most `batch` and at least one, from its head. Returns
+    /// its law.
+    #[cold]
+    pub(crate) fn drop_from_fattest(&mut self, batch: u32, cx: &mut QCx<'_>) -> Option<&mut L> {
+        let most = self.bytes.iter().copied().max().filter(|&b| b > 0)?;
+        let i = self.bytes.iter().position(|&b| b == most)?;
+        let n = (self.slots[i].fifo.backlog().pkts / 2).min(batch).max(1);
+        for _ in 0..n {
+            if let Some(p) = self.with(i, |fifo| fifo.evict(0)) {
+                cx.drop(p, Why::Evicted);
+            }
+        }
+        Some(self.slots[i].fifo.law_mut())
+    }
+
+    /// Every law's periodic update; they all keep the same time.
+    pub(crate) fn on_timer(&mut self, cx: &mut QCx<'_>) -> Option<Time> {
+        let mut next = self.pattern.on_timer(cx);
+        for i in 0..self.slots.len() {
+            let due = self.with(i, |fifo| fifo.on_timer(cx));
+            next = next.into_iter().chain(due).min();
+        }
+        next
+    }
+}
+
+#[cfg(test)]
+mod tests;

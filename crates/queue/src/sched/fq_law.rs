@@ -1,0 +1,102 @@
+//! Flow queues with a law in each: what FQ-CoDel and FQ-PIE have in common.
+
+use super::flow_queues::{Equal, FlowQueues};
+use super::hash::{FlowMap, HashBy};
+use super::{check, fifo::Fifo};
+use crate::discipline::Problem;
+use crate::law::Law;
+use crate::limit::{Admit, Limit};
+use fairlane_net::{Backlog, QCx, QPkt, Qdisc, Site};
+use fairlane_units::{Bytes, Len, Time};
+
+/// What the scheduler of FQ-CoDel (RFC 8290) takes, whatever the law.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FqSetting {
+    pub(crate) limit: Len,
+    pub(crate) memory_limit: Option<Bytes>,
+    pub(crate) flows: u32,
+    pub(crate) hash: HashBy,
+    pub(crate) salt: Option<u64>,
+    pub(crate) quantum: Bytes,
+    pub(crate) drop_batch: u32,
+}
+
+impl FqSetting {
+    pub(crate) fn check(&self) -> Result<(), Problem> {
+        check::holds("limit", Some(self.limit))?;
+        check::some("memory_limit", self.memory_limit.map_or(1, Bytes::get))?;
+        check::some("flows", u64::from(self.flows))?;
+        check::some("quantum", self.quantum.get())?;
+        check::some("drop_batch", u64::from(self.drop_batch))
+    }
+}
+
+/// Flows hashed into queues, each under a law of its own, served by deficit round robin with new flows first (RFC 8290).
+#[derive(Clone, Debug)]
+pub struct FqFlows<L> {
+    map: FlowMap,
+    queues: FlowQueues<L>,
+    limit: Limit,
+    memory_limit: u64,
+    drop_batch: u32,
+}
+
+impl<L: Law> FqFlows<L> {
+    pub(crate) fn new(p: &FqSetting, law: L, site: &Site<'_>) -> Self {
+        Self {
+            map: FlowMap::new(p.hash, Some(p.flows), p.salt, site),
+            queues: FlowQueues::new(Fifo::new(law, Limit::NONE), p.flows as usize, p.quantum.get(), site.link.rate),
+            limit: Limit::new(p.limit, Admit::Fits),
+            memory_limit: p.memory_limit.map_or(u64::MAX, Bytes::get),
+            drop_batch: p.drop_batch,
+        }
+    }
+
+    /// The laws of the queues used so far.
+    pub fn laws(&self) -> impl Iterator<Item = &L> {
+        self.queues.laws()
+    }
+
+    /// Whether more waits than may.
+    #[inline]
+    fn over(&self) -> bool {
+        let held = self.queues.held();
+        // `admits` asks about one more: nothing of no length.
+        let mut without = held;
+        without.pkts = held.pkts.saturating_sub(1);
+        held.pkts > 0 && (!self.limit.admits(without, 0) || held.bytes > self.memory_limit)
+    }
+}
+
+impl<L: Law> Qdisc for FqFlows<L> {
+    #[inline]
+    fn enqueue(&mut self, p: QPkt, cx: &mut QCx<'_>) {
+        let name = self.map.queue(&p, cx.rng);
+        self.queues.enqueue(name, p, cx, &mut Equal);
+        while self.over() && self.queues.drop_from_fattest(self.drop_batch, cx).is_some() {}
+    }
+
+    #[inline]
+    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<QPkt> {
+        self.queues.dequeue(cx, &mut Equal)
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.queues.held()
+    }
+
+    fn has_timer(&self) -> bool {
+        L::HAS_TIMER
+    }
+
+    fn on_timer(&mut self, cx: &mut QCx<'_>) -> Option<Time> {
+        self.queues.on_timer(cx)
+    }
+
+    fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        let [new, old] = self.queues.counts();
+        out("new_flows", new as f64);
+        out("old_flows", old as f64);
+    }
+}
