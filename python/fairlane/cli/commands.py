@@ -122,7 +122,7 @@ def explain(name: str | None, as_json: bool) -> None:
 
 
 @cli.command()
-@click.argument("which", type=click.Choice(["scenario", "run", "bench", "compare"]), default="scenario")
+@click.argument("which", type=click.Choice(["scenario", "run", "bench", "compare", "tc"]), default="scenario")
 def schema(which: str) -> None:
     """Print the JSON Schema of scenario files, or of the documents that the commands print with --json."""
     from ..document import json_schema
@@ -206,3 +206,4 @@ def doctor(as_json: bool) -> int:
 
 
 cli.add_command(about_queues.compare)
+cli.add_command(about_queues.tc)

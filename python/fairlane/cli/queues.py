@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ from .output import emit, emit_json, render, step_bar
 if TYPE_CHECKING:
     from ..comparison import Comparison
 
+_DEVICE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}")
+"""What Linux takes for a device (IFNAMSIZ in netdevice(7)), without what a shell would read."""
 DEFAULT_QUEUES = "droptail{limit=100p},red,codel,fq_codel"
 
 
@@ -152,3 +155,23 @@ def report(c: Comparison) -> list[Any]:
         parts += [table(title, *group_table(c, group)), Text("")]
     parts += [Text(f"warning: {w}") for w in c.warnings]
     return parts
+
+
+@click.command()
+@click.argument("scenario")
+@click.argument("link", required=False)
+@click.option("--dev", default="eth0", show_default=True, metavar="DEVICE", help="The device before the link.")
+@click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change any value, such as links.bottleneck.queue=codel.")
+@click.option("--queue-only", is_flag=True, help="Leave out the rate and the delay of the link, for where they are real.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def tc(scenario: str, link: str | None, dev: str, sets: tuple[str, ...], queue_only: bool, as_json: bool) -> None:
+    """Print the tc commands that configure the queue of LINK (or of every link) of the SCENARIO on Linux.
+
+    Comments tell where the kernel differs, and which queues it does not have.
+    """
+    from ..linux import document, export
+
+    if not _DEVICE.fullmatch(dev):
+        raise FairlaneError(f"{dev!r} is no name of a network device: up to 15 letters, digits, dots, dashes or underscores")
+    done = export(scenario, link, dev=dev, sets=assignments(sets), queue_only=queue_only)
+    emit_json(document(done, dev)) if as_json else emit("\n\n".join(e.text() for e in done))

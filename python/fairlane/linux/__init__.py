@@ -1,0 +1,137 @@
+"""The queues of a scenario as commands of Linux: `fairlane tc`.
+
+Syntax and units are those of the manual pages of iproute2 6.1 (dualpi2: 6.17); what the kernel does differently comes as notes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from . import quantities as q
+from .plan import Link, Plan, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ..network import Network
+
+TC_SCHEMA = "fairlane.tc/1"
+
+
+@dataclass
+class Export:
+    """The commands of one direction of a link."""
+
+    link: str
+    start: str
+    end: str
+    rate: str
+    delay: str
+    queue: dict[str, Any]
+    dev: str
+    commands: list[str] = field(default_factory=list)
+    far_end: list[str] = field(default_factory=list)
+    """Commands for the node at the other end: delay and impairments."""
+    notes: list[str] = field(default_factory=list)
+    manual: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    also: list[str] = field(default_factory=list)
+    """Links with the same rate, delay and queue."""
+
+    @property
+    def supported(self) -> bool:
+        """Whether Linux has all of the queue."""
+        return not self.missing
+
+    def as_dict(self) -> dict[str, Any]:
+        """As in the JSON document."""
+        return {
+            "link": self.link, "from": self.start, "to": self.end, "rate": self.rate, "delay": self.delay, "queue": self.queue,
+            "supported": self.supported, "missing": self.missing, "commands": self.commands, "far_end": self.far_end, "notes": self.notes,
+            "manual": self.manual, "also": self.also,
+        }  # fmt: skip
+
+    def text(self) -> str:
+        """As a shell script with comments."""
+        name = next(iter(self.queue))
+        head = [f"# link {self.link} from {self.start} to {self.end}: {self.rate}, {self.delay}, queue {name}"]
+        if self.also:
+            head.append(f"# the same for {', '.join(self.also[:12])}{' and others' if len(self.also) > 12 else ''}")
+        if self.missing:
+            head += [
+                f"# Linux does not have {', '.join(self.missing)}; what follows is incomplete" if self.commands else _none(self.missing)
+            ]
+        if self.commands:
+            head += [f"# on {self.start}, whose device towards {self.end} is {self.dev}"]
+        far = [f"# on {self.end}, whose device towards {self.start} is {self.dev}", *self.far_end] if self.far_end else []
+        notes = [f"# note: {n}" for n in self.notes]
+        manual = [f"# see {', '.join(self.manual)}"] if self.manual else []
+        return "\n".join([*head, *self.commands, *far, *notes, *manual])
+
+
+def _none(missing: list[str]) -> str:
+    return f"# Linux does not have {', '.join(missing)}: no command sets it up"
+
+
+def export(
+    scenario: str | PathLike[str] | Network,
+    link: str | None = None,
+    *,
+    dev: str = "eth0",
+    sets: Mapping[str, Any] | Iterable[tuple[str, str]] = (),
+    queue_only: bool = False,
+) -> list[Export]:
+    """The commands for a link by name, or for every forward direction; links that are alike come once.
+
+    `dev` is the device before the link. `queue_only` leaves out the rate and delay of the link, for where they are real.
+    """
+    from ..errors import suggest
+    from ..result import resolve
+
+    links = resolve(scenario, sets)["expanded"]["links"]
+    if link is not None:
+        chosen = [x for x in links if x["name"] == link]
+        if not chosen:
+            raise suggest(link, [x["name"] for x in links], "link")
+    else:
+        chosen = [x for x in links if not x["name"].endswith(".reverse")]
+    out: list[Export] = []
+    for x in chosen:
+        like = next((e for e in out if (e.rate, e.delay, e.queue) == (x["rate"], x["delay"], x["queue"])), None)
+        if like is not None:
+            like.also.append(x["name"])
+        else:
+            out.append(_export(x, dev, queue_only))
+    return out
+
+
+def _export(x: dict[str, Any], dev: str, queue_only: bool) -> Export:
+    from .kinds import write
+    from .trees import delay_line, shaper
+
+    plan = Plan(dev, Link(q.number(x["rate"], "bit/s"), q.seconds(x["delay"])))
+    parent = "root" if queue_only else shaper(plan)
+    handle = plan.handle()
+    before = len(plan.commands)
+    write(plan, parent, handle, x["queue"])
+    nothing = len(plan.commands) == before
+    far = [] if queue_only or nothing else delay_line(plan, x.get("loss", 0.0), x.get("duplicate", 0.0))
+    if not nothing:
+        plan.note(f"Linux may count what the card will segment as one packet: ethtool -K {dev} tso off gso off gro off")
+    return Export(
+        link=x["name"], start=x["from"], end=x["to"], rate=x["rate"], delay=x["delay"], queue=x["queue"], dev=dev,
+        commands=[] if nothing else plan.commands, far_end=far, notes=plan.notes, manual=[] if nothing else plan.manual,
+        missing=plan.missing,
+    )  # fmt: skip
+
+
+def document(exports: list[Export], dev: str) -> dict[str, Any]:
+    """The document of `fairlane tc --json`."""
+    from .. import _core
+
+    return {"schema": TC_SCHEMA, "fairlane": _core.version(), "dev": dev, "links": [e.as_dict() for e in exports]}
+
+
+__all__ = ["Export", "Table", "document", "export"]

@@ -1,0 +1,54 @@
+"""Which discipline of Linux stands for which of ours, and which it does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from . import laws, schedulers
+from .plan import Plan, Table
+
+Writer = Callable[[Plan, str, str, Table], None]
+
+WRITERS: dict[str, Writer] = {
+    "droptail": laws.droptail,
+    "headdrop": laws.headdrop,
+    "red": laws.red,
+    "ared": laws.ared,
+    "codel": laws.codel,
+    "pie": laws.pie,
+    "sfq": schedulers.sfq,
+    "drr": schedulers.drr,
+}
+"""By our name."""
+
+ABSENT = {
+    "randomdrop": "the nearest is pfifo_head_drop (`headdrop`)",
+    "management": "the nearest is pfifo (`droptail`)",
+    "modred": "no discipline rewrites windows; the nearest is red",
+    "avq": "the nearest that holds the use of the link below one is a shaper (tbf, htb) with codel inside",
+    "rem": "the nearest controller is pie",
+    "pi": "the nearest controller is pie",
+    "blue": "sfb has BLUE in each of its bins",
+    "fred": "the nearest are sfq with red inside (tc-sfq(8), redflowlimit) and fq_codel",
+    "green": "the nearest is red",
+    "cobalt": "it is part of cake: `cake unlimited besteffort flowblind` is the nearest",
+    "pi2": "it is the classic queue of dualpi2",
+    "rr": "the nearest is drr, whose turns are bytes",
+    "fq": "tc's fq is another thing, a pacing scheduler for end hosts; the nearest is sfq",
+    "wfq": "the nearest are ets and drr, whose shares are quanta",
+    "wf2q": "qfq (sch_qfq) approximates WF2Q+ by groups of weights",
+}
+"""Why, and what comes nearest."""
+
+
+def write(plan: Plan, parent: str, handle: str, spec: dict[str, Any] | str) -> None:
+    """Adds the commands of a queue and of all inside it."""
+    name, values = (spec, {}) if isinstance(spec, str) else next(iter(spec.items()))
+    writer = WRITERS.get(name)
+    if writer is not None:
+        writer(plan, parent, handle, Table(name, values))
+        return
+    if name not in plan.missing:
+        plan.missing.append(name)
+    plan.note(f"{name} is not in Linux: {ABSENT.get(name, 'it is a queue of your own')}")

@@ -1,0 +1,164 @@
+"""Single queues: DropTail and the AQM laws that Linux has."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from . import quantities as q
+from .plan import Plan, Table, flag, in_packets
+
+LEAST_AUTOMATIC = 5.0
+"""Packets of RED's smallest automatic lower threshold, as in the core (Floyd, Gummadi and Shenker 2001, section 5)."""
+
+ADAPTIVE_BOTTOM = 0.01
+"""Lowest probability of Adaptive RED (Floyd, Gummadi and Shenker 2001, section 4; tc-red(8))."""
+
+
+def droptail(plan: Plan, parent: str, handle: str, t: Table) -> None:
+    """pfifo or bfifo, whichever counts what the limit is written in."""
+    limit, under = t["limit"], t["admit"] == "under"
+    n = q.packets(limit)
+    plan.page("bfifo" if n is None else "pfifo")
+    if n is not None:
+        plan.qdisc(parent, handle, "pfifo limit", n - under)
+        return
+    plan.qdisc(parent, handle, "bfifo limit", q.size(limit) - under)
+    if t["admit"] == "not_full":
+        plan.note("bfifo admits a packet only if it fits whole; here the last one may pass the limit")
+
+
+def headdrop(plan: Plan, parent: str, handle: str, t: Table) -> None:
+    """pfifo_head_drop."""
+    plan.page("pfifo")
+    plan.qdisc(parent, handle, "pfifo_head_drop limit", in_packets(plan, t))
+
+
+def red_setting(t: Table, plan: Plan) -> tuple[float, float, float]:
+    """Thresholds in packets and the weight of the average, automatic ones worked out as the core does (`fairlane explain red`)."""
+    mean = q.size(t["mean_packet"])
+    per_second = float(plan.link.rate) / (8 * mean)
+    low, high = (None if t[k] is None else q.length(t[k], mean) / mean for k in ("min", "max"))
+    aim = float(q.seconds(t["target_delay"]))
+    if low is None:
+        low = max(LEAST_AUTOMATIC, aim * per_second / 2)
+    if high is None:
+        high = 3 * low
+    weight = t["w_q"]
+    if weight is None:
+        span = t["averaging"]
+        trip = 3 * (float(plan.link.delay) + 1 / per_second)
+        constant = 10 * max(0.1, trip) if span is None else float(q.seconds(span))
+        weight = -math.expm1(-1 / (constant * per_second))
+    return low, high, weight
+
+
+def red(plan: Plan, parent: str, handle: str, t: Table, kind: str = "red") -> None:
+    """red, with `adaptive` for Adaptive RED."""
+    mean = q.size(t["mean_packet"])
+    low, high, weight = red_setting(t, plan)
+    if low < 1:
+        plan.note(f"tc needs a min of a packet at least: {mean} for {low * mean:g} bytes")
+        low, high = 1.0, max(high, 1.0)
+    burst = q.burst_below(round(low * mean) / mean, q.log_of_weight(weight))
+    log = q.log_of_burst(round(low * mean) / mean, burst)
+    ecn, gentle = t["ecn"], t["gentle"]
+    hard = ecn and (not gentle or t["mark_p"] < 1)
+    plan.page("red")
+    plan.qdisc(
+        parent, handle, "red limit", q.length(t["limit"], mean), "min", round(low * mean), "max", round(high * mean), "avpkt", mean,
+        "burst", burst, "probability", q.share(t["max_p"]), "bandwidth", q.rate(plan.link.rate), "ecn" if ecn else "",
+        "harddrop" if hard else "", "adaptive" if kind == "ared" else "",
+    )  # fmt: skip
+    if abs(weight - 0.5**log) > 1e-3 * weight:
+        plan.note(
+            f"the kernel's weights are powers of two: 2^-{log} = {0.5**log:.3g} for w_q = {weight:.3g}; tc finds it from burst {burst}"
+        )
+    if gentle:
+        plan.note(
+            "sch_red is not gentle: above max every packet is dropped or marked, where here the probability grows on to 1 at twice max"
+        )
+    if t["measure"] == "packets":
+        plan.note(f"sch_red counts bytes: a packet is taken as {mean} bytes (mean_packet)")
+    if ecn and t["mark_p"] < 1:
+        plan.note(f"mark_p = {t['mark_p']}: sch_red marks at any probability below that of max, and with harddrop drops above max")
+    t.settled("admit", "measure", "target_delay", "averaging")
+    kernel: dict[str, Any] = {"byte_mode": False, "idle_packet": None, "spare": None, "grace": False, "wait": False}
+    if kind == "ared":
+        kernel |= {"interval": "500ms", "alpha": 0.01, "beta": 0.9, "top": 0.5, "on_arrival": False}
+        t.settled("fixed_gentle")
+        bottom = t["bottom"] if t.values["bottom"] is not None else min(ADAPTIVE_BOTTOM, 80_000 / float(plan.link.rate))
+        if bottom != ADAPTIVE_BOTTOM:
+            plan.note(f"the kernel does not lower max_p below {ADAPTIVE_BOTTOM}, here the bound is {bottom:.3g}")
+    for note in t.left(kernel):
+        plan.note(note)
+
+
+def ared(plan: Plan, parent: str, handle: str, t: Table) -> None:
+    """red adaptive."""
+    red(plan, parent, handle, t, "ared")
+
+
+def codel(plan: Plan, parent: str, handle: str, t: Table) -> None:
+    """codel."""
+    plan.page("codel")
+    above = t["ce_threshold"]
+    plan.qdisc(
+        parent, handle, "codel limit", in_packets(plan, t), "target", q.time(q.seconds(t["target"])), "interval",
+        q.time(q.seconds(t["interval"])), flag(t["ecn"], "ecn"), *(() if above is None else ("ce_threshold", q.time(q.seconds(above)))),
+    )  # fmt: skip
+    codel_notes(plan, t)
+
+
+def codel_notes(plan: Plan, t: Table) -> None:
+    """How CoDel of the kernel differs, alone or in a flow queue."""
+    if t.get("inv_sqrt") == "exact":
+        plan.note("the kernel works 1/sqrt(count) out in 16 bits by Newton's method: drops come a little off the times of RFC 8289")
+    mtu = t.get("mtu")
+    plan.note(
+        "the kernel spares the last MTU of the device (1514 bytes on Ethernet) in the queue"
+        + (", here the largest packet seen" if mtu is None else f", here {mtu}")
+    )
+    for note in t.left({}):
+        plan.note(note)
+
+
+def pie(plan: Plan, parent: str, handle: str, t: Table) -> None:
+    """pie."""
+    plan.page("pie")
+    plan.qdisc(parent, handle, "pie limit", in_packets(plan, t), *pie_words(plan, t), flag(t["ecn"], "ecn"))
+    pie_notes(plan, t)
+
+
+PIE_SCALE = 16
+"""tc's alpha and beta are sixteenths of those of RFC 8033 (alpha 2 and beta 20 stand for 0.125 and 1.25), whole numbers from 0 to 32."""
+
+
+def pie_words(plan: Plan, t: Table) -> list[object]:
+    """What pie and fq_pie have in common."""
+    words: list[object] = ["target", q.time(q.seconds(t["target"])), "tupdate", q.time(q.seconds(t["tupdate"]))]
+    for key in ("alpha", "beta"):
+        exact = t[key] * PIE_SCALE
+        whole = min(32, max(0, round(exact)))
+        if abs(whole - exact) > 1e-9:
+            plan.note(f"tc's {key} is a whole number of sixteenths up to 2: {whole}/16 for {t[key]:g}")
+        words += [key, whole]
+    return [*words, flag(t["byte_mode"], "bytemode"), "dq_rate_estimator" if t["estimate"] == "dequeue_rate" else "no_dq_rate_estimator"]
+
+
+def pie_notes(plan: Plan, t: Table) -> None:
+    """How PIE of the kernel differs."""
+    mean = t.get("mean_packet")
+    if mean is not None and mean != "1500B":
+        plan.note(f"the kernel takes the device's MTU for a typical packet, here {mean}")
+    kernel = {
+        "max_burst": "150ms", "panic_delay": "250ms", "cap": True, "derandomize": True, "dq_threshold": "16384B", "mark_ecnth": 0.1,
+        "hold": False,
+    }  # fmt: skip
+    if t.get("start") is None:
+        plan.note(
+            "sch_pie sets to work once a third of limit is in use and rests when probability and delay are zero; here it always works"
+        )
+    known = {k: v for k, v in kernel.items() if k in t.values}
+    for note in t.left(known):
+        plan.note(note)

@@ -1,0 +1,142 @@
+"""What is collected while a queue is written for tc: commands, notes, free handles."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from . import quantities as q
+
+
+@dataclass(frozen=True)
+class Link:
+    """The link that the queue feeds."""
+
+    rate: Fraction
+    """bit/s"""
+    delay: Fraction
+    """s"""
+
+    @property
+    def packet_time(self) -> Fraction:
+        """Time to send 1000 bytes, s."""
+        return 8000 / self.rate
+
+
+@dataclass
+class Plan:
+    """Commands for one link, in order."""
+
+    dev: str
+    link: Link
+    commands: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    manual: list[str] = field(default_factory=list)
+    """Manual pages that the commands follow."""
+    missing: list[str] = field(default_factory=list)
+    """Disciplines that Linux does not have."""
+    _handles: Iterator[int] = field(default_factory=lambda: iter(range(0x10, 0xFFF0, 0x10)))
+
+    def handle(self) -> str:
+        """A free major number, as tc writes it."""
+        return f"{next(self._handles):x}:"
+
+    def tc(self, *words: object) -> None:
+        """Adds a command; empty words are left out."""
+        self.commands.append(" ".join(["tc", *(str(w) for w in words if w not in ("", None))]))
+
+    def qdisc(self, parent: str, handle: str, *words: object) -> None:
+        """Adds a queue discipline."""
+        self.tc("qdisc add dev", self.dev, parent, "handle", handle, *words)
+
+    def note(self, text: str) -> None:
+        """Adds a note, once."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def page(self, *names: str) -> None:
+        """Names manual pages."""
+        self.manual += [f"tc-{n}(8)" for n in names if f"tc-{n}(8)" not in self.manual]
+
+
+class Table:
+    """The parameters of one discipline. Those that nobody asks for are told in notes: tc has no word for them."""
+
+    def __init__(self, name: str, values: dict[str, Any]) -> None:
+        self.name = name
+        self.values = values
+        self._taken: set[str] = {"preset"}
+
+    def __getitem__(self, key: str) -> Any:
+        self._taken.add(key)
+        return self.values[key]
+
+    def get(self, key: str) -> Any:
+        """A parameter that not every table has."""
+        self._taken.add(key)
+        return self.values.get(key)
+
+    def settled(self, *keys: str) -> None:
+        """Parameters that need no word, because another note or command covers them."""
+        self._taken.update(keys)
+
+    def left(self, kernel: dict[str, Any]) -> Iterator[str]:
+        """A note for each parameter that was not taken and whose value is not what the kernel does.
+
+        `kernel` is what the kernel does; it may name more than the preset `linux` of the discipline, which comes next, then the default.
+        """
+        fixed = {**_defaults(self.name), **_linux(self.name), **kernel}
+        for key, value in self.values.items():
+            if key not in self._taken and key in fixed and not _same(value, fixed[key]):
+                yield f"{self.name}.{key} is {_shown(value)} here, {_shown(fixed[key])} in the kernel"
+        for key, value in kernel.items():
+            if key not in self.values:
+                yield f"{key} is {_shown(value)} in the kernel"
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, str) and isinstance(b, str):
+        for kind in ("byte", "s", "bit/s"):
+            try:
+                return q.number(a, kind) == q.number(b, kind)
+            except ValueError:
+                pass
+    return a == b
+
+
+def _shown(value: Any) -> str:
+    return "unset" if value is None else value if isinstance(value, str) else json.dumps(value)
+
+
+@lru_cache(maxsize=128)
+def _defaults(name: str) -> dict[str, Any]:
+    from ..reference import registry
+
+    schema = next((e.get("schema") or {} for e in registry() if e["kind"] == "queue" and e["name"] == name), {})
+    return {k: p["default"] for k, p in schema.get("properties", {}).items() if "default" in p}
+
+
+@lru_cache(maxsize=128)
+def _linux(name: str) -> dict[str, Any]:
+    from ..reference import presets
+
+    return next((p["values"] for p in presets() if p["algorithm"] == name and p["name"] == "linux"), {})
+
+
+def in_packets(plan: Plan, table: Table, key: str = "limit", packet: int = 1500) -> int:
+    """A limit for a discipline that counts packets, `admit = "under"` included; a note if it was in bytes."""
+    text = table[key]
+    n = q.packets(text)
+    if n is None:
+        n = q.count(text, packet)
+        plan.note(f"{table.name} counts packets in the kernel: {text} are taken as {n} packets of {packet} bytes")
+    return n - (table.get("admit") == "under")
+
+
+def flag(on: bool, word: str) -> str:
+    """tc's way to switch something on or off: ecn, noecn."""
+    return word if on else f"no{word}"

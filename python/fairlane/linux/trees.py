@@ -1,0 +1,92 @@
+"""Class trees: classes, the queues inside them, and the filters that choose a class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import quantities as q
+from .plan import Plan
+
+CODE_POINTS = {
+    **{f"cs{i}": 8 * i for i in range(8)}, **{f"af{c}{d}": 8 * c + 2 * d for c in (1, 2, 3, 4) for d in (1, 2, 3)},
+    "df": 0, "be": 0, "le": 1, "va": 44, "ef": 46,
+}  # fmt: skip
+"""Names of code points: RFC 2474 section 4.2, RFC 2597 section 6, RFC 3246, RFC 5865, RFC 8622."""
+_ECN = {"not-ect": 0, "ect1": 1, "ect0": 2, "ce": 3}
+"""The two bits of RFC 3168 section 5."""
+_PROTOCOL = {"tcp": 6, "udp": 17}
+
+
+def rule(pattern: str, mark: int) -> tuple[str, str]:
+    """The filter of one description, and a note if it needs help; `mark` is a free firewall mark."""
+    text = pattern.strip().lower()
+    if text in ("any", "*"):
+        return "u32 match u32 0 0", ""
+    if text in _PROTOCOL:
+        return f"u32 match ip protocol {_PROTOCOL[text]} 0xff", ""
+    kind, _, value = text.partition(":")
+    if kind == "dscp":
+        point = CODE_POINTS.get(value, int(value) if value.isdigit() else 0)
+        return f"u32 match ip dsfield {4 * point:#04x} 0xfc", ""
+    if kind == "ecn" and value in _ECN:
+        return f"u32 match ip dsfield {_ECN[value]:#04x} 0x03", ""
+    name = pattern.partition(":")[2]
+    return f"handle {mark} fw", f"flow {name}: its packets need the firewall mark {mark} (nft: meta mark set {mark})"
+
+
+def filters(plan: Plan, handle: str, classes: list[tuple[list[str], str]]) -> None:
+    """A filter for each description of each class; the first that matches wins."""
+    order = 0
+    for patterns, classid in classes:
+        for pattern in patterns:
+            order += 1
+            words, note = rule(pattern, order)
+            ip = words.startswith("u32")
+            head = ("protocol ip prio", order, words, "flowid") if ip else ("protocol all prio", order, words, "classid")
+            plan.tc("filter add dev", plan.dev, "parent", handle, *head, classid)
+            if note:
+                plan.note(note)
+    if order:
+        plan.note("the filters look at IPv4 only; IPv6 wants the same with `protocol ipv6` and `match ip6`")
+
+
+def patterns(entry: dict[str, Any]) -> list[str]:
+    """The descriptions of a class."""
+    match = entry.get("match", "any")
+    return [match] if isinstance(match, str) else list(match)
+
+
+def shaper(plan: Plan) -> str:
+    """HTB at the rate of the link; the queue goes below its only class."""
+    plan.tc("qdisc add dev", plan.dev, "root handle 1: htb default 1")
+    plan.tc("class add dev", plan.dev, "parent 1: classid 1:1 htb rate", q.rate(plan.link.rate), "ceil", q.rate(plan.link.rate))
+    plan.page("htb")
+    return "parent 1:1"
+
+
+LEAST_NETEM = 1000
+"""netem's default limit, packets."""
+SMALL_PACKET = 64
+"""Bytes of the packets that the delay line must be able to hold."""
+
+
+def delay_line(plan: Plan, loss: float, duplicate: float) -> list[str]:
+    """Propagation and impairments, on the far end: below an AQM netem's own queue would hide the packets from it (tc-netem(8))."""
+    words = []
+    if plan.link.delay:
+        words += ["delay", q.time(plan.link.delay)]
+    for name, p in (("loss", loss), ("duplicate", duplicate)):
+        if p:
+            words += [name, f"{100 * p:g}%"]
+    if not words:
+        return []
+    flying = plan.link.rate * plan.link.delay / 8 / SMALL_PACKET
+    limit = max(LEAST_NETEM, -(-int(flying) // 1000) * 1000)
+    plan.manual += ["tc-netem(8)", "tc-mirred(8)"]
+    return [
+        "ip link add ifb0 type ifb",
+        "ip link set ifb0 up",
+        f"tc qdisc add dev {plan.dev} ingress",
+        f"tc filter add dev {plan.dev} parent ffff: protocol all matchall action mirred egress redirect dev ifb0",
+        f"tc qdisc add dev ifb0 root netem {' '.join(words)} limit {limit}",
+    ]

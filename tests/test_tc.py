@@ -1,0 +1,238 @@
+"""`fairlane tc`: the commands are tc's, their numbers are the scenario's, and what Linux lacks is said."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from fractions import Fraction
+from itertools import pairwise
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fairlane as fl
+from conftest import fairlane
+from fairlane.document import json_schema
+from fairlane.linux import document, export
+from fairlane.linux import quantities as q
+from fairlane.linux.kinds import ABSENT, WRITERS
+from fairlane.reference import presets, registry
+from test_cli_errors import check
+
+QUEUES = [e["name"] for e in registry() if e["kind"] == "queue"]
+DIALECTS = [(p["algorithm"], p["name"]) for p in presets() if p["kind"] == "queue"]
+
+
+def network(queue: object = "droptail", rate: str = "10Mbit/s", **link: object) -> fl.Network:
+    net = fl.Network(duration="1s").link("a", "b", name="x", rate=rate, delay="20ms", queue=queue, **link)
+    return net.flow("web", "a", "b", tcp="newreno").flow("voice", "a", "b", udp={}, source={"cbr": {"rate": "1Mbit/s"}})
+
+
+def lines(queue: object, **options: object) -> list[str]:
+    (one,) = export(network(queue, **options), "x", queue_only=True)
+    return one.commands
+
+
+def words(line: str) -> dict[str, str]:
+    """The options of a command by name."""
+    parts = line.split()
+    return dict(pairwise(parts))
+
+
+def test_every_queue_is_written_or_said_to_be_absent():
+    for name in QUEUES:
+        assert (name in WRITERS) != (name in ABSENT), name
+
+
+def defaults_run(name: str) -> bool:
+    try:
+        network(name).resolve()
+    except fl.ScenarioError:
+        return False
+    return True
+
+
+def have_tc() -> bool:
+    if shutil.which("tc") is None or shutil.which("unshare") is None:
+        return False
+    return subprocess.run(["unshare", "-n", "true"], capture_output=True, check=False).returncode == 0
+
+
+# What the kernel of this machine may not have is no mistake of ours; everything else tc says is.
+FINE = re.compile(
+    r"qdisc kind is unknown|TC classifier not found|Error: Failed to find specified qdisc|Error: Qdisc not classful|Failed to find qdisc"
+    r"|Parent Qdisc doesn't exists|Cannot find specified qdisc|Specified class not found|We have an error talking to the kernel"
+    r"|Failed to find specified|No such file or directory|Operation not supported|Class doesn't support blocks"
+    r"|RED: WARNING. Burst \d+ seems to be too large"  # a weight of 2^-10 or less
+    r"|Unknown qdisc \"dualpi2\"|Parent Qdisc is not classful|Specified class doesn't exist|Error: Specified qdisc not found"
+)
+
+
+def refused(commands: list[str]) -> list[str]:
+    """What tc says about commands, run in a network namespace of their own."""
+    script = "ip link set lo up\n" + "\n".join(commands)
+    done = subprocess.run(["unshare", "-n", "sh", "-c", script], capture_output=True, text=True, timeout=120, check=False)
+    return [line for line in (done.stderr + done.stdout).splitlines() if line.strip() and not FINE.search(line)]
+
+
+@pytest.mark.skipif(not have_tc(), reason="needs tc and a network namespace")
+@pytest.mark.parametrize("name", [n for n in QUEUES if n in WRITERS])
+def test_tc_understands_the_commands(name):
+    values = [{}, *({"preset": p} for a, p in DIALECTS if a == name)] if defaults_run(name) else []
+    for value in values:
+        for only in (True, False):
+            (one,) = export(network({name: value}), "x", dev="lo", queue_only=only)
+            assert refused(one.commands) == []
+            assert refused([c.replace("ifb0", "lo") for c in one.far_end if "netem" in c]) == []
+
+
+@pytest.mark.skipif(not have_tc(), reason="needs tc and a network namespace")
+def test_tc_is_heard():
+    assert refused(["tc qdisc add dev lo root red limit 1000 minimum 5"])
+
+
+@pytest.mark.skipif(not have_tc(), reason="needs tc and a network namespace")
+@pytest.mark.parametrize("low", [3, 5, 17, 60, 200])
+def test_tc_finds_the_weight_from_the_burst(low):
+    # tc warns from 2^-10 on, which shows what it takes: our longest burst for 2^-9 passes silently, one more packet does not.
+    longest = q.burst_below(low, 9)
+    for burst, warned in ((longest, False), (longest + 1, True)):
+        options = f"limit 9000000 min {1000 * low} max {3000 * low} avpkt 1000 burst {burst} bandwidth 10mbit probability 0.1"
+        done = subprocess.run(
+            ["unshare", "-n", "tc", *f"qdisc add dev lo root red {options}".split()], capture_output=True, text=True, check=False
+        )
+        assert ("too large" in done.stderr) == warned, done.stderr
+
+
+def test_red_in_bytes_and_powers_of_two():
+    red = {"limit": "100p", "min": "10p", "max": "30p", "max_p": 0.02, "w_q": 0.002, "mean_packet": "500B", "gentle": False, "ecn": True}
+    (line,) = lines({"red": red})
+    got = words(line)
+    assert (got["limit"], got["min"], got["max"], got["avpkt"]) == ("50000", "5000", "15000", "500")
+    assert (got["probability"], got["bandwidth"]) == ("0.02", "10mbit")
+    assert "ecn" in line.split() and "adaptive" not in line.split()
+    (line,) = lines({"ared": {}})
+    assert line.endswith("adaptive")
+
+
+def average_after(burst: int, w: float) -> float:
+    """RED's average after so many arrivals at an empty queue that stays (Floyd and Jacobson 1993, section 4)."""
+    average = 0.0
+    for waiting in range(1, burst + 1):
+        average += w * (waiting - average)
+    return average
+
+
+@given(st.floats(2.0, 200.0), st.integers(2, 14))
+def test_the_burst_says_the_weight(low, log):
+    burst = q.burst_below(low, log)
+    if q.log_of_burst(low, burst) == log:
+        # The arrival after such a burst may add one packet to the average (Floyd and Jacobson 1993, section 6, with the sum written out)...
+        assert average_after(burst - 1, 0.5**log) + 1 <= low * (1 + 1e-9)
+        # ...and with a weight twice as large that would pass the threshold, so tc does not take it.
+        assert average_after(burst - 1, 0.5 ** (log - 1)) + 1 > low
+    else:
+        assert low < 3
+
+
+def test_thresholds_below_a_packet():
+    (one,) = export(network({"red": {"min": "0p", "max": "3p", "w_q": 0.5}}), "x", queue_only=True)
+    assert words(one.commands[0])["min"] == "1000"
+    assert any("min" in n and "1000" in n for n in one.notes)
+
+
+def test_automatic_red_is_what_explain_says():
+    # 10 Mbit/s are 1250 packets of 1000 bytes a second: half of 5 ms is 3.1 packets, so min is 5 and max three times that.
+    got = words(lines("red")[0])
+    assert (got["min"], got["max"]) == ("5000", "15000")
+    # 100 Mbit/s: 31.25 packets.
+    got = words(lines("red", rate="100Mbit/s")[0])
+    assert (got["min"], got["max"]) == ("31250", "93750")
+
+
+@pytest.mark.parametrize(
+    ("queue", "line"),
+    [
+        ({"droptail": {"limit": "50p"}}, "pfifo limit 50"),
+        ({"droptail": {"limit": "50p", "admit": "under"}}, "pfifo limit 49"),
+        ({"droptail": {"limit": "64KiB"}}, "bfifo limit 65536"),
+        ({"headdrop": {"limit": "7p"}}, "pfifo_head_drop limit 7"),
+        ({"codel": {"limit": "99p", "target": "2500us", "ecn": True}}, "codel limit 99 target 2500us interval 100ms ecn"),
+        ({"codel": {"ce_threshold": "1ms"}}, "codel limit 1000 target 5ms interval 100ms noecn ce_threshold 1ms"),
+        # RFC 8033's 0.125 and 1.25 are tc's 2 and 20 (tc-pie(8), examples).
+        ("pie", "pie limit 1000 target 15ms tupdate 15ms alpha 2 beta 20 nobytemode no_dq_rate_estimator noecn"),
+    ],
+)
+def test_lines(queue, line):
+    assert lines(queue) == [f"tc qdisc add dev eth0 root handle 10: {line}"]
+
+
+def test_what_differs_is_noted_and_what_agrees_is_not():
+    (own,) = export(network({"red": {"wait": True, "w_q": 0.001953125, "gentle": False, "measure": "bytes"}}), "x")
+    text = "\n".join(own.notes)
+    assert "red.wait is true here, false in the kernel" in text
+    assert "gentle" not in text and "powers of two" not in text and "mean_packet" not in text
+    (linux,) = export(network({"codel": {"preset": "linux"}}), "x")
+    assert "sqrt" not in "\n".join(linux.notes)
+
+
+def test_rate_and_delay_come_as_htb_and_netem():
+    (one,) = export(network("codel", rate="2500kbit/s", loss=0.01), "x")
+    assert one.commands[0] == "tc qdisc add dev eth0 root handle 1: htb default 1"
+    assert words(one.commands[1])["rate"] == "2500kbit"
+    assert "parent 1:1 handle 10: codel" in one.commands[2]
+    assert "netem delay 20ms loss 1% limit 1000" in one.far_end[-1]
+    (only,) = export(network("codel"), "x", queue_only=True)
+    assert only.far_end == [] and "root handle 10: codel" in only.commands[0]
+
+
+@given(st.integers(1, 10**12))
+def test_quantities_keep_their_value(n):
+    number, unit = re.fullmatch(r"(\d+)([a-z]+)", q.rate(n)).groups()
+    assert int(number) * {"bit": 1, "kbit": 10**3, "mbit": 10**6, "gbit": 10**9}[unit] == n
+    number, unit = re.fullmatch(r"(\d+)([a-z]+)", q.time(Fraction(n, 10**9))).groups()
+    assert Fraction(int(number), {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[unit]) == Fraction(n, 10**9)
+
+
+def test_queues_that_linux_lacks(tmp_path):
+    network("management").save(tmp_path / "x.toml")
+    done = fairlane("tc", "x.toml", "x", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert all(line.startswith("#") for line in done.stdout.splitlines())
+    assert "Linux does not have management" in done.stdout
+    one = json.loads(fairlane("tc", "x.toml", "--json", cwd=tmp_path).stdout)["links"][0]
+    assert (one["supported"], one["commands"], one["far_end"], one["missing"]) == (False, [], [], ["management"])
+
+
+@pytest.mark.parametrize("name", QUEUES)
+def test_documents_follow_the_schema(name):
+    if not defaults_run(name):
+        pytest.skip(f"{name} needs parameters")
+    done = document(export(network(name)), "eth0")
+    jsonschema.validate(done, json_schema("tc"))
+    assert done["links"][0]["supported"] == (name in WRITERS)
+    assert bool(done["links"][0]["commands"]) == (name in WRITERS)
+
+
+def test_links_that_are_alike_come_once():
+    net = fl.Network(duration="1s").dumbbell(
+        pairs=3, access={"rate": "100Mbit/s", "delay": "1ms"}, bottleneck={"rate": "5Mbit/s", "delay": "9ms", "queue": "red"}
+    )
+    done = export(net.flow("t", "s0", "d0", tcp="newreno"))
+    assert len(done) == 2
+    assert sum(1 + len(e.also) for e in done) == 7
+
+
+def test_command_line(tmp_path):
+    network("red").save(tmp_path / "x.toml")
+    done = fairlane("tc", "x.toml", "x", "--dev", "wan0", "--set", "links.x.queue=codel", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "dev wan0 parent 1:1 handle 10: codel" in done.stdout
+    check(fairlane("tc", "x.toml", "y", cwd=tmp_path), r"unknown link 'y'")
+    check(fairlane("tc", "nope.toml", cwd=tmp_path), r"nope\.toml")
+    check(fairlane("tc", "x.toml", "--dev", "eth0; reboot", cwd=tmp_path), r"network device")
+    check(fairlane("tc", "x.toml", "--set", "links.x.queue=codl", cwd=tmp_path), r"codl.*codel")
