@@ -2,19 +2,25 @@
 
 pub(crate) mod ared;
 pub(crate) mod avq;
+pub(crate) mod blue;
 pub(crate) mod cobalt;
 pub(crate) mod codel;
 pub(crate) mod droptail;
 pub(crate) mod headdrop;
+mod idle;
 pub(crate) mod management;
-pub(crate) mod pi2;
+pub(crate) mod modred;
 pub(crate) mod pi;
+pub(crate) mod pi2;
 pub(crate) mod pie;
 pub(crate) mod randomdrop;
 pub(crate) mod red;
 pub(crate) mod rem;
+pub(crate) mod rio;
 #[cfg(test)]
 pub(crate) mod testing;
+mod twin;
+pub(crate) mod wred;
 
 use fairlane_engine::Stream;
 use fairlane_net::{Backlog, FlowId, QPkt, Why};
