@@ -63,6 +63,7 @@ pub struct TcpConfig {
     pub(crate) sack_lost_after: u32,
     pub(crate) sack_rescue: bool,
     pub(crate) sack_careful: bool,
+    pub(crate) sack_grow_on_exit: bool,
     pub(crate) timeout_forgets_sack: bool,
     pub(crate) progress_forgets_sack: bool,
     /// Headers of a segment without SYN and SACK blocks.
@@ -233,6 +234,7 @@ impl TcpConfig {
             sack_lost_after: p.sack_lost_after,
             sack_rescue: p.sack_rescue,
             sack_careful: p.sack_careful,
+            sack_grow_on_exit: p.sack_grow_on_exit,
             timeout_forgets_sack: p.sack_memory != SackMemory::Keep,
             progress_forgets_sack: p.sack_memory == SackMemory::Progress,
             header_len,

@@ -138,6 +138,9 @@ pub struct TcpParams {
     /// Whether SACK recovery after a timeout waits for an acknowledgment of something sent after it (ns-2); RFC 6675 section 5.1
     /// only asks that all that was sent before it is acknowledged.
     pub sack_careful: bool,
+    /// Whether the acknowledgment that ends SACK recovery also grows the window, by all that it covers (ns-3): nearly one segment more. It covers what
+    /// recovery began with, so RFC 5681 section 3.2 has counted it already.
+    pub sack_grow_on_exit: bool,
     /// How long SACK information is believed.
     pub sack_memory: SackMemory,
 
@@ -377,6 +380,7 @@ impl Default for TcpParams {
             sack_lost_after: 3,
             sack_rescue: true,
             sack_careful: false,
+            sack_grow_on_exit: false,
             sack_memory: SackMemory::Keep,
             header: Bytes(40),
             syn_options: Bytes(12),

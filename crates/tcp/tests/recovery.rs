@@ -223,6 +223,27 @@ fn timeouts() {
     assert_eq!(p.ends[0].view().ssthresh, 2_000, "the window is one segment by then, the threshold at least two");
 }
 
+/// The acknowledgment that ends SACK recovery covers a window; counted once more, as ns-3 does, it adds what it covers over the
+/// window: 20 segments and the two of limited transmit, less what came before, to a window of 10.
+#[test]
+fn growth_on_leaving_sack_recovery() {
+    let at_exit = |extra: Value| {
+        let mut p = steady("sack", extra, &[20]);
+        while p.ends[0].view().fast_recoveries == 0 {
+            assert!(p.step());
+        }
+        let during = cwnd(&p);
+        while cwnd(&p) == during {
+            assert!(p.step());
+        }
+        (during, cwnd(&p))
+    };
+    let (during, after) = at_exit(json!({ "byte_counting": 1000, "loss_basis": "cwnd" }));
+    assert!(after < during + 0.2, "{during} {after}: one acknowledgment adds one in {during}");
+    let (during, after) = at_exit(json!({ "byte_counting": 1000, "loss_basis": "cwnd", "sack_grow_on_exit": true }));
+    assert!(after > during + 1.9 && after < during + 2.3, "{during} {after}");
+}
+
 /// Windows are never below one segment, whatever happens.
 #[test]
 fn cwnd_is_at_least_one_segment() {

@@ -97,9 +97,12 @@ impl<C: CongestionControl> Tcp<C> {
         self.pipe = self.pipe.saturating_sub(segments * u64::from(self.cfg.smss));
     }
 
-    pub(super) fn sack_recovery_ack(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn sack_recovery_ack(&mut self, acked: u64, sacked: u64, cx: &mut Cx<'_>) {
         if self.una >= self.recover {
             self.leave_recovery(cx);
+            if self.cfg.sack_grow_on_exit {
+                self.grow(acked, sacked, cx);
+            }
             // What was lost meanwhile, and what is lost from here on, is a new event (RFC 6675 section 5).
             self.recover = 0;
             self.board.clear_marks(self.cfg.progress_forgets_sack);
