@@ -49,7 +49,7 @@ impl Held {
     }
 }
 
-/// Figure 1: the target runs from min + 0.4 (max - min) to min + 0.6 (max - min).
+/// The target runs from min + 0.4 (max - min) to min + 0.6 (max - min).
 #[test]
 fn target_is_the_middle_fifth() {
     assert_eq!(Held::new(&instant(), 0).q.law().target(), (30.0, 40.0));
@@ -59,7 +59,7 @@ fn target_is_the_middle_fifth() {
     assert!((low - 11.25).abs() < 1e-12 && (high - 13.75).abs() < 1e-12, "{low} {high}");
 }
 
-/// Section 4: alpha = min(0.01, max_p / 4) up, beta = 0.9 down, every half second, nothing at time zero or inside the target.
+/// The paper: alpha = min(0.01, max_p / 4) up, beta = 0.9 down, every half second, nothing at time zero or inside the target.
 #[test]
 fn max_p_moves_by_aimd() {
     let mut above = Held::new(&instant(), 45);
@@ -129,7 +129,7 @@ fn dialects_set_themselves() {
     assert!((ns3.min - 6.25).abs() < 1e-12 && (ns3.max - 18.75).abs() < 1e-12, "{ns3:?}");
 }
 
-/// Section 4: whatever the load, the average settles in the target. RED with a fixed max_p does not.
+/// The aim: whatever the load, the average settles in the target. RED with a fixed max_p does not.
 #[test]
 fn average_settles_in_the_target() {
     let p = AredParams { limit: Len::Packets(500), min: Some(Len::Packets(20)), max: Some(Len::Packets(60)), ..AredParams::default() };

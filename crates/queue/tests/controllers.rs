@@ -41,7 +41,7 @@ impl<Q: Qdisc> Hand<Q> {
     }
 }
 
-/// Section V of the PI paper: p(k) = a (q(k) - q_ref) - b (q(k-1) - q_ref) + p(k-1) with its own a and b.
+/// The PI paper in discrete time: p(k) = a (q(k) - q_ref) - b (q(k-1) - q_ref) + p(k-1) with its own a and b.
 #[test]
 fn pi_steps_by_its_difference_equation() {
     let mut h = Hand::new(PiParams { target: p(50), ..PiParams::default() }.build(&link(10).into()));
@@ -100,9 +100,9 @@ fn long_over_short<Q: Qdisc>(h: &mut Hand<Q>, evict: fn(&mut Q, usize) -> Option
     long / (h.drops.len() as f64 - long)
 }
 
-/// Equations 1 and 2 of the REM paper, with gamma = 0.001, alpha = 0.1, b* = 20, phi = 1.001 and 2.5 packets a step of 2 ms at 10 Mbit/s.
+/// The REM paper's price and probability, with gamma = 0.001, alpha = 0.1, b* = 20, phi = 1.001 and 2.5 packets a step of 2 ms at 10 Mbit/s.
 #[test]
-fn rem_price_follows_equation_1() {
+fn rem_price_follows_its_update() {
     let mut h = Hand::new(RemParams::default().build(&link(10).into()));
     h.call(0, |q, cx| q.on_timer(cx));
     h.offer(0, 70, Ecn::NotEct);
@@ -131,7 +131,7 @@ fn rem_averages_arrivals() {
     assert!((h.q.law().price() - 0.001 * (25.0 - 2.5 + 18.75 - 2.5)).abs() < 1e-12);
 }
 
-/// Section III of the AVQ paper, its pseudo-code by hand: room for 3 packets, 1250 packets a second, gamma 0.98, alpha 0.15.
+/// The AVQ paper's pseudo-code by hand: room for 3 packets, 1250 packets a second, gamma 0.98, alpha 0.15.
 #[test]
 fn avq_follows_its_pseudo_code() {
     let params = AvqParams { measure: Measure::Packets, virtual_limit: Some(p(3)), ..AvqParams::default() };
@@ -194,7 +194,7 @@ fn rem_holds_its_reference() {
     }
 }
 
-/// Equation 1 in balance: alpha (queue - b*) + arrivals - capacity = 0. Where packets are dropped more arrive than the link can send, and the queue
+/// The price in balance: alpha (queue - b*) + arrivals - capacity = 0. Where packets are dropped more arrive than the link can send, and the queue
 /// settles that much over alpha below b*.
 #[test]
 fn rem_that_drops_holds_a_shorter_queue() {
@@ -220,10 +220,10 @@ fn avq_steers_to_its_utilisation() {
 /// With ECN all of them signal without a loss.
 #[test]
 fn marks_replace_drops() {
-    let pi = settle(&PiParams { limit: p(400), ecn: true, ..PiParams::default() }, 20, Ecn::Ect0);
-    let rem = settle(&RemParams { limit: p(400), ecn: true, ..RemParams::default() }, 20, Ecn::Ect0);
-    let departing = settle(&RemParams { limit: p(400), ecn: true, ..ns2::<RemParams>() }, 20, Ecn::Ect0);
-    let avq = settle(&AvqParams { limit: p(100), ecn: true, ..AvqParams::default() }, 20, Ecn::Ect0);
+    let pi = settle(&PiParams { limit: p(400), ecn: true, ..PiParams::default() }, 12, Ecn::Ect0);
+    let rem = settle(&RemParams { limit: p(400), ecn: true, ..RemParams::default() }, 12, Ecn::Ect0);
+    let departing = settle(&RemParams { limit: p(400), ecn: true, ..ns2::<RemParams>() }, 12, Ecn::Ect0);
+    let avq = settle(&AvqParams { limit: p(100), ecn: true, ..AvqParams::default() }, 12, Ecn::Ect0);
     for seen in [pi, rem, departing, avq] {
         assert!(seen.drops == 0 && seen.marks > 1000, "{seen:?}");
     }

@@ -17,6 +17,9 @@ queues! {
         "avq" ["AVQ", "Vq", "Queue/Vq"] => Avq: q::AvqParams;
         "pi" ["PI", "Queue/PI"] => Pi: q::PiParams;
         "rem" ["REM", "Queue/REM"] => Rem: q::RemParams;
+        "wred" ["WRED"] => Wred: q::WredParams;
+        "rio" ["RIO", "RED/RIO", "Queue/RED/RIO"] => Rio: q::RioParams;
+        "modred" ["ModRED"] => ModRed: q::ModRedParams;
         "headdrop" ["HeadDrop", "pfifo_head_drop", "drop_front", "dropfront"] => HeadDrop: q::HeadDropParams;
         "randomdrop" ["RandomDrop", "random_drop"] => RandomDrop: q::RandomDropParams;
         "management" ["Management", "Queue/Management"] => Management: q::ManagementParams;

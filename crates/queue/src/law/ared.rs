@@ -18,7 +18,7 @@ pub struct AredParams {
     pub limit: Len,
     /// Which arrivals the limit admits.
     pub admit: Admit,
-    /// Average queue below which nothing is dropped. Unset: half of `target_delay` worth of the link, at least 5 packets (section 5).
+    /// Average queue below which nothing is dropped. Unset: half of `target_delay` worth of the link, at least 5 packets.
     pub min: Option<Len>,
     /// Average queue at which the probability is `max_p`. Unset: three times `min`.
     pub max: Option<Len>,
@@ -28,19 +28,19 @@ pub struct AredParams {
     /// Probability at `max` at the start; from then on it adapts.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub max_p: f64,
-    /// Time between two changes of `max_p` (section 4, Figure 1).
+    /// Time between two changes of `max_p` .
     #[schemars(extend("x-min" = "1us", "x-max" = "1000s"))]
     pub interval: Dur,
-    /// Most that is added to `max_p` when the average is above the target; never more than a quarter of it (section 4).
+    /// Most that is added to `max_p` when the average is above the target; never more than a quarter of it.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub alpha: f64,
-    /// Factor of `max_p` when the average is below the target (section 4).
+    /// Factor of `max_p` when the average is below the target.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub beta: f64,
-    /// `max_p` is not raised above this (section 4).
+    /// `max_p` is not raised above this.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub top: f64,
-    /// `max_p` is not lowered below this. Unset: 0.01 (section 4), on links above 8 Mbit/s one in the packets of 1000 bytes that the link carries in
+    /// `max_p` is not lowered below this. Unset: 0.01, on links above 8 Mbit/s one in the packets of 1000 bytes that the link carries in
     /// 100 ms (as in ns-2).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub bottom: Option<f64>,
@@ -51,7 +51,7 @@ pub struct AredParams {
     /// Weight of one arrival in the average. Unset: from `averaging`.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub w_q: Option<f64>,
-    /// Time constant of the average on a busy link, from which w_q = 1 - exp(-1 / packets sent in it). Unset: the paper's second (section 5), more on
+    /// Time constant of the average on a busy link, from which w_q = 1 - exp(-1 / packets sent in it). Unset: the paper's second, more on
     /// long links: ten times three times the link's delay and transmission time (as in ns-2).
     #[schemars(extend("x-min" = "1us", "x-max" = "1000s"))]
     pub averaging: Option<Dur>,
@@ -113,13 +113,13 @@ impl Default for AredParams {
     }
 }
 
-/// The paper's lower bound of `max_p` (section 4).
+/// The paper's lower bound of `max_p`.
 const LEAST_BOTTOM: f64 = 0.01;
 /// Bits in 1000 bytes over 100 ms: divided by the link's rate, one in the packets that it carries in that time (ns-2).
 const BOTTOM_RATE: f64 = 80_000.0;
-/// The target leaves this share of the distance between the thresholds on either side (section 4, Figure 1).
+/// The target leaves this share of the distance between the thresholds on either side .
 const TARGET_MARGIN: f64 = 0.4;
-/// `max_p` grows by at most this share of itself (section 4).
+/// `max_p` grows by at most this share of itself.
 const MOST_GROWTH: f64 = 0.25;
 
 impl AredParams {
@@ -254,7 +254,7 @@ impl Ared {
         (self.low, self.high)
     }
 
-    /// Section 4, Figure 1. Above the target the probability grows by a step, below it shrinks by a factor.
+    /// The paper's AIMD rule. Above the target the probability grows by a step, below it shrinks by a factor.
     fn adapt(&mut self, now: Time) {
         let avg = self.red.avg();
         if avg > self.high && self.max_p <= self.top {

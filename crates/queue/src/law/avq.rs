@@ -19,12 +19,12 @@ pub struct AvqParams {
     pub limit: Len,
     /// Which arrivals the limit admits.
     pub admit: Admit,
-    /// What the virtual buffer holds. Unset: as much as the real one (section II; ns-2's buflim_ = 1).
+    /// What the virtual buffer holds. Unset: as much as the real one (ns-2's buflim_ = 1).
     pub virtual_limit: Option<Len>,
-    /// Desired utilisation: arrivals are steered to this share of the link's rate (gamma, section II).
+    /// Desired utilisation: arrivals are steered to this share of the link's rate (gamma).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub gamma: f64,
-    /// How fast the virtual capacity adapts (alpha, section II; 0.15 in the paper's simulations and in ns-2's code).
+    /// How fast the virtual capacity adapts (alpha; 0.15 in the paper's simulations and in ns-2's code).
     #[schemars(range(min = 0.0))]
     pub alpha: f64,
     /// Virtual capacity at the first arrival, as a share of the link's rate (ns-2's ecnlim_).
@@ -35,7 +35,7 @@ pub struct AvqParams {
     /// Length of a typical packet: converts between packets and bytes, and the link's rate into packets.
     #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
     pub mean_packet: Bytes,
-    /// Whether ECN-capable packets are marked instead of dropped (section II; ns-2's markpkts_).
+    /// Whether ECN-capable packets are marked instead of dropped (ns-2's markpkts_).
     pub ecn: bool,
     /// With `ecn`: whether packets that are not ECN-capable are left alone instead of dropped (ns-2).
     pub spare_incapable: bool,
@@ -159,7 +159,7 @@ impl Avq {
         self.queue
     }
 
-    /// Section III: a token bucket. The capacity grows with the desired rate and shrinks with what arrives.
+    /// A token bucket. The capacity grows with the desired rate and shrinks with what arrives.
     fn adapt(&mut self, now: Time, len: f64) {
         let grown = self.capacity + self.alpha * self.desired * (now - self.adapted).as_secs_f64();
         let taken = self.alpha * len;

@@ -19,13 +19,13 @@ pub struct PiParams {
     pub limit: Len,
     /// Which arrivals the limit admits.
     pub admit: Admit,
-    /// The queue to hold (q_ref, section IV); ns-2's qref_.
+    /// The queue to hold (q_ref); ns-2's qref_.
     pub target: Len,
-    /// What the present error adds to the probability at each sample, per packet (a, section V; ns-2's a_).
+    /// What the present error adds to the probability at each sample, per packet (a; ns-2's a_).
     pub a: f64,
-    /// What the error of the sample before takes off again, per packet (b, section V; ns-2's b_). The paper's a and b suit 60 flows at 15 Mbit/s.
+    /// What the error of the sample before takes off again, per packet (b; ns-2's b_). The paper's a and b suit 60 flows at 15 Mbit/s.
     pub b: f64,
-    /// Time between two samples; the paper's frequency is 160 Hz (section V; ns-2's w_ is the frequency).
+    /// Time between two samples; the paper's frequency is 160 Hz (ns-2's w_ is the frequency).
     #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
     pub interval: Dur,
     /// What the queue and the limit are counted in (ns-2's queue_in_bytes_); bytes are divided by `mean_packet` before the controller sees them.
@@ -35,7 +35,7 @@ pub struct PiParams {
     /// Length of a typical packet: converts between packets and bytes.
     #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
     pub mean_packet: Bytes,
-    /// Whether ECN-capable packets are marked instead of dropped (section IV; ns-2's setbit_).
+    /// Whether ECN-capable packets are marked instead of dropped (ns-2's setbit_).
     pub ecn: bool,
 }
 
@@ -68,7 +68,7 @@ impl Discipline for PiParams {
     const PRESETS: &'static [Preset] = &[
         Preset {
             name: "paper",
-            doc: "The simulations of Hollot, Misra, Towsley and Gong (2001), section V: reference 200 packets of 500 bytes in a buffer of 800.",
+            doc: "The simulations of Hollot, Misra, Towsley and Gong (2001): reference 200 packets of 500 bytes in a buffer of 800.",
             values: r#"{"limit": "800p", "target": "200p", "a": 1.822e-5, "b": 1.816e-5, "interval": "6.25ms", "mean_packet": "500B"}"#,
         },
         Preset {
@@ -159,7 +159,7 @@ impl Law for Pi {
         if self.ecn && p.ecn.capable() { Verdict::Mark } else { Verdict::Drop(Why::Early) }
     }
 
-    /// Section V: p(k) = a (q(k) - q_ref) - b (q(k-1) - q_ref) + p(k-1).
+    /// The controller in discrete time: p(k) = a (q(k) - q_ref) - b (q(k-1) - q_ref) + p(k-1).
     fn on_timer(&mut self, cx: &mut LawCx<'_>) -> Option<Time> {
         let queue = if self.in_bytes { cx.held.bytes as f64 / self.mean_packet } else { f64::from(cx.held.pkts) };
         let error = queue - self.target;

@@ -126,11 +126,7 @@ impl RedParams {
     }
 
     fn in_measure(&self, len: Len) -> f64 {
-        match (len, self.measure) {
-            (Len::Packets(n), Measure::Packets) | (Len::Bytes(n), Measure::Bytes) => n as f64,
-            (Len::Packets(n), Measure::Bytes) => n as f64 * self.mean(),
-            (Len::Bytes(n), Measure::Packets) => n as f64 / self.mean(),
-        }
+        length_in(self.measure, len, self.mean_packet)
     }
 
     /// What the buffer admits.
@@ -196,6 +192,16 @@ impl Discipline for RedParams {
 
     fn build(&self, site: &Site<'_>) -> Fifo<Red> {
         Fifo::new(Red::new(self, site.link), self.limit())
+    }
+}
+
+/// A length in the unit of `measure`; `mean_packet` converts.
+pub(crate) fn length_in(measure: Measure, len: Len, mean_packet: Bytes) -> f64 {
+    let mean = mean_packet.get().max(1) as f64;
+    match (len, measure) {
+        (Len::Packets(n), Measure::Packets) | (Len::Bytes(n), Measure::Bytes) => n as f64,
+        (Len::Packets(n), Measure::Bytes) => n as f64 * mean,
+        (Len::Bytes(n), Measure::Packets) => n as f64 / mean,
     }
 }
 

@@ -19,15 +19,15 @@ pub struct RemParams {
     pub limit: Len,
     /// Which arrivals the limit admits.
     pub admit: Admit,
-    /// The queue to hold (b*, equation 1; ns-2's pbo_).
+    /// The queue to hold (b*; ns-2's pbo_).
     pub target: Len,
-    /// Step of the price at each update, per packet of mismatch (gamma, equation 1).
+    /// Step of the price at each update, per packet of mismatch (gamma).
     #[schemars(range(min = 0.0))]
     pub gamma: f64,
-    /// Weight of the mismatch of the queue beside that of the rate (alpha, equation 1; 0.1 in ns-2's code).
+    /// Weight of the mismatch of the queue beside that of the rate (alpha; 0.1 in ns-2's code).
     #[schemars(range(min = 0.0))]
     pub alpha: f64,
-    /// Base of the probability (phi, equation 2), above 1.
+    /// Base of the probability (phi), above 1.
     #[schemars(range(min = 1.0))]
     pub phi: f64,
     /// Time between two updates of the price (ns-2's pupdtime_).
@@ -194,7 +194,7 @@ impl Law for Rem {
         if self.ecn && self.mark_departing && p.ecn.capable() && self.chooses(p, cx) { Verdict::Mark } else { Verdict::Pass }
     }
 
-    /// Equation 1: price = max(0, price + gamma (alpha (queue - target) + arrivals - capacity)); equation 2: the probability.
+    /// Price = max(0, price + gamma (alpha (queue - target) + arrivals - capacity)); probability = 1 - phi^-price.
     fn on_timer(&mut self, cx: &mut LawCx<'_>) -> Option<Time> {
         if cx.now > Time::ZERO {
             let scale = if self.in_bytes { self.mean_packet } else { 1.0 };

@@ -2,7 +2,7 @@
 
 use fairlane_engine::Stream;
 use fairlane_net::LinkInfo;
-use fairlane_units::{PS_PER_SEC, Time};
+use fairlane_units::{Bytes, PS_PER_SEC, Time};
 
 /// When the link fell idle, known from the last departure: its start and its length.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,6 +19,11 @@ impl Idle {
     /// A link that has been idle since time zero. `rate`: packets a second that age an average meanwhile.
     pub(crate) fn new(rate: f64, link: LinkInfo) -> Self {
         Self { rate, sec_per_byte: 8.0 / link.rate.as_bps().max(1) as f64, left_at: Time::ZERO, left_len: 0 }
+    }
+
+    /// The same, with `mean_packet` as the length of the packets that could have been sent.
+    pub(crate) fn of_packets(mean_packet: Bytes, link: LinkInfo) -> Self {
+        Self::new(link.rate.as_bps() as f64 / (8.0 * mean_packet.get().max(1) as f64), link)
     }
 
     /// A packet of `len` bytes begins its transmission.
@@ -202,6 +207,24 @@ impl Chooser {
         }
         self.restart();
         true
+    }
+
+    /// Whether the average alone drops the arriving packet, which then is counted but begins no new gap and is never spared.
+    #[inline]
+    pub(crate) fn forces(&mut self, avg: f64, waiting: u64, len: u32) -> bool {
+        if avg < self.shape.min || waiting < self.shape.spare || self.p_b_at(avg) < 1.0 {
+            return false;
+        }
+        self.p_b = 1.0;
+        self.count += 1;
+        self.count_bytes += u64::from(len);
+        true
+    }
+
+    /// Whether an average is below the upper threshold: above it packets are dropped even if they could be marked.
+    #[inline]
+    pub(crate) fn may_mark(&self, avg: f64) -> bool {
+        avg < self.shape.max
     }
 
     /// A drop of any kind begins a new gap.

@@ -1,0 +1,252 @@
+//! RIO: RED with two drop curves, for packets in and out of their sender's profile.
+
+use super::red::parts::{Chooser, Shape};
+use super::red::{Measure, length_in, limit_in};
+use super::twin::{Twin, TwinSetting, check_profile};
+use super::wred::{assured, check_curve};
+use super::{Law, LawCx, Verdict, Victim};
+use crate::classify::Match;
+use crate::discipline::{Discipline, Preset, Problem};
+use crate::limit::Admit;
+use crate::sched::fifo::Fifo;
+use fairlane_net::{QPkt, Site, Why};
+use fairlane_units::{Bytes, Len};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// RIO, RED with In and Out: packets out of profile are judged by the average of the whole queue, packets in profile by the average of their own kind
+/// and with higher thresholds, so that the former are dropped first (Clark and Fang 1998).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RioParams {
+    /// What the buffer holds; the packet in transmission is not counted. In packets with `measure = "bytes"`: that many of `mean_packet`.
+    pub limit: Len,
+    /// Which arrivals the limit admits.
+    pub admit: Admit,
+    /// Which packets are in profile: `"dscp:af11"`, `"tcp"`, `"flow:NAME"`, or a list of these. By default those of the lowest drop precedence of
+    /// assured forwarding (RFC 2597 section 6), as srTCM and trTCM colour them.
+    pub in_profile: Match,
+    /// Average of the packets in profile below which none of them is dropped (min_in; ns-2's in_thresh_).
+    pub in_min: Len,
+    /// Average at which their probability is `in_max_p` (max_in; ns-2's in_maxthresh_).
+    pub in_max: Len,
+    /// That probability (P_max_in; the inverse of ns-2's in_linterm_).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub in_max_p: f64,
+    /// Average below which no packet out of profile is dropped (min_out; ns-2's out_thresh_).
+    pub out_min: Len,
+    /// Average at which their probability is `out_max_p` (max_out; ns-2's out_maxthresh_).
+    pub out_max: Len,
+    /// That probability (P_max_out).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub out_max_p: f64,
+    /// Which average judges the packets out of profile.
+    pub coupling: Coupling,
+    /// Weight of one arrival in the averages.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub w_q: f64,
+    /// Whether probabilities grow from `max_p` at `max` to 1 at twice `max`, instead of jumping to 1 at `max`.
+    pub gentle: bool,
+    /// Whether gaps between drops are spread over 1/p to 2/p packets instead of 1 to 1/p, as in RED.
+    pub wait: bool,
+    /// What the averages, the thresholds and the limit are counted in.
+    pub measure: Measure,
+    /// Whether a packet is dropped in proportion to its length, and gaps are counted in bytes.
+    pub byte_mode: bool,
+    /// Length of a typical packet: converts between packets and bytes, and ages the averages of an idle link.
+    #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
+    pub mean_packet: Bytes,
+    /// Whether ECN-capable packets are marked instead of dropped while the average is below `max` (RFC 3168 section 7).
+    pub ecn: bool,
+    /// No early drop while only this many wait, of all packets or of those in profile as the average that judges; ns-2 has 1. Unset: the average alone decides.
+    pub spare: Option<u64>,
+    /// Whether the arrival that begins a stay above `min` is spared and counted as the first of the gap, as in ns-2.
+    pub grace: bool,
+    /// Whether only arrivals in profile update the averages (ns-2.35) instead of all arrivals: an average that judges packets out of profile then stands
+    /// still while none in profile comes.
+    pub total_by_in: bool,
+    /// Whether forced drops and overflows of packets out of profile leave their gap as it is (ns-2.35) instead of beginning a new one.
+    pub keep_out_gap: bool,
+}
+
+/// Which average judges packets out of profile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Coupling {
+    /// The average of the whole queue (Clark and Fang 1998).
+    #[default]
+    Coupled,
+    /// The average of the packets out of profile alone: neither kind feels the other.
+    Decoupled,
+}
+
+impl Default for RioParams {
+    fn default() -> Self {
+        Self {
+            limit: Len::Packets(1000),
+            admit: Admit::Fits,
+            in_profile: assured(1),
+            in_min: Len::Packets(40),
+            in_max: Len::Packets(70),
+            in_max_p: 0.02,
+            out_min: Len::Packets(10),
+            out_max: Len::Packets(30),
+            out_max_p: 0.2,
+            coupling: Coupling::Coupled,
+            w_q: 0.002,
+            gentle: false,
+            wait: false,
+            measure: Measure::Packets,
+            byte_mode: false,
+            mean_packet: Bytes(1000),
+            ecn: false,
+            spare: None,
+            grace: false,
+            total_by_in: false,
+            keep_out_gap: false,
+        }
+    }
+}
+
+impl Discipline for RioParams {
+    type Queue = Fifo<Rio>;
+
+    const PRESETS: &'static [Preset] = &[Preset {
+        name: "ns2",
+        doc: "Queue/RED/RIO of ns-2.35 with its class defaults. Its maximum probability for packets out of profile is 1 / linterm_, whatever \
+              out_linterm_ says, and arrivals out of profile update no average.",
+        values: r#"{"limit": "50p", "admit": "not_full", "in_min": "15p", "in_max": "30p", "in_max_p": 0.02,
+                    "out_min": "5p", "out_max": "15p", "out_max_p": 0.1, "coupling": "coupled", "w_q": 0.002, "gentle": false, "wait": true,
+                    "measure": "packets", "byte_mode": false, "mean_packet": "500B", "ecn": false, "spare": 1, "grace": true,
+                    "total_by_in": true, "keep_out_gap": true}"#,
+    }];
+
+    fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
+        super::headdrop::check_limit(self.limit, self.admit)?;
+        if !(0.0..=1.0).contains(&self.w_q) {
+            return Err(Problem::new("w_q", format!("{} is not between 0 and 1", self.w_q)));
+        }
+        if self.total_by_in && self.coupling == Coupling::Decoupled {
+            let why = "packets out of profile would be judged by an average that nothing updates: write \"coupled\"";
+            return Err(Problem::new("coupling", why));
+        }
+        let curve = |min, max, max_p| check_curve(min, max, max_p, self.measure, self.mean_packet);
+        curve(self.in_min, self.in_max, self.in_max_p).map_err(|p| Problem { field: format!("in_{}", p.field), ..p })?;
+        curve(self.out_min, self.out_max, self.out_max_p).map_err(|p| Problem { field: format!("out_{}", p.field), ..p })?;
+        check_profile(&self.in_profile, site)
+    }
+
+    fn build(&self, site: &Site<'_>) -> Fifo<Rio> {
+        let chooser = |min, max, max_p| {
+            Chooser::new(Shape {
+                min: length_in(self.measure, min, self.mean_packet),
+                max: length_in(self.measure, max, self.mean_packet),
+                max_p,
+                gentle: self.gentle,
+                wait: self.wait,
+                byte_mode: self.byte_mode,
+                mean_packet: self.mean_packet.get().max(1),
+                spare: self.spare.map_or(0, |n| n.saturating_add(1)),
+                grace: self.grace,
+            })
+        };
+        let twin = TwinSetting {
+            in_profile: &self.in_profile,
+            w_q: self.w_q,
+            measure: self.measure,
+            mean_packet: self.mean_packet,
+            total_by_in: self.total_by_in,
+        };
+        let rio = Rio {
+            twin: Twin::new(&twin, site),
+            inside: chooser(self.in_min, self.in_max, self.in_max_p),
+            outside: chooser(self.out_min, self.out_max, self.out_max_p),
+            decoupled: self.coupling == Coupling::Decoupled,
+            ecn: self.ecn,
+            keep_out_gap: self.keep_out_gap,
+        };
+        Fifo::new(rio, limit_in(self.measure, self.limit, self.mean_packet, self.admit))
+    }
+}
+
+/// The state of RIO.
+#[derive(Clone, Debug)]
+pub struct Rio {
+    twin: Twin,
+    inside: Chooser,
+    outside: Chooser,
+    decoupled: bool,
+    ecn: bool,
+    keep_out_gap: bool,
+}
+
+impl Rio {
+    /// The average of the whole queue, in the unit of its measure.
+    pub fn avg(&self) -> f64 {
+        self.twin.total()
+    }
+    /// The average of the packets in profile.
+    pub fn avg_in(&self) -> f64 {
+        self.twin.inside()
+    }
+    /// The average of the packets out of profile.
+    pub fn avg_out(&self) -> f64 {
+        self.twin.outside()
+    }
+}
+
+impl Law for Rio {
+    #[inline]
+    fn on_enqueue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+        let a = self.twin.arrive(p, cx);
+        let (chooser, avg, waiting) = match (a.inside, self.decoupled) {
+            (true, _) => (&mut self.inside, a.own, a.waiting_own),
+            (false, false) => (&mut self.outside, a.total, a.waiting),
+            (false, true) => (&mut self.outside, a.own, a.waiting_own),
+        };
+        if self.keep_out_gap && chooser.forces(avg, waiting, p.len) {
+            if a.inside {
+                chooser.restart();
+            }
+            return Verdict::Drop(Why::Forced);
+        }
+        if !chooser.chooses(avg, waiting, p.len, cx.rng) {
+            self.twin.keep(p, a.inside);
+            return Verdict::Pass;
+        }
+        if self.ecn && p.ecn.capable() && chooser.may_mark(avg) {
+            self.twin.keep(p, a.inside);
+            return Verdict::Mark;
+        }
+        Verdict::Drop(if chooser.p_b() < 1.0 { Why::Early } else { Why::Forced })
+    }
+
+    #[inline]
+    fn on_overflow(&mut self, p: &QPkt, _: &mut LawCx<'_>) -> Victim {
+        self.twin.lost(p);
+        if self.twin.is_inside(p) {
+            self.inside.restart();
+        } else if !self.keep_out_gap {
+            self.outside.restart();
+        }
+        Victim::Arriving
+    }
+
+    #[inline]
+    fn on_dequeue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+        self.twin.left(p, cx.now);
+        Verdict::Pass
+    }
+
+    #[inline]
+    fn on_evict(&mut self, p: &QPkt) {
+        self.twin.gone(p);
+    }
+
+    fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("avg", self.twin.total());
+        out("avg_in", self.twin.inside());
+        out("drop_prob_in", self.inside.p_b());
+        out("drop_prob_out", self.outside.p_b());
+    }
+}

@@ -1,0 +1,233 @@
+//! WRED: one average queue, and for each drop precedence its own thresholds.
+
+use super::red::parts::{Average, Chooser, Idle, Shape};
+use super::red::{Measure, length_in, limit_in};
+use super::{Law, LawCx, Verdict, Victim};
+use crate::classify::{Classifier, Match};
+use crate::discipline::{Discipline, Preset, Problem};
+use crate::limit::Admit;
+use crate::sched::fifo::Fifo;
+use fairlane_net::{QPkt, Site, Why};
+use fairlane_units::{Bytes, Len};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// WRED, weighted RED: packets of all drop precedences share a queue and its average, but each precedence has thresholds of its own, so that the
+/// higher precedence is dropped first (RFC 2597 section 4; the router feature of Cisco IOS and QualNet).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct WredParams {
+    /// What the buffer holds; the packet in transmission is not counted. In packets with `measure = "bytes"`: that many of `mean_packet`.
+    pub limit: Len,
+    /// Which arrivals the limit admits.
+    pub admit: Admit,
+    /// The drop precedences. The first that fits a packet judges it, or else the last.
+    pub levels: Vec<WredLevel>,
+    /// Weight of one arrival in the average; Cisco's exponential weighting constant n stands for 2^-n.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub w_q: f64,
+    /// Whether the probability grows from `max_p` at `max` to 1 at twice `max`, instead of jumping to 1 at `max`.
+    pub gentle: bool,
+    /// Whether gaps between drops are spread over 1/p to 2/p packets instead of 1 to 1/p, as in RED.
+    pub wait: bool,
+    /// What the average, the thresholds and the limit are counted in.
+    pub measure: Measure,
+    /// Whether a packet is dropped in proportion to its length, and gaps are counted in bytes.
+    pub byte_mode: bool,
+    /// Length of a typical packet: converts between packets and bytes, and ages the average of an idle link.
+    #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
+    pub mean_packet: Bytes,
+    /// Whether ECN-capable packets are marked instead of dropped while the average is below `max` (RFC 3168 section 7).
+    pub ecn: bool,
+}
+
+/// A drop precedence.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct WredLevel {
+    /// Which packets: `"dscp:af11"`, `"tcp"`, `"udp"`, `"flow:NAME"`, `"any"`, or a list of these.
+    #[serde(rename = "match")]
+    pub select: Match,
+    /// Average queue below which none of them is dropped.
+    pub min: Len,
+    /// Average queue at which their probability is `max_p`.
+    pub max: Len,
+    /// That probability; Cisco's mark probability denominator is its inverse.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub max_p: f64,
+}
+
+impl Default for WredLevel {
+    fn default() -> Self {
+        Self { select: Match::default(), min: Len::Packets(20), max: Len::Packets(40), max_p: 0.1 }
+    }
+}
+
+/// The code points of the four assured forwarding classes with one drop precedence (RFC 2597 section 6).
+pub(super) fn assured(precedence: u8) -> Match {
+    match precedence {
+        1 => ["dscp:af11", "dscp:af21", "dscp:af31", "dscp:af41"].into(),
+        2 => ["dscp:af12", "dscp:af22", "dscp:af32", "dscp:af42"].into(),
+        _ => ["dscp:af13", "dscp:af23", "dscp:af33", "dscp:af43"].into(),
+    }
+}
+
+impl Default for WredParams {
+    fn default() -> Self {
+        let level = |select, min| WredLevel { select, min: Len::Packets(min), ..WredLevel::default() };
+        Self {
+            limit: Len::Packets(1000),
+            admit: Admit::Fits,
+            levels: vec![level(assured(1), 32), level(assured(2), 28), level(assured(3), 24), level(Match::default(), 20)],
+            w_q: 1.0 / 512.0,
+            gentle: false,
+            wait: false,
+            measure: Measure::Packets,
+            byte_mode: false,
+            mean_packet: Bytes(1000),
+            ecn: false,
+        }
+    }
+}
+
+impl Discipline for WredParams {
+    type Queue = Fifo<Wred>;
+
+    const PRESETS: &'static [Preset] = &[
+        Preset {
+            name: "cisco",
+            doc: "Cisco IOS, random-detect dscp-based: its default thresholds for every code point, weight 2^-9, denominator 10, and a buffer of 40.",
+            values: r#"{"limit": "40p", "w_q": 0.001953125, "gentle": false, "wait": false, "measure": "packets", "byte_mode": false, "levels": [
+                {"match": ["dscp:ef"], "min": "36p", "max": "40p", "max_p": 0.1},
+                {"match": ["dscp:cs7"], "min": "34p", "max": "40p", "max_p": 0.1},
+                {"match": ["dscp:af11", "dscp:af21", "dscp:af31", "dscp:af41", "dscp:cs6"], "min": "32p", "max": "40p", "max_p": 0.1},
+                {"match": ["dscp:cs5"], "min": "30p", "max": "40p", "max_p": 0.1},
+                {"match": ["dscp:af12", "dscp:af22", "dscp:af32", "dscp:af42", "dscp:cs4"], "min": "28p", "max": "40p", "max_p": 0.1},
+                {"match": ["dscp:cs3"], "min": "26p", "max": "40p", "max_p": 0.1},
+                {"match": ["dscp:af13", "dscp:af23", "dscp:af33", "dscp:af43", "dscp:cs2"], "min": "24p", "max": "40p", "max_p": 0.1},
+                {"match": ["dscp:cs1"], "min": "22p", "max": "40p", "max_p": 0.1},
+                {"match": ["any"], "min": "20p", "max": "40p", "max_p": 0.1}]}"#,
+        },
+        Preset {
+            name: "qualnet",
+            doc: "QualNet's WRED with its default colours: green AFx1, yellow AFx2, red AFx3 and all others.",
+            values: r#"{"limit": "100p", "w_q": 0.002, "gentle": false, "wait": false, "measure": "packets", "byte_mode": false, "levels": [
+                {"match": ["dscp:af11", "dscp:af21", "dscp:af31", "dscp:af41"], "min": "10p", "max": "20p", "max_p": 0.02},
+                {"match": ["dscp:af12", "dscp:af22", "dscp:af32", "dscp:af42"], "min": "5p", "max": "10p", "max_p": 0.02},
+                {"match": ["any"], "min": "2p", "max": "5p", "max_p": 0.02}]}"#,
+        },
+    ];
+
+    fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
+        super::headdrop::check_limit(self.limit, self.admit)?;
+        if !(0.0..=1.0).contains(&self.w_q) {
+            return Err(Problem::new("w_q", format!("{} is not between 0 and 1", self.w_q)));
+        }
+        if self.levels.is_empty() || self.levels.len() > Classifier::MOST {
+            return Err(Problem::new(
+                "levels",
+                format!("{} drop precedences: write at least one and at most {}", self.levels.len(), Classifier::MOST),
+            ));
+        }
+        for (i, l) in self.levels.iter().enumerate() {
+            l.select.check(site).map_err(|m| Problem::new(format!("levels.{i}.match"), m))?;
+            check_curve(l.min, l.max, l.max_p, self.measure, self.mean_packet).map_err(|p| p.within(&format!("levels.{i}")))?;
+        }
+        Ok(())
+    }
+
+    fn build(&self, site: &Site<'_>) -> Fifo<Wred> {
+        let length = |len| length_in(self.measure, len, self.mean_packet);
+        let chooser = |l: &WredLevel| {
+            Chooser::new(Shape {
+                min: length(l.min),
+                max: length(l.max),
+                max_p: l.max_p,
+                gentle: self.gentle,
+                wait: self.wait,
+                byte_mode: self.byte_mode,
+                mean_packet: self.mean_packet.get().max(1),
+                spare: 0,
+                grace: false,
+            })
+        };
+        let wred = Wred {
+            levels: Classifier::new(self.levels.iter().map(|l| &l.select), site),
+            choosers: self.levels.iter().map(chooser).collect(),
+            average: Average::new(self.w_q),
+            idle: Idle::of_packets(self.mean_packet, site.link),
+            in_bytes: self.measure == Measure::Bytes,
+            ecn: self.ecn,
+            p_b: 0.0,
+        };
+        Fifo::new(wred, limit_in(self.measure, self.limit, self.mean_packet, self.admit))
+    }
+}
+
+/// Refuses thresholds in the wrong order and probabilities that are none.
+pub(super) fn check_curve(min: Len, max: Len, max_p: f64, measure: Measure, mean_packet: Bytes) -> Result<(), Problem> {
+    if length_in(measure, max, mean_packet) < length_in(measure, min, mean_packet) {
+        return Err(Problem::new("max", format!("the upper threshold ({max}) is below the lower one ({min})")));
+    }
+    if !(0.0..=1.0).contains(&max_p) {
+        return Err(Problem::new("max_p", format!("{max_p} is not between 0 and 1")));
+    }
+    Ok(())
+}
+
+/// The state of WRED.
+#[derive(Clone, Debug)]
+pub struct Wred {
+    levels: Classifier,
+    choosers: Vec<Chooser>,
+    average: Average,
+    idle: Idle,
+    in_bytes: bool,
+    ecn: bool,
+    /// p_b of the last arrival.
+    p_b: f64,
+}
+
+impl Wred {
+    /// The average queue, in the unit of its measure.
+    pub fn avg(&self) -> f64 {
+        self.average.value
+    }
+}
+
+impl Law for Wred {
+    #[inline]
+    fn on_enqueue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+        let waiting = if self.in_bytes { cx.held.bytes } else { u64::from(cx.held.pkts) };
+        if cx.held.pkts == 0 {
+            self.average.age(self.idle.packets(cx.now));
+        }
+        self.average.sample(waiting);
+        let avg = self.average.value;
+        let chooser = &mut self.choosers[self.levels.class_of(p)];
+        let chosen = chooser.chooses(avg, waiting, p.len, cx.rng);
+        self.p_b = chooser.p_b();
+        match chosen {
+            false => Verdict::Pass,
+            true if self.ecn && p.ecn.capable() && chooser.may_mark(avg) => Verdict::Mark,
+            true => Verdict::Drop(if self.p_b < 1.0 { Why::Early } else { Why::Forced }),
+        }
+    }
+
+    #[inline]
+    fn on_overflow(&mut self, p: &QPkt, _: &mut LawCx<'_>) -> Victim {
+        self.choosers[self.levels.class_of(p)].restart();
+        Victim::Arriving
+    }
+
+    #[inline]
+    fn on_dequeue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+        self.idle.left(cx.now, p.len);
+        Verdict::Pass
+    }
+
+    fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("avg", self.average.value);
+        out("drop_prob", self.p_b);
+    }
+}
