@@ -60,12 +60,12 @@ def red(draw: random.Random, low: int, high: int, w_q: float) -> str:
     )
 
 
-def ours(text: str, seeds: list[int]) -> list[tuple[list[float], float, int]]:
-    """Of each run: the average queue at each sample, the mean backlog, and the drops."""
+def ours(text: str, seeds: list[int], gauge: str = "avg") -> list[tuple[list[float], float, int]]:
+    """Of each run: an inner variable of the queue at each sample, the mean backlog, and the drops."""
     out = []
     for run in core.run(core.resolve(text, "test.toml", "toml", []), seeds, 1, False, None):
         series, links = run.link_series(), run.links()
-        average = [float(v) for name, v in zip(series["link"], series["avg"], strict=True) if name == "bottleneck"]
+        average = [float(v) for name, v in zip(series["link"], series[gauge], strict=True) if name == "bottleneck"]
         row = list(links["name"]).index("bottleneck")
         out.append((average, float(links["queue_mean"][row]), int(sum(run.flows()["packets_lost"]))))
     return out
@@ -104,17 +104,45 @@ def test_red_average_without_chance(seed: int, tmp_path: Path) -> None:
     assert mean == pytest.approx(their_mean, rel=1e-4)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_red_in_force(seed: int, tmp_path: Path) -> None:
-    """Between and above its thresholds RED drops by chance: drops, mean queue and mean average agree in their means."""
-    draw = random.Random(100 + seed)
-    text = scenario(red(draw, 10, 30, draw.uniform(0.002, 0.02)), streams(draw, draw.uniform(1.02, 1.3)))
+def means(runs: list[tuple[list[float], float, int]]) -> tuple[float, float, float]:
+    """Drops, mean queue, mean of the samples."""
+    n = len(runs)
+    return sum(r[2] for r in runs) / n, sum(r[1] for r in runs) / n, sum(sum(r[0]) / len(r[0]) for r in runs) / n
+
+
+# Gains large enough to settle within a second or two; the class defaults take minutes on such a load.
+LAWS = {
+    "pi": '{{ pi = {{ preset = "ns2", limit = "200p", target = "{target}p", a = {a!r}, b = {b!r} }} }}',
+    "rem": '{{ rem = {{ preset = "ns2", limit = "200p", target = "{target}p", gamma = {gamma!r} }} }}',
+}
+
+
+@pytest.mark.parametrize("law", ["red", *LAWS])
+@pytest.mark.parametrize("seed", range(3))
+def test_in_force(law: str, seed: int, tmp_path: Path) -> None:
+    """What is dropped by chance: drops, mean queue, and the mean of the average queue or the probability."""
+    draw = random.Random(f"{law}{seed}")
+    if law == "red":
+        queue, ours_of, theirs_of = red(draw, 10, 30, draw.uniform(0.002, 0.02)), "avg", "ave_"
+    else:
+        a = draw.uniform(1e-3, 2e-3)
+        values = {"target": draw.randint(30, 80), "a": a, "b": a - draw.uniform(2e-5, 8e-5), "gamma": draw.uniform(0.02, 0.06)}
+        queue, ours_of, theirs_of = LAWS[law].format(**values), "drop_prob", "prob_"
+    text = scenario(queue, streams(draw, draw.uniform(1.05, 1.3)))
     seeds = range(1, 7)
-    mine, other = ours(text, list(seeds)), [theirs(text, s, tmp_path) for s in seeds]
-
-    def means(runs: list[tuple[list[float], float, int]]) -> tuple[float, float, float]:
-        n = len(runs)
-        return sum(r[2] for r in runs) / n, sum(r[1] for r in runs) / n, sum(sum(r[0]) / len(r[0]) for r in runs) / n
-
+    mine, other = ours(text, list(seeds), ours_of), [theirs(text, s, tmp_path, theirs_of) for s in seeds]
     assert means(other)[0] > 100
     assert means(mine) == pytest.approx(means(other), rel=0.03)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_avq_without_chance(seed: int, tmp_path: Path) -> None:
+    """AVQ draws nothing: the same number of packets is dropped, and the queue is the same at all times."""
+    draw = random.Random(f"avq{seed}")
+    in_bytes = seed % 2 == 0
+    values = f'limit = "{draw.randint(20, 100)}p", gamma = {draw.uniform(0.85, 0.99)!r}, measure = "{"bytes" if in_bytes else "packets"}"'
+    text = scenario(f'{{ avq = {{ preset = "ns2", {values} }} }}', streams(draw, draw.uniform(0.98, 1.3)))
+    (_, mean, drops), (_, their_mean, their_drops) = ours(text, [1], "virtual_share")[0], theirs(text, 1, tmp_path, "curq_")
+    assert their_drops > 50
+    assert drops == their_drops
+    assert mean == pytest.approx(their_mean, rel=1e-3)

@@ -33,6 +33,10 @@ def _queue(name: str, scale: int) -> tuple[str, dict[str, object]]:
             return "red", {"limit": room, "min": low, "max": high, "w_q": 0.002, **in_packets}
         case "ARED":
             return "ared", {"limit": room, "target_delay": "20ms", **in_packets}
+        case "PI":
+            return "pi", {"limit": room, "mean_packet": "1000B"}
+        case "REM":
+            return "rem", {"limit": room, "target": f"{20 * scale}p"}
         case "SFQ":
             return "sfq", {"limit": "50p" if scale == 1 else "200p", "buckets": 16 * scale}
         case "DRR":
@@ -77,6 +81,7 @@ def _own(family: str, name: str, file: str, groups: tuple[str, ...], *extra: tup
         seeds=SEEDS,
         peer_runs=tuple((seed, 0.0) for seed in SEEDS),
         bounds="queue",
+        quick=family == "Q1" and not classes,
         random_starts=True,
     )
 
@@ -113,6 +118,7 @@ def _reference() -> Iterator[Case]:
                 seeds=SEEDS,
                 peer_runs=tuple((seed, 0.0) for seed in (SEEDS if name in ("RED", "PI") else range(5))),
                 bounds="queue",
+                quick=True,
             )
 
 

@@ -73,6 +73,14 @@ def _drr(link: Link, _: Network) -> Discipline:
     return Discipline("DRR", [("blimit_", limit), ("buckets_", str(p["buckets"])), ("quantum_", str(octets(p["quantum"]))), ("mask_", "0")])
 
 
+def _fq(link: Link, _: Network) -> Discipline:
+    p = link.params
+    _only(link, {"hash": "flow", "clock": "arrival", "limit": None})
+    # Each flow has a DropTail, which keeps limit_ - 1, and FQ holds its first packet.
+    limit = str(_count(p["flow_limit"], "packets", link, "flow_limit"))
+    return Discipline("FQ", [], late=(("Queue/DropTail", "limit_", limit),))
+
+
 def _packets(text: str | None, mean: int) -> str:
     """A threshold in packets of the mean length, as ns-2 wants it; 0 asks for the automatic one."""
     if text is None:
@@ -131,11 +139,54 @@ def _red_settings(link: Link) -> Settings:
     ]
 
 
+def _counted(link: Link) -> Settings:
+    """What PI and Vq count in, and their limit."""
+    p = link.params
+    mean, in_bytes = octets(p["mean_packet"]), p["measure"] == "bytes"
+    limit, unit = queue_length(p["limit"])
+    packets = limit / mean if unit == "bytes" else limit
+    if packets != int(packets) or (unit == "bytes" and not in_bytes):
+        raise Unsupported(f"links.{link.name}.queue.{link.queue}.limit: {p['limit']} has no counterpart in ns-2")
+    return [("limit_", str(int(packets))), ("mean_pktsize_", str(mean)), ("queue_in_bytes_", _flag(in_bytes))]
+
+
+def _pi(link: Link, _: Network) -> Discipline:
+    p = link.params
+    _only(link, {"ecn": False, "admit": "not_full" if p["measure"] == "bytes" else p["admit"]})
+    target, unit = queue_length(p["target"])
+    target /= octets(p["mean_packet"]) if unit == "bytes" else 1
+    # A frequency in whole picoseconds a period: nine digits are more than enough.
+    control = [("a_", repr(p["a"])), ("b_", repr(p["b"])), ("w_", f"{1.0 / seconds(p['interval']):.9g}"), ("qref_", f"{target:g}")]
+    return Discipline("PI", [*_counted(link), *control, ("bytes_", _flag(p["byte_mode"])), ("setbit_", "false")])
+
+
+def _rem(link: Link, _: Network) -> Discipline:
+    p = link.params
+    _only(link, {"ecn": False, "alpha": 0.1, "measure": "packets"})
+    # Of a limit of n packets ns-2 keeps n - 1.
+    limit = _count(p["limit"], "packets", link) + (p["admit"] != "under")
+    price = [("gamma_", repr(p["gamma"])), ("phi_", repr(p["phi"])), ("inw_", repr(p["weight"])), ("pupdtime_", repr(seconds(p["interval"])))]
+    target = str(_count(p["target"], "packets", link, "target"))
+    mean = str(octets(p["mean_packet"]))
+    return Discipline("REM", [("limit_", str(limit)), *price, ("pbo_", target), ("mean_pktsize_", mean), ("markpkts_", "false"), ("qib_", "false")])
+
+
+def _avq(link: Link, _: Network) -> Discipline:
+    p = link.params
+    _only(link, {"ecn": False, "alpha": 0.15, "skip_dropped": True, "cap_last": True, "virtual_limit": None, "admit": "fits"})
+    rates = [("ecnlim_", repr(p["initial"])), ("gamma_", repr(p["gamma"])), ("buflim_", "1.0")]
+    return Discipline("Vq", [*_counted(link), *rates, ("markpkts_", "false"), ("markfront_", "false"), ("drop_front_", "false")])
+
+
 MAPPED: dict[str, Callable[[Link, Network], Discipline]] = {
     "droptail": _droptail,
     "red": _red,
     "ared": _ared,
+    "pi": _pi,
+    "rem": _rem,
+    "avq": _avq,
     "sfq": _sfq,
     "drr": _drr,
+    "fq": _fq,
 }
 """By our registry name."""
