@@ -34,6 +34,9 @@ queues! {
         "blue" ["BLUE", "Blue"] => Blue: q::BlueParams;
         "fq_codel" ["FqCoDel", "FQ_CoDel", "FqCoDelQueueDisc"] => FqCodel: q::FqCodelParams;
         "fq_pie" ["FqPIE", "FQ_PIE", "FqPieQueueDisc"] => FqPie: q::FqPieParams;
+        "green" ["GREEN"] => Green: q::GreenParams;
+        "choke" ["CHOKe", "xchoke"] => Choke: q::ChokeParams;
+        "fred" ["FRED"] => Fred: q::FredParams;
     }
 }
 

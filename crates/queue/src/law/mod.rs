@@ -3,9 +3,12 @@
 pub(crate) mod ared;
 pub(crate) mod avq;
 pub(crate) mod blue;
+pub(crate) mod choke;
 pub(crate) mod cobalt;
 pub(crate) mod codel;
 pub(crate) mod droptail;
+pub(crate) mod fred;
+pub(crate) mod green;
 pub(crate) mod headdrop;
 mod idle;
 pub(crate) mod management;

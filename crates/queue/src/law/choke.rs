@@ -1,0 +1,162 @@
+//! CHOKe: RED that also compares an arriving packet with one drawn from the queue and drops both if they are of one flow.
+
+use super::red::{Red, RedParams};
+use super::{Law, LawCx, Verdict, Victim};
+use crate::discipline::{Discipline, Problem};
+use crate::limit::{Admit, Limit};
+use crate::sched::fifo::Fifo;
+use fairlane_net::{QPkt, Site, Why};
+use fairlane_units::{Bytes, Dur, Len};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// CHOKe drops an arriving packet together with one drawn at random from the queue if both belong to one flow, and else does what RED does (Pan, Prabhakar and Psounis 2000).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ChokeParams {
+    /// What the buffer holds; the packet in transmission is not counted.
+    pub limit: Len,
+    /// Which arrivals the limit admits.
+    pub admit: Admit,
+    /// Packets drawn for each arrival while the average is above `min`; all of the arriving flow's are dropped (section 2).
+    #[schemars(range(min = 1, max = 64))]
+    pub draws: u32,
+    /// Average queue below which nothing is drawn or dropped (min_th, section 2). Unset: as RED does.
+    pub min: Option<Len>,
+    /// Average queue from which every arrival is dropped (max_th, section 2). Unset: three times `min`.
+    pub max: Option<Len>,
+    /// Queueing delay that automatic thresholds aim at (see RED).
+    #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
+    pub target_delay: Dur,
+    /// RED's probability at `max`.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub max_p: f64,
+    /// Weight of one arrival in the average. Unset: as RED does.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub w_q: Option<f64>,
+    /// Whether RED's probability grows on to 1 at twice `max` instead of jumping there.
+    pub gentle: bool,
+    /// Length of a typical packet.
+    #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
+    pub mean_packet: Bytes,
+    /// Whether RED's half marks ECN-capable packets instead of dropping them, as tc's does; packets of a drawn flow are always dropped.
+    pub ecn: bool,
+}
+
+impl Default for ChokeParams {
+    fn default() -> Self {
+        let red = RedParams::default();
+        Self {
+            limit: red.limit,
+            admit: red.admit,
+            draws: 1,
+            min: None,
+            max: None,
+            target_delay: red.target_delay,
+            max_p: red.max_p,
+            w_q: None,
+            gentle: false,
+            mean_packet: red.mean_packet,
+            ecn: false,
+        }
+    }
+}
+
+/// Most packets drawn for an arrival.
+const MOST_DRAWS: u32 = 64;
+
+impl ChokeParams {
+    fn red(&self) -> RedParams {
+        RedParams {
+            limit: self.limit,
+            admit: self.admit,
+            min: self.min,
+            max: self.max,
+            target_delay: self.target_delay,
+            max_p: self.max_p,
+            w_q: self.w_q,
+            gentle: self.gentle,
+            mean_packet: self.mean_packet,
+            ecn: self.ecn,
+            ..RedParams::default()
+        }
+    }
+}
+
+impl Discipline for ChokeParams {
+    type Queue = Fifo<Choke>;
+
+    fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
+        if !(1..=MOST_DRAWS).contains(&self.draws) {
+            return Err(Problem::new("draws", format!("{} is not between 1 and {MOST_DRAWS}", self.draws)));
+        }
+        self.red().check(site)
+    }
+
+    fn build(&self, site: &Site<'_>) -> Fifo<Choke> {
+        let red = self.red();
+        let law = Choke {
+            min: red.setting(site.link).min,
+            red: Red::new(&red, site.link),
+            draws: self.draws,
+            matched: Vec::with_capacity(self.draws as usize),
+        };
+        Fifo::new(law, Limit::new(self.limit, self.admit))
+    }
+}
+
+/// The state of CHOKe.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choke {
+    red: Red,
+    min: f64,
+    draws: u32,
+    /// Places of the drawn packets that belong to the arriving packet's flow, the last place first.
+    matched: Vec<usize>,
+}
+
+impl Choke {
+    /// Draws packets from the queue; those of the flow of `p` are remembered.
+    fn draw(&mut self, p: &QPkt, cx: &mut LawCx<'_>) {
+        for _ in 0..self.draws.min(cx.held.pkts) {
+            let at = cx.rng.below(cx.queue.len() as u64) as usize;
+            if cx.queue.get(at).is_some_and(|q| q.flow == p.flow && q.back == p.back) && !self.matched.contains(&at) {
+                self.matched.push(at);
+            }
+        }
+        self.matched.sort_unstable_by(|a, b| b.cmp(a));
+    }
+}
+
+impl Law for Choke {
+    #[inline]
+    fn on_enqueue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+        self.red.update_average(cx);
+        self.matched.clear();
+        if self.red.avg() >= self.min {
+            self.draw(p, cx);
+        }
+        // Section 2: RED decides only about packets that match none.
+        if self.matched.is_empty() { self.red.judge(p, cx) } else { Verdict::DropBoth(Why::Early) }
+    }
+
+    fn on_overflow(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Victim {
+        self.red.on_overflow(p, cx)
+    }
+
+    fn victims(&self) -> &[usize] {
+        &self.matched
+    }
+
+    #[inline]
+    fn on_dequeue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+        self.red.on_dequeue(p, cx)
+    }
+
+    fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        self.red.gauges(out);
+    }
+}
+
+#[cfg(test)]
+mod tests;
