@@ -129,7 +129,7 @@ QUEUES = sorted({case.name.rsplit("/", 1)[-1] for case in cases.select(["C3", "Q
 @pytest.mark.parametrize("queue", QUEUES)
 def test_the_script_of_a_queue_names_its_class(queue: str) -> None:
     kinds = {"AVQ": "Vq", "ARED": "RED", "RIO": "RED/RIO", "WRED": "dsRED/edge", "RIO-C": "dsRED/edge", "RIO-D": "dsRED/edge"}
-    case = next(case for case in cases.select(["C3", "Q1"]) if case.name.endswith(queue))
+    case = next(case for case in cases.select(["C3", "Q1"]) if case.name.rsplit("/", 1)[-1] == queue)
     script = tcl.script(ours.network_of(case, 1), case.watch, 1)
     assert f"$ns simplex-link $n(0) $n(1) 10000000.0 0.02 {kinds.get(queue, queue)}\n" in script
 

@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
+from functools import partial
 
 try:
     from . import compare, ours, peer, reference, report
@@ -45,7 +46,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m validation.ns2", description="Compares fairlane with ns-2 on the same scenarios.")
-    parser.add_argument("cases", nargs="*", metavar="CASE", help="C1, C2, C3, C5, C8, Q1 to Q4, or the start of a case such as C1/Reno or Q2/CBR12/PI")
+    parser.add_argument(
+        "cases", nargs="*", metavar="CASE", help="C1, C2, C3, C5, C8, Q1 to Q4, or the start of a case such as C1/Reno or Q2/CBR12/PI"
+    )
     parser.add_argument("--quick", action="store_true", help="a small set of cases")
     parser.add_argument("--all", action="store_true", help="every case of the chosen families")
     parser.add_argument("--stored", action="store_true", help="compare with the stored results instead of running ns-2")
@@ -69,7 +72,7 @@ def _compared(cases: list[Case], options: argparse.Namespace) -> Iterator[list[R
             if recorded is None and stored is not None:
                 yield compare.from_stored(case, stored, mine)
             else:
-                yield compare.from_runs(case, recorded or peer.runs(case, lambda seed, case=case: ours.network_of(case, seed), options.threads), mine)
+                yield compare.from_runs(case, recorded or peer.runs(case, partial(ours.network_of, case), options.threads), mine)
         except Unsupported as error:
             raise ValueError(f"{name}: {error}") from error
 

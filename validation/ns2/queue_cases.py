@@ -44,9 +44,26 @@ def _queue(name: str, scale: int) -> tuple[str, dict[str, object]]:
             return "drr", {"limit": "50000B" if few else "200000B", "buckets": 16 if few else 64, "quantum": "1000B"}
         case "FQ":
             return "fq", {}
+        case "RIO":
+            return "rio", {"limit": room, **_profile(scale), "mean_packet": "1000B"}
         case "RIO-C" | "RIO-D":
-            return "rio", {"limit": room}
-    return name.lower(), {"limit": room}
+            coupling = "coupled" if name == "RIO-C" else "decoupled"
+            return "rio", {"limit": room, **_profile(scale), "w_q": 0.002, "admit": "not_full", "coupling": coupling}
+        case "WRED":
+            p = _profile(scale)
+            levels = [{"match": point, **{key: p[f"{side}_{key}"] for key in ("min", "max", "max_p")}} for side, point in PROFILE.items()]
+            return "wred", {"limit": room, "w_q": 0.002, "admit": "not_full", "levels": levels}
+    raise KeyError(name)
+
+
+PROFILE = {"in": "dscp:af11", "out": "dscp:af12"}
+"""Code points in and out of profile."""
+
+
+def _profile(scale: int) -> dict[str, object]:
+    """Thresholds of ns-2's RED/RIO, and its probabilities."""
+    ends = {"in_min": 15, "in_max": 30, "out_min": 5, "out_max": 15}
+    return {name: f"{value * scale}p" for name, value in ends.items()} | {"in_max_p": 0.02, "out_max_p": 0.1}
 
 
 def _toml(value: object) -> str:
@@ -59,7 +76,9 @@ def _toml(value: object) -> str:
 
 def _sets(name: str, scale: int) -> Iterator[tuple[str, str]]:
     queue, params = _queue(name, scale)
-    yield QUEUE, _toml({queue: {"preset": "ns2", **params}})
+    # dsRED has no class defaults worth naming: what it needs is written out.
+    preset = {} if name in ("WRED", "RIO-C", "RIO-D") else {"preset": "ns2"}
+    yield QUEUE, _toml({queue: preset | params})
 
 
 def _starts(groups: tuple[str, ...], spread: str = "100ms") -> Iterator[tuple[str, str]]:

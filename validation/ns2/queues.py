@@ -4,27 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
+from . import classes
+from .discipline import Discipline, Settings, count, flag, only
 from .network import Link, Network, Unsupported
 from .units import octets, queue_length, seconds
-
-Settings = list[tuple[str, str]]
-
-
-@dataclass(frozen=True)
-class Discipline:
-    """A queue of ns-2."""
-
-    kind: str
-    """class, without `Queue/`"""
-    settings: Settings
-    """variables of the class, set before the link exists: RED derives its automatic parameters when the queue meets its link"""
-    commands: tuple[str, ...] = ()
-    """commands to the queue, `$q`"""
-    late: tuple[tuple[str, str, str], ...] = ()
-    """class, variable and value, set after all links exist: what the queue makes during the run"""
 
 
 def discipline(link: Link, network: Network) -> Discipline:
@@ -35,49 +20,30 @@ def discipline(link: Link, network: Network) -> Discipline:
     return mapped(link, network)
 
 
-def _only(link: Link, wanted: dict[str, Any]) -> None:
-    """Refuses what ns-2 cannot do."""
-    for name, value in wanted.items():
-        if name in link.params and link.params[name] != value:
-            raise Unsupported(f"links.{link.name}.queue.{link.queue}.{name} = {link.params[name]!r}: ns-2 has only {value!r}")
-
-
-def _flag(value: bool) -> str:
-    return "true" if value else "false"
-
-
-def _count(text: str, unit: str, link: Link, field: str = "limit") -> int:
-    """A queue length that must be in packets or in bytes."""
-    number, found = queue_length(text)
-    if found != unit or number != int(number):
-        raise Unsupported(f"links.{link.name}.queue.{link.queue}.{field} = {text!r}: ns-2 counts it in whole {unit}")
-    return int(number)
-
-
 def _droptail(link: Link, _: Network) -> Discipline:
     # ns-2 refuses an arrival once limit_ - 1 packets wait.
-    waiting = _count(link.params["limit"], "packets", link) - (link.params.get("admit", "fits") == "under")
+    waiting = count(link.params["limit"], "packets", link) - (link.params.get("admit", "fits") == "under")
     return Discipline("DropTail", [("limit_", str(waiting + 1)), ("queue_in_bytes_", "false"), ("drop_front_", "false")])
 
 
 def _sfq(link: Link, _: Network) -> Discipline:
     p = link.params
-    _only(link, {"hash": "ns2_sum", "refuse": True, "perturb": None, "quantum": None, "depth": None})
-    return Discipline("SFQ", [("maxqueue_", str(_count(p["limit"], "packets", link))), ("buckets_", str(p["buckets"]))])
+    only(link, {"hash": "ns2_sum", "refuse": True, "perturb": None, "quantum": None, "depth": None})
+    return Discipline("SFQ", [("maxqueue_", str(count(p["limit"], "packets", link))), ("buckets_", str(p["buckets"]))])
 
 
 def _drr(link: Link, _: Network) -> Discipline:
     p = link.params
-    _only(link, {"hash": "ns2_source", "drop": "head"})
-    limit = str(_count(p["limit"], "bytes", link))
+    only(link, {"hash": "ns2_source", "drop": "head"})
+    limit = str(count(p["limit"], "bytes", link))
     return Discipline("DRR", [("blimit_", limit), ("buckets_", str(p["buckets"])), ("quantum_", str(octets(p["quantum"]))), ("mask_", "0")])
 
 
 def _fq(link: Link, _: Network) -> Discipline:
     p = link.params
-    _only(link, {"hash": "flow", "clock": "arrival", "limit": None})
+    only(link, {"hash": "flow", "clock": "arrival", "limit": None})
     # Each flow has a DropTail, which keeps limit_ - 1, and FQ holds its first packet.
-    limit = str(_count(p["flow_limit"], "packets", link, "flow_limit"))
+    limit = str(count(p["flow_limit"], "packets", link, "flow_limit"))
     return Discipline("FQ", [], late=(("Queue/DropTail", "limit_", limit),))
 
 
@@ -103,9 +69,11 @@ def _red(link: Link, _: Network) -> Discipline:
 
 def _ared(link: Link, _: Network) -> Discipline:
     p = link.params
-    _only(link, {"on_arrival": True, "fixed_gentle": True})
+    only(link, {"on_arrival": True, "fixed_gentle": True})
     adaptive = [("adaptive_", "1"), ("alpha_", repr(p["alpha"])), ("beta_", repr(p["beta"])), ("top_", repr(p["top"]))]
-    return Discipline("RED", [*_red_settings(link), *adaptive, ("bottom_", repr(p.get("bottom") or 0)), ("interval_", repr(seconds(p["interval"])))])
+    return Discipline(
+        "RED", [*_red_settings(link), *adaptive, ("bottom_", repr(p.get("bottom") or 0)), ("interval_", repr(seconds(p["interval"])))]
+    )
 
 
 def _red_settings(link: Link) -> Settings:
@@ -129,10 +97,10 @@ def _red_settings(link: Link) -> Settings:
         ("targetdelay_", repr(seconds(params["target_delay"]))),
         ("linterm_", repr(1.0 / float(params["max_p"]))),
         ("q_weight_", _weight(params, link, mean)),
-        ("gentle_", _flag(params["gentle"])),
-        ("wait_", _flag(params["wait"])),
-        ("queue_in_bytes_", _flag(in_bytes)),
-        ("bytes_", _flag(params["byte_mode"])),
+        ("gentle_", flag(params["gentle"])),
+        ("wait_", flag(params["wait"])),
+        ("queue_in_bytes_", flag(in_bytes)),
+        ("bytes_", flag(params["byte_mode"])),
         ("mean_pktsize_", str(mean)),
         ("setbit_", "false"),
         ("drop_tail_", "true"),
@@ -147,33 +115,40 @@ def _counted(link: Link) -> Settings:
     packets = limit / mean if unit == "bytes" else limit
     if packets != int(packets) or (unit == "bytes" and not in_bytes):
         raise Unsupported(f"links.{link.name}.queue.{link.queue}.limit: {p['limit']} has no counterpart in ns-2")
-    return [("limit_", str(int(packets))), ("mean_pktsize_", str(mean)), ("queue_in_bytes_", _flag(in_bytes))]
+    return [("limit_", str(int(packets))), ("mean_pktsize_", str(mean)), ("queue_in_bytes_", flag(in_bytes))]
 
 
 def _pi(link: Link, _: Network) -> Discipline:
     p = link.params
-    _only(link, {"ecn": False, "admit": "not_full" if p["measure"] == "bytes" else p["admit"]})
+    only(link, {"ecn": False, "admit": "not_full" if p["measure"] == "bytes" else p["admit"]})
     target, unit = queue_length(p["target"])
     target /= octets(p["mean_packet"]) if unit == "bytes" else 1
     # A frequency in whole picoseconds a period: nine digits are more than enough.
     control = [("a_", repr(p["a"])), ("b_", repr(p["b"])), ("w_", f"{1.0 / seconds(p['interval']):.9g}"), ("qref_", f"{target:g}")]
-    return Discipline("PI", [*_counted(link), *control, ("bytes_", _flag(p["byte_mode"])), ("setbit_", "false")])
+    return Discipline("PI", [*_counted(link), *control, ("bytes_", flag(p["byte_mode"])), ("setbit_", "false")])
 
 
 def _rem(link: Link, _: Network) -> Discipline:
     p = link.params
-    _only(link, {"ecn": False, "alpha": 0.1, "measure": "packets"})
+    only(link, {"ecn": False, "alpha": 0.1, "measure": "packets"})
     # Of a limit of n packets ns-2 keeps n - 1.
-    limit = _count(p["limit"], "packets", link) + (p["admit"] != "under")
-    price = [("gamma_", repr(p["gamma"])), ("phi_", repr(p["phi"])), ("inw_", repr(p["weight"])), ("pupdtime_", repr(seconds(p["interval"])))]
-    target = str(_count(p["target"], "packets", link, "target"))
+    limit = count(p["limit"], "packets", link) + (p["admit"] != "under")
+    price = [
+        ("gamma_", repr(p["gamma"])),
+        ("phi_", repr(p["phi"])),
+        ("inw_", repr(p["weight"])),
+        ("pupdtime_", repr(seconds(p["interval"]))),
+    ]
+    target = str(count(p["target"], "packets", link, "target"))
     mean = str(octets(p["mean_packet"]))
-    return Discipline("REM", [("limit_", str(limit)), *price, ("pbo_", target), ("mean_pktsize_", mean), ("markpkts_", "false"), ("qib_", "false")])
+    return Discipline(
+        "REM", [("limit_", str(limit)), *price, ("pbo_", target), ("mean_pktsize_", mean), ("markpkts_", "false"), ("qib_", "false")]
+    )
 
 
 def _avq(link: Link, _: Network) -> Discipline:
     p = link.params
-    _only(link, {"ecn": False, "alpha": 0.15, "skip_dropped": True, "cap_last": True, "virtual_limit": None, "admit": "fits"})
+    only(link, {"ecn": False, "alpha": 0.15, "skip_dropped": True, "cap_last": True, "virtual_limit": None, "admit": "fits"})
     rates = [("ecnlim_", repr(p["initial"])), ("gamma_", repr(p["gamma"])), ("buflim_", "1.0")]
     return Discipline("Vq", [*_counted(link), *rates, ("markpkts_", "false"), ("markfront_", "false"), ("drop_front_", "false")])
 
@@ -188,5 +163,7 @@ MAPPED: dict[str, Callable[[Link, Network], Discipline]] = {
     "sfq": _sfq,
     "drr": _drr,
     "fq": _fq,
+    "rio": classes.rio,
+    "wred": classes.wred,
 }
 """By our registry name."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
+from functools import partial
 
 from . import ours, peer
 from .case import Case
@@ -42,7 +43,7 @@ def main(names: list[str]) -> None:
     for case in select(names):
         name = f"{case.family}/{case.name}"
         if name not in stored:
-            record(case, peer.runs(case, lambda seed, case=case: ours.network_of(case, seed), threads=2))
+            record(case, peer.runs(case, partial(ours.network_of, case), threads=2))
             print(name, flush=True)
 
 
