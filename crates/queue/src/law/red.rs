@@ -165,13 +165,22 @@ impl RedParams {
 impl Discipline for RedParams {
     type Queue = Fifo<Red>;
 
-    const PRESETS: &'static [Preset] = &[Preset {
-        name: "ns2",
-        doc: "Queue/RED of ns-2.35 with its class defaults: lengths and probabilities in bytes of 500-byte packets (a limit of n packets \
-              is n * 500 bytes), automatic thresholds and weight, gentle, wait.",
-        values: r#"{"limit": "50p", "admit": "not_full", "target_delay": "5ms", "max_p": 0.1, "gentle": true, "wait": true,
-                    "measure": "bytes", "byte_mode": true, "mean_packet": "500B", "ecn": false, "mark_p": 0.1, "spare": 1, "grace": true}"#,
-    }];
+    const PRESETS: &'static [Preset] = &[
+        Preset {
+            name: "ns2",
+            doc: "Queue/RED of ns-2.35 with its class defaults: lengths and probabilities in bytes of 500-byte packets (a limit of n packets \
+                  is n * 500 bytes), automatic thresholds and weight, gentle, wait.",
+            values: r#"{"limit": "50p", "admit": "not_full", "target_delay": "5ms", "max_p": 0.1, "gentle": true, "wait": true,
+                        "measure": "bytes", "byte_mode": true, "mean_packet": "500B", "ecn": false, "mark_p": 0.1, "spare": 1, "grace": true}"#,
+        },
+        Preset {
+            name: "ns3",
+            doc: "RedQueueDisc of ns-3.37 with its defaults: 25 packets, thresholds 5 and 15, max_p 1/50, gentle, wait. ns-3 takes the idle time's packets \
+                  from its attribute LinkBandwidth, which has to be set to the link's.",
+            values: r#"{"limit": "25p", "admit": "not_full", "min": "5p", "max": "15p", "max_p": 0.02, "w_q": 0.002, "gentle": true, "wait": true,
+                        "measure": "packets", "byte_mode": false, "mean_packet": "500B", "ecn": false, "spare": 1, "grace": true}"#,
+        },
+    ];
 
     fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
         if matches!(self.limit, Len::Packets(0) | Len::Bytes(0)) {
