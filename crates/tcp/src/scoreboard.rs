@@ -157,6 +157,7 @@ impl Scoreboard {
     #[cold]
     #[inline(never)]
     fn pop_marked(&mut self, ack: u64, mut timed: Option<Time>) -> Option<Time> {
+        let mut again = false;
         while self.head != self.tail {
             let slot = self.slot(self.head);
             let s = self.ring[slot];
@@ -169,12 +170,14 @@ impl Scoreboard {
             if s.flags & (SACKED | KARN) == 0 {
                 timed = Some(s.at);
             }
+            again |= s.is(KARN);
             self.forget(s);
             self.out -= u64::from(s.len);
             self.head = self.head.wrapping_add(1);
         }
         self.raise_marks();
-        timed
+        // What came behind a hole waited at the receiver until the hole was repaired: its acknowledgment says nothing of the path.
+        if again { None } else { timed }
     }
 
     /// What is kept of places on the board is not below its head.

@@ -79,12 +79,13 @@ fn rfc6675_next_seg() {
     assert_eq!(b.last_unsacked(), Some(7), "rule 4: the highest one");
 }
 
-/// Karn's algorithm (RFC 6298 section 3): what was sent twice is not timed.
+/// Karn's algorithm (RFC 6298 section 3): what was sent twice is not timed, nor what waited behind it at the receiver.
 #[test]
 fn karn() {
     let mut b = board(3);
-    b.resend(2, Time::from_ps(99), false);
-    assert_eq!(b.pop(301), Some(Time::from_ps(1)));
+    b.resend(1, Time::from_ps(99), false);
+    assert_eq!(b.pop(101), Some(Time::from_ps(0)));
+    assert_eq!(b.pop(301), None);
     let mut b = board(1);
     b.resend(0, Time::from_ps(99), false);
     assert_eq!(b.pop(101), None);
