@@ -211,7 +211,7 @@ impl PyQdisc {
         self.failed = true;
         let text = py
             .import("traceback")
-            .and_then(|m| m.getattr("format_exception")?.call1((e.value(py),))?.extract::<Vec<String>>())
+            .and_then(|m| m.getattr("format_exception")?.call1((e.get_type(py), e.value(py), e.traceback(py)))?.extract::<Vec<String>>())
             .map_or_else(|_| e.to_string(), |lines| lines.concat());
         fail(Fault { time: now, message: format!("queue `{}`:\n{}", self.name, text.trim_end()) });
     }
