@@ -37,6 +37,8 @@ def _queue(name: str, scale: int) -> tuple[str, dict[str, object]]:
             return "pi", {"limit": room, "mean_packet": "1000B"}
         case "REM":
             return "rem", {"limit": room, "target": f"{20 * scale}p"}
+        case "AVQ":
+            return "avq", {"limit": room}
         case "SFQ":
             return "sfq", {"limit": "50p" if scale == 1 else "200p", "buckets": 16 * scale}
         case "DRR":
