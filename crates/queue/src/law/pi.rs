@@ -74,7 +74,7 @@ impl Discipline for PiParams {
         Preset {
             name: "ns2",
             doc: "Queue/PI of ns-2.35 with its class defaults: 170 samples a second. It drops unless setbit_ is set.",
-            values: r#"{"limit": "50p", "admit": "not_full", "target": "50p", "a": 1.822e-5, "b": 1.816e-5, "interval": "5882352941ps",
+            values: r#"{"limit": "50p", "admit": "not_full", "target": "50p", "a": 1.822e-5, "b": 1.816e-5, "interval": "5.882352941ms",
                         "measure": "packets", "byte_mode": false, "mean_packet": "500B", "ecn": false}"#,
         },
     ];
