@@ -37,6 +37,7 @@ queues! {
         "green" ["GREEN"] => Green: q::GreenParams;
         "choke" ["CHOKe", "xchoke"] => Choke: q::ChokeParams;
         "fred" ["FRED"] => Fred: q::FredParams;
+        "sfb" ["SFB"] => Sfb: q::SfbParams;
     }
 }
 

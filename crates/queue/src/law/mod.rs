@@ -21,6 +21,7 @@ pub(crate) mod red;
 pub(crate) mod rem;
 pub(crate) mod rio;
 #[cfg(test)]
+pub(crate) mod sfb;
 pub(crate) mod testing;
 mod twin;
 pub(crate) mod wred;
