@@ -13,18 +13,19 @@ pub(crate) mod headdrop;
 mod idle;
 pub(crate) mod management;
 pub(crate) mod modred;
-pub(crate) mod pi;
 pub(crate) mod pi2;
+pub(crate) mod pi;
 pub(crate) mod pie;
 pub(crate) mod randomdrop;
 pub(crate) mod red;
 pub(crate) mod rem;
 pub(crate) mod rio;
-#[cfg(test)]
 pub(crate) mod sfb;
-pub(crate) mod testing;
 mod twin;
 pub(crate) mod wred;
+
+#[cfg(test)]
+mod testing;
 
 use fairlane_engine::Stream;
 use fairlane_net::{Backlog, FlowId, QPkt, Why};

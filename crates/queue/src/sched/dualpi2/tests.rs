@@ -1,4 +1,5 @@
 use super::*;
+use crate::sched::testing::pkt;
 use fairlane_engine::Stream;
 use fairlane_net::Drops;
 use fairlane_units::Rate;
@@ -29,7 +30,7 @@ impl Bench {
         r
     }
     fn put(&mut self, ecn: Ecn, now: Time, len: u32) {
-        let p = crate::law::testing::pkt(len, 0, ecn, now);
+        let p = QPkt { at: now, ecn, ..pkt(0, 0, len) };
         self.call(now, |q, cx| q.enqueue(p, cx));
     }
     fn take(&mut self, now: Time) -> Option<QPkt> {
