@@ -173,9 +173,10 @@ impl Discipline for AredParams {
         Preset {
             name: "ns3",
             doc: "RedQueueDisc of ns-3.37 with ARED = true: automatic thresholds and weight, in packets. ns-3 works them out from its attributes \
-                  LinkBandwidth and LinkDelay, which have to be set to the link's.",
+                  LinkBandwidth and LinkDelay, which have to be set to the link's; so its lowest max_p, 8 MeanPktSize Rtt / LinkBandwidth, which is \
+                  0.00004 at 10 Mbit/s.",
             values: r#"{"limit": "25p", "admit": "not_full", "target_delay": "5ms", "max_p": 0.02, "interval": "500ms", "alpha": 0.01, "beta": 0.9,
-                        "top": 0.5, "on_arrival": true, "fixed_gentle": true, "averaging": "1s", "gentle": true, "wait": true,
+                        "top": 0.5, "bottom": 0.00004, "on_arrival": true, "fixed_gentle": true, "averaging": "1s", "gentle": true, "wait": true,
                         "measure": "packets", "byte_mode": false, "mean_packet": "500B", "ecn": false, "spare": 1, "grace": true}"#,
         },
     ];
