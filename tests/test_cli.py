@@ -135,7 +135,7 @@ def test_lists():
     assert "sarma2013" in fairlane("reproduce").stdout.split()
 
 
-@pytest.mark.parametrize("which", ["scenario", "run", "bench"])
+@pytest.mark.parametrize("which", ["scenario", "run", "bench", "bench-queues", "compare", "tc"])
 def test_schemas_are_schemas(which):
     schema = document("schema", which)
     jsonschema.Draft202012Validator.check_schema(schema)
@@ -164,6 +164,70 @@ def test_bench_document():
     (row,) = doc["results"]
     assert row["scenario"] == "P5" and row["packet_hops"] > 100_000
     assert row["ns_per_packet_hop"] == pytest.approx(row["cpu_s"] * 1e9 / row["packet_hops"])
+
+
+@pytest.mark.slow
+def test_bench_queues_document():
+    doc = document("bench", "queues", "CoDel", "--json")
+    jsonschema.validate(doc, json_schema("bench-queues"))
+    droptail, codel = doc["queues"]
+    assert (droptail["queue"], codel["queue"]) == ("droptail", "codel")
+    assert droptail["hop_ratio"] == 1.0
+    assert codel["hop_ratio"] == pytest.approx(codel["hop_ns"] / droptail["hop_ns"])
+    # At a steady backlog below every limit nothing is lost, so that storing is measured.
+    assert codel["packets"] >= doc["packets"] and codel["drops"] == 0 and codel["ns"] > 0
+
+
+def test_bench_of_a_queue_that_is_not_there():
+    done = fairlane("bench", "queues", "codl")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "unknown queue 'codl': did you mean 'codel'" in done.stderr
+
+
+LIFO = """
+import fairlane as fl
+
+class Lifo(fl.Qdisc):
+    \"\"\"Last in, first out.\"\"\"
+
+    limit = fl.Parameter("20p", "What waits.")
+    reorders = True
+
+    def start(self):
+        self.stack = []
+
+    def enqueue(self, packet):
+        self.stack.append(packet)
+        if len(self.stack) > self.limit.packets:
+            self.drop(self.stack.pop())
+
+    def dequeue(self):
+        if self.now > 2.5:
+            raise RuntimeError("tired")
+        return self.stack.pop() if self.stack else None
+"""
+
+
+def test_queues_of_ones_own(dumbbell):
+    where = dumbbell.parent
+    (where / "lifo.py").write_text(LIFO)
+    own = ("--plugin", "lifo.py")
+    done = fairlane("run", dumbbell.name, *own, "--set", "links.bottleneck.queue=Lifo", "--set", "duration=2s", cwd=where)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "What waits." in fairlane("explain", "Lifo", *own, cwd=where).stdout
+    assert "Lifo" in fairlane("explain", *own, cwd=where).stdout
+    args = ("--scenario", dumbbell.name, "--queues", "Lifo{limit=9p},droptail{limit=9p}", "--set", "duration=2s", "--seeds", "1", "--json")
+    compared = document("compare", *own, *args, cwd=where)
+    assert [q["link"]["queue_max"]["mean"] <= 9 for q in compared["queues"]] == [True, True]
+    said = fairlane("tc", dumbbell.name, "bottleneck", *own, "--set", "links.bottleneck.queue=Lifo", cwd=where)
+    assert (said.returncode, "Linux does not have Lifo" in said.stdout) == (0, True)
+    # Its faults are those of the run, not of the command line: the traceback, the simulated time, exit code 1.
+    done = fairlane("run", dumbbell.name, *own, "--set", "links.bottleneck.queue=Lifo", cwd=where)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "tired" in done.stderr and "2.5" in done.stderr and "lifo.py" in done.stderr
+    for bad, said in (("nope.py", "nope.py"), (dumbbell.name, "Python file")):
+        done = fairlane("run", dumbbell.name, "--plugin", bad, cwd=where)
+        assert (done.returncode, done.stdout) == (2, "") and said in done.stderr
 
 
 def start(*args: str, **options) -> subprocess.Popen[str]:

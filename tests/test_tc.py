@@ -64,7 +64,7 @@ def have_tc() -> bool:
 
 # What the kernel of this machine may not have is no mistake of ours; everything else tc says is.
 FINE = re.compile(
-    r"qdisc kind is unknown|TC classifier not found|Error: Failed to find specified qdisc|Error: Qdisc not classful|Failed to find qdisc"
+    r"qdisc kind is unknown|NLM_F_CREATE|TC classifier not found|Error: Failed to find specified qdisc|Error: Qdisc not classful|Failed to find qdisc"
     r"|Parent Qdisc doesn't exists|Cannot find specified qdisc|Specified class not found|We have an error talking to the kernel"
     r"|Failed to find specified|No such file or directory|Operation not supported|Class doesn't support blocks"
     r"|RED: WARNING. Burst \d+ seems to be too large"  # a weight of 2^-10 or less
@@ -169,6 +169,66 @@ def test_automatic_red_is_what_explain_says():
 )
 def test_lines(queue, line):
     assert lines(queue) == [f"tc qdisc add dev eth0 root handle 10: {line}"]
+
+
+def test_class_trees_have_parents_children_and_filters():
+    tree = {
+        "prio": {
+            "classes": [
+                {"match": ["tcp", "dscp:ef"], "queue": {"red": {"limit": "60p"}}},
+                {"match": "flow:voice", "queue": {"sfq": {}}},
+                {"match": "any", "queue": "droptail"},
+            ]
+        }
+    }
+    (one,) = export(network(tree), "x", queue_only=True)
+    text = "\n".join(one.commands)
+    assert one.commands[0].endswith("root handle 10: prio bands 3 priomap" + 16 * " 2")
+    assert "parent 10:1 handle 20: red limit 60000" in text
+    assert "parent 10:2 handle 30: sfq" in text
+    assert "parent 10:3 handle 40: pfifo" in text
+    assert "parent 10: protocol ip prio 1 u32 match ip protocol 6 0xff flowid 10:1" in text
+    # EF is 46 (RFC 3246), which is 0xb8 with the two bits of ECN beside it.
+    assert "prio 2 u32 match ip dsfield 0xb8 0xfc flowid 10:1" in text
+    assert "prio 3 handle 3 fw classid 10:2" in text
+    assert any("voice" in n and "mark" in n for n in one.notes)
+    # The last class takes the rest by the priomap and needs no filter.
+    assert "flowid 10:3" not in text and "classid 10:3" not in text
+
+
+def test_weights_become_quanta():
+    classes = [{"match": "tcp", "weight": 1}, {"match": "udp", "weight": 4}]
+    (line, *_) = lines({"wrr": {"classes": classes, "count": "bytes", "quantum": "1000B"}})
+    assert "ets bands 2 quanta 1000 4000 priomap" in line
+    (line, *_) = lines({"wrr": {"classes": classes}})
+    assert "quanta 1514 6056" in line
+
+
+def test_a_shaper_holds_its_queue():
+    got = lines({"tbf": {"rate": "2Mbit/s", "burst": "3000B", "queue": "codel"}})
+    assert words(got[0])["rate"] == "2mbit" and words(got[0])["burst"] == "3000"
+    assert "parent 10:1 handle 20: codel" in got[1]
+
+
+def test_the_gains_of_dualpi2_are_those_of_the_appendix():
+    # RFC 9332 appendix A.1, lines 9 to 11 of Figure 2: 15 ms and 100 ms give 0.15 and 3.
+    got = words(lines({"dualpi2": {"target": "15ms", "rtt_max": "100ms"}})[0])
+    assert (float(got["alpha"]), float(got["beta"]), got["tupdate"]) == (0.15, 3.0, "15ms")
+    assert got["classic_protection"] == "10%"
+
+
+def test_precedences_share_an_average_and_profiles_add_theirs():
+    got = lines("wred")
+    assert "grio" in got[0] and {words(x)["prio"] for x in got[1:]} == {"1"}
+    inside, outside = lines("rio")[1:]
+    assert (words(inside)["prio"], words(outside)["prio"]) == ("1", "2")
+    assert "grio" not in lines({"rio": {"coupling": "decoupled"}})[0]
+
+
+def test_a_class_that_linux_lacks_is_named():
+    (one,) = export(network({"prio": {"classes": [{"match": "tcp", "queue": "management"}, {"queue": "codel"}]}}), "x")
+    assert not one.supported and one.missing == ["management"] and "codel" in "\n".join(one.commands)
+    assert "incomplete" in one.text()
 
 
 def test_what_differs_is_noted_and_what_agrees_is_not():

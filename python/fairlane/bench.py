@@ -1,6 +1,7 @@
 """The benchmark set P1-P6: each scenario in a fresh process, counting what the run itself costs.
 
-`python -m fairlane.bench FILE` runs one scenario in this process and prints its row as JSON.
+`python -m fairlane.bench FILE [QUEUE]` runs one scenario in this process, with another queue at its bottleneck if one is given as JSON,
+and prints its row as JSON.
 """
 
 from __future__ import annotations
@@ -57,9 +58,9 @@ def _version() -> str:
     return _core.version()
 
 
-def one(name: str, path: Path) -> dict[str, Any]:
-    """The row of one scenario, measured in a fresh process."""
-    command = [sys.executable, "-m", "fairlane.bench", str(path)]
+def one(name: str, path: Path, queue: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The row of one scenario, measured in a fresh process; `queue` replaces that of its bottleneck."""
+    command = [sys.executable, "-m", "fairlane.bench", str(path), *([] if queue is None else [json.dumps(queue)])]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
         try:
             out, err = child.communicate()
@@ -94,14 +95,16 @@ def forget_peak() -> None:
         pass
 
 
-def measure(path: str) -> dict[str, Any]:
+def measure(path: str, queue: str | None = None) -> dict[str, Any]:
     """Runs one scenario here. Memory is the peak over what the interpreter held after its imports."""
     from . import _core
+    from ._toml import value as as_toml
 
     text = Path(path).read_text("utf-8")
+    sets = [] if queue is None else [("links.bottleneck.queue", as_toml(json.loads(queue)))]
     forget_peak()
     before = memory_kib("VmRSS")
-    resolved = _core.resolve(text, path, "toml", [], False)
+    resolved = _core.resolve(text, path, "toml", sets, False)
     (run,) = _core.run(resolved, [], 1, False, None)
     peak = memory_kib("VmHWM")
     return {
@@ -117,7 +120,7 @@ def measure(path: str) -> dict[str, Any]:
 
 if __name__ == "__main__":
     try:
-        sys.stdout.write(json.dumps(measure(sys.argv[1])) + "\n")
+        sys.stdout.write(json.dumps(measure(*sys.argv[1:3])) + "\n")
     except (FairlaneError, OSError) as e:
         sys.exit(str(e))
     except KeyboardInterrupt:

@@ -325,7 +325,7 @@ def compare(
     # All are read before the first runs: a mistake in the last one does not cost the runs of the others.
     ready = []
     for choice in wanted:
-        with_limit = _limited(choice, limit)
+        with_limit = limited(choice, limit)
         try:
             ready.append((choice, resolve(source, [*pairs, (f"links.{name}.queue", with_limit)])))
         except ScenarioError as e:
@@ -370,7 +370,8 @@ def _needy(queues: str | Iterable[str]) -> list[str]:
     return _every() if any(t.strip() == "all" for t in texts) else []
 
 
-def _limited(choice: Choice, limit: str | None) -> dict[str, Any]:
+def limited(choice: Choice, limit: str | None) -> dict[str, Any]:
+    """The queue with this limit, if it has one and was not given one."""
     if limit is None or "limit" in choice.value[choice.name]:
         return choice.value
     from .reference import registry

@@ -38,9 +38,14 @@ _FORMATS = {"fl-dur": "duration", "fl-rate": "rate", "fl-bytes": "bytes", "fl-le
 
 
 @lru_cache(maxsize=1)
-def registry() -> tuple[dict[str, Any], ...]:
-    """All algorithms: kind, name, aliases, doc, schema."""
+def _built_in() -> tuple[dict[str, Any], ...]:
     return tuple(json.loads(_core.registry()))
+
+
+def registry() -> tuple[dict[str, Any], ...]:
+    """All algorithms: kind, name, aliases, doc, schema; queues of one's own (`fairlane.plugin`) at the end."""
+    own = json.loads(_core.plugins())
+    return (*_built_in(), *({"kind": "queue", "aliases": [], **entry} for entry in own))
 
 
 @lru_cache(maxsize=1)

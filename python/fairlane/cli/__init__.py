@@ -1,6 +1,7 @@
 """The command line: `fairlane run | compare | tc | explain | schema | reproduce | bench | doctor`.
 
-Every failure is one message on stderr, nothing on stdout and exit code 2; Ctrl-C is 130; a closed pipe is silent.
+Every failure is one message on stderr, nothing on stdout and exit code 2 (1 if code of the user's failed in a run); Ctrl-C is 130; a closed
+pipe is silent.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
+FAILED = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -34,7 +36,7 @@ def invoke(argv: list[str] | None = None) -> int:
 def _invoke(argv: list[str] | None) -> int:
     import click
 
-    from ..errors import FairlaneError
+    from ..errors import FairlaneError, PluginError
     from .commands import cli
 
     try:
@@ -53,6 +55,9 @@ def _invoke(argv: list[str] | None) -> int:
         where = f" (see {e.ctx.command_path} --help)" if isinstance(e, click.UsageError) and e.ctx is not None else ""
         _say(e.format_message().rstrip(".") + where)
         return BAD_INPUT
+    except PluginError as e:
+        _say(str(e))
+        return FAILED
     except FairlaneError as e:
         _say(str(e))
         return BAD_INPUT

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from . import queues as about_queues
-from .output import emit, emit_json, progress_bar, render, step_bar
+from .output import emit, emit_json, plugin_option, progress_bar, render, step_bar
 from .queues import assignments
 
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
@@ -40,6 +40,7 @@ def cli() -> None:
 @click.option("--force", is_flag=True, help="Replace an existing result folder.")
 @click.option("--hop-probe", is_flag=True, help="Measure delays from the second node on too (slower).")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
+@plugin_option
 def run(
     file: str,
     sets: tuple[str, ...],
@@ -98,6 +99,7 @@ def _fine(duration: str) -> str:
 @cli.command()
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@plugin_option
 def explain(name: str | None, as_json: bool) -> None:
     """Explain an algorithm, a parameter, a metric, a preset (red, red.min, goodput, ns2) or a path (links.x.queue).
 
@@ -122,7 +124,7 @@ def explain(name: str | None, as_json: bool) -> None:
 
 
 @cli.command()
-@click.argument("which", type=click.Choice(["scenario", "run", "bench", "compare", "tc"]), default="scenario")
+@click.argument("which", type=click.Choice(["scenario", "run", "bench", "bench-queues", "compare", "tc"]), default="scenario")
 def schema(which: str) -> None:
     """Print the JSON Schema of scenario files, or of the documents that the commands print with --json."""
     from ..document import json_schema
@@ -170,8 +172,15 @@ def reproduce(key: str | None, only: str | None, quick: bool, as_json: bool, out
 @click.argument("names", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--repeat", type=click.IntRange(1, 1000), default=1, help="Measure each so often; the least CPU time counts.")
+@plugin_option
 def bench(names: tuple[str, ...], as_json: bool, repeat: int) -> None:
-    """Measure the benchmark set P1-P6 (or the NAMES given): CPU time and memory of a packet transmitted over a link."""
+    """Measure the benchmark set P1-P6 (or the NAMES given): CPU time and memory of a packet transmitted over a link.
+
+    bench queues [NAMES]: what each queue costs, alone and at the bottleneck of P1.
+    """
+    if names[:1] == ("queues",):
+        _bench_queues(names[1:], as_json, repeat)
+        return
     from ..bench import choose, run_bench
 
     choose(names)
@@ -187,6 +196,24 @@ def bench(names: tuple[str, ...], as_json: bool, repeat: int) -> None:
         )
 
     run_bench(names, repeat=repeat, report=row)
+
+
+def _bench_queues(names: tuple[str, ...], as_json: bool, repeat: int) -> None:
+    from ..bench_queues import choose, run_queues
+
+    choose(names)
+    if as_json:
+        emit_json(run_queues(names, repeat=repeat))
+        return
+    emit(f"{'queue':<14}{'ns a packet':>12}{'drops':>10}{'P1 ns/hop':>11}{'ratio':>8}")
+
+    def row(r: dict[str, Any]) -> None:
+        if r["ns"] is None:
+            emit(f"{r['queue']:<14}{'needs parameters':>18}")
+        else:
+            emit(f"{r['queue']:<14}{r['ns']:>12.1f}{r['drops']:>10}{r['hop_ns']:>11.1f}{r['hop_ratio']:>8.2f}")
+
+    run_queues(names, repeat=repeat, report=row)
 
 
 @cli.command()

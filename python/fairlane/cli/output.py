@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import click
+
 from .._format import duration
 
 
@@ -35,6 +37,20 @@ def render(*parts: Any) -> str:
     for part in parts:
         console.print(part)
     return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines())  # type: ignore[attr-defined]
+
+
+def _load_plugins(_ctx: click.Context, _param: click.Parameter, files: tuple[str, ...]) -> None:
+    from ..plugin import load
+
+    for file in files:
+        load(file)
+
+
+plugin_option = click.option(
+    "--plugin", "plugins", multiple=True, metavar="FILE.py", callback=_load_plugins, expose_value=False, is_eager=True,
+    help="Load queues of your own, written in Python.",
+)  # fmt: skip
+"""The option of every command that reads scenarios or names of queues."""
 
 
 @contextmanager

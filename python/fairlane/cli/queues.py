@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import FairlaneError
-from .output import emit, emit_json, render, step_bar
+from .output import emit, emit_json, plugin_option, render, step_bar
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
@@ -48,6 +48,7 @@ def assignments(pairs: tuple[str, ...]) -> list[tuple[str, str]]:
 @click.option("--plot", "plots", multiple=True, metavar="NAME.svg", help="Draw ellipses.svg, queue.png, jain.pdf: the name says what.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
+@plugin_option
 def compare(
     queues: tuple[str, ...],
     scenario: str | None,
@@ -164,6 +165,7 @@ def report(c: Comparison) -> list[Any]:
 @click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change any value, such as links.bottleneck.queue=codel.")
 @click.option("--queue-only", is_flag=True, help="Leave out the rate and the delay of the link, for where they are real.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@plugin_option
 def tc(scenario: str, link: str | None, dev: str, sets: tuple[str, ...], queue_only: bool, as_json: bool) -> None:
     """Print the tc commands that configure the queue of LINK (or of every link) of the SCENARIO on Linux.
 

@@ -55,7 +55,9 @@ class Export:
 
     def text(self) -> str:
         """As a shell script with comments."""
-        name = next(iter(self.queue))
+        from .kinds import named
+
+        name, _ = named(self.queue)
         head = [f"# link {self.link} from {self.start} to {self.end}: {self.rate}, {self.delay}, queue {name}"]
         if self.also:
             head.append(f"# the same for {', '.join(self.also[:12])}{' and others' if len(self.also) > 12 else ''}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import laws, schedulers
+from . import classes, laws, schedulers
 from .plan import Plan, Table
 
 Writer = Callable[[Plan, str, str, Table], None]
@@ -19,6 +19,14 @@ WRITERS: dict[str, Writer] = {
     "pie": laws.pie,
     "sfq": schedulers.sfq,
     "drr": schedulers.drr,
+    "fq_codel": schedulers.fq_codel,
+    "fq_pie": schedulers.fq_pie,
+    "dualpi2": schedulers.dualpi2,
+    "prio": classes.prio,
+    "wrr": classes.wrr,
+    "tbf": classes.tbf,
+    "wred": classes.wred,
+    "rio": classes.rio,
 }
 """By our name."""
 
@@ -34,7 +42,7 @@ ABSENT = {
     "green": "the nearest is red",
     "cobalt": "it is part of cake: `cake unlimited besteffort flowblind` is the nearest",
     "pi2": "it is the classic queue of dualpi2",
-    "rr": "the nearest is drr, whose turns are bytes",
+    "rr": "the nearest are ets with equal quanta and drr, whose turns are bytes",
     "fq": "tc's fq is another thing, a pacing scheduler for end hosts; the nearest is sfq",
     "wfq": "the nearest are ets and drr, whose shares are quanta",
     "wf2q": "qfq (sch_qfq) approximates WF2Q+ by groups of weights",
@@ -42,9 +50,17 @@ ABSENT = {
 """Why, and what comes nearest."""
 
 
+def named(spec: dict[str, Any] | str) -> tuple[str, dict[str, Any]]:
+    """Name and parameters of a resolved queue; one of the user's own has the name it was announced under."""
+    if isinstance(spec, str):
+        return spec, {}
+    name, values = next(iter(spec.items()))
+    return (values["name"], values["params"]) if name == "plugin" else (name, values)
+
+
 def write(plan: Plan, parent: str, handle: str, spec: dict[str, Any] | str) -> None:
     """Adds the commands of a queue and of all inside it."""
-    name, values = (spec, {}) if isinstance(spec, str) else next(iter(spec.items()))
+    name, values = named(spec)
     writer = WRITERS.get(name)
     if writer is not None:
         writer(plan, parent, handle, Table(name, values))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from . import quantities as q
-from .plan import Plan, Table, in_packets
+from .laws import codel_notes, pie_notes, pie_words
+from .plan import Plan, Table, flag, in_packets
 
 _KEYS = {
     "flow": "src,dst,proto,proto-src,proto-dst",
@@ -76,3 +77,71 @@ def drr(plan: Plan, parent: str, handle: str, t: Table) -> None:
     t.settled("salt", "drop")
     for note in t.left({}):
         plan.note(note)
+
+
+def _flow_queues(plan: Plan, parent: str, handle: str, t: Table, words: list[object]) -> None:
+    """What fq_codel and fq_pie have in common."""
+    memory = t["memory_limit"]
+    head = [t.name, "limit", in_packets(plan, t), "flows", t["flows"], "quantum", q.size(t["quantum"])]
+    tail = () if memory is None else ("memory_limit", q.size(memory))
+    plan.page(t.name)
+    plan.qdisc(parent, handle, *head, *words, *tail)
+    if memory is None:
+        plan.note("the kernel also limits the memory of all packets, to 32 MB by default")
+    if t["hash"] != "flow":
+        _hash(plan, t, handle, t["flows"], None)
+        plan.page("flow")
+    t.settled("salt")
+
+
+def fq_codel(plan: Plan, parent: str, handle: str, t: Table) -> None:
+    """fq_codel."""
+    above = t["ce_threshold"]
+    words = ["target", q.time(q.seconds(t["target"])), "interval", q.time(q.seconds(t["interval"])), flag(t["ecn"], "ecn")]
+    words += [] if above is None else ["ce_threshold", q.time(q.seconds(above))]
+    _flow_queues(plan, parent, handle, t, [*words, "drop_batch", t["drop_batch"]])
+    codel_notes(plan, t)
+
+
+def fq_pie(plan: Plan, parent: str, handle: str, t: Table) -> None:
+    """fq_pie."""
+    words = [*pie_words(plan, t), flag(t["ecn"], "ecn")]
+    if t["ecn"]:
+        words += ["ecn_prob", round(100 * t["mark_ecnth"])]
+    t.settled("mark_ecnth")
+    if t["drop_batch"] != 1:
+        plan.note("a full fq_pie refuses the arriving packet; here packets leave from the head of the longest queue")
+    _flow_queues(plan, parent, handle, t, words)
+    pie_notes(plan, t)
+
+
+LEAST_AUTOMATIC = 15_000
+"""Bytes of DualPI2's smallest automatic limit: ten packets of 1500 (`fairlane explain dualpi2`)."""
+
+
+def dualpi2(plan: Plan, parent: str, handle: str, t: Table) -> None:
+    """dualpi2, with automatic gains worked out as RFC 9332 appendix A.1 does."""
+    target, longest = q.seconds(t["target"]), q.seconds(t["rtt_max"])
+    update = min(target, longest / 3) if t["tupdate"] is None else q.seconds(t["tupdate"])
+    alpha = float(update / longest**2) / 10 if t["alpha"] is None else t["alpha"]
+    beta = 0.3 / float(longest) if t["beta"] is None else t["beta"]
+    limit = t["limit"]
+    n = max(LEAST_AUTOMATIC, round(plan.link.rate / 8 / 4)) // 1500 if limit is None else q.count(limit, 1500)
+    step = q.seconds(t["min_th"]) + q.seconds(t["range"]) / 2
+    plan.page("dualpi2")
+    share = f"{round(100 * t['classic_share'])}%"
+    plan.qdisc(
+        parent, handle, "dualpi2 limit", n, "coupling_factor", max(1, round(t["k"])), "step_thresh", q.time(step),
+        "min_qlen_step", t["th_len"], "classic_protection", share, "target", q.time(target), "tupdate", q.time(update),
+        "alpha", q.share(alpha), "beta", q.share(beta),
+    )  # fmt: skip
+    plan.note("dualpi2 came with Linux 6.17 and iproute2 6.17")
+    if q.packets(limit or "") is None:
+        plan.note(f"dualpi2 counts packets: {n} of 1500 bytes for {limit or 'a quarter of a second of the link'}")
+    if q.seconds(t["range"]):
+        plan.note(f"the kernel marks the L queue by a step, here by a ramp of {t['range']}: the step is put in its middle")
+    if t["k"] != round(t["k"]):
+        plan.note(f"the kernel's coupling factor is a whole number, here {t['k']:g}")
+    if t["scheduler"] != "wrr":
+        plan.note(f"scheduler = {t['scheduler']}: the kernel has weighted round robin only")
+    t.settled("rtt_max", "t_shift")
