@@ -1,6 +1,6 @@
 //! DualPI2: a queue for Scalable flows beside one for Classic flows, coupled so that both get the same share.
 
-use crate::discipline::{Discipline, Preset, Problem};
+use crate::discipline::{Discipline, Nature, Preset, Problem};
 use crate::law::pi2::{Controller, check_control};
 use crate::limit::{Admit, Limit};
 use fairlane_net::{Backlog, Ecn, LinkInfo, QCx, QPkt, Qdisc, Site, Why};
@@ -136,6 +136,11 @@ impl Discipline for DualPi2Params {
 
     fn build(&self, site: &Site<'_>) -> DualPi2 {
         DualPi2::new(self, site.link)
+    }
+
+    /// A packet that was marked on its way overtakes those of its flow that were not.
+    fn nature(&self) -> Nature {
+        Nature { reorders: true, ..Nature::default() }
     }
 }
 

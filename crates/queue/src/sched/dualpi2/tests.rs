@@ -1,7 +1,6 @@
 use super::*;
-use crate::sched::testing::pkt;
 use fairlane_engine::Stream;
-use fairlane_net::Drops;
+use fairlane_net::{Class, Drops, FlowId, PktRef, Proto};
 use fairlane_units::Rate;
 
 struct Bench {
@@ -30,7 +29,8 @@ impl Bench {
         r
     }
     fn put(&mut self, ecn: Ecn, now: Time, len: u32) {
-        let p = QPkt { at: now, ecn, ..pkt(0, 0, len) };
+        let (id, flow, class) = (PktRef(0), FlowId(0), Class(0));
+        let p = QPkt { id, len, flow, hop: 0, at: now, class, ecn, proto: Proto::Tcp, data: true, back: false };
         self.call(now, |q, cx| q.enqueue(p, cx));
     }
     fn take(&mut self, now: Time) -> Option<QPkt> {
