@@ -38,6 +38,7 @@ queues! {
         "choke" ["CHOKe", "xchoke"] => Choke: q::ChokeParams;
         "fred" ["FRED"] => Fred: q::FredParams;
         "sfb" ["SFB"] => Sfb: q::SfbParams;
+        "cake" ["CAKE", "sch_cake"] => Cake: q::CakeParams;
     }
 }
 

@@ -1,5 +1,6 @@
 //! Schedulers: who stores packets and says which leaves next.
 
+pub(crate) mod cake;
 pub(crate) mod drr;
 pub(crate) mod dualpi2;
 pub(crate) mod fifo;
