@@ -25,6 +25,9 @@ WRITERS: dict[str, Writer] = {
     "prio": classes.prio,
     "wrr": classes.wrr,
     "tbf": classes.tbf,
+    "choke": laws.choke,
+    "sfb": laws.sfb,
+    "cake": schedulers.cake,
     "wred": classes.wred,
     "rio": classes.rio,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 from . import quantities as q
@@ -46,7 +47,7 @@ def red_setting(t: Table, plan: Plan) -> tuple[float, float, float]:
         high = 3 * low
     weight = t["w_q"]
     if weight is None:
-        span = t["averaging"]
+        span = t.get("averaging")
         trip = 3 * (float(plan.link.delay) + 1 / per_second)
         constant = 10 * max(0.1, trip) if span is None else float(q.seconds(span))
         weight = -math.expm1(-1 / (constant * per_second))
@@ -161,4 +162,51 @@ def pie_notes(plan: Plan, t: Table) -> None:
         )
     known = {k: v for k, v in kernel.items() if k in t.values}
     for note in t.left(known):
+        plan.note(note)
+
+
+def choke(plan: Plan, parent: str, handle: str, t: Table) -> None:
+    """choke."""
+    mean = q.size(t["mean_packet"])
+    low, high, weight = red_setting(t, plan)
+    small = max(1, round(low))
+    burst = q.burst_below(float(small), q.log_of_weight(weight))
+    log = q.log_of_burst(float(small), burst)
+    plan.page("choke")
+    plan.qdisc(
+        parent, handle, "choke limit", in_packets(plan, t, packet=mean), "bandwidth", q.rate(plan.link.rate), "min", small, "max",
+        max(small, round(high)), "avpkt", mean, "burst", burst, "probability", q.share(t["max_p"]), "ecn" if t["ecn"] else "",
+    )  # fmt: skip
+    if abs(weight - 0.5**log) > 1e-3 * weight:
+        plan.note(
+            f"the kernel's weights are powers of two: 2^-{log} = {0.5**log:.3g} for w_q = {weight:.3g}; tc finds it from burst {burst}"
+        )
+    t.settled("target_delay")
+    for note in t.left({"draws": 1, "gentle": False}):
+        plan.note(note)
+
+
+SFB_SHARE = Fraction(3, 2)
+"""A bin of SFB is full at one and a half times an equal share of the limit (`fairlane explain sfb`)."""
+
+
+def sfb(plan: Plan, parent: str, handle: str, t: Table) -> None:
+    """sfb."""
+    limit = in_packets(plan, t)
+    share = max(1, int(limit * SFB_SHARE / t["bins"]))
+    target = share if t["bin_size"] is None else q.count(t["bin_size"], 1500)
+    most = limit if t["bin_limit"] is None else q.count(t["bin_limit"], 1500)
+    penalty = plan.link.rate / 100 if t["penalty_rate"] is None else q.number(t["penalty_rate"], "bit/s")
+    packet = 1500
+    rehash = t["rehash"]
+    milliseconds = 0 if rehash is None else round(q.seconds(rehash) * 1000)
+    warm = round(q.seconds(t["warmup"]) * 1000) if rehash else 0
+    plan.page("sfb")
+    plan.qdisc(
+        parent, handle, "sfb rehash", milliseconds, "db", warm, "limit", limit, "max", most,
+        "target", target, "increment", q.share(t["increment"]), "decrement", q.share(t["decrement"]), "penalty_rate",
+        max(1, round(penalty / 8 / packet)), "penalty_burst", max(1, q.size(t["penalty_burst"]) // packet),
+    )  # fmt: skip
+    plan.note(f"the penalty box counts packets, taken as {packet} bytes; in the kernel each flow has its own allowance, here all share one")
+    for note in t.left({"levels": 8, "bins": 16, "ecn": True}):
         plan.note(note)

@@ -145,3 +145,26 @@ def dualpi2(plan: Plan, parent: str, handle: str, t: Table) -> None:
     if t["scheduler"] != "wrr":
         plan.note(f"scheduler = {t['scheduler']}: the kernel has weighted round robin only")
     t.settled("rtt_max", "t_shift")
+
+
+def cake(plan: Plan, parent: str, handle: str, t: Table) -> None:
+    """cake."""
+    rate, limit = t["bandwidth"], t["limit"]
+    framing = {"none": "noatm"}.get(t["framing"], t["framing"])
+    plan.page("cake")
+    plan.qdisc(
+        parent, handle, "cake", "unlimited" if rate is None else f"bandwidth {q.rate(q.number(rate, 'bit/s'))}",
+        "rtt", q.time(q.seconds(t["rtt"])), t["tins"], t["isolation"].replace("_", "-"), "nonat nowash no-ack-filter no-split-gso",
+        "overhead", q.size(t["overhead"]), "mpu", q.size(t["mpu"]), framing,
+        *(() if limit is None else ("memlimit", q.length(limit, ETHERNET))),
+    )  # fmt: skip
+    plan.note("memlimit counts the kernel's buffers, which are larger than the packets in them; unset it is worked out from them")
+    if limit is not None and q.packets(limit) is not None:
+        plan.note(f"a packet of the limit is taken as {ETHERNET} bytes")
+    t.settled("salt")
+    for note in t.left({"flows": 1024, "ways": 8, "ecn": True}):
+        plan.note(note)
+
+
+ETHERNET = 1514
+"""Bytes of a full frame."""
