@@ -118,9 +118,9 @@ impl Discipline for PieParams {
     const PRESETS: &'static [Preset] = &[
         Preset {
             name: "linux",
-            doc: "sch_pie of Linux (tc pie): 2 % more at each update while the delay is above 250 ms.",
+            doc: "sch_pie of Linux (tc pie): series of luck are cut short, 2 % more at each update while the delay is above 250 ms.",
             values: r#"{"limit": "1000p", "target": "15ms", "tupdate": "15ms", "alpha": 0.125, "beta": 1.25, "max_burst": "150ms",
-                        "panic_delay": "250ms", "cap": true, "ecn": false}"#,
+                        "derandomize": true, "panic_delay": "250ms", "cap": true, "ecn": false}"#,
         },
         Preset {
             name: "ns3",

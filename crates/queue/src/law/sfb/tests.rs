@@ -123,7 +123,7 @@ fn full_bins_drop() {
 fn hashes_spread_flows() {
     let mut b = bench(&SfbParams::default());
     arrive(&mut b, 0);
-    let mut count = vec![0; 46];
+    let mut count = [0; 46];
     (0..2300).for_each(|f| bins_of(&b, f).into_iter().for_each(|i| count[i] += 1));
     let chi2: f64 = count.iter().map(|&n| f64::from(n - 100).powi(2) / 100.0).sum();
     // 99.9 % point of chi-square with 44 degrees of freedom: 78.7.

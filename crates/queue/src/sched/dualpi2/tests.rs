@@ -38,7 +38,8 @@ impl Bench {
     }
     /// Shares dropped and marked of `n` packets that hardly wait, one at a time.
     fn shares(&mut self, ecn: Ecn, n: u32) -> (f64, f64) {
-        (self.drops.clear(), self.marks = 0);
+        self.drops.clear();
+        self.marks = 0;
         for _ in 0..n {
             self.put(ecn, at(0), 1000);
             self.take(at(0));
