@@ -2,30 +2,41 @@
 
 use super::lists::{Links, List};
 use crate::law::Law;
+use crate::limit::Limit;
 use crate::sched::fifo::Fifo;
 use fairlane_net::{Backlog, QCx, QPkt, Qdisc, Why};
 use fairlane_units::{Rate, Time};
 
 /// What a turn of a queue is worth, and who wants to know when queues begin and cease to hold a share of the link.
-pub(crate) trait Shares {
+pub(crate) trait Shares<L> {
     /// Bytes that queue `i` may send in a turn.
-    fn quantum(&self, i: usize, quantum: i64) -> i64 {
+    #[inline]
+    fn quantum(&mut self, i: usize, quantum: i64) -> i64 {
         let _ = i;
         quantum
     }
+    /// A queue under this law is about to be asked for a packet.
+    #[inline]
+    fn prepare(&mut self, law: &mut L) {
+        let _ = law;
+    }
     /// Queue `i` now takes its turns among the old flows with something to send, or no longer does.
+    #[inline]
     fn bulk(&mut self, i: usize, is: bool) {
         let _ = (i, is);
-    }
-    /// Queue `i` holds nothing and is in no list.
-    fn idle(&mut self, i: usize) {
-        let _ = i;
     }
 }
 
 /// The same for all.
 pub(crate) struct Equal;
-impl Shares for Equal {}
+impl<L> Shares<L> for Equal {}
+
+/// Whether more waits than a limit admits.
+#[inline]
+pub(crate) fn exceeds(held: Backlog, limit: Limit) -> bool {
+    // `admits` asks about one more: here that is the last one, its bytes being counted already.
+    held.pkts > 0 && !limit.admits(Backlog { pkts: held.pkts - 1, ..held }, 0)
+}
 
 /// The list a queue is in (RFC 8290 section 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,7 +149,7 @@ impl<L: Law> FlowQueues<L> {
         r
     }
 
-    fn set_bulk(&mut self, i: usize, is: bool, shares: &mut impl Shares) {
+    fn set_bulk(&mut self, i: usize, is: bool, shares: &mut impl Shares<L>) {
         let s = &mut self.slots[i];
         if s.bulk != is {
             s.bulk = is;
@@ -147,21 +158,17 @@ impl<L: Law> FlowQueues<L> {
     }
 
     /// Takes slot `i` out of a list; it may come back as a new flow.
-    fn retire(&mut self, i: usize, shares: &mut impl Shares) {
+    fn retire(&mut self, i: usize, shares: &mut impl Shares<L>) {
         let list = if self.slots[i].place == Place::New { &mut self.new } else { &mut self.old };
         self.links.remove(list, i);
         self.slots[i].place = Place::Nowhere;
         self.set_bulk(i, false, shares);
-        shares.idle(self.slots[i].name as usize);
     }
 
     /// Section 4.1: the packet joins its queue, which becomes a new flow with a full quantum if it was in no list.
     #[inline]
-    pub(crate) fn enqueue(&mut self, name: usize, p: QPkt, cx: &mut QCx<'_>, shares: &mut impl Shares) {
-        // Once the link has asked in vain, every queue has been found empty and has left its list.
-        if self.held.pkts == 0 && cx.now >= self.idle_at {
-            self.retire_all(shares);
-        }
+    pub(crate) fn enqueue(&mut self, name: usize, p: QPkt, cx: &mut QCx<'_>, shares: &mut impl Shares<L>) {
+        self.refresh(cx.now, shares);
         let i = self.slot(name);
         self.with(i, |fifo| fifo.enqueue(p, cx));
         if self.bytes[i] == 0 {
@@ -180,16 +187,19 @@ impl<L: Law> FlowQueues<L> {
         }
     }
 
+    /// Once the link has asked in vain, every queue has been found empty and has left its list.
     #[inline]
-    fn retire_all(&mut self, shares: &mut impl Shares) {
-        while let Some(i) = self.new.first().or_else(|| self.old.first()) {
-            self.retire(i, shares);
+    pub(crate) fn refresh(&mut self, now: Time, shares: &mut impl Shares<L>) {
+        if self.held.pkts == 0 && now >= self.idle_at {
+            while let Some(i) = self.new.first().or_else(|| self.old.first()) {
+                self.retire(i, shares);
+            }
         }
     }
 
     /// Section 4.2: new flows first, each until its credit is used up; then it joins the old ones and gets its next quantum.
     #[inline]
-    pub(crate) fn dequeue(&mut self, cx: &mut QCx<'_>, shares: &mut impl Shares) -> Option<QPkt> {
+    pub(crate) fn dequeue(&mut self, cx: &mut QCx<'_>, shares: &mut impl Shares<L>) -> Option<QPkt> {
         loop {
             let i = self.new.first().or_else(|| self.old.first())?;
             if self.slots[i].credit <= 0 {
@@ -197,6 +207,7 @@ impl<L: Law> FlowQueues<L> {
                 self.make_old(i, shares);
                 continue;
             }
+            shares.prepare(self.slots[i].fifo.law_mut());
             let Some(p) = self.with(i, |fifo| fifo.dequeue(cx)) else {
                 // A new flow that has nothing left passes through the old ones once, so that new flows cannot starve them.
                 if self.slots[i].place == Place::New {
@@ -216,7 +227,7 @@ impl<L: Law> FlowQueues<L> {
 
     /// Slot `i`, the first of its list, becomes the last of the old ones.
     #[inline]
-    fn make_old(&mut self, i: usize, shares: &mut impl Shares) {
+    fn make_old(&mut self, i: usize, shares: &mut impl Shares<L>) {
         if self.slots[i].place == Place::Old {
             return self.links.rotate(&mut self.old);
         }
@@ -228,12 +239,17 @@ impl<L: Law> FlowQueues<L> {
         }
     }
 
+    /// Most bytes that any queue holds.
+    pub(crate) fn fattest(&self) -> u64 {
+        self.bytes.iter().copied().max().unwrap_or(0)
+    }
+
     /// Section 4.1: drops half of the packets of the queue that holds most bytes, at most `batch` and at least one, from its head. Returns
     /// its law.
     #[cold]
     pub(crate) fn drop_from_fattest(&mut self, batch: u32, cx: &mut QCx<'_>) -> Option<&mut L> {
-        let most = self.bytes.iter().copied().max().filter(|&b| b > 0)?;
-        let i = self.bytes.iter().position(|&b| b == most)?;
+        let most = self.fattest();
+        let i = self.bytes.iter().position(|&b| b == most && b > 0)?;
         let n = (self.slots[i].fifo.backlog().pkts / 2).min(batch).max(1);
         for _ in 0..n {
             if let Some(p) = self.with(i, |fifo| fifo.evict(0)) {

@@ -1,6 +1,6 @@
 //! Flow queues with a law in each: what FQ-CoDel and FQ-PIE have in common.
 
-use super::flow_queues::{Equal, FlowQueues};
+use super::flow_queues::{Equal, FlowQueues, exceeds};
 use super::hash::{FlowMap, HashBy};
 use super::{check, fifo::Fifo};
 use crate::discipline::Problem;
@@ -60,11 +60,7 @@ impl<L: Law> FqFlows<L> {
     /// Whether more waits than may.
     #[inline]
     fn over(&self) -> bool {
-        let held = self.queues.held();
-        // `admits` asks about one more: nothing of no length.
-        let mut without = held;
-        without.pkts = held.pkts.saturating_sub(1);
-        held.pkts > 0 && (!self.limit.admits(without, 0) || held.bytes > self.memory_limit)
+        exceeds(self.queues.held(), self.limit) || self.queues.held().bytes > self.memory_limit
     }
 }
 

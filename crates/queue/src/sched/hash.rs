@@ -51,7 +51,7 @@ const NS2_SFQ_MODULUS: i64 = (1 << 20) - 1;
 
 /// Number of a flow and direction.
 #[inline]
-const fn lane(p: &QPkt) -> usize {
+pub(crate) const fn lane(p: &QPkt) -> usize {
     p.flow.0 as usize * 2 + p.back as usize
 }
 
@@ -147,6 +147,16 @@ impl FlowMap {
         }
         queue_of[lane(p)] = q + 1;
         q as usize
+    }
+
+    /// All bits of the hash, for those that reduce it themselves.
+    #[inline]
+    pub(crate) fn hash(&mut self, p: &QPkt, rng: &mut Stream) -> u64 {
+        let id = self.identity(p);
+        match &mut self.mode {
+            Mode::Hashed { salt, .. } => mix(id ^ *salt.get_or_insert_with(|| rng.next_u64())),
+            Mode::Exact { .. } => mix(id),
+        }
     }
 
     /// Draws another salt.

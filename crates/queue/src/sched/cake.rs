@@ -1,0 +1,361 @@
+//! CAKE, common applications kept enhanced: shaper, tins by DSCP, fairness between hosts and flows, and COBALT for each flow.
+
+mod hosts;
+mod tins;
+mod ways;
+
+use super::check;
+use super::fifo::Fifo;
+use super::flow_queues::{FlowQueues, exceeds};
+use super::hash::{Addresses, FlowMap, lane};
+use crate::discipline::{Discipline, Nature, Preset, Problem};
+use crate::law::cobalt::{Cobalt, CobaltParams};
+use crate::limit::{Admit, Limit};
+use fairlane_net::{Backlog, LinkInfo, QCx, QPkt, Qdisc, Site};
+use fairlane_units::{Bytes, Dur, Len, PS_PER_SEC, Rate, Time};
+pub use hosts::CakeIsolation;
+use hosts::Hosts;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+pub use tins::CakeTins;
+use tins::{Share, WHOLE};
+use ways::Ways;
+
+/// What a link layer makes of a packet's length.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CakeFraming {
+    /// Nothing more.
+    #[default]
+    None,
+    /// Whole ATM cells of 53 bytes for 48 bytes each.
+    Atm,
+    /// PTM's 64b/65b coding: a byte more for each 64.
+    Ptm,
+}
+
+/// CAKE shapes to a rate, sorts packets into tins by DSCP, shares each tin between hosts and then flows, and lets COBALT manage every flow
+/// (Høiland-Jørgensen, Täht and Morton 2018; Linux's sch_cake).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CakeParams {
+    /// Rate to shape to (section III.A). Unset: the link sets the pace, and tins share it by deficits.
+    pub bandwidth: Option<Rate>,
+    /// Bytes that the link layer adds to each packet, for the shaper.
+    #[schemars(extend("x-min" = "0B", "x-max" = "256B"))]
+    pub overhead: Bytes,
+    /// Least length of a packet with its overhead, for the shaper (tc's mpu).
+    #[schemars(extend("x-min" = "0B", "x-max" = "256B"))]
+    pub mpu: Bytes,
+    /// What the link layer makes of a packet with its overhead, for the shaper.
+    pub framing: CakeFraming,
+    /// Into which tins packets are sorted (section III.B).
+    pub tins: CakeTins,
+    /// Between whom a tin is shared (section III.C).
+    pub isolation: CakeIsolation,
+    /// A typical round trip: COBALT's interval, and twenty times its target.
+    #[schemars(extend("x-min" = "1us", "x-max" = "1000s"))]
+    pub rtt: Dur,
+    /// What all queues hold together. Unset: four times what `bandwidth` sends in `rtt` and at least 4 MiB; without a bandwidth 10240 packets of 1514 bytes.
+    pub limit: Option<Len>,
+    /// Number of queues in each tin.
+    #[schemars(range(min = 1, max = 65536))]
+    pub flows: u32,
+    /// Ways of the set-associative hash (section III.C); with one it is a plain hash.
+    #[schemars(range(min = 1, max = 64))]
+    pub ways: u32,
+    /// Salt of the hash. Unset: drawn from the random stream of the queue.
+    pub salt: Option<u64>,
+    /// Whether ECN-capable packets are marked instead of dropped; sch_cake always does.
+    pub ecn: bool,
+}
+
+impl Default for CakeParams {
+    fn default() -> Self {
+        Self {
+            bandwidth: None,
+            overhead: Bytes(0),
+            mpu: Bytes(0),
+            framing: CakeFraming::None,
+            tins: CakeTins::Diffserv3,
+            isolation: CakeIsolation::TripleIsolate,
+            rtt: Dur::from_ms(100),
+            limit: None,
+            flows: 1024,
+            ways: 8,
+            salt: None,
+            ecn: true,
+        }
+    }
+}
+
+/// A full frame, the unit of targets and quanta (sch_cake).
+const FRAME: u64 = 1514;
+/// Bounds of a flow's quantum, which is what the tin's rate sends in 1/4096 s (sch_cake).
+const LEAST_QUANTUM: u64 = 300;
+const QUANTA_PER_SEC: u64 = 4096;
+/// COBALT's target is this part of its interval (tc-cake).
+const TARGET_PART: u64 = 20;
+/// Round trips that the automatic limit holds, and its least (sch_cake).
+const LIMIT_RTTS: u64 = 4;
+const LEAST_LIMIT: u64 = 4 << 20;
+const LIMIT_FRAMES: u64 = 10_240;
+
+impl CakeParams {
+    /// What a shaper counts for a packet of this length.
+    fn framed(&self, len: u32) -> u64 {
+        let len = (u64::from(len) + self.overhead.get()).max(self.mpu.get());
+        match self.framing {
+            CakeFraming::None => len,
+            CakeFraming::Atm => len.div_ceil(48) * 53,
+            CakeFraming::Ptm => len + len.div_ceil(64),
+        }
+    }
+
+    /// COBALT's times on a tin of this rate: on slow links the target is at least one and a half frames, and the interval grows with it.
+    fn cobalt(&self, rate: Rate) -> CobaltParams {
+        let base = Dur::from_ps(self.rtt.as_ps() / TARGET_PART);
+        let target = base.max(Dur::from_ps(rate.tx_time(FRAME).as_ps() / 2 * 3));
+        let interval = (self.rtt + target.saturating_sub(base)).max(target * 2);
+        CobaltParams { target, interval, mtu: Some(Bytes(FRAME)), ecn: self.ecn, ..CobaltParams::default() }
+    }
+
+    /// What all queues hold together.
+    fn limit(&self) -> Len {
+        self.limit.unwrap_or_else(|| match self.bandwidth {
+            Some(rate) => {
+                let bytes = u128::from(rate.as_bps()) / 8 * u128::from(self.rtt.as_ps()) / u128::from(PS_PER_SEC) * u128::from(LIMIT_RTTS);
+                Len::Bytes(u64::try_from(bytes).unwrap_or(u64::MAX).max(LEAST_LIMIT))
+            }
+            None => Len::Bytes(LIMIT_FRAMES * FRAME),
+        })
+    }
+
+    fn tin(&self, share: Share, link: LinkInfo) -> Tin {
+        let part =
+            |rate: Rate| Rate::from_bps(((u128::from(rate.as_bps()) * u128::from(share.threshold)) / u128::from(WHOLE)).max(1) as u64);
+        let rate = part(self.bandwidth.unwrap_or(link.rate));
+        let law = Cobalt::new(&self.cobalt(rate), LinkInfo { rate, ..link });
+        let quantum = match self.bandwidth {
+            Some(_) => (rate.as_bps() / 8 / QUANTA_PER_SEC).clamp(LEAST_QUANTUM, FRAME),
+            None => FRAME,
+        };
+        let n = if self.isolation == CakeIsolation::Flowblind { 1 } else { self.flows.max(1) as usize };
+        Tin {
+            queues: FlowQueues::new(Fifo::new(law, Limit::NONE), n, quantum, self.bandwidth.unwrap_or(link.rate)),
+            ways: Ways::new(n, self.ways as usize),
+            hosts: Hosts::new(self.isolation, n),
+            rate,
+            next: Time::ZERO,
+            quantum: share.quantum,
+            deficit: 0,
+        }
+    }
+}
+
+impl Discipline for CakeParams {
+    type Queue = Cake;
+
+    const PRESETS: &'static [Preset] = &[Preset {
+        name: "linux",
+        doc: "sch_cake of Linux with its defaults: no rate, three tins, triple isolation, a round trip of 100 ms.",
+        values: r#"{"bandwidth": null, "tins": "diffserv3", "isolation": "triple_isolate", "rtt": "100ms", "flows": 1024, "ways": 8, "ecn": true}"#,
+    }];
+
+    fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
+        check::holds("limit", self.limit)?;
+        check::some("flows", u64::from(self.flows))?;
+        check::some("ways", u64::from(self.ways))?;
+        check::some("bandwidth", self.bandwidth.map_or(1, Rate::as_bps))?;
+        if self.rtt.as_ps() < TARGET_PART {
+            return Err(Problem::new("rtt", "must be more than nothing"));
+        }
+        self.cobalt(self.bandwidth.unwrap_or(site.link.rate)).check_values().map_err(|p| Problem::new("rtt", p.message))
+    }
+
+    fn build(&self, site: &Site<'_>) -> Cake {
+        Cake {
+            params: self.clone(),
+            map: FlowMap::new(self.isolation.hash_by(), Some(self.flows), self.salt, site),
+            addresses: Addresses::new(site),
+            tin_of: self.tins.table(),
+            tins: self.tins.shares().into_iter().map(|share| self.tin(share, site.link)).collect(),
+            current: 0,
+            next: Time::ZERO,
+            limit: Limit::new(self.limit(), Admit::Fits),
+            held: Backlog::default(),
+        }
+    }
+
+    fn nature(&self) -> Nature {
+        // Two code points of one flow can fall into different tins.
+        Nature { shapes: self.bandwidth.is_some(), reorders: self.tins != CakeTins::Besteffort, ..Nature::default() }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Tin {
+    queues: FlowQueues<Cobalt>,
+    ways: Ways,
+    hosts: Hosts,
+    /// Its threshold.
+    rate: Rate,
+    /// When it may send next to stay below its threshold.
+    next: Time,
+    quantum: i64,
+    deficit: i64,
+}
+
+impl Tin {
+    #[inline]
+    fn waits(&self) -> bool {
+        self.queues.held().pkts > 0
+    }
+}
+
+/// The tins of CAKE and its shaper.
+#[derive(Clone, Debug)]
+pub struct Cake {
+    params: CakeParams,
+    map: FlowMap,
+    addresses: Addresses,
+    tin_of: [u8; 64],
+    tins: Vec<Tin>,
+    /// Without a bandwidth: whose turn it is.
+    current: usize,
+    /// When the shaper lets the next packet go.
+    next: Time,
+    limit: Limit,
+    held: Backlog,
+}
+
+impl Cake {
+    fn count(&mut self) {
+        self.held = Backlog::default();
+        for tin in &self.tins {
+            let held = tin.queues.held();
+            self.held.pkts += held.pkts;
+            self.held.bytes += held.bytes;
+        }
+    }
+
+    /// With a bandwidth: the last tin that is below its threshold, or else the one that will be first (section III.B).
+    fn by_schedule(&self, now: Time) -> Option<usize> {
+        let mut best: Option<(Dur, usize)> = None;
+        for (i, tin) in self.tins.iter().enumerate().filter(|(_, t)| t.waits()) {
+            let wait = tin.next.since(now);
+            if best.is_none_or(|(least, _)| wait <= least) {
+                best = Some((wait, i));
+            }
+        }
+        best.map(|(_, i)| i)
+    }
+
+    /// Without a bandwidth: tins take turns by deficits.
+    fn by_deficit(&mut self) -> Option<usize> {
+        if self.held.pkts == 0 {
+            return None;
+        }
+        loop {
+            let tin = &mut self.tins[self.current];
+            if tin.deficit >= 0 && tin.waits() {
+                return Some(self.current);
+            }
+            if tin.deficit <= 0 {
+                tin.deficit += tin.quantum;
+            }
+            self.current = (self.current + 1) % self.tins.len();
+        }
+    }
+
+    /// Charges a packet to the tin and to the shaper.
+    fn charge(&mut self, i: usize, len: u32, now: Time) {
+        let len = self.params.framed(len);
+        let tin = &mut self.tins[i];
+        let Some(bandwidth) = self.params.bandwidth else {
+            tin.deficit -= len.min(i64::MAX as u64) as i64;
+            return;
+        };
+        let took = tin.rate.tx_time(len);
+        // A tin behind its schedule may catch up, one ahead of it is never more than a packet ahead.
+        if tin.next < now {
+            tin.next += took;
+        } else {
+            tin.next = tin.next.max(now + took);
+        }
+        self.next += bandwidth.tx_time(len);
+    }
+
+    /// Makes room at the longest queue of all tins; its COBALT learns of it.
+    #[cold]
+    fn overflow(&mut self, cx: &mut QCx<'_>) -> bool {
+        let most = self.tins.iter().map(|t| t.queues.fattest()).max().unwrap_or(0);
+        let Some(tin) = self.tins.iter_mut().find(|t| t.queues.fattest() == most) else { return false };
+        let now = cx.now;
+        let Some(law) = tin.queues.drop_from_fattest(1, cx) else { return false };
+        law.full(now);
+        self.count();
+        true
+    }
+}
+
+impl Qdisc for Cake {
+    fn enqueue(&mut self, p: QPkt, cx: &mut QCx<'_>) {
+        let hash = self.map.hash(&p, cx.rng);
+        let tin = &mut self.tins[self.tin_of[usize::from(p.class.0 & 63)] as usize];
+        tin.queues.refresh(cx.now, &mut tin.hosts);
+        let queues = &tin.queues;
+        let name = tin.ways.place(hash, lane(&p), |i| queues.in_use(i));
+        if !queues.in_use(name) {
+            tin.hosts.assign(name, self.addresses.of(&p));
+        }
+        // What was not used while nothing waited is lost.
+        if !tin.waits() {
+            tin.next = tin.next.max(cx.now);
+        }
+        if self.held.pkts == 0 {
+            self.next = self.next.max(cx.now);
+        }
+        tin.queues.enqueue(name, p, cx, &mut tin.hosts);
+        self.held.add(&p);
+        while exceeds(self.held, self.limit) && self.overflow(cx) {}
+    }
+
+    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<QPkt> {
+        if self.params.bandwidth.is_some() && cx.now < self.next {
+            return None;
+        }
+        loop {
+            let i = if self.params.bandwidth.is_some() { self.by_schedule(cx.now) } else { self.by_deficit() }?;
+            let tin = &mut self.tins[i];
+            let sent = tin.queues.dequeue(cx, &mut tin.hosts);
+            self.count();
+            if let Some(p) = sent {
+                self.charge(i, p.len, cx.now);
+                return Some(p);
+            }
+        }
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.held
+    }
+
+    fn ready_at(&self) -> Option<Time> {
+        self.params.bandwidth.map(|_| self.next)
+    }
+
+    fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        const NAMES: [&str; 8] = ["tin0", "tin1", "tin2", "tin3", "tin4", "tin5", "tin6", "tin7"];
+        for (tin, name) in self.tins.iter().zip(NAMES) {
+            out(name, f64::from(tin.queues.held().pkts));
+        }
+        let [new, old] = self.tins.iter().map(|t| t.queues.counts()).fold([0, 0], |a, b| [a[0] + b[0], a[1] + b[1]]);
+        out("new_flows", new as f64);
+        out("old_flows", old as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests;

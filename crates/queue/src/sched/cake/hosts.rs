@@ -1,0 +1,113 @@
+//! Host isolation of CAKE: a flow's turn is worth the less the more flows its host keeps busy.
+
+use super::super::flow_queues::Shares;
+use super::super::hash::HashBy;
+use crate::law::cobalt::Cobalt;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Between whom CAKE shares the rate (tc-cake's flow isolation parameters).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CakeIsolation {
+    /// Nobody: one queue.
+    Flowblind,
+    /// Source hosts.
+    Srchost,
+    /// Destination hosts.
+    Dsthost,
+    /// Pairs of hosts.
+    Hosts,
+    /// Flows.
+    Flows,
+    /// Source hosts, then the flows of each.
+    DualSrchost,
+    /// Destination hosts, then the flows of each.
+    DualDsthost,
+    /// Hosts on both sides, then flows: a flow counts by whichever of its hosts has more.
+    #[default]
+    TripleIsolate,
+}
+
+impl CakeIsolation {
+    /// What packets of one queue have in common.
+    pub(crate) const fn hash_by(self) -> HashBy {
+        match self {
+            Self::Srchost => HashBy::Source,
+            Self::Dsthost => HashBy::Destination,
+            Self::Hosts => HashBy::Pair,
+            Self::Flowblind | Self::Flows | Self::DualSrchost | Self::DualDsthost | Self::TripleIsolate => HashBy::Flow,
+        }
+    }
+
+    /// Whether the source and the destination host of a flow count.
+    const fn counts(self) -> [bool; 2] {
+        match self {
+            Self::DualSrchost => [true, false],
+            Self::DualDsthost => [false, true],
+            Self::TripleIsolate => [true, true],
+            _ => [false, false],
+        }
+    }
+}
+
+/// Who sends to whom in each queue of a tin, and how many bulk flows each host has there.
+#[derive(Clone, Debug)]
+pub(crate) struct Hosts {
+    counts: [bool; 2],
+    /// Addresses of the flow that a queue was given to.
+    ends: Vec<[u32; 2]>,
+    /// Bulk flows from and to each address.
+    bulk: Vec<[u32; 2]>,
+    /// What earlier divisions of a queue's quantum left over.
+    rest: Vec<i64>,
+    /// Bulk flows in all.
+    flows: u32,
+}
+
+impl Hosts {
+    pub(crate) fn new(isolation: CakeIsolation, queues: usize) -> Self {
+        Self { counts: isolation.counts(), ends: vec![[0; 2]; queues], bulk: vec![], rest: vec![0; queues], flows: 0 }
+    }
+
+    /// Queue `i` is given to a flow with these addresses.
+    #[inline]
+    pub(crate) fn assign(&mut self, i: usize, ends: [u32; 2]) {
+        self.ends[i] = ends;
+        let most = ends[0].max(ends[1]) as usize;
+        if self.bulk.len() <= most {
+            self.bulk.resize(most + 1, [0; 2]);
+        }
+    }
+
+    /// Flows that share the turn of the host with queue `i`.
+    #[inline]
+    fn load(&self, i: usize) -> i64 {
+        let side = |k: usize| if self.counts[k] { self.bulk.get(self.ends[i][k] as usize).map_or(0, |b| b[k]) } else { 0 };
+        i64::from(side(0).max(side(1)).max(1))
+    }
+}
+
+impl Shares<Cobalt> for Hosts {
+    #[inline]
+    fn quantum(&mut self, i: usize, quantum: i64) -> i64 {
+        // What a division leaves over is given later, so that hosts with many flows get their share to the byte.
+        let (load, rest) = (self.load(i), self.rest[i]);
+        self.rest[i] = (quantum + rest) % load;
+        (quantum + rest) / load
+    }
+
+    #[inline]
+    fn prepare(&mut self, law: &mut Cobalt) {
+        law.share_with(self.flows);
+    }
+
+    #[inline]
+    fn bulk(&mut self, i: usize, is: bool) {
+        for (k, &end) in self.ends[i].iter().enumerate() {
+            let n = &mut self.bulk[end as usize][k];
+            *n = if is { *n + 1 } else { *n - 1 };
+        }
+        self.flows = if is { self.flows + 1 } else { self.flows - 1 };
+    }
+}

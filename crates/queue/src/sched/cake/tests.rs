@@ -1,0 +1,181 @@
+use super::*;
+use crate::sched::hash::tests::{flows, pkt};
+use fairlane_engine::Stream;
+use fairlane_net::{Class, Ecn, Why};
+
+const LINK: LinkInfo = LinkInfo { rate: Rate::from_mbps(100), delay: Dur::ZERO };
+
+/// CAKE with times so long that COBALT stays out of the way.
+fn calm() -> CakeParams {
+    CakeParams { rtt: Dur::from_secs(100), limit: Some(Len::Packets(1_000_000)), salt: Some(1), ..CakeParams::default() }
+}
+
+fn at<R>(now: Time, f: impl FnOnce(&mut QCx<'_>) -> R) -> (R, Vec<(u32, Why)>) {
+    let (mut rng, mut drops) = (Stream::new(1, "port", "cake", "aqm"), vec![]);
+    let r = f(&mut QCx { now, rng: &mut rng, drops: &mut drops, marks: 0 });
+    (r, drops.into_iter().map(|(p, why)| (p.id.0, why)).collect())
+}
+
+/// Bytes served to each source address while every flow has packets waiting; flow i goes from `ends[i][0]` to `ends[i][1]`.
+fn served(isolation: CakeIsolation, ends: &[[u32; 2]], by: usize) -> Vec<u64> {
+    let flows = flows(ends);
+    let site = Site { link: LINK, flows: &flows };
+    let mut q = CakeParams { isolation, ..calm() }.build(&site);
+    let n = ends.len() as u32;
+    at(Time::ZERO, |cx| (0..n * 600).for_each(|id| q.enqueue(pkt(id, id % n, 1000 + 100 * (id % n % 5)), cx)));
+    let mut bytes = vec![0; 1 + ends.iter().map(|e| e[by]).max().unwrap_or(0) as usize];
+    for _ in 0..600 {
+        if let Some(p) = at(Time::ZERO, |cx| q.dequeue(cx)).0 {
+            bytes[ends[p.flow.0 as usize][by] as usize] += u64::from(p.len);
+        }
+    }
+    bytes
+}
+
+/// Share of the first in all.
+fn part(bytes: &[u64], i: usize) -> f64 {
+    bytes[i] as f64 / bytes.iter().sum::<u64>() as f64
+}
+
+/// "Piece of CAKE", section III.C: hosts share evenly, however many flows each has; without host isolation flows do.
+#[test]
+fn hosts_get_equal_shares() {
+    // Host 0 has one flow to 5, host 1 has nine to 6.
+    let ends: Vec<_> = std::iter::once([0, 5]).chain((0..9).map(|_| [1, 6])).collect();
+    for (isolation, share) in [
+        (CakeIsolation::Flows, 0.1),
+        (CakeIsolation::DualSrchost, 0.5),
+        (CakeIsolation::DualDsthost, 0.5),
+        (CakeIsolation::TripleIsolate, 0.5),
+        (CakeIsolation::Srchost, 0.5),
+        (CakeIsolation::Hosts, 0.5),
+        (CakeIsolation::Flowblind, 0.1),
+    ] {
+        let bytes = served(isolation, &ends, 0);
+        assert!((part(&bytes, 0) - share).abs() < 0.025, "{isolation:?}: {bytes:?}");
+    }
+}
+
+/// Nine sources that send to one destination: they count as one host only where destinations count.
+#[test]
+fn isolation_counts_its_own_side() {
+    let ends: Vec<_> = std::iter::once([0, 20]).chain((0..9).map(|i| [1 + i, 21])).collect();
+    for (isolation, share) in [
+        (CakeIsolation::DualSrchost, 0.1),
+        (CakeIsolation::Srchost, 0.1),
+        (CakeIsolation::DualDsthost, 0.5),
+        (CakeIsolation::Dsthost, 0.5),
+        (CakeIsolation::TripleIsolate, 0.5),
+    ] {
+        let bytes = served(isolation, &ends, 0);
+        assert!((part(&bytes, 0) - share).abs() < 0.025, "{isolation:?}: {bytes:?}");
+    }
+}
+
+/// Bytes of each class served in about `secs`, all classes always having packets waiting.
+fn by_class(p: &CakeParams, classes: &[u8], secs: f64) -> Vec<f64> {
+    let mut q = p.build(&LINK.into());
+    let n = classes.len() as u32;
+    at(Time::ZERO, |cx| {
+        for id in 0..n * 9000 {
+            q.enqueue(QPkt { class: Class(classes[(id % n) as usize]), ..pkt(id, id % n, 1000) }, cx);
+        }
+    });
+    let (mut now, mut bytes) = (Time::ZERO, vec![0.0; classes.len()]);
+    while now < Time::ZERO + Dur::from_secs_f64(secs) {
+        if let Some(p) = at(now, |cx| q.dequeue(cx)).0 {
+            bytes[p.flow.0 as usize] += f64::from(p.len);
+            now += LINK.rate.tx_time(u64::from(p.len));
+        }
+        now = now.max(q.ready_at().unwrap_or(now));
+    }
+    let sum: f64 = bytes.iter().sum();
+    bytes.iter().map(|b| b / sum).collect()
+}
+
+/// tc-cake(8): a tin goes first up to its threshold, and no further while others wait. Bulk (CS1) has 1/16, voice (EF) 1/4.
+#[test]
+fn tins_go_first_up_to_their_thresholds() {
+    let p = CakeParams { bandwidth: Some(Rate::from_mbps(10)), ..calm() };
+    let close = |got: Vec<f64>, want: &[f64]| {
+        assert!(got.iter().zip(want).all(|(g, w)| (g - w).abs() < 0.01), "{got:?} against {want:?}");
+    };
+    close(by_class(&p, &[0, 8, 46], 2.0), &[11.0 / 16.0, 1.0 / 16.0, 1.0 / 4.0]);
+    close(by_class(&p, &[0, 46], 2.0), &[0.75, 0.25]);
+    let four = CakeParams { tins: CakeTins::Diffserv4, ..p.clone() };
+    close(by_class(&four, &[0, 8, 34, 46], 2.0), &[3.0 / 16.0, 1.0 / 16.0, 1.0 / 2.0, 1.0 / 4.0]);
+    close(by_class(&CakeParams { tins: CakeTins::Besteffort, ..p }, &[0, 46], 2.0), &[0.5, 0.5]);
+    // Without a rate the tins' quanta decide: 1024, 64 and 256.
+    close(by_class(&calm(), &[0, 8, 46], 0.6), &[1024.0 / 1344.0, 64.0 / 1344.0, 256.0 / 1344.0]);
+}
+
+/// The shaper holds its rate to the byte, whatever the link layer makes of the packets: with 44 bytes of overhead 1000 bytes are 22 cells
+/// of 53 bytes, 1166 bytes; over PTM they are 1044 and a byte for each of 17 blocks of 64.
+#[test]
+fn shaper_counts_what_the_link_layer_adds() {
+    for (framing, overhead, mpu, on_wire) in [
+        (CakeFraming::None, 0, 0, 1000),
+        (CakeFraming::None, 44, 0, 1044),
+        (CakeFraming::Atm, 44, 0, 22 * 53),
+        (CakeFraming::Ptm, 44, 0, 1044 + 17),
+        (CakeFraming::None, 0, 200, 1000),
+        (CakeFraming::None, 0, 256, 1000),
+    ] {
+        let p = CakeParams { bandwidth: Some(Rate::from_mbps(10)), overhead: Bytes(overhead), mpu: Bytes(mpu), framing, ..calm() };
+        let mut q = p.build(&LINK.into());
+        at(Time::ZERO, |cx| (0..101).for_each(|id| q.enqueue(pkt(id, id % 3, 1000), cx)));
+        let (mut now, mut sent) = (Time::ZERO, 0);
+        while at(now, |cx| q.dequeue(cx)).0.is_some() {
+            sent += 1;
+            now = q.ready_at().unwrap_or(now);
+            // A moment before, it still waits.
+            assert!(at(Time::from_ps(now.as_ps() - 1), |cx| q.dequeue(cx)).0.is_none());
+        }
+        assert_eq!(sent, 101);
+        assert_eq!(now, Time::ZERO + Rate::from_mbps(10).tx_time(on_wire) * 101, "{framing:?}");
+    }
+    let small = CakeParams { mpu: Bytes(64), ..calm() };
+    assert_eq!((small.framed(40), small.framed(65)), (64, 65));
+}
+
+/// Idle time brings no credit: after a pause the shaper does not send a burst.
+#[test]
+fn shaper_saves_nothing() {
+    let mut q = CakeParams { bandwidth: Some(Rate::from_mbps(10)), ..calm() }.build(&LINK.into());
+    let late = Time::ZERO + Dur::from_secs(5);
+    at(late, |cx| (0..2).for_each(|id| q.enqueue(pkt(id, 0, 1000), cx)));
+    assert!(at(late, |cx| q.dequeue(cx)).0.is_some());
+    assert!(at(late, |cx| q.dequeue(cx)).0.is_none());
+    assert_eq!(q.ready_at(), Some(late + Dur::from_us(800)));
+}
+
+/// A full buffer takes one packet from the head of the longest queue, whatever its tin, and the COBALT of that queue hears of it.
+#[test]
+fn overflow_takes_from_the_longest_queue() {
+    let mut q = CakeParams { limit: Some(Len::Packets(20)), ..calm() }.build(&LINK.into());
+    let voice = |id| QPkt { class: Class(46), ecn: Ecn::Ect0, ..pkt(id, 1, 200) };
+    let now = Time::ZERO + Dur::from_secs(500);
+    let (_, drops) = at(now, |cx| {
+        (0..16).for_each(|id| q.enqueue(voice(id), cx));
+        (100..104).for_each(|id| q.enqueue(pkt(id, 0, 1000), cx));
+        q.enqueue(pkt(200, 5, 40), cx);
+    });
+    // 4000 bytes against 3200.
+    assert_eq!(drops, [(100, Why::Evicted)]);
+    let (_, drops) = at(now, |cx| q.enqueue(pkt(201, 5, 40), cx));
+    assert_eq!(drops, [(0, Why::Evicted)]);
+    let p_drop = |tin: usize| q.tins[tin].queues.laws().map(Cobalt::p_drop).collect::<Vec<_>>();
+    let step = CobaltParams::default().increment;
+    assert_eq!((p_drop(0), p_drop(2)), (vec![step, 0.0], vec![step]));
+}
+
+/// sch_cake's times: 5 ms and 100 ms on a fast link; at 1 Mbit/s a frame of 1514 bytes takes 12.112 ms, so the target is 18.168 ms and the
+/// interval 100 + 13.168 ms.
+#[test]
+fn slow_links_have_longer_times() {
+    let p = CakeParams::default();
+    let fast = p.cobalt(Rate::from_mbps(100));
+    assert_eq!((fast.target, fast.interval), (Dur::from_ms(5), Dur::from_ms(100)));
+    let slow = p.cobalt(Rate::from_mbps(1));
+    assert_eq!((slow.target, slow.interval), (Dur::from_us(18_168), Dur::from_us(113_168)));
+}
