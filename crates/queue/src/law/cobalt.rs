@@ -84,7 +84,7 @@ impl Discipline for CobaltParams {
         Preset {
             name: "ns3",
             doc: "CobaltQueueDisc of ns-3 with its defaults: 1.5 MB, BLUE also acts on waits above 400 ms, no marks.",
-            values: r#"{"limit": "1500000B", "target": "5ms", "interval": "100ms", "increment": 0.00390625, "decrement": 0.000244140625,
+            values: r#"{"limit": "1500kB", "target": "5ms", "interval": "100ms", "increment": 0.00390625, "decrement": 0.000244140625,
                         "blue_threshold": "400ms", "ecn": false}"#,
         },
     ];

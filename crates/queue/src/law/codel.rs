@@ -85,7 +85,7 @@ impl Discipline for CodelParams {
         Preset {
             name: "ns3",
             doc: "CoDelQueueDisc of ns-3 with its defaults: a buffer of 1.5 MB, and drops even with one full packet left (MinBytes 1500 is compared with <).",
-            values: r#"{"limit": "1500000B", "target": "5ms", "interval": "100ms", "mtu": "1499B", "ecn": false, "inv_sqrt": "newton"}"#,
+            values: r#"{"limit": "1500kB", "target": "5ms", "interval": "100ms", "mtu": "1499B", "ecn": false, "inv_sqrt": "newton"}"#,
         },
     ];
 

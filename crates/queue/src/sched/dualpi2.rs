@@ -111,7 +111,7 @@ impl Discipline for DualPi2Params {
     const PRESETS: &'static [Preset] = &[Preset {
         name: "linux",
         doc: "sch_dualpi2 of Linux (tc dualpi2): updates every 16 ms, a step at 1 ms that spares no packet, 10 % for the Classic queue.",
-        values: r#"{"limit": "10000p", "target": "15ms", "tupdate": "16ms", "alpha": 0.16, "beta": 3.2, "k": 2, "min_th": "1ms", "range": "0s",
+        values: r#"{"limit": "10000p", "target": "15ms", "tupdate": "16ms", "alpha": 0.16, "beta": 3.2, "k": 2.0, "min_th": "1ms", "range": "0s",
                     "th_len": 0, "scheduler": "wrr", "classic_share": 0.1}"#,
     }];
 
