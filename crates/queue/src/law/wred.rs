@@ -8,7 +8,7 @@ use crate::discipline::{Discipline, Preset, Problem};
 use crate::limit::Admit;
 use crate::sched::fifo::Fifo;
 use fairlane_net::{QPkt, Site, Why};
-use fairlane_units::{Bytes, Len};
+use fairlane_units::{Bytes, Len, PS_PER_SEC, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +39,12 @@ pub struct WredParams {
     pub mean_packet: Bytes,
     /// Whether ECN-capable packets are marked instead of dropped while the average is below `max` (RFC 3168 section 7).
     pub ecn: bool,
+    /// Whether the average ages from when the last packet of some precedence left, though others wait (ns-2's dsRED), instead of only while the link is
+    /// idle.
+    pub age_level: bool,
+    /// Without `wait`: whether a gap in which the average rises too fast for its last drop goes on without one until the average leaves the thresholds
+    /// (ns-2's dsRED, where p_a turns negative there), instead of ending at once.
+    pub lapse: bool,
 }
 
 /// A drop precedence.
@@ -86,6 +92,8 @@ impl Default for WredParams {
             byte_mode: false,
             mean_packet: Bytes(1000),
             ecn: false,
+            age_level: false,
+            lapse: false,
         }
     }
 }
@@ -98,15 +106,24 @@ impl Discipline for WredParams {
             name: "cisco",
             doc: "Cisco IOS, random-detect dscp-based: its default thresholds for every code point, weight 2^-9, denominator 10, and a buffer of 40.",
             values: r#"{"limit": "40p", "w_q": 0.001953125, "gentle": false, "wait": false, "measure": "packets", "byte_mode": false, "levels": [
-                {"match": ["dscp:ef"], "min": "36p", "max": "40p", "max_p": 0.1},
-                {"match": ["dscp:cs7"], "min": "34p", "max": "40p", "max_p": 0.1},
+                {"match": "dscp:ef", "min": "36p", "max": "40p", "max_p": 0.1},
+                {"match": "dscp:cs7", "min": "34p", "max": "40p", "max_p": 0.1},
                 {"match": ["dscp:af11", "dscp:af21", "dscp:af31", "dscp:af41", "dscp:cs6"], "min": "32p", "max": "40p", "max_p": 0.1},
-                {"match": ["dscp:cs5"], "min": "30p", "max": "40p", "max_p": 0.1},
+                {"match": "dscp:cs5", "min": "30p", "max": "40p", "max_p": 0.1},
                 {"match": ["dscp:af12", "dscp:af22", "dscp:af32", "dscp:af42", "dscp:cs4"], "min": "28p", "max": "40p", "max_p": 0.1},
-                {"match": ["dscp:cs3"], "min": "26p", "max": "40p", "max_p": 0.1},
+                {"match": "dscp:cs3", "min": "26p", "max": "40p", "max_p": 0.1},
                 {"match": ["dscp:af13", "dscp:af23", "dscp:af33", "dscp:af43", "dscp:cs2"], "min": "24p", "max": "40p", "max_p": 0.1},
-                {"match": ["dscp:cs1"], "min": "22p", "max": "40p", "max_p": 0.1},
-                {"match": ["any"], "min": "20p", "max": "40p", "max_p": 0.1}]}"#,
+                {"match": "dscp:cs1", "min": "22p", "max": "40p", "max_p": 0.1},
+                {"match": "any", "min": "20p", "max": "40p", "max_p": 0.1}]}"#,
+        },
+        Preset {
+            name: "ns2",
+            doc: "Queue/dsRED of ns-2.35 in its mode WRED. Its thresholds have no defaults: those here are of RED/RIO, in profile AFx1, out of profile \
+                  all others.",
+            values: r#"{"limit": "50p", "admit": "not_full", "w_q": 0.002, "gentle": false, "wait": false, "measure": "packets", "byte_mode": false,
+                "mean_packet": "1000B", "ecn": false, "age_level": true, "lapse": true, "levels": [
+                {"match": ["dscp:af11", "dscp:af21", "dscp:af31", "dscp:af41"], "min": "15p", "max": "30p", "max_p": 0.02},
+                {"match": "any", "min": "5p", "max": "15p", "max_p": 0.1}]}"#,
         },
         Preset {
             name: "qualnet",
@@ -114,7 +131,7 @@ impl Discipline for WredParams {
             values: r#"{"limit": "100p", "w_q": 0.002, "gentle": false, "wait": false, "measure": "packets", "byte_mode": false, "levels": [
                 {"match": ["dscp:af11", "dscp:af21", "dscp:af31", "dscp:af41"], "min": "10p", "max": "20p", "max_p": 0.02},
                 {"match": ["dscp:af12", "dscp:af22", "dscp:af32", "dscp:af42"], "min": "5p", "max": "10p", "max_p": 0.02},
-                {"match": ["any"], "min": "2p", "max": "5p", "max_p": 0.02}]}"#,
+                {"match": "any", "min": "2p", "max": "5p", "max_p": 0.02}]}"#,
         },
     ];
 
@@ -149,6 +166,7 @@ impl Discipline for WredParams {
                 mean_packet: self.mean_packet.get().max(1),
                 spare: 0,
                 grace: false,
+                lapse: self.lapse,
             })
         };
         let wred = Wred {
@@ -158,6 +176,9 @@ impl Discipline for WredParams {
             idle: Idle::of_packets(self.mean_packet, site.link),
             in_bytes: self.measure == Measure::Bytes,
             ecn: self.ecn,
+            age_level: self.age_level,
+            held: vec![0; self.levels.len()],
+            empty_since: Some(Time::ZERO),
             p_b: 0.0,
         };
         Fifo::new(wred, limit_in(self.measure, self.limit, self.mean_packet, self.admit))
@@ -184,6 +205,11 @@ pub struct Wred {
     idle: Idle,
     in_bytes: bool,
     ecn: bool,
+    age_level: bool,
+    /// Packets of each precedence that wait.
+    held: Vec<u32>,
+    /// With `age_level`: when a precedence became empty, if nothing has arrived since.
+    empty_since: Option<Time>,
     /// p_b of the last arrival.
     p_b: f64,
 }
@@ -199,31 +225,52 @@ impl Law for Wred {
     #[inline]
     fn on_enqueue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
         let waiting = if self.in_bytes { cx.held.bytes } else { u64::from(cx.held.pkts) };
-        if cx.held.pkts == 0 {
+        if self.age_level {
+            let since = self.empty_since.map_or(0.0, |t| (cx.now - t).as_ps() as f64 / PS_PER_SEC as f64);
+            self.average.age(self.idle.packets_in(since));
+        } else if cx.held.pkts == 0 {
             self.average.age(self.idle.packets(cx.now));
         }
         self.average.sample(waiting);
         let avg = self.average.value;
-        let chooser = &mut self.choosers[self.levels.class_of(p)];
+        let level = self.levels.class_of(p);
+        let chooser = &mut self.choosers[level];
         let chosen = chooser.chooses(avg, waiting, p.len, cx.rng);
         self.p_b = chooser.p_b();
-        match chosen {
+        let verdict = match chosen {
             false => Verdict::Pass,
             true if self.ecn && p.ecn.capable() && chooser.may_mark(avg) => Verdict::Mark,
-            true => Verdict::Drop(if self.p_b < 1.0 { Why::Early } else { Why::Forced }),
-        }
+            true => return Verdict::Drop(if self.p_b < 1.0 { Why::Early } else { Why::Forced }),
+        };
+        self.held[level] += 1;
+        self.empty_since = None;
+        verdict
     }
 
     #[inline]
     fn on_overflow(&mut self, p: &QPkt, _: &mut LawCx<'_>) -> Victim {
-        self.choosers[self.levels.class_of(p)].restart();
+        let level = self.levels.class_of(p);
+        self.choosers[level].restart();
+        self.held[level] = self.held[level].saturating_sub(1);
         Victim::Arriving
     }
 
     #[inline]
     fn on_dequeue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
         self.idle.left(cx.now, p.len);
+        // A mark can have changed the precedence where that is read from the ECN field.
+        let held = &mut self.held[self.levels.class_of(p)];
+        *held = held.saturating_sub(1);
+        if *held == 0 {
+            self.empty_since = Some(cx.now);
+        }
         Verdict::Pass
+    }
+
+    #[inline]
+    fn on_evict(&mut self, p: &QPkt) {
+        let held = &mut self.held[self.levels.class_of(p)];
+        *held = held.saturating_sub(1);
     }
 
     fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
