@@ -67,7 +67,7 @@ FINE = re.compile(
     r"qdisc kind is unknown|NLM_F_CREATE|TC classifier not found|Error: Failed to find specified qdisc|Error: Qdisc not classful|Failed to find qdisc"
     r"|Parent Qdisc doesn't exists|Cannot find specified qdisc|Specified class not found|We have an error talking to the kernel"
     r"|Failed to find specified|No such file or directory|Operation not supported|Class doesn't support blocks"
-    r"|RED: WARNING. Burst \d+ seems to be too large"  # a weight of 2^-10 or less
+    r"|(?:RED|CHOKE): WARNING. Burst \d+ seems to be too large"  # a weight of 2^-10 or less
     r"|Unknown qdisc \"dualpi2\"|Parent Qdisc is not classful|Specified class doesn't exist|Error: Specified qdisc not found"
 )
 

@@ -48,6 +48,8 @@ ABSENT = {
     "rr": "the nearest are ets with equal quanta and drr, whose turns are bytes",
     "fq": "tc's fq is another thing, a pacing scheduler for end hosts; the nearest is sfq",
     "wfq": "the nearest are ets and drr, whose shares are quanta",
+    "srtcm": "the nearest is tc-police(8), a single bucket without colours",
+    "trtcm": "the nearest are two tc-police(8) in a row, without colours",
     "wf2q": "qfq (sch_qfq) approximates WF2Q+ by groups of weights",
 }
 """Why, and what comes nearest."""

@@ -200,7 +200,8 @@ def sfb(plan: Plan, parent: str, handle: str, t: Table) -> None:
     packet = 1500
     rehash = t["rehash"]
     milliseconds = 0 if rehash is None else round(q.seconds(rehash) * 1000)
-    warm = round(q.seconds(t["warmup"]) * 1000) if rehash else 0
+    warm = round(q.seconds(t["warmup"]) * 1000) if milliseconds else 0
+    t.settled("warmup")
     plan.page("sfb")
     plan.qdisc(
         parent, handle, "sfb rehash", milliseconds, "db", warm, "limit", limit, "max", most,

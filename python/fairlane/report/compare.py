@@ -149,13 +149,14 @@ def _names(figure: Figure, ax: Axes, entries: list[tuple[str, tuple[float, float
     for label, at, colour in sorted(entries, key=lambda e: -e[1][1]):
         x, y = ax.transData.transform(at)
         text = _short(label, 26)
-        width, height = 5.0 * len(text) * point, 10 * point
+        width, height = 5.9 * len(text) * point, 10.5 * point
         left = x + 6 * point + width > ax.bbox.x1
         start = x - 6 * point - width if left else x + 6 * point
         steps = [0, *(s * k for k in range(1, 24) for s in (-1, 1))]
 
         def free(dy: float, start: float = start, y: float = y, width: float = width, height: float = height) -> bool:
-            return all(abs(y + dy - b) >= height or start + width < a or a + w < start for a, b, w in taken)
+            inside = ax.bbox.y0 <= y + dy <= ax.bbox.y1
+            return inside and all(abs(y + dy - b) >= height or start + width < a or a + w < start for a, b, w in taken)
 
         dy = next((k * height / 2 for k in steps if free(k * height / 2)), 0.0)
         taken.append((start, y + dy, width))
