@@ -86,6 +86,7 @@ impl Discipline for ModRedParams {
             measure: self.measure,
             mean_packet: self.mean_packet,
             total_by_in: false,
+            age_own: false,
         };
         let law = ModRed {
             twin: Twin::new(&twin, site),

@@ -247,6 +247,7 @@ impl Red {
             mean_packet: p.mean_packet.get().max(1),
             spare: p.spare.map_or(0, |n| n.saturating_add(1)),
             grace: p.grace,
+            lapse: false,
         };
         Self {
             idle: Idle::new(s.idle_rate, link),

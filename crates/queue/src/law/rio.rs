@@ -65,6 +65,11 @@ pub struct RioParams {
     /// Whether only arrivals in profile update the averages (ns-2.35) instead of all arrivals: an average that judges packets out of profile then stands
     /// still while none in profile comes.
     pub total_by_in: bool,
+    /// Whether the average of one kind ages while none of that kind waits (ns-2's dsRED), instead of only while the link is idle.
+    pub age_own: bool,
+    /// Without `wait`: whether a gap in which the average rises too fast for its last drop goes on without one until the average leaves the thresholds
+    /// (ns-2's dsRED, where p_a turns negative there), instead of ending at once.
+    pub lapse: bool,
     /// Whether forced drops and overflows of packets out of profile leave their gap as it is (ns-2.35) instead of beginning a new one.
     pub keep_out_gap: bool,
 }
@@ -103,6 +108,8 @@ impl Default for RioParams {
             spare: None,
             grace: false,
             total_by_in: false,
+            age_own: false,
+            lapse: false,
             keep_out_gap: false,
         }
     }
@@ -111,20 +118,33 @@ impl Default for RioParams {
 impl Discipline for RioParams {
     type Queue = Fifo<Rio>;
 
-    const PRESETS: &'static [Preset] = &[Preset {
-        name: "ns2",
-        doc: "Queue/RED/RIO of ns-2.35 with its class defaults. Its maximum probability for packets out of profile is 1 / linterm_, whatever \
+    const PRESETS: &'static [Preset] = &[
+        Preset {
+            name: "ns2",
+            doc: "Queue/RED/RIO of ns-2.35 with its class defaults. Its maximum probability for packets out of profile is 1 / linterm_, whatever \
               out_linterm_ says, and arrivals out of profile update no average.",
-        values: r#"{"limit": "50p", "admit": "not_full", "in_min": "15p", "in_max": "30p", "in_max_p": 0.02,
+            values: r#"{"limit": "50p", "admit": "not_full", "in_min": "15p", "in_max": "30p", "in_max_p": 0.02,
                     "out_min": "5p", "out_max": "15p", "out_max_p": 0.1, "coupling": "coupled", "w_q": 0.002, "gentle": false, "wait": true,
                     "measure": "packets", "byte_mode": false, "mean_packet": "500B", "ecn": false, "spare": 1, "grace": true,
                     "total_by_in": true, "keep_out_gap": true}"#,
-    }];
+        },
+        Preset {
+            name: "dsred",
+            doc: "Queue/dsRED of ns-2.35 in its modes RIO-C and, with coupling = \"decoupled\", RIO-D. Its thresholds have no defaults: those here are \
+                  of RED/RIO.",
+            values: r#"{"limit": "50p", "admit": "not_full", "in_min": "15p", "in_max": "30p", "in_max_p": 0.02,
+                        "out_min": "5p", "out_max": "15p", "out_max_p": 0.1, "w_q": 0.002, "gentle": false, "wait": false,
+                        "measure": "packets", "byte_mode": false, "mean_packet": "1000B", "ecn": false, "age_own": true, "lapse": true}"#,
+        },
+    ];
 
     fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
         super::headdrop::check_limit(self.limit, self.admit)?;
         if !(0.0..=1.0).contains(&self.w_q) {
             return Err(Problem::new("w_q", format!("{} is not between 0 and 1", self.w_q)));
+        }
+        if self.total_by_in && self.age_own {
+            return Err(Problem::new("age_own", "goes with averages that every arrival updates: leave out total_by_in"));
         }
         if self.total_by_in && self.coupling == Coupling::Decoupled {
             let why = "packets out of profile would be judged by an average that nothing updates: write \"coupled\"";
@@ -148,6 +168,7 @@ impl Discipline for RioParams {
                 mean_packet: self.mean_packet.get().max(1),
                 spare: self.spare.map_or(0, |n| n.saturating_add(1)),
                 grace: self.grace,
+                lapse: self.lapse,
             })
         };
         let twin = TwinSetting {
@@ -156,6 +177,7 @@ impl Discipline for RioParams {
             measure: self.measure,
             mean_packet: self.mean_packet,
             total_by_in: self.total_by_in,
+            age_own: self.age_own,
         };
         let rio = Rio {
             twin: Twin::new(&twin, site),

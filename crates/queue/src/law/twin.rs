@@ -17,6 +17,8 @@ pub(super) struct TwinSetting<'a> {
     pub(super) mean_packet: Bytes,
     /// Whether only arrivals in profile update the averages, and idle time is reckoned as ns-2 does then.
     pub(super) total_by_in: bool,
+    /// Whether the average of one kind ages while none of that kind waits.
+    pub(super) age_own: bool,
 }
 
 /// The averages, and what of the queue is in profile.
@@ -34,12 +36,44 @@ pub(super) struct Twin {
     held_in: Backlog,
     /// Whether the packet that arrived last was counted there.
     counted: bool,
+    age_own: bool,
+    inside_gone: Gone,
+    outside_gone: Gone,
     /// Packets that idle links could have sent and the averages of the two kinds have not been aged by.
     aged_in: u64,
     aged_out: u64,
     /// ns-2: when the link fell idle, in seconds, if the total, and the packets in profile, have not been aged since.
     idle_total: Option<f64>,
     idle_in: Option<f64>,
+}
+
+/// How many packets of one kind wait, and since when none does.
+#[derive(Clone, Copy, Debug)]
+struct Gone {
+    held: u32,
+    /// When the last of them left; none while one waits.
+    since: Option<Time>,
+    /// What `since` was before the last arrival.
+    before: Option<Time>,
+}
+
+impl Gone {
+    const NEW: Self = Self { held: 0, since: Some(Time::ZERO), before: None };
+
+    fn keep(&mut self) {
+        self.held += 1;
+        self.before = self.since.take();
+    }
+    fn lost(&mut self) {
+        self.held = self.held.saturating_sub(1);
+        self.since = self.before.take();
+    }
+    fn left(&mut self, now: Time) {
+        self.held = self.held.saturating_sub(1);
+        if self.held == 0 {
+            self.since = Some(now);
+        }
+    }
 }
 
 /// What an arrival finds.
@@ -80,6 +114,9 @@ impl Twin {
             idle: Idle::of_packets(s.mean_packet, site.link),
             held_in: Backlog::default(),
             counted: false,
+            age_own: s.age_own,
+            inside_gone: Gone::NEW,
+            outside_gone: Gone::NEW,
             aged_in: 0,
             aged_out: 0,
             idle_total: None,
@@ -128,13 +165,16 @@ impl Twin {
                     self.aged_out = self.aged_out.saturating_add(m);
                 }
                 self.total.sample(waiting);
-                if inside {
-                    self.inside.age(std::mem::take(&mut self.aged_in));
-                    self.inside.sample(waiting_in);
-                } else {
-                    self.outside.age(std::mem::take(&mut self.aged_out));
-                    self.outside.sample(waiting_out);
-                }
+                let (own, gone, aged, waiting) = match inside {
+                    true => (&mut self.inside, self.inside_gone, &mut self.aged_in, waiting_in),
+                    false => (&mut self.outside, self.outside_gone, &mut self.aged_out, waiting_out),
+                };
+                let idle = std::mem::take(aged);
+                own.age(match self.age_own {
+                    true => gone.since.map_or(0, |t| self.idle.packets_in(secs(cx.now) - secs(t))),
+                    false => idle,
+                });
+                own.sample(waiting);
             }
             true => self.arrive_ns2(inside, waiting, waiting_in, cx),
         }
@@ -175,31 +215,44 @@ impl Twin {
             self.held_in.add(p);
             self.counted = true;
         }
+        self.gone_of(inside).keep();
+    }
+
+    #[inline]
+    fn gone_of(&mut self, inside: bool) -> &mut Gone {
+        if inside { &mut self.inside_gone } else { &mut self.outside_gone }
     }
 
     /// It had no room after all.
     #[inline]
     pub(super) fn lost(&mut self, p: &QPkt) {
+        let inside = self.filter.fits(p);
         if std::mem::take(&mut self.counted) {
             self.held_in.sub(p);
         }
+        self.gone_of(inside).lost();
     }
 
     /// A waiting packet is gone.
     #[inline]
     pub(super) fn gone(&mut self, p: &QPkt) {
-        if self.filter.fits(p) {
+        let inside = self.filter.fits(p);
+        if inside {
             self.held_in.sub(p);
         }
+        let gone = self.gone_of(inside);
+        gone.held = gone.held.saturating_sub(1);
     }
 
     /// A packet begins its transmission.
     #[inline]
     pub(super) fn left(&mut self, p: &QPkt, now: Time) {
-        if self.filter.fits(p) {
+        let inside = self.filter.fits(p);
+        if inside {
             self.held_in.sub(p);
             self.idle_in = None;
         }
+        self.gone_of(inside).left(now);
         self.idle.left(now, p.len);
     }
 }

@@ -111,6 +111,8 @@ pub(crate) struct Shape {
     pub(crate) spare: u64,
     /// Whether the first arrival above `min` is spared.
     pub(crate) grace: bool,
+    /// Whether a gap that outlived its end goes on until the average leaves the thresholds.
+    pub(crate) lapse: bool,
 }
 
 /// Chooses the packets to drop or mark, by the average: sections 4 and 7 of the 1993 paper.
@@ -175,6 +177,8 @@ impl Chooser {
             (true, e) if e < 1.0 => 0.0,
             (true, e) if e < 2.0 => p_b / (2.0 - e),
             (false, e) if e < 1.0 => p_b / (1.0 - e),
+            // The quotient has turned negative: the average rose as the gap ended.
+            (false, e) if s.lapse && e > 1.0 && p_b < 1.0 => 0.0,
             _ => 1.0,
         };
         // Byte mode scales p_a and not p_b as in the paper, so that large packets do not shorten the gap twice; ns-2 does the same.
