@@ -18,9 +18,7 @@ def one_link(
     return net.flow("udp", "a", "b", udp={"header": "0B"}, **flow)
 
 
-def bulk_flows(
-    queue: object, flows: int, *, duration: str, warmup: str, sample: str | None = None, tcp: object = "newreno"
-) -> fl.Network:
+def bulk_flows(queue: object, flows: int, *, duration: str, warmup: str, sample: str | None = None, tcp: object = "newreno") -> fl.Network:
     """Long TCP flows that begin within a second and share a link of 10 Mbit/s and 20 ms."""
     settings = {"sample": sample} if sample else {}
     net = fl.Network(duration=duration, warmup=warmup, **settings)

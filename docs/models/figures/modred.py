@@ -31,7 +31,9 @@ def figure() -> Figure:
         (bars, *_) = axes.errorbar(counts, means, half, fmt="o", ms=4, capsize=3, label=label)
         if trip:
             fine = [i / 4 for i in range(4, 220)]
-            axes.plot(fine, [min(n * wire / trip, 1.0) for n in fine], lw=1, color=bars.get_color(), label=f"n segments in {1000 * trip:.0f} ms")
+            axes.plot(
+                fine, [min(n * wire / trip, 1.0) for n in fine], lw=1, color=bars.get_color(), label=f"n segments in {1000 * trip:.0f} ms"
+            )
     axes.set(xlabel="TCP flows", ylabel="utilisation")
     axes.legend(fontsize="small")
     return drawing

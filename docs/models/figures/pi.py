@@ -18,9 +18,7 @@ def figure() -> Figure:
         ("pi, target 100", 100, {"pi": {"limit": "400p", "target": "100p"}}),
         ("red, 20 to 100", None, {"red": red}),
     ):
-        values = [
-            bulk_flows(queue, n, duration="400s", warmup="200s").run(seeds="1..3").value("queue_mean", link="link") for n in counts
-        ]
+        values = [bulk_flows(queue, n, duration="400s", warmup="200s").run(seeds="1..3").value("queue_mean", link="link") for n in counts]
         means, half = errors(values)
         (bars, *_) = axes.errorbar(counts, means, half, fmt="o", ms=4, capsize=3, label=label)
         if target:

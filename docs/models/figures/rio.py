@@ -23,7 +23,18 @@ def figure() -> Figure:
     drawing = Figure(figsize=(7, 3.4), layout="constrained")
     axes = drawing.add_subplot()
     points: dict[str, list[tuple[float, float]]] = {"in": [], "out": []}
-    for inside, outside in [(0.3, 0.75), (0.5, 0.55), (0.5, 0.6), (0.7, 0.4), (0.8, 0.3), (0.9, 0.2), (1.0, 0.15), (1.05, 0.2), (1.1, 0.2), (1.15, 0.3)]:
+    for inside, outside in [
+        (0.3, 0.75),
+        (0.5, 0.55),
+        (0.5, 0.6),
+        (0.7, 0.4),
+        (0.8, 0.3),
+        (0.9, 0.2),
+        (1.0, 0.15),
+        (1.05, 0.2),
+        (1.1, 0.2),
+        (1.15, 0.3),
+    ]:
         net = fl.Network(duration="120s", warmup="60s", sample="50ms")
         queue = {
             "rio": {

@@ -17,9 +17,7 @@ def figure() -> Figure:
     """Share dropped of each precedence against the average of the one queue; lines: one over RED's mean gap."""
     drawing = Figure(figsize=(7, 3.4), layout="constrained")
     axes = drawing.add_subplot()
-    levels = [
-        {"match": f"dscp:{code}", "min": f"{low}p", "max": f"{high}p", "max_p": 0.1} for code, low, high in LEVELS.values()
-    ]
+    levels = [{"match": f"dscp:{code}", "min": f"{low}p", "max": f"{high}p", "max_p": 0.1} for code, low, high in LEVELS.values()]
     points: dict[str, list[tuple[float, float]]] = {name: [] for name in LEVELS}
     for drop in (0.01, 0.02, 0.04, 0.06, 0.09, 0.12, 0.16, 0.2, 0.3):
         net = fl.Network(duration="120s", warmup="60s", sample="50ms")
