@@ -1,0 +1,57 @@
+"""The guide's claim: the same queue in Python, in a Rust crate of one's own, and built in, gives identical runs."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import ROOT, fairlane
+
+FOLDER = ROOT / "examples" / "own_queue"
+
+
+def fingerprint(*options: str) -> str:
+    done = fairlane("run", str(FOLDER / "scenario.toml"), "--json", *options)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)["fingerprints"][0]
+
+
+def guide() -> set[str]:
+    text = (ROOT / "docs" / "guides" / "own-queue.md").read_text("utf-8")
+    return set(re.findall(r"\| `([0-9a-f]{16})` \|", text))
+
+
+def test_python_and_built_in():
+    own = fingerprint("--plugin", str(FOLDER / "queue.py"))
+    built_in = fingerprint("--set", 'links.bottleneck.queue={management = {limit = "20p"}}')
+    assert {own, built_in} == guide()
+
+
+def test_rust():
+    cargo = shutil.which("cargo")
+    if cargo is None:
+        pytest.skip("cargo is not installed")
+    done = subprocess.run(
+        [cargo, "run", "--quiet", "-p", "own-queue", "--", str(FOLDER / "scenario.toml")],
+        capture_output=True, text=True, cwd=ROOT, timeout=900, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert {re.search(r"fingerprint ([0-9a-f]{16})", done.stdout)[1]} == guide()
+
+
+def test_without_its_plugin_the_scenario_says_what_is_missing():
+    done = fairlane("run", str(FOLDER / "scenario.toml"))
+    assert done.returncode == 2 and "NMinusOne" in done.stderr
+
+
+def test_a_failing_queue_ends_with_traceback_and_time(tmp_path):
+    code = (FOLDER / "queue.py").read_text("utf-8").replace("self.waiting.append(packet)", 'raise KeyError("lost")')
+    (tmp_path / "queue.py").write_text(code, "utf-8")
+    done = fairlane("run", str(FOLDER / "scenario.toml"), "--plugin", str(tmp_path / "queue.py"))
+    assert done.returncode == 1
+    assert 'KeyError("lost")' in done.stderr and "of simulated time" in done.stderr
+    assert "fairlane/cli" not in done.stderr
