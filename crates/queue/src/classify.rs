@@ -57,8 +57,20 @@ pub fn code_point(text: &str) -> Result<u8, String> {
 /// these, of which one must fit.
 ///
 /// It keeps the text; [`Match::check`] says what is wrong with it where the flows are known.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Match(Vec<String>);
+#[derive(Clone, Debug)]
+pub struct Match {
+    texts: Vec<String>,
+    /// Whether it was written as a list: it is given back as it came.
+    list: bool,
+}
+
+impl PartialEq for Match {
+    fn eq(&self, other: &Self) -> bool {
+        self.texts == other.texts
+    }
+}
+
+impl Eq for Match {}
 
 /// One description, read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,19 +84,19 @@ enum Pattern<'a> {
 
 impl Default for Match {
     fn default() -> Self {
-        Self(vec!["any".to_owned()])
+        "any".into()
     }
 }
 
 impl From<&str> for Match {
     fn from(text: &str) -> Self {
-        Self(vec![text.to_owned()])
+        Self { texts: vec![text.to_owned()], list: false }
     }
 }
 
 impl<const N: usize> From<[&str; N]> for Match {
     fn from(texts: [&str; N]) -> Self {
-        Self(texts.map(str::to_owned).to_vec())
+        Self { texts: texts.map(str::to_owned).to_vec(), list: true }
     }
 }
 
@@ -116,15 +128,15 @@ fn read(text: &str) -> Result<Pattern<'_>, String> {
 impl Match {
     /// The descriptions, as written.
     pub fn patterns(&self) -> &[String] {
-        &self.0
+        &self.texts
     }
 
     /// Whether every description can be read and names flows that exist; a site without flows knows of none yet.
     pub fn check(&self, site: &Site<'_>) -> Result<(), String> {
-        if self.0.is_empty() {
+        if self.texts.is_empty() {
             return Err("an empty list matches nothing: write \"any\" to match every packet".into());
         }
-        for text in &self.0 {
+        for text in &self.texts {
             let Pattern::Flow(name) = read(text)? else { continue };
             if !site.flows.is_empty() && !site.flows.iter().any(|f| names_flow(name, f.name)) {
                 let mut known: Vec<&str> = site.flows.iter().map(|f| group(f.name)).chain(site.flows.iter().map(|f| f.name)).collect();
@@ -139,7 +151,7 @@ impl Match {
 
     /// Whether packets of one flow can differ in it, because a queue on their way or their sender changes the field it reads.
     pub fn splits_flows(&self) -> bool {
-        let patterns = || self.0.iter().filter_map(|t| read(t).ok());
+        let patterns = || self.texts.iter().filter_map(|t| read(t).ok());
         !patterns().any(|p| p == Pattern::Any) && patterns().any(|p| matches!(p, Pattern::Dscp(_) | Pattern::Ecn(_)))
     }
 }
@@ -214,8 +226,8 @@ fn distance(a: &str, b: &str) -> usize {
 
 impl Serialize for Match {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        match self.0.as_slice() {
-            [one] => s.serialize_str(one),
+        match self.texts.as_slice() {
+            [one] if !self.list => s.serialize_str(one),
             list => list.serialize(s),
         }
     }
@@ -229,10 +241,10 @@ impl<'de> Deserialize<'de> for Match {
             One(String),
             List(Vec<String>),
         }
-        Ok(Self(match Text::deserialize(d)? {
-            Text::One(text) => vec![text],
-            Text::List(list) => list,
-        }))
+        Ok(match Text::deserialize(d)? {
+            Text::One(text) => text.as_str().into(),
+            Text::List(texts) => Self { texts, list: true },
+        })
     }
 }
 
@@ -275,7 +287,7 @@ impl Classifier {
         let mut by_header = Box::new([last; HEADERS]);
         let mut by_flow = Vec::new();
         for (class, m) in (0..=last).zip(&matches).rev() {
-            for pattern in m.0.iter().filter_map(|t| read(t).ok()) {
+            for pattern in m.texts.iter().filter_map(|t| read(t).ok()) {
                 if let Pattern::Flow(name) = pattern {
                     by_flow.resize(site.flows.len(), last);
                     let named = site.flows.iter().zip(&mut by_flow).filter(|(f, _)| names_flow(name, f.name));

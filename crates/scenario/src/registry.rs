@@ -39,6 +39,14 @@ queues! {
         "fred" ["FRED"] => Fred: q::FredParams;
         "sfb" ["SFB"] => Sfb: q::SfbParams;
         "cake" ["CAKE", "sch_cake"] => Cake: q::CakeParams;
+        "prio" ["PRIO", "priority", "PrioQueueDisc"] => Prio: q::PrioParams<QueueSpec>;
+        "rr" ["RR", "round_robin"] => Rr: q::RrParams<QueueSpec>;
+        "wrr" ["WRR", "weighted_round_robin"] => Wrr: q::WrrParams<QueueSpec>;
+        "wfq" ["WFQ", "pgps"] => Wfq: q::WfqParams<QueueSpec>;
+        "wf2q" ["WF2Q", "wf2q+", "wf2qplus"] => Wf2q: q::Wf2qParams<QueueSpec>;
+        "tbf" ["TBF", "TbfQueueDisc"] => Tbf: q::TbfParams<QueueSpec>;
+        "srtcm" ["srTCM"] => Srtcm: q::SrtcmParams<QueueSpec>;
+        "trtcm" ["trTCM"] => Trtcm: q::TrtcmParams<QueueSpec>;
     }
 }
 

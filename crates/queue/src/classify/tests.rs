@@ -91,6 +91,7 @@ fn text_in_and_out() {
     let read = |s: &str| serde_json::from_str::<Match>(s);
     assert_eq!(serde_json::to_string(&read(r#""tcp""#).unwrap()).unwrap(), r#""tcp""#);
     assert_eq!(serde_json::to_string(&read(r#"["tcp","dscp:ef"]"#).unwrap()).unwrap(), r#"["tcp","dscp:ef"]"#);
+    assert_eq!(serde_json::to_string(&read(r#"["tcp"]"#).unwrap()).unwrap(), r#"["tcp"]"#);
     assert_eq!(read(r#"["tcp"]"#).unwrap(), "tcp".into());
     assert!(read("5").unwrap_err().to_string().contains("a description of packets such as"));
 }

@@ -4,16 +4,16 @@ const OUT: u32 = u32::MAX;
 
 /// The smallest number first; of equal ones, the queue of the lower number.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct MinHeap {
-    heap: Vec<(f64, u32)>,
+pub(crate) struct MinHeap<K = f64> {
+    heap: Vec<(K, u32)>,
     /// Place of each queue in the heap.
     place: Vec<u32>,
 }
 
-impl MinHeap {
+impl<K: Copy + PartialOrd> MinHeap<K> {
     /// The first queue with its number.
     #[inline]
-    pub(crate) fn first(&self) -> Option<(f64, usize)> {
+    pub(crate) fn first(&self) -> Option<(K, usize)> {
         self.heap.first().map(|&(key, i)| (key, i as usize))
     }
 
@@ -30,7 +30,7 @@ impl MinHeap {
 
     /// Queue `i` is in, with this number.
     #[inline]
-    pub(crate) fn set(&mut self, i: usize, key: f64) {
+    pub(crate) fn set(&mut self, i: usize, key: K) {
         if self.place.len() <= i {
             self.place.resize(i + 1, OUT);
         }
@@ -57,12 +57,12 @@ impl MinHeap {
         }
     }
 
-    fn before(a: (f64, u32), b: (f64, u32)) -> bool {
+    fn before(a: (K, u32), b: (K, u32)) -> bool {
         a.0 < b.0 || (a.0 == b.0 && a.1 < b.1)
     }
 
     /// Finds the place of an entry that may stand at `at`.
-    fn settle(&mut self, mut at: usize, entry: (f64, u32)) {
+    fn settle(&mut self, mut at: usize, entry: (K, u32)) {
         while at > 0 && Self::before(entry, self.heap[(at - 1) / 2]) {
             let up = (at - 1) / 2;
             self.put(at, self.heap[up]);
@@ -83,7 +83,7 @@ impl MinHeap {
     }
 
     #[inline]
-    fn put(&mut self, at: usize, entry: (f64, u32)) {
+    fn put(&mut self, at: usize, entry: (K, u32)) {
         self.heap[at] = entry;
         self.place[entry.1 as usize] = at as u32;
     }

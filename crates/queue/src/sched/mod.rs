@@ -1,6 +1,8 @@
 //! Schedulers: who stores packets and says which leaves next.
 
 pub(crate) mod cake;
+pub(crate) mod bank;
+pub(crate) mod bucket;
 pub(crate) mod drr;
 pub(crate) mod dualpi2;
 pub(crate) mod fifo;
@@ -11,9 +13,18 @@ pub(crate) mod fq_law;
 pub(crate) mod fq_pie;
 mod hash;
 mod heap;
+mod ledger;
 mod lists;
+pub(crate) mod mark;
+pub(crate) mod prio;
 mod rounds;
 pub(crate) mod sfq;
+pub(crate) mod tbf;
+#[cfg(test)]
+mod testing;
+pub(crate) mod wf2q;
+pub(crate) mod wfq;
+pub(crate) mod wrr;
 
 pub use hash::HashBy;
 pub use rounds::DropFrom;

@@ -1,0 +1,124 @@
+//! srTCM: the single rate three color marker.
+
+use super::{Colour, Common, Marker, Meter, MeterMode, MeterPer, check_depth, check_rate};
+use crate::classify::Match;
+use crate::discipline::{Discipline, Nature, Problem};
+use crate::sched::bucket::{Bucket, tokens};
+use fairlane_net::Site;
+use fairlane_units::{Bytes, Rate, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// srTCM colours packets green, yellow or red by one rate and two burst sizes, before a queue of any kind (RFC 2697).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, bound(deserialize = "S: Deserialize<'de> + Default"))]
+#[schemars(bound = "S: JsonSchema + Serialize + Default")]
+pub struct SrtcmParams<S> {
+    /// Committed information rate, CIR. Unset: half of the link.
+    #[schemars(extend("x-min" = "1bit/s", "x-max" = "100Tbit/s"))]
+    pub cir: Option<Rate>,
+    /// Committed burst size, CBS: depth of the bucket of green packets.
+    pub cbs: Bytes,
+    /// Excess burst size, EBS: depth of the bucket of yellow packets, which takes what the first has no room for.
+    pub ebs: Bytes,
+    /// Whether the meter looks at the colour that packets come with.
+    pub mode: MeterMode,
+    /// Whether all packets share the profile or each flow has one.
+    pub per: MeterPer,
+    /// Which packets are metered, in the language of classes; the others stay as they are.
+    #[serde(rename = "match")]
+    pub select: Match,
+    /// What green packets get: a code point, `"drop"` or `"keep"`.
+    pub green: String,
+    /// What yellow packets get.
+    pub yellow: String,
+    /// What red packets get.
+    pub red: String,
+    /// The queue behind the meter: any discipline.
+    pub queue: Box<S>,
+}
+
+/// Ten packets of 1500 bytes; RFC 2697 section 1 asks for at least the longest packet.
+const BURST: u64 = 15_000;
+
+impl<S: Default> Default for SrtcmParams<S> {
+    fn default() -> Self {
+        Self {
+            cir: None,
+            cbs: Bytes(BURST),
+            ebs: Bytes(BURST),
+            mode: MeterMode::Blind,
+            per: MeterPer::Aggregate,
+            select: Match::default(),
+            green: "af11".into(),
+            yellow: "af12".into(),
+            red: "af13".into(),
+            queue: Box::default(),
+        }
+    }
+}
+
+impl<S> SrtcmParams<S> {
+    fn common(&self) -> Common<'_> {
+        Common { mode: self.mode, per: self.per, select: &self.select, colours: [&self.green, &self.yellow, &self.red] }
+    }
+
+    fn rate(&self, site: &Site<'_>) -> Rate {
+        self.cir.unwrap_or(Rate::from_bps((site.link.rate.as_bps() / 2).max(1)))
+    }
+}
+
+impl<S: Discipline> Discipline for SrtcmParams<S> {
+    type Queue = Marker<Srtcm, S::Queue>;
+
+    fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
+        check_rate(self.rate(site), "cir")?;
+        // RFC 2697 section 1: at least one of the two is larger than zero.
+        if self.ebs.get() == 0 {
+            check_depth(self.cbs, "cbs")?;
+        }
+        self.common().check(site)?;
+        self.queue.check(site).map_err(|p| p.within("queue"))
+    }
+
+    fn build(&self, site: &Site<'_>) -> Self::Queue {
+        let rate = self.rate(site);
+        // Tokens come into the second bucket from the first.
+        let meter = Srtcm { committed: Bucket::new(rate, self.cbs), excess: Bucket::new(Rate::from_bps(0), self.ebs) };
+        self.common().build(meter, &*self.queue, site)
+    }
+
+    fn nature(&self) -> Nature {
+        self.queue.nature().and(Nature { recolours: true, ..Nature::default() })
+    }
+}
+
+/// The meter of RFC 2697 section 2.
+#[derive(Clone, Debug)]
+pub struct Srtcm {
+    committed: Bucket,
+    excess: Bucket,
+}
+
+impl Meter for Srtcm {
+    #[inline]
+    fn colour(&mut self, now: Time, len: u32, before: Colour) -> Colour {
+        let cost = tokens(len);
+        // RFC 2697 section 3: a token goes to C while it is not full, then to E while that is not full.
+        let surplus = self.committed.fill(now);
+        self.excess.add(surplus);
+        if before == Colour::Green && self.committed.holds(cost) {
+            self.committed.take(cost);
+            return Colour::Green;
+        }
+        if before != Colour::Red && self.excess.holds(cost) {
+            self.excess.take(cost);
+            return Colour::Yellow;
+        }
+        Colour::Red
+    }
+
+    fn buckets(&self) -> [(&'static str, f64); 2] {
+        [("committed_tokens", self.committed.bytes()), ("excess_tokens", self.excess.bytes())]
+    }
+}

@@ -1,0 +1,134 @@
+//! trTCM: the two rate three color marker.
+
+use super::{Colour, Common, Marker, Meter, MeterMode, MeterPer, check_depth, check_rate};
+use crate::classify::Match;
+use crate::discipline::{Discipline, Nature, Problem};
+use crate::sched::bucket::{Bucket, tokens};
+use fairlane_net::Site;
+use fairlane_units::{Bytes, Rate, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// trTCM colours packets green, yellow or red by a committed and a peak rate, before a queue of any kind (RFC 2698).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, bound(deserialize = "S: Deserialize<'de> + Default"))]
+#[schemars(bound = "S: JsonSchema + Serialize + Default")]
+pub struct TrtcmParams<S> {
+    /// Committed information rate, CIR: packets within it are green. Unset: half of the link.
+    #[schemars(extend("x-min" = "1bit/s", "x-max" = "100Tbit/s"))]
+    pub cir: Option<Rate>,
+    /// Committed burst size, CBS.
+    #[schemars(extend("x-min" = "1B", "x-max" = "1GiB"))]
+    pub cbs: Bytes,
+    /// Peak information rate, PIR: packets above it are red. Unset: three quarters of the link, at least `cir`.
+    #[schemars(extend("x-min" = "1bit/s", "x-max" = "100Tbit/s"))]
+    pub pir: Option<Rate>,
+    /// Peak burst size, PBS.
+    #[schemars(extend("x-min" = "1B", "x-max" = "1GiB"))]
+    pub pbs: Bytes,
+    /// Whether the meter looks at the colour that packets come with.
+    pub mode: MeterMode,
+    /// Whether all packets share the profile or each flow has one.
+    pub per: MeterPer,
+    /// Which packets are metered, in the language of classes; the others stay as they are.
+    #[serde(rename = "match")]
+    pub select: Match,
+    /// What green packets get: a code point, `"drop"` or `"keep"`.
+    pub green: String,
+    /// What yellow packets get.
+    pub yellow: String,
+    /// What red packets get.
+    pub red: String,
+    /// The queue behind the meter: any discipline.
+    pub queue: Box<S>,
+}
+
+/// Ten packets of 1500 bytes; RFC 2698 section 1 asks for at least the longest packet.
+const BURST: u64 = 15_000;
+
+impl<S: Default> Default for TrtcmParams<S> {
+    fn default() -> Self {
+        Self {
+            cir: None,
+            cbs: Bytes(BURST),
+            pir: None,
+            pbs: Bytes(BURST),
+            mode: MeterMode::Blind,
+            per: MeterPer::Aggregate,
+            select: Match::default(),
+            green: "af11".into(),
+            yellow: "af12".into(),
+            red: "af13".into(),
+            queue: Box::default(),
+        }
+    }
+}
+
+impl<S> TrtcmParams<S> {
+    fn common(&self) -> Common<'_> {
+        Common { mode: self.mode, per: self.per, select: &self.select, colours: [&self.green, &self.yellow, &self.red] }
+    }
+
+    /// CIR and PIR.
+    fn rates(&self, site: &Site<'_>) -> (Rate, Rate) {
+        let link = site.link.rate.as_bps();
+        let cir = self.cir.unwrap_or(Rate::from_bps((link / 2).max(1)));
+        (cir, self.pir.unwrap_or(Rate::from_bps(link / 4 * 3).max(cir)))
+    }
+}
+
+impl<S: Discipline> Discipline for TrtcmParams<S> {
+    type Queue = Marker<Trtcm, S::Queue>;
+
+    fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
+        let (cir, pir) = self.rates(site);
+        check_rate(cir, "cir")?;
+        check_rate(pir, "pir")?;
+        if pir < cir {
+            return Err(Problem::new("pir", format!("the peak rate {pir} is below the committed rate {cir} (RFC 2698 section 1)")));
+        }
+        check_depth(self.cbs, "cbs")?;
+        check_depth(self.pbs, "pbs")?;
+        self.common().check(site)?;
+        self.queue.check(site).map_err(|p| p.within("queue"))
+    }
+
+    fn build(&self, site: &Site<'_>) -> Self::Queue {
+        let (cir, pir) = self.rates(site);
+        let meter = Trtcm { committed: Bucket::new(cir, self.cbs), peak: Bucket::new(pir, self.pbs) };
+        self.common().build(meter, &*self.queue, site)
+    }
+
+    fn nature(&self) -> Nature {
+        self.queue.nature().and(Nature { recolours: true, ..Nature::default() })
+    }
+}
+
+/// The meter of RFC 2698 section 3.
+#[derive(Clone, Debug)]
+pub struct Trtcm {
+    committed: Bucket,
+    peak: Bucket,
+}
+
+impl Meter for Trtcm {
+    #[inline]
+    fn colour(&mut self, now: Time, len: u32, before: Colour) -> Colour {
+        let cost = tokens(len);
+        self.committed.fill(now);
+        self.peak.fill(now);
+        if before == Colour::Red || !self.peak.holds(cost) {
+            return Colour::Red;
+        }
+        self.peak.take(cost);
+        if before == Colour::Yellow || !self.committed.holds(cost) {
+            return Colour::Yellow;
+        }
+        self.committed.take(cost);
+        Colour::Green
+    }
+
+    fn buckets(&self) -> [(&'static str, f64); 2] {
+        [("committed_tokens", self.committed.bytes()), ("peak_tokens", self.peak.bytes())]
+    }
+}

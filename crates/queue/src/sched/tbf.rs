@@ -1,0 +1,228 @@
+//! TBF: a token bucket that holds packets back to a rate.
+
+use super::bank::check_limit;
+use super::bucket::{Bucket, tokens};
+use super::ledger::Ledger;
+use crate::discipline::{Discipline, Nature, Preset, Problem};
+use crate::limit::{Admit, Limit};
+use fairlane_net::{Backlog, FlowId, LinkInfo, QCx, QPkt, Qdisc, Site, Why};
+use fairlane_units::{Bytes, Len, Rate, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// TBF delays packets until a token bucket has tokens for all their bytes: a burst at once, then the rate (tc-tbf; token bucket of RFC 2215 section 3.2).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, bound(deserialize = "S: Deserialize<'de> + Default"))]
+#[schemars(bound = "S: JsonSchema + Serialize + Default")]
+pub struct TbfParams<S> {
+    /// Rate of the tokens. Unset: that of the link.
+    #[schemars(extend("x-min" = "1bit/s", "x-max" = "100Tbit/s"))]
+    pub rate: Option<Rate>,
+    /// Depth of the bucket; a longer packet is dropped, since it never could be sent.
+    #[schemars(extend("x-min" = "1B", "x-max" = "1GiB"))]
+    pub burst: Bytes,
+    /// Rate of a second bucket that bounds how fast the burst leaves. Unset: none.
+    #[schemars(extend("x-min" = "1bit/s", "x-max" = "100Tbit/s"))]
+    pub peakrate: Option<Rate>,
+    /// Depth of the second bucket: a longer packet is dropped. Without `peakrate` it says nothing.
+    #[schemars(extend("x-min" = "1B", "x-max" = "1GiB"))]
+    pub mtu: Bytes,
+    /// What may wait for tokens. Unset: only the limit of the inner queue.
+    pub limit: Option<Len>,
+    /// The queue of the packets that wait: any discipline. Its automatic values see a link of this rate.
+    pub queue: Box<S>,
+}
+
+/// Ten full Ethernet frames.
+const BURST: u64 = 15_140;
+/// A full Ethernet frame with its header.
+const MTU: u64 = 1514;
+
+impl<S: Default> Default for TbfParams<S> {
+    fn default() -> Self {
+        Self { rate: None, burst: Bytes(BURST), peakrate: None, mtu: Bytes(MTU), limit: None, queue: Box::default() }
+    }
+}
+
+impl<S> TbfParams<S> {
+    /// What the inner queue sees: a link of the rate at which it is served in the long run.
+    fn behind<'a>(&self, site: &Site<'a>) -> Site<'a> {
+        let rate = self.rate.map_or(site.link.rate, |r| r.min(site.link.rate));
+        Site { link: LinkInfo { rate, ..site.link }, flows: site.flows }
+    }
+}
+
+impl<S: Discipline> Discipline for TbfParams<S> {
+    type Queue = Tbf<S::Queue>;
+
+    const PRESETS: &'static [Preset] = &[Preset {
+        name: "ns2",
+        doc: "Defaults of TBF in ns-2.35: 64 kbit/s, a bucket of 1024 bits.",
+        values: r#"{"rate": "64kbit/s", "burst": "128B"}"#,
+    }];
+
+    fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
+        for (field, rate) in [("rate", self.rate), ("peakrate", self.peakrate)] {
+            if rate.is_some_and(|r| r.as_bps() == 0) {
+                return Err(Problem::new(field, "without tokens nothing is ever sent: write for instance \"1Mbit/s\""));
+            }
+        }
+        for (field, depth) in [("burst", self.burst), ("mtu", self.mtu)] {
+            if depth.get() == 0 {
+                return Err(Problem::new(
+                    field,
+                    "a bucket of no depth lets nothing through: write at least the longest packet, such as \"1500B\"",
+                ));
+            }
+        }
+        let rate = self.rate.unwrap_or(site.link.rate);
+        if self.peakrate.is_some_and(|p| p < rate) {
+            return Err(Problem::new("peakrate", format!("it is below the rate of {rate}, which would then never be reached")));
+        }
+        check_limit(self.limit)?;
+        self.queue.check(&self.behind(site)).map_err(|p| p.within("queue"))
+    }
+
+    fn build(&self, site: &Site<'_>) -> Tbf<S::Queue> {
+        Tbf {
+            inner: self.queue.build(&self.behind(site)),
+            long_term: Bucket::new(self.rate.unwrap_or(site.link.rate), self.burst),
+            peak: self.peakrate.map(|p| Bucket::new(p, self.mtu)),
+            limit: self.limit.map_or(Limit::NONE, |len| Limit::new(len, Admit::Fits)),
+            waiting: Ledger::default(),
+            out: None,
+        }
+    }
+
+    fn nature(&self) -> Nature {
+        self.queue.nature().and(Nature { shapes: true, ..Nature::default() })
+    }
+}
+
+/// A queue behind one or two token buckets.
+#[derive(Clone, Debug)]
+pub struct Tbf<Q> {
+    inner: Q,
+    long_term: Bucket,
+    peak: Option<Bucket>,
+    limit: Limit,
+    waiting: Ledger,
+    /// A packet that left the inner queue and turned out longer than the one expected, so that it must wait on.
+    out: Option<QPkt>,
+}
+
+impl<Q: Qdisc> Tbf<Q> {
+    fn strike(&mut self, cx: &QCx<'_>, before: usize) {
+        for (p, _) in &cx.drops[before..] {
+            self.waiting.strike(p.id);
+        }
+    }
+
+    fn holds(&self, tokens: u128) -> bool {
+        self.long_term.holds(tokens) && self.peak.is_none_or(|b| b.holds(tokens))
+    }
+
+    fn send(&mut self, p: QPkt) -> Option<QPkt> {
+        let cost = tokens(p.len);
+        self.long_term.take(cost);
+        if let Some(b) = &mut self.peak {
+            b.take(cost);
+        }
+        Some(p)
+    }
+}
+
+impl<Q: Qdisc> Qdisc for Tbf<Q> {
+    fn enqueue(&mut self, p: QPkt, cx: &mut QCx<'_>) {
+        let cost = tokens(p.len);
+        let fits = self.long_term.fits(cost) && self.peak.is_none_or(|b| b.fits(cost));
+        if !fits || !self.limit.admits(self.backlog(), p.len) {
+            return cx.drop(p, Why::Overflow);
+        }
+        let before = cx.drops.len();
+        self.waiting.add(&p, 0);
+        self.inner.enqueue(p, cx);
+        self.strike(cx, before);
+    }
+
+    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<QPkt> {
+        self.long_term.fill(cx.now);
+        if let Some(b) = &mut self.peak {
+            b.fill(cx.now);
+        }
+        if let Some(p) = self.out {
+            if !self.holds(tokens(p.len)) {
+                return None;
+            }
+            self.out = None;
+            return self.send(p);
+        }
+        let expected = self.waiting.first()?;
+        if !self.holds(tokens(expected.len)) || self.inner.ready_at().is_some_and(|t| t > cx.now) {
+            return None;
+        }
+        let before = cx.drops.len();
+        let p = self.inner.dequeue(cx);
+        self.strike(cx, before);
+        let p = p?;
+        self.waiting.strike(p.id);
+        if self.holds(tokens(p.len)) {
+            return self.send(p);
+        }
+        self.out = Some(p);
+        None
+    }
+
+    fn backlog(&self) -> Backlog {
+        let mut held = self.inner.backlog();
+        if let Some(p) = &self.out {
+            held.add(p);
+        }
+        held
+    }
+
+    fn ready_at(&self) -> Option<Time> {
+        let len = self.out.map(|p| p.len).or_else(|| self.waiting.first().map(|e| e.len))?;
+        let cost = tokens(len);
+        let mut at = self.long_term.holds_at(cost);
+        if let Some(b) = &self.peak {
+            at = at.max(b.holds_at(cost));
+        }
+        if self.out.is_none()
+            && let Some(t) = self.inner.ready_at()
+        {
+            at = at.max(t);
+        }
+        Some(at)
+    }
+
+    fn has_timer(&self) -> bool {
+        self.inner.has_timer()
+    }
+
+    fn on_timer(&mut self, cx: &mut QCx<'_>) -> Option<Time> {
+        let before = cx.drops.len();
+        let next = self.inner.on_timer(cx);
+        self.strike(cx, before);
+        next
+    }
+
+    fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("tokens", self.long_term.bytes());
+        if let Some(b) = &self.peak {
+            out("peak_tokens", b.bytes());
+        }
+        self.inner.gauges(out);
+    }
+
+    fn window_clamp(&self, flow: FlowId) -> Option<u32> {
+        self.inner.window_clamp(flow)
+    }
+
+    fn clamps(&self) -> bool {
+        self.inner.clamps()
+    }
+}
+
+#[cfg(test)]
+mod tests;
