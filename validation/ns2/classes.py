@@ -34,7 +34,7 @@ def rio(link: Link, network: Network) -> Discipline:
     p = link.params
     inside = [_fits(flow, p["in_profile"], link) for flow in network.flows]
     if not p["wait"]:
-        only(link, {"grace": False, "spare": None, "total_by_in": False})
+        only(link, {"grace": False, "spare": None, "total_by_in": False, "age_own": True, "lapse": True})
         levels = [(p["in_min"], p["in_max"], p["in_max_p"]), (p["out_min"], p["out_max"], p["out_max_p"])]
         mode = "RIO-C" if p["coupling"] == "coupled" else "RIO-D"
         return _dsred(link, network, mode, levels, [0 if is_in else 1 for is_in in inside])
@@ -72,6 +72,7 @@ def rio(link: Link, network: Network) -> Discipline:
 
 def wred(link: Link, network: Network) -> Discipline:
     """dsRED with one average for all precedences."""
+    only(link, {"age_level": True, "lapse": True})
     levels = link.params["levels"]
     precedences = [
         next((k for k, level in enumerate(levels) if _fits(flow, level["match"], link)), len(levels) - 1) for flow in network.flows

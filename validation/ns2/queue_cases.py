@@ -50,11 +50,11 @@ def _queue(name: str, scale: int) -> tuple[str, dict[str, object]]:
             return "rio", {"limit": room, **_profile(scale), "mean_packet": "1000B"}
         case "RIO-C" | "RIO-D":
             coupling = "coupled" if name == "RIO-C" else "decoupled"
-            return "rio", {"limit": room, **_profile(scale), "w_q": 0.002, "admit": "not_full", "coupling": coupling}
+            return "rio", {"limit": room, **_profile(scale), "coupling": coupling}
         case "WRED":
             p = _profile(scale)
             levels = [{"match": point, **{key: p[f"{side}_{key}"] for key in ("min", "max", "max_p")}} for side, point in PROFILE.items()]
-            return "wred", {"limit": room, "w_q": 0.002, "admit": "not_full", "levels": levels}
+            return "wred", {"limit": room, "levels": levels}
     raise KeyError(name)
 
 
@@ -78,9 +78,8 @@ def _toml(value: object) -> str:
 
 def _sets(name: str, scale: int) -> Iterator[tuple[str, str]]:
     queue, params = _queue(name, scale)
-    # dsRED has no class defaults worth naming: what it needs is written out.
-    preset = {} if name in ("WRED", "RIO-C", "RIO-D") else {"preset": "ns2"}
-    yield QUEUE, _toml({queue: preset | params})
+    preset = "dsred" if name.startswith("RIO-") else "ns2"
+    yield QUEUE, _toml({queue: {"preset": preset} | params})
 
 
 def _starts(groups: tuple[str, ...], spread: str = "100ms") -> Iterator[tuple[str, str]]:
@@ -102,7 +101,7 @@ def _own(family: str, name: str, file: str, groups: tuple[str, ...], *extra: tup
         seeds=SEEDS,
         peer_runs=tuple((seed, 0.0) for seed in SEEDS),
         bounds="queue",
-        quick=family == "Q1" and not classes,
+        quick=family == "Q1",
         random_starts=True,
     )
 
