@@ -107,10 +107,10 @@ proptest! {
     fn sfb(
         seed: u64, us in 200_u64..1500, limit in limits(), levels in 1_u32..=4, bins in 1_u32..=20, increment in 0.0_f64..0.5,
         decrement in 0.0_f64..0.1, size in proptest::option::of(0_u64..9), most in proptest::option::of(1_u64..12),
-        rehash in proptest::option::of(ms(50..500)), warmup in ms(0..50), ecn: bool,
+        rehash in proptest::option::of(ms(50..500)), warmup in ms(0..50), freeze in ms(0..30), ecn: bool,
     ) {
         let p = SfbParams {
-            limit, levels, bins, increment, decrement, rehash, warmup, ecn, bin_size: size.map(Len::Packets), bin_limit: most.map(Len::Packets),
+            freeze_time: freeze, limit, levels, bins, increment, decrement, rehash, warmup, ecn, bin_size: size.map(Len::Packets), bin_limit: most.map(Len::Packets),
             ..SfbParams::default()
         };
         run(&p, limit, ecn, seed, us)?;

@@ -36,6 +36,9 @@ pub struct SfbParams {
     /// By how much it shrinks with an arrival that finds the bin empty (section 3).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub decrement: f64,
+    /// Least time between two changes of one bin's probability, as BLUE has it. Zero: every arrival may change it.
+    #[schemars(extend("x-min" = "0s", "x-max" = "1000s"))]
+    pub freeze_time: Dur,
     /// Rate that all flows in the penalty box share, those with a probability of 1 in every bin (section 3.1). Unset: a hundredth of the link.
     pub penalty_rate: Option<Rate>,
     /// Burst that the penalty box lets through.
@@ -62,6 +65,7 @@ impl Default for SfbParams {
             bin_limit: None,
             increment: 0.0025,
             decrement: 0.00025,
+            freeze_time: Dur::from_ms(10),
             penalty_rate: None,
             penalty_burst: Bytes(15_000),
             rehash: None,
@@ -96,7 +100,7 @@ impl Discipline for SfbParams {
     const PRESETS: &'static [Preset] = &[Preset {
         name: "linux",
         doc: "sch_sfb of Linux (tc sfb) with its defaults: 8 levels of 16 bins, smaller steps, new hashes every 10 minutes, marks.",
-        values: r#"{"levels": 8, "bins": 16, "bin_size": "20p", "bin_limit": "25p", "increment": 0.0005, "decrement": 0.00005,
+        values: r#"{"levels": 8, "bins": 16, "bin_size": "20p", "bin_limit": "25p", "increment": 0.0005, "decrement": 0.00005, "freeze_time": "0s",
                     "rehash": "600s", "warmup": "60s", "ecn": true}"#,
     }];
 
@@ -123,11 +127,12 @@ impl Discipline for SfbParams {
     }
 }
 
-/// One bin: what it holds and its probability.
+/// One bin: what it holds, its probability, and from when that may change again.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Bin {
     held: Backlog,
     p: f64,
+    thaws: Time,
 }
 
 impl Bin {
@@ -181,6 +186,23 @@ impl Bins {
         }
     }
 
+    /// Section 3: what an arrival teaches the bins of its flow.
+    fn learn(&mut self, p: &QPkt, step: &Step, now: Time) {
+        self.each(p, |b| {
+            let change = if b.compare(step.size).is_gt() {
+                step.up
+            } else if b.held.pkts == 0 {
+                -step.down
+            } else {
+                return;
+            };
+            if now >= b.thaws {
+                b.p = (b.p + change).clamp(0.0, 1.0);
+                b.thaws = now + step.freeze;
+            }
+        });
+    }
+
     fn add(&mut self, p: &QPkt) {
         self.each(p, |b| b.held.add(p));
     }
@@ -190,13 +212,21 @@ impl Bins {
     }
 }
 
+/// How bins learn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Step {
+    /// What a bin may hold.
+    size: Len,
+    up: f64,
+    down: f64,
+    freeze: Dur,
+}
+
 /// The state of SFB.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sfb {
-    bin_size: Len,
     bin_limit: Option<Len>,
-    increment: f64,
-    decrement: f64,
+    step: Step,
     ecn: bool,
     rehash: Option<Dur>,
     warmup: Dur,
@@ -222,10 +252,8 @@ impl Sfb {
         let penalty = p.penalty_rate.map_or(link.rate.as_bps() / PENALTY, Rate::as_bps);
         let bins = Bins::new(p.levels, p.bins);
         Self {
-            bin_size: p.bin_size(),
             bin_limit: p.bin_limit,
-            increment: p.increment,
-            decrement: p.decrement,
+            step: Step { size: p.bin_size(), up: p.increment, down: p.decrement, freeze: p.freeze_time },
             ecn: p.ecn,
             rehash: p.rehash,
             warmup: p.warmup,
@@ -270,17 +298,6 @@ impl Sfb {
         }
     }
 
-    /// Section 3: the update of a flow's bins by an arrival.
-    fn learn(bins: &mut Bins, p: &QPkt, size: Len, up: f64, down: f64) {
-        bins.each(p, |b| {
-            if b.compare(size).is_gt() {
-                b.p = (b.p + up).min(1.0);
-            } else if b.held.pkts == 0 {
-                b.p = (b.p - down).max(0.0);
-            }
-        });
-    }
-
     /// Section 3.1: whether the penalty box lets a packet through.
     fn excused(&mut self, p: &QPkt, now: Time) -> bool {
         let secs = now.since(self.filled_at).as_ps() as f64 / PS_PER_SEC as f64;
@@ -315,9 +332,9 @@ impl Law for Sfb {
     #[inline]
     fn on_enqueue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
         self.keep_time(cx);
-        Self::learn(&mut self.bins, p, self.bin_size, self.increment, self.decrement);
+        self.bins.learn(p, &self.step, cx.now);
         if self.warming {
-            Self::learn(&mut self.next, p, self.bin_size, self.increment, self.decrement);
+            self.next.learn(p, &self.step, cx.now);
         }
         let v = self.verdict(p, cx);
         self.binned = !matches!(v, Verdict::Drop(_));

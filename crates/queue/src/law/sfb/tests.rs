@@ -35,7 +35,7 @@ fn sharing(b: &Bench<Sfb>, want: &[bool]) -> u32 {
 /// Section 3: arrivals that find a bin above its size raise its probability by the increment, those that find it empty lower it.
 #[test]
 fn bins_learn_from_what_they_hold() {
-    let p = SfbParams { bin_size: Some(Len::Packets(5)), ..SfbParams::default() };
+    let p = SfbParams { bin_size: Some(Len::Packets(5)), freeze_time: Dur::ZERO, ..SfbParams::default() };
     let mut b = bench(&p);
     // The 7th arrival is the first to find more than 5.
     for n in 1..=10_i32 {
@@ -55,6 +55,17 @@ fn bins_learn_from_what_they_hold() {
         b.dequeue(&packet(0), at(0), 0);
         assert!((b.law.p_min(&packet(0)) - (p_before - 0.00025 * f64::from(n))).abs() < 1e-12);
     }
+}
+
+/// As in BLUE, a bin that has just changed is frozen: of arrivals every millisecond each tenth counts.
+#[test]
+fn bins_freeze() {
+    let mut b = bench(&SfbParams { bin_size: Some(Len::Packets(5)), ..SfbParams::default() });
+    for ms in 0..106 {
+        b.enqueue(&packet(0), at(ms), 20_000);
+    }
+    // From the 7th arrival on, at 6 ms: 6, 16, 26 ... 96 ms.
+    assert!((b.law.p_min(&packet(0)) - 10.0 * 0.0025).abs() < 1e-12, "{}", b.law.p_min(&packet(0)));
 }
 
 /// Section 3: the smallest probability over the levels counts, so a flow suffers only if it shares all bins with an unresponsive one.
@@ -92,7 +103,7 @@ fn penalty_box_limits_the_rate() {
     let mut b = bench(&SfbParams { ecn: true, ..SfbParams::default() });
     arrive(&mut b, 0);
     for i in bins_of(&b, 0) {
-        b.law.bins.bins[i] = Bin { p: 1.0, held: Backlog { pkts: 9, bytes: 9000 } };
+        b.law.bins.bins[i] = Bin { p: 1.0, held: Backlog { pkts: 9, bytes: 9000 }, ..Bin::default() };
     }
     let passed = (0..10_000_u64)
         .filter(|&ms| {
@@ -140,8 +151,13 @@ fn hashes_spread_flows() {
 /// Section 3.2: new hashes come with bins that have learnt beside the old ones and hold what the queue holds.
 #[test]
 fn moving_hashes() {
-    let p =
-        SfbParams { bin_size: Some(Len::Packets(3)), rehash: Some(Dur::from_secs(10)), warmup: Dur::from_secs(2), ..SfbParams::default() };
+    let p = SfbParams {
+        bin_size: Some(Len::Packets(3)),
+        freeze_time: Dur::ZERO,
+        rehash: Some(Dur::from_secs(10)),
+        warmup: Dur::from_secs(2),
+        ..SfbParams::default()
+    };
     let mut b = bench(&p);
     let put = |b: &mut Bench<Sfb>, ms| {
         if b.enqueue(&packet(0), at(ms), 9000) == Verdict::Pass {
