@@ -244,6 +244,29 @@ fn growth_on_leaving_sack_recovery() {
     assert!(after > during + 1.9 && after < during + 2.3, "{during} {after}");
 }
 
+/// RFC 3465 section 2.3: after a timeout an acknowledgment may cover much that SACK reported long before; slow start ends at the
+/// threshold all the same, however many segments one acknowledgment may count for.
+#[test]
+fn slow_start_after_a_timeout_ends_at_the_threshold() {
+    // The first retransmission of segment 20 is lost too.
+    let lost = [20, 40];
+    let mut p = steady("sack", json!({ "byte_counting": 1000, "loss_basis": "cwnd", "limited_transmit": false }), &lost);
+    while p.ends[0].view().timeouts == 0 {
+        assert!(p.step() && cwnd(&p) < 100.0);
+    }
+    let (mut jumps, mut before) = (0, cwnd(&p));
+    for _ in 0..200 {
+        p.step();
+        let (now, threshold) = (cwnd(&p), p.ends[0].view().ssthresh as f64 / 1e3);
+        if before < threshold {
+            assert!(now <= threshold, "{before} {now} {threshold}");
+            jumps += usize::from(now > before + 1.5);
+        }
+        before = now;
+    }
+    assert!(jumps > 0, "no acknowledgment covered several segments");
+}
+
 /// Windows are never below one segment, whatever happens.
 #[test]
 fn cwnd_is_at_least_one_segment() {

@@ -84,7 +84,9 @@ impl CongestionControl for Reno {
             let up = n.min(self.ssthresh - self.cwnd);
             self.cwnd += up;
             n -= up;
-            if n <= 0.0 {
+            // The acknowledgment of a retransmission after a timeout may cover a whole window that arrived long before. It is no
+            // news of the path: beyond the threshold it counts for nothing (RFC 3465 section 2.3 asks for one segment at most).
+            if n <= 0.0 || (s.in_recovery && n > 1.0) {
                 return;
             }
         }
