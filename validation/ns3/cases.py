@@ -1,0 +1,130 @@
+"""The cases: a dumbbell, a queue and a TCP each."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from .queues import QUEUES, Size
+
+PS = 10**12
+
+
+@dataclass(frozen=True)
+class Host:
+    """One flow and its own pair of hosts."""
+
+    kind: str
+    """``tcp`` or ``udp``"""
+    delay: int
+    """of the left access link, ps"""
+    start: int
+    """ps"""
+    rate: int = 0
+    """of the payload of UDP, bit/s"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One network on both sides."""
+
+    family: str
+    name: str
+    queue: str
+    flows: tuple[Host, ...]
+    control: str = "LinuxReno"
+    recovery: str = "classic"
+    rate: int = 10_000_000
+    size: Size = Size()
+    runs: int = 10
+    jitter: bool = False
+    """whether each run draws its own delays and starts, the same on both sides"""
+    quick: bool = False
+    standard: bool = True
+    """whether it runs without `--all`"""
+    explained: tuple[str, ...] = ()
+    """measures that differ for a reason given in docs/validation/ns3.md"""
+
+    @property
+    def title(self) -> str:
+        """Family and name."""
+        return f"{self.family}/{self.name}"
+
+    def hosts(self, run: int) -> tuple[Host, ...]:
+        """The flows of run 1, 2, ... With equal delays and fixed starts a drop-tail or deterministic queue shows one
+        phase pattern for ever; up to one bottleneck transmission time of delay and 50 ms of start make runs independent."""
+        if not self.jitter:
+            return self.flows
+        draw = random.Random(f"ns3 {run}")
+        out = []
+        for host in self.flows:
+            delay, start = draw.randrange(1_200_000), draw.randrange(50_000_000)
+            out.append(replace(host, delay=host.delay + delay * 1000, start=host.start + start * 1000))
+        return tuple(out)
+
+
+def _ms(value: float) -> int:
+    return round(value * 1e-3 * PS)
+
+
+def _tcp(delays: list[float]) -> tuple[Host, ...]:
+    return tuple(Host("tcp", _ms(delay), _ms(100 * i)) for i, delay in enumerate(delays))
+
+
+FIVE = _tcp([1.0] * 5)
+TWENTY = _tcp([1.0] * 20)
+UNEQUAL = _tcp([1.0, 6.0, 16.0, 36.0, 76.0])
+"""Round trips of 44, 54, 74, 114 and 194 ms."""
+
+
+def _with_udp(flows: tuple[Host, ...], rate: int) -> tuple[Host, ...]:
+    return (*flows, Host("udp", _ms(1.0), _ms(100 * len(flows)), rate))
+
+
+OWN = ("red", "ared", "pie1000", "codel", "fqcodel", "cobalt", "fqpie")
+"""Queues of the families beyond N2 and N3."""
+
+
+def _families() -> Iterator[Case]:
+    mixed = _with_udp(FIVE, 5_000_000)
+    for queue in QUEUES:
+        for recovery in ("prr", "classic"):
+            yield Case("N2", f"{queue}-{recovery}", queue, FIVE, recovery=recovery, standard=recovery == "prr")
+    for queue in QUEUES:
+        if queue != "redadapt":
+            yield Case("N3", queue, queue, mixed, recovery="prr")
+    for queue in QUEUES:
+        yield Case("N2j", queue, queue, FIVE, jitter=True)
+    for queue in ("red", "codel", "fqpie"):
+        yield Case("N2j", f"{queue}-NewReno", queue, FIVE, control="NewReno", jitter=True)
+    for queue in QUEUES:
+        yield Case("N3j", queue, queue, mixed, jitter=True)
+    for queue in OWN:
+        yield Case("overload", queue, queue, _with_udp(FIVE, 12_000_000), jitter=True)
+    for queue in OWN:
+        yield Case("twenty", queue, queue, TWENTY, rate=20_000_000, size=Size(200, 20, 80), jitter=True)
+    for queue in OWN:
+        yield Case("rtts", queue, queue, UNEQUAL, jitter=True)
+
+
+def catalogue() -> list[Case]:
+    """All cases."""
+    quick = ("red", "codel", "fqpie")
+    return [replace(case, quick=case.family == "N2j" and case.name in quick) for case in _families()]
+
+
+def select(names: list[str], *, quick: bool = False, everything: bool = False) -> list[Case]:
+    """The cases of the families in `names` or whose title begins with one of them; all families if `names` is empty."""
+    cases = catalogue()
+    families = {case.family for case in cases}
+    for name in names:
+        if name not in families and not any(case.title.startswith(name) for case in cases):
+            raise ValueError(f"no family or case {name!r}; families: {', '.join(sorted(families))}")
+    chosen = []
+    for case in cases:
+        exact = any(name not in families and case.title.startswith(name) for name in names)
+        member = not names or case.family in names
+        if exact or (member and (everything or (case.quick if quick else case.standard))):
+            chosen.append(case)
+    return chosen

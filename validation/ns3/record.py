@@ -1,0 +1,41 @@
+"""`python -m validation.ns3.record [CASE ...]`: runs ns-3 on the cases of the own families and stores what it measured."""
+
+from __future__ import annotations
+
+import csv
+import sys
+
+from . import peer
+from .cases import Case, select
+from .measures import MEASURES
+from .reference import FIELDS, RUNS
+
+
+def _row(case: Case, number: int) -> dict[str, str]:
+    values, reasons = peer.run(case, number)
+    flows = ";".join(f"{values[f'flow.{i}']:.5g}" for i in range(len(case.flows)))
+    why = ";".join(f"{reason}:{count}" for reason, count in reasons.items())
+    return {"case": case.title, "run": str(number), "flows": flows, "reasons": why} | {m.name: f"{values[m.name]:.6g}" for m in MEASURES}
+
+
+def main(names: list[str]) -> None:
+    """Appends the jittered cases that are not stored yet."""
+    stored: set[str] = set()
+    if RUNS.exists():
+        with RUNS.open(newline="", encoding="ascii") as file:
+            stored = {row["case"] for row in csv.DictReader(file)}
+    for case in select(names, everything=True):
+        if case.title in stored or not case.jitter:
+            continue
+        rows = [_row(case, number) for number in range(1, case.runs + 1)]
+        new = not RUNS.exists()
+        with RUNS.open("a", newline="", encoding="ascii") as file:
+            writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+            if new:
+                writer.writeheader()
+            writer.writerows(rows)
+        print(case.title, flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
