@@ -34,7 +34,7 @@ pub(super) struct Twin {
     idle: Idle,
     /// Packets in profile that wait.
     held_in: Backlog,
-    /// Whether the packet that arrived last was counted there.
+    /// Whether the packet that arrived last was counted as waiting.
     counted: bool,
     age_own: bool,
     inside_gone: Gone,
@@ -213,8 +213,8 @@ impl Twin {
     pub(super) fn keep(&mut self, p: &QPkt, inside: bool) {
         if inside {
             self.held_in.add(p);
-            self.counted = true;
         }
+        self.counted = true;
         self.gone_of(inside).keep();
     }
 
@@ -223,11 +223,14 @@ impl Twin {
         if inside { &mut self.inside_gone } else { &mut self.outside_gone }
     }
 
-    /// It had no room after all.
+    /// It had no room after all; if it was not to stay, nothing was counted.
     #[inline]
     pub(super) fn lost(&mut self, p: &QPkt) {
+        if !std::mem::take(&mut self.counted) {
+            return;
+        }
         let inside = self.filter.fits(p);
-        if std::mem::take(&mut self.counted) {
+        if inside {
             self.held_in.sub(p);
         }
         self.gone_of(inside).lost();
