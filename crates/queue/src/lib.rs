@@ -35,7 +35,7 @@ pub use law::wred::{Wred, WredLevel, WredParams};
 pub use law::{Law, LawCx, Verdict, Victim};
 pub use limit::{Admit, Limit};
 pub use sched::cake::{Cake, CakeFraming, CakeIsolation, CakeParams, CakeTins};
-pub use sched::drr::{Drr, DrrParams};
+pub use sched::drr::{Drr, DrrClassParams, DrrParams};
 pub use sched::dualpi2::{DualPi2, DualPi2Params, DualScheduler};
 pub use sched::fifo::Fifo;
 pub use sched::fq::{Fq, FqClock, FqParams};

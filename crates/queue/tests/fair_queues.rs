@@ -2,8 +2,8 @@
 
 use fairlane_net::{Backlog, LinkInfo, Qdisc};
 use fairlane_queue::{
-    CakeFraming, CakeIsolation, CakeParams, CakeTins, Discipline, DropFrom, DrrParams, FqClock, FqCodelParams, FqParams, FqPieParams,
-    HashBy, SfqParams,
+    CakeFraming, CakeIsolation, CakeParams, CakeTins, Discipline, DropFrom, DropTailParams, DrrParams, FqClock, FqCodelParams, FqParams,
+    FqPieParams, HashBy, SfqParams,
 };
 use fairlane_testkit::conformance::{Load, Outcome, Rules, check};
 use fairlane_units::{Bytes, Dur, Len, Rate};
@@ -50,7 +50,7 @@ proptest! {
         seed: u64, us in 200_u64..1500, limit in limits(), quantum in 1_u64..4000, buckets in proptest::option::of(1_u32..40),
         hash in hashes(), salt: Option<u64>, drop in ends(),
     ) {
-        let p = DrrParams { limit, quantum: Bytes(quantum), buckets, hash, salt, drop };
+        let p = DrrParams::<DropTailParams> { limit, quantum: Bytes(quantum), buckets, hash, salt, drop, classes: vec![] };
         prop_assert_eq!(p.check(&link().into()), Ok(()));
         run(&p.build(&link().into()), seed, us, &Rules { most: most(limit), marks: false, ..Rules::default() })?;
     }

@@ -5,7 +5,7 @@
 
 use fairlane_engine::Stream;
 use fairlane_net::{Class, Ecn, FlowId, FlowInfo, LinkInfo, PktRef, Proto, QCx, QPkt, Qdisc, Site};
-use fairlane_queue::{Discipline, DrrParams, FqParams, SfqParams};
+use fairlane_queue::{Discipline, DropTailParams, DrrParams, FqParams, SfqParams};
 use fairlane_units::{Dur, Rate, Time};
 use std::fmt::Write as _;
 use std::process::Command;
@@ -215,7 +215,7 @@ fn read<P: serde::de::DeserializeOwned>(json: &str) -> P {
 /// Limits so small that a queue is emptied by eviction are left out: there ns-2 forgets to end the queue's turn, so that it misses its next one.
 #[test]
 fn drr_packet_by_packet() {
-    compare::<DrrParams>("DRR", 10, 12, true, |rng| {
+    compare::<DrrParams<DropTailParams>>("DRR", 10, 12, true, |rng| {
         let (buckets, quantum) = (1 + rng.below(20), 50 + rng.below(2500));
         let limit = 1500 * buckets + rng.below(30_000);
         let settings = format!("Queue/DRR set buckets_ {buckets}; Queue/DRR set quantum_ {quantum}; Queue/DRR set blimit_ {limit}");

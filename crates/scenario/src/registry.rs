@@ -25,7 +25,7 @@ queues! {
         "management" ["Management", "Queue/Management"] => Management: q::ManagementParams;
         "codel" ["CoDel", "CoDelQueueDisc"] => Codel: q::CodelParams;
         "pie" ["PIE", "PieQueueDisc"] => Pie: q::PieParams;
-        "drr" ["DRR"] => Drr: q::DrrParams;
+        "drr" ["DRR"] => Drr: q::DrrParams<QueueSpec>;
         "sfq" ["SFQ"] => Sfq: q::SfqParams;
         "fq" ["FQ"] => Fq: q::FqParams;
         "cobalt" ["COBALT", "CobaltQueueDisc"] => Cobalt: q::CobaltParams;

@@ -162,7 +162,7 @@ pub struct Wrr<Q> {
 }
 
 impl<Q: Qdisc + Clone> Wrr<Q> {
-    fn new(bank: Bank<Q>, turns: Vec<i64>, unit: i64, count: TurnUnit) -> Self {
+    pub(crate) fn new(bank: Bank<Q>, turns: Vec<i64>, unit: i64, count: TurnUnit) -> Self {
         let n = bank.len();
         let mut wrr = Self { bank, turns, unit, count, credit: vec![], busy: vec![], current: NOBODY };
         if n > 0 {
