@@ -48,7 +48,7 @@ class Red(Params):
         mark_p: Probability from which packets are dropped even if they could be marked (RFC 3168 section 7; ns-2's mark_p_). (number, default 1.0, 0 to 1)
         spare: No early drop while only this many wait, in the unit of `measure`; ns-2 has 1. Unset: the average alone decides (section 4). (integer, default unset, from 0)
         grace: Whether the arrival that begins a stay above `min` is spared and counted as the first of the gap, as in ns-2. (true or false, default false)
-        preset: Named set of values laid under those written here. (one of `ns2`, default unset)
+        preset: Named set of values laid under those written here. (one of `ns2`, `ns3`, default unset)
     """
 
     _kind: ClassVar[str] = "queue"
@@ -72,6 +72,1090 @@ class Red(Params):
     spare: int | str | None = None
     grace: bool | None = None
     preset: str | None = None
+
+
+@dataclass(kw_only=True)
+class Ared(Params):
+    """Adaptive RED keeps the average queue half-way between its thresholds by raising and lowering RED's `max_p` (Floyd, Gummadi and Shenker 2001).
+
+    Args:
+        limit: What the buffer holds; the packet in transmission is not counted. In packets with `measure = "bytes"`: that many of `mean_packet`. (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
+        min: Average queue below which nothing is dropped. Unset: half of `target_delay` worth of the link, at least 5 packets. (packets or bytes, default unset)
+        max: Average queue at which the probability is `max_p`. Unset: three times `min`. (packets or bytes, default unset)
+        target_delay: Queueing delay that automatic thresholds aim at. (duration, default "5ms", 1us to 100s)
+        max_p: Probability at `max` at the start; from then on it adapts. (number, default 0.1, 0 to 1)
+        interval: Time between two changes of `max_p` . (duration, default "500ms", 1us to 1000s)
+        alpha: Most that is added to `max_p` when the average is above the target; never more than a quarter of it. (number, default 0.01, 0 to 1)
+        beta: Factor of `max_p` when the average is below the target. (number, default 0.9, 0 to 1)
+        top: `max_p` is not raised above this. (number, default 0.5, 0 to 1)
+        bottom: `max_p` is not lowered below this. Unset: 0.01, on links above 8 Mbit/s one in the packets of 1000 bytes that the link carries in 100 ms (as in ns-2). (number, default unset, 0 to 1)
+        on_arrival: Whether `max_p` changes when a packet arrives more than `interval` after the last change (ns-2, ns-3) instead of by the clock. (true or false, default false)
+        fixed_gentle: Whether above `max` the probability rises from the first `max_p` to 1 (ns-2, ns-3) instead of from the present one. (true or false, default false)
+        w_q: Weight of one arrival in the average. Unset: from `averaging`. (number, default unset, 0 to 1)
+        averaging: Time constant of the average on a busy link, from which w_q = 1 - exp(-1 / packets sent in it). Unset: the paper's second, more on long links: ten times three times the link's delay and transmission time (as in ns-2). (duration, default unset, 1us to 1000s)
+        gentle: Whether the probability grows from `max_p` at `max` to 1 at twice `max`, instead of jumping to 1 at `max`. (true or false, default true)
+        wait: Whether gaps between drops are spread over 1/p to 2/p packets instead of 1 to 1/p (ns-2's wait_). (true or false, default false)
+        measure: What the average, the thresholds and the limit are counted in. (one of `packets`, `bytes`, default "packets")
+        byte_mode: Whether a packet is dropped in proportion to its length, and gaps are counted in bytes. (true or false, default false)
+        mean_packet: Length of a typical packet: converts between packets and bytes, and rates into packets. (size, default "1000B", 1B to 64KiB)
+        idle_packet: Length of the packets that an idle link is taken to have sent. Unset: `mean_packet`. (size, default unset, 1B to 64KiB)
+        ecn: Whether ECN-capable packets are marked instead of dropped (RFC 3168 section 7). (true or false, default false)
+        mark_p: Probability from which packets are dropped even if they could be marked (RFC 3168 section 7; ns-2's mark_p_). (number, default 1.0, 0 to 1)
+        spare: No early drop while only this many wait, in the unit of `measure`; ns-2 has 1. Unset: the average alone decides. (integer, default unset, from 0)
+        grace: Whether the arrival that begins a stay above `min` is spared and counted as the first of the gap, as in ns-2. (true or false, default false)
+        preset: Named set of values laid under those written here. (one of `ns2`, `ns3`, default unset)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "ared"
+    limit: str | None = None
+    admit: str | None = None
+    min: str | None = None
+    max: str | None = None
+    target_delay: str | None = None
+    max_p: float | str | None = None
+    interval: str | None = None
+    alpha: float | str | None = None
+    beta: float | str | None = None
+    top: float | str | None = None
+    bottom: float | str | None = None
+    on_arrival: bool | None = None
+    fixed_gentle: bool | None = None
+    w_q: float | str | None = None
+    averaging: str | None = None
+    gentle: bool | None = None
+    wait: bool | None = None
+    measure: str | None = None
+    byte_mode: bool | None = None
+    mean_packet: str | None = None
+    idle_packet: str | None = None
+    ecn: bool | None = None
+    mark_p: float | str | None = None
+    spare: int | str | None = None
+    grace: bool | None = None
+    preset: str | None = None
+
+
+@dataclass(kw_only=True)
+class Avq(Params):
+    """AVQ, adaptive virtual queue: an arrival that would overflow a virtual queue is dropped or marked; the virtual queue's capacity adapts so that arrivals fill the share `gamma` of the link (Kunniyur and Srikant 2001 and 2004).
+
+    Args:
+        limit: What the buffer holds; the packet in transmission is not counted. In packets with `measure = "bytes"`: that many of `mean_packet`. (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
+        virtual_limit: What the virtual buffer holds. Unset: as much as the real one (ns-2's buflim_ = 1). (packets or bytes, default unset)
+        gamma: Desired utilisation: arrivals are steered to this share of the link's rate (gamma). (number, default 0.98, 0 to 1)
+        alpha: How fast the virtual capacity adapts (alpha; 0.15 in the paper's simulations and in ns-2's code). (number, default 0.15, from 0)
+        initial: Virtual capacity at the first arrival, as a share of the link's rate (ns-2's ecnlim_). (number, default 1.0, 0 to 1)
+        measure: What virtual queue, real queue and limits are counted in (ns-2's queue_in_bytes_). (one of `packets`, `bytes`, default "bytes")
+        mean_packet: Length of a typical packet: converts between packets and bytes, and the link's rate into packets. (size, default "1000B", 1B to 64KiB)
+        ecn: Whether ECN-capable packets are marked instead of dropped (ns-2's markpkts_). (true or false, default false)
+        spare_incapable: With `ecn`: whether packets that are not ECN-capable are left alone instead of dropped (ns-2). (true or false, default false)
+        skip_dropped: Whether arrivals that are dropped by the law leave the virtual capacity as it is (ns-2): then accepted packets, not offered ones, are steered to `gamma`. (true or false, default false)
+        cap_last: Whether the virtual capacity is held below the link's rate after the arrival has been taken off it (ns-2) instead of before. (true or false, default false)
+        preset: Named set of values laid under those written here. (one of `ns2`, default unset)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "avq"
+    limit: str | None = None
+    admit: str | None = None
+    virtual_limit: str | None = None
+    gamma: float | str | None = None
+    alpha: float | str | None = None
+    initial: float | str | None = None
+    measure: str | None = None
+    mean_packet: str | None = None
+    ecn: bool | None = None
+    spare_incapable: bool | None = None
+    skip_dropped: bool | None = None
+    cap_last: bool | None = None
+    preset: str | None = None
+
+
+@dataclass(kw_only=True)
+class Pi(Params):
+    """PI drops or marks with a probability that a proportional-integral controller sets from samples of the queue, so that it stays at `target` whatever the load (Hollot, Misra, Towsley and Gong 2001).
+
+    Args:
+        limit: What the buffer holds; the packet in transmission is not counted. In packets with `measure = "bytes"`: that many of `mean_packet`. (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
+        target: The queue to hold (q_ref); ns-2's qref_. (packets or bytes, default "50p")
+        a: What the present error adds to the probability at each sample, per packet (a; ns-2's a_). (number, default 0.00001822)
+        b: What the error of the sample before takes off again, per packet (b; ns-2's b_). The paper's a and b suit 60 flows at 15 Mbit/s. (number, default 0.00001816)
+        interval: Time between two samples; the paper's frequency is 160 Hz (ns-2's w_ is the frequency). (duration, default "6.25ms", 1us to 100s)
+        measure: What the queue and the limit are counted in (ns-2's queue_in_bytes_); bytes are divided by `mean_packet` before the controller sees them. (one of `packets`, `bytes`, default "packets")
+        byte_mode: Whether a packet is dropped in proportion to its length (ns-2's bytes_). (true or false, default false)
+        mean_packet: Length of a typical packet: converts between packets and bytes. (size, default "1000B", 1B to 64KiB)
+        ecn: Whether ECN-capable packets are marked instead of dropped (ns-2's setbit_). (true or false, default false)
+        preset: Named set of values laid under those written here. (one of `paper`, `ns2`, default unset)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "pi"
+    limit: str | None = None
+    admit: str | None = None
+    target: str | None = None
+    a: float | str | None = None
+    b: float | str | None = None
+    interval: str | None = None
+    measure: str | None = None
+    byte_mode: bool | None = None
+    mean_packet: str | None = None
+    ecn: bool | None = None
+    preset: str | None = None
+
+
+@dataclass(kw_only=True)
+class Rem(Params):
+    """REM, random exponential marking: a price follows the mismatch of rate and queue, and packets are dropped or marked with the probability 1 - phi^-price, so that queue and rate settle at their targets whatever the number of flows (Athuraliya, Low, Li and Yin 2001).
+
+    Args:
+        limit: What the buffer holds; the packet in transmission is not counted. In packets with `measure = "bytes"`: that many of `mean_packet`. (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
+        target: The queue to hold (b*; ns-2's pbo_). (packets or bytes, default "20p")
+        gamma: Step of the price at each update, per packet of mismatch (gamma). (number, default 0.001, from 0)
+        alpha: Weight of the mismatch of the queue beside that of the rate (alpha; 0.1 in ns-2's code). (number, default 0.1, from 0)
+        phi: Base of the probability (phi), above 1. (number, default 1.001, from 1)
+        interval: Time between two updates of the price (ns-2's pupdtime_). (duration, default "2ms", 1us to 100s)
+        weight: Weight of the newest interval in the average of the arrivals (ns-2's inw_); 1: no averaging. (number, default 1.0, 0 to 1)
+        measure: What arrivals, queue and limit are counted in (ns-2's qib_). In bytes, a packet is dropped in proportion to its length. (one of `packets`, `bytes`, default "packets")
+        mean_packet: Length of a typical packet: converts between packets and bytes, and the link's rate into packets. (size, default "1000B", 1B to 64KiB)
+        ecn: Whether ECN-capable packets are marked instead of dropped. (true or false, default false)
+        mark_departing: With `ecn`: whether packets are marked as they leave instead of as they arrive (ns-2's markpkts_). (true or false, default false)
+        spare_incapable: With `ecn`: whether packets that are not ECN-capable are left alone instead of dropped (ns-2's markpkts_). (true or false, default false)
+        preset: Named set of values laid under those written here. (one of `ns2`, default unset)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "rem"
+    limit: str | None = None
+    admit: str | None = None
+    target: str | None = None
+    gamma: float | str | None = None
+    alpha: float | str | None = None
+    phi: float | str | None = None
+    interval: str | None = None
+    weight: float | str | None = None
+    measure: str | None = None
+    mean_packet: str | None = None
+    ecn: bool | None = None
+    mark_departing: bool | None = None
+    spare_incapable: bool | None = None
+    preset: str | None = None
+
+
+@dataclass(kw_only=True)
+class Wred(Params):
+    """WRED, weighted RED: packets of all drop precedences share a queue and its average, but each precedence has thresholds of its own, so that the higher precedence is dropped first (RFC 2597 section 4; the router feature of Cisco IOS and QualNet).
+
+    Args:
+        limit: What the buffer holds; the packet in transmission is not counted. In packets with `measure = "bytes"`: that many of `mean_packet`. (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
+        levels: The drop precedences. The first that fits a packet judges it, or else the last. (list of table, default [{"match":["dscp:af11","dscp:af21","dscp:af31","dscp:af41"],"min":"32p","max":"40p","max_p":0.1},{"match":["dscp:af12","dscp:af22","dscp:af32","dscp:af42"],"min":"28p","max":"40p","max_p":0.1},{"match":["dscp:af13","dscp:af23","dscp:af33","dscp:af43"],"min":"24p","max":"40p","max_p":0.1},{"match":"any","min":"20p","max":"40p","max_p":0.1}])
+        w_q: Weight of one arrival in the average; Cisco's exponential weighting constant n stands for 2^-n. (number, default 0.001953125, 0 to 1)
+        gentle: Whether the probability grows from `max_p` at `max` to 1 at twice `max`, instead of jumping to 1 at `max`. (true or false, default false)
+        wait: Whether gaps between drops are spread over 1/p to 2/p packets instead of 1 to 1/p, as in RED. (true or false, default false)
+        measure: What the average, the thresholds and the limit are counted in. (one of `packets`, `bytes`, default "packets")
+        byte_mode: Whether a packet is dropped in proportion to its length, and gaps are counted in bytes. (true or false, default false)
+        mean_packet: Length of a typical packet: converts between packets and bytes, and ages the average of an idle link. (size, default "1000B", 1B to 64KiB)
+        ecn: Whether ECN-capable packets are marked instead of dropped while the average is below `max` (RFC 3168 section 7). (true or false, default false)
+        age_level: Whether the average ages from when the last packet of some precedence left, though others wait (ns-2's dsRED), instead of only while the link is idle. (true or false, default false)
+        lapse: Without `wait`: whether a gap in which the average rises too fast for its last drop goes on without one until the average leaves the thresholds (ns-2's dsRED, where p_a turns negative there), instead of ending at once. (true or false, default false)
+        preset: Named set of values laid under those written here. (one of `cisco`, `ns2`, `qualnet`, default unset)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "wred"
+    limit: str | None = None
+    admit: str | None = None
+    levels: list[Any] | None = None
+    w_q: float | str | None = None
+    gentle: bool | None = None
+    wait: bool | None = None
+    measure: str | None = None
+    byte_mode: bool | None = None
+    mean_packet: str | None = None
+    ecn: bool | None = None
+    age_level: bool | None = None
+    lapse: bool | None = None
+    preset: str | None = None
+
+
+@dataclass(kw_only=True)
+class Rio(Params):
+    """RIO, RED with In and Out: packets out of profile are judged by the average of the whole queue, packets in profile by the average of their own kind and with higher thresholds, so that the former are dropped first (Clark and Fang 1998).
+
+    Args:
+        limit: What the buffer holds; the packet in transmission is not counted. In packets with `measure = "bytes"`: that many of `mean_packet`. (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
+        in_profile: Which packets are in profile: `"dscp:af11"`, `"tcp"`, `"flow:NAME"`, or a list of these. By default those of the lowest drop precedence of assured forwarding (RFC 2597 section 6), as srTCM and trTCM colour them. (list of text; or text, default ["dscp:af11","dscp:af21","dscp:af31","dscp:af41"])
+        in_min: Average of the packets in profile below which none of them is dropped (min_in; ns-2's in_thresh_). (packets or bytes, default "40p")
+        in_max: Average at which their probability is `in_max_p` (max_in; ns-2's in_maxthresh_). (packets or bytes, default "70p")
+        in_max_p: That probability (P_max_in; the inverse of ns-2's in_linterm_). (number, default 0.02, 0 to 1)
+        out_min: Average below which no packet out of profile is dropped (min_out; ns-2's out_thresh_). (packets or bytes, default "10p")
+        out_max: Average at which their probability is `out_max_p` (max_out; ns-2's out_maxthresh_). (packets or bytes, default "30p")
+        out_max_p: That probability (P_max_out). (number, default 0.2, 0 to 1)
+        coupling: Which average judges the packets out of profile. (one of `coupled`, `decoupled`, default "coupled")
+        w_q: Weight of one arrival in the averages. (number, default 0.002, 0 to 1)
+        gentle: Whether probabilities grow from `max_p` at `max` to 1 at twice `max`, instead of jumping to 1 at `max`. (true or false, default false)
+        wait: Whether gaps between drops are spread over 1/p to 2/p packets instead of 1 to 1/p, as in RED. (true or false, default false)
+        measure: What the averages, the thresholds and the limit are counted in. (one of `packets`, `bytes`, default "packets")
+        byte_mode: Whether a packet is dropped in proportion to its length, and gaps are counted in bytes. (true or false, default false)
+        mean_packet: Length of a typical packet: converts between packets and bytes, and ages the averages of an idle link. (size, default "1000B", 1B to 64KiB)
+        ecn: Whether ECN-capable packets are marked instead of dropped while the average is below `max` (RFC 3168 section 7). (true or false, default false)
+        spare: No early drop while only this many wait, of all packets or of those in profile as the average that judges; ns-2 has 1. Unset: the average alone decides. (integer, default unset, from 0)
+        grace: Whether the arrival that begins a stay above `min` is spared and counted as the first of the gap, as in ns-2. (true or false, default false)
+        total_by_in: Whether only arrivals in profile update the averages (ns-2.35) instead of all arrivals: an average that judges packets out of profile then stands still while none in profile comes. (true or false, default false)
+        age_own: Whether the average of one kind ages while none of that kind waits (ns-2's dsRED), instead of only while the link is idle. (true or false, default false)
+        lapse: Without `wait`: whether a gap in which the average rises too fast for its last drop goes on without one until the average leaves the thresholds (ns-2's dsRED, where p_a turns negative there), instead of ending at once. (true or false, default false)
+        keep_out_gap: Whether forced drops and overflows of packets out of profile leave their gap as it is (ns-2.35) instead of beginning a new one. (true or false, default false)
+        preset: Named set of values laid under those written here. (one of `ns2`, `dsred`, default unset)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "rio"
+    limit: str | None = None
+    admit: str | None = None
+    in_profile: str | None = None
+    in_min: str | None = None
+    in_max: str | None = None
+    in_max_p: float | str | None = None
+    out_min: str | None = None
+    out_max: str | None = None
+    out_max_p: float | str | None = None
+    coupling: str | None = None
+    w_q: float | str | None = None
+    gentle: bool | None = None
+    wait: bool | None = None
+    measure: str | None = None
+    byte_mode: bool | None = None
+    mean_packet: str | None = None
+    ecn: bool | None = None
+    spare: int | str | None = None
+    grace: bool | None = None
+    total_by_in: bool | None = None
+    age_own: bool | None = None
+    lapse: bool | None = None
+    keep_out_gap: bool | None = None
+    preset: str | None = None
+
+
+@dataclass(kw_only=True)
+class Modred(Params):
+    """ModRED: while the average queue lies between the thresholds, the receive windows of returning acknowledgements are cut to one segment; above them packets are dropped, those out of profile first (Ramachendra, Banu and Ali Ahammed 2014). Hosts need not change, nor know of ECN.
+
+    Args:
+        limit: What the buffer holds; the packet in transmission is not counted. In packets with `measure = "bytes"`: that many of `mean_packet`. (packets or bytes, default "100p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
+        in_profile: Which packets are in profile: `"dscp:af11"`, `"tcp"`, `"flow:NAME"`, or a list of these. By default those of the lowest drop precedence of assured forwarding (RFC 2597 section 6), as srTCM and trTCM colour them. (list of text; or text, default ["dscp:af11","dscp:af21","dscp:af31","dscp:af41"])
+        min: Average of all packets from which windows are cut, up to `in_max`. (packets or bytes, default "5p")
+        out_max: Average of all packets above which every arrival out of profile is dropped. (packets or bytes, default "10p")
+        in_max: Average of the packets in profile above which every arrival in profile is dropped. (packets or bytes, default "20p")
+        window: Largest window, in bytes, that acknowledgements may show while windows are cut: one segment. (size, default "1000B", 1B to 64KiB)
+        w_q: Weight of one arrival in the averages. (number, default 0.002, 0 to 1)
+        measure: What the averages, the thresholds and the limit are counted in. (one of `packets`, `bytes`, default "packets")
+        mean_packet: Length of a typical packet: converts between packets and bytes, and ages the averages of an idle link. (size, default "1000B", 1B to 64KiB)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "modred"
+    limit: str | None = None
+    admit: str | None = None
+    in_profile: str | None = None
+    min: str | None = None
+    out_max: str | None = None
+    in_max: str | None = None
+    window: str | None = None
+    w_q: float | str | None = None
+    measure: str | None = None
+    mean_packet: str | None = None
+
+
+@dataclass(kw_only=True)
+class Headdrop(Params):
+    """Drop from front: first in, first out; an arrival that finds no room is kept and the head is dropped, so that its sender hears of the loss a whole queue earlier (Lakshman, Neidhardt and Ott 1996; tc's pfifo_head_drop).
+
+    Args:
+        limit: What the buffer holds, in packets or bytes; the packet in transmission is not counted. In bytes, as many packets leave from the front as the arriving one needs room. (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits without a drop. (one of `fits`, `under`, `not_full`, default "fits")
+        preset: Named set of values laid under those written here. (one of `ns2`, default unset)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "headdrop"
+    limit: str | None = None
+    admit: str | None = None
+    preset: str | None = None
+
+
+@dataclass(kw_only=True)
+class Randomdrop(Params):
+    """Random drop: first in, first out; an arrival that finds no room takes the place of a packet chosen at random among those waiting, so that flows lose in proportion to what they have in the queue (Mankin 1990; RFC 1254 section 4.3).
+
+    Args:
+        limit: What the buffer holds, in packets or bytes; the packet in transmission is not counted. In bytes, the packets behind the chosen one go, too, until the arriving one has room. (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits without a drop. (one of `fits`, `under`, `not_full`, default "fits")
+        arriving: Whether the arriving packet may be chosen like any other (drop_rand_ of ns-2's RED) instead of always being kept. (true or false, default false)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "randomdrop"
+    limit: str | None = None
+    admit: str | None = None
+    arriving: bool | None = None
+
+
+@dataclass(kw_only=True)
+class Management(Params):
+    """Management: first in, first out; an arrival joins the queue and is taken out again and dropped if the length has thereby reached the limit (Syla, Alla and Xhabafti 2022, part 3). Of a limit of n packets, n - 1 wait: the same as DropTail in ns-2.
+
+    Args:
+        limit: Number of packets at which the newest is dropped, the arriving one counted and the one in transmission not. With a limit of "1p" or "0p" nothing passes, not even before an idle link. (packets or bytes, default "50p")
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "management"
+    limit: str | None = None
+
+
+@dataclass(kw_only=True)
+class Codel(Params):
+    """CoDel drops or marks at the head of the queue, at intervals that shrink with the square root of their count, while packets wait longer than a target (RFC 8289).
+
+    Args:
+        limit: What the buffer holds; the packet in transmission is not counted. (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
+        target: Waiting time that may stand (TARGET, RFC 8289 section 4.2). (duration, default "5ms", 1us to 100s)
+        interval: How long the waiting time must stay above `target` before a packet is dropped; about a long round trip (INTERVAL, section 4.3). (duration, default "100ms", 1us to 1000s)
+        mtu: Nothing is dropped while at most this much waits behind the packet (maxpacket, section 5.4). Unset: the largest packet seen so far. (size, default unset, 0B to 10MB)
+        ecn: Whether ECN-capable packets are marked instead of dropped (section 3). (true or false, default false)
+        ce_threshold: Waiting time above which every ECN-capable packet is marked, whatever the state (tc's ce_threshold). Unset: off. (duration, default unset, 1us to 100s)
+        inv_sqrt: How 1 / sqrt(count) is worked out. (one of `exact`, `newton`, default "exact")
+        preset: Named set of values laid under those written here. (one of `linux`, `ns3`, default unset)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "codel"
+    limit: str | None = None
+    admit: str | None = None
+    target: str | None = None
+    interval: str | None = None
+    mtu: str | None = None
+    ecn: bool | None = None
+    ce_threshold: str | None = None
+    inv_sqrt: str | None = None
+    preset: str | None = None
+
+
+@dataclass(kw_only=True)
+class Pie(Params):
+    """PIE drops or marks arriving packets with a probability that a proportional integral controller sets from the queueing delay (RFC 8033).
+
+    Args:
+        limit: What the buffer holds (TAIL_DROP); the packet in transmission is not counted. (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
+        target: Delay to hold (QDELAY_REF, section 4.2). (duration, default "15ms", 1us to 100s)
+        tupdate: Time between two updates of the probability (T_UPDATE, section 4.2). (duration, default "15ms", 1us to 100s)
+        alpha: Weight of the delay's distance from the target, per second and update (section 4.2). (number, default 0.125, 0 to 1000)
+        beta: Weight of the delay's change, per second and update (section 4.2). (number, default 1.25, 0 to 1000)
+        max_burst: How long a burst passes without a drop after a time without congestion (MAX_BURST, section 4.4). (duration, default "150ms", 0s to 100s)
+        mean_packet: Length of a typical packet: nothing is dropped while at most two of them wait (MEAN_PKTSIZE, section 4.1). (size, default "1500B", 1B to 64KiB)
+        estimate: Where the delay comes from. (one of `timestamp`, `dequeue_rate`, default "timestamp")
+        dq_threshold: Bytes over which the departure rate is measured (DQ_THRESHOLD, section 5.2). (size, default "16KiB", 1B to 64KiB)
+        cap: Whether the probability, once it is 10 %, grows by at most 2 % an update (section 5.5). (true or false, default true)
+        derandomize: Whether lucky and unlucky series of the random test are cut short (section 5.4). (true or false, default false)
+        hold: Whether the probability stays zero during a burst allowance, as in ns-3. (true or false, default false)
+        panic_delay: Delay above which 2 % are added to the probability at each update, as in Linux. Unset: none. (duration, default unset, 1us to 100s)
+        byte_mode: Whether a packet is dropped in proportion to its length (tc's bytemode). (true or false, default false)
+        start: Backlog at which PIE sets to work; it rests again when probability and delay are zero (section 5.3). Unset: always at work. (packets or bytes, default unset)
+        ecn: Whether ECN-capable packets are marked instead of dropped (section 5.1). (true or false, default false)
+        mark_ecnth: Probability above which packets are dropped even if they could be marked (mark_ecnth, section 5.1). (number, default 0.1, 0 to 1)
+        preset: Named set of values laid under those written here. (one of `linux`, `ns3`, default unset)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "pie"
+    limit: str | None = None
+    admit: str | None = None
+    target: str | None = None
+    tupdate: str | None = None
+    alpha: float | str | None = None
+    beta: float | str | None = None
+    max_burst: str | None = None
+    mean_packet: str | None = None
+    estimate: str | None = None
+    dq_threshold: str | None = None
+    cap: bool | None = None
+    derandomize: bool | None = None
+    hold: bool | None = None
+    panic_delay: str | None = None
+    byte_mode: bool | None = None
+    start: str | None = None
+    ecn: bool | None = None
+    mark_ecnth: float | str | None = None
+    preset: str | None = None
+
+
+@dataclass(kw_only=True)
+class Drr(Params):
+    """DRR: flows take turns, and what a turn's quantum of bytes does not cover is carried over to the next (Shreedhar and Varghese 1996).
+
+    Args:
+        limit: What all queues hold together; the packet in transmission is not counted (ns-2's blimit_). (packets or bytes, default "1000p")
+        quantum: Bytes a queue may send in its turn (section 3). A packet's cost is constant if no packet is longer; shorter quanta need several rounds for a packet. (size, default "1500B", 1B to 1MiB)
+        buckets: Number of queues that flows are hashed into (section 3). Unset: a queue for each. (integer, default unset, 1 to 1048576)
+        hash: What packets of one queue have in common. (one of `flow`, `source`, `destination`, `pair`, `ns2_source`, `ns2_sum`, default "flow")
+        salt: Salt of the hash. Unset: drawn from the random stream of the queue. (integer, default unset, from 0)
+        drop: Which packet of the longest queue, in bytes, makes room in a full buffer (buffer stealing, section 3). (one of `tail`, `head`, default "tail")
+        classes: Classes that take turns in the place of flows, in this order; each has a queue and a quantum of its own. Nobody knows the next packet of a queue whose law may still drop it, so a turn lasts until its credit is used up, and what the last packet took beyond it is missing from the next turn. A full buffer (`limit`) refuses the arriving packet. None: flows. (list of table, default [])
+        preset: Named set of values laid under those written here. (one of `ns2`, default unset)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "drr"
+    limit: str | None = None
+    quantum: str | None = None
+    buckets: int | str | None = None
+    hash: str | None = None
+    salt: int | str | None = None
+    drop: str | None = None
+    classes: list[Any] | None = None
+    preset: str | None = None
+
+
+@dataclass(kw_only=True)
+class Sfq(Params):
+    """SFQ: flows are hashed into queues served in turn, and a full buffer takes from the longest of them (McKenney 1990; Linux's sch_sfq).
+
+    Args:
+        limit: What all queues hold together; the packet in transmission is not counted (ns-2's maxqueue_). (packets or bytes, default "1000p")
+        buckets: Number of queues that flows are hashed into (tc's divisor). (integer, default 1024, 1 to 1048576)
+        hash: What packets of one queue have in common. (one of `flow`, `source`, `destination`, `pair`, `ns2_source`, `ns2_sum`, default "flow")
+        salt: Salt of the hash. Unset: drawn from the random stream of the queue. (integer, default unset, from 0)
+        perturb: How often the salt is drawn anew, so that flows that collide do not do so for ever (McKenney 1990, section 4.1; tc's perturb). Packets move to their new queues and keep their order. Unset: never. (duration, default unset, 1ms to 100000s)
+        quantum: Bytes a queue may send in its turn, the last packet being sent whole and its excess paid back in the next turns (tc's quantum). Unset: one packet, whatever its length (McKenney 1990). (size, default unset, 1B to 1MiB)
+        depth: What one queue holds at most (tc's depth). Unset: the limit is the only one. (packets or bytes, default unset)
+        drop: Which packet of the longest queue, or of one at its depth, makes room (tc's headdrop). The longest queue is the one with most packets, or most bytes if the limit is in bytes. (one of `tail`, `head`, default "tail")
+        refuse: Whether no queue gives up a packet for another one: an arrival is refused if its queue holds half of the free space or more, or more than limit / buckets when fewer packets than buckets find room (ns-2's SFQ). The limit must be in packets. (true or false, default false)
+        preset: Named set of values laid under those written here. (one of `ns2`, `linux`, default unset)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "sfq"
+    limit: str | None = None
+    buckets: int | str | None = None
+    hash: str | None = None
+    salt: int | str | None = None
+    perturb: str | None = None
+    quantum: str | None = None
+    depth: str | None = None
+    drop: str | None = None
+    refuse: bool | None = None
+    preset: str | None = None
+
+
+@dataclass(kw_only=True)
+class Fq(Params):
+    """FQ: the packet leaves first whose last bit a bit-by-bit round robin among the flows would send first (Demers, Keshav and Shenker 1989).
+
+    Args:
+        limit: What all flows hold together; the packet in transmission is not counted. A full buffer takes from the flow that holds most bytes (section 2). Unset: no limit. (packets or bytes, default "1000p")
+        flow_limit: What one flow holds at most (ns-2's limit_ of each flow's queue). Unset: no limit. (packets or bytes, default unset)
+        hash: What packets of one flow have in common. (one of `flow`, `source`, `destination`, `pair`, `ns2_source`, `ns2_sum`, default "flow")
+        clock: What finish numbers are reckoned from. (one of `round`, `arrival`, default "round")
+        promptness: How many bytes of rounds a flow that was silent may go back when it bids for service, so that thin flows leave sooner (delta, section 2). Only with `clock = "round"`. (size, default "0B", 0B to 10MB)
+        drop: Which packet of the flow that holds most makes room; the paper drops the last. (one of `tail`, `head`, default "tail")
+        preset: Named set of values laid under those written here. (one of `ns2`, default unset)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "fq"
+    limit: str | None = None
+    flow_limit: str | None = None
+    hash: str | None = None
+    clock: str | None = None
+    promptness: str | None = None
+    drop: str | None = None
+    preset: str | None = None
+
+
+@dataclass(kw_only=True)
+class Cobalt(Params):
+    """COBALT is a CoDel that eases off as gradually as it tightened, joined with a BLUE that answers overflow (Høiland-Jørgensen, Täht and Morton 2018, section III; Palmei et al. 2019).
+
+    Args:
+        limit: What the buffer holds; the packet in transmission is not counted. (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
+        target: Waiting time that may stand; also the least time between two changes of BLUE's probability (Palmei et al., section III). (duration, default "5ms", 1us to 100s)
+        interval: Time above `target` before the first signal, and what is divided by sqrt(count) for the next ones (Palmei et al., section III). (duration, default "100ms", 1us to 1000s)
+        mtu: Waits of up to four transmission times of a packet this long are never too long, as in CAKE on slow links. Unset: no such guard. (size, default unset, 1B to 10MB)
+        increment: By how much BLUE's drop probability grows when the buffer overflows (Palmei et al., section III). (number, default 0.00390625, 0 to 1)
+        decrement: By how much it falls when the link finds the queue empty (Palmei et al., section III). (number, default 0.000244140625, 0 to 1)
+        blue_threshold: Waiting time above which BLUE's probability grows without an overflow, as in ns-3. Unset: overflow alone counts. (duration, default unset, 1us to 1000s)
+        ecn: Whether CoDel's half marks ECN-capable packets instead of dropping them, as CAKE does; BLUE's half always drops. (true or false, default true)
+        preset: Named set of values laid under those written here. (one of `cake`, `ns3`, default unset)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "cobalt"
+    limit: str | None = None
+    admit: str | None = None
+    target: str | None = None
+    interval: str | None = None
+    mtu: str | None = None
+    increment: float | str | None = None
+    decrement: float | str | None = None
+    blue_threshold: str | None = None
+    ecn: bool | None = None
+    preset: str | None = None
+
+
+@dataclass(kw_only=True)
+class Pi2(Params):
+    """PI2 drops or marks Classic packets with the square of a PI controller's output and marks Scalable ones in proportion to it (De Schepper, Bondarenko, Tsang and Briscoe 2016).
+
+    Args:
+        limit: What the buffer holds; the packet in transmission is not counted. (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
+        target: Delay to hold (tau_0, section 4; 20 ms in section 6). (duration, default "20ms", 1us to 100s)
+        tupdate: Time between two updates (T, section 4; 32 ms in section 6). (duration, default "32ms", 1us to 100s)
+        alpha: Weight of the delay's distance from the target, per second and update (5/16 in section 6). (number, default 0.3125, 0 to 1000)
+        beta: Weight of the delay's change, per second and update (50/16 in section 6). (number, default 3.125, 0 to 1000)
+        k: Coupling: a Scalable packet, one with ECT(1) or CE, is marked with k times the controller's output (section 5). (number, default 2.0, 0 to 100)
+        max_prob: Largest probability for Classic packets (25 % in section 6); beyond it the buffer has to overflow. (number, default 0.25, 0 to 1)
+        ecn: Whether ECN-capable packets are marked instead of dropped; without it all are Classic and dropped. (true or false, default true)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "pi2"
+    limit: str | None = None
+    admit: str | None = None
+    target: str | None = None
+    tupdate: str | None = None
+    alpha: float | str | None = None
+    beta: float | str | None = None
+    k: float | str | None = None
+    max_prob: float | str | None = None
+    ecn: bool | None = None
+
+
+@dataclass(kw_only=True)
+class Dualpi2(Params):
+    """DualPI2 keeps ECT(1) and CE packets in a queue with a shallow marking ramp and all others in one under PI2, whose output also marks the first queue (RFC 9332 appendix A).
+
+    Args:
+        limit: What both queues hold together; the packet in transmission is not counted. Unset: 250 ms of the link, at least 10 packets of 1500 bytes. (packets or bytes, default unset)
+        target: Delay to hold in the Classic queue (target). (duration, default "15ms", 1us to 100s)
+        rtt_max: Longest round trip to be stable with (RTT_max). (duration, default "100ms", 1us to 100s)
+        tupdate: Time between two updates (Tupdate). Unset: the smaller of `target` and a third of `rtt_max`. (duration, default unset, 1us to 100s)
+        alpha: Integral gain, per second and update. Unset: 0.1 Tupdate / RTT_max^2. (number, default unset, 0 to 1000)
+        beta: Proportional gain, per second and update. Unset: 0.3 / RTT_max. (number, default unset, 0 to 1000)
+        k: Coupling factor: p_CL = k p' (section 2.1). (number, default 2.0, 0 to 100)
+        min_th: Delay of the L queue at which its own marking begins (minTh). (duration, default "800us", 0s to 100s)
+        range: Delay over which its own marking rises to 1 (range). Zero makes it a step. (duration, default "400us", 0s to 100s)
+        th_len: The L queue's own marking spares packets while at most this many are queued there, the leaving one included (Th_len). (integer, default 1, 0 to 1000000)
+        scheduler: Which queue is served. (one of `wrr`, `ts_fifo`, default "wrr")
+        classic_share: Least share of the link for a busy Classic queue, with `scheduler = "wrr"`. (number, default 0.1, 0 to 1)
+        t_shift: By how much Classic packets are taken to have come later, with `scheduler = "ts_fifo"`. (duration, default "50ms", 0s to 100s)
+        preset: Named set of values laid under those written here. (one of `linux`, default unset)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "dualpi2"
+    limit: str | None = None
+    target: str | None = None
+    rtt_max: str | None = None
+    tupdate: str | None = None
+    alpha: float | str | None = None
+    beta: float | str | None = None
+    k: float | str | None = None
+    min_th: str | None = None
+    range: str | None = None
+    th_len: int | str | None = None
+    scheduler: str | None = None
+    classic_share: float | str | None = None
+    t_shift: str | None = None
+    preset: str | None = None
+
+
+@dataclass(kw_only=True)
+class Blue(Params):
+    """BLUE drops or marks arriving packets with a probability that grows when the buffer overflows and shrinks when the link falls idle (Feng, Kandlur, Saha and Shin 1999).
+
+    Args:
+        limit: What the buffer holds; the packet in transmission is not counted. (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
+        length: Queue above which an arrival raises the probability as a loss does (L, section 3.1). Unset: losses alone. (packets or bytes, default unset)
+        increment: By how much the probability grows (d1, section 3.1). (number, default 0.02, 0 to 1)
+        decrement: By how much it shrinks (d2, section 3.1). (number, default 0.002, 0 to 1)
+        freeze_time: Least time between two changes (freeze_time, section 3.1). (duration, default "100ms", 0s to 1000s)
+        ecn: Whether ECN-capable packets are marked instead of dropped. (true or false, default false)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "blue"
+    limit: str | None = None
+    admit: str | None = None
+    length: str | None = None
+    increment: float | str | None = None
+    decrement: float | str | None = None
+    freeze_time: str | None = None
+    ecn: bool | None = None
+
+
+@dataclass(kw_only=True)
+class FqCodel(Params):
+    """FQ-CoDel hashes flows into queues, serves them by deficit round robin with new flows first, and lets CoDel manage each (RFC 8290).
+
+    Args:
+        limit: What all queues hold together; the packet in transmission is not counted (section 5.2.3). (packets or bytes, default "10240p")
+        memory_limit: What all queues hold together in bytes on the wire (tc's memory_limit, which counts the kernel's buffers). Unset: `limit` is the only one. (size, default unset, 1B to 1GiB)
+        flows: Number of queues that flows are hashed into (section 5.2.5). (integer, default 1024, 1 to 65536)
+        hash: What packets of one queue have in common. (one of `flow`, `source`, `destination`, `pair`, `ns2_source`, `ns2_sum`, default "flow")
+        salt: Salt of the hash (section 4.1). Unset: drawn from the random stream of the queue. (integer, default unset, from 0)
+        quantum: Bytes a queue may send in its turn (section 5.2.4). (size, default "1514B", 1B to 1MiB)
+        drop_batch: Most packets dropped at a time from the head of the queue that holds most bytes, when there is no room (section 4.1). (integer, default 64, 1 to 65536)
+        target: Waiting time that may stand (section 5.2.2). (duration, default "5ms", 1us to 100s)
+        interval: How long the waiting time must stay above `target` before a packet is dropped; about a long round trip (section 5.2.1). (duration, default "100ms", 1us to 1000s)
+        mtu: Nothing is dropped by a flow's CoDel while at most this much of the flow waits behind the packet (RFC 8289 section 5.4). Unset: the largest packet that queue has seen. (size, default unset, 0B to 10MB)
+        ecn: Whether ECN-capable packets are marked instead of dropped (section 5.2.6). (true or false, default true)
+        ce_threshold: Waiting time above which every ECN-capable packet is marked (section 5.2.7). Unset: off. (duration, default unset, 1us to 100s)
+        inv_sqrt: How 1 / sqrt(count) is worked out. (one of `exact`, `newton`, default "exact")
+        preset: Named set of values laid under those written here. (one of `linux`, `ns3`, default unset)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "fq_codel"
+    limit: str | None = None
+    memory_limit: str | None = None
+    flows: int | str | None = None
+    hash: str | None = None
+    salt: int | str | None = None
+    quantum: str | None = None
+    drop_batch: int | str | None = None
+    target: str | None = None
+    interval: str | None = None
+    mtu: str | None = None
+    ecn: bool | None = None
+    ce_threshold: str | None = None
+    inv_sqrt: str | None = None
+    preset: str | None = None
+
+
+@dataclass(kw_only=True)
+class FqPie(Params):
+    """FQ-PIE hashes flows into queues, serves them as FQ-CoDel does (RFC 8290 section 4), and lets PIE (RFC 8033) manage each (Linux's sch_fq_pie; Ramakrishnan et al. 2019).
+
+    Args:
+        limit: What all queues hold together; the packet in transmission is not counted. (packets or bytes, default "10240p")
+        memory_limit: What all queues hold together in bytes on the wire (tc's memory_limit, which counts the kernel's buffers). Unset: `limit` is the only one. (size, default unset, 1B to 1GiB)
+        flows: Number of queues that flows are hashed into. (integer, default 1024, 1 to 65536)
+        hash: What packets of one queue have in common. (one of `flow`, `source`, `destination`, `pair`, `ns2_source`, `ns2_sum`, default "flow")
+        salt: Salt of the hash. Unset: drawn from the random stream of the queue. (integer, default unset, from 0)
+        quantum: Bytes a queue may send in its turn (RFC 8290 section 5.2.4). (size, default "1514B", 1B to 1MiB)
+        drop_batch: Most packets dropped at a time from the head of the queue that holds most bytes, when there is no room (RFC 8290 section 4.1). (integer, default 64, 1 to 65536)
+        target: Delay to hold in each queue (QDELAY_REF, RFC 8033 section 4.2). (duration, default "15ms", 1us to 100s)
+        tupdate: Time between two updates of the probabilities (T_UPDATE, RFC 8033 section 4.2). (duration, default "15ms", 1us to 100s)
+        alpha: Weight of the delay's distance from the target, per second and update (RFC 8033 section 4.2). (number, default 0.125, 0 to 1000)
+        beta: Weight of the delay's change, per second and update (RFC 8033 section 4.2). (number, default 1.25, 0 to 1000)
+        max_burst: How long a burst of a flow passes without a drop after a time without congestion (MAX_BURST, RFC 8033 section 4.4). (duration, default "150ms", 0s to 100s)
+        mean_packet: Length of a typical packet: nothing is dropped while at most two of them wait in a queue (RFC 8033 section 4.1). (size, default "1500B", 1B to 64KiB)
+        estimate: Where the delay comes from (RFC 8033 section 4.3). (one of `timestamp`, `dequeue_rate`, default "timestamp")
+        dq_threshold: Bytes over which the departure rate of a queue is measured (DQ_THRESHOLD, RFC 8033 section 5.2). (size, default "16KiB", 1B to 64KiB)
+        cap: Whether the probability, once it is 10 %, grows by at most 2 % an update (RFC 8033 section 5.5). (true or false, default true)
+        derandomize: Whether lucky and unlucky series of the random test are cut short (RFC 8033 section 5.4). (true or false, default false)
+        hold: Whether the probability stays zero during a burst allowance, as in ns-3. (true or false, default false)
+        panic_delay: Delay above which 2 % are added to the probability at each update, as in Linux. Unset: none. (duration, default unset, 1us to 100s)
+        byte_mode: Whether a packet is dropped in proportion to its length (tc's bytemode). (true or false, default false)
+        ecn: Whether ECN-capable packets are marked instead of dropped (RFC 8033 section 5.1). (true or false, default false)
+        mark_ecnth: Probability above which packets are dropped even if they could be marked (mark_ecnth, RFC 8033 section 5.1). (number, default 0.1, 0 to 1)
+        preset: Named set of values laid under those written here. (one of `linux`, `ns3`, default unset)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "fq_pie"
+    limit: str | None = None
+    memory_limit: str | None = None
+    flows: int | str | None = None
+    hash: str | None = None
+    salt: int | str | None = None
+    quantum: str | None = None
+    drop_batch: int | str | None = None
+    target: str | None = None
+    tupdate: str | None = None
+    alpha: float | str | None = None
+    beta: float | str | None = None
+    max_burst: str | None = None
+    mean_packet: str | None = None
+    estimate: str | None = None
+    dq_threshold: str | None = None
+    cap: bool | None = None
+    derandomize: bool | None = None
+    hold: bool | None = None
+    panic_delay: str | None = None
+    byte_mode: bool | None = None
+    ecn: bool | None = None
+    mark_ecnth: float | str | None = None
+    preset: str | None = None
+
+
+@dataclass(kw_only=True)
+class Green(Params):
+    """GREEN drops or marks with the probability at which N flows of TCP just fill the link, from their number and their round-trip time (Feng, Kapadia and Thulasidasan 2002).
+
+    Args:
+        limit: What the buffer holds; the packet in transmission is not counted. (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
+        rtt: Round-trip time of the flows (RTT, equation 2). (duration, default "100ms", 1us to 100s)
+        mss: Segment size of the flows (MSS, equation 2). (size, default "1000B", 1B to 64KiB)
+        c: Constant of the throughput formula: sqrt(3/2) = 1.22 with an acknowledgement for each segment, 0.87 for every other one (Mathis et al. 1997). (number, default 1.22, 0 to 10)
+        window: A flow counts if it sent data within this time. (duration, default "1s", 1us to 1000s)
+        ecn: Whether ECN-capable packets are marked instead of dropped. (true or false, default false)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "green"
+    limit: str | None = None
+    admit: str | None = None
+    rtt: str | None = None
+    mss: str | None = None
+    c: float | str | None = None
+    window: str | None = None
+    ecn: bool | None = None
+
+
+@dataclass(kw_only=True)
+class Choke(Params):
+    """CHOKe drops an arriving packet together with one drawn at random from the queue if both belong to one flow, and else does what RED does (Pan, Prabhakar and Psounis 2000).
+
+    Args:
+        limit: What the buffer holds; the packet in transmission is not counted. (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
+        draws: Packets drawn for each arrival while the average is above `min`; all of the arriving flow's are dropped (section 2). (integer, default 1, 1 to 64)
+        min: Average queue below which nothing is drawn or dropped (min_th, section 2). Unset: as RED does. (packets or bytes, default unset)
+        max: Average queue from which every arrival is dropped (max_th, section 2). Unset: three times `min`. (packets or bytes, default unset)
+        target_delay: Queueing delay that automatic thresholds aim at (see RED). (duration, default "5ms", 1us to 100s)
+        max_p: RED's probability at `max`. (number, default 0.1, 0 to 1)
+        w_q: Weight of one arrival in the average. Unset: as RED does. (number, default unset, 0 to 1)
+        gentle: Whether RED's probability grows on to 1 at twice `max` instead of jumping there. (true or false, default false)
+        mean_packet: Length of a typical packet. (size, default "1000B", 1B to 64KiB)
+        ecn: Whether RED's half marks ECN-capable packets instead of dropping them, as tc's does; packets of a drawn flow are always dropped. (true or false, default false)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "choke"
+    limit: str | None = None
+    admit: str | None = None
+    draws: int | str | None = None
+    min: str | None = None
+    max: str | None = None
+    target_delay: str | None = None
+    max_p: float | str | None = None
+    w_q: float | str | None = None
+    gentle: bool | None = None
+    mean_packet: str | None = None
+    ecn: bool | None = None
+
+
+@dataclass(kw_only=True)
+class Fred(Params):
+    """FRED drops early only from flows that hold more than their share of the queue, and from flows that keep too much at every arrival (Lin and Morris 1997).
+
+    Args:
+        limit: What the buffer holds; the packet in transmission is not counted. (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
+        min: Average queue below which nothing is dropped at random, and most packets of one flow (min_th, figure 7). Unset: a quarter of `limit`, at most what the link sends in `rtt`. (packets or bytes, default unset)
+        max: Average queue from which flows may hold two packets each (max_th, figure 7). Unset: twice `min`. (packets or bytes, default unset)
+        rtt: Round-trip time that the automatic `min` reckons with. (duration, default "100ms", 1us to 100s)
+        max_p: RED's probability at `max` (max_p, figure 7). (number, default 0.02, 0 to 1)
+        w_q: Weight of one sample in the average (w_q, figure 7). (number, default 0.002, 0 to 1)
+        min_q: Packets that each flow may hold without random drops: 2 for small buffers, 4 for large ones (minq, figure 7). (packets or bytes, default "4p")
+        many_flows: Whether flows may still hold two packets each while the average is above `max`, so that many flows do not lock each other out (section 5.2). Without it every arrival is dropped then. (true or false, default true)
+        mean_packet: Length of a typical packet: converts bytes into packets, in which FRED counts. (size, default "1000B", 1B to 64KiB)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "fred"
+    limit: str | None = None
+    admit: str | None = None
+    min: str | None = None
+    max: str | None = None
+    rtt: str | None = None
+    max_p: float | str | None = None
+    w_q: float | str | None = None
+    min_q: str | None = None
+    many_flows: bool | None = None
+    mean_packet: str | None = None
+
+
+@dataclass(kw_only=True)
+class Sfb(Params):
+    """SFB hashes each flow into one bin of every level, keeps a BLUE in each bin, drops or marks with the smallest probability a flow meets, and limits the rate of flows for which all are 1 (Feng, Kandlur, Saha and Shin 2001).
+
+    Args:
+        limit: What the buffer holds; the packet in transmission is not counted. (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
+        levels: Levels, each with its own hash (L, section 3). (integer, default 2, 1 to 16)
+        bins: Bins in a level (N, section 3). (integer, default 23, 1 to 65536)
+        bin_size: What a bin may hold before its probability grows (section 3). Unset: one and a half times an equal share of `limit`. (packets or bytes, default unset)
+        bin_limit: An arrival is dropped if all bins of its flow hold at least this much (tc's max). Unset: only the buffer itself is a limit. (packets or bytes, default unset)
+        increment: By how much a bin's probability grows with an arrival that finds it above its size (section 3). (number, default 0.0025, 0 to 1)
+        decrement: By how much it shrinks with an arrival that finds the bin empty (section 3). (number, default 0.00025, 0 to 1)
+        freeze_time: Least time between two changes of one bin's probability, as BLUE has it. Zero: every arrival may change it. (duration, default "10ms", 0s to 1000s)
+        penalty_rate: Rate that all flows in the penalty box share, those with a probability of 1 in every bin (section 3.1). Unset: a hundredth of the link. (rate, default unset)
+        penalty_burst: Burst that the penalty box lets through. (size, default "15kB", 0B to 1GB)
+        rehash: Time after which the hashes change, so that nobody shares a bin with an unresponsive flow for ever (moving hashes, section 3.2). Unset: never. (duration, default unset, 1ms to 1000000s)
+        warmup: How long before a change the new bins learn beside the old ones (section 3.2). (duration, default "1s", 0s to 1000000s)
+        ecn: Whether ECN-capable packets are marked instead of dropped; never in the penalty box. (true or false, default false)
+        preset: Named set of values laid under those written here. (one of `linux`, default unset)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "sfb"
+    limit: str | None = None
+    admit: str | None = None
+    levels: int | str | None = None
+    bins: int | str | None = None
+    bin_size: str | None = None
+    bin_limit: str | None = None
+    increment: float | str | None = None
+    decrement: float | str | None = None
+    freeze_time: str | None = None
+    penalty_rate: str | None = None
+    penalty_burst: str | None = None
+    rehash: str | None = None
+    warmup: str | None = None
+    ecn: bool | None = None
+    preset: str | None = None
+
+
+@dataclass(kw_only=True)
+class Cake(Params):
+    """CAKE shapes to a rate, sorts packets into tins by DSCP, shares each tin between hosts and then flows, and lets COBALT manage every flow (Høiland-Jørgensen, Täht and Morton 2018; Linux's sch_cake).
+
+    Args:
+        bandwidth: Rate to shape to (section III.A). Unset: the link sets the pace, and tins share it by deficits. (rate, default unset)
+        overhead: Bytes that the link layer adds to each packet, for the shaper. (size, default "0B", 0B to 256B)
+        mpu: Least length of a packet with its overhead, for the shaper (tc's mpu). (size, default "0B", 0B to 256B)
+        framing: What the link layer makes of a packet with its overhead, for the shaper. (one of `none`, `atm`, `ptm`, default "none")
+        tins: Into which tins packets are sorted (section III.B). (one of `besteffort`, `diffserv3`, `diffserv4`, `precedence`, default "diffserv3")
+        isolation: Between whom a tin is shared (section III.C). (one of `flowblind`, `srchost`, `dsthost`, `hosts`, `flows`, `dual_srchost`, `dual_dsthost`, `triple_isolate`, default "triple_isolate")
+        rtt: A typical round trip: COBALT's interval, and twenty times its target. (duration, default "100ms", 1us to 1000s)
+        limit: What all queues hold together. Unset: four times what `bandwidth` sends in `rtt` and at least 4 MiB; without a bandwidth 10240 packets of 1514 bytes. (packets or bytes, default unset)
+        flows: Number of queues in each tin. (integer, default 1024, 1 to 65536)
+        ways: Ways of the set-associative hash (section III.C); with one it is a plain hash. (integer, default 8, 1 to 64)
+        salt: Salt of the hash. Unset: drawn from the random stream of the queue. (integer, default unset, from 0)
+        ecn: Whether ECN-capable packets are marked instead of dropped; sch_cake always does. (true or false, default true)
+        preset: Named set of values laid under those written here. (one of `linux`, default unset)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "cake"
+    bandwidth: str | None = None
+    overhead: str | None = None
+    mpu: str | None = None
+    framing: str | None = None
+    tins: str | None = None
+    isolation: str | None = None
+    rtt: str | None = None
+    limit: str | None = None
+    flows: int | str | None = None
+    ways: int | str | None = None
+    salt: int | str | None = None
+    ecn: bool | None = None
+    preset: str | None = None
+
+
+@dataclass(kw_only=True)
+class Prio(Params):
+    """PRIO serves a class only while those before it are empty (tc-prio; with `yields`, the modified PRIO of Nowak, Domańska and Domański 2009).
+
+    Args:
+        classes: The classes, highest priority first. (list of table, default [{"match":"tcp","queue":{"droptail":{"limit":"1000p","admit":"fits"}}},{"match":"udp","queue":{"droptail":{"limit":"1000p","admit":"fits"}}}])
+        limit: What all classes together may hold. Unset: only the limits of their queues. (packets or bytes, default unset)
+        yields: Whether a class may send one packet before those above it each time that the queue of the class just above drops a packet (Nowak, Domańska and Domański 2009). (true or false, default false)
+        preset: Named set of values laid under those written here. (one of `nowak2009`, `linux`, default unset)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "prio"
+    classes: list[Any] | None = None
+    limit: str | None = None
+    yields: bool | None = None
+    preset: str | None = None
+
+
+@dataclass(kw_only=True)
+class Rr(Params):
+    """RR serves the classes in turn, one packet each (Nagle 1985, RFC 970).
+
+    Args:
+        classes: The classes in the order of their turns. None: as `queues` says. (list of table, default [])
+        queues: Number of equal queues, where no classes are given: flow number i, counted from 0 in the order of the scenario, goes to queue i modulo this number (Ramachendra et al. 2014). Unset: each flow has its own queue. (integer, default unset, 1 to 65535)
+        queue: Each of the equal queues. (queue: name or table, default "droptail")
+        limit: What all queues together may hold. Unset: only their own limits. (packets or bytes, default unset)
+        preset: Named set of values laid under those written here. (one of `ramachendra2014`, default unset)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "rr"
+    classes: list[Any] | None = None
+    queues: int | str | None = None
+    queue: Any = None
+    limit: str | None = None
+    preset: str | None = None
+
+
+@dataclass(kw_only=True)
+class Wrr(Params):
+    """WRR serves the classes in turn, each with as many packets, or bytes, as its weight says (Katevenis, Sidiropoulos and Courcoubetis 1991).
+
+    Args:
+        classes: The classes in the order of their turns; as the default one TCP packet and four UDP packets (Nowak, Domańska and Domański 2009). None: each flow is a class of weight 1. (list of table, default [{"match":"tcp","queue":{"droptail":{"limit":"1000p","admit":"fits"}},"weight":1},{"match":"udp","queue":{"droptail":{"limit":"1000p","admit":"fits"}},"weight":4}])
+        queue: The queue of each flow, where no classes are given. (queue: name or table, default "droptail")
+        count: What turns are counted in. (one of `packets`, `bytes`, default "packets")
+        quantum: Bytes of a turn for each unit of weight, with `count = "bytes"`. (size, default "1500B", 64B to 1MiB)
+        limit: What all classes together may hold. Unset: only the limits of their queues. (packets or bytes, default unset)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "wrr"
+    classes: list[Any] | None = None
+    queue: Any = None
+    count: str | None = None
+    quantum: str | None = None
+    limit: str | None = None
+
+
+@dataclass(kw_only=True)
+class Wfq(Params):
+    """WFQ sends the packet that a fluid fair server would finish first (Demers, Keshav and Shenker 1989; Parekh and Gallager 1993; Golestani 1994).
+
+    Args:
+        classes: The classes with their weights. None: each flow is a class of weight 1. (list of table, default [])
+        queue: The queue of each flow, where no classes are given. (queue: name or table, default "droptail")
+        clock: What virtual time is measured by. (one of `gps`, `scfq`, default "gps")
+        rate: Rate of the fluid reference, with `clock = "gps"`: that at which the queue is really served. Unset: that of the link, or of the shaper around the queue. (rate, default unset, 1bit/s to 100Tbit/s)
+        limit: What all classes together may hold. Unset: only the limits of their queues. (packets or bytes, default unset)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "wfq"
+    classes: list[Any] | None = None
+    queue: Any = None
+    clock: str | None = None
+    rate: str | None = None
+    limit: str | None = None
+
+
+@dataclass(kw_only=True)
+class Wf2q(Params):
+    """WF2Q+ sends, of the packets that a fluid fair server would have begun by now, the one that it would finish first (Bennett and Zhang 1997).
+
+    Args:
+        classes: The classes with their weights. None: each flow is a class of weight 1. (list of table, default [])
+        queue: The queue of each flow, where no classes are given. (queue: name or table, default "droptail")
+        rate: Rate at which virtual time goes on while nothing waits: by its definition V grows at least as fast as real time. Unset: that of the link. (rate, default unset, 1bit/s to 100Tbit/s)
+        limit: What all classes together may hold. Unset: only the limits of their queues. (packets or bytes, default unset)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "wf2q"
+    classes: list[Any] | None = None
+    queue: Any = None
+    rate: str | None = None
+    limit: str | None = None
+
+
+@dataclass(kw_only=True)
+class Tbf(Params):
+    """TBF delays packets until a token bucket has tokens for all their bytes: a burst at once, then the rate (tc-tbf; token bucket of RFC 2215 section 3.2).
+
+    Args:
+        rate: Rate of the tokens. Unset: that of the link. (rate, default unset, 1bit/s to 100Tbit/s)
+        burst: Depth of the bucket; a longer packet is dropped, since it never could be sent. (size, default "15140B", 1B to 1GiB)
+        peakrate: Rate of a second bucket that bounds how fast the burst leaves. Unset: none. (rate, default unset, 1bit/s to 100Tbit/s)
+        mtu: Depth of the second bucket: a longer packet is dropped. Without `peakrate` it says nothing. (size, default "1514B", 1B to 1GiB)
+        limit: What may wait for tokens. Unset: only the limit of the inner queue. (packets or bytes, default unset)
+        queue: The queue of the packets that wait: any discipline. Its automatic values see a link of this rate. (queue: name or table, default "droptail")
+        preset: Named set of values laid under those written here. (one of `ns2`, default unset)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "tbf"
+    rate: str | None = None
+    burst: str | None = None
+    peakrate: str | None = None
+    mtu: str | None = None
+    limit: str | None = None
+    queue: Any = None
+    preset: str | None = None
+
+
+@dataclass(kw_only=True)
+class Srtcm(Params):
+    """srTCM colours packets green, yellow or red by one rate and two burst sizes, before a queue of any kind (RFC 2697).
+
+    Args:
+        cir: Committed information rate, CIR. Unset: half of the link. (rate, default unset, 1bit/s to 100Tbit/s)
+        cbs: Committed burst size, CBS: depth of the bucket of green packets. (size, default "15kB")
+        ebs: Excess burst size, EBS: depth of the bucket of yellow packets, which takes what the first has no room for. (size, default "15kB")
+        mode: Whether the meter looks at the colour that packets come with. (one of `blind`, `aware`, default "blind")
+        per: Whether all packets share the profile or each flow has one. (one of `aggregate`, `flow`, default "aggregate")
+        match: Which packets are metered, in the language of classes; the others stay as they are. (list of text; or text, default "any")
+        green: What green packets get: a code point, `"drop"` or `"keep"`. (text, default "af11")
+        yellow: What yellow packets get. (text, default "af12")
+        red: What red packets get. (text, default "af13")
+        queue: The queue behind the meter: any discipline. (queue: name or table, default "droptail")
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "srtcm"
+    cir: str | None = None
+    cbs: str | None = None
+    ebs: str | None = None
+    mode: str | None = None
+    per: str | None = None
+    match: str | None = None
+    green: str | None = None
+    yellow: str | None = None
+    red: str | None = None
+    queue: Any = None
+
+
+@dataclass(kw_only=True)
+class Trtcm(Params):
+    """trTCM colours packets green, yellow or red by a committed and a peak rate, before a queue of any kind (RFC 2698).
+
+    Args:
+        cir: Committed information rate, CIR: packets within it are green. Unset: half of the link. (rate, default unset, 1bit/s to 100Tbit/s)
+        cbs: Committed burst size, CBS. (size, default "15kB", 1B to 1GiB)
+        pir: Peak information rate, PIR: packets above it are red. Unset: three quarters of the link, at least `cir`. (rate, default unset, 1bit/s to 100Tbit/s)
+        pbs: Peak burst size, PBS. (size, default "15kB", 1B to 1GiB)
+        mode: Whether the meter looks at the colour that packets come with. (one of `blind`, `aware`, default "blind")
+        per: Whether all packets share the profile or each flow has one. (one of `aggregate`, `flow`, default "aggregate")
+        match: Which packets are metered, in the language of classes; the others stay as they are. (list of text; or text, default "any")
+        green: What green packets get: a code point, `"drop"` or `"keep"`. (text, default "af11")
+        yellow: What yellow packets get. (text, default "af12")
+        red: What red packets get. (text, default "af13")
+        queue: The queue behind the meter: any discipline. (queue: name or table, default "droptail")
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "trtcm"
+    cir: str | None = None
+    cbs: str | None = None
+    pir: str | None = None
+    pbs: str | None = None
+    mode: str | None = None
+    per: str | None = None
+    match: str | None = None
+    green: str | None = None
+    yellow: str | None = None
+    red: str | None = None
+    queue: Any = None
 
 
 @dataclass(kw_only=True)
@@ -246,7 +1330,7 @@ class Tcp(Params):
     """TCP (RFC 9293) with the congestion control of RFC 5681 and its companions; both ends of a flow share the values.  The defaults are the preset `rfc`. A preset is a named set of values, nothing more: see `fairlane explain ns2`.
 
     Args:
-        preset: The named set of values that those not given are taken from. (one of `rfc`, `ns2`, `linux`, default "rfc")
+        preset: The named set of values that those not given are taken from. (one of `rfc`, `ns2`, `ns3`, `linux`, default "rfc")
         cc: Congestion control algorithm: owns the window (RFC 5681 section 3). (one of `tahoe`, `Tahoe`, `Agent/TCP`, `reno`, `Reno`, `Agent/TCP/Reno`, `newreno`, `Newreno`, `NewReno`, `Agent/TCP/Newreno`, `sack`, `Sack`, `Sack1`, `Agent/TCP/Sack1`; or table, default "newreno")
         recovery: Loss recovery scheme; unset: the one `cc` implies. (one of `tahoe`, `reno`, `newreno`, `sack`, default unset)
         mss: Largest payload of a segment, options already taken off (SMSS of RFC 5681 section 2). (size, default "1460B", 1B to 65000B)
@@ -294,6 +1378,7 @@ class Tcp(Params):
         sack_lost_after: Segments that must be SACKed above a hole before it counts as lost (DupThresh in IsLost of RFC 6675 section 4; 1: any). (integer, default 3, 1 to 1000)
         sack_rescue: Whether NextSeg rule 4 of RFC 6675 (rescue retransmission) is used. (true or false, default true)
         sack_careful: Whether SACK recovery after a timeout waits for an acknowledgment of something sent after it (ns-2); RFC 6675 section 5.1 only asks that all that was sent before it is acknowledged. (true or false, default false)
+        sack_grow_on_exit: Whether the acknowledgment that ends SACK recovery also grows the window, by all that it covers (ns-3): nearly one segment more. It covers what recovery began with, so RFC 5681 section 3.2 has counted it already. (true or false, default false)
         sack_memory: How long SACK information is believed. (one of `keep`, `timeout`, `progress`, default "keep")
         header: IP and TCP header without options. (size, default "40B", up to 1000B)
         syn_options: Options of a SYN: MSS, window scale, SACK permitted, timestamps, padded. (size, default "12B", up to 1000B)
@@ -352,6 +1437,7 @@ class Tcp(Params):
     sack_lost_after: int | str | None = None
     sack_rescue: bool | None = None
     sack_careful: bool | None = None
+    sack_grow_on_exit: bool | None = None
     sack_memory: str | None = None
     header: str | None = None
     syn_options: str | None = None
@@ -374,20 +1460,54 @@ class Udp(Params):
 
 
 __all__ = [
+    "Ared",
+    "Avq",
+    "Blue",
     "Bulk",
+    "Cake",
     "Cbr",
+    "Choke",
+    "Cobalt",
+    "Codel",
     "Droptail",
+    "Drr",
+    "Dualpi2",
     "Dumbbell",
     "FatTree",
     "File",
+    "Fq",
+    "FqCodel",
+    "FqPie",
+    "Fred",
+    "Green",
+    "Headdrop",
+    "Management",
+    "Modred",
     "Newreno",
     "ParkingLot",
+    "Pi",
+    "Pi2",
+    "Pie",
     "Poisson",
+    "Prio",
+    "Randomdrop",
     "Red",
+    "Rem",
     "Reno",
+    "Rio",
+    "Rr",
     "Sack",
+    "Sfb",
+    "Sfq",
+    "Srtcm",
     "Star",
     "Tahoe",
+    "Tbf",
     "Tcp",
+    "Trtcm",
     "Udp",
+    "Wf2q",
+    "Wfq",
+    "Wred",
+    "Wrr",
 ]
