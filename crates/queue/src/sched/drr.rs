@@ -233,8 +233,8 @@ mod tests {
         (r, drops.into_iter().map(|(p, why)| (p.id.0, why)).collect())
     }
 
-    /// Shreedhar and Varghese 1996, theorem 2 and lemma 2: over any interval in which flows i and j stay backlogged, their
-    /// service differs by less than three times the longest packet if the quantum is that long: quantum + 2 Max in general.
+    /// The fairness measure of Shreedhar and Varghese 1996: over any interval in which flows i and j stay backlogged, their service differs
+    /// by less than quantum + 2 Max, three times the longest packet if the quantum is that long.
     #[test]
     fn service_of_backlogged_flows_differs_by_less_than_quantum_and_two_packets() {
         for (seed, quantum) in [(1, 1500), (2, 1500), (3, 4000), (4, 700)] {
