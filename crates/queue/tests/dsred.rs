@@ -107,7 +107,7 @@ fn rio_ages_the_kind_that_is_absent() {
 fn a_gap_that_outlived_its_end_goes_on() {
     let queue = |lapse| -> Hand<Wred> {
         let levels = vec![level("dscp:af11", 10, 50, 0.4), level("any", 900, 1000, 0.1)];
-        Hand::new(WredParams { w_q: 1.0, levels, lapse, ..WredParams::default() }.build(&link(10).into()))
+        Hand::new(WredParams { limit: Len::Packets(46), w_q: 1.0, levels, lapse, ..WredParams::default() }.build(&link(10).into()))
     };
     for lapse in [false, true] {
         let mut h = queue(lapse);
@@ -118,6 +118,11 @@ fn a_gap_that_outlived_its_end_goes_on() {
         // Gaps of 1 and 2 arrivals: p_a is 0.35 / 0.65, then 1.
         let mean_gap = 2.0 - 0.35 / 0.65;
         assert!(if lapse { share == 0.0 } else { (share * mean_gap - 1.0).abs() < 0.05 }, "{lapse}: {share}");
+        // Full: an overflow does not end the gap either.
+        h.resize("be", 46);
+        assert_eq!(h.lost("af11", 1), 1);
+        h.resize("be", 45);
+        assert_eq!(h.lost("af11", 3) == 0, lapse);
         h.resize("be", 9);
         assert_eq!(h.lost("af11", 1), 0);
         h.resize("be", 45);

@@ -68,7 +68,7 @@ pub struct RioParams {
     /// Whether the average of one kind ages while none of that kind waits (ns-2's dsRED), instead of only while the link is idle.
     pub age_own: bool,
     /// Without `wait`: whether a gap in which the average rises too fast for its last drop goes on without one until the average leaves the thresholds
-    /// (ns-2's dsRED, where p_a turns negative there), instead of ending at once.
+    /// (ns-2's dsRED, where p_a turns negative there), instead of ending at once. Overflows then begin no new gap.
     pub lapse: bool,
     /// Whether forced drops and overflows of packets out of profile leave their gap as it is (ns-2.35) instead of beginning a new one.
     pub keep_out_gap: bool,
@@ -247,9 +247,9 @@ impl Law for Rio {
     fn on_overflow(&mut self, p: &QPkt, _: &mut LawCx<'_>) -> Victim {
         self.twin.lost(p);
         if self.twin.is_inside(p) {
-            self.inside.restart();
+            self.inside.overflowed();
         } else if !self.keep_out_gap {
-            self.outside.restart();
+            self.outside.overflowed();
         }
         Victim::Arriving
     }

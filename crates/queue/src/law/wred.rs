@@ -43,7 +43,7 @@ pub struct WredParams {
     /// idle.
     pub age_level: bool,
     /// Without `wait`: whether a gap in which the average rises too fast for its last drop goes on without one until the average leaves the thresholds
-    /// (ns-2's dsRED, where p_a turns negative there), instead of ending at once.
+    /// (ns-2's dsRED, where p_a turns negative there), instead of ending at once. Overflows then begin no new gap.
     pub lapse: bool,
 }
 
@@ -250,7 +250,7 @@ impl Law for Wred {
     #[inline]
     fn on_overflow(&mut self, p: &QPkt, _: &mut LawCx<'_>) -> Victim {
         let level = self.levels.class_of(p);
-        self.choosers[level].restart();
+        self.choosers[level].overflowed();
         self.held[level] = self.held[level].saturating_sub(1);
         Victim::Arriving
     }

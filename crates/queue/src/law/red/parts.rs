@@ -111,7 +111,7 @@ pub(crate) struct Shape {
     pub(crate) spare: u64,
     /// Whether the first arrival above `min` is spared.
     pub(crate) grace: bool,
-    /// Whether a gap that outlived its end goes on until the average leaves the thresholds.
+    /// Whether a gap that outlived its end goes on until the average leaves the thresholds, overflows or not.
     pub(crate) lapse: bool,
 }
 
@@ -229,6 +229,14 @@ impl Chooser {
     #[inline]
     pub(crate) fn may_mark(&self, avg: f64) -> bool {
         avg < self.shape.max
+    }
+
+    /// The packet had no room.
+    #[inline]
+    pub(crate) fn overflowed(&mut self) {
+        if !self.shape.lapse {
+            self.restart();
+        }
     }
 
     /// A drop of any kind begins a new gap.
