@@ -1,8 +1,9 @@
-"""Cases that compare queue disciplines: C3 and C8 of the reference tables, and Q1 to Q4.
+"""Cases that compare queue disciplines: C3 and C8 of the reference tables, and Q1 to Q5.
 
 Q1: five flows; Q2: five flows against a CBR stream below or above the capacity; Q3: twenty flows at 20 Mbit/s; Q4: five
-flows with unequal round trips. Flows of Q1 to Q4 start at random times, the same in both simulators, so that a
-deterministic queue gives a distribution as well and not one locked phase.
+flows with unequal round trips; Q5: five flows of two packet lengths, queues with nothing but their class defaults. Flows of
+Q1 to Q5 start at random times, the same in both simulators, so that a deterministic queue gives a distribution as well and
+not one locked phase.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from .case import Case
 QUEUE = "topology.dumbbell.bottleneck.queue"
 
 NAMES = ("RED", "ARED", "PI", "REM", "AVQ", "SFQ", "DRR", "FQ", "RIO", "WRED")
-"""Queues of Q1 to Q4; AVQ is ns-2's Vq, RIO its RED/RIO, WRED its dsRED."""
+"""Queues of Q1 to Q5; AVQ is ns-2's Vq, RIO its RED/RIO, WRED its dsRED."""
 
 CLASSES = ("RIO", "WRED", "RIO-C", "RIO-D")
 """Queues that distinguish packets in and out of profile; their scenario files name a class for each flow."""
@@ -76,8 +77,11 @@ def _toml(value: object) -> str:
     return json.dumps(value)
 
 
-def _sets(name: str, scale: int) -> Iterator[tuple[str, str]]:
-    queue, params = _queue(name, scale)
+def _sets(name: str, scale: int | None) -> Iterator[tuple[str, str]]:
+    """The queue of a case; without a scale, with nothing but the class defaults."""
+    queue, params = _queue(name, scale or 1)
+    if scale is None:
+        params = {"coupling": params["coupling"]} if "coupling" in params else {}
     preset = "dsred" if name.startswith("RIO-") else "ns2"
     yield QUEUE, _toml({queue: {"preset": preset} | params})
 
@@ -89,15 +93,16 @@ def _starts(groups: tuple[str, ...], spread: str = "100ms") -> Iterator[tuple[st
 
 def _own(family: str, name: str, file: str, groups: tuple[str, ...], *extra: tuple[str, str]) -> Case:
     queue = name.rsplit("/", 1)[-1]
-    classes = queue in CLASSES
-    if classes:
-        file, groups = f"{file}-classes", ("out", "in") if groups == ("tcp",) else groups
+    if queue in CLASSES:
+        # The flow that is out of profile stands alone: one of the TCP flows, or the CBR stream.
+        file, groups = f"{file}-classes", {("tcp",): ("out", "in"), ("small", "large"): ("out", "small", "large")}.get(groups, groups)
+    scale = {"twenty": 2, "mixed": None}.get(file.partition("-")[0], 1)
     return Case(
         name=name,
         family=family,
         file=f"{file}.toml",
         watch="bottleneck",
-        sets=(*_sets(queue, 2 if file.startswith("twenty") else 1), *_starts(groups), *extra),
+        sets=(*_sets(queue, scale), *_starts(groups), *extra),
         seeds=SEEDS,
         peer_runs=tuple((seed, 0.0) for seed in SEEDS),
         bounds="queue",
@@ -119,6 +124,8 @@ def _q() -> Iterator[Case]:
         yield _own("Q3", name, "twenty", ("tcp",))
     for name in NAMES:
         yield _own("Q4", name, "five", ("tcp",), DELAYS)
+    for name in (*NAMES, "RIO-C", "RIO-D"):
+        yield _own("Q5", name, "mixed", ("small", "large"))
 
 
 def _reference() -> Iterator[Case]:

@@ -19,7 +19,8 @@ def difference(row: Row) -> str:
     """Relative where the bound is, else in the unit."""
     if row.peer.mean and row.measure.relative is not None:
         return f"{100 * row.difference / row.peer.mean:+.2f} %"
-    return f"{row.difference:+.4g}"
+    # A difference in the last digits shown says no more than that there is none.
+    return f"{row.difference:+.2g}" if abs(row.difference) >= 5e-5 else "+0"
 
 
 def line(row: Row) -> str:
