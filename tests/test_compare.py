@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import fairlane as fl
 from conftest import DUMBBELL, fairlane
 from fairlane._choices import choices
-from fairlane.comparison import Ellipse, ellipse, jain, mixed
+from fairlane.comparison import Ellipse, ellipse, jain, limited, mixed
 from fairlane.document import json_schema
 from test_cli_errors import check
 
@@ -174,6 +174,15 @@ def test_the_common_limit_spares_those_with_their_own():
     c = fl.compare("droptail,droptail{limit=9p},red", mixed(duration="3s", warmup="1s"), seeds=1, limit="30p")
     found = [q["queue"] for q in c.document()["queues"]]
     assert [next(iter(f.values()))["limit"] for f in found] == ["30p", "9p", "30p"]
+
+
+def test_the_common_limit_is_that_of_the_leaves_of_a_tree():
+    (tree,) = choices("prio{classes=[{match=tcp, queue=codel}, {match=udp, queue.tbf={queue.droptail={limit=9p}}}, {match=any}]}")
+    classes = limited(tree, "30p")["prio"]["classes"]
+    assert classes[0]["queue"] == {"codel": {"limit": "30p"}}
+    assert classes[1]["queue"] == {"tbf": {"queue": {"droptail": {"limit": "9p"}}}}
+    assert classes[2]["queue"] == {"droptail": {"limit": "30p"}}
+    assert "limit" not in limited(tree, "30p")["prio"]
 
 
 BAD = {

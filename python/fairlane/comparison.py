@@ -371,15 +371,28 @@ def _needy(queues: str | Iterable[str]) -> list[str]:
 
 
 def limited(choice: Choice, limit: str | None) -> dict[str, Any]:
-    """The queue with this limit, if it has one and was not given one."""
-    if limit is None or "limit" in choice.value[choice.name]:
-        return choice.value
+    """The queue with this limit, if it has one and was not given one; in a class tree the queues that hold the packets."""
+    return choice.value if limit is None else _with_limit(choice.value, limit)
+
+
+def _with_limit(queue: dict[str, Any] | str, limit: str) -> dict[str, Any]:
+    from ._choices import known
     from .reference import registry
 
-    schema = next(e.get("schema") or {} for e in registry() if e["kind"] == "queue" and e["name"] == choice.name)
-    if "limit" not in schema.get("properties", {}):
-        return choice.value
-    return {choice.name: {**choice.value[choice.name], "limit": limit}}
+    name, own = (queue, {}) if isinstance(queue, str) else next(iter(queue.items()))
+    registered = known().get(name.lower(), name)
+    schema = next((e.get("schema") or {} for e in registry() if e["kind"] == "queue" and e["name"] == registered), {})
+    has = schema.get("properties", {})
+    values = dict(own or {})
+    if "queue" in has or "classes" in has:
+        # A limit that classes share would let one lock the others out; so it is the leaves that get one.
+        if "queue" in values:
+            values["queue"] = _with_limit(values["queue"], limit)
+        if "classes" in values:
+            values["classes"] = [{**c, "queue": _with_limit(c.get("queue", "droptail"), limit)} for c in values["classes"]]
+    elif "limit" in has and "limit" not in values:
+        values["limit"] = limit
+    return {name: values}
 
 
 def _link(resolved: dict[str, Any], link: str | None) -> str:

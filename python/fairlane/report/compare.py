@@ -68,7 +68,7 @@ class Ellipses:
             points = q.flows(self.group)
             ax.plot(points["delay_mean"] * 1e3, points["throughput"] * factor, ".", ms=2.6, color=colour, alpha=0.45, mew=0, zorder=2)
             # Beyond the shortest delay seen the ellipse has no meaning, and a logarithm none below zero.
-            xs, ys = zip(*((max(d, 0.5 * least) * 1e3, t * factor) for d, t in e.contour()), strict=True)
+            xs, ys = zip(*((max(d, 0.5 * least) * 1e3, t * factor) for d, t in e.contour(48)), strict=True)
             ax.fill(xs, ys, color=colour, alpha=0.13, lw=0, zorder=1)
             ax.plot(xs, ys, dash, color=colour, lw=1.4, zorder=3)
             ax.plot([e.delay * 1e3], [e.throughput * factor], "+", color=colour, ms=8, mew=1.6, zorder=4)
