@@ -183,6 +183,10 @@ def test_the_common_limit_is_that_of_the_leaves_of_a_tree():
     assert classes[1]["queue"] == {"tbf": {"queue": {"droptail": {"limit": "9p"}}}}
     assert classes[2]["queue"] == {"droptail": {"limit": "30p"}}
     assert "limit" not in limited(tree, "30p")["prio"]
+    # DRR by flows has one buffer for all; DRR by classes has theirs.
+    by_flow, by_class = choices("drr,drr{classes=[{match=tcp, queue=codel}]}")
+    assert limited(by_flow, "30p") == {"drr": {"limit": "30p"}}
+    assert limited(by_class, "30p") == {"drr": {"classes": [{"match": "tcp", "queue": {"codel": {"limit": "30p"}}}]}}
 
 
 BAD = {

@@ -64,7 +64,8 @@ def have_tc() -> bool:
 
 # What the kernel of this machine may not have is no mistake of ours; everything else tc says is.
 FINE = re.compile(
-    r"qdisc kind is unknown|NLM_F_CREATE|TC classifier not found|Error: Failed to find specified qdisc|Error: Qdisc not classful|Failed to find qdisc"
+    r"qdisc kind is unknown|NLM_F_CREATE|TC classifier not found|Error: Failed to find specified qdisc|Error: Qdisc not classful"
+    r"|Failed to find qdisc"
     r"|Parent Qdisc doesn't exists|Cannot find specified qdisc|Specified class not found|We have an error talking to the kernel"
     r"|Failed to find specified|No such file or directory|Operation not supported|Class doesn't support blocks"
     r"|(?:RED|CHOKE): WARNING. Burst \d+ seems to be too large"  # a weight of 2^-10 or less
@@ -202,6 +203,15 @@ def test_weights_become_quanta():
     assert "ets bands 2 quanta 1000 4000 priomap" in line
     (line, *_) = lines({"wrr": {"classes": classes}})
     assert "quanta 1514 6056" in line
+
+
+def test_drr_by_classes_leaves_nobody_without_a_class():
+    classes = [{"match": "tcp", "quantum": "3000B", "queue": "codel"}, {"match": "udp", "quantum": "1500B"}]
+    text = "\n".join(lines({"drr": {"classes": classes}}))
+    assert "classid 10:1 drr quantum 3000" in text and "classid 10:2 drr quantum 1500" in text
+    assert "parent 10:1 handle 20: codel" in text
+    # tc-drr(8): packets that no filter classifies are dropped.
+    assert "protocol all prio 2 matchall classid 10:2" in text
 
 
 def test_a_shaper_holds_its_queue():

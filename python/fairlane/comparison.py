@@ -384,12 +384,11 @@ def _with_limit(queue: dict[str, Any] | str, limit: str) -> dict[str, Any]:
     schema = next((e.get("schema") or {} for e in registry() if e["kind"] == "queue" and e["name"] == registered), {})
     has = schema.get("properties", {})
     values = dict(own or {})
-    if "queue" in has or "classes" in has:
-        # A limit that classes share would let one lock the others out; so it is the leaves that get one.
-        if "queue" in values:
-            values["queue"] = _with_limit(values["queue"], limit)
-        if "classes" in values:
-            values["classes"] = [{**c, "queue": _with_limit(c.get("queue", "droptail"), limit)} for c in values["classes"]]
+    # A limit that classes share would let one lock the others out, so it is their queues that get one.
+    if values.get("classes"):
+        values["classes"] = [{**c, "queue": _with_limit(c.get("queue", "droptail"), limit)} for c in values["classes"]]
+    elif "queue" in has:
+        values["queue"] = _with_limit(values.get("queue", "droptail"), limit)
     elif "limit" in has and "limit" not in values:
         values["limit"] = limit
     return {name: values}

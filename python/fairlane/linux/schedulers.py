@@ -54,7 +54,10 @@ def sfq(plan: Plan, parent: str, handle: str, t: Table) -> None:
 
 
 def drr(plan: Plan, parent: str, handle: str, t: Table) -> None:
-    """drr: classes with a quantum, a flow filter that hashes into them, a share of the limit for each."""
+    """drr: the classes that are given, or classes that a flow filter hashes into."""
+    if t.get("classes"):
+        _drr_classes(plan, parent, handle, t)
+        return
     buckets, quantum = t["buckets"], q.size(t["quantum"])
     n = min(HASHED if buckets is None else buckets, 0xFFFE)
     major = handle
@@ -77,6 +80,22 @@ def drr(plan: Plan, parent: str, handle: str, t: Table) -> None:
     t.settled("salt", "drop")
     for note in t.left({}):
         plan.note(note)
+
+
+def _drr_classes(plan: Plan, parent: str, handle: str, t: Table) -> None:
+    from .kinds import write
+    from .trees import filters, patterns
+
+    classes = t["classes"]
+    plan.qdisc(parent, handle, "drr")
+    for i, entry in enumerate(classes, 1):
+        plan.tc("class add dev", plan.dev, "parent", handle, "classid", f"{handle}{i:x}", "drr quantum", q.size(entry["quantum"]))
+        write(plan, f"parent {handle}{i:x}", plan.handle(), entry["queue"])
+    # drr drops what no filter puts into a class (tc-drr(8)); here the last class takes it.
+    filters(plan, handle, [(patterns(c) if i < len(classes) else ["any"], f"{handle}{i:x}") for i, c in enumerate(classes, 1)])
+    plan.page("drr", "u32")
+    plan.note("drr lets a packet go only if the quantum covers it whole; here the last packet of a turn may pass it and pays later")
+    plan.note(f"the classes share a limit of {t['limit']} here; in the kernel only their queues have limits")
 
 
 def _flow_queues(plan: Plan, parent: str, handle: str, t: Table, words: list[object]) -> None:

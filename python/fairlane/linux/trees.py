@@ -21,7 +21,7 @@ def rule(pattern: str, mark: int) -> tuple[str, str]:
     """The filter of one description, and a note if it needs help; `mark` is a free firewall mark."""
     text = pattern.strip().lower()
     if text in ("any", "*"):
-        return "u32 match u32 0 0", ""
+        return "matchall", ""
     if text in _PROTOCOL:
         return f"u32 match ip protocol {_PROTOCOL[text]} 0xff", ""
     kind, _, value = text.partition(":")
@@ -46,7 +46,7 @@ def filters(plan: Plan, handle: str, classes: list[tuple[list[str], str]]) -> No
             plan.tc("filter add dev", plan.dev, "parent", handle, *head, classid)
             if note:
                 plan.note(note)
-    if order:
+    if any(rule(x, 0)[0].startswith("u32") for group, _ in classes for x in group):
         plan.note("the filters look at IPv4 only; IPv6 wants the same with `protocol ipv6` and `match ip6`")
 
 
