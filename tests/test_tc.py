@@ -64,12 +64,10 @@ def have_tc() -> bool:
 
 # What the kernel of this machine may not have is no mistake of ours; everything else tc says is.
 FINE = re.compile(
-    r"qdisc kind is unknown|NLM_F_CREATE|TC classifier not found|Error: Failed to find specified qdisc|Error: Qdisc not classful"
-    r"|Failed to find qdisc"
-    r"|Parent Qdisc doesn't exists|Cannot find specified qdisc|Specified class not found|We have an error talking to the kernel"
-    r"|Failed to find specified|No such file or directory|Operation not supported|Class doesn't support blocks"
+    r"Specified qdisc kind is unknown|NLM_F_CREATE|TC classifier not found|We have an error talking to the kernel"
+    r"|Failed to find specified qdisc|Parent Qdisc doesn't exists|RTNETLINK answers: No such file or directory"  # below one that is unknown
+    r"|Unknown qdisc \"dualpi2\""  # iproute2 before 6.17
     r"|(?:RED|CHOKE): WARNING. Burst \d+ seems to be too large"  # a weight of 2^-10 or less
-    r"|Unknown qdisc \"dualpi2\"|Parent Qdisc is not classful|Specified class doesn't exist|Error: Specified qdisc not found"
 )
 
 
