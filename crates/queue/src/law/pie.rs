@@ -58,6 +58,10 @@ pub struct PieParams {
     pub derandomize: bool,
     /// Whether the probability stays zero during a burst allowance, as in ns-3.
     pub hold: bool,
+    /// Quiet time after which the next arrival begins a burst allowance, which then runs out with congestion or without, as in ns-3. Unset: the
+    /// allowance is whole for as long as it is quiet (section 4.4).
+    #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
+    pub burst_reset: Option<Dur>,
     /// Delay above which 2 % are added to the probability at each update, as in Linux. Unset: none.
     #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
     pub panic_delay: Option<Dur>,
@@ -88,6 +92,7 @@ impl Default for PieParams {
             cap: true,
             derandomize: false,
             hold: false,
+            burst_reset: None,
             panic_delay: None,
             byte_mode: false,
             start: None,
@@ -124,9 +129,10 @@ impl Discipline for PieParams {
         },
         Preset {
             name: "ns3",
-            doc: "PieQueueDisc of ns-3 with its defaults: 25 packets, and no probability builds up during a burst allowance.",
+            doc: "PieQueueDisc of ns-3 with its defaults: 25 packets, a burst allowance that begins with the first packet after 1.5 s of quiet, and no \
+                  probability that builds up during it.",
             values: r#"{"limit": "25p", "target": "15ms", "tupdate": "15ms", "alpha": 0.125, "beta": 1.25, "max_burst": "150ms",
-                        "hold": true, "cap": true, "ecn": false}"#,
+                        "hold": true, "burst_reset": "1.5s", "cap": true, "ecn": false}"#,
         },
     ];
 
@@ -165,6 +171,8 @@ pub struct Pie {
     /// The delay at the last update, in seconds.
     qdelay_old: f64,
     burst_allowance: Dur,
+    /// With `burst_reset`: how long it has been quiet; unset while the next arrival begins an allowance.
+    quiet: Option<Dur>,
     accu_prob: f64,
     /// How long the last packet waited, in seconds.
     sojourn: f64,
@@ -183,7 +191,8 @@ impl Pie {
             active: p.start.is_none(),
             drop_prob: 0.0,
             qdelay_old: 0.0,
-            burst_allowance: p.max_burst,
+            burst_allowance: if p.burst_reset.is_some() { Dur::ZERO } else { p.max_burst },
+            quiet: None,
             accu_prob: 0.0,
             sojourn: 0.0,
             measuring: None,
@@ -232,8 +241,15 @@ impl Pie {
         self.drop_prob = self.drop_prob.clamp(0.0, 1.0);
         self.burst_allowance = self.burst_allowance.saturating_sub(self.p.tupdate);
         let calm = |d: f64| d < self.target / 2.0;
-        if self.drop_prob == 0.0 && calm(qdelay) && calm(self.qdelay_old) {
-            self.burst_allowance = self.p.max_burst;
+        let quiet = self.drop_prob == 0.0 && calm(qdelay) && calm(self.qdelay_old);
+        match self.p.burst_reset {
+            None if quiet => self.burst_allowance = self.p.max_burst,
+            None => {}
+            Some(reset) => {
+                let quiet = quiet && self.burst_allowance == Dur::ZERO;
+                let so_far = self.quiet.map(|t| if quiet { t + self.p.tupdate } else { Dur::ZERO });
+                self.quiet = so_far.filter(|&t| t <= reset);
+            }
         }
         if self.p.start.is_some() && self.drop_prob == 0.0 && qdelay == 0.0 && self.qdelay_old == 0.0 {
             self.active = false;
@@ -254,13 +270,18 @@ impl Pie {
             self.accu_prob = 0.0;
             self.avg_dq_time = 0.0;
             self.measuring = None;
-            self.burst_allowance = self.p.max_burst;
+            self.burst_allowance = if self.p.burst_reset.is_some() { Dur::ZERO } else { self.p.max_burst };
+            self.quiet = None;
         }
         self.active
     }
 
     /// Sections 4.1 and 5.4: whether an arriving packet is dropped.
     fn drop_early(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> bool {
+        if self.p.burst_reset.is_some() && self.quiet.is_none() {
+            self.quiet = Some(Dur::ZERO);
+            self.burst_allowance = self.p.max_burst;
+        }
         let mean = self.p.mean_packet.get();
         if self.burst_allowance > Dur::ZERO
             || (self.qdelay_old < self.target / 2.0 && self.drop_prob < SAFE_PROB)

@@ -60,6 +60,10 @@ pub struct FqPieParams {
     pub derandomize: bool,
     /// Whether the probability stays zero during a burst allowance, as in ns-3.
     pub hold: bool,
+    /// Quiet time after which the next arrival begins a burst allowance, which then runs out with congestion or without, as in ns-3. Unset: the
+    /// allowance is whole for as long as it is quiet (RFC 8033 section 4.4).
+    #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
+    pub burst_reset: Option<Dur>,
     /// Delay above which 2 % are added to the probability at each update, as in Linux. Unset: none.
     #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
     pub panic_delay: Option<Dur>,
@@ -94,6 +98,7 @@ impl Default for FqPieParams {
             cap: pie.cap,
             derandomize: pie.derandomize,
             hold: pie.hold,
+            burst_reset: pie.burst_reset,
             panic_delay: pie.panic_delay,
             byte_mode: pie.byte_mode,
             ecn: pie.ecn,
@@ -111,12 +116,12 @@ impl FqPieParams {
     #[rustfmt::skip]
     fn pie(&self) -> PieParams {
         let Self {
-            target, tupdate, alpha, beta, max_burst, mean_packet, estimate, dq_threshold, cap, derandomize, hold, panic_delay, byte_mode, ecn,
-            mark_ecnth, ..
+            target, tupdate, alpha, beta, max_burst, mean_packet, estimate, dq_threshold, cap, derandomize, hold, burst_reset, panic_delay,
+            byte_mode, ecn, mark_ecnth, ..
         } = *self;
         PieParams {
-            target, tupdate, alpha, beta, max_burst, mean_packet, estimate, dq_threshold, cap, derandomize, hold, panic_delay, byte_mode, ecn,
-            mark_ecnth, ..PieParams::default()
+            target, tupdate, alpha, beta, max_burst, mean_packet, estimate, dq_threshold, cap, derandomize, hold, burst_reset, panic_delay,
+            byte_mode, ecn, mark_ecnth, ..PieParams::default()
         }
     }
 }
@@ -136,7 +141,8 @@ impl Discipline for FqPieParams {
             doc: "FqPieQueueDisc of ns-3 with its defaults: 10240 packets, 1024 queues with a fixed hash, a quantum of 1500 bytes (the MTU of \
                   the device), no probability builds up during a burst allowance, ECN on.",
             values: r#"{"limit": "10240p", "flows": 1024, "salt": 0, "quantum": "1500B", "drop_batch": 64, "target": "15ms", "tupdate": "15ms",
-                        "alpha": 0.125, "beta": 1.25, "max_burst": "150ms", "mean_packet": "1000B", "hold": true, "ecn": true, "mark_ecnth": 0.1}"#,
+                        "alpha": 0.125, "beta": 1.25, "max_burst": "150ms", "mean_packet": "1000B", "hold": true, "burst_reset": "1.5s",
+                        "ecn": true, "mark_ecnth": 0.1}"#,
         },
     ];
 

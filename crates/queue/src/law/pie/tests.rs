@@ -126,6 +126,26 @@ fn bursts_are_allowed() {
     }
 }
 
+/// With `burst_reset` the allowance begins with an arrival and runs out in quiet too; another is granted after more than 1.5 s of quiet.
+#[test]
+fn allowance_from_the_first_packet() {
+    let ns3: PieParams = serde_json::from_str(PieParams::PRESETS[1].values).unwrap();
+    let mut b = Bench::new(Pie::new(&ns3), 1);
+    assert_eq!(b.law.burst_allowance, Dur::ZERO);
+    arrive(&mut b, Ecn::NotEct);
+    assert_eq!(b.law.burst_allowance, Dur::from_ms(150));
+    let mut granted = Vec::new();
+    for n in 1..=120 {
+        b.timer(at(15 * n), 0);
+        arrive(&mut b, Ecn::NotEct);
+        if b.law.burst_allowance == Dur::from_ms(150) {
+            granted.push(n);
+        }
+    }
+    // Ten updates of 15 ms use the allowance up; the tenth is the first quiet one, and 101 of them are more than 1.5 s.
+    assert_eq!(granted, [110]);
+}
+
 /// Section 4.1: the cases in which nothing is dropped.
 #[test]
 fn safeguards() {
