@@ -281,7 +281,7 @@ fn shares(out: &Outcome, arrivals: &[Arrival], until: Time) -> [u64; 2] {
 /// A shaped class holds back only itself: first the shaped class's rate, and all the rest for the other.
 #[test]
 fn a_class_that_may_not_send_does_not_block_the_others() {
-    let arrivals = load(3, 250);
+    let arrivals = load(3, 150);
     let last: Dur = arrivals.iter().fold(Dur::ZERO, |t, a| t + a.gap);
     let end = Time::ZERO + last;
     let shaped = || Tree::Tbf(TbfParams { rate: Some(Rate::from_mbps(1)), burst: Bytes(3000), ..TbfParams::default() });

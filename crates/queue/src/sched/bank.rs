@@ -97,13 +97,6 @@ pub(crate) fn check_classes<C: ClassSpec>(classes: &[C], site: &Site<'_>) -> Res
     Ok(())
 }
 
-pub(crate) fn check_limit(limit: Option<Len>) -> Result<(), Problem> {
-    match limit {
-        Some(Len::Packets(0) | Len::Bytes(0)) => Err(Problem::new("limit", "a limit of nothing: write at least \"1p\"")),
-        _ => Ok(()),
-    }
-}
-
 /// What queues in classes do. Packets of a flow may overtake one another where its packets go to several classes.
 pub(crate) fn nature_of<C: ClassSpec>(classes: &[C]) -> Nature {
     let split = classes.len() > 1 && classes.iter().any(|c| c.select().splits_flows());

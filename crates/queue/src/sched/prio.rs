@@ -1,6 +1,7 @@
 //! PRIO: classes in strict order of priority.
 
-use super::bank::{Bank, ClassParams, check_classes, check_limit, nature_of};
+use super::bank::{Bank, ClassParams, check_classes, nature_of};
+use super::check;
 use crate::discipline::{Discipline, Nature, Preset, Problem};
 use fairlane_net::{Backlog, FlowId, QCx, QPkt, Qdisc, Site};
 use fairlane_units::{Len, Time};
@@ -59,7 +60,7 @@ impl<S: Discipline> Discipline for PrioParams<S> {
         if self.classes.is_empty() {
             return Err(Problem::new("classes", "no class is given: write for instance [{ match = \"tcp\" }, { match = \"udp\" }]"));
         }
-        check_limit(self.limit)?;
+        check::holds("limit", self.limit)?;
         check_classes(&self.classes, site)
     }
 

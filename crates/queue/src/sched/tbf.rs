@@ -1,7 +1,7 @@
 //! TBF: a token bucket that holds packets back to a rate.
 
-use super::bank::check_limit;
 use super::bucket::{Bucket, tokens};
+use super::check;
 use super::ledger::Ledger;
 use crate::discipline::{Discipline, Nature, Preset, Problem};
 use crate::limit::{Admit, Limit};
@@ -57,7 +57,7 @@ impl<S: Discipline> Discipline for TbfParams<S> {
 
     const PRESETS: &'static [Preset] = &[Preset {
         name: "ns2",
-        doc: "Defaults of TBF in ns-2.35: 64 kbit/s, a bucket of 1024 bits.",
+        doc: "Defaults of TBF in ns-2.35: 64 kbit/s, and a bucket of 1024 bits, through which no packet above 128 byte fits: set burst.",
         values: r#"{"rate": "64kbit/s", "burst": "128B"}"#,
     }];
 
@@ -79,7 +79,7 @@ impl<S: Discipline> Discipline for TbfParams<S> {
         if self.peakrate.is_some_and(|p| p < rate) {
             return Err(Problem::new("peakrate", format!("it is below the rate of {rate}, which would then never be reached")));
         }
-        check_limit(self.limit)?;
+        check::holds("limit", self.limit)?;
         self.queue.check(&self.behind(site)).map_err(|p| p.within("queue"))
     }
 

@@ -1,6 +1,7 @@
 //! WFQ: weighted fair queueing, by the fluid reference of generalized processor sharing or by Golestani's self-clocking.
 
-use super::bank::{Bank, WeightedParams, check_classes, check_limit, check_weight, nature_of};
+use super::bank::{Bank, WeightedParams, check_classes, check_weight, nature_of};
+use super::check;
 use super::heap::MinHeap;
 use super::ledger::Ledger;
 use crate::discipline::{Discipline, Nature, Problem};
@@ -62,7 +63,7 @@ pub(super) fn check_shares<S: Discipline>(
     if rate.is_some_and(|r| r.as_bps() == 0) {
         return Err(Problem::new("rate", "a server without rate serves nothing: write for instance \"10Mbit/s\""));
     }
-    check_limit(limit)?;
+    check::holds("limit", limit)?;
     queue.check(site).map_err(|p| p.within("queue"))?;
     check_classes(classes, site)
 }

@@ -1,6 +1,7 @@
 //! WRR and RR: classes in turn.
 
-use super::bank::{Bank, ClassParams, WeightedParams, check_classes, check_limit, check_weight, nature_of};
+use super::bank::{Bank, ClassParams, WeightedParams, check_classes, check_weight, nature_of};
+use super::check;
 use crate::discipline::{Discipline, Nature, Preset, Problem};
 use fairlane_net::{Backlog, FlowId, QCx, QPkt, Qdisc, Site};
 use fairlane_units::{Bytes, Len, Time};
@@ -61,7 +62,7 @@ impl<S: Discipline> Discipline for WrrParams<S> {
         if self.quantum.get() < LEAST_QUANTUM {
             return Err(Problem::new("quantum", format!("{} is too small: write at least \"{LEAST_QUANTUM}B\"", self.quantum)));
         }
-        check_limit(self.limit)?;
+        check::holds("limit", self.limit)?;
         self.queue.check(site).map_err(|p| p.within("queue"))?;
         check_classes(&self.classes, site)
     }
@@ -123,7 +124,7 @@ impl<S: Discipline> Discipline for RrParams<S> {
             Some(n) => check_weight(n, "queues")?,
             None => {}
         }
-        check_limit(self.limit)?;
+        check::holds("limit", self.limit)?;
         self.queue.check(site).map_err(|p| p.within("queue"))?;
         check_classes(&self.classes, site)
     }
