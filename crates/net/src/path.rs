@@ -269,6 +269,8 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         if cx.marks > 0 {
             port.counters.marks += u64::from(cx.marks);
         }
+        // Behind a shaper the link may be idle while packets wait; one that need not wait then starts now and not when the link fell idle.
+        port.busy_until = port.busy_until.max(now);
         let level = port.qdisc.backlog();
         port.queued = level.pkts > 0;
         port.counters.occupancy.change(now, level);
@@ -343,6 +345,10 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         let port = &mut self.ports[i as usize];
         let mut cx = QCx { now, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
         let next = port.qdisc.on_timer(&mut cx);
+        // What the timer has changed takes effect from now on, see `accept_busy`.
+        if port.queued {
+            port.busy_until = port.busy_until.max(now);
+        }
         if !self.drops.is_empty() {
             let level = port.qdisc.backlog();
             port.counters.occupancy.change(now, level);

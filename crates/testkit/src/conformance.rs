@@ -247,6 +247,8 @@ impl<'a, Q: Qdisc> Bench<'a, Q> {
         if let Some(p) = out {
             self.depart(&p, now)?;
         }
+        // Behind a shaper the link may be idle while packets wait; one that need not wait starts now, not in the past.
+        self.free_at = self.free_at.max(now);
         self.audit()
     }
 
