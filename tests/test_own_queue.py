@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -14,8 +15,8 @@ from conftest import ROOT, fairlane
 FOLDER = ROOT / "examples" / "own_queue"
 
 
-def fingerprint(*options: str) -> str:
-    done = fairlane("run", str(FOLDER / "scenario.toml"), "--json", *options)
+def fingerprint(scenario: Path, *options: str) -> str:
+    done = fairlane("run", str(scenario), "--json", *options)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)["fingerprints"][0]
 
@@ -25,10 +26,11 @@ def guide() -> set[str]:
     return set(re.findall(r"\| `([0-9a-f]{16})` \|", text))
 
 
-def test_python_and_built_in():
-    own = fingerprint("--plugin", str(FOLDER / "queue.py"))
-    built_in = fingerprint("--set", 'links.bottleneck.queue={management = {limit = "20p"}}')
-    assert {own, built_in} == guide()
+def test_python_and_built_in(tmp_path):
+    text = (FOLDER / "scenario.toml").read_text("utf-8")
+    (tmp_path / "built_in.toml").write_text(text.replace("queue.NMinusOne", "queue.management"), "utf-8")
+    own = fingerprint(FOLDER / "scenario.toml", "--plugin", str(FOLDER / "queue.py"))
+    assert {own, fingerprint(tmp_path / "built_in.toml")} == guide()
 
 
 def test_rust():
