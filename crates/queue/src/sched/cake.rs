@@ -6,11 +6,12 @@ mod ways;
 
 use super::check;
 use super::fifo::Fifo;
-use super::flow_queues::{FlowQueues, exceeds};
+use super::flow_queues::FlowQueues;
 use super::hash::{Addresses, FlowMap, lane};
+use super::room::Room;
 use crate::discipline::{Discipline, Nature, Preset, Problem};
 use crate::law::cobalt::{Cobalt, CobaltParams};
-use crate::limit::{Admit, Limit};
+use crate::limit::Limit;
 use fairlane_net::{Backlog, LinkInfo, QCx, QPkt, Qdisc, Site};
 use fairlane_units::{Bytes, Dur, Len, PS_PER_SEC, Rate, Time};
 pub use hosts::CakeIsolation;
@@ -182,7 +183,7 @@ impl Discipline for CakeParams {
             tins: self.tins.shares().into_iter().map(|share| self.tin(share, site.link)).collect(),
             current: 0,
             next: Time::ZERO,
-            limit: Limit::new(self.limit(), Admit::Fits),
+            room: Room::new(self.limit()),
             held: Backlog::default(),
         }
     }
@@ -225,7 +226,7 @@ pub struct Cake {
     current: usize,
     /// When the shaper lets the next packet go.
     next: Time,
-    limit: Limit,
+    room: Room,
     held: Backlog,
 }
 
@@ -318,7 +319,7 @@ impl Qdisc for Cake {
         }
         tin.queues.enqueue(name, p, cx, &mut tin.hosts);
         self.held.add(&p);
-        while exceeds(self.held, self.limit) && self.overflow(cx) {}
+        while self.room.exceeded(self.held) && self.overflow(cx) {}
     }
 
     fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<QPkt> {

@@ -3,11 +3,11 @@
 use super::bank::{Bank, ClassSpec, check_classes, nature_of};
 use super::check;
 use super::hash::{FlowMap, HashBy};
+use super::room::Room;
 use super::rounds::{DropFrom, Longest, Rounds, Turn};
 use super::wrr::{TurnUnit, Wrr};
 use crate::classify::Match;
 use crate::discipline::{Discipline, Nature, Preset, Problem};
-use crate::limit::{Admit, Limit};
 use fairlane_net::{Backlog, FlowId, QCx, QPkt, Qdisc, Site};
 use fairlane_units::{Bytes, Len, Time};
 use schemars::JsonSchema;
@@ -124,7 +124,7 @@ impl<S: Discipline> Discipline for DrrParams<S> {
         Drr(Kind::Flows(Flows {
             map: FlowMap::new(self.hash, self.buckets, self.salt, site),
             rounds: Rounds::new(self.buckets.unwrap_or(0) as usize, Turn::Deficit(credit(self.quantum))),
-            limit: Limit::new(self.limit, Admit::Fits),
+            room: Room::new(self.limit),
             drop: self.drop,
         }))
     }
@@ -149,7 +149,7 @@ enum Kind<Q> {
 struct Flows {
     map: FlowMap,
     rounds: Rounds,
-    limit: Limit,
+    room: Room,
     drop: DropFrom,
 }
 
@@ -160,7 +160,7 @@ impl<Q: Qdisc + Clone> Qdisc for Drr<Q> {
             Kind::Flows(f) => {
                 let i = f.map.queue(&p, cx.rng);
                 f.rounds.push(i, p);
-                f.rounds.keep_limit(f.limit, &p, Longest::Bytes, f.drop, cx);
+                f.rounds.make_room(f.room, &p, Longest::Bytes, f.drop, cx);
             }
             Kind::Classes(c) => c.enqueue(p, cx),
         }

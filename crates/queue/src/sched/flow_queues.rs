@@ -2,7 +2,6 @@
 
 use super::lists::{Links, List};
 use crate::law::Law;
-use crate::limit::Limit;
 use crate::sched::fifo::Fifo;
 use fairlane_net::{Backlog, QCx, QPkt, Qdisc, Why};
 use fairlane_units::{Rate, Time};
@@ -30,13 +29,6 @@ pub(crate) trait Shares<L> {
 /// The same for all.
 pub(crate) struct Equal;
 impl<L> Shares<L> for Equal {}
-
-/// Whether more waits than a limit admits.
-#[inline]
-pub(crate) fn exceeds(held: Backlog, limit: Limit) -> bool {
-    // `admits` asks about one more: here that is the last one, its bytes being counted already.
-    held.pkts > 0 && !limit.admits(Backlog { pkts: held.pkts - 1, ..held }, 0)
-}
 
 /// The list a queue is in (RFC 8290 section 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -207,8 +199,15 @@ impl<L: Law> FlowQueues<L> {
                 self.make_old(i, shares);
                 continue;
             }
-            shares.prepare(self.slots[i].fifo.law_mut());
-            let Some(p) = self.with(i, |fifo| fifo.dequeue(cx)) else {
+            let law = self.slots[i].fifo.law_mut();
+            let sent = if self.bytes[i] == 0 {
+                law.on_empty(cx.now);
+                None
+            } else {
+                shares.prepare(law);
+                self.with(i, |fifo| fifo.dequeue(cx))
+            };
+            let Some(p) = sent else {
                 // A new flow that has nothing left passes through the old ones once, so that new flows cannot starve them.
                 if self.slots[i].place == Place::New {
                     self.make_old(i, shares)

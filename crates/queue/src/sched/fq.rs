@@ -3,6 +3,7 @@
 use super::check;
 use super::hash::{FlowMap, HashBy};
 use super::heap::MinHeap;
+use super::room::Room;
 use super::rounds::DropFrom;
 use crate::discipline::{Discipline, Preset, Problem};
 use crate::limit::{Admit, Limit};
@@ -76,7 +77,6 @@ impl Discipline for FqParams {
     }
 
     fn build(&self, site: &Site<'_>) -> Fq {
-        let limit = |l: Option<Len>| l.map_or(Limit::NONE, |l| Limit::new(l, Admit::Fits));
         Fq {
             map: FlowMap::new(self.hash, None, None, site),
             flows: vec![],
@@ -85,8 +85,8 @@ impl Discipline for FqParams {
             by_arrival: self.clock == FqClock::Arrival,
             sec_per_byte: 8.0 / site.link.rate.as_bps().max(1) as f64,
             promptness: self.promptness.get() as f64,
-            limit: limit(self.limit),
-            flow_limit: limit(self.flow_limit),
+            room: self.limit.map_or(Room::ENDLESS, Room::new),
+            flow_limit: self.flow_limit.map_or(Limit::NONE, |l| Limit::new(l, Admit::Fits)),
             drop: self.drop,
             held: Backlog::default(),
         }
@@ -169,7 +169,7 @@ pub struct Fq {
     by_arrival: bool,
     sec_per_byte: f64,
     promptness: f64,
-    limit: Limit,
+    room: Room,
     flow_limit: Limit,
     drop: DropFrom,
     held: Backlog,
@@ -262,18 +262,9 @@ impl Qdisc for Fq {
         if self.flows[i].packets.len() == 1 {
             self.new_head(i, cx.now);
         }
-        loop {
-            let mut before = self.held;
-            before.sub(&p);
-            if self.limit.admits(before, p.len) {
-                return;
-            }
+        while self.room.exceeded(self.held) {
             let Some(out) = self.evict(cx.now) else { return };
-            let own = out.id == p.id;
-            cx.drop(out, if own { Why::Overflow } else { Why::Evicted });
-            if own {
-                return;
-            }
+            cx.drop(out, if out.id == p.id { Why::Overflow } else { Why::Evicted });
         }
     }
 

@@ -1,11 +1,12 @@
 //! Flow queues with a law in each: what FQ-CoDel and FQ-PIE have in common.
 
-use super::flow_queues::{Equal, FlowQueues, exceeds};
+use super::flow_queues::{Equal, FlowQueues};
 use super::hash::{FlowMap, HashBy};
+use super::room::Room;
 use super::{check, fifo::Fifo};
 use crate::discipline::Problem;
 use crate::law::Law;
-use crate::limit::{Admit, Limit};
+use crate::limit::Limit;
 use fairlane_net::{Backlog, QCx, QPkt, Qdisc, Site};
 use fairlane_units::{Bytes, Len, Time};
 
@@ -36,8 +37,7 @@ impl FqSetting {
 pub struct FqFlows<L> {
     map: FlowMap,
     queues: FlowQueues<L>,
-    limit: Limit,
-    memory_limit: u64,
+    room: Room,
     drop_batch: u32,
 }
 
@@ -46,8 +46,7 @@ impl<L: Law> FqFlows<L> {
         Self {
             map: FlowMap::new(p.hash, Some(p.flows), p.salt, site),
             queues: FlowQueues::new(Fifo::new(law, Limit::NONE), p.flows as usize, p.quantum.get(), site.link.rate),
-            limit: Limit::new(p.limit, Admit::Fits),
-            memory_limit: p.memory_limit.map_or(u64::MAX, Bytes::get),
+            room: Room::new(p.limit).within(p.memory_limit.map_or(u64::MAX, Bytes::get)),
             drop_batch: p.drop_batch,
         }
     }
@@ -56,12 +55,6 @@ impl<L: Law> FqFlows<L> {
     pub fn laws(&self) -> impl Iterator<Item = &L> {
         self.queues.laws()
     }
-
-    /// Whether more waits than may.
-    #[inline]
-    fn over(&self) -> bool {
-        exceeds(self.queues.held(), self.limit) || self.queues.held().bytes > self.memory_limit
-    }
 }
 
 impl<L: Law> Qdisc for FqFlows<L> {
@@ -69,7 +62,7 @@ impl<L: Law> Qdisc for FqFlows<L> {
     fn enqueue(&mut self, p: QPkt, cx: &mut QCx<'_>) {
         let name = self.map.queue(&p, cx.rng);
         self.queues.enqueue(name, p, cx, &mut Equal);
-        while self.over() && self.queues.drop_from_fattest(self.drop_batch, cx).is_some() {}
+        while self.room.exceeded(self.queues.held()) && self.queues.drop_from_fattest(self.drop_batch, cx).is_some() {}
     }
 
     #[inline]

@@ -78,13 +78,15 @@ impl Addresses {
 pub(crate) struct FlowMap {
     by: HashBy,
     addresses: Addresses,
+    /// Queue + 1 by lane, 0 for a lane not seen yet.
+    queue_of: Vec<u32>,
     mode: Mode,
 }
 
 #[derive(Clone, Debug)]
 enum Mode {
-    /// A queue for each: `queue_of` holds queue + 1 by lane, 0 for a lane not seen yet.
-    Exact { queue_of: Vec<u32>, known: BTreeMap<u64, u32> },
+    /// A queue for each identity.
+    Exact(BTreeMap<u64, u32>),
     /// A fixed number of queues. The salt is drawn with the first packet.
     Hashed { buckets: u32, salt: Option<u64> },
 }
@@ -93,12 +95,12 @@ impl FlowMap {
     /// A map to `buckets` queues, or to one for each identity if there is no such number.
     pub(crate) fn new(by: HashBy, buckets: Option<u32>, salt: Option<u64>, site: &Site<'_>) -> Self {
         let mode = match buckets {
-            None => Mode::Exact { queue_of: vec![], known: BTreeMap::new() },
+            None => Mode::Exact(BTreeMap::new()),
             Some(n) => Mode::Hashed { buckets: n.max(1), salt },
         };
         // Where flows are told apart by number, addresses are not needed.
         let addresses = if by == HashBy::Flow { Addresses(vec![]) } else { Addresses::new(site) };
-        Self { by, addresses, mode }
+        Self { by, addresses, queue_of: vec![], mode }
     }
 
     #[inline]
@@ -118,34 +120,32 @@ impl FlowMap {
     /// The queue of this packet. Without a fixed number of queues the answer is at most one above all answers before.
     #[inline]
     pub(crate) fn queue(&mut self, p: &QPkt, rng: &mut Stream) -> usize {
-        let lane = lane(p);
-        if let Mode::Exact { queue_of, .. } = &self.mode {
-            return match queue_of.get(lane) {
-                Some(&q) if q > 0 => q as usize - 1,
-                _ => self.first_seen(p),
-            };
-        }
-        let id = self.identity(p);
-        let Mode::Hashed { buckets, salt } = &mut self.mode else { return 0 };
-        let n = *buckets;
-        match self.by {
-            // ns-2's DRR adds one before it reduces; its SFQ would fall off its array for the sum 0, which two nodes cannot have.
-            HashBy::Ns2Source => ((ns2_hash(id as u32, NS2_DRR_MODULUS) + 1) % i64::from(n)) as usize,
-            HashBy::Ns2Sum => (ns2_hash(id as u32, NS2_SFQ_MODULUS).max(0) % i64::from(n)) as usize,
-            _ => reduce(mix(id ^ *salt.get_or_insert_with(|| rng.next_u64())), n) as usize,
+        match self.queue_of.get(lane(p)) {
+            Some(&q) if q > 0 => q as usize - 1,
+            _ => self.first_seen(p, rng),
         }
     }
 
+    /// Works out the queue of a flow and direction; it stays the same until the salt is changed.
     #[cold]
-    fn first_seen(&mut self, p: &QPkt) -> usize {
+    fn first_seen(&mut self, p: &QPkt, rng: &mut Stream) -> usize {
         let id = self.identity(p);
-        let Mode::Exact { queue_of, known } = &mut self.mode else { return 0 };
-        let next = known.len() as u32;
-        let q = *known.entry(id).or_insert(next);
-        if queue_of.len() <= lane(p) {
-            queue_of.resize(lane(p) + 1, 0);
+        let q = match &mut self.mode {
+            Mode::Exact(known) => {
+                let next = known.len() as u32;
+                *known.entry(id).or_insert(next)
+            }
+            Mode::Hashed { buckets, salt } => match self.by {
+                // ns-2's DRR adds one before it reduces; its SFQ would fall off its array for the sum 0, which two nodes cannot have.
+                HashBy::Ns2Source => ((ns2_hash(id as u32, NS2_DRR_MODULUS) + 1) % i64::from(*buckets)) as u32,
+                HashBy::Ns2Sum => (ns2_hash(id as u32, NS2_SFQ_MODULUS).max(0) % i64::from(*buckets)) as u32,
+                _ => reduce(mix(id ^ *salt.get_or_insert_with(|| rng.next_u64())), *buckets),
+            },
+        };
+        if self.queue_of.len() <= lane(p) {
+            self.queue_of.resize(lane(p) + 1, 0);
         }
-        queue_of[lane(p)] = q + 1;
+        self.queue_of[lane(p)] = q + 1;
         q as usize
     }
 
@@ -155,7 +155,7 @@ impl FlowMap {
         let id = self.identity(p);
         match &mut self.mode {
             Mode::Hashed { salt, .. } => mix(id ^ *salt.get_or_insert_with(|| rng.next_u64())),
-            Mode::Exact { .. } => mix(id),
+            Mode::Exact(_) => mix(id),
         }
     }
 
@@ -163,6 +163,7 @@ impl FlowMap {
     pub(crate) fn perturb(&mut self, rng: &mut Stream) {
         if let Mode::Hashed { salt, .. } = &mut self.mode {
             *salt = Some(rng.next_u64());
+            self.queue_of.fill(0);
         }
     }
 }

@@ -17,6 +17,7 @@ mod ledger;
 mod lists;
 pub(crate) mod mark;
 pub(crate) mod prio;
+mod room;
 mod rounds;
 pub(crate) mod sfq;
 pub(crate) mod tbf;

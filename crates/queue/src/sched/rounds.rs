@@ -1,7 +1,7 @@
 //! Queues served in turn: the store behind DRR and SFQ.
 
 use super::lists::{Links, List};
-use crate::limit::Limit;
+use super::room::Room;
 use fairlane_net::{Backlog, QCx, QPkt, Why};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -186,21 +186,19 @@ impl Rounds {
         Some(p)
     }
 
-    /// Evicts from the longest queue until the limit is kept again, `last` having just been pushed (buffer stealing, McKenney 1990).
+    /// Evicts from the longest queue while there is no room, `last` having just been pushed (buffer stealing, McKenney 1990).
     #[inline]
-    pub(crate) fn keep_limit(&mut self, limit: Limit, last: &QPkt, measure: Longest, from: DropFrom, cx: &mut QCx<'_>) {
-        loop {
-            let mut before = self.held;
-            before.sub(last);
-            if limit.admits(before, last.len) {
-                return;
-            }
+    pub(crate) fn make_room(&mut self, room: Room, last: &QPkt, measure: Longest, from: DropFrom, cx: &mut QCx<'_>) {
+        if room.exceeded(self.held) {
+            self.steal(room, last, measure, from, cx);
+        }
+    }
+
+    #[cold]
+    fn steal(&mut self, room: Room, last: &QPkt, measure: Longest, from: DropFrom, cx: &mut QCx<'_>) {
+        while room.exceeded(self.held) {
             let Some(p) = self.longest(measure).and_then(|i| self.evict(i, from)) else { return };
-            let own = p.id == last.id;
-            cx.drop(p, if own { Why::Overflow } else { Why::Evicted });
-            if own {
-                return;
-            }
+            cx.drop(p, if p.id == last.id { Why::Overflow } else { Why::Evicted });
         }
     }
 

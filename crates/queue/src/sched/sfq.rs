@@ -2,6 +2,7 @@
 
 use super::check;
 use super::hash::{FlowMap, HashBy};
+use super::room::Room;
 use super::rounds::{DropFrom, Longest, Rounds, Turn};
 use crate::discipline::{Discipline, Preset, Problem};
 use crate::limit::{Admit, Limit};
@@ -94,7 +95,7 @@ impl Discipline for SfqParams {
         Sfq {
             map: FlowMap::new(self.hash, Some(self.buckets), self.salt, site),
             rounds: Rounds::new(self.buckets as usize, turn),
-            limit: Limit::new(self.limit, Admit::Fits),
+            room: Room::new(self.limit),
             depth: self.depth.map_or(Limit::NONE, |d| Limit::new(d, Admit::Fits)),
             longest: if matches!(self.limit, Len::Packets(_)) { Longest::Packets } else { Longest::Bytes },
             drop: self.drop,
@@ -124,7 +125,7 @@ impl Refusal {
 pub struct Sfq {
     map: FlowMap,
     rounds: Rounds,
-    limit: Limit,
+    room: Room,
     depth: Limit,
     longest: Longest,
     drop: DropFrom,
@@ -151,7 +152,7 @@ impl Qdisc for Sfq {
             }
         }
         self.rounds.push(i, p);
-        self.rounds.keep_limit(self.limit, &p, self.longest, self.drop, cx);
+        self.rounds.make_room(self.room, &p, self.longest, self.drop, cx);
     }
 
     #[inline]

@@ -1,5 +1,6 @@
 use super::*;
 use crate::law::droptail::DropTail;
+use crate::limit::Limit;
 use crate::sched::hash::tests::{link, pkt};
 use fairlane_engine::Stream;
 use fairlane_units::Dur;
