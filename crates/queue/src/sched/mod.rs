@@ -1,8 +1,8 @@
 //! Schedulers: who stores packets and says which leaves next.
 
-pub(crate) mod cake;
 pub(crate) mod bank;
 pub(crate) mod bucket;
+pub(crate) mod cake;
 pub(crate) mod drr;
 pub(crate) mod dualpi2;
 pub(crate) mod fifo;
