@@ -48,8 +48,8 @@ class Row:
         }
 
 
-def judge(case: str, measure: Measure, peer: Interval, ours: Interval, explained: bool = False) -> Row:
-    """Compares one measure."""
+def judge(case: str, measure: Measure, peer: Interval, ours: Interval, allowance: float = 1.0) -> Row:
+    """Compares one measure; `allowance` is the number of bounds that an explained difference may have."""
     assert peer.mean is not None and ours.mean is not None
     if not measure.judged:
         verdict = "shown"
@@ -59,8 +59,10 @@ def judge(case: str, measure: Measure, peer: Interval, ours: Interval, explained
         verdict = "ok (interval)"
     elif peer.n == 1 and _within_spread(peer.mean, ours):
         verdict = "ok (spread)"
+    elif abs(ours.mean - peer.mean) <= allowance * measure.bound(peer.mean):
+        verdict = "explained"
     else:
-        verdict = "explained" if explained else "DIFFERS"
+        verdict = "DIFFERS"
     return Row(case, measure, peer, ours, verdict)
 
 
@@ -74,15 +76,16 @@ def _within_spread(value: float, ours: Interval) -> bool:
 def rows(case: Case, peer: list[Values], ours: list[Values]) -> list[Row]:
     """All measures of a case, and the flow that differs most."""
     out = []
+    explained = dict(case.explained)
     for measure in MEASURES:
         theirs, mine = _interval(peer, measure.name), _interval(ours, measure.name)
         if theirs.mean is not None and mine.mean is not None:
-            out.append(judge(case.title, measure, theirs, mine, measure.name in case.explained))
+            out.append(judge(case.title, measure, theirs, mine, explained.get(measure.name, 1.0)))
     capacity = case.rate * 1e-6
     flows = []
     for i in range(len(case.flows)):
         measure = Measure(f"flow.{i}", "Mbit/s", "goodput of one flow", None, FLOW_SHARE * capacity)
-        flows.append(judge(case.title, measure, _interval(peer, measure.name), _interval(ours, measure.name), "flow" in case.explained))
+        flows.append(judge(case.title, measure, _interval(peer, measure.name), _interval(ours, measure.name)))
     out.append(max(flows, key=lambda row: (row.failed, abs(row.difference))))
     return out
 

@@ -31,7 +31,8 @@ def runs(case: Case, threads: int = 1) -> list[Values]:
 
 
 def _run(case: Case, number: int, seeds: list[int], threads: int) -> list[Any]:
-    found: list[Any] = core().run(core().resolve(scenario.ours(case, number), f"{case.title}.toml", "toml", []), seeds, threads, False, None)
+    resolved = core().resolve(scenario.ours(case, number), f"{case.title}.toml", "toml", [])
+    found: list[Any] = core().run(resolved, seeds, threads, False, None)
     return found
 
 

@@ -47,9 +47,7 @@ def executable() -> str:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder) as work:
             built = Path(work) / "peer"
-            done = subprocess.run(
-                [compiler, "-O2", "-std=c++17", "-o", str(built), str(SOURCE), *flags], capture_output=True, text=True
-            )
+            done = subprocess.run([compiler, "-O2", "-std=c++17", "-o", str(built), str(SOURCE), *flags], capture_output=True, text=True)
             if done.returncode != 0:
                 raise PeerFailed("the ns-3 program does not compile: " + done.stderr.strip()[-2000:])
             built.replace(program)

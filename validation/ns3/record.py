@@ -6,7 +6,7 @@ import csv
 import sys
 
 from . import peer
-from .cases import Case, select
+from .cases import Case, catalogue, select
 from .measures import MEASURES
 from .reference import FIELDS, RUNS
 
@@ -35,6 +35,19 @@ def main(names: list[str]) -> None:
                 writer.writeheader()
             writer.writerows(rows)
         print(case.title, flush=True)
+    _sort()
+
+
+def _sort() -> None:
+    """Puts the rows in the order of the catalogue; cases that are no longer in it go."""
+    order = {case.title: k for k, case in enumerate(catalogue())}
+    with RUNS.open(newline="", encoding="ascii") as file:
+        rows = [row for row in csv.DictReader(file) if row["case"] in order]
+    rows.sort(key=lambda row: (order[row["case"]], int(row["run"])))
+    with RUNS.open("w", newline="", encoding="ascii") as file:
+        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 if __name__ == "__main__":
