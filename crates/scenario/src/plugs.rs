@@ -155,11 +155,12 @@ macro_rules! queues {
                 }
             }
             fn check(&self, site: &fairlane_net::Site<'_>) -> Result<(), fairlane_queue::Problem> {
-                match self {
+                let found = match self {
                     $(Self::$ivar(p) => fairlane_queue::Discipline::check(p, site),)*
                     $(Self::$bvar(p) => fairlane_queue::Discipline::check(p, site),)*
                     Self::Plugin(p) => p.check(site),
-                }
+                };
+                found.map_err(|problem| problem.within(self.name()))
             }
             fn nature(&self) -> fairlane_queue::Nature {
                 match self {

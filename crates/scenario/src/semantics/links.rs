@@ -164,23 +164,24 @@ impl Semantics<'_> {
     /// A finding at the parameter of a queue.
     fn bad_queue(&mut self, link: &str, direction: &str, wire: &Wire, problem: &Problem, builder: Option<&str>) {
         let algorithm = wire.queue.name();
-        let mut path = vec!["links", link, direction, "queue", algorithm];
+        let mut path = vec!["links", link, direction, "queue"];
         path.extend(problem.field.split('.'));
         path.retain(|p| !p.is_empty());
         let own = self.root.get("links").and_then(|l| l.get(link)).is_some_and(|l| l.get("queue").is_some() || l.get("reverse").is_some());
         // The parameter of a builder's link was written somewhere in the builder's table.
         let span = match builder.and_then(|b| self.root.get("topology")?.get(b)).filter(|_| !own) {
-            Some(t) => find_queue(t, algorithm, &problem.field).unwrap_or(t.span),
+            Some(t) => find_queue(t, &problem.field).unwrap_or(t.span),
             None => self.root.place(&path),
         };
         self.found.push(self.sources.diagnostic(span, &path.join("."), format!("{algorithm}: {}", problem.message), ""));
     }
 }
 
-/// Where in a builder's table the parameter of a queue, or else the queue, was written.
-fn find_queue(node: &Node, algorithm: &str, field: &str) -> Option<crate::diag::Span> {
+/// Where in a builder's table the parameter of a queue, or else the queue, was written. The path begins with the queue's name.
+fn find_queue(node: &Node, path: &str) -> Option<crate::diag::Span> {
     let Value::Table(t) = &node.value else { return None };
-    let here = t.get("queue").and_then(|q| q.node.get(algorithm));
-    let exact = here.and_then(|q| field.split('.').try_fold(q, Node::get)).map(|n| n.span);
-    exact.or_else(|| t.values().find_map(|e| find_queue(&e.node, algorithm, field))).or_else(|| here.map(|n| n.span))
+    let mut keys = path.split('.');
+    let here = keys.next().and_then(|algorithm| t.get("queue").and_then(|q| q.node.get(algorithm)));
+    let exact = here.and_then(|q| keys.try_fold(q, Node::get)).map(|n| n.span);
+    exact.or_else(|| t.values().find_map(|e| find_queue(&e.node, path))).or_else(|| here.map(|n| n.span))
 }
