@@ -112,11 +112,10 @@ def test_output_is_read() -> None:
 
 def test_verdicts() -> None:
     measure = measures.MEASURES[1]
-    judge = lambda theirs, mine, allowance=1.0: (
-        compare.judge(  # noqa: E731
-            "x", measure, compare.interval(theirs), compare.interval(mine), allowance
-        ).verdict
-    )
+
+    def judge(theirs: list[float], mine: list[float], allowance: float = 1.0) -> str:
+        return compare.judge("x", measure, compare.interval(theirs), compare.interval(mine), allowance).verdict
+
     assert measure.name == "queue_mean"
     assert judge([10.0], [10.9]) == "ok"
     assert judge([10.0], [11.1]) == "DIFFERS"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from typing import ClassVar
 
 import pytest
 
@@ -126,7 +127,7 @@ def test_timer_ready_and_random():
     class Slow(Plain):
         """Sends a packet every 10 ms and counts its timer."""
 
-        ticks = []
+        ticks: ClassVar[list[float]] = []
 
         def start(self):
             super().start()

@@ -1,4 +1,7 @@
-"""The Management queue of Syla, Alla and Xhabafti (2022): `fairlane run examples/own_queue/scenario.toml --plugin examples/own_queue/queue.py`."""
+"""The Management queue of Syla, Alla and Xhabafti (2022).
+
+`fairlane run examples/own_queue/scenario.toml --plugin examples/own_queue/queue.py`
+"""
 
 from collections import deque
 
