@@ -262,7 +262,7 @@ class Wred(Params):
         mean_packet: Length of a typical packet: converts between packets and bytes, and ages the average of an idle link. (size, default "1000B", 1B to 64KiB)
         ecn: Whether ECN-capable packets are marked instead of dropped while the average is below `max` (RFC 3168 section 7). (true or false, default false)
         age_level: Whether the average ages from when the last packet of some precedence left, though others wait (ns-2's dsRED), instead of only while the link is idle. (true or false, default false)
-        lapse: Without `wait`: whether a gap in which the average rises too fast for its last drop goes on without one until the average leaves the thresholds (ns-2's dsRED, where p_a turns negative there), instead of ending at once. (true or false, default false)
+        lapse: Without `wait`: whether a gap in which the average rises too fast for its last drop goes on without one until the average leaves the thresholds (ns-2's dsRED, where p_a turns negative there), instead of ending at once. Overflows then begin no new gap. (true or false, default false)
         preset: Named set of values laid under those written here. (one of `cisco`, `ns2`, `qualnet`, default unset)
     """
 
@@ -309,7 +309,7 @@ class Rio(Params):
         grace: Whether the arrival that begins a stay above `min` is spared and counted as the first of the gap, as in ns-2. (true or false, default false)
         total_by_in: Whether only arrivals in profile update the averages (ns-2.35) instead of all arrivals: an average that judges packets out of profile then stands still while none in profile comes. (true or false, default false)
         age_own: Whether the average of one kind ages while none of that kind waits (ns-2's dsRED), instead of only while the link is idle. (true or false, default false)
-        lapse: Without `wait`: whether a gap in which the average rises too fast for its last drop goes on without one until the average leaves the thresholds (ns-2's dsRED, where p_a turns negative there), instead of ending at once. (true or false, default false)
+        lapse: Without `wait`: whether a gap in which the average rises too fast for its last drop goes on without one until the average leaves the thresholds (ns-2's dsRED, where p_a turns negative there), instead of ending at once. Overflows then begin no new gap. (true or false, default false)
         keep_out_gap: Whether forced drops and overflows of packets out of profile leave their gap as it is (ns-2.35) instead of beginning a new one. (true or false, default false)
         preset: Named set of values laid under those written here. (one of `ns2`, `dsred`, default unset)
     """
@@ -467,6 +467,7 @@ class Pie(Params):
         cap: Whether the probability, once it is 10 %, grows by at most 2 % an update (section 5.5). (true or false, default true)
         derandomize: Whether lucky and unlucky series of the random test are cut short (section 5.4). (true or false, default false)
         hold: Whether the probability stays zero during a burst allowance, as in ns-3. (true or false, default false)
+        burst_reset: Quiet time after which the next arrival begins a burst allowance, which then runs out with congestion or without, as in ns-3. Unset: the allowance is whole for as long as it is quiet (section 4.4). (duration, default unset, 1us to 100s)
         panic_delay: Delay above which 2 % are added to the probability at each update, as in Linux. Unset: none. (duration, default unset, 1us to 100s)
         byte_mode: Whether a packet is dropped in proportion to its length (tc's bytemode). (true or false, default false)
         start: Backlog at which PIE sets to work; it rests again when probability and delay are zero (section 5.3). Unset: always at work. (packets or bytes, default unset)
@@ -490,6 +491,7 @@ class Pie(Params):
     cap: bool | None = None
     derandomize: bool | None = None
     hold: bool | None = None
+    burst_reset: str | None = None
     panic_delay: str | None = None
     byte_mode: bool | None = None
     start: str | None = None
@@ -767,6 +769,7 @@ class FqPie(Params):
         cap: Whether the probability, once it is 10 %, grows by at most 2 % an update (RFC 8033 section 5.5). (true or false, default true)
         derandomize: Whether lucky and unlucky series of the random test are cut short (RFC 8033 section 5.4). (true or false, default false)
         hold: Whether the probability stays zero during a burst allowance, as in ns-3. (true or false, default false)
+        burst_reset: Quiet time after which the next arrival begins a burst allowance, which then runs out with congestion or without, as in ns-3. Unset: the allowance is whole for as long as it is quiet (RFC 8033 section 4.4). (duration, default unset, 1us to 100s)
         panic_delay: Delay above which 2 % are added to the probability at each update, as in Linux. Unset: none. (duration, default unset, 1us to 100s)
         byte_mode: Whether a packet is dropped in proportion to its length (tc's bytemode). (true or false, default false)
         ecn: Whether ECN-capable packets are marked instead of dropped (RFC 8033 section 5.1). (true or false, default false)
@@ -794,6 +797,7 @@ class FqPie(Params):
     cap: bool | None = None
     derandomize: bool | None = None
     hold: bool | None = None
+    burst_reset: str | None = None
     panic_delay: str | None = None
     byte_mode: bool | None = None
     ecn: bool | None = None
@@ -973,7 +977,7 @@ class Prio(Params):
     """PRIO serves a class only while those before it are empty (tc-prio; with `yields`, the modified PRIO of Nowak, Domańska and Domański 2009).
 
     Args:
-        classes: The classes, highest priority first. (list of table, default [{"match":"tcp","queue":{"droptail":{"limit":"1000p","admit":"fits"}}},{"match":"udp","queue":{"droptail":{"limit":"1000p","admit":"fits"}}}])
+        classes: The classes, highest priority first; each has a `match` (which packets it takes) and a `queue` (any discipline). (list of table, default [{"match":"tcp","queue":{"droptail":{"limit":"1000p","admit":"fits"}}},{"match":"udp","queue":{"droptail":{"limit":"1000p","admit":"fits"}}}])
         limit: What all classes together may hold. Unset: only the limits of their queues. (packets or bytes, default unset)
         yields: Whether a class may send one packet before those above it each time that the queue of the class just above drops a packet (Nowak, Domańska and Domański 2009). (true or false, default false)
         preset: Named set of values laid under those written here. (one of `nowak2009`, `linux`, default unset)
@@ -992,7 +996,7 @@ class Rr(Params):
     """RR serves the classes in turn, one packet each (Nagle 1985, RFC 970).
 
     Args:
-        classes: The classes in the order of their turns. None: as `queues` says. (list of table, default [])
+        classes: The classes in the order of their turns, each with a `match` and a `queue`. None: as `queues` says. (list of table, default [])
         queues: Number of equal queues, where no classes are given: flow number i, counted from 0 in the order of the scenario, goes to queue i modulo this number (Ramachendra et al. 2014). Unset: each flow has its own queue. (integer, default unset, 1 to 65535)
         queue: Each of the equal queues. (queue: name or table, default "droptail")
         limit: What all queues together may hold. Unset: only their own limits. (packets or bytes, default unset)
@@ -1013,7 +1017,7 @@ class Wrr(Params):
     """WRR serves the classes in turn, each with as many packets, or bytes, as its weight says (Katevenis, Sidiropoulos and Courcoubetis 1991).
 
     Args:
-        classes: The classes in the order of their turns; as the default one TCP packet and four UDP packets (Nowak, Domańska and Domański 2009). None: each flow is a class of weight 1. (list of table, default [{"match":"tcp","queue":{"droptail":{"limit":"1000p","admit":"fits"}},"weight":1},{"match":"udp","queue":{"droptail":{"limit":"1000p","admit":"fits"}},"weight":4}])
+        classes: The classes in the order of their turns, each with a `match`, a `queue` and a `weight` of 1 to 65535; the default is one TCP packet, then four UDP packets (Nowak, Domańska and Domański 2009). None: each flow is a class of weight 1. (list of table, default [{"match":"tcp","queue":{"droptail":{"limit":"1000p","admit":"fits"}},"weight":1},{"match":"udp","queue":{"droptail":{"limit":"1000p","admit":"fits"}},"weight":4}])
         queue: The queue of each flow, where no classes are given. (queue: name or table, default "droptail")
         count: What turns are counted in. (one of `packets`, `bytes`, default "packets")
         quantum: Bytes of a turn for each unit of weight, with `count = "bytes"`. (size, default "1500B", 64B to 1MiB)
@@ -1034,7 +1038,7 @@ class Wfq(Params):
     """WFQ sends the packet that a fluid fair server would finish first (Demers, Keshav and Shenker 1989; Parekh and Gallager 1993; Golestani 1994).
 
     Args:
-        classes: The classes with their weights. None: each flow is a class of weight 1. (list of table, default [])
+        classes: The classes, each with a `match`, a `queue` and a `weight` of 1 to 65535. None: each flow is a class of weight 1. (list of table, default [])
         queue: The queue of each flow, where no classes are given. (queue: name or table, default "droptail")
         clock: What virtual time is measured by. (one of `gps`, `scfq`, default "gps")
         rate: Rate of the fluid reference, with `clock = "gps"`: that at which the queue is really served. Unset: that of the link, or of the shaper around the queue. (rate, default unset, 1bit/s to 100Tbit/s)
@@ -1055,7 +1059,7 @@ class Wf2q(Params):
     """WF2Q+ sends, of the packets that a fluid fair server would have begun by now, the one that it would finish first (Bennett and Zhang 1997).
 
     Args:
-        classes: The classes with their weights. None: each flow is a class of weight 1. (list of table, default [])
+        classes: The classes, each with a `match`, a `queue` and a `weight` of 1 to 65535. None: each flow is a class of weight 1. (list of table, default [])
         queue: The queue of each flow, where no classes are given. (queue: name or table, default "droptail")
         rate: Rate at which virtual time goes on while nothing waits: by its definition V grows at least as fast as real time. Unset: that of the link. (rate, default unset, 1bit/s to 100Tbit/s)
         limit: What all classes together may hold. Unset: only the limits of their queues. (packets or bytes, default unset)
