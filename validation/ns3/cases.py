@@ -117,11 +117,9 @@ EXPLAINED: dict[str, tuple[tuple[str, float], ...]] = {
     "N2/pie-prr": (("drops", 1.5),),
     # The overshoot of the first slow start in a queue of 1000 packets or more.
     "N2/fqpie-prr": _STARTED,
-    "N2/fqpie-classic": _STARTED,
     "N2j/fqpie": _STARTED,
     "rtts/pie1000": _STARTED,
     "rtts/fqpie": _STARTED,
-    "twenty/pie1000": _STARTED,
     "twenty/fqpie": _STARTED,
     # TcpNewReno halves the pipe, not the flight size.
     "N2j/red-NewReno": (("drops", 2.0),),
@@ -135,7 +133,7 @@ EXPLAINED: dict[str, tuple[tuple[str, float], ...]] = {
 }
 """Cases that differ, and why; the whole story is in docs/validation/ns3.md."""
 
-QUICK = ("N2j/red", "N2j/codel", "N2j/pie1000")
+QUICK = ("N2j/codel", "N2j/cobalt", "N2j/fqcodel", "N3j/red")
 
 
 def catalogue() -> list[Case]:
