@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields, bound(deserialize = "S: Deserialize<'de> + Default"))]
 #[schemars(bound = "S: JsonSchema + Serialize + Default")]
 pub struct PrioParams<S> {
-    /// The classes, highest priority first.
+    /// The classes, highest priority first; each has a `match` (which packets it takes) and a `queue` (any discipline).
     pub classes: Vec<ClassParams<S>>,
     /// What all classes together may hold. Unset: only the limits of their queues.
     pub limit: Option<Len>,

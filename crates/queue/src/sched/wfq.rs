@@ -29,7 +29,7 @@ pub enum WfqClock {
 #[serde(default, deny_unknown_fields, bound(deserialize = "S: Deserialize<'de> + Default"))]
 #[schemars(bound = "S: JsonSchema + Serialize + Default")]
 pub struct WfqParams<S> {
-    /// The classes with their weights. None: each flow is a class of weight 1.
+    /// The classes, each with a `match`, a `queue` and a `weight` of 1 to 65535. None: each flow is a class of weight 1.
     pub classes: Vec<WeightedParams<S>>,
     /// The queue of each flow, where no classes are given.
     pub queue: Box<S>,

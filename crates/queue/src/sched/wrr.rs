@@ -24,8 +24,8 @@ pub enum TurnUnit {
 #[serde(default, deny_unknown_fields, bound(deserialize = "S: Deserialize<'de> + Default"))]
 #[schemars(bound = "S: JsonSchema + Serialize + Default")]
 pub struct WrrParams<S> {
-    /// The classes in the order of their turns; as the default one TCP packet and four UDP packets (Nowak, Domańska and Domański 2009). None:
-    /// each flow is a class of weight 1.
+    /// The classes in the order of their turns, each with a `match`, a `queue` and a `weight` of 1 to 65535; the default is one TCP packet, then four
+    /// UDP packets (Nowak, Domańska and Domański 2009). None: each flow is a class of weight 1.
     pub classes: Vec<WeightedParams<S>>,
     /// The queue of each flow, where no classes are given.
     pub queue: Box<S>,
@@ -89,7 +89,7 @@ impl<S: Discipline> Discipline for WrrParams<S> {
 #[serde(default, deny_unknown_fields, bound(deserialize = "S: Deserialize<'de> + Default"))]
 #[schemars(bound = "S: JsonSchema + Serialize + Default")]
 pub struct RrParams<S> {
-    /// The classes in the order of their turns. None: as `queues` says.
+    /// The classes in the order of their turns, each with a `match` and a `queue`. None: as `queues` says.
     pub classes: Vec<ClassParams<S>>,
     /// Number of equal queues, where no classes are given: flow number i, counted from 0 in the order of the scenario, goes to queue i modulo
     /// this number (Ramachendra et al. 2014). Unset: each flow has its own queue.
