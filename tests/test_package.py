@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import tomllib
 from importlib import metadata, resources
 
 import fairlane as fl
+from fairlane import _core
 from fairlane.metrics import TABLES, metrics
 from fairlane.reference import explain, presets, registry
 
@@ -73,7 +75,7 @@ def test_every_algorithm_has_its_class():
     from fairlane import _params
 
     classes = {(c._kind, c._name) for c in (getattr(_params, n) for n in _params.__all__)}
-    assert {(e["kind"], e["name"]) for e in registry() if e["kind"] in ("queue", "cc", "source")} <= classes
+    assert {(e["kind"], e["name"]) for e in json.loads(_core.registry()) if e["kind"] in ("queue", "cc", "source")} <= classes
     assert fl.Red(min="10p").spec() == {"red": {"min": "10p"}}
     assert fl.Red().spec() == "red"
     assert fl.Network(duration="1s").topology(fl.Dumbbell(pairs=3)).to_dict()["topology"] == {"dumbbell": {"pairs": 3}}

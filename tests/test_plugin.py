@@ -11,7 +11,7 @@ import fairlane as fl
 from fairlane import plugin
 
 
-class NMinusOne(fl.Qdisc):
+class LessOne(fl.Qdisc):
     """Tail drop that keeps one packet less than its limit."""
 
     limit = fl.Parameter("50p", "One more than what may wait.")
@@ -54,24 +54,24 @@ def dumbbell(queue: object, **flow: object) -> fl.Network:
 
 
 def test_python_and_rust_give_identical_runs():
-    own = dumbbell(NMinusOne.spec(limit="20p")).run(seeds="1..3")
+    own = dumbbell(LessOne.spec(limit="20p")).run(seeds="1..3")
     built_in = dumbbell({"management": {"limit": "20p"}}).run(seeds="1..3")
     assert own.fingerprints == built_in.fingerprints
     assert own.value("drops", link="bottleneck").mean == built_in.value("drops", link="bottleneck").mean > 0
 
 
 def test_default_name_and_class_are_accepted():
-    runs = [dumbbell(q).run(seeds=[1]).fingerprints for q in ("NMinusOne", NMinusOne, {"nminusone": {"limit": "50p"}})]
+    runs = [dumbbell(q).run(seeds=[1]).fingerprints for q in ("LessOne", LessOne, {"lessone": {"limit": "50p"}})]
     assert runs[0] == runs[1] == runs[2]
 
 
 @pytest.mark.parametrize(
     ("queue", "words"),
     [
-        ({"NMinusOne": {"limit": 20}}, "20p"),
-        ({"NMinusOne": {"limitt": "20p"}}, "did you mean `limit`"),
-        ({"NMinusOne": {"limit": "1p"}}, "under two packets nothing fits"),
-        ("NMinusTwo", "NMinusOne"),
+        ({"LessOne": {"limit": 20}}, "20p"),
+        ({"LessOne": {"limitt": "20p"}}, "did you mean `limit`"),
+        ({"LessOne": {"limit": "1p"}}, "under two packets nothing fits"),
+        ("LessTwo", "LessOne"),
     ],
 )
 def test_bad_parameters_are_scenario_errors(queue, words):
@@ -157,9 +157,9 @@ def test_timer_ready_and_random():
 
 
 def test_inside_a_class_of_another_queue():
-    inner = {"match": "any", "queue": NMinusOne.spec(limit="20p")}
+    inner = {"match": "any", "queue": LessOne.spec(limit="20p")}
     tree = dumbbell({"prio": {"classes": [inner]}}).run(seeds=[1])
-    assert tree.fingerprints == dumbbell(NMinusOne.spec(limit="20p")).run(seeds=[1]).fingerprints
+    assert tree.fingerprints == dumbbell(LessOne.spec(limit="20p")).run(seeds=[1]).fingerprints
 
 
 def test_names_of_built_in_queues_are_taken():

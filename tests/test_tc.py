@@ -16,14 +16,15 @@ from hypothesis import strategies as st
 
 import fairlane as fl
 from conftest import fairlane
+from fairlane import _core
 from fairlane.document import json_schema
 from fairlane.linux import document, export
 from fairlane.linux import quantities as q
 from fairlane.linux.kinds import ABSENT, WRITERS
-from fairlane.reference import presets, registry
+from fairlane.reference import presets
 from test_cli_errors import check
 
-QUEUES = [e["name"] for e in registry() if e["kind"] == "queue"]
+QUEUES = [e["name"] for e in json.loads(_core.registry()) if e["kind"] == "queue"]
 DIALECTS = [(p["algorithm"], p["name"]) for p in presets() if p["kind"] == "queue"]
 
 
