@@ -190,17 +190,17 @@ pub trait Qdisc: Send {
     }
 }
 
-/// A discipline behind a pointer: keeps ports small, and its code out of the loop that the common ones share.
+/// A discipline behind a pointer.
 impl<Q: Qdisc> Qdisc for Box<Q> {
-    #[inline(never)]
+    #[inline]
     fn enqueue(&mut self, p: QPkt, cx: &mut QCx<'_>) {
         (**self).enqueue(p, cx);
     }
-    #[inline(never)]
+    #[inline]
     fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<QPkt> {
         (**self).dequeue(cx)
     }
-    #[inline(never)]
+    #[inline]
     fn pass(&mut self, p: &mut QPkt, cx: &mut QCx<'_>) -> bool {
         (**self).pass(p, cx)
     }

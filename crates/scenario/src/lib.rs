@@ -31,7 +31,7 @@ pub use listing::{PresetListed, presets_listing, registry_listing};
 pub use metrics::*;
 pub use plugin::{Fault, PluginParams, QueuePlugin, RegisterError, fail, plugins, register, register_queue};
 pub use plugs::{DynApp, DynEndpoint, DynQdisc, Listed};
-pub use registry::{AnyApp, AnyQdisc, QueueSpec, SourceSpec, TopologySpec};
+pub use registry::{AnyApp, AnyQdisc, BoxedQdisc, QueueSpec, SourceSpec, TopologySpec};
 pub use resolve::{Resolved, resolve, resolve_bytes};
 pub use run::{Options, Progress, RunError, RunOutput, Table, run_all, run_with};
 pub use schema::schema;

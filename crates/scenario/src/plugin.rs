@@ -5,7 +5,7 @@
 //! name it. Resolved scenarios hold what they found, so a later announcement of the same name does not change them.
 
 use crate::plugs::{DynQdisc, Listed};
-use crate::registry::QueueSpec;
+use crate::registry::{AnyQdisc, BoxedQdisc, QueueSpec};
 use fairlane_net::Site;
 use fairlane_queue::{Discipline, Nature, Problem};
 use fairlane_units::Time;
@@ -138,9 +138,9 @@ impl PluginParams {
     pub fn name(&self) -> &str {
         &self.name
     }
-    pub(crate) fn build_any(&self, site: &Site<'_>) -> crate::registry::AnyQdisc {
+    pub(crate) fn build_any(&self, site: &Site<'_>) -> AnyQdisc {
         match &self.entry {
-            Some(e) => crate::registry::AnyQdisc::Dyn(e.plugin.build(&self.params, site)),
+            Some(e) => AnyQdisc::Boxed(BoxedQdisc::Dyn(e.plugin.build(&self.params, site))),
             // Never reached: the check refuses a name that nobody announced.
             None => QueueSpec::default().build(site),
         }

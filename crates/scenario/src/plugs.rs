@@ -140,6 +140,13 @@ macro_rules! queues {
         #[derive(Clone, Debug)]
         pub enum AnyQdisc {
             $(#[doc = concat!("`", $iname, "`")] $ivar(<$iparams as fairlane_queue::Discipline>::Queue),)*
+            /// One that lies behind a pointer.
+            Boxed(BoxedQdisc),
+        }
+
+        /// A queue discipline behind a pointer: ports stay small, and the choice among many stays out of the loop.
+        #[derive(Clone, Debug)]
+        pub enum BoxedQdisc {
             $(#[doc = concat!("`", $bname, "`")] $bvar(Box<<$bparams as fairlane_queue::Discipline>::Queue>),)*
             /// One that is not built in.
             Dyn(Box<dyn $crate::plugs::DynQdisc>),
@@ -150,7 +157,7 @@ macro_rules! queues {
             fn build(&self, site: &fairlane_net::Site<'_>) -> AnyQdisc {
                 match self {
                     $(Self::$ivar(p) => AnyQdisc::$ivar(fairlane_queue::Discipline::build(p, site)),)*
-                    $(Self::$bvar(p) => AnyQdisc::$bvar(Box::new(fairlane_queue::Discipline::build(p, site))),)*
+                    $(Self::$bvar(p) => AnyQdisc::Boxed(BoxedQdisc::$bvar(Box::new(fairlane_queue::Discipline::build(p, site)))),)*
                     Self::Plugin(p) => p.build_any(site),
                 }
             }
@@ -182,34 +189,35 @@ macro_rules! queues {
             }
         }
 
-        $crate::plugs::forward_qdisc!(AnyQdisc: $($ivar)* $($bvar)* Dyn);
+        $crate::plugs::forward_qdisc!(#[inline] AnyQdisc: $($ivar)* Boxed);
+        $crate::plugs::forward_qdisc!(#[inline(never)] BoxedQdisc: $($bvar)* Dyn);
     };
 }
 
 macro_rules! forward_qdisc {
-    ($any:ident: $($variant:ident)*) => {
+    (#[$inline:meta] $any:ident: $($variant:ident)*) => {
         impl fairlane_net::Qdisc for $any {
-            #[inline]
+            #[$inline]
             fn enqueue(&mut self, p: fairlane_net::QPkt, cx: &mut fairlane_net::QCx<'_>) {
                 match self { $(Self::$variant(q) => q.enqueue(p, cx)),* }
             }
-            #[inline]
+            #[$inline]
             fn dequeue(&mut self, cx: &mut fairlane_net::QCx<'_>) -> Option<fairlane_net::QPkt> {
                 match self { $(Self::$variant(q) => q.dequeue(cx)),* }
             }
-            #[inline]
+            #[$inline]
             fn pass(&mut self, p: &mut fairlane_net::QPkt, cx: &mut fairlane_net::QCx<'_>) -> bool {
                 match self { $(Self::$variant(q) => q.pass(p, cx)),* }
             }
-            #[inline]
+            #[$inline]
             fn backlog(&self) -> fairlane_net::Backlog {
                 match self { $(Self::$variant(q) => q.backlog()),* }
             }
-            #[inline]
+            #[$inline]
             fn head(&self) -> Option<&fairlane_net::QPkt> {
                 match self { $(Self::$variant(q) => q.head()),* }
             }
-            #[inline]
+            #[$inline]
             fn ready_at(&self) -> Option<fairlane_units::Time> {
                 match self { $(Self::$variant(q) => q.ready_at()),* }
             }
