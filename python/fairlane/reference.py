@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -191,12 +191,20 @@ def _parameters(root: dict[str, Any], node: Any) -> tuple[Parameter, ...]:
         for name, p in branch.get("properties", {}).items():
             doc = p.get("description") or _deref(root, p).get("description", "")
             rows.setdefault(name, Parameter(name, _kind(root, p), _default(p), _limits(p), " ".join(doc.split())))
+            # What each table of a list holds, such as the classes of a scheduler.
+            items = _deref(root, p.get("items"))
+            if "properties" in items and "x-registry" not in items:
+                for inner in _parameters(root, items):
+                    rows.setdefault(f"{name}.N.{inner.name}", replace(inner, name=f"{name}.N.{inner.name}"))
     return tuple(rows.values())
 
 
 def _kind(root: dict[str, Any], node: dict[str, Any]) -> str:
     words: list[str] = []
     branches = _branches(root, node)
+    registered = next((b["x-registry"] for b in branches if "x-registry" in b), None)
+    if registered:
+        return f"{registered}: name or table"
     aliases = {alias for b in branches for alias in b.get("x-aliases", ())}
     for b in branches:
         if "enum" in b:
@@ -223,6 +231,11 @@ def _default(node: dict[str, Any]) -> str:
     if "default" not in node:
         return ""
     value = node["default"]
+    if isinstance(value, list) and value and all(isinstance(v, dict) for v in value):
+        # Classes: what they take says more than all they hold.
+        return ", ".join(str(v.get("match", "...")) for v in value)
+    if isinstance(value, dict) and len(value) == 1 and all(isinstance(v, dict) for v in value.values()):
+        return next(iter(value))
     if isinstance(value, dict):
         value = {k: v for k, v in value.items() if v is not None}
         return json.dumps(value) if value else ""

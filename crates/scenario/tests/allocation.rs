@@ -65,7 +65,7 @@ fn drive(queue: &mut impl Qdisc, link: LinkInfo, packets: u32, state: &mut (Time
             at: *now,
             class: Class((flow % 8 * 8) as u8),
             ecn: [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1][flow as usize % 3],
-            proto: if flow % 2 == 0 { Proto::Tcp } else { Proto::Udp },
+            proto: if flow.is_multiple_of(2) { Proto::Tcp } else { Proto::Udp },
             data: true,
             back: false,
         };

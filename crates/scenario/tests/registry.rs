@@ -65,7 +65,7 @@ fn every_queue_conforms() {
     for mbps in [1, 10, 400_000] {
         let link = LinkInfo { rate: Rate::from_mbps(mbps), delay: Dur::from_ms(20) };
         let names: Vec<String> = (0..7).map(|i| format!("f{i}")).collect();
-        let proto = |i: u32| if i % 2 == 0 { Proto::Tcp } else { Proto::Udp };
+        let proto = |i: u32| if i.is_multiple_of(2) { Proto::Tcp } else { Proto::Udp };
         let flows: Vec<FlowInfo<'_>> =
             names.iter().zip(0..).map(|(name, i)| FlowInfo { name, from: 2 * i, to: 2 * i + 1, proto: proto(i) }).collect();
         let site = Site { link, flows: &flows };

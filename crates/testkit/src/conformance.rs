@@ -223,7 +223,7 @@ impl<'a, Q: Qdisc> Bench<'a, Q> {
             at: now,
             class: Class(a.class),
             ecn: a.ecn,
-            proto: if a.flow % 2 == 0 { Proto::Tcp } else { Proto::Udp },
+            proto: if a.flow.is_multiple_of(2) { Proto::Tcp } else { Proto::Udp },
             data: true,
             back: false,
         };
