@@ -97,7 +97,9 @@ def _sixth(source: Any, changes: list[tuple[str, str]]) -> str:
     from ..result import resolve
 
     resolved = resolve(source, [*changes, ("warmup", "0s")])
-    return f"{round(seconds(resolved['duration']) * 1e6 / 6)}us"
+    sixth = seconds(resolved["duration"]) / 6
+    # In round numbers: seconds, or milliseconds for a short run.
+    return next((f"{int(sixth * f)}{unit}" for unit, f in (("s", 1), ("ms", 1e3)) if sixth * f >= 1), f"{round(sixth * 1e6)}us")
 
 
 def _target(path: str, known: tuple[str, ...]) -> Path:

@@ -85,8 +85,8 @@ class Backlog:
 
     queue: Compared
     number: int
-    size = (3.1, 1.75)
-    margins = (0.55, 0.42, 0.12, 0.3)
+    size = (3.25, 1.75)
+    margins = (0.72, 0.42, 0.12, 0.3)
 
     def draw(self, figure: Figure, ax: Axes) -> None:
         """Draws the panel."""
