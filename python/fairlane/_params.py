@@ -75,6 +75,53 @@ class Red(Params):
 
 
 @dataclass(kw_only=True)
+class Headdrop(Params):
+    """Drop from front: first in, first out; an arrival that finds no room is kept and the head is dropped, so that its sender hears of the loss a whole queue earlier (Lakshman, Neidhardt and Ott 1996; tc's pfifo_head_drop).
+
+    Args:
+        limit: What the buffer holds, in packets or bytes; the packet in transmission is not counted. In bytes, as many packets leave from the front as the arriving one needs room. (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits without a drop. (one of `fits`, `under`, `not_full`, default "fits")
+        preset: Named set of values laid under those written here. (one of `ns2`, default unset)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "headdrop"
+    limit: str | None = None
+    admit: str | None = None
+    preset: str | None = None
+
+
+@dataclass(kw_only=True)
+class Randomdrop(Params):
+    """Random drop: first in, first out; an arrival that finds no room takes the place of a packet chosen at random among those waiting, so that flows lose in proportion to what they have in the queue (Mankin 1990; RFC 1254 section 4.3).
+
+    Args:
+        limit: What the buffer holds, in packets or bytes; the packet in transmission is not counted. In bytes, the packets behind the chosen one go, too, until the arriving one has room. (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits without a drop. (one of `fits`, `under`, `not_full`, default "fits")
+        arriving: Whether the arriving packet may be chosen like any other (drop_rand_ of ns-2's RED) instead of always being kept. (true or false, default false)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "randomdrop"
+    limit: str | None = None
+    admit: str | None = None
+    arriving: bool | None = None
+
+
+@dataclass(kw_only=True)
+class Management(Params):
+    """Management: first in, first out; an arrival joins the queue and is taken out again and dropped if the length has thereby reached the limit (Syla, Alla and Xhabafti 2022, part 3). Of a limit of n packets, n - 1 wait: the same as DropTail in ns-2.
+
+    Args:
+        limit: Number of packets at which the newest is dropped, the arriving one counted and the one in transmission not. With a limit of "1p" or "0p" nothing passes, not even before an idle link. (packets or bytes, default "50p")
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "management"
+    limit: str | None = None
+
+
+@dataclass(kw_only=True)
 class Ared(Params):
     """Adaptive RED keeps the average queue half-way between its thresholds by raising and lowering RED's `max_p` (Floyd, Gummadi and Shenker 2001).
 
@@ -134,115 +181,6 @@ class Ared(Params):
     mark_p: float | str | None = None
     spare: int | str | None = None
     grace: bool | None = None
-    preset: str | None = None
-
-
-@dataclass(kw_only=True)
-class Avq(Params):
-    """AVQ, adaptive virtual queue: an arrival that would overflow a virtual queue is dropped or marked; the virtual queue's capacity adapts so that arrivals fill the share `gamma` of the link (Kunniyur and Srikant 2001 and 2004).
-
-    Args:
-        limit: What the buffer holds; the packet in transmission is not counted. In packets with `measure = "bytes"`: that many of `mean_packet`. (packets or bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
-        virtual_limit: What the virtual buffer holds. Unset: as much as the real one (ns-2's buflim_ = 1). (packets or bytes, default unset)
-        gamma: Desired utilisation: arrivals are steered to this share of the link's rate (gamma). (number, default 0.98, 0 to 1)
-        alpha: How fast the virtual capacity adapts (alpha; 0.15 in the paper's simulations and in ns-2's code). (number, default 0.15, from 0)
-        initial: Virtual capacity at the first arrival, as a share of the link's rate (ns-2's ecnlim_). (number, default 1.0, 0 to 1)
-        measure: What virtual queue, real queue and limits are counted in (ns-2's queue_in_bytes_). (one of `packets`, `bytes`, default "bytes")
-        mean_packet: Length of a typical packet: converts between packets and bytes, and the link's rate into packets. (size, default "1000B", 1B to 64KiB)
-        ecn: Whether ECN-capable packets are marked instead of dropped (ns-2's markpkts_). (true or false, default false)
-        spare_incapable: With `ecn`: whether packets that are not ECN-capable are left alone instead of dropped (ns-2). (true or false, default false)
-        skip_dropped: Whether arrivals that are dropped by the law leave the virtual capacity as it is (ns-2): then accepted packets, not offered ones, are steered to `gamma`. (true or false, default false)
-        cap_last: Whether the virtual capacity is held below the link's rate after the arrival has been taken off it (ns-2) instead of before. (true or false, default false)
-        preset: Named set of values laid under those written here. (one of `ns2`, default unset)
-    """
-
-    _kind: ClassVar[str] = "queue"
-    _name: ClassVar[str] = "avq"
-    limit: str | None = None
-    admit: str | None = None
-    virtual_limit: str | None = None
-    gamma: float | str | None = None
-    alpha: float | str | None = None
-    initial: float | str | None = None
-    measure: str | None = None
-    mean_packet: str | None = None
-    ecn: bool | None = None
-    spare_incapable: bool | None = None
-    skip_dropped: bool | None = None
-    cap_last: bool | None = None
-    preset: str | None = None
-
-
-@dataclass(kw_only=True)
-class Pi(Params):
-    """PI drops or marks with a probability that a proportional-integral controller sets from samples of the queue, so that it stays at `target` whatever the load (Hollot, Misra, Towsley and Gong 2001).
-
-    Args:
-        limit: What the buffer holds; the packet in transmission is not counted. In packets with `measure = "bytes"`: that many of `mean_packet`. (packets or bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
-        target: The queue to hold (q_ref); ns-2's qref_. (packets or bytes, default "50p")
-        a: What the present error adds to the probability at each sample, per packet (a; ns-2's a_). (number, default 0.00001822)
-        b: What the error of the sample before takes off again, per packet (b; ns-2's b_). The paper's a and b suit 60 flows at 15 Mbit/s. (number, default 0.00001816)
-        interval: Time between two samples; the paper's frequency is 160 Hz (ns-2's w_ is the frequency). (duration, default "6.25ms", 1us to 100s)
-        measure: What the queue and the limit are counted in (ns-2's queue_in_bytes_); bytes are divided by `mean_packet` before the controller sees them. (one of `packets`, `bytes`, default "packets")
-        byte_mode: Whether a packet is dropped in proportion to its length (ns-2's bytes_). (true or false, default false)
-        mean_packet: Length of a typical packet: converts between packets and bytes. (size, default "1000B", 1B to 64KiB)
-        ecn: Whether ECN-capable packets are marked instead of dropped (ns-2's setbit_). (true or false, default false)
-        preset: Named set of values laid under those written here. (one of `paper`, `ns2`, default unset)
-    """
-
-    _kind: ClassVar[str] = "queue"
-    _name: ClassVar[str] = "pi"
-    limit: str | None = None
-    admit: str | None = None
-    target: str | None = None
-    a: float | str | None = None
-    b: float | str | None = None
-    interval: str | None = None
-    measure: str | None = None
-    byte_mode: bool | None = None
-    mean_packet: str | None = None
-    ecn: bool | None = None
-    preset: str | None = None
-
-
-@dataclass(kw_only=True)
-class Rem(Params):
-    """REM, random exponential marking: a price follows the mismatch of rate and queue, and packets are dropped or marked with the probability 1 - phi^-price, so that queue and rate settle at their targets whatever the number of flows (Athuraliya, Low, Li and Yin 2001).
-
-    Args:
-        limit: What the buffer holds; the packet in transmission is not counted. In packets with `measure = "bytes"`: that many of `mean_packet`. (packets or bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
-        target: The queue to hold (b*; ns-2's pbo_). (packets or bytes, default "20p")
-        gamma: Step of the price at each update, per packet of mismatch (gamma). (number, default 0.001, from 0)
-        alpha: Weight of the mismatch of the queue beside that of the rate (alpha; 0.1 in ns-2's code). (number, default 0.1, from 0)
-        phi: Base of the probability (phi), above 1. (number, default 1.001, from 1)
-        interval: Time between two updates of the price (ns-2's pupdtime_). (duration, default "2ms", 1us to 100s)
-        weight: Weight of the newest interval in the average of the arrivals (ns-2's inw_); 1: no averaging. (number, default 1.0, 0 to 1)
-        measure: What arrivals, queue and limit are counted in (ns-2's qib_). In bytes, a packet is dropped in proportion to its length. (one of `packets`, `bytes`, default "packets")
-        mean_packet: Length of a typical packet: converts between packets and bytes, and the link's rate into packets. (size, default "1000B", 1B to 64KiB)
-        ecn: Whether ECN-capable packets are marked instead of dropped. (true or false, default false)
-        mark_departing: With `ecn`: whether packets are marked as they leave instead of as they arrive (ns-2's markpkts_). (true or false, default false)
-        spare_incapable: With `ecn`: whether packets that are not ECN-capable are left alone instead of dropped (ns-2's markpkts_). (true or false, default false)
-        preset: Named set of values laid under those written here. (one of `ns2`, default unset)
-    """
-
-    _kind: ClassVar[str] = "queue"
-    _name: ClassVar[str] = "rem"
-    limit: str | None = None
-    admit: str | None = None
-    target: str | None = None
-    gamma: float | str | None = None
-    alpha: float | str | None = None
-    phi: float | str | None = None
-    interval: str | None = None
-    weight: float | str | None = None
-    measure: str | None = None
-    mean_packet: str | None = None
-    ecn: bool | None = None
-    mark_departing: bool | None = None
-    spare_incapable: bool | None = None
     preset: str | None = None
 
 
@@ -374,50 +312,267 @@ class Modred(Params):
 
 
 @dataclass(kw_only=True)
-class Headdrop(Params):
-    """Drop from front: first in, first out; an arrival that finds no room is kept and the head is dropped, so that its sender hears of the loss a whole queue earlier (Lakshman, Neidhardt and Ott 1996; tc's pfifo_head_drop).
+class Avq(Params):
+    """AVQ, adaptive virtual queue: an arrival that would overflow a virtual queue is dropped or marked; the virtual queue's capacity adapts so that arrivals fill the share `gamma` of the link (Kunniyur and Srikant 2001 and 2004).
 
     Args:
-        limit: What the buffer holds, in packets or bytes; the packet in transmission is not counted. In bytes, as many packets leave from the front as the arriving one needs room. (packets or bytes, default "1000p")
-        admit: Which arrivals the limit admits without a drop. (one of `fits`, `under`, `not_full`, default "fits")
+        limit: What the buffer holds; the packet in transmission is not counted. In packets with `measure = "bytes"`: that many of `mean_packet`. (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
+        virtual_limit: What the virtual buffer holds. Unset: as much as the real one (ns-2's buflim_ = 1). (packets or bytes, default unset)
+        gamma: Desired utilisation: arrivals are steered to this share of the link's rate (gamma). (number, default 0.98, 0 to 1)
+        alpha: How fast the virtual capacity adapts (alpha; 0.15 in the paper's simulations and in ns-2's code). (number, default 0.15, from 0)
+        initial: Virtual capacity at the first arrival, as a share of the link's rate (ns-2's ecnlim_). (number, default 1.0, 0 to 1)
+        measure: What virtual queue, real queue and limits are counted in (ns-2's queue_in_bytes_). (one of `packets`, `bytes`, default "bytes")
+        mean_packet: Length of a typical packet: converts between packets and bytes, and the link's rate into packets. (size, default "1000B", 1B to 64KiB)
+        ecn: Whether ECN-capable packets are marked instead of dropped (ns-2's markpkts_). (true or false, default false)
+        spare_incapable: With `ecn`: whether packets that are not ECN-capable are left alone instead of dropped (ns-2). (true or false, default false)
+        skip_dropped: Whether arrivals that are dropped by the law leave the virtual capacity as it is (ns-2): then accepted packets, not offered ones, are steered to `gamma`. (true or false, default false)
+        cap_last: Whether the virtual capacity is held below the link's rate after the arrival has been taken off it (ns-2) instead of before. (true or false, default false)
         preset: Named set of values laid under those written here. (one of `ns2`, default unset)
     """
 
     _kind: ClassVar[str] = "queue"
-    _name: ClassVar[str] = "headdrop"
+    _name: ClassVar[str] = "avq"
     limit: str | None = None
     admit: str | None = None
+    virtual_limit: str | None = None
+    gamma: float | str | None = None
+    alpha: float | str | None = None
+    initial: float | str | None = None
+    measure: str | None = None
+    mean_packet: str | None = None
+    ecn: bool | None = None
+    spare_incapable: bool | None = None
+    skip_dropped: bool | None = None
+    cap_last: bool | None = None
     preset: str | None = None
 
 
 @dataclass(kw_only=True)
-class Randomdrop(Params):
-    """Random drop: first in, first out; an arrival that finds no room takes the place of a packet chosen at random among those waiting, so that flows lose in proportion to what they have in the queue (Mankin 1990; RFC 1254 section 4.3).
+class Rem(Params):
+    """REM, random exponential marking: a price follows the mismatch of rate and queue, and packets are dropped or marked with the probability 1 - phi^-price, so that queue and rate settle at their targets whatever the number of flows (Athuraliya, Low, Li and Yin 2001).
 
     Args:
-        limit: What the buffer holds, in packets or bytes; the packet in transmission is not counted. In bytes, the packets behind the chosen one go, too, until the arriving one has room. (packets or bytes, default "1000p")
-        admit: Which arrivals the limit admits without a drop. (one of `fits`, `under`, `not_full`, default "fits")
-        arriving: Whether the arriving packet may be chosen like any other (drop_rand_ of ns-2's RED) instead of always being kept. (true or false, default false)
+        limit: What the buffer holds; the packet in transmission is not counted. In packets with `measure = "bytes"`: that many of `mean_packet`. (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
+        target: The queue to hold (b*; ns-2's pbo_). (packets or bytes, default "20p")
+        gamma: Step of the price at each update, per packet of mismatch (gamma). (number, default 0.001, from 0)
+        alpha: Weight of the mismatch of the queue beside that of the rate (alpha; 0.1 in ns-2's code). (number, default 0.1, from 0)
+        phi: Base of the probability (phi), above 1. (number, default 1.001, from 1)
+        interval: Time between two updates of the price (ns-2's pupdtime_). (duration, default "2ms", 1us to 100s)
+        weight: Weight of the newest interval in the average of the arrivals (ns-2's inw_); 1: no averaging. (number, default 1.0, 0 to 1)
+        measure: What arrivals, queue and limit are counted in (ns-2's qib_). In bytes, a packet is dropped in proportion to its length. (one of `packets`, `bytes`, default "packets")
+        mean_packet: Length of a typical packet: converts between packets and bytes, and the link's rate into packets. (size, default "1000B", 1B to 64KiB)
+        ecn: Whether ECN-capable packets are marked instead of dropped. (true or false, default false)
+        mark_departing: With `ecn`: whether packets are marked as they leave instead of as they arrive (ns-2's markpkts_). (true or false, default false)
+        spare_incapable: With `ecn`: whether packets that are not ECN-capable are left alone instead of dropped (ns-2's markpkts_). (true or false, default false)
+        preset: Named set of values laid under those written here. (one of `ns2`, default unset)
     """
 
     _kind: ClassVar[str] = "queue"
-    _name: ClassVar[str] = "randomdrop"
+    _name: ClassVar[str] = "rem"
     limit: str | None = None
     admit: str | None = None
-    arriving: bool | None = None
+    target: str | None = None
+    gamma: float | str | None = None
+    alpha: float | str | None = None
+    phi: float | str | None = None
+    interval: str | None = None
+    weight: float | str | None = None
+    measure: str | None = None
+    mean_packet: str | None = None
+    ecn: bool | None = None
+    mark_departing: bool | None = None
+    spare_incapable: bool | None = None
+    preset: str | None = None
 
 
 @dataclass(kw_only=True)
-class Management(Params):
-    """Management: first in, first out; an arrival joins the queue and is taken out again and dropped if the length has thereby reached the limit (Syla, Alla and Xhabafti 2022, part 3). Of a limit of n packets, n - 1 wait: the same as DropTail in ns-2.
+class Pi(Params):
+    """PI drops or marks with a probability that a proportional-integral controller sets from samples of the queue, so that it stays at `target` whatever the load (Hollot, Misra, Towsley and Gong 2001).
 
     Args:
-        limit: Number of packets at which the newest is dropped, the arriving one counted and the one in transmission not. With a limit of "1p" or "0p" nothing passes, not even before an idle link. (packets or bytes, default "50p")
+        limit: What the buffer holds; the packet in transmission is not counted. In packets with `measure = "bytes"`: that many of `mean_packet`. (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
+        target: The queue to hold (q_ref); ns-2's qref_. (packets or bytes, default "50p")
+        a: What the present error adds to the probability at each sample, per packet (a; ns-2's a_). (number, default 0.00001822)
+        b: What the error of the sample before takes off again, per packet (b; ns-2's b_). The paper's a and b suit 60 flows at 15 Mbit/s. (number, default 0.00001816)
+        interval: Time between two samples; the paper's frequency is 160 Hz (ns-2's w_ is the frequency). (duration, default "6.25ms", 1us to 100s)
+        measure: What the queue and the limit are counted in (ns-2's queue_in_bytes_); bytes are divided by `mean_packet` before the controller sees them. (one of `packets`, `bytes`, default "packets")
+        byte_mode: Whether a packet is dropped in proportion to its length (ns-2's bytes_). (true or false, default false)
+        mean_packet: Length of a typical packet: converts between packets and bytes. (size, default "1000B", 1B to 64KiB)
+        ecn: Whether ECN-capable packets are marked instead of dropped (ns-2's setbit_). (true or false, default false)
+        preset: Named set of values laid under those written here. (one of `paper`, `ns2`, default unset)
     """
 
     _kind: ClassVar[str] = "queue"
-    _name: ClassVar[str] = "management"
+    _name: ClassVar[str] = "pi"
     limit: str | None = None
+    admit: str | None = None
+    target: str | None = None
+    a: float | str | None = None
+    b: float | str | None = None
+    interval: str | None = None
+    measure: str | None = None
+    byte_mode: bool | None = None
+    mean_packet: str | None = None
+    ecn: bool | None = None
+    preset: str | None = None
+
+
+@dataclass(kw_only=True)
+class Blue(Params):
+    """BLUE drops or marks arriving packets with a probability that grows when the buffer overflows and shrinks when the link falls idle (Feng, Kandlur, Saha and Shin 1999).
+
+    Args:
+        limit: What the buffer holds; the packet in transmission is not counted. (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
+        length: Queue above which an arrival raises the probability as a loss does (L, section 3.1). Unset: losses alone. (packets or bytes, default unset)
+        increment: By how much the probability grows (d1, section 3.1). (number, default 0.02, 0 to 1)
+        decrement: By how much it shrinks (d2, section 3.1). (number, default 0.002, 0 to 1)
+        freeze_time: Least time between two changes (freeze_time, section 3.1). (duration, default "100ms", 0s to 1000s)
+        ecn: Whether ECN-capable packets are marked instead of dropped. (true or false, default false)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "blue"
+    limit: str | None = None
+    admit: str | None = None
+    length: str | None = None
+    increment: float | str | None = None
+    decrement: float | str | None = None
+    freeze_time: str | None = None
+    ecn: bool | None = None
+
+
+@dataclass(kw_only=True)
+class Sfb(Params):
+    """SFB hashes each flow into one bin of every level, keeps a BLUE in each bin, drops or marks with the smallest probability a flow meets, and limits the rate of flows for which all are 1 (Feng, Kandlur, Saha and Shin 2001).
+
+    Args:
+        limit: What the buffer holds; the packet in transmission is not counted. (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
+        levels: Levels, each with its own hash (L, section 3). (integer, default 2, 1 to 16)
+        bins: Bins in a level (N, section 3). (integer, default 23, 1 to 65536)
+        bin_size: What a bin may hold before its probability grows (section 3). Unset: one and a half times an equal share of `limit`. (packets or bytes, default unset)
+        bin_limit: An arrival is dropped if all bins of its flow hold at least this much (tc's max). Unset: only the buffer itself is a limit. (packets or bytes, default unset)
+        increment: By how much a bin's probability grows with an arrival that finds it above its size (section 3). (number, default 0.0025, 0 to 1)
+        decrement: By how much it shrinks with an arrival that finds the bin empty (section 3). (number, default 0.00025, 0 to 1)
+        freeze_time: Least time between two changes of one bin's probability, as BLUE has it. Zero: every arrival may change it. (duration, default "10ms", 0s to 1000s)
+        penalty_rate: Rate that all flows in the penalty box share, those with a probability of 1 in every bin (section 3.1). Unset: a hundredth of the link. (rate, default unset)
+        penalty_burst: Burst that the penalty box lets through. (size, default "15kB", 0B to 1GB)
+        rehash: Time after which the hashes change, so that nobody shares a bin with an unresponsive flow for ever (moving hashes, section 3.2). Unset: never. (duration, default unset, 1ms to 1000000s)
+        warmup: How long before a change the new bins learn beside the old ones (section 3.2). (duration, default "1s", 0s to 1000000s)
+        ecn: Whether ECN-capable packets are marked instead of dropped; never in the penalty box. (true or false, default false)
+        preset: Named set of values laid under those written here. (one of `linux`, default unset)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "sfb"
+    limit: str | None = None
+    admit: str | None = None
+    levels: int | str | None = None
+    bins: int | str | None = None
+    bin_size: str | None = None
+    bin_limit: str | None = None
+    increment: float | str | None = None
+    decrement: float | str | None = None
+    freeze_time: str | None = None
+    penalty_rate: str | None = None
+    penalty_burst: str | None = None
+    rehash: str | None = None
+    warmup: str | None = None
+    ecn: bool | None = None
+    preset: str | None = None
+
+
+@dataclass(kw_only=True)
+class Choke(Params):
+    """CHOKe drops an arriving packet together with one drawn at random from the queue if both belong to one flow, and else does what RED does (Pan, Prabhakar and Psounis 2000).
+
+    Args:
+        limit: What the buffer holds; the packet in transmission is not counted. (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
+        draws: Packets drawn for each arrival while the average is above `min`; all of the arriving flow's are dropped (section 2). (integer, default 1, 1 to 64)
+        min: Average queue below which nothing is drawn or dropped (min_th, section 2). Unset: as RED does. (packets or bytes, default unset)
+        max: Average queue from which every arrival is dropped (max_th, section 2). Unset: three times `min`. (packets or bytes, default unset)
+        target_delay: Queueing delay that automatic thresholds aim at (see RED). (duration, default "5ms", 1us to 100s)
+        max_p: RED's probability at `max`. (number, default 0.1, 0 to 1)
+        w_q: Weight of one arrival in the average. Unset: as RED does. (number, default unset, 0 to 1)
+        gentle: Whether RED's probability grows on to 1 at twice `max` instead of jumping there. (true or false, default false)
+        mean_packet: Length of a typical packet. (size, default "1000B", 1B to 64KiB)
+        ecn: Whether RED's half marks ECN-capable packets instead of dropping them, as tc's does; packets of a drawn flow are always dropped. (true or false, default false)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "choke"
+    limit: str | None = None
+    admit: str | None = None
+    draws: int | str | None = None
+    min: str | None = None
+    max: str | None = None
+    target_delay: str | None = None
+    max_p: float | str | None = None
+    w_q: float | str | None = None
+    gentle: bool | None = None
+    mean_packet: str | None = None
+    ecn: bool | None = None
+
+
+@dataclass(kw_only=True)
+class Fred(Params):
+    """FRED drops early only from flows that hold more than their share of the queue, and from flows that keep too much at every arrival (Lin and Morris 1997).
+
+    Args:
+        limit: What the buffer holds; the packet in transmission is not counted. (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
+        min: Average queue below which nothing is dropped at random, and most packets of one flow (min_th, figure 7). Unset: a quarter of `limit`, at most what the link sends in `rtt`. (packets or bytes, default unset)
+        max: Average queue from which flows may hold two packets each (max_th, figure 7). Unset: twice `min`. (packets or bytes, default unset)
+        rtt: Round-trip time that the automatic `min` reckons with. (duration, default "100ms", 1us to 100s)
+        max_p: RED's probability at `max` (max_p, figure 7). (number, default 0.02, 0 to 1)
+        w_q: Weight of one sample in the average (w_q, figure 7). (number, default 0.002, 0 to 1)
+        min_q: Packets that each flow may hold without random drops: 2 for small buffers, 4 for large ones (minq, figure 7). (packets or bytes, default "4p")
+        many_flows: Whether flows may still hold two packets each while the average is above `max`, so that many flows do not lock each other out (section 5.2). Without it every arrival is dropped then. (true or false, default true)
+        mean_packet: Length of a typical packet: converts bytes into packets, in which FRED counts. (size, default "1000B", 1B to 64KiB)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "fred"
+    limit: str | None = None
+    admit: str | None = None
+    min: str | None = None
+    max: str | None = None
+    rtt: str | None = None
+    max_p: float | str | None = None
+    w_q: float | str | None = None
+    min_q: str | None = None
+    many_flows: bool | None = None
+    mean_packet: str | None = None
+
+
+@dataclass(kw_only=True)
+class Green(Params):
+    """GREEN drops or marks with the probability at which N flows of TCP just fill the link, from their number and their round-trip time (Feng, Kapadia and Thulasidasan 2002).
+
+    Args:
+        limit: What the buffer holds; the packet in transmission is not counted. (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
+        rtt: Round-trip time of the flows (RTT, equation 2). (duration, default "100ms", 1us to 100s)
+        mss: Segment size of the flows (MSS, equation 2). (size, default "1000B", 1B to 64KiB)
+        c: Constant of the throughput formula: sqrt(3/2) = 1.22 with an acknowledgement for each segment, 0.87 for every other one (Mathis et al. 1997). (number, default 1.22, 0 to 10)
+        window: A flow counts if it sent data within this time. (duration, default "1s", 1us to 1000s)
+        ecn: Whether ECN-capable packets are marked instead of dropped. (true or false, default false)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "green"
+    limit: str | None = None
+    admit: str | None = None
+    rtt: str | None = None
+    mss: str | None = None
+    c: float | str | None = None
+    window: str | None = None
+    ecn: bool | None = None
 
 
 @dataclass(kw_only=True)
@@ -446,6 +601,37 @@ class Codel(Params):
     ecn: bool | None = None
     ce_threshold: str | None = None
     inv_sqrt: str | None = None
+    preset: str | None = None
+
+
+@dataclass(kw_only=True)
+class Cobalt(Params):
+    """COBALT is a CoDel that eases off as gradually as it tightened, joined with a BLUE that answers overflow (Høiland-Jørgensen, Täht and Morton 2018, section III; Palmei et al. 2019).
+
+    Args:
+        limit: What the buffer holds; the packet in transmission is not counted. (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
+        target: Waiting time that may stand; also the least time between two changes of BLUE's probability (Palmei et al., section III). (duration, default "5ms", 1us to 100s)
+        interval: Time above `target` before the first signal, and what is divided by sqrt(count) for the next ones (Palmei et al., section III). (duration, default "100ms", 1us to 1000s)
+        mtu: Waits of up to four transmission times of a packet this long are never too long, as in CAKE on slow links. Unset: no such guard. (size, default unset, 1B to 10MB)
+        increment: By how much BLUE's drop probability grows when the buffer overflows (Palmei et al., section III). (number, default 0.00390625, 0 to 1)
+        decrement: By how much it falls when the link finds the queue empty (Palmei et al., section III). (number, default 0.000244140625, 0 to 1)
+        blue_threshold: Waiting time above which BLUE's probability grows without an overflow, as in ns-3. Unset: overflow alone counts. (duration, default unset, 1us to 1000s)
+        ecn: Whether CoDel's half marks ECN-capable packets instead of dropping them, as CAKE does; BLUE's half always drops. (true or false, default true)
+        preset: Named set of values laid under those written here. (one of `cake`, `ns3`, default unset)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "cobalt"
+    limit: str | None = None
+    admit: str | None = None
+    target: str | None = None
+    interval: str | None = None
+    mtu: str | None = None
+    increment: float | str | None = None
+    decrement: float | str | None = None
+    blue_threshold: str | None = None
+    ecn: bool | None = None
     preset: str | None = None
 
 
@@ -498,6 +684,135 @@ class Pie(Params):
     ecn: bool | None = None
     mark_ecnth: float | str | None = None
     preset: str | None = None
+
+
+@dataclass(kw_only=True)
+class Pi2(Params):
+    """PI2 drops or marks Classic packets with the square of a PI controller's output and marks Scalable ones in proportion to it (De Schepper, Bondarenko, Tsang and Briscoe 2016).
+
+    Args:
+        limit: What the buffer holds; the packet in transmission is not counted. (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
+        target: Delay to hold (tau_0, section 4; 20 ms in section 6). (duration, default "20ms", 1us to 100s)
+        tupdate: Time between two updates (T, section 4; 32 ms in section 6). (duration, default "32ms", 1us to 100s)
+        alpha: Weight of the delay's distance from the target, per second and update (5/16 in section 6). (number, default 0.3125, 0 to 1000)
+        beta: Weight of the delay's change, per second and update (50/16 in section 6). (number, default 3.125, 0 to 1000)
+        k: Coupling: a Scalable packet, one with ECT(1) or CE, is marked with k times the controller's output (section 5). (number, default 2.0, 0 to 100)
+        max_prob: Largest probability for Classic packets (25 % in section 6); beyond it the buffer has to overflow. (number, default 0.25, 0 to 1)
+        ecn: Whether ECN-capable packets are marked instead of dropped; without it all are Classic and dropped. (true or false, default true)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "pi2"
+    limit: str | None = None
+    admit: str | None = None
+    target: str | None = None
+    tupdate: str | None = None
+    alpha: float | str | None = None
+    beta: float | str | None = None
+    k: float | str | None = None
+    max_prob: float | str | None = None
+    ecn: bool | None = None
+
+
+@dataclass(kw_only=True)
+class Dualpi2(Params):
+    """DualPI2 keeps ECT(1) and CE packets in a queue with a shallow marking ramp and all others in one under PI2, whose output also marks the first queue (RFC 9332 appendix A).
+
+    Args:
+        limit: What both queues hold together; the packet in transmission is not counted. Unset: 250 ms of the link, at least 10 packets of 1500 bytes. (packets or bytes, default unset)
+        target: Delay to hold in the Classic queue (target). (duration, default "15ms", 1us to 100s)
+        rtt_max: Longest round trip to be stable with (RTT_max). (duration, default "100ms", 1us to 100s)
+        tupdate: Time between two updates (Tupdate). Unset: the smaller of `target` and a third of `rtt_max`. (duration, default unset, 1us to 100s)
+        alpha: Integral gain, per second and update. Unset: 0.1 Tupdate / RTT_max^2. (number, default unset, 0 to 1000)
+        beta: Proportional gain, per second and update. Unset: 0.3 / RTT_max. (number, default unset, 0 to 1000)
+        k: Coupling factor: p_CL = k p' (section 2.1). (number, default 2.0, 0 to 100)
+        min_th: Delay of the L queue at which its own marking begins (minTh). (duration, default "800us", 0s to 100s)
+        range: Delay over which its own marking rises to 1 (range). Zero makes it a step. (duration, default "400us", 0s to 100s)
+        th_len: The L queue's own marking spares packets while at most this many are queued there, the leaving one included (Th_len). (integer, default 1, 0 to 1000000)
+        scheduler: Which queue is served. (one of `wrr`, `ts_fifo`, default "wrr")
+        classic_share: Least share of the link for a busy Classic queue, with `scheduler = "wrr"`. (number, default 0.1, 0 to 1)
+        t_shift: By how much Classic packets are taken to have come later, with `scheduler = "ts_fifo"`. (duration, default "50ms", 0s to 100s)
+        preset: Named set of values laid under those written here. (one of `linux`, default unset)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "dualpi2"
+    limit: str | None = None
+    target: str | None = None
+    rtt_max: str | None = None
+    tupdate: str | None = None
+    alpha: float | str | None = None
+    beta: float | str | None = None
+    k: float | str | None = None
+    min_th: str | None = None
+    range: str | None = None
+    th_len: int | str | None = None
+    scheduler: str | None = None
+    classic_share: float | str | None = None
+    t_shift: str | None = None
+    preset: str | None = None
+
+
+@dataclass(kw_only=True)
+class Prio(Params):
+    """PRIO serves a class only while those before it are empty (tc-prio; with `yields`, the modified PRIO of Nowak, Domańska and Domański 2009).
+
+    Args:
+        classes: The classes, highest priority first; each has a `match` (which packets it takes) and a `queue` (any discipline). (list of table, default [{"match":"tcp","queue":{"droptail":{"limit":"1000p","admit":"fits"}}},{"match":"udp","queue":{"droptail":{"limit":"1000p","admit":"fits"}}}])
+        limit: What all classes together may hold. Unset: only the limits of their queues. (packets or bytes, default unset)
+        yields: Whether a class may send one packet before those above it each time that the queue of the class just above drops a packet (Nowak, Domańska and Domański 2009). (true or false, default false)
+        preset: Named set of values laid under those written here. (one of `nowak2009`, `linux`, default unset)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "prio"
+    classes: list[Any] | None = None
+    limit: str | None = None
+    yields: bool | None = None
+    preset: str | None = None
+
+
+@dataclass(kw_only=True)
+class Rr(Params):
+    """RR serves the classes in turn, one packet each (Nagle 1985, RFC 970).
+
+    Args:
+        classes: The classes in the order of their turns, each with a `match` and a `queue`. None: as `queues` says. (list of table, default [])
+        queues: Number of equal queues, where no classes are given: flow number i, counted from 0 in the order of the scenario, goes to queue i modulo this number (Ramachendra et al. 2014). Unset: each flow has its own queue. (integer, default unset, 1 to 65535)
+        queue: Each of the equal queues. (queue: name or table, default "droptail")
+        limit: What all queues together may hold. Unset: only their own limits. (packets or bytes, default unset)
+        preset: Named set of values laid under those written here. (one of `ramachendra2014`, default unset)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "rr"
+    classes: list[Any] | None = None
+    queues: int | str | None = None
+    queue: Any = None
+    limit: str | None = None
+    preset: str | None = None
+
+
+@dataclass(kw_only=True)
+class Wrr(Params):
+    """WRR serves the classes in turn, each with as many packets, or bytes, as its weight says (Katevenis, Sidiropoulos and Courcoubetis 1991).
+
+    Args:
+        classes: The classes in the order of their turns, each with a `match`, a `queue` and a `weight` of 1 to 65535; the default is one TCP packet, then four UDP packets (Nowak, Domańska and Domański 2009). None: each flow is a class of weight 1. (list of table, default [{"match":"tcp","queue":{"droptail":{"limit":"1000p","admit":"fits"}},"weight":1},{"match":"udp","queue":{"droptail":{"limit":"1000p","admit":"fits"}},"weight":4}])
+        queue: The queue of each flow, where no classes are given. (queue: name or table, default "droptail")
+        count: What turns are counted in. (one of `packets`, `bytes`, default "packets")
+        quantum: Bytes of a turn for each unit of weight, with `count = "bytes"`. (size, default "1500B", 64B to 1MiB)
+        limit: What all classes together may hold. Unset: only the limits of their queues. (packets or bytes, default unset)
+    """
+
+    _kind: ClassVar[str] = "queue"
+    _name: ClassVar[str] = "wrr"
+    classes: list[Any] | None = None
+    queue: Any = None
+    count: str | None = None
+    quantum: str | None = None
+    limit: str | None = None
 
 
 @dataclass(kw_only=True)
@@ -584,127 +899,43 @@ class Fq(Params):
 
 
 @dataclass(kw_only=True)
-class Cobalt(Params):
-    """COBALT is a CoDel that eases off as gradually as it tightened, joined with a BLUE that answers overflow (Høiland-Jørgensen, Täht and Morton 2018, section III; Palmei et al. 2019).
+class Wfq(Params):
+    """WFQ sends the packet that a fluid fair server would finish first (Demers, Keshav and Shenker 1989; Parekh and Gallager 1993; Golestani 1994).
 
     Args:
-        limit: What the buffer holds; the packet in transmission is not counted. (packets or bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
-        target: Waiting time that may stand; also the least time between two changes of BLUE's probability (Palmei et al., section III). (duration, default "5ms", 1us to 100s)
-        interval: Time above `target` before the first signal, and what is divided by sqrt(count) for the next ones (Palmei et al., section III). (duration, default "100ms", 1us to 1000s)
-        mtu: Waits of up to four transmission times of a packet this long are never too long, as in CAKE on slow links. Unset: no such guard. (size, default unset, 1B to 10MB)
-        increment: By how much BLUE's drop probability grows when the buffer overflows (Palmei et al., section III). (number, default 0.00390625, 0 to 1)
-        decrement: By how much it falls when the link finds the queue empty (Palmei et al., section III). (number, default 0.000244140625, 0 to 1)
-        blue_threshold: Waiting time above which BLUE's probability grows without an overflow, as in ns-3. Unset: overflow alone counts. (duration, default unset, 1us to 1000s)
-        ecn: Whether CoDel's half marks ECN-capable packets instead of dropping them, as CAKE does; BLUE's half always drops. (true or false, default true)
-        preset: Named set of values laid under those written here. (one of `cake`, `ns3`, default unset)
+        classes: The classes, each with a `match`, a `queue` and a `weight` of 1 to 65535. None: each flow is a class of weight 1. (list of table, default [])
+        queue: The queue of each flow, where no classes are given. (queue: name or table, default "droptail")
+        clock: What virtual time is measured by. (one of `gps`, `scfq`, default "gps")
+        rate: Rate of the fluid reference, with `clock = "gps"`: that at which the queue is really served. Unset: that of the link, or of the shaper around the queue. (rate, default unset, 1bit/s to 100Tbit/s)
+        limit: What all classes together may hold. Unset: only the limits of their queues. (packets or bytes, default unset)
     """
 
     _kind: ClassVar[str] = "queue"
-    _name: ClassVar[str] = "cobalt"
+    _name: ClassVar[str] = "wfq"
+    classes: list[Any] | None = None
+    queue: Any = None
+    clock: str | None = None
+    rate: str | None = None
     limit: str | None = None
-    admit: str | None = None
-    target: str | None = None
-    interval: str | None = None
-    mtu: str | None = None
-    increment: float | str | None = None
-    decrement: float | str | None = None
-    blue_threshold: str | None = None
-    ecn: bool | None = None
-    preset: str | None = None
 
 
 @dataclass(kw_only=True)
-class Pi2(Params):
-    """PI2 drops or marks Classic packets with the square of a PI controller's output and marks Scalable ones in proportion to it (De Schepper, Bondarenko, Tsang and Briscoe 2016).
+class Wf2q(Params):
+    """WF2Q+ sends, of the packets that a fluid fair server would have begun by now, the one that it would finish first (Bennett and Zhang 1997).
 
     Args:
-        limit: What the buffer holds; the packet in transmission is not counted. (packets or bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
-        target: Delay to hold (tau_0, section 4; 20 ms in section 6). (duration, default "20ms", 1us to 100s)
-        tupdate: Time between two updates (T, section 4; 32 ms in section 6). (duration, default "32ms", 1us to 100s)
-        alpha: Weight of the delay's distance from the target, per second and update (5/16 in section 6). (number, default 0.3125, 0 to 1000)
-        beta: Weight of the delay's change, per second and update (50/16 in section 6). (number, default 3.125, 0 to 1000)
-        k: Coupling: a Scalable packet, one with ECT(1) or CE, is marked with k times the controller's output (section 5). (number, default 2.0, 0 to 100)
-        max_prob: Largest probability for Classic packets (25 % in section 6); beyond it the buffer has to overflow. (number, default 0.25, 0 to 1)
-        ecn: Whether ECN-capable packets are marked instead of dropped; without it all are Classic and dropped. (true or false, default true)
+        classes: The classes, each with a `match`, a `queue` and a `weight` of 1 to 65535. None: each flow is a class of weight 1. (list of table, default [])
+        queue: The queue of each flow, where no classes are given. (queue: name or table, default "droptail")
+        rate: Rate at which virtual time goes on while nothing waits: by its definition V grows at least as fast as real time. Unset: that of the link. (rate, default unset, 1bit/s to 100Tbit/s)
+        limit: What all classes together may hold. Unset: only the limits of their queues. (packets or bytes, default unset)
     """
 
     _kind: ClassVar[str] = "queue"
-    _name: ClassVar[str] = "pi2"
+    _name: ClassVar[str] = "wf2q"
+    classes: list[Any] | None = None
+    queue: Any = None
+    rate: str | None = None
     limit: str | None = None
-    admit: str | None = None
-    target: str | None = None
-    tupdate: str | None = None
-    alpha: float | str | None = None
-    beta: float | str | None = None
-    k: float | str | None = None
-    max_prob: float | str | None = None
-    ecn: bool | None = None
-
-
-@dataclass(kw_only=True)
-class Dualpi2(Params):
-    """DualPI2 keeps ECT(1) and CE packets in a queue with a shallow marking ramp and all others in one under PI2, whose output also marks the first queue (RFC 9332 appendix A).
-
-    Args:
-        limit: What both queues hold together; the packet in transmission is not counted. Unset: 250 ms of the link, at least 10 packets of 1500 bytes. (packets or bytes, default unset)
-        target: Delay to hold in the Classic queue (target). (duration, default "15ms", 1us to 100s)
-        rtt_max: Longest round trip to be stable with (RTT_max). (duration, default "100ms", 1us to 100s)
-        tupdate: Time between two updates (Tupdate). Unset: the smaller of `target` and a third of `rtt_max`. (duration, default unset, 1us to 100s)
-        alpha: Integral gain, per second and update. Unset: 0.1 Tupdate / RTT_max^2. (number, default unset, 0 to 1000)
-        beta: Proportional gain, per second and update. Unset: 0.3 / RTT_max. (number, default unset, 0 to 1000)
-        k: Coupling factor: p_CL = k p' (section 2.1). (number, default 2.0, 0 to 100)
-        min_th: Delay of the L queue at which its own marking begins (minTh). (duration, default "800us", 0s to 100s)
-        range: Delay over which its own marking rises to 1 (range). Zero makes it a step. (duration, default "400us", 0s to 100s)
-        th_len: The L queue's own marking spares packets while at most this many are queued there, the leaving one included (Th_len). (integer, default 1, 0 to 1000000)
-        scheduler: Which queue is served. (one of `wrr`, `ts_fifo`, default "wrr")
-        classic_share: Least share of the link for a busy Classic queue, with `scheduler = "wrr"`. (number, default 0.1, 0 to 1)
-        t_shift: By how much Classic packets are taken to have come later, with `scheduler = "ts_fifo"`. (duration, default "50ms", 0s to 100s)
-        preset: Named set of values laid under those written here. (one of `linux`, default unset)
-    """
-
-    _kind: ClassVar[str] = "queue"
-    _name: ClassVar[str] = "dualpi2"
-    limit: str | None = None
-    target: str | None = None
-    rtt_max: str | None = None
-    tupdate: str | None = None
-    alpha: float | str | None = None
-    beta: float | str | None = None
-    k: float | str | None = None
-    min_th: str | None = None
-    range: str | None = None
-    th_len: int | str | None = None
-    scheduler: str | None = None
-    classic_share: float | str | None = None
-    t_shift: str | None = None
-    preset: str | None = None
-
-
-@dataclass(kw_only=True)
-class Blue(Params):
-    """BLUE drops or marks arriving packets with a probability that grows when the buffer overflows and shrinks when the link falls idle (Feng, Kandlur, Saha and Shin 1999).
-
-    Args:
-        limit: What the buffer holds; the packet in transmission is not counted. (packets or bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
-        length: Queue above which an arrival raises the probability as a loss does (L, section 3.1). Unset: losses alone. (packets or bytes, default unset)
-        increment: By how much the probability grows (d1, section 3.1). (number, default 0.02, 0 to 1)
-        decrement: By how much it shrinks (d2, section 3.1). (number, default 0.002, 0 to 1)
-        freeze_time: Least time between two changes (freeze_time, section 3.1). (duration, default "100ms", 0s to 1000s)
-        ecn: Whether ECN-capable packets are marked instead of dropped. (true or false, default false)
-    """
-
-    _kind: ClassVar[str] = "queue"
-    _name: ClassVar[str] = "blue"
-    limit: str | None = None
-    admit: str | None = None
-    length: str | None = None
-    increment: float | str | None = None
-    decrement: float | str | None = None
-    freeze_time: str | None = None
-    ecn: bool | None = None
 
 
 @dataclass(kw_only=True)
@@ -806,136 +1037,6 @@ class FqPie(Params):
 
 
 @dataclass(kw_only=True)
-class Green(Params):
-    """GREEN drops or marks with the probability at which N flows of TCP just fill the link, from their number and their round-trip time (Feng, Kapadia and Thulasidasan 2002).
-
-    Args:
-        limit: What the buffer holds; the packet in transmission is not counted. (packets or bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
-        rtt: Round-trip time of the flows (RTT, equation 2). (duration, default "100ms", 1us to 100s)
-        mss: Segment size of the flows (MSS, equation 2). (size, default "1000B", 1B to 64KiB)
-        c: Constant of the throughput formula: sqrt(3/2) = 1.22 with an acknowledgement for each segment, 0.87 for every other one (Mathis et al. 1997). (number, default 1.22, 0 to 10)
-        window: A flow counts if it sent data within this time. (duration, default "1s", 1us to 1000s)
-        ecn: Whether ECN-capable packets are marked instead of dropped. (true or false, default false)
-    """
-
-    _kind: ClassVar[str] = "queue"
-    _name: ClassVar[str] = "green"
-    limit: str | None = None
-    admit: str | None = None
-    rtt: str | None = None
-    mss: str | None = None
-    c: float | str | None = None
-    window: str | None = None
-    ecn: bool | None = None
-
-
-@dataclass(kw_only=True)
-class Choke(Params):
-    """CHOKe drops an arriving packet together with one drawn at random from the queue if both belong to one flow, and else does what RED does (Pan, Prabhakar and Psounis 2000).
-
-    Args:
-        limit: What the buffer holds; the packet in transmission is not counted. (packets or bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
-        draws: Packets drawn for each arrival while the average is above `min`; all of the arriving flow's are dropped (section 2). (integer, default 1, 1 to 64)
-        min: Average queue below which nothing is drawn or dropped (min_th, section 2). Unset: as RED does. (packets or bytes, default unset)
-        max: Average queue from which every arrival is dropped (max_th, section 2). Unset: three times `min`. (packets or bytes, default unset)
-        target_delay: Queueing delay that automatic thresholds aim at (see RED). (duration, default "5ms", 1us to 100s)
-        max_p: RED's probability at `max`. (number, default 0.1, 0 to 1)
-        w_q: Weight of one arrival in the average. Unset: as RED does. (number, default unset, 0 to 1)
-        gentle: Whether RED's probability grows on to 1 at twice `max` instead of jumping there. (true or false, default false)
-        mean_packet: Length of a typical packet. (size, default "1000B", 1B to 64KiB)
-        ecn: Whether RED's half marks ECN-capable packets instead of dropping them, as tc's does; packets of a drawn flow are always dropped. (true or false, default false)
-    """
-
-    _kind: ClassVar[str] = "queue"
-    _name: ClassVar[str] = "choke"
-    limit: str | None = None
-    admit: str | None = None
-    draws: int | str | None = None
-    min: str | None = None
-    max: str | None = None
-    target_delay: str | None = None
-    max_p: float | str | None = None
-    w_q: float | str | None = None
-    gentle: bool | None = None
-    mean_packet: str | None = None
-    ecn: bool | None = None
-
-
-@dataclass(kw_only=True)
-class Fred(Params):
-    """FRED drops early only from flows that hold more than their share of the queue, and from flows that keep too much at every arrival (Lin and Morris 1997).
-
-    Args:
-        limit: What the buffer holds; the packet in transmission is not counted. (packets or bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
-        min: Average queue below which nothing is dropped at random, and most packets of one flow (min_th, figure 7). Unset: a quarter of `limit`, at most what the link sends in `rtt`. (packets or bytes, default unset)
-        max: Average queue from which flows may hold two packets each (max_th, figure 7). Unset: twice `min`. (packets or bytes, default unset)
-        rtt: Round-trip time that the automatic `min` reckons with. (duration, default "100ms", 1us to 100s)
-        max_p: RED's probability at `max` (max_p, figure 7). (number, default 0.02, 0 to 1)
-        w_q: Weight of one sample in the average (w_q, figure 7). (number, default 0.002, 0 to 1)
-        min_q: Packets that each flow may hold without random drops: 2 for small buffers, 4 for large ones (minq, figure 7). (packets or bytes, default "4p")
-        many_flows: Whether flows may still hold two packets each while the average is above `max`, so that many flows do not lock each other out (section 5.2). Without it every arrival is dropped then. (true or false, default true)
-        mean_packet: Length of a typical packet: converts bytes into packets, in which FRED counts. (size, default "1000B", 1B to 64KiB)
-    """
-
-    _kind: ClassVar[str] = "queue"
-    _name: ClassVar[str] = "fred"
-    limit: str | None = None
-    admit: str | None = None
-    min: str | None = None
-    max: str | None = None
-    rtt: str | None = None
-    max_p: float | str | None = None
-    w_q: float | str | None = None
-    min_q: str | None = None
-    many_flows: bool | None = None
-    mean_packet: str | None = None
-
-
-@dataclass(kw_only=True)
-class Sfb(Params):
-    """SFB hashes each flow into one bin of every level, keeps a BLUE in each bin, drops or marks with the smallest probability a flow meets, and limits the rate of flows for which all are 1 (Feng, Kandlur, Saha and Shin 2001).
-
-    Args:
-        limit: What the buffer holds; the packet in transmission is not counted. (packets or bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
-        levels: Levels, each with its own hash (L, section 3). (integer, default 2, 1 to 16)
-        bins: Bins in a level (N, section 3). (integer, default 23, 1 to 65536)
-        bin_size: What a bin may hold before its probability grows (section 3). Unset: one and a half times an equal share of `limit`. (packets or bytes, default unset)
-        bin_limit: An arrival is dropped if all bins of its flow hold at least this much (tc's max). Unset: only the buffer itself is a limit. (packets or bytes, default unset)
-        increment: By how much a bin's probability grows with an arrival that finds it above its size (section 3). (number, default 0.0025, 0 to 1)
-        decrement: By how much it shrinks with an arrival that finds the bin empty (section 3). (number, default 0.00025, 0 to 1)
-        freeze_time: Least time between two changes of one bin's probability, as BLUE has it. Zero: every arrival may change it. (duration, default "10ms", 0s to 1000s)
-        penalty_rate: Rate that all flows in the penalty box share, those with a probability of 1 in every bin (section 3.1). Unset: a hundredth of the link. (rate, default unset)
-        penalty_burst: Burst that the penalty box lets through. (size, default "15kB", 0B to 1GB)
-        rehash: Time after which the hashes change, so that nobody shares a bin with an unresponsive flow for ever (moving hashes, section 3.2). Unset: never. (duration, default unset, 1ms to 1000000s)
-        warmup: How long before a change the new bins learn beside the old ones (section 3.2). (duration, default "1s", 0s to 1000000s)
-        ecn: Whether ECN-capable packets are marked instead of dropped; never in the penalty box. (true or false, default false)
-        preset: Named set of values laid under those written here. (one of `linux`, default unset)
-    """
-
-    _kind: ClassVar[str] = "queue"
-    _name: ClassVar[str] = "sfb"
-    limit: str | None = None
-    admit: str | None = None
-    levels: int | str | None = None
-    bins: int | str | None = None
-    bin_size: str | None = None
-    bin_limit: str | None = None
-    increment: float | str | None = None
-    decrement: float | str | None = None
-    freeze_time: str | None = None
-    penalty_rate: str | None = None
-    penalty_burst: str | None = None
-    rehash: str | None = None
-    warmup: str | None = None
-    ecn: bool | None = None
-    preset: str | None = None
-
-
-@dataclass(kw_only=True)
 class Cake(Params):
     """CAKE shapes to a rate, sorts packets into tins by DSCP, shares each tin between hosts and then flows, and lets COBALT manage every flow (Høiland-Jørgensen, Täht and Morton 2018; Linux's sch_cake).
 
@@ -970,107 +1071,6 @@ class Cake(Params):
     salt: int | str | None = None
     ecn: bool | None = None
     preset: str | None = None
-
-
-@dataclass(kw_only=True)
-class Prio(Params):
-    """PRIO serves a class only while those before it are empty (tc-prio; with `yields`, the modified PRIO of Nowak, Domańska and Domański 2009).
-
-    Args:
-        classes: The classes, highest priority first; each has a `match` (which packets it takes) and a `queue` (any discipline). (list of table, default [{"match":"tcp","queue":{"droptail":{"limit":"1000p","admit":"fits"}}},{"match":"udp","queue":{"droptail":{"limit":"1000p","admit":"fits"}}}])
-        limit: What all classes together may hold. Unset: only the limits of their queues. (packets or bytes, default unset)
-        yields: Whether a class may send one packet before those above it each time that the queue of the class just above drops a packet (Nowak, Domańska and Domański 2009). (true or false, default false)
-        preset: Named set of values laid under those written here. (one of `nowak2009`, `linux`, default unset)
-    """
-
-    _kind: ClassVar[str] = "queue"
-    _name: ClassVar[str] = "prio"
-    classes: list[Any] | None = None
-    limit: str | None = None
-    yields: bool | None = None
-    preset: str | None = None
-
-
-@dataclass(kw_only=True)
-class Rr(Params):
-    """RR serves the classes in turn, one packet each (Nagle 1985, RFC 970).
-
-    Args:
-        classes: The classes in the order of their turns, each with a `match` and a `queue`. None: as `queues` says. (list of table, default [])
-        queues: Number of equal queues, where no classes are given: flow number i, counted from 0 in the order of the scenario, goes to queue i modulo this number (Ramachendra et al. 2014). Unset: each flow has its own queue. (integer, default unset, 1 to 65535)
-        queue: Each of the equal queues. (queue: name or table, default "droptail")
-        limit: What all queues together may hold. Unset: only their own limits. (packets or bytes, default unset)
-        preset: Named set of values laid under those written here. (one of `ramachendra2014`, default unset)
-    """
-
-    _kind: ClassVar[str] = "queue"
-    _name: ClassVar[str] = "rr"
-    classes: list[Any] | None = None
-    queues: int | str | None = None
-    queue: Any = None
-    limit: str | None = None
-    preset: str | None = None
-
-
-@dataclass(kw_only=True)
-class Wrr(Params):
-    """WRR serves the classes in turn, each with as many packets, or bytes, as its weight says (Katevenis, Sidiropoulos and Courcoubetis 1991).
-
-    Args:
-        classes: The classes in the order of their turns, each with a `match`, a `queue` and a `weight` of 1 to 65535; the default is one TCP packet, then four UDP packets (Nowak, Domańska and Domański 2009). None: each flow is a class of weight 1. (list of table, default [{"match":"tcp","queue":{"droptail":{"limit":"1000p","admit":"fits"}},"weight":1},{"match":"udp","queue":{"droptail":{"limit":"1000p","admit":"fits"}},"weight":4}])
-        queue: The queue of each flow, where no classes are given. (queue: name or table, default "droptail")
-        count: What turns are counted in. (one of `packets`, `bytes`, default "packets")
-        quantum: Bytes of a turn for each unit of weight, with `count = "bytes"`. (size, default "1500B", 64B to 1MiB)
-        limit: What all classes together may hold. Unset: only the limits of their queues. (packets or bytes, default unset)
-    """
-
-    _kind: ClassVar[str] = "queue"
-    _name: ClassVar[str] = "wrr"
-    classes: list[Any] | None = None
-    queue: Any = None
-    count: str | None = None
-    quantum: str | None = None
-    limit: str | None = None
-
-
-@dataclass(kw_only=True)
-class Wfq(Params):
-    """WFQ sends the packet that a fluid fair server would finish first (Demers, Keshav and Shenker 1989; Parekh and Gallager 1993; Golestani 1994).
-
-    Args:
-        classes: The classes, each with a `match`, a `queue` and a `weight` of 1 to 65535. None: each flow is a class of weight 1. (list of table, default [])
-        queue: The queue of each flow, where no classes are given. (queue: name or table, default "droptail")
-        clock: What virtual time is measured by. (one of `gps`, `scfq`, default "gps")
-        rate: Rate of the fluid reference, with `clock = "gps"`: that at which the queue is really served. Unset: that of the link, or of the shaper around the queue. (rate, default unset, 1bit/s to 100Tbit/s)
-        limit: What all classes together may hold. Unset: only the limits of their queues. (packets or bytes, default unset)
-    """
-
-    _kind: ClassVar[str] = "queue"
-    _name: ClassVar[str] = "wfq"
-    classes: list[Any] | None = None
-    queue: Any = None
-    clock: str | None = None
-    rate: str | None = None
-    limit: str | None = None
-
-
-@dataclass(kw_only=True)
-class Wf2q(Params):
-    """WF2Q+ sends, of the packets that a fluid fair server would have begun by now, the one that it would finish first (Bennett and Zhang 1997).
-
-    Args:
-        classes: The classes, each with a `match`, a `queue` and a `weight` of 1 to 65535. None: each flow is a class of weight 1. (list of table, default [])
-        queue: The queue of each flow, where no classes are given. (queue: name or table, default "droptail")
-        rate: Rate at which virtual time goes on while nothing waits: by its definition V grows at least as fast as real time. Unset: that of the link. (rate, default unset, 1bit/s to 100Tbit/s)
-        limit: What all classes together may hold. Unset: only the limits of their queues. (packets or bytes, default unset)
-    """
-
-    _kind: ClassVar[str] = "queue"
-    _name: ClassVar[str] = "wf2q"
-    classes: list[Any] | None = None
-    queue: Any = None
-    rate: str | None = None
-    limit: str | None = None
 
 
 @dataclass(kw_only=True)
@@ -1456,11 +1456,13 @@ class Udp(Params):
 
     Args:
         header: Header bytes that a datagram carries on the wire: 20 of IP (RFC 791) and 8 of UDP (RFC 768); ns-2 counts none. (size, default "28B", 0B to 1000B)
+        ecn: ECN field of every datagram: what queues may do to it besides dropping it (RFC 3168 section 5). (one of `not_ect`, `ect0`, `ect1`, default "not_ect")
     """
 
     _kind: ClassVar[str] = "transport"
     _name: ClassVar[str] = "udp"
     header: str | None = None
+    ecn: str | None = None
 
 
 __all__ = [

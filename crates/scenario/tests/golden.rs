@@ -2,7 +2,7 @@
 //! change of results: it gets a commit of its own and a line under "Changed results" in CHANGELOG.md. To write the file anew:
 //! `FAIRLANE_BLESS=1 cargo test -p fairlane-scenario --test golden`.
 
-use fairlane_scenario::{Format, Options, Progress, Resolved, RunOutput, Table, resolve, run_all};
+use fairlane_scenario::{Format, Options, Progress, QueueSpec, Resolved, RunOutput, Table, resolve, run_all};
 use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
@@ -26,6 +26,12 @@ const CASES: &[(&str, &[&str])] = &[
     ("validation/ns2/scenarios/c2-red.toml", &["duration=30s"]),
     ("validation/ns2/scenarios/c5-half-red.toml", &["duration=20s"]),
 ];
+
+/// Every queue with its defaults, in the same mixed traffic.
+fn queues() -> impl Iterator<Item = (&'static str, &'static str, String)> {
+    let names = QueueSpec::NAMES.iter().map(|(name, _)| *name);
+    names.map(|name| (name, "examples/mixed.toml", format!("topology.dumbbell.bottleneck.queue={name}")))
+}
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -59,6 +65,10 @@ fn trajectories_are_the_committed_ones() {
         let out = &run(&read(file, sets), &[1], 1, false)[0];
         writeln!(got, "{file} {} {:016x}", sets.join(" "), out.fingerprint).unwrap();
     }
+    for (queue, file, set) in queues() {
+        let out = &run(&read(file, &[&set, "duration=8s", "warmup=0s"]), &[1], 1, false)[0];
+        writeln!(got, "{file} queue={queue} {:016x}", out.fingerprint).unwrap();
+    }
     if std::env::var_os("FAIRLANE_BLESS").is_some() {
         fs::create_dir_all(stored.parent().unwrap()).unwrap();
         fs::write(&stored, &got).unwrap();
@@ -84,6 +94,12 @@ fn observers_samplers_and_threads_change_nothing() {
         let step = format!("sample={}ps", scenario.duration.as_ps() / 53);
         let sampled = read(file, &[&short[..], &[&step]].concat());
         assert_eq!(fingerprints(&plain), fingerprints(&run(&sampled, &[1], 1, false)), "{file} {sets:?}: sampling changed the run");
+    }
+    for (queue, file, set) in queues() {
+        let scenario = read(file, &[&set, "duration=3s", "warmup=0s", "sample=50ms"]);
+        let (plain, probed) = (run(&scenario, &[1], 1, false), run(&scenario, &[1], 1, true));
+        assert_eq!(fingerprints(&plain), fingerprints(&probed), "{queue}: the hop probe changed the run");
+        assert!(same(&plain[0].links, &probed[0].links), "{queue}: the hop probe changed a table");
     }
     let scenario = read("validation/ns2/scenarios/c2-red.toml", &["duration=10s"]);
     let seeds = [1, 2, 3, 4, 5];

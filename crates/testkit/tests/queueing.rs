@@ -71,7 +71,7 @@ fn replicate(rho: f64, sizes: Sizes, limit: Len, seed: u64) -> Measured {
     };
     let port = link("ab", from, to);
     link("ba", to, from);
-    let (sender, receiver) = UdpParams { header: Bytes(0) }.build(Class(0));
+    let (sender, receiver) = UdpParams { header: Bytes(0), ..UdpParams::default() }.build(Class(0));
     let flow =
         b.flow(FlowDef { name: "udp".into(), from, to, proto: Proto::Udp, sender: Udp::Sender(sender), receiver: Udp::Receiver(receiver) });
     let load = PoissonParams { rate: Rate::from_bps((rho * 1e7) as u64), size: Bytes(1000), sizes };

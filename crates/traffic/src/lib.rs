@@ -7,4 +7,4 @@ pub use source::bulk::{Bulk, BulkParams};
 pub use source::cbr::{Cbr, CbrParams};
 pub use source::file::{File, FileParams};
 pub use source::poisson::{Poisson, PoissonParams, Sizes};
-pub use udp::{MAX_DATAGRAM, UdpParams, UdpReceiver, UdpSender};
+pub use udp::{MAX_DATAGRAM, UdpEcn, UdpParams, UdpReceiver, UdpSender};

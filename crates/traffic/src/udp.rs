@@ -1,6 +1,6 @@
 //! UDP: every write is a datagram on its way at once.
 
-use fairlane_net::{Class, Cx, ENDLESS, Endpoint, FlowView, Segment, TimerId};
+use fairlane_net::{Class, Cx, ENDLESS, Ecn, Endpoint, FlowView, Segment, TimerId};
 use fairlane_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,11 +15,36 @@ pub struct UdpParams {
     /// Header bytes that a datagram carries on the wire: 20 of IP (RFC 791) and 8 of UDP (RFC 768); ns-2 counts none.
     #[schemars(extend("x-min" = "0B", "x-max" = "1000B"))]
     pub header: Bytes,
+    /// ECN field of every datagram: what queues may do to it besides dropping it (RFC 3168 section 5).
+    pub ecn: UdpEcn,
+}
+
+/// The ECN field that a sender of datagrams sets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum UdpEcn {
+    /// Not ECN-capable: queues drop.
+    #[default]
+    NotEct,
+    /// ECT(0): queues that can will mark.
+    Ect0,
+    /// ECT(1): the low-latency service of RFC 9331; for other queues the same as ECT(0).
+    Ect1,
+}
+
+impl From<UdpEcn> for Ecn {
+    fn from(e: UdpEcn) -> Self {
+        match e {
+            UdpEcn::NotEct => Self::NotEct,
+            UdpEcn::Ect0 => Self::Ect0,
+            UdpEcn::Ect1 => Self::Ect1,
+        }
+    }
 }
 
 impl Default for UdpParams {
     fn default() -> Self {
-        Self { header: Bytes(28) }
+        Self { header: Bytes(28), ecn: UdpEcn::NotEct }
     }
 }
 
@@ -27,7 +52,7 @@ impl UdpParams {
     /// The two ends of a flow whose packets carry `class`.
     pub fn build(&self, class: Class) -> (UdpSender, UdpReceiver) {
         let header = u32::try_from(self.header.get()).unwrap_or(u32::MAX >> 1);
-        (UdpSender { header, class, view: FlowView::default() }, UdpReceiver::default())
+        (UdpSender { header, class, ecn: self.ecn.into(), view: FlowView::default() }, UdpReceiver::default())
     }
 }
 
@@ -36,6 +61,7 @@ impl UdpParams {
 pub struct UdpSender {
     header: u32,
     class: Class,
+    ecn: Ecn,
     view: FlowView,
 }
 
@@ -55,6 +81,7 @@ impl Endpoint for UdpSender {
             left -= u64::from(payload);
             let mut seg = Segment::default();
             (seg.seq, seg.payload) = (self.view.data_segments, payload);
+            seg.set_ecn(self.ecn);
             self.view.data_segments += 1;
             self.view.data_bytes += u64::from(payload);
             self.view.mss = u32::from(payload);
