@@ -311,7 +311,8 @@ impl<'a> Checker<'a> {
         }
         let Some((own, params)) = self.algorithm(&name, schema, properties) else {
             let own = if what == "queue" { crate::plugin::names() } else { Vec::new() };
-            let known: Vec<&str> = known.into_iter().filter(|k| *k != "plugin").chain(own.iter().map(String::as_str)).collect();
+            // One's own come first: the list of all is cut short.
+            let known: Vec<&str> = own.iter().map(String::as_str).chain(known.into_iter().filter(|k| *k != "plugin")).collect();
             let help = suggest(&name, &known, &format!("known: {what}"));
             return self.fail(entry.key, format!("unknown {what} \"{name}\""), help);
         };
