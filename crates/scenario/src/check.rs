@@ -199,10 +199,11 @@ impl<'a> Checker<'a> {
 
     fn list(&mut self, node: &mut Node, schema: &'a J) {
         let (span, found) = (node.span, show(node));
-        if let (true, Value::Table(places), Some(items)) = (self.partial, &mut node.value, schema.get("items"))
+        // An option such as `classes.0.weight=2`, which will be laid over a list: of the file, or of what the builder's link has.
+        let refines = self.partial || self.path.first().is_some_and(|p| p == "links");
+        if let (true, Value::Table(places), Some(items)) = (refines, &mut node.value, schema.get("items"))
             && places.keys().all(|k| k.parse::<usize>().is_ok())
         {
-            // An option such as `classes.0.weight=2`, which will be laid over a list.
             for (place, entry) in places.iter_mut() {
                 self.path.push(place.clone());
                 self.check(&mut entry.node, items);

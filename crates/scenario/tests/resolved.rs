@@ -150,3 +150,26 @@ fn automatic_values_can_be_asked_for() {
     assert!(v["flows"]["tcp"]["tcp"]["recovery_burst"].is_null());
     assert!(v["links"]["bottleneck"]["queue"]["red"]["min"].is_null());
 }
+
+/// An option reaches into the list of classes, wherever the queue was written; without a list there it is an error.
+#[test]
+fn options_reach_into_lists() {
+    let text = "duration = \"1s\"\n[topology.dumbbell]\npairs = 1\naccess = { rate = \"100Mbit/s\", delay = \"1ms\" }\n\
+                [topology.dumbbell.bottleneck]\nrate = \"10Mbit/s\"\ndelay = \"10ms\"\n\
+                queue.wrr = { classes = [{ match = \"tcp\", queue.red = { min = \"5p\" } }, { match = \"udp\" }] }\n\
+                [flows.f]\nfrom = \"s0\"\nto = \"d0\"\ntcp = {}\n";
+    let with = |path: &str, value: &str| resolve(text, "x.toml", Format::Toml, &[(path.to_owned(), value.to_owned())]);
+    for root in ["topology.dumbbell.bottleneck", "links.bottleneck"] {
+        let r = with(&format!("{root}.queue.wrr.classes.0.weight"), "3").unwrap_or_else(|e| panic!("{e}"));
+        let r = [r, with(&format!("{root}.queue.wrr.classes.0.queue.red.max"), "17p").unwrap_or_else(|e| panic!("{e}"))];
+        let class = |r: &Resolved| serde_json::to_value(&r.link_directions()[0].wire.queue).unwrap()["wrr"]["classes"][0].clone();
+        assert_eq!((class(&r[0])["weight"].clone(), class(&r[0])["queue"]["red"]["min"].clone()), (3.into(), "5p".into()), "{root}");
+        assert_eq!((class(&r[1])["weight"].clone(), class(&r[1])["queue"]["red"]["max"].clone()), (1.into(), "17p".into()), "{root}");
+        let e = with(&format!("{root}.queue.wrr.classes.2.weight"), "3").unwrap_err().to_string();
+        assert!(e.contains("list"), "{e}");
+        let e = with(&format!("{root}.queue.wrr.classes.0.weight"), "\"x\"").unwrap_err().to_string();
+        assert!(e.contains("expected an integer"), "{e}");
+    }
+    let e = with("links.bottleneck.queue.prio.classes.0.match", "\"any\"").unwrap_err().to_string();
+    assert!(e.contains("no such list"), "{e}");
+}

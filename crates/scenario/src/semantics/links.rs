@@ -42,7 +42,15 @@ impl Semantics<'_> {
                 }
             }
             let base = made.map_or_else(Pipe::default, LinkSpec::pipe);
-            let pipe = spec.pipe().over(&base).filled();
+            let pipe = spec.pipe().over(&base);
+            let back = pipe.reverse.as_ref().and_then(|r| r.queue.as_ref());
+            for (queue, at) in [(pipe.queue.as_ref(), "queue"), (back, "reverse")] {
+                if queue.is_some_and(|q| !q.reads()) {
+                    let message = format!("the queue of link `{name}` has no such list to reach into");
+                    self.fail(&["links", name, at], message, "write the whole list: classes = [ ... ]");
+                }
+            }
+            let pipe = pipe.filled();
             for (key, missing, example) in [("rate", pipe.rate.is_none(), "10Mbit/s"), ("delay", pipe.delay.is_none(), "5ms")] {
                 if missing {
                     self.fail_key(&path, format!("link `{name}` has no `{key}`"), format!("write {key} = \"{example}\""));

@@ -21,6 +21,14 @@ pub(crate) fn lay_json(base: &mut Value, over: &Value, registry: bool) {
                 lay_json(b.entry(key.clone()).or_insert(Value::Null), value, REGISTRY_KEYS.contains(&key.as_str()));
             }
         }
+        // `classes.0.weight=2` reaches into a list.
+        (Value::Array(b), Value::Object(o)) if o.keys().all(|k| k.parse().is_ok_and(|i: usize| i < b.len())) => {
+            for (place, value) in o {
+                if let Some(old) = place.parse().ok().and_then(|i: usize| b.get_mut(i)) {
+                    lay_json(old, value, false);
+                }
+            }
+        }
         (base, over) => base.clone_from(over),
     }
 }
@@ -70,6 +78,10 @@ table! {
 }
 
 impl QueueTable {
+    /// Whether all layers together are a queue: an option may have reached into a list that none of them has.
+    pub(crate) fn reads(&self) -> bool {
+        serde_json::from_value::<QueueSpec>(crate::listing::under_preset(&self.0)).is_ok()
+    }
     /// `over` on `base`. A preset stands for its values in the layer that names it.
     pub fn over(over: Option<&Self>, base: Option<&Self>) -> Option<Self> {
         let (Some(o), Some(b)) = (over, base) else { return over.or(base).cloned() };
