@@ -25,7 +25,7 @@ pub fn world<H: EventQueue>(scenario: &Resolved, seed: u64) -> Result<World<Buil
     // Validation saw to it that every name is a node.
     let node = |name: &str| nodes.get(name).copied().unwrap_or(NodeId(0));
     let members = scenario.members_at(seed);
-    let infos = flow_infos(&members, &scenario.expanded.nodes);
+    let infos = flow_infos(&members, |name| node(name).0);
     for l in scenario.link_directions() {
         let (rate, delay) = (l.wire.rate, l.wire.delay);
         w.link(LinkDef {
@@ -54,11 +54,9 @@ pub fn world<H: EventQueue>(scenario: &Resolved, seed: u64) -> Result<World<Buil
 }
 
 /// The flows as classifiers see them. A node's address is its place among all nodes.
-pub(crate) fn flow_infos<'a>(members: &'a [Member], nodes: &[String]) -> Vec<FlowInfo<'a>> {
-    let address: HashMap<&str, u32> = nodes.iter().zip(0..).map(|(n, i)| (n.as_str(), i)).collect();
-    let of = |name: &str| address.get(name).copied().unwrap_or_default();
+pub(crate) fn flow_infos(members: &[Member], address: impl Fn(&str) -> u32) -> Vec<FlowInfo<'_>> {
     let proto = |m: &Member| if m.transport() == "udp" { Proto::Udp } else { Proto::Tcp };
-    members.iter().map(|m| FlowInfo { name: &m.name, from: of(&m.from), to: of(&m.to), proto: proto(m) }).collect()
+    members.iter().map(|m| FlowInfo { name: &m.name, from: address(&m.from), to: address(&m.to), proto: proto(m) }).collect()
 }
 
 fn endpoints(transport: &Transport, m: &Member) -> (Proto, AnyEndpoint, AnyEndpoint) {

@@ -103,6 +103,11 @@ pub(crate) fn nature_of<C: ClassSpec>(classes: &[C]) -> Nature {
     classes.iter().map(|c| c.queue().nature()).fold(Nature { reorders: split, ..Nature::default() }, Nature::and)
 }
 
+/// What queues in classes do, or without classes those of all flows, which are equal.
+pub(crate) fn nature_of_classes_or<C: ClassSpec>(classes: &[C], queue: &impl Discipline) -> Nature {
+    if classes.is_empty() { queue.nature() } else { nature_of(classes) }
+}
+
 /// How packets find their queue.
 #[derive(Clone, Debug)]
 enum Sorting<Q> {
@@ -159,6 +164,16 @@ impl<Q: Qdisc + Clone> Bank<Q> {
     pub(crate) fn of_flows<S: Discipline<Queue = Q>>(queue: &S, limit: Option<Len>, site: &Site<'_>) -> Self {
         let sorting = Sorting::Flow { lane: vec![NO_LANE; site.flows.len()], pattern: queue.build(site) };
         Self::new(sorting, vec![], limit, queue.nature().shapes)
+    }
+
+    /// One queue for each class, or without classes one for each flow.
+    pub(crate) fn of_classes_or_flows<C: ClassSpec<Inner = S>, S: Discipline<Queue = Q>>(
+        classes: &[C],
+        queue: &S,
+        limit: Option<Len>,
+        site: &Site<'_>,
+    ) -> Self {
+        if classes.is_empty() { Self::of_flows(queue, limit, site) } else { Self::of_classes(classes, limit, site) }
     }
 
     fn new(sorting: Sorting<Q>, inner: Vec<Q>, limit: Option<Len>, shapes: bool) -> Self {
@@ -228,7 +243,7 @@ impl<Q: Qdisc + Clone> Bank<Q> {
 
     /// What waits in all queues.
     #[inline]
-    pub(crate) fn held(&self) -> Backlog {
+    pub(crate) fn backlog(&self) -> Backlog {
         self.held
     }
 

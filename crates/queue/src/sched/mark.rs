@@ -2,13 +2,16 @@
 
 use crate::classify::{Filter, Match, code_point};
 use crate::discipline::{Discipline, Problem};
-use fairlane_net::{Backlog, Class, FlowId, QCx, QPkt, Qdisc, Site, Why};
+use fairlane_net::{Class, QCx, QPkt, Qdisc, Site, Why};
 use fairlane_units::{Bytes, Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub(crate) mod srtcm;
 pub(crate) mod trtcm;
+
+/// Default depth of a bucket, ten packets of 1500 bytes: RFC 2697 and RFC 2698 ask in section 1 for at least the longest packet.
+const BURST: Bytes = Bytes(15_000);
 
 /// Whether a meter looks at the colour that a packet already has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -175,20 +178,8 @@ impl<M: Meter, Q: Qdisc> Qdisc for Marker<M, Q> {
         self.paint(p, cx) && self.inner.pass(p, cx)
     }
 
-    fn backlog(&self) -> Backlog {
-        self.inner.backlog()
-    }
-
     fn head(&self) -> Option<&QPkt> {
         self.inner.head()
-    }
-
-    fn ready_at(&self) -> Option<Time> {
-        self.inner.ready_at()
-    }
-
-    fn has_timer(&self) -> bool {
-        self.inner.has_timer()
     }
 
     fn on_timer(&mut self, cx: &mut QCx<'_>) -> Option<Time> {
@@ -207,13 +198,7 @@ impl<M: Meter, Q: Qdisc> Qdisc for Marker<M, Q> {
         self.inner.gauges(out);
     }
 
-    fn window_clamp(&self, flow: FlowId) -> Option<u32> {
-        self.inner.window_clamp(flow)
-    }
-
-    fn clamps(&self) -> bool {
-        self.inner.clamps()
-    }
+    answered_by! { inner: backlog, ready_at, has_timer, clamps }
 }
 
 #[cfg(test)]

@@ -1,5 +1,38 @@
 //! Schedulers: who stores packets and says which leaves next.
 
+/// Methods of `Qdisc` that the queue, or the bank of queues, in a field answers for the whole scheduler.
+macro_rules! answered_by {
+    ($field:ident: $($method:ident),+) => { $(answered_by! { @$method $field })+ };
+    (@backlog $field:ident) => {
+        fn backlog(&self) -> fairlane_net::Backlog {
+            self.$field.backlog()
+        }
+    };
+    (@ready_at $field:ident) => {
+        fn ready_at(&self) -> Option<fairlane_units::Time> {
+            self.$field.ready_at()
+        }
+    };
+    (@has_timer $field:ident) => {
+        fn has_timer(&self) -> bool {
+            self.$field.has_timer()
+        }
+    };
+    (@gauges $field:ident) => {
+        fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
+            self.$field.gauges(out);
+        }
+    };
+    (@clamps $field:ident) => {
+        fn window_clamp(&self, flow: fairlane_net::FlowId) -> Option<u32> {
+            self.$field.window_clamp(flow)
+        }
+        fn clamps(&self) -> bool {
+            self.$field.clamps()
+        }
+    };
+}
+
 pub(crate) mod bank;
 pub(crate) mod bucket;
 pub(crate) mod cake;

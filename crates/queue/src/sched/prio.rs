@@ -3,7 +3,7 @@
 use super::bank::{Bank, ClassParams, check_classes, nature_of};
 use super::check;
 use crate::discipline::{Discipline, Nature, Preset, Problem};
-use fairlane_net::{Backlog, FlowId, QCx, QPkt, Qdisc, Site};
+use fairlane_net::{QCx, QPkt, Qdisc, Site};
 use fairlane_units::{Len, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -140,35 +140,13 @@ impl<Q: Qdisc + Clone> Qdisc for Prio<Q> {
         None
     }
 
-    fn backlog(&self) -> Backlog {
-        self.bank.held()
-    }
-
-    fn ready_at(&self) -> Option<Time> {
-        self.bank.ready_at()
-    }
-
-    fn has_timer(&self) -> bool {
-        self.bank.has_timer()
-    }
-
     fn on_timer(&mut self, cx: &mut QCx<'_>) -> Option<Time> {
         let next = self.bank.on_timer(cx, |_, _| {});
         (0..self.bank.len()).for_each(|i| self.forget(i));
         next
     }
 
-    fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        self.bank.gauges(out);
-    }
-
-    fn window_clamp(&self, flow: FlowId) -> Option<u32> {
-        self.bank.window_clamp(flow)
-    }
-
-    fn clamps(&self) -> bool {
-        self.bank.clamps()
-    }
+    answered_by! { bank: backlog, ready_at, has_timer, gauges, clamps }
 }
 
 #[cfg(test)]

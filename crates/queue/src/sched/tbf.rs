@@ -5,7 +5,7 @@ use super::check;
 use super::ledger::Ledger;
 use crate::discipline::{Discipline, Nature, Preset, Problem};
 use crate::limit::{Admit, Limit};
-use fairlane_net::{Backlog, FlowId, LinkInfo, QCx, QPkt, Qdisc, Site, Why};
+use fairlane_net::{Backlog, LinkInfo, QCx, QPkt, Qdisc, Site, Why};
 use fairlane_units::{Bytes, Len, Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -196,10 +196,6 @@ impl<Q: Qdisc> Qdisc for Tbf<Q> {
         Some(at)
     }
 
-    fn has_timer(&self) -> bool {
-        self.inner.has_timer()
-    }
-
     fn on_timer(&mut self, cx: &mut QCx<'_>) -> Option<Time> {
         let before = cx.drops.len();
         let next = self.inner.on_timer(cx);
@@ -215,13 +211,7 @@ impl<Q: Qdisc> Qdisc for Tbf<Q> {
         self.inner.gauges(out);
     }
 
-    fn window_clamp(&self, flow: FlowId) -> Option<u32> {
-        self.inner.window_clamp(flow)
-    }
-
-    fn clamps(&self) -> bool {
-        self.inner.clamps()
-    }
+    answered_by! { inner: has_timer, clamps }
 }
 
 #[cfg(test)]

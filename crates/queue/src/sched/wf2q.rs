@@ -1,11 +1,11 @@
 //! WF2Q+: fair queueing that also keeps a class from running ahead of its share.
 
-use super::bank::{Bank, WeightedParams, nature_of};
+use super::bank::{Bank, WeightedParams, nature_of_classes_or};
 use super::heap::MinHeap;
 use super::ledger::Ledger;
 use super::wfq::{PER_BYTE, check_shares, cost};
 use crate::discipline::{Discipline, Nature, Problem};
-use fairlane_net::{Backlog, FlowId, QCx, QPkt, Qdisc, Site};
+use fairlane_net::{QCx, QPkt, Qdisc, Site};
 use fairlane_units::{Len, Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,10 +40,7 @@ impl<S: Discipline> Discipline for Wf2qParams<S> {
     }
 
     fn build(&self, site: &Site<'_>) -> Wf2q<S::Queue> {
-        let bank = match self.classes.as_slice() {
-            [] => Bank::of_flows(&*self.queue, self.limit, site),
-            classes => Bank::of_classes(classes, self.limit, site),
-        };
+        let bank = Bank::of_classes_or_flows(&self.classes, &*self.queue, self.limit, site);
         let mut q = Wf2q {
             bank,
             lanes: vec![],
@@ -61,7 +58,7 @@ impl<S: Discipline> Discipline for Wf2qParams<S> {
     }
 
     fn nature(&self) -> Nature {
-        if self.classes.is_empty() { self.queue.nature() } else { nature_of(&self.classes) }
+        nature_of_classes_or(&self.classes, &*self.queue)
     }
 }
 
@@ -107,7 +104,7 @@ impl<Q: Qdisc + Clone> Wf2q<Q> {
     fn virtual_time(&mut self, t: Time) -> u128 {
         let work = u128::from(t.since(self.began.0).as_ps()) * u128::from(self.rate.as_bps());
         let v = self.began.1 + work / u128::from(self.sum.max(1));
-        if self.bank.held().pkts > 0 {
+        if self.bank.backlog().pkts > 0 {
             return v.min(self.now);
         }
         if v > self.now {
@@ -202,9 +199,9 @@ impl<Q: Qdisc + Clone> Qdisc for Wf2q<Q> {
         while sent.is_none() {
             let Some(i) = self.choose() else { break };
             if self.bank.ready(i, cx.now) {
-                let had = self.bank.held();
+                let had = self.bank.backlog();
                 sent = self.serve(i, cx);
-                if sent.is_some() || self.bank.held() != had {
+                if sent.is_some() || self.bank.backlog() != had {
                     continue;
                 }
             }
@@ -216,18 +213,6 @@ impl<Q: Qdisc + Clone> Qdisc for Wf2q<Q> {
             self.note(i);
         }
         sent
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.bank.held()
-    }
-
-    fn ready_at(&self) -> Option<Time> {
-        self.bank.ready_at()
-    }
-
-    fn has_timer(&self) -> bool {
-        self.bank.has_timer()
     }
 
     fn on_timer(&mut self, cx: &mut QCx<'_>) -> Option<Time> {
@@ -243,17 +228,7 @@ impl<Q: Qdisc + Clone> Qdisc for Wf2q<Q> {
         next
     }
 
-    fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        self.bank.gauges(out);
-    }
-
-    fn window_clamp(&self, flow: FlowId) -> Option<u32> {
-        self.bank.window_clamp(flow)
-    }
-
-    fn clamps(&self) -> bool {
-        self.bank.clamps()
-    }
+    answered_by! { bank: backlog, ready_at, has_timer, gauges, clamps }
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! WFQ: weighted fair queueing, by the fluid reference of generalized processor sharing or by Golestani's self-clocking.
 
-use super::bank::{Bank, WeightedParams, check_classes, check_weight, nature_of};
+use super::bank::{Bank, WeightedParams, check_classes, check_weight, nature_of_classes_or};
 use super::check;
 use super::heap::MinHeap;
 use super::ledger::Ledger;
 use crate::discipline::{Discipline, Nature, Problem};
-use fairlane_net::{Backlog, FlowId, QCx, QPkt, Qdisc, Site};
+use fairlane_net::{QCx, QPkt, Qdisc, Site};
 use fairlane_units::{Len, Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -76,10 +76,7 @@ impl<S: Discipline> Discipline for WfqParams<S> {
     }
 
     fn build(&self, site: &Site<'_>) -> Wfq<S::Queue> {
-        let bank = match self.classes.as_slice() {
-            [] => Bank::of_flows(&*self.queue, self.limit, site),
-            classes => Bank::of_classes(classes, self.limit, site),
-        };
+        let bank = Bank::of_classes_or_flows(&self.classes, &*self.queue, self.limit, site);
         let clock = match self.clock {
             WfqClock::Gps => Clock::Gps(Box::new(Gps::new(self.rate.unwrap_or(site.link.rate)))),
             WfqClock::Scfq => Clock::Scfq(0),
@@ -90,7 +87,7 @@ impl<S: Discipline> Discipline for WfqParams<S> {
     }
 
     fn nature(&self) -> Nature {
-        if self.classes.is_empty() { self.queue.nature() } else { nature_of(&self.classes) }
+        nature_of_classes_or(&self.classes, &*self.queue)
     }
 }
 
@@ -210,9 +207,9 @@ impl<Q: Qdisc + Clone> Qdisc for Wfq<Q> {
         let mut sent = None;
         while let (None, Some((_, i))) = (sent, self.heads.first()) {
             if self.bank.ready(i, cx.now) {
-                let had = self.bank.held();
+                let had = self.bank.backlog();
                 sent = self.serve(i, cx);
-                if sent.is_some() || self.bank.held() != had {
+                if sent.is_some() || self.bank.backlog() != had {
                     continue;
                 }
             }
@@ -223,18 +220,6 @@ impl<Q: Qdisc + Clone> Qdisc for Wfq<Q> {
             self.note(i);
         }
         sent
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.bank.held()
-    }
-
-    fn ready_at(&self) -> Option<Time> {
-        self.bank.ready_at()
-    }
-
-    fn has_timer(&self) -> bool {
-        self.bank.has_timer()
     }
 
     fn on_timer(&mut self, cx: &mut QCx<'_>) -> Option<Time> {
@@ -253,17 +238,7 @@ impl<Q: Qdisc + Clone> Qdisc for Wfq<Q> {
         })
     }
 
-    fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        self.bank.gauges(out);
-    }
-
-    fn window_clamp(&self, flow: FlowId) -> Option<u32> {
-        self.bank.window_clamp(flow)
-    }
-
-    fn clamps(&self) -> bool {
-        self.bank.clamps()
-    }
+    answered_by! { bank: backlog, ready_at, has_timer, gauges, clamps }
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! WRR and RR: classes in turn.
 
-use super::bank::{Bank, ClassParams, WeightedParams, check_classes, check_weight, nature_of};
+use super::bank::{Bank, ClassParams, WeightedParams, check_classes, check_weight, nature_of_classes_or};
 use super::check;
 use crate::discipline::{Discipline, Nature, Preset, Problem};
-use fairlane_net::{Backlog, FlowId, QCx, QPkt, Qdisc, Site};
+use fairlane_net::{QCx, QPkt, Qdisc, Site};
 use fairlane_units::{Bytes, Len, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -72,15 +72,12 @@ impl<S: Discipline> Discipline for WrrParams<S> {
             TurnUnit::Packets => 1,
             TurnUnit::Bytes => self.quantum.get() as i64,
         };
-        let bank = match self.classes.as_slice() {
-            [] => Bank::of_flows(&*self.queue, self.limit, site),
-            classes => Bank::of_classes(classes, self.limit, site),
-        };
+        let bank = Bank::of_classes_or_flows(&self.classes, &*self.queue, self.limit, site);
         Wrr::new(bank, self.classes.iter().map(|c| i64::from(c.weight) * unit).collect(), unit, self.count)
     }
 
     fn nature(&self) -> Nature {
-        if self.classes.is_empty() { self.queue.nature() } else { nature_of(&self.classes) }
+        nature_of_classes_or(&self.classes, &*self.queue)
     }
 }
 
@@ -132,14 +129,13 @@ impl<S: Discipline> Discipline for RrParams<S> {
     fn build(&self, site: &Site<'_>) -> Wrr<S::Queue> {
         let bank = match (self.classes.as_slice(), self.queues) {
             ([], Some(n)) => Bank::of_numbers(n, &*self.queue, self.limit, site),
-            ([], None) => Bank::of_flows(&*self.queue, self.limit, site),
-            (classes, _) => Bank::of_classes(classes, self.limit, site),
+            (classes, _) => Bank::of_classes_or_flows(classes, &*self.queue, self.limit, site),
         };
         Wrr::new(bank, vec![], 1, TurnUnit::Packets)
     }
 
     fn nature(&self) -> Nature {
-        if self.classes.is_empty() { self.queue.nature() } else { nature_of(&self.classes) }
+        nature_of_classes_or(&self.classes, &*self.queue)
     }
 }
 
@@ -242,35 +238,13 @@ impl<Q: Qdisc + Clone> Qdisc for Wrr<Q> {
         }
     }
 
-    fn backlog(&self) -> Backlog {
-        self.bank.held()
-    }
-
-    fn ready_at(&self) -> Option<Time> {
-        self.bank.ready_at()
-    }
-
-    fn has_timer(&self) -> bool {
-        self.bank.has_timer()
-    }
-
     fn on_timer(&mut self, cx: &mut QCx<'_>) -> Option<Time> {
         let next = self.bank.on_timer(cx, |_, _| {});
         (0..self.bank.len()).for_each(|i| self.note(i));
         next
     }
 
-    fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        self.bank.gauges(out);
-    }
-
-    fn window_clamp(&self, flow: FlowId) -> Option<u32> {
-        self.bank.window_clamp(flow)
-    }
-
-    fn clamps(&self) -> bool {
-        self.bank.clamps()
-    }
+    answered_by! { bank: backlog, ready_at, has_timer, gauges, clamps }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The network: builder, refinements, links of one's own.
 
+use super::network::Network;
 use super::{MOST_LINKS, MOST_NODES, Semantics};
 use crate::diag::suggest;
 use crate::expand::{LinkDir, Member};
@@ -148,9 +149,9 @@ impl Semantics<'_> {
     }
 
     /// Asks every queue whether its parameters fit one another, the link and the flows.
-    pub(super) fn queues(&mut self, scenario: &Scenario, nodes: &[String], links: &[LinkDir], flows: &[Member]) {
+    pub(super) fn queues(&mut self, scenario: &Scenario, network: &Network<'_>, links: &[LinkDir], flows: &[Member]) {
         let builder = scenario.topology.as_ref().map(|t| t.name());
-        let infos = crate::build::flow_infos(flows, nodes);
+        let infos = crate::build::flow_infos(flows, |name| network.node(name).unwrap_or_default() as u32);
         let mut before: Option<&LinkDir> = None;
         for l in links {
             let site = Site { link: LinkInfo { rate: l.wire.rate, delay: l.wire.delay }, flows: &infos };
@@ -160,9 +161,7 @@ impl Semantics<'_> {
             };
             // A direction that says nothing of its own would only repeat what was found in the other.
             let repeats = direction == "reverse" && before.is_some_and(|b| b.wire == l.wire);
-            if let Err(problem) = l.wire.queue.check(&site)
-                && !repeats
-            {
+            if !repeats && let Err(problem) = l.wire.queue.check(&site) {
                 self.bad_queue(name, direction, &l.wire, &problem, builder);
             }
             before = Some(l);

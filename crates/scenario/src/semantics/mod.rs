@@ -58,7 +58,7 @@ pub(crate) fn complete(mut scenario: Scenario, root: &Node, sources: &Sources) -
     let (nodes, links) = s.links(&mut scenario);
     let network = Network::new(&nodes, &links);
     let (groups, flows) = s.flows(&mut scenario, &network);
-    s.queues(&scenario, &nodes, &links, &flows);
+    s.queues(&scenario, &network, &links, &flows);
     s.rows(&scenario, &links, &flows);
     if s.found.is_empty() {
         s.routes(&network, &flows);

@@ -1,6 +1,6 @@
 //! srTCM: the single rate three color marker.
 
-use super::{Colour, Common, Marker, Meter, MeterMode, MeterPer, check_depth, check_rate};
+use super::{BURST, Colour, Common, Marker, Meter, MeterMode, MeterPer, check_depth, check_rate};
 use crate::classify::Match;
 use crate::discipline::{Discipline, Nature, Problem};
 use crate::sched::bucket::{Bucket, tokens};
@@ -38,15 +38,12 @@ pub struct SrtcmParams<S> {
     pub queue: Box<S>,
 }
 
-/// Ten packets of 1500 bytes; RFC 2697 section 1 asks for at least the longest packet.
-const BURST: u64 = 15_000;
-
 impl<S: Default> Default for SrtcmParams<S> {
     fn default() -> Self {
         Self {
             cir: None,
-            cbs: Bytes(BURST),
-            ebs: Bytes(BURST),
+            cbs: BURST,
+            ebs: BURST,
             mode: MeterMode::Blind,
             per: MeterPer::Aggregate,
             select: Match::default(),

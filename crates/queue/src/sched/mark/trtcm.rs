@@ -1,6 +1,6 @@
 //! trTCM: the two rate three color marker.
 
-use super::{Colour, Common, Marker, Meter, MeterMode, MeterPer, check_depth, check_rate};
+use super::{BURST, Colour, Common, Marker, Meter, MeterMode, MeterPer, check_depth, check_rate};
 use crate::classify::Match;
 use crate::discipline::{Discipline, Nature, Problem};
 use crate::sched::bucket::{Bucket, tokens};
@@ -43,16 +43,13 @@ pub struct TrtcmParams<S> {
     pub queue: Box<S>,
 }
 
-/// Ten packets of 1500 bytes; RFC 2698 section 1 asks for at least the longest packet.
-const BURST: u64 = 15_000;
-
 impl<S: Default> Default for TrtcmParams<S> {
     fn default() -> Self {
         Self {
             cir: None,
-            cbs: Bytes(BURST),
+            cbs: BURST,
             pir: None,
-            pbs: Bytes(BURST),
+            pbs: BURST,
             mode: MeterMode::Blind,
             per: MeterPer::Aggregate,
             select: Match::default(),

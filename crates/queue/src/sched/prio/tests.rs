@@ -1,7 +1,7 @@
 use super::*;
 use crate::law::droptail::DropTailParams;
 use crate::sched::testing::{Desk, link, pkt, us};
-use fairlane_net::Class;
+use fairlane_net::{Backlog, Class};
 
 fn params(limits: &[u64]) -> PrioParams<DropTailParams> {
     let queue = |n| DropTailParams { limit: Len::Packets(n), ..DropTailParams::default() };
