@@ -30,6 +30,7 @@ import inspect
 import json
 import math
 import sys
+from abc import ABC, abstractmethod
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -110,7 +111,7 @@ class Parameter:
         return number
 
 
-class Qdisc:
+class Qdisc(ABC):
     """Base of queue disciplines written in Python.
 
     A subclass is announced under its own name when its class statement runs. For each link that uses it and each run there is
@@ -135,9 +136,8 @@ class Qdisc:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls._parameters = {name: p for base in reversed(cls.__mro__) for name, p in vars(base).items() if isinstance(p, Parameter)}
-        for method in ("enqueue", "dequeue"):
-            if getattr(cls, method) is getattr(Qdisc, method):
-                return  # A base class of others.
+        if any(getattr(getattr(cls, method), "__isabstractmethod__", False) for method in ("enqueue", "dequeue")):
+            return  # A base class of others.
         schema = {
             "type": "object",
             "properties": {name: p.schema for name, p in cls._parameters.items()},
@@ -199,16 +199,16 @@ class Qdisc:
         """Sets congestion experienced (RFC 3168 section 5). Raises `ValueError` if the packet is not ECN-capable."""
         self._handle.mark(packet)
 
-    def start(self) -> None:
+    def start(self) -> None:  # noqa: B027 (a queue need not define it)
         """Called once before the first packet."""
 
+    @abstractmethod
     def enqueue(self, packet: Packet) -> None:
         """Called for every arrival."""
-        raise NotImplementedError
 
+    @abstractmethod
     def dequeue(self) -> Packet | None:
         """Called when the link is free."""
-        raise NotImplementedError
 
     def timer(self) -> float | None:
         """Called at time zero and at each time it returned."""
