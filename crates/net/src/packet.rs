@@ -149,6 +149,7 @@ const N_SACK: u8 = 0x07;
 const HAS_TS: u8 = 0x08;
 const ECN_SHIFT: u8 = 4;
 const RETX: u8 = 0x40;
+const AE: u8 = 0x80;
 
 impl Segment {
     /// A segment with these fields; everything else is zero.
@@ -185,6 +186,22 @@ impl Segment {
     #[inline]
     pub const fn set_retransmission(&mut self) {
         self.meta |= RETX;
+    }
+    /// Whether it carries nothing beyond header and payload: no option, no mark in the ECN field, no AE bit.
+    #[inline]
+    pub const fn plain(&self) -> bool {
+        self.meta & !RETX == 0
+    }
+    /// The three-bit field of AccECN, AE (once NS), CWR and ECE in that order (RFC 9768 section 3.1).
+    #[inline]
+    pub const fn ace(&self) -> u8 {
+        (self.meta & AE) >> 5 | self.flags >> 6
+    }
+    /// Sets the AccECN field to the low three bits of `value`.
+    #[inline]
+    pub const fn set_ace(&mut self, value: u8) {
+        self.meta = self.meta & !AE | (value << 5) & AE;
+        self.flags = self.flags & !(flag::ECE | flag::CWR) | value << 6;
     }
     /// Timestamps option (RFC 7323): value and echo reply.
     #[inline]
@@ -309,5 +326,17 @@ mod tests {
         assert_eq!(d.sack(0), Block { start: 4000, end: 5000 });
         d.set_ecn(Ecn::Ce);
         assert_eq!((d.ecn(), d.sack_len()), (Ecn::Ce, 1));
+    }
+
+    /// RFC 9768 section 3.1: AE, CWR and ECE are one counter, AE its highest bit.
+    #[test]
+    fn the_accecn_field_has_three_bits() {
+        let mut s = Segment::new(0, 0, flag::ACK, 0);
+        assert!(s.plain());
+        for value in 0..8 {
+            s.set_ace(value);
+            assert_eq!((s.ace(), s.has(flag::CWR), s.has(flag::ECE), s.has(flag::ACK)), (value, value & 2 != 0, value & 1 != 0, true));
+        }
+        assert!(!s.plain());
     }
 }

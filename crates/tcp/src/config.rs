@@ -1,7 +1,8 @@
 //! Parameters as the endpoints use them: checked, in bytes and picoseconds, shared by the flows of a group.
 
 use crate::params::{
-    BackoffEnds, ExitWindow, IdleRestart, LossBasis, NewRenoTimer, RttSampling, SackMemory, SackPipe, Scheme, TcpParams, len_bytes,
+    BackoffEnds, EcnMode, ExitWindow, IdleRestart, LossBasis, NewRenoTimer, Prr, RttSampling, SackMemory, SackPipe, Scheme, SlowStart,
+    TcpParams, len_bytes,
 };
 use crate::presets::ParamsError;
 use fairlane_net::Class;
@@ -28,7 +29,26 @@ pub struct TcpConfig {
     pub(crate) initial_ssthresh: u64,
     pub(crate) syn_loss_ssthresh: Option<u64>,
     pub(crate) byte_counting: Option<u32>,
+    pub(crate) slow_start: Option<SlowStart>,
     pub(crate) cwnd_validation: bool,
+    pub(crate) new_cwv: bool,
+    pub(crate) ecn: EcnMode,
+    pub(crate) abe: bool,
+    pub(crate) pacing: bool,
+    pub(crate) pacing_slow_start: f64,
+    pub(crate) pacing_avoidance: f64,
+    pub(crate) pacing_burst: Dur,
+    /// Bytes on the wire that always may go at once.
+    pub(crate) pacing_bytes: u64,
+    pub(crate) frto: bool,
+    pub(crate) eifel: bool,
+    pub(crate) dsack_undo: bool,
+    pub(crate) rack: bool,
+    pub(crate) tlp: bool,
+    pub(crate) prr: Prr,
+    pub(crate) fack_overdamping: bool,
+    pub(crate) fack_rampdown: bool,
+    pub(crate) quick_acks: u32,
     pub(crate) loss_basis: LossBasis,
     pub(crate) ssthresh_whole_segments: bool,
     pub(crate) timeout_cuts_again: bool,
@@ -73,8 +93,13 @@ pub struct TcpConfig {
     pub(crate) syn_len: u32,
     pub(crate) sack_option: u32,
     pub(crate) sack_block: u32,
-    /// No timestamps, every segment timed to the picosecond, no bound on window or bursts, SACK blocks kept: see `straight.rs`.
+    /// No timestamps, every segment timed to the picosecond, no bound on window or bursts, SACK blocks kept, nothing that must see every segment:
+    /// see `straight.rs`.
     pub(crate) straight: bool,
+    /// Acknowledgments carry no option but SACK blocks, and no ECN feedback, and none is sent sooner than its count asks for.
+    pub(crate) plain_acks: bool,
+    /// Something looks at each segment that is delivered or lost.
+    pub(crate) diary: bool,
 }
 
 fn range(field: &'static str, message: impl Into<String>) -> ParamsError {
@@ -119,12 +144,27 @@ impl TcpParams {
             ("recovery_burst", self.recovery_burst.unwrap_or(1)),
             ("max_burst", self.max_burst.unwrap_or(1)),
             ("sack_lost_after", self.sack_lost_after),
+            ("pacing_segments", self.pacing_segments),
         ];
         if let Some((field, _)) = counts.into_iter().find(|&(_, n)| n == 0) {
             return Err(range(field, "0 is too small: write at least 1"));
         }
         if !(1..=4).contains(&self.sack_blocks) {
             return Err(range("sack_blocks", "write 1 to 4: no more fit into the options (RFC 2018 section 3)"));
+        }
+        for (field, ratio) in [("pacing_slow_start", self.pacing_slow_start), ("pacing_avoidance", self.pacing_avoidance)] {
+            if !(0.1..=100.0).contains(&ratio) {
+                return Err(range(field, format!("{ratio} is not between 0.1 and 100")));
+            }
+        }
+        let blind = !matches!(self.scheme(), Scheme::Sack | Scheme::Fack);
+        for (field, on) in [("rack", self.rack), ("tlp", self.tlp), ("prr", self.prr != Prr::Off), ("dsack_undo", self.dsack_undo)] {
+            if on && blind {
+                return Err(range(field, "needs selective acknowledgments: write recovery = \"sack\""));
+            }
+        }
+        if self.eifel && !self.timestamps {
+            return Err(range("eifel", "needs timestamps: write timestamps = true"));
         }
         let spans = [
             ("rto_initial", self.rto_initial),
@@ -151,6 +191,11 @@ impl TcpParams {
             return Err(range(field, format!("{b} is more than 1000B")));
         }
         Ok(())
+    }
+
+    /// What is done about ECN: what is written, or what the algorithm needs.
+    pub fn ecn_mode(&self) -> EcnMode {
+        self.ecn.unwrap_or_else(|| self.cc.implied_ecn())
     }
 
     /// The recovery scheme in force.
@@ -198,7 +243,25 @@ impl TcpConfig {
                 .map_or(u64::MAX, |w| len_bytes(w, smss)),
             syn_loss_ssthresh: p.syn_loss_ssthresh.map(|w| len_bytes(w, smss)),
             byte_counting: p.byte_counting,
+            slow_start: p.slow_start,
             cwnd_validation: p.cwnd_validation,
+            new_cwv: p.new_cwv,
+            ecn: p.ecn_mode(),
+            abe: p.abe,
+            pacing: p.pacing,
+            pacing_slow_start: p.pacing_slow_start,
+            pacing_avoidance: p.pacing_avoidance,
+            pacing_burst: p.pacing_burst,
+            pacing_bytes: u64::from(p.pacing_segments) * (u64::from(header_len) + smss),
+            frto: p.frto,
+            eifel: p.eifel,
+            dsack_undo: p.dsack_undo,
+            rack: p.rack,
+            tlp: p.tlp,
+            prr: p.prr,
+            fack_overdamping: p.fack_overdamping,
+            fack_rampdown: p.fack_rampdown,
+            quick_acks: p.quick_acks,
             loss_basis: p.loss_basis,
             ssthresh_whole_segments: p.ssthresh_whole_segments,
             timeout_cuts_again: p.timeout_cuts_again,
@@ -226,7 +289,7 @@ impl TcpConfig {
             max_burst: p.max_burst.unwrap_or(u32::MAX),
             exit_window: p.exit_window,
             grow_on_exit: p.grow_on_exit,
-            sack: scheme == Scheme::Sack,
+            sack: matches!(scheme, Scheme::Sack | Scheme::Fack),
             // RFC 2018 section 3: with timestamps only three blocks fit.
             sack_blocks: p.sack_blocks.min(if p.timestamps { 3 } else { 4 }) as usize,
             dsack: p.dsack,
@@ -242,12 +305,17 @@ impl TcpConfig {
             syn_len: small(p.header) + small(p.syn_options),
             sack_option: small(p.sack_option),
             sack_block: small(p.sack_block),
+            plain_acks: !p.timestamps && p.ecn_mode() == EcnMode::Off && p.quick_acks == 0,
+            diary: p.rack || p.tlp || p.frto || p.eifel || p.dsack_undo,
             straight: !p.timestamps
                 && p.rtt_sampling == RttSampling::Every
                 && p.rtt_tick.as_ps() == 1
                 && p.window.is_none()
                 && p.max_burst.is_none()
-                && p.sack_memory != SackMemory::Progress,
+                && p.sack_memory != SackMemory::Progress
+                && p.ecn_mode() == EcnMode::Off
+                && !(p.pacing || p.rack || p.tlp || p.frto || p.new_cwv)
+                && p.quick_acks == 0,
         }))
     }
 

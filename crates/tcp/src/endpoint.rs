@@ -2,12 +2,15 @@
 
 use crate::cc::{AnyCc, CongestionControl};
 use crate::config::TcpConfig;
+use crate::ecn::EcnState;
+use crate::pacing::Pacer;
 use crate::params::TcpParams;
 use crate::presets::ParamsError;
+use crate::rate::RateSampler;
 use crate::receiver::{AckDue, Receiver};
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
-use fairlane_net::{Class, Cx, Endpoint, FlowView, Segment, TimerId, flag};
+use fairlane_net::{Class, Cx, Ecn, Endpoint, FlowView, Segment, TimerId, flag};
 use fairlane_units::Time;
 use std::sync::Arc;
 
@@ -89,6 +92,19 @@ pub struct Tcp<C> {
     pub(crate) rescued: bool,
     /// No acknowledgment of new data since the last timeout.
     pub(crate) silent: bool,
+    /// Nothing has to see every segment: see `straight.rs`.
+    pub(crate) straight: bool,
+    /// Acknowledgments carry no option but SACK blocks, and no ECN feedback.
+    pub(crate) plain_acks: bool,
+    /// Segments are spread in time.
+    pub(crate) paced: bool,
+    /// The algorithm hears of every acknowledgment, also in recovery.
+    pub(crate) hears_all: bool,
+    /// It has not heard of the one at hand.
+    pub(crate) untold: bool,
+    /// The codepoint of data when ECN is in use.
+    pub(crate) ect: Ecn,
+    pub(crate) ecn: EcnState,
     pub(crate) dupacks: u32,
     pub(crate) rcv: Receiver,
     pub(crate) cc: C,
@@ -112,6 +128,11 @@ pub struct Tcp<C> {
     /// End of the segment being timed, and when it was sent.
     pub(crate) timed_end: u64,
     pub(crate) timed_at: Time,
+    /// What the acknowledgment at hand newly acknowledged and SACKed.
+    pub(crate) fresh_acked: u64,
+    pub(crate) fresh_sacked: u64,
+    pub(crate) pacer: Pacer,
+    pub(crate) rate: Option<Box<RateSampler>>,
 }
 
 impl Tcp<AnyCc> {
@@ -139,7 +160,26 @@ impl<C: CongestionControl> Tcp<C> {
 
     fn new(cfg: Arc<TcpConfig>, cc: C, state: State) -> Self {
         let rtt = RttEstimator::new(&cfg);
+        let wants = cc.wants();
+        let paced = wants.pacing || cfg.pacing;
+        let hears_all = wants.rate || wants.every_ack;
+        let diary = wants.rate || cfg.diary;
+        let mut board = Scoreboard::default();
+        if diary {
+            board.keep_diary();
+        }
         Self {
+            straight: cfg.straight && !(paced || hears_all || diary),
+            plain_acks: cfg.plain_acks,
+            paced,
+            hears_all,
+            untold: false,
+            ect: if wants.ect == Ecn::NotEct { Ecn::Ect0 } else { wants.ect },
+            ecn: EcnState::default(),
+            pacer: Pacer::default(),
+            fresh_acked: 0,
+            fresh_sacked: 0,
+            rate: wants.rate.then(Box::default),
             cc,
             state,
             phase: Phase::Open,
@@ -168,7 +208,7 @@ impl<C: CongestionControl> Tcp<C> {
             round: 0,
             round_end: FIRST,
             dupacks: 0,
-            board: Scoreboard::default(),
+            board,
             rtt,
             rcv: Receiver::starting_at(FIRST),
             count: Counters::default(),
@@ -194,6 +234,9 @@ impl<C: CongestionControl> Tcp<C> {
     #[inline]
     fn take_data(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
         self.heard = true;
+        if self.ecn_on() {
+            self.ecn_take_data(seg, cx);
+        }
         let limit = self.cfg.receive_window;
         if limit != u32::MAX && seg.end() > self.rcv.nxt + u64::from(limit) {
             // RFC 9293 section 3.10.7.4: outside the window, not accepted but answered.
@@ -223,6 +266,9 @@ impl<C: CongestionControl> Tcp<C> {
         }
         if self.cfg.sack && self.rcv.has_sack() {
             self.rcv.write_sack(&mut seg, &self.cfg);
+        }
+        if self.ecn_on() {
+            self.ecn_stamp(&mut seg, false);
         }
         let len = self.cfg.wire_len(0, seg.sack_len() as u32);
         self.count.acks += 1;
@@ -288,6 +334,7 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
     fn start(&mut self, cx: &mut Cx<'_>) {
         if !self.cfg.handshake {
             self.state = State::Established;
+            self.ecn_assume();
             self.cc.on_established(cx.now, self.cfg.initial_window);
             self.transmit(self.cfg.max_burst, cx);
         } else if self.state == State::Closed {
@@ -299,7 +346,7 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
 
     #[inline]
     fn on_packet(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
-        let bare = seg.flags == flag::ACK && seg.sack_len() == 0 && seg.timestamps().is_none();
+        let bare = seg.flags == flag::ACK && seg.plain();
         if !bare || self.state != State::Established {
             self.on_any(seg, cx);
         } else if seg.payload != 0 {
@@ -314,6 +361,8 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
             (TimerId::DelAck, _) => self.send_ack(cx),
             (TimerId::Rto, State::SynSent | State::SynReceived) => self.on_syn_timeout(cx),
             (TimerId::Rto, State::Established) => self.on_timeout(cx),
+            (TimerId::Pace, State::Established) => self.transmit(self.cfg.max_burst, cx),
+            (TimerId::Probe, State::Established) => self.on_probe(cx),
             _ => {}
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::cc::CongestionControl;
 use crate::endpoint::{FIRST, State, Tcp};
+use crate::params::EcnMode;
 use fairlane_net::{Cx, Segment, TimerId, flag};
 use fairlane_units::Time;
 
@@ -14,6 +15,9 @@ impl<C: CongestionControl> Tcp<C> {
         (seg.ack, seg.wnd, seg.flags) = (ack, self.cfg.syn_window, flags);
         if self.cfg.timestamps {
             seg.set_timestamps(self.timestamp(cx.now), self.rcv.ts_recent);
+        }
+        if self.cfg.ecn != EcnMode::Off {
+            self.ecn_write_syn(&mut seg, answer);
         }
         if self.syn_lost {
             seg.set_retransmission();
@@ -78,6 +82,9 @@ impl<C: CongestionControl> Tcp<C> {
     fn take_syn(&mut self, seg: &Segment) {
         self.rcv.nxt = FIRST;
         self.take_window(seg);
+        if self.cfg.ecn != EcnMode::Off {
+            self.ecn_take_syn(seg, seg.has(flag::ACK));
+        }
         if let Some((val, _)) = seg.timestamps() {
             self.rcv.ts_recent = val;
         }

@@ -5,12 +5,15 @@
 
 pub mod cc;
 mod config;
+mod ecn;
 mod endpoint;
 mod handshake;
 mod lost;
 mod output;
+mod pacing;
 mod params;
 mod presets;
+mod rate;
 mod receiver;
 mod recovery;
 mod rtt;
@@ -22,8 +25,8 @@ pub use cc::{AnyCc, CcInfo, CcParams, CongestionControl};
 pub use config::TcpConfig;
 pub use endpoint::Tcp;
 pub use params::{
-    BackoffEnds, ExitWindow, IdleRestart, InitialWindow, LossBasis, NewRenoTimer, Preset, RttSampling, SackMemory, SackPipe, Scheme,
-    TcpParams,
+    BackoffEnds, EcnMode, ExitWindow, IdleRestart, InitialWindow, LossBasis, NewRenoTimer, Preset, Prr, RttSampling, SackMemory, SackPipe,
+    Scheme, SlowStart, TcpParams,
 };
 pub use presets::{ParamsError, PresetInfo, presets, resolve_params};
 pub use rtt::RttEstimator;

@@ -26,6 +26,9 @@ impl Scoreboard {
         let slot = self.slot(i);
         let s = &mut self.ring[slot];
         if s.flags & (SACKED | LOST) == 0 {
+            if let Some(diary) = &mut self.diary {
+                diary.lost.push(s.news(i));
+            }
             s.flags |= LOST;
             self.lost += u64::from(s.len);
             if s.flags & RESENT == 0 {
@@ -54,6 +57,11 @@ impl Scoreboard {
             if s.is(SACKED) && !forget {
                 sacked += u64::from(s.len);
             } else {
+                if let Some(diary) = &mut self.diary
+                    && (!s.is(LOST) || s.is(RESENT))
+                {
+                    diary.lost.push(s.news(i));
+                }
                 s.flags = s.flags & !(SACKED | RESENT) | LOST;
                 lost += u64::from(s.len);
                 pending += 1;

@@ -11,7 +11,7 @@ impl<C: CongestionControl> Tcp<C> {
     #[inline(never)]
     pub(crate) fn transmit(&mut self, burst: u32, cx: &mut Cx<'_>) {
         // The usual case, in three comparisons: nothing is known to be lost, and there is more data than window.
-        if self.phase == Phase::Open && burst == u32::MAX && !self.board.has_pending() && !self.board.is_empty() {
+        if self.phase == Phase::Open && burst == u32::MAX && !self.paced && !self.board.has_pending() && !self.board.is_empty() {
             let smss = self.cfg.smss;
             let cwnd = self.una + self.window();
             let limit = cwnd.min(self.edge).min(self.data_end).min(self.una.saturating_add(self.cfg.window));
@@ -30,12 +30,20 @@ impl<C: CongestionControl> Tcp<C> {
         if self.state != State::Established {
             return;
         }
+        if self.untold {
+            self.tell(cx);
+        }
         if self.board.is_empty() {
             self.after_idle(cx);
         }
         let window = self.window();
         self.cwnd_limited = false;
         while burst > 0 {
+            if self.paced && !self.pace_allows(cx) {
+                // The pacer holds the data back on behalf of the window: the application would send more.
+                self.cwnd_limited = true;
+                break;
+            }
             let flight = self.in_flight();
             if self.board.has_pending() {
                 let Some(i) = self.board.first_pending() else { break };
@@ -52,6 +60,9 @@ impl<C: CongestionControl> Tcp<C> {
                 }
                 if len == 0 || !self.fits(len) {
                     let piece = self.piece(len);
+                    if len == 0 && self.rate.is_some() {
+                        self.rate_app_limited();
+                    }
                     if piece != 0 {
                         self.send_new(piece, cx);
                     } else if self.phase == Phase::Recovery && self.cfg.sack && flight + u64::from(self.cfg.smss) <= window {
@@ -80,8 +91,15 @@ impl<C: CongestionControl> Tcp<C> {
                 IdleRestart::Off => {}
                 IdleRestart::Initial => self.cc.on_idle_restart(cx.now, self.cfg.initial_window),
                 IdleRestart::One => self.cc.on_idle_restart(cx.now, smss),
+                IdleRestart::Decay => self.cc.on_idle_restart(cx.now, self.decayed(cx)),
             }
         }
+    }
+
+    /// RFC 2861 section 3: half the window for each RTO of idleness, not below the initial one.
+    fn decayed(&self, cx: &Cx<'_>) -> u64 {
+        let rtos = cx.now.since(self.last_sent).as_ps() / self.rtt.rto().as_ps().max(1);
+        (self.cc.cwnd() >> rtos.min(63)).max(self.cfg.initial_window.min(self.cc.cwnd()))
     }
 
     /// Sequence space of the next new segment: a full one or the rest, FIN included; 0: nothing to send.
@@ -125,6 +143,9 @@ impl<C: CongestionControl> Tcp<C> {
             self.timed_at = cx.now;
         }
         self.pipe += u64::from(len);
+        if self.rate.is_some() {
+            self.rate_sent(self.board.tail.wrapping_sub(1), u64::from(len), cx.now);
+        }
         self.emit(&s, false, cx);
     }
 
@@ -137,6 +158,9 @@ impl<C: CongestionControl> Tcp<C> {
         }
         self.count.retransmits += 1;
         self.count.retransmit_bytes += u64::from(s.len) - u64::from(s.is(FIN));
+        if self.rate.is_some() {
+            self.rate_sent(index, u64::from(s.len), cx.now);
+        }
         self.emit(&s, true, cx);
     }
 
@@ -153,13 +177,21 @@ impl<C: CongestionControl> Tcp<C> {
         if self.cfg.timestamps {
             seg.set_timestamps(self.timestamp(cx.now), self.rcv.ts_recent);
         }
+        if self.ecn_on() {
+            self.ecn_stamp(&mut seg, again);
+        }
         if self.heard {
             self.acknowledge_along(cx);
+        }
+        if self.paced {
+            self.pace_sent(u64::from(payload), cx.now);
         }
         self.count.data_segments += 1;
         self.last_sent = cx.now;
         cx.send(seg, self.cfg.wire_len(payload, 0), self.cfg.class);
-        self.cc.on_sent(cx.now, u64::from(payload));
+        if self.hears_all {
+            self.cc.on_sent(cx.now, u64::from(payload), self.in_flight());
+        }
     }
 
     /// A segment with data acknowledges too, except where a pure one says more: a duplicate, or SACK blocks.

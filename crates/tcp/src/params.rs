@@ -52,8 +52,12 @@ pub struct TcpParams {
     /// Unset: every acknowledgment counts as one segment, however much it covers (RFC 2581).
     #[schemars(range(min = 1))]
     pub byte_counting: Option<u32>,
+    /// How slow start ends before there is a loss. Unset: the algorithm's own choice, which is the standard one for all but CUBIC.
+    pub slow_start: Option<SlowStart>,
     /// Whether the window grows only while it is what limits the sender (RFC 7661 section 4.3).
     pub cwnd_validation: bool,
+    /// Whether a window that was not used for long is taken back to what was (pipeACK and the non-validated phase, RFC 7661 sections 4.2 to 4.5).
+    pub new_cwv: bool,
     /// What a loss halves: the flight size (RFC 5681 equation 4), the congestion window, or the smaller of both.
     pub loss_basis: LossBasis,
     /// Whether the slow-start threshold is the integer part in segments (ns-2).
@@ -62,6 +66,25 @@ pub struct TcpParams {
     pub timeout_cuts_again: bool,
     /// The congestion window after an idle time of more than the RTO (RFC 5681 section 4.1).
     pub idle_restart: IdleRestart,
+
+    /// Explicit congestion notification, negotiated in the handshake if there is one. Unset: what `cc` needs (`dctcp`, `prague`), else off.
+    pub ecn: Option<EcnMode>,
+    /// Whether an ECN mark takes less than a loss does: alternative back-off (ABE, RFC 8511).
+    pub abe: bool,
+    /// Whether segments are spread in time instead of sent in bursts. Algorithms built on it (`bbr`, `bbr3`, `prague`) always are.
+    pub pacing: bool,
+    /// Pacing rate in slow start, as a multiple of `cwnd / SRTT` (Linux `tcp_pacing_ss_ratio`, 200 %).
+    #[schemars(range(min = 0.1, max = 100.0))]
+    pub pacing_slow_start: f64,
+    /// Pacing rate in congestion avoidance, as a multiple of `cwnd / SRTT` (Linux `tcp_pacing_ca_ratio`, 120 %).
+    #[schemars(range(min = 0.1, max = 100.0))]
+    pub pacing_avoidance: f64,
+    /// Data of that much time at the pacing rate goes out at once, at least `pacing_segments` (Linux: 1 ms). `0s`: nothing beyond these.
+    #[schemars(extend("x-max" = "1s"))]
+    pub pacing_burst: Dur,
+    /// Segments that always may go at once (Linux `tcp_min_tso_segs`: 2).
+    #[schemars(range(min = 1))]
+    pub pacing_segments: u32,
 
     /// RTO before the first measurement (RFC 6298 section 2.1).
     #[schemars(extend("x-min" = "1us", "x-max" = "1h"))]
@@ -88,6 +111,12 @@ pub struct TcpParams {
     /// Timeouts in a row after which SRTT and RTTVAR are started afresh (RFC 6298 section 5, last note). Unset: never.
     #[schemars(range(min = 1))]
     pub forget_rtt_after: Option<u32>,
+    /// F-RTO (RFC 5682): after a timeout new data tells whether it was spurious.
+    pub frto: bool,
+    /// Eifel detection (RFC 3522) with the response of RFC 4015: timestamps tell that what was retransmitted had arrived, and the reduction is taken back.
+    pub eifel: bool,
+    /// Whether the reduction is taken back when D-SACK reports that all retransmissions of it were superfluous (RFC 3708).
+    pub dsack_undo: bool,
     /// Timestamps option (RFC 7323 section 3): RTTM; PAWS is not needed, sequence numbers have 64 bits.
     pub timestamps: bool,
     /// Tick of the timestamp clock (RFC 7323 section 5.4: 1 ms to 1 s; Linux 1 ms).
@@ -100,10 +129,22 @@ pub struct TcpParams {
     /// Longest delay of an acknowledgment (RFC 1122 section 4.2.3.2: below 500 ms).
     #[schemars(extend("x-min" = "1us", "x-max" = "500ms"))]
     pub ack_delay: Dur,
+    /// Full-sized segments at the start of a connection that are each acknowledged at once (Linux: at most 16).
+    pub quick_acks: u32,
 
     /// Duplicate acknowledgments that signal a loss (RFC 5681 section 3.2, DupThresh of RFC 6675).
     #[schemars(range(min = 1, max = 1000))]
     pub dupthresh: u32,
+    /// RACK (RFC 8985): time, not only counts, tells what is lost. Needs SACK recovery.
+    pub rack: bool,
+    /// Tail loss probe (RFC 8985 section 7). Needs SACK recovery.
+    pub tlp: bool,
+    /// Proportional rate reduction: the cut of a loss is spread over the recovery. Needs SACK recovery.
+    pub prr: Prr,
+    /// FACK: at most one reduction an RTT (overdamping, Mathis and Mahdavi 1996 section 4.5).
+    pub fack_overdamping: bool,
+    /// FACK: the window is lowered smoothly over a round trip (rampdown, Mathis and Mahdavi 1996 section 4.6).
+    pub fack_rampdown: bool,
     /// Limited transmit (RFC 3042): new data on duplicate acknowledgments below the threshold.
     pub limited_transmit: bool,
     /// Whether a loss event may begin only after everything sent before the last one is acknowledged (RFC 6582 section 3.2 step 2).
@@ -192,6 +233,41 @@ choices! {
         Newreno,
         /// Recovery with selective acknowledgments (RFC 6675).
         Sack,
+        /// The forward-most SACKed byte tells what is in flight (Mathis and Mahdavi 1996).
+        Fack,
+    }
+    /// How slow start ends.
+    SlowStart {
+        /// At the threshold or with a loss (RFC 5681 section 3.1).
+        Standard,
+        /// Limited slow start for large windows (RFC 3742).
+        Limited,
+        /// HyStart++: a rise of the RTT leads to conservative slow start (RFC 9406).
+        HystartPlusPlus,
+        /// HyStart as in Linux 6.x: ACK trains and a rise of the RTT (Ha and Rhee 2011).
+        Hystart,
+    }
+    /// What is negotiated about ECN, and how marks are reported.
+    EcnMode {
+        /// Not used.
+        Off,
+        /// ECE until CWR answers (RFC 3168).
+        Classic,
+        /// ECE tells of each change of the marks (RFC 8257 section 3.2).
+        Dctcp,
+        /// A counter of marked packets in three header bits (AccECN, RFC 9768).
+        Accecn,
+    }
+    /// How the reduction of the window is spread over recovery.
+    Prr {
+        /// It is not: the window is cut at once.
+        Off,
+        /// With the conservative reduction bound (PRR-CRB, RFC 6937).
+        Crb,
+        /// With the slow-start reduction bound (PRR-SSRB, RFC 6937).
+        Ssrb,
+        /// The bound depends on whether recovery makes progress (RFC 9937).
+        Rfc9937,
     }
     /// What a loss halves.
     LossBasis {
@@ -211,6 +287,8 @@ choices! {
         Initial,
         /// One segment.
         One,
+        /// Half for each RTO of idleness, but not less than the initial window (RFC 2861 section 3; Linux).
+        Decay,
     }
     /// Which segments are timed.
     RttSampling {
@@ -347,11 +425,20 @@ impl Default for TcpParams {
             ssthresh_from_window: false,
             syn_loss_ssthresh: None,
             byte_counting: Some(1),
+            slow_start: None,
             cwnd_validation: true,
+            new_cwv: false,
             loss_basis: LossBasis::Smaller,
             ssthresh_whole_segments: false,
             timeout_cuts_again: false,
             idle_restart: IdleRestart::Initial,
+            ecn: None,
+            abe: false,
+            pacing: false,
+            pacing_slow_start: 2.0,
+            pacing_avoidance: 1.2,
+            pacing_burst: Dur::ZERO,
+            pacing_segments: 1,
             rto_initial: Dur::from_secs(1),
             rto_min: Dur::from_secs(1),
             rto_max: Dur::from_secs(60),
@@ -361,11 +448,20 @@ impl Default for TcpParams {
             rtt_sampling: RttSampling::Every,
             backoff_ends: BackoffEnds::Sample,
             forget_rtt_after: None,
+            frto: false,
+            eifel: false,
+            dsack_undo: false,
             timestamps: false,
             timestamp_tick: Dur::from_ms(1),
             ack_every: 2,
             ack_delay: Dur::from_ms(200),
+            quick_acks: 0,
             dupthresh: 3,
+            rack: false,
+            tlp: false,
+            prr: Prr::Off,
+            fack_overdamping: true,
+            fack_rampdown: false,
             limited_transmit: true,
             careful: true,
             newreno_timer: NewRenoTimer::Impatient,

@@ -1,5 +1,6 @@
 //! Presets as data, and what a user wrote merged over them.
 
+use crate::cc::CcParams;
 use crate::params::TcpParams;
 use serde_json::{Map, Value};
 use std::sync::OnceLock;
@@ -13,6 +14,8 @@ pub struct PresetInfo {
     pub doc: String,
     /// The values that differ from the defaults.
     pub values: Map<String, Value>,
+    /// Values that hold besides where a certain algorithm is chosen, by its name: parameters of TCP, and under `cc` its own.
+    pub with: Map<String, Value>,
 }
 
 /// What is wrong with TCP parameters.
@@ -52,6 +55,7 @@ pub fn presets() -> &'static [PresetInfo] {
                 name,
                 doc: body["doc"].as_str().unwrap_or_default().to_owned(),
                 values: body["values"].as_object().cloned().unwrap_or_default(),
+                with: body["with"].as_object().cloned().unwrap_or_default(),
             })
             .collect()
     })
@@ -70,17 +74,44 @@ pub fn resolve_params(user: Value) -> Result<TcpParams, ParamsError> {
         }
     };
     let mut merged = Map::new();
+    let mut with = None;
     if let Some(name) = table.get("preset") {
         let Some(preset) = presets().iter().find(|p| Some(p.name.as_str()) == name.as_str()) else {
             let known: Vec<&str> = presets().iter().map(|p| p.name.as_str()).collect();
             return Err(ParamsError::Read(format!("preset: {name} is not known; write one of {}", known.join(", "))));
         };
         merged.clone_from(&preset.values);
+        with = Some(&preset.with);
     }
-    for (key, value) in table {
-        merged.insert(key, value);
+    for (key, value) in &table {
+        merged.insert(key.clone(), value.clone());
+    }
+    if let Some(with) = with {
+        refine(&mut merged, with, &table);
     }
     let params: TcpParams = serde_json::from_value(Value::Object(merged)).map_err(|e| ParamsError::Read(e.to_string()))?;
     params.check()?;
     Ok(params)
+}
+
+/// Lays the values that a preset holds for the chosen algorithm under those of the user.
+fn refine(merged: &mut Map<String, Value>, with: &Map<String, Value>, user: &Map<String, Value>) {
+    let chosen = match merged.get("cc") {
+        Some(Value::String(name)) => Some((name.as_str(), None)),
+        Some(Value::Object(table)) => table.iter().next().map(|(name, own)| (name.as_str(), Some(own))),
+        _ => None,
+    };
+    let Some((name, own)) = chosen.and_then(|(name, own)| Some((CcParams::canonical(name)?, own))) else { return };
+    let Some(values) = with.get(name).and_then(Value::as_object) else { return };
+    if let Some(Value::Object(preset)) = values.get("cc") {
+        let mut table = preset.clone();
+        table.extend(own.and_then(Value::as_object).cloned().unwrap_or_default());
+        let cc = Map::from_iter([(name.to_owned(), Value::Object(table))]);
+        merged.insert("cc".to_owned(), Value::Object(cc));
+    }
+    for (key, value) in values {
+        if key != "cc" && !user.contains_key(key) {
+            merged.insert(key.clone(), value.clone());
+        }
+    }
 }

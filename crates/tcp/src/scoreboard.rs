@@ -1,6 +1,7 @@
 //! The scoreboard: every segment sent and not yet cumulatively acknowledged, with sums that are kept up to date
 //! as segments come and go (RFC 6675 section 3).
 
+use crate::rate::{Diary, News};
 use fairlane_net::Block;
 use fairlane_units::Time;
 
@@ -21,6 +22,9 @@ impl Sent {
     }
     pub(crate) fn is(&self, flag: u8) -> bool {
         self.flags & flag != 0
+    }
+    pub(crate) fn news(&self, index: u32) -> News {
+        News { index, len: self.len, flags: self.flags, at: self.at, end: self.end() }
     }
 }
 
@@ -60,6 +64,8 @@ pub(crate) struct Scoreboard {
     pub(crate) resent: u64,
     /// Blocks seen last, to skip what is known.
     pub(crate) seen: [Block; 4],
+    /// What the acknowledgment at hand changed, if somebody wants to know.
+    pub(crate) diary: Option<Box<Diary>>,
 }
 
 /// Order of indices that may wrap.
@@ -308,6 +314,9 @@ impl Scoreboard {
 
     fn mark_sacked(&mut self, i: u32, s: Sent) {
         let len = u64::from(s.len);
+        if let Some(diary) = &mut self.diary {
+            diary.delivered.push(s.news(i));
+        }
         self.unmark(s);
         let slot = self.slot(i);
         self.ring[slot].flags = s.flags & !(LOST | RESENT) | SACKED;

@@ -1,9 +1,11 @@
 //! The sending half: acknowledgments in, segments out.
 
-use crate::cc::{AckSample, CongestionControl, CongestionEvent, CongestionKind, SampleSource};
+use crate::cc::{AckSample, CongestionControl, CongestionEvent, CongestionKind, RateSample, SampleSource};
 use crate::config::TcpConfig;
+use crate::ecn::EcnState;
 use crate::endpoint::{FIRST, Phase, Tcp};
 use crate::params::{ExitWindow, Scheme};
+use crate::rate::RateSampler;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use fairlane_net::{Cx, Segment, TimerId, flag};
@@ -19,6 +21,10 @@ struct Ack<'a> {
     round: u64,
     cwnd_limited: bool,
     in_recovery: bool,
+    may_grow: bool,
+    ecn: &'a EcnState,
+    sampler: &'a Option<Box<RateSampler>>,
+    rate: Option<RateSample>,
     board: &'a Scoreboard,
     estimator: &'a RttEstimator,
     cfg: &'a TcpConfig,
@@ -36,12 +42,15 @@ impl SampleSource for Ack<'_> {
             rtt: self.rtt,
             srtt: self.estimator.srtt(self.cfg),
             min_rtt: self.estimator.min(),
-            delivery_rate: None,
+            rate: self.rate,
+            lost: self.sampler.as_ref().map_or(0, |r| r.lost),
             round: self.round,
             cwnd_limited: self.cwnd_limited,
             app_limited: !self.cwnd_limited,
-            ce_bytes: 0,
+            ce_bytes: self.ecn.newly_ce,
+            reordering: false,
             in_recovery: self.in_recovery,
+            may_grow: self.may_grow,
         }
     }
 }
@@ -70,7 +79,13 @@ impl<C: CongestionControl> Tcp<C> {
         }
         let edge = self.edge;
         self.take_window(seg);
+        self.open_diary();
         let sacked = if self.cfg.sack && seg.sack_len() > 0 { self.take_sack(seg) } else { 0 };
+        if self.ecn_on() {
+            self.ecn_take_ack(seg, seg.ack - self.una + sacked, cx);
+        }
+        self.untold = self.hears_all && (seg.ack > self.una || sacked != 0);
+        (self.fresh_acked, self.fresh_sacked) = (seg.ack - self.una, sacked);
         if seg.ack > self.una {
             self.on_new_ack(seg, sacked, cx);
         } else if seg.payload == 0 && !seg.has(flag::FIN) {
@@ -81,6 +96,18 @@ impl<C: CongestionControl> Tcp<C> {
                 self.transmit(self.cfg.max_burst, cx);
             }
         }
+        if self.untold {
+            self.tell(cx);
+        }
+    }
+
+    /// An algorithm that hears of every acknowledgment hears of the one at hand: once losses are found, before anything goes out.
+    #[cold]
+    pub(crate) fn tell(&mut self, cx: &mut Cx<'_>) {
+        self.untold = false;
+        let rate = self.take_rate(cx);
+        let (acked, sacked) = (self.fresh_acked, self.fresh_sacked);
+        self.hand_on(acked, sacked, rate, cx);
     }
 
     fn on_new_ack(&mut self, seg: &Segment, sacked: u64, cx: &mut Cx<'_>) {
@@ -88,6 +115,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.una = seg.ack;
         self.silent = false;
         self.limited_bytes = 0;
+        self.board.note_acked(seg.ack);
         let timed = self.board.pop(seg.ack);
         self.measure(seg, timed, cx);
         if self.cfg.backoff_ends_with_ack {
@@ -155,10 +183,18 @@ impl<C: CongestionControl> Tcp<C> {
     }
 
     /// Lets the window grow.
-    #[inline(always)]
     pub(crate) fn grow(&mut self, acked: u64, sacked: u64, cx: &Cx<'_>) {
+        if !self.hears_all {
+            self.hand_on(acked, sacked, None, cx);
+        }
+    }
+
+    /// Tells the algorithm of an acknowledgment.
+    #[inline(always)]
+    pub(crate) fn hand_on(&mut self, acked: u64, sacked: u64, rate: Option<RateSample>, cx: &Cx<'_>) {
         let (una, round) = (self.una, self.round);
         let (cwnd_limited, in_recovery) = (self.cwnd_limited, self.phase != Phase::Open);
+        let may_grow = self.phase != Phase::Recovery;
         let (now, rtt) = (cx.now, cx.rtt);
         self.cc.on_ack_with(&Ack {
             now,
@@ -169,6 +205,10 @@ impl<C: CongestionControl> Tcp<C> {
             round,
             cwnd_limited,
             in_recovery,
+            may_grow,
+            ecn: &self.ecn,
+            sampler: &self.rate,
+            rate,
             board: &self.board,
             estimator: &self.rtt,
             cfg: &self.cfg,
@@ -228,6 +268,9 @@ impl<C: CongestionControl> Tcp<C> {
             self.send_new(1, cx);
         }
     }
+
+    /// The loss probe or the reordering window is due (RFC 8985 sections 6.3 and 7).
+    pub(crate) fn on_probe(&mut self, _cx: &mut Cx<'_>) {}
 
     /// Bytes in flight as the scheme counts them.
     #[inline]

@@ -13,7 +13,7 @@ impl<C: CongestionControl> Tcp<C> {
     #[inline(never)]
     pub(crate) fn on_next_data(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
         let next = seg.seq == self.rcv.nxt && self.rcv.tidy() && u32::from(seg.payload) <= self.cfg.receive_window;
-        if !next || seg.ack != self.una || self.data_end > self.nxt || self.cfg.timestamps {
+        if !next || seg.ack != self.una || self.data_end > self.nxt || !self.plain_acks {
             return self.on_any(seg, cx);
         }
         self.take_window(seg);
@@ -38,7 +38,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// A segment with ACK and nothing else: new data acknowledged, at a sender without losses.
     #[inline(never)]
     pub(crate) fn on_next_ack(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
-        if seg.ack <= self.una || seg.ack > self.nxt || self.phase != Phase::Open || !self.cfg.straight {
+        if seg.ack <= self.una || seg.ack > self.nxt || self.phase != Phase::Open || !self.straight {
             return self.on_any(seg, cx);
         }
         let acked = seg.ack - self.una;
@@ -57,7 +57,7 @@ impl<C: CongestionControl> Tcp<C> {
             self.round += 1;
             self.round_end = self.nxt;
         }
-        self.grow(acked, 0, cx);
+        self.hand_on(acked, 0, None, cx);
         if self.board.is_empty() {
             cx.timers.cancel(TimerId::Rto);
             self.transmit(u32::MAX, cx);
@@ -108,6 +108,5 @@ impl<C: CongestionControl> Tcp<C> {
         self.count.data_segments += 1;
         self.last_sent = cx.now;
         cx.send(seg, self.cfg.full_len, self.cfg.class);
-        self.cc.on_sent(cx.now, u64::from(smss));
     }
 }

@@ -1,10 +1,15 @@
 //! Congestion control: the algorithm owns its window; finding and repairing losses stays with the sender.
 
+pub mod hystart;
 mod registry;
 pub mod reno;
+pub mod scalable;
+pub mod window;
 
 pub use registry::{AnyCc, CcInfo, CcParams};
+pub use window::{LossBased, Window};
 
+use fairlane_net::Ecn;
 use fairlane_units::{Dur, Rate, Time};
 
 /// What an acknowledgment of new data tells the algorithm.
@@ -26,18 +31,79 @@ pub struct AckSample {
     pub srtt: Dur,
     /// Smallest round-trip time seen; [`Dur::MAX`] before the first.
     pub min_rtt: Dur,
-    /// Delivery rate, where the sender measures it.
-    pub delivery_rate: Option<Rate>,
+    /// Rate sample, if the algorithm [`Wants`] it and the acknowledgment delivered something that was not delivered before.
+    pub rate: Option<RateSample>,
+    /// Bytes deemed lost since the flow began; what was deemed lost twice counts twice.
+    pub lost: u64,
     /// Number of round trips since the flow began.
     pub round: u64,
     /// Whether the window was what limited the sender (RFC 7661 section 4.3).
     pub cwnd_limited: bool,
     /// Whether the sender ran out of data.
     pub app_limited: bool,
-    /// Bytes acknowledged as marked with congestion experienced.
+    /// Of the bytes newly delivered, those that the receiver reports as marked with congestion experienced: exact with the feedback of
+    /// DCTCP, in whole packets with AccECN, always 0 with that of RFC 3168, which reports no amounts.
     pub ce_bytes: u64,
+    /// Segments in flight were reordered by the network, as far as is known (RFC 8985 section 6.2 step 4).
+    pub reordering: bool,
     /// Whether the sender repairs losses: in recovery or after a timeout.
     pub in_recovery: bool,
+    /// Whether RFC 5681 lets the window grow now: not in fast recovery. Others are only heard by algorithms that want every acknowledgment.
+    pub may_grow: bool,
+}
+
+/// Delivery rate over the time it took to deliver what was in flight (draft-ietf-ccwg-bbr-03 section 4.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RateSample {
+    /// Bytes delivered over the interval.
+    pub delivered: u64,
+    /// The longer of the intervals over which they were sent and acknowledged.
+    pub interval: Dur,
+    /// `delivered / interval`.
+    pub rate: Rate,
+    /// Bytes that had been delivered when the newest segment delivered now was sent (P.delivered).
+    pub prior_delivered: u64,
+    /// Bytes in flight when that segment was sent, itself included (P.tx_in_flight).
+    pub tx_in_flight: u64,
+    /// Bytes deemed lost since that segment was sent.
+    pub lost: u64,
+    /// Bytes delivered with CE marks since that segment was sent.
+    pub delivered_ce: u64,
+    /// Whether the sender had run out of data when that segment was sent: the sample may be too low.
+    pub app_limited: bool,
+    /// Bytes newly delivered by this acknowledgment.
+    pub newly_delivered: u64,
+    /// Bytes deemed lost with this acknowledgment.
+    pub newly_lost: u64,
+}
+
+/// A segment deemed lost, for algorithms that want rate samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LostSample {
+    /// When it was.
+    pub now: Time,
+    /// Its payload.
+    pub bytes: u64,
+    /// Bytes in flight when it was sent, itself included.
+    pub tx_in_flight: u64,
+    /// Bytes deemed lost since it was sent, itself included.
+    pub lost: u64,
+    /// Whether the sender had run out of data when it was sent.
+    pub app_limited: bool,
+}
+
+/// What an algorithm asks of its sender.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wants {
+    /// Rate samples, and [`CongestionControl::on_lost`].
+    pub rate: bool,
+    /// To hear of every segment sent and of every acknowledgment that delivers something, also of those in recovery; implied by `rate`. Where
+    /// [`AckSample::may_grow`] is false the window is not to grow.
+    pub every_ack: bool,
+    /// Segments spread in time, whatever `pacing` says.
+    pub pacing: bool,
+    /// The codepoint its data carries when ECN is in use; `NotEct` stands for ECT(0).
+    pub ect: Ecn,
 }
 
 /// What a sample can be made from.
@@ -112,13 +178,24 @@ pub trait CongestionControl: Send {
     fn on_syn_loss(&mut self, ssthresh: u64) {
         let _ = ssthresh;
     }
-    /// A segment of `bytes` payload went out.
-    fn on_sent(&mut self, now: Time, bytes: u64) {
-        let _ = (now, bytes);
+    /// A segment of `bytes` payload went out; with it `in_flight` are. Only called if it [`Wants`] every acknowledgment.
+    fn on_sent(&mut self, now: Time, bytes: u64, in_flight: u64) {
+        let _ = (now, bytes, in_flight);
     }
-    /// The last reduction was a mistake (for instance RFC 3708): take it back.
+    /// A segment was deemed lost. Only called if it [`Wants`] rate samples.
+    fn on_lost(&mut self, l: &LostSample) {
+        let _ = l;
+    }
+    /// What was reduced so far stays reduced; the next reduction belongs to another event.
+    fn settle(&mut self) {}
+    /// The reductions since the last [`Self::settle`] were a mistake (RFC 4015, RFC 3708): take them back.
     fn undo(&mut self) {}
-    /// Whether the algorithm decides alone what may be in flight during recovery.
+    /// What it asks of the sender; asked once, before the connection opens.
+    fn wants(&self) -> Wants {
+        Wants::default()
+    }
+    /// Whether the algorithm decides alone what may be in flight during recovery: no reduction is spread (PRR) and no window
+    /// is set when recovery ends.
     fn owns_recovery(&self) -> bool {
         false
     }

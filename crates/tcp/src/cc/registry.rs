@@ -1,9 +1,10 @@
 //! One line per congestion control algorithm; everything that lists them is made from these lines.
 
 use super::reno::{Reno, RenoParams};
-use super::{AckSample, CongestionControl, CongestionEvent, CustomCc, RecoveryExit, SampleSource};
+use super::scalable::{Scalable, ScalableParams};
+use super::{AckSample, CongestionControl, CongestionEvent, CustomCc, LostSample, RecoveryExit, SampleSource, Wants};
 use crate::config::TcpConfig;
-use crate::params::Scheme;
+use crate::params::{EcnMode, Scheme};
 use fairlane_units::{Rate, Time};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, MapAccess, Visitor};
@@ -28,8 +29,9 @@ pub struct CcInfo {
 
 macro_rules! algorithms {
     (
-        states { $($state:ident),* $(,)? }
-        $($variant:ident $name:literal $aliases:tt, $params:ty => $built:ident, $scheme:ident, $doc:literal;)*
+        inline { $($state:ident),* $(,)? }
+        boxed { $($large:ident),* $(,)? }
+        $($variant:ident $name:literal $aliases:tt, $params:ty => $built:ident, $scheme:ident $(+ $ecn:ident)?, $doc:literal;)*
     ) => {
         /// The choice of an algorithm: its name, or its name with its own parameters (`cc.NAME = {...}`).
         #[derive(Clone, Debug, PartialEq)]
@@ -37,13 +39,33 @@ macro_rules! algorithms {
             $(#[doc = $doc] $variant($params),)*
         }
 
-        /// A built-in algorithm, or a user's own.
+        /// A built-in algorithm, or a user's own. What is common lies in the endpoint itself, the rest behind a pointer, so that
+        /// endpoints stay small.
         #[derive(Clone)]
         pub enum AnyCc {
             $(#[doc = concat!("The window of [`", stringify!($state), "`].")] $state($state),)*
+            /// One of the others.
+            Boxed(Box<BoxedCc>),
+        }
+
+        /// The algorithms that lie behind a pointer.
+        #[derive(Clone)]
+        pub enum BoxedCc {
             /// Not built in.
             Custom(Box<dyn CustomCc>),
+            $(#[doc = concat!("The state of [`", stringify!($large), "`].")] $large($large),)*
         }
+
+        $(impl From<$state> for AnyCc {
+            fn from(c: $state) -> Self {
+                Self::$state(c)
+            }
+        })*
+        $(impl From<$large> for AnyCc {
+            fn from(c: $large) -> Self {
+                Self::Boxed(Box::new(BoxedCc::$large(c)))
+            }
+        })*
 
         impl CcParams {
             /// All algorithms.
@@ -58,9 +80,24 @@ macro_rules! algorithms {
             pub fn implied_scheme(&self) -> Scheme {
                 match self { $(Self::$variant(_) => Scheme::$scheme,)* }
             }
+            /// What it needs of ECN.
+            pub fn implied_ecn(&self) -> EcnMode {
+                match self { $(Self::$variant(_) => {
+                    let _mode = EcnMode::Off;
+                    $(let _mode = EcnMode::$ecn;)?
+                    _mode
+                })* }
+            }
             /// The algorithm in its first state.
             pub fn build(&self, config: &TcpConfig) -> AnyCc {
-                match self { $(Self::$variant(p) => AnyCc::$built($built::new(p, config)),)* }
+                match self { $(Self::$variant(p) => $built::new(p, config).into(),)* }
+            }
+            /// The name that a name or alias stands for.
+            pub fn canonical(name: &str) -> Option<&'static str> {
+                $(if name == $name || $aliases.contains(&name) {
+                    return Some($name);
+                })*
+                None
             }
             fn by_name(name: &str) -> Option<Self> {
                 $(if name == $name || $aliases.contains(&name) {
@@ -113,14 +150,27 @@ macro_rules! algorithms {
 
         macro_rules! each {
             ($me:expr, $c:ident => $e:expr) => {
-                match $me { $(AnyCc::$state($c) => $e,)* AnyCc::Custom($c) => $e }
+                match $me {
+                    $(AnyCc::$state($c) => $e,)*
+                    AnyCc::Boxed(boxed) => match &mut **boxed { BoxedCc::Custom($c) => $e, $(BoxedCc::$large($c) => $e,)* },
+                }
+            };
+        }
+
+        macro_rules! each_ref {
+            ($me:expr, $c:ident => $e:expr) => {
+                match $me {
+                    $(AnyCc::$state($c) => $e,)*
+                    AnyCc::Boxed(boxed) => match &**boxed { BoxedCc::Custom($c) => $e, $(BoxedCc::$large($c) => $e,)* },
+                }
             };
         }
     };
 }
 
 algorithms! {
-    states { Reno }
+    inline { Reno }
+    boxed { Scalable }
     Tahoe "tahoe" ["Tahoe", "Agent/TCP"], RenoParams => Reno, Tahoe,
         "Slow start, congestion avoidance and fast retransmit (Jacobson 1988): every loss restarts from one segment.";
     Reno "reno" ["Reno", "Agent/TCP/Reno"], RenoParams => Reno, Reno,
@@ -129,6 +179,8 @@ algorithms! {
         "Reno whose fast recovery understands partial acknowledgments (RFC 6582).";
     Sack "sack" ["Sack", "Sack1", "Agent/TCP/Sack1"], RenoParams => Reno, Sack,
         "Reno with selective acknowledgments (RFC 2018) and the recovery of RFC 6675.";
+    Scalable "scalable" ["Scalable", "TcpScalable"], ScalableParams => Scalable, Sack,
+        "Growth in proportion to the window (Scalable TCP, Kelly 2003).";
 }
 
 impl Default for CcParams {
@@ -198,32 +250,40 @@ impl CongestionControl for AnyCc {
     fn on_syn_loss(&mut self, ssthresh: u64) {
         each!(self, c => c.on_syn_loss(ssthresh));
     }
-    #[inline]
-    fn on_sent(&mut self, now: Time, bytes: u64) {
-        each!(self, c => c.on_sent(now, bytes));
+    fn on_sent(&mut self, now: Time, bytes: u64, in_flight: u64) {
+        each!(self, c => c.on_sent(now, bytes, in_flight));
+    }
+    fn on_lost(&mut self, l: &LostSample) {
+        each!(self, c => c.on_lost(l));
+    }
+    fn settle(&mut self) {
+        each!(self, c => c.settle());
     }
     fn undo(&mut self) {
         each!(self, c => c.undo());
     }
+    fn wants(&self) -> Wants {
+        each_ref!(self, c => c.wants())
+    }
     fn owns_recovery(&self) -> bool {
-        each!(self, c => c.owns_recovery())
+        each_ref!(self, c => c.owns_recovery())
     }
     #[inline]
     fn cwnd(&self) -> u64 {
-        each!(self, c => c.cwnd())
+        each_ref!(self, c => c.cwnd())
     }
     #[inline]
     fn allows(&self, bytes: u64) -> bool {
-        each!(self, c => c.allows(bytes))
+        each_ref!(self, c => c.allows(bytes))
     }
     fn ssthresh(&self) -> u64 {
-        each!(self, c => c.ssthresh())
+        each_ref!(self, c => c.ssthresh())
     }
     #[inline]
     fn pacing_rate(&self) -> Option<Rate> {
-        each!(self, c => c.pacing_rate())
+        each_ref!(self, c => c.pacing_rate())
     }
     fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        each!(self, c => c.gauges(out));
+        each_ref!(self, c => c.gauges(out));
     }
 }

@@ -2,10 +2,9 @@
 //!
 //! Tahoe, Reno, NewReno and SACK share it; they differ in how they find and repair losses.
 
-use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, RecoveryExit};
+use super::window::{LossBased, Window};
+use super::{AckSample, CongestionEvent, CongestionKind};
 use crate::config::TcpConfig;
-use crate::params::LossBasis;
-use fairlane_units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,131 +13,50 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct RenoParams {}
 
+/// What a loss leaves of the window (RFC 5681 equation 4).
+pub const BETA: f64 = 0.5;
+/// What an ECN mark leaves of it (beta_ecn of RFC 8511 section 3 for Reno).
+pub const BETA_ECN: f64 = 0.8;
+
 /// Slow start, congestion avoidance and halving (RFC 5681 section 3.1).
 ///
 /// Windows are kept in segments with fractions: congestion avoidance adds 1/cwnd an acknowledgment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reno {
-    cwnd: f64,
-    ssthresh: f64,
-    smss: f64,
-    /// `window` in segments: bounds what a loss halves.
-    cap: f64,
-    /// Most segments an acknowledgment counts for; `None`: each counts for one.
-    byte_counting: Option<f64>,
-    validate: bool,
-    basis: LossBasis,
-    whole: bool,
-    cut_again: bool,
+    w: Window,
+    beta_ecn: f64,
 }
 
 impl Reno {
     /// The algorithm before the connection opens.
     pub fn new(_: &RenoParams, config: &TcpConfig) -> Self {
-        let smss = f64::from(config.smss);
-        Self {
-            cwnd: 1.0,
-            ssthresh: segments(config.initial_ssthresh, smss),
-            smss,
-            cap: segments(config.window, smss),
-            byte_counting: config.byte_counting.map(f64::from),
-            validate: config.cwnd_validation,
-            basis: config.loss_basis,
-            whole: config.ssthresh_whole_segments,
-            cut_again: config.timeout_cuts_again,
-        }
-    }
-
-    /// Congestion avoidance (RFC 5681 equation 3; per acknowledgment without byte counting).
-    fn avoid(&mut self, segments: f64) {
-        self.cwnd += segments / self.cwnd;
+        Self { w: Window::new(config), beta_ecn: if config.abe { BETA_ECN } else { BETA } }
     }
 }
 
-fn segments(bytes: u64, smss: f64) -> f64 {
-    if bytes == u64::MAX { f64::INFINITY } else { bytes as f64 / smss }
-}
-
-impl CongestionControl for Reno {
-    fn on_established(&mut self, _: Time, window: u64) {
-        self.cwnd = segments(window, self.smss).max(1.0);
+impl LossBased for Reno {
+    #[inline(always)]
+    fn window(&self) -> &Window {
+        &self.w
+    }
+    #[inline(always)]
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.w
     }
 
     #[inline(always)]
-    fn on_ack(&mut self, s: &AckSample) {
-        // RFC 7661 section 4.3: a window that was not used says nothing about the path.
-        if !s.cwnd_limited && self.validate {
+    fn increase(&mut self, s: &AckSample) {
+        if self.w.unused(s) {
             return;
         }
-        let Some(limit) = self.byte_counting else {
-            if self.cwnd < self.ssthresh {
-                self.cwnd += 1.0;
-            } else {
-                self.avoid(1.0);
-            }
-            return;
-        };
-        let mut n = s.acked as i64 as f64 / self.smss;
-        n = if n < limit { n } else { limit };
-        if self.cwnd < self.ssthresh {
-            let up = n.min(self.ssthresh - self.cwnd);
-            self.cwnd += up;
-            n -= up;
-            // The acknowledgment of a retransmission after a timeout may cover a whole window that arrived long before. It is no
-            // news of the path: beyond the threshold it counts for nothing (RFC 3465 section 2.3 asks for one segment at most).
-            if n <= 0.0 || (s.in_recovery && n > 1.0) {
-                return;
-            }
+        if let Some(n) = self.w.slow_start(s) {
+            // RFC 5681 equation 3; per acknowledgment without byte counting.
+            self.w.cwnd += n / self.w.cwnd;
         }
-        self.avoid(n);
     }
 
-    fn on_congestion(&mut self, e: &CongestionEvent) {
-        let (flight, window) = (e.flight as f64 / self.smss, self.cwnd.min(self.cap));
-        let half = match self.basis {
-            LossBasis::Flight => flight,
-            LossBasis::Cwnd => window,
-            LossBasis::Smaller => flight.min(window),
-        } / 2.0;
-        // RFC 5681 section 3.1: the threshold is held when the same segment times out again.
-        if self.cut_again || e.kind != (CongestionKind::Timeout { first: false }) {
-            self.ssthresh = if self.whole { half as u64 as f64 } else { half }.max(2.0);
-        }
-        self.cwnd = match e.kind {
-            // RFC 5681 section 3.1: the loss window is one full-sized segment.
-            CongestionKind::Timeout { .. } | CongestionKind::FastRetransmitRestart => 1.0,
-            CongestionKind::FastRetransmit | CongestionKind::EcnEcho if self.basis == LossBasis::Cwnd => half.max(1.0),
-            CongestionKind::FastRetransmit | CongestionKind::EcnEcho => self.ssthresh,
-        };
-    }
-
-    fn on_recovery_exit(&mut self, e: &RecoveryExit) {
-        if e.to_ssthresh {
-            self.cwnd = self.ssthresh;
-        }
-        self.cwnd = (self.cwnd - e.deflated as f64 / self.smss).min(segments(e.bound, self.smss)).max(1.0);
-    }
-
-    fn on_idle_restart(&mut self, _: Time, window: u64) {
-        self.cwnd = self.cwnd.min(segments(window, self.smss)).max(1.0);
-    }
-
-    fn on_syn_loss(&mut self, ssthresh: u64) {
-        self.ssthresh = segments(ssthresh, self.smss);
-    }
-
-    #[inline]
-    fn cwnd(&self) -> u64 {
-        (self.cwnd * self.smss) as i64 as u64
-    }
-
-    #[inline]
-    fn allows(&self, bytes: u64) -> bool {
-        // A whole number is at most the whole part of the window where it is at most the window.
-        bytes as i64 as f64 <= self.cwnd * self.smss
-    }
-
-    fn ssthresh(&self) -> u64 {
-        (self.ssthresh * self.smss) as u64
+    fn decrease(&mut self, e: &CongestionEvent) -> f64 {
+        let beta = if e.kind == CongestionKind::EcnEcho { self.beta_ecn } else { BETA };
+        self.w.basis(e) * beta
     }
 }

@@ -1,0 +1,75 @@
+//! Scalable TCP: growth in proportion to the window, so that recovery takes the same number of round trips at any rate.
+//!
+//! Source: T. Kelly, "Scalable TCP: Improving Performance in Highspeed Wide Area Networks", ACM CCR 33(2), 2003, section 3:
+//! `cwnd += a` for each segment acknowledged, `cwnd -= b cwnd` for each loss event, a = 0.01, b = 0.125; below a legacy window of
+//! 16 segments the rules of RFC 5681 hold.
+//!
+//! Deviations: none. ns-3 and Linux bound the increase by `1/min(cwnd, 100)` instead of the legacy window, which is the same below 100
+//! segments as Reno's growth: write `legacy_window = "100p"` for that growth.
+
+use super::window::{LossBased, Window};
+use super::{AckSample, CongestionEvent};
+use crate::config::TcpConfig;
+use crate::params::len_bytes;
+use fairlane_units::Len;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Scalable TCP (Kelly 2003).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ScalableParams {
+    /// Growth for each segment acknowledged, in segments (a of Kelly 2003 section 3).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub increase: f64,
+    /// Share of the window that a loss event takes (b of Kelly 2003 section 3).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub decrease: f64,
+    /// Window up to which the rules of RFC 5681 hold (lwnd of Kelly 2003 section 3.1).
+    pub legacy_window: Len,
+}
+
+impl Default for ScalableParams {
+    fn default() -> Self {
+        Self { increase: 0.01, decrease: 0.125, legacy_window: Len::Packets(16) }
+    }
+}
+
+/// State of Scalable TCP.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scalable {
+    w: Window,
+    increase: f64,
+    decrease: f64,
+    legacy: f64,
+}
+
+impl Scalable {
+    /// The algorithm before the connection opens.
+    pub fn new(p: &ScalableParams, config: &TcpConfig) -> Self {
+        let w = Window::new(config);
+        let legacy = len_bytes(p.legacy_window, u64::from(config.mss())) as f64 / w.smss;
+        Self { w, increase: p.increase, decrease: p.decrease, legacy }
+    }
+}
+
+impl LossBased for Scalable {
+    fn window(&self) -> &Window {
+        &self.w
+    }
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.w
+    }
+    fn increase(&mut self, s: &AckSample) {
+        if self.w.unused(s) {
+            return;
+        }
+        if let Some(n) = self.w.slow_start(s) {
+            self.w.cwnd += if self.w.cwnd <= self.legacy { n / self.w.cwnd } else { n * self.increase };
+        }
+    }
+    fn decrease(&mut self, e: &CongestionEvent) -> f64 {
+        let basis = self.w.basis(e);
+        if self.w.cwnd <= self.legacy { basis / 2.0 } else { basis * (1.0 - self.decrease) }
+    }
+}

@@ -1,0 +1,265 @@
+//! What the algorithms of RFC 5681's family share: a window in segments with fractions, slow start, the cut after a loss.
+//!
+//! Such an algorithm implements [`LossBased`]: how the window grows in congestion avoidance, and what is left of it after
+//! congestion. The rest is [`Window`].
+
+use super::hystart::HyStart;
+use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, RecoveryExit, Wants};
+use crate::config::TcpConfig;
+use crate::params::{LossBasis, SlowStart};
+use fairlane_units::{Rate, Time};
+
+/// Congestion window and slow-start threshold, in segments with fractions, and the rules all of the family follow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Window {
+    /// Congestion window.
+    pub cwnd: f64,
+    /// Slow-start threshold; infinite while arbitrarily high.
+    pub ssthresh: f64,
+    /// Sender maximum segment size in bytes.
+    pub smss: f64,
+    /// `window` in segments: bounds what a loss is taken from.
+    pub cap: f64,
+    /// Most segments an acknowledgment counts for; `None`: each counts for one.
+    pub byte_counting: Option<f64>,
+    validate: bool,
+    basis: LossBasis,
+    whole: bool,
+    cut_again: bool,
+    /// Window and threshold before the first cut that may still prove a mistake.
+    prior: Option<(f64, f64)>,
+    /// Watches slow start for an early end.
+    hystart: Option<Box<HyStart>>,
+}
+
+/// Bytes as segments; `u64::MAX` is infinite.
+pub fn segments(bytes: u64, smss: f64) -> f64 {
+    if bytes == u64::MAX { f64::INFINITY } else { bytes as f64 / smss }
+}
+
+impl Window {
+    /// The window before the connection opens; slow start as configured, or the standard one.
+    pub fn new(config: &TcpConfig) -> Self {
+        Self::with_slow_start(config, SlowStart::Standard)
+    }
+
+    /// The same for an algorithm whose own choice of slow start is another.
+    pub fn with_slow_start(config: &TcpConfig, own: SlowStart) -> Self {
+        let smss = f64::from(config.smss);
+        Self {
+            cwnd: 1.0,
+            ssthresh: segments(config.initial_ssthresh, smss),
+            smss,
+            cap: segments(config.window, smss),
+            byte_counting: config.byte_counting.map(f64::from),
+            validate: config.cwnd_validation,
+            basis: config.loss_basis,
+            whole: config.ssthresh_whole_segments,
+            cut_again: config.timeout_cuts_again,
+            prior: None,
+            hystart: HyStart::new(config.slow_start.unwrap_or(own), config).map(Box::new),
+        }
+    }
+
+    /// Whether this acknowledgment says nothing of the path, because the window was not what limited the sender
+    /// (RFC 7661 section 4.3).
+    #[inline(always)]
+    pub fn unused(&self, s: &AckSample) -> bool {
+        !s.cwnd_limited && self.validate
+    }
+
+    /// Whether the window is below the threshold.
+    #[inline(always)]
+    pub fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// Grows the window below the threshold (RFC 5681 section 3.1, RFC 3465). The segments acknowledged that are left for
+    /// congestion avoidance; `None`: nothing is.
+    #[inline(always)]
+    pub fn slow_start(&mut self, s: &AckSample) -> Option<f64> {
+        let Some(limit) = self.byte_counting else {
+            if self.cwnd < self.ssthresh {
+                self.climb(1.0, s);
+                return None;
+            }
+            return Some(1.0);
+        };
+        let mut n = s.acked as i64 as f64 / self.smss;
+        n = if n < limit { n } else { limit };
+        if self.cwnd < self.ssthresh {
+            let up = n.min(self.ssthresh - self.cwnd);
+            self.climb(up, s);
+            n -= up;
+            // The acknowledgment of a retransmission after a timeout may cover a whole window that arrived long before. It is no
+            // news of the path: beyond the threshold it counts for nothing (RFC 3465 section 2.3 asks for one segment at most).
+            if n <= 0.0 || (s.in_recovery && n > 1.0) {
+                return None;
+            }
+        }
+        Some(n)
+    }
+
+    #[inline(always)]
+    fn climb(&mut self, up: f64, s: &AckSample) {
+        match &mut self.hystart {
+            None => self.cwnd += up,
+            Some(watch) => {
+                self.cwnd += watch.on_ack(up, self.cwnd, s);
+                if watch.ended() {
+                    self.ssthresh = self.cwnd;
+                }
+            }
+        }
+    }
+
+    /// What a loss takes its share of, in segments (RFC 5681 equation 4, or the dialect's own choice).
+    pub fn basis(&self, e: &CongestionEvent) -> f64 {
+        let (flight, window) = (e.flight as f64 / self.smss, self.cwnd.min(self.cap));
+        match self.basis {
+            LossBasis::Flight => flight,
+            LossBasis::Cwnd => window,
+            LossBasis::Smaller => flight.min(window),
+        }
+    }
+
+    /// Cuts the window: the threshold becomes `target` segments, the window what the kind of event asks for.
+    pub fn cut(&mut self, e: &CongestionEvent, target: f64) {
+        if self.prior.is_none() {
+            self.prior = Some((self.cwnd, self.ssthresh));
+        }
+        // RFC 5681 section 3.1: the threshold is held when the same segment times out again.
+        if self.cut_again || e.kind != (CongestionKind::Timeout { first: false }) {
+            self.ssthresh = if self.whole { target as u64 as f64 } else { target }.max(2.0);
+        }
+        self.cwnd = match e.kind {
+            // RFC 5681 section 3.1: the loss window is one full-sized segment.
+            CongestionKind::Timeout { .. } | CongestionKind::FastRetransmitRestart => 1.0,
+            CongestionKind::FastRetransmit | CongestionKind::EcnEcho if self.basis == LossBasis::Cwnd => target.max(1.0),
+            CongestionKind::FastRetransmit | CongestionKind::EcnEcho => self.ssthresh,
+        };
+        if let Some(watch) = &mut self.hystart {
+            watch.on_congestion();
+        }
+    }
+
+    /// A reduction can no longer prove a mistake: the next one is a new event.
+    pub fn settle(&mut self) {
+        self.prior = None;
+    }
+
+    /// Takes the cuts since the last [`Self::settle`] back (RFC 4015 section 3, RFC 3708).
+    pub fn undo(&mut self) {
+        if let Some((cwnd, ssthresh)) = self.prior.take() {
+            self.cwnd = self.cwnd.max(cwnd);
+            self.ssthresh = self.ssthresh.max(ssthresh);
+        }
+    }
+}
+
+/// An algorithm that grows a window until congestion and then cuts it, like those of RFC 5681.
+pub trait LossBased: Send {
+    /// The window.
+    fn window(&self) -> &Window;
+    /// The window.
+    fn window_mut(&mut self) -> &mut Window;
+    /// New data was acknowledged. Slow start is [`Window::slow_start`]; the algorithm asks for it itself.
+    fn increase(&mut self, s: &AckSample);
+    /// The slow-start threshold that congestion leaves, in segments; also the place to note what the algorithm remembers of it.
+    fn decrease(&mut self, e: &CongestionEvent) -> f64;
+    /// The connection opened, or data flows again after idleness: what was remembered of the path starts afresh.
+    fn restarted(&mut self, now: Time) {
+        let _ = now;
+    }
+    /// The last cut was taken back; the window is as before.
+    fn undone(&mut self) {}
+    /// What it asks of the sender.
+    fn wants(&self) -> Wants {
+        Wants::default()
+    }
+    /// The rate to pace at, where the algorithm has one of its own.
+    fn rate(&self) -> Option<Rate> {
+        None
+    }
+    /// Inner variables for plots, by name.
+    fn variables(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        let _ = out;
+    }
+}
+
+impl<T: LossBased> CongestionControl for T {
+    fn on_established(&mut self, now: Time, window: u64) {
+        let w = self.window_mut();
+        w.cwnd = segments(window, w.smss).max(1.0);
+        self.restarted(now);
+    }
+
+    #[inline(always)]
+    fn on_ack(&mut self, s: &AckSample) {
+        self.increase(s);
+    }
+
+    fn on_congestion(&mut self, e: &CongestionEvent) {
+        let target = self.decrease(e);
+        self.window_mut().cut(e, target);
+    }
+
+    fn on_recovery_exit(&mut self, e: &RecoveryExit) {
+        let w = self.window_mut();
+        if e.to_ssthresh {
+            w.cwnd = w.ssthresh;
+        }
+        w.cwnd = (w.cwnd - e.deflated as f64 / w.smss).min(segments(e.bound, w.smss)).max(1.0);
+    }
+
+    fn on_idle_restart(&mut self, now: Time, window: u64) {
+        let w = self.window_mut();
+        w.cwnd = w.cwnd.min(segments(window, w.smss)).max(1.0);
+        self.restarted(now);
+    }
+
+    fn on_syn_loss(&mut self, ssthresh: u64) {
+        let w = self.window_mut();
+        w.ssthresh = segments(ssthresh, w.smss);
+    }
+
+    fn settle(&mut self) {
+        self.window_mut().settle();
+    }
+
+    fn undo(&mut self) {
+        self.window_mut().undo();
+        self.undone();
+    }
+
+    fn wants(&self) -> Wants {
+        LossBased::wants(self)
+    }
+
+    #[inline]
+    fn cwnd(&self) -> u64 {
+        let w = self.window();
+        (w.cwnd * w.smss) as i64 as u64
+    }
+
+    #[inline]
+    fn allows(&self, bytes: u64) -> bool {
+        // A whole number is at most the whole part of the window where it is at most the window.
+        let w = self.window();
+        bytes as i64 as f64 <= w.cwnd * w.smss
+    }
+
+    fn ssthresh(&self) -> u64 {
+        let w = self.window();
+        (w.ssthresh * w.smss) as u64
+    }
+
+    #[inline]
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.rate()
+    }
+
+    fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        self.variables(out);
+    }
+}
