@@ -1,6 +1,7 @@
 //! The Python extension `fairlane._core`: the functions of `fairlane-scenario` in Python's types, and nothing else.
 
 mod error;
+mod live;
 mod queue;
 mod run;
 mod tcp;
@@ -11,6 +12,8 @@ use pyo3::prelude::*;
 /// What fairlane's Python package is built on. Use `fairlane` itself: this module may change at any time.
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::live::LiveLink;
     #[pymodule_export]
     use super::queue::{Packet, QueueHandle, bench_queue, plugins, quantity, quantity_kind, register_queue};
     #[pymodule_export]

@@ -1,0 +1,64 @@
+//! `LiveLink`: a link of a scenario for real packets. Times are picoseconds.
+
+use crate::error;
+use fairlane_scenario::Resolved;
+use fairlane_units::Time;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// One direction of a link, with its queue, that carries real IP packets in real time.
+#[pyclass(frozen, module = "fairlane._core")]
+pub(crate) struct LiveLink {
+    /// A user's own queue can be moved between threads, not shared: the lock makes it so.
+    inner: Mutex<fairlane_scenario::LiveLink>,
+}
+
+impl LiveLink {
+    fn inner(&self) -> MutexGuard<'_, fairlane_scenario::LiveLink> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl LiveLink {
+    #[new]
+    #[pyo3(signature = (resolved, name, seed=1))]
+    fn new(py: Python<'_>, resolved: &str, name: &str, seed: u64) -> PyResult<Self> {
+        let resolved = Resolved::from_json(resolved).map_err(|d| error::scenario(py, &d))?;
+        match fairlane_scenario::LiveLink::new(&resolved, name, seed) {
+            Some(link) => Ok(Self { inner: Mutex::new(link) }),
+            None => Err(PyValueError::new_err(format!("the scenario has no link {name:?}"))),
+        }
+    }
+    /// Offers an IP packet.
+    fn offer(&self, now: u64, packet: &[u8]) {
+        self.inner().offer(Time::from_ps(now), packet);
+    }
+    /// The packets that have reached the far end, in order.
+    fn take<'py>(&self, py: Python<'py>, now: u64) -> Vec<Bound<'py, PyBytes>> {
+        let mut out = Vec::new();
+        self.inner().take(Time::from_ps(now), |p| out.push(PyBytes::new(py, p)));
+        out
+    }
+    /// When to call `take` next; None if nothing is inside.
+    fn next(&self) -> Option<u64> {
+        let at = self.inner().next();
+        (at != Time::MAX).then(|| at.as_ps())
+    }
+    /// Arrivals, departures, bytes, drops and marks so far.
+    fn counters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (c, out) = (self.inner().counters(), PyDict::new(py));
+        for (name, value) in
+            [("arrivals", c.arrivals), ("departures", c.departures), ("bytes", c.bytes), ("drops", c.drops), ("marks", c.marks)]
+        {
+            out.set_item(name, value)?;
+        }
+        Ok(out)
+    }
+    /// Mean number of packets that waited between time zero and `now`.
+    fn queue_mean(&self, now: u64) -> f64 {
+        self.inner().queue_mean(Time::from_ps(now))
+    }
+}

@@ -1,0 +1,264 @@
+//! A link of a scenario in real time: real packets through one of our queues, for stacks that run outside of the simulator.
+//!
+//! It reads no clock and no device: packets come in with the time, and go out when their time has come. Transmissions follow each other
+//! exactly as in the simulator (`net::Path`), however late the caller is.
+
+use crate::build::flow_infos;
+use crate::expand::LinkDir;
+use crate::registry::AnyQdisc;
+use crate::resolve::Resolved;
+use fairlane_engine::Stream;
+use fairlane_net::{Class, Drops, Ecn, FlowId, LinkInfo, PktRef, Proto, QCx, QPkt, Qdisc, Site};
+use fairlane_queue::Discipline;
+use fairlane_units::{Dur, Rate, Time};
+use std::collections::VecDeque;
+
+/// What went through a live link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LiveCounters {
+    /// Packets offered.
+    pub arrivals: u64,
+    /// Packets whose transmission began.
+    pub departures: u64,
+    /// Bytes of these.
+    pub bytes: u64,
+    /// Packets the queue dropped.
+    pub drops: u64,
+    /// Packets it marked with congestion experienced.
+    pub marks: u64,
+}
+
+/// One direction of a link, with its queue, that carries real IP packets.
+pub struct LiveLink {
+    queue: AnyQdisc,
+    rng: Stream,
+    rate: Rate,
+    delay: Dur,
+    busy_until: Time,
+    timer: Time,
+    drops: Drops,
+    /// Bytes of the packets inside; a handle is a place here.
+    store: Vec<Vec<u8>>,
+    free: Vec<u32>,
+    /// On the link, with the time of arrival at its end.
+    flying: VecDeque<(Time, u32, Ecn)>,
+    /// Address and port pairs seen so far; their place is the number of the flow.
+    flows: Vec<[u8; 12]>,
+    known: usize,
+    count: LiveCounters,
+    /// Packet-picoseconds of waiting.
+    waiting: u128,
+    since: Time,
+}
+
+impl LiveLink {
+    /// The link direction `name` of a scenario; `None` if there is none of that name.
+    pub fn new(scenario: &Resolved, name: &str, seed: u64) -> Option<Self> {
+        let link: &LinkDir = scenario.link_directions().iter().find(|l| l.name == name)?;
+        let members = scenario.members_at(seed);
+        let address = |node: &str| scenario.expanded.nodes.iter().position(|n| n == node).unwrap_or(0) as u32;
+        let infos = flow_infos(&members, address);
+        let (rate, delay) = (link.wire.rate, link.wire.delay);
+        let queue = link.wire.queue.build(&Site { link: LinkInfo { rate, delay }, flows: &infos });
+        let timer = if queue.has_timer() { Time::ZERO } else { Time::MAX };
+        Some(Self {
+            queue,
+            rng: Stream::new(seed, "port", name, "queue"),
+            rate,
+            delay,
+            busy_until: Time::ZERO,
+            timer,
+            drops: Vec::new(),
+            store: Vec::new(),
+            free: Vec::new(),
+            flying: VecDeque::new(),
+            flows: Vec::new(),
+            known: infos.len().max(1),
+            count: LiveCounters::default(),
+            waiting: 0,
+            since: Time::ZERO,
+        })
+    }
+
+    /// Offers an IP packet at `now`, which never goes back.
+    pub fn offer(&mut self, now: Time, packet: &[u8]) {
+        self.settle(now);
+        let header = Header::of(packet);
+        let flow = self.flow(&header.key);
+        let id = self.keep(packet);
+        let pkt = QPkt {
+            id,
+            len: packet.len() as u32,
+            flow: FlowId(flow),
+            hop: 0,
+            at: now,
+            class: Class(header.dscp),
+            ecn: header.ecn,
+            proto: header.proto,
+            data: header.data,
+            back: false,
+        };
+        self.count.arrivals += 1;
+        self.note(now);
+        self.with_queue(now, |queue, cx| queue.enqueue(pkt, cx));
+        self.busy_until = self.busy_until.max(now);
+        self.settle_at(now, true);
+    }
+
+    /// Packets that have reached the far end by `now`, in order, each handed to `deliver`.
+    pub fn take(&mut self, now: Time, mut deliver: impl FnMut(&[u8])) {
+        self.settle_at(now, true);
+        while let Some(&(at, slot, ecn)) = self.flying.front()
+            && at <= now
+        {
+            self.flying.pop_front();
+            let packet = &mut self.store[slot as usize];
+            set_ecn(packet, ecn);
+            deliver(packet);
+            self.free.push(slot);
+        }
+    }
+
+    /// When to call [`Self::take`] next; [`Time::MAX`] if nothing is inside.
+    pub fn next(&self) -> Time {
+        let arrival = self.flying.front().map_or(Time::MAX, |f| f.0);
+        let start = if self.queue.backlog().pkts > 0 { self.start() } else { Time::MAX };
+        arrival.min(start)
+    }
+
+    /// What went through until now.
+    pub fn counters(&self) -> LiveCounters {
+        self.count
+    }
+
+    /// Mean number of packets that waited between time zero and `now`.
+    pub fn queue_mean(&mut self, now: Time) -> f64 {
+        self.settle(now);
+        self.note(now);
+        self.waiting as f64 / now.as_ps().max(1) as f64
+    }
+
+    fn start(&self) -> Time {
+        self.queue.ready_at().map_or(self.busy_until, |t| t.max(self.busy_until))
+    }
+
+    fn settle(&mut self, now: Time) {
+        self.settle_at(now, false);
+    }
+
+    /// Carries out the transmissions that began before `now` (`including`: or at it), and the queue's timer, in the order of time.
+    fn settle_at(&mut self, now: Time, including: bool) {
+        loop {
+            let start = if self.queue.backlog().pkts > 0 { self.start() } else { Time::MAX };
+            if self.timer <= start && self.timer <= now {
+                let at = self.timer;
+                self.timer = self.with_queue(at, |queue, cx| queue.on_timer(cx)).unwrap_or(Time::MAX);
+                continue;
+            }
+            if start > now || (start == now && !including) {
+                return;
+            }
+            self.note(start);
+            let Some(pkt) = self.with_queue(start, |queue, cx| queue.dequeue(cx)) else { return };
+            self.count.departures += 1;
+            self.count.bytes += u64::from(pkt.len);
+            self.busy_until = start.later(self.rate.tx_time(u64::from(pkt.len)));
+            self.flying.push_back((self.busy_until.later(self.delay), pkt.id.0, pkt.ecn));
+        }
+    }
+
+    fn with_queue<T>(&mut self, now: Time, f: impl FnOnce(&mut AnyQdisc, &mut QCx<'_>) -> T) -> T {
+        let mut cx = QCx { now, rng: &mut self.rng, drops: &mut self.drops, marks: 0 };
+        let out = f(&mut self.queue, &mut cx);
+        self.count.marks += u64::from(cx.marks);
+        self.count.drops += self.drops.len() as u64;
+        self.free.extend(self.drops.drain(..).map(|(p, _)| p.id.0));
+        out
+    }
+
+    /// Adds up the backlog until `now`; called before it changes.
+    fn note(&mut self, now: Time) {
+        if now > self.since {
+            self.waiting += u128::from(self.queue.backlog().pkts) * u128::from(now.since(self.since).as_ps());
+            self.since = now;
+        }
+    }
+
+    fn keep(&mut self, packet: &[u8]) -> PktRef {
+        match self.free.pop() {
+            Some(slot) => {
+                let kept = &mut self.store[slot as usize];
+                kept.clear();
+                kept.extend_from_slice(packet);
+                PktRef(slot)
+            }
+            None => {
+                self.store.push(packet.to_vec());
+                PktRef(self.store.len() as u32 - 1)
+            }
+        }
+    }
+
+    /// Flows are numbered as they appear; those beyond the scenario's share its last number.
+    fn flow(&mut self, key: &[u8; 12]) -> u32 {
+        let place = self.flows.iter().position(|k| k == key).unwrap_or_else(|| {
+            if self.flows.len() < self.known {
+                self.flows.push(*key);
+            }
+            self.flows.len() - 1
+        });
+        place as u32
+    }
+}
+
+/// What a queue wants to know of an IPv4 packet.
+struct Header {
+    key: [u8; 12],
+    dscp: u8,
+    ecn: Ecn,
+    proto: Proto,
+    data: bool,
+}
+
+/// Protocol number of UDP.
+const UDP: u8 = 17;
+
+impl Header {
+    /// Of anything else but IPv4 all is zero: it is carried, not understood.
+    fn of(packet: &[u8]) -> Self {
+        let byte = |i: usize| packet.get(i).copied().unwrap_or(0);
+        if byte(0) >> 4 != 4 {
+            return Self { key: [0; 12], dscp: 0, ecn: Ecn::NotEct, proto: Proto::Tcp, data: true };
+        }
+        let ip = usize::from(byte(0) & 15) * 4;
+        let proto = if byte(9) == UDP { Proto::Udp } else { Proto::Tcp };
+        let mut key = [0; 12];
+        for (i, k) in key.iter_mut().enumerate() {
+            // Source and destination address, then both ports.
+            *k = if i < 8 { byte(12 + i) } else { byte(ip + i - 8) };
+        }
+        let tcp = usize::from(byte(ip + 12) >> 4) * 4;
+        let ecn = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(byte(1) & 3)];
+        Self { key, dscp: byte(1) >> 2, ecn, proto, data: proto == Proto::Udp || packet.len() > ip + tcp }
+    }
+}
+
+/// Writes the ECN field of an IPv4 header and mends its checksum (RFC 1624 equation 3).
+fn set_ecn(packet: &mut [u8], ecn: Ecn) {
+    let &mut [first, tos, ..] = packet else { return };
+    if first >> 4 != 4 || packet.len() < 20 || tos & 3 == ecn as u8 {
+        return;
+    }
+    packet[1] = tos & !3 | ecn as u8;
+    let word = |low: u8| u32::from(u16::from_be_bytes([first, low]));
+    let old = u32::from(!u16::from_be_bytes([packet[10], packet[11]]));
+    let mut sum = old + (!word(tos) & 0xffff) + word(packet[1]);
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    [packet[10], packet[11]] = (!(sum as u16)).to_be_bytes();
+}
+
+#[cfg(test)]
+#[path = "live_tests.rs"]
+mod tests;
