@@ -1,5 +1,6 @@
 //! Congestion control: the algorithm owns its window; finding and repairing losses stays with the sender.
 
+pub mod cubic;
 pub mod hystart;
 mod registry;
 pub mod reno;

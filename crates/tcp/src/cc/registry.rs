@@ -1,5 +1,6 @@
 //! One line per congestion control algorithm; everything that lists them is made from these lines.
 
+use super::cubic::{Cubic, CubicParams};
 use super::reno::{Reno, RenoParams};
 use super::scalable::{Scalable, ScalableParams};
 use super::{AckSample, CongestionControl, CongestionEvent, CustomCc, LostSample, RecoveryExit, SampleSource, Wants};
@@ -169,7 +170,7 @@ macro_rules! algorithms {
 }
 
 algorithms! {
-    inline { Reno }
+    inline { Reno, Cubic }
     boxed { Scalable }
     Tahoe "tahoe" ["Tahoe", "Agent/TCP"], RenoParams => Reno, Tahoe,
         "Slow start, congestion avoidance and fast retransmit (Jacobson 1988): every loss restarts from one segment.";
@@ -179,6 +180,8 @@ algorithms! {
         "Reno whose fast recovery understands partial acknowledgments (RFC 6582).";
     Sack "sack" ["Sack", "Sack1", "Agent/TCP/Sack1"], RenoParams => Reno, Sack,
         "Reno with selective acknowledgments (RFC 2018) and the recovery of RFC 6675.";
+    Cubic "cubic" ["Cubic", "TcpCubic"], CubicParams => Cubic, Sack,
+        "The window as a cubic function of the time since the last loss, with HyStart++ (RFC 9438).";
     Scalable "scalable" ["Scalable", "TcpScalable"], ScalableParams => Scalable, Sack,
         "Growth in proportion to the window (Scalable TCP, Kelly 2003).";
 }

@@ -123,6 +123,11 @@ impl Window {
         }
     }
 
+    /// Whether there was a cut that may still prove a mistake.
+    pub fn may_undo(&self) -> bool {
+        self.prior.is_some()
+    }
+
     /// Cuts the window: the threshold becomes `target` segments, the window what the kind of event asks for.
     pub fn cut(&mut self, e: &CongestionEvent, target: f64) {
         if self.prior.is_none() {
@@ -135,8 +140,10 @@ impl Window {
         self.cwnd = match e.kind {
             // RFC 5681 section 3.1: the loss window is one full-sized segment.
             CongestionKind::Timeout { .. } | CongestionKind::FastRetransmitRestart => 1.0,
-            CongestionKind::FastRetransmit | CongestionKind::EcnEcho if self.basis == LossBasis::Cwnd => target.max(1.0),
-            CongestionKind::FastRetransmit | CongestionKind::EcnEcho => self.ssthresh,
+            CongestionKind::FastRetransmit if self.basis == LossBasis::Cwnd => target.max(1.0),
+            CongestionKind::FastRetransmit => self.ssthresh,
+            // Marks take the window down to one segment (RFC 3168 section 6.1.2), losses to two.
+            CongestionKind::EcnEcho => target.max(1.0),
         };
         if let Some(watch) = &mut self.hystart {
             watch.on_congestion();

@@ -1,0 +1,283 @@
+//! CUBIC: the window as a cubic function of the time since the last reduction, whatever the round-trip time.
+//!
+//! Source: RFC 9438; ABE for it: RFC 8511 section 3. Slow start is HyStart++ (RFC 9438 section 4.10, RFC 9406) unless
+//! `slow_start` says otherwise.
+//!
+//! Deviations:
+//! - In the Reno-friendly region the window becomes W_est only where that is more than it is already (section 4.3 sets it to W_est).
+//! - Growth of section 4.4 is per acknowledgment, as the RFC has it, with `byte_counting = 1`; with more, as in the presets `ns3` and
+//!   `linux`, it is per segment acknowledged, so that delayed acknowledgments do not slow it down.
+//! - After an ECN mark with ABE fast convergence still takes the factor of losses (RFC 8511 says nothing of W_max).
+//!
+//! Dialects, as parameters: Linux 6.x (`net/ipv4/tcp_cubic.c`) and ns-3.37 (`TcpCubic`) count in whole segments (`whole_segments`), look
+//! ahead by the smallest round-trip time instead of the smoothed one, and grow by at least 5 % a round trip before the first loss and after
+//! a timeout (`first_growth`); W_est grows at the same pace to the end (`catch_up = false`); ns-3.37 has no Reno-friendly
+//! region (`reno_friendly = false`). Of Linux' arithmetic, K in steps of 1/1024 s and updates at most each 1/32 s at one window are left out.
+
+use super::window::{LossBased, Window};
+use super::{AckSample, CongestionEvent, CongestionKind};
+use crate::config::TcpConfig;
+use crate::params::SlowStart;
+use fairlane_units::{Dur, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// CUBIC (RFC 9438).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CubicParams {
+    /// How fast the window returns, in segments per cubic second (C of RFC 9438 section 5.1).
+    #[schemars(range(min = 0.001, max = 1000.0))]
+    pub c: f64,
+    /// What a loss leaves of the window (beta_cubic of RFC 9438 section 4.6).
+    #[schemars(range(min = 0.1, max = 0.99))]
+    pub beta: f64,
+    /// What an ECN mark leaves of it where TCP's `abe` is set (beta_ecn of RFC 8511 section 3).
+    #[schemars(range(min = 0.1, max = 0.99))]
+    pub beta_ecn: f64,
+    /// Whether the window is never below what Reno would reach (RFC 9438 section 4.3).
+    pub reno_friendly: bool,
+    /// Whether the estimate of Reno's window grows by a whole segment a round trip from where the last reduction was (RFC 9438 section 4.3;
+    /// not in Linux).
+    pub catch_up: bool,
+    /// Whether a loss below the last maximum gives up more (RFC 9438 section 4.7).
+    pub fast_convergence: bool,
+    /// Least growth in a round trip as a share of the window, as long as no maximum is known (Linux, ns-3: 0.05; none in RFC 9438).
+    #[schemars(range(min = 0.0, max = 0.5))]
+    pub first_growth: f64,
+    /// Whether window, target and growth are counted in whole segments, and the smallest round-trip time is what is looked ahead
+    /// (Linux, ns-3); RFC 9438 section 4.2 has fractions and the smoothed round-trip time.
+    pub whole_segments: bool,
+}
+
+impl Default for CubicParams {
+    fn default() -> Self {
+        Self {
+            c: 0.4,
+            beta: 0.7,
+            beta_ecn: 0.85,
+            reno_friendly: true,
+            catch_up: true,
+            fast_convergence: true,
+            first_growth: 0.0,
+            whole_segments: false,
+        }
+    }
+}
+
+/// Most a round trip may add to the window, as a share of it (RFC 9438 section 4.2: target at most 1.5 cwnd).
+const MOST: f64 = 0.5;
+/// Acknowledgments for a segment more where the window is above its target, per segment of the window (Linux, ns-3).
+const SLOWEST: f64 = 100.0;
+/// Seconds in a picosecond: time is multiplied, not divided, on the way of each acknowledgment.
+const SECONDS: f64 = 1e-12;
+
+/// What a spurious reduction gives back (RFC 9438 section 4.9).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Shape {
+    /// Start of the current congestion avoidance stage (t_epoch), what was idle of it left out.
+    epoch: Option<Time>,
+    /// Time from there to the plateau, in seconds (K of section 4.2).
+    k: f64,
+    /// The plateau: W_max in the cubic function.
+    origin: f64,
+    /// W_est of section 4.3.
+    w_est: f64,
+    /// Window before the latest reduction (cwnd_prior); 0: there was none.
+    prior: f64,
+    /// W_max for the next stage; 0: not known, as before the first loss and after a timeout (sections 4.8 and 4.10).
+    w_max: f64,
+}
+
+/// State of CUBIC.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cubic {
+    w: Window,
+    c: f64,
+    /// alpha_cubic of section 4.3.
+    alpha: f64,
+    shape: Shape,
+    /// Least growth of a round trip, as a share of the window.
+    least: f64,
+    /// When the application ceased to fill the window (section 5.8).
+    paused: Option<Time>,
+    whole: bool,
+    catch_up: bool,
+    friendly: bool,
+    converge: bool,
+    /// Acknowledgments counted towards the next segment, where these are whole.
+    count: f64,
+    first_growth: f64,
+    beta: f64,
+    beta_ecn: f64,
+    /// The shape before the first cut that may still prove a mistake.
+    before: Shape,
+}
+
+impl Cubic {
+    /// The algorithm before the connection opens.
+    pub fn new(p: &CubicParams, config: &TcpConfig) -> Self {
+        Self {
+            w: Window::with_slow_start(config, SlowStart::HystartPlusPlus),
+            c: p.c,
+            alpha: 3.0 * (1.0 - p.beta) / (1.0 + p.beta),
+            shape: Shape::default(),
+            least: 0.0,
+            paused: None,
+            whole: p.whole_segments,
+            catch_up: p.catch_up,
+            friendly: p.reno_friendly,
+            converge: p.fast_convergence,
+            count: 0.0,
+            first_growth: p.first_growth,
+            beta: p.beta,
+            beta_ecn: if config.abe { p.beta_ecn } else { p.beta },
+            before: Shape::default(),
+        }
+    }
+
+    /// A stage of congestion avoidance begins (section 4.2, equation 2).
+    #[cold]
+    fn begin(&mut self, now: Time) -> Time {
+        let (s, cwnd) = (&mut self.shape, self.w.cwnd);
+        if s.w_max > cwnd {
+            s.origin = s.w_max;
+            s.k = libm::cbrt((s.w_max - cwnd) / self.c);
+        } else {
+            // Sections 4.8 and 4.10: no maximum lies ahead.
+            s.origin = cwnd;
+            s.k = 0.0;
+        }
+        s.w_est = if self.friendly { cwnd } else { 0.0 };
+        if s.prior == 0.0 {
+            s.prior = cwnd;
+        }
+        s.epoch = Some(now);
+        self.least = if s.w_max == 0.0 { self.first_growth } else { 0.0 };
+        self.count = 0.0;
+        now
+    }
+
+    /// Section 5.8: what the application left unused is no part of t.
+    #[cold]
+    fn resume(&mut self, now: Time) {
+        if let (Some(since), Some(epoch)) = (self.paused.take(), &mut self.shape.epoch) {
+            *epoch = *epoch + now.since(since);
+        }
+    }
+
+    /// Congestion avoidance; `n` segments count.
+    #[inline(always)]
+    fn avoid(&mut self, n: f64, s: &AckSample) {
+        if self.paused.is_some() {
+            self.resume(s.now);
+        }
+        let epoch = match self.shape.epoch {
+            Some(epoch) => epoch,
+            None => self.begin(s.now),
+        };
+        if self.whole {
+            return self.step(n, epoch, s);
+        }
+        let t = s.now.since(epoch).as_ps() as i64 as f64 * SECONDS - self.shape.k;
+        let ahead = t + s.srtt.as_ps() as i64 as f64 * SECONDS;
+        let inverse = 1.0 / self.w.cwnd;
+        let friendly = self.estimate(s.acked as i64 as f64 / self.w.smss, inverse);
+        let reno = self.c * t * t * t + self.shape.origin < friendly;
+        let up = if reno { 0.0 } else { (self.c * ahead * ahead * ahead + self.shape.origin) * inverse - 1.0 };
+        self.w.cwnd += n * if up < self.least { self.least } else { up.min(MOST) };
+        if reno && self.w.cwnd < friendly {
+            self.w.cwnd = friendly;
+        }
+    }
+
+    /// W_est after `acked` segments more (section 4.3, equation 4).
+    #[inline(always)]
+    fn estimate(&mut self, acked: f64, inverse: f64) -> f64 {
+        if self.friendly {
+            let alpha = if self.catch_up && self.shape.w_est >= self.shape.prior { 1.0 } else { self.alpha };
+            self.shape.w_est += alpha * acked * inverse;
+        }
+        self.shape.w_est
+    }
+
+    /// The same in whole segments.
+    #[inline(never)]
+    fn step(&mut self, n: f64, epoch: Time, s: &AckSample) {
+        let look = if s.min_rtt == Dur::MAX { Dur::ZERO } else { s.min_rtt };
+        let ahead = s.now.since(epoch).as_secs_f64() + look.as_secs_f64() - self.shape.k;
+        let friendly = libm::floor(self.estimate(s.acked as f64 / self.w.smss, 1.0 / self.w.cwnd));
+        let cwnd = libm::floor(self.w.cwnd);
+        let target = self.shape.origin + libm::trunc(self.c * ahead * ahead * ahead);
+        // Segments acknowledged for each that the window grows by.
+        let mut every = if target > cwnd { libm::floor(cwnd / (target - cwnd)) } else { SLOWEST * cwnd };
+        if self.least > 0.0 {
+            every = every.min(1.0 / self.least);
+        }
+        if friendly > cwnd {
+            every = every.min(libm::floor(cwnd / (friendly - cwnd)));
+        }
+        self.count += n;
+        if self.count >= every.max(1.0 / MOST) {
+            self.count -= every.max(1.0 / MOST);
+            self.w.cwnd += 1.0;
+        }
+    }
+}
+
+impl LossBased for Cubic {
+    #[inline(always)]
+    fn window(&self) -> &Window {
+        &self.w
+    }
+    #[inline(always)]
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.w
+    }
+
+    #[inline(always)]
+    fn increase(&mut self, s: &AckSample) {
+        if self.w.unused(s) {
+            self.paused = self.paused.or(Some(s.now));
+            return;
+        }
+        if let Some(n) = self.w.slow_start(s) {
+            self.avoid(n, s);
+        }
+    }
+
+    fn decrease(&mut self, e: &CongestionEvent) -> f64 {
+        if !self.w.may_undo() {
+            self.before = self.shape;
+        }
+        let cwnd = self.w.cwnd.min(self.w.cap);
+        if e.kind != (CongestionKind::Timeout { first: false }) {
+            // Section 4.7, before the reduction of section 4.6.
+            self.shape.w_max = if cwnd < self.shape.w_max && self.converge { cwnd * (1.0 + self.beta) / 2.0 } else { cwnd };
+            self.shape.prior = cwnd;
+        }
+        if matches!(e.kind, CongestionKind::Timeout { .. } | CongestionKind::FastRetransmitRestart) {
+            // Section 4.8: the stage after it has its plateau where it begins.
+            self.shape.w_max = 0.0;
+        }
+        self.shape.epoch = None;
+        self.paused = None;
+        self.w.basis(e) * if e.kind == CongestionKind::EcnEcho { self.beta_ecn } else { self.beta }
+    }
+
+    fn restarted(&mut self, _: Time) {
+        // Slow start comes first; a new stage follows it.
+        self.shape.epoch = None;
+        self.paused = None;
+    }
+
+    fn undone(&mut self) {
+        self.shape = self.before;
+    }
+
+    fn variables(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("w_max", self.shape.origin);
+        out("w_est", self.shape.w_est);
+        out("k", self.shape.k);
+    }
+}
