@@ -10,10 +10,16 @@ from .units import bits_per_second, octets, queue_length, seconds
 
 Settings = list[tuple[str, str]]
 
-AGENTS = {"tahoe": "Agent/TCP", "reno": "Agent/TCP/Reno", "newreno": "Agent/TCP/Newreno", "sack": "Agent/TCP/Sack1"}
+AGENTS = {
+    "tahoe": "Agent/TCP",
+    "reno": "Agent/TCP/Reno",
+    "newreno": "Agent/TCP/Newreno",
+    "sack": "Agent/TCP/Sack1",
+    "fack": "Agent/TCP/Fack",
+}
 """ns-2 agent of each recovery scheme."""
 
-GROWTH = {"reno", "tahoe", "newreno", "sack", "sack1"}
+GROWTH = {"reno", "tahoe", "newreno", "sack", "sack1", "fack"}
 """Congestion controls whose window grows as in RFC 5681."""
 
 UNBOUNDED = "1000000000"
@@ -34,6 +40,7 @@ FIXED: dict[str, Any] = {
     "grow_on_exit": True,
     "dsack": False,
     "sack_pipe": "counted",
+    "fack_dialect": "ns2",
     "sack_lost_after": 1,
     "sack_rescue": False,
     "timeout_forgets_sack": True,
@@ -101,8 +108,11 @@ def _tcp(flow: Flow) -> tuple[str, str, Settings, Settings]:
             ("partial_window_deflation_", str(int(p["partial_deflation"]))),
             ("exit_recovery_fix_", str(int(p["exit_window"] != "keep"))),
         ]
-    sink = "Agent/TCPSink" + ("/Sack1" if kind == "sack" else "")
-    receiver: Settings = [("maxSackBlocks_", str(p["sack_blocks"]))] if kind == "sack" else []
+    if kind == "fack":
+        settings += [("ss-div4_", _flag(p["fack_overdamping"])), ("rampdown_", _flag(p["fack_rampdown"]))]
+    selective = kind in ("sack", "fack")
+    sink = "Agent/TCPSink" + ("/Sack1" if selective else "")
+    receiver: Settings = [("maxSackBlocks_", str(p["sack_blocks"]))] if selective else []
     if p["ack_every"] == 2:
         sink += "/DelAck"
         receiver.append(("interval_", repr(seconds(p["ack_delay"]))))

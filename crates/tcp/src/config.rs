@@ -1,8 +1,8 @@
 //! Parameters as the endpoints use them: checked, in bytes and picoseconds, shared by the flows of a group.
 
 use crate::params::{
-    BackoffEnds, EcnMode, ExitWindow, IdleRestart, LossBasis, NewRenoTimer, Prr, RttSampling, SackMemory, SackPipe, Scheme, SlowStart,
-    TcpParams, len_bytes,
+    BackoffEnds, EcnMode, ExitWindow, FackDialect, IdleRestart, LossBasis, NewRenoTimer, Prr, RttSampling, SackMemory, SackPipe, Scheme,
+    SlowStart, TcpParams, len_bytes,
 };
 use crate::presets::ParamsError;
 use fairlane_net::Class;
@@ -48,6 +48,8 @@ pub struct TcpConfig {
     pub(crate) prr: Prr,
     pub(crate) fack_overdamping: bool,
     pub(crate) fack_rampdown: bool,
+    /// FACK as in ns-2.
+    pub(crate) fack_ns2: bool,
     pub(crate) quick_acks: u32,
     pub(crate) loss_basis: LossBasis,
     pub(crate) ssthresh_whole_segments: bool,
@@ -85,6 +87,8 @@ pub struct TcpConfig {
     pub(crate) sack_careful: bool,
     pub(crate) sack_grow_on_exit: bool,
     pub(crate) timeout_forgets_sack: bool,
+    /// After a timeout SACK blocks are not believed before recovery from it is over.
+    pub(crate) timeout_distrusts_sack: bool,
     pub(crate) progress_forgets_sack: bool,
     /// Headers of a segment without SYN and SACK blocks.
     pub(crate) header_len: u32,
@@ -261,6 +265,7 @@ impl TcpConfig {
             prr: p.prr,
             fack_overdamping: p.fack_overdamping,
             fack_rampdown: p.fack_rampdown,
+            fack_ns2: scheme == Scheme::Fack && p.fack_dialect == FackDialect::Ns2,
             quick_acks: p.quick_acks,
             loss_basis: p.loss_basis,
             ssthresh_whole_segments: p.ssthresh_whole_segments,
@@ -293,12 +298,14 @@ impl TcpConfig {
             // RFC 2018 section 3: with timestamps only three blocks fit.
             sack_blocks: p.sack_blocks.min(if p.timestamps { 3 } else { 4 }) as usize,
             dsack: p.dsack,
-            counted_pipe: p.sack_pipe == SackPipe::Counted,
+            counted_pipe: p.sack_pipe == SackPipe::Counted && scheme == Scheme::Sack,
             sack_lost_after: p.sack_lost_after,
             sack_rescue: p.sack_rescue,
             sack_careful: p.sack_careful,
             sack_grow_on_exit: p.sack_grow_on_exit,
             timeout_forgets_sack: p.sack_memory != SackMemory::Keep,
+            // ns-2: Sack1 turns a deaf ear, Fack starts afresh.
+            timeout_distrusts_sack: p.sack_memory != SackMemory::Keep && scheme != Scheme::Fack,
             progress_forgets_sack: p.sack_memory == SackMemory::Progress,
             header_len,
             full_len: header_len + smss as u32,

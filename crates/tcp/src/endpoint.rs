@@ -92,6 +92,10 @@ pub struct Tcp<C> {
     pub(crate) rescued: bool,
     /// No acknowledgment of new data since the last timeout.
     pub(crate) silent: bool,
+    /// Nothing goes out before the timer does (FACK as in ns-2).
+    pub(crate) halted: bool,
+    /// The ramp down of FACK takes three quarters, not half.
+    pub(crate) steep: bool,
     /// Nothing has to see every segment: see `straight.rs`.
     pub(crate) straight: bool,
     /// Acknowledgments carry no option but SACK blocks, and no ECN feedback.
@@ -193,6 +197,8 @@ impl<C: CongestionControl> Tcp<C> {
             partial_seen: false,
             rescued: false,
             silent: false,
+            halted: false,
+            steep: false,
             una: FIRST,
             nxt: FIRST,
             data_end: FIRST,

@@ -141,10 +141,13 @@ pub struct TcpParams {
     pub tlp: bool,
     /// Proportional rate reduction: the cut of a loss is spread over the recovery. Needs SACK recovery.
     pub prr: Prr,
-    /// FACK: at most one reduction an RTT (overdamping, Mathis and Mahdavi 1996 section 4.5).
+    /// FACK: a loss in slow start halves the window twice, since it has doubled after the lost segment went out (overdamping, Mathis and
+    /// Mahdavi 1996; ns-2 `ss-div4_`).
     pub fack_overdamping: bool,
-    /// FACK: the window is lowered smoothly over a round trip (rampdown, Mathis and Mahdavi 1996 section 4.6).
+    /// FACK: the window is lowered smoothly over a round trip (rampdown, Mathis and Mahdavi 1996; ns-2 `rampdown_`).
     pub fack_rampdown: bool,
+    /// FACK as published or as in ns-2.
+    pub fack_dialect: FackDialect,
     /// Limited transmit (RFC 3042): new data on duplicate acknowledgments below the threshold.
     pub limited_transmit: bool,
     /// Whether a loss event may begin only after everything sent before the last one is acknowledged (RFC 6582 section 3.2 step 2).
@@ -268,6 +271,14 @@ choices! {
         Ssrb,
         /// The bound depends on whether recovery makes progress (RFC 9937).
         Rfc9937,
+    }
+    /// Which FACK.
+    FackDialect {
+        /// Mathis and Mahdavi 1996: the window is halved at once, and recovery lasts until all that was sent before it is acknowledged.
+        Paper,
+        /// Agent/TCP/Fack of ns-2: the window starts again from one segment and opens with every acknowledgment, recovery lasts until one
+        /// without SACK blocks, and a retransmission lost again stops the sender until the timer goes off.
+        Ns2,
     }
     /// What a loss halves.
     LossBasis {
@@ -460,8 +471,9 @@ impl Default for TcpParams {
             rack: false,
             tlp: false,
             prr: Prr::Off,
-            fack_overdamping: true,
+            fack_overdamping: false,
             fack_rampdown: false,
+            fack_dialect: FackDialect::Paper,
             limited_transmit: true,
             careful: true,
             newreno_timer: NewRenoTimer::Impatient,

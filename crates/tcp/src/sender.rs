@@ -126,6 +126,7 @@ impl<C: CongestionControl> Tcp<C> {
             self.round_end = self.nxt;
         }
         match self.phase {
+            Phase::Open | Phase::Loss if self.cfg.fack_ns2 && seg.sack_len() != 0 => self.fack_gap(cx),
             Phase::Open => {
                 self.dupacks = 0;
                 if self.cfg.progress_forgets_sack && self.board.sacked() != 0 {
@@ -138,7 +139,7 @@ impl<C: CongestionControl> Tcp<C> {
             Phase::Recovery => self.on_recovery_ack(acked, sacked, cx),
             Phase::Loss => {
                 self.dupacks = 0;
-                if self.cfg.timeout_forgets_sack {
+                if self.cfg.timeout_distrusts_sack {
                     self.board.unhear();
                 }
                 // The window grows from one segment as at the start (RFC 5681 section 3.1).
@@ -194,7 +195,7 @@ impl<C: CongestionControl> Tcp<C> {
     pub(crate) fn hand_on(&mut self, acked: u64, sacked: u64, rate: Option<RateSample>, cx: &Cx<'_>) {
         let (una, round) = (self.una, self.round);
         let (cwnd_limited, in_recovery) = (self.cwnd_limited, self.phase != Phase::Open);
-        let may_grow = self.phase != Phase::Recovery;
+        let may_grow = self.phase != Phase::Recovery || self.cfg.fack_ns2;
         let (now, rtt) = (cx.now, cx.rtt);
         self.cc.on_ack_with(&Ack {
             now,
@@ -244,9 +245,12 @@ impl<C: CongestionControl> Tcp<C> {
             self.leave_recovery(cx);
         }
         self.congestion(CongestionKind::Timeout { first: self.rtt.backoffs() == 0 }, cx);
-        self.phase = Phase::Loss;
         self.silent = true;
-        self.recover = self.nxt;
+        self.halted = false;
+        if !self.cfg.fack_ns2 || self.phase != Phase::Recovery {
+            self.phase = Phase::Loss;
+            self.recover = self.nxt;
+        }
         if self.cfg.scheme != Scheme::Tahoe {
             // In Tahoe late duplicates do not count from one again.
             self.dupacks = 0;

@@ -44,9 +44,14 @@ fn cases() -> Vec<Case> {
 #[test]
 fn as_ns2_over_given_losses() {
     let cases = cases();
-    assert_eq!(cases.len(), 8);
+    assert_eq!(cases.len(), 13);
     for case in cases {
-        let p = params(json!({ "preset": "ns2", "cc": case.cc, "window": case.window }));
+        let mut words = case.cc.split('+');
+        let mut p = json!({ "preset": "ns2", "cc": words.next(), "window": case.window });
+        for option in words {
+            p[format!("fack_{option}")] = json!(true);
+        }
+        let p = params(p);
         let link = || vec![Hop::new(Rate::from_mbps(2), Dur::from_ms(20), usize::MAX)];
         let mut pair = Pair::new(&p, link(), link());
         for (dir, drops) in case.drops.into_iter().enumerate() {

@@ -180,6 +180,8 @@ algorithms! {
         "Reno whose fast recovery understands partial acknowledgments (RFC 6582).";
     Sack "sack" ["Sack", "Sack1", "Agent/TCP/Sack1"], RenoParams => Reno, Sack,
         "Reno with selective acknowledgments (RFC 2018) and the recovery of RFC 6675.";
+    Fack "fack" ["Fack", "Agent/TCP/Fack"], RenoParams => Reno, Fack,
+        "Reno with forward acknowledgment: the forward-most SACKed byte tells what is in flight (Mathis and Mahdavi 1996).";
     Cubic "cubic" ["Cubic", "TcpCubic"], CubicParams => Cubic, Sack,
         "The window as a cubic function of the time since the last loss, with HyStart++ (RFC 9438).";
     Scalable "scalable" ["Scalable", "TcpScalable"], ScalableParams => Scalable, Sack,

@@ -1,5 +1,6 @@
 //! Loss recovery: one file a scheme. All share the scoreboard and the sending loop.
 
+mod fack;
 mod newreno;
 mod reno;
 mod sack;
@@ -18,7 +19,8 @@ impl<C: CongestionControl> Tcp<C> {
             Scheme::Tahoe => self.tahoe_dupack(cx),
             Scheme::Reno => self.reno_dupack(self.cfg.max_burst, cx),
             Scheme::Newreno => self.reno_dupack(self.cfg.max_burst.min(self.cfg.recovery_burst), cx),
-            Scheme::Sack | Scheme::Fack => self.sack_dupack(sacked, cx),
+            Scheme::Sack => self.sack_dupack(sacked, cx),
+            Scheme::Fack => self.fack_dupack(sacked, cx),
         }
     }
 
@@ -26,7 +28,8 @@ impl<C: CongestionControl> Tcp<C> {
     #[cold]
     pub(crate) fn on_recovery_ack(&mut self, acked: u64, sacked: u64, cx: &mut Cx<'_>) {
         match self.cfg.scheme {
-            Scheme::Sack | Scheme::Fack => self.sack_recovery_ack(acked, sacked, cx),
+            Scheme::Sack => self.sack_recovery_ack(acked, sacked, cx),
+            Scheme::Fack => self.fack_recovery_ack(acked, sacked, cx),
             Scheme::Newreno if self.una < self.recover => self.newreno_partial_ack(acked, cx),
             _ => self.reno_recovery_ack(acked, sacked, cx),
         }

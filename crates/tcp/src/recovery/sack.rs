@@ -22,7 +22,7 @@ impl<C: CongestionControl> Tcp<C> {
     #[cold]
     pub(crate) fn take_sack(&mut self, seg: &Segment) -> u64 {
         let skip = usize::from(self.take_dsack(seg));
-        if self.phase == Phase::Loss && self.cfg.timeout_forgets_sack {
+        if self.phase == Phase::Loss && self.cfg.timeout_distrusts_sack {
             // Not believed, but news that something arrived.
             return (skip..seg.sack_len()).fold(0, |news, i| news | u64::from(self.board.hear(seg.sack(i))));
         }

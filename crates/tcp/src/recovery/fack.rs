@@ -1,0 +1,138 @@
+//! FACK: the forward-most byte that a SACK block covers tells what is still in flight.
+//!
+//! Source: M. Mathis and J. Mahdavi, "Forward Acknowledgment: Refining TCP Congestion Control", SIGCOMM 1996. What lies below that byte
+//! (snd.fack) and is not SACKed has left the network, so `awnd = snd.nxt - snd.fack + retran_data` is in flight, where `retran_data`
+//! is what was retransmitted and not acknowledged. Recovery begins when more than three segments lie between snd.una and snd.fack, or with the third
+//! duplicate; then holes, after them new data, go out while `awnd` is below the window. On the scoreboard: every hole below the highest SACKed
+//! segment is lost at once, and `awnd` is [`pipe`](crate::scoreboard::Scoreboard::pipe).
+//!
+//! The dialect of ns-2 follows the behaviour of its `Agent/TCP/Fack`, see `fack_dialect`.
+//!
+//! Deviations: before recovery new data goes out by limited transmit (RFC 3042), which sends what `awnd` would allow; a loss event
+//! begins with a duplicate acknowledgment, never with one of new data, except in the dialect of ns-2.
+
+use crate::cc::{CongestionControl, CongestionEvent, CongestionKind};
+use crate::endpoint::{Phase, Tcp};
+use crate::scoreboard::{RESENT, SACKED, Scoreboard};
+use fairlane_net::Cx;
+
+/// One SACKed segment above a hole shows that the hole left the network.
+const HOLE_AFTER: u32 = 1;
+
+impl<C: CongestionControl> Tcp<C> {
+    pub(super) fn fack_dupack(&mut self, sacked: u64, cx: &mut Cx<'_>) {
+        match self.phase {
+            Phase::Recovery => self.fack_recovery_ack(0, sacked, cx),
+            Phase::Open | Phase::Loss if self.cfg.fack_ns2 => self.fack_gap(cx),
+            _ if sacked == 0 => {}
+            Phase::Loss => {
+                self.dupacks += 1;
+                self.transmit(self.cfg.max_burst, cx);
+            }
+            Phase::Open => {
+                self.dupacks += 1;
+                if (self.dupacks >= self.cfg.dupthresh || self.fack_beyond()) && self.may_enter() {
+                    self.enter_fack(CongestionKind::FastRetransmit, cx);
+                    self.transmit(self.cfg.max_burst, cx);
+                } else {
+                    self.send_limited(cx);
+                }
+            }
+        }
+    }
+
+    /// Whether more than `dupthresh` segments lie between snd.una and snd.fack.
+    fn fack_beyond(&self) -> bool {
+        self.board.forward(self.una) - self.una > u64::from(self.cfg.dupthresh) * u64::from(self.cfg.smss)
+    }
+
+    /// ns-2: an acknowledgment outside recovery that repeats the last one or carries SACK blocks. Nothing but the start of recovery comes of it.
+    #[cold]
+    pub(crate) fn fack_gap(&mut self, cx: &mut Cx<'_>) {
+        self.restart_timer(cx);
+        if self.fack_beyond() {
+            self.enter_fack(CongestionKind::FastRetransmitRestart, cx);
+        }
+    }
+
+    /// Reduces the window and sends the first hole.
+    fn enter_fack(&mut self, kind: CongestionKind, cx: &mut Cx<'_>) {
+        let slow_start = self.cc.cwnd() <= self.cc.ssthresh();
+        self.steep = self.cfg.fack_overdamping && slow_start;
+        if self.steep {
+            // The window has doubled since the lost segment went out: half of what is left once more.
+            let flight = self.board.outstanding().saturating_sub(self.limited_bytes);
+            self.cc.on_congestion(&CongestionEvent { kind: CongestionKind::FastRetransmit, now: cx.now, flight });
+            self.count.cwnd_cuts += 1;
+            self.cc.on_congestion(&CongestionEvent { kind, now: cx.now, flight: flight / 2 });
+        } else {
+            self.congestion(kind, cx);
+        }
+        self.enter(Phase::Recovery, cx);
+        self.board.head_lost();
+        self.board.find_lost(HOLE_AFTER, self.cfg.smss);
+        if self.cfg.fack_rampdown {
+            self.inflation = u64::MAX;
+            self.ramp_down();
+        }
+        if let Some(first) = self.board.first_pending() {
+            self.resend(first, true, cx);
+        }
+    }
+
+    /// Any acknowledgment in recovery.
+    pub(super) fn fack_recovery_ack(&mut self, acked: u64, sacked: u64, cx: &mut Cx<'_>) {
+        self.board.find_lost(HOLE_AFTER, self.cfg.smss);
+        if self.cfg.fack_rampdown {
+            self.ramp_down();
+        }
+        let over = if self.cfg.fack_ns2 {
+            self.halted |= self.board.lost_again();
+            self.grow(acked, sacked, cx);
+            self.una > self.recover && self.board.sacked() == 0
+        } else {
+            self.una >= self.recover
+        };
+        if over {
+            self.leave_recovery(cx);
+            self.halted = false;
+            // What is lost from here on is a new event.
+            self.recover = 0;
+            self.board.clear_marks(self.cfg.progress_forgets_sack);
+        }
+        if acked != 0 || self.cfg.fack_ns2 {
+            self.restart_timer(cx);
+        }
+        self.transmit(self.cfg.max_burst, cx);
+    }
+
+    /// What was taken from the window comes out of it as snd.fack moves on to the end of the event, and not at once.
+    fn ramp_down(&mut self) {
+        let left = self.recover.saturating_sub(self.board.forward(self.una));
+        self.inflation = self.inflation.min(if self.steep { left / 4 * 3 } else { left / 2 });
+    }
+}
+
+impl Scoreboard {
+    /// snd.fack: one past the highest byte that is known to have arrived.
+    pub(crate) fn forward(&self, una: u64) -> u64 {
+        if self.high == self.head { una } else { self.at(self.high.wrapping_sub(1)).end().max(una) }
+    }
+
+    /// Whether something sent after a retransmission arrived, and the retransmission did not.
+    fn lost_again(&self) -> bool {
+        if self.high == self.head {
+            return false;
+        }
+        let newest = self.at(self.high.wrapping_sub(1)).at;
+        let mut i = self.head;
+        while i != self.high {
+            let s = self.at(i);
+            if s.flags & (RESENT | SACKED) == RESENT && s.at <= newest {
+                return true;
+            }
+            i = i.wrapping_add(1);
+        }
+        false
+    }
+}
