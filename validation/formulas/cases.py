@@ -59,11 +59,11 @@ LOSS = [
     *(LossCase("cubic", 1, p, "cubic", lambda p, rtt, _: formulas.cubic(p, rtt), 0.15) for p in (1e-5, 3e-5, 1e-4)),
 ]
 
-#: Reno: between 1 (losses independent) and 2 (all flows lose at once), Lakshman and Madhow 1997 section IV. CUBIC: the growth does not depend on the
-#: RTT, so the window does not and the goodput goes with 1 / RTT (Ha, Rhee and Xu 2008 section 4), less steeply where short round trips are in the Reno-friendly region. BBR: longer round
-#: trips hold more in flight and get more.
+#: Reno: 1 where losses are independent, up to 2 where all flows lose at once (Lakshman and Madhow 1997 section IV). CUBIC: 0.25 with
+#: independent losses (RFC 9438 section 5.1: the window goes with RTT^0.75), up to 1 in the Reno-friendly region or where all lose at once (Ha, Rhee and
+#: Xu 2008 section 4). BBR: longer round trips hold more in flight and get more (Hock, Bless and Zitterbart 2017).
 RTTS = [
     *(RttCase("reno", "red", a, b, 0.8, 2.0, "Lakshman and Madhow 1997") for a, b in ((20, 80), (40, 160))),
-    *(RttCase("cubic", "red", a, b, 0.5, 1.2, "Ha, Rhee and Xu 2008") for a, b in ((20, 80), (40, 160))),
+    *(RttCase("cubic", "red", a, b, 0.15, 1.1, "RFC 9438; Ha, Rhee and Xu 2008") for a, b in ((20, 80), (40, 160))),
     *(RttCase("bbr", "droptail", a, b, -3.0, 0.0, "Hock, Bless and Zitterbart 2017") for a, b in ((20, 80), (40, 160))),
 ]
