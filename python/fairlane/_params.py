@@ -1195,6 +1195,23 @@ class Sack(Params):
 
 
 @dataclass(kw_only=True)
+class Scalable(Params):
+    """Growth in proportion to the window (Scalable TCP, Kelly 2003).
+
+    Args:
+        increase: Growth for each segment acknowledged, in segments (a of Kelly 2003 section 3). (number, default 0.01, 0 to 1)
+        decrease: Share of the window that a loss event takes (b of Kelly 2003 section 3). (number, default 0.125, 0 to 1)
+        legacy_window: Window up to which the rules of RFC 5681 hold (lwnd of Kelly 2003 section 3.1). (packets or bytes, default "16p")
+    """
+
+    _kind: ClassVar[str] = "cc"
+    _name: ClassVar[str] = "scalable"
+    increase: float | str | None = None
+    decrease: float | str | None = None
+    legacy_window: str | None = None
+
+
+@dataclass(kw_only=True)
 class Bulk(Params):
     """Bulk always has more to send (RFC 5166 section 4.1, long-lived flows; ns-2's Application/FTP)."""
 
@@ -1335,8 +1352,8 @@ class Tcp(Params):
 
     Args:
         preset: The named set of values that those not given are taken from. (one of `rfc`, `ns2`, `ns3`, `linux`, default "rfc")
-        cc: Congestion control algorithm: owns the window (RFC 5681 section 3). (one of `tahoe`, `Tahoe`, `Agent/TCP`, `reno`, `Reno`, `Agent/TCP/Reno`, `newreno`, `Newreno`, `NewReno`, `Agent/TCP/Newreno`, `sack`, `Sack`, `Sack1`, `Agent/TCP/Sack1`; or table, default "newreno")
-        recovery: Loss recovery scheme; unset: the one `cc` implies. (one of `tahoe`, `reno`, `newreno`, `sack`, default unset)
+        cc: Congestion control algorithm: owns the window (RFC 5681 section 3). (one of `tahoe`, `Tahoe`, `Agent/TCP`, `reno`, `Reno`, `Agent/TCP/Reno`, `newreno`, `Newreno`, `NewReno`, `Agent/TCP/Newreno`, `sack`, `Sack`, `Sack1`, `Agent/TCP/Sack1`, `scalable`, `Scalable`, `TcpScalable`; or table, default "newreno")
+        recovery: Loss recovery scheme; unset: the one `cc` implies. (one of `tahoe`, `reno`, `newreno`, `sack`, `fack`, default unset)
         mss: Largest payload of a segment, options already taken off (SMSS of RFC 5681 section 2). (size, default "1460B", 1B to 65000B)
         window: Upper bound of the send window, whatever the congestion window says (ns-2 `window_`; a send buffer). Unset: none. (packets or bytes, default unset, from 1p)
         receive_window: Receive buffer, advertised as the receive window (RFC 9293 section 3.8.6); the default holds 670 Mbit/s over 100 ms. Unset: flow control never limits. (size, default "8MiB", from 1B)
@@ -1349,11 +1366,21 @@ class Tcp(Params):
         ssthresh_from_window: Whether an unset initial slow-start threshold is `window` instead (ns-2). (true or false, default false)
         syn_loss_ssthresh: Slow-start threshold after a lost SYN (ns-2 treats it as a loss of data). Unset: unchanged. (packets or bytes, default unset, from 1p)
         byte_counting: Segments that one acknowledgment may count for in growing the window (L of RFC 3465 section 2.1; 1: RFC 5681 equation 2). Unset: every acknowledgment counts as one segment, however much it covers (RFC 2581). (integer, default 1, from 1)
+        slow_start: How slow start ends before there is a loss. Unset: the algorithm's own choice, which is the standard one for all but CUBIC. (one of `standard`, `limited`, `hystart_plus_plus`, `hystart`, default unset)
         cwnd_validation: Whether the window grows only while it is what limits the sender (RFC 7661 section 4.3). (true or false, default true)
+        new_cwv: Whether a window that was not used for long is taken back to what was (pipeACK and the non-validated phase, RFC 7661 sections 4.2 to 4.5). (true or false, default false)
         loss_basis: What a loss halves: the flight size (RFC 5681 equation 4), the congestion window, or the smaller of both. (one of `flight`, `cwnd`, `smaller`, default "smaller")
         ssthresh_whole_segments: Whether the slow-start threshold is the integer part in segments (ns-2). (true or false, default false)
         timeout_cuts_again: Whether each timeout in a row lowers the slow-start threshold again (ns-2); RFC 5681 section 3.1 holds it constant. (true or false, default false)
-        idle_restart: The congestion window after an idle time of more than the RTO (RFC 5681 section 4.1). (one of `off`, `initial`, `one`, default "initial")
+        idle_restart: The congestion window after an idle time of more than the RTO (RFC 5681 section 4.1). (one of `off`, `initial`, `one`, `decay`, default "initial")
+        ecn: Explicit congestion notification, negotiated in the handshake if there is one. Unset: what `cc` needs (`dctcp`, `prague`), else off. (one of `off`, `classic`, `dctcp`, `accecn`, default unset)
+        ecn_plus: Whether SYN, pure acknowledgments, window probes and retransmissions carry ECT as well (ECN++, draft-ietf-tcpm-generalized-ecn; Linux with DCTCP). RFC 3168 sections 6.1.1 to 6.1.6 want it on new data only. (true or false, default false)
+        abe: Whether an ECN mark takes less than a loss does: alternative back-off (ABE, RFC 8511). (true or false, default false)
+        pacing: Whether segments are spread in time instead of sent in bursts. Algorithms built on it (`bbr`, `bbr3`, `prague`) always are. (true or false, default false)
+        pacing_slow_start: Pacing rate in slow start, as a multiple of `cwnd / SRTT` (Linux `tcp_pacing_ss_ratio`, 200 %). (number, default 2.0, 0.1 to 100)
+        pacing_avoidance: Pacing rate in congestion avoidance, as a multiple of `cwnd / SRTT` (Linux `tcp_pacing_ca_ratio`, 120 %). (number, default 1.2, 0.1 to 100)
+        pacing_burst: Data of that much time at the pacing rate goes out at once, at least `pacing_segments` (Linux: 1 ms). `0s`: nothing beyond these. (duration, default "0s", up to 1s)
+        pacing_segments: Segments that always may go at once (Linux `tcp_min_tso_segs`: 2). (integer, default 1, from 1)
         rto_initial: RTO before the first measurement (RFC 6298 section 2.1). (duration, default "1s", 1us to 1h)
         rto_min: Smallest RTO (RFC 6298 section 2.4). (duration, default "1s", 1us to 1h)
         rto_max: Largest RTO, backed off (RFC 6298 section 2.5). (duration, default "60s", 1us to 24h)
@@ -1363,11 +1390,20 @@ class Tcp(Params):
         rtt_sampling: Which segments are timed (RFC 6298 section 3: at least one a round trip). With timestamps each acknowledgment measures. (one of `one`, `every`, default "every")
         backoff_ends: What ends the back-off of the RTO: a new measurement (RFC 6298 section 5) or any acknowledgment of new data (Linux). (one of `sample`, `ack`, default "sample")
         forget_rtt_after: Timeouts in a row after which SRTT and RTTVAR are started afresh (RFC 6298 section 5, last note). Unset: never. (integer, default unset, from 1)
+        frto: F-RTO (RFC 5682): after a timeout new data tells whether it was spurious. (true or false, default false)
+        eifel: Eifel detection (RFC 3522) with the response of RFC 4015: timestamps tell that what was retransmitted had arrived, and the reduction is taken back. (true or false, default false)
+        dsack_undo: Whether the reduction is taken back when D-SACK reports that all retransmissions of it were superfluous (RFC 3708). (true or false, default false)
         timestamps: Timestamps option (RFC 7323 section 3): RTTM; PAWS is not needed, sequence numbers have 64 bits. (true or false, default false)
         timestamp_tick: Tick of the timestamp clock (RFC 7323 section 5.4: 1 ms to 1 s; Linux 1 ms). (duration, default "1ms", 1us to 1s)
         ack_every: Acknowledge every n-th full-sized segment (RFC 5681 section 4.2: at least every second); 1: delayed ACK off. (integer, default 2, from 1)
         ack_delay: Longest delay of an acknowledgment (RFC 1122 section 4.2.3.2: below 500 ms). (duration, default "200ms", 1us to 500ms)
+        quick_acks: Full-sized segments at the start of a connection that are each acknowledged at once (Linux: at most 16). (integer, default 0, from 0)
         dupthresh: Duplicate acknowledgments that signal a loss (RFC 5681 section 3.2, DupThresh of RFC 6675). (integer, default 3, 1 to 1000)
+        rack: RACK (RFC 8985): time, not only counts, tells what is lost. Needs SACK recovery. (true or false, default false)
+        tlp: Tail loss probe (RFC 8985 section 7). Needs SACK recovery. (true or false, default false)
+        prr: Proportional rate reduction: the cut of a loss is spread over the recovery. Needs SACK recovery. (one of `off`, `crb`, `ssrb`, `rfc9937`, default "off")
+        fack_overdamping: FACK: at most one reduction an RTT (overdamping, Mathis and Mahdavi 1996 section 4.5). (true or false, default true)
+        fack_rampdown: FACK: the window is lowered smoothly over a round trip (rampdown, Mathis and Mahdavi 1996 section 4.6). (true or false, default false)
         limited_transmit: Limited transmit (RFC 3042): new data on duplicate acknowledgments below the threshold. (true or false, default true)
         careful: Whether a loss event may begin only after everything sent before the last one is acknowledged (RFC 6582 section 3.2 step 2). (true or false, default true)
         newreno_timer: Whether only the first partial acknowledgment restarts the retransmission timer, or each (RFC 6582 section 4). (one of `impatient`, `slow_but_steady`, default "impatient")
@@ -1408,11 +1444,21 @@ class Tcp(Params):
     ssthresh_from_window: bool | None = None
     syn_loss_ssthresh: str | None = None
     byte_counting: int | str | None = None
+    slow_start: str | None = None
     cwnd_validation: bool | None = None
+    new_cwv: bool | None = None
     loss_basis: str | None = None
     ssthresh_whole_segments: bool | None = None
     timeout_cuts_again: bool | None = None
     idle_restart: str | None = None
+    ecn: str | None = None
+    ecn_plus: bool | None = None
+    abe: bool | None = None
+    pacing: bool | None = None
+    pacing_slow_start: float | str | None = None
+    pacing_avoidance: float | str | None = None
+    pacing_burst: str | None = None
+    pacing_segments: int | str | None = None
     rto_initial: str | None = None
     rto_min: str | None = None
     rto_max: str | None = None
@@ -1422,11 +1468,20 @@ class Tcp(Params):
     rtt_sampling: str | None = None
     backoff_ends: str | None = None
     forget_rtt_after: int | str | None = None
+    frto: bool | None = None
+    eifel: bool | None = None
+    dsack_undo: bool | None = None
     timestamps: bool | None = None
     timestamp_tick: str | None = None
     ack_every: int | str | None = None
     ack_delay: str | None = None
+    quick_acks: int | str | None = None
     dupthresh: int | str | None = None
+    rack: bool | None = None
+    tlp: bool | None = None
+    prr: str | None = None
+    fack_overdamping: bool | None = None
+    fack_rampdown: bool | None = None
     limited_transmit: bool | None = None
     careful: bool | None = None
     newreno_timer: str | None = None
@@ -1503,6 +1558,7 @@ __all__ = [
     "Rio",
     "Rr",
     "Sack",
+    "Scalable",
     "Sfb",
     "Sfq",
     "Srtcm",

@@ -129,6 +129,10 @@ pub struct FlowView {
     pub cwnd_cuts: u64,
     /// Duplicate arrivals a receiver reported with D-SACK (RFC 2883).
     pub dsacks: u64,
+    /// Window reductions in answer to ECN marks (RFC 3168 section 6.1.2), part of `cwnd_cuts`.
+    pub ecn_cuts: u64,
+    /// Data packets that arrived marked with congestion experienced (RFC 3168 section 5).
+    pub ce_received: u64,
     /// Pure acknowledgments sent.
     pub acks: u64,
     /// Highest cumulative acknowledgment received, as payload bytes.

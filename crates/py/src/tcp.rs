@@ -113,6 +113,8 @@ impl TcpEndpoint {
             ("fast_recoveries", v.fast_recoveries),
             ("cwnd_cuts", v.cwnd_cuts),
             ("dsacks", v.dsacks),
+            ("ecn_cuts", v.ecn_cuts),
+            ("ce_received", v.ce_received),
             ("acks", v.acks),
             ("acked", v.acked),
             ("cwnd", v.cwnd),

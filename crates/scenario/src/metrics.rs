@@ -144,6 +144,7 @@ metrics! { FLOW_METRICS: FlowSubject {
     "timeouts" ["count"] "expirations of the retransmission timer with data outstanding", "Retransmission timeouts.", "RFC 6298" => |s| (s.view.timeouts - s.flow.base.timeouts) as f64;
     "fast_recoveries" ["count"] "entries into loss recovery without a timeout", "Fast retransmits.", "RFC 5681 section 3.2" => |s| (s.view.fast_recoveries - s.flow.base.fast_recoveries) as f64;
     "cwnd_cuts" ["count"] "reductions of the congestion window", "Window reductions of all causes.", "RFC 5681" => |s| (s.view.cwnd_cuts - s.flow.base.cwnd_cuts) as f64;
+    "ecn_cuts" ["count"] "reductions of the congestion window for ECN marks", "Window reductions that no loss was needed for; part of `cwnd_cuts`.", "RFC 3168 section 6.1.2" => |s| (s.view.ecn_cuts - s.flow.base.ecn_cuts) as f64;
     "dsacks" ["count"] "duplicate arrivals reported by D-SACK", "Needless retransmissions the receiver told of.", "RFC 2883" => |s| (s.view.dsacks - s.flow.base.dsacks) as f64;
     "rtt_mean" ["s"] "mean of the sender's round-trip samples", "Round-trip time as the sender measures it.", "RFC 6298" => |s| secs(s.flow.counters.rtt.mean());
     "rtt_p50" ["s"] "median of the sender's round-trip samples", "Median round-trip time.", "RFC 6298" => |s| secs(s.flow.counters.rtt.quantile(0.50));

@@ -179,7 +179,7 @@ impl<C: CongestionControl> Tcp<C> {
             hears_all,
             untold: false,
             ect: if wants.ect == Ecn::NotEct { Ecn::Ect0 } else { wants.ect },
-            ecn: EcnState::default(),
+            ecn: EcnState::new(wants.grades_marks),
             pacer: Pacer::default(),
             fresh_acked: 0,
             fresh_sacked: 0,
@@ -250,6 +250,10 @@ impl<C: CongestionControl> Tcp<C> {
             return;
         }
         cx.delivered += self.rcv.on_data(seg, &self.cfg);
+        if self.ecn.ack_now {
+            self.ecn.ack_now = false;
+            self.rcv.due = AckDue::Now;
+        }
         if self.rcv.closed() && !self.closed && !self.report {
             // The other end is done. One that has nothing to say closes as well (RFC 9293 section 3.6).
             self.closed = true;
@@ -412,6 +416,8 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
             fast_recoveries: c.fast_recoveries.into(),
             cwnd_cuts: c.cwnd_cuts.into(),
             dsacks: c.dsacks.into(),
+            ecn_cuts: self.ecn.cuts.into(),
+            ce_received: self.ecn.ce_received,
             acks: c.acks,
             acked: self.una.min(self.data_end) - FIRST,
             cwnd: self.cc.cwnd(),

@@ -69,6 +69,9 @@ pub struct TcpParams {
 
     /// Explicit congestion notification, negotiated in the handshake if there is one. Unset: what `cc` needs (`dctcp`, `prague`), else off.
     pub ecn: Option<EcnMode>,
+    /// Whether SYN, pure acknowledgments, window probes and retransmissions carry ECT as well (ECN++, draft-ietf-tcpm-generalized-ecn;
+    /// Linux with DCTCP). RFC 3168 sections 6.1.1 to 6.1.6 want it on new data only.
+    pub ecn_plus: bool,
     /// Whether an ECN mark takes less than a loss does: alternative back-off (ABE, RFC 8511).
     pub abe: bool,
     /// Whether segments are spread in time instead of sent in bursts. Algorithms built on it (`bbr`, `bbr3`, `prague`) always are.
@@ -444,6 +447,7 @@ impl Default for TcpParams {
             timeout_cuts_again: false,
             idle_restart: IdleRestart::Initial,
             ecn: None,
+            ecn_plus: false,
             abe: false,
             pacing: false,
             pacing_slow_start: 2.0,

@@ -88,6 +88,11 @@ impl Receiver {
         self.unacked >= c.ack_bytes
     }
 
+    /// Whether an acknowledgment is owed for what arrived before.
+    pub(crate) fn owes(&self) -> bool {
+        self.due != AckDue::No
+    }
+
     /// An acknowledgment may wait.
     pub(crate) fn owe_later(&mut self) {
         self.due = AckDue::Later.max(self.due);

@@ -50,7 +50,7 @@ impl SampleSource for Ack<'_> {
             ce_bytes: self.ecn.newly_ce,
             reordering: false,
             in_recovery: self.in_recovery,
-            may_grow: self.may_grow,
+            may_grow: self.may_grow && !self.ecn.hold,
         }
     }
 }
@@ -82,7 +82,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.open_diary();
         let sacked = if self.cfg.sack && seg.sack_len() > 0 { self.take_sack(seg) } else { 0 };
         if self.ecn_on() {
-            self.ecn_take_ack(seg, seg.ack - self.una + sacked, cx);
+            self.ecn_take_ack(seg, sacked, cx);
         }
         self.untold = self.hears_all && (seg.ack > self.una || sacked != 0);
         (self.fresh_acked, self.fresh_sacked) = (seg.ack - self.una, sacked);
@@ -185,7 +185,7 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// Lets the window grow.
     pub(crate) fn grow(&mut self, acked: u64, sacked: u64, cx: &Cx<'_>) {
-        if !self.hears_all {
+        if !self.hears_all && !self.ecn.hold {
             self.hand_on(acked, sacked, None, cx);
         }
     }
@@ -228,6 +228,12 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// Tells the algorithm of a loss event; the flight is what RFC 5681 equation 4 halves.
     pub(crate) fn congestion(&mut self, kind: CongestionKind, cx: &Cx<'_>) {
+        if self.ecn_on() {
+            if self.ecn_answered(kind) {
+                return;
+            }
+            self.ecn_cut();
+        }
         let flight = self.board.outstanding().saturating_sub(self.limited_bytes);
         self.count.cwnd_cuts += 1;
         self.cc.on_congestion(&CongestionEvent { kind, now: cx.now, flight });

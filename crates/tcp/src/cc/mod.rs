@@ -93,6 +93,21 @@ pub struct LostSample {
     pub app_limited: bool,
 }
 
+/// What an acknowledgment tells of congestion marks, before anything is made of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MarkSample {
+    /// When it arrived.
+    pub now: Time,
+    /// Bytes newly acknowledged or SACKed.
+    pub delivered: u64,
+    /// Of these, those reported as marked, see [`AckSample::ce_bytes`].
+    pub ce: u64,
+    /// Its acknowledgment number.
+    pub ack: u64,
+    /// The next new sequence number (SND.NXT).
+    pub next: u64,
+}
+
 /// What an algorithm asks of its sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wants {
@@ -105,6 +120,9 @@ pub struct Wants {
     pub pacing: bool,
     /// The codepoint its data carries when ECN is in use; `NotEct` stands for ECT(0).
     pub ect: Ecn,
+    /// To hear with [`CongestionControl::on_marks`] of every acknowledgment while ECN is in use: it grades its cut by the number of marks, so a
+    /// loss in the same window is an event of its own (RFC 8257 section 3.5).
+    pub grades_marks: bool,
 }
 
 /// What a sample can be made from.
@@ -186,6 +204,10 @@ pub trait CongestionControl: Send {
     /// A segment was deemed lost. Only called if it [`Wants`] rate samples.
     fn on_lost(&mut self, l: &LostSample) {
         let _ = l;
+    }
+    /// An acknowledgment arrived while ECN is in use; an echo of it is told after this. Only called if it [`Wants`] to grade marks.
+    fn on_marks(&mut self, m: &MarkSample) {
+        let _ = m;
     }
     /// What was reduced so far stays reduced; the next reduction belongs to another event.
     fn settle(&mut self) {}

@@ -3,7 +3,7 @@
 use super::cubic::{Cubic, CubicParams};
 use super::reno::{Reno, RenoParams};
 use super::scalable::{Scalable, ScalableParams};
-use super::{AckSample, CongestionControl, CongestionEvent, CustomCc, LostSample, RecoveryExit, SampleSource, Wants};
+use super::{AckSample, CongestionControl, CongestionEvent, CustomCc, LostSample, MarkSample, RecoveryExit, SampleSource, Wants};
 use crate::config::TcpConfig;
 use crate::params::{EcnMode, Scheme};
 use fairlane_units::{Rate, Time};
@@ -260,6 +260,9 @@ impl CongestionControl for AnyCc {
     }
     fn on_lost(&mut self, l: &LostSample) {
         each!(self, c => c.on_lost(l));
+    }
+    fn on_marks(&mut self, m: &MarkSample) {
+        each!(self, c => c.on_marks(m));
     }
     fn settle(&mut self) {
         each!(self, c => c.settle());

@@ -4,7 +4,7 @@
 //! congestion. The rest is [`Window`].
 
 use super::hystart::HyStart;
-use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, RecoveryExit, Wants};
+use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, MarkSample, RecoveryExit, Wants};
 use crate::config::TcpConfig;
 use crate::params::{LossBasis, SlowStart};
 use fairlane_units::{Rate, Time};
@@ -178,6 +178,10 @@ pub trait LossBased: Send {
     fn restarted(&mut self, now: Time) {
         let _ = now;
     }
+    /// An acknowledgment arrived while ECN is in use, see [`CongestionControl::on_marks`].
+    fn marks(&mut self, m: &MarkSample) {
+        let _ = m;
+    }
     /// The last cut was taken back; the window is as before.
     fn undone(&mut self) {}
     /// What it asks of the sender.
@@ -228,6 +232,10 @@ impl<T: LossBased> CongestionControl for T {
     fn on_syn_loss(&mut self, ssthresh: u64) {
         let w = self.window_mut();
         w.ssthresh = segments(ssthresh, w.smss);
+    }
+
+    fn on_marks(&mut self, m: &MarkSample) {
+        self.marks(m);
     }
 
     fn settle(&mut self) {

@@ -2,7 +2,7 @@
 //! and a script of losses. No network crate's world: the endpoints alone are on trial.
 #![allow(dead_code, unreachable_pub)]
 
-use fairlane_net::{Class, Cx, Endpoint, Segment, TimerId, Timers};
+use fairlane_net::{Class, Cx, Ecn, Endpoint, Segment, TimerId, Timers};
 use fairlane_tcp::{AnyCc, Tcp, TcpParams, resolve_params};
 use fairlane_units::{Dur, Rate, Time};
 use std::cmp::Reverse;
@@ -75,6 +75,8 @@ pub enum Fate {
     Twice,
     /// Arrives that much later.
     Late(Dur),
+    /// Arrives marked with congestion experienced, if it is ECN-capable.
+    Mark,
 }
 
 pub type Script = Box<dyn FnMut(u64, &Segment) -> Fate>;
@@ -107,7 +109,12 @@ pub fn params(json: serde_json::Value) -> TcpParams {
 
 impl Pair {
     pub fn new(p: &TcpParams, forward: Vec<Hop>, back: Vec<Hop>) -> Self {
-        let (a, b) = Tcp::pair(p, Class(0)).unwrap();
+        Self::between(p, p, forward, back)
+    }
+
+    /// Ends that differ: the opener and the one that is called.
+    pub fn between(opener: &TcpParams, called: &TcpParams, forward: Vec<Hop>, back: Vec<Hop>) -> Self {
+        let (a, b) = (Tcp::pair(opener, Class(0)).unwrap().0, Tcp::pair(called, Class(0)).unwrap().1);
         Self {
             now: Time::ZERO,
             ends: [a, b],
@@ -192,9 +199,13 @@ impl Pair {
         }
         let n = self.sent[dir];
         self.sent[dir] += 1;
-        let times = match (self.script[dir])(n, &seg) {
+        let fate = (self.script[dir])(n, &seg);
+        if fate == Fate::Mark && seg.ecn().capable() {
+            seg.set_ecn(Ecn::Ce);
+        }
+        let times = match fate {
             Fate::Drop => return,
-            Fate::Pass => vec![Dur::ZERO],
+            Fate::Pass | Fate::Mark => vec![Dur::ZERO],
             Fate::Twice => vec![Dur::ZERO; 2],
             Fate::Late(d) => vec![d],
         };
