@@ -1,8 +1,8 @@
 //! Parameters as the endpoints use them: checked, in bytes and picoseconds, shared by the flows of a group.
 
 use crate::params::{
-    BackoffEnds, EcnMode, ExitWindow, FackDialect, IdleRestart, LossBasis, NewRenoTimer, Prr, RttSampling, SackMemory, SackPipe, Scheme,
-    SlowStart, TcpParams, len_bytes,
+    BackoffEnds, EcnMode, ExitWindow, FackDialect, IdleRestart, LossBasis, NewRenoTimer, Prr, PrrBase, RttSampling, SackMemory, SackPipe,
+    Scheme, SlowStart, TcpParams, len_bytes,
 };
 use crate::presets::ParamsError;
 use fairlane_net::Class;
@@ -47,6 +47,8 @@ pub struct TcpConfig {
     pub(crate) rack: bool,
     pub(crate) tlp: bool,
     pub(crate) prr: Prr,
+    pub(crate) prr_base: PrrBase,
+    pub(crate) prr_whole_segments: bool,
     pub(crate) fack_overdamping: bool,
     pub(crate) fack_rampdown: bool,
     /// FACK as in ns-2.
@@ -163,8 +165,14 @@ impl TcpParams {
             }
         }
         let blind = !matches!(self.scheme(), Scheme::Sack | Scheme::Fack);
-        for (field, on) in [("rack", self.rack), ("tlp", self.tlp), ("prr", self.prr != Prr::Off), ("dsack_undo", self.dsack_undo)] {
-            if on && blind {
+        let other = self.scheme() != Scheme::Sack;
+        for (field, on) in [
+            ("rack", self.rack && other),
+            ("tlp", self.tlp && other),
+            ("prr", self.prr != Prr::Off && other),
+            ("dsack_undo", self.dsack_undo && blind),
+        ] {
+            if on {
                 return Err(range(field, "needs selective acknowledgments: write recovery = \"sack\""));
             }
         }
@@ -265,6 +273,8 @@ impl TcpConfig {
             rack: p.rack,
             tlp: p.tlp,
             prr: p.prr,
+            prr_base: p.prr_base,
+            prr_whole_segments: p.prr_whole_segments,
             fack_overdamping: p.fack_overdamping,
             fack_rampdown: p.fack_rampdown,
             fack_ns2: scheme == Scheme::Fack && p.fack_dialect == FackDialect::Ns2,

@@ -168,8 +168,9 @@ impl<C: CongestionControl> Tcp<C> {
         if self.phase != Phase::Open || ack <= self.ecn.cut_end {
             return;
         }
+        let base = self.recover_flight();
         self.congestion(CongestionKind::EcnEcho, cx);
-        // PRR: here a reduction to be spread begins.
+        self.begin_cwr(base);
         // Congestion was not imagined, whatever becomes of a loss.
         self.cc.settle();
         self.ecn.for_mark = true;

@@ -4,10 +4,11 @@ use crate::cc::{AnyCc, CongestionControl};
 use crate::config::TcpConfig;
 use crate::ecn::EcnState;
 use crate::pacing::Pacer;
-use crate::params::TcpParams;
+use crate::params::{Prr, TcpParams};
 use crate::presets::ParamsError;
 use crate::rate::RateSampler;
 use crate::receiver::{AckDue, Receiver};
+use crate::recovery::prr::Reducer;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use fairlane_net::{Class, Cx, Ecn, Endpoint, FlowView, Segment, TimerId, flag};
@@ -135,6 +136,12 @@ pub struct Tcp<C> {
     /// What the acknowledgment at hand newly acknowledged and SACKed.
     pub(crate) fresh_acked: u64,
     pub(crate) fresh_sacked: u64,
+    /// SND.UNA before it, with what was SACKed, and what had been deemed lost.
+    pub(crate) una_before: u64,
+    pub(crate) delivered_before: u64,
+    pub(crate) marked_before: u64,
+    /// Proportional rate reduction.
+    pub(crate) prr: Option<Box<Reducer>>,
     pub(crate) pacer: Pacer,
     pub(crate) rate: Option<Box<RateSampler>>,
 }
@@ -184,6 +191,10 @@ impl<C: CongestionControl> Tcp<C> {
             fresh_acked: 0,
             fresh_sacked: 0,
             rate: wants.rate.then(Box::default),
+            una_before: FIRST,
+            delivered_before: FIRST,
+            marked_before: 0,
+            prr: (cfg.prr != Prr::Off && !cc.owns_recovery()).then(Box::default),
             cc,
             state,
             phase: Phase::Open,
@@ -420,7 +431,7 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
             ce_received: self.ecn.ce_received,
             acks: c.acks,
             acked: self.una.min(self.data_end) - FIRST,
-            cwnd: self.cc.cwnd(),
+            cwnd: self.reduced_window().unwrap_or_else(|| self.cc.cwnd()),
             ssthresh: self.cc.ssthresh(),
             in_flight: self.in_flight(),
             srtt: self.rtt.srtt(&self.cfg),

@@ -25,8 +25,8 @@ pub use cc::{AnyCc, CcInfo, CcParams, CongestionControl};
 pub use config::TcpConfig;
 pub use endpoint::Tcp;
 pub use params::{
-    BackoffEnds, EcnMode, ExitWindow, IdleRestart, InitialWindow, LossBasis, NewRenoTimer, Preset, Prr, RttSampling, SackMemory, SackPipe,
-    Scheme, SlowStart, TcpParams,
+    BackoffEnds, EcnMode, ExitWindow, IdleRestart, InitialWindow, LossBasis, NewRenoTimer, Preset, Prr, PrrBase, RttSampling, SackMemory,
+    SackPipe, Scheme, SlowStart, TcpParams,
 };
 pub use presets::{ParamsError, PresetInfo, presets, resolve_params};
 pub use rtt::RttEstimator;

@@ -31,6 +31,7 @@ impl Scoreboard {
             }
             s.flags |= LOST;
             self.lost += u64::from(s.len);
+            self.marked += u64::from(s.len);
             if s.flags & RESENT == 0 {
                 self.pending += 1;
                 if before(i, self.next_lost) {

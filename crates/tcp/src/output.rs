@@ -143,6 +143,9 @@ impl<C: CongestionControl> Tcp<C> {
             self.timed_at = cx.now;
         }
         self.pipe += u64::from(len);
+        if self.prr.is_some() {
+            self.prr_sent(u64::from(len));
+        }
         if self.rate.is_some() {
             self.rate_sent(self.board.tail.wrapping_sub(1), u64::from(len), cx.now);
         }
@@ -155,6 +158,9 @@ impl<C: CongestionControl> Tcp<C> {
         let s = self.board.resend(index, cx.now, count);
         if count {
             self.pipe += u64::from(s.len);
+        }
+        if self.prr.is_some() {
+            self.prr_sent(u64::from(s.len));
         }
         self.count.retransmits += 1;
         self.count.retransmit_bytes += u64::from(s.len) - u64::from(s.is(FIN));

@@ -144,6 +144,10 @@ pub struct TcpParams {
     pub tlp: bool,
     /// Proportional rate reduction: the cut of a loss is spread over the recovery. Needs SACK recovery.
     pub prr: Prr,
+    /// What the reduction of `prr` is a share of (RecoverFS of RFC 9937 section 6.2).
+    pub prr_base: PrrBase,
+    /// Whether what `prr` lets out is rounded up to whole segments (RFC 6937 section 4 counts segments; ns-3 does not round).
+    pub prr_whole_segments: bool,
     /// FACK: a loss in slow start halves the window twice, since it has doubled after the lost segment went out (overdamping, Mathis and
     /// Mahdavi 1996; ns-2 `ss-div4_`).
     pub fack_overdamping: bool,
@@ -282,6 +286,15 @@ choices! {
         /// Agent/TCP/Fack of ns-2: the window starts again from one segment and opens with every acknowledgment, recovery lasts until one
         /// without SACK blocks, and a retransmission lost again stops the sender until the timer goes off.
         Ns2,
+    }
+    /// What a reduction is a share of.
+    PrrBase {
+        /// The data in flight when recovery began that had not been SACKed before (RFC 9937 section 6.2).
+        Flight,
+        /// The congestion window before the cut (Linux): the share is that of the algorithm, also where the window was not used up.
+        Window,
+        /// The estimate of what is in the network when recovery begins (ns-3).
+        Pipe,
     }
     /// What a loss halves.
     LossBasis {
@@ -475,6 +488,8 @@ impl Default for TcpParams {
             rack: false,
             tlp: false,
             prr: Prr::Off,
+            prr_base: PrrBase::Flight,
+            prr_whole_segments: true,
             fack_overdamping: false,
             fack_rampdown: false,
             fack_dialect: FackDialect::Paper,

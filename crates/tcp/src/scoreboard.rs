@@ -62,6 +62,8 @@ pub(crate) struct Scoreboard {
     pub(crate) sacked: u64,
     pub(crate) lost: u64,
     pub(crate) resent: u64,
+    /// Bytes ever deemed lost; what was deemed lost twice counts twice.
+    pub(crate) marked: u64,
     /// Blocks seen last, to skip what is known.
     pub(crate) seen: [Block; 4],
     /// What the acknowledgment at hand changed, if somebody wants to know.

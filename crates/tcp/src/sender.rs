@@ -80,6 +80,7 @@ impl<C: CongestionControl> Tcp<C> {
         let edge = self.edge;
         self.take_window(seg);
         self.open_diary();
+        (self.una_before, self.delivered_before, self.marked_before) = (self.una, self.una + self.board.sacked(), self.board.marked);
         let sacked = if self.cfg.sack && seg.sack_len() > 0 { self.take_sack(seg) } else { 0 };
         if self.ecn_on() {
             self.ecn_take_ack(seg, sacked, cx);
@@ -107,7 +108,8 @@ impl<C: CongestionControl> Tcp<C> {
         self.untold = false;
         let rate = self.take_rate(cx);
         let (acked, sacked) = (self.fresh_acked, self.fresh_sacked);
-        self.hand_on(acked, sacked, rate, cx);
+        let may_grow = !self.reducing();
+        self.hand_on(acked, sacked, rate, may_grow, cx);
     }
 
     fn on_new_ack(&mut self, seg: &Segment, sacked: u64, cx: &mut Cx<'_>) {
@@ -132,7 +134,9 @@ impl<C: CongestionControl> Tcp<C> {
                 if self.cfg.progress_forgets_sack && self.board.sacked() != 0 {
                     self.board.clear_marks(true);
                 }
-                self.grow(acked, sacked, cx);
+                if !self.cwr_goes_on(cx) {
+                    self.grow(acked, sacked, cx);
+                }
                 self.restart_timer(cx);
                 self.transmit(self.cfg.max_burst, cx);
             }
@@ -186,16 +190,16 @@ impl<C: CongestionControl> Tcp<C> {
     /// Lets the window grow.
     pub(crate) fn grow(&mut self, acked: u64, sacked: u64, cx: &Cx<'_>) {
         if !self.hears_all && !self.ecn.hold {
-            self.hand_on(acked, sacked, None, cx);
+            self.hand_on(acked, sacked, None, true, cx);
         }
     }
 
-    /// Tells the algorithm of an acknowledgment.
+    /// Tells the algorithm of an acknowledgment; it may grow the window if this and the phase say so.
     #[inline(always)]
-    pub(crate) fn hand_on(&mut self, acked: u64, sacked: u64, rate: Option<RateSample>, cx: &Cx<'_>) {
+    pub(crate) fn hand_on(&mut self, acked: u64, sacked: u64, rate: Option<RateSample>, may_grow: bool, cx: &Cx<'_>) {
         let (una, round) = (self.una, self.round);
         let (cwnd_limited, in_recovery) = (self.cwnd_limited, self.phase != Phase::Open);
-        let may_grow = self.phase != Phase::Recovery || self.cfg.fack_ns2;
+        let may_grow = may_grow && (self.phase != Phase::Recovery || self.cfg.fack_ns2);
         let (now, rtt) = (cx.now, cx.rtt);
         self.cc.on_ack_with(&Ack {
             now,
@@ -251,6 +255,7 @@ impl<C: CongestionControl> Tcp<C> {
             self.leave_recovery(cx);
         }
         self.congestion(CongestionKind::Timeout { first: self.rtt.backoffs() == 0 }, cx);
+        self.end_prr();
         self.silent = true;
         self.halted = false;
         if !self.cfg.fack_ns2 || self.phase != Phase::Recovery {
@@ -286,7 +291,7 @@ impl<C: CongestionControl> Tcp<C> {
     #[inline]
     pub(crate) fn in_flight(&self) -> u64 {
         match self.phase {
-            Phase::Open => self.board.flight(),
+            Phase::Open if !self.reducing() => self.board.flight(),
             _ if !self.cfg.sack => self.board.flight(),
             Phase::Recovery if self.cfg.counted_pipe => self.pipe,
             _ => self.board.pipe(),
@@ -296,6 +301,9 @@ impl<C: CongestionControl> Tcp<C> {
     /// Congestion window with what recovery adds and takes.
     #[inline]
     pub(crate) fn window(&self) -> u64 {
+        if let Some(window) = self.reduced_window() {
+            return window;
+        }
         self.cc.cwnd().saturating_sub(self.deflated).max(u64::from(self.cfg.smss)) + self.inflation
     }
 

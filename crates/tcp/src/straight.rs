@@ -57,7 +57,7 @@ impl<C: CongestionControl> Tcp<C> {
             self.round += 1;
             self.round_end = self.nxt;
         }
-        self.hand_on(acked, 0, None, cx);
+        self.hand_on(acked, 0, None, true, cx);
         if self.board.is_empty() {
             cx.timers.cancel(TimerId::Rto);
             self.transmit(u32::MAX, cx);

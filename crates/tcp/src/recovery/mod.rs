@@ -2,11 +2,12 @@
 
 mod fack;
 mod newreno;
+pub(crate) mod prr;
 mod reno;
 mod sack;
 mod tahoe;
 
-use crate::cc::{CongestionControl, RecoveryExit};
+use crate::cc::{CongestionControl, CongestionKind, RecoveryExit};
 use crate::endpoint::{Phase, Tcp};
 use crate::params::{ExitWindow, Scheme};
 use fairlane_net::Cx;
@@ -40,6 +41,17 @@ impl<C: CongestionControl> Tcp<C> {
         !self.cfg.careful || self.una > self.recover
     }
 
+    /// Tells the algorithm of a loss, except while its answer to an ECN echo is being spread: that answers the same congestion, unless it was
+    /// graded by the number of marks (RFC 8257 section 3.5).
+    fn reduce(&mut self, cx: &Cx<'_>) {
+        if self.reducing() && !self.ecn.graded {
+            return;
+        }
+        let base = self.recover_flight();
+        self.congestion(CongestionKind::FastRetransmit, cx);
+        self.begin_prr(base);
+    }
+
     /// Begins a loss event: what was sent until now belongs to it.
     fn enter(&mut self, phase: Phase, cx: &mut Cx<'_>) {
         self.count.fast_recoveries += 1;
@@ -60,8 +72,9 @@ impl<C: CongestionControl> Tcp<C> {
             now: cx.now,
             bound: if flight { self.board.outstanding().max(smss) + smss } else { u64::MAX },
             deflated: if keep { self.deflated } else { 0 },
-            to_ssthresh: !keep,
+            to_ssthresh: !keep || self.reducing(),
         });
+        self.end_prr();
         self.phase = Phase::Open;
         self.dupacks = 0;
         self.inflation = 0;

@@ -1,6 +1,6 @@
 //! Recovery with selective acknowledgments (RFC 6675), SACK and D-SACK blocks of the peer (RFC 2018, RFC 2883).
 
-use crate::cc::{CongestionControl, CongestionKind};
+use crate::cc::CongestionControl;
 use crate::endpoint::{Phase, Tcp};
 use fairlane_net::{Cx, Segment};
 
@@ -44,6 +44,7 @@ impl<C: CongestionControl> Tcp<C> {
             Phase::Recovery => {
                 self.drain(1);
                 self.board.find_lost(self.cfg.sack_lost_after, self.cfg.smss);
+                self.prr_on_ack(false);
                 self.transmit(self.cfg.max_burst, cx);
             }
             // RFC 6675 section 5: a duplicate acknowledgment is one that SACKs something new.
@@ -67,6 +68,9 @@ impl<C: CongestionControl> Tcp<C> {
                     if !self.cfg.sack_careful || self.una > self.recover {
                         self.enter_sack(cx);
                     }
+                } else if self.reducing() {
+                    self.prr_on_ack(false);
+                    self.transmit(self.cfg.max_burst, cx);
                 } else {
                     self.send_limited(cx);
                 }
@@ -77,10 +81,14 @@ impl<C: CongestionControl> Tcp<C> {
     /// RFC 6675 section 5 step 4: reduce, retransmit the first hole, count what is in flight.
     fn enter_sack(&mut self, cx: &mut Cx<'_>) {
         self.pipe = self.board.outstanding().saturating_sub(u64::from(self.cfg.dupthresh) * u64::from(self.cfg.smss));
-        self.congestion(CongestionKind::FastRetransmit, cx);
+        self.reduce(cx);
         self.enter(Phase::Recovery, cx);
         self.board.head_lost();
         self.board.find_lost(self.cfg.sack_lost_after, self.cfg.smss);
+        if self.reducing() {
+            self.prr_on_ack(false);
+            return self.transmit(self.cfg.max_burst, cx);
+        }
         if let Some(first) = self.board.first_pending() {
             let pipe = self.pipe;
             self.resend(first, true, cx);
@@ -110,6 +118,7 @@ impl<C: CongestionControl> Tcp<C> {
             // The retransmission and the segment it replaced both left.
             self.drain(2);
             self.board.find_lost(self.cfg.sack_lost_after, self.cfg.smss);
+            self.prr_on_ack(true);
         }
         self.restart_timer(cx);
         self.transmit(self.cfg.max_burst, cx);

@@ -1,0 +1,156 @@
+//! Proportional rate reduction (RFC 9937; RFC 6937 for its two bounds).
+//!
+//! The reduction of the window is spread over the recovery: while more is in flight than the slow-start threshold, what may go out is the
+//! threshold's share of what was delivered; below it, what was delivered, and in good progress one segment more. What may be in flight is
+//! the estimate at the acknowledgment plus that count, and the threshold itself at the end.
+//!
+//! Deviations: the count is kept in bytes and rounded up to whole segments (the figures of RFC 6937 section 4 count segments;
+//! `prr_whole_segments`). RecoverFS can also be the window (Linux) or the pipe (ns-3), see `prr_base`. Outside recovery it spreads the answer
+//! to an ECN echo, as Linux does in its state CWR.
+
+use crate::cc::CongestionControl;
+use crate::endpoint::{Phase, Tcp};
+use crate::params::{Prr, PrrBase};
+use fairlane_net::Cx;
+
+/// What a reduction answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Reduction {
+    /// None goes on.
+    #[default]
+    None,
+    /// A loss: it ends with fast recovery.
+    Loss,
+    /// An ECN echo: it ends with the round trip.
+    Echo,
+}
+
+/// State of a reduction, all in bytes (RFC 9937 section 6.1).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reducer {
+    kind: Reduction,
+    /// prr_delivered.
+    delivered: u64,
+    /// prr_out.
+    out: u64,
+    /// RecoverFS.
+    base: u64,
+    /// What may be in flight.
+    window: u64,
+    /// SND.NXT when the answer to an ECN echo began.
+    end: u64,
+}
+
+impl<C: CongestionControl> Tcp<C> {
+    /// The window while a reduction is spread.
+    #[inline]
+    pub(crate) fn reduced_window(&self) -> Option<u64> {
+        self.prr.as_ref().filter(|r| r.kind != Reduction::None).map(|r| r.window)
+    }
+
+    /// Whether a reduction is being spread.
+    #[inline]
+    pub(crate) fn reducing(&self) -> bool {
+        self.reduced_window().is_some()
+    }
+
+    /// Bytes that the acknowledgment at hand delivered, in order or not (DeliveredData).
+    fn newly_delivered(&self) -> u64 {
+        (self.una + self.board.sacked()).saturating_sub(self.delivered_before)
+    }
+
+    /// RecoverFS as the window is cut: to be asked for before [`Self::congestion`].
+    pub(crate) fn recover_flight(&self) -> u64 {
+        match self.cfg.prr_base {
+            // What was SACKed before this acknowledgment will not be delivered again (RFC 9937 section 6.2).
+            PrrBase::Flight => self.board.outstanding() - self.board.sacked() + self.newly_delivered(),
+            PrrBase::Window => self.cc.cwnd(),
+            PrrBase::Pipe => self.board.pipe(),
+        }
+    }
+
+    /// Fast recovery begins; the threshold is set.
+    pub(crate) fn begin_prr(&mut self, base: u64) {
+        if let Some(r) = &mut self.prr {
+            **r = Reducer { kind: Reduction::Loss, base: base.max(1), ..Reducer::default() };
+        }
+    }
+
+    /// The window was cut for the ECN echo in the acknowledgment at hand, before anything else was made of it; [`Self::recover_flight`]
+    /// was `base` before the cut. The cut is spread over the round trip. Does nothing without `prr`, nor during another reduction.
+    pub(crate) fn begin_cwr(&mut self, base: u64) {
+        if self.reducing() || self.phase != Phase::Open {
+            return;
+        }
+        let (end, window) = (self.nxt, self.board.pipe());
+        if let Some(r) = &mut self.prr {
+            **r = Reducer { kind: Reduction::Echo, base: base.max(1), end, window, ..Reducer::default() };
+        }
+    }
+
+    /// Recovery is over, or its cause was a mistake.
+    pub(crate) fn end_prr(&mut self) {
+        if let Some(r) = &mut self.prr {
+            r.kind = Reduction::None;
+        }
+    }
+
+    /// `bytes` go out, new or again.
+    pub(crate) fn prr_sent(&mut self, bytes: u64) {
+        if let Some(r) = &mut self.prr {
+            r.out += bytes;
+        }
+    }
+
+    /// What may be in flight now that losses are marked (RFC 9937 section 6.2); `advanced`: SND.UNA is.
+    pub(crate) fn prr_on_ack(&mut self, advanced: bool) {
+        let delivered = self.newly_delivered();
+        if self.reducing() && delivered != 0 {
+            self.spread(delivered, advanced && self.board.marked == self.marked_before);
+        }
+    }
+
+    /// The window after `delivered` bytes; `safe`: the acknowledgment makes progress and tells of no further loss (SafeACK).
+    pub(crate) fn spread(&mut self, delivered: u64, safe: bool) {
+        let smss = u64::from(self.cfg.smss);
+        let flight = self.board.pipe();
+        // An algorithm without threshold says with its window what is left.
+        let target = if self.cc.ssthresh() == u64::MAX { self.cc.cwnd() } else { self.cc.ssthresh() };
+        let (bound, whole) = (self.cfg.prr, self.cfg.prr_whole_segments);
+        let Some(r) = &mut self.prr else { return };
+        r.delivered += delivered;
+        let mut count = if flight > target {
+            let share = (u128::from(r.delivered) * u128::from(target)).div_ceil(u128::from(r.base)) as u64;
+            let count = share.saturating_sub(r.out);
+            if whole { count.next_multiple_of(smss) } else { count }
+        } else {
+            let debt = r.delivered.saturating_sub(r.out);
+            let limit = match bound {
+                Prr::Crb => debt,
+                Prr::Ssrb => debt.max(delivered) + smss,
+                Prr::Rfc9937 | Prr::Off => debt.max(delivered) + if safe { smss } else { 0 },
+            };
+            limit.min(target - flight)
+        };
+        if r.out == 0 {
+            // The first retransmission goes whatever the count says.
+            count = count.max(smss);
+        }
+        r.window = flight + count;
+    }
+
+    /// New data was acknowledged outside recovery while the answer to an ECN echo is spread. Whether it still is.
+    pub(crate) fn cwr_goes_on(&mut self, cx: &Cx<'_>) -> bool {
+        let Some(r) = &self.prr else { return false };
+        if r.kind != Reduction::Echo || self.phase != Phase::Open {
+            return false;
+        }
+        if self.una > r.end {
+            // Something sent after the echo arrived (Linux: CWR has to reach the receiver).
+            self.leave_recovery(cx);
+            return false;
+        }
+        self.prr_on_ack(true);
+        true
+    }
+}
