@@ -95,6 +95,8 @@ pub struct TcpConfig {
     pub(crate) progress_forgets_sack: bool,
     /// Headers of a segment without SYN and SACK blocks.
     pub(crate) header_len: u32,
+    /// Those of a segment with data.
+    pub(crate) data_header_len: u32,
     /// A full-sized segment with these headers.
     pub(crate) full_len: u32,
     pub(crate) syn_len: u32,
@@ -195,6 +197,7 @@ impl TcpParams {
         }
         let headers = [
             ("header", self.header),
+            ("data_header", self.data_header.unwrap_or(self.header)),
             ("syn_options", self.syn_options),
             ("sack_option", self.sack_option),
             ("sack_block", self.sack_block),
@@ -234,7 +237,9 @@ impl TcpConfig {
         let scheme = p.scheme();
         let buffer = p.receive_window.map(fairlane_units::Bytes::get);
         let small = |b: fairlane_units::Bytes| b.get() as u32;
-        let header_len = small(p.header) + if p.timestamps { small(p.timestamp_option) } else { 0 };
+        let option = if p.timestamps { small(p.timestamp_option) } else { 0 };
+        let header_len = small(p.header) + option;
+        let data_header_len = small(p.data_header.unwrap_or(p.header)) + option;
         Ok(Arc::new(Self {
             class,
             smss: smss as u32,
@@ -266,7 +271,7 @@ impl TcpConfig {
             pacing_slow_start: p.pacing_slow_start,
             pacing_avoidance: p.pacing_avoidance,
             pacing_burst: p.pacing_burst,
-            pacing_bytes: u64::from(p.pacing_segments) * (u64::from(header_len) + smss),
+            pacing_bytes: u64::from(p.pacing_segments) * (u64::from(data_header_len) + smss),
             frto: p.frto,
             eifel: p.eifel,
             dsack_undo: p.dsack_undo,
@@ -320,7 +325,8 @@ impl TcpConfig {
             timeout_distrusts_sack: p.sack_memory != SackMemory::Keep && scheme != Scheme::Fack,
             progress_forgets_sack: p.sack_memory == SackMemory::Progress,
             header_len,
-            full_len: header_len + smss as u32,
+            data_header_len,
+            full_len: data_header_len + smss as u32,
             syn_len: small(p.header) + small(p.syn_options),
             sack_option: small(p.sack_option),
             sack_block: small(p.sack_block),
@@ -347,6 +353,7 @@ impl TcpConfig {
     #[inline]
     pub fn wire_len(&self, payload: u32, sack_blocks: u32) -> u32 {
         let sack = if sack_blocks == 0 { 0 } else { self.sack_option + sack_blocks * self.sack_block };
-        self.header_len + payload + sack
+        let header = if payload == 0 { self.header_len } else { self.data_header_len };
+        header + payload + sack
     }
 }

@@ -91,6 +91,8 @@ pub struct Tcp<C> {
     pub(crate) partial_seen: bool,
     /// The rescue retransmission of this recovery was made (RFC 6675 section 4 rule 4).
     pub(crate) rescued: bool,
+    /// Acknowledgments of new data after a retransmission that still look for overdue segments (Vegas).
+    pub(crate) worried: u8,
     /// No acknowledgment of new data since the last timeout.
     pub(crate) silent: bool,
     /// Nothing goes out before the timer does (FACK as in ns-2).
@@ -207,6 +209,7 @@ impl<C: CongestionControl> Tcp<C> {
             cwnd_limited: false,
             partial_seen: false,
             rescued: false,
+            worried: 0,
             silent: false,
             halted: false,
             steep: false,

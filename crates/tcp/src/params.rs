@@ -198,6 +198,9 @@ pub struct TcpParams {
     /// IP and TCP header without options.
     #[schemars(extend("x-max" = "1000B"))]
     pub header: Bytes,
+    /// The same for segments with data, where a model counts it differently (0 for ns-2's Vegas, which adds no header). Unset: `header`.
+    #[schemars(extend("x-max" = "1000B"))]
+    pub data_header: Option<Bytes>,
     /// Options of a SYN: MSS, window scale, SACK permitted, timestamps, padded.
     #[schemars(extend("x-max" = "1000B"))]
     pub syn_options: Bytes,
@@ -245,6 +248,8 @@ choices! {
         Sack,
         /// The forward-most SACKed byte tells what is in flight (Mathis and Mahdavi 1996).
         Fack,
+        /// Reno with a fine clock: the first duplicate acknowledgment retransmits what is overdue (Brakmo and Peterson 1995 section 3.1).
+        Vegas,
     }
     /// How slow start ends.
     SlowStart {
@@ -510,6 +515,7 @@ impl Default for TcpParams {
             sack_grow_on_exit: false,
             sack_memory: SackMemory::Keep,
             header: Bytes(40),
+            data_header: None,
             syn_options: Bytes(12),
             sack_option: Bytes(4),
             sack_block: Bytes(8),

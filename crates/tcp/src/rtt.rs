@@ -11,6 +11,8 @@ pub struct RttEstimator {
     srtt8: u64,
     var4: u64,
     min: u64,
+    /// The way there alone, from the last timestamps; `u64::MAX` without.
+    one_way: u64,
     /// RTO before back-off.
     base: Dur,
     /// RTO in force.
@@ -25,7 +27,8 @@ const LONGEST: u64 = 1 << 58;
 impl RttEstimator {
     /// RFC 6298 section 2.1: nothing measured yet.
     pub fn new(c: &TcpConfig) -> Self {
-        let mut e = Self { srtt8: 0, var4: 0, min: u64::MAX, base: c.rto_initial, rto: c.rto_initial, backoff: 0, valid: false };
+        let mut e =
+            Self { srtt8: 0, var4: 0, min: u64::MAX, one_way: u64::MAX, base: c.rto_initial, rto: c.rto_initial, backoff: 0, valid: false };
         e.apply_backoff(c);
         e
     }
@@ -137,6 +140,14 @@ impl RttEstimator {
     #[inline]
     pub fn min(&self) -> Dur {
         Dur::from_ps(self.min)
+    }
+    /// The peer's clock at the acknowledgment, less ours at the sending of what it acknowledges.
+    pub(crate) fn note_one_way(&mut self, delay: Dur) {
+        self.one_way = delay.as_ps();
+    }
+    /// The last of these, if there are timestamps.
+    pub fn one_way(&self) -> Option<Dur> {
+        (self.one_way != u64::MAX).then(|| Dur::from_ps(self.one_way))
     }
     /// Timeouts since the back-off began.
     pub fn backoffs(&self) -> u32 {

@@ -7,7 +7,7 @@ use crate::endpoint::{FIRST, Phase, Tcp};
 use crate::params::{ExitWindow, Scheme};
 use crate::rate::RateSampler;
 use crate::rtt::RttEstimator;
-use crate::scoreboard::Scoreboard;
+use crate::scoreboard::{KARN, Scoreboard};
 use fairlane_net::{Cx, Segment, TimerId, flag};
 use fairlane_units::{Dur, Time};
 
@@ -42,6 +42,7 @@ impl SampleSource for Ack<'_> {
             rtt: self.rtt,
             srtt: self.estimator.srtt(self.cfg),
             min_rtt: self.estimator.min(),
+            one_way: self.estimator.one_way(),
             rate: self.rate,
             lost: self.sampler.as_ref().map_or(0, |r| r.lost),
             round: self.round,
@@ -172,9 +173,10 @@ impl<C: CongestionControl> Tcp<C> {
                 self.rtt.sample(self.timed_at, cx.now, &self.cfg);
             }
         }
-        if let Some((_, echo)) = seg.timestamps()
+        if let Some((value, echo)) = seg.timestamps()
             && self.cfg.timestamps
         {
+            self.rtt.note_one_way(self.cfg.timestamp_tick * u64::from(value.wrapping_sub(echo)));
             // RFC 7323 section 4.1: also of segments that were retransmitted.
             // Where the segment itself can be timed that is exact; the echo counts in ticks of the timestamp clock.
             match timed {
@@ -240,6 +242,9 @@ impl<C: CongestionControl> Tcp<C> {
         }
         let flight = self.board.outstanding().saturating_sub(self.limited_bytes);
         self.count.cwnd_cuts += 1;
+        if let Some((sent, again)) = self.board.first().map(|i| self.board.at(i)).map(|s| (s.at, s.is(KARN))) {
+            self.cc.on_hole(sent, again);
+        }
         self.cc.on_congestion(&CongestionEvent { kind, now: cx.now, flight });
     }
 

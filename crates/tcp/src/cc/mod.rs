@@ -1,11 +1,18 @@
 //! Congestion control: the algorithm owns its window; finding and repairing losses stays with the sender.
 
 pub mod cubic;
+pub mod delay;
 pub mod hystart;
+pub mod illinois;
+pub mod ledbat;
 mod registry;
 pub mod reno;
 pub mod scalable;
+pub mod vegas;
+pub mod veno;
+pub mod westwood;
 pub mod window;
+pub mod yeah;
 
 pub use registry::{AnyCc, CcInfo, CcParams};
 pub use window::{LossBased, Window};
@@ -34,6 +41,8 @@ pub struct AckSample {
     pub min_rtt: Dur,
     /// Rate sample, if the algorithm [`Wants`] it and the acknowledgment delivered something that was not delivered before.
     pub rate: Option<RateSample>,
+    /// The way of its data alone, as the last timestamps tell it, from the sender's clock to the receiver's, which are one here (RFC 6817 section 4.1).
+    pub one_way: Option<Dur>,
     /// Bytes deemed lost since the flow began; what was deemed lost twice counts twice.
     pub lost: u64,
     /// Number of round trips since the flow began.
@@ -189,6 +198,15 @@ pub trait CongestionControl: Send {
     }
     /// A loss event or an ECN echo.
     fn on_congestion(&mut self, e: &CongestionEvent);
+    /// Comes before [`Self::on_congestion`]: the oldest segment in flight was last sent then. `again`: it had been sent before that.
+    fn on_hole(&mut self, sent: Time, again: bool) {
+        let _ = (sent, again);
+    }
+    /// Whether a segment last sent then should have been acknowledged by now, for recovery with a fine clock (Vegas).
+    fn overdue(&self, sent: Time, now: Time) -> bool {
+        let _ = (sent, now);
+        false
+    }
     /// Fast recovery is over.
     fn on_recovery_exit(&mut self, e: &RecoveryExit);
     /// Data goes out after an idle time above the RTO; the window shrinks to `window` if it is larger (RFC 5681 section 4.1).

@@ -1,8 +1,14 @@
 //! One line per congestion control algorithm; everything that lists them is made from these lines.
 
 use super::cubic::{Cubic, CubicParams};
+use super::illinois::{Illinois, IllinoisParams};
+use super::ledbat::{Ledbat, LedbatParams};
 use super::reno::{Reno, RenoParams};
 use super::scalable::{Scalable, ScalableParams};
+use super::vegas::{Vegas, VegasParams};
+use super::veno::{Veno, VenoParams};
+use super::westwood::{Westwood, WestwoodParams};
+use super::yeah::{Yeah, YeahParams};
 use super::{AckSample, CongestionControl, CongestionEvent, CustomCc, LostSample, MarkSample, RecoveryExit, SampleSource, Wants};
 use crate::config::TcpConfig;
 use crate::params::{EcnMode, Scheme};
@@ -171,7 +177,7 @@ macro_rules! algorithms {
 
 algorithms! {
     inline { Reno, Cubic }
-    boxed { Scalable }
+    boxed { Vegas, Westwood, Illinois, Scalable, Veno, Yeah, Ledbat }
     Tahoe "tahoe" ["Tahoe", "Agent/TCP"], RenoParams => Reno, Tahoe,
         "Slow start, congestion avoidance and fast retransmit (Jacobson 1988): every loss restarts from one segment.";
     Reno "reno" ["Reno", "Agent/TCP/Reno"], RenoParams => Reno, Reno,
@@ -182,10 +188,22 @@ algorithms! {
         "Reno with selective acknowledgments (RFC 2018) and the recovery of RFC 6675.";
     Fack "fack" ["Fack", "Agent/TCP/Fack"], RenoParams => Reno, Fack,
         "Reno with forward acknowledgment: the forward-most SACKed byte tells what is in flight (Mathis and Mahdavi 1996).";
+    Vegas "vegas" ["Vegas", "Agent/TCP/Vegas", "TcpVegas"], VegasParams => Vegas, Vegas,
+        "A few packets in the queue, told from the round-trip time (Brakmo and Peterson 1995).";
+    Westwood "westwood" ["Westwood", "westwood+", "TcpWestwood", "TcpWestwoodPlus"], WestwoodParams => Westwood, Sack,
+        "After a loss the window is what the path was seen to deliver (Westwood+, Grieco and Mascolo 2004).";
     Cubic "cubic" ["Cubic", "TcpCubic"], CubicParams => Cubic, Sack,
         "The window as a cubic function of the time since the last loss, with HyStart++ (RFC 9438).";
+    Illinois "illinois" ["Illinois", "TcpIllinois"], IllinoisParams => Illinois, Sack,
+        "Delay says by how much the window changes, losses say when (Liu, Basar and Srikant 2008).";
     Scalable "scalable" ["Scalable", "TcpScalable"], ScalableParams => Scalable, Sack,
         "Growth in proportion to the window (Scalable TCP, Kelly 2003).";
+    Veno "veno" ["Veno", "TcpVeno"], VenoParams => Veno, Sack,
+        "A loss while the queue is short is taken for one of the radio link (Fu and Liew 2003).";
+    Yeah "yeah" ["YeAH", "YeAH-TCP", "TcpYeah"], YeahParams => Yeah, Sack,
+        "Scalable TCP while the queue is short, else Reno, and it empties the queue (Baiocchi, Castellani and Vacirca 2007).";
+    Ledbat "ledbat" ["LEDBAT", "TcpLedbat"], LedbatParams => Ledbat, Sack,
+        "A background flow that holds the queueing delay at a target (RFC 6817).";
 }
 
 impl Default for CcParams {
@@ -245,6 +263,12 @@ impl CongestionControl for AnyCc {
     }
     fn on_congestion(&mut self, e: &CongestionEvent) {
         each!(self, c => c.on_congestion(e));
+    }
+    fn on_hole(&mut self, sent: Time, again: bool) {
+        each!(self, c => c.on_hole(sent, again));
+    }
+    fn overdue(&self, sent: Time, now: Time) -> bool {
+        each_ref!(self, c => c.overdue(sent, now))
     }
     fn on_recovery_exit(&mut self, e: &RecoveryExit) {
         each!(self, c => c.on_recovery_exit(e));

@@ -6,6 +6,7 @@ pub(crate) mod prr;
 mod reno;
 mod sack;
 mod tahoe;
+mod vegas;
 
 use crate::cc::{CongestionControl, CongestionKind, RecoveryExit};
 use crate::endpoint::{Phase, Tcp};
@@ -22,6 +23,7 @@ impl<C: CongestionControl> Tcp<C> {
             Scheme::Newreno => self.reno_dupack(self.cfg.max_burst.min(self.cfg.recovery_burst), cx),
             Scheme::Sack => self.sack_dupack(sacked, cx),
             Scheme::Fack => self.fack_dupack(sacked, cx),
+            Scheme::Vegas => self.vegas_dupack(cx),
         }
     }
 
@@ -31,6 +33,7 @@ impl<C: CongestionControl> Tcp<C> {
         match self.cfg.scheme {
             Scheme::Sack => self.sack_recovery_ack(acked, sacked, cx),
             Scheme::Fack => self.fack_recovery_ack(acked, sacked, cx),
+            Scheme::Vegas => self.vegas_recovery_ack(acked, sacked, cx),
             Scheme::Newreno if self.una < self.recover => self.newreno_partial_ack(acked, cx),
             _ => self.reno_recovery_ack(acked, sacked, cx),
         }

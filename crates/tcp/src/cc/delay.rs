@@ -1,0 +1,70 @@
+//! Round-trip times, one round trip at a time: what the algorithms that look at delay have in common.
+
+use super::AckSample;
+use fairlane_units::Dur;
+
+/// Fewer measurements in a round trip say nothing: they may all be of delayed acknowledgments (Linux, ns-3).
+pub const ENOUGH: u32 = 3;
+
+/// The measurements of the round trip at hand, and what is kept of all.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Delays {
+    /// Smallest of all: the path without a queue; [`Dur::MAX`] before the first.
+    pub base: Dur,
+    /// Largest of all.
+    pub most: Dur,
+    /// Smallest of this round trip; [`Dur::MAX`] before the first.
+    pub least: Dur,
+    /// Number in this round trip.
+    pub count: u32,
+    sum: u64,
+    round: u64,
+}
+
+impl Default for Delays {
+    fn default() -> Self {
+        Self { base: Dur::MAX, most: Dur::ZERO, least: Dur::MAX, count: 0, sum: 0, round: 0 }
+    }
+}
+
+impl Delays {
+    /// Takes a measurement in.
+    pub fn take(&mut self, rtt: Dur) {
+        self.base = self.base.min(rtt);
+        self.most = self.most.max(rtt);
+        self.least = self.least.min(rtt);
+        self.sum = self.sum.saturating_add(rtt.as_ps());
+        self.count += 1;
+    }
+
+    /// Mean of this round trip.
+    pub fn mean(&self) -> Option<Dur> {
+        (self.count > 0).then(|| Dur::from_ps(self.sum / u64::from(self.count)))
+    }
+
+    /// Whether this acknowledgment ends a round trip; [`Self::begin`] starts the next.
+    pub fn over(&self, s: &AckSample) -> bool {
+        s.round != self.round
+    }
+
+    /// A new round trip.
+    pub fn begin(&mut self, round: u64) {
+        self.round = round;
+        (self.count, self.sum, self.least) = (0, 0, Dur::MAX);
+    }
+
+    /// The round trip's measurements say nothing of the path as it is now.
+    pub fn forget(&mut self) {
+        self.begin(self.round);
+    }
+}
+
+/// `a / b`.
+pub fn ratio(a: Dur, b: Dur) -> f64 {
+    a.as_ps() as f64 / b.as_ps().max(1) as f64
+}
+
+/// Segments of a window that wait in the queue, where the path alone takes `base` and the round trip took `rtt` (Brakmo and Peterson 1995).
+pub fn queued(window: f64, base: Dur, rtt: Dur) -> f64 {
+    window * (1.0 - ratio(base, rtt))
+}

@@ -1,0 +1,182 @@
+//! LEDBAT: a background flow that holds the queueing delay at a target and gives way to others.
+//!
+//! Source: RFC 6817 (2012), section 2.4.2: `cwnd += GAIN (TARGET - queueing delay) / TARGET * bytes_newly_acked * MSS / cwnd`, where the queueing delay is the least of the
+//! last few delays less the least of the last ten minutes; never more than was in flight and ALLOWED_INCREASE; a loss takes half.
+//!
+//! Which delay: one way if TCP has timestamps (both ends of a flow have the same clock here; it counts in `timestamp_tick`, and includes the time an acknowledgment is
+//! held back), else the round trip, whose way back counts then too (section 4.1 of the RFC allows only the one-way delay; Linux modules without timestamps and `delay = "rtt"` do this).
+//!
+//! Deviations: the initial window is TCP's, not 2 segments. Slow start is optional (`slow_start`); the RFC has none. The timeout is TCP's, not CTO.
+
+use super::window::{LossBased, Window};
+use super::{AckSample, CongestionEvent};
+use crate::config::TcpConfig;
+use fairlane_units::{Dur, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// LEDBAT (RFC 6817).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LedbatParams {
+    /// Queueing delay that is aimed at (TARGET of section 2.5: at most 100 ms).
+    #[schemars(extend("x-min" = "1us", "x-max" = "10s"))]
+    pub target: Dur,
+    /// Segments that the window grows by in a round trip without a queue (GAIN of section 2.5: at most 1).
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub gain: f64,
+    /// Minutes over which the smallest delay is kept (BASE_HISTORY of section 2.5: 10).
+    #[schemars(range(min = 1, max = 1000))]
+    pub base_history: u32,
+    /// Delays of which the least tells of the queue now, none older than a round trip (CURRENT_FILTER of section 2.5: 4).
+    #[schemars(range(min = 1, max = 1000))]
+    pub current_filter: u32,
+    /// Segments the window may be above what is in flight (ALLOWED_INCREASE of section 2.5: 1).
+    #[schemars(range(min = 0.001, max = 1000.0))]
+    pub allowed_increase: f64,
+    /// Smallest window in segments (MIN_CWND of section 2.5: 2).
+    #[schemars(range(min = 1.0, max = 1000.0))]
+    pub min_window: f64,
+    /// Whether a connection begins with slow start, until the queueing delay is at the target (ns-3); the RFC says nothing of it.
+    pub slow_start: bool,
+    /// Which delay is measured.
+    pub delay: LedbatDelay,
+}
+
+/// What LEDBAT takes for the delay.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LedbatDelay {
+    /// One way if there are timestamps, else the round trip.
+    #[default]
+    OneWay,
+    /// The round trip.
+    Rtt,
+}
+
+impl Default for LedbatParams {
+    fn default() -> Self {
+        Self {
+            target: Dur::from_ms(100),
+            gain: 1.0,
+            base_history: 10,
+            current_filter: 4,
+            allowed_increase: 1.0,
+            min_window: 2.0,
+            slow_start: false,
+            delay: LedbatDelay::OneWay,
+        }
+    }
+}
+
+/// The base delay rolls over once a minute (section 2.4.2, `update_base_delay`).
+const MINUTE: u64 = 60;
+
+/// Delays kept for the two minima.
+#[derive(Clone, Debug, PartialEq)]
+pub struct History {
+    /// Least of each minute, the newest last in the order of `at`.
+    base: Vec<Dur>,
+    at: usize,
+    minute: u64,
+    /// The last delays and when they came.
+    current: Vec<(Time, Dur)>,
+    next: usize,
+}
+
+impl History {
+    /// Nothing measured yet.
+    pub fn new(minutes: u32, samples: u32) -> Self {
+        Self {
+            base: vec![Dur::MAX; minutes.clamp(1, 1000) as usize],
+            at: 0,
+            minute: 0,
+            current: vec![(Time::ZERO, Dur::MAX); samples.clamp(1, 1000) as usize],
+            next: 0,
+        }
+    }
+
+    /// Takes a delay in (`update_base_delay` and `update_current_delay` of section 2.4.2).
+    pub fn take(&mut self, now: Time, delay: Dur) {
+        let minute = now.as_ps() / Dur::from_secs(MINUTE).as_ps();
+        if minute != self.minute {
+            self.minute = minute;
+            self.at = (self.at + 1) % self.base.len();
+            self.base[self.at] = delay;
+        }
+        self.base[self.at] = self.base[self.at].min(delay);
+        self.current[self.next] = (now, delay);
+        self.next = (self.next + 1) % self.current.len();
+    }
+
+    /// The queueing delay: FILTER(current_delays) - MIN(base_delays), with delays not older than `age` (section 2.5: a round trip).
+    pub fn queueing(&self, now: Time, age: Dur) -> Dur {
+        let base = self.base.iter().copied().min().unwrap_or(Dur::MAX);
+        let young = self.current.iter().filter(|c| now.since(c.0) <= age);
+        let current = young.map(|c| c.1).min().unwrap_or(base);
+        if current == Dur::MAX { Dur::ZERO } else { current.saturating_sub(base) }
+    }
+}
+
+/// State of LEDBAT.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ledbat {
+    w: Window,
+    p: LedbatParams,
+    history: History,
+    queueing: Dur,
+    one_way: bool,
+}
+
+impl Ledbat {
+    /// The algorithm before the connection opens.
+    pub fn new(p: &LedbatParams, config: &TcpConfig) -> Self {
+        let one_way = p.delay == LedbatDelay::OneWay && config.timestamps;
+        let history = History::new(p.base_history, p.current_filter);
+        Self { w: Window::new(config), p: p.clone(), history, queueing: Dur::ZERO, one_way }
+    }
+
+    /// (TARGET - queueing delay) / TARGET.
+    fn off_target(&self) -> f64 {
+        1.0 - self.queueing.as_ps() as f64 / self.p.target.as_ps().max(1) as f64
+    }
+}
+
+impl LossBased for Ledbat {
+    fn window(&self) -> &Window {
+        &self.w
+    }
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.w
+    }
+    fn increase(&mut self, s: &AckSample) {
+        if let Some(delay) = if self.one_way { s.one_way } else { s.rtt } {
+            self.history.take(s.now, delay);
+            self.queueing = self.history.queueing(s.now, s.srtt);
+        }
+        let off = self.off_target();
+        let acked = s.acked as f64 / self.w.smss;
+        if self.p.slow_start && off > 0.0 && self.w.in_slow_start() {
+            let _ = self.w.slow_start(s);
+        } else {
+            if self.w.in_slow_start() {
+                // Where the delay is at the target slow start is over.
+                self.w.ssthresh = self.w.cwnd;
+            }
+            self.w.cwnd += self.p.gain * off * acked / self.w.cwnd;
+            // flightsize is that before the acknowledgment.
+            let flight = (s.in_flight + s.acked) as f64 / self.w.smss;
+            self.w.cwnd = self.w.cwnd.min(flight + self.p.allowed_increase);
+        }
+        self.w.cwnd = self.w.cwnd.max(self.p.min_window);
+    }
+    fn decrease(&mut self, e: &CongestionEvent) -> f64 {
+        (self.w.basis(e) / 2.0).max(self.p.min_window).min(self.w.cwnd)
+    }
+    fn restarted(&mut self, _: Time) {
+        self.queueing = Dur::ZERO;
+    }
+    fn variables(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("queueing_delay", self.queueing.as_secs_f64());
+    }
+}

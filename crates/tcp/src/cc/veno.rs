@@ -1,0 +1,103 @@
+//! TCP Veno: a loss while the queue is short is taken for one of the radio link.
+//!
+//! Source: C. Fu, S. Liew, "TCP Veno: TCP Enhancement for Transmission Over Wireless Access Networks", IEEE JSAC 21(2), 2003, section III:
+//! `N = cwnd (RTT - BaseRTT) / RTT` packets wait in the queue. Below `beta` the window grows as in RFC 5681 and a loss takes a fifth of it;
+//! from `beta` on it grows with every other acknowledgment and a loss takes half.
+//!
+//! Deviations: growth with every other acknowledgment is half the growth with each. A timeout leaves half as threshold, whatever the queue (section III-B
+//! speaks of fast retransmit only). `rtt = "last"` takes each measurement by itself, as Linux does.
+
+use super::delay::{Delays, queued};
+use super::window::{LossBased, Window};
+use super::{AckSample, CongestionEvent, CongestionKind};
+use crate::config::TcpConfig;
+use fairlane_units::{Dur, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// TCP Veno (Fu and Liew 2003).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct VenoParams {
+    /// Packets in the queue from which a loss counts as congestion (section III-B: 3).
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub beta: f64,
+    /// What a loss leaves of the window with fewer in the queue (section III-B: 4/5).
+    #[schemars(range(min = 0.5, max = 1.0))]
+    pub keep: f64,
+    /// Which round-trip time tells of the queue.
+    pub rtt: VenoRtt,
+}
+
+/// The round-trip time Veno looks at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum VenoRtt {
+    /// The smoothed one (Fu and Liew 2003 section III-A).
+    #[default]
+    Smoothed,
+    /// The last measurement (Linux).
+    Last,
+}
+
+impl Default for VenoParams {
+    fn default() -> Self {
+        Self { beta: 3.0, keep: 0.8, rtt: VenoRtt::Smoothed }
+    }
+}
+
+/// What a loss leaves where the queue is long, and growth there (RFC 5681 equation 4; Fu and Liew 2003 section III-B).
+const HALF: f64 = 0.5;
+
+/// State of TCP Veno.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Veno {
+    w: Window,
+    p: VenoParams,
+    delays: Delays,
+    /// Packets in the queue.
+    n: f64,
+}
+
+impl Veno {
+    /// The algorithm before the connection opens.
+    pub fn new(p: &VenoParams, config: &TcpConfig) -> Self {
+        Self { w: Window::new(config), p: p.clone(), delays: Delays::default(), n: 0.0 }
+    }
+
+    fn crowded(&self) -> bool {
+        self.n >= self.p.beta
+    }
+}
+
+impl LossBased for Veno {
+    fn window(&self) -> &Window {
+        &self.w
+    }
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.w
+    }
+    fn increase(&mut self, s: &AckSample) {
+        if let Some(rtt) = s.rtt {
+            self.delays.take(rtt);
+            let now = if self.p.rtt == VenoRtt::Smoothed { s.srtt.max(self.delays.base) } else { rtt };
+            self.n = queued(self.w.cwnd, self.delays.base, now);
+        }
+        if self.w.unused(s) {
+            return;
+        }
+        if let Some(n) = self.w.slow_start(s) {
+            self.w.cwnd += if self.crowded() { n * HALF } else { n } / self.w.cwnd;
+        }
+    }
+    fn decrease(&mut self, e: &CongestionEvent) -> f64 {
+        let random = e.kind == CongestionKind::FastRetransmit && self.delays.base != Dur::MAX && !self.crowded();
+        self.w.basis(e) * if random { self.p.keep } else { HALF }
+    }
+    fn restarted(&mut self, _: Time) {
+        self.n = 0.0;
+    }
+    fn variables(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("queued", self.n);
+    }
+}

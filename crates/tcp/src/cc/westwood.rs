@@ -1,0 +1,162 @@
+//! TCP Westwood+: after a loss the window is what the path was seen to deliver in the smallest round-trip time.
+//!
+//! Sources: S. Mascolo et al., "TCP Westwood: Bandwidth Estimation for Enhanced Transport over Wireless Links", MobiCom 2001; L. Grieco, S. Mascolo,
+//! "Performance Evaluation and Comparison of Westwood+, New Reno, and Vegas TCP Congestion Control", ACM CCR 34(2), 2004, section 2: once a round trip a
+//! sample `b = delivered / time`, smoothed as `B = 0.9 B + 0.1 b`; after a loss `ssthresh = max(2, B RTTmin)`, and the window too, but one segment after a
+//! timeout. Growth is that of RFC 5681.
+//!
+//! Deviations: the filter begins with the first sample, not with zero, which would need some 20 round trips to fill (`from_zero`). What is delivered is counted
+//! once, when it is acknowledged or SACKed, so duplicate acknowledgments without SACK blocks count for nothing until the hole is filled. A loss never raises the
+//! window. Other readings are values: `filter = "tustin"` with `from_zero` is ns-3.37's, `filter = "cascade"` with weight 7/8 and `interval = "50ms"` is that of Linux.
+
+use super::window::{LossBased, Window};
+use super::{AckSample, CongestionEvent, CongestionKind, Wants};
+use crate::config::TcpConfig;
+use fairlane_units::{Dur, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// TCP Westwood+ (Grieco and Mascolo 2004).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct WestwoodParams {
+    /// What the filter keeps of its value with each sample (section 2.1: 0.9; Linux: 7/8).
+    #[schemars(range(min = 0.0, max = 0.999))]
+    pub weight: f64,
+    /// How samples are smoothed.
+    pub filter: Filter,
+    /// Whether the filter begins at zero instead of with the first sample (ns-3).
+    pub from_zero: bool,
+    /// Shortest time over which a sample is taken, where the round trip is shorter (Linux: 50 ms).
+    #[schemars(extend("x-max" = "10s"))]
+    pub interval: Dur,
+}
+
+/// The low-pass filter of the bandwidth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Filter {
+    /// Each sample as it is: Westwood+ (Grieco and Mascolo 2004 section 2.1).
+    #[default]
+    Single,
+    /// The mean of a sample and the one before (Tustin's approximation, Mascolo et al. 2001 section 2.2; ns-3).
+    Tustin,
+    /// The same filter twice in a row (Linux).
+    Cascade,
+}
+
+impl Default for WestwoodParams {
+    fn default() -> Self {
+        Self { weight: 0.9, filter: Filter::Single, from_zero: false, interval: Dur::ZERO }
+    }
+}
+
+/// Smallest threshold after a loss, in segments (Grieco and Mascolo 2004 section 2).
+const LEAST: f64 = 2.0;
+
+/// The smoothed bandwidth, in bytes a second.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bandwidth {
+    filter: Filter,
+    weight: f64,
+    /// Nothing is smoothed yet.
+    fresh: bool,
+    last: f64,
+    inner: f64,
+    /// The estimate.
+    pub value: f64,
+}
+
+impl Bandwidth {
+    /// The filter before the first sample.
+    pub fn new(p: &WestwoodParams) -> Self {
+        Self { filter: p.filter, weight: p.weight, fresh: !p.from_zero, last: 0.0, inner: 0.0, value: 0.0 }
+    }
+
+    /// Takes a sample in.
+    pub fn take(&mut self, sample: f64) {
+        if self.fresh {
+            self.fresh = false;
+            (self.last, self.inner, self.value) = (sample, sample, sample);
+            return;
+        }
+        let mix = |old: f64, new: f64| self.weight * old + (1.0 - self.weight) * new;
+        match self.filter {
+            Filter::Single => self.value = mix(self.value, sample),
+            Filter::Tustin => self.value = mix(self.value, (sample + self.last) / 2.0),
+            Filter::Cascade => {
+                let inner = mix(self.inner, sample);
+                self.value = mix(self.value, inner);
+                self.inner = inner;
+            }
+        }
+        self.last = sample;
+    }
+}
+
+/// State of TCP Westwood+.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Westwood {
+    w: Window,
+    bandwidth: Bandwidth,
+    interval: Dur,
+    /// Where the sample at hand began: when, and how much had been delivered.
+    since: Time,
+    from: u64,
+    least: Dur,
+}
+
+impl Westwood {
+    /// The algorithm before the connection opens.
+    pub fn new(p: &WestwoodParams, config: &TcpConfig) -> Self {
+        Self { w: Window::new(config), bandwidth: Bandwidth::new(p), interval: p.interval, since: Time::ZERO, from: 0, least: Dur::MAX }
+    }
+
+    fn measure(&mut self, s: &AckSample) {
+        self.least = s.min_rtt;
+        let span = s.now.since(self.since);
+        if s.srtt == Dur::ZERO || span < s.srtt.max(self.interval) {
+            return;
+        }
+        self.bandwidth.take((s.delivered - self.from.min(s.delivered)) as f64 / span.as_secs_f64());
+        (self.since, self.from) = (s.now, s.delivered);
+    }
+}
+
+impl LossBased for Westwood {
+    fn window(&self) -> &Window {
+        &self.w
+    }
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.w
+    }
+    fn wants(&self) -> Wants {
+        // The bandwidth is also measured while losses are repaired.
+        Wants { every_ack: true, ..Wants::default() }
+    }
+    fn increase(&mut self, s: &AckSample) {
+        self.measure(s);
+        if !s.may_grow || self.w.unused(s) {
+            return;
+        }
+        if let Some(n) = self.w.slow_start(s) {
+            self.w.cwnd += n / self.w.cwnd;
+        }
+    }
+    fn decrease(&mut self, e: &CongestionEvent) -> f64 {
+        if self.bandwidth.value == 0.0 || self.least == Dur::MAX {
+            return self.w.basis(e) / 2.0;
+        }
+        let pipe = (self.bandwidth.value * self.least.as_secs_f64() / self.w.smss).max(LEAST);
+        match e.kind {
+            CongestionKind::Timeout { .. } | CongestionKind::FastRetransmitRestart => pipe,
+            CongestionKind::FastRetransmit | CongestionKind::EcnEcho => pipe.min(self.w.cwnd),
+        }
+    }
+    fn restarted(&mut self, now: Time) {
+        self.since = now;
+    }
+    fn variables(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("bandwidth", self.bandwidth.value * 8.0);
+    }
+}
