@@ -30,6 +30,11 @@ pub struct TcpConfig {
     pub(crate) syn_loss_ssthresh: Option<u64>,
     pub(crate) byte_counting: Option<u32>,
     pub(crate) slow_start: Option<SlowStart>,
+    pub(crate) max_ssthresh: u64,
+    pub(crate) hystart_divisor: f64,
+    pub(crate) hystart_min: Dur,
+    pub(crate) hystart_max: Dur,
+    pub(crate) hystart_train: f64,
     pub(crate) cwnd_validation: bool,
     pub(crate) new_cwv: bool,
     pub(crate) ecn: EcnMode,
@@ -138,6 +143,14 @@ impl TcpParams {
         for (field, value) in [("initial_ssthresh", self.initial_ssthresh), ("syn_loss_ssthresh", self.syn_loss_ssthresh)] {
             if value.is_some_and(empty) {
                 return Err(range(field, "0 is not a threshold: write at least \"1p\""));
+            }
+        }
+        if empty(self.max_ssthresh) {
+            return Err(range("max_ssthresh", "0 is not a window: write at least \"1p\""));
+        }
+        for (field, value, least) in [("hystart_divisor", self.hystart_divisor, 0.1), ("hystart_train", self.hystart_train, 0.0)] {
+            if !(least..=1000.0).contains(&value) {
+                return Err(range(field, format!("{value} is not between {least} and 1000")));
             }
         }
         if let crate::InitialWindow::Fixed(len) = self.initial_window
@@ -262,6 +275,11 @@ impl TcpConfig {
             syn_loss_ssthresh: p.syn_loss_ssthresh.map(|w| len_bytes(w, smss)),
             byte_counting: p.byte_counting,
             slow_start: p.slow_start,
+            max_ssthresh: len_bytes(p.max_ssthresh, smss),
+            hystart_divisor: p.hystart_divisor,
+            hystart_min: p.hystart_min,
+            hystart_max: p.hystart_max,
+            hystart_train: p.hystart_train,
             cwnd_validation: p.cwnd_validation,
             new_cwv: p.new_cwv,
             ecn: p.ecn_mode(),

@@ -54,6 +54,22 @@ pub struct TcpParams {
     pub byte_counting: Option<u32>,
     /// How slow start ends before there is a loss. Unset: the algorithm's own choice, which is the standard one for all but CUBIC.
     pub slow_start: Option<SlowStart>,
+    /// Window beyond which limited slow start adds at most half of it a round trip (max_ssthresh of RFC 3742 section 2).
+    #[schemars(extend("x-min" = "1p"))]
+    pub max_ssthresh: Len,
+    /// Part of the round-trip time by which it must rise to end slow start: HyStart++ 1/8 of the last round's (MIN_RTT_DIVISOR of RFC 9406
+    /// section 4.3), HyStart 1/8 of the smallest (Linux).
+    #[schemars(range(min = 0.1, max = 1000.0))]
+    pub hystart_divisor: f64,
+    /// Least such rise (MIN_RTT_THRESH of RFC 9406 section 4.3; Linux).
+    #[schemars(extend("x-max" = "10s"))]
+    pub hystart_min: Dur,
+    /// Largest such rise (MAX_RTT_THRESH of RFC 9406 section 4.3; Linux).
+    #[schemars(extend("x-max" = "10s"))]
+    pub hystart_max: Dur,
+    /// HyStart without pacing: length of the train of acknowledgments that ends slow start, as a share of the smallest round-trip time (Linux: half).
+    #[schemars(range(min = 0.0, max = 10.0))]
+    pub hystart_train: f64,
     /// Whether the window grows only while it is what limits the sender (RFC 7661 section 4.3).
     pub cwnd_validation: bool,
     /// Whether a window that was not used for long is taken back to what was (pipeACK and the non-validated phase, RFC 7661 sections 4.2 to 4.5).
@@ -458,6 +474,11 @@ impl Default for TcpParams {
             syn_loss_ssthresh: None,
             byte_counting: Some(1),
             slow_start: None,
+            max_ssthresh: Len::Packets(100),
+            hystart_divisor: 8.0,
+            hystart_min: Dur::from_ms(4),
+            hystart_max: Dur::from_ms(16),
+            hystart_train: 0.5,
             cwnd_validation: true,
             new_cwv: false,
             loss_basis: LossBasis::Smaller,

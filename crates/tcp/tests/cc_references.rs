@@ -11,6 +11,7 @@ struct Row {
     utilisation: f64,
     goodput: f64,
     queue: f64,
+    drops: u64,
     cuts: u64,
 }
 
@@ -36,7 +37,13 @@ fn measure(mut pair: Pair) -> Row {
     pair.run_until(Time::ZERO + Dur::from_secs(100));
     let v = pair.ends[0].view();
     let hop = &pair.hops[0][1];
-    Row { utilisation: hop.bytes as f64 * 8.0 / 1e9, goodput: v.acked as f64 * 8.0 / 1e8, queue: hop.waited / 100.0, cuts: v.cwnd_cuts }
+    Row {
+        utilisation: hop.bytes as f64 * 8.0 / 1e9,
+        goodput: v.acked as f64 * 8.0 / 1e8,
+        queue: hop.waited / 100.0,
+        drops: hop.drops,
+        cuts: v.cwnd_cuts,
+    }
 }
 
 fn near(ours: f64, theirs: f64, part: f64) -> bool {
@@ -60,5 +67,6 @@ fn n1_cubic_matches_ns3() {
     assert!((r.utilisation - 0.999011).abs() <= 0.005, "utilisation {}", r.utilisation);
     assert!(near(r.goodput, 9.62874, 0.01), "goodput {}", r.goodput);
     assert!(near(r.queue, 37.2644 + 0.99897, 0.05), "queue {}", r.queue);
-    assert!(r.cuts.abs_diff(22) <= 2, "loss events {}", r.cuts);
+    assert!(r.cuts.abs_diff(22) <= 1, "loss events {}", r.cuts);
+    assert!(near(r.drops as f64, 36.0, 0.15), "drops {}", r.drops);
 }

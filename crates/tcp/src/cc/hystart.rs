@@ -1,29 +1,231 @@
-//! Slow start that ends before it overshoots.
+//! Slow start that ends before it overshoots: HyStart++, HyStart, limited slow start.
+//!
+//! Sources: HyStart++: RFC 9406. HyStart: S. Ha, I. Rhee, "Taming the Elephants: New TCP Slow Start", Computer Networks 55(9), 2011, with
+//! the constants of Linux 6.x (`net/ipv4/tcp_cubic.c`). Limited slow start: RFC 3742.
+//!
+//! HyStart++ guards the first slow start only (RFC 9406 section 4.3), HyStart each, as in Linux.
+//!
+//! Deviations:
+//! - The bound L of RFC 9406 takes the place of `byte_counting` while HyStart++ is active; where each acknowledgment counts as one segment
+//!   (`byte_counting` unset) it still does.
+//!
+//! HyStart takes for a full path a train of acknowledgments as long as half of the smallest round-trip time, with pacing all of it, each with
+//! the time of four largest bursts at the pacing rate added, at most 1 ms, as in Linux. ns-3.37 has all of it and no bursts (`hystart_train = 1`)
+//! and looks at smoothed round-trip times; here they are as measured.
 
 use super::AckSample;
 use crate::config::TcpConfig;
 use crate::params::SlowStart;
+use fairlane_units::{Dur, Time};
 
-/// State of HyStart++ (RFC 9406).
+/// Round-trip times a round must have measured before it is judged (N_RTT_SAMPLE of RFC 9406 section 4.3; HYSTART_MIN_SAMPLES of Linux).
+pub const N_RTT_SAMPLE: u32 = 8;
+/// By what conservative slow start divides growth (CSS_GROWTH_DIVISOR of RFC 9406 section 4.3).
+pub const CSS_GROWTH_DIVISOR: f64 = 4.0;
+/// Rounds of conservative slow start before congestion avoidance (CSS_ROUNDS of RFC 9406 section 4.3).
+pub const CSS_ROUNDS: u32 = 5;
+/// Most segments one acknowledgment counts for without pacing (L of RFC 9406 section 4.3); with it there is no bound.
+pub const L: f64 = 8.0;
+/// Window below which HyStart does not look (`hystart_low_window` of Linux), in segments.
+const LOW_WINDOW: f64 = 16.0;
+/// Acknowledgments at most so far apart belong to one train (`hystart_ack_delta_us` of Linux).
+const ACK_DELTA: Dur = Dur::from_ms(2);
+/// Four times the largest burst the kernel hands to a device (`hystart_ack_delay` of Linux), in bytes.
+const BURSTS: f64 = 4.0 * 65_536.0;
+/// Most that adds to the length of a train.
+const BURSTS_MOST: f64 = 1e-3;
+
+/// What watches slow start.
 #[derive(Clone, Debug, PartialEq)]
-pub struct HyStart {}
+pub struct HyStart {
+    kind: Kind,
+    bounds: Bounds,
+    smss: f64,
+    /// Bytes that will have been delivered when the round under way is over: all that was in flight with its first acknowledgment.
+    end: u64,
+    /// Smallest round-trip time measured in it, and in the one before.
+    current: Dur,
+    last: Dur,
+    /// Measurements in it.
+    samples: u32,
+    active: bool,
+    ended: bool,
+}
+
+/// Bounds of the rise of the round-trip time that is taken for a queue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Bounds {
+    divisor: f64,
+    min: Dur,
+    max: Dur,
+}
+
+impl Bounds {
+    /// The rise over `base` (RttThresh of RFC 9406 section 4.3).
+    fn rise(&self, base: Dur) -> Dur {
+        Dur::from_ps((base.as_ps() as f64 / self.divisor) as u64).min(self.max).max(self.min)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Kind {
+    /// RFC 3742: `half` of max_ssthresh in segments.
+    Limited { half: f64 },
+    /// RFC 9406.
+    PlusPlus {
+        /// L; `None`: every acknowledgment counts as one.
+        limit: Option<f64>,
+        /// cssBaselineMinRtt while in conservative slow start.
+        baseline: Option<Dur>,
+        /// Rounds of it that have ended.
+        rounds: u32,
+    },
+    /// Linux.
+    Classic {
+        /// When the round began.
+        began: Time,
+        /// Latest acknowledgment of the train.
+        latest: Time,
+        /// Share of the smallest round-trip time that a train lasts when the path is full.
+        train: f64,
+        /// Pacing rate over cwnd / SRTT; 0: bursts are not considered.
+        ratio: f64,
+    },
+}
 
 impl HyStart {
     /// What watches slow start; `None` for the standard one.
-    pub fn new(kind: SlowStart, _: &TcpConfig) -> Option<Self> {
-        (kind != SlowStart::Standard).then_some(Self {})
+    pub fn new(kind: SlowStart, config: &TcpConfig) -> Option<Self> {
+        let smss = f64::from(config.smss);
+        let kind = match kind {
+            SlowStart::Standard => return None,
+            SlowStart::Limited => Kind::Limited { half: config.max_ssthresh as f64 / smss / 2.0 },
+            SlowStart::HystartPlusPlus => Kind::PlusPlus {
+                limit: config.byte_counting.map(|_| if config.pacing { f64::INFINITY } else { L }),
+                baseline: None,
+                rounds: 0,
+            },
+            SlowStart::Hystart => Kind::Classic {
+                began: Time::ZERO,
+                latest: Time::ZERO,
+                train: if config.pacing { 1.0 } else { config.hystart_train },
+                ratio: if config.hystart_train < 1.0 { config.pacing_slow_start } else { 0.0 },
+            },
+        };
+        Some(Self {
+            kind,
+            bounds: Bounds { divisor: config.hystart_divisor, min: config.hystart_min, max: config.hystart_max },
+            smss,
+            end: 0,
+            current: Dur::MAX,
+            last: Dur::MAX,
+            samples: 0,
+            active: true,
+            ended: false,
+        })
     }
 
-    /// By how much the window grows instead of by `up` segments.
-    pub fn on_ack(&mut self, up: f64, _cwnd: f64, _s: &AckSample) -> f64 {
-        up
+    /// By how much the window grows, where standard slow start would add `up` segments.
+    pub fn on_ack(&mut self, up: f64, cwnd: f64, s: &AckSample) -> f64 {
+        if !self.active {
+            return up;
+        }
+        if s.delivered > self.end {
+            self.next_round(s);
+        }
+        let up = match &mut self.kind {
+            Kind::Limited { half } => return if cwnd <= 2.0 * *half { up } else { up / libm::floor(cwnd / *half) },
+            Kind::PlusPlus { limit, baseline, .. } => {
+                let n = limit.map_or(up, |limit| (s.acked as f64 / self.smss).min(limit));
+                if baseline.is_some() { n / CSS_GROWTH_DIVISOR } else { n }
+            }
+            Kind::Classic { .. } => {
+                if cwnd >= LOW_WINDOW {
+                    self.watch_train(cwnd, s);
+                }
+                up
+            }
+        };
+        if let Some(rtt) = s.rtt {
+            self.current = self.current.min(rtt);
+            self.samples += 1;
+            if self.samples >= N_RTT_SAMPLE {
+                self.judge(cwnd, s);
+            }
+        }
+        if self.ended && matches!(self.kind, Kind::Classic { .. }) { 0.0 } else { up }
     }
 
-    /// Whether slow start is to end.
-    pub fn ended(&self) -> bool {
-        false
+    /// The round has measured enough to tell.
+    fn judge(&mut self, cwnd: f64, s: &AckSample) {
+        match &mut self.kind {
+            Kind::Limited { .. } => {}
+            Kind::PlusPlus { baseline, rounds, .. } => match *baseline {
+                // RFC 9406 section 4.2: the rise was a mistake.
+                Some(base) if self.current < base => *baseline = None,
+                Some(_) => {}
+                None if self.last != Dur::MAX && self.current >= self.last + self.bounds.rise(self.last) => {
+                    *baseline = Some(self.current);
+                    *rounds = 0;
+                }
+                None => {}
+            },
+            Kind::Classic { .. } => {
+                self.ended |= cwnd >= LOW_WINDOW && s.min_rtt != Dur::MAX && self.current > s.min_rtt + self.bounds.rise(s.min_rtt);
+            }
+        }
+    }
+
+    /// Acknowledgments in close succession for as long as the path needs to be full.
+    fn watch_train(&mut self, cwnd: f64, s: &AckSample) {
+        let Kind::Classic { began, latest, train, ratio } = &mut self.kind else { return };
+        if s.now.since(*latest) > ACK_DELTA || s.min_rtt == Dur::MAX {
+            return;
+        }
+        *latest = s.now;
+        let bursts = if *ratio > 0.0 { (BURSTS * s.srtt.as_secs_f64() / (*ratio * cwnd * self.smss)).min(BURSTS_MOST) } else { 0.0 };
+        self.ended |= s.now.since(*began).as_secs_f64() > *train * (s.min_rtt.as_secs_f64() + bursts);
+    }
+
+    fn next_round(&mut self, s: &AckSample) {
+        self.end = s.delivered + s.in_flight;
+        (self.last, self.current, self.samples) = (self.current, Dur::MAX, 0);
+        match &mut self.kind {
+            Kind::Limited { .. } => {}
+            Kind::PlusPlus { baseline, rounds, .. } => {
+                if baseline.is_some() {
+                    // A part of a round counts (RFC 9406 section 4.2).
+                    *rounds += 1;
+                    self.ended = *rounds >= CSS_ROUNDS;
+                }
+            }
+            Kind::Classic { began, latest, .. } => (*began, *latest) = (s.now, s.now),
+        }
+    }
+
+    /// Whether slow start is to end now.
+    pub fn ended(&mut self) -> bool {
+        let ended = self.active && self.ended;
+        if ended {
+            self.ended = false;
+            // The next slow start has a threshold that was found out; HyStart looks at that, too.
+            self.active = !matches!(self.kind, Kind::PlusPlus { .. });
+        }
+        ended
     }
 
     /// The window was cut.
-    pub fn on_congestion(&mut self) {}
+    pub fn on_congestion(&mut self) {
+        self.ended = false;
+        (self.last, self.current, self.samples) = (Dur::MAX, Dur::MAX, 0);
+        self.active = !matches!(self.kind, Kind::PlusPlus { .. });
+    }
+
+    /// The cuts are taken back: slow start may go on.
+    pub fn resume(&mut self) {
+        self.active = true;
+        if let Kind::PlusPlus { baseline, .. } = &mut self.kind {
+            *baseline = None;
+        }
+    }
 }

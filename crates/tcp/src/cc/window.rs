@@ -105,7 +105,7 @@ impl Window {
         match &mut self.hystart {
             None => self.cwnd += up,
             Some(watch) => {
-                self.cwnd += watch.on_ack(up, self.cwnd, s);
+                self.cwnd += watch.on_ack(up, self.cwnd, s).min(self.ssthresh - self.cwnd);
                 if watch.ended() {
                     self.ssthresh = self.cwnd;
                 }
@@ -160,6 +160,11 @@ impl Window {
         if let Some((cwnd, ssthresh)) = self.prior.take() {
             self.cwnd = self.cwnd.max(cwnd);
             self.ssthresh = self.ssthresh.max(ssthresh);
+            if let Some(watch) = &mut self.hystart
+                && self.cwnd < self.ssthresh
+            {
+                watch.resume();
+            }
         }
     }
 }

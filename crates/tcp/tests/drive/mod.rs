@@ -68,16 +68,12 @@ impl Drive {
     pub fn ack_now(&mut self) {
         self.acked += self.every;
         self.min_rtt = self.min_rtt.min(self.rtt);
-        if self.left <= self.every {
-            self.round += 1;
-            self.left = self.cwnd() as u64;
-        } else {
-            self.left -= self.every;
-        }
+        self.left = self.left.saturating_sub(self.every);
+        self.round += u64::from(self.left == 0);
         let s = AckSample {
             now: self.now,
             acked: self.every * MSS,
-            in_flight: self.cc.cwnd(),
+            in_flight: self.cc.cwnd().saturating_sub(self.every * MSS),
             delivered: self.acked * MSS,
             rtt: Some(self.rtt),
             srtt: self.rtt,
@@ -89,6 +85,9 @@ impl Drive {
             ..AckSample::default()
         };
         self.cc.on_ack(&s);
+        if self.left == 0 {
+            self.left = self.cwnd() as u64;
+        }
     }
 
     /// Acknowledgments of a whole round trip.
