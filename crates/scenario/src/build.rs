@@ -4,10 +4,10 @@ use crate::endpoint::{AnyEndpoint, BuiltIn};
 use crate::expand::{LinkDir, Member, Transport};
 use crate::resolve::Resolved;
 use crate::spec::{RoutingSpec, Scenario};
-use fairlane_engine::EventQueue;
+use fairlane_engine::{EventQueue, Stream};
 use fairlane_net::{BuildError, Class, FlowDef, FlowInfo, LinkDef, LinkInfo, NodeId, PortId, Proto, Routing, Site, World, WorldBuilder};
 use fairlane_queue::Discipline;
-use fairlane_tcp::Tcp;
+use fairlane_tcp::{CongestionControl, Tcp};
 use fairlane_units::{Dur, Time};
 use indexmap::IndexMap;
 use std::collections::HashMap;
@@ -41,7 +41,7 @@ pub fn world<H: EventQueue>(scenario: &Resolved, seed: u64) -> Result<World<Buil
     }
     for m in members.iter() {
         let group = &scenario.expanded.groups[m.group_index];
-        let (proto, sender, receiver) = endpoints(&group.transport, m);
+        let (proto, sender, receiver) = endpoints(&group.transport, m, seed);
         let (from, to) = (node(&m.from), node(&m.to));
         let flow = w.flow(FlowDef { name: m.name.clone(), from, to, proto, sender, receiver });
         let stop = m.stop.map(|s| Time::ZERO + s);
@@ -59,10 +59,11 @@ pub(crate) fn flow_infos(members: &[Member], address: impl Fn(&str) -> u32) -> V
     members.iter().map(|m| FlowInfo { name: &m.name, from: address(&m.from), to: address(&m.to), proto: proto(m) }).collect()
 }
 
-fn endpoints(transport: &Transport, m: &Member) -> (Proto, AnyEndpoint, AnyEndpoint) {
+fn endpoints(transport: &Transport, m: &Member, seed: u64) -> (Proto, AnyEndpoint, AnyEndpoint) {
     match transport {
         Transport::Tcp(params, config) => {
-            let cc = params.cc.build(config);
+            let mut cc = params.cc.build(config);
+            cc.seed(Stream::new(seed, "flow", &m.name, "congestion control").next_u64());
             let sender = AnyEndpoint::Tcp(Tcp::active(config.clone(), cc.clone()));
             (Proto::Tcp, sender, AnyEndpoint::Tcp(Tcp::passive(config.clone(), cc)))
         }

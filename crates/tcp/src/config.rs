@@ -44,7 +44,7 @@ pub struct TcpConfig {
     pub(crate) pacing_slow_start: f64,
     pub(crate) pacing_avoidance: f64,
     pub(crate) pacing_burst: Dur,
-    /// Bytes on the wire that always may go at once.
+    /// Payload bytes that always may go at once.
     pub(crate) pacing_bytes: u64,
     pub(crate) frto: bool,
     pub(crate) eifel: bool,
@@ -289,7 +289,7 @@ impl TcpConfig {
             pacing_slow_start: p.pacing_slow_start,
             pacing_avoidance: p.pacing_avoidance,
             pacing_burst: p.pacing_burst,
-            pacing_bytes: u64::from(p.pacing_segments) * (u64::from(data_header_len) + smss),
+            pacing_bytes: u64::from(p.pacing_segments) * smss,
             frto: p.frto,
             eifel: p.eifel,
             dsack_undo: p.dsack_undo,
@@ -365,6 +365,11 @@ impl TcpConfig {
     /// Maximum segment size in bytes.
     pub fn mss(&self) -> u32 {
         self.smss
+    }
+
+    /// Payload bytes that pacing lets out at once, at least.
+    pub(crate) fn pacing_quantum(&self) -> u64 {
+        self.pacing_bytes
     }
 
     /// Length on the wire of a segment with this payload and number of SACK blocks.

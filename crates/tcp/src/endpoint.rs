@@ -236,6 +236,11 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
+    /// What the algorithm draws its random choices from: see [`CongestionControl::seed`].
+    pub fn seed(&mut self, seed: u64) {
+        self.cc.seed(seed);
+    }
+
     /// The congestion control algorithm.
     pub fn cc(&self) -> &C {
         &self.cc

@@ -4,7 +4,7 @@ use crate::cc::CongestionControl;
 use crate::endpoint::{FIRST, State, Tcp};
 use crate::params::EcnMode;
 use fairlane_net::{Cx, Segment, TimerId, flag};
-use fairlane_units::Time;
+use fairlane_units::{Dur, Time};
 
 impl<C: CongestionControl> Tcp<C> {
     #[cold]
@@ -39,6 +39,10 @@ impl<C: CongestionControl> Tcp<C> {
         }
         // RFC 5681 section 3.1: after a lost SYN the initial window is one segment.
         let window = if self.syn_lost { u64::from(self.cfg.smss) } else { self.cfg.initial_window };
+        let srtt = self.rtt.srtt(&self.cfg);
+        if srtt != Dur::ZERO {
+            self.cc.on_first_rtt(cx.now, srtt);
+        }
         self.cc.on_established(cx.now, window);
     }
 

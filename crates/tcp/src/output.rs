@@ -39,7 +39,7 @@ impl<C: CongestionControl> Tcp<C> {
         let window = self.window();
         self.cwnd_limited = false;
         while burst > 0 {
-            if self.paced && !self.pace_allows(cx) {
+            if self.paced && (self.board.has_pending() || self.new_len() != 0) && !self.pace_allows(cx) {
                 // The pacer holds the data back on behalf of the window: the application would send more.
                 self.cwnd_limited = true;
                 break;
@@ -60,7 +60,7 @@ impl<C: CongestionControl> Tcp<C> {
                 }
                 if len == 0 || !self.fits(len) {
                     let piece = self.piece(len);
-                    if len == 0 && self.rate.is_some() {
+                    if len == 0 && flight < window && self.rate.is_some() {
                         self.rate_app_limited();
                     }
                     if piece != 0 {

@@ -1,49 +1,64 @@
 //! Pacing: segments are spread in time instead of sent in bursts.
 //!
-//! The rate is the algorithm's own, or a multiple of `cwnd / SRTT` (Aggarwal, Savage and Anderson 2000; the ratios of Linux). Before the first
-//! round-trip time is known nothing is held back. A burst of `pacing_segments`, or of `pacing_burst` at the rate if that is more, goes
-//! out at once; the next waits until the rate has made up for it.
+//! The rate is the algorithm's own, or a multiple of `cwnd / SRTT` (Aggarwal, Savage and Anderson 2000; the ratios of Linux 6.x
+//! `tcp_update_pacing_rate`). Before the first round-trip time is known nothing is held back. A burst of `pacing_segments`, or of
+//! `pacing_burst` at the rate if that is more, goes out at once; the next waits until the rate has made up for it.
+//!
+//! Deviation from Linux: the first ten segments of a connection are paced like the others, and a segment that goes out late shortens no gap.
 
 use crate::cc::CongestionControl;
 use crate::endpoint::Tcp;
 use fairlane_net::{Cx, TimerId};
-use fairlane_units::{Dur, Rate, Time};
+use fairlane_units::{Dur, PS_PER_SEC, Rate, Time};
 
 /// When the next segments may go.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pacer {
     /// When all that was sent would have left at the rate.
     next: Time,
-    /// Bytes that may still go in the present burst.
+    /// The burst may go on while `next` is before this.
+    until: Time,
+    /// Payload bytes that may still go in the present burst.
     left: u64,
 }
 
+/// Bits on their way in one second at one bit per second, times the picoseconds of it: what a rate in bit/s divides.
+const BITS_PS: f64 = 8.0 * PS_PER_SEC as f64;
+
 impl<C: CongestionControl> Tcp<C> {
-    /// The rate in force; `None`: none is known.
-    pub(crate) fn pacing_rate(&self) -> Option<Rate> {
+    /// The time that `bytes` of payload take at the rate in force, in picoseconds; `None`: no rate is known.
+    #[inline]
+    fn pace_of(&self, bytes: u64) -> Option<f64> {
         if let Some(rate) = self.cc.pacing_rate() {
-            return Some(rate);
+            return Some(bytes as i64 as f64 * BITS_PS / (rate.as_bps() as f64).max(1.0));
         }
         let srtt = self.rtt.srtt(&self.cfg);
-        if !self.cfg.pacing || srtt == Dur::ZERO {
+        if srtt == Dur::ZERO {
             return None;
         }
         let window = self.cc.cwnd();
         // Linux: what slow start doubles in a round trip has to get out in it; below half the threshold at the faster rate.
         let slow = window < self.cc.ssthresh() / 2;
         let factor = if slow { self.cfg.pacing_slow_start } else { self.cfg.pacing_avoidance };
-        let bits = window.max(self.in_flight()) as f64 * 8.0 * factor / srtt.as_secs_f64();
-        Some(Rate::from_bps((bits as u64).max(1)))
+        let window = window.max(self.board.outstanding()).max(1);
+        Some(bytes as i64 as f64 * srtt.as_ps() as i64 as f64 / (window as i64 as f64 * factor))
+    }
+
+    /// The rate in force; `None`: segments are not paced, or no rate is known yet.
+    pub fn pacing_rate(&self) -> Option<Rate> {
+        let ps = self.pace_of(u64::from(self.cfg.smss)).filter(|_| self.paced)?;
+        Some(Rate::from_bps((f64::from(self.cfg.smss) * BITS_PS / ps.max(1.0)) as u64))
     }
 
     /// Whether a segment may go now. If not, the timer tells when.
+    #[inline]
     pub(crate) fn pace_allows(&mut self, cx: &mut Cx<'_>) -> bool {
         let pacer = &mut self.pacer;
         if cx.now >= pacer.next {
             pacer.left = 0;
             return true;
         }
-        if pacer.left != 0 {
+        if pacer.left != 0 || pacer.next < pacer.until {
             return true;
         }
         cx.timers.set(TimerId::Pace, pacer.next);
@@ -51,14 +66,14 @@ impl<C: CongestionControl> Tcp<C> {
     }
 
     /// `bytes` of payload went out.
+    #[inline]
     pub(crate) fn pace_sent(&mut self, bytes: u64, now: Time) {
-        let Some(rate) = self.pacing_rate() else { return };
+        let Some(ps) = self.pace_of(bytes) else { return };
         if now >= self.pacer.next {
             // A new burst.
-            let burst = (u128::from(rate.as_bps()) * u128::from(self.cfg.pacing_burst.as_ps()) / 8_000_000_000_000) as u64;
-            self.pacer = Pacer { next: now, left: burst.max(self.cfg.pacing_bytes) };
+            self.pacer = Pacer { next: now, until: now + self.cfg.pacing_burst, left: self.cfg.pacing_bytes };
         }
         self.pacer.left = self.pacer.left.saturating_sub(bytes);
-        self.pacer.next += rate.tx_time(bytes);
+        self.pacer.next += Dur::from_ps((ps + 0.5) as i64 as u64);
     }
 }

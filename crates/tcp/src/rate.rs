@@ -4,7 +4,7 @@
 
 use crate::cc::{CongestionControl, LostSample, RateSample};
 use crate::endpoint::Tcp;
-use crate::scoreboard::{SACKED, Scoreboard};
+use crate::scoreboard::{COUNTED, SACKED, Scoreboard};
 use fairlane_net::Cx;
 use fairlane_units::{Dur, Rate, Time};
 
@@ -145,7 +145,7 @@ impl Scoreboard {
             if s.seq >= ack {
                 break;
             }
-            if !s.is(SACKED) {
+            if s.flags & (SACKED | COUNTED) == 0 {
                 let end = s.end().min(ack);
                 diary.delivered.push(News { index: i, len: (end - s.seq) as u32, flags: s.flags, at: s.at, end });
             }
@@ -178,9 +178,9 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// What the diary tells of rate and losses: the algorithm hears of each lost segment, then of the sample.
-    pub(crate) fn take_rate(&mut self, cx: &Cx<'_>) -> Option<RateSample> {
-        let (Some(rate), Some(diary)) = (&mut self.rate, &self.board.diary) else { return None };
+    /// The algorithm hears of each segment that the diary has as lost.
+    pub(crate) fn rate_lost(&mut self, cx: &Cx<'_>) {
+        let (Some(rate), Some(diary)) = (&mut self.rate, &self.board.diary) else { return };
         for n in &diary.lost {
             let stamp = rate.stamp(n.index);
             rate.lost += u64::from(n.len);
@@ -192,6 +192,12 @@ impl<C: CongestionControl> Tcp<C> {
                 app_limited: stamp.app_limited,
             });
         }
+    }
+
+    /// What the diary tells of losses and rate.
+    pub(crate) fn take_rate(&mut self, cx: &Cx<'_>) -> Option<RateSample> {
+        self.rate_lost(cx);
+        let (Some(rate), Some(diary)) = (&mut self.rate, &self.board.diary) else { return None };
         rate.sample(diary, self.ecn.newly_ce, self.rtt.min(), cx.now)
     }
 

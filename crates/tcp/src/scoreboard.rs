@@ -38,6 +38,8 @@ pub(crate) const RESENT: u8 = 4;
 pub(crate) const KARN: u8 = 8;
 /// Carries FIN.
 pub(crate) const FIN: u8 = 16;
+/// A SACK block covered it once, whatever is believed now: its delivery is counted.
+pub(crate) const COUNTED: u8 = 128;
 
 /// A ring of segments in order of sequence number. Indices count up for ever; `index & mask` is the place.
 #[derive(Clone, Debug, Default)]
@@ -316,12 +318,14 @@ impl Scoreboard {
 
     fn mark_sacked(&mut self, i: u32, s: Sent) {
         let len = u64::from(s.len);
-        if let Some(diary) = &mut self.diary {
+        if let Some(diary) = &mut self.diary
+            && !s.is(COUNTED)
+        {
             diary.delivered.push(s.news(i));
         }
         self.unmark(s);
         let slot = self.slot(i);
-        self.ring[slot].flags = s.flags & !(LOST | RESENT) | SACKED;
+        self.ring[slot].flags = s.flags & !(LOST | RESENT) | SACKED | COUNTED;
         self.sacked += len;
         let next = i.wrapping_add(1);
         if before(self.high, next) {

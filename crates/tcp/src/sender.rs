@@ -37,7 +37,7 @@ impl SampleSource for Ack<'_> {
             now: self.now,
             acked: self.acked,
             sacked: self.sacked,
-            in_flight: self.board.flight(),
+            in_flight: if self.cfg.sack { self.board.pipe() } else { self.board.flight() },
             delivered: self.una - FIRST + self.board.sacked(),
             rtt: self.rtt,
             srtt: self.estimator.srtt(self.cfg),
@@ -111,6 +111,9 @@ impl<C: CongestionControl> Tcp<C> {
         let (acked, sacked) = (self.fresh_acked, self.fresh_sacked);
         let may_grow = !self.reducing();
         self.hand_on(acked, sacked, rate, may_grow, cx);
+        if self.rate.is_some() && self.cc.holds_back() {
+            self.rate_app_limited();
+        }
     }
 
     fn on_new_ack(&mut self, seg: &Segment, sacked: u64, cx: &mut Cx<'_>) {
@@ -276,7 +279,9 @@ impl<C: CongestionControl> Tcp<C> {
         self.limited_bytes = 0;
         self.timing = false;
         self.rtt.back_off(self.cfg.forget_rtt_after, &self.cfg);
+        self.open_diary();
         self.board.all_lost(self.cfg.timeout_forgets_sack || !self.cfg.sack);
+        self.rate_lost(cx);
         self.restart_timer(cx);
         self.transmit(self.cfg.max_burst, cx);
     }

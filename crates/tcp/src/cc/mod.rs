@@ -1,7 +1,9 @@
 //! Congestion control: the algorithm owns its window; finding and repairing losses stays with the sender.
 
+pub mod bbr;
 pub mod cubic;
 pub mod delay;
+pub mod filter;
 pub mod hystart;
 pub mod illinois;
 pub mod ledbat;
@@ -184,6 +186,14 @@ pub struct RecoveryExit {
 ///
 /// `cwnd` is never below one segment.
 pub trait CongestionControl: Send {
+    /// What random choices are drawn from; differs from flow to flow. Told once, before the connection opens, if at all.
+    fn seed(&mut self, seed: u64) {
+        let _ = seed;
+    }
+    /// The handshake measured a round-trip time; the connection is about to open.
+    fn on_first_rtt(&mut self, now: Time, rtt: Dur) {
+        let _ = (now, rtt);
+    }
     /// The connection is open: the window becomes `window` bytes (RFC 5681 section 3.1).
     fn on_established(&mut self, now: Time, window: u64);
     /// New data was acknowledged.
@@ -238,6 +248,11 @@ pub trait CongestionControl: Send {
     /// Whether the algorithm decides alone what may be in flight during recovery: no reduction is spread (PRR) and no window
     /// is set when recovery ends.
     fn owns_recovery(&self) -> bool {
+        false
+    }
+    /// Whether it sends less than it thinks the path takes, so that samples of what it sends now say little of the rate of the path. Asked after
+    /// each acknowledgment, if it [`Wants`] rate samples.
+    fn holds_back(&self) -> bool {
         false
     }
     /// Congestion window in bytes.

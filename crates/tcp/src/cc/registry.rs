@@ -1,5 +1,6 @@
 //! One line per congestion control algorithm; everything that lists them is made from these lines.
 
+use super::bbr::{Bbr, BbrParams};
 use super::cubic::{Cubic, CubicParams};
 use super::illinois::{Illinois, IllinoisParams};
 use super::ledbat::{Ledbat, LedbatParams};
@@ -12,7 +13,7 @@ use super::yeah::{Yeah, YeahParams};
 use super::{AckSample, CongestionControl, CongestionEvent, CustomCc, LostSample, MarkSample, RecoveryExit, SampleSource, Wants};
 use crate::config::TcpConfig;
 use crate::params::{EcnMode, Scheme};
-use fairlane_units::{Rate, Time};
+use fairlane_units::{Dur, Rate, Time};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, MapAccess, Visitor};
 use serde::ser::SerializeMap;
@@ -177,7 +178,7 @@ macro_rules! algorithms {
 
 algorithms! {
     inline { Reno, Cubic }
-    boxed { Vegas, Westwood, Illinois, Scalable, Veno, Yeah, Ledbat }
+    boxed { Vegas, Westwood, Illinois, Scalable, Veno, Yeah, Ledbat, Bbr }
     Tahoe "tahoe" ["Tahoe", "Agent/TCP"], RenoParams => Reno, Tahoe,
         "Slow start, congestion avoidance and fast retransmit (Jacobson 1988): every loss restarts from one segment.";
     Reno "reno" ["Reno", "Agent/TCP/Reno"], RenoParams => Reno, Reno,
@@ -204,6 +205,8 @@ algorithms! {
         "Scalable TCP while the queue is short, else Reno, and it empties the queue (Baiocchi, Castellani and Vacirca 2007).";
     Ledbat "ledbat" ["LEDBAT", "TcpLedbat"], LedbatParams => Ledbat, Sack,
         "A background flow that holds the queueing delay at a target (RFC 6817).";
+    Bbr "bbr" ["Bbr", "TcpBbr", "bbr1"], BbrParams => Bbr, Sack,
+        "A model of bandwidth and round-trip time paces the data (BBR version 1, draft-cardwell-iccrg-bbr-congestion-control-00, Linux).";
 }
 
 impl Default for CcParams {
@@ -250,6 +253,12 @@ impl fmt::Debug for AnyCc {
 }
 
 impl CongestionControl for AnyCc {
+    fn seed(&mut self, seed: u64) {
+        each!(self, c => c.seed(seed));
+    }
+    fn on_first_rtt(&mut self, now: Time, rtt: Dur) {
+        each!(self, c => c.on_first_rtt(now, rtt));
+    }
     fn on_established(&mut self, now: Time, window: u64) {
         each!(self, c => c.on_established(now, window));
     }
@@ -299,6 +308,9 @@ impl CongestionControl for AnyCc {
     }
     fn owns_recovery(&self) -> bool {
         each_ref!(self, c => c.owns_recovery())
+    }
+    fn holds_back(&self) -> bool {
+        each_ref!(self, c => c.holds_back())
     }
     #[inline]
     fn cwnd(&self) -> u64 {

@@ -85,6 +85,9 @@ impl<C: CongestionControl> Tcp<C> {
         self.enter(Phase::Recovery, cx);
         self.board.head_lost();
         self.board.find_lost(self.cfg.sack_lost_after, self.cfg.smss);
+        if self.untold {
+            self.tell(cx);
+        }
         if self.reducing() {
             self.prr_on_ack(false);
             return self.transmit(self.cfg.max_burst, cx);

@@ -1,0 +1,314 @@
+//! BBR version 1: a model of the path, its bandwidth and its round-trip time, says how fast and how much to send.
+//!
+//! Sources: draft-cardwell-iccrg-bbr-congestion-control-00 (July 2017); N. Cardwell, Y. Cheng, C. S. Gunn, S. Hassas Yeganeh, V. Jacobson,
+//! "BBR: Congestion-Based Congestion Control", ACM Queue 14(5), 2016; and Linux 6.x `net/ipv4/tcp_bbr.c` for what came after them: room for
+//! aggregated acknowledgments, detection of policers, a margin of 1 % below the estimated bandwidth. Rate samples are those of `rate.rs`.
+//!
+//! Deviations from Linux: windows are bytes, not packets; the data "in the network" is the pipe, without the correction for what waits in
+//! the pacing layer (`bbr_packets_in_net_at_edt`), as nothing waits below TCP here; times are exact, not in jiffies; the quantum is the pacer's
+//! (`pacing_segments`, `pacing_burst`), also below 1.2 Mbit/s; the policed rate is compared as a rate, without rounding to packets.
+//!
+//! The files: `model.rs` is what is known of the path, `control.rs` what is made of it.
+
+mod control;
+mod model;
+
+use super::filter::WindowedMax;
+use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, RateSample, RecoveryExit, Wants};
+use crate::config::TcpConfig;
+use crate::params::len_bytes;
+use fairlane_engine::Stream;
+use fairlane_units::{Dur, Len, Rate, Time};
+use model::{Aggregation, Policer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// BBR version 1 (draft-cardwell-iccrg-bbr-congestion-control-00, Linux 6.x).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct BbrParams {
+    /// Gain of rate and window in STARTUP: `2 / ln 2` doubles what is delivered each round (draft section 4.3.2; Linux 2885/1000).
+    #[schemars(range(min = 1.0, max = 10.0))]
+    pub startup_gain: f64,
+    /// Gain of the window in PROBE_BW (draft section 4.2.3.2).
+    #[schemars(range(min = 1.0, max = 10.0))]
+    pub cwnd_gain: f64,
+    /// Rounds over which the largest bandwidth counts (BtlBwFilterLen, draft section 4.1.1.3).
+    #[schemars(range(min = 1, max = 1000))]
+    pub bandwidth_rounds: u32,
+    /// Time over which the smallest round-trip time counts, and after which PROBE_RTT looks for it (RTpropFilterLen, draft section 4.1.2.3).
+    #[schemars(extend("x-min" = "1ms", "x-max" = "1h"))]
+    pub min_rtt_window: Dur,
+    /// Time spent in PROBE_RTT (ProbeRTTDuration, draft section 4.3.5).
+    #[schemars(extend("x-max" = "10s"))]
+    pub probe_rtt_time: Dur,
+    /// Smallest window, also that of PROBE_RTT (BBRMinPipeCwnd, draft section 4.2.3.1).
+    #[schemars(extend("x-min" = "1p"))]
+    pub min_window: Len,
+    /// Share of the estimated bandwidth that pacing stays below it, so that queues drain (Linux 1 %; draft-00: 0).
+    #[schemars(range(min = 0.0, max = 0.5))]
+    pub pacing_margin: f64,
+    /// Share of the largest aggregation of acknowledgments that the window makes room for (Linux 1; draft-00: 0).
+    #[schemars(range(min = 0.0, max = 10.0))]
+    pub aggregation_gain: f64,
+    /// Whether a policer is looked for, and its rate kept to for 48 rounds ("long-term" bandwidth of Linux; draft-00 has none).
+    pub policer: bool,
+    /// Whether the window is a whole, even number of segments, to the benefit of delayed acknowledgments (Linux).
+    pub even_window: bool,
+    /// Whether round-trip times are the smoothed ones (ns-3.37).
+    pub smoothed_rtt: bool,
+    /// Phase of the gain cycle that PROBE_BW begins with: 0, or 2 to 7. Unset: a random one of these (draft section 4.3.4.3).
+    #[schemars(range(min = 0, max = 7))]
+    pub first_phase: Option<u32>,
+}
+
+impl Default for BbrParams {
+    fn default() -> Self {
+        Self {
+            startup_gain: 2.885,
+            cwnd_gain: 2.0,
+            bandwidth_rounds: 10,
+            min_rtt_window: Dur::from_secs(10),
+            probe_rtt_time: Dur::from_ms(200),
+            min_window: Len::Packets(4),
+            pacing_margin: 0.01,
+            aggregation_gain: 1.0,
+            policer: true,
+            even_window: true,
+            smoothed_rtt: false,
+            first_phase: None,
+        }
+    }
+}
+
+/// What the algorithm is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Looks for the bandwidth, doubling.
+    Startup,
+    /// Takes away the queue that made.
+    Drain,
+    /// Cycles around the bandwidth.
+    ProbeBw,
+    /// Empties the path for a look at its round-trip time.
+    ProbeRtt,
+}
+
+/// What the sender is repairing, as far as it matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
+enum Repair {
+    Open,
+    Recovery,
+    Loss,
+}
+
+/// State of BBR. Windows are bytes.
+#[derive(Clone, Debug)]
+pub struct Bbr {
+    p: BbrParams,
+    smss: u64,
+    initial_window: u64,
+    min_window: u64,
+    /// What the pacer lets out at once: bytes, and time at the pacing rate.
+    quantum: u64,
+    quantum_time: Dur,
+    random: Stream,
+
+    mode: Mode,
+    pacing_gain: f64,
+    cwnd_gain: f64,
+    cwnd: u64,
+    ssthresh: u64,
+    pacing_rate: Rate,
+    /// A round-trip time was measured: the first pacing rate came from it.
+    seen_rtt: bool,
+    now: Time,
+
+    // The model.
+    bandwidth: WindowedMax,
+    rounds: u64,
+    round_start: bool,
+    next_round: u64,
+    delivered: u64,
+    min_rtt: Dur,
+    min_rtt_at: Time,
+    aggregation: Aggregation,
+    policer: Policer,
+
+    // STARTUP: whether the pipe is full.
+    full: bool,
+    full_bandwidth: u64,
+    full_rounds: u32,
+    // PROBE_BW.
+    phase: usize,
+    phase_began: Time,
+    // PROBE_RTT.
+    probe_rtt_done: Option<Time>,
+    probe_rtt_round: bool,
+    // Losses and idleness.
+    prior_window: u64,
+    conserving: bool,
+    repair: Repair,
+    /// What the last loss led to.
+    last_loss: Repair,
+    idle: bool,
+    /// Data ran out when the last acknowledgment came.
+    starved: bool,
+}
+
+impl Bbr {
+    /// The algorithm before the connection opens.
+    pub fn new(p: &BbrParams, config: &TcpConfig) -> Self {
+        let smss = u64::from(config.mss());
+        Self {
+            smss,
+            initial_window: config.initial_window,
+            min_window: len_bytes(p.min_window, smss).max(smss),
+            quantum: config.pacing_quantum(),
+            quantum_time: config.pacing_burst,
+            random: Stream::new(0, "cc", "", "bbr"),
+            mode: Mode::Startup,
+            pacing_gain: p.startup_gain,
+            cwnd_gain: p.startup_gain,
+            cwnd: config.initial_window,
+            ssthresh: u64::MAX,
+            pacing_rate: Rate::from_bps(0),
+            seen_rtt: false,
+            now: Time::ZERO,
+            bandwidth: WindowedMax::new(p.bandwidth_rounds.into()),
+            rounds: 0,
+            round_start: false,
+            next_round: 0,
+            delivered: 0,
+            min_rtt: Dur::MAX,
+            min_rtt_at: Time::ZERO,
+            aggregation: Aggregation::default(),
+            policer: Policer::default(),
+            full: false,
+            full_bandwidth: 0,
+            full_rounds: 0,
+            phase: 0,
+            phase_began: Time::ZERO,
+            probe_rtt_done: None,
+            probe_rtt_round: false,
+            prior_window: 0,
+            conserving: false,
+            repair: Repair::Open,
+            last_loss: Repair::Open,
+            idle: false,
+            starved: false,
+            p: p.clone(),
+        }
+    }
+
+    /// The smallest window that was good, to come back to after losses and PROBE_RTT (draft section 4.2.3.4).
+    fn save_window(&mut self) {
+        let good = self.repair == Repair::Open && self.mode != Mode::ProbeRtt;
+        self.prior_window = if good { self.cwnd } else { self.prior_window.max(self.cwnd) };
+    }
+
+    fn restore_window(&mut self) {
+        self.cwnd = self.cwnd.max(self.prior_window);
+    }
+}
+
+impl CongestionControl for Bbr {
+    fn seed(&mut self, seed: u64) {
+        self.random = Stream::new(seed, "cc", "", "bbr");
+    }
+
+    fn on_first_rtt(&mut self, now: Time, rtt: Dur) {
+        (self.min_rtt, self.min_rtt_at) = (rtt, now);
+    }
+
+    fn on_established(&mut self, now: Time, window: u64) {
+        self.cwnd = window;
+        self.min_rtt_at = now;
+        self.aggregation.restart(now);
+        self.first_pacing_rate(if self.min_rtt == Dur::MAX { Dur::ZERO } else { self.min_rtt });
+    }
+
+    fn on_ack(&mut self, s: &AckSample) {
+        self.now = s.now;
+        let none = RateSample::default();
+        let r = s.rate.as_ref().unwrap_or(&none);
+        self.update_model(s, r);
+        self.update_gains();
+        self.set_pacing_rate(self.pacing_gain, s.srtt);
+        self.set_window(s, r);
+        self.starved = s.app_limited;
+    }
+
+    fn on_congestion(&mut self, e: &CongestionEvent) {
+        match e.kind {
+            // Version 1 has no ear for ECN.
+            CongestionKind::EcnEcho => {}
+            CongestionKind::FastRetransmit => {
+                self.save_window();
+                self.last_loss = Repair::Recovery;
+            }
+            CongestionKind::FastRetransmitRestart | CongestionKind::Timeout { .. } => {
+                // Nothing is known to be in flight (draft section 4.2.3.4): one segment, and a round ends.
+                self.save_window();
+                self.cwnd = self.smss;
+                (self.repair, self.last_loss) = (Repair::Loss, Repair::Loss);
+                self.full_bandwidth = 0;
+                self.round_start = true;
+                self.sample_policer(e.now, true, false);
+            }
+        }
+    }
+
+    /// The window comes back with the acknowledgment itself.
+    fn on_recovery_exit(&mut self, _: &RecoveryExit) {}
+
+    /// What was learnt of the path is paced out at, not burst (draft section 4.3.4.4): no smaller window is needed.
+    fn on_idle_restart(&mut self, _: Time, _: u64) {}
+
+    fn on_sent(&mut self, now: Time, bytes: u64, in_flight: u64) {
+        if in_flight <= bytes && self.starved {
+            self.now = now;
+            self.restart_from_idle();
+        }
+    }
+
+    /// Linux `bbr_undo_cwnd`: the pipe may not have been full.
+    fn undo(&mut self) {
+        self.full_bandwidth = 0;
+        self.full_rounds = 0;
+        self.reset_policer();
+    }
+
+    fn wants(&self) -> Wants {
+        Wants { rate: true, every_ack: true, pacing: true, ..Wants::default() }
+    }
+
+    fn owns_recovery(&self) -> bool {
+        true
+    }
+
+    fn holds_back(&self) -> bool {
+        self.mode == Mode::ProbeRtt
+    }
+
+    fn cwnd(&self) -> u64 {
+        self.cwnd
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.ssthresh
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        Some(self.pacing_rate)
+    }
+
+    fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("bandwidth", self.estimate() as f64);
+        out("min_rtt", if self.min_rtt == Dur::MAX { 0.0 } else { self.min_rtt.as_secs_f64() });
+        out("pacing_gain", self.pacing_gain);
+        out("cwnd_gain", self.cwnd_gain);
+        out("mode", f64::from(self.mode as u8));
+        out("round", self.rounds as f64);
+    }
+}
