@@ -127,9 +127,19 @@ def initial_ssthresh(flow: Flow) -> str | None:
     return _segments(text, octets(flow.params["mss"]), f"flows.{flow.name}.tcp.initial_ssthresh") if text else None
 
 
+def start(flow: Flow) -> str:
+    """What the application is told when the flow starts."""
+    if flow.application != "file":
+        return "start"
+    size, mss = octets(flow.app["size"]), octets(flow.params["mss"])
+    if size % mss:
+        raise Unsupported(f"flows.{flow.name}.source.file.size: {size} bytes are not whole segments of {mss}")
+    return f"produce {size // mss}"
+
+
 def application(flow: Flow) -> tuple[str, Settings]:
     """Application class and its settings."""
-    if flow.application == "bulk":
+    if flow.application in ("bulk", "file"):
         return "Application/FTP", []
     if flow.application == "cbr":
         jitter = float(flow.app.get("jitter") or 0.0)

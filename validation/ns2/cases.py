@@ -1,11 +1,11 @@
-"""The cases that are compared: the families C1, C2 and C5 for TCP, and those of `queue_cases`; each a scenario file with a few changes."""
+"""The cases that are compared: the families C1, C2 and C5 for TCP, and those of `tcp_cases` and `queue_cases`; each a scenario file with a few changes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 
-from . import queue_cases
+from . import queue_cases, tcp_cases
 from .case import Case
 
 VARIANTS = {"Tahoe": "tahoe", "Reno": "reno", "Newreno": "newreno", "Sack1": "sack", "Fack": "fack"}
@@ -105,7 +105,7 @@ def _star(limit: int, queue: str, mix: str, variant: str, window: int, n: int) -
 
 def catalogue() -> list[Case]:
     """All cases."""
-    return [*_c1(), *_c2(), *_c5(), *queue_cases.catalogue()]
+    return [*_c1(), *_c2(), *_c5(), *queue_cases.catalogue(), *tcp_cases.catalogue()]
 
 
 def select(names: list[str], *, quick: bool = False, everything: bool = False) -> list[Case]:

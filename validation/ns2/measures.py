@@ -57,7 +57,20 @@ QUEUE_MEASURES = (
 )
 """What is compared of queues other than DropTail and RED: the discipline is in question, not TCP."""
 
-TABLES = {"tcp": MEASURES, "queue": QUEUE_MEASURES}
+FLOW_MEASURES = (
+    Measure("goodput", "Mbit/s", "payload delivered, each byte once, all flows", 0.02),
+    Measure("utilisation", "%", "wire bytes whose transmission began on the watched link / its capacity", None, 1.0),
+    Measure("queue_mean", "packets", "time average of the packets waiting, without the one in transmission", 0.10, 0.05),
+    Measure("retransmits", "packets", "data packets sent again", 0.15, 2.0),
+    Measure("jain", "", "Jain's index of the goodputs of the TCP flows", None, 0.03),
+    Measure("drops", "packets", "data packets lost at all queues of the path"),
+    Measure("share", "%", "goodput of a flow / capacity; the flow that differs most"),
+    Measure("queue_std", "packets", "standard deviation of the queue over time"),
+    Measure("timeouts", "count", "expirations of the retransmission timer with data outstanding"),
+)
+"""What is compared of several TCP flows beyond the reference tables."""
+
+TABLES = {"tcp": MEASURES, "queue": QUEUE_MEASURES, "flows": FLOW_MEASURES}
 """Measures by `Case.bounds`."""
 
 BY_NAME = {measure.name: measure for measure in (*QUEUE_MEASURES, *MEASURES)}

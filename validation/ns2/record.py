@@ -1,4 +1,4 @@
-"""`python -m validation.ns2.record`: runs ns-2 on the standard cases and stores what it measured (`runs.csv`, `queues.csv`)."""
+"""`python -m validation.ns2.record`: runs ns-2 on the standard cases and stores what it measured (`runs.csv`, `queues.csv`, `flows.csv`)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .reference import RUNS
 def fields(bounds: str) -> list[str]:
     """The columns of a table."""
     names = [measure.name for measure in TABLES[bounds] if measure.name != "share"]
-    return ["case", "seed", "clock", *names, *(["shares"] if bounds == "queue" else [])]
+    return ["case", "seed", "clock", *names, *(["shares"] if bounds != "tcp" else [])]
 
 
 def record(case: Case, found: list[Values]) -> None:

@@ -14,7 +14,7 @@ from .measures import BY_NAME, Values, sawtooth
 
 DATA = Path(__file__).parents[1] / "data" / "ns2"
 
-RUNS = {"tcp": DATA / "runs.csv", "queue": DATA / "queues.csv"}
+RUNS = {"tcp": DATA / "runs.csv", "queue": DATA / "queues.csv", "flows": DATA / "flows.csv"}
 """One row a run of ns-2 on the standard cases, written by `python -m validation.ns2.record`, by `Case.bounds`."""
 
 Stored = dict[str, tuple[float, float | None, int]]
@@ -80,7 +80,7 @@ def _number(text: str | None) -> float | None:
 @cache
 def _recorded() -> dict[str, list[Values]]:
     out: dict[str, list[Values]] = {}
-    for path in RUNS.values():
+    for path in filter(Path.exists, RUNS.values()):
         with path.open(newline="", encoding="ascii") as file:
             for row in csv.DictReader(file):
                 found = {name: float(row[name]) for name in BY_NAME if row.get(name)}

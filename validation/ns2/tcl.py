@@ -98,7 +98,7 @@ def _flow(flow: Flow, k: int, number: dict[str, int], origin: float) -> list[str
     if threshold is not None:
         # The agent's reset at the start of the run puts ssthresh_ back to window_, so it is set after that.
         out.append(f'$ns at 0.0 "$a({k}) set ssthresh_ {threshold}"')
-    out.append(f'$ns at {origin + flow.start!r} "$p({k}) start"')
+    out.append(f'$ns at {origin + flow.start!r} "$p({k}) {agents.start(flow)}"')
     if flow.stop is not None:
         out.append(f'$ns at {origin + flow.stop!r} "$p({k}) stop"')
     return out
