@@ -49,6 +49,8 @@ pub struct TcpConfig {
     pub(crate) frto: bool,
     pub(crate) eifel: bool,
     pub(crate) dsack_undo: bool,
+    /// A reduction may be taken back.
+    pub(crate) doubt: bool,
     pub(crate) rack: bool,
     pub(crate) tlp: bool,
     pub(crate) prr: Prr,
@@ -293,6 +295,7 @@ impl TcpConfig {
             frto: p.frto,
             eifel: p.eifel,
             dsack_undo: p.dsack_undo,
+            doubt: p.frto || p.eifel || p.dsack_undo,
             rack: p.rack,
             tlp: p.tlp,
             prr: p.prr,

@@ -9,6 +9,7 @@ use crate::presets::ParamsError;
 use crate::rate::RateSampler;
 use crate::receiver::{AckDue, Receiver};
 use crate::recovery::prr::Reducer;
+use crate::recovery::undo::Doubt;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use fairlane_net::{Class, Cx, Ecn, Endpoint, FlowView, Segment, TimerId, flag};
@@ -146,6 +147,8 @@ pub struct Tcp<C> {
     pub(crate) prr: Option<Box<Reducer>>,
     pub(crate) pacer: Pacer,
     pub(crate) rate: Option<Box<RateSampler>>,
+    /// The loss event that may prove a mistake, where anything could prove it.
+    pub(crate) doubt: Option<Box<Doubt>>,
 }
 
 impl Tcp<AnyCc> {
@@ -197,6 +200,7 @@ impl<C: CongestionControl> Tcp<C> {
             delivered_before: FIRST,
             marked_before: 0,
             prr: (cfg.prr != Prr::Off && !cc.owns_recovery()).then(Box::default),
+            doubt: cfg.doubt.then(Box::default),
             cc,
             state,
             phase: Phase::Open,

@@ -162,6 +162,9 @@ impl<C: CongestionControl> Tcp<C> {
         if self.prr.is_some() {
             self.prr_sent(u64::from(s.len));
         }
+        if self.doubt.is_some() {
+            self.note_resend(cx.now);
+        }
         self.count.retransmits += 1;
         self.count.retransmit_bytes += u64::from(s.len) - u64::from(s.is(FIN));
         if self.rate.is_some() {

@@ -75,6 +75,9 @@ impl<C: CongestionControl> Tcp<C> {
         if seg.ack < self.una {
             if seg.sack_len() > 0 && self.cfg.sack {
                 self.take_dsack(seg);
+                if self.doubt.is_some() && self.judge_dsack() {
+                    self.transmit(self.cfg.max_burst, cx);
+                }
             }
             return;
         }
@@ -86,13 +89,14 @@ impl<C: CongestionControl> Tcp<C> {
         if self.ecn_on() {
             self.ecn_take_ack(seg, sacked, cx);
         }
+        let taken_back = self.doubt.is_some() && self.judge_dsack();
         self.untold = self.hears_all && (seg.ack > self.una || sacked != 0);
         (self.fresh_acked, self.fresh_sacked) = (seg.ack - self.una, sacked);
         if seg.ack > self.una {
             self.on_new_ack(seg, sacked, cx);
         } else if seg.payload == 0 && !seg.has(flag::FIN) {
             // RFC 5681 section 2: a duplicate acknowledges nothing, carries nothing and does not move the window.
-            if !self.board.is_empty() && edge == self.edge {
+            if !self.board.is_empty() && edge == self.edge && !taken_back {
                 self.on_dupack(sacked, cx);
             } else {
                 self.transmit(self.cfg.max_burst, cx);
@@ -130,6 +134,9 @@ impl<C: CongestionControl> Tcp<C> {
         if seg.ack >= self.round_end {
             self.round += 1;
             self.round_end = self.nxt;
+        }
+        if self.doubt.is_some() && self.judge_new_ack(seg, acked, sacked, cx) {
+            return self.check_finished(cx);
         }
         match self.phase {
             Phase::Open | Phase::Loss if self.cfg.fack_ns2 && seg.sack_len() != 0 => self.fack_gap(cx),
@@ -244,6 +251,9 @@ impl<C: CongestionControl> Tcp<C> {
             self.ecn_cut();
         }
         let flight = self.board.outstanding().saturating_sub(self.limited_bytes);
+        if self.doubt.is_some() {
+            self.begin_doubt(kind);
+        }
         self.count.cwnd_cuts += 1;
         if let Some((sent, again)) = self.board.first().map(|i| self.board.at(i)).map(|s| (s.at, s.is(KARN))) {
             self.cc.on_hole(sent, again);
@@ -264,6 +274,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
         self.congestion(CongestionKind::Timeout { first: self.rtt.backoffs() == 0 }, cx);
         self.end_prr();
+        self.begin_frto(self.phase);
         self.silent = true;
         self.halted = false;
         if !self.cfg.fack_ns2 || self.phase != Phase::Recovery {

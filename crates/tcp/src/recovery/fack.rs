@@ -62,8 +62,7 @@ impl<C: CongestionControl> Tcp<C> {
         if self.steep {
             // The window has doubled since the lost segment went out: half of what is left once more.
             let flight = self.board.outstanding().saturating_sub(self.limited_bytes);
-            self.cc.on_congestion(&CongestionEvent { kind: CongestionKind::FastRetransmit, now: cx.now, flight });
-            self.count.cwnd_cuts += 1;
+            self.congestion(CongestionKind::FastRetransmit, cx);
             self.cc.on_congestion(&CongestionEvent { kind, now: cx.now, flight: flight / 2 });
         } else {
             self.congestion(kind, cx);

@@ -1,11 +1,13 @@
 //! Loss recovery: one file a scheme. All share the scoreboard and the sending loop.
 
 mod fack;
+mod frto;
 mod newreno;
 pub(crate) mod prr;
 mod reno;
 mod sack;
 mod tahoe;
+pub(crate) mod undo;
 mod vegas;
 
 use crate::cc::{CongestionControl, CongestionKind, RecoveryExit};
@@ -17,6 +19,9 @@ impl<C: CongestionControl> Tcp<C> {
     /// A duplicate acknowledgment arrived; SACK blocks in it covered `sacked` new bytes.
     #[cold]
     pub(crate) fn on_dupack(&mut self, sacked: u64, cx: &mut Cx<'_>) {
+        if self.doubt.is_some() && self.frto_dupack(cx) {
+            return;
+        }
         match self.cfg.scheme {
             Scheme::Tahoe => self.tahoe_dupack(cx),
             Scheme::Reno => self.reno_dupack(self.cfg.max_burst, cx),

@@ -15,6 +15,9 @@ impl<C: CongestionControl> Tcp<C> {
         };
         let dsack = first.end <= seg.ack || within;
         self.count.dsacks += u32::from(dsack);
+        if dsack && self.doubt.is_some() {
+            self.note_dsack(first);
+        }
         dsack
     }
 

@@ -1,0 +1,138 @@
+//! Reductions that prove a mistake are taken back: Eifel detection (RFC 3522), D-SACK (RFC 3708), and the response (RFC 4015).
+//!
+//! A loss event is in doubt from its reduction on. What proves the mistake:
+//!
+//! * an acknowledgment that echoes a timestamp from before the first retransmission: the original had arrived (RFC 3522 section 3.2);
+//! * D-SACK reports of every retransmission: all originals had arrived (RFC 3708 section 2);
+//! * new or never retransmitted data acknowledged after a timeout (F-RTO, `frto.rs`).
+//!
+//! The window and the threshold become what they were before the first reduction of the event, if that is more, and nothing counts as lost
+//! any more.
+//!
+//! Deviations: the window is restored as it was, as Linux does, not to FlightSize plus what was acknowledged (RFC 4015 section 3.5) or by slow start
+//! (RFC 3708 section 3): what the spurious event held back goes out with the acknowledgments that prove it. SRTT and RTTVAR are not set from one sample
+//! (RFC 4015 section 3.3): the late acknowledgment is itself a measurement here. Timestamps are judged on every acknowledgment of new data until the
+//! event is over, not on the first alone (RFC 3522 section 3.2 step 4), and D-SACK until the next event begins; both as in Linux.
+
+use super::frto::Frto;
+use crate::cc::{CongestionControl, CongestionKind};
+use crate::endpoint::{Phase, Tcp};
+use fairlane_net::{Block, Cx, Segment};
+use fairlane_units::Time;
+
+/// What is known of a loss event that may prove a mistake.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Doubt {
+    /// SND.UNA when it began; 0: none is in doubt.
+    since: u64,
+    /// Its retransmissions that no D-SACK has reported.
+    unproved: u32,
+    /// Timestamp of the first of them.
+    first: Option<u32>,
+    /// Where F-RTO stands.
+    pub(super) frto: Frto,
+    /// SND.NXT at the timeout.
+    pub(super) high: u64,
+    /// Reductions taken back.
+    taken_back: u32,
+}
+
+impl Doubt {
+    /// A segment goes out again.
+    pub(crate) fn on_resend(&mut self, stamp: u32) {
+        self.unproved = self.unproved.saturating_add(1);
+        self.first.get_or_insert(stamp);
+    }
+
+    /// A D-SACK block (RFC 2883) reports a duplicate.
+    fn on_dsack(&mut self, block: Block, nxt: u64, smss: u32) {
+        if self.since != 0 && block.end > self.since && block.end <= nxt {
+            let segments = (block.end - block.start).div_ceil(u64::from(smss));
+            self.unproved = self.unproved.saturating_sub(segments.min(u64::from(u32::MAX)) as u32);
+        }
+    }
+}
+
+impl<C: CongestionControl> Tcp<C> {
+    /// Reductions that proved a mistake and were taken back.
+    pub fn reductions_taken_back(&self) -> u32 {
+        self.doubt.as_ref().map_or(0, |d| d.taken_back)
+    }
+
+    /// A reduction is about to be made. Congestion that is echoed is never a mistake; what follows within a loss event belongs to it.
+    pub(crate) fn begin_doubt(&mut self, kind: CongestionKind) {
+        let Some(doubt) = &mut self.doubt else { return };
+        if kind != CongestionKind::EcnEcho && self.phase != Phase::Open && doubt.since != 0 {
+            return;
+        }
+        self.cc.settle();
+        doubt.since = if kind == CongestionKind::EcnEcho { 0 } else { self.una };
+        (doubt.unproved, doubt.first) = (0, None);
+    }
+
+    /// The timestamp that what is sent now carries.
+    pub(crate) fn note_resend(&mut self, now: Time) {
+        let stamp = self.timestamp(now);
+        if let Some(doubt) = &mut self.doubt {
+            doubt.on_resend(stamp);
+        }
+    }
+
+    /// A D-SACK block arrived.
+    pub(crate) fn note_dsack(&mut self, block: Block) {
+        if let Some(doubt) = &mut self.doubt {
+            doubt.on_dsack(block, self.nxt, self.cfg.smss);
+        }
+    }
+
+    /// Takes the event back if D-SACK has reported all its retransmissions; whether it did.
+    #[cold]
+    pub(crate) fn judge_dsack(&mut self) -> bool {
+        let proved = self.cfg.dsack_undo && self.doubt.as_ref().is_some_and(|d| d.since != 0 && d.first.is_some() && d.unproved == 0);
+        if proved {
+            self.take_back();
+        }
+        proved
+    }
+
+    /// An acknowledgment of new data: whether it proves a mistake. True: F-RTO has sent what is to be sent.
+    #[cold]
+    pub(crate) fn judge_new_ack(&mut self, seg: &Segment, acked: u64, sacked: u64, cx: &mut Cx<'_>) -> bool {
+        let Some(doubt) = &self.doubt else { return false };
+        if self.phase == Phase::Open || doubt.since == 0 {
+            return false;
+        }
+        // RFC 3522 section 3.2 step 5, with the order of RFC 7323 section 4.2.
+        let original = match (seg.timestamps(), doubt.first) {
+            (Some((_, echo)), Some(first)) => (echo.wrapping_sub(first) as i32) < 0,
+            _ => false,
+        };
+        if original && self.cfg.eifel {
+            self.take_back();
+            return false;
+        }
+        doubt.frto != Frto::Off && self.frto_new_ack(acked, sacked, cx)
+    }
+
+    /// The response (RFC 4015 section 3): as if the event had not been.
+    pub(super) fn take_back(&mut self) {
+        self.cc.undo();
+        if self.phase != Phase::Open {
+            self.end_prr();
+            self.phase = Phase::Open;
+            self.dupacks = 0;
+            self.inflation = 0;
+            self.deflated = 0;
+            self.halted = false;
+            self.board.clear_marks(false);
+            if self.cfg.sack {
+                self.recover = 0;
+            }
+        }
+        if let Some(doubt) = &mut self.doubt {
+            doubt.since = 0;
+            doubt.frto = Frto::Off;
+            doubt.taken_back += 1;
+        }
+    }
+}
