@@ -131,6 +131,8 @@ pub struct FlowView {
     pub dsacks: u64,
     /// Window reductions in answer to ECN marks (RFC 3168 section 6.1.2), part of `cwnd_cuts`.
     pub ecn_cuts: u64,
+    /// Bytes that the receiver reported as marked; 0 with the feedback of RFC 3168, which has no amounts.
+    pub ce_delivered: u64,
     /// Data packets that arrived marked with congestion experienced (RFC 3168 section 5).
     pub ce_received: u64,
     /// Pure acknowledgments sent.

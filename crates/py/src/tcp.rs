@@ -114,6 +114,7 @@ impl TcpEndpoint {
             ("cwnd_cuts", v.cwnd_cuts),
             ("dsacks", v.dsacks),
             ("ecn_cuts", v.ecn_cuts),
+            ("ce_delivered", v.ce_delivered),
             ("ce_received", v.ce_received),
             ("acks", v.acks),
             ("acked", v.acked),

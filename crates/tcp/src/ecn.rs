@@ -1,13 +1,14 @@
 //! Explicit congestion notification: what is negotiated, what the receiver reports, what the sender makes of it.
 //!
-//! Sources: RFC 3168 (classic), RFC 8257 section 3 (feedback of DCTCP).
+//! Sources: RFC 3168 (classic), RFC 8257 section 3 (feedback of DCTCP), RFC 9768 (AccECN).
 //!
 //! The sender reduces at most once a window of data (RFC 3168 section 6.1.2): after a cut it waits for the acknowledgment of something sent
 //! later. A loss among what was in flight at a cut for a mark belongs to the same event, except where the cut was graded by the number
 //! of marks (RFC 8257 section 3.5).
 //!
 //! Deviations: a SYN that is sent again still offers ECN (RFC 3168 section 6.1.1.1 permits to give up); at the smallest window the sender does not
-//! slow down further by waiting for the retransmission timer (section 6.1.2).
+//! slow down further by waiting for the retransmission timer (section 6.1.2). Of AccECN the option with byte counters (RFC 9768 section 3.2.3) is not there, nor
+//! the checks for middleboxes that change the ECN field (section 3.2.2.4); marks count in packets, as full-sized segments.
 
 use crate::cc::{CongestionControl, CongestionKind, MarkSample};
 use crate::endpoint::{Phase, Tcp};
@@ -15,8 +16,23 @@ use crate::params::EcnMode;
 use crate::scoreboard::{SACKED, Scoreboard};
 use fairlane_net::{Cx, Ecn, Segment, flag};
 
-/// ECN flags of a SYN that offers ECN (RFC 3168 section 6.1.1).
-const OFFER: u8 = flag::ECE | flag::CWR;
+/// AccECN: the packet counters of both ends start here (RFC 9768 section 3.2.1), so that a zeroed field is told from a counter.
+const FIRST_CEP: u64 = 5;
+/// Marked packets that make an acknowledgment due (n of RFC 9768 section 3.2.2.5.1).
+const ACK_MARKS: u8 = 2;
+/// Values of the three-bit field of AccECN.
+const ACE_RANGE: u64 = 8;
+
+/// What the field of a SYN-ACK, or of the last step of the handshake, says of the ECN field that the SYN or SYN-ACK arrived with (RFC 9768 section
+/// 3.1.1 table 2, section 3.2.2.1 table 3).
+const fn handshake_ace(arrived: Ecn) -> u8 {
+    match arrived {
+        Ecn::NotEct => 0b010,
+        Ecn::Ect1 => 0b011,
+        Ecn::Ect0 => 0b100,
+        Ecn::Ce => 0b110,
+    }
+}
 
 /// State of ECN at one end.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +55,21 @@ pub(crate) struct EcnState {
     for_mark: bool,
     /// Sender: SND.NXT at the last cut.
     cut_end: u64,
+    /// AccECN receiver: packets with CE that arrived (r.cep).
+    r_cep: u64,
+    /// AccECN sender: those that the peer told of (s.cep).
+    s_cep: u64,
+    /// AccECN receiver: marks since the last acknowledgment; whether the newest packet was marked.
+    unreported: u8,
+    last_ce: bool,
+    /// AccECN: the ECN field that the SYN or SYN-ACK arrived with.
+    syn: Ecn,
+    /// AccECN: the last step of the handshake, which reports it, is still to go out.
+    third_due: bool,
+    /// AccECN: the last step of the handshake is awaited.
+    third_awaited: bool,
+    /// Bytes reported as marked since the connection began.
+    pub(crate) delivered_ce: u64,
     /// Data packets with CE that arrived.
     pub(crate) ce_received: u64,
     /// Cuts for marks.
@@ -57,6 +88,14 @@ impl EcnState {
             cwr_due: false,
             for_mark: false,
             cut_end: 0,
+            r_cep: FIRST_CEP,
+            s_cep: FIRST_CEP,
+            unreported: 0,
+            last_ce: false,
+            syn: Ecn::NotEct,
+            third_due: false,
+            third_awaited: false,
+            delivered_ce: 0,
             ce_received: 0,
             cuts: 0,
         }
@@ -70,21 +109,50 @@ impl<C: CongestionControl> Tcp<C> {
         self.ecn.mode != EcnMode::Off
     }
 
-    /// Writes the offer into a SYN, or the answer into a SYN-ACK (RFC 3168 section 6.1.1).
+    /// Writes the offer into a SYN, or the answer into a SYN-ACK (RFC 3168 section 6.1.1, RFC 9768 section 3.1).
     pub(crate) fn ecn_write_syn(&mut self, seg: &mut Segment, answer: bool) {
         if !answer {
-            seg.flags |= OFFER;
+            seg.set_ace(if self.cfg.ecn == EcnMode::Accecn { 0b111 } else { 0b011 });
+        } else if self.ecn.mode == EcnMode::Accecn {
+            seg.set_ace(handshake_ace(self.ecn.syn));
         } else if self.ecn_on() {
             seg.flags |= flag::ECE;
         }
         self.ecn_stamp_control(seg);
     }
 
-    /// Reads the offer in a SYN, or the answer in a SYN-ACK.
+    /// Reads the offer in a SYN, or the answer in a SYN-ACK (RFC 3168 section 6.1.1, RFC 9768 section 3.1.2).
     pub(crate) fn ecn_take_syn(&mut self, seg: &Segment, answer: bool) {
-        // RFC 3168 section 6.1.1: an answer with both flags is no answer, but the offer thrown back.
-        let agreed = seg.flags & OFFER == if answer { flag::ECE } else { OFFER };
-        self.ecn.mode = if agreed { self.cfg.ecn } else { EcnMode::Off };
+        let accurate = self.cfg.ecn == EcnMode::Accecn;
+        // Without AccECN on both ends its users fall back to what RFC 3168 has.
+        let classic = if accurate { EcnMode::Classic } else { self.cfg.ecn };
+        self.ecn.mode = match (answer, seg.ace()) {
+            // Neither; to an offer without AE both flags belong (0b001 and 0b010 of a peer without AccECN are no offer of RFC 3168).
+            (_, 0b000) => EcnMode::Off,
+            (false, 0b011) => classic,
+            (false, ace) if !accurate => {
+                if ace & 0b011 == 0b011 {
+                    classic
+                } else {
+                    EcnMode::Off
+                }
+            }
+            // RFC 9768 section 3.1.2: what else there may be in future is AccECN.
+            (false, _) => EcnMode::Accecn,
+            // The offer thrown back, with AE or without.
+            (true, 0b111) => EcnMode::Off,
+            (true, 0b001 | 0b101) => classic,
+            (true, _) if accurate => EcnMode::Accecn,
+            (true, _) => EcnMode::Off,
+        };
+        if self.ecn.mode == EcnMode::Accecn {
+            self.ecn.syn = seg.ecn();
+            self.ecn.third_due = answer;
+            self.ecn.third_awaited = !answer && self.cfg.handshake_ack;
+            if answer && seg.ecn() == Ecn::Ce {
+                self.ecn.r_cep += 1;
+            }
+        }
     }
 
     /// The connection is open without a handshake: both ends know what the other does.
@@ -95,26 +163,49 @@ impl<C: CongestionControl> Tcp<C> {
     /// Marks a segment on its way out. `again`: it is a retransmission.
     pub(crate) fn ecn_stamp(&mut self, seg: &mut Segment, again: bool) {
         // RFC 3168: no ECT on retransmissions (6.1.5), pure acknowledgments (6.1.4), window probes (6.1.6).
-        if seg.payload != 0 && !again && seg.seq < self.edge {
+        let new = seg.payload != 0 && !again && seg.seq < self.edge;
+        if new {
             seg.set_ecn(self.ect);
-            if self.ecn.cwr_due {
-                // On the first new data after a cut of whatever cause (section 6.1.2).
-                self.ecn.cwr_due = false;
-                seg.flags |= flag::CWR;
-            }
         } else {
             self.ecn_stamp_control(seg);
+        }
+        if self.ecn.mode == EcnMode::Accecn {
+            return self.accecn_stamp(seg);
+        }
+        if new && self.ecn.cwr_due {
+            // On the first new data after a cut of whatever cause (section 6.1.2).
+            self.ecn.cwr_due = false;
+            seg.flags |= flag::CWR;
         }
         if self.ecn.echo {
             seg.flags |= flag::ECE;
         }
     }
 
-    /// Whether what RFC 3168 leaves without ECT carries it as well.
+    /// Whether what RFC 3168 leaves without ECT carries it as well; all of L4S does (RFC 9331 section 4.1).
     fn ecn_stamp_control(&self, seg: &mut Segment) {
-        if self.cfg.ecn_plus {
+        if self.cfg.ecn_plus || self.ect == Ecn::Ect1 {
             seg.set_ecn(self.ect);
         }
+    }
+
+    /// The counter goes into every segment (RFC 9768 section 3.2.2), but in the last step of the handshake the ECN field of the SYN-ACK (section 3.2.2.1).
+    fn accecn_stamp(&mut self, seg: &mut Segment) {
+        let third = std::mem::take(&mut self.ecn.third_due) && seg.payload == 0;
+        seg.set_ace(if third { handshake_ace(self.ecn.syn) } else { self.ecn.r_cep as u8 });
+        self.ecn.unreported = 0;
+    }
+
+    /// The ECN field of a segment without data that arrived, and the last step of the handshake (RFC 9768 sections 3.2.2.1 and 3.2.2.2).
+    pub(crate) fn ecn_take_control(&mut self, seg: &Segment) {
+        if self.ecn.mode != EcnMode::Accecn {
+            return;
+        }
+        if seg.payload == 0 && seg.ecn() == Ecn::Ce {
+            self.ecn.r_cep += 1;
+        }
+        let third = std::mem::take(&mut self.ecn.third_awaited) && seg.payload == 0;
+        self.ecn.s_cep += u64::from(third && seg.ace() == handshake_ace(Ecn::Ce));
     }
 
     /// The ECN field of data that arrived, before it is taken in; may owe an acknowledgment.
@@ -124,15 +215,22 @@ impl<C: CongestionControl> Tcp<C> {
         if seg.end() <= self.rcv.nxt || (limit != u32::MAX && seg.end() > self.rcv.nxt + u64::from(limit)) {
             return;
         }
-        let ce = seg.ecn() == Ecn::Ce;
+        let ce = seg.ecn() == Ecn::Ce && seg.payload != 0;
         self.ecn.ce_received += u64::from(ce);
         match self.ecn.mode {
             EcnMode::Dctcp => self.dctcp_feedback(ce, cx),
-            _ => {
-                // RFC 3168 section 6.1.3: CWR ends the echo; a mark on the same packet begins another.
-                self.ecn.echo = (self.ecn.echo && !seg.has(flag::CWR)) || ce;
-            }
+            EcnMode::Accecn => self.accecn_feedback(ce),
+            // RFC 3168 section 6.1.3: CWR ends the echo; a mark on the same packet begins another.
+            _ => self.ecn.echo = (self.ecn.echo && !seg.has(flag::CWR)) || ce,
         }
+    }
+
+    /// RFC 9768 section 3.2.2.5.1: an acknowledgment goes out with the first mark after none, and with every second.
+    fn accecn_feedback(&mut self, ce: bool) {
+        self.ecn.r_cep += u64::from(ce);
+        self.ecn.unreported = self.ecn.unreported.saturating_add(u8::from(ce));
+        self.ecn.ack_now = ce && (!self.ecn.last_ce || self.ecn.unreported >= ACK_MARKS);
+        self.ecn.last_ce = ce;
     }
 
     /// RFC 8257 section 3.2, as the kernel reads it: what a delayed acknowledgment covers is reported with the old state, the packet that
@@ -143,6 +241,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
         if self.rcv.owes() {
             self.send_ack(cx);
+            self.heard = true;
         }
         self.ecn.echo = ce;
         self.ecn.ack_now = true;
@@ -151,15 +250,37 @@ impl<C: CongestionControl> Tcp<C> {
     /// Feedback in an acknowledgment whose SACK blocks newly cover `sacked` bytes, before anything is made of it.
     pub(crate) fn ecn_take_ack(&mut self, seg: &Segment, sacked: u64, cx: &mut Cx<'_>) {
         let delivered = (seg.ack - self.una + sacked).saturating_sub(self.board.sacked_below(seg.ack));
-        let echo = seg.has(flag::ECE);
-        self.ecn.newly_ce = if echo && self.ecn.mode == EcnMode::Dctcp { delivered } else { 0 };
-        self.ecn.hold = echo;
+        let accurate = self.ecn.mode == EcnMode::Accecn;
+        let (echo, ce) = if accurate {
+            let packets = self.accecn_marks(seg, delivered);
+            (packets != 0, (packets * u64::from(self.cfg.smss)).min(delivered))
+        } else {
+            let echo = seg.has(flag::ECE);
+            (echo, if echo && self.ecn.mode == EcnMode::Dctcp { delivered } else { 0 })
+        };
+        self.ecn.newly_ce = ce;
+        self.ecn.delivered_ce += ce;
+        self.ecn.hold = echo && !(accurate && self.ecn.graded);
         if self.ecn.graded {
-            self.cc.on_marks(&MarkSample { now: cx.now, delivered, ce: self.ecn.newly_ce, ack: seg.ack, next: self.nxt });
+            self.cc.on_marks(&MarkSample { now: cx.now, delivered, ce, ack: seg.ack, next: self.nxt });
         }
         if echo {
             self.ecn_react(seg.ack, cx);
         }
+    }
+
+    /// Packets that the field newly reports as marked (RFC 9768 section 3.2.2.5 and appendix A.2): the least number that fits, but where acknowledgments of
+    /// so many packets were lost that the field may have come round, the most that fits.
+    fn accecn_marks(&mut self, seg: &Segment, delivered: u64) -> u64 {
+        // An acknowledgment of nothing new may be an old one.
+        if delivered == 0 {
+            return 0;
+        }
+        let packets = delivered.div_ceil(u64::from(self.cfg.smss));
+        let least = (u64::from(seg.ace()) + ACE_RANGE - self.ecn.s_cep % ACE_RANGE) % ACE_RANGE;
+        let marked = if packets >= ACE_RANGE { packets - (packets - least) % ACE_RANGE } else { least };
+        self.ecn.s_cep += marked;
+        marked
     }
 
     /// RFC 3168 section 6.1.2: one cut a window of data, none while losses are repaired.
@@ -170,7 +291,10 @@ impl<C: CongestionControl> Tcp<C> {
         }
         let base = self.recover_flight();
         self.congestion(CongestionKind::EcnEcho, cx);
-        self.begin_cwr(base);
+        if self.ecn.hold {
+            // A window that goes on growing between marks is cut at once.
+            self.begin_cwr(base);
+        }
         // Congestion was not imagined, whatever becomes of a loss.
         self.cc.settle();
         self.ecn.for_mark = true;

@@ -352,6 +352,9 @@ impl<C: CongestionControl> Tcp<C> {
                 self.take_window(seg);
                 self.transmit(self.cfg.max_burst, cx);
             }
+            if self.ecn_on() {
+                self.ecn_take_control(seg);
+            }
             if seg.payload != 0 || seg.has(flag::FIN) {
                 self.take_data(seg, cx);
             }
@@ -440,6 +443,7 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
             cwnd_cuts: c.cwnd_cuts.into(),
             dsacks: c.dsacks.into(),
             ecn_cuts: self.ecn.cuts.into(),
+            ce_delivered: self.ecn.delivered_ce,
             ce_received: self.ecn.ce_received,
             acks: c.acks,
             acked: self.una.min(self.data_end) - FIRST,

@@ -4,7 +4,7 @@ mod pair;
 
 use fairlane_net::{ENDLESS, Ecn, Endpoint, Segment, flag};
 use fairlane_units::{Dur, Time};
-use pair::{Fate, Hop, Pair, params};
+use pair::{Hop, Pair, params};
 use serde_json::{Value, json};
 
 fn ms(n: u64) -> Dur {
@@ -28,29 +28,10 @@ fn with(base: Value, extra: &Value) -> Value {
 fn steady(extra: &Value, marked: &[u64]) -> Pair {
     let j = json!({ "cc": "newreno", "ecn": "classic", "mss": "1000B", "ack_every": 1, "initial_window": "20p", "initial_ssthresh": "2p" });
     let mut p = Pair::delayed(&params(with(j, extra)), ms(50));
-    mark_data(&mut p, marked, &[]);
+    p.mark_data(marked, &[]);
     p.start();
     p.write(0, ENDLESS, false);
     p
-}
-
-/// Marks and drops the data segments with these numbers in the order of sending.
-fn mark_data(p: &mut Pair, marked: &[u64], dropped: &[u64]) {
-    let (marked, dropped) = (marked.to_vec(), dropped.to_vec());
-    let mut n = 0;
-    p.script[0] = Box::new(move |_, s| {
-        if s.payload == 0 {
-            return Fate::Pass;
-        }
-        n += 1;
-        if dropped.contains(&(n - 1)) {
-            Fate::Drop
-        } else if marked.contains(&(n - 1)) {
-            Fate::Mark
-        } else {
-            Fate::Pass
-        }
-    });
 }
 
 fn data(p: &Pair) -> Vec<Segment> {
@@ -171,7 +152,7 @@ fn rfc3168_loss_and_mark_in_one_window() {
     for cc in ["reno", "newreno", "sack"] {
         let run = |marked: &[u64], dropped: &[u64]| {
             let mut p = steady(&json!({ "cc": cc }), &[]);
-            mark_data(&mut p, marked, dropped);
+            p.mark_data(marked, dropped);
             p.run_until(at(950));
             let v = p.ends[0].view();
             assert_eq!(v.timeouts, 0, "{cc}");
@@ -190,7 +171,7 @@ fn rfc3168_loss_and_mark_in_one_window() {
 fn rfc3168_retransmissions_are_not_ect() {
     for cc in ["newreno", "sack"] {
         let mut p = steady(&json!({ "cc": cc }), &[]);
-        mark_data(&mut p, &[], &[20]);
+        p.mark_data(&[], &[20]);
         p.run_until(at(900));
         let (again, new): (Vec<_>, Vec<_>) = data(&p).into_iter().partition(Segment::retransmission);
         assert_eq!(again.len(), 1);
@@ -199,7 +180,7 @@ fn rfc3168_retransmissions_are_not_ect() {
         assert_eq!(new.iter().filter(|s| s.has(flag::CWR)).count(), 1);
     }
     let mut p = steady(&json!({ "ecn_plus": true }), &[]);
-    mark_data(&mut p, &[], &[20]);
+    p.mark_data(&[], &[20]);
     p.run_until(at(900));
     assert!(p.log.iter().all(|l| l.2.ecn() == Ecn::Ect0), "ECN++");
 }
@@ -209,7 +190,7 @@ fn rfc3168_retransmissions_are_not_ect() {
 fn rfc8511_abe() {
     for (abe, marked, dropped, left) in [(false, 20, 1000, 0.5), (true, 20, 1000, 0.8), (true, 1000, 20, 0.5)] {
         let mut p = steady(&json!({ "abe": abe }), &[]);
-        mark_data(&mut p, &[marked], &[dropped]);
+        p.mark_data(&[marked], &[dropped]);
         p.run_until(at(301));
         let share = p.ends[0].view().ssthresh as f64 / 1e3 / 20.5;
         assert!((share - left).abs() < 0.03, "{abe} {share}");

@@ -2,11 +2,13 @@
 
 pub mod bbr;
 pub mod cubic;
+pub mod dctcp;
 pub mod delay;
 pub mod filter;
 pub mod hystart;
 pub mod illinois;
 pub mod ledbat;
+pub mod prague;
 mod registry;
 pub mod reno;
 pub mod scalable;

@@ -2,8 +2,10 @@
 
 use super::bbr::{Bbr, BbrParams};
 use super::cubic::{Cubic, CubicParams};
+use super::dctcp::{Dctcp, DctcpParams};
 use super::illinois::{Illinois, IllinoisParams};
 use super::ledbat::{Ledbat, LedbatParams};
+use super::prague::{Prague, PragueParams};
 use super::reno::{Reno, RenoParams};
 use super::scalable::{Scalable, ScalableParams};
 use super::vegas::{Vegas, VegasParams};
@@ -178,7 +180,7 @@ macro_rules! algorithms {
 
 algorithms! {
     inline { Reno, Cubic }
-    boxed { Vegas, Westwood, Illinois, Scalable, Veno, Yeah, Ledbat, Bbr }
+    boxed { Vegas, Westwood, Illinois, Scalable, Veno, Yeah, Ledbat, Dctcp, Bbr, Prague }
     Tahoe "tahoe" ["Tahoe", "Agent/TCP"], RenoParams => Reno, Tahoe,
         "Slow start, congestion avoidance and fast retransmit (Jacobson 1988): every loss restarts from one segment.";
     Reno "reno" ["Reno", "Agent/TCP/Reno"], RenoParams => Reno, Reno,
@@ -205,8 +207,12 @@ algorithms! {
         "Scalable TCP while the queue is short, else Reno, and it empties the queue (Baiocchi, Castellani and Vacirca 2007).";
     Ledbat "ledbat" ["LEDBAT", "TcpLedbat"], LedbatParams => Ledbat, Sack,
         "A background flow that holds the queueing delay at a target (RFC 6817).";
+    Dctcp "dctcp" ["Dctcp", "DCTCP", "TcpDctcp"], DctcpParams => Dctcp, Sack + Dctcp,
+        "A window cut in proportion to the share of marked data, for data centres (RFC 8257).";
     Bbr "bbr" ["Bbr", "TcpBbr", "bbr1"], BbrParams => Bbr, Sack,
         "A model of bandwidth and round-trip time paces the data (BBR version 1, draft-cardwell-iccrg-bbr-congestion-control-00, Linux).";
+    Prague "prague" ["Prague"], PragueParams => Prague, Sack + Accecn,
+        "DCTCP for the Internet: L4S with pacing and little dependence on the round-trip time (draft-briscoe-iccrg-prague-congestion-control-04).";
 }
 
 impl Default for CcParams {

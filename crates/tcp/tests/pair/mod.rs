@@ -15,6 +15,8 @@ pub struct Hop {
     pub delay: Dur,
     /// Packets that may wait besides the one in transmission.
     pub limit: usize,
+    /// Packets that arrive while that many wait are marked.
+    pub mark: usize,
     busy: Time,
     starts: VecDeque<Time>,
     /// Integral of the number waiting, packet-seconds.
@@ -25,20 +27,34 @@ pub struct Hop {
 
 impl Hop {
     pub fn new(rate: Rate, delay: Dur, limit: usize) -> Self {
-        Self { rate, delay, limit, busy: Time::ZERO, starts: VecDeque::new(), waited: 0.0, drops: 0, bytes: 0 }
+        Self { rate, delay, limit, mark: usize::MAX, busy: Time::ZERO, starts: VecDeque::new(), waited: 0.0, drops: 0, bytes: 0 }
     }
     pub fn delay(delay: Dur) -> Self {
         Self::new(Rate::from_bps(0), delay, usize::MAX)
+    }
+    /// The same, with a threshold from which on packets are marked.
+    pub fn marking(rate: Rate, delay: Dur, limit: usize, mark: usize) -> Self {
+        Self { mark, ..Self::new(rate, delay, limit) }
+    }
+    /// Packets waiting.
+    pub fn waiting(&mut self, now: Time) -> usize {
+        while self.starts.front().is_some_and(|&s| s <= now) {
+            self.starts.pop_front();
+        }
+        self.starts.len()
+    }
+    fn pass_marking(&mut self, now: Time, len: u32, seg: &mut Segment) -> Option<Time> {
+        if self.mark != usize::MAX && self.waiting(now) >= self.mark && seg.ecn().capable() {
+            seg.set_ecn(Ecn::Ce);
+        }
+        self.pass(now, len)
     }
     /// When a packet that arrives now reaches the other end; `None`: dropped.
     fn pass(&mut self, now: Time, len: u32) -> Option<Time> {
         if self.rate.as_bps() == 0 {
             return Some(now + self.delay);
         }
-        while self.starts.front().is_some_and(|&s| s <= now) {
-            self.starts.pop_front();
-        }
-        if self.busy > now && self.starts.len() >= self.limit {
+        if self.waiting(now) >= self.limit && self.busy > now {
             self.drops += 1;
             return None;
         }
@@ -162,6 +178,25 @@ impl Pair {
         });
     }
 
+    /// Marks and drops the data segments with these numbers in the order of sending (from 0).
+    pub fn mark_data(&mut self, marked: &[u64], dropped: &[u64]) {
+        let (marked, dropped) = (marked.to_vec(), dropped.to_vec());
+        let mut n = 0;
+        self.script[0] = Box::new(move |_, s| {
+            if s.payload == 0 {
+                return Fate::Pass;
+            }
+            n += 1;
+            if dropped.contains(&(n - 1)) {
+                Fate::Drop
+            } else if marked.contains(&(n - 1)) {
+                Fate::Mark
+            } else {
+                Fate::Pass
+            }
+        });
+    }
+
     pub fn start(&mut self) {
         self.call(1, |e, cx| e.start(cx));
         self.call(0, |e, cx| e.start(cx));
@@ -238,7 +273,7 @@ impl Pair {
             Event::Arrive { dir, hop, index } => {
                 let (seg, len) = self.flying[index];
                 match self.hops[dir].get_mut(hop) {
-                    Some(h) => match h.pass(at, len) {
+                    Some(h) => match h.pass_marking(at, len, &mut self.flying[index].0) {
                         Some(next) => self.push(next, Event::Arrive { dir, hop: hop + 1, index }),
                         None => self.free.push(index),
                     },

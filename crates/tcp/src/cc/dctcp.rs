@@ -1,0 +1,114 @@
+//! DCTCP: the window is cut in proportion to the share of what was marked.
+//!
+//! Source: RFC 8257 section 3.3 (alpha, window), 3.5 (losses); M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010. What the receiver
+//! does (section 3.2) is in `ecn.rs`; the mode `dctcp` goes with the algorithm. Growth and the answer to losses are Reno's.
+//!
+//! Deviations: section 3.3 counts acknowledged bytes; so do we, SACKed ones when they are SACKed. Alpha is a fraction, not
+//! scaled to integers (Linux: 1/1024). Linux holds the window for a round trip after a mark, ns-3 as well; RFC 3168 section 6.1.2 asks
+//! that only of acknowledgments with ECE.
+
+use super::window::{LossBased, Window};
+use super::{AckSample, CongestionEvent, CongestionKind, MarkSample, Wants};
+use crate::cc::reno::BETA;
+use crate::config::TcpConfig;
+use fairlane_net::Ecn;
+use fairlane_units::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// DCTCP (RFC 8257).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DctcpParams {
+    /// Weight of the newest window of data in alpha (g of RFC 8257 section 4.2, ns-3 `DctcpShiftG`; Linux: 2^-`dctcp_shift_g`).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub gain: f64,
+    /// Alpha before the first window of data (RFC 8257 section 4.2, ns-3 `DctcpAlphaOnInit`; Linux `dctcp_alpha_on_init`, 1024 of 1024).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub initial_alpha: f64,
+}
+
+impl Default for DctcpParams {
+    fn default() -> Self {
+        Self { gain: 0.0625, initial_alpha: 1.0 }
+    }
+}
+
+/// State of DCTCP.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dctcp {
+    w: Window,
+    gain: f64,
+    /// Estimate of the share of bytes that are marked (`DCTCP.Alpha`).
+    alpha: f64,
+    /// End of the window of data that is being counted (`DCTCP.WindowEnd`).
+    window_end: u64,
+    /// Bytes acknowledged in it (`DCTCP.BytesAcked`).
+    acked: u64,
+    /// Those of them that were marked (`DCTCP.BytesMarked`).
+    marked: u64,
+}
+
+impl Dctcp {
+    /// The algorithm before the connection opens.
+    pub fn new(p: &DctcpParams, config: &TcpConfig) -> Self {
+        Self { w: Window::new(config), gain: p.gain, alpha: p.initial_alpha, window_end: 0, acked: 0, marked: 0 }
+    }
+
+    /// Estimate of the share of bytes that are marked.
+    pub fn alpha(&self) -> f64 {
+        self.alpha
+    }
+}
+
+impl LossBased for Dctcp {
+    fn window(&self) -> &Window {
+        &self.w
+    }
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.w
+    }
+
+    fn increase(&mut self, s: &AckSample) {
+        if self.w.unused(s) {
+            return;
+        }
+        if let Some(n) = self.w.slow_start(s) {
+            self.w.cwnd += n / self.w.cwnd;
+        }
+    }
+
+    /// RFC 8257 section 3.3, steps 1 to 9.
+    fn marks(&mut self, m: &MarkSample) {
+        self.acked += m.delivered;
+        self.marked += m.ce;
+        if m.ack <= self.window_end || self.acked == 0 {
+            return;
+        }
+        let share = self.marked as f64 / self.acked as f64;
+        self.alpha = self.alpha * (1.0 - self.gain) + self.gain * share;
+        self.window_end = m.next;
+        (self.acked, self.marked) = (0, 0);
+    }
+
+    fn decrease(&mut self, e: &CongestionEvent) -> f64 {
+        if e.kind == CongestionKind::EcnEcho {
+            // RFC 8257 section 3.3: of the window, whatever is in flight.
+            self.w.cwnd * (1.0 - self.alpha / 2.0)
+        } else {
+            self.w.basis(e) * BETA
+        }
+    }
+
+    fn restarted(&mut self, _: Time) {
+        (self.acked, self.marked) = (0, 0);
+    }
+
+    fn wants(&self) -> Wants {
+        Wants { ect: Ecn::Ect0, grades_marks: true, ..Wants::default() }
+    }
+
+    fn variables(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("alpha", self.alpha);
+    }
+}
