@@ -9,6 +9,7 @@ use crate::presets::ParamsError;
 use crate::rate::RateSampler;
 use crate::receiver::{AckDue, Receiver};
 use crate::recovery::prr::Reducer;
+use crate::recovery::rack::Rack;
 use crate::recovery::undo::Doubt;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
@@ -145,6 +146,8 @@ pub struct Tcp<C> {
     pub(crate) marked_before: u64,
     /// Proportional rate reduction.
     pub(crate) prr: Option<Box<Reducer>>,
+    /// RACK and the tail loss probe.
+    pub(crate) rack: Option<Box<Rack>>,
     pub(crate) pacer: Pacer,
     pub(crate) rate: Option<Box<RateSampler>>,
     /// The loss event that may prove a mistake, where anything could prove it.
@@ -199,6 +202,7 @@ impl<C: CongestionControl> Tcp<C> {
             una_before: FIRST,
             delivered_before: FIRST,
             marked_before: 0,
+            rack: (cfg.rack || cfg.tlp).then(Box::default),
             prr: (cfg.prr != Prr::Off && !cc.owns_recovery()).then(Box::default),
             doubt: cfg.doubt.then(Box::default),
             cc,

@@ -97,6 +97,7 @@ impl Scoreboard {
         (self.sacked, self.above, self.runs) = (sacked, sacked, runs);
         self.edge = self.head;
         self.next_lost = self.head;
+        self.checked = self.head;
         if forget {
             self.high = self.head;
             self.seen = [Block::default(); 4];

@@ -10,6 +10,9 @@ impl<C: CongestionControl> Tcp<C> {
     /// Sends what the windows allow, at most `burst` segments: what is lost first, then new data.
     #[inline(never)]
     pub(crate) fn transmit(&mut self, burst: u32, cx: &mut Cx<'_>) {
+        if self.rack.is_some() || self.prr.is_some() {
+            return self.transmit_watched(burst, cx);
+        }
         // The usual case, in three comparisons: nothing is known to be lost, and there is more data than window.
         if self.phase == Phase::Open && burst == u32::MAX && !self.paced && !self.board.has_pending() && !self.board.is_empty() {
             let smss = self.cfg.smss;
@@ -24,6 +27,15 @@ impl<C: CongestionControl> Tcp<C> {
             }
         }
         self.transmit_any(burst, cx);
+    }
+
+    /// The same where what is SACKed may not count as in flight, and new data starts the wait for a loss probe.
+    fn transmit_watched(&mut self, burst: u32, cx: &mut Cx<'_>) {
+        let before = self.nxt;
+        self.transmit_any(burst, cx);
+        if self.nxt != before && self.rack.is_some() {
+            self.tlp_schedule(cx);
+        }
     }
 
     fn transmit_any(&mut self, mut burst: u32, cx: &mut Cx<'_>) {
@@ -65,7 +77,11 @@ impl<C: CongestionControl> Tcp<C> {
                     }
                     if piece != 0 {
                         self.send_new(piece, cx);
-                    } else if self.phase == Phase::Recovery && self.cfg.sack && flight + u64::from(self.cfg.smss) <= window {
+                    } else if self.phase == Phase::Recovery
+                        && self.cfg.sack
+                        && !self.cfg.rack
+                        && flight + u64::from(self.cfg.smss) <= window
+                    {
                         self.send_doubtful(cx);
                     }
                     break;
@@ -164,6 +180,9 @@ impl<C: CongestionControl> Tcp<C> {
         }
         if self.doubt.is_some() {
             self.note_resend(cx.now);
+        }
+        if self.rack.is_some() {
+            self.rack_resent(index, cx.now);
         }
         self.count.retransmits += 1;
         self.count.retransmit_bytes += u64::from(s.len) - u64::from(s.is(FIN));

@@ -158,6 +158,13 @@ pub struct TcpParams {
     pub rack: bool,
     /// Tail loss probe (RFC 8985 section 7). Needs SACK recovery.
     pub tlp: bool,
+    /// How long the receiver may hold back the acknowledgment of a single segment, for `tlp` (TLP.max_ack_delay of RFC 8985 section 7.2; Linux: its
+    /// smallest RTO).
+    #[schemars(extend("x-max" = "10s"))]
+    pub tlp_ack_delay: Dur,
+    /// What `rack` and `tlp` add to their waits (Linux: two ticks of its clock).
+    #[schemars(extend("x-max" = "1s"))]
+    pub timer_slack: Dur,
     /// Proportional rate reduction: the cut of a loss is spread over the recovery. Needs SACK recovery.
     pub prr: Prr,
     /// What the reduction of `prr` is a share of (RecoverFS of RFC 9937 section 6.2).
@@ -513,6 +520,8 @@ impl Default for TcpParams {
             dupthresh: 3,
             rack: false,
             tlp: false,
+            tlp_ack_delay: Dur::from_ms(200),
+            timer_slack: Dur::ZERO,
             prr: Prr::Off,
             prr_base: PrrBase::Flight,
             prr_whole_segments: true,

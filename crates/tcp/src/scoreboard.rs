@@ -66,6 +66,8 @@ pub(crate) struct Scoreboard {
     pub(crate) resent: u64,
     /// Bytes ever deemed lost; what was deemed lost twice counts twice.
     pub(crate) marked: u64,
+    /// Everything below it that was sent once has been judged by RACK.
+    pub(crate) checked: u32,
     /// Blocks seen last, to skip what is known.
     pub(crate) seen: [Block; 4],
     /// What the acknowledgment at hand changed, if somebody wants to know.

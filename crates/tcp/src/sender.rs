@@ -74,7 +74,11 @@ impl<C: CongestionControl> Tcp<C> {
         }
         if seg.ack < self.una {
             if seg.sack_len() > 0 && self.cfg.sack {
-                self.take_dsack(seg);
+                if self.cfg.rack {
+                    self.take_late_sack(seg, cx);
+                } else {
+                    self.take_dsack(seg);
+                }
                 if self.doubt.is_some() && self.judge_dsack() {
                     self.transmit(self.cfg.max_burst, cx);
                 }
@@ -83,8 +87,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
         let edge = self.edge;
         self.take_window(seg);
-        self.open_diary();
-        (self.una_before, self.delivered_before, self.marked_before) = (self.una, self.una + self.board.sacked(), self.board.marked);
+        self.begin_ack();
         let sacked = if self.cfg.sack && seg.sack_len() > 0 { self.take_sack(seg) } else { 0 };
         if self.ecn_on() {
             self.ecn_take_ack(seg, sacked, cx);
@@ -94,13 +97,38 @@ impl<C: CongestionControl> Tcp<C> {
         (self.fresh_acked, self.fresh_sacked) = (seg.ack - self.una, sacked);
         if seg.ack > self.una {
             self.on_new_ack(seg, sacked, cx);
-        } else if seg.payload == 0 && !seg.has(flag::FIN) {
-            // RFC 5681 section 2: a duplicate acknowledges nothing, carries nothing and does not move the window.
-            if !self.board.is_empty() && edge == self.edge && !taken_back {
+        } else if (seg.payload == 0 && !seg.has(flag::FIN)) || (sacked != 0 && self.cfg.rack) {
+            if self.rack.is_some() {
+                self.rack_on_ack(seg, cx);
+            }
+            // RFC 5681 section 2: a duplicate acknowledges nothing, carries nothing and does not move the window. One with news for RACK may.
+            if !self.board.is_empty() && (edge == self.edge || (sacked != 0 && self.cfg.rack)) && !taken_back {
                 self.on_dupack(sacked, cx);
             } else {
                 self.transmit(self.cfg.max_burst, cx);
             }
+        }
+        if self.untold {
+            self.tell(cx);
+        }
+    }
+
+    /// Notes how things stand before an acknowledgment.
+    fn begin_ack(&mut self) {
+        self.open_diary();
+        (self.una_before, self.delivered_before, self.marked_before) = (self.una, self.una + self.board.sacked(), self.board.marked);
+    }
+
+    /// An acknowledgment that was overtaken by a later one: what its SACK blocks say is news all the same.
+    #[cold]
+    fn take_late_sack(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
+        self.begin_ack();
+        let sacked = self.take_sack(seg);
+        self.untold = self.hears_all && sacked != 0;
+        (self.fresh_acked, self.fresh_sacked) = (0, sacked);
+        self.rack_on_ack(seg, cx);
+        if sacked != 0 {
+            self.on_dupack(sacked, cx);
         }
         if self.untold {
             self.tell(cx);
@@ -135,10 +163,15 @@ impl<C: CongestionControl> Tcp<C> {
             self.round += 1;
             self.round_end = self.nxt;
         }
+        if self.rack.is_some() {
+            self.rack_on_ack(seg, cx);
+        }
         if self.doubt.is_some() && self.judge_new_ack(seg, acked, sacked, cx) {
             return self.check_finished(cx);
         }
         match self.phase {
+            Phase::Open if self.rack_found() => self.enter_sack(cx),
+            Phase::Loss if self.rack_found_again() => self.enter_sack(cx),
             Phase::Open | Phase::Loss if self.cfg.fack_ns2 && seg.sack_len() != 0 => self.fack_gap(cx),
             Phase::Open => {
                 self.dupacks = 0;
@@ -161,10 +194,19 @@ impl<C: CongestionControl> Tcp<C> {
                 self.grow(acked, sacked, cx);
                 if self.una >= self.recover {
                     self.phase = Phase::Open;
+                    self.inflation = 0;
+                    self.rack_recovered();
                 }
                 self.restart_timer(cx);
-                self.transmit(self.cfg.max_burst, cx);
+                if self.phase == Phase::Open && self.rack_found() {
+                    self.enter_sack(cx);
+                } else {
+                    self.transmit(self.cfg.max_burst, cx);
+                }
             }
+        }
+        if self.rack.is_some() {
+            self.tlp_schedule(cx);
         }
         self.check_finished(cx);
     }
@@ -250,10 +292,14 @@ impl<C: CongestionControl> Tcp<C> {
             }
             self.ecn_cut();
         }
-        let flight = self.board.outstanding().saturating_sub(self.limited_bytes);
         if self.doubt.is_some() {
             self.begin_doubt(kind);
         }
+        self.congestion_among(kind, self.board.outstanding().saturating_sub(self.limited_bytes), cx);
+    }
+
+    /// The same where `flight` was in flight.
+    pub(crate) fn congestion_among(&mut self, kind: CongestionKind, flight: u64, cx: &Cx<'_>) {
         self.count.cwnd_cuts += 1;
         if let Some((sent, again)) = self.board.first().map(|i| self.board.at(i)).map(|s| (s.at, s.is(KARN))) {
             self.cc.on_hole(sent, again);
@@ -265,6 +311,9 @@ impl<C: CongestionControl> Tcp<C> {
     pub(crate) fn on_timeout(&mut self, cx: &mut Cx<'_>) {
         if self.board.is_empty() {
             self.probe_window(cx);
+            return;
+        }
+        if self.rack.is_some() && self.tlp_instead(cx) {
             return;
         }
         self.count.timeouts += 1;
@@ -291,7 +340,13 @@ impl<C: CongestionControl> Tcp<C> {
         self.timing = false;
         self.rtt.back_off(self.cfg.forget_rtt_after, &self.cfg);
         self.open_diary();
-        self.board.all_lost(self.cfg.timeout_forgets_sack || !self.cfg.sack);
+        if self.cfg.rack {
+            self.rack_timeout(cx);
+            // One segment besides what is still on its way (Linux), and the first one whatever else is.
+            self.inflation = self.board.pipe();
+        } else {
+            self.board.all_lost(self.cfg.timeout_forgets_sack || !self.cfg.sack);
+        }
         self.rate_lost(cx);
         self.restart_timer(cx);
         self.transmit(self.cfg.max_burst, cx);
@@ -305,14 +360,11 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// The loss probe or the reordering window is due (RFC 8985 sections 6.3 and 7).
-    pub(crate) fn on_probe(&mut self, _cx: &mut Cx<'_>) {}
-
     /// Bytes in flight as the scheme counts them.
     #[inline]
     pub(crate) fn in_flight(&self) -> u64 {
         match self.phase {
-            Phase::Open if !self.reducing() => self.board.flight(),
+            Phase::Open if !(self.cfg.rack || self.reducing()) => self.board.flight(),
             _ if !self.cfg.sack => self.board.flight(),
             Phase::Recovery if self.cfg.counted_pipe => self.pipe,
             _ => self.board.pipe(),

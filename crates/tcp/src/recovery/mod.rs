@@ -4,9 +4,11 @@ mod fack;
 mod frto;
 mod newreno;
 pub(crate) mod prr;
+pub(crate) mod rack;
 mod reno;
 mod sack;
 mod tahoe;
+mod tlp;
 pub(crate) mod undo;
 mod vegas;
 
@@ -68,6 +70,9 @@ impl<C: CongestionControl> Tcp<C> {
         self.timing = false;
         self.partial_seen = false;
         self.rescued = false;
+        if self.rack.is_some() {
+            self.tlp_stop(cx);
+        }
         self.restart_timer(cx);
     }
 
@@ -83,6 +88,7 @@ impl<C: CongestionControl> Tcp<C> {
             to_ssthresh: !keep || self.reducing(),
         });
         self.end_prr();
+        self.rack_recovered();
         self.phase = Phase::Open;
         self.dupacks = 0;
         self.inflation = 0;

@@ -102,6 +102,13 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
+    /// Recovery begins with the acknowledgment at hand, or with a timer: then as if a segment had been delivered (Linux).
+    pub(crate) fn prr_begins(&mut self) {
+        let delivered = self.newly_delivered();
+        let safe = self.una > self.una_before && self.board.marked == self.marked_before;
+        self.spread(if delivered == 0 { u64::from(self.cfg.smss) } else { delivered }, safe);
+    }
+
     /// What may be in flight now that losses are marked (RFC 9937 section 6.2); `advanced`: SND.UNA is.
     pub(crate) fn prr_on_ack(&mut self, advanced: bool) {
         let delivered = self.newly_delivered();

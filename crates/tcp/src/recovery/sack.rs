@@ -46,10 +46,12 @@ impl<C: CongestionControl> Tcp<C> {
         match self.phase {
             Phase::Recovery => {
                 self.drain(1);
-                self.board.find_lost(self.cfg.sack_lost_after, self.cfg.smss);
+                self.find_lost();
                 self.prr_on_ack(false);
                 self.transmit(self.cfg.max_burst, cx);
             }
+            Phase::Open if self.rack_found() => self.enter_sack(cx),
+            Phase::Loss if self.rack_found_again() => self.enter_sack(cx),
             // RFC 6675 section 5: a duplicate acknowledgment is one that SACKs something new.
             _ if sacked == 0 => {}
             Phase::Loss => {
@@ -64,6 +66,11 @@ impl<C: CongestionControl> Tcp<C> {
             }
             Phase::Open => {
                 self.dupacks += 1;
+                if self.cfg.rack {
+                    // What is SACKed is not in flight: new data goes out while RACK waits (RFC 3042, without a bound of two).
+                    self.prr_on_ack(false);
+                    return self.transmit(self.cfg.max_burst, cx);
+                }
                 if self.strict() {
                     self.board.find_lost(self.cfg.sack_lost_after, self.cfg.smss);
                 }
@@ -81,18 +88,27 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
+    /// Looks for losses by count; with RACK they are found already.
+    fn find_lost(&mut self) {
+        if !self.cfg.rack {
+            self.board.find_lost(self.cfg.sack_lost_after, self.cfg.smss);
+        }
+    }
+
     /// RFC 6675 section 5 step 4: reduce, retransmit the first hole, count what is in flight.
-    fn enter_sack(&mut self, cx: &mut Cx<'_>) {
+    pub(crate) fn enter_sack(&mut self, cx: &mut Cx<'_>) {
         self.pipe = self.board.outstanding().saturating_sub(u64::from(self.cfg.dupthresh) * u64::from(self.cfg.smss));
         self.reduce(cx);
         self.enter(Phase::Recovery, cx);
-        self.board.head_lost();
-        self.board.find_lost(self.cfg.sack_lost_after, self.cfg.smss);
+        if !self.cfg.rack {
+            self.board.head_lost();
+        }
+        self.find_lost();
         if self.untold {
             self.tell(cx);
         }
         if self.reducing() {
-            self.prr_on_ack(false);
+            self.prr_begins();
             return self.transmit(self.cfg.max_burst, cx);
         }
         if let Some(first) = self.board.first_pending() {
@@ -119,11 +135,15 @@ impl<C: CongestionControl> Tcp<C> {
             }
             // What was lost meanwhile, and what is lost from here on, is a new event (RFC 6675 section 5).
             self.recover = 0;
-            self.board.clear_marks(self.cfg.progress_forgets_sack);
+            if !self.cfg.rack {
+                self.board.clear_marks(self.cfg.progress_forgets_sack);
+            } else if self.board.has_pending() {
+                return self.enter_sack(cx);
+            }
         } else {
             // The retransmission and the segment it replaced both left.
             self.drain(2);
-            self.board.find_lost(self.cfg.sack_lost_after, self.cfg.smss);
+            self.find_lost();
             self.prr_on_ack(true);
         }
         self.restart_timer(cx);

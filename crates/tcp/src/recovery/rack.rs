@@ -1,0 +1,331 @@
+//! RACK: time tells what is lost (RFC 8985 section 6).
+//!
+//! A segment is lost if one sent later has arrived, and the time to wait for reordering is over. That holds for retransmissions as for
+//! originals, so a lost retransmission is found again without a timeout. The tail loss probe of the same RFC is in `tlp.rs`.
+//!
+//! Originals leave in order of sequence, so one mark on the scoreboard (`checked`) tells which of them were judged already; retransmissions
+//! wait in a list in the order they left. An acknowledgment looks only at what may have become lost.
+//!
+//! Deviations: a D-SACK for a loss probe does not widen the reordering window (it tells of no reordering; as Linux). A retransmission lost during
+//! recovery from a timeout begins a fast recovery, with a reduction (as Linux; RFC 8985 section 6.2 leaves congestion control to others).
+//! `timer_slack` lengthens the wait (Linux: two ticks of its clock).
+
+use crate::cc::CongestionControl;
+use crate::endpoint::{Phase, Tcp};
+use crate::scoreboard::{KARN, LOST, RESENT, SACKED, Scoreboard, before};
+use fairlane_net::{Cx, Segment, TimerId};
+use fairlane_units::{Dur, Time};
+use std::collections::VecDeque;
+
+/// Recoveries without D-SACK after which the reordering window is what it was (RFC 8985 section 6.2 step 4).
+const PERSISTENCE: u32 = 16;
+/// The reordering window is the smallest round-trip time over this (RFC 8985 section 6.2 step 4).
+const REO_WND_SHARE: u64 = 4;
+
+/// What the timer waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Awaited {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// The end of the time for reordering.
+    Reordering,
+    /// Time for a loss probe (PTO).
+    Probe,
+}
+
+/// State of RACK and of the tail loss probe.
+#[derive(Clone, Debug)]
+pub(crate) struct Rack {
+    /// Of the segments that arrived, the one sent last (RACK.xmit_ts, RACK.end_seq).
+    xmit_ts: Time,
+    end_seq: u64,
+    /// Round-trip time of what arrived last (RACK.rtt).
+    rtt: Dur,
+    /// Smallest round-trip time (RACK.min_RTT).
+    min_rtt: Dur,
+    /// Highest sequence number that arrived (RACK.fack).
+    fack: u64,
+    /// Something arrived after what was sent later (RACK.reordering_seen).
+    pub(crate) reordering_seen: bool,
+    /// RACK.reo_wnd_mult, RACK.reo_wnd_persist, and the end of the round of the last D-SACK (RACK.dsack_round; 0: none).
+    mult: u32,
+    persist: u32,
+    dsack_round: u64,
+    /// D-SACKs counted so far.
+    dsacks: u32,
+    /// Retransmissions in the order they left: place, time.
+    again: VecDeque<(u32, Time)>,
+    pub(crate) awaited: Awaited,
+    /// SND.NXT when the loss probe went out (TLP.end_seq); 0: none.
+    pub(crate) probe_end: u64,
+    /// The probe was a retransmission (TLP.is_retrans).
+    pub(crate) probe_again: bool,
+    /// Probes sent.
+    pub(crate) probes: u32,
+}
+
+impl Default for Rack {
+    fn default() -> Self {
+        Self {
+            xmit_ts: Time::ZERO,
+            end_seq: 0,
+            rtt: Dur::ZERO,
+            min_rtt: Dur::MAX,
+            fack: 0,
+            reordering_seen: false,
+            mult: 1,
+            persist: PERSISTENCE,
+            dsack_round: 0,
+            dsacks: 0,
+            again: VecDeque::new(),
+            awaited: Awaited::Nothing,
+            probe_end: 0,
+            probe_again: false,
+            probes: 0,
+        }
+    }
+}
+
+/// RACK_sent_after of RFC 8985 section 6.1: what left at the same time is ordered by sequence.
+fn sent_after(one: (Time, u64), other: (Time, u64)) -> bool {
+    one > other
+}
+
+impl Rack {
+    /// What is left of the wait for a segment sent at `at`; zero: it is lost.
+    fn remaining(&self, at: Time, reo_wnd: Dur, now: Time) -> Dur {
+        (at + self.rtt + reo_wnd).since(now)
+    }
+}
+
+impl<C: CongestionControl> Tcp<C> {
+    /// Steps 1 to 5 of RFC 8985 section 6.2, and the loss probe's part: once an acknowledgment is on the scoreboard, before anything comes of it.
+    #[cold]
+    pub(crate) fn rack_on_ack(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
+        let Some(mut rack) = self.rack.take() else { return };
+        let dsack = self.count.dsacks != rack.dsacks;
+        rack.dsacks = self.count.dsacks;
+        if self.cfg.rack {
+            self.rack_take_delivered(&mut rack, seg, cx.now);
+        }
+        let of_probe = dsack && rack.probe_again && rack.probe_end != 0 && seg.sack(0).end == rack.probe_end;
+        if rack.dsack_round != 0 && self.una >= rack.dsack_round {
+            rack.dsack_round = 0;
+        }
+        if rack.dsack_round == 0 && dsack && !of_probe {
+            rack.dsack_round = self.nxt;
+            rack.mult = rack.mult.saturating_add(1);
+            rack.persist = PERSISTENCE;
+        }
+        if rack.probe_end != 0 && seg.ack >= rack.probe_end {
+            self.tlp_take_ack(&mut rack, seg, of_probe, cx);
+        }
+        self.rack = Some(rack);
+        if self.cfg.rack {
+            self.rack_detect_and_arm(cx);
+        }
+    }
+
+    /// Steps 1 to 3: round-trip time, what was sent last of what arrived, reordering.
+    fn rack_take_delivered(&self, rack: &mut Rack, seg: &Segment, now: Time) {
+        let Some(diary) = &self.board.diary else { return };
+        let echo = seg.timestamps().filter(|_| self.cfg.timestamps).map(|(_, echo)| echo);
+        let known = rack.fack;
+        for n in &diary.delivered {
+            let again = n.flags & KARN != 0;
+            let rtt = now.since(n.at);
+            rack.fack = rack.fack.max(n.end);
+            if again {
+                // What arrives too early, or answers an earlier copy, is not the retransmission.
+                let earlier = echo.is_some_and(|e| (e.wrapping_sub(self.timestamp(n.at)) as i32) < 0);
+                if earlier || rtt < rack.min_rtt {
+                    continue;
+                }
+            } else {
+                rack.min_rtt = rack.min_rtt.min(rtt);
+                rack.reordering_seen |= n.end < known;
+            }
+            rack.rtt = rtt;
+            if sent_after((n.at, n.end), (rack.xmit_ts, rack.end_seq)) {
+                (rack.xmit_ts, rack.end_seq) = (n.at, n.end);
+            }
+        }
+    }
+
+    /// Step 4: how long reordering may take (RACK_update_reo_wnd).
+    fn reo_wnd(&self, rack: &Rack) -> Dur {
+        if !rack.reordering_seen && (self.phase != Phase::Open || self.board.sacked_segments(self.cfg.dupthresh) >= self.cfg.dupthresh) {
+            return Dur::ZERO;
+        }
+        if rack.min_rtt == Dur::MAX {
+            return Dur::ZERO;
+        }
+        Dur::from_ps(rack.min_rtt.as_ps().saturating_mul(u64::from(rack.mult)) / REO_WND_SHARE).min(self.rtt.srtt(&self.cfg))
+    }
+
+    /// Step 5: marks what is lost and waits for the rest (RACK_detect_loss_and_arm_timer).
+    fn rack_detect_and_arm(&mut self, cx: &mut Cx<'_>) {
+        let Some(mut rack) = self.rack.take() else { return };
+        let wait = if rack.xmit_ts == Time::ZERO && rack.end_seq == 0 {
+            Dur::ZERO
+        } else {
+            let reo_wnd = self.reo_wnd(&rack);
+            self.board.rack_originals(&rack, reo_wnd, cx.now).max(self.board.rack_again(&mut rack, reo_wnd, cx.now))
+        };
+        if wait != Dur::ZERO {
+            rack.awaited = Awaited::Reordering;
+            cx.timers.set(TimerId::Probe, cx.now + wait + self.cfg.timer_slack);
+        } else if rack.awaited == Awaited::Reordering {
+            rack.awaited = Awaited::Nothing;
+            cx.timers.cancel(TimerId::Probe);
+        }
+        self.rack = Some(rack);
+    }
+
+    /// Whether RACK found something lost that waits to be sent again.
+    pub(crate) fn rack_found(&self) -> bool {
+        self.cfg.rack && self.board.has_pending()
+    }
+
+    /// Whether the acknowledgment at hand showed that a retransmission was lost.
+    pub(crate) fn rack_found_again(&self) -> bool {
+        self.cfg.rack && self.board.diary.as_ref().is_some_and(|d| d.lost.iter().any(|n| n.flags & RESENT != 0))
+    }
+
+    /// A segment went out again.
+    pub(crate) fn rack_resent(&mut self, index: u32, now: Time) {
+        if let Some(rack) = &mut self.rack {
+            rack.again.push_back((index, now));
+        }
+    }
+
+    /// A recovery, fast or after a timeout, is over (step 4).
+    pub(crate) fn rack_recovered(&mut self) {
+        if let Some(rack) = &mut self.rack {
+            rack.persist = rack.persist.saturating_sub(1);
+            if rack.persist == 0 {
+                rack.mult = 1;
+            }
+        }
+    }
+
+    /// The time for reordering is over (RACK_reo_timeout_recovery).
+    pub(crate) fn reordering_over(&mut self, cx: &mut Cx<'_>) {
+        self.open_diary();
+        (self.una_before, self.delivered_before, self.marked_before) = (self.una, self.una + self.board.sacked(), self.board.marked);
+        self.rack_detect_and_arm(cx);
+        self.untold = self.hears_all && self.board.marked != self.marked_before;
+        if self.board.marked != self.marked_before && self.phase == Phase::Open {
+            self.enter_sack(cx);
+        } else {
+            self.transmit(self.cfg.max_burst, cx);
+        }
+    }
+
+    /// What the retransmission timer makes of the scoreboard (RFC 8985 section 6.3): the first segment is lost, and all for which
+    /// the time to wait is over. What was sent only just now is still on its way.
+    pub(crate) fn rack_timeout(&mut self, cx: &mut Cx<'_>) {
+        let Some(mut rack) = self.rack.take() else { return };
+        (rack.probe_end, rack.awaited) = (0, Awaited::Nothing);
+        cx.timers.cancel(TimerId::Probe);
+        self.board.checked = self.board.head;
+        let mut i = self.board.head;
+        while i != self.board.tail {
+            if i == self.board.head || rack.remaining(self.board.at(i).at, Dur::ZERO, cx.now) == Dur::ZERO {
+                self.board.lose(i);
+            }
+            i = i.wrapping_add(1);
+        }
+        self.rack = Some(rack);
+    }
+}
+
+impl Scoreboard {
+    /// SACKed segments, counted up to `enough`.
+    fn sacked_segments(&self, enough: u32) -> u32 {
+        let (mut n, mut i) = (0, self.head);
+        while self.sacked != 0 && n < enough && before(i, self.high) {
+            n += u32::from(self.at(i).is(SACKED));
+            i = i.wrapping_add(1);
+        }
+        n
+    }
+
+    /// A segment is lost, also if it was sent again since it was deemed lost before.
+    pub(crate) fn lose(&mut self, i: u32) {
+        let slot = self.slot(i);
+        let s = self.ring[slot];
+        if s.is(SACKED) || s.flags & (LOST | RESENT) == LOST {
+            return;
+        }
+        if let Some(diary) = &mut self.diary {
+            diary.lost.push(s.news(i));
+        }
+        let len = u64::from(s.len);
+        if s.is(RESENT) {
+            self.resent -= len;
+        }
+        if !s.is(LOST) {
+            self.lost += len;
+        }
+        self.ring[slot].flags = s.flags & !RESENT | LOST;
+        self.marked += len;
+        self.pending += 1;
+        if before(i, self.next_lost) {
+            self.next_lost = i;
+        }
+    }
+
+    /// Judges what was sent once. The longest wait for one that is not lost yet.
+    fn rack_originals(&mut self, rack: &Rack, reo_wnd: Dur, now: Time) -> Dur {
+        let mut i = if before(self.checked, self.head) { self.head } else { self.checked };
+        let (mut wait, mut judged) = (Dur::ZERO, i);
+        while i != self.tail {
+            let s = *self.at(i);
+            if s.flags & (SACKED | LOST | KARN) == 0 {
+                if !sent_after((rack.xmit_ts, rack.end_seq), (s.at, s.end())) {
+                    break;
+                }
+                let left = rack.remaining(s.at, reo_wnd, now);
+                if left == Dur::ZERO {
+                    self.lose(i);
+                } else {
+                    wait = wait.max(left);
+                }
+            }
+            i = i.wrapping_add(1);
+            if wait == Dur::ZERO {
+                judged = i;
+            }
+        }
+        self.checked = judged;
+        wait
+    }
+
+    /// Judges what was sent again.
+    fn rack_again(&mut self, rack: &mut Rack, reo_wnd: Dur, now: Time) -> Dur {
+        let gone = |board: &Self, (i, at): (u32, Time)| {
+            before(i, board.head) || board.at(i).at != at || board.at(i).is(SACKED) || board.at(i).flags & (LOST | RESENT) == LOST
+        };
+        while rack.again.front().is_some_and(|&r| gone(self, r)) {
+            rack.again.pop_front();
+        }
+        let mut wait = Dur::ZERO;
+        for &(i, at) in &rack.again {
+            if gone(self, (i, at)) {
+                continue;
+            }
+            if !sent_after((rack.xmit_ts, rack.end_seq), (at, self.at(i).end())) {
+                break;
+            }
+            let left = rack.remaining(at, reo_wnd, now);
+            if left == Dur::ZERO {
+                self.lose(i);
+            } else {
+                wait = wait.max(left);
+            }
+        }
+        wait
+    }
+}
