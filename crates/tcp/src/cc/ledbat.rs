@@ -4,7 +4,7 @@
 //! last few delays less the least of the last ten minutes; never more than was in flight and ALLOWED_INCREASE; a loss takes half.
 //!
 //! Which delay: one way if TCP has timestamps (both ends of a flow have the same clock here; it counts in `timestamp_tick`, and includes the time an acknowledgment is
-//! held back), else the round trip, whose way back counts then too (section 4.1 of the RFC allows only the one-way delay; Linux modules without timestamps and `delay = "rtt"` do this).
+//! held back), else, or with `delay = "rtt"`, the round trip, where the way back counts too; the RFC speaks of the one-way delay.
 //!
 //! Deviations: the initial window is TCP's, not 2 segments. Slow start is optional (`slow_start`); the RFC has none. The timeout is TCP's, not CTO.
 

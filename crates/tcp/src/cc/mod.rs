@@ -45,7 +45,7 @@ pub struct AckSample {
     pub min_rtt: Dur,
     /// Rate sample, if the algorithm [`Wants`] it and the acknowledgment delivered something that was not delivered before.
     pub rate: Option<RateSample>,
-    /// The way of its data alone, as the last timestamps tell it, from the sender's clock to the receiver's, which are one here (RFC 6817 section 4.1).
+    /// The way of its data alone, as the last timestamps tell it, from the sender's clock to the receiver's, which are one here (RFC 6817 section 2).
     pub one_way: Option<Dur>,
     /// Bytes deemed lost since the flow began; what was deemed lost twice counts twice.
     pub lost: u64,

@@ -24,10 +24,12 @@ impl<C: CongestionControl> Tcp<C> {
             // After a timeout everything is sent again anyway: duplicates of that are no losses.
             if self.phase != Phase::Loss {
                 self.worried = (self.board.outstanding() / smss).min(WORRIED) as u8;
-                let before = self.cc.cwnd();
+                let (before, cuts) = (self.cc.cwnd(), self.count.cwnd_cuts);
                 self.congestion(CongestionKind::FastRetransmit, cx);
                 if self.cc.cwnd() < before {
                     self.inflation = u64::from(self.dupacks) * smss;
+                } else {
+                    self.count.cwnd_cuts = cuts;
                 }
                 self.enter(Phase::Recovery, cx);
                 if let Some(first) = self.board.first() {
