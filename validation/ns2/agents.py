@@ -16,11 +16,12 @@ AGENTS = {
     "newreno": "Agent/TCP/Newreno",
     "sack": "Agent/TCP/Sack1",
     "fack": "Agent/TCP/Fack",
+    "vegas": "Agent/TCP/Vegas",
 }
 """ns-2 agent of each recovery scheme."""
 
-GROWTH = {"reno", "tahoe", "newreno", "sack", "sack1", "fack"}
-"""Congestion controls whose window grows as in RFC 5681."""
+GROWTH = {"reno", "tahoe", "newreno", "sack", "sack1", "fack", "vegas"}
+"""Congestion controls that agents of ns-2 have: growth as in RFC 5681, and Vegas."""
 
 UNBOUNDED = "1000000000"
 
@@ -47,6 +48,9 @@ FIXED: dict[str, Any] = {
 }
 """What is built into the one-way agents of ns-2: a scenario that says otherwise cannot be run there."""
 
+VEGAS: dict[str, Any] = {"handshake": False, "data_header": "0B", "limited_transmit": False}
+"""What is built into Agent/TCP/Vegas besides."""
+
 
 def _flag(value: bool) -> str:
     return "true" if value else "false"
@@ -68,6 +72,8 @@ def scheme(flow: Flow) -> str:
     if name not in GROWTH:
         raise Unsupported(f"flows.{flow.name}.tcp.cc: {name!r} is not mapped to ns-2")
     found = flow.params.get("recovery") or name
+    if (name == "vegas") != (found == "vegas"):
+        raise Unsupported(f"flows.{flow.name}.tcp.recovery = {found!r}: in ns-2 Vegas and its recovery are one agent")
     return "sack" if found == "sack1" else found
 
 
@@ -83,10 +89,11 @@ def agent(flow: Flow) -> tuple[str, str, Settings, Settings]:
 
 def _tcp(flow: Flow) -> tuple[str, str, Settings, Settings]:
     p, where = flow.params, f"flows.{flow.name}.tcp"
-    for name, value in FIXED.items():
+    kind = scheme(flow)
+    fixed = FIXED | (VEGAS if kind == "vegas" else {"data_header": None})
+    for name, value in fixed.items():
         if name in p and p[name] != value:
             raise Unsupported(f"{where}.{name} = {json.dumps(p[name])}: ns-2 has only {json.dumps(value)}")
-    kind = scheme(flow)
     mss = octets(p["mss"])
     settings: Settings = [
         ("packetSize_", str(mss)),
@@ -102,6 +109,8 @@ def _tcp(flow: Flow) -> tuple[str, str, Settings, Settings]:
         ("maxburst_", str(p.get("max_burst") or 0)),
         ("tcpip_base_hdr_size_", str(octets(p["header"]))),
     ]
+    if kind == "vegas":
+        settings += _vegas(flow)
     if kind == "newreno":
         settings += [
             ("newreno_changes1_", str(int(p["newreno_timer"] == "impatient"))),
@@ -119,6 +128,21 @@ def _tcp(flow: Flow) -> tuple[str, str, Settings, Settings]:
     elif p["ack_every"] != 1:
         raise Unsupported(f"{where}.ack_every = {p['ack_every']}: ns-2 has 1 and 2")
     return AGENTS[kind], sink, settings, receiver
+
+
+def _vegas(flow: Flow) -> Settings:
+    cc, where = flow.params["cc"], f"flows.{flow.name}.tcp"
+    own = cc.get("vegas", {}) if isinstance(cc, dict) else {}
+    if own.get("reading") != "ns2":
+        raise Unsupported(f'{where}.cc.vegas.reading: ns-2 has only "ns2"')
+    if not flow.params.get("window"):
+        raise Unsupported(f"{where}.window: Agent/TCP/Vegas keeps a table of that length; set one")
+    out = []
+    for name in ("alpha", "beta", "gamma"):
+        if own[name] != int(own[name]):
+            raise Unsupported(f"{where}.cc.vegas.{name} = {own[name]}: ns-2 has whole packets")
+        out.append((f"v_{name}_", str(int(own[name]))))
+    return out
 
 
 def initial_ssthresh(flow: Flow) -> str | None:

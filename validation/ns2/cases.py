@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from . import queue_cases, tcp_cases
 from .case import Case
 
-VARIANTS = {"Tahoe": "tahoe", "Reno": "reno", "Newreno": "newreno", "Sack1": "sack", "Fack": "fack"}
+VARIANTS = {"Tahoe": "tahoe", "Reno": "reno", "Newreno": "newreno", "Sack1": "sack", "Fack": "fack", "Vegas": "vegas"}
 """ns-2's name of each TCP variant and ours."""
 
 
