@@ -21,7 +21,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
     #[test]
     fn all_bytes_in_order_and_no_deadlock(
-        cc in prop::sample::select(vec!["tahoe", "reno", "newreno", "sack", "bbr"]),
+        cc in prop::sample::select(vec!["tahoe", "reno", "newreno", "sack", "bbr", "bbr3"]),
         preset in prop::sample::select(vec!["ns2", "ns3", "rfc", "linux"]),
         bytes in 1..150_000_u64,
         back_bytes in prop_oneof![3 => Just(0_u64), 1 => 1..60_000_u64],

@@ -1,6 +1,7 @@
 //! Congestion control: the algorithm owns its window; finding and repairing losses stays with the sender.
 
 pub mod bbr;
+pub mod bbr3;
 pub mod cubic;
 pub mod dctcp;
 pub mod delay;

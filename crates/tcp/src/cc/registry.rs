@@ -1,6 +1,7 @@
 //! One line per congestion control algorithm; everything that lists them is made from these lines.
 
 use super::bbr::{Bbr, BbrParams};
+use super::bbr3::{Bbr3, Bbr3Params};
 use super::cubic::{Cubic, CubicParams};
 use super::dctcp::{Dctcp, DctcpParams};
 use super::illinois::{Illinois, IllinoisParams};
@@ -180,7 +181,7 @@ macro_rules! algorithms {
 
 algorithms! {
     inline { Reno, Cubic }
-    boxed { Vegas, Westwood, Illinois, Scalable, Veno, Yeah, Ledbat, Dctcp, Bbr, Prague }
+    boxed { Vegas, Westwood, Illinois, Scalable, Veno, Yeah, Ledbat, Dctcp, Bbr, Bbr3, Prague }
     Tahoe "tahoe" ["Tahoe", "Agent/TCP"], RenoParams => Reno, Tahoe,
         "Slow start, congestion avoidance and fast retransmit (Jacobson 1988): every loss restarts from one segment.";
     Reno "reno" ["Reno", "Agent/TCP/Reno"], RenoParams => Reno, Reno,
@@ -211,6 +212,8 @@ algorithms! {
         "A window cut in proportion to the share of marked data, for data centres (RFC 8257).";
     Bbr "bbr" ["Bbr", "TcpBbr", "bbr1"], BbrParams => Bbr, Sack,
         "A model of bandwidth and round-trip time paces the data (BBR version 1, draft-cardwell-iccrg-bbr-congestion-control-00, Linux).";
+    Bbr3 "bbr3" ["BBRv3"], Bbr3Params => Bbr3, Sack,
+        "BBR version 3: the model is bounded by what losses and marks say (draft-ietf-ccwg-bbr-06).";
     Prague "prague" ["Prague"], PragueParams => Prague, Sack + Accecn,
         "DCTCP for the Internet: L4S with pacing and little dependence on the round-trip time (draft-briscoe-iccrg-prague-congestion-control-04).";
 }
