@@ -2,10 +2,14 @@
 
 pub mod bbr;
 pub mod bbr3;
+pub mod bic;
 pub mod cubic;
 pub mod dctcp;
 pub mod delay;
 pub mod filter;
+pub mod highspeed;
+pub mod htcp;
+pub mod hybla;
 pub mod hystart;
 pub mod illinois;
 pub mod ledbat;

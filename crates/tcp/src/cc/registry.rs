@@ -2,8 +2,12 @@
 
 use super::bbr::{Bbr, BbrParams};
 use super::bbr3::{Bbr3, Bbr3Params};
+use super::bic::{Bic, BicParams};
 use super::cubic::{Cubic, CubicParams};
 use super::dctcp::{Dctcp, DctcpParams};
+use super::highspeed::{HighSpeed, HighSpeedParams};
+use super::htcp::{Htcp, HtcpParams};
+use super::hybla::{Hybla, HyblaParams};
 use super::illinois::{Illinois, IllinoisParams};
 use super::ledbat::{Ledbat, LedbatParams};
 use super::prague::{Prague, PragueParams};
@@ -181,7 +185,7 @@ macro_rules! algorithms {
 
 algorithms! {
     inline { Reno, Cubic }
-    boxed { Vegas, Westwood, Illinois, Scalable, Veno, Yeah, Ledbat, Dctcp, Bbr, Bbr3, Prague }
+    boxed { Vegas, Westwood, Bic, Htcp, Illinois, Scalable, HighSpeed, Hybla, Veno, Yeah, Ledbat, Dctcp, Bbr, Bbr3, Prague }
     Tahoe "tahoe" ["Tahoe", "Agent/TCP"], RenoParams => Reno, Tahoe,
         "Slow start, congestion avoidance and fast retransmit (Jacobson 1988): every loss restarts from one segment.";
     Reno "reno" ["Reno", "Agent/TCP/Reno"], RenoParams => Reno, Reno,
@@ -198,10 +202,18 @@ algorithms! {
         "After a loss the window is what the path was seen to deliver (Westwood+, Grieco and Mascolo 2004).";
     Cubic "cubic" ["Cubic", "TcpCubic"], CubicParams => Cubic, Sack,
         "The window as a cubic function of the time since the last loss, with HyStart++ (RFC 9438).";
+    Bic "bic" ["Bic", "TcpBic"], BicParams => Bic, Sack,
+        "Binary search for the window of the last loss (Xu, Harfoush and Rhee 2004, constants of Linux).";
+    Htcp "htcp" ["Htcp", "TcpHtcp", "h-tcp"], HtcpParams => Htcp, Sack,
+        "Growth by the time since the last loss, reduction by the queue (H-TCP, draft-leith-tcp-htcp-06).";
     Illinois "illinois" ["Illinois", "TcpIllinois"], IllinoisParams => Illinois, Sack,
         "Delay says by how much the window changes, losses say when (Liu, Basar and Srikant 2008).";
     Scalable "scalable" ["Scalable", "TcpScalable"], ScalableParams => Scalable, Sack,
         "Growth in proportion to the window (Scalable TCP, Kelly 2003).";
+    HighSpeed "highspeed" ["HighSpeed", "TcpHighSpeed", "hstcp"], HighSpeedParams => HighSpeed, Sack,
+        "Growth and reduction that depend on the window (HighSpeed TCP, RFC 3649).";
+    Hybla "hybla" ["Hybla", "TcpHybla"], HyblaParams => Hybla, Sack,
+        "Growth as on a path of 25 ms (Caini and Firrincieli 2004).";
     Veno "veno" ["Veno", "TcpVeno"], VenoParams => Veno, Sack,
         "A loss while the queue is short is taken for one of the radio link (Fu and Liew 2003).";
     Yeah "yeah" ["YeAH", "YeAH-TCP", "TcpYeah"], YeahParams => Yeah, Sack,

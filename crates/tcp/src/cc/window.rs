@@ -78,9 +78,15 @@ impl Window {
     /// congestion avoidance; `None`: nothing is.
     #[inline(always)]
     pub fn slow_start(&mut self, s: &AckSample) -> Option<f64> {
+        self.slow_start_by(s, 1.0)
+    }
+
+    /// The same where slow start adds `each` for a segment acknowledged.
+    #[inline(always)]
+    pub fn slow_start_by(&mut self, s: &AckSample, each: f64) -> Option<f64> {
         let Some(limit) = self.byte_counting else {
             if self.cwnd < self.ssthresh {
-                self.climb(1.0, s);
+                self.climb(each, s);
                 return None;
             }
             return Some(1.0);
@@ -88,9 +94,9 @@ impl Window {
         let mut n = s.acked as i64 as f64 / self.smss;
         n = if n < limit { n } else { limit };
         if self.cwnd < self.ssthresh {
-            let up = n.min(self.ssthresh - self.cwnd);
+            let up = (n * each).min(self.ssthresh - self.cwnd);
             self.climb(up, s);
-            n -= up;
+            n -= up / each;
             // The acknowledgment of a retransmission after a timeout may cover a whole window that arrived long before. It is no
             // news of the path: beyond the threshold it counts for nothing (RFC 3465 section 2.3 asks for one segment at most).
             if n <= 0.0 || (s.in_recovery && n > 1.0) {

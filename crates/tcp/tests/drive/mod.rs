@@ -90,11 +90,11 @@ impl Drive {
         }
     }
 
-    /// Acknowledgments of a whole round trip.
+    /// Acknowledgments of a whole round trip, which begins now.
     pub fn round_trip(&mut self) {
-        let end = self.now + self.rtt;
         let round = self.round;
-        while self.round == round && self.now < end {
+        self.left = self.cwnd() as u64;
+        while self.round == round {
             self.ack();
         }
     }

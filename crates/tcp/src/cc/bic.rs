@@ -1,0 +1,140 @@
+//! BIC: binary search for the window at which the last loss came.
+//!
+//! Source: L. Xu, K. Harfoush, I. Rhee, "Binary Increase Congestion Control for Fast Long-Distance Networks", IEEE INFOCOM 2004, section IV, with
+//! the constants of Linux (`net/ipv4/tcp_bic.c`), where it was the default before CUBIC.
+//!
+//! Deviations:
+//! - From the paper, all as in Linux: a step goes a quarter of the way to the last maximum, not half (`search`); near the maximum, on both
+//!   sides, growth is `search / smooth_part` segments a round trip instead of a minimum step; a loss leaves 0.8 of the window, not 7/8; at most 16
+//!   segments a round trip, not 32; beyond the maximum growth is in proportion to the distance from it, where the paper doubles it each round trip.
+//! - From Linux: windows have fractions, and what delayed acknowledgments cover is counted by `byte_counting`.
+//! - ns-3.37 takes `beta` instead of `(1 + beta) / 2` of the window for fast convergence; that is not mirrored.
+
+use super::window::{LossBased, Window};
+use super::{AckSample, CongestionEvent, CongestionKind};
+use crate::config::TcpConfig;
+use crate::params::len_bytes;
+use fairlane_units::Len;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// BIC (Xu, Harfoush and Rhee 2004).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct BicParams {
+    /// Window up to which the rules of RFC 5681 hold (low_window of Xu 2004 section IV).
+    pub low_window: Len,
+    /// Most segments a round trip adds (Smax of Xu 2004 section IV: 32; Linux: 16).
+    #[schemars(range(min = 0.1, max = 10000.0))]
+    pub max_increment: f64,
+    /// What a loss leaves of the window (Xu 2004 section IV: 0.875; Linux: 819/1024).
+    #[schemars(range(min = 0.1, max = 0.99))]
+    pub beta: f64,
+    /// A round trip goes that part of the way to the last maximum: 1/4 (Linux, BICTCP_B), 1/2 (Xu 2004 section IV).
+    #[schemars(range(min = 1.1, max = 100.0))]
+    pub search: f64,
+    /// Round trips to get over the last `search` segments before the maximum, and the first beyond it (Linux: 20; ns-3: 5).
+    #[schemars(range(min = 1.0, max = 1000.0))]
+    pub smooth_part: f64,
+    /// Whether a loss below the last maximum gives up more (Xu 2004 section IV).
+    pub fast_convergence: bool,
+    /// Least growth in a round trip as a share of the window, as long as no maximum is known (Linux, ns-3).
+    #[schemars(range(min = 0.0, max = 0.5))]
+    pub first_growth: f64,
+}
+
+impl Default for BicParams {
+    fn default() -> Self {
+        Self {
+            low_window: Len::Packets(14),
+            max_increment: 16.0,
+            beta: 0.8,
+            search: 4.0,
+            smooth_part: 20.0,
+            fast_convergence: true,
+            first_growth: 0.05,
+        }
+    }
+}
+
+/// State of BIC.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bic {
+    w: Window,
+    p: BicParams,
+    low: f64,
+    /// Window of the last loss (max_win); 0: none yet, or forgotten with a timeout.
+    w_max: f64,
+    before: f64,
+}
+
+impl Bic {
+    /// The algorithm before the connection opens.
+    pub fn new(p: &BicParams, config: &TcpConfig) -> Self {
+        let w = Window::new(config);
+        let low = len_bytes(p.low_window, u64::from(config.mss())) as f64 / w.smss;
+        Self { w, p: p.clone(), low, w_max: 0.0, before: 0.0 }
+    }
+
+    /// Segments that a round trip adds.
+    fn growth(&self) -> f64 {
+        let (p, cwnd) = (&self.p, self.w.cwnd);
+        if cwnd <= self.low {
+            return 1.0;
+        }
+        let smooth = p.search / p.smooth_part;
+        let far = (cwnd - self.w_max).abs();
+        let step = if cwnd < self.w_max {
+            // Binary search towards the maximum.
+            let step = far / p.search;
+            if step <= 1.0 { smooth } else { step }
+        } else if far < p.search {
+            smooth
+        } else {
+            // Probing beyond it.
+            far / (p.search - 1.0)
+        };
+        let step = step.min(p.max_increment);
+        if self.w_max == 0.0 { step.max(p.first_growth * cwnd) } else { step }
+    }
+}
+
+impl LossBased for Bic {
+    fn window(&self) -> &Window {
+        &self.w
+    }
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.w
+    }
+
+    fn increase(&mut self, s: &AckSample) {
+        if self.w.unused(s) {
+            return;
+        }
+        if let Some(n) = self.w.slow_start(s) {
+            self.w.cwnd += n * self.growth() / self.w.cwnd;
+        }
+    }
+
+    fn decrease(&mut self, e: &CongestionEvent) -> f64 {
+        if !self.w.may_undo() {
+            self.before = self.w_max;
+        }
+        let cwnd = self.w.cwnd.min(self.w.cap);
+        self.w_max = match e.kind {
+            // The path is another one, or the estimate is worth nothing (Linux).
+            CongestionKind::Timeout { .. } => 0.0,
+            _ if cwnd < self.w_max && self.p.fast_convergence => cwnd * (1.0 + self.p.beta) / 2.0,
+            _ => cwnd,
+        };
+        self.w.basis(e) * if cwnd <= self.low { 0.5 } else { self.p.beta }
+    }
+
+    fn undone(&mut self) {
+        self.w_max = self.before;
+    }
+
+    fn variables(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("w_max", self.w_max);
+    }
+}

@@ -1,0 +1,167 @@
+//! H-TCP: growth that depends on the time since the last loss, and a reduction that just drains the queue.
+//!
+//! Source: D. Leith, R. Shorten, "H-TCP: TCP Congestion Control for High Bandwidth-Delay Product Paths", draft-leith-tcp-htcp-06, 2008;
+//! "H-TCP: TCP for high-speed and long-distance networks", PFLDnet 2004.
+//!
+//! Deviations:
+//! - The throughput whose change turns the adaptive reduction off is the largest of any round trip since the last loss.
+//! - RTT scaling (alpha in proportion to the smallest round-trip time over 100 ms, held between 1/10 and 2) is `rtt_scaling`, off by default;
+//!   Linux (`net/ipv4/tcp_htcp.c`) has it on. Linux also lets the largest round-trip time fade by 5 % a loss instead of measuring it anew.
+//! - ns-3.37 adds alpha bytes an acknowledgment, not alpha segments a round trip, and does not bound beta; that is not mirrored.
+
+use super::window::{LossBased, Window};
+use super::{AckSample, CongestionEvent, CongestionKind};
+use crate::config::TcpConfig;
+use fairlane_units::{Dur, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// H-TCP (draft-leith-tcp-htcp-06).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct HtcpParams {
+    /// Time after a loss for which growth is Reno's (Delta_L of draft-leith-tcp-htcp-06).
+    #[schemars(extend("x-max" = "100s"))]
+    pub delta_l: Dur,
+    /// Change of the throughput between losses, as a share, above which half of the window goes (Delta_B of draft-leith-tcp-htcp-06).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub throughput_ratio: f64,
+    /// Least part of the window that a loss leaves (draft-leith-tcp-htcp-06).
+    #[schemars(range(min = 0.1, max = 0.99))]
+    pub beta_min: f64,
+    /// Largest part of the window that a loss leaves (draft-leith-tcp-htcp-06).
+    #[schemars(range(min = 0.1, max = 0.99))]
+    pub beta_max: f64,
+    /// Whether growth is in proportion to the round-trip time, so that flows with different ones share evenly (Linux).
+    pub rtt_scaling: bool,
+}
+
+impl Default for HtcpParams {
+    fn default() -> Self {
+        Self { delta_l: Dur::from_secs(1), throughput_ratio: 0.2, beta_min: 0.5, beta_max: 0.8, rtt_scaling: false }
+    }
+}
+
+/// Coefficients of alpha = 1 + 10 d + 0.25 d^2 with d = Delta - Delta_L in seconds (draft-leith-tcp-htcp-06).
+const LINEAR: f64 = 10.0;
+const SQUARE: f64 = 0.25;
+/// Round-trip time at which scaling changes nothing (Linux), in seconds.
+const REFERENCE_RTT: f64 = 0.1;
+/// Bounds of the scale (Linux).
+const SCALE: (f64, f64) = (0.1, 2.0);
+
+/// What a spurious reduction gives back.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Epoch {
+    /// The last loss.
+    since: Time,
+    beta: f64,
+    /// Largest round-trip time since then.
+    rtt_max: Dur,
+    /// Largest throughput since then and in the epoch before, in bytes a second; 0: not known.
+    rate: f64,
+    last_rate: f64,
+}
+
+/// State of H-TCP.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Htcp {
+    w: Window,
+    p: HtcpParams,
+    epoch: Epoch,
+    before: Epoch,
+    rtt_min: Dur,
+    /// The round trip under way, what was delivered before it, and when it began.
+    round: u64,
+    delivered: u64,
+    began: Time,
+}
+
+impl Htcp {
+    /// The algorithm before the connection opens.
+    pub fn new(p: &HtcpParams, config: &TcpConfig) -> Self {
+        let epoch = Epoch { since: Time::ZERO, beta: p.beta_min, rtt_max: Dur::ZERO, rate: 0.0, last_rate: 0.0 };
+        Self { w: Window::new(config), p: p.clone(), epoch, before: epoch, rtt_min: Dur::MAX, round: 0, delivered: 0, began: Time::ZERO }
+    }
+
+    /// Segments that a round trip adds: 2 (1 - beta) alpha(Delta).
+    fn alpha(&self, now: Time) -> f64 {
+        let d = now.since(self.epoch.since).saturating_sub(self.p.delta_l).as_secs_f64();
+        let mut alpha = 1.0 + LINEAR * d + SQUARE * d * d;
+        if self.p.rtt_scaling && self.rtt_min != Dur::MAX {
+            alpha = (alpha * (self.rtt_min.as_secs_f64() / REFERENCE_RTT).clamp(SCALE.0, SCALE.1)).max(1.0);
+        }
+        2.0 * (1.0 - self.epoch.beta) * alpha
+    }
+
+    /// What this loss leaves of the window.
+    fn beta(&self) -> f64 {
+        let (p, e) = (&self.p, &self.epoch);
+        let steady = e.last_rate > 0.0 && (e.rate - e.last_rate).abs() <= p.throughput_ratio * e.last_rate;
+        if !steady || e.rtt_max == Dur::ZERO || self.rtt_min == Dur::MAX {
+            return p.beta_min;
+        }
+        (self.rtt_min.as_secs_f64() / e.rtt_max.as_secs_f64()).min(p.beta_max).max(p.beta_min)
+    }
+
+    fn measure(&mut self, s: &AckSample) {
+        self.rtt_min = s.min_rtt;
+        if let Some(rtt) = s.rtt
+            && !s.in_recovery
+        {
+            self.epoch.rtt_max = self.epoch.rtt_max.max(rtt);
+        }
+        if s.round != self.round {
+            let time = s.now.since(self.began).as_secs_f64();
+            if self.round != 0 && time > 0.0 {
+                self.epoch.rate = self.epoch.rate.max((s.delivered - self.delivered) as f64 / time);
+            }
+            (self.round, self.delivered, self.began) = (s.round, s.delivered, s.now);
+        }
+    }
+}
+
+impl LossBased for Htcp {
+    fn window(&self) -> &Window {
+        &self.w
+    }
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.w
+    }
+
+    fn increase(&mut self, s: &AckSample) {
+        self.measure(s);
+        if self.w.unused(s) {
+            return;
+        }
+        if let Some(n) = self.w.slow_start(s) {
+            self.w.cwnd += n * self.alpha(s.now) / self.w.cwnd;
+        }
+    }
+
+    fn decrease(&mut self, e: &CongestionEvent) -> f64 {
+        if !self.w.may_undo() {
+            self.before = self.epoch;
+        }
+        if e.kind == (CongestionKind::Timeout { first: false }) {
+            return self.w.basis(e) * self.epoch.beta;
+        }
+        let beta = self.beta();
+        self.epoch = Epoch { since: e.now, beta, rtt_max: Dur::ZERO, rate: 0.0, last_rate: self.epoch.rate };
+        // What is delivered during recovery is not the throughput of a round trip.
+        self.round = 0;
+        self.w.basis(e) * beta
+    }
+
+    fn restarted(&mut self, now: Time) {
+        self.epoch.since = now;
+    }
+
+    fn undone(&mut self) {
+        self.epoch = self.before;
+    }
+
+    fn variables(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("beta", self.epoch.beta);
+    }
+}
