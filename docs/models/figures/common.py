@@ -26,6 +26,25 @@ def bulk_flows(queue: object, flows: int, *, duration: str, warmup: str, sample:
     return net.flow("tcp", "a", "b", count=flows, tcp=tcp, spread="1s")
 
 
+def one_flow(tcp: dict[str, object], *, rate: str, limit: str, duration: str) -> fl.Result:
+    """A long flow of segments of 1000 bytes over a link of 50 ms each way with a drop-tail queue, sampled every 0.1 s."""
+    net = fl.Network(duration=duration, sample="100ms")
+    net.link("a", "b", name="link", rate=rate, delay="50ms", queue=fl.Droptail(limit=limit))
+    return net.flow("tcp", "a", "b", tcp={"mss": "1000B", "ack_every": 1, **tcp}).run(seeds=1)
+
+
+def lossy_window(cc: str, losses: tuple[float, ...], *, rate: str) -> tuple[list[float], list[float]]:
+    """Segments a round trip of 100 ms that a flow delivers at each loss rate, and the half widths of their intervals."""
+    found = []
+    for loss in losses:
+        net = fl.Network(duration="120s", warmup="20s")
+        net.link("a", "b", name="link", rate=rate, delay="50ms", queue=fl.Droptail(limit="500p"), loss=loss, reverse={"loss": 0.0})
+        tcp = {"cc": cc, "recovery": "sack", "mss": "1000B", "ack_every": 1}
+        found.append(net.flow("tcp", "a", "b", tcp=tcp).run(seeds=SEEDS).value("goodput", flow="tcp"))
+    scale = 0.1 / 8000
+    return [scale * (v.mean or 0.0) for v in found], [scale * (v.half_width or 0.0) for v in found]
+
+
 def errors(values: list[fl.Interval]) -> tuple[list[float], list[float]]:
     """Means and half widths of intervals."""
     return [v.mean or 0.0 for v in values], [v.half_width or 0.0 for v in values]
