@@ -36,6 +36,8 @@ pub struct TcpConfig {
     pub(crate) hystart_max: Dur,
     pub(crate) hystart_train: f64,
     pub(crate) cwnd_validation: bool,
+    pub(crate) cwnd_limited_by_round: bool,
+    pub(crate) grow_by_delivered: bool,
     pub(crate) new_cwv: bool,
     pub(crate) ecn: EcnMode,
     pub(crate) ecn_plus: bool,
@@ -285,6 +287,8 @@ impl TcpConfig {
             hystart_max: p.hystart_max,
             hystart_train: p.hystart_train,
             cwnd_validation: p.cwnd_validation,
+            cwnd_limited_by_round: p.cwnd_limited_by_round,
+            grow_by_delivered: p.grow_by_delivered,
             new_cwv: p.new_cwv,
             ecn: p.ecn_mode(),
             ecn_plus: p.ecn_plus,
@@ -364,7 +368,7 @@ impl TcpConfig {
                 && p.max_burst.is_none()
                 && p.sack_memory != SackMemory::Progress
                 && p.ecn_mode() == EcnMode::Off
-                && !(p.pacing || p.rack || p.tlp || p.frto || p.new_cwv)
+                && !(p.cwnd_limited_by_round || p.pacing || p.rack || p.tlp || p.frto || p.new_cwv)
                 && p.quick_acks == 0,
         }))
     }

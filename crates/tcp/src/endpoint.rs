@@ -144,6 +144,12 @@ pub struct Tcp<C> {
     pub(crate) una_before: u64,
     pub(crate) delivered_before: u64,
     pub(crate) marked_before: u64,
+    /// Segments in flight at most in the round trip that ends at the other, for `cwnd_limited_by_round`.
+    pub(crate) most_out: u32,
+    pub(crate) was_limited: bool,
+    /// Something looks at every sending.
+    pub(crate) watched: bool,
+    pub(crate) used_until: u64,
     /// Proportional rate reduction.
     pub(crate) prr: Option<Box<Reducer>>,
     /// RACK and the tail loss probe.
@@ -202,6 +208,10 @@ impl<C: CongestionControl> Tcp<C> {
             una_before: FIRST,
             delivered_before: FIRST,
             marked_before: 0,
+            most_out: 0,
+            was_limited: false,
+            watched: cfg.rack || cfg.tlp || cfg.cwnd_limited_by_round || (cfg.prr != Prr::Off && !cc.owns_recovery()),
+            used_until: 0,
             rack: (cfg.rack || cfg.tlp).then(Box::default),
             prr: (cfg.prr != Prr::Off && !cc.owns_recovery()).then(Box::default),
             doubt: cfg.doubt.then(Box::default),

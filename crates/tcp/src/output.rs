@@ -10,7 +10,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// Sends what the windows allow, at most `burst` segments: what is lost first, then new data.
     #[inline(never)]
     pub(crate) fn transmit(&mut self, burst: u32, cx: &mut Cx<'_>) {
-        if self.rack.is_some() || self.prr.is_some() {
+        if self.watched {
             return self.transmit_watched(burst, cx);
         }
         // The usual case, in three comparisons: nothing is known to be lost, and there is more data than window.
@@ -33,6 +33,12 @@ impl<C: CongestionControl> Tcp<C> {
     fn transmit_watched(&mut self, burst: u32, cx: &mut Cx<'_>) {
         let before = self.nxt;
         self.transmit_any(burst, cx);
+        if self.cfg.cwnd_limited_by_round {
+            // Linux asks whether more fits into the window, not whether there is more.
+            let active = self.nxt != before || self.new_len() != 0;
+            let limited = active && self.in_flight() + u64::from(self.cfg.smss) > self.window();
+            self.note_usage(before, limited);
+        }
         if self.nxt != before && self.rack.is_some() {
             self.tlp_schedule(cx);
         }
@@ -99,6 +105,20 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
+    /// Whether the window limited the sender, kept for a round trip: that it did, or how much was in flight at most.
+    fn note_usage(&mut self, before: u64, limited: bool) {
+        if !limited && self.nxt == before {
+            // Nothing was sent: nothing is learnt.
+            self.cwnd_limited = self.was_limited;
+            return;
+        }
+        let out = self.board.tail.wrapping_sub(self.board.head);
+        if self.una >= self.used_until || limited || (!self.was_limited && out > self.most_out) {
+            (self.was_limited, self.most_out, self.used_until) = (limited, out, self.nxt);
+        }
+        self.cwnd_limited = self.was_limited;
+    }
+
     /// RFC 5681 section 4.1.
     fn after_idle(&mut self, cx: &Cx<'_>) {
         if self.last_sent.as_ps() != 0 && self.new_len() != 0 && cx.now.since(self.last_sent) > self.rtt.rto() {
@@ -107,7 +127,11 @@ impl<C: CongestionControl> Tcp<C> {
                 IdleRestart::Off => {}
                 IdleRestart::Initial => self.cc.on_idle_restart(cx.now, self.cfg.initial_window),
                 IdleRestart::One => self.cc.on_idle_restart(cx.now, smss),
-                IdleRestart::Decay => self.cc.on_idle_restart(cx.now, self.decayed(cx)),
+                IdleRestart::Decay => {
+                    let (window, was) = (self.decayed(cx), self.cc.cwnd());
+                    self.cc.on_decay(self.cc.ssthresh().max(was - was / 4));
+                    self.cc.on_idle_restart(cx.now, window);
+                }
             }
         }
     }

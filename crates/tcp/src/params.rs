@@ -72,6 +72,12 @@ pub struct TcpParams {
     pub hystart_train: f64,
     /// Whether the window grows only while it is what limits the sender (RFC 7661 section 4.3).
     pub cwnd_validation: bool,
+    /// Whether for `cwnd_validation` the window counts as the limit for the whole round trip in which it once was, and in slow start already when more than half
+    /// of it was used, so that it may grow to twice what arrived (Linux `tcp_is_cwnd_limited`). Otherwise what ended the last sending decides.
+    pub cwnd_limited_by_round: bool,
+    /// Whether the window grows by what an acknowledgment newly delivers, SACKed or not (Linux `tcp_cong_avoid`), and not by what it covers: SACKed data
+    /// below it has been delivered before.
+    pub grow_by_delivered: bool,
     /// Whether a window that was not used for long is taken back to what was (pipeACK and the non-validated phase, RFC 7661 sections 4.2 to 4.5).
     pub new_cwv: bool,
     /// What a loss halves: the flight size (RFC 5681 equation 4), the congestion window, or the smaller of both.
@@ -148,7 +154,7 @@ pub struct TcpParams {
     /// Longest delay of an acknowledgment (RFC 1122 section 4.2.3.2: below 500 ms).
     #[schemars(extend("x-min" = "1us", "x-max" = "500ms"))]
     pub ack_delay: Dur,
-    /// Full-sized segments at the start of a connection that are each acknowledged at once (Linux: at most 16).
+    /// Acknowledgments at the start of a connection that are not delayed (Linux: 16).
     pub quick_acks: u32,
 
     /// Duplicate acknowledgments that signal a loss (RFC 5681 section 3.2, DupThresh of RFC 6675).
@@ -342,7 +348,8 @@ choices! {
         Initial,
         /// One segment.
         One,
-        /// Half for each RTO of idleness, but not less than the initial window (RFC 2861 section 3; Linux).
+        /// Half for each RTO of idleness, but not less than the initial window; the slow-start threshold keeps three quarters of what was (RFC 2861
+        /// section 3; Linux).
         Decay,
     }
     /// Which segments are timed.
@@ -487,6 +494,8 @@ impl Default for TcpParams {
             hystart_max: Dur::from_ms(16),
             hystart_train: 0.5,
             cwnd_validation: true,
+            cwnd_limited_by_round: false,
+            grow_by_delivered: false,
             new_cwv: false,
             loss_basis: LossBasis::Smaller,
             ssthresh_whole_segments: false,

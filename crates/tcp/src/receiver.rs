@@ -14,6 +14,8 @@ pub(crate) struct Receiver {
     pub(crate) nxt: u64,
     /// Payload bytes in full segments not yet acknowledged.
     unacked: u64,
+    /// Acknowledgments sent, counted up to `quick_acks`.
+    quick: u32,
     /// ACK number sent last (Last.ACK.sent of RFC 7323 section 4.3).
     last_ack: u64,
     /// Sequence number of a FIN that arrived, plus one; 0: none.
@@ -68,7 +70,7 @@ impl Receiver {
         if seg.seq == self.nxt && self.blocks.is_empty() && self.fin_end == 0 {
             self.nxt = end;
             self.unacked += u64::from(seg.payload);
-            self.due = if self.unacked >= c.ack_bytes { AckDue::Now } else { AckDue::Later.max(self.due) };
+            self.due = if self.unacked >= c.ack_bytes || self.quick < c.quick_acks { AckDue::Now } else { AckDue::Later.max(self.due) };
             return u64::from(seg.payload);
         }
         self.out_of_order(seg.seq, end, c)
@@ -206,6 +208,9 @@ impl Receiver {
     /// A segment with the present ACK number goes out.
     #[inline]
     pub(crate) fn acknowledged(&mut self) {
+        if self.due != AckDue::No {
+            self.quick = self.quick.saturating_add(1);
+        }
         self.acknowledged_tidy();
         self.duplicate = Block::default();
     }

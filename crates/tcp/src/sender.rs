@@ -140,7 +140,7 @@ impl<C: CongestionControl> Tcp<C> {
     pub(crate) fn tell(&mut self, cx: &mut Cx<'_>) {
         self.untold = false;
         let rate = self.take_rate(cx);
-        let (acked, sacked) = (self.fresh_acked, self.fresh_sacked);
+        let (acked, sacked) = (self.counted(self.fresh_acked), self.fresh_sacked);
         let may_grow = !self.reducing();
         self.hand_on(acked, sacked, rate, may_grow, cx);
         if self.rate.is_some() && self.cc.holds_back() {
@@ -241,9 +241,20 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
+    /// What an acknowledgment that covers `acked` counts for in growing the window.
+    fn counted(&mut self, acked: u64) -> u64 {
+        if self.cfg.cwnd_limited_by_round {
+            // Twice what was in flight: the window may reach it in slow start.
+            let reach = 2 * u64::from(self.most_out) * u64::from(self.cfg.smss);
+            self.cwnd_limited |= self.cc.cwnd() < self.cc.ssthresh().min(reach);
+        }
+        if self.cfg.grow_by_delivered { self.newly_delivered() } else { acked }
+    }
+
     /// Lets the window grow.
     pub(crate) fn grow(&mut self, acked: u64, sacked: u64, cx: &Cx<'_>) {
         if !self.hears_all && !self.ecn.hold {
+            let acked = self.counted(acked);
             self.hand_on(acked, sacked, None, true, cx);
         }
     }

@@ -232,6 +232,10 @@ pub trait CongestionControl: Send {
     fn on_syn_loss(&mut self, ssthresh: u64) {
         let _ = ssthresh;
     }
+    /// The window is about to shrink because it was not used: the slow-start threshold becomes `ssthresh`, to come back by slow start (RFC 2861 section 3).
+    fn on_decay(&mut self, ssthresh: u64) {
+        let _ = ssthresh;
+    }
     /// A segment of `bytes` payload went out; with it `in_flight` are. Only called if it [`Wants`] every acknowledgment.
     fn on_sent(&mut self, now: Time, bytes: u64, in_flight: u64) {
         let _ = (now, bytes, in_flight);

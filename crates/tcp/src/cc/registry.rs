@@ -309,6 +309,9 @@ impl CongestionControl for AnyCc {
     fn on_syn_loss(&mut self, ssthresh: u64) {
         each!(self, c => c.on_syn_loss(ssthresh));
     }
+    fn on_decay(&mut self, ssthresh: u64) {
+        each!(self, c => c.on_decay(ssthresh));
+    }
     fn on_sent(&mut self, now: Time, bytes: u64, in_flight: u64) {
         each!(self, c => c.on_sent(now, bytes, in_flight));
     }

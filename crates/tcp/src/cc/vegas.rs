@@ -363,6 +363,10 @@ impl CongestionControl for Vegas {
         self.w.ssthresh = super::window::segments(ssthresh, self.w.smss);
     }
 
+    fn on_decay(&mut self, ssthresh: u64) {
+        self.w.ssthresh = super::window::segments(ssthresh, self.w.smss);
+    }
+
     fn settle(&mut self) {
         self.w.settle();
     }

@@ -245,6 +245,11 @@ impl<T: LossBased> CongestionControl for T {
         w.ssthresh = segments(ssthresh, w.smss);
     }
 
+    fn on_decay(&mut self, ssthresh: u64) {
+        let w = self.window_mut();
+        w.ssthresh = segments(ssthresh, w.smss);
+    }
+
     fn on_marks(&mut self, m: &MarkSample) {
         self.marks(m);
     }

@@ -55,7 +55,7 @@ impl<C: CongestionControl> Tcp<C> {
     }
 
     /// Bytes that the acknowledgment at hand delivered, in order or not (DeliveredData).
-    fn newly_delivered(&self) -> u64 {
+    pub(crate) fn newly_delivered(&self) -> u64 {
         (self.una + self.board.sacked()).saturating_sub(self.delivered_before)
     }
 
