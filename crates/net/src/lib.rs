@@ -26,7 +26,7 @@ pub use counters::{FlowCounters, Occupancy, PortCounters};
 pub use endpoint::{Cx, ENDLESS, Endpoint, FlowView, Out, TIMERS, TimerId, Timers};
 pub use hist::{Hist, Tally};
 pub use observe::{DequeueEvent, DropEvent, EnqueueEvent, HopEvent, Observer, ReceiveEvent, SendEvent};
-pub use packet::{Arena, Block, Class, Ecn, FlowId, PktRef, Proto, QPkt, Segment, flag};
+pub use packet::{Arena, Block, Class, Ecn, FlowId, PktRef, Proto, QPkt, Segment, flag, fold, unfold};
 pub use port::{Impair, Port, PortId};
 pub use qdisc::{Backlog, Drops, FlowInfo, LinkInfo, QCx, Qdisc, Site, Why};
 pub use ring::Ring;

@@ -123,6 +123,19 @@ pub struct Block {
     pub end: u64,
 }
 
+/// A sequence number as it stands in a TCP header: 64 bits folded to 32 (RFC 9293 section 3.4), numbered from `isn` on, the number of the SYN, which
+/// is 0 here.
+pub const fn fold(seq: u64, isn: u32) -> u32 {
+    (seq as u32).wrapping_add(isn)
+}
+
+/// The sequence number that `folded` stands for, near `about`: less than 2^31 from it, which any window of RFC 7323 section 2.3 is.
+/// Below the first number there is none: 0 then.
+pub const fn unfold(folded: u32, isn: u32, about: u64) -> u64 {
+    let ahead = folded.wrapping_sub(fold(about, isn)) as i32;
+    about.saturating_add_signed(ahead as i64)
+}
+
 /// A transport segment, 64 bytes. Sequence numbers are 64 bits wide and never wrap; exporters fold them to 32.
 ///
 /// SACK blocks are kept relative to `ack`; with timestamps at most three fit, without them four (RFC 2018 section 3, RFC 7323).
@@ -326,6 +339,23 @@ mod tests {
         assert_eq!(d.sack(0), Block { start: 4000, end: 5000 });
         d.set_ecn(Ecn::Ce);
         assert_eq!((d.ecn(), d.sack_len()), (Ecn::Ce, 1));
+    }
+
+    /// RFC 9293 section 3.4: arithmetic is modulo 2^32, and what is sent across the wrap comes back as it was.
+    #[test]
+    fn sequence_numbers_fold_and_unfold_across_the_wrap() {
+        assert_eq!(fold(0, u32::MAX), u32::MAX);
+        assert_eq!(fold(1, u32::MAX), 0);
+        for isn in [0, 1, 0x7fff_ffff, 0x8000_0000, u32::MAX - 1, u32::MAX] {
+            for about in [0, 1, 1000, (1 << 31) - 1, 1 << 31, (1 << 32) - 500, 1 << 32, (1 << 33) + 7, 5 << 40, u64::MAX - 5] {
+                for offset in [0_i64, 1, -1, 1460, -1460, 1 << 30, -(1 << 30), (1 << 31) - 1, -(1 << 31)] {
+                    if let Some(seq) = about.checked_add_signed(offset) {
+                        assert_eq!(unfold(fold(seq, isn), isn, about), seq, "{isn} {about} {offset}");
+                    }
+                }
+            }
+        }
+        assert_eq!(unfold(fold(0, 7).wrapping_sub(1), 7, 0), 0);
     }
 
     /// RFC 9768 section 3.1: AE, CWR and ECE are one counter, AE its highest bit.

@@ -20,6 +20,9 @@ use std::sync::Arc;
 /// First sequence number of data: the SYN has number 0, also where there is no handshake.
 pub(crate) const FIRST: u64 = 1;
 
+/// No sequence number in use is as high: 64 bits are not used up. What is higher is not acceptable (RFC 9293 section 3.10.7.4).
+pub(crate) const FARTHEST: u64 = 1 << 62;
+
 /// Where the connection stands (RFC 9293 section 3.3.2); what closing adds is in `closed` and `fin_sent`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
@@ -281,10 +284,19 @@ impl<C: CongestionControl> Tcp<C> {
             self.ecn_take_data(seg, cx);
         }
         let limit = self.cfg.receive_window;
-        if limit != u32::MAX && seg.end() > self.rcv.nxt + u64::from(limit) {
-            // RFC 9293 section 3.10.7.4: outside the window, not accepted but answered.
-            self.rcv.due = AckDue::Now;
-            return;
+        let edge = self.rcv.nxt + u64::from(limit);
+        let mut trimmed = Segment::default();
+        let mut seg = seg;
+        if limit != u32::MAX && seg.end() > edge {
+            // RFC 9293 section 3.10.7.4: what is outside the window is not accepted but answered.
+            if seg.seq >= edge {
+                self.rcv.due = AckDue::Now;
+                return;
+            }
+            trimmed.clone_from(seg);
+            trimmed.payload = u64::from(seg.payload).min(edge - seg.seq) as u16;
+            trimmed.flags &= !flag::FIN;
+            seg = &trimmed;
         }
         cx.delivered += self.rcv.on_data(seg, &self.cfg);
         if self.ecn.ack_now {
@@ -352,6 +364,9 @@ impl<C: CongestionControl> Tcp<C> {
     /// Any segment: what no other way was made for, see `straight.rs`.
     #[inline(never)]
     pub(crate) fn on_any(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
+        if seg.seq > FARTHEST || seg.ack > FARTHEST {
+            return;
+        }
         if seg.has(flag::SYN) {
             self.on_syn(seg, cx);
         } else {

@@ -3,6 +3,7 @@
 //! [`Tcp`] is one end of a connection, sending and receiving. Everything it does is set by [`TcpParams`]; the
 //! dialects of other simulators and systems are sets of values ([`presets`]), never branches in the code.
 
+mod audit;
 pub mod cc;
 mod config;
 mod ecn;
@@ -25,8 +26,8 @@ pub use cc::{AnyCc, CcInfo, CcParams, CongestionControl};
 pub use config::TcpConfig;
 pub use endpoint::Tcp;
 pub use params::{
-    BackoffEnds, EcnMode, ExitWindow, IdleRestart, InitialWindow, LossBasis, NewRenoTimer, Preset, Prr, PrrBase, RttSampling, SackMemory,
-    SackPipe, Scheme, SlowStart, TcpParams,
+    BackoffEnds, EcnMode, ExitWindow, FackDialect, IdleRestart, InitialWindow, LossBasis, NewRenoTimer, Preset, Prr, PrrBase, RttSampling,
+    SackMemory, SackPipe, Scheme, SlowStart, TcpParams,
 };
 pub use presets::{ParamsError, PresetInfo, presets, resolve_params};
 pub use rtt::RttEstimator;

@@ -161,6 +161,13 @@ impl Receiver {
         self.recent = kept;
     }
 
+    /// Blocks are in order, apart, and above what is expected next.
+    pub(crate) fn audit(&self) -> Result<(), &'static str> {
+        let apart = self.blocks.windows(2).all(|w| w[0].end < w[1].start);
+        let above = self.blocks.iter().all(|b| b.start > self.nxt && b.start < b.end);
+        if apart && above { Ok(()) } else { Err("blocks received are in order, apart and above RCV.NXT") }
+    }
+
     /// Whether SACK blocks go into the next acknowledgment.
     #[inline]
     pub(crate) fn has_sack(&self) -> bool {

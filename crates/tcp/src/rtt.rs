@@ -59,7 +59,8 @@ impl RttEstimator {
     }
 
     fn sample_ticks(&mut self, r: u64, c: &TcpConfig) {
-        let ticks = self.smooth(r, c);
+        // A forged echo may claim any age.
+        let ticks = self.smooth(r.min(LONGEST / c.rtt_tick.as_ps()), c);
         self.accept(Dur::from_ps(ticks.saturating_mul(c.rtt_tick.as_ps())), c);
     }
 

@@ -42,10 +42,10 @@ pub(crate) struct Reducer {
 }
 
 impl<C: CongestionControl> Tcp<C> {
-    /// The window while a reduction is spread.
+    /// The window while a reduction is spread: one segment at least, as any window.
     #[inline]
     pub(crate) fn reduced_window(&self) -> Option<u64> {
-        self.prr.as_ref().filter(|r| r.kind != Reduction::None).map(|r| r.window)
+        self.prr.as_ref().filter(|r| r.kind != Reduction::None).map(|r| r.window.max(self.cfg.smss.into()))
     }
 
     /// Whether a reduction is being spread.

@@ -2,7 +2,7 @@
 
 use crate::cc::CongestionControl;
 use crate::endpoint::{Phase, Tcp};
-use fairlane_net::{Cx, Segment};
+use fairlane_net::{Block, Cx, Segment};
 
 impl<C: CongestionControl> Tcp<C> {
     /// RFC 2883 section 4: the first block is a report of a duplicate if it lies below the cumulative
@@ -15,10 +15,15 @@ impl<C: CongestionControl> Tcp<C> {
         };
         let dsack = first.end <= seg.ack || within;
         self.count.dsacks += u32::from(dsack);
-        if dsack && self.doubt.is_some() {
+        if dsack && self.doubt.is_some() && self.block_holds(first) {
             self.note_dsack(first);
         }
         dsack
+    }
+
+    /// Whether a block reports something that was sent.
+    fn block_holds(&self, block: Block) -> bool {
+        block.start < block.end && block.end <= self.nxt
     }
 
     /// Takes in the SACK blocks; the bytes that are covered for the first time.
@@ -32,7 +37,10 @@ impl<C: CongestionControl> Tcp<C> {
         let mut newly = 0;
         // The newest block comes first: from the last to the first keeps the board's memory in that order.
         for i in (skip..seg.sack_len()).rev() {
-            newly += self.board.sack(seg.sack(i));
+            let block = seg.sack(i);
+            if self.block_holds(block) {
+                newly += self.board.sack(block);
+            }
         }
         newly
     }

@@ -3,6 +3,8 @@
 use super::{AckSample, Bbr, Mode, RateSample, Repair};
 use fairlane_units::{Dur, Rate};
 
+/// No path holds more bytes: 1 Tbit/s over two hours.
+const MOST: u64 = 1 << 50;
 /// Gains of the rate in the phases of PROBE_BW: up, drain, and six to cruise (draft-00 section 4.3.4.2).
 pub(super) const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 /// Phases that PROBE_BW may begin with: all but the second (draft-00 section 4.3.4.3).
@@ -43,7 +45,8 @@ impl Bbr {
         if self.min_rtt == Dur::MAX {
             return self.initial_window;
         }
-        (bandwidth as f64 / 8.0 * self.min_rtt.as_secs_f64() * gain) as u64
+        // Forged timestamps may claim any round trip.
+        ((bandwidth as f64 / 8.0 * self.min_rtt.as_secs_f64() * gain) as u64).min(MOST)
     }
 
     /// Adds what waits in the hosts (draft-00 section 4.2.3.2).

@@ -3,6 +3,9 @@
 use super::{AckPhase, AckSample, Bbr3, INFINITE, RateSample, State};
 use fairlane_units::{Dur, Rate};
 
+/// No path holds more bytes: 1 Tbit/s over two hours.
+const MOST: u64 = 1 << 50;
+
 /// Gains of the rate when probing and after it (section 5.6.1).
 const UP_GAIN: f64 = 1.25;
 const DOWN_GAIN: f64 = 0.9;
@@ -65,7 +68,8 @@ impl Bbr3 {
         if self.min_rtt == Dur::MAX {
             return self.initial_window;
         }
-        (bandwidth as f64 / 8.0 * self.min_rtt.as_secs_f64() * gain) as u64
+        // Forged timestamps may claim any round trip.
+        ((bandwidth as f64 / 8.0 * self.min_rtt.as_secs_f64() * gain) as u64).min(MOST)
     }
 
     /// QuantizationBudget (section 5.6.4.2).

@@ -1,0 +1,68 @@
+//! What must hold of an endpoint between any two calls, for tests and fuzzing: sums counted again, marks in order.
+
+use crate::cc::CongestionControl;
+use crate::endpoint::{State, Tcp};
+use crate::scoreboard::{LOST, RESENT, SACKED, Scoreboard, before};
+
+fn hold(what: &'static str, holds: bool) -> Result<(), &'static str> {
+    if holds { Ok(()) } else { Err(what) }
+}
+
+impl<C: CongestionControl> Tcp<C> {
+    /// Checks the invariants of both halves.
+    ///
+    /// # Errors
+    /// The first that does not hold.
+    #[doc(hidden)]
+    pub fn audit(&self) -> Result<(), &'static str> {
+        hold("cwnd is at least one segment", self.cc.cwnd() >= u64::from(self.cfg.smss) || self.state != State::Established)?;
+        hold("SND.UNA is not above SND.NXT", self.una <= self.nxt)?;
+        hold("SND.NXT is not above what was written and FIN", self.nxt <= self.data_end + u64::from(self.fin_sent))?;
+        self.board.audit(self.una, self.nxt)?;
+        self.rcv.audit()
+    }
+
+    /// Bytes in flight that only the timers or the peer can bring forward: whether there are any.
+    #[doc(hidden)]
+    pub fn waits_for_timer(&self) -> bool {
+        self.state == State::Established && !self.board.is_empty()
+    }
+}
+
+impl Scoreboard {
+    fn audit(&self, una: u64, nxt: u64) -> Result<(), &'static str> {
+        let (mut out, mut sacked, mut lost, mut resent, mut pending) = (0, 0, 0, 0, 0);
+        let (mut above, mut runs, mut was) = (0, 0, false);
+        let (mut i, mut seq) = (self.head, una);
+        while i != self.tail {
+            let s = *self.at(i);
+            let len = u64::from(s.len);
+            hold("segments follow each other", s.seq == seq && s.len != 0)?;
+            seq = s.end();
+            out += len;
+            let has = s.is(SACKED);
+            sacked += if has { len } else { 0 };
+            lost += if s.is(LOST) { len } else { 0 };
+            resent += if s.is(RESENT) { len } else { 0 };
+            hold("what is SACKed is neither lost nor sent again", !has || s.flags & (LOST | RESENT) == 0)?;
+            let waits = s.flags & (LOST | RESENT) == LOST;
+            pending += u32::from(waits);
+            hold("nothing below next_lost waits", !waits || !before(i, self.next_lost))?;
+            hold("nothing at or above high is SACKed", !has || before(i, self.high))?;
+            if !before(i, self.edge) {
+                above += if has { len } else { 0 };
+                runs += u32::from(has && !(was && i != self.edge));
+            }
+            was = has;
+            i = i.wrapping_add(1);
+        }
+        hold("the board ends at SND.NXT", seq == nxt)?;
+        hold("bytes out", out == self.out)?;
+        hold("bytes SACKed", sacked == self.sacked)?;
+        hold("bytes lost", lost == self.lost)?;
+        hold("bytes sent again", resent == self.resent)?;
+        hold("segments that wait", pending == self.pending)?;
+        hold("bytes SACKed above the edge", above == self.above)?;
+        hold("runs SACKed above the edge", runs == self.runs)
+    }
+}

@@ -1,0 +1,232 @@
+//! What every congestion control must obey, whatever its law: at least one segment, finite, no growth on congestion, no loss by an undo, the
+//! same answers from a copy. Every algorithm that is registered is tried.
+
+use fairlane_net::Class;
+use fairlane_tcp::cc::{AckSample, CongestionEvent, CongestionKind, LostSample, MarkSample, RateSample, RecoveryExit};
+use fairlane_tcp::{AnyCc, CcParams, CongestionControl, TcpConfig, resolve_params};
+use fairlane_units::{Dur, Rate, Time};
+use proptest::prelude::*;
+use serde_json::json;
+
+const MSS: u64 = 1000;
+
+/// What a sender may tell its algorithm.
+#[derive(Clone, Copy, Debug)]
+enum Operation {
+    /// An acknowledgment of `segments`, after `gap` us, of a round trip of `rtt` us.
+    Ack {
+        segments: u64,
+        gap: u64,
+        rtt: u64,
+        limited: bool,
+        recovery: bool,
+        marked: bool,
+    },
+    /// A loss found by duplicates, of `flight` segments.
+    Loss {
+        flight: u64,
+        restart: bool,
+    },
+    /// The timer went off.
+    Timeout {
+        flight: u64,
+        first: bool,
+    },
+    /// An ECN echo.
+    Mark {
+        flight: u64,
+    },
+    /// Nothing was sent for so many ms.
+    Idle(u64),
+    /// The end of fast recovery.
+    Exit {
+        to_ssthresh: bool,
+        deflated: u64,
+    },
+    Settle,
+    Undo,
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    let ack = (1..5_u64, 0..20_000_u64, 1_000..300_000_u64, any::<bool>(), prop::bool::weighted(0.1), prop::bool::weighted(0.1));
+    prop_oneof![
+        30 => ack.prop_map(|(segments, gap, rtt, limited, recovery, marked)| Operation::Ack { segments, gap, rtt, limited, recovery, marked }),
+        2 => (0..400_u64, prop::bool::weighted(0.2)).prop_map(|(flight, restart)| Operation::Loss { flight, restart }),
+        1 => (0..400_u64, any::<bool>()).prop_map(|(flight, first)| Operation::Timeout { flight, first }),
+        1 => (0..400_u64).prop_map(|flight| Operation::Mark { flight }),
+        1 => (1..100_000_u64).prop_map(Operation::Idle),
+        1 => (any::<bool>(), 0..50_u64).prop_map(|(to_ssthresh, deflated)| Operation::Exit { to_ssthresh, deflated }),
+        1 => Just(Operation::Settle),
+        1 => Just(Operation::Undo),
+    ]
+}
+
+/// The algorithm and the sender that it thinks it has.
+#[derive(Clone)]
+struct Bench {
+    cc: AnyCc,
+    now: Time,
+    delivered: u64,
+    lost: u64,
+    round: u64,
+    min_rtt: Dur,
+    srtt: Dur,
+    recovering: bool,
+}
+
+impl Bench {
+    fn new(name: &str) -> Self {
+        let p = resolve_params(json!({ "cc": name, "mss": "1000B", "timestamps": true })).unwrap();
+        let config = TcpConfig::new(&p, Class(0)).unwrap();
+        let mut cc = p.cc.build(&config);
+        cc.seed(7);
+        cc.on_first_rtt(Time::ZERO + Dur::from_ms(50), Dur::from_ms(50));
+        cc.on_established(Time::ZERO + Dur::from_ms(50), 10 * MSS);
+        let now = Time::ZERO + Dur::from_ms(50);
+        Self { cc, now, delivered: 0, lost: 0, round: 0, min_rtt: Dur::MAX, srtt: Dur::ZERO, recovering: false }
+    }
+
+    fn congestion(&mut self, kind: CongestionKind, flight: u64) -> Result<(), String> {
+        let before = self.cc.cwnd();
+        self.cc.on_congestion(&CongestionEvent { kind, now: self.now, flight: flight * MSS });
+        self.recovering = kind == CongestionKind::FastRetransmit;
+        // RFC 5681 section 3.1 lets nothing grow on a loss. A flight above the window is that of a sender with inflation.
+        let bound = before.max(flight * MSS).max(2 * MSS);
+        if self.cc.cwnd() > bound {
+            return Err(format!("{kind:?} raised the window from {before} to {}", self.cc.cwnd()));
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, op: Operation) -> Result<(), String> {
+        let wants = self.cc.wants();
+        match op {
+            Operation::Ack { segments, gap, rtt, limited, recovery, marked } => {
+                self.now += Dur::from_us(gap);
+                let (rtt, acked) = (Dur::from_us(rtt), segments * MSS);
+                self.min_rtt = self.min_rtt.min(rtt);
+                self.srtt = if self.srtt == Dur::ZERO { rtt } else { Dur::from_ps(self.srtt.as_ps() / 8 * 7 + rtt.as_ps() / 8) };
+                self.delivered += acked;
+                self.round += u64::from(gap > 10_000);
+                let in_flight = self.cc.cwnd().min(1 << 40);
+                let ce = if marked { acked } else { 0 };
+                if wants.rate || wants.every_ack {
+                    self.cc.on_sent(self.now, MSS, in_flight);
+                }
+                if wants.grades_marks {
+                    let m = MarkSample { now: self.now, delivered: acked, ce, ack: self.delivered, next: self.delivered + in_flight };
+                    self.cc.on_marks(&m);
+                }
+                let delivered = in_flight.max(acked).min(self.delivered);
+                let rate = Rate::from_bps((delivered as u128 * 8_000_000_000_000 / u128::from(rtt.as_ps())) as u64);
+                let sample = RateSample {
+                    delivered,
+                    interval: rtt,
+                    rate,
+                    prior_delivered: self.delivered - delivered,
+                    tx_in_flight: in_flight,
+                    delivered_ce: ce,
+                    app_limited: !limited,
+                    newly_delivered: acked,
+                    ..RateSample::default()
+                };
+                if !recovery || wants.rate || wants.every_ack {
+                    self.cc.on_ack(&AckSample {
+                        now: self.now,
+                        acked,
+                        in_flight,
+                        delivered: self.delivered,
+                        rtt: Some(rtt),
+                        srtt: self.srtt,
+                        min_rtt: self.min_rtt,
+                        rate: wants.rate.then_some(sample),
+                        lost: self.lost,
+                        round: self.round,
+                        cwnd_limited: limited,
+                        app_limited: !limited,
+                        ce_bytes: ce,
+                        in_recovery: recovery,
+                        may_grow: !recovery,
+                        ..AckSample::default()
+                    });
+                }
+            }
+            Operation::Loss { flight, restart } => {
+                if wants.rate {
+                    self.lost += MSS;
+                    self.cc.on_lost(&LostSample { now: self.now, bytes: MSS, tx_in_flight: flight * MSS, lost: MSS, app_limited: false });
+                }
+                self.cc.on_hole(self.now, false);
+                let kind = if restart { CongestionKind::FastRetransmitRestart } else { CongestionKind::FastRetransmit };
+                self.congestion(kind, flight)?;
+            }
+            Operation::Timeout { flight, first } => self.congestion(CongestionKind::Timeout { first }, flight)?,
+            Operation::Mark { flight } => self.congestion(CongestionKind::EcnEcho, flight)?,
+            Operation::Idle(ms) => {
+                self.now += Dur::from_ms(ms);
+                let before = self.cc.cwnd();
+                self.cc.on_idle_restart(self.now, 10 * MSS);
+                if self.cc.cwnd() > before.max(10 * MSS) {
+                    return Err(format!("idleness raised the window from {before} to {}", self.cc.cwnd()));
+                }
+            }
+            // Only what began ends.
+            Operation::Exit { .. } if !self.recovering => {}
+            Operation::Exit { to_ssthresh, deflated } => {
+                self.recovering = false;
+                self.cc.on_recovery_exit(&RecoveryExit { now: self.now, bound: u64::MAX, deflated: deflated * MSS, to_ssthresh });
+            }
+            Operation::Settle => self.cc.settle(),
+            Operation::Undo => {
+                // RFC 4015 section 3: what is taken back is a reduction.
+                let before = (self.cc.cwnd(), self.cc.ssthresh());
+                self.recovering = false;
+                self.cc.undo();
+                if self.cc.cwnd() < before.0 || self.cc.ssthresh() < before.1 {
+                    return Err(format!("undo lowered {before:?} to {} and {}", self.cc.cwnd(), self.cc.ssthresh()));
+                }
+            }
+        }
+        let (cwnd, ssthresh) = (self.cc.cwnd(), self.cc.ssthresh());
+        if !(MSS..1 << 50).contains(&cwnd) || ssthresh < MSS {
+            return Err(format!("cwnd {cwnd} ssthresh {ssthresh}"));
+        }
+        if self.cc.allows(cwnd + 1) || !self.cc.allows(cwnd) {
+            return Err(format!("allows is not cwnd: {cwnd}"));
+        }
+        if self.cc.pacing_rate().is_some_and(|r| r.as_bps() == 0) {
+            return Err("a pacing rate of 0 sends nothing ever".into());
+        }
+        let mut odd = None;
+        self.cc.gauges(&mut |name, value| {
+            if value.is_nan() {
+                odd = Some(name);
+            }
+        });
+        odd.map_or(Ok(()), |name| Err(format!("{name} is not a number")))
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+    #[test]
+    fn every_algorithm_keeps_its_window(ops in prop::collection::vec(operation(), 1..300)) {
+        for info in CcParams::ALL {
+            let mut bench = Bench::new(info.name);
+            let mut copy = None;
+            for (n, &op) in ops.iter().enumerate() {
+                if n == ops.len() / 2 {
+                    copy = Some(bench.clone());
+                }
+                bench.step(op).map_err(|e| TestCaseError::fail(format!("{} at {n}, {op:?}: {e}", info.name)))?;
+            }
+            // A copy has the same future.
+            if let Some(mut copy) = copy {
+                for &op in &ops[ops.len() / 2..] {
+                    copy.step(op).map_err(|e| TestCaseError::fail(format!("{}: copy: {e}", info.name)))?;
+                }
+                prop_assert_eq!((copy.cc.cwnd(), copy.cc.ssthresh()), (bench.cc.cwnd(), bench.cc.ssthresh()), "{}", info.name);
+            }
+        }
+    }
+}
