@@ -14,7 +14,13 @@ impl<C: CongestionControl> Tcp<C> {
             return self.transmit_watched(burst, cx);
         }
         // The usual case, in three comparisons: nothing is known to be lost, and there is more data than window.
-        if self.phase == Phase::Open && burst == u32::MAX && !self.paced && !self.board.has_pending() && !self.board.is_empty() {
+        if self.phase == Phase::Open
+            && burst == u32::MAX
+            && !self.paced
+            && !self.untold
+            && !self.board.has_pending()
+            && !self.board.is_empty()
+        {
             let smss = self.cfg.smss;
             let cwnd = self.una + self.window();
             let limit = cwnd.min(self.edge).min(self.data_end).min(self.una.saturating_add(self.cfg.window));

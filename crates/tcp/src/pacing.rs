@@ -16,8 +16,6 @@ use fairlane_units::{Dur, PS_PER_SEC, Rate, Time};
 pub(crate) struct Pacer {
     /// When all that was sent would have left at the rate.
     next: Time,
-    /// The burst may go on while `next` is before this.
-    until: Time,
     /// Payload bytes that may still go in the present burst.
     left: u64,
 }
@@ -58,7 +56,7 @@ impl<C: CongestionControl> Tcp<C> {
             pacer.left = 0;
             return true;
         }
-        if pacer.left != 0 || pacer.next < pacer.until {
+        if pacer.left != 0 {
             return true;
         }
         cx.timers.set(TimerId::Pace, pacer.next);
@@ -71,7 +69,8 @@ impl<C: CongestionControl> Tcp<C> {
         let Some(ps) = self.pace_of(bytes) else { return };
         if now >= self.pacer.next {
             // A new burst.
-            self.pacer = Pacer { next: now, until: now + self.cfg.pacing_burst, left: self.cfg.pacing_bytes };
+            let burst = self.cfg.pacing_burst.as_ps() as i64 as f64 * (bytes as i64 as f64 / ps.max(1.0));
+            self.pacer = Pacer { next: now, left: self.cfg.pacing_bytes.max(burst as u64) };
         }
         self.pacer.left = self.pacer.left.saturating_sub(bytes);
         self.pacer.next += Dur::from_ps((ps + 0.5) as i64 as u64);

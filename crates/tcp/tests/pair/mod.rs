@@ -2,8 +2,10 @@
 //! and a script of losses. No network crate's world: the endpoints alone are on trial.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod fixed;
+
 use fairlane_net::{Class, Cx, Ecn, Endpoint, Segment, TimerId, Timers};
-use fairlane_tcp::{AnyCc, Tcp, TcpParams, resolve_params};
+use fairlane_tcp::{AnyCc, CongestionControl, Tcp, TcpParams, resolve_params};
 use fairlane_units::{Dur, Rate, Time};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -97,9 +99,9 @@ pub enum Fate {
 
 pub type Script = Box<dyn FnMut(u64, &Segment) -> Fate>;
 
-pub struct Pair {
+pub struct Pair<C = AnyCc> {
     pub now: Time,
-    pub ends: [Tcp<AnyCc>; 2],
+    pub ends: [Tcp<C>; 2],
     pub timers: [Timers; 2],
     pub hops: [Vec<Hop>; 2],
     pub script: [Script; 2],
@@ -131,6 +133,25 @@ impl Pair {
     /// Ends that differ: the opener and the one that is called.
     pub fn between(opener: &TcpParams, called: &TcpParams, forward: Vec<Hop>, back: Vec<Hop>) -> Self {
         let (a, b) = (Tcp::pair(opener, Class(0)).unwrap().0, Tcp::pair(called, Class(0)).unwrap().1);
+        Self::of(a, b, forward, back)
+    }
+
+    /// A path that only delays, the same both ways.
+    pub fn delayed(p: &TcpParams, one_way: Dur) -> Self {
+        Self::new(p, vec![Hop::delay(one_way)], vec![Hop::delay(one_way)])
+    }
+
+    /// Access link, bottleneck, access link: the dumbbell of the reference runs.
+    pub fn dumbbell(p: &TcpParams, limit: usize) -> Self {
+        let access = || Hop::new(Rate::from_mbps(100), Dur::from_ms(1), usize::MAX);
+        let middle = |limit| Hop::new(Rate::from_mbps(10), Dur::from_ms(20), limit);
+        Self::new(p, vec![access(), middle(limit), access()], vec![access(), middle(usize::MAX), access()])
+    }
+}
+
+impl<C: CongestionControl> Pair<C> {
+    /// These two ends.
+    pub fn of(a: Tcp<C>, b: Tcp<C>, forward: Vec<Hop>, back: Vec<Hop>) -> Self {
         Self {
             now: Time::ZERO,
             ends: [a, b],
@@ -151,18 +172,6 @@ impl Pair {
             keep_log: true,
             out: Vec::new(),
         }
-    }
-
-    /// A path that only delays, the same both ways.
-    pub fn delayed(p: &TcpParams, one_way: Dur) -> Self {
-        Self::new(p, vec![Hop::delay(one_way)], vec![Hop::delay(one_way)])
-    }
-
-    /// Access link, bottleneck, access link: the dumbbell of the reference runs.
-    pub fn dumbbell(p: &TcpParams, limit: usize) -> Self {
-        let access = || Hop::new(Rate::from_mbps(100), Dur::from_ms(1), usize::MAX);
-        let middle = |limit| Hop::new(Rate::from_mbps(10), Dur::from_ms(20), limit);
-        Self::new(p, vec![access(), middle(limit), access()], vec![access(), middle(usize::MAX), access()])
     }
 
     /// Drops the segments whose number among those with data (from 0) is listed.
@@ -206,7 +215,7 @@ impl Pair {
         self.call(end, |e, cx| e.on_write(bytes, fin, cx));
     }
 
-    pub fn call(&mut self, end: usize, f: impl FnOnce(&mut Tcp<AnyCc>, &mut Cx<'_>)) {
+    pub fn call(&mut self, end: usize, f: impl FnOnce(&mut Tcp<C>, &mut Cx<'_>)) {
         let mut out = std::mem::take(&mut self.out);
         let mut cx = Cx::new(self.now, &mut out, &mut self.timers[end]);
         f(&mut self.ends[end], &mut cx);

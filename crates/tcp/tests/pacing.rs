@@ -1,0 +1,130 @@
+//! Pacing against its definition: when segments leave, to the picosecond.
+
+mod pair;
+
+use fairlane_net::{ENDLESS, Endpoint};
+use fairlane_tcp::CongestionControl;
+use fairlane_units::{Dur, Rate, Time};
+use pair::fixed::fixed;
+use pair::{Hop, Pair, params};
+use serde_json::{Value, json};
+
+const MSS: u64 = 1460;
+
+fn ms(n: u64) -> Dur {
+    Dur::from_ms(n)
+}
+
+/// When data left within the first 50 ms after it began.
+fn times(mut tcp: Value, rate: Rate) -> Vec<Time> {
+    tcp["receive_window"] = Value::Null;
+    let mut p = fixed(tcp, 10_000 * MSS, Some(rate), vec![Hop::delay(ms(20))], vec![Hop::delay(ms(20))]);
+    p.start();
+    p.write(0, ENDLESS, false);
+    p.run(ms(90));
+    p.log.iter().filter(|l| l.1 == 0 && l.2.payload > 0).map(|l| l.0).collect()
+}
+
+/// Section 5.6.2 of draft-ietf-ccwg-bbr-06: the next segment leaves `size / rate` after the last.
+#[test]
+fn draft_5_6_2_spacing_is_length_over_rate() {
+    for bps in [1_000_000, 5_000_000, 333_333_333] {
+        let rate = Rate::from_bps(bps);
+        let all = times(json!({ "recovery": "sack" }), rate);
+        assert!(all.len() > 3);
+        for w in all.windows(2) {
+            let gap = w[1].since(w[0]).as_ps();
+            assert!(gap.abs_diff(rate.tx_time(MSS).as_ps()) <= 1, "{gap} {all:?}");
+        }
+    }
+}
+
+/// `pacing_segments`: so many leave at once, and the next so many wait until the rate has made up for them.
+#[test]
+fn quantum_in_segments() {
+    let rate = Rate::from_mbps(20);
+    let all = times(json!({ "recovery": "sack", "pacing_segments": 4 }), rate);
+    assert!(all.len() > 40);
+    for burst in all.chunks_exact(4) {
+        assert!(burst.iter().all(|t| *t == burst[0]));
+    }
+    for w in all.chunks_exact(4).collect::<Vec<_>>().windows(2) {
+        assert!(w[1][0].since(w[0][0]).as_ps().abs_diff(rate.tx_time(4 * MSS).as_ps()) <= 4);
+    }
+}
+
+/// `pacing_burst`: data of 2 ms at 20 Mbit/s is 5000 bytes, which the fourth segment completes.
+#[test]
+fn quantum_in_time() {
+    let rate = Rate::from_mbps(20);
+    let all = times(json!({ "recovery": "sack", "pacing_burst": "2ms" }), rate);
+    for burst in all.chunks_exact(4) {
+        assert!(burst.iter().all(|t| *t == burst[0]));
+    }
+    assert!(all[4].since(all[0]).as_ps().abs_diff(rate.tx_time(4 * MSS).as_ps()) <= 4);
+}
+
+/// Linux `tcp_update_pacing_rate`: twice the window over the round-trip time while the window is below half the threshold, then 1.2 times.
+#[test]
+fn linux_ratios_in_slow_start_and_avoidance() {
+    for cc in ["reno", "cubic"] {
+        let tcp = json!({ "cc": cc, "recovery": "sack", "pacing": true, "slow_start": "standard", "pacing_slow_start": 2.0, "pacing_avoidance": 1.2 });
+        let hop = Hop::new(Rate::from_mbps(10), ms(20), 60);
+        let mut p = Pair::new(&params(tcp), vec![hop], vec![Hop::delay(ms(20))]);
+        p.keep_log = false;
+        p.start();
+        p.write(0, ENDLESS, false);
+        let mut seen = [0; 2];
+        for _ in 0..100 {
+            p.run(ms(50));
+            let v = p.ends[0].view();
+            // Linux takes the window or what is out, whichever is more.
+            let out = v.data_bytes - v.retransmit_bytes - v.acked;
+            let slow = v.cwnd < p.ends[0].cc().ssthresh() / 2;
+            let expected = if slow { 2.0 } else { 1.2 } * v.cwnd.max(out) as f64 * 8.0 / v.srtt.as_secs_f64();
+            let rate = p.ends[0].pacing_rate().unwrap().as_bps() as f64;
+            assert!((rate / expected - 1.0).abs() < 0.02, "{cc}: {rate} {expected}");
+            seen[usize::from(slow)] += 1;
+        }
+        assert!(seen[0] > 20 && seen[1] > 0, "{seen:?}");
+    }
+}
+
+/// Aggarwal, Savage and Anderson 2000: pacing needs less buffer. A window of ten goes through a queue of four only if it is paced.
+#[test]
+fn paced_window_needs_less_queue() {
+    let drops = |pacing: bool| {
+        let tcp = json!({ "cc": "reno", "recovery": "sack", "pacing": pacing });
+        let hop = Hop::new(Rate::from_mbps(10), ms(20), 4);
+        let mut p = Pair::new(&params(tcp), vec![hop], vec![Hop::delay(ms(20))]);
+        p.start();
+        p.write(0, 10 * MSS, false);
+        p.run(ms(500));
+        p.hops[0][0].drops
+    };
+    // One is on the wire and four wait; the rest is lost.
+    assert!(drops(false) >= 5);
+    assert_eq!(drops(true), 0);
+}
+
+/// Before a round-trip time is known there is no rate, and nothing waits.
+#[test]
+fn nothing_waits_before_the_first_round_trip() {
+    let tcp = json!({ "cc": "reno", "handshake": false, "pacing": true });
+    let mut p = Pair::delayed(&params(tcp), ms(20));
+    p.start();
+    p.write(0, ENDLESS, false);
+    assert_eq!(p.ends[0].pacing_rate(), None);
+    assert_eq!(p.log.len(), 10);
+}
+
+/// A sender with nothing to send asks for no timer, and is not taken for one that the window holds back.
+#[test]
+fn no_timer_without_data() {
+    let tcp = json!({ "cc": "reno", "pacing": true });
+    let mut p = Pair::delayed(&params(tcp), ms(20));
+    p.start();
+    p.write(0, 3 * MSS, false);
+    p.run(ms(1000));
+    assert!(!p.alive());
+}
