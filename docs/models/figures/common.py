@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fairlane as fl
+from fairlane.tcp import Endpoint, Segment
 
 SEEDS = "1..10"
 """Ten replications, for figures with intervals."""
@@ -48,3 +49,46 @@ def lossy_window(cc: str, losses: tuple[float, ...], *, rate: str) -> tuple[list
 def errors(values: list[fl.Interval]) -> tuple[list[float], list[float]]:
     """Means and half widths of intervals."""
     return [v.mean or 0.0 for v in values], [v.half_width or 0.0 for v in values]
+
+
+def dropped(params: dict[str, object], lost: dict[int, int], *, until: float, write: int | None = None) -> list[tuple[float, float, float]]:
+    """Two endpoints with a round trip of 100 ms and a link of 200 segments a second; a segment's first `lost[n]` transmissions are lost.
+
+    What is in flight and what is acknowledged over time, in segments.
+    """
+    values = {"mss": "1000B", "ack_every": 1, "handshake": False, "fin": False, "receive_window": "60000B", **params}
+    sender, receiver = Endpoint(values), Endpoint(values, passive=True)
+    now, count, free, left = 0.0, 0, 0.0, dict(lost)
+    flying: list[tuple[float, int, bool, Segment]] = []
+    trace: list[tuple[float, float, float]] = []
+
+    def post(segments: list[Segment], forward: bool) -> None:
+        nonlocal count, free
+        for s in segments:
+            count += 1
+            leave = now
+            if forward and s.payload:
+                leave = free = max(free, now) + 0.005
+                number = (s.seq - 1) // 1000
+                if left.get(number, 0) > 0:
+                    left[number] -= 1
+                    continue
+            flying.append((leave + 0.05, count, forward, s))
+
+    post(receiver.start(0.0), False)
+    post(sender.start(0.0), True)
+    post(sender.write(0.0) if write is None else sender.write(0.0, write), True)
+    while now < until:
+        deadlines = [d for d in (sender.next_deadline, receiver.next_deadline) if d is not None]
+        events = [w[0] for w in flying] + deadlines
+        if not events:
+            break
+        now = min(events)
+        for w in sorted(w for w in flying if w[0] <= now):
+            flying.remove(w)
+            post((receiver if w[2] else sender).receive(now, w[3]), not w[2])
+        post(sender.advance(now), True)
+        post(receiver.advance(now), False)
+        view = sender.view()
+        trace.append((now, view["in_flight"] / 1000, view["acked"] / 1000))
+    return trace
