@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from . import tcp
     from ._core import version
     from ._params import *  # noqa: F403
+    from .cc import CongestionControl, cc_include, load_cc
     from .comparison import Comparison, compare
     from .network import Network
     from .plugin import Parameter, Qdisc
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 # Heavy modules are imported on first use: `import fairlane` and `fairlane --help` stay quick.
 _WHERE = {
     "Comparison": "comparison",
+    "CongestionControl": "cc",
+    "cc_include": "cc",
+    "load_cc": "cc",
     "compare": "comparison",
     "Interval": "stats",
     "Network": "network",
@@ -46,10 +50,11 @@ _WHERE = {
     "run": "result",
     "version": "_core",
 }
-_MODULES = ("_core", "_params", "papers", "plugin", "report", "stats", "tcp")
+_MODULES = ("_core", "_params", "cc", "papers", "plugin", "report", "stats", "tcp")
 
 __all__ = [
     "Comparison",
+    "CongestionControl",
     "FairlaneError",
     "FolderError",
     "Interval",
@@ -61,9 +66,11 @@ __all__ = [
     "RunError",
     "ScenarioError",
     "UnknownNameError",
+    "cc_include",
     "compare",
     "interval",
     "load",
+    "load_cc",
     "run",
     "tcp",
     "version",

@@ -25,6 +25,8 @@ def plugins() -> str: ...
 def quantity_kind(text: str) -> str | None: ...
 def quantity(kind: str, text: str) -> tuple[float, bool]: ...
 def register_queue(name: str, doc: str, schema: str, factory: Callable[[str, dict[str, float], list[str]], Any], cls: type) -> None: ...
+def register_cc(name: str, doc: str, schema: str, factory: Callable[[str, dict[str, Any], Random], Any], cls: type) -> None: ...
+def load_cc(path: str) -> list[str]: ...
 def bench_queue(name: str, packets: int = 1_000_000, seed: int = 1) -> dict[str, float]: ...
 
 class Packet:
@@ -53,6 +55,59 @@ class LiveLink:
     def next(self) -> int | None: ...
     def counters(self) -> dict[str, int]: ...
     def queue_mean(self, now: int) -> float: ...
+
+class Random:
+    def random(self) -> float: ...
+
+class AckSample:
+    now: float
+    acked: int
+    sacked: int
+    in_flight: int
+    delivered: int
+    rtt: float | None
+    srtt: float | None
+    min_rtt: float | None
+    rate: RateSample | None
+    lost: int
+    round: int
+    cwnd_limited: bool
+    app_limited: bool
+    ce_bytes: int
+    reordering: bool
+    in_recovery: bool
+    may_grow: bool
+
+class RateSample:
+    delivered: int
+    interval: float
+    rate: float
+    prior_delivered: int
+    tx_in_flight: int
+    lost: int
+    delivered_ce: int
+    app_limited: bool
+    newly_delivered: int
+    newly_lost: int
+
+class CongestionEvent:
+    kind: str
+    repeated: bool
+    now: float
+    flight: int
+
+class RecoveryExit:
+    now: float
+    bound: float
+    deflated: int
+    to_ssthresh: bool
+
+class LostSample:
+    now: float
+    bytes: int
+    tx_in_flight: int
+    lost: int
+    app_limited: bool
 
 class Run:
     seed: int

@@ -1,4 +1,4 @@
-"""Queues of one's own, written in Python: slower than the built-in ones, with the same meaning.
+"""Queues of one's own, written in Python: slower than the built-in ones, with the same meaning. Congestion controls are in `fairlane.cc`.
 
 A class with `enqueue` and `dequeue` is a queue discipline; every scenario may name it from then on::
 
@@ -60,12 +60,15 @@ class Link(NamedTuple):
     delay: float
 
 
+#: How the names of shared libraries end.
+LIBRARIES = (".so", ".dylib", ".dll")
+
 #: Format in the schema, and how its text becomes a value.
 _QUANTITIES = {"len": "fl-len", "dur": "fl-dur", "rate": "fl-rate", "bytes": "fl-bytes"}
 
 
 class Parameter:
-    """A parameter of a queue of one's own, declared in the body of the class.
+    """A parameter of a queue or congestion control of one's own, declared in the body of the class.
 
     Args:
         default: its default, which also says what kind it is: `"50p"` or `"64KiB"` a queue length (the attribute is a `Length`),
@@ -111,6 +114,40 @@ class Parameter:
         return number
 
 
+def declared(cls: type) -> dict[str, Parameter]:
+    """The parameters in the bodies of a class and its bases."""
+    return {name: p for base in reversed(cls.__mro__) for name, p in vars(base).items() if isinstance(p, Parameter)}
+
+
+def sentence(cls: type) -> str:
+    """The first paragraph of a class's description, in one line."""
+    return inspect.cleandoc(cls.__doc__ or cls.__name__).split("\n\n")[0].replace("\n", " ")
+
+
+def schema_of(parameters: dict[str, Parameter]) -> str:
+    """The JSON Schema of a table of these parameters, as text."""
+    return json.dumps({
+        "type": "object",
+        "properties": {name: p.schema for name, p in parameters.items()},
+        "additionalProperties": False,
+    })  # fmt: skip
+
+
+def users_traceback(error: BaseException) -> str:
+    """The traceback of an exception without the lines of this package."""
+    from traceback import TracebackException
+
+    shown = TracebackException.from_exception(error)
+    here = str(Path(__file__).parent)
+    part: TracebackException | None = shown
+    while part is not None:
+        own = [frame for frame in part.stack if not frame.filename.startswith(here)]
+        if own:
+            part.stack[:] = own
+        part = part.__cause__ or part.__context__
+    return "".join(shown.format()).rstrip()
+
+
 class Qdisc(ABC):
     """Base of queue disciplines written in Python.
 
@@ -135,17 +172,11 @@ class Qdisc(ABC):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls._parameters = {name: p for base in reversed(cls.__mro__) for name, p in vars(base).items() if isinstance(p, Parameter)}
+        cls._parameters = declared(cls)
         if any(getattr(getattr(cls, method), "__isabstractmethod__", False) for method in ("enqueue", "dequeue")):
             return  # A base class of others.
-        schema = {
-            "type": "object",
-            "properties": {name: p.schema for name, p in cls._parameters.items()},
-            "additionalProperties": False,
-        }
-        doc = inspect.cleandoc(cls.__doc__ or cls.__name__).split("\n\n")[0].replace("\n", " ")
         try:
-            _core.register_queue(cls.__name__, doc, json.dumps(schema), cls._make, cls)
+            _core.register_queue(cls.__name__, sentence(cls), schema_of(cls._parameters), cls._make, cls)
         except ValueError as e:
             raise PluginLoadError(str(e)) from None
 
@@ -220,17 +251,22 @@ class Qdisc(ABC):
 
 
 def load(path: str | Path) -> None:
-    """Runs a Python file, so that the queues in it can be named.
+    """Runs a Python file, so that the queues and congestion controls in it can be named; a shared library goes to `fairlane.load_cc`.
 
     Raises:
         PluginLoadError: the file is missing, or its code fails.
     """
     file = Path(path)
+    if file.suffix in LIBRARIES or ".so." in file.name:
+        from .cc import load_cc
+
+        load_cc(file)
+        return
     if not file.is_file():
-        raise PluginLoadError(f"there is no file {str(path)!r} with queues")
+        raise PluginLoadError(f"there is no file {str(path)!r} with queues or congestion controls")
     spec = spec_from_file_location(f"fairlane_plugin_{file.stem}", file)
     if spec is None or spec.loader is None:
-        raise PluginLoadError(f"{str(path)!r} is not a Python file: its name should end in .py")
+        raise PluginLoadError(f"{str(path)!r} is not a Python file: its name should end in .py, that of a shared library in .so, .dylib or .dll")
     module = module_from_spec(spec)
     # Whoever looks up the module of a class finds it.
     sys.modules[spec.name] = module

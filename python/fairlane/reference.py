@@ -43,9 +43,9 @@ def _built_in() -> tuple[dict[str, Any], ...]:
 
 
 def registry() -> tuple[dict[str, Any], ...]:
-    """All algorithms: kind, name, aliases, doc, schema; queues of one's own (`fairlane.plugin`) at the end."""
+    """All algorithms: kind, name, aliases, doc, schema; those of one's own (`fairlane.plugin`, `fairlane.cc`) at the end."""
     own = json.loads(_core.plugins())
-    return (*_built_in(), *({"kind": "queue", "aliases": [], **entry} for entry in own))
+    return (*_built_in(), *({"aliases": [], **entry} for entry in own))
 
 
 @lru_cache(maxsize=1)

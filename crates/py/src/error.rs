@@ -55,3 +55,9 @@ pub(crate) fn lost(py: Python<'_>) -> PyErr {
 pub(crate) fn params(py: Python<'_>, e: &fairlane_tcp::ParamsError) -> PyErr {
     raise(py, "ScenarioError", (e.to_string(),))
 }
+
+/// The traceback of an exception in a plug-in, the lines of its author only.
+pub(crate) fn traceback(py: Python<'_>, e: &PyErr) -> String {
+    let text = py.import("fairlane.plugin").and_then(|m| m.getattr("users_traceback")?.call1((e.value(py),))?.extract());
+    text.unwrap_or_else(|_| e.to_string())
+}

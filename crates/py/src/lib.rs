@@ -1,5 +1,6 @@
 //! The Python extension `fairlane._core`: the functions of `fairlane-scenario` in Python's types, and nothing else.
 
+mod cc;
 mod error;
 mod live;
 mod queue;
@@ -12,6 +13,8 @@ use pyo3::prelude::*;
 /// What fairlane's Python package is built on. Use `fairlane` itself: this module may change at any time.
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::cc::{AckSample, CongestionEvent, LostSample, Random, RateSample, RecoveryExit, load_cc, register_cc};
     #[pymodule_export]
     use super::live::LiveLink;
     #[pymodule_export]

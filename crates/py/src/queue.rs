@@ -1,5 +1,6 @@
 //! Queue disciplines written in Python: how the simulator calls them, and what they may do.
 
+use crate::error;
 use fairlane_engine::Stream;
 use fairlane_net::{Backlog, Proto, QCx, QPkt, Qdisc, Site, Why};
 use fairlane_queue::{Nature, Problem};
@@ -209,11 +210,8 @@ fn seconds(t: f64) -> PyResult<Time> {
 impl PyQdisc {
     fn fault(&mut self, py: Python<'_>, now: Time, e: &PyErr) {
         self.failed = true;
-        let text = py
-            .import("traceback")
-            .and_then(|m| m.getattr("format_exception")?.call1((e.get_type(py), e.value(py), e.traceback(py)))?.extract::<Vec<String>>())
-            .map_or_else(|_| e.to_string(), |lines| lines.concat());
-        fail(Fault { time: now, message: format!("queue `{}`:\n{}", self.name, text.trim_end()) });
+        let text = error::traceback(py, e);
+        fail(Fault { what: "queue", time: now, message: format!("queue `{}`:\n{}", self.name, text) });
     }
 
     /// Calls a method and carries out what it asked for. After a failure the queue holds nothing and takes nothing.
@@ -327,7 +325,7 @@ impl Qdisc for PyQdisc {
         Python::attach(|py| {
             let answer = self.queue.call_method0(py, "ready").and_then(|t| t.extract::<Option<f64>>(py)?.map(seconds).transpose());
             answer.unwrap_or_else(|e| {
-                fail(Fault { time: Time::ZERO, message: format!("queue `{}`: ready(): {e}", self.name) });
+                fail(Fault { what: "queue", time: Time::ZERO, message: format!("queue `{}`: ready(): {e}", self.name) });
                 None
             })
         })
@@ -474,10 +472,11 @@ pub(crate) fn quantity(kind: &str, text: &str) -> PyResult<(f64, bool)> {
     }
 }
 
-/// Every queue announced so far, as a JSON list: name, doc, schema.
+/// Every queue and congestion control announced so far, as a JSON list: kind, name, doc, schema.
 #[pyfunction]
 pub(crate) fn plugins() -> String {
     let list = fairlane_scenario::plugins();
-    let list = list.into_iter().map(|(name, doc, schema)| serde_json::json!({ "name": name, "doc": doc, "schema": schema }));
+    let list =
+        list.into_iter().map(|(kind, name, doc, schema)| serde_json::json!({ "kind": kind, "name": name, "doc": doc, "schema": schema }));
     Value::Array(list.collect()).to_string()
 }

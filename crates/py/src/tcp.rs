@@ -2,6 +2,7 @@
 
 use crate::error;
 use fairlane_net::{Block, Class, Cx, Ecn, Endpoint, Out, Segment, TimerId, Timers};
+use fairlane_scenario::{RunError, take_fault};
 use fairlane_tcp::{AnyCc, Tcp, resolve_params};
 use fairlane_units::Time;
 use pyo3::exceptions::PyValueError;
@@ -31,14 +32,15 @@ struct Inner {
 
 impl TcpEndpoint {
     /// Carries out one call and collects what it wants sent.
-    fn call(&self, now: u64, f: impl FnOnce(&mut Tcp<AnyCc>, &mut Cx<'_>)) -> Vec<Wire> {
+    fn call(&self, py: Python<'_>, now: u64, f: impl FnOnce(&mut Tcp<AnyCc>, &mut Cx<'_>)) -> PyResult<Vec<Wire>> {
         let (mut inner, mut out) = (self.inner(), Vec::new());
         let inner = &mut *inner;
         let mut cx = Cx::new(Time::from_ps(now), &mut out, &mut inner.timers);
         f(&mut inner.end, &mut cx);
         inner.delivered += cx.delivered;
         inner.finished |= cx.finished;
-        out.iter().map(to_wire).collect()
+        faultless(py)?;
+        Ok(out.iter().map(to_wire).collect())
     }
     fn inner(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
@@ -52,33 +54,34 @@ impl TcpEndpoint {
         let params = serde_json::from_str(params).map_err(|e| PyValueError::new_err(e.to_string()))?;
         let pair = resolve_params(params).and_then(|p| Tcp::pair(&p, Class::default()));
         let (active, other) = pair.map_err(|e| error::params(py, &e))?;
+        faultless(py)?;
         let end = if passive { other } else { active };
         Ok(Self { inner: Mutex::new(Inner { end, timers: Timers::default(), delivered: 0, finished: false }) })
     }
     /// Connects, or gets ready.
-    fn start(&self, now: u64) -> Vec<Wire> {
-        self.call(now, |end, cx| end.start(cx))
+    fn start(&self, py: Python<'_>, now: u64) -> PyResult<Vec<Wire>> {
+        self.call(py, now, |end, cx| end.start(cx))
     }
     /// A segment arrives.
-    fn receive(&self, now: u64, segment: Wire) -> PyResult<Vec<Wire>> {
+    fn receive(&self, py: Python<'_>, now: u64, segment: Wire) -> PyResult<Vec<Wire>> {
         let segment = from_wire(&segment)?;
-        Ok(self.call(now, |end, cx| end.on_packet(&segment, cx)))
+        self.call(py, now, |end, cx| end.on_packet(&segment, cx))
     }
     /// Carries out what is due.
-    fn advance(&self, now: u64) -> Vec<Wire> {
-        self.call(now, |end, cx| {
+    fn advance(&self, py: Python<'_>, now: u64) -> PyResult<Vec<Wire>> {
+        self.call(py, now, |end, cx| {
             while let Some(id) = cx.timers.take_due(cx.now) {
                 end.on_timer(id, cx);
             }
         })
     }
     /// The application writes.
-    fn write(&self, now: u64, bytes: u64, fin: bool) -> Vec<Wire> {
-        self.call(now, |end, cx| end.on_write(bytes.min(fairlane_net::ENDLESS), fin, cx))
+    fn write(&self, py: Python<'_>, now: u64, bytes: u64, fin: bool) -> PyResult<Vec<Wire>> {
+        self.call(py, now, |end, cx| end.on_write(bytes.min(fairlane_net::ENDLESS), fin, cx))
     }
     /// The application stops.
-    fn stop(&self, now: u64) -> Vec<Wire> {
-        self.call(now, |end, cx| end.on_stop(cx))
+    fn stop(&self, py: Python<'_>, now: u64) -> PyResult<Vec<Wire>> {
+        self.call(py, now, |end, cx| end.on_stop(cx))
     }
     /// The timers that are set, by name.
     fn deadlines(&self) -> Vec<(&'static str, u64)> {
@@ -134,6 +137,11 @@ impl TcpEndpoint {
         }
         Ok(out)
     }
+}
+
+/// What a congestion control of the caller's own did wrong is the caller's to hear.
+fn faultless(py: Python<'_>) -> PyResult<()> {
+    take_fault().map_or(Ok(()), |fault| Err(error::run(py, &RunError::Plugin(fault))))
 }
 
 fn to_wire(out: &Out) -> Wire {

@@ -4,10 +4,10 @@ use crate::endpoint::{AnyEndpoint, BuiltIn};
 use crate::expand::{LinkDir, Member, Transport};
 use crate::resolve::Resolved;
 use crate::spec::{RoutingSpec, Scenario};
-use fairlane_engine::{EventQueue, Stream};
+use fairlane_engine::EventQueue;
 use fairlane_net::{BuildError, Class, FlowDef, FlowInfo, LinkDef, LinkInfo, NodeId, PortId, Proto, Routing, Site, World, WorldBuilder};
 use fairlane_queue::Discipline;
-use fairlane_tcp::{CongestionControl, Tcp};
+use fairlane_tcp::{CcSite, CongestionControl, Tcp};
 use fairlane_units::{Dur, Time};
 use indexmap::IndexMap;
 use std::collections::HashMap;
@@ -62,10 +62,11 @@ pub(crate) fn flow_infos(members: &[Member], address: impl Fn(&str) -> u32) -> V
 fn endpoints(transport: &Transport, m: &Member, seed: u64) -> (Proto, AnyEndpoint, AnyEndpoint) {
     match transport {
         Transport::Tcp(params, config) => {
-            let mut cc = params.cc.build(config);
-            cc.seed(Stream::new(seed, "flow", &m.name, "congestion control").next_u64());
-            let sender = AnyEndpoint::Tcp(Tcp::active(config.clone(), cc.clone()));
-            (Proto::Tcp, sender, AnyEndpoint::Tcp(Tcp::passive(config.clone(), cc)))
+            let site = CcSite { flow: &m.name, seed, config };
+            let mut cc = params.cc.build_at(&site);
+            cc.seed(site.stream().next_u64());
+            let passive = Tcp::passive(config.clone(), params.cc.build_passive(config, &cc));
+            (Proto::Tcp, AnyEndpoint::Tcp(Tcp::active(config.clone(), cc)), AnyEndpoint::Tcp(passive))
         }
         Transport::Udp(params) => {
             let (sender, receiver) = params.build(Class(m.class));

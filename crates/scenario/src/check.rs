@@ -307,11 +307,11 @@ impl<'a> Checker<'a> {
                 return self.fail(node.span, format!("expected a {what}, found {}", show(node)), help);
             }
         };
-        if what == "queue" && self.plugin(&name, &entry, node) {
+        if self.plugin(what, &name, &entry, node) {
             return;
         }
         let Some((own, params)) = self.algorithm(&name, schema, properties) else {
-            let own = if what == "queue" { crate::plugin::names() } else { Vec::new() };
+            let own = crate::plugin::names(what);
             // One's own come first: the list of all is cut short.
             let known: Vec<&str> = own.iter().map(String::as_str).chain(known.into_iter().filter(|k| *k != "plugin")).collect();
             let help = suggest(&name, &known, &format!("known: {what}"));
@@ -327,14 +327,14 @@ impl<'a> Checker<'a> {
         node.value = Value::Table(Table::from_iter([(own, entry)]));
     }
 
-    /// A queue that is not built in, by its own name or as `plugin = { name, params }`: afterwards the latter. False if it is none.
-    fn plugin(&mut self, name: &str, entry: &Entry, node: &mut Node) -> bool {
+    /// An algorithm that is not built in, by its own name or as `plugin = { name, params }`: afterwards the latter. False if it is none.
+    fn plugin(&mut self, what: &str, name: &str, entry: &Entry, node: &mut Node) -> bool {
         let written = name == "plugin";
         let asked = match (written, entry.node.get("name").map(|n| &n.value)) {
             (true, Some(Value::Str(asked))) => asked.as_str(),
             _ => name,
         };
-        let Some((own, params)) = crate::plugin::announced(asked) else { return false };
+        let Some((own, params)) = crate::plugin::announced(what, asked) else { return false };
         let at = entry.key;
         let mut table =
             if written { entry.node.get("params").cloned() } else { Some(entry.node.clone()) }.unwrap_or_else(|| Node::table(at));

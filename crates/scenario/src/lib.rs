@@ -31,7 +31,7 @@ pub use expand::{Expanded, Group, LinkDir, Member, Transport};
 pub use listing::{PresetListed, presets_listing, registry_listing};
 pub use live::{LiveCounters, LiveLink};
 pub use metrics::*;
-pub use plugin::{Fault, PluginParams, QueuePlugin, RegisterError, fail, plugins, register, register_queue};
+pub use plugin::{Fault, PluginParams, QueuePlugin, RegisterError, fail, plugins, register, register_queue, take_fault};
 pub use plugs::{DynApp, DynEndpoint, DynQdisc, Listed};
 pub use registry::{AnyApp, AnyQdisc, BoxedQdisc, QueueSpec, SourceSpec, TopologySpec};
 pub use resolve::{Resolved, resolve, resolve_bytes};

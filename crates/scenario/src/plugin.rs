@@ -1,4 +1,5 @@
-//! Queue disciplines that are not built in, found by name like all others.
+//! Queue disciplines that are not built in, found by name like all others; and what ends a run when the code of one, or of a congestion
+//! control ([`fairlane_tcp::register_cc`]), fails.
 //!
 //! A discipline of one's own is announced once to the process, as if it had been linked in: [`register`] for parameters that
 //! implement [`Discipline`], [`register_queue`] for anything else (the Python package). From then on every scenario may
@@ -88,20 +89,30 @@ fn find(name: &str) -> Option<Arc<Entry>> {
     exact.or_else(|| all.iter().find(|e| e.name.eq_ignore_ascii_case(name))).cloned()
 }
 
-/// The own spelling of a discipline's name, and the schema of its parameters.
-pub(crate) fn announced(name: &str) -> Option<(String, &'static Value)> {
-    find(name).map(|e| (e.name.clone(), e.schema))
+/// The own spelling of an algorithm's name, and the schema of its parameters: `what` is `queue` or `cc`.
+pub(crate) fn announced(what: &str, name: &str) -> Option<(String, &'static Value)> {
+    match what {
+        "queue" => find(name).map(|e| (e.name.clone(), e.schema)),
+        "cc" => fairlane_tcp::announced_cc(name).map(|(own, schema)| (own.to_owned(), schema)),
+        _ => None,
+    }
 }
 
-/// Names of all disciplines announced.
-pub(crate) fn names() -> Vec<String> {
-    ENTRIES.read().unwrap_or_else(PoisonError::into_inner).iter().map(|e| e.name.clone()).collect()
+/// Names of all algorithms of this kind that were announced.
+pub(crate) fn names(what: &str) -> Vec<String> {
+    match what {
+        "queue" => ENTRIES.read().unwrap_or_else(PoisonError::into_inner).iter().map(|e| e.name.clone()).collect(),
+        "cc" => fairlane_tcp::cc_plugins().into_iter().map(|p| p.0.to_owned()).collect(),
+        _ => Vec::new(),
+    }
 }
 
-/// Every discipline announced, as listings show it: name, sentence, schema.
-pub fn plugins() -> Vec<(String, String, Value)> {
+/// Every algorithm announced, queues and congestion controls, as listings show it: kind, name, sentence, schema.
+pub fn plugins() -> Vec<(&'static str, String, String, Value)> {
     let all = ENTRIES.read().unwrap_or_else(PoisonError::into_inner);
-    all.iter().map(|e| (e.name.clone(), e.doc.clone(), e.schema.clone())).collect()
+    let queues = all.iter().map(|e| ("queue", e.name.clone(), e.doc.clone(), e.schema.clone()));
+    let ccs = fairlane_tcp::cc_plugins().into_iter().map(|(name, doc, schema)| ("cc", name.to_owned(), doc, schema.clone()));
+    queues.chain(ccs).collect()
 }
 
 struct Typed<P>(PhantomData<fn() -> P>);
@@ -209,6 +220,8 @@ impl JsonSchema for PluginParams {
 /// What went wrong inside a plug-in during a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
+    /// What it is: `queue`, `congestion control`.
+    pub what: &'static str,
     /// The simulated time of the call.
     pub time: Time,
     /// What the plug-in says, with its traceback if it has one.
@@ -227,6 +240,7 @@ pub fn fail(fault: Fault) {
     });
 }
 
-pub(crate) fn take_fault() -> Option<Fault> {
+/// The fault of this thread, if there was one: for who drives endpoints without a run.
+pub fn take_fault() -> Option<Fault> {
     FAULT.take()
 }

@@ -113,7 +113,7 @@ pub enum RunError {
     #[error("stopped before the end")]
     Stopped,
     /// The code of a plug-in failed.
-    #[error("a queue of your own failed at {} of simulated time\n{}", .0.time.since(Time::ZERO), .0.message)]
+    #[error("a {} of your own failed at {} of simulated time\n{}", .0.what, .0.time.since(Time::ZERO), .0.message)]
     Plugin(Fault),
     /// A run panicked: a defect of the simulator.
     #[error("the run with seed {seed} failed inside the simulator; please report this with the scenario")]

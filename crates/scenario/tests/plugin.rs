@@ -89,7 +89,7 @@ impl Qdisc for Weary {
     fn enqueue(&mut self, p: QPkt, cx: &mut QCx<'_>) {
         self.seen += 1;
         if self.seen == 100 {
-            fail(Fault { time: cx.now, message: "too many packets".into() });
+            fail(Fault { what: "queue", time: cx.now, message: "too many packets".into() });
         }
         self.held.add(&p);
         self.queue.push_back(p);

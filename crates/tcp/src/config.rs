@@ -225,7 +225,7 @@ impl TcpParams {
         if let Some((field, b)) = headers.into_iter().find(|&(_, b)| b.get() > 1000) {
             return Err(range(field, format!("{b} is more than 1000B")));
         }
-        Ok(())
+        self.cc.check_schema().map_err(|m| range("cc", m))
     }
 
     /// What is done about ECN: what is written, or what the algorithm needs.
@@ -249,7 +249,7 @@ impl TcpConfig {
     /// Checks and converts.
     ///
     /// # Errors
-    /// Those of [`TcpParams::check`].
+    /// Those of [`TcpParams::check`], and parameters of an algorithm of one's own that make no sense together.
     pub fn new(p: &TcpParams, class: Class) -> Result<Arc<Self>, ParamsError> {
         p.check()?;
         let smss = p.mss.get();
@@ -259,7 +259,7 @@ impl TcpConfig {
         let option = if p.timestamps { small(p.timestamp_option) } else { 0 };
         let header_len = small(p.header) + option;
         let data_header_len = small(p.data_header.unwrap_or(p.header)) + option;
-        Ok(Arc::new(Self {
+        let config = Self {
             class,
             smss: smss as u32,
             scheme,
@@ -370,7 +370,9 @@ impl TcpConfig {
                 && p.ecn_mode() == EcnMode::Off
                 && !(p.cwnd_limited_by_round || p.pacing || p.rack || p.tlp || p.frto || p.new_cwv)
                 && p.quick_acks == 0,
-        }))
+        };
+        p.cc.check(&config).map_err(|m| range("cc", m))?;
+        Ok(Arc::new(config))
     }
 
     /// Maximum segment size in bytes.

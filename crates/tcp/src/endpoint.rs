@@ -170,8 +170,8 @@ impl Tcp<AnyCc> {
     /// Those of [`TcpParams::check`].
     pub fn pair(params: &TcpParams, class: Class) -> Result<(Self, Self), ParamsError> {
         let cfg = TcpConfig::new(params, class)?;
-        let cc = params.cc.build(&cfg);
-        Ok((Self::active(cfg.clone(), cc.clone()), Self::passive(cfg, cc)))
+        let (a, b) = (params.cc.build(&cfg), params.cc.build(&cfg));
+        Ok((Self::active(cfg.clone(), a), Self::passive(cfg, b)))
     }
 }
 

@@ -22,7 +22,7 @@ mod scoreboard;
 mod sender;
 mod straight;
 
-pub use cc::{AnyCc, CcInfo, CcParams, CongestionControl};
+pub use cc::{AnyCc, CcInfo, CcParams, CcSite, CongestionControl, announced_cc, cc_plugins, register_cc};
 pub use config::TcpConfig;
 pub use endpoint::Tcp;
 pub use params::{

@@ -47,10 +47,10 @@ def _load_plugins(_ctx: click.Context, _param: click.Parameter, files: tuple[str
 
 
 plugin_option = click.option(
-    "--plugin", "plugins", multiple=True, metavar="FILE.py", callback=_load_plugins, expose_value=False, is_eager=True,
-    help="Load queues of your own, written in Python.",
+    "--plugin", "plugins", multiple=True, metavar="FILE", callback=_load_plugins, expose_value=False, is_eager=True,
+    help="Load queues or congestion controls of your own: a Python file, or a shared library (.so) with congestion controls.",
 )  # fmt: skip
-"""The option of every command that reads scenarios or names of queues."""
+"""The option of every command that reads scenarios or names of algorithms."""
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 //! Layers of a tree: an option over the file.
 
-use super::{Node, Value};
+use super::{Node, Table, Value};
 use crate::spec::REGISTRY_KEYS;
 
 impl Node {
@@ -9,7 +9,7 @@ impl Node {
     pub(crate) fn lay(&mut self, over: Self, registry: bool) {
         match (&mut self.value, over.value) {
             (Value::Table(base), Value::Table(over)) => {
-                if registry && !over.is_empty() && base.keys().next() != over.keys().next() {
+                if registry && !over.is_empty() && named(base) != named(&over) {
                     base.clear();
                 }
                 for (name, entry) in over {
@@ -32,4 +32,11 @@ impl Node {
             (_, value) => *self = Self { value, span: over.span },
         }
     }
+}
+
+/// The algorithm a one-key table names: one that is not built in is named inside.
+fn named(table: &Table) -> (Option<&String>, Option<&Value>) {
+    let first = table.first();
+    let inside = first.filter(|(name, _)| *name == "plugin").and_then(|(_, e)| e.node.get("name"));
+    (first.map(|(name, _)| name), inside.map(|n| &n.value))
 }

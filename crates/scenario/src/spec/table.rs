@@ -14,7 +14,7 @@ pub(crate) const REGISTRY_KEYS: [&str; 4] = ["queue", "cc", "source", "topology"
 pub(crate) fn lay_json(base: &mut Value, over: &Value, registry: bool) {
     match (base, over) {
         (Value::Object(b), Value::Object(o)) => {
-            if registry && !o.is_empty() && b.keys().next() != o.keys().next() {
+            if registry && !o.is_empty() && named(b) != named(o) {
                 b.clear();
             }
             for (key, value) in o {
@@ -31,6 +31,12 @@ pub(crate) fn lay_json(base: &mut Value, over: &Value, registry: bool) {
         }
         (base, over) => base.clone_from(over),
     }
+}
+
+/// The algorithm a one-key table names: one that is not built in is named inside.
+fn named(table: &Map<String, Value>) -> (Option<&String>, Option<&Value>) {
+    let first = table.iter().next();
+    (first.map(|(name, _)| name), first.filter(|(name, _)| *name == "plugin").and_then(|(_, inner)| inner.get("name")))
 }
 
 macro_rules! table {

@@ -13,6 +13,7 @@ pub mod hybla;
 pub mod hystart;
 pub mod illinois;
 pub mod ledbat;
+mod plugin;
 pub mod prague;
 mod registry;
 pub mod reno;
@@ -23,6 +24,9 @@ pub mod westwood;
 pub mod window;
 pub mod yeah;
 
+pub use plugin::{
+    Algorithm, CcPlugin, CcSite, PluginCc, RegisterCcError, WindowRules, announced_cc, cc_plugins, register_cc, register_cc_plugin,
+};
 pub use registry::{AnyCc, CcInfo, CcParams};
 pub use window::{LossBased, Window};
 

@@ -10,6 +10,7 @@ use super::htcp::{Htcp, HtcpParams};
 use super::hybla::{Hybla, HyblaParams};
 use super::illinois::{Illinois, IllinoisParams};
 use super::ledbat::{Ledbat, LedbatParams};
+use super::plugin::{self, CcSite, PluginCc};
 use super::prague::{Prague, PragueParams};
 use super::reno::{Reno, RenoParams};
 use super::scalable::{Scalable, ScalableParams};
@@ -52,6 +53,8 @@ macro_rules! algorithms {
         #[derive(Clone, Debug, PartialEq)]
         pub enum CcParams {
             $(#[doc = $doc] $variant($params),)*
+            /// One that is not built in.
+            Plugin(PluginCc),
         }
 
         /// A built-in algorithm, or a user's own. What is common lies in the endpoint itself, the rest behind a pointer, so that
@@ -89,11 +92,11 @@ macro_rules! algorithms {
             ];
             /// Its name.
             pub fn name(&self) -> &'static str {
-                match self { $(Self::$variant(_) => $name,)* }
+                match self { $(Self::$variant(_) => $name,)* Self::Plugin(p) => p.known().unwrap_or(plugin::KEY) }
             }
             /// The recovery scheme it implies.
             pub fn implied_scheme(&self) -> Scheme {
-                match self { $(Self::$variant(_) => Scheme::$scheme,)* }
+                match self { $(Self::$variant(_) => Scheme::$scheme,)* Self::Plugin(p) => p.scheme() }
             }
             /// What it needs of ECN.
             pub fn implied_ecn(&self) -> EcnMode {
@@ -101,11 +104,15 @@ macro_rules! algorithms {
                     let _mode = EcnMode::Off;
                     $(let _mode = EcnMode::$ecn;)?
                     _mode
-                })* }
+                },)* Self::Plugin(p) => p.ecn() }
+            }
+            /// The algorithm in its first state, outside of any network.
+            pub fn build(&self, config: &TcpConfig) -> AnyCc {
+                self.build_at(&CcSite::of(config))
             }
             /// The algorithm in its first state.
-            pub fn build(&self, config: &TcpConfig) -> AnyCc {
-                match self { $(Self::$variant(p) => $built::new(p, config).into(),)* }
+            pub fn build_at(&self, site: &CcSite<'_>) -> AnyCc {
+                match self { $(Self::$variant(p) => $built::new(p, site.config).into(),)* Self::Plugin(p) => p.build(site) }
             }
             /// The name that a name or alias stands for.
             pub fn canonical(name: &str) -> Option<&'static str> {
@@ -118,14 +125,17 @@ macro_rules! algorithms {
                 $(if name == $name || $aliases.contains(&name) {
                     return Some(Self::$variant(Default::default()));
                 })*
-                None
+                plugin::announced_cc(name).map(|(own, _)| Self::Plugin(PluginCc::new(own, serde_json::Map::new())))
             }
             fn from_table<'de, A: MapAccess<'de>>(name: &str, map: &mut A) -> Result<Option<Self>, A::Error> {
                 $(if name == $name || $aliases.contains(&name) {
                     return map.next_value().map(|p| Some(Self::$variant(p)));
                 })*
-                let _ = map;
-                Ok(None)
+                if name == plugin::KEY {
+                    return map.next_value().map(|p| Some(Self::Plugin(p)));
+                }
+                let Some((own, _)) = plugin::announced_cc(name) else { return Ok(None) };
+                map.next_value().map(|params| Some(Self::Plugin(PluginCc::new(own, params))))
             }
         }
 
@@ -139,7 +149,12 @@ macro_rules! algorithms {
                     let mut map = s.serialize_map(Some(1))?;
                     map.serialize_entry($name, p)?;
                     map.end()
-                })* }
+                },)*
+                Self::Plugin(p) => {
+                    let mut map = s.serialize_map(Some(1))?;
+                    map.serialize_entry(plugin::KEY, p)?;
+                    map.end()
+                } }
             }
         }
 
@@ -157,7 +172,7 @@ macro_rules! algorithms {
                     { "type": "string", "enum": names },
                     {
                         "type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": false,
-                        "properties": { $($name: generator.subschema_for::<$params>()),* },
+                        "properties": { $($name: generator.subschema_for::<$params>(),)* "plugin": generator.subschema_for::<PluginCc>() },
                     },
                 ] })
             }
@@ -230,6 +245,21 @@ algorithms! {
         "DCTCP for the Internet: L4S with pacing and little dependence on the round-trip time (draft-briscoe-iccrg-prague-congestion-control-04).";
 }
 
+impl CcParams {
+    /// Whether an algorithm that is not built in is there, and its parameters are those it declares.
+    pub(crate) fn check_schema(&self) -> Result<(), String> {
+        if let Self::Plugin(p) = self { p.check_schema() } else { Ok(()) }
+    }
+    /// Whether the parameters of an algorithm that is not built in make sense together.
+    pub(crate) fn check(&self, config: &TcpConfig) -> Result<(), String> {
+        if let Self::Plugin(p) = self { p.check(config) } else { Ok(()) }
+    }
+    /// The algorithm of an end that has no data to send: one that is not built in need not exist twice.
+    pub fn build_passive(&self, config: &TcpConfig, active: &AnyCc) -> AnyCc {
+        if let Self::Plugin(_) = self { Self::default().build(config) } else { active.clone() }
+    }
+}
+
 impl Default for CcParams {
     fn default() -> Self {
         Self::Newreno(RenoParams::default())
@@ -237,7 +267,8 @@ impl Default for CcParams {
 }
 
 fn unknown<E: Error>(name: &str) -> E {
-    let known: Vec<&str> = CcParams::ALL.iter().map(|a| a.name).collect();
+    let own = plugin::cc_plugins();
+    let known: Vec<&str> = CcParams::ALL.iter().map(|a| a.name).chain(own.iter().map(|p| p.0)).collect();
     E::custom(format!("congestion control \"{name}\" is not known; write one of {}", known.join(", ")))
 }
 

@@ -1,0 +1,309 @@
+//! The structs of `fairlane_cc.h`, and reading the tables of a library.
+
+use fairlane_tcp::{EcnMode, Scheme};
+use serde_json::{Map, Value, json};
+use std::ffi::{CStr, c_char, c_void};
+use std::path::Path;
+use std::ptr;
+
+/// FAIRLANE_CC_VERSION.
+pub(crate) const VERSION: u32 = 1;
+/// FAIRLANE_CC_NONE.
+pub(crate) const NONE: u64 = u64::MAX;
+
+/// Most tables of a library, and most parameters of an algorithm: more is taken for a mistake.
+const MANY: u32 = 256;
+/// Largest state of a flow.
+const LARGEST_STATE: usize = 1 << 30;
+
+/// Bits of `fairlane_cc.flags`.
+pub(crate) mod flags {
+    pub(crate) const RATE: u32 = 1;
+    pub(crate) const EVERY_ACK: u32 = 2;
+    pub(crate) const PACING: u32 = 4;
+    pub(crate) const ECT1: u32 = 8;
+    pub(crate) const OWNS_RECOVERY: u32 = 16;
+    pub(crate) const ALL: u32 = 31;
+}
+
+#[repr(C)]
+struct Param {
+    name: *const c_char,
+    doc: *const c_char,
+    value: f64,
+    min: f64,
+    max: f64,
+}
+
+#[repr(C)]
+pub(crate) struct Config {
+    pub(crate) mss: u32,
+    pub(crate) byte_counting: u32,
+    pub(crate) cwnd_validation: u32,
+    pub(crate) loss_basis: u32,
+    pub(crate) initial_ssthresh: u64,
+    pub(crate) send_window: u64,
+    pub(crate) seed: u64,
+    pub(crate) flow: *const c_char,
+}
+
+#[repr(C)]
+pub(crate) struct RateC {
+    pub(crate) delivered: u64,
+    pub(crate) interval_ns: u64,
+    pub(crate) rate: u64,
+    pub(crate) prior_delivered: u64,
+    pub(crate) tx_in_flight: u64,
+    pub(crate) lost: u64,
+    pub(crate) delivered_ce: u64,
+    pub(crate) newly_delivered: u64,
+    pub(crate) newly_lost: u64,
+    pub(crate) app_limited: u32,
+    pub(crate) reserved: u32,
+}
+
+#[repr(C)]
+pub(crate) struct AckC {
+    pub(crate) now_ns: u64,
+    pub(crate) acked: u64,
+    pub(crate) sacked: u64,
+    pub(crate) in_flight: u64,
+    pub(crate) delivered: u64,
+    pub(crate) lost: u64,
+    pub(crate) ce_bytes: u64,
+    pub(crate) round: u64,
+    pub(crate) rtt_ns: u64,
+    pub(crate) srtt_ns: u64,
+    pub(crate) min_rtt_ns: u64,
+    pub(crate) rate: *const RateC,
+    pub(crate) flags: u32,
+    pub(crate) reserved: u32,
+}
+
+#[repr(C)]
+pub(crate) struct EventC {
+    pub(crate) now_ns: u64,
+    pub(crate) flight: u64,
+    pub(crate) kind: u32,
+    pub(crate) repeated: u32,
+}
+
+#[repr(C)]
+pub(crate) struct RecoveryC {
+    pub(crate) now_ns: u64,
+    pub(crate) bound: u64,
+    pub(crate) deflated: u64,
+    pub(crate) to_ssthresh: u32,
+    pub(crate) reserved: u32,
+}
+
+#[repr(C)]
+pub(crate) struct LostC {
+    pub(crate) now_ns: u64,
+    pub(crate) bytes: u64,
+    pub(crate) tx_in_flight: u64,
+    pub(crate) lost: u64,
+    pub(crate) app_limited: u32,
+    pub(crate) reserved: u32,
+}
+
+/// The functions of an algorithm; a null pointer reads as `None`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(crate) struct Calls {
+    pub(crate) init: Option<unsafe extern "C" fn(*mut c_void, *const Config, *const f64) -> *const c_char>,
+    pub(crate) clone: Option<unsafe extern "C" fn(*mut c_void, *const c_void)>,
+    pub(crate) free: Option<unsafe extern "C" fn(*mut c_void)>,
+    pub(crate) on_established: Option<unsafe extern "C" fn(*mut c_void, u64, u64)>,
+    pub(crate) on_ack: Option<unsafe extern "C" fn(*mut c_void, *const AckC)>,
+    pub(crate) on_congestion: Option<unsafe extern "C" fn(*mut c_void, *const EventC)>,
+    pub(crate) on_recovery_exit: Option<unsafe extern "C" fn(*mut c_void, *const RecoveryC)>,
+    pub(crate) on_idle_restart: Option<unsafe extern "C" fn(*mut c_void, u64, u64)>,
+    pub(crate) on_syn_loss: Option<unsafe extern "C" fn(*mut c_void, u64)>,
+    pub(crate) on_sent: Option<unsafe extern "C" fn(*mut c_void, u64, u64, u64)>,
+    pub(crate) on_lost: Option<unsafe extern "C" fn(*mut c_void, *const LostC)>,
+    pub(crate) settle: Option<unsafe extern "C" fn(*mut c_void)>,
+    pub(crate) undo: Option<unsafe extern "C" fn(*mut c_void)>,
+    pub(crate) cwnd: Option<unsafe extern "C" fn(*const c_void) -> u64>,
+    pub(crate) ssthresh: Option<unsafe extern "C" fn(*const c_void) -> u64>,
+    pub(crate) pacing_rate: Option<unsafe extern "C" fn(*const c_void) -> u64>,
+}
+
+#[repr(C)]
+struct Table {
+    version: u32,
+    size: u32,
+    name: *const c_char,
+    doc: *const c_char,
+    recovery: *const c_char,
+    ecn: *const c_char,
+    params: *const Param,
+    param_count: u32,
+    flags: u32,
+    state_size: usize,
+    calls: Calls,
+}
+
+// The header says the same of its side.
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(
+    size_of::<Param>() == 40
+        && size_of::<Config>() == 48
+        && size_of::<RateC>() == 80
+        && size_of::<AckC>() == 104
+        && size_of::<EventC>() == 24
+        && size_of::<RecoveryC>() == 32
+        && size_of::<LostC>() == 40
+        && size_of::<Table>() == 192
+);
+
+/// Why a library cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LoadError {
+    /// There is none.
+    #[error("there is no file \"{0}\" with congestion controls")]
+    Missing(String),
+    /// The system refuses it.
+    #[error("\"{0}\" is not a shared library that can be loaded: {1}")]
+    Open(String, String),
+    /// It is a library of something else.
+    #[error("\"{0}\" has no function fairlane_cc_get: see fairlane_cc.h")]
+    Symbol(String),
+    /// A table that breaks the rules of the header.
+    #[error("\"{0}\": {1}")]
+    Table(String, String),
+}
+
+/// A parameter, as the table declares it.
+#[derive(Clone, Debug)]
+pub(crate) struct Declared {
+    pub(crate) name: String,
+    doc: String,
+    pub(crate) value: f64,
+    min: f64,
+    max: f64,
+}
+
+/// An algorithm of a library, read and checked.
+pub(crate) struct Read {
+    pub(crate) name: String,
+    pub(crate) doc: String,
+    pub(crate) scheme: Scheme,
+    pub(crate) ecn: EcnMode,
+    pub(crate) flags: u32,
+    pub(crate) state_size: usize,
+    pub(crate) params: Vec<Declared>,
+    pub(crate) calls: Calls,
+}
+
+impl Read {
+    /// JSON Schema of its parameters.
+    pub(crate) fn schema(&self) -> Value {
+        let properties: Map<String, Value> = self
+            .params
+            .iter()
+            .map(|p| {
+                let mut schema = json!({ "type": "number", "description": p.doc, "default": p.value });
+                for (key, bound) in [("minimum", p.min), ("maximum", p.max)] {
+                    if bound.is_finite() {
+                        schema[key] = bound.into();
+                    }
+                }
+                (p.name.clone(), schema)
+            })
+            .collect();
+        json!({ "type": "object", "properties": properties, "additionalProperties": false })
+    }
+}
+
+/// Text that a library holds; empty for a null pointer.
+fn text(p: *const c_char) -> String {
+    if p.is_null() {
+        return String::new();
+    }
+    // SAFETY: the header asks for strings that end in 0 and live as long as the library.
+    unsafe { CStr::from_ptr(p) }.to_string_lossy().into_owned()
+}
+
+/// Opens a library and reads its tables. It is never closed: its code may be called as long as the process lives.
+pub(crate) fn open(path: &Path, shown: &str) -> Result<Vec<Read>, LoadError> {
+    // SAFETY: the library's initialisers run. Whoever names a plug-in wants its code to run.
+    let lib = unsafe { libloading::Library::new(path) }.map_err(|e| LoadError::Open(shown.to_owned(), e.to_string()))?;
+    let lib: &'static libloading::Library = Box::leak(Box::new(lib));
+    // SAFETY: the header fixes the type of this symbol.
+    let get = unsafe { lib.get::<unsafe extern "C" fn(u32) -> *const Table>(b"fairlane_cc_get\0") };
+    let get = get.map_err(|_| LoadError::Symbol(shown.to_owned()))?;
+    let mut found = Vec::new();
+    for index in 0..=MANY {
+        // SAFETY: any index may be asked for.
+        let table = unsafe { get(index) };
+        if table.is_null() {
+            break;
+        }
+        if index == MANY {
+            return Err(LoadError::Table(
+                shown.to_owned(),
+                format!("fairlane_cc_get has no end: it must give NULL behind the last of at most {MANY}"),
+            ));
+        }
+        found.push(read(table).map_err(|m| LoadError::Table(shown.to_owned(), format!("table {index}: {m}")))?);
+    }
+    if found.is_empty() {
+        return Err(LoadError::Table(shown.to_owned(), "fairlane_cc_get(0) is NULL: it holds no congestion control".to_owned()));
+    }
+    Ok(found)
+}
+
+fn read(at: *const Table) -> Result<Read, String> {
+    // SAFETY: every version of the table begins with these two numbers.
+    let (version, size) = unsafe { ((*at).version, (*at).size as usize) };
+    if version != VERSION {
+        return Err(format!("it is of version {version} of fairlane_cc.h, this fairlane understands {VERSION}: compile it again"));
+    }
+    let least = size_of::<Table>();
+    if size < least {
+        return Err(format!("its size is {size}, version {VERSION} has {least} bytes: write .size = sizeof(struct fairlane_cc)"));
+    }
+    // SAFETY: the table has at least the bytes of ours, as it says itself.
+    let t = unsafe { ptr::read(at) };
+    let name = text(t.name);
+    if name.is_empty() {
+        return Err("it has no name".to_owned());
+    }
+    let needed = [
+        ("on_established", t.calls.on_established.is_some()),
+        ("on_ack", t.calls.on_ack.is_some()),
+        ("on_congestion", t.calls.on_congestion.is_some()),
+        ("cwnd", t.calls.cwnd.is_some()),
+    ];
+    let missing: Vec<&str> = needed.iter().filter(|n| !n.1).map(|n| n.0).collect();
+    if !missing.is_empty() {
+        return Err(format!("`{name}` has no {}: these must be there", missing.join(", no ")));
+    }
+    if t.flags & !flags::ALL != 0 {
+        return Err(format!("`{name}`: flags has bits that version {VERSION} does not know: {:#x}", t.flags & !flags::ALL));
+    }
+    if t.state_size == 0 || t.state_size > LARGEST_STATE {
+        return Err(format!("`{name}`: state_size is {}, it must be 1 to {LARGEST_STATE}", t.state_size));
+    }
+    let choice =
+        |field: &str, value: String, or: &str| if value.is_empty() { (field.to_owned(), or.to_owned()) } else { (field.to_owned(), value) };
+    let (field, word) = choice("recovery", text(t.recovery), "sack");
+    let scheme: Scheme = serde_json::from_value(word.clone().into()).map_err(|_| format!("`{name}`: {field} \"{word}\" is not known"))?;
+    let (field, word) = choice("ecn", text(t.ecn), "off");
+    let ecn: EcnMode = serde_json::from_value(word.clone().into()).map_err(|_| format!("`{name}`: {field} \"{word}\" is not known"))?;
+    if t.param_count > MANY || (t.param_count != 0 && t.params.is_null()) {
+        return Err(format!("`{name}`: param_count is {}, but params is NULL or that is more than {MANY}", t.param_count));
+    }
+    let mut params = Vec::new();
+    for i in 0..t.param_count as usize {
+        // SAFETY: the table says that there are so many.
+        let p = unsafe { ptr::read(t.params.add(i)) };
+        let p = Declared { name: text(p.name), doc: text(p.doc), value: p.value, min: p.min, max: p.max };
+        if p.name.is_empty() || !p.value.is_finite() || p.value < p.min || p.value > p.max || p.min.is_nan() || p.max.is_nan() {
+            return Err(format!("`{name}`: parameter {i} needs a name and a finite default between min and max"));
+        }
+        params.push(p);
+    }
+    Ok(Read { name, doc: text(t.doc), scheme, ecn, flags: t.flags, state_size: t.state_size, params, calls: t.calls })
+}

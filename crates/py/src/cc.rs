@@ -1,0 +1,418 @@
+//! Congestion controls written in Python: how the simulator calls them, and what they see.
+
+use crate::error;
+use fairlane_engine::Stream;
+use fairlane_net::Ecn;
+use fairlane_scenario::{Fault, fail};
+use fairlane_tcp::cc::{self, CcPlugin, CcSite, CongestionControl, CongestionKind, CustomCc, Wants, register_cc_plugin};
+use fairlane_tcp::{EcnMode, LossBasis, Scheme, TcpConfig};
+use fairlane_units::{Dur, Rate, Time};
+use pyo3::exceptions::PyValueError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyType};
+use serde_json::{Map, Value};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Bytes above which a window or threshold is taken for a mistake; also the largest whole number up to which all are floats.
+const LARGEST: f64 = (1_u64 << 53) as f64;
+
+/// A view of a value of the core: frozen, its attributes worked out when asked for.
+macro_rules! view {
+    ($(#[$doc:meta])* $name:ident of $inner:ty { $($(#[$fdoc:meta])* $field:ident: $type:ty = $get:expr;)* }) => {
+        $(#[$doc])*
+        #[pyclass(frozen, module = "fairlane._core")]
+        pub(crate) struct $name($inner);
+
+        #[pymethods]
+        impl $name {
+            $($(#[$fdoc])* #[getter] fn $field(&self) -> $type {
+                let get: fn(&$inner) -> $type = $get;
+                get(&self.0)
+            })*
+            fn __repr__(&self) -> String {
+                format!("{:?}", self.0)
+            }
+        }
+    };
+}
+
+view! {
+    /// What an acknowledgment of new data tells: times in seconds, sizes in bytes.
+    AckSample of cc::AckSample {
+        /// When it arrived.
+        now: f64 = |s| s.now.as_secs_f64();
+        /// Payload newly acknowledged, cumulatively.
+        acked: u64 = |s| s.acked;
+        /// Payload newly covered by SACK blocks.
+        sacked: u64 = |s| s.sacked;
+        /// In flight after it.
+        in_flight: u64 = |s| s.in_flight;
+        /// Acknowledged or SACKed since the flow began.
+        delivered: u64 = |s| s.delivered;
+        /// Round-trip time it measured, or None.
+        rtt: Option<f64> = |s| s.rtt.map(Dur::as_secs_f64);
+        /// Smoothed round-trip time, or None before the first measurement.
+        srtt: Option<f64> = |s| (s.srtt != Dur::ZERO).then(|| s.srtt.as_secs_f64());
+        /// Smallest round-trip time seen, or None before the first.
+        min_rtt: Option<f64> = |s| (s.min_rtt != Dur::MAX).then(|| s.min_rtt.as_secs_f64());
+        /// Rate sample, if the class `wants_rate` and something was delivered; else None.
+        rate: Option<RateSample> = |s| s.rate.map(RateSample);
+        /// Deemed lost since the flow began, if the class `wants_rate`.
+        lost: u64 = |s| s.lost;
+        /// Round trips since the flow began.
+        round: u64 = |s| s.round;
+        /// Whether the window was what limited the sender (RFC 7661 section 4.3).
+        cwnd_limited: bool = |s| s.cwnd_limited;
+        /// Whether the sender ran out of data.
+        app_limited: bool = |s| s.app_limited;
+        /// Of the bytes newly delivered, those reported as marked with congestion experienced.
+        ce_bytes: u64 = |s| s.ce_bytes;
+        /// Whether the path reorders, as far as is known.
+        reordering: bool = |s| s.reordering;
+        /// Whether losses are being repaired.
+        in_recovery: bool = |s| s.in_recovery;
+        /// Whether the window may grow: not in fast recovery.
+        may_grow: bool = |s| s.may_grow;
+    }
+}
+
+view! {
+    /// Delivery rate over the time it took to deliver what was in flight (draft-ietf-ccwg-bbr section 4.1).
+    RateSample of cc::RateSample {
+        /// Bytes delivered over the interval.
+        delivered: u64 = |s| s.delivered;
+        /// The longer of the intervals over which they were sent and acknowledged, in seconds.
+        interval: f64 = |s| s.interval.as_secs_f64();
+        /// Their quotient in bit/s; 0 if the interval was too short to tell.
+        rate: f64 = |s| s.rate.as_bps() as f64;
+        /// Bytes that had been delivered when the newest segment delivered now was sent.
+        prior_delivered: u64 = |s| s.prior_delivered;
+        /// Bytes in flight when that segment was sent, itself included.
+        tx_in_flight: u64 = |s| s.tx_in_flight;
+        /// Bytes deemed lost since that segment was sent.
+        lost: u64 = |s| s.lost;
+        /// Bytes delivered with CE marks since that segment was sent.
+        delivered_ce: u64 = |s| s.delivered_ce;
+        /// Whether the sender had run out of data when that segment was sent.
+        app_limited: bool = |s| s.app_limited;
+        /// Bytes this acknowledgment delivered.
+        newly_delivered: u64 = |s| s.newly_delivered;
+        /// Bytes deemed lost with it.
+        newly_lost: u64 = |s| s.newly_lost;
+    }
+}
+
+view! {
+    /// A sign of congestion.
+    CongestionEvent of cc::CongestionEvent {
+        /// `fast_retransmit`, `restart`, `timeout` or `ecn`.
+        kind: &'static str = |e| match e.kind {
+            CongestionKind::FastRetransmit => "fast_retransmit",
+            CongestionKind::FastRetransmitRestart => "restart",
+            CongestionKind::Timeout { .. } => "timeout",
+            CongestionKind::EcnEcho => "ecn",
+        };
+        /// Whether it is another timeout of the same segment, for which RFC 5681 section 3.1 holds `ssthresh`.
+        repeated: bool = |e| e.kind == CongestionKind::Timeout { first: false };
+        /// When, in seconds.
+        now: f64 = |e| e.now.as_secs_f64();
+        /// Bytes in flight, without those of limited transmit (RFC 5681 equation 4).
+        flight: u64 = |e| e.flight;
+    }
+}
+
+view! {
+    /// The end of fast recovery.
+    RecoveryExit of cc::RecoveryExit {
+        /// When, in seconds.
+        now: f64 = |e| e.now.as_secs_f64();
+        /// Upper bound of the window now, in bytes (RFC 6582 section 3.2 step 3); infinite for none.
+        bound: f64 = |e| bytes(e.bound);
+        /// Bytes that partial acknowledgments take from the window.
+        deflated: u64 = |e| e.deflated;
+        /// Whether the window becomes `ssthresh`, before the two others.
+        to_ssthresh: bool = |e| e.to_ssthresh;
+    }
+}
+
+view! {
+    /// A segment deemed lost.
+    LostSample of cc::LostSample {
+        /// When, in seconds.
+        now: f64 = |l| l.now.as_secs_f64();
+        /// Its payload.
+        bytes: u64 = |l| l.bytes;
+        /// Bytes in flight when it was sent, itself included.
+        tx_in_flight: u64 = |l| l.tx_in_flight;
+        /// Bytes deemed lost since, itself included.
+        lost: u64 = |l| l.lost;
+        /// Whether the sender had run out of data when it was sent.
+        app_limited: bool = |l| l.app_limited;
+    }
+}
+
+/// Bytes as Python sees them: `u64::MAX` is infinite.
+fn bytes(n: u64) -> f64 {
+    if n == u64::MAX { f64::INFINITY } else { n as f64 }
+}
+
+/// The random numbers of a flow's congestion control.
+#[pyclass(frozen, module = "fairlane._core")]
+pub(crate) struct Random(Mutex<Stream>);
+
+#[pymethods]
+impl Random {
+    /// Uniform in [0, 1).
+    fn random(&self) -> f64 {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).uniform()
+    }
+    fn __deepcopy__(&self, _memo: Py<PyAny>) -> Self {
+        Self(Mutex::new(self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()))
+    }
+}
+
+/// What is known of a class.
+struct Class {
+    name: Box<str>,
+    factory: Py<PyAny>,
+    scheme: Scheme,
+    ecn: EcnMode,
+    wants: Wants,
+    owns_recovery: bool,
+    has_rate: bool,
+}
+
+/// An instance of a Python class, as a congestion control.
+struct PyCc {
+    class: Arc<Class>,
+    flow: Arc<str>,
+    object: Option<Py<PyAny>>,
+    mss: u64,
+    /// What the instance said after the last call.
+    cwnd: u64,
+    ssthresh: u64,
+    rate: Option<Rate>,
+    /// The time of the last call that had one.
+    now: Time,
+    failed: bool,
+}
+
+impl Clone for PyCc {
+    fn clone(&self) -> Self {
+        let mut new = Self { class: Arc::clone(&self.class), flow: Arc::clone(&self.flow), object: None, ..*self };
+        let Some(object) = &self.object else { return new };
+        Python::attach(|py| match py.import("copy").and_then(|m| m.getattr("deepcopy")?.call1((object,))) {
+            Ok(copy) => new.object = Some(copy.unbind()),
+            Err(e) => new.fault("it cannot be copied with the network it is in", &error::traceback(py, &e)),
+        });
+        new
+    }
+}
+
+impl PyCc {
+    fn fault(&mut self, what: &str, text: &str) {
+        self.failed = true;
+        let message = format!("congestion control `{}` of flow `{}`: {what}\n{text}", self.class.name, self.flow);
+        fail(Fault { what: "congestion control", time: self.now, message: message.trim_end().to_owned() });
+    }
+
+    /// Calls a method, then reads the answer. After a failure nothing is called any more, and the window is one segment.
+    fn call(&mut self, now: Option<Time>, method: &str, f: impl FnOnce(Python<'_>, &Bound<'_, PyAny>) -> PyResult<()>) {
+        if self.failed {
+            return;
+        }
+        self.now = now.unwrap_or(self.now);
+        Python::attach(|py| {
+            let Some(object) = self.object.as_ref().map(|o| o.clone_ref(py)) else { return };
+            let object = object.bind(py);
+            match f(py, object).and_then(|()| self.read(py, object)) {
+                Ok(None) => {}
+                Ok(Some(wrong)) => self.fault(&format!("after {method}"), &wrong),
+                Err(e) => self.fault(method, &error::traceback(py, &e)),
+            }
+            if self.failed {
+                (self.cwnd, self.rate) = (self.mss, None);
+            }
+        });
+    }
+
+    /// Takes over window, threshold and rate; what is wrong with them, if something is.
+    fn read(&mut self, py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+        let cwnd: f64 = object.getattr(intern!(py, "cwnd"))?.extract()?;
+        let ssthresh: f64 = object.getattr(intern!(py, "ssthresh"))?.extract()?;
+        if cwnd.is_nan() || cwnd < self.mss as f64 || cwnd > LARGEST {
+            let why =
+                if cwnd < self.mss as f64 { format!("less than a segment of {} bytes", self.mss) } else { "no number of bytes".into() };
+            return Ok(Some(format!("self.cwnd is {cwnd}, {why}")));
+        }
+        if ssthresh.is_nan() || ssthresh < 0.0 {
+            return Ok(Some(format!("self.ssthresh is {ssthresh}, no number of bytes")));
+        }
+        self.cwnd = cwnd as u64;
+        self.ssthresh = if ssthresh > LARGEST { u64::MAX } else { ssthresh as u64 };
+        if self.class.has_rate {
+            let rate: Option<f64> = object.call_method0(intern!(py, "pacing_rate"))?.extract()?;
+            self.rate = match rate {
+                Some(r) if !(r >= 1.0 && r <= LARGEST) => return Ok(Some(format!("pacing_rate() is {r}, no rate in bit/s"))),
+                r => r.map(|r| Rate::from_bps(r as u64)),
+            };
+        }
+        Ok(None)
+    }
+}
+
+impl CongestionControl for PyCc {
+    fn on_established(&mut self, now: Time, window: u64) {
+        self.call(Some(now), "on_established", |py, o| {
+            o.call_method1(intern!(py, "on_established"), (now.as_secs_f64(), window)).map(drop)
+        });
+    }
+    fn on_ack(&mut self, s: &cc::AckSample) {
+        self.call(Some(s.now), "on_ack", |py, o| o.call_method1(intern!(py, "on_ack"), (AckSample(*s),)).map(drop));
+    }
+    fn on_congestion(&mut self, e: &cc::CongestionEvent) {
+        self.call(Some(e.now), "on_congestion", |py, o| o.call_method1(intern!(py, "_congestion"), (CongestionEvent(*e),)).map(drop));
+    }
+    fn on_recovery_exit(&mut self, e: &cc::RecoveryExit) {
+        self.call(Some(e.now), "on_recovery_exit", |py, o| o.call_method1(intern!(py, "on_recovery_exit"), (RecoveryExit(*e),)).map(drop));
+    }
+    fn on_idle_restart(&mut self, now: Time, window: u64) {
+        self.call(Some(now), "on_idle_restart", |py, o| {
+            o.call_method1(intern!(py, "on_idle_restart"), (now.as_secs_f64(), window)).map(drop)
+        });
+    }
+    fn on_syn_loss(&mut self, ssthresh: u64) {
+        self.call(None, "on_syn_loss", |py, o| o.call_method1(intern!(py, "on_syn_loss"), (bytes(ssthresh),)).map(drop));
+    }
+    fn on_sent(&mut self, now: Time, bytes: u64, in_flight: u64) {
+        self.call(Some(now), "on_sent", |py, o| o.call_method1(intern!(py, "on_sent"), (now.as_secs_f64(), bytes, in_flight)).map(drop));
+    }
+    fn on_lost(&mut self, l: &cc::LostSample) {
+        self.call(Some(l.now), "on_lost", |py, o| o.call_method1(intern!(py, "on_lost"), (LostSample(*l),)).map(drop));
+    }
+    fn settle(&mut self) {
+        self.call(None, "settle", |py, o| o.call_method0(intern!(py, "settle")).map(drop));
+    }
+    fn undo(&mut self) {
+        self.call(None, "undo", |py, o| o.call_method0(intern!(py, "undo")).map(drop));
+    }
+    fn wants(&self) -> Wants {
+        self.class.wants
+    }
+    fn owns_recovery(&self) -> bool {
+        self.class.owns_recovery
+    }
+    fn cwnd(&self) -> u64 {
+        self.cwnd
+    }
+    fn ssthresh(&self) -> u64 {
+        self.ssthresh
+    }
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.rate
+    }
+}
+
+/// A Python class that makes congestion controls.
+struct PyPlugin(Arc<Class>);
+
+impl PyPlugin {
+    fn make<'py>(&self, py: Python<'py>, params: &Map<String, Value>, site: &CcSite<'_>) -> PyResult<Bound<'py, PyAny>> {
+        let rules = site.config.window_rules();
+        let tcp = PyDict::new(py);
+        tcp.set_item("flow", site.flow)?;
+        tcp.set_item("mss", rules.mss)?;
+        tcp.set_item("initial_ssthresh", bytes(rules.initial_ssthresh))?;
+        tcp.set_item("window", bytes(rules.cap))?;
+        tcp.set_item("byte_counting", rules.byte_counting)?;
+        tcp.set_item("cwnd_validation", rules.cwnd_validation)?;
+        let basis = match rules.loss_basis {
+            LossBasis::Flight => "flight",
+            LossBasis::Cwnd => "cwnd",
+            LossBasis::Smaller => "smaller",
+        };
+        tcp.set_item("loss_basis", basis)?;
+        tcp.set_item("whole_segments", rules.whole_segments)?;
+        tcp.set_item("timeout_cuts_again", rules.timeout_cuts_again)?;
+        let random = Py::new(py, Random(Mutex::new(site.stream())))?;
+        self.0.factory.bind(py).call1((Value::Object(params.clone()).to_string(), tcp, random))
+    }
+}
+
+impl CcPlugin for PyPlugin {
+    fn check(&self, params: &Map<String, Value>, config: &TcpConfig) -> Result<(), String> {
+        // Making one is the check: `start` may refuse parameters that do not fit one another.
+        Python::attach(|py| match self.make(py, params, &CcSite::of(config)) {
+            Err(e) if e.is_instance_of::<PyValueError>(py) => Err(e.value(py).to_string()),
+            _ => Ok(()),
+        })
+    }
+
+    fn build(&self, params: &Map<String, Value>, site: &CcSite<'_>) -> Box<dyn CustomCc> {
+        let rules = site.config.window_rules();
+        let mss = u64::from(rules.mss);
+        Python::attach(|py| {
+            let (class, flow) = (Arc::clone(&self.0), site.flow.into());
+            let (ssthresh, now) = (rules.initial_ssthresh, Time::ZERO);
+            let mut new = PyCc { class, flow, object: None, mss, cwnd: mss, ssthresh, rate: None, now, failed: false };
+            match self.make(py, params, site) {
+                Ok(object) => new.object = Some(object.unbind()),
+                Err(e) => new.fault("start", &error::traceback(py, &e)),
+            }
+            new.call(None, "start", |_, _| Ok(()));
+            Box::new(new) as Box<dyn CustomCc>
+        })
+    }
+
+    fn scheme(&self) -> Scheme {
+        self.0.scheme
+    }
+    fn ecn(&self) -> EcnMode {
+        self.0.ecn
+    }
+}
+
+/// The attribute `field` of a class as one of the choices of a parameter of TCP.
+fn choice<T: serde::de::DeserializeOwned>(class: &Bound<'_, PyType>, field: &str) -> PyResult<T> {
+    let word: String = class.getattr(field)?.extract()?;
+    serde_json::from_value(word.clone().into()).map_err(|_| PyValueError::new_err(format!("{field} = {word:?} is not known")))
+}
+
+/// Announces a congestion control written in Python: its name, one sentence, the JSON Schema of its parameters, and
+/// `factory(params as JSON, what TCP says of windows, random numbers)`, which returns an instance of `fairlane.CongestionControl`.
+#[pyfunction]
+pub(crate) fn register_cc(
+    py: Python<'_>,
+    name: &str,
+    doc: &str,
+    schema: &str,
+    factory: Py<PyAny>,
+    class: Bound<'_, PyType>,
+) -> PyResult<()> {
+    let schema: Value = serde_json::from_str(schema).map_err(|e| PyValueError::new_err(e.to_string()))?;
+    let base = py.import("fairlane.cc")?.getattr("CongestionControl")?;
+    let flag = |field: &str| class.getattr(field)?.is_truthy();
+    let known = Class {
+        name: name.into(),
+        factory,
+        scheme: choice(&class, "recovery")?,
+        ecn: choice(&class, "ecn")?,
+        wants: Wants {
+            rate: flag("wants_rate")?,
+            every_ack: flag("wants_every_ack")?,
+            pacing: flag("pacing")?,
+            ect: if flag("ect1")? { Ecn::Ect1 } else { Ecn::NotEct },
+        },
+        owns_recovery: flag("owns_recovery")?,
+        has_rate: !class.getattr("pacing_rate")?.is(&base.getattr("pacing_rate")?),
+    };
+    register_cc_plugin(name, doc, schema, Arc::new(PyPlugin(Arc::new(known)))).map_err(|e| PyValueError::new_err(e.to_string()))
+}
+
+/// Loads a shared library with congestion controls (`fairlane_cc.h`): their names.
+#[pyfunction]
+pub(crate) fn load_cc(path: &str) -> PyResult<Vec<String>> {
+    fairlane_cabi::load(Path::new(path)).map_err(|e| PyValueError::new_err(e.to_string()))
+}

@@ -1,0 +1,337 @@
+//! Congestion controls that are not built in, found by name like all others.
+//!
+//! An algorithm of one's own is announced once to the process, as if it had been linked in: [`register_cc`] for parameters that implement
+//! [`Algorithm`], [`register_cc_plugin`] for anything else (Python classes, shared libraries). From then on `cc` may name it. What was read holds
+//! what it found, so a later announcement of the same name does not change it.
+
+use super::registry::{AnyCc, BoxedCc};
+use super::{CongestionControl, CustomCc};
+use crate::cc::CcParams;
+use crate::config::TcpConfig;
+use crate::params::{EcnMode, LossBasis, Scheme};
+use fairlane_engine::Stream;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+use std::marker::PhantomData;
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// Where an algorithm is to work.
+#[derive(Clone, Copy, Debug)]
+pub struct CcSite<'a> {
+    /// Name of its flow; empty outside of networks.
+    pub flow: &'a str,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Parameters of its connection.
+    pub config: &'a TcpConfig,
+}
+
+impl<'a> CcSite<'a> {
+    /// A connection outside of any network.
+    pub fn of(config: &'a TcpConfig) -> Self {
+        Self { flow: "", seed: 0, config }
+    }
+
+    /// The random numbers of this flow's algorithm: nobody else draws from them.
+    pub fn stream(&self) -> Stream {
+        Stream::new(self.seed, "flow", self.flow, "congestion control")
+    }
+}
+
+/// What the parameters of TCP say of windows, in bytes, for algorithms that keep their own instead of a [`super::Window`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowRules {
+    /// Largest payload of a segment (SMSS).
+    pub mss: u32,
+    /// Initial slow-start threshold; `u64::MAX`: arbitrarily high.
+    pub initial_ssthresh: u64,
+    /// Bound of the send window; `u64::MAX`: none.
+    pub cap: u64,
+    /// Segments an acknowledgment counts for at most (RFC 3465); `None`: each for one.
+    pub byte_counting: Option<u32>,
+    /// Whether the window grows only while it is what limits the sender (RFC 7661 section 4.3).
+    pub cwnd_validation: bool,
+    /// What a loss takes its share of.
+    pub loss_basis: LossBasis,
+    /// Whether the slow-start threshold is a whole number of segments.
+    pub whole_segments: bool,
+    /// Whether each timeout in a row lowers the threshold again.
+    pub timeout_cuts_again: bool,
+}
+
+impl TcpConfig {
+    /// What it says of windows.
+    pub fn window_rules(&self) -> WindowRules {
+        WindowRules {
+            mss: self.smss,
+            initial_ssthresh: self.initial_ssthresh,
+            cap: self.window,
+            byte_counting: self.byte_counting,
+            cwnd_validation: self.cwnd_validation,
+            loss_basis: self.loss_basis,
+            whole_segments: self.ssthresh_whole_segments,
+            timeout_cuts_again: self.timeout_cuts_again,
+        }
+    }
+}
+
+/// The parameters of an algorithm of one's own: their struct declares them, as those of a built-in one do.
+pub trait Algorithm {
+    /// What runs.
+    type State: CongestionControl + Clone + 'static;
+    /// The recovery scheme it implies.
+    const SCHEME: Scheme = Scheme::Sack;
+    /// What it needs of ECN.
+    const ECN: EcnMode = EcnMode::Off;
+    /// Whether the values make sense together.
+    ///
+    /// # Errors
+    /// What is wrong, and what to write.
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
+    /// The algorithm in its first state.
+    fn build(&self, site: &CcSite<'_>) -> Self::State;
+}
+
+/// Makes algorithms from tables of parameters.
+pub trait CcPlugin: Send + Sync {
+    /// Whether these parameters, which keep to their schema, make sense together.
+    ///
+    /// # Errors
+    /// What is wrong, and what to write.
+    fn check(&self, params: &Map<String, Value>, config: &TcpConfig) -> Result<(), String>;
+    /// The algorithm with these parameters, which have passed the check.
+    fn build(&self, params: &Map<String, Value>, site: &CcSite<'_>) -> Box<dyn CustomCc>;
+    /// The recovery scheme it implies.
+    fn scheme(&self) -> Scheme {
+        Scheme::Sack
+    }
+    /// What it needs of ECN.
+    fn ecn(&self) -> EcnMode {
+        EcnMode::Off
+    }
+}
+
+/// An algorithm that was announced. Name and schema are never freed: they are handed around as those of what is built in.
+struct Entry {
+    name: &'static str,
+    doc: String,
+    schema: &'static Value,
+    plugin: Arc<dyn CcPlugin>,
+}
+
+static ENTRIES: RwLock<Vec<Arc<Entry>>> = RwLock::new(Vec::new());
+
+/// The key of an algorithm that is not built in, once its name was understood.
+pub(crate) const KEY: &str = "plugin";
+
+/// Why an algorithm cannot be announced.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RegisterCcError {
+    /// A scenario could not name it.
+    #[error("`{0}` is not a name: use letters, digits, - and _")]
+    Name(String),
+    /// The name has an owner.
+    #[error("`{0}` is a congestion control of fairlane: choose another name")]
+    Taken(String),
+}
+
+/// Announces the algorithm with parameters `P` as `name`: built, checked and documented as a built-in one.
+///
+/// # Errors
+/// The name is none, or taken by a built-in algorithm.
+pub fn register_cc<P>(name: &str) -> Result<(), RegisterCcError>
+where
+    P: Algorithm + DeserializeOwned + JsonSchema + Default + 'static,
+{
+    let settings = schemars::generate::SchemaSettings::draft2020_12().with(|s| s.inline_subschemas = true);
+    let schema = settings.into_generator().into_root_schema_for::<P>().to_value();
+    let doc = schema.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
+    register_cc_plugin(name, &doc, schema, Arc::new(Typed::<P>(PhantomData)))
+}
+
+/// Announces an algorithm: its name, one sentence, the JSON Schema of its parameters (an object; no references), its maker.
+/// A name announced before is taken over.
+///
+/// # Errors
+/// The name is none, or taken by a built-in algorithm.
+pub fn register_cc_plugin(name: &str, doc: &str, schema: Value, plugin: Arc<dyn CcPlugin>) -> Result<(), RegisterCcError> {
+    if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-') {
+        return Err(RegisterCcError::Name(name.to_owned()));
+    }
+    let built_in = CcParams::ALL.iter().flat_map(|c| std::iter::once(&c.name).chain(c.aliases));
+    if built_in.chain([&KEY]).any(|n| n.eq_ignore_ascii_case(name)) {
+        return Err(RegisterCcError::Taken(name.to_owned()));
+    }
+    let mut all = ENTRIES.write().unwrap_or_else(PoisonError::into_inner);
+    let name: &'static str = match all.iter().find(|e| e.name == name) {
+        Some(known) => known.name,
+        None => Box::leak(name.to_owned().into_boxed_str()),
+    };
+    let entry = Arc::new(Entry { name, doc: doc.to_owned(), schema: Box::leak(Box::new(schema)), plugin });
+    all.retain(|e| e.name != name);
+    all.push(entry);
+    Ok(())
+}
+
+fn find(name: &str) -> Option<Arc<Entry>> {
+    let all = ENTRIES.read().unwrap_or_else(PoisonError::into_inner);
+    let exact = all.iter().find(|e| e.name == name);
+    exact.or_else(|| all.iter().find(|e| e.name.eq_ignore_ascii_case(name))).cloned()
+}
+
+/// The own spelling of an announced algorithm's name, and the schema of its parameters.
+pub fn announced_cc(name: &str) -> Option<(&'static str, &'static Value)> {
+    find(name).map(|e| (e.name, e.schema))
+}
+
+/// Every algorithm announced, as listings show it: name, sentence, schema.
+pub fn cc_plugins() -> Vec<(&'static str, String, &'static Value)> {
+    let all = ENTRIES.read().unwrap_or_else(PoisonError::into_inner);
+    all.iter().map(|e| (e.name, e.doc.clone(), e.schema)).collect()
+}
+
+struct Typed<P>(PhantomData<fn() -> P>);
+
+impl<P: Algorithm + DeserializeOwned + Default> Typed<P> {
+    fn read(params: &Map<String, Value>) -> Result<P, String> {
+        serde_json::from_value(Value::Object(params.clone())).map_err(|e| e.to_string())
+    }
+}
+
+impl<P: Algorithm + DeserializeOwned + Default> CcPlugin for Typed<P> {
+    fn check(&self, params: &Map<String, Value>, _: &TcpConfig) -> Result<(), String> {
+        Self::read(params)?.check()
+    }
+    fn build(&self, params: &Map<String, Value>, site: &CcSite<'_>) -> Box<dyn CustomCc> {
+        Box::new(Self::read(params).unwrap_or_default().build(site))
+    }
+    fn scheme(&self) -> Scheme {
+        P::SCHEME
+    }
+    fn ecn(&self) -> EcnMode {
+        P::ECN
+    }
+}
+
+/// The choice of an algorithm that is not built in.
+#[derive(Clone, Serialize)]
+pub struct PluginCc {
+    name: String,
+    params: Map<String, Value>,
+    #[serde(skip)]
+    entry: Option<Arc<Entry>>,
+}
+
+impl PluginCc {
+    /// The announced algorithm `name` with these parameters; those not given take their defaults.
+    pub(crate) fn new(name: &str, mut params: Map<String, Value>) -> Self {
+        let entry = find(name);
+        let declared = entry.as_ref().and_then(|e| e.schema.get("properties")).and_then(Value::as_object);
+        for (key, schema) in declared.into_iter().flatten() {
+            if let (None, Some(default)) = (params.get(key), schema.get("default")) {
+                params.insert(key.clone(), default.clone());
+            }
+        }
+        Self { name: entry.as_ref().map_or(name, |e| e.name).to_owned(), params, entry }
+    }
+    /// Its name, if it was announced.
+    pub(crate) fn known(&self) -> Option<&'static str> {
+        self.entry.as_ref().map(|e| e.name)
+    }
+    pub(crate) fn scheme(&self) -> Scheme {
+        self.entry.as_ref().map_or(Scheme::Sack, |e| e.plugin.scheme())
+    }
+    pub(crate) fn ecn(&self) -> EcnMode {
+        self.entry.as_ref().map_or(EcnMode::Off, |e| e.plugin.ecn())
+    }
+    pub(crate) fn build(&self, site: &CcSite<'_>) -> AnyCc {
+        match &self.entry {
+            Some(e) => AnyCc::Boxed(Box::new(BoxedCc::Custom(e.plugin.build(&self.params, site)))),
+            // Never reached: the check refuses a name that nobody announced.
+            None => CcParams::default().build(site.config),
+        }
+    }
+    /// Whether it is there and its parameters keep to their schema.
+    pub(crate) fn check_schema(&self) -> Result<(), String> {
+        let Some(entry) = &self.entry else {
+            return Err(format!("no congestion control `{}` is loaded: name its file with --plugin", self.name));
+        };
+        let declared = entry.schema.get("properties").and_then(Value::as_object);
+        for (key, value) in &self.params {
+            let Some(schema) = declared.and_then(|d| d.get(key)) else {
+                let known: Vec<&str> = declared.into_iter().flatten().map(|(k, _)| k.as_str()).collect();
+                return Err(format!("`{key}` is not a parameter of `{}`; known: {}", self.name, known.join(", ")));
+            };
+            let bound = |key| schema.get(key).and_then(Value::as_f64);
+            let number = value.as_f64();
+            let outside = number.is_some_and(|x| bound("minimum").is_some_and(|m| x < m) || bound("maximum").is_some_and(|m| x > m));
+            let wanted = schema.get("type").and_then(Value::as_str);
+            let fits = match wanted {
+                Some("number") => number.is_some(),
+                Some("integer") => value.is_i64() || value.is_u64(),
+                Some("boolean") => value.is_boolean(),
+                Some("string") => value.is_string(),
+                _ => true,
+            };
+            if outside || !fits {
+                let kind = if outside { "out of range".to_owned() } else { format!("not a {}", wanted.unwrap_or("value")) };
+                return Err(format!("`{}`: {key} = {value} is {kind}", self.name));
+            }
+        }
+        Ok(())
+    }
+    /// Whether its parameters make sense together.
+    pub(crate) fn check(&self, config: &TcpConfig) -> Result<(), String> {
+        let found = self.entry.as_ref().map_or(Ok(()), |e| e.plugin.check(&self.params, config));
+        found.map_err(|m| format!("`{}`: {m}", self.name))
+    }
+}
+
+impl std::fmt::Debug for PluginCc {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PluginCc").field("name", &self.name).field("params", &self.params).finish_non_exhaustive()
+    }
+}
+
+impl PartialEq for PluginCc {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.name, &self.params) == (&other.name, &other.params)
+    }
+}
+
+impl<'de> Deserialize<'de> for PluginCc {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Written {
+            name: String,
+            #[serde(default)]
+            params: Map<String, Value>,
+        }
+        let Written { name, params } = Written::deserialize(d)?;
+        Ok(Self::new(&name, params))
+    }
+}
+
+impl JsonSchema for PluginCc {
+    fn schema_name() -> Cow<'static, str> {
+        "PluginCc".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A congestion control of the user's own, announced by a plug-in.",
+            "type": "object",
+            "properties": {
+                "name": { "type": "string", "description": "Its name." },
+                "params": { "description": "Its parameters, as the plug-in declares them." },
+            },
+            "required": ["name"],
+            "additionalProperties": false,
+        })
+    }
+}
