@@ -68,6 +68,7 @@ class AckSample:
     rtt: float | None
     srtt: float | None
     min_rtt: float | None
+    one_way: float | None
     rate: RateSample | None
     lost: int
     round: int

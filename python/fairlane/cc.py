@@ -12,7 +12,8 @@ A class with `on_ack` and `on_congestion` is a congestion control; every scenari
 
         def on_ack(self, sample):
             if not self.unused(sample):
-                self.cwnd += self.a * self.slow_start(sample) * self.mss / self.cwnd
+                left = self.slow_start(sample)
+                self.cwnd += self.a * left * self.mss / self.cwnd
 
         def on_congestion(self, event):
             self.cut(event, (1 - self.b) * self.basis(event))
@@ -147,7 +148,8 @@ class CongestionControl(ABC):
     def slow_start(self, sample: AckSample) -> float:
         """Grows the window below `ssthresh` (RFC 5681 section 3.1, RFC 3465).
 
-        Returns the bytes acknowledged that are left for congestion avoidance.
+        Returns the bytes acknowledged that are left for congestion avoidance. Call it in a line of its own: in `self.cwnd += ...` Python
+        has read `self.cwnd` before it gets to the right side.
         """
         mss, limit = self.mss, self.tcp.byte_counting
         if limit is None:

@@ -28,7 +28,10 @@ class RunError(FairlaneError):
 
 
 class PluginError(RunError):
-    """The code of a queue or congestion control of one's own failed during a run; the text has its traceback, `time` the simulated time in seconds."""
+    """The code of a queue or congestion control of one's own failed during a run.
+
+    The text has its traceback, `time` is the simulated time in seconds.
+    """
 
     def __init__(self, message: str, time: float = 0.0) -> None:
         super().__init__(message)

@@ -266,7 +266,9 @@ def load(path: str | Path) -> None:
         raise PluginLoadError(f"there is no file {str(path)!r} with queues or congestion controls")
     spec = spec_from_file_location(f"fairlane_plugin_{file.stem}", file)
     if spec is None or spec.loader is None:
-        raise PluginLoadError(f"{str(path)!r} is not a Python file: its name should end in .py, that of a shared library in .so, .dylib or .dll")
+        raise PluginLoadError(
+            f"{str(path)!r} is not a Python file: its name should end in .py, that of a shared library in .so, .dylib or .dll"
+        )
     module = module_from_spec(spec)
     # Whoever looks up the module of a class finds it.
     sys.modules[spec.name] = module

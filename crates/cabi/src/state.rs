@@ -215,6 +215,7 @@ impl CongestionControl for Foreign {
             rtt_ns: s.rtt.map_or(NONE, span),
             srtt_ns: if s.srtt == Dur::ZERO { NONE } else { span(s.srtt) },
             min_rtt_ns: if s.min_rtt == Dur::MAX { NONE } else { span(s.min_rtt) },
+            one_way_ns: s.one_way.map_or(NONE, span),
             rate: rate.as_ref().map_or(ptr::null(), ptr::from_ref),
             flags: bits.iter().enumerate().map(|(i, &b)| u32::from(b) << i).sum(),
             reserved: 0,
@@ -290,6 +291,7 @@ impl CongestionControl for Foreign {
             every_ack: has(flags::EVERY_ACK),
             pacing: has(flags::PACING),
             ect: if has(flags::ECT1) { Ecn::Ect1 } else { Ecn::NotEct },
+            ..Wants::default()
         }
     }
 

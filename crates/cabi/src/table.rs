@@ -75,6 +75,7 @@ pub(crate) struct AckC {
     pub(crate) rtt_ns: u64,
     pub(crate) srtt_ns: u64,
     pub(crate) min_rtt_ns: u64,
+    pub(crate) one_way_ns: u64,
     pub(crate) rate: *const RateC,
     pub(crate) flags: u32,
     pub(crate) reserved: u32,
@@ -150,7 +151,7 @@ const _: () = assert!(
     size_of::<Param>() == 40
         && size_of::<Config>() == 48
         && size_of::<RateC>() == 80
-        && size_of::<AckC>() == 104
+        && size_of::<AckC>() == 112
         && size_of::<EventC>() == 24
         && size_of::<RecoveryC>() == 32
         && size_of::<LostC>() == 40

@@ -57,6 +57,8 @@ view! {
         srtt: Option<f64> = |s| (s.srtt != Dur::ZERO).then(|| s.srtt.as_secs_f64());
         /// Smallest round-trip time seen, or None before the first.
         min_rtt: Option<f64> = |s| (s.min_rtt != Dur::MAX).then(|| s.min_rtt.as_secs_f64());
+        /// The way of the data alone, as timestamps tell it (RFC 6817 section 4.1), or None without them.
+        one_way: Option<f64> = |s| s.one_way.map(Dur::as_secs_f64);
         /// Rate sample, if the class `wants_rate` and something was delivered; else None.
         rate: Option<RateSample> = |s| s.rate.map(RateSample);
         /// Deemed lost since the flow began, if the class `wants_rate`.
@@ -404,6 +406,7 @@ pub(crate) fn register_cc(
             every_ack: flag("wants_every_ack")?,
             pacing: flag("pacing")?,
             ect: if flag("ect1")? { Ecn::Ect1 } else { Ecn::NotEct },
+            ..Wants::default()
         },
         owns_recovery: flag("owns_recovery")?,
         has_rate: !class.getattr("pacing_rate")?.is(&base.getattr("pacing_rate")?),

@@ -110,6 +110,7 @@ struct fairlane_cc_ack {
     uint64_t rtt_ns;     /* round-trip time it measured; FAIRLANE_CC_NONE: it did not */
     uint64_t srtt_ns;    /* smoothed round-trip time; FAIRLANE_CC_NONE before the first measurement */
     uint64_t min_rtt_ns; /* smallest round-trip time seen; FAIRLANE_CC_NONE before the first */
+    uint64_t one_way_ns; /* the way of the data alone, as timestamps tell it (RFC 6817 section 4.1); FAIRLANE_CC_NONE without them */
     const struct fairlane_cc_rate *rate; /* with FAIRLANE_CC_WANTS_RATE, if something was delivered; else NULL */
     uint32_t flags;
     uint32_t reserved;
@@ -190,7 +191,7 @@ FAIRLANE_CC_EXPORT const struct fairlane_cc *fairlane_cc_get(uint32_t index);
 _Static_assert(sizeof(struct fairlane_cc_param) == 40, "fairlane_cc_param");
 _Static_assert(sizeof(struct fairlane_cc_config) == 48, "fairlane_cc_config");
 _Static_assert(sizeof(struct fairlane_cc_rate) == 80, "fairlane_cc_rate");
-_Static_assert(sizeof(struct fairlane_cc_ack) == 104, "fairlane_cc_ack");
+_Static_assert(sizeof(struct fairlane_cc_ack) == 112, "fairlane_cc_ack");
 _Static_assert(sizeof(struct fairlane_cc_event) == 24, "fairlane_cc_event");
 _Static_assert(sizeof(struct fairlane_cc_recovery) == 32, "fairlane_cc_recovery");
 _Static_assert(sizeof(struct fairlane_cc_lost) == 40, "fairlane_cc_lost");
