@@ -97,7 +97,7 @@ fn rfc9406_section_4_3_the_first_slow_start_only() {
     d.rtt = ms(100);
     while d.cwnd() < 8.0 {
         growth(&mut d);
-        d.rtt = d.rtt + ms(50);
+        d.rtt += ms(50);
     }
     assert!(near(d.ssthresh(), 10.0, 0.01), "no early end: {}", d.ssthresh());
 }
@@ -131,7 +131,7 @@ fn linux_hystart_delay() {
         d.rtt = ms(rtt) + ms(thresh);
         growth(&mut d);
         assert_eq!(d.cc.ssthresh(), u64::MAX, "rtt {rtt}: not above");
-        d.rtt = d.rtt + Dur::from_us(1);
+        d.rtt += Dur::from_us(1);
         growth(&mut d);
         growth(&mut d);
         assert!(d.ssthresh() <= d.cwnd(), "rtt {rtt}: above");

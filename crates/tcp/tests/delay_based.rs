@@ -37,7 +37,7 @@ impl Rig {
         Self { cc, s }
     }
     fn ack(&mut self, rtt: Dur) {
-        self.s.now = self.s.now + ms(1);
+        self.s.now += ms(1);
         (self.s.rtt, self.s.srtt) = (Some(rtt), rtt);
         self.s.acked = 1000;
         self.s.delivered += 1000;
@@ -109,7 +109,7 @@ fn westwood_sets_what_the_path_delivers() {
         // An acknowledgment each 10 ms for 1000 bytes: 100 kB/s, in the least round trip of 100 ms ten segments.
         let mut r = Rig::new(json!("westwood"), 16);
         for _ in 0..200 {
-            r.s.now = r.s.now + ms(9);
+            r.s.now += ms(9);
             r.ack(ms(160));
         }
         near(r.gauge("bandwidth"), 800_000.0);
@@ -246,7 +246,7 @@ fn rfc6817_window() {
         let mut r = Rig::new(json!("ledbat"), 10);
         r.ack(ms(40));
         let before = r.cwnd();
-        r.s.now = r.s.now + Dur::from_secs(1);
+        r.s.now += Dur::from_secs(1);
         r.ack(ms(40 + queueing));
         assert!((r.cwnd() - before - off / before).abs() < 0.0011, "{queueing} ms: {} {before}", r.cwnd());
         near(r.gauge("queueing_delay"), queueing as f64 / 1e3);
@@ -263,7 +263,7 @@ fn rfc6817_window() {
     near(r.cwnd(), 5.0);
     r.ack(ms(40));
     for _ in 0..100 {
-        r.s.now = r.s.now + Dur::from_secs(1);
+        r.s.now += Dur::from_secs(1);
         r.ack(ms(1000));
     }
     near(r.cwnd(), 2.0);
@@ -341,7 +341,7 @@ fn lossy(cc: &str) -> u64 {
     let mut state = 12345_u64;
     p.script[0] = Box::new(move |_, s| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        if s.payload > 0 && (state >> 33) % 100 == 0 { Fate::Drop } else { Fate::Pass }
+        if s.payload > 0 && (state >> 33).is_multiple_of(100) { Fate::Drop } else { Fate::Pass }
     });
     p.start();
     p.write(0, ENDLESS, false);

@@ -162,7 +162,7 @@ impl Cubic {
     #[cold]
     fn resume(&mut self, now: Time) {
         if let (Some(since), Some(epoch)) = (self.paused.take(), &mut self.shape.epoch) {
-            *epoch = *epoch + now.since(since);
+            *epoch += now.since(since);
         }
     }
 

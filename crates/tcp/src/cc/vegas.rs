@@ -216,7 +216,7 @@ impl Vegas {
             }
         }
         if let Some(rtt) = s.rtt {
-            self.sum = self.sum + rtt;
+            self.sum += rtt;
             self.count += 1;
             self.base = self.base.min(rtt);
             self.fine.sample(rtt);

@@ -60,7 +60,7 @@ impl Drive {
     /// One acknowledgment, its share of a round trip later.
     pub fn ack(&mut self) {
         let window = self.cwnd().max(1.0);
-        self.now = self.now + Dur::from_ps((self.rtt.as_ps() as f64 * self.every as f64 / window) as u64);
+        self.now += Dur::from_ps((self.rtt.as_ps() as f64 * self.every as f64 / window) as u64);
         self.ack_now();
     }
 
