@@ -91,6 +91,15 @@ pub enum BuildError {
     },
 }
 
+/// A flow without its endpoints.
+#[derive(Clone, Debug)]
+struct Ends {
+    name: String,
+    from: NodeId,
+    to: NodeId,
+    proto: Proto,
+}
+
 /// Collects the parts of a world.
 #[derive(Clone, Debug)]
 pub struct WorldBuilder<P: Plugs> {
@@ -98,7 +107,9 @@ pub struct WorldBuilder<P: Plugs> {
     routing: Routing,
     nodes: Vec<String>,
     links: Vec<LinkDef<P::Qdisc>>,
-    flows: Vec<FlowDef<P::Endpoint>>,
+    flows: Vec<Ends>,
+    /// Two for each flow, where they stay: of many flows they are most of the memory.
+    endpoints: Vec<P::Endpoint>,
     apps: Vec<(P::App, Vec<FlowId>)>,
     sample: Option<(Dur, Vec<u32>)>,
 }
@@ -106,7 +117,16 @@ pub struct WorldBuilder<P: Plugs> {
 impl<P: Plugs> WorldBuilder<P> {
     /// An empty network whose random streams follow `seed`.
     pub fn new(seed: u64, routing: Routing) -> Self {
-        Self { seed, routing, nodes: Vec::new(), links: Vec::new(), flows: Vec::new(), apps: Vec::new(), sample: None }
+        Self {
+            seed,
+            routing,
+            nodes: Vec::new(),
+            links: Vec::new(),
+            flows: Vec::new(),
+            endpoints: Vec::new(),
+            apps: Vec::new(),
+            sample: None,
+        }
     }
     /// Adds a node.
     pub fn node(&mut self, name: &str) -> NodeId {
@@ -120,7 +140,9 @@ impl<P: Plugs> WorldBuilder<P> {
     }
     /// Adds a flow.
     pub fn flow(&mut self, def: FlowDef<P::Endpoint>) -> FlowId {
-        self.flows.push(def);
+        let FlowDef { name, from, to, proto, sender, receiver } = def;
+        self.flows.push(Ends { name, from, to, proto });
+        self.endpoints.extend([sender, receiver]);
         FlowId(self.flows.len() as u32 - 1)
     }
     /// Adds the application that drives `flows`.
@@ -134,7 +156,7 @@ impl<P: Plugs> WorldBuilder<P> {
 
     /// Lays the routes and makes the world.
     pub fn build<H: EventQueue>(self) -> Result<World<P, H>, BuildError> {
-        let Self { seed, routing, nodes, links, flows: defs, apps, sample } = self;
+        let Self { seed, routing, nodes, links, flows: defs, endpoints, apps, sample } = self;
         if let Some(l) = links.iter().find(|l| l.rate == Rate::default()) {
             return Err(BuildError::NoRate { link: l.name.clone() });
         }
@@ -142,7 +164,7 @@ impl<P: Plugs> WorldBuilder<P> {
         let mut router = Router::new(&graph, &nodes, routing);
 
         let mut hops = Vec::new();
-        let (mut endpoints, mut sides, mut flows) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut sides, mut flows) = (Vec::with_capacity(2 * defs.len()), Vec::with_capacity(defs.len()));
         for (f, d) in defs.into_iter().enumerate() {
             let name_of = |n: NodeId| nodes[n.0 as usize].clone();
             if d.from == d.to {
@@ -156,7 +178,6 @@ impl<P: Plugs> WorldBuilder<P> {
                 hops.extend(path);
                 hops.push(END | (2 * f as u32 + end));
             }
-            endpoints.extend([d.sender, d.receiver]);
             flows.push(Flow {
                 name: d.name,
                 counters: FlowCounters::default(),
