@@ -92,3 +92,27 @@ def dropped(params: dict[str, object], lost: dict[int, int], *, until: float, wr
         view = sender.view()
         trace.append((now, view["in_flight"] / 1000, view["acked"] / 1000))
     return trace
+
+
+def window_of(tcp: object, *, rate: str, delay: str, limit: str, duration: str, sample: str) -> tuple[list[float], list[float]]:
+    """Times in seconds and windows in segments of one long flow of 1448 byte segments; `delay` is one way."""
+    net = fl.Network(duration=duration, sample=sample)
+    net.link("a", "b", name="link", rate=rate, delay=delay, queue=fl.Droptail(limit=limit))
+    net.flow("tcp", "a", "b", tcp={"mss": "1448B", "receive_window": "1GiB", "ack_every": 1, **tcp})
+    series = net.run(seeds=1).flow_series
+    return series["time"].to_list(), [w / 1448 for w in series["cwnd"].to_list()]
+
+
+def cuts_of(windows: list[float]) -> list[int]:
+    """Where a window is back from a cut: the first sample of each ascent after the first."""
+    return [i for i in range(2, len(windows)) if windows[i - 1] < 0.95 * windows[i - 2] and windows[i] >= windows[i - 1]]
+
+
+def average_window(tcp: object, p: float, *, duration: str, rtt: float = 0.01) -> float:
+    """Segments of 1448 byte in flight, on average, where each is lost with probability p."""
+    net = fl.Network(duration=duration, warmup="3s")
+    # Acknowledgments get lost, too, which says nothing: the next one tells the same.
+    net.link("a", "b", rate="100Gbit/s", delay=f"{rtt * 500}ms", queue=fl.Droptail(limit="1000000p"), loss=p)
+    net.flow("tcp", "a", "b", tcp={"mss": "1448B", "receive_window": "1GiB", "ack_every": 1, **tcp})
+    goodput = net.run(seeds=1).flows["goodput"][0]
+    return goodput * rtt / 8 / 1448
