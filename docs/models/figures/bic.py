@@ -14,11 +14,10 @@ PATH = {"rate": "100Mbit/s", "delay": "50ms", "limit": "200p", "duration": "60s"
 def growth(window: float, top: float) -> float:
     """Segments that a round trip adds."""
     far = abs(window - top)
+    smooth = SEARCH / SMOOTH
     if window < top:
-        step = far / SEARCH if far > SEARCH else SEARCH / SMOOTH
-    else:
-        step = far / (SEARCH - 1) if far >= SEARCH else SEARCH / SMOOTH
-    return min(step, MOST)
+        return min(far / SEARCH, MOST) if far > SEARCH else smooth
+    return min(far / (SEARCH - 1), MOST) if far >= SEARCH else smooth
 
 
 def figure() -> Figure:
