@@ -215,10 +215,10 @@ fn draft_5_5_10_3_short_term_bounds() {
         p.step();
     }
     let before = p.ends[0].view().cwnd as f64;
-    let mut n = 0;
+    let mut n = 0_u32;
     p.script[0] = Box::new(move |_, s| {
         n += u32::from(s.payload > 0);
-        if s.payload > 0 && n < 20 && n % 4 == 0 { Fate::Drop } else { Fate::Pass }
+        if s.payload > 0 && n < 20 && n.is_multiple_of(4) { Fate::Drop } else { Fate::Pass }
     });
     let bounds = {
         let until = p.now + Dur::from_ms(300);

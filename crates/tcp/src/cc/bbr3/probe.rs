@@ -54,7 +54,8 @@ impl Bbr3 {
         if !self.full || self.adapt_long_term(s, r) || !self.state.probe_bw() {
             return;
         }
-        match self.state {
+        let state = self.state;
+        match state {
             State::Down => {
                 if self.time_to_probe() {
                     self.start_refill();
@@ -67,11 +68,9 @@ impl Bbr3 {
                 self.probe_sample = true;
                 self.start_up(r);
             }
-            State::Up => {
-                if self.time_to_go_down(s, r) {
-                    self.too_high = false;
-                    self.start_down();
-                }
+            State::Up if self.time_to_go_down(s, r) => {
+                self.too_high = false;
+                self.start_down();
             }
             _ => {}
         }
