@@ -1,0 +1,40 @@
+//! What flows of different congestion controls get of a link they share, where the sources say who gives way.
+
+use fairlane_scenario::{Format, Options, Progress, resolve, run_all};
+
+/// Goodput of each flow in Mbit/s over 10 Mbit/s and 44 ms, after the first 50 s, with room for 100 packets. Each flow is its TCP table.
+fn shares(flows: &[&str], seconds: u32) -> Vec<f64> {
+    let mut text = format!(
+        "duration = \"{seconds}s\"\nwarmup = \"50s\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"10Mbit/s\"\ndelay = \"22ms\"\nqueue.droptail = {{ limit = \"100p\" }}\n"
+    );
+    for (i, tcp) in flows.iter().enumerate() {
+        let start = 100 * i;
+        text +=
+            &format!("[flows.f{i}]\nfrom = \"a\"\nto = \"b\"\nstart = \"{start}ms\"\ntcp = {{ {tcp}, mss = \"1000B\", ack_every = 1 }}\n");
+    }
+    let r = resolve(&text, "x.toml", Format::Toml, &[]).unwrap_or_else(|e| panic!("{e}"));
+    let out = run_all(&r, &Options { seeds: vec![1], threads: 1, hop_probe: false }, &Progress::default()).unwrap();
+    let goodput = &out[0].flows.numbers.iter().find(|c| c.0 == "goodput").unwrap().1;
+    goodput.iter().map(|g| g * 1e-6).collect()
+}
+
+/// RFC 6817 section 1: LEDBAT yields to TCP flows that fill the queue, and uses the link where there are none.
+#[test]
+fn ledbat_yields_to_reno() {
+    let ledbat = "cc = { ledbat = { target = \"25ms\" } }, timestamps = true";
+    let alone = shares(&[ledbat], 150);
+    assert!(alone[0] > 9.0, "{alone:?}");
+    let both = shares(&[ledbat, "cc = \"sack\""], 150);
+    assert!(both[0] < 0.05 * both[1] && both[1] > 8.5, "{both:?}");
+}
+
+/// Vegas flows come to rest anywhere between alpha and beta, and the later ones take the queue of the earlier ones for the path: none starves, none is exactly
+/// fair. Beside Reno, which fills the queue, they get far less than half (J. Mo et al., "Analysis and Comparison of TCP Reno and Vegas", IEEE INFOCOM 1999).
+#[test]
+fn vegas_among_its_own_and_beside_reno() {
+    let own = shares(&["cc = \"vegas\""; 4], 200);
+    let (sum, squares) = own.iter().fold((0.0, 0.0), |(s, q), g| (s + g, q + g * g));
+    assert!(sum * sum / (4.0 * squares) > 0.8 && sum > 9.4, "{own:?}");
+    let mixed = shares(&["cc = \"vegas\"", "cc = \"reno\""], 200);
+    assert!(mixed[0] < 0.3 * mixed[1], "{mixed:?}");
+}
