@@ -3,7 +3,7 @@
 use crate::error;
 use fairlane_net::{Block, Class, Cx, Ecn, Endpoint, Out, Segment, TimerId, Timers};
 use fairlane_scenario::{RunError, take_fault};
-use fairlane_tcp::{AnyCc, Tcp, resolve_params};
+use fairlane_tcp::{AnyCc, Tcp, TcpConfig, resolve_params};
 use fairlane_units::Time;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -58,6 +58,18 @@ impl TcpEndpoint {
         let end = if passive { other } else { active };
         Ok(Self { inner: Mutex::new(Inner { end, timers: Timers::default(), delivered: 0, finished: false }) })
     }
+    /// Takes on the parameters that a handshake arrived at; whether it was not too late.
+    fn renegotiate(&self, py: Python<'_>, params: &str) -> PyResult<bool> {
+        let params = serde_json::from_str(params).map_err(|e| PyValueError::new_err(e.to_string()))?;
+        let cfg = resolve_params(params).and_then(|p| Ok((TcpConfig::new(&p, Class::default())?, p)));
+        let (cfg, params) = cfg.map_err(|e| error::params(py, &e))?;
+        let cc = params.cc.build(&cfg);
+        Ok(self.inner().end.renegotiate(cfg, cc))
+    }
+    /// The peer's FIN does not close this end.
+    fn keep_open(&self) {
+        self.inner().end.keep_open();
+    }
     /// Connects, or gets ready.
     fn start(&self, py: Python<'_>, now: u64) -> PyResult<Vec<Wire>> {
         self.call(py, now, |end, cx| end.start(cx))
@@ -106,7 +118,8 @@ impl TcpEndpoint {
     }
     /// Counters and state; durations in seconds, an infinite threshold as `inf`.
     fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (v, out) = (self.inner().end.view(), PyDict::new(py));
+        let inner = self.inner();
+        let (v, out) = (inner.end.view(), PyDict::new(py));
         let counts = [
             ("data_segments", v.data_segments),
             ("retransmits", v.retransmits),
@@ -134,6 +147,17 @@ impl TcpEndpoint {
         }
         for (name, value) in [("srtt", v.srtt), ("rttvar", v.rttvar), ("rto", v.rto)] {
             out.set_item(name, value.as_secs_f64())?;
+        }
+        let i = inner.end.info();
+        let segments = [("unacked", i.unacked), ("sacked", i.sacked), ("lost", i.lost), ("retrans", i.retrans), ("backoff", i.backoff)];
+        for (name, value) in segments.into_iter().chain([("ca_state", i.ca_state as u32)]) {
+            out.set_item(name, value)?;
+        }
+        for (name, value) in [("established", i.established), ("peer_closed", i.peer_closed), ("fin_sent", i.fin_sent)] {
+            out.set_item(name, value)?;
+        }
+        for (name, value) in [("una", i.una), ("nxt", i.nxt), ("rcv_nxt", i.rcv_nxt)] {
+            out.set_item(name, value)?;
         }
         Ok(out)
     }

@@ -87,6 +87,8 @@ pub struct Tcp<C> {
     pub(crate) closed: bool,
     /// The application closed or stopped, and all it wrote counts: completion is to be reported.
     pub(crate) report: bool,
+    /// An application is there that closes by itself: a FIN of the peer does not close this end.
+    pub(crate) keeps_open: bool,
     pub(crate) fin_sent: bool,
     /// A SYN had to be sent again.
     pub(crate) syn_lost: bool,
@@ -186,7 +188,7 @@ impl<C: CongestionControl> Tcp<C> {
         Self::new(cfg, cc, State::Listen)
     }
 
-    fn new(cfg: Arc<TcpConfig>, cc: C, state: State) -> Self {
+    pub(crate) fn new(cfg: Arc<TcpConfig>, cc: C, state: State) -> Self {
         let rtt = RttEstimator::new(&cfg);
         let wants = cc.wants();
         let paced = wants.pacing || cfg.pacing;
@@ -224,6 +226,7 @@ impl<C: CongestionControl> Tcp<C> {
             heard: false,
             closed: false,
             report: false,
+            keeps_open: false,
             fin_sent: false,
             syn_lost: false,
             timing: false,
@@ -303,7 +306,7 @@ impl<C: CongestionControl> Tcp<C> {
             self.ecn.ack_now = false;
             self.rcv.due = AckDue::Now;
         }
-        if self.rcv.closed() && !self.closed && !self.report {
+        if self.rcv.closed() && !self.closed && !self.report && !self.keeps_open {
             // The other end is done. One that has nothing to say closes as well (RFC 9293 section 3.6).
             self.closed = true;
             self.transmit(self.cfg.max_burst, cx);

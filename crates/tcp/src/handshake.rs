@@ -1,12 +1,34 @@
 //! Opening a connection (RFC 9293 section 3.5).
 
 use crate::cc::CongestionControl;
+use crate::config::TcpConfig;
 use crate::endpoint::{FIRST, State, Tcp};
 use crate::params::EcnMode;
 use fairlane_net::{Cx, Segment, TimerId, flag};
 use fairlane_units::{Dur, Time};
+use std::sync::Arc;
 
 impl<C: CongestionControl> Tcp<C> {
+    /// Takes on what the options in the peer's SYN allow (RFC 9293 section 3.7.1, RFC 7323 sections 2.2 and 3.2, RFC 2018 section 2): new
+    /// parameters and an algorithm made for them. Only before data may flow; afterwards nothing changes. Whether it did.
+    pub fn renegotiate(&mut self, cfg: Arc<TcpConfig>, cc: C) -> bool {
+        if self.state == State::Established {
+            return false;
+        }
+        let mut fresh = Self::new(cfg, cc, self.state);
+        (fresh.timed_at, fresh.syn_lost, fresh.keeps_open) = (self.timed_at, self.syn_lost, self.keeps_open);
+        (fresh.data_end, fresh.closed, fresh.report) = (self.data_end, self.closed, self.report);
+        fresh.ecn = self.ecn;
+        fresh.rtt = self.rtt.clone();
+        *self = fresh;
+        true
+    }
+
+    /// An application is there that closes by itself (RFC 9293 section 3.6, case 2): the peer's FIN does not close this end.
+    pub fn keep_open(&mut self) {
+        self.keeps_open = true;
+    }
+
     #[cold]
     pub(crate) fn send_syn(&mut self, answer: bool, cx: &mut Cx<'_>) {
         let flags = flag::SYN | if answer { flag::ACK } else { 0 };

@@ -9,6 +9,7 @@ mod config;
 mod ecn;
 mod endpoint;
 mod handshake;
+mod info;
 mod lost;
 mod output;
 mod pacing;
@@ -25,6 +26,7 @@ mod straight;
 pub use cc::{AnyCc, CcInfo, CcParams, CcSite, CongestionControl, announced_cc, cc_plugins, register_cc};
 pub use config::TcpConfig;
 pub use endpoint::Tcp;
+pub use info::{CaState, TcpInfo};
 pub use params::{
     BackoffEnds, EcnMode, ExitWindow, FackDialect, IdleRestart, InitialWindow, LossBasis, NewRenoTimer, Preset, Prr, PrrBase, RttSampling,
     SackMemory, SackPipe, Scheme, SlowStart, TcpParams,

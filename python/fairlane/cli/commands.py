@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from . import queues as about_queues
+from . import script as about_scripts
 from .output import emit, emit_json, plugin_option, progress_bar, render, step_bar
 from .queues import assignments
 
@@ -234,3 +235,4 @@ def doctor(as_json: bool) -> int:
 
 cli.add_command(about_queues.compare)
 cli.add_command(about_queues.tc)
+cli.add_command(about_scripts.script)

@@ -1,0 +1,88 @@
+//! What Linux reports of a connection as `struct tcp_info` (include/uapi/linux/tcp.h), in segments, for packet scripts.
+
+use crate::cc::CongestionControl;
+use crate::endpoint::{Phase, State, Tcp};
+use crate::scoreboard::{LOST, RESENT, SACKED};
+
+/// State of the sending half as Linux names it (`enum tcp_ca_state`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CaState {
+    /// Nothing odd.
+    Open = 0,
+    /// Duplicate acknowledgments or SACK blocks, and no loss known.
+    Disorder = 1,
+    /// The window was reduced for another reason than loss.
+    Cwr = 2,
+    /// Fast recovery.
+    Recovery = 3,
+    /// After a timeout.
+    Loss = 4,
+}
+
+/// Counts of segments and state, as Linux counts them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TcpInfo {
+    /// State of the sending half.
+    pub ca_state: CaState,
+    /// Data may flow.
+    pub established: bool,
+    /// Segments sent and not cumulatively acknowledged.
+    pub unacked: u32,
+    /// Of them SACKed; without SACK the duplicate acknowledgments that stand for them.
+    pub sacked: u32,
+    /// Of them deemed lost.
+    pub lost: u32,
+    /// Of them retransmitted and neither acknowledged nor SACKed.
+    pub retrans: u32,
+    /// Timeouts in a row.
+    pub backoff: u32,
+    /// Oldest unacknowledged sequence number.
+    pub una: u64,
+    /// Next new sequence number.
+    pub nxt: u64,
+    /// Next sequence number expected of the peer.
+    pub rcv_nxt: u64,
+    /// Everything up to the peer's FIN arrived.
+    pub peer_closed: bool,
+    /// The FIN went out.
+    pub fin_sent: bool,
+}
+
+impl<C: CongestionControl> Tcp<C> {
+    /// Walks the scoreboard: for reports, not for the path of a packet.
+    pub fn info(&self) -> TcpInfo {
+        let (mut unacked, mut sacked, mut lost, mut retrans) = (0, 0, 0, 0);
+        let mut i = self.board.head;
+        while i != self.board.tail {
+            let s = self.board.at(i);
+            unacked += 1;
+            sacked += u32::from(s.is(SACKED));
+            lost += u32::from(s.flags & (LOST | SACKED) == LOST);
+            retrans += u32::from(s.flags & (RESENT | SACKED) == RESENT);
+            i = i.wrapping_add(1);
+        }
+        if !self.cfg.sack && self.phase != Phase::Loss {
+            sacked = self.dupacks.min(unacked);
+        }
+        let ca_state = match self.phase {
+            Phase::Recovery => CaState::Recovery,
+            Phase::Loss => CaState::Loss,
+            Phase::Open if sacked != 0 || self.dupacks != 0 => CaState::Disorder,
+            Phase::Open => CaState::Open,
+        };
+        TcpInfo {
+            ca_state,
+            established: self.state == State::Established,
+            unacked,
+            sacked,
+            lost,
+            retrans,
+            backoff: self.rtt.backoffs(),
+            una: self.una,
+            nxt: self.nxt,
+            rcv_nxt: self.rcv.nxt,
+            peer_closed: self.rcv.closed(),
+            fin_sent: self.fin_sent,
+        }
+    }
+}

@@ -1,0 +1,461 @@
+"""One connection of the host under test: our TCP endpoint with what a kernel puts around it.
+
+The endpoint (`fairlane._core.TcpEndpoint`) sends, acknowledges, recovers. Here is what lies between it and the wire of a script: options of
+the handshake and what comes of them, window scaling, PSH, Nagle's algorithm, resets, and the numbers of `struct tcp_info`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from .. import _core
+from .model import Packet
+from .settings import Settings
+
+PS = 1_000_000
+"""Picoseconds in a microsecond."""
+EPOCH = 1_000 * PS * 1_000_000
+"""The endpoint's clock when the script begins: timestamps of 0 mean something else."""
+
+FIN, SYN, RST, PSH, ACK, ECE, CWR = 0x01, 0x02, 0x04, 0x08, 0x10, 0x40, 0x80
+NO_LIMIT = 0xFFFF_FFFF
+DEFAULT_MSS = 536
+"""RFC 9293 section 3.7.1, for a peer that says nothing."""
+IP_TCP = {"ipv4": 40, "ipv6": 60}
+TIMESTAMPS = 12
+"""Bytes that the timestamps option takes of each segment (RFC 7323 appendix A)."""
+MOST_SCALE = 14
+"""RFC 7323 section 2.3."""
+INFINITE = 0x7FFFFFFF
+"""ssthresh before the first loss, as Linux says it."""
+
+_LETTERS = (("S", SYN), ("F", FIN), ("R", RST), ("P", PSH), ("E", ECE), ("W", CWR), (".", ACK))
+_CODEPOINTS = ("noecn", "ect1", "ect0", "ce")
+
+
+class Connection:
+    """One connection, opened by a SYN of the script (`passive`) or by connect()."""
+
+    def __init__(self, settings: Settings, options: dict[str, Any], passive: bool, user: dict[str, Any]) -> None:
+        self.settings, self.options, self.passive, self.user = settings, options, passive, user
+        self.local_isn = 0
+        self.remote_isn = 0
+        self.peer_scale = 0
+        self.our_scale = 0
+        self.timestamps = self.sack = False
+        self.scaling = False
+        self.peer_mss = DEFAULT_MSS
+        self.core: Any = None
+        self.dead = False
+        self.error: str | None = None
+        self.read_bytes = 0
+        self.written = 0
+        self.fed = 0
+        self.small_end = 0
+        self.closed = False
+        self.receiving = True
+        self.orphan = False
+        self.cork = False
+        self.nodelay = bool(options.get("TCP_NODELAY"))
+        self.push_ends: set[int] = set()
+        self.live_of: dict[int, int] = {}
+        self.last_live = 0
+        self.ts_base: tuple[int, int] | None = None
+        self.out: list[Packet] = []
+        self.peer_win = 0
+        self.was_established = False
+        self.last = {"data_sent": 0, "ack_sent": 0, "data_recv": 0, "ack_recv": 0}
+        self.count = {"segs_in": 0, "segs_out": 0, "data_segs_in": 0, "bytes_received": 0}
+
+    # Parameters.
+
+    def offered_mss(self) -> int:
+        """What our SYN says (RFC 9293 section 3.7.1)."""
+        mss = self.options["mtu"] - IP_TCP[self.options["ip_version"]]
+        user = self.options.get("TCP_MAXSEG")
+        return min(mss, user) if user else mss
+
+    def buffer(self) -> int:
+        """Bytes that the receive buffer takes: half of what the setting says, as Linux reckons overhead."""
+        size = self.options.get("SO_RCVBUF")
+        return (2 * size if size else self.settings.memory("tcp_rmem")[1]) // 2
+
+    def scale(self) -> int:
+        """Shift that the largest buffer needs (RFC 7323 section 2.3)."""
+        size = self.options.get("SO_RCVBUF")
+        space = 2 * size if size else max(self.settings.memory("tcp_rmem")[2], 0)
+        shift = 0
+        while space > 65535 and shift < MOST_SCALE:
+            space >>= 1
+            shift += 1
+        return shift
+
+    def parameters(self) -> dict[str, Any]:
+        """The endpoint's parameters as the handshake left them."""
+        mss = min(self.peer_mss, self.offered_mss()) - (TIMESTAMPS if self.timestamps else 0)
+        out: dict[str, Any] = {"preset": "linux", "cc": self.options.get("TCP_CONGESTION") or self.settings.values["tcp_congestion_control"]}
+        out |= self.settings.parameters()
+        out |= {
+            "mss": f"{max(mss, 1)}B",
+            "handshake": True,
+            "handshake_ack": True,
+            "fin": True,
+            "timestamps": self.timestamps,
+            "receive_window": f"{max(self.buffer(), 1)}B",
+            "window_scaling": True,
+        }
+        ecn = self.settings.number("tcp_ecn")
+        if out["cc"] != "dctcp":
+            out["ecn"] = "accecn" if ecn in (3, 4, 5) else "classic" if ecn == 1 or (ecn == 2 and self.passive) else "off"
+        if not self.sack:
+            out |= {"recovery": "newreno", "rack": False, "tlp": False, "prr": "off", "dsack_undo": False}
+        else:
+            out["recovery"] = "sack"
+        if not self.timestamps:
+            out["eifel"] = False
+        out |= self.user
+        return out
+
+    def start(self, now: int) -> None:
+        """Opens, or gets ready to be opened."""
+        if not self.passive:
+            number = self.settings.number
+            self.timestamps, self.sack = number("tcp_timestamps") != 0, number("tcp_sack") != 0
+            self.scaling = number("tcp_window_scaling") != 0
+            self.our_scale = self.scale() if self.scaling else 0
+            self.peer_mss = self.offered_mss()
+        self.core = _core.TcpEndpoint(json.dumps(self.parameters()), self.passive)
+        self.core.keep_open()
+        self.take(now, self.core.start(now + EPOCH))
+
+    def negotiate(self, packet: Packet) -> None:
+        """Takes the options of the peer's SYN."""
+        said = {o[0]: o for o in packet.options or ()}
+        number = self.settings.number
+        self.peer_mss = max(said["mss"][1], 1) if "mss" in said else DEFAULT_MSS
+        self.timestamps = "TS" in said and number("tcp_timestamps") != 0
+        self.sack = "sackOK" in said and number("tcp_sack") != 0
+        self.scaling = "wscale" in said and number("tcp_window_scaling") != 0
+        self.our_scale = self.scale() if self.scaling else 0
+        self.peer_scale = min(said["wscale"][1], MOST_SCALE) if self.scaling else 0
+        self.core.renegotiate(json.dumps(self.parameters()))
+
+    # The wire.
+
+    def inject(self, now: int, packet: Packet) -> None:
+        """A packet of the script arrives."""
+        if self.dead:
+            return
+        self.count["segs_in"] += 1
+        if packet.has("R"):
+            self.on_reset(packet)
+            return
+        if packet.has("S") and not self.established and not self.was_established:
+            if packet.has(".") != self.passive:
+                self.remote_isn = packet.seq
+                if not (self.passive and self.was_started_by_syn):
+                    self.negotiate(packet)
+                self.was_started_by_syn = True
+        flags = sum(bit for letter, bit in _LETTERS if packet.has(letter)) & ~PSH
+        ack = self.near(packet.ack - self.local_isn, self.una) if packet.ack is not None else 0
+        expected = self.rcv_nxt
+        seq = self.near(packet.seq - self.remote_isn, expected)
+        if seq < 0 or ack < 0:
+            return
+        win = packet.win if packet.win is not None else 0
+        window = win if packet.has("S") else win << self.peer_scale
+        self.peer_win = max(self.peer_win, window)
+        sack: list[tuple[int, int]] = []
+        stamps = None
+        for option in packet.options or ():
+            if option[0] == "sack" and self.sack:
+                sack = [(self.near(a - self.local_isn, ack), self.near(b - self.local_isn, ack)) for a, b in option[1:]]
+            elif option[0] == "TS" and self.timestamps:
+                stamps = (option[1] & 0xFFFFFFFF, self.live(option[2]))
+        if packet.length:
+            self.last["data_recv"] = now
+            self.count["data_segs_in"] += 1
+            if self.orphan and self.established:
+                self.reset(now, seq=ack)
+                return
+        if packet.has("."):
+            self.last["ack_recv"] = now
+        sack = [(a, b) for a, b in sack if 0 <= a < b][: 3 if stamps else 4]
+        ecn = _CODEPOINTS.index(packet.ecn) if packet.ecn in _CODEPOINTS else 0
+        wire = (seq, ack, packet.length, flags, min(window, NO_LIMIT - 1), sack, stamps, ecn, False, 0)
+        self.take(now, self.core.receive(now + EPOCH, wire))
+        self.feed(now)
+
+    was_started_by_syn = False
+
+    def on_reset(self, packet: Packet) -> None:
+        """RFC 9293 section 3.10.7: a reset counts if it is where the next data is expected, or answers our SYN."""
+        view = self.view()
+        if not self.passive and not view["established"]:
+            if packet.ack is not None and packet.has("."):
+                self.fail("ECONNREFUSED")
+            return
+        if self.near(packet.seq - self.remote_isn, view["rcv_nxt"]) == view["rcv_nxt"]:
+            self.fail("EPIPE" if view["peer_closed"] else "ECONNRESET")
+
+    def fail(self, error: str) -> None:
+        """The connection is no more."""
+        self.dead = True
+        self.error = error
+
+    def reset(self, now: int, seq: int | None = None) -> None:
+        """Sends a reset (RFC 9293 section 3.10.7.1) and forgets the connection."""
+        view = self.view()
+        number = view["nxt"] if seq is None else seq
+        packet = Packet(flags="R." if seq is None else "R", seq=self.wire_seq(number), length=0, win=0, time=now, options=())
+        if seq is None:
+            packet.ack = (view["rcv_nxt"] + self.remote_isn) & 0xFFFFFFFF
+            if self.timestamps:
+                packet.options = (("nop",), ("nop",), ("TS", self.last_live, 0))
+        self.out.append(packet)
+        self.dead = True
+
+    @staticmethod
+    def near(number: int, around: int) -> int:
+        """The 64 bit number with these low 32 bits that is nearest to `around`."""
+        delta = (number - around) & 0xFFFFFFFF
+        return around + (delta - (1 << 32) if delta >= 1 << 31 else delta)
+
+    def wire_seq(self, seq: int) -> int:
+        return (seq + self.local_isn) & 0xFFFFFFFF
+
+    def live(self, echo: int) -> int:
+        """The timestamp of ours that a script calls `echo`."""
+        if echo in self.live_of:
+            return self.live_of[echo]
+        if self.ts_base is not None:
+            return (echo - self.ts_base[0] + self.ts_base[1]) & 0xFFFFFFFF
+        return self.last_live if echo else 0
+
+    def learn(self, said: int, live: int) -> None:
+        """A script calls our timestamp `live` by the number `said`."""
+        self.live_of[said] = live
+        if self.ts_base is None:
+            self.ts_base = (said, live)
+
+    def take(self, now: int, wires: list[tuple[Any, ...]]) -> None:
+        """What the endpoint sends goes on the wire."""
+        for seq, ack, payload, flags, window, sack, stamps, ecn, _again, _length in wires:
+            syn = bool(flags & SYN)
+            letters = "".join(letter for letter, bit in _LETTERS if flags & bit)
+            packet = Packet(flags=letters, seq=self.wire_seq(seq), length=payload, time=now)
+            packet.ecn = _CODEPOINTS[ecn]
+            if flags & ACK:
+                packet.ack = (ack + self.remote_isn) & 0xFFFFFFFF
+                self.last["ack_sent"] = now
+            packet.win = min(window, 65535) if syn else min(window >> self.our_scale, 65535)
+            packet.options = self.write_options(syn, bool(flags & ACK), stamps, sack)
+            if stamps:
+                self.last_live = stamps[0]
+            if payload:
+                self.last["data_sent"] = now
+                end = seq + payload
+                if payload < self.mss:
+                    self.small_end = max(self.small_end, end)
+                if end in self.push_ends:
+                    packet.flags = packet.flags.replace(".", "P.") if "P" not in packet.flags else packet.flags
+            self.count["segs_out"] += 1
+            self.out.append(packet)
+
+    def write_options(self, syn: bool, ack: bool, stamps: Any, sack: list[tuple[int, int]]) -> tuple[tuple[Any, ...], ...]:
+        """Options in the order and with the padding of Linux (tcp_options_write)."""
+        out: list[tuple[Any, ...]] = []
+        if syn:
+            out.append(("mss", self.offered_mss()))
+            if self.timestamps and stamps:
+                out += [("sackOK",)] if self.sack else [("nop",), ("nop",)]
+                out.append(("TS", *stamps))
+            elif self.sack:
+                out += [("nop",), ("nop",), ("sackOK",)]
+            if self.scaling:
+                out += [("nop",), ("wscale", self.our_scale)]
+            return tuple(out)
+        if self.timestamps and stamps:
+            out += [("nop",), ("nop",), ("TS", *stamps)]
+        if sack:
+            blocks = [((a + self.remote_isn) & 0xFFFFFFFF, (b + self.remote_isn) & 0xFFFFFFFF) for a, b in sack]
+            out += [("nop",), ("nop",), ("sack", *blocks)]
+        return tuple(out)
+
+    # The application.
+
+    @property
+    def mss(self) -> int:
+        """Payload of a full segment."""
+        return self.view()["mss"]
+
+    def view(self) -> dict[str, Any]:
+        """The endpoint's state."""
+        return self.core.view()
+
+    @property
+    def established(self) -> bool:
+        """Data may flow."""
+        state = bool(self.core is not None and self.view()["established"])
+        self.was_established |= state
+        return state
+
+    @property
+    def una(self) -> int:
+        return self.view()["una"]
+
+    @property
+    def rcv_nxt(self) -> int:
+        return self.view()["rcv_nxt"]
+
+    def readable(self) -> int:
+        """Bytes that read() would give."""
+        return self.core.delivered - self.read_bytes
+
+    def at_end(self) -> bool:
+        """The peer closed, and all it sent was read."""
+        return self.dead or bool(self.view()["peer_closed"])
+
+    def write(self, now: int, size: int, more: bool = False) -> None:
+        """The application writes."""
+        self.written += size
+        if not more and not self.cork:
+            self.push_ends.add(self.written + 1)
+        self.feed(now, more)
+
+    def feed(self, now: int, more: bool = False) -> None:
+        """Hands the endpoint what Nagle's algorithm lets go (RFC 9293 section 3.7.4, with Minshall's change, as in Linux)."""
+        if self.dead or self.core is None:
+            return
+        waiting = self.written - self.fed
+        if waiting:
+            view = self.view()
+            mss = view["mss"]
+            # Bytes that are handed over already but did not fit the window stay one piece with those that follow.
+            stuck = self.fed + 1 - view["nxt"] if view["established"] else self.fed
+            rest = (stuck + waiting) % mss if stuck >= 0 else waiting % mss
+            hold = 0
+            if rest:
+                if (more or self.cork) and not self.closed:
+                    hold = rest
+                elif not self.nodelay and not self.closed and self.small_end > view["una"]:
+                    hold = rest
+            give = max(0, waiting - hold)
+            if give:
+                self.fed += give
+                self.take(now, self.core.write(now + EPOCH, give, False))
+        if self.closed and not self.closing_told and self.fed == self.written:
+            self.closing_told = True
+            self.take(now, self.core.write(now + EPOCH, 0, True))
+
+    closing_told = False
+
+    def close(self, now: int) -> None:
+        """The application closes, or shuts down writing."""
+        if self.dead or self.closed:
+            return
+        self.closed = True
+        if not self.established and not self.passive:
+            self.dead = True
+            return
+        self.push_ends.add(self.written + 1)
+        self.feed(now)
+
+    def release(self, now: int) -> None:
+        """close(): nobody will read any more (RFC 2525 section 2.17: unread data means a reset)."""
+        if self.dead:
+            return
+        if self.established and self.readable() > 0:
+            self.reset(now)
+            return
+        self.orphan = True
+        self.close(now)
+
+    # Time.
+
+    def deadline(self) -> int | None:
+        """When the endpoint wants to be called."""
+        if self.dead or self.core is None:
+            return None
+        return min((t - EPOCH for _, t in self.core.deadlines()), default=None)
+
+    def advance(self, now: int) -> None:
+        """Carries out what is due."""
+        if not self.dead:
+            self.take(now, self.core.advance(now + EPOCH))
+            self.feed(now)
+
+    # struct tcp_info.
+
+    def info(self, now: int) -> dict[str, Any]:
+        """What getsockopt(TCP_INFO) says, by the names that scripts use."""
+        v = self.view()
+        mss = v["mss"]
+        micro = {k: round(v[k] * 1e6) for k in ("srtt", "rttvar", "rto")}
+        ago = {f"tcpi_last_{k}": max(0, now - t) // (1000 * PS) for k, t in self.last.items()}
+        cc_packets = max(1, v["cwnd"] // mss)
+        infinite = v["ssthresh"] == float("inf")
+        out = {
+            "tcpi_state": self.state(v),
+            "tcpi_ca_state": v["ca_state"],
+            "tcpi_retransmits": v["backoff"],
+            "tcpi_probes": v.get("probes", 0),
+            "tcpi_backoff": v["backoff"],
+            "tcpi_options": (1 if self.timestamps else 0) | (2 if self.sack else 0) | (4 if self.scaling else 0),
+            "tcpi_snd_wscale": self.peer_scale,
+            "tcpi_rcv_wscale": self.our_scale,
+            "tcpi_rto": micro["rto"],
+            "tcpi_ato": 40_000,
+            "tcpi_snd_mss": mss,
+            "tcpi_rcv_mss": DEFAULT_MSS,
+            "tcpi_unacked": v["unacked"],
+            "tcpi_sacked": v["sacked"],
+            "tcpi_lost": v["lost"],
+            "tcpi_retrans": v["retrans"],
+            "tcpi_fackets": 0,
+            "tcpi_pmtu": self.options["mtu"],
+            "tcpi_rcv_ssthresh": min(self.buffer(), 65535),
+            "tcpi_rtt": micro["srtt"],
+            "tcpi_rttvar": micro["rttvar"],
+            "tcpi_snd_ssthresh": INFINITE if infinite else int(v["ssthresh"]) // mss,
+            "tcpi_snd_cwnd": cc_packets,
+            "tcpi_advmss": self.offered_mss() - (TIMESTAMPS if self.timestamps else 0),
+            "tcpi_reordering": v.get("reordering", 3),
+            "tcpi_rcv_rtt": 0,
+            "tcpi_rcv_space": self.buffer(),
+            "tcpi_total_retrans": v["retransmits"],
+            "tcpi_pacing_rate": v.get("pacing_rate", 0),
+            "tcpi_max_pacing_rate": 0xFFFFFFFFFFFFFFFF,
+            "tcpi_bytes_acked": v["acked"],
+            "tcpi_bytes_received": self.core.delivered,
+            "tcpi_notsent_bytes": max(0, self.written + 1 - min(v["nxt"], self.written + 1)),
+            "tcpi_min_rtt": round(v.get("min_rtt", 0) * 1e6),
+            "tcpi_data_segs_out": v["data_segments"],
+            "tcpi_delivery_rate": v.get("delivery_rate", 0),
+            "tcpi_delivered": v.get("delivered", 0),
+            "tcpi_delivered_ce": v.get("delivered_ce", 0),
+            "tcpi_bytes_sent": v["data_bytes"],
+            "tcpi_bytes_retrans": v["retransmit_bytes"],
+            "tcpi_dsack_dups": v["dsacks"],
+            "tcpi_reord_seen": v.get("reord_seen", 0),
+            "tcpi_rcv_ooopack": 0,
+            "tcpi_snd_wnd": self.peer_win,
+        }
+        return out | ago | {f"tcpi_{k}": n for k, n in self.count.items() if k != "bytes_received"}
+
+    def state(self, v: dict[str, Any]) -> int:
+        """The number of the state in Linux (enum in tcp_states.h)."""
+        if self.dead:
+            return 7
+        if not v["established"]:
+            return 3 if self.passive else 2
+        acked = v["fin_sent"] and v["una"] >= v["nxt"]
+        if v["peer_closed"]:
+            if not v["fin_sent"]:
+                return 8
+            return (9 if self.peer_closed_first else 6 if acked else 11) if not (acked and self.peer_closed_first) else 7
+        self.peer_closed_first = not v["fin_sent"]
+        return (5 if acked else 4) if v["fin_sent"] else 1
+
+    peer_closed_first = True

@@ -1,0 +1,208 @@
+"""The settings of a host: what the shell lines of a script set with `sysctl`, and what follows for a connection.
+
+Shell lines are read, never executed. What has no counterpart here is named in a warning.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from ..errors import FairlaneError
+
+_PREFIX = re.compile(r"^(?:/proc/sys/)?net[./](?:ipv4|core)[./]")
+_ASSIGNMENT = re.compile(r"""((?:/proc/sys/)?net[./][\w./]+)\s*=\s*("[^"]*"|'[^']*'|\S+)""")
+_ECHO = re.compile(r"""echo\s+(?:-n\s+)?("[^"]*"|'[^']*'|\S+)\s*>\s*(/proc/sys/net/[\w./]+)""")
+_SUM = re.compile(r"\$\(\(([-+*/\d\s()]*)\)\)")
+
+LINUX = {
+    "tcp_rmem": "4096 131072 6291456",
+    "tcp_wmem": "4096 16384 4194304",
+    "tcp_timestamps": "1",
+    "tcp_sack": "1",
+    "tcp_window_scaling": "1",
+    "tcp_ecn": "2",
+    "tcp_congestion_control": "cubic",
+}
+"""What Linux starts with, where a connection asks for it."""
+
+TESTS = {
+    "tcp_rmem": "4096 540000 15728640",
+    "tcp_wmem": "4096 262144 4194304",
+    "tcp_slow_start_after_idle": "0",
+    "tcp_ecn": "0",
+    "tcp_early_retrans": "4",
+    "tcp_recovery": "1",
+    "tcp_frto": "2",
+    "tcp_dsack": "1",
+    "tcp_pacing_ss_ratio": "200",
+    "tcp_pacing_ca_ratio": "120",
+}
+"""What the file defaults.sh beside the kernel's own scripts sets; stands for it where it is not to be found."""
+
+_READ = {"tcp_rmem", "tcp_wmem", "tcp_timestamps", "tcp_sack", "tcp_window_scaling", "tcp_ecn", "tcp_congestion_control"}
+_WITHOUT_EFFECT = {
+    "tcp_fack",
+    "tcp_fastopen",
+    "tcp_fastopen_key",
+    "tcp_syncookies",
+    "tcp_min_tso_segs",
+    "tcp_tso_win_divisor",
+    "tcp_tso_rtt_log",
+    "tcp_notsent_lowat",
+    "tcp_no_metrics_save",
+    "tcp_moderate_rcvbuf",
+    "tcp_syn_retries",
+    "tcp_synack_retries",
+    "tcp_syn_linear_timeouts",
+    "tcp_invalid_ratelimit",
+    "tcp_autocorking",
+    "tcp_adv_win_scale",
+    "optmem_max",
+    "rmem_max",
+    "wmem_max",
+}
+"""Settings of what cannot be seen here: how segments are packed for the card, cookies, memory of earlier connections."""
+
+
+def _millis(value: str) -> str:
+    return f"{int(value)}ms"
+
+
+_PARAMETERS: dict[str, Any] = {
+    "tcp_frto": lambda v: {"frto": int(v) != 0},
+    "tcp_dsack": lambda v: {"dsack": int(v) != 0},
+    "tcp_reordering": lambda v: {"dupthresh": int(v)},
+    "tcp_recovery": lambda v: {"rack": int(v) & 1 != 0},
+    "tcp_early_retrans": lambda v: {"tlp": int(v) >= 3},
+    "tcp_slow_start_after_idle": lambda v: {"idle_restart": "decay" if int(v) else "off"},
+    "tcp_pacing_ss_ratio": lambda v: {"pacing_slow_start": int(v) / 100},
+    "tcp_pacing_ca_ratio": lambda v: {"pacing_avoidance": int(v) / 100},
+    "tcp_rto_min_us": lambda v: {"rto_min": f"{int(v)}us"},
+    "tcp_rto_max_ms": lambda v: {"rto_max": _millis(v)},
+}
+
+
+class Settings:
+    """Values by the kernel's names, and what was not understood."""
+
+    def __init__(self) -> None:
+        self.values = dict(LINUX)
+        self.warnings: list[str] = []
+
+    def read(self, shell: str, folder: Path, where: str, depth: int = 0) -> None:
+        """Takes the settings out of shell lines; a file of settings that they call is read as well, if it lies beside the script."""
+        shell = shell.replace("\\\n", " ")
+        found = False
+        for line in shell.split("\n"):
+            line = line.split("#", 1)[0].strip() if not line.lstrip().startswith("#") else ""
+            line = _SUM.sub(lambda m: str(_sum(m.group(1))), line)
+            if not line:
+                continue
+            settings = [(name, value) for name, value in _ASSIGNMENT.findall(line)]
+            settings += [(name, value) for value, name in _ECHO.findall(line)]
+            for name, value in settings:
+                found = True
+                self.set(name, value.strip("\"'"), where)
+            called = re.search(r"(?:^|\s|;|\.)([\w./-]*defaults\.sh)\b", line)
+            if called and depth == 0:
+                found = True
+                self._defaults(folder / called.group(1), where)
+            elif not settings and depth == 0 and not self._known(line):
+                self.warn(f"{where}: not executed: {line if len(line) <= 60 else line[:57] + '...'}")
+        del found
+
+    @staticmethod
+    def _known(line: str) -> bool:
+        """Lines that clean up, or set what the command before them names."""
+        return bool(re.match(r"(/tmp/sysctl_restore|\./set_sysctls\.py|.*/set_sysctls\.py|rm |sync\b|sleep |true\b|:$|ip tcp_metrics flush)", line))
+
+    def _defaults(self, file: Path, where: str) -> None:
+        try:
+            text = file.read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            for name, value in TESTS.items():
+                self.values[name] = value
+            return
+        self.read(text, file.parent, f"{where} ({file.name})", depth=1)
+
+    def set(self, name: str, value: str, where: str) -> None:
+        """One setting."""
+        short = _PREFIX.sub("", name).replace("/", ".")
+        if short in _READ or short in _PARAMETERS:
+            self.values[short] = value
+        elif short not in _WITHOUT_EFFECT:
+            self.warn(f"{where}: the setting {short} has no counterpart here")
+
+    def warn(self, text: str) -> None:
+        """Says something, once."""
+        if text not in self.warnings:
+            self.warnings.append(text)
+
+    # What follows.
+
+    def number(self, name: str) -> int:
+        """A setting that is a number."""
+        try:
+            return int(self.values[name])
+        except ValueError:
+            raise FairlaneError(f"the setting {name} is a number, not {self.values[name]!r}") from None
+
+    def memory(self, name: str) -> tuple[int, int, int]:
+        """Least, first and greatest size of a buffer."""
+        try:
+            least, first, greatest = (int(x) for x in self.values[name].split())
+        except ValueError:
+            raise FairlaneError(f"the setting {name} is three numbers, not {self.values[name]!r}") from None
+        return least, first, greatest
+
+    def parameters(self) -> dict[str, Any]:
+        """What the settings mean for the parameters of TCP."""
+        out: dict[str, Any] = {}
+        for name, value in self.values.items():
+            if name in _PARAMETERS:
+                try:
+                    out.update(_PARAMETERS[name](value))
+                except ValueError:
+                    raise FairlaneError(f"the setting {name} is a number, not {value!r}") from None
+        return out
+
+
+def _sum(text: str) -> int:
+    """The value of $((...)): whole numbers, + - * / and parentheses."""
+    words = re.findall(r"\d+|[-+*/()]", text)
+    at = 0
+
+    def atom() -> int:
+        nonlocal at
+        word = words[at] if at < len(words) else "0"
+        at += 1
+        if word == "(":
+            value = chain()
+            at += 1
+            return value
+        if word == "-":
+            return -atom()
+        return int(word) if word.isdigit() else 0
+
+    def product() -> int:
+        nonlocal at
+        value = atom()
+        while at < len(words) and words[at] in "*/":
+            sign = words[at]
+            at += 1
+            right = atom()
+            value = value * right if sign == "*" else value // right if right else 0
+        return value
+
+    def chain() -> int:
+        nonlocal at
+        value = product()
+        while at < len(words) and words[at] in "+-":
+            sign = words[at]
+            at += 1
+            value += product() if sign == "+" else -product()
+        return value
+
+    return chain()
