@@ -372,14 +372,13 @@ class Calls:
             c.options[name] = value
             if name == "TCP_NODELAY" and value:
                 c.nodelay = True
-                c.feed(self.run.now)
+                c.feed(self.run.now, push=True)
             elif name == "TCP_NODELAY":
                 c.nodelay = False
             elif name == "TCP_CORK":
                 c.cork = bool(value)
                 if not value:
-                    c.push_ends.add(c.written + 1)
-                    c.feed(self.run.now)
+                    c.feed(self.run.now, push=True)
             elif name == "TCP_CONGESTION":
                 self.run.change_algorithm(c, call)
         return 0

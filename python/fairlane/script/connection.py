@@ -320,11 +320,11 @@ class Connection:
     def write(self, now: int, size: int, more: bool = False) -> None:
         """The application writes."""
         self.written += size
-        if not more and not self.cork:
+        if not more:
             self.push_ends.add(self.written + 1)
         self.feed(now, more)
 
-    def feed(self, now: int, more: bool = False) -> None:
+    def feed(self, now: int, more: bool = False, push: bool = False) -> None:
         """Hands the endpoint what Nagle's algorithm lets go (RFC 9293 section 3.7.4, with Minshall's change, as in Linux)."""
         if self.dead or self.core is None:
             return
@@ -336,7 +336,7 @@ class Connection:
             stuck = self.fed + 1 - view["nxt"] if view["established"] else self.fed
             rest = (stuck + waiting) % mss if stuck >= 0 else waiting % mss
             hold = 0
-            if rest:
+            if rest and not push:
                 if (more or self.cork) and not self.closed:
                     hold = rest
                 elif not self.nodelay and not self.closed and self.small_end > view["una"]:
