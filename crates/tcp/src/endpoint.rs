@@ -389,6 +389,8 @@ impl<C: CongestionControl> Tcp<C> {
             }
             if seg.payload != 0 || seg.has(flag::FIN) {
                 self.take_data(seg, cx);
+            } else {
+                self.rcv.note_timestamp(seg);
             }
             if seg.has(flag::ACK) {
                 self.on_ack(seg, cx);

@@ -54,16 +54,21 @@ impl Receiver {
         self.fin_end != 0 && self.nxt >= self.fin_end
     }
 
+    /// The timestamp to echo: of what covers the last acknowledgment sent, data or not (RFC 7323 section 4.3 (2)).
+    #[inline]
+    pub(crate) fn note_timestamp(&mut self, seg: &Segment) {
+        if let Some((val, _)) = seg.timestamps()
+            && seg.seq <= self.last_ack
+        {
+            self.ts_recent = val;
+        }
+    }
+
     /// Takes in a segment with data or FIN; the payload bytes that are now in order.
     #[inline]
     pub(crate) fn on_data(&mut self, seg: &Segment, c: &TcpConfig) -> u64 {
         let end = seg.end();
-        if let Some((val, _)) = seg.timestamps()
-            && seg.seq <= self.last_ack
-        {
-            // RFC 7323 section 4.3 (2): only what covers the last acknowledgment sent.
-            self.ts_recent = val;
-        }
+        self.note_timestamp(seg);
         if seg.has(fairlane_net::flag::FIN) {
             self.fin_end = end;
         }
@@ -116,10 +121,12 @@ impl Receiver {
             self.nxt = end;
             // The blocks that this fills up to.
             let mut gone = 0;
+            let reported = self.duplicate.end != 0;
             while let Some(b) = self.blocks.get(gone)
                 && b.start <= self.nxt
             {
-                if b.start < end {
+                if b.start < end && !reported {
+                    // The first stretch that came twice is the one that is told (RFC 2883 section 4).
                     self.duplicate = Block { start: b.start.max(start), end: b.end.min(end) };
                 }
                 self.nxt = self.nxt.max(b.end);

@@ -28,23 +28,31 @@ def script(files: tuple[str, ...], preset: str, sets: tuple[str, ...], defines: 
     Exit code 0 if all pass, 1 if one fails, 2 if one cannot be read.
     Python between %{ and }% is executed: run only scripts that you trust. Shell lines are read for settings, never executed.
     """
-    from ..script import run_file
+    from ..script import ScriptError, run_file
 
     paths = _find(files)
     changes: dict[str, Any] = {name: _plain(value) for name, value in assignments(sets)}
     symbols = dict(assignments(defines))
     done: list[Outcome] = []
+    unread = 0
     for path in paths:
-        outcome = run_file(path, preset=preset, changes=changes, defines=symbols)
+        try:
+            outcome = run_file(path, preset=preset, changes=changes, defines=symbols)
+        except ScriptError as e:
+            if len(paths) == 1 or as_json:
+                raise
+            unread += 1
+            click.echo(str(e), err=True)
+            continue
         done.append(outcome)
         if not as_json:
             _show(outcome, verbose)
     failed = sum(not o.passed for o in done)
     if as_json:
         emit_json({"format": "fairlane.script/1", "passed": len(done) - failed, "failed": failed, "scripts": [_row(o, verbose) for o in done]})
-    elif len(done) > 1:
-        emit(f"{len(done)} scripts: {len(done) - failed} pass, {failed} fail")
-    return 1 if failed else 0
+    elif len(paths) > 1:
+        emit(f"{len(paths)} scripts: {len(done) - failed} pass, {failed} fail" + (f", {unread} cannot be read" if unread else ""))
+    return 2 if unread else 1 if failed else 0
 
 
 def _find(names: tuple[str, ...]) -> list[Path]:

@@ -257,9 +257,19 @@ class Calls:
         flags = self.words(call.args[2]) if len(call.args) > 2 else set()
         if not isinstance(message, Struct):
             raise self.bad(call, 1, f"{call.name} takes a message", "write {msg_name(...)=..., msg_iov(1)=[{..., 1000}], msg_flags=0}")
-        if "msg_control" in message.fields or "MSG_ERRQUEUE" in flags:
-            raise self.bad(call, 1, "control messages are not simulated", "read the data without msg_control")
-        return self.receive(call, self.lengths(call, message.fields.get("msg_iov", [])), flags)
+        control = [m for m in message.fields.get("msg_control", []) if isinstance(m, Struct)]
+        strange = [m for m in control if str(m.fields.get("cmsg_type")) not in ("TCP_CM_INQ", "TCP_INQ")]
+        if strange or "MSG_ERRQUEUE" in flags:
+            raise self.bad(call, 1, "of control messages only TCP_CM_INQ is simulated", "read the data without msg_control")
+        taken = self.receive(call, self.lengths(call, message.fields.get("msg_iov", [])), flags)
+        sock = self.socket(call)
+        if isinstance(taken, int) and isinstance(sock, Socket) and sock.connection is not None:
+            # What is left to read; a byte that is not there stands for the end of the stream (tcp_inq_hint of Linux).
+            left = sock.connection.readable() or int(sock.connection.at_end())
+            for message in control:
+                if message.fields.get("cmsg_data", WILD) not in (WILD, left):
+                    raise self.run.failure(call.line, f"{call.name}: TCP_CM_INQ: expected {message.fields['cmsg_data']}, actual {left}")
+        return taken
 
     def receive(self, call: Syscall, size: int, flags: set[str]) -> Any:
         sock = self.socket(call)

@@ -146,6 +146,7 @@ class Connection:
     def inject(self, now: int, packet: Packet) -> None:
         """A packet of the script arrives."""
         if self.dead:
+            self.refuse(now, packet)
             return
         self.count["segs_in"] += 1
         if packet.has("R"):
@@ -215,6 +216,17 @@ class Connection:
                 packet.options = (("nop",), ("nop",), ("TS", self.last_live, 0))
         self.out.append(packet)
         self.dead = True
+
+    def refuse(self, now: int, packet: Packet) -> None:
+        """Answers a segment for a connection that is no more (RFC 9293 section 3.10.7.1)."""
+        if packet.has("R"):
+            return
+        if packet.ack is not None:
+            answer = Packet(flags="R", seq=packet.ack, win=0, time=now)
+        else:
+            end = packet.seq + packet.length + packet.has("S") + packet.has("F")
+            answer = Packet(flags="R.", seq=0, ack=end & 0xFFFFFFFF, win=0, time=now)
+        self.out.append(answer)
 
     @staticmethod
     def near(number: int, around: int) -> int:

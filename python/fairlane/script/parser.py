@@ -341,18 +341,8 @@ class _Parser:
 
     def expression(self) -> Any:
         left = self.primary()
-        while self.sees("|", "*", "-", "<"):
-            if self.sees("<") and not (self.peek(1).text == "<"):
-                break
-            sign = self.next().text
-            if sign == "<":
-                self.next()
-            right = self.primary()
-            if sign == "|":
-                names = (left if isinstance(left, tuple) else (left,)) + (right,)
-                left = names
-            elif isinstance(left, int) and isinstance(right, int):
-                left = {"*": left * right, "-": left - right, "<": left << min(right, 64)}[sign]
+        while self.skips("|"):
+            left = (left if isinstance(left, tuple) else (left,)) + (self.primary(),)
         return left
 
     def primary(self) -> Any:
