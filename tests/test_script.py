@@ -50,7 +50,10 @@ def fails(text: str, *words: str, **options: object) -> str:
 
 
 def test_every_form_of_time() -> None:
-    events = parse("s", "0 `a`\n0.5 `b`\n+.25 `c`\n* `d`\n1~2 `e`\n+0.1~+0.2 `f`\n+.01...0.011 read(3, ..., 1) = 1\n+.002 ... 0.004 read(3, ..., 1) = 1").events
+    events = parse(
+        "s",
+        "0 `a`\n0.5 `b`\n+.25 `c`\n* `d`\n1~2 `e`\n+0.1~+0.2 `f`\n+.01...0.011 read(3, ..., 1) = 1\n+.002 ... 0.004 read(3, ..., 1) = 1",
+    ).events
     whens = [(e.when.start, e.when.end, e.when.relative, e.when.any, e.when.until) for e in events]
     assert whens == [
         (0, None, False, False, None),
@@ -98,7 +101,7 @@ assert x }%
 
 
 def test_symbols_are_replaced() -> None:
-    (event,) = parse("s", '0 send(3, ..., SIZE, NAME) = SIZE', {"SIZE": "100", "NAME": '"text"'}).events
+    (event,) = parse("s", "0 send(3, ..., SIZE, NAME) = SIZE", {"SIZE": "100", "NAME": '"text"'}).events
     assert isinstance(event, Syscall) and event.args[2:] == (100, "text") and event.result == 100
 
 
@@ -181,13 +184,18 @@ def test_segments_fit_what_the_peer_takes() -> None:
     # RFC 6691: the MSS option does not count options, so timestamps take 12 bytes of each segment.
     syn = "+0 < S 0:0(0) win 1000 <mss 1000,sackOK,TS val 5 ecr 0,nop,wscale 7>\n+0 > S. 0:0(0) ack 1 <mss 1460,sackOK,TS val 70 ecr 5,nop,wscale 7>\n"
     head = OPEN.split("+0 <")[0] + syn + "+.1 < . 1:1(0) ack 1 win 257 <nop,nop,TS val 6 ecr 70>\n+0 accept(3, ..., ...) = 4\n"
-    passes(head + "+0 write(4, ..., 988) = 988\n+0 > P. 1:989(988) ack 1 <nop,nop,TS val 170 ecr 6>\n+0 %{ assert tcpi_snd_mss == 988, tcpi_snd_mss }%\n")
+    passes(
+        head
+        + "+0 write(4, ..., 988) = 988\n+0 > P. 1:989(988) ack 1 <nop,nop,TS val 170 ecr 6>\n+0 %{ assert tcpi_snd_mss == 988, tcpi_snd_mss }%\n"
+    )
     fails(head + "+0 write(4, ..., 988) = 988\n+0 > P. 1:989(988) ack 1 <nop,nop,TS val 170 ecr 5>\n", "options: expected")
 
 
 def test_an_expected_packet_may_be_many_segments() -> None:
     passes(OPEN + "+0 write(4, ..., 6000) = 6000\n+0 > P. 1:6001(6000) ack 1\n")
-    passes(OPEN + "+0 write(4, ..., 6000) = 6000\n+0 > P. 1:2001(2000) ack 1\n+0 > P. 2001:5001(3000) ack 1\n+0 > P. 5001:6001(1000) ack 1\n")
+    passes(
+        OPEN + "+0 write(4, ..., 6000) = 6000\n+0 > P. 1:2001(2000) ack 1\n+0 > P. 2001:5001(3000) ack 1\n+0 > P. 5001:6001(1000) ack 1\n"
+    )
     passes(OPEN + "+0 write(4, ..., 2000) = 2000\n+0 > . 1:1001(1000) ack 1\n+0 > P. 1001:2001(1000) ack 1\n")
     fails(OPEN + "+0 write(4, ..., 2000) = 2000\n+0 > P. 1:3001(3000) ack 1\n", "payload: expected 3000, actual 2000")
 
@@ -220,14 +228,19 @@ def test_blocking_calls_return_when_they_say() -> None:
 
 
 def test_connect_and_what_answers_it() -> None:
-    passes(CONNECT + "+0 > S 0:0(0) <...>\n+.1 < S. 0:0(0) ack 1 win 1000 <mss 1000>\n+0 > . 1:1(0) ack 1\n+0 getsockopt(3, SOL_SOCKET, SO_ERROR, [0], [4]) = 0\n")
+    passes(
+        CONNECT
+        + "+0 > S 0:0(0) <...>\n+.1 < S. 0:0(0) ack 1 win 1000 <mss 1000>\n+0 > . 1:1(0) ack 1\n+0 getsockopt(3, SOL_SOCKET, SO_ERROR, [0], [4]) = 0\n"
+    )
     passes(CONNECT + "+0 > S 0:0(0) <...>\n+.1 < R. 0:0(0) ack 1 win 0\n+0 connect(3, ..., ...) = -1 ECONNREFUSED (Connection refused)\n")
     # RFC 6298 section 2: one second, then doubled.
     passes(CONNECT + "+0 > S 0:0(0) <...>\n+1 > S 0:0(0) <...>\n+2 > S 0:0(0) <...>\n")
 
 
 def test_closing() -> None:
-    passes(OPEN + "+0 close(4) = 0\n+0 > F. 1:1(0) ack 1\n+.1 < . 1:1(0) ack 2 win 257\n+0 < F. 1:1(0) ack 2 win 257\n+0 > . 2:2(0) ack 2\n")
+    passes(
+        OPEN + "+0 close(4) = 0\n+0 > F. 1:1(0) ack 1\n+.1 < . 1:1(0) ack 2 win 257\n+0 < F. 1:1(0) ack 2 win 257\n+0 > . 2:2(0) ack 2\n"
+    )
     passes(OPEN + "+0 < F. 1:1(0) ack 1 win 257\n* > . 1:1(0) ack 2\n+.1 read(4, ..., 10) = 0\n+.1 close(4) = 0\n+0 > F. 1:1(0) ack 2\n")
     # RFC 2525 section 2.17: unread data is told of by a reset.
     passes(OPEN + "+0 < P. 1:101(100) ack 1 win 257\n* > . 1:1(0) ack 101\n+0 close(4) = 0\n+0 > R. 1:1(0) ack 101\n")
@@ -245,7 +258,10 @@ def test_a_packet_too_late_or_missing_is_a_failure() -> None:
 
 def test_python_sees_the_connection() -> None:
     wrote = OPEN + "+0 write(4, ..., 3000) = 3000\n"
-    passes(wrote + "+0 %{ assert (tcpi_unacked, tcpi_snd_cwnd, tcpi_ca_state) == (3, 10, TCP_CA_Open); kept = tcpi_unacked }%\n+0 %{\nassert kept == 3\nif True:\n    assert tcpi_state == TCP_ESTABLISHED\n}%\n")
+    passes(
+        wrote
+        + "+0 %{ assert (tcpi_unacked, tcpi_snd_cwnd, tcpi_ca_state) == (3, 10, TCP_CA_Open); kept = tcpi_unacked }%\n+0 %{\nassert kept == 3\nif True:\n    assert tcpi_state == TCP_ESTABLISHED\n}%\n"
+    )
     message = fails(wrote + "+0 %{\nx = 1\nassert tcpi_unacked == 4, tcpi_unacked }%\n", "AssertionError: 3")
     assert message.startswith("script:13:")
     fails(wrote + "+0 %{ assert nonsense }%\n", "NameError")
@@ -285,7 +301,7 @@ touch {tmp_path}/executed""",
 
 
 def test_a_file_of_settings_beside_the_script_is_read(tmp_path: Path) -> None:
-    (tmp_path / "defaults.sh").write_text("sysctl -q net.ipv4.tcp_rmem=\"4096 540000 $((15*1024*1024))\"\n")
+    (tmp_path / "defaults.sh").write_text('sysctl -q net.ipv4.tcp_rmem="4096 540000 $((15*1024*1024))"\n')
     (tmp_path / "s.pkt").write_text("`./defaults.sh`\n" + OPEN.replace("ack 1 <...>", "ack 1 <mss 1460,nop,nop,sackOK,nop,wscale 8>"))
     out = fairlane.script.run_file(tmp_path / "s.pkt")
     assert out.passed and not out.warnings, out

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE.pkt...")
 @click.option("--preset", default="linux", show_default=True, metavar="NAME", help="The dialect of TCP under test.")
-@click.option("--set", "sets", multiple=True, metavar="PARAMETER=VALUE", help="Change any parameter of TCP, such as dupthresh=4 or cc=reno.")
+@click.option(
+    "--set", "sets", multiple=True, metavar="PARAMETER=VALUE", help="Change any parameter of TCP, such as dupthresh=4 or cc=reno."
+)
 @click.option("-D", "defines", multiple=True, metavar="NAME=VALUE", help="Define a symbol for the scripts.")
 @click.option("--verbose", "-v", is_flag=True, help="Print each call and packet as a time line, and what the scripts print.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -49,7 +51,9 @@ def script(files: tuple[str, ...], preset: str, sets: tuple[str, ...], defines: 
             _show(outcome, verbose)
     failed = sum(not o.passed for o in done)
     if as_json:
-        emit_json({"format": "fairlane.script/1", "passed": len(done) - failed, "failed": failed, "scripts": [_row(o, verbose) for o in done]})
+        emit_json(
+            {"format": "fairlane.script/1", "passed": len(done) - failed, "failed": failed, "scripts": [_row(o, verbose) for o in done]}
+        )
     elif len(paths) > 1:
         emit(f"{len(paths)} scripts: {len(done) - failed} pass, {failed} fail" + (f", {unread} cannot be read" if unread else ""))
     return 2 if unread else 1 if failed else 0

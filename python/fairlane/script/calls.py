@@ -456,7 +456,9 @@ class Calls:
             return BLOCKS
         for entry in entries:
             if "revents" in entry.fields and self.bits(entry.fields["revents"]) != entry.fields["seen"]:
-                raise self.run.failure(call.line, f"poll: revents: expected {entry.fields['revents']}, actual {_names(entry.fields['seen'])}")
+                raise self.run.failure(
+                    call.line, f"poll: revents: expected {entry.fields['revents']}, actual {_names(entry.fields['seen'])}"
+                )
         return count
 
     def call_epoll_create(self, call: Syscall) -> Any:

@@ -13,7 +13,16 @@ FLAGS = "SFRPUEWAN."
 """SYN FIN RST PSH URG ECE CWR AE (two letters), and a dot for ACK."""
 OPTIONS = ["mss", "sackOK", "sack", "TS", "wscale", "nop", "eol", "FO", "FOEXP", "ECN", "md5"]
 ECN = ["noecn", "ect0", "ect1", "ect01", "ce"]
-ICMP = ["unreachable", "frag_needed", "packet_too_big", "host_unreachable", "net_unreachable", "port_unreachable", "time_exceeded", "echo_request"]
+ICMP = [
+    "unreachable",
+    "frag_needed",
+    "packet_too_big",
+    "host_unreachable",
+    "net_unreachable",
+    "port_unreachable",
+    "time_exceeded",
+    "echo_request",
+]
 _SHAPE = "write a packet as `< . 1:1001(1000) ack 1 win 257 <nop,nop,TS val 1 ecr 2>`"
 
 
@@ -276,7 +285,9 @@ class _Parser:
                 raise self.source.error(opening, "this list of options has no end", "close it with >")
             out.append(self.tcp_option(token))
             if not self.sees(">", ","):
-                raise self.source.error(self.peek(), f"expected ',' or '>' after an option, found {self.peek()}", "write <nop,nop,sack 1:1001>")
+                raise self.source.error(
+                    self.peek(), f"expected ',' or '>' after an option, found {self.peek()}", "write <nop,nop,sack 1:1001>"
+                )
             self.skips(",")
         self.next()
         return tuple(out)
@@ -378,7 +389,9 @@ class _Parser:
             value = self.expression()
             self.expect(")", "after an expression")
             return value
-        raise self.source.error(token, f"expected a value, found {token}", "values are numbers, NAMES, \"text\", ..., [lists] and {name=value}")
+        raise self.source.error(
+            token, f"expected a value, found {token}", 'values are numbers, NAMES, "text", ..., [lists] and {name=value}'
+        )
 
     def list_until(self, closing: str, opening: Token) -> list[Any]:
         out = []

@@ -33,12 +33,35 @@ CONSTANTS = {f"TCP_CA_{name}": i for i, name in enumerate(("Open", "Disorder", "
 CONSTANTS |= {
     f"TCP_{name}": i + 1
     for i, name in enumerate(
-        ("ESTABLISHED", "SYN_SENT", "SYN_RECV", "FIN_WAIT1", "FIN_WAIT2", "TIME_WAIT", "CLOSE", "CLOSE_WAIT", "LAST_ACK", "LISTEN", "CLOSING")
+        (
+            "ESTABLISHED",
+            "SYN_SENT",
+            "SYN_RECV",
+            "FIN_WAIT1",
+            "FIN_WAIT2",
+            "TIME_WAIT",
+            "CLOSE",
+            "CLOSE_WAIT",
+            "LAST_ACK",
+            "LISTEN",
+            "CLOSING",
+        )
     )
 }
 CONSTANTS |= {"TCPI_OPT_TIMESTAMPS": 1, "TCPI_OPT_SACK": 2, "TCPI_OPT_WSCALE": 4, "TCPI_OPT_ECN": 8, "TCPI_OPT_ECN_SEEN": 16}
 _OPTIONS = {"tolerance_usecs", "tolerance_percent", "tcp_ts_tick_usecs", "mtu", "ip_version", "mss", "local_ip", "remote_ip", "gateway_ip"}
-_OPTIONS |= {"netmask_ip", "bind_port", "connect_port", "speed", "non_fatal", "send_omit_free", "dry_run", "verbose", "init_scripts", "prefix"}
+_OPTIONS |= {
+    "netmask_ip",
+    "bind_port",
+    "connect_port",
+    "speed",
+    "non_fatal",
+    "send_omit_free",
+    "dry_run",
+    "verbose",
+    "init_scripts",
+    "prefix",
+}
 _OPTIONS |= {"define", "D", "code_command", "code_format", "code_sockopt", "quiet", "debug"}
 
 
@@ -61,7 +84,9 @@ class Outcome:
     printed: str = ""
 
 
-def run_file(path: str | Path, *, preset: str = "linux", changes: dict[str, Any] | None = None, defines: dict[str, str] | None = None) -> Outcome:
+def run_file(
+    path: str | Path, *, preset: str = "linux", changes: dict[str, Any] | None = None, defines: dict[str, str] | None = None
+) -> Outcome:
     """Runs the script in a file; `ScriptError` if it cannot be read."""
     file = Path(path)
     text = file.read_text(encoding="utf-8", errors="replace")
@@ -236,7 +261,10 @@ class Run:
     def check_result(self, event: Syscall, value: Any) -> None:
         want = value_of(event.result)
         if isinstance(value, Failed):
-            if want is not WILD and (want != -1 or (event.errno is not None and event.errno != value.errno and not {event.errno, value.errno} <= {"EAGAIN", "EWOULDBLOCK"})):
+            if want is not WILD and (
+                want != -1
+                or (event.errno is not None and event.errno != value.errno and not {event.errno, value.errno} <= {"EAGAIN", "EWOULDBLOCK"})
+            ):
                 raise self.failure(event.line, f"{event.name}() should return {_expected(event)} and returned -1 {value.errno}")
         elif want is not WILD and not isinstance(want, Name) and want != value:
             raise self.failure(event.line, f"{event.name}() should return {_expected(event)} and returned {value}")

@@ -116,7 +116,9 @@ class Settings:
     @staticmethod
     def _known(line: str) -> bool:
         """Lines that clean up, or set what the command before them names."""
-        return bool(re.match(r"(/tmp/sysctl_restore|\./set_sysctls\.py|.*/set_sysctls\.py|rm |sync\b|sleep |true\b|:$|ip tcp_metrics flush)", line))
+        return bool(
+            re.match(r"(/tmp/sysctl_restore|\./set_sysctls\.py|.*/set_sysctls\.py|rm |sync\b|sleep |true\b|:$|ip tcp_metrics flush)", line)
+        )
 
     def _defaults(self, file: Path, where: str) -> None:
         try:

@@ -48,7 +48,11 @@ def follows(pieces: list[Packet], more: Packet) -> bool:
     """Whether a packet continues the last of `pieces`."""
     last = pieces[-1]
     return bool(
-        more.length and last.length and more.seq == (last.seq + last.length) & 0xFFFFFFFF and not set("SFR") & set(last.flags) and not set("SR") & set(more.flags)
+        more.length
+        and last.length
+        and more.seq == (last.seq + last.length) & 0xFFFFFFFF
+        and not set("SFR") & set(last.flags)
+        and not set("SR") & set(more.flags)
     )
 
 
