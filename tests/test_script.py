@@ -68,7 +68,10 @@ def test_every_form_of_time() -> None:
 
 
 def test_packets() -> None:
-    text = "+0 < [ce] SEW. 0:0(0) ack 1 win 100 <mss 1460,sackOK,TS val 7 ecr 0,nop,wscale 8>\n+0 > P. 1:1001(1000) ack 1 <...>\n+0 > - 5:5(0)\n+0 < . 1:1(0) ack 1 win 9 <nop, nop, sack 1:2 3:4>"
+    text = (
+        "+0 < [ce] SEW. 0:0(0) ack 1 win 100 <mss 1460,sackOK,TS val 7 ecr 0,nop,wscale 8>\n"
+        "+0 > P. 1:1001(1000) ack 1 <...>\n+0 > - 5:5(0)\n+0 < . 1:1(0) ack 1 win 9 <nop, nop, sack 1:2 3:4>"
+    )
     a, b, c, d = (e.packet for e in parse("s", text).events if isinstance(e, (Inject, Expect)))
     assert (a.flags, a.seq, a.length, a.ack, a.win, a.ecn) == ("SEW.", 0, 0, 1, 100, "ce")
     assert a.options == (("mss", 1460), ("sackOK",), ("TS", 7, 0), ("nop",), ("wscale", 8))
@@ -182,12 +185,10 @@ def test_options_of_a_handshake_are_those_both_ends_want() -> None:
 
 def test_segments_fit_what_the_peer_takes() -> None:
     # RFC 6691: the MSS option does not count options, so timestamps take 12 bytes of each segment.
-    syn = "+0 < S 0:0(0) win 1000 <mss 1000,sackOK,TS val 5 ecr 0,nop,wscale 7>\n+0 > S. 0:0(0) ack 1 <mss 1460,sackOK,TS val 70 ecr 5,nop,wscale 7>\n"
+    syn = "+0 < S 0:0(0) win 1000 <mss 1000,sackOK,TS val 5 ecr 0,nop,wscale 7>\n"
+    syn += "+0 > S. 0:0(0) ack 1 <mss 1460,sackOK,TS val 70 ecr 5,nop,wscale 7>\n"
     head = OPEN.split("+0 <")[0] + syn + "+.1 < . 1:1(0) ack 1 win 257 <nop,nop,TS val 6 ecr 70>\n+0 accept(3, ..., ...) = 4\n"
-    passes(
-        head
-        + "+0 write(4, ..., 988) = 988\n+0 > P. 1:989(988) ack 1 <nop,nop,TS val 170 ecr 6>\n+0 %{ assert tcpi_snd_mss == 988, tcpi_snd_mss }%\n"
-    )
+    passes(head + "+0 write(4, ..., 988) = 988\n+0 > P. 1:989(988) ack 1 <nop,nop,TS val 170 ecr 6>\n+0 %{ assert tcpi_snd_mss == 988 }%\n")
     fails(head + "+0 write(4, ..., 988) = 988\n+0 > P. 1:989(988) ack 1 <nop,nop,TS val 170 ecr 5>\n", "options: expected")
 
 
@@ -229,8 +230,8 @@ def test_blocking_calls_return_when_they_say() -> None:
 
 def test_connect_and_what_answers_it() -> None:
     passes(
-        CONNECT
-        + "+0 > S 0:0(0) <...>\n+.1 < S. 0:0(0) ack 1 win 1000 <mss 1000>\n+0 > . 1:1(0) ack 1\n+0 getsockopt(3, SOL_SOCKET, SO_ERROR, [0], [4]) = 0\n"
+        CONNECT + "+0 > S 0:0(0) <...>\n+.1 < S. 0:0(0) ack 1 win 1000 <mss 1000>\n+0 > . 1:1(0) ack 1\n"
+        "+0 getsockopt(3, SOL_SOCKET, SO_ERROR, [0], [4]) = 0\n"
     )
     passes(CONNECT + "+0 > S 0:0(0) <...>\n+.1 < R. 0:0(0) ack 1 win 0\n+0 connect(3, ..., ...) = -1 ECONNREFUSED (Connection refused)\n")
     # RFC 6298 section 2: one second, then doubled.
@@ -259,8 +260,8 @@ def test_a_packet_too_late_or_missing_is_a_failure() -> None:
 def test_python_sees_the_connection() -> None:
     wrote = OPEN + "+0 write(4, ..., 3000) = 3000\n"
     passes(
-        wrote
-        + "+0 %{ assert (tcpi_unacked, tcpi_snd_cwnd, tcpi_ca_state) == (3, 10, TCP_CA_Open); kept = tcpi_unacked }%\n+0 %{\nassert kept == 3\nif True:\n    assert tcpi_state == TCP_ESTABLISHED\n}%\n"
+        wrote + "+0 %{ assert (tcpi_unacked, tcpi_snd_cwnd, tcpi_ca_state) == (3, 10, TCP_CA_Open); kept = tcpi_unacked }%\n"
+        "+0 %{\nassert kept == 3\nif True:\n    assert tcpi_state == TCP_ESTABLISHED\n}%\n"
     )
     message = fails(wrote + "+0 %{\nx = 1\nassert tcpi_unacked == 4, tcpi_unacked }%\n", "AssertionError: 3")
     assert message.startswith("script:13:")

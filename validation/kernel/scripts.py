@@ -36,13 +36,13 @@ TUNSETIFF, IFF_TUN, IFF_NO_PI, CLONE_NEWNET = 0x400454CA, 1, 0x1000, 0x40000000
 TOLERANCE = 0.012
 _FLAGS = "FSRP.UEW"
 _INFO = struct.Struct("=8B24I4Q6IQ3Q2I2Q4I")
-_NAMES = (
-    "state ca_state retransmits probes backoff options wscale app_limited rto ato snd_mss rcv_mss unacked sacked lost retrans fackets "
-    "last_data_sent last_ack_sent last_data_recv last_ack_recv pmtu rcv_ssthresh rtt rttvar snd_ssthresh snd_cwnd advmss reordering rcv_rtt "
-    "rcv_space total_retrans pacing_rate max_pacing_rate bytes_acked bytes_received segs_out segs_in notsent_bytes min_rtt data_segs_in "
-    "data_segs_out delivery_rate busy_time rwnd_limited sndbuf_limited delivered delivered_ce bytes_sent bytes_retrans dsack_dups reord_seen "
-    "rcv_ooopack snd_wnd"
-).split()
+_NAMES = """
+state ca_state retransmits probes backoff options wscale app_limited rto ato snd_mss rcv_mss unacked sacked lost retrans fackets
+last_data_sent last_ack_sent last_data_recv last_ack_recv pmtu rcv_ssthresh rtt rttvar snd_ssthresh snd_cwnd advmss reordering
+rcv_rtt rcv_space total_retrans pacing_rate max_pacing_rate bytes_acked bytes_received segs_out segs_in notsent_bytes min_rtt
+data_segs_in data_segs_out delivery_rate busy_time rwnd_limited sndbuf_limited delivered delivered_ce bytes_sent bytes_retrans
+dsack_dups reord_seen rcv_ooopack snd_wnd
+""".split()  # noqa: SIM905
 
 
 class Differs(Exception):

@@ -149,7 +149,14 @@ impl TcpEndpoint {
             out.set_item(name, value.as_secs_f64())?;
         }
         let i = inner.end.info();
-        let segments = [("unacked", i.unacked), ("sacked", i.sacked), ("lost", i.lost), ("retrans", i.retrans), ("backoff", i.backoff)];
+        let segments = [
+            ("unacked", i.unacked),
+            ("sacked", i.sacked),
+            ("lost", i.lost),
+            ("retrans", i.retrans),
+            ("backoff", i.backoff),
+            ("in_a_row", i.retransmits),
+        ];
         for (name, value) in segments.into_iter().chain([("ca_state", i.ca_state as u32)]) {
             out.set_item(name, value)?;
         }

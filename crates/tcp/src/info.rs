@@ -34,8 +34,10 @@ pub struct TcpInfo {
     pub lost: u32,
     /// Of them retransmitted and neither acknowledged nor SACKed.
     pub retrans: u32,
-    /// Timeouts in a row.
+    /// Doublings of the timer that are in force.
     pub backoff: u32,
+    /// Timeouts since the last acknowledgment of new data.
+    pub retransmits: u32,
     /// Oldest unacknowledged sequence number.
     pub una: u64,
     /// Next new sequence number.
@@ -78,6 +80,7 @@ impl<C: CongestionControl> Tcp<C> {
             lost,
             retrans,
             backoff: self.rtt.backoffs(),
+            retransmits: if self.silent { self.rtt.backoffs() } else { 0 },
             una: self.una,
             nxt: self.nxt,
             rcv_nxt: self.rcv.nxt,

@@ -121,11 +121,10 @@ impl Receiver {
             self.nxt = end;
             // The blocks that this fills up to.
             let mut gone = 0;
-            let reported = self.duplicate.end != 0;
             while let Some(b) = self.blocks.get(gone)
                 && b.start <= self.nxt
             {
-                if b.start < end && !reported {
+                if b.start < end && self.duplicate.end == 0 {
                     // The first stretch that came twice is the one that is told (RFC 2883 section 4).
                     self.duplicate = Block { start: b.start.max(start), end: b.end.min(end) };
                 }

@@ -1,7 +1,7 @@
 """The command line: `fairlane run | compare | tc | explain | schema | reproduce | script | bench | doctor`.
 
-Every failure is one message on stderr, nothing on stdout and exit code 2 (1 if code of the user's failed in a run, or a packet script); Ctrl-C is 130; a closed
-pipe is silent.
+Every failure is one message on stderr, nothing on stdout and exit code 2 (1 if code of the user's failed in a run, or a packet script);
+Ctrl-C is 130; a closed pipe is silent.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, metavar="FILE.pkt...")
+@click.argument("files", nargs=-1, metavar="[FILE.pkt...]")
 @click.option("--preset", default="linux", show_default=True, metavar="NAME", help="The dialect of TCP under test.")
 @click.option(
     "--set", "sets", multiple=True, metavar="PARAMETER=VALUE", help="Change any parameter of TCP, such as dupthresh=4 or cc=reno."
@@ -27,12 +27,14 @@ if TYPE_CHECKING:
 def script(files: tuple[str, ...], preset: str, sets: tuple[str, ...], defines: tuple[str, ...], verbose: bool, as_json: bool) -> int:
     """Run scripts in packetdrill's notation against our TCP; a folder stands for all scripts in it.
 
+    Without FILE: run the scripts that come with fairlane.
+
     Exit code 0 if all pass, 1 if one fails, 2 if one cannot be read.
     Python between %{ and }% is executed: run only scripts that you trust. Shell lines are read for settings, never executed.
     """
     from ..script import ScriptError, run_file
 
-    paths = _find(files)
+    paths = _find(files or (str(Path(__file__).parent.parent / "scripts"),))
     changes: dict[str, Any] = {name: _plain(value) for name, value in assignments(sets)}
     symbols = dict(assignments(defines))
     done: list[Outcome] = []

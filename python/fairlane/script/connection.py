@@ -155,12 +155,12 @@ class Connection:
         if packet.has("R"):
             self.on_reset(packet)
             return
-        if packet.has("S") and not self.established and not self.was_established:
-            if packet.has(".") != self.passive:
-                self.remote_isn = packet.seq
-                if not (self.passive and self.was_started_by_syn):
-                    self.negotiate(packet)
-                self.was_started_by_syn = True
+        opens = packet.has("S") and packet.has(".") != self.passive and not self.established and not self.was_established
+        if opens:
+            self.remote_isn = packet.seq
+            if not (self.passive and self.was_started_by_syn):
+                self.negotiate(packet)
+            self.was_started_by_syn = True
         flags = sum(bit for letter, bit in _LETTERS if packet.has(letter)) & ~PSH
         ack = self.near(packet.ack - self.local_isn, self.una) if packet.ack is not None else 0
         expected = self.rcv_nxt
@@ -238,6 +238,7 @@ class Connection:
         return around + (delta - (1 << 32) if delta >= 1 << 31 else delta)
 
     def wire_seq(self, seq: int) -> int:
+        """A sequence number as the script writes it."""
         return (seq + self.local_isn) & 0xFFFFFFFF
 
     def live(self, echo: int) -> int:
@@ -318,10 +319,12 @@ class Connection:
 
     @property
     def una(self) -> int:
+        """Oldest unacknowledged sequence number."""
         return self.view()["una"]
 
     @property
     def rcv_nxt(self) -> int:
+        """Next sequence number expected of the peer."""
         return self.view()["rcv_nxt"]
 
     def readable(self) -> int:
@@ -351,11 +354,9 @@ class Connection:
             stuck = self.fed + 1 - view["nxt"] if view["established"] else self.fed
             rest = (stuck + waiting) % mss if stuck >= 0 else waiting % mss
             hold = 0
-            if rest and not push:
-                if (more or self.cork) and not self.closed:
-                    hold = rest
-                elif not self.nodelay and not self.closed and self.small_end > view["una"]:
-                    hold = rest
+            held = self.cork or more or (not self.nodelay and self.small_end > view["una"])
+            if rest and held and not push and not self.closed:
+                hold = rest
             give = max(0, waiting - hold)
             if give:
                 self.fed += give
@@ -414,7 +415,7 @@ class Connection:
         out = {
             "tcpi_state": self.state(v),
             "tcpi_ca_state": v["ca_state"],
-            "tcpi_retransmits": v["backoff"],
+            "tcpi_retransmits": v["in_a_row"],
             "tcpi_probes": v.get("probes", 0),
             "tcpi_backoff": v["backoff"],
             "tcpi_options": (1 if self.timestamps else 0) | (2 if self.sack else 0) | (4 if self.scaling else 0),

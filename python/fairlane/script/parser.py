@@ -234,11 +234,9 @@ class _Parser:
     def flags(self) -> str:
         token = self.next()
         text = token.text
-        if token.kind == "word" and self.sees(".") and self.peek().start == token.end:
-            text += self.next().text
-        elif token.kind == "word" and self.peek().kind == "float" and self.peek().start == token.end:
-            text += self.next().text
-        elif token.text == "." and self.peek().kind == "word" and self.peek().start == token.end:
+        more = self.peek()
+        # "S." is two words, and so is ".5": the three bits of AccECN as a number.
+        if more.start == token.end and (more.text == "." or more.kind in ("word", "float")) and token.kind in ("word", "punct"):
             text += self.next().text
         digits = "".join(c for c in text if c.isdigit())
         letters = "".join(c for c in text if not c.isdigit())

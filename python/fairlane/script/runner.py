@@ -48,7 +48,7 @@ CONSTANTS |= {
         )
     )
 }
-CONSTANTS |= {"TCPI_OPT_TIMESTAMPS": 1, "TCPI_OPT_SACK": 2, "TCPI_OPT_WSCALE": 4, "TCPI_OPT_ECN": 8, "TCPI_OPT_ECN_SEEN": 16}
+CONSTANTS |= {"TCPI_OPT_TIMESTAMPS": 1, "TCPI_OPT_SACK": 2, "TCPI_OPT_WSCALE": 4, "TCPI_OPT_ECN": 8, "TCPI_OPT_ECN_SEEN": 16, "TCPI_OPT_SYN_DATA": 32}
 _OPTIONS = {"tolerance_usecs", "tolerance_percent", "tcp_ts_tick_usecs", "mtu", "ip_version", "mss", "local_ip", "remote_ip", "gateway_ip"}
 _OPTIONS |= {
     "netmask_ip",
@@ -130,6 +130,7 @@ class Run:
                 self.settings.warn(f"{script.file}: the option --{name} changes nothing here")
 
     def option(self, name: str, otherwise: int) -> int:
+        """An option at the top of the script."""
         value = self.script.options.get(name)
         if value is None:
             return otherwise
@@ -198,6 +199,7 @@ class Run:
         return max(self.tolerance * PS, max(0, start - self.last_time) // TOLERANCE_SHARE)
 
     def next_deadline(self) -> int | None:
+        """When something happens by itself."""
         return min((t for t in (c.deadline() for c in self.connections) if t is not None), default=None)
 
     def run_until(self, time: int) -> None:
@@ -259,6 +261,7 @@ class Run:
         self.settle()
 
     def check_result(self, event: Syscall, value: Any) -> None:
+        """What a call returned, against the script."""
         want = value_of(event.result)
         if isinstance(value, Failed):
             if want is not WILD and (
@@ -402,6 +405,7 @@ class Run:
     # What --verbose shows.
 
     def say(self, text: str) -> None:
+        """A line of the time line."""
         self.timeline.append(f"{self.now / 1e12:.6f} {text}")
 
     def note_sent(self) -> None:
