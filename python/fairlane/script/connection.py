@@ -155,12 +155,15 @@ class Connection:
         if packet.has("R"):
             self.on_reset(packet)
             return
+        if self.established and not packet.has(".") and not packet.has("S"):
+            return  # RFC 9293 section 3.10.7.4: a segment without ACK is dropped.
         opens = packet.has("S") and packet.has(".") != self.passive and not self.established and not self.was_established
         if opens:
             self.remote_isn = packet.seq
             if not (self.passive and self.was_started_by_syn):
                 self.negotiate(packet)
             self.was_started_by_syn = True
+            self.last = dict.fromkeys(self.last, now)
         flags = sum(bit for letter, bit in _LETTERS if packet.has(letter)) & ~PSH
         ack = self.near(packet.ack - self.local_isn, self.una) if packet.ack is not None else 0
         expected = self.rcv_nxt
