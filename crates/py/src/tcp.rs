@@ -70,6 +70,10 @@ impl TcpEndpoint {
     fn keep_open(&self) {
         self.inner().end.keep_open();
     }
+    /// The quick acknowledgments of the start are over.
+    fn delay_acks(&self) {
+        self.inner().end.delay_acks();
+    }
     /// Connects, or gets ready.
     fn start(&self, py: Python<'_>, now: u64) -> PyResult<Vec<Wire>> {
         self.call(py, now, |end, cx| end.start(cx))
@@ -163,7 +167,7 @@ impl TcpEndpoint {
         for (name, value) in [("established", i.established), ("peer_closed", i.peer_closed), ("fin_sent", i.fin_sent)] {
             out.set_item(name, value)?;
         }
-        for (name, value) in [("una", i.una), ("nxt", i.nxt), ("rcv_nxt", i.rcv_nxt)] {
+        for (name, value) in [("window", i.window), ("una", i.una), ("nxt", i.nxt), ("rcv_nxt", i.rcv_nxt)] {
             out.set_item(name, value)?;
         }
         Ok(out)

@@ -320,8 +320,19 @@ impl<C: CongestionControl> Tcp<C> {
     }
 
     pub(crate) fn send_ack(&mut self, cx: &mut Cx<'_>) {
+        self.send_ack_at(self.nxt, cx);
+    }
+
+    /// An acknowledgment with a sequence number that lies below the peer's window: it must answer.
+    #[cold]
+    pub(crate) fn send_empty_probe(&mut self, cx: &mut Cx<'_>) {
+        self.send_ack_at(self.una - 1, cx);
+    }
+
+    #[inline(always)]
+    fn send_ack_at(&mut self, seq: u64, cx: &mut Cx<'_>) {
         let mut seg = Segment::default();
-        (seg.seq, seg.ack) = (self.nxt, self.rcv.nxt);
+        (seg.seq, seg.ack) = (seq, self.rcv.nxt);
         (seg.wnd, seg.flags) = (self.cfg.receive_window, flag::ACK);
         if self.cfg.timestamps {
             seg.set_timestamps(self.timestamp(cx.now), self.rcv.ts_recent);

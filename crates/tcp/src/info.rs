@@ -26,6 +26,8 @@ pub struct TcpInfo {
     pub ca_state: CaState,
     /// Data may flow.
     pub established: bool,
+    /// Congestion window in bytes as recovery leaves it for the moment.
+    pub window: u64,
     /// Segments sent and not cumulatively acknowledged.
     pub unacked: u32,
     /// Of them SACKed; without SACK the duplicate acknowledgments that stand for them.
@@ -69,12 +71,14 @@ impl<C: CongestionControl> Tcp<C> {
         let ca_state = match self.phase {
             Phase::Recovery => CaState::Recovery,
             Phase::Loss => CaState::Loss,
+            Phase::Open if self.reducing() => CaState::Cwr,
             Phase::Open if sacked != 0 || self.dupacks != 0 => CaState::Disorder,
             Phase::Open => CaState::Open,
         };
         TcpInfo {
             ca_state,
             established: self.state == State::Established,
+            window: self.window(),
             unacked,
             sacked,
             lost,

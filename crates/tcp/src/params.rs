@@ -80,6 +80,8 @@ pub struct TcpParams {
     pub grow_by_delivered: bool,
     /// Whether a window that was not used for long is taken back to what was (pipeACK and the non-validated phase, RFC 7661 sections 4.2 to 4.5).
     pub new_cwv: bool,
+    /// A probe of a shut window carries no data, and a sequence number that was acknowledged before (Linux, `tcp_xmit_probe_skb`). Else one byte.
+    pub empty_window_probes: bool,
     /// What a loss halves: the flight size (RFC 5681 equation 4), the congestion window, or the smaller of both.
     pub loss_basis: LossBasis,
     /// Whether the slow-start threshold is the integer part in segments (ns-2).
@@ -494,6 +496,7 @@ impl Default for TcpParams {
             hystart_max: Dur::from_ms(16),
             hystart_train: 0.5,
             cwnd_validation: true,
+            empty_window_probes: false,
             cwnd_limited_by_round: false,
             grow_by_delivered: false,
             new_cwv: false,

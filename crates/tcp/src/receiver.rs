@@ -49,6 +49,11 @@ impl Receiver {
         Self { nxt, last_ack: nxt, ..Self::default() }
     }
 
+    /// No acknowledgment is sooner than its count or its time any more.
+    pub(crate) fn no_more_quick(&mut self) {
+        self.quick = u32::MAX;
+    }
+
     /// Whether everything up to the peer's FIN arrived.
     pub(crate) fn closed(&self) -> bool {
         self.fin_end != 0 && self.nxt >= self.fin_end

@@ -363,11 +363,16 @@ impl<C: CongestionControl> Tcp<C> {
         self.transmit(self.cfg.max_burst, cx);
     }
 
-    /// RFC 9293 section 3.8.6.1: one byte against a closed window.
+    /// RFC 9293 section 3.8.6.1: against a closed window one byte, or an acknowledgment that asks for another (RFC 9293 section 3.10.7.4).
     fn probe_window(&mut self, cx: &mut Cx<'_>) {
         if self.data_end > self.nxt {
             self.rtt.back_off(u32::MAX, &self.cfg);
-            self.send_new(1, cx);
+            if self.cfg.empty_window_probes {
+                self.send_empty_probe(cx);
+                cx.timers.set(TimerId::Rto, cx.now + self.rtt.rto());
+            } else {
+                self.send_new(1, cx);
+            }
         }
     }
 

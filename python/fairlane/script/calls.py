@@ -52,6 +52,7 @@ KNOWN = {
     "SO_LINGER",
     "SO_ERROR",
     "TCP_INFO",
+    "TCP_QUICKACK",
 }
 IGNORED = {
     "SO_REUSEADDR",
@@ -65,7 +66,6 @@ IGNORED = {
     "IP_RECVERR",
     "SO_BINDTODEVICE",
     "SO_MAX_PACING_RATE",
-    "TCP_QUICKACK",
     "TCP_DEFER_ACCEPT",
     "TCP_SYNCNT",
     "TCP_WINDOW_CLAMP",
@@ -389,6 +389,8 @@ class Calls:
                 c.cork = bool(value)
                 if not value:
                     c.feed(self.run.now, push=True)
+            elif name == "TCP_QUICKACK" and not value:
+                c.core.delay_acks()
             elif name == "TCP_CONGESTION":
                 self.run.change_algorithm(c, call)
         return 0

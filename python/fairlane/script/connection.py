@@ -413,7 +413,7 @@ class Connection:
         mss = v["mss"]
         micro = {k: round(v[k] * 1e6) for k in ("srtt", "rttvar", "rto")}
         ago = {f"tcpi_last_{k}": max(0, now - t) // (1000 * PS) for k, t in self.last.items()}
-        cc_packets = max(1, v["cwnd"] // mss)
+        cc_packets = max(1, v["window"] // mss)
         infinite = v["ssthresh"] == float("inf")
         out = {
             "tcpi_state": self.state(v),

@@ -312,6 +312,9 @@ class Run:
         if packet.icmp is not None:
             self.settings.warn(f"{self.source.file}:{event.line}: ICMP messages change nothing here")
             return
+        for name, what in {"FO": "TCP Fast Open", "FOEXP": "TCP Fast Open", "md5": "the MD5 option", "ECN": "the AccECN option"}.items():
+            if any(o[0] == name for o in packet.options or ()):
+                self.settings.warn(f"{self.source.file}:{event.line}: {what} is not simulated: it is passed over")
         if packet.has("S") and not packet.has("."):
             listener = next((s for s in self.calls.sockets.values() if s.listening), None)
             c = self.connection
