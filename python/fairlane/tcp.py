@@ -42,6 +42,8 @@ class Flag(IntFlag):
     ACK = 0x10
     ECE = 0x40
     CWR = 0x80
+    AE = 0x100
+    """Accurate ECN (RFC 9768 section 3.1)"""
 
 
 class Ecn(IntEnum):

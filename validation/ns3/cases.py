@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from .queues import QUEUES, Size
+from .queues import MARKING, QUEUES, Size
 
 PS = 10**12
 HUNDRED = Size()
@@ -39,6 +39,8 @@ class Case:
     rate: int = 10_000_000
     size: Size = HUNDRED
     runs: int = 10
+    ecn: bool = False
+    """whether ECN is asked for beside what the control needs"""
     jitter: bool = False
     """whether each run draws its own delays and starts, the same on both sides"""
     quick: bool = False
@@ -83,28 +85,35 @@ def _with_udp(flows: tuple[Host, ...], rate: int) -> tuple[Host, ...]:
     return (*flows, Host("udp", _ms(1.0), _ms(100 * len(flows)), rate))
 
 
+PLAIN = tuple(name for name in QUEUES if name not in MARKING)
+"""Queues of the families N2 and N3."""
+
 OWN = ("red", "ared", "pie1000", "codel", "fqcodel", "cobalt", "fqpie")
 """Queues of the families beyond N2 and N3."""
 
 
 def _families() -> Iterator[Case]:
     mixed = _with_udp(FIVE, 5_000_000)
-    for queue in QUEUES:
+    for queue in PLAIN:
         for recovery in ("prr", "classic"):
             yield Case("N2", f"{queue}-{recovery}", queue, FIVE, recovery=recovery, standard=recovery == "prr")
-    for queue in QUEUES:
+    for queue in PLAIN:
         if queue != "redadapt":
             yield Case("N3", queue, queue, mixed, recovery="prr")
-    for queue in QUEUES:
+    for queue in PLAIN:
         yield Case("N2j", queue, queue, FIVE, jitter=True)
     for queue in ("red", "codel", "fqpie"):
         yield Case("N2j", f"{queue}-NewReno", queue, FIVE, control="NewReno", jitter=True)
-    for queue in QUEUES:
+    for queue in PLAIN:
         yield Case("N3j", queue, queue, mixed, jitter=True)
     for queue in OWN:
         yield Case("overload", queue, queue, _with_udp(FIVE, 12_000_000), jitter=True)
     for queue in OWN:
         yield Case("twenty", queue, queue, TWENTY, rate=20_000_000, size=Size(200, 20, 80), jitter=True)
+    for control in ("NewReno", "LinuxReno"):
+        yield Case("ecn", control, "redmark", FIVE, control=control, runs=5, ecn=True, jitter=True)
+    for flows, name in ((FIVE[:1], "one"), (FIVE, "five")):
+        yield Case("dctcp", f"step-{name}", "step", flows, control="Dctcp", size=Size(200, 20, 21), runs=5, jitter=True)
     for queue in OWN:
         yield Case("rtts", queue, queue, UNEQUAL, jitter=True)
 
@@ -121,6 +130,9 @@ EXPLAINED: dict[str, tuple[tuple[str, float], ...]] = {
     "rtts/pie1000": _STARTED,
     "rtts/fqpie": _STARTED,
     "twenty/fqpie": _STARTED,
+    # Every drop is one of the first five seconds: the overshoot of five slow starts in a queue of 100.
+    "ecn/NewReno": (("drops", 6.0),),
+    "ecn/LinuxReno": (("drops", 6.0),),
     # TcpNewReno halves the pipe, not the flight size.
     "N2j/red-NewReno": (("drops", 2.0),),
     "N2j/fqpie-NewReno": _STARTED,

@@ -34,6 +34,7 @@ MEASURES = (
     Measure("utilisation", "%", "wire bytes whose transmission began on the bottleneck / its capacity", None, 1.0),
     Measure("queue_mean", "packets", "time average of the packets in the queue discipline", 0.10, 0.05),
     Measure("drops", "packets", "packets dropped by the queue discipline", 0.15, 2.0),
+    Measure("marks", "packets", "packets marked by the queue discipline", 0.15, 2.0),
     Measure("jain", "1", "Jain's index of the goodputs of the TCP flows", None, 0.03),
     Measure("queue_std", "packets", "standard deviation of the queue over time"),
     Measure("timeouts", "count", "expirations of the retransmission timer"),

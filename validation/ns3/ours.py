@@ -45,6 +45,7 @@ def _values(case: Case, run: Any) -> Values:
         "queue_mean": float(links["queue_mean"][queue]),
         "queue_std": float(links["queue_std"][queue]),
         "drops": float(links["drops"][queue]),
+        "marks": float(links["marks"][queue]),
         "timeouts": 0.0,
         "goodput_tcp": 0.0,
         "goodput_udp": 0.0,

@@ -2,7 +2,7 @@
 //
 // Input, one line each, in any order:
 //   rate BPS | delay SECONDS | duration SECONDS | run N
-//   tcp CLASS RECOVERY
+//   tcp CLASS RECOVERY [ecn]
 //   queue CLASS [ATTRIBUTE=VALUE ...]
 //   flow tcp ACCESS_DELAY START
 //   flow udp ACCESS_DELAY START BPS PAYLOAD
@@ -41,6 +41,7 @@ struct Input
     uint32_t run = 1;
     std::string control = "ns3::TcpLinuxReno";
     std::string recovery = "ns3::TcpPrrRecovery";
+    bool ecn = false;
     std::string queue = "ns3::FifoQueueDisc";
     std::vector<std::pair<std::string, std::string>> attributes;
     std::vector<FlowInput> flows;
@@ -60,7 +61,12 @@ Read(std::istream& in)
         else if (key == "delay") words >> out.delay;
         else if (key == "duration") words >> out.duration;
         else if (key == "run") words >> out.run;
-        else if (key == "tcp") words >> out.control >> out.recovery;
+        else if (key == "tcp") 
+        {
+            std::string ecn;
+            words >> out.control >> out.recovery >> ecn;
+            out.ecn = ecn == "ecn";
+        }
         else if (key == "queue")
         {
             words >> out.queue;
@@ -149,6 +155,10 @@ main()
     RngSeedManager::SetRun(input.run);
     Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TypeId::LookupByName(input.control)));
     Config::SetDefault("ns3::TcpL4Protocol::RecoveryType", TypeIdValue(TypeId::LookupByName(input.recovery)));
+    if (input.ecn)
+    {
+        Config::SetDefault("ns3::TcpSocketBase::UseEcn", StringValue("On"));
+    }
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(1448));
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(8 << 20));
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(8 << 20));
@@ -262,6 +272,12 @@ main()
         drops += reason.second;
     }
     std::printf("drops %lu\n", drops);
+    uint64_t marks = 0;
+    for (const auto& reason : queue->GetStats().nMarkedPackets)
+    {
+        marks += reason.second;
+    }
+    std::printf("marks %lu\n", marks);
     for (uint32_t i = 0; i < n; ++i)
     {
         double goodput = DynamicCast<PacketSink>(sinks.Get(i))->GetTotalRx() * 8.0 / input.duration;

@@ -38,6 +38,15 @@ _BOTTOM = "bottom = {bottom}"
 QUEUES: dict[str, Queue] = {
     "fifo": Queue("ns3::FifoQueueDisc MaxSize=50p", 'droptail = {{ limit = "50p" }}', chance=False),
     "red": Queue(_RED_PEER + "MinTh={low} MaxTh={high} QW=0.002", f"red = {{{{ {_RED_OURS}, {_THRESHOLDS} }}}}"),
+    "redmark": Queue(
+        _RED_PEER + "MinTh={low} MaxTh={high} QW=0.002 UseEcn=true UseHardDrop=false",
+        f"red = {{{{ {_RED_OURS}, {_THRESHOLDS}, ecn = true, hard_drop = false }}}}",
+    ),
+    "step": Queue(
+        _RED_PEER + "MinTh={low} MaxTh={high} QW=1 Gentle=false UseEcn=true UseHardDrop=false",
+        f'red = {{{{ {_RED_OURS}, min = "{{low}}p", max = "{{high}}p", w_q = 1.0, gentle = false, ecn = true, hard_drop = false }}}}',
+        chance=False,
+    ),
     "ared": Queue(_RED_PEER + "ARED=true", f"ared = {{{{ {_RED_OURS}, {_BOTTOM} }}}}"),
     "redadapt": Queue(
         _RED_PEER + "MinTh={low} MaxTh={high} QW=0.002 AdaptMaxP=true", f"ared = {{{{ {_RED_OURS}, {_THRESHOLDS}, {_BOTTOM} }}}}"
@@ -49,3 +58,6 @@ QUEUES: dict[str, Queue] = {
     "cobalt": Queue("ns3::CobaltQueueDisc", 'cobalt = {{ preset = "ns3" }}'),
     "fqpie": Queue("ns3::FqPieQueueDisc UseEcn=false", 'fq_pie = {{ preset = "ns3", ecn = false }}'),
 }
+
+MARKING = ("redmark", "step")
+"""Queues that mark, for the families `ecn` and `dctcp`."""

@@ -26,7 +26,7 @@ def _recorded() -> dict[str, list[Values]]:
         return out
     with RUNS.open(newline="", encoding="ascii") as file:
         for row in csv.DictReader(file):
-            values = {measure.name: float(row[measure.name]) for measure in MEASURES}
+            values = {measure.name: float(row[measure.name]) for measure in MEASURES if row.get(measure.name)}
             values |= {f"flow.{i}": float(text) for i, text in enumerate(row["flows"].split(";"))}
             out.setdefault(row["case"], []).append(values)
     return out

@@ -19,7 +19,14 @@ WATCHED = "queue"
 BOTTLENECK = "bottleneck"
 """Link whose utilisation is measured."""
 
-_CONTROL = {"LinuxReno": "byte_counting = 1000", "NewReno": "byte_counting = 1"}
+_CONTROL = {
+    "LinuxReno": "byte_counting = 1000",
+    "NewReno": "byte_counting = 1",
+    "Dctcp": 'cc = "dctcp", byte_counting = 1000',
+}
+
+_ECN = ', ecn = "classic"'
+"""What the control does not imply by itself."""
 
 _PLENTY = 'queue.droptail = { limit = "100000p" }'
 
@@ -62,7 +69,7 @@ def ours(case: Case, run: int = 1) -> str:
         if host.kind == "tcp":
             # 2 bytes of PPP are part of every header.
             tcp = f'preset = "ns3", mss = "1448B", header = "42B", receive_window = "8MiB", ack_every = 1, {_CONTROL[case.control]}'
-            out.append(f"tcp = {{ {tcp} }}")
+            out.append(f"tcp = {{ {tcp}{_ECN if case.ecn else ''} }}")
         else:
             out += ['udp = { header = "30B" }', f'source.cbr = {{ rate = "{host.rate}bit/s", size = "1000B" }}']
     return "\n".join(out) + "\n"
@@ -76,7 +83,7 @@ def peer(case: Case, run: int) -> str:
         f"delay {DELAY}",
         f"duration {DURATION}",
         f"run {run}",
-        f"tcp ns3::Tcp{case.control} ns3::{recovery}",
+        f"tcp ns3::Tcp{case.control} ns3::{recovery}{' ecn' if case.ecn else ''}",
         "queue " + QUEUES[case.queue].peer.format(**_fields(case)),
     ]
     for host in case.hosts(run):

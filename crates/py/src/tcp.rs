@@ -11,7 +11,10 @@ use pyo3::types::PyDict;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Sequence number, acknowledgment, payload, flags, window, SACK blocks, timestamps, ECN, retransmission, length on the wire.
-type Wire = (u64, u64, u16, u8, u32, Vec<(u64, u64)>, Option<(u32, u32)>, u8, bool, u32);
+type Wire = (u64, u64, u16, u16, u32, Vec<(u64, u64)>, Option<(u32, u32)>, u8, bool, u32);
+
+/// The bit of the header that AccECN adds (AE, RFC 9768 section 3.1), beside those of [`fairlane_net::flag`].
+const AE: u16 = 0x100;
 
 /// Sequence numbers from Python stay below this, so that no sum of them overflows.
 const SEQ_LIMIT: u64 = 1 << 62;
@@ -182,7 +185,8 @@ fn faultless(py: Python<'_>) -> PyResult<()> {
 fn to_wire(out: &Out) -> Wire {
     let s = &out.seg;
     let sack = (0..s.sack_len()).map(|i| (s.sack(i).start, s.sack(i).end)).collect();
-    (s.seq, s.ack, s.payload, s.flags, s.wnd, sack, s.timestamps(), s.ecn() as u8, s.retransmission(), out.len)
+    let flags = u16::from(s.flags) | if s.ace() & 0b100 != 0 { AE } else { 0 };
+    (s.seq, s.ack, s.payload, flags, s.wnd, sack, s.timestamps(), s.ecn() as u8, s.retransmission(), out.len)
 }
 
 fn from_wire(wire: &Wire) -> PyResult<Segment> {
@@ -190,7 +194,11 @@ fn from_wire(wire: &Wire) -> PyResult<Segment> {
     if *seq >= SEQ_LIMIT || *ack >= SEQ_LIMIT {
         return Err(PyValueError::new_err("a sequence number is below 2^62"));
     }
-    let mut s = Segment::new(*seq, *ack, *flags, *payload);
+    if *flags > 0xff | AE {
+        return Err(PyValueError::new_err("the header bits are those of Flag"));
+    }
+    let mut s = Segment::new(*seq, *ack, *flags as u8, *payload);
+    s.set_ace((*flags >> 6) as u8);
     s.wnd = *wnd;
     s.set_ecn(match ecn {
         0 => Ecn::NotEct,

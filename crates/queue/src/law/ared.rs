@@ -141,6 +141,7 @@ impl AredParams {
             idle_packet: self.idle_packet,
             ecn: self.ecn,
             mark_p: self.mark_p,
+            hard_drop: true,
             spare: self.spare,
             grace: self.grace,
         }

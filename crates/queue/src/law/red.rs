@@ -67,6 +67,9 @@ pub struct RedParams {
     /// Probability from which packets are dropped even if they could be marked (RFC 3168 section 7; ns-2's mark_p_).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub mark_p: f64,
+    /// Whether packets that could be marked are dropped from `mark_p` on (ns-3 `UseHardDrop`); false: they are marked whatever the average, as DCTCP
+    /// needs it (Alizadeh et al. 2010 section 3.1).
+    pub hard_drop: bool,
     /// No early drop while only this many wait, in the unit of `measure`; ns-2 has 1. Unset: the average alone decides (section 4).
     pub spare: Option<u64>,
     /// Whether the arrival that begins a stay above `min` is spared and counted as the first of the gap, as in ns-2.
@@ -92,6 +95,7 @@ impl Default for RedParams {
             idle_packet: None,
             ecn: false,
             mark_p: 1.0,
+            hard_drop: true,
             spare: None,
             grace: false,
         }
@@ -180,6 +184,12 @@ impl Discipline for RedParams {
             values: r#"{"limit": "25p", "admit": "not_full", "min": "5p", "max": "15p", "max_p": 0.02, "w_q": 0.002, "gentle": true, "wait": true,
                         "measure": "packets", "byte_mode": false, "mean_packet": "500B", "ecn": false, "spare": 1, "grace": true}"#,
         },
+        Preset {
+            name: "dctcp",
+            doc: "The step that DCTCP wants of a switch (RFC 8257 section 3.1, Alizadeh et al. 2010 section 3.1): every packet that finds 20 or more waiting is \
+                  marked, by the queue itself, not its average. K = 20 is theirs for 1 Gbit/s; a seventh of a round trip is enough.",
+            values: r#"{"min": "20p", "max": "20p", "w_q": 1.0, "gentle": false, "ecn": true, "hard_drop": false}"#,
+        },
     ];
 
     fn check(&self, site: &Site<'_>) -> Result<(), Problem> {
@@ -255,7 +265,7 @@ impl Red {
             chooser: Chooser::new(shape),
             in_bytes: p.measure == Measure::Bytes,
             ecn: p.ecn,
-            mark_p: p.mark_p,
+            mark_p: if p.hard_drop { p.mark_p } else { f64::INFINITY },
         }
     }
 

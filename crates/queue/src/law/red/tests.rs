@@ -215,6 +215,12 @@ fn marks_only_capable_packets_below_mark_p() {
     assert_eq!(first(&p, 20, Ecn::Ce), Verdict::Mark);
     assert_eq!(first(&p, 20, Ecn::NotEct), Verdict::Drop(Why::Early));
     assert_eq!(first(&p, 45, Ecn::Ect0), Verdict::Drop(Why::Early));
+    // DCTCP's step marks all that finds the threshold reached, however many wait.
+    let step = RedParams { ecn: true, hard_drop: false, gentle: false, ..instant(20, 20) };
+    for (pkts, verdict) in [(19, Verdict::Pass), (20, Verdict::Mark), (500, Verdict::Mark)] {
+        assert_eq!(Bench::new(&step, 3).arrive_at(Time::ZERO, pkts, &pkt(1000, Ecn::Ect0)), verdict, "{pkts}");
+    }
+    assert_eq!(first(&step, 20, Ecn::NotEct), Verdict::Drop(Why::Forced));
     assert_eq!(first(&RedParams { ecn: false, ..p }, 20, Ecn::Ect0), Verdict::Drop(Why::Early));
 }
 
