@@ -36,6 +36,8 @@ class Case:
     flows: tuple[Host, ...]
     control: str = "LinuxReno"
     recovery: str = "classic"
+    ack_every: int = 1
+    rto_min: str = "1s"
     rate: int = 10_000_000
     size: Size = HUNDRED
     runs: int = 10
@@ -75,6 +77,7 @@ def _tcp(delays: list[float]) -> tuple[Host, ...]:
     return tuple(Host("tcp", _ms(delay), _ms(100 * i)) for i, delay in enumerate(delays))
 
 
+ONE = _tcp([1.0])
 FIVE = _tcp([1.0] * 5)
 TWENTY = _tcp([1.0] * 20)
 UNEQUAL = _tcp([1.0, 6.0, 16.0, 36.0, 76.0])
@@ -85,7 +88,7 @@ def _with_udp(flows: tuple[Host, ...], rate: int) -> tuple[Host, ...]:
     return (*flows, Host("udp", _ms(1.0), _ms(100 * len(flows)), rate))
 
 
-PLAIN = tuple(name for name in QUEUES if name not in MARKING)
+PLAIN = tuple(name for name in QUEUES if name not in (*MARKING, "fifo100"))
 """Queues of the families N2 and N3."""
 
 OWN = ("red", "ared", "pie1000", "codel", "fqcodel", "cobalt", "fqpie")
@@ -93,6 +96,13 @@ OWN = ("red", "ared", "pie1000", "codel", "fqcodel", "cobalt", "fqpie")
 
 
 def _families() -> Iterator[Case]:
+    for control in ("NewReno", "LinuxReno", "Cubic", "Vegas"):
+        for recovery in ("prr", "classic"):
+            yield Case("N1", f"{control}-{recovery}", "fifo", ONE, control, recovery)
+    for control in ("LinuxReno", "Cubic", "Bbr"):
+        yield Case("N1", f"{control}-prr-delack2", "fifo", ONE, control, "prr", ack_every=2)
+    yield Case("N1", "Bbr-prr-limit100", "fifo100", ONE, "Bbr", "prr")
+    yield Case("N1", "Bbr-prr-minrto200", "fifo", ONE, "Bbr", "prr", rto_min="200ms")
     mixed = _with_udp(FIVE, 5_000_000)
     for queue in PLAIN:
         for recovery in ("prr", "classic"):

@@ -2,7 +2,7 @@
 //
 // Input, one line each, in any order:
 //   rate BPS | delay SECONDS | duration SECONDS | run N
-//   tcp CLASS RECOVERY [ecn]
+//   tcp CLASS RECOVERY DELACK_COUNT MIN_RTO [ecn]
 //   queue CLASS [ATTRIBUTE=VALUE ...]
 //   flow tcp ACCESS_DELAY START
 //   flow udp ACCESS_DELAY START BPS PAYLOAD
@@ -41,6 +41,8 @@ struct Input
     uint32_t run = 1;
     std::string control = "ns3::TcpLinuxReno";
     std::string recovery = "ns3::TcpPrrRecovery";
+    uint32_t ackEvery = 1;
+    std::string minRto = "1s";
     bool ecn = false;
     std::string queue = "ns3::FifoQueueDisc";
     std::vector<std::pair<std::string, std::string>> attributes;
@@ -61,10 +63,10 @@ Read(std::istream& in)
         else if (key == "delay") words >> out.delay;
         else if (key == "duration") words >> out.duration;
         else if (key == "run") words >> out.run;
-        else if (key == "tcp") 
+        else if (key == "tcp")
         {
             std::string ecn;
-            words >> out.control >> out.recovery >> ecn;
+            words >> out.control >> out.recovery >> out.ackEvery >> out.minRto >> ecn;
             out.ecn = ecn == "ecn";
         }
         else if (key == "queue")
@@ -163,7 +165,8 @@ main()
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(8 << 20));
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(8 << 20));
     Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(10));
-    Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(1));
+    Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(input.ackEvery));
+    Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(Time(input.minRto)));
     Config::SetDefault("ns3::DropTailQueue<Packet>::MaxSize", QueueSizeValue(QueueSize("100000p")));
 
     NodeContainer routers;

@@ -20,6 +20,10 @@ SOURCE = Path(__file__).with_name("peer.cc")
 MODULES = ("ns3-applications", "ns3-point-to-point", "ns3-traffic-control", "ns3-internet")
 
 
+DRAWS = ("Bbr",)
+"""Congestion controls that draw random numbers."""
+
+
 class PeerMissing(RuntimeError):
     """ns-3 or the compiler is not installed."""
 
@@ -94,6 +98,6 @@ def run(case: Case, number: int) -> tuple[Values, dict[str, int]]:
 
 def runs(case: Case, threads: int = 1) -> list[Values]:
     """All runs of a case; one where each would be the same."""
-    count = case.runs if case.jitter or QUEUES[case.queue].chance else 1
+    count = case.runs if case.jitter or QUEUES[case.queue].chance or case.control in DRAWS else 1
     with ThreadPoolExecutor(max(1, threads)) as pool:
         return [values for values, _ in pool.map(lambda number: run(case, number), range(1, count + 1))]

@@ -62,6 +62,8 @@ def _reference() -> dict[str, list[Values]]:
 def _reference_name(case: Case) -> str | None:
     if case.jitter or any(host.start % (PS // 10) for host in case.flows):
         return None
+    if case.family == "N1":
+        return f"N1-{case.name}"
     if case.family == "N2":
         return f"N2-{case.control}-{case.queue}-{case.recovery}"
     return f"N3-udp5-{case.queue}" if case.family == "N3" else None

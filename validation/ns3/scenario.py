@@ -20,13 +20,19 @@ BOTTLENECK = "bottleneck"
 """Link whose utilisation is measured."""
 
 _CONTROL = {
-    "LinuxReno": "byte_counting = 1000",
-    "NewReno": "byte_counting = 1",
+    "LinuxReno": 'cc = "reno", byte_counting = 1000',
+    "NewReno": 'cc = "reno", byte_counting = 1',
+    "Cubic": 'cc = "cubic"',
+    "Vegas": 'cc = "vegas"',
+    "Bbr": 'cc = "bbr"',
     "Dctcp": 'cc = "dctcp", byte_counting = 1000',
 }
+"""What each of ns-3's congestion controls is on our side, besides the preset."""
 
 _ECN = ', ecn = "classic"'
 """What the control does not imply by itself."""
+
+_RECOVERY = {"prr": 'prr = "crb"', "classic": 'prr = "off"'}
 
 _PLENTY = 'queue.droptail = { limit = "100000p" }'
 
@@ -68,7 +74,8 @@ def ours(case: Case, run: int = 1) -> str:
         out += ["", f"[flows.f{i}]", f'from = "s{i}"', f'to = "d{i}"', f'start = "{host.start}ps"']
         if host.kind == "tcp":
             # 2 bytes of PPP are part of every header.
-            tcp = f'preset = "ns3", mss = "1448B", header = "42B", receive_window = "8MiB", ack_every = 1, {_CONTROL[case.control]}'
+            tcp = f'preset = "ns3", mss = "1448B", header = "42B", receive_window = "8MiB", {_CONTROL[case.control]}, {_RECOVERY[case.recovery]}'
+            tcp += f', ack_every = {case.ack_every}, rto_min = "{case.rto_min}"'
             out.append(f"tcp = {{ {tcp}{_ECN if case.ecn else ''} }}")
         else:
             out += ['udp = { header = "30B" }', f'source.cbr = {{ rate = "{host.rate}bit/s", size = "1000B" }}']
@@ -83,7 +90,7 @@ def peer(case: Case, run: int) -> str:
         f"delay {DELAY}",
         f"duration {DURATION}",
         f"run {run}",
-        f"tcp ns3::Tcp{case.control} ns3::{recovery}{' ecn' if case.ecn else ''}",
+        f"tcp ns3::Tcp{case.control} ns3::{recovery} {case.ack_every} {case.rto_min}{' ecn' if case.ecn else ''}",
         "queue " + QUEUES[case.queue].peer.format(**_fields(case)),
     ]
     for host in case.hosts(run):
