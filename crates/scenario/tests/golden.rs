@@ -3,6 +3,7 @@
 //! `FAIRLANE_BLESS=1 cargo test -p fairlane-scenario --test golden`.
 
 use fairlane_scenario::{Format, Options, Progress, QueueSpec, Resolved, RunOutput, Table, resolve, run_all};
+use fairlane_tcp::CcParams;
 use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
@@ -32,6 +33,14 @@ fn queues() -> impl Iterator<Item = (&'static str, &'static str, String)> {
     let names = QueueSpec::NAMES.iter().map(|(name, _)| *name);
     names.map(|name| (name, "examples/mixed.toml", format!("topology.dumbbell.bottleneck.queue={name}")))
 }
+
+/// Every congestion control, in the preset of the RFCs and in that of Linux.
+fn controls() -> impl Iterator<Item = (&'static str, [String; 2])> {
+    let of = |name, preset: &str| (name, [format!("flows.tcp.tcp.preset={preset}"), format!("flows.tcp.tcp.cc={name}")]);
+    CcParams::ALL.iter().flat_map(move |cc| ["rfc", "linux"].map(|preset| of(cc.name, preset)))
+}
+
+const CONTROLS: &str = "examples/tcp_variants.toml";
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -69,6 +78,10 @@ fn trajectories_are_the_committed_ones() {
         let out = &run(&read(file, &[&set, "duration=8s", "warmup=0s"]), &[1], 1, false)[0];
         writeln!(got, "{file} queue={queue} {:016x}", out.fingerprint).unwrap();
     }
+    for (_, [preset, cc]) in controls() {
+        let out = &run(&read(CONTROLS, &[&preset, &cc, "duration=12s", "warmup=0s"]), &[1], 1, false)[0];
+        writeln!(got, "{CONTROLS} {preset} {cc} {:016x}", out.fingerprint).unwrap();
+    }
     if std::env::var_os("FAIRLANE_BLESS").is_some() {
         fs::create_dir_all(stored.parent().unwrap()).unwrap();
         fs::write(&stored, &got).unwrap();
@@ -100,6 +113,13 @@ fn observers_samplers_and_threads_change_nothing() {
         let (plain, probed) = (run(&scenario, &[1], 1, false), run(&scenario, &[1], 1, true));
         assert_eq!(fingerprints(&plain), fingerprints(&probed), "{queue}: the hop probe changed the run");
         assert!(same(&plain[0].links, &probed[0].links), "{queue}: the hop probe changed a table");
+    }
+    for (_, [preset, cc]) in controls() {
+        let scenario = read(CONTROLS, &[&preset, &cc, "duration=3s", "warmup=0s", "sample=50ms"]);
+        let (plain, probed) = (run(&scenario, &[1], 1, false), run(&scenario, &[1], 1, true));
+        assert_eq!(fingerprints(&plain), fingerprints(&probed), "{preset} {cc}: the hop probe changed the run");
+        let quiet = run(&read(CONTROLS, &[&preset, &cc, "duration=3s", "warmup=0s"]), &[1], 1, false);
+        assert_eq!(fingerprints(&plain), fingerprints(&quiet), "{preset} {cc}: sampling changed the run");
     }
     let scenario = read("validation/ns2/scenarios/c2-red.toml", &["duration=10s"]);
     let seeds = [1, 2, 3, 4, 5];
