@@ -36,6 +36,8 @@ class Case:
     flows: tuple[Host, ...]
     control: str = "LinuxReno"
     recovery: str = "classic"
+    device: bool = True
+    """whether the packet below ns-3's queue disc has a place of its own on our side; else it waits in the queue, which holds one more"""
     ack_every: int = 1
     rto_min: str = "1s"
     rate: int = 10_000_000
@@ -98,11 +100,11 @@ OWN = ("red", "ared", "pie1000", "codel", "fqcodel", "cobalt", "fqpie")
 def _families() -> Iterator[Case]:
     for control in ("NewReno", "LinuxReno", "Cubic", "Vegas"):
         for recovery in ("prr", "classic"):
-            yield Case("N1", f"{control}-{recovery}", "fifo", ONE, control, recovery)
+            yield Case("N1", f"{control}-{recovery}", "fifo", ONE, control, recovery, device=False)
     for control in ("LinuxReno", "Cubic", "Bbr"):
-        yield Case("N1", f"{control}-prr-delack2", "fifo", ONE, control, "prr", ack_every=2)
-    yield Case("N1", "Bbr-prr-limit100", "fifo100", ONE, "Bbr", "prr")
-    yield Case("N1", "Bbr-prr-minrto200", "fifo", ONE, "Bbr", "prr", rto_min="200ms")
+        yield Case("N1", f"{control}-prr-delack2", "fifo", ONE, control, "prr", device=False, ack_every=2)
+    yield Case("N1", "Bbr-prr-limit100", "fifo100", ONE, "Bbr", "prr", device=False)
+    yield Case("N1", "Bbr-prr-minrto200", "fifo", ONE, "Bbr", "prr", device=False, rto_min="200ms")
     mixed = _with_udp(FIVE, 5_000_000)
     for queue in PLAIN:
         for recovery in ("prr", "classic"):
@@ -128,10 +130,15 @@ def _families() -> Iterator[Case]:
         yield Case("rtts", queue, queue, UNEQUAL, jitter=True)
 
 
+_SMOOTHED = (("queue_mean", 6.0), ("drops", 5.0), ("utilisation", 1.5))
 _STARTED = (("drops", 3.0),)
 _STARVED = (("jain", 3.0),)
 
 EXPLAINED: dict[str, tuple[tuple[str, float], ...]] = {
+    # ns-3.37's BBR takes the smoothed RTT for samples, so that RTprop is too long, and falls to a timeout in startup.
+    "N1/Bbr-prr-delack2": _SMOOTHED,
+    "N1/Bbr-prr-limit100": _SMOOTHED,
+    "N1/Bbr-prr-minrto200": _SMOOTHED,
     # Proportional rate reduction instead of RFC 6675; the same queue with the classic recovery is within the bound.
     "N2/pie-prr": (("drops", 1.5),),
     # The overshoot of the first slow start in a queue of 1000 packets or more.

@@ -39,7 +39,7 @@ def _run(case: Case, number: int, seeds: list[int], threads: int) -> list[Any]:
 def _values(case: Case, run: Any) -> Values:
     flows, links = run.flows(), run.links()
     row = {name: k for k, name in enumerate(links["name"])}
-    queue, bottleneck = row[scenario.WATCHED], row[scenario.BOTTLENECK]
+    queue, bottleneck = row[scenario.WATCHED], row[scenario.BOTTLENECK if case.device else scenario.WATCHED]
     out: Values = {
         "utilisation": 100.0 * float(links["utilisation"][bottleneck]),
         "queue_mean": float(links["queue_mean"][queue]),

@@ -39,7 +39,7 @@ def _reference() -> dict[str, list[Values]]:
         for row in csv.DictReader(file):
             out[row["scenario"], row["run"]] = {
                 "utilisation": 100.0 * float(row["utilisation"]),
-                "queue_mean": float(row["queue_mean_pkts"]),
+                "queue_mean": float(row["queue_mean_pkts"]) + (float(row["device_queue_mean_pkts"]) if row["scenario"].startswith("N1") else 0.0),
                 "queue_std": float(row["queue_std_pkts"]),
                 "drops": float(row["drops"]),
                 "jain": float(row["jain"]),
