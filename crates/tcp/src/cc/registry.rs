@@ -178,6 +178,28 @@ macro_rules! algorithms {
             }
         }
 
+        /// What every acknowledgment asks, out of line: callers hold the code of the inline algorithms only.
+        impl BoxedCc {
+            #[inline(never)]
+            fn on_ack(&mut self, s: &AckSample) {
+                match self { Self::Custom(c) => c.on_ack(s), $(Self::$large(c) => c.on_ack(s),)* }
+            }
+            #[inline(never)]
+            fn cwnd(&self) -> u64 {
+                match self { Self::Custom(c) => c.cwnd(), $(Self::$large(c) => c.cwnd(),)* }
+            }
+            #[inline(never)]
+            fn allows(&self, bytes: u64) -> bool {
+                match self { Self::Custom(c) => c.allows(bytes), $(Self::$large(c) => c.allows(bytes),)* }
+            }
+        }
+
+        macro_rules! fast {
+            ($me:expr, $c:ident => $e:expr) => {
+                match $me { $(AnyCc::$state($c) => $e,)* AnyCc::Boxed($c) => $e }
+            };
+        }
+
         macro_rules! each {
             ($me:expr, $c:ident => $e:expr) => {
                 match $me {
@@ -316,11 +338,11 @@ impl CongestionControl for AnyCc {
     }
     #[inline]
     fn on_ack(&mut self, s: &AckSample) {
-        each!(self, c => c.on_ack(s));
+        fast!(self, c => c.on_ack(s));
     }
     #[inline(always)]
     fn on_ack_with(&mut self, source: &impl SampleSource) {
-        each!(self, c => c.on_ack(&source.sample()));
+        fast!(self, c => c.on_ack(&source.sample()));
     }
     fn on_congestion(&mut self, e: &CongestionEvent) {
         each!(self, c => c.on_congestion(e));
@@ -369,11 +391,11 @@ impl CongestionControl for AnyCc {
     }
     #[inline]
     fn cwnd(&self) -> u64 {
-        each_ref!(self, c => c.cwnd())
+        fast!(self, c => c.cwnd())
     }
     #[inline]
     fn allows(&self, bytes: u64) -> bool {
-        each_ref!(self, c => c.allows(bytes))
+        fast!(self, c => c.allows(bytes))
     }
     fn ssthresh(&self) -> u64 {
         each_ref!(self, c => c.ssthresh())
