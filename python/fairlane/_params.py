@@ -46,9 +46,10 @@ class Red(Params):
         idle_packet: Length of the packets that an idle link is taken to have sent, which ages the average (s in section 4). Unset: `mean_packet`. (size, default unset, 1B to 64KiB)
         ecn: Whether ECN-capable packets are marked instead of dropped (RFC 3168 section 7; ns-2's setbit_). (true or false, default false)
         mark_p: Probability from which packets are dropped even if they could be marked (RFC 3168 section 7; ns-2's mark_p_). (number, default 1.0, 0 to 1)
+        hard_drop: Whether packets that could be marked are dropped from `mark_p` on (ns-3 `UseHardDrop`); false: they are marked whatever the average, as DCTCP needs it (Alizadeh et al. 2010 section 3.1). (true or false, default true)
         spare: No early drop while only this many wait, in the unit of `measure`; ns-2 has 1. Unset: the average alone decides (section 4). (integer, default unset, from 0)
         grace: Whether the arrival that begins a stay above `min` is spared and counted as the first of the gap, as in ns-2. (true or false, default false)
-        preset: Named set of values laid under those written here. (one of `ns2`, `ns3`, default unset)
+        preset: Named set of values laid under those written here. (one of `ns2`, `ns3`, `dctcp`, default unset)
     """
 
     _kind: ClassVar[str] = "queue"
@@ -69,6 +70,7 @@ class Red(Params):
     idle_packet: str | None = None
     ecn: bool | None = None
     mark_p: float | str | None = None
+    hard_drop: bool | None = None
     spare: int | str | None = None
     grace: bool | None = None
     preset: str | None = None
@@ -1195,6 +1197,148 @@ class Sack(Params):
 
 
 @dataclass(kw_only=True)
+class Fack(Params):
+    """Reno with forward acknowledgment: the forward-most SACKed byte tells what is in flight (Mathis and Mahdavi 1996)."""
+
+    _kind: ClassVar[str] = "cc"
+    _name: ClassVar[str] = "fack"
+
+
+@dataclass(kw_only=True)
+class Vegas(Params):
+    """A few packets in the queue, told from the round-trip time (Brakmo and Peterson 1995).
+
+    Args:
+        alpha: Segments in the queue below which the window grows (section 3.2: 2 of Vegas-2,4; ns-2: 1). (number, default 2.0, 0 to 1000)
+        beta: Segments in the queue above which the window shrinks (section 3.2: 4 of Vegas-2,4; ns-2: 3). (number, default 4.0, 0 to 1000)
+        gamma: Segments in the queue at which slow start ends (section 3.3: 1). (number, default 1.0, 0 to 1000)
+        reading: Whose reading of what the paper leaves open. (one of `paper`, `ns2`, `ns3`, `linux`, default "paper")
+    """
+
+    _kind: ClassVar[str] = "cc"
+    _name: ClassVar[str] = "vegas"
+    alpha: float | str | None = None
+    beta: float | str | None = None
+    gamma: float | str | None = None
+    reading: str | None = None
+
+
+@dataclass(kw_only=True)
+class Westwood(Params):
+    """After a loss the window is what the path was seen to deliver (Westwood+, Grieco and Mascolo 2004).
+
+    Args:
+        weight: What the filter keeps of its value with each sample (section 2.1: 0.9; Linux: 7/8). (number, default 0.9, 0 to 0.999)
+        filter: How samples are smoothed. (one of `single`, `tustin`, `cascade`, default "single")
+        from_zero: Whether the filter begins at zero instead of with the first sample (ns-3). (true or false, default false)
+        interval: Shortest time over which a sample is taken, where the round trip is shorter (Linux: 50 ms). (duration, default "0s", up to 10s)
+    """
+
+    _kind: ClassVar[str] = "cc"
+    _name: ClassVar[str] = "westwood"
+    weight: float | str | None = None
+    filter: str | None = None
+    from_zero: bool | None = None
+    interval: str | None = None
+
+
+@dataclass(kw_only=True)
+class Cubic(Params):
+    """The window as a cubic function of the time since the last loss, with HyStart++ (RFC 9438).
+
+    Args:
+        c: How fast the window returns, in segments per cubic second (C of RFC 9438 section 5.1). (number, default 0.4, 0.001 to 1000)
+        beta: What a loss leaves of the window (beta_cubic of RFC 9438 section 4.6). (number, default 0.7, 0.1 to 0.99)
+        beta_ecn: What an ECN mark leaves of it where TCP's `abe` is set (beta_ecn of RFC 8511 section 3). (number, default 0.85, 0.1 to 0.99)
+        reno_friendly: Whether the window is never below what Reno would reach (RFC 9438 section 4.3). (true or false, default true)
+        catch_up: Whether the estimate of Reno's window grows by a whole segment a round trip from where the last reduction was (RFC 9438 section 4.3; not in Linux). (true or false, default true)
+        fast_convergence: Whether a loss below the last maximum gives up more (RFC 9438 section 4.7). (true or false, default true)
+        first_growth: Least growth in a round trip as a share of the window, as long as no maximum is known (Linux, ns-3: 0.05; none in RFC 9438). (number, default 0.0, 0 to 0.5)
+        whole_segments: Whether window, target and growth are counted in whole segments, and the smallest round-trip time is what is looked ahead (Linux, ns-3); RFC 9438 section 4.2 has fractions and the smoothed round-trip time. (true or false, default false)
+    """
+
+    _kind: ClassVar[str] = "cc"
+    _name: ClassVar[str] = "cubic"
+    c: float | str | None = None
+    beta: float | str | None = None
+    beta_ecn: float | str | None = None
+    reno_friendly: bool | None = None
+    catch_up: bool | None = None
+    fast_convergence: bool | None = None
+    first_growth: float | str | None = None
+    whole_segments: bool | None = None
+
+
+@dataclass(kw_only=True)
+class Bic(Params):
+    """Binary search for the window of the last loss (Xu, Harfoush and Rhee 2004, constants of Linux).
+
+    Args:
+        low_window: Window up to which the rules of RFC 5681 hold (low_window of Xu 2004 section IV). (packets or bytes, default "14p")
+        max_increment: Most segments a round trip adds (Smax of Xu 2004 section IV: 32; Linux: 16). (number, default 16.0, 0.1 to 10000)
+        beta: What a loss leaves of the window (Xu 2004 section IV: 0.875; Linux: 819/1024). (number, default 0.8, 0.1 to 0.99)
+        search: A round trip goes that part of the way to the last maximum: 1/4 (Linux, BICTCP_B), 1/2 (Xu 2004 section IV). (number, default 4.0, 1.1 to 100)
+        smooth_part: Round trips to get over the last `search` segments before the maximum, and the first beyond it (Linux: 20; ns-3: 5). (number, default 20.0, 1 to 1000)
+        fast_convergence: Whether a loss below the last maximum gives up more (Xu 2004 section IV). (true or false, default true)
+        first_growth: Least growth in a round trip as a share of the window, as long as no maximum is known (Linux, ns-3). (number, default 0.05, 0 to 0.5)
+    """
+
+    _kind: ClassVar[str] = "cc"
+    _name: ClassVar[str] = "bic"
+    low_window: str | None = None
+    max_increment: float | str | None = None
+    beta: float | str | None = None
+    search: float | str | None = None
+    smooth_part: float | str | None = None
+    fast_convergence: bool | None = None
+    first_growth: float | str | None = None
+
+
+@dataclass(kw_only=True)
+class Htcp(Params):
+    """Growth by the time since the last loss, reduction by the queue (H-TCP, draft-leith-tcp-htcp-06).
+
+    Args:
+        delta_l: Time after a loss for which growth is Reno's (Delta_L of draft-leith-tcp-htcp-06). (duration, default "1s", up to 100s)
+        throughput_ratio: Change of the throughput between losses, as a share, above which half of the window goes (Delta_B of draft-leith-tcp-htcp-06). (number, default 0.2, 0 to 1)
+        beta_min: Least part of the window that a loss leaves (draft-leith-tcp-htcp-06). (number, default 0.5, 0.1 to 0.99)
+        beta_max: Largest part of the window that a loss leaves (draft-leith-tcp-htcp-06). (number, default 0.8, 0.1 to 0.99)
+        rtt_scaling: Whether growth is in proportion to the round-trip time, so that flows with different ones share evenly (Linux). (true or false, default false)
+    """
+
+    _kind: ClassVar[str] = "cc"
+    _name: ClassVar[str] = "htcp"
+    delta_l: str | None = None
+    throughput_ratio: float | str | None = None
+    beta_min: float | str | None = None
+    beta_max: float | str | None = None
+    rtt_scaling: bool | None = None
+
+
+@dataclass(kw_only=True)
+class Illinois(Params):
+    """Delay says by how much the window changes, losses say when (Liu, Basar and Srikant 2008).
+
+    Args:
+        alpha_min: Growth a round trip with the longest queue, in segments (section 4: 0.3). (number, default 0.3, 0.001 to 1)
+        alpha_max: Growth a round trip with no queue, in segments (section 4: 10). (number, default 10.0, 1 to 1000)
+        beta_min: What a loss takes with a short queue (section 4: 0.125). (number, default 0.125, 0 to 1)
+        beta_max: What a loss takes with a long queue (section 4: 0.5). (number, default 0.5, 0 to 1)
+        window_threshold: Window in segments below which it is Reno (section 4: 15). (number, default 15.0, 0 to 1000000)
+        theta: Round trips without a queue after which alpha is `alpha_max` again (section 4: 5). (integer, default 5, from 1)
+    """
+
+    _kind: ClassVar[str] = "cc"
+    _name: ClassVar[str] = "illinois"
+    alpha_min: float | str | None = None
+    alpha_max: float | str | None = None
+    beta_min: float | str | None = None
+    beta_max: float | str | None = None
+    window_threshold: float | str | None = None
+    theta: int | str | None = None
+
+
+@dataclass(kw_only=True)
 class Scalable(Params):
     """Growth in proportion to the window (Scalable TCP, Kelly 2003).
 
@@ -1202,6 +1346,7 @@ class Scalable(Params):
         increase: Growth for each segment acknowledged, in segments (a of Kelly 2003 section 3). (number, default 0.01, 0 to 1)
         decrease: Share of the window that a loss event takes (b of Kelly 2003 section 3). (number, default 0.125, 0 to 1)
         legacy_window: Window up to which the rules of RFC 5681 hold (lwnd of Kelly 2003 section 3.1). (packets or bytes, default "16p")
+        legacy_decrease: Share of the window that a loss event takes up to there (RFC 5681 equation 4; Linux, ns-3: 0.125). (number, default 0.5, 0 to 1)
     """
 
     _kind: ClassVar[str] = "cc"
@@ -1209,6 +1354,220 @@ class Scalable(Params):
     increase: float | str | None = None
     decrease: float | str | None = None
     legacy_window: str | None = None
+    legacy_decrease: float | str | None = None
+
+
+@dataclass(kw_only=True)
+class Highspeed(Params):
+    """Growth and reduction that depend on the window (HighSpeed TCP, RFC 3649).
+
+    Args:
+        low_window: Window up to which the rules of RFC 5681 hold (Low_Window of RFC 3649 section 5). (packets or bytes, default "38p", from 2p)
+        high_window: Window that `high_p` stands for (High_Window of RFC 3649 section 5). (packets or bytes, default "83000p", from 3p)
+        high_p: Loss rate at the high window (High_P of RFC 3649 section 5). (number, default 1e-7, 0.000000000001 to 0.0001)
+        high_decrease: Share of the high window that a loss takes (High_Decrease of RFC 3649 section 5). (number, default 0.1, 0.01 to 0.5)
+    """
+
+    _kind: ClassVar[str] = "cc"
+    _name: ClassVar[str] = "highspeed"
+    low_window: str | None = None
+    high_window: str | None = None
+    high_p: float | str | None = None
+    high_decrease: float | str | None = None
+
+
+@dataclass(kw_only=True)
+class Hybla(Params):
+    """Growth as on a path of 25 ms (Caini and Firrincieli 2004).
+
+    Args:
+        rtt0: Round-trip time of the reference connection (RTT0 of Caini 2004: 25 ms; ns-3: 50 ms). (duration, default "25ms", 1ms to 10s)
+    """
+
+    _kind: ClassVar[str] = "cc"
+    _name: ClassVar[str] = "hybla"
+    rtt0: str | None = None
+
+
+@dataclass(kw_only=True)
+class Veno(Params):
+    """A loss while the queue is short is taken for one of the radio link (Fu and Liew 2003).
+
+    Args:
+        beta: Packets in the queue from which a loss counts as congestion (section III-B: 3). (number, default 3.0, 0 to 1000)
+        keep: What a loss leaves of the window with fewer in the queue (section III-B: 4/5). (number, default 0.8, 0.5 to 1)
+        rtt: Which round-trip time tells of the queue. (one of `smoothed`, `last`, default "smoothed")
+    """
+
+    _kind: ClassVar[str] = "cc"
+    _name: ClassVar[str] = "veno"
+    beta: float | str | None = None
+    keep: float | str | None = None
+    rtt: str | None = None
+
+
+@dataclass(kw_only=True)
+class Yeah(Params):
+    """Scalable TCP while the queue is short, else Reno, and it empties the queue (Baiocchi, Castellani and Vacirca 2007).
+
+    Args:
+        alpha: Packets in the queue that are too many (Qmax of section 2: 80). (number, default 80.0, 0 to 1000000)
+        gamma: The queue is divided by this when it is taken from the window (section 2.1: 1). (number, default 1.0, 1 to 100)
+        delta: A loss takes at least the window shifted right by this (section 2.2: 3, an eighth). (integer, default 3, 1 to 16)
+        epsilon: What empties the queue takes at most the window shifted right by this (section 2.1: 1, half). (integer, default 1, 1 to 16)
+        phi: The network counts as congested when the queue delays by more than this part of the base RTT (section 2: 1/8). (number, default 8.0, 1 to 1000)
+        rho: Round trips of slow mode from which others are taken to fill the queue (section 2.2: 16). (integer, default 16, from 1)
+        zeta: Round trips of fast mode after which the estimate of Reno's window starts afresh (section 2.3: 50). (integer, default 50, from 1)
+        increase: Growth for each segment acknowledged in fast mode, in segments (a of Scalable TCP: 0.01). (number, default 0.01, 0.0001 to 1)
+    """
+
+    _kind: ClassVar[str] = "cc"
+    _name: ClassVar[str] = "yeah"
+    alpha: float | str | None = None
+    gamma: float | str | None = None
+    delta: int | str | None = None
+    epsilon: int | str | None = None
+    phi: float | str | None = None
+    rho: int | str | None = None
+    zeta: int | str | None = None
+    increase: float | str | None = None
+
+
+@dataclass(kw_only=True)
+class Ledbat(Params):
+    """A background flow that holds the queueing delay at a target (RFC 6817).
+
+    Args:
+        target: Queueing delay that is aimed at (TARGET of section 2.5: at most 100 ms). (duration, default "100ms", 1us to 10s)
+        gain: Segments that the window grows by in a round trip without a queue (GAIN of section 2.5: at most 1). (number, default 1.0, 0 to 100)
+        base_history: Minutes over which the smallest delay is kept (BASE_HISTORY of section 2.5: 10). (integer, default 10, 1 to 1000)
+        current_filter: Delays of which the least tells of the queue now, none older than a round trip (CURRENT_FILTER of section 2.5: 4). (integer, default 4, 1 to 1000)
+        allowed_increase: Segments the window may be above what is in flight (ALLOWED_INCREASE of section 2.5: 1). (number, default 1.0, 0.001 to 1000)
+        min_window: Smallest window in segments (MIN_CWND of section 2.5: 2). (number, default 2.0, 1 to 1000)
+        slow_start: Whether a connection begins with slow start, until the queueing delay is at the target (ns-3); the RFC says nothing of it. (true or false, default false)
+        delay: Which delay is measured. (one of `one_way`, `rtt`, default "one_way")
+    """
+
+    _kind: ClassVar[str] = "cc"
+    _name: ClassVar[str] = "ledbat"
+    target: str | None = None
+    gain: float | str | None = None
+    base_history: int | str | None = None
+    current_filter: int | str | None = None
+    allowed_increase: float | str | None = None
+    min_window: float | str | None = None
+    slow_start: bool | None = None
+    delay: str | None = None
+
+
+@dataclass(kw_only=True)
+class Dctcp(Params):
+    """A window cut in proportion to the share of marked data, for data centres (RFC 8257).
+
+    Args:
+        gain: Weight of the newest window of data in alpha (g of RFC 8257 section 4.2, ns-3 `DctcpShiftG`; Linux: 2^-`dctcp_shift_g`). (number, default 0.0625, 0 to 1)
+        initial_alpha: Alpha before the first window of data (RFC 8257 section 4.2, ns-3 `DctcpAlphaOnInit`; Linux `dctcp_alpha_on_init`, 1024 of 1024). (number, default 1.0, 0 to 1)
+    """
+
+    _kind: ClassVar[str] = "cc"
+    _name: ClassVar[str] = "dctcp"
+    gain: float | str | None = None
+    initial_alpha: float | str | None = None
+
+
+@dataclass(kw_only=True)
+class Bbr(Params):
+    """A model of bandwidth and round-trip time paces the data (BBR version 1, draft-cardwell-iccrg-bbr-congestion-control-00, Linux).
+
+    Args:
+        startup_gain: Gain of rate and window in STARTUP: `2 / ln 2` doubles what is delivered each round (draft section 4.3.2; Linux 2885/1000). (number, default 2.885, 1 to 10)
+        cwnd_gain: Gain of the window in PROBE_BW (draft section 4.2.3.2). (number, default 2.0, 1 to 10)
+        bandwidth_rounds: Rounds over which the largest bandwidth counts (BtlBwFilterLen, draft section 4.1.1.3). (integer, default 10, 1 to 1000)
+        min_rtt_window: Time over which the smallest round-trip time counts, and after which PROBE_RTT looks for it (RTpropFilterLen, draft section 4.1.2.3). (duration, default "10s", 1ms to 1h)
+        probe_rtt_time: Time spent in PROBE_RTT (ProbeRTTDuration, draft section 4.3.5). (duration, default "200ms", up to 10s)
+        min_window: Smallest window, also that of PROBE_RTT (BBRMinPipeCwnd, draft section 4.2.3.1). (packets or bytes, default "4p", from 1p)
+        pacing_margin: Share of the estimated bandwidth that pacing stays below it, so that queues drain (Linux 1 %; draft-00: 0). (number, default 0.01, 0 to 0.5)
+        aggregation_gain: Share of the largest aggregation of acknowledgments that the window makes room for (Linux 1; draft-00: 0). (number, default 1.0, 0 to 10)
+        policer: Whether a policer is looked for, and its rate kept to for 48 rounds ("long-term" bandwidth of Linux; draft-00 has none). (true or false, default true)
+        even_window: Whether the window is a whole, even number of segments, to the benefit of delayed acknowledgments (Linux). (true or false, default true)
+        smoothed_rtt: Whether round-trip times are the smoothed ones (ns-3.37). (true or false, default false)
+        first_phase: Phase of the gain cycle that PROBE_BW begins with: 0, or 2 to 7. Unset: a random one of these (draft section 4.3.4.3). (integer, default unset, 0 to 7)
+    """
+
+    _kind: ClassVar[str] = "cc"
+    _name: ClassVar[str] = "bbr"
+    startup_gain: float | str | None = None
+    cwnd_gain: float | str | None = None
+    bandwidth_rounds: int | str | None = None
+    min_rtt_window: str | None = None
+    probe_rtt_time: str | None = None
+    min_window: str | None = None
+    pacing_margin: float | str | None = None
+    aggregation_gain: float | str | None = None
+    policer: bool | None = None
+    even_window: bool | None = None
+    smoothed_rtt: bool | None = None
+    first_phase: int | str | None = None
+
+
+@dataclass(kw_only=True)
+class Bbr3(Params):
+    """BBR version 3: the model is bounded by what losses and marks say (draft-ietf-ccwg-bbr-06).
+
+    Args:
+        startup_gain: Gain of the rate in Startup, `4 ln 2` (StartupPacingGain, draft section 5.3.1). (number, default 2.77, 1 to 10)
+        drain_gain: Gain of the rate in Drain (DrainPacingGain, draft section 5.3.2: 0.5; Linux and drafts before -05: 0.35). (number, default 0.5, 0.05 to 1)
+        cwnd_gain: Gain of the window but for probing, which has a quarter more (DefaultCwndGain, draft section 2.5). (number, default 2.0, 1 to 10)
+        loss_threshold: Share of a round's data that may be lost before probing counts as gone too far (LossThresh, draft section 5.5.10). (number, default 0.02, 0 to 0.5)
+        beta: What is left of the bounds after a round with losses (Beta, draft section 5.5.10). (number, default 0.7, 0.1 to 1)
+        headroom: Share of the volume that is left to others when not probing (Headroom, draft section 5.3.3). (number, default 0.15, 0 to 0.9)
+        min_rtt_window: Time over which the smallest round-trip time counts (MinRTTFilterLen, draft section 5.5.7.2). (duration, default "10s", 1ms to 1h)
+        probe_rtt_interval: Time without a smaller round-trip time after which ProbeRTT looks for one (ProbeRTTInterval, draft section 5.3.4). (duration, default "5s", 1ms to 1h)
+        probe_rtt_time: Time spent in ProbeRTT (ProbeRTTDuration, draft section 5.3.4). (duration, default "200ms", up to 10s)
+        min_window: Smallest window (MinPipeCwnd, draft section 5.6.4.3). (packets or bytes, default "4p", from 1p)
+        pacing_margin: Share of the bandwidth that pacing stays below it (PacingMarginPercent, draft section 5.6.2). (number, default 0.01, 0 to 0.5)
+        ecn: Whether marks are listened to where ECN is in use with exact feedback (Linux). (true or false, default true)
+        ecn_max_rtt: Longest minimum round-trip time at which they are (Linux `bbr_ecn_max_rtt_us`). Unset: any. (duration, default "5ms", from 1us)
+        ecn_threshold: Share of marked data above which probing has gone too far (Linux `bbr_ecn_thresh`). (number, default 0.5, 0 to 1)
+        ecn_factor: Share of the average mark ratio by which a round with marks cuts the volume (Linux `bbr_ecn_factor`). (number, default 0.3333333333333333, 0 to 1)
+    """
+
+    _kind: ClassVar[str] = "cc"
+    _name: ClassVar[str] = "bbr3"
+    startup_gain: float | str | None = None
+    drain_gain: float | str | None = None
+    cwnd_gain: float | str | None = None
+    loss_threshold: float | str | None = None
+    beta: float | str | None = None
+    headroom: float | str | None = None
+    min_rtt_window: str | None = None
+    probe_rtt_interval: str | None = None
+    probe_rtt_time: str | None = None
+    min_window: str | None = None
+    pacing_margin: float | str | None = None
+    ecn: bool | None = None
+    ecn_max_rtt: str | None = None
+    ecn_threshold: float | str | None = None
+    ecn_factor: float | str | None = None
+
+
+@dataclass(kw_only=True)
+class Prague(Params):
+    """DCTCP for the Internet: L4S with pacing and little dependence on the round-trip time (draft-briscoe-iccrg-prague-congestion-control-04).
+
+    Args:
+        gain: Weight of the newest round in alpha (g of section 2.4.2; Linux 2^-`PRAGUE_SHIFT_G`). (number, default 0.0625, 0 to 1)
+        target_rtt: Round trips shorter than this count as this long (RTT_VIRT_MIN of section 2.4.4; Linux `prague_rtt_target`, 25 ms). `0s`: growth depends on the round-trip time as Reno's does. (duration, default "25ms", up to 1s)
+        transition: Rounds after slow start before they do (Linux `prague_rtt_transition`). (integer, default 4, from 0)
+        slow_start_rate: Pacing rate in slow start below half the threshold, as a multiple of `cwnd / SRTT` (Linux: 2); later it is 1. (number, default 2.0, 1 to 10)
+    """
+
+    _kind: ClassVar[str] = "cc"
+    _name: ClassVar[str] = "prague"
+    gain: float | str | None = None
+    target_rtt: str | None = None
+    transition: int | str | None = None
+    slow_start_rate: float | str | None = None
 
 
 @dataclass(kw_only=True)
@@ -1352,8 +1711,8 @@ class Tcp(Params):
 
     Args:
         preset: The named set of values that those not given are taken from. (one of `rfc`, `ns2`, `ns3`, `linux`, default "rfc")
-        cc: Congestion control algorithm: owns the window (RFC 5681 section 3). (one of `tahoe`, `Tahoe`, `Agent/TCP`, `reno`, `Reno`, `Agent/TCP/Reno`, `newreno`, `Newreno`, `NewReno`, `Agent/TCP/Newreno`, `sack`, `Sack`, `Sack1`, `Agent/TCP/Sack1`, `scalable`, `Scalable`, `TcpScalable`; or table, default "newreno")
-        recovery: Loss recovery scheme; unset: the one `cc` implies. (one of `tahoe`, `reno`, `newreno`, `sack`, `fack`, default unset)
+        cc: Congestion control algorithm: owns the window (RFC 5681 section 3). (one of `tahoe`, `Tahoe`, `Agent/TCP`, `reno`, `Reno`, `Agent/TCP/Reno`, `newreno`, `Newreno`, `NewReno`, `Agent/TCP/Newreno`, `sack`, `Sack`, `Sack1`, `Agent/TCP/Sack1`, `fack`, `Fack`, `Agent/TCP/Fack`, `vegas`, `Vegas`, `Agent/TCP/Vegas`, `TcpVegas`, `westwood`, `Westwood`, `westwood+`, `TcpWestwood`, `TcpWestwoodPlus`, `cubic`, `Cubic`, `TcpCubic`, `bic`, `Bic`, `TcpBic`, `htcp`, `Htcp`, `TcpHtcp`, `h-tcp`, `illinois`, `Illinois`, `TcpIllinois`, `scalable`, `Scalable`, `TcpScalable`, `highspeed`, `HighSpeed`, `TcpHighSpeed`, `hstcp`, `hybla`, `Hybla`, `TcpHybla`, `veno`, `Veno`, `TcpVeno`, `yeah`, `YeAH`, `YeAH-TCP`, `TcpYeah`, `ledbat`, `LEDBAT`, `TcpLedbat`, `dctcp`, `Dctcp`, `DCTCP`, `TcpDctcp`, `bbr`, `Bbr`, `TcpBbr`, `bbr1`, `bbr3`, `BBRv3`, `prague`, `Prague`; or table, default "newreno")
+        recovery: Loss recovery scheme; unset: the one `cc` implies. (one of `tahoe`, `reno`, `newreno`, `sack`, `fack`, `vegas`, default unset)
         mss: Largest payload of a segment, options already taken off (SMSS of RFC 5681 section 2). (size, default "1460B", 1B to 65000B)
         window: Upper bound of the send window, whatever the congestion window says (ns-2 `window_`; a send buffer). Unset: none. (packets or bytes, default unset, from 1p)
         receive_window: Receive buffer, advertised as the receive window (RFC 9293 section 3.8.6); the default holds 670 Mbit/s over 100 ms. Unset: flow control never limits. (size, default "8MiB", from 1B)
@@ -1367,8 +1726,16 @@ class Tcp(Params):
         syn_loss_ssthresh: Slow-start threshold after a lost SYN (ns-2 treats it as a loss of data). Unset: unchanged. (packets or bytes, default unset, from 1p)
         byte_counting: Segments that one acknowledgment may count for in growing the window (L of RFC 3465 section 2.1; 1: RFC 5681 equation 2). Unset: every acknowledgment counts as one segment, however much it covers (RFC 2581). (integer, default 1, from 1)
         slow_start: How slow start ends before there is a loss. Unset: the algorithm's own choice, which is the standard one for all but CUBIC. (one of `standard`, `limited`, `hystart_plus_plus`, `hystart`, default unset)
+        max_ssthresh: Window beyond which limited slow start adds at most half of it a round trip (max_ssthresh of RFC 3742 section 2). (packets or bytes, default "100p", from 1p)
+        hystart_divisor: Part of the round-trip time by which it must rise to end slow start: HyStart++ 1/8 of the last round's (MIN_RTT_DIVISOR of RFC 9406 section 4.3), HyStart 1/8 of the smallest (Linux). (number, default 8.0, 0.1 to 1000)
+        hystart_min: Least such rise (MIN_RTT_THRESH of RFC 9406 section 4.3; Linux). (duration, default "4ms", up to 10s)
+        hystart_max: Largest such rise (MAX_RTT_THRESH of RFC 9406 section 4.3; Linux). (duration, default "16ms", up to 10s)
+        hystart_train: HyStart without pacing: length of the train of acknowledgments that ends slow start, as a share of the smallest round-trip time (Linux: half). (number, default 0.5, 0 to 10)
         cwnd_validation: Whether the window grows only while it is what limits the sender (RFC 7661 section 4.3). (true or false, default true)
+        cwnd_limited_by_round: Whether for `cwnd_validation` the window counts as the limit for the whole round trip in which it once was, and in slow start already when more than half of it was used, so that it may grow to twice what arrived (Linux `tcp_is_cwnd_limited`). Otherwise what ended the last sending decides. (true or false, default false)
+        grow_by_delivered: Whether the window grows by what an acknowledgment newly delivers, SACKed or not (Linux `tcp_cong_avoid`), and not by what it covers: SACKed data below it has been delivered before. (true or false, default false)
         new_cwv: Whether a window that was not used for long is taken back to what was (pipeACK and the non-validated phase, RFC 7661 sections 4.2 to 4.5). (true or false, default false)
+        empty_window_probes: A probe of a shut window carries no data, and a sequence number that was acknowledged before (Linux, `tcp_xmit_probe_skb`). Else one byte. (true or false, default false)
         loss_basis: What a loss halves: the flight size (RFC 5681 equation 4), the congestion window, or the smaller of both. (one of `flight`, `cwnd`, `smaller`, default "smaller")
         ssthresh_whole_segments: Whether the slow-start threshold is the integer part in segments (ns-2). (true or false, default false)
         timeout_cuts_again: Whether each timeout in a row lowers the slow-start threshold again (ns-2); RFC 5681 section 3.1 holds it constant. (true or false, default false)
@@ -1397,13 +1764,18 @@ class Tcp(Params):
         timestamp_tick: Tick of the timestamp clock (RFC 7323 section 5.4: 1 ms to 1 s; Linux 1 ms). (duration, default "1ms", 1us to 1s)
         ack_every: Acknowledge every n-th full-sized segment (RFC 5681 section 4.2: at least every second); 1: delayed ACK off. (integer, default 2, from 1)
         ack_delay: Longest delay of an acknowledgment (RFC 1122 section 4.2.3.2: below 500 ms). (duration, default "200ms", 1us to 500ms)
-        quick_acks: Full-sized segments at the start of a connection that are each acknowledged at once (Linux: at most 16). (integer, default 0, from 0)
+        quick_acks: Acknowledgments at the start of a connection that are not delayed (Linux: 16). (integer, default 0, from 0)
         dupthresh: Duplicate acknowledgments that signal a loss (RFC 5681 section 3.2, DupThresh of RFC 6675). (integer, default 3, 1 to 1000)
         rack: RACK (RFC 8985): time, not only counts, tells what is lost. Needs SACK recovery. (true or false, default false)
         tlp: Tail loss probe (RFC 8985 section 7). Needs SACK recovery. (true or false, default false)
+        tlp_ack_delay: How long the receiver may hold back the acknowledgment of a single segment, for `tlp` (TLP.max_ack_delay of RFC 8985 section 7.2; Linux: its smallest RTO). (duration, default "200ms", up to 10s)
+        timer_slack: What `rack` and `tlp` add to their waits (Linux: two ticks of its clock). (duration, default "0s", up to 1s)
         prr: Proportional rate reduction: the cut of a loss is spread over the recovery. Needs SACK recovery. (one of `off`, `crb`, `ssrb`, `rfc9937`, default "off")
-        fack_overdamping: FACK: at most one reduction an RTT (overdamping, Mathis and Mahdavi 1996 section 4.5). (true or false, default true)
-        fack_rampdown: FACK: the window is lowered smoothly over a round trip (rampdown, Mathis and Mahdavi 1996 section 4.6). (true or false, default false)
+        prr_base: What the reduction of `prr` is a share of (RecoverFS of RFC 9937 section 6.2). (one of `flight`, `window`, `pipe`, default "flight")
+        prr_whole_segments: Whether what `prr` lets out is rounded up to whole segments (RFC 6937 section 4 counts segments; ns-3 does not round). (true or false, default true)
+        fack_overdamping: FACK: a loss in slow start halves the window twice, since it has doubled after the lost segment went out (overdamping, Mathis and Mahdavi 1996; ns-2 `ss-div4_`). (true or false, default false)
+        fack_rampdown: FACK: the window is lowered smoothly over a round trip (rampdown, Mathis and Mahdavi 1996; ns-2 `rampdown_`). (true or false, default false)
+        fack_dialect: FACK as published or as in ns-2. (one of `paper`, `ns2`, default "paper")
         limited_transmit: Limited transmit (RFC 3042): new data on duplicate acknowledgments below the threshold. (true or false, default true)
         careful: Whether a loss event may begin only after everything sent before the last one is acknowledged (RFC 6582 section 3.2 step 2). (true or false, default true)
         newreno_timer: Whether only the first partial acknowledgment restarts the retransmission timer, or each (RFC 6582 section 4). (one of `impatient`, `slow_but_steady`, default "impatient")
@@ -1421,6 +1793,7 @@ class Tcp(Params):
         sack_grow_on_exit: Whether the acknowledgment that ends SACK recovery also grows the window, by all that it covers (ns-3): nearly one segment more. It covers what recovery began with, so RFC 5681 section 3.2 has counted it already. (true or false, default false)
         sack_memory: How long SACK information is believed. (one of `keep`, `timeout`, `progress`, default "keep")
         header: IP and TCP header without options. (size, default "40B", up to 1000B)
+        data_header: The same for segments with data, where a model counts it differently (0 for ns-2's Vegas, which adds no header). Unset: `header`. (size, default unset, up to 1000B)
         syn_options: Options of a SYN: MSS, window scale, SACK permitted, timestamps, padded. (size, default "12B", up to 1000B)
         sack_option: Fixed part of a SACK option, padded (RFC 2018 section 3). (size, default "4B", up to 1000B)
         sack_block: One SACK block (RFC 2018 section 3). (size, default "8B", up to 1000B)
@@ -1445,8 +1818,16 @@ class Tcp(Params):
     syn_loss_ssthresh: str | None = None
     byte_counting: int | str | None = None
     slow_start: str | None = None
+    max_ssthresh: str | None = None
+    hystart_divisor: float | str | None = None
+    hystart_min: str | None = None
+    hystart_max: str | None = None
+    hystart_train: float | str | None = None
     cwnd_validation: bool | None = None
+    cwnd_limited_by_round: bool | None = None
+    grow_by_delivered: bool | None = None
     new_cwv: bool | None = None
+    empty_window_probes: bool | None = None
     loss_basis: str | None = None
     ssthresh_whole_segments: bool | None = None
     timeout_cuts_again: bool | None = None
@@ -1479,9 +1860,14 @@ class Tcp(Params):
     dupthresh: int | str | None = None
     rack: bool | None = None
     tlp: bool | None = None
+    tlp_ack_delay: str | None = None
+    timer_slack: str | None = None
     prr: str | None = None
+    prr_base: str | None = None
+    prr_whole_segments: bool | None = None
     fack_overdamping: bool | None = None
     fack_rampdown: bool | None = None
+    fack_dialect: str | None = None
     limited_transmit: bool | None = None
     careful: bool | None = None
     newreno_timer: str | None = None
@@ -1499,6 +1885,7 @@ class Tcp(Params):
     sack_grow_on_exit: bool | None = None
     sack_memory: str | None = None
     header: str | None = None
+    data_header: str | None = None
     syn_options: str | None = None
     sack_option: str | None = None
     sack_block: str | None = None
@@ -1523,6 +1910,9 @@ class Udp(Params):
 __all__ = [
     "Ared",
     "Avq",
+    "Bbr",
+    "Bbr3",
+    "Bic",
     "Blue",
     "Bulk",
     "Cake",
@@ -1530,10 +1920,13 @@ __all__ = [
     "Choke",
     "Cobalt",
     "Codel",
+    "Cubic",
+    "Dctcp",
     "Droptail",
     "Drr",
     "Dualpi2",
     "Dumbbell",
+    "Fack",
     "FatTree",
     "File",
     "Fq",
@@ -1542,6 +1935,11 @@ __all__ = [
     "Fred",
     "Green",
     "Headdrop",
+    "Highspeed",
+    "Htcp",
+    "Hybla",
+    "Illinois",
+    "Ledbat",
     "Management",
     "Modred",
     "Newreno",
@@ -1550,6 +1948,7 @@ __all__ = [
     "Pi2",
     "Pie",
     "Poisson",
+    "Prague",
     "Prio",
     "Randomdrop",
     "Red",
@@ -1568,8 +1967,12 @@ __all__ = [
     "Tcp",
     "Trtcm",
     "Udp",
+    "Vegas",
+    "Veno",
+    "Westwood",
     "Wf2q",
     "Wfq",
     "Wred",
     "Wrr",
+    "Yeah",
 ]

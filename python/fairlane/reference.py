@@ -103,6 +103,10 @@ def _algorithm(entry: dict[str, Any]) -> Entry:
 
 def _preset(preset: dict[str, Any]) -> Entry:
     facts = {k: v if isinstance(v, str) else json.dumps(v) for k, v in preset["values"].items()}
+    for algorithm, values in preset["with"].items():
+        own = {f"cc.{k}": v for k, v in values.get("cc", {}).items()}
+        pairs = ({k: v for k, v in values.items() if k != "cc"} | own).items()
+        facts[f"with cc = {algorithm}"] = ", ".join(f"{k} = {json.dumps(v)}" for k, v in pairs)
     return Entry(preset["name"], f"preset of {preset['algorithm']}", preset["doc"], facts=facts)
 
 

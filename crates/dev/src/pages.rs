@@ -109,8 +109,23 @@ fn presets() -> String {
             let value = if value.is_null() { "unset".to_owned() } else { value.to_string() };
             let _ = writeln!(text, "| `{key}` | {} |", cell(&value));
         }
+        if !p.with.is_empty() {
+            text.push_str("\nBesides, where the congestion control is one of these:\n\n| `cc` | values |\n|---|---|\n");
+        }
+        for (algorithm, values) in &p.with {
+            let _ = writeln!(text, "| `{algorithm}` | {} |", cell(&besides(values)));
+        }
     }
     text
+}
+
+/// The values of a preset for one algorithm: those of TCP, then its own.
+fn besides(values: &Value) -> String {
+    let pairs = |at: &Value, prefix: &str| -> Vec<String> {
+        let table = at.as_object().into_iter().flatten().filter(|(key, _)| *key != "cc");
+        table.map(|(key, value)| format!("`{prefix}{key} = {value}`")).collect()
+    };
+    [pairs(values, ""), pairs(&values["cc"], "cc.")].concat().join(", ")
 }
 
 fn metrics() -> String {

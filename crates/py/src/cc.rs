@@ -257,7 +257,7 @@ impl PyCc {
         if self.class.has_rate {
             let rate: Option<f64> = object.call_method0(intern!(py, "pacing_rate"))?.extract()?;
             self.rate = match rate {
-                Some(r) if !(r >= 1.0 && r <= LARGEST) => return Ok(Some(format!("pacing_rate() is {r}, no rate in bit/s"))),
+                Some(r) if !(1.0..=LARGEST).contains(&r) => return Ok(Some(format!("pacing_rate() is {r}, no rate in bit/s"))),
                 r => r.map(|r| Rate::from_bps(r as u64)),
             };
         }

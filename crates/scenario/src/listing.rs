@@ -41,6 +41,8 @@ pub struct PresetListed {
     pub doc: String,
     /// The values; what is not among them takes its default.
     pub values: Map<String, Value>,
+    /// Values that hold besides where a certain algorithm is chosen, by its name.
+    pub with: Map<String, Value>,
 }
 
 /// Every preset.
@@ -52,6 +54,7 @@ pub fn presets_listing() -> Vec<PresetListed> {
         name: p.name.to_owned(),
         doc: p.doc.to_owned(),
         values: serde_json::from_str(p.values).unwrap_or_default(),
+        with: Map::new(),
     });
     let tcp = fairlane_tcp::presets().iter().map(|p| PresetListed {
         kind: "transport",
@@ -59,6 +62,7 @@ pub fn presets_listing() -> Vec<PresetListed> {
         name: p.name.clone(),
         doc: p.doc.clone(),
         values: p.values.clone(),
+        with: p.with.clone(),
     });
     queues.chain(tcp).collect()
 }
