@@ -287,7 +287,7 @@ impl TcpConfig {
             hystart_min: p.hystart_min,
             hystart_max: p.hystart_max,
             hystart_train: p.hystart_train,
-            cwnd_validation: p.cwnd_validation,
+            cwnd_validation: p.cwnd_validation || p.new_cwv,
             cwnd_limited_by_round: p.cwnd_limited_by_round,
             grow_by_delivered: p.grow_by_delivered,
             new_cwv: p.new_cwv,

@@ -2,6 +2,7 @@
 
 use crate::cc::{AnyCc, CongestionControl};
 use crate::config::TcpConfig;
+use crate::cwv::Cwv;
 use crate::ecn::EcnState;
 use crate::pacing::Pacer;
 use crate::params::{Prr, TcpParams};
@@ -163,6 +164,8 @@ pub struct Tcp<C> {
     pub(crate) rate: Option<Box<RateSampler>>,
     /// The loss event that may prove a mistake, where anything could prove it.
     pub(crate) doubt: Option<Box<Doubt>>,
+    /// What the application uses of the window.
+    pub(crate) cwv: Option<Box<Cwv>>,
 }
 
 impl Tcp<AnyCc> {
@@ -220,6 +223,7 @@ impl<C: CongestionControl> Tcp<C> {
             rack: (cfg.rack || cfg.tlp).then(Box::default),
             prr: (cfg.prr != Prr::Off && !cc.owns_recovery()).then(Box::default),
             doubt: cfg.doubt.then(Box::default),
+            cwv: cfg.new_cwv.then(Box::default),
             cc,
             state,
             phase: Phase::Open,

@@ -6,6 +6,7 @@
 mod audit;
 pub mod cc;
 mod config;
+mod cwv;
 mod ecn;
 mod endpoint;
 mod handshake;

@@ -125,8 +125,14 @@ impl<C: CongestionControl> Tcp<C> {
         self.cwnd_limited = self.was_limited;
     }
 
-    /// RFC 5681 section 4.1.
+    /// RFC 5681 section 4.1, or RFC 7661, which takes its place.
     fn after_idle(&mut self, cx: &Cx<'_>) {
+        if self.cwv.is_some() {
+            if self.new_len() != 0 {
+                self.cwv_after_idle(cx.now);
+            }
+            return;
+        }
         if self.last_sent.as_ps() != 0 && self.new_len() != 0 && cx.now.since(self.last_sent) > self.rtt.rto() {
             let smss = u64::from(self.cfg.smss);
             match self.cfg.idle_restart {

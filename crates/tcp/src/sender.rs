@@ -156,6 +156,9 @@ impl<C: CongestionControl> Tcp<C> {
         self.board.note_acked(seg.ack);
         let timed = self.board.pop(seg.ack);
         self.measure(seg, timed, cx);
+        if self.cwv.is_some() {
+            self.cwv_on_ack(cx.now);
+        }
         if self.cfg.backoff_ends_with_ack {
             self.rtt.end_backoff(&self.cfg);
         }
@@ -248,6 +251,10 @@ impl<C: CongestionControl> Tcp<C> {
             let reach = 2 * u64::from(self.most_out) * u64::from(self.cfg.smss);
             self.cwnd_limited |= self.cc.cwnd() < self.cc.ssthresh().min(reach);
         }
+        if let Some(c) = &self.cwv {
+            // RFC 7661 section 4.3: what is validated grows whoever limits the sender.
+            self.cwnd_limited |= c.validated();
+        }
         if self.cfg.grow_by_delivered { self.newly_delivered() } else { acked }
     }
 
@@ -312,10 +319,14 @@ impl<C: CongestionControl> Tcp<C> {
     /// The same where `flight` was in flight.
     pub(crate) fn congestion_among(&mut self, kind: CongestionKind, flight: u64, cx: &Cx<'_>) {
         self.count.cwnd_cuts += 1;
+        let used = if self.cwv.is_some() { self.cwv_used(kind, flight, cx.now) } else { None };
         if let Some((sent, again)) = self.board.first().map(|i| self.board.at(i)).map(|s| (s.at, s.is(KARN))) {
             self.cc.on_hole(sent, again);
         }
         self.cc.on_congestion(&CongestionEvent { kind, now: cx.now, flight });
+        if let Some(used) = used {
+            self.cwv_cut(kind, used, cx.now);
+        }
     }
 
     /// RFC 6298 sections 5.4 to 5.6, RFC 5681 section 3.1.

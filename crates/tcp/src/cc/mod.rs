@@ -240,6 +240,12 @@ pub trait CongestionControl: Send {
     fn on_decay(&mut self, ssthresh: u64) {
         let _ = ssthresh;
     }
+    /// The window was not used, and what was used of it says what is right now: window and slow-start threshold become these (RFC 7661 section 4.4). An
+    /// algorithm without a rule of its own takes it as a restart after idleness.
+    fn on_validation(&mut self, now: Time, window: u64, ssthresh: u64) {
+        self.on_decay(ssthresh);
+        self.on_idle_restart(now, window);
+    }
     /// A segment of `bytes` payload went out; with it `in_flight` are. Only called if it [`Wants`] every acknowledgment.
     fn on_sent(&mut self, now: Time, bytes: u64, in_flight: u64) {
         let _ = (now, bytes, in_flight);

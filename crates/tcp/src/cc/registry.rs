@@ -365,6 +365,9 @@ impl CongestionControl for AnyCc {
     fn on_decay(&mut self, ssthresh: u64) {
         each!(self, c => c.on_decay(ssthresh));
     }
+    fn on_validation(&mut self, now: Time, window: u64, ssthresh: u64) {
+        each!(self, c => c.on_validation(now, window, ssthresh));
+    }
     fn on_sent(&mut self, now: Time, bytes: u64, in_flight: u64) {
         each!(self, c => c.on_sent(now, bytes, in_flight));
     }

@@ -250,6 +250,13 @@ impl<T: LossBased> CongestionControl for T {
         w.ssthresh = segments(ssthresh, w.smss);
     }
 
+    fn on_validation(&mut self, now: Time, window: u64, ssthresh: u64) {
+        let w = self.window_mut();
+        w.cwnd = segments(window, w.smss).max(1.0);
+        w.ssthresh = segments(ssthresh, w.smss);
+        self.restarted(now);
+    }
+
     fn on_marks(&mut self, m: &MarkSample) {
         self.marks(m);
     }

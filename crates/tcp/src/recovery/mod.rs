@@ -87,6 +87,9 @@ impl<C: CongestionControl> Tcp<C> {
             deflated: if keep { self.deflated } else { 0 },
             to_ssthresh: !keep || self.reducing(),
         });
+        if self.cwv.is_some() {
+            self.cwv_recovered(cx.now);
+        }
         self.end_prr();
         self.rack_recovered();
         self.phase = Phase::Open;

@@ -160,6 +160,7 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// NextSeg rules 3 and 4 (RFC 6675 section 4): no hole is lost and no new data can go.
     pub(crate) fn send_doubtful(&mut self, cx: &mut Cx<'_>) {
+        let before = self.count.retransmit_bytes;
         if let Some(i) = self.board.first_doubtful() {
             self.resend(i, true, cx);
         } else if self.cfg.sack_rescue
@@ -168,6 +169,9 @@ impl<C: CongestionControl> Tcp<C> {
         {
             self.rescued = true;
             self.resend(i, true, cx);
+        }
+        if let Some(c) = &mut self.cwv {
+            c.excuse(self.count.retransmit_bytes - before);
         }
     }
 }
