@@ -112,6 +112,28 @@ fn rfc3042_limited_transmit() {
     assert_eq!((v.timeouts, v.fast_recoveries), (0, 1));
 }
 
+/// RFC 3042 section 2: what goes out with the first two duplicates is new data, a segment each; the window stays as it is, and what is out exceeds it by two
+/// segments at most. They bring the third duplicate, where a window of three segments could not.
+#[test]
+fn rfc3042_section_2_two_new_segments() {
+    for (limited, new, ends) in [(true, vec![6, 7], (0, 1)), (false, vec![], (1, 0))] {
+        let mut p = steady("newreno", json!({ "limited_transmit": limited, "initial_window": "3p" }), &[3]);
+        p.run_until(Time::ZERO + ms(299));
+        let (before, window) = (p.log.len(), p.ends[0].view().cwnd);
+        assert_eq!(window / 1000, 3);
+        p.run_until(Time::ZERO + ms(350));
+        let v = p.ends[0].view();
+        let out = p.log[before..].iter().filter(|l| l.1 == 0 && l.2.payload != 0);
+        let out: Vec<_> = out.map(|l| (l.2.retransmission(), (l.2.seq - 1) / 1000)).collect();
+        assert_eq!(out, new.iter().map(|&n| (false, n)).collect::<Vec<_>>());
+        assert_eq!(v.cwnd, window);
+        assert!(v.in_flight <= window + 2000);
+        p.run(Dur::from_secs(4));
+        let v = p.ends[0].view();
+        assert_eq!((v.timeouts, v.fast_recoveries), ends);
+    }
+}
+
 /// RFC 6582 section 3.2 step 3: a partial acknowledgment retransmits the next hole and takes what it covers out of the window.
 #[test]
 fn rfc6582_partial_ack() {
