@@ -10,13 +10,13 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from fairlane import _core
-
 from validation.kernel import __main__ as command
 from validation.kernel import cases, machine
 from validation.kernel.cases import Case
 from validation.kernel.measures import of_kernel, of_simulation
 from validation.kernel.report import Row
+
+from fairlane import _core
 
 SHORT = Case("reno/short", "reno", 10, 5, cases.FIFO, seconds=2.0, warmup=1.0)
 

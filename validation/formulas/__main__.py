@@ -29,7 +29,8 @@ def main(arguments: list[str] | None = None) -> int:
             got, rtt = measure.segments_per_second(case)
             expected = case.expected(case.p, rtt, case.b)
             ok = abs(got / expected - 1) <= case.bound
-            text = f"{case.title:<24} {got:9.2f} segments/s, formula {expected:9.2f} ({100 * (got / expected - 1):+.1f} %, bound {100 * case.bound:.0f} %)"
+            difference = f"{100 * (got / expected - 1):+.1f} %, bound {100 * case.bound:.0f} %"
+            text = f"{case.title:<24} {got:9.2f} segments/s, formula {expected:9.2f} ({difference})"
             rows.append({"case": case.title, "ours": got, "formula": expected, "bound": case.bound, "ok": ok})
         else:
             got = measure.exponent(case)

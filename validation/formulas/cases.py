@@ -40,6 +40,8 @@ class RttCase:
     low: float
     high: float
     source: str
+    seen: bool = True
+    """whether RTT is what the flows saw, queueing included; else the propagation time, which BBR's window goes with"""
 
     @property
     def title(self) -> str:
@@ -51,7 +53,8 @@ def _pftk(p: float, rtt: float, b: int) -> float:
     return formulas.pftk(p, rtt, b, RTO)
 
 
-#: PFTK describes Reno, timeouts included; the square-root laws hold while timeouts are rare and several losses in a window do no more than one: SACK.
+#: PFTK describes Reno, timeouts included; the square-root laws hold while timeouts are rare and several losses in a window
+#: do no more than one: SACK.
 LOSS = [
     *(LossCase("reno", b, p, "pftk", _pftk, 0.15) for b in (1, 2) for p in LOSSES),
     *(LossCase("sack", b, p, "sqrt", formulas.square_root, 0.10) for b in (1, 2) for p in LOSSES[:4]),
@@ -60,10 +63,11 @@ LOSS = [
 ]
 
 #: Reno: 1 where losses are independent, up to 2 where all flows lose at once (Lakshman and Madhow 1997 section IV). CUBIC: 0.25 with
-#: independent losses (RFC 9438 section 5.1: the window goes with RTT^0.75), up to 1 in the Reno-friendly region or where all lose at once (Ha, Rhee and
-#: Xu 2008 section 4). BBR: longer round trips hold more in flight and get more (Hock, Bless and Zitterbart 2017).
+#: independent losses (RFC 9438 section 5.1: the window goes with RTT^0.75), up to 1 in the Reno-friendly region or where all
+#: lose at once (Ha, Rhee and Xu 2008 section 4). BBR: longer round trips hold more in flight and get more (Hock, Bless and
+#: Zitterbart 2017).
 RTTS = [
     *(RttCase("reno", "red", a, b, 0.8, 2.0, "Lakshman and Madhow 1997") for a, b in ((20, 80), (40, 160))),
     *(RttCase("cubic", "red", a, b, 0.15, 1.1, "RFC 9438; Ha, Rhee and Xu 2008") for a, b in ((20, 80), (40, 160))),
-    *(RttCase("bbr", "droptail", a, b, -3.0, 0.0, "Hock, Bless and Zitterbart 2017") for a, b in ((20, 80), (40, 160))),
+    *(RttCase("bbr", "droptail", a, b, -3.0, 0.0, "Hock, Bless and Zitterbart 2017", seen=False) for a, b in ((20, 80), (40, 160))),
 ]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from math import log
 
-import fairlane as fl
 import polars as pl
+
+import fairlane as fl
 
 from .cases import RTT, LossCase, RttCase
 
@@ -25,7 +26,7 @@ def segments_per_second(case: LossCase, seconds: int = 2000, seeds: str = SEEDS)
 
 
 def exponent(case: RttCase, seconds: int = 200, seeds: str = SEEDS) -> float:
-    """a in goodput ~ RTT^-a, with the round-trip times that the flows saw."""
+    """a in goodput ~ RTT^-a."""
     hold = int(RATE * 1e6 * HOLDS / 8 / 1500)
     red = {"red": {"min": f"{hold // 6}p", "max": f"{hold // 2}p", "limit": f"{2 * hold}p"}}
     net = fl.Network(duration=f"{seconds}s", warmup=f"{seconds // 4}s")
@@ -37,4 +38,5 @@ def exponent(case: RttCase, seconds: int = 200, seeds: str = SEEDS) -> float:
     flows = net.run(seeds=seeds).flows
     of = {name: flows.filter(pl.col("flow") == name) for name in ("short", "long")}
     share = of["short"]["goodput"].mean() / of["long"]["goodput"].mean()
-    return log(share) / log(of["long"]["rtt_mean"].mean() / of["short"]["rtt_mean"].mean())
+    stretch = of["long"]["rtt_mean"].mean() / of["short"]["rtt_mean"].mean() if case.seen else case.long_ms / case.short_ms
+    return log(share) / log(stretch)

@@ -55,7 +55,7 @@ CASES = [
     Case("cubic/red", "cubic", 10, 20, RED),
     Case("reno/four", "reno", 10, 20, FIFO, flows=4),
     Case("cubic/four", "cubic", 10, 20, FIFO, flows=4),
-    Case("cubic/ecn", "cubic", 10, 20, '{ codel = { ecn = true } }', ecn=True),
+    Case("cubic/ecn", "cubic", 10, 20, "{ codel = { ecn = true } }", ecn=True),
 ]
 
 

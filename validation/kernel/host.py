@@ -1,7 +1,7 @@
 """One end of the path: a process in a network namespace of its own, with a TUN device as its only link.
 
-Started by `machine.py` as `python -m validation.kernel.host ROLE FD`. It hands the device to the other end of the socket FD, then sends (role a)
-or receives (role b) as it is told there, one JSON line each way.
+Started by `machine.py` as `python -m validation.kernel.host ROLE FD`. It hands the device to the other end of the socket FD,
+then sends (role a) or receives (role b) as it is told there, one JSON line each way.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import struct
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 from .tcp_info import tcp_info
@@ -37,8 +38,7 @@ def unshare() -> None:
     if libc.unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0:
         raise PermissionError(os.strerror(ctypes.get_errno()))
     for file, text in (("setgroups", "deny"), ("uid_map", f"0 {uid} 1"), ("gid_map", f"0 {gid} 1")):
-        with open(f"/proc/self/{file}", "w") as f:
-            f.write(text)
+        Path(f"/proc/self/{file}").write_text(text)
 
 
 def device(role: str) -> int:
@@ -47,8 +47,7 @@ def device(role: str) -> int:
     fcntl.ioctl(fd, TUNSETIFF, struct.pack("16sH", b"tun0", IFF_TUN | IFF_NO_PI))
     for name, value in SYSCTL.items():
         try:
-            with open(f"/proc/sys/{name}", "w") as f:
-                f.write(value)
+            Path(f"/proc/sys/{name}").write_text(value)
         except OSError:
             pass  # A kernel without IPv6.
     other = ADDRESS["b" if role == "a" else "a"]
@@ -120,8 +119,7 @@ def main(role: str, fd: int) -> None:
         for line in wire:
             order = json.loads(line)
             if order.get("ecn"):
-                with open("/proc/sys/net/ipv4/tcp_ecn", "w") as f:
-                    f.write("1")
+                Path("/proc/sys/net/ipv4/tcp_ecn").write_text("1")
             if role == "b":
                 listener = socket.create_server((ADDRESS["b"], PORT), backlog=64)
                 wire.write(json.dumps({"ready": True}) + "\n")

@@ -88,7 +88,7 @@ def algorithms() -> list[str]:
 def check() -> None:
     """Raises KernelMissing where the kernel's side cannot run."""
     algorithms()
-    if not os.path.exists("/dev/net/tun"):
+    if not Path("/dev/net/tun").exists():
         raise KernelMissing("/dev/net/tun is missing")
     if shutil.which("ip") is None:
         raise KernelMissing("`ip` is missing (Debian: apt-get install iproute2)")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+
 from fairlane import _core
 from fairlane.result import run_resolved
 

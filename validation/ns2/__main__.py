@@ -47,7 +47,10 @@ def main(arguments: list[str] | None = None) -> int:
 def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m validation.ns2", description="Compares fairlane with ns-2 on the same scenarios.")
     parser.add_argument(
-        "cases", nargs="*", metavar="CASE", help="C1, C2, C3, C5, C8, Q1 to Q5, or the start of a case such as C1/Reno or Q2/CBR12/PI"
+        "cases",
+        nargs="*",
+        metavar="CASE",
+        help="a family (C1, C2, C3, C5, C8, Q1 to Q5, T1 to T3) or the start of a case such as C1/Reno",
     )
     parser.add_argument("--quick", action="store_true", help="a small set of cases")
     parser.add_argument("--all", action="store_true", help="every case of the chosen families")

@@ -1,4 +1,5 @@
-"""The cases that are compared: the families C1, C2 and C5 for TCP, and those of `tcp_cases` and `queue_cases`; each a scenario file with a few changes."""
+"""The cases that are compared: the families C1, C2 and C5 for TCP, and those of `tcp_cases` and `queue_cases`; each is a
+scenario file with a few changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`python -m validation.ns2.record`: runs ns-2 on the standard cases and stores what it measured (`runs.csv`, `queues.csv`, `flows.csv`)."""
+"""`python -m validation.ns2.record`: runs ns-2 on the standard cases and stores what it measured (`runs.csv`, `queues.csv`,
+`flows.csv`)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Cases that compare TCP beyond C1, C2 and C5.
 
-T1: five flows with unequal round trips, DropTail and RED; T2: one flow against a CBR stream through a queue of ten packets; T3: a hundred transfers
-of 100 kB over 1 Mbit/s. Flows start at random times, the same in both simulators, so that DropTail gives a distribution and not one locked phase.
+T1: five flows with unequal round trips, DropTail and RED; T2: one flow against a CBR stream through a queue of ten packets;
+T3: a hundred transfers of 100 kB over 1 Mbit/s. Flows start at random times, the same in both simulators, so that DropTail
+gives a distribution and not one locked phase.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def _case(family: str, name: str, file: str, variant: str, spread: str, *extra: 
         peer_runs=tuple((seed, 0.0) for seed in SEEDS),
         bounds="flows",
         random_starts=True,
-        quick=variant == "newreno",
+        quick=variant in ("newreno", "fack", "vegas"),
     )
 
 

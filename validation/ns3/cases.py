@@ -93,6 +93,9 @@ def _with_udp(flows: tuple[Host, ...], rate: int) -> tuple[Host, ...]:
 PLAIN = tuple(name for name in QUEUES if name not in (*MARKING, "fifo100"))
 """Queues of the families N2 and N3."""
 
+CUBIC = ("fifo", "red", "ared", "redadapt", "pie", "codel", "fqcodel", "cobalt")
+"""Queues over which five flows with ns-3's CUBIC do not fall into its bursts after timeouts."""
+
 OWN = ("red", "ared", "pie1000", "codel", "fqcodel", "cobalt", "fqpie")
 """Queues of the families beyond N2 and N3."""
 
@@ -109,6 +112,8 @@ def _families() -> Iterator[Case]:
     for queue in PLAIN:
         for recovery in ("prr", "classic"):
             yield Case("N2", f"{queue}-{recovery}", queue, FIVE, recovery=recovery, standard=recovery == "prr")
+    for queue in CUBIC:
+        yield Case("N2", f"{queue}-prr-Cubic", queue, FIVE, "Cubic", "prr")
     for queue in PLAIN:
         if queue != "redadapt":
             yield Case("N3", queue, queue, mixed, recovery="prr")
@@ -139,8 +144,15 @@ EXPLAINED: dict[str, tuple[tuple[str, float], ...]] = {
     "N1/Bbr-prr-delack2": _SMOOTHED,
     "N1/Bbr-prr-limit100": _SMOOTHED,
     "N1/Bbr-prr-minrto200": _SMOOTHED,
-    # Proportional rate reduction instead of RFC 6675; the same queue with the classic recovery is within the bound.
-    "N2/pie-prr": (("drops", 1.5),),
+    # One phase pattern for the whole run; with drawn delays and starts the two agree.
+    "N2/fqcodel-prr": (("utilisation", 3.0), ("queue_mean", 2.0)),
+    # In ns-3.37 CUBIC's window leaps after a timeout; and one phase pattern for the whole run.
+    "N2/fqcodel-prr-Cubic": (("utilisation", 2.0), ("queue_mean", 3.0)),
+    # The first slow start from fixed starts; with drawn ones the two agree.
+    "N2/red-prr-Cubic": (("drops", 2.0),),
+    "N2/redadapt-prr-Cubic": (("drops", 2.0),),
+    # Windows of four segments beside UDP; not understood in full.
+    "N3/cobalt": (("drops", 1.2),),
     # The overshoot of the first slow start in a queue of 1000 packets or more.
     "N2/fqpie-prr": _STARTED,
     "N2j/fqpie": _STARTED,
@@ -162,7 +174,19 @@ EXPLAINED: dict[str, tuple[tuple[str, float], ...]] = {
 }
 """Cases that differ, and why; the whole story is in docs/validation/ns3.md."""
 
-QUICK = ("N2j/codel", "N2j/cobalt", "N2j/fqcodel", "N3j/red")
+QUICK = (
+    "N1/LinuxReno-prr",
+    "N1/Cubic-prr",
+    "N1/Vegas-prr",
+    "N1/LinuxReno-classic",
+    "N2/codel-prr",
+    "dctcp/step-one",
+    "ecn/LinuxReno",
+    "N2j/codel",
+    "N2j/cobalt",
+    "N2j/fqcodel",
+    "N3j/red",
+)
 
 
 def catalogue() -> list[Case]:

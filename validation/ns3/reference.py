@@ -32,6 +32,11 @@ def _recorded() -> dict[str, list[Values]]:
     return out
 
 
+def _below(row: dict[str, str]) -> float:
+    """Packets below the queue disc, where they count as queued (`Case.device`)."""
+    return float(row["device_queue_mean_pkts"]) if row["scenario"].startswith("N1") else 0.0
+
+
 @cache
 def _reference() -> dict[str, list[Values]]:
     out: dict[tuple[str, str], Values] = {}
@@ -39,7 +44,7 @@ def _reference() -> dict[str, list[Values]]:
         for row in csv.DictReader(file):
             out[row["scenario"], row["run"]] = {
                 "utilisation": 100.0 * float(row["utilisation"]),
-                "queue_mean": float(row["queue_mean_pkts"]) + (float(row["device_queue_mean_pkts"]) if row["scenario"].startswith("N1") else 0.0),
+                "queue_mean": float(row["queue_mean_pkts"]) + _below(row),
                 "queue_std": float(row["queue_std_pkts"]),
                 "drops": float(row["drops"]),
                 "jain": float(row["jain"]),

@@ -28,7 +28,8 @@ _CONTROL = {
     "Cubic": 'cc = "cubic"',
     "Vegas": 'cc = "vegas"',
     "Bbr": 'cc = "bbr"',
-    "Dctcp": 'cc = "dctcp", byte_counting = 1000',
+    # ns-3's DCTCP sends pure acknowledgments and retransmissions with ECT, too.
+    "Dctcp": 'cc = "dctcp", byte_counting = 1000, ecn_plus = true',
 }
 """What each of ns-3's congestion controls is on our side, besides the preset."""
 
@@ -81,8 +82,8 @@ def ours(case: Case, run: int = 1) -> str:
         out += ["", f"[flows.f{i}]", f'from = "s{i}"', f'to = "d{i}"', f'start = "{host.start}ps"']
         if host.kind == "tcp":
             # 2 bytes of PPP are part of every header.
-            tcp = f'preset = "ns3", mss = "1448B", header = "42B", receive_window = "8MiB", {_CONTROL[case.control]}, {_RECOVERY[case.recovery]}'
-            tcp += f', ack_every = {case.ack_every}, rto_min = "{case.rto_min}"'
+            tcp = 'preset = "ns3", mss = "1448B", header = "42B", receive_window = "8MiB"'
+            tcp += f', {_CONTROL[case.control]}, {_RECOVERY[case.recovery]}, ack_every = {case.ack_every}, rto_min = "{case.rto_min}"'
             out.append(f"tcp = {{ {tcp}{_ECN if case.ecn else ''} }}")
         else:
             out += ['udp = { header = "30B" }', f'source.cbr = {{ rate = "{host.rate}bit/s", size = "1000B" }}']

@@ -12,7 +12,8 @@ BOUNDS = {"off": "cut at once (RFC 6675)", "crb": "PRR-CRB", "ssrb": "PRR-SSRB",
 def figure() -> Figure:
     """Segments in flight from the first duplicate on, for each bound."""
     drawing = Figure(figsize=(7, 3.2), layout="constrained")
-    for axes, (title, count) in zip(drawing.subplots(1, 2, sharey=True), {"the first of 20 is lost": 1, "the first 15 of 20 are lost": 15}.items(), strict=True):
+    lost = {"the first of 20 is lost": 1, "the first 15 of 20 are lost": 15}
+    for axes, (title, count) in zip(drawing.subplots(1, 2, sharey=True), lost.items(), strict=True):
         for i, (prr, label) in enumerate(BOUNDS.items()):
             params = {"cc": "sack", "initial_window": "20p", "initial_ssthresh": "2p", "prr": prr, "loss_basis": "cwnd"}
             trace = dropped(params, dict.fromkeys(range(count), 1), until=0.45)

@@ -31,7 +31,7 @@ def figure() -> Figure:
         axes.plot(p, values, color=color, lw=1, label=label)
         runs = [cases.LossCase(cc, 1, x, "", formulas.square_root, 0.0) for x in points[cc]]
         got = [measure.segments_per_second(run, seconds=SECONDS, seeds="1..2")[0] for run in runs]
-        axes.plot(points[cc], got, "oxs"["reno sack cubic".split().index(cc)], color=color, ms=5, fillstyle="none", label=cc)
+        axes.plot(points[cc], got, "oxs"[["reno", "sack", "cubic"].index(cc)], color=color, ms=5, fillstyle="none", label=cc)
     axes.set(xscale="log", yscale="log", xlabel="probability of loss", ylabel="goodput (segments/s)")
     axes.legend(fontsize="small", ncols=2)
     return drawing
