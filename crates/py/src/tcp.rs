@@ -163,9 +163,18 @@ impl TcpEndpoint {
             ("retrans", i.retrans),
             ("backoff", i.backoff),
             ("in_a_row", i.retransmits),
+            ("reordering", i.reordering),
+            ("reord_seen", i.reorderings),
+            ("probes", i.probes),
         ];
         for (name, value) in segments.into_iter().chain([("ca_state", i.ca_state as u32)]) {
             out.set_item(name, value)?;
+        }
+        if let Some(n) = i.delivered {
+            out.set_item("delivered", n)?;
+        }
+        if let Some(least) = i.min_rtt {
+            out.set_item("min_rtt", least.as_secs_f64())?;
         }
         for (name, value) in [("established", i.established), ("peer_closed", i.peer_closed), ("fin_sent", i.fin_sent)] {
             out.set_item(name, value)?;

@@ -306,6 +306,9 @@ impl<C: CongestionControl> Tcp<C> {
             seg = &trimmed;
         }
         cx.delivered += self.rcv.on_data(seg, &self.cfg);
+        if self.cfg.quick_acks != 0 {
+            self.rcv.heard_at = cx.now;
+        }
         if self.ecn.ack_now {
             self.ecn.ack_now = false;
             self.rcv.due = AckDue::Now;
@@ -443,7 +446,10 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
 
     fn on_timer(&mut self, id: TimerId, cx: &mut Cx<'_>) {
         match (id, self.state) {
-            (TimerId::DelAck, _) => self.send_ack(cx),
+            (TimerId::DelAck, _) => {
+                self.rcv.no_answer();
+                self.send_ack(cx);
+            }
             (TimerId::Rto, State::SynSent | State::SynReceived) => self.on_syn_timeout(cx),
             (TimerId::Rto, State::Established) => self.on_timeout(cx),
             (TimerId::Pace, State::Established) => self.transmit(self.cfg.max_burst, cx),

@@ -26,7 +26,7 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// The quick acknowledgments of the start are over (Linux: TCP_QUICKACK of 0).
     pub fn delay_acks(&mut self) {
-        self.rcv.no_more_quick();
+        self.rcv.answers();
     }
 
     /// An application is there that closes by itself (RFC 9293 section 3.6, case 2): the peer's FIN does not close this end.

@@ -3,6 +3,7 @@
 use crate::cc::CongestionControl;
 use crate::endpoint::{Phase, State, Tcp};
 use crate::scoreboard::{LOST, RESENT, SACKED};
+use fairlane_units::Dur;
 
 /// State of the sending half as Linux names it (`enum tcp_ca_state`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +41,16 @@ pub struct TcpInfo {
     pub backoff: u32,
     /// Timeouts since the last acknowledgment of new data.
     pub retransmits: u32,
+    /// Segments that arrived, by acknowledgment, SACK or D-SACK; none without RACK.
+    pub delivered: Option<u64>,
+    /// Segments by which one was overtaken at most; at least the threshold of duplicate acknowledgments.
+    pub reordering: u32,
+    /// How often reordering was seen.
+    pub reorderings: u32,
+    /// Smallest round-trip time.
+    pub min_rtt: Option<Dur>,
+    /// Probes of a shut window without an answer that opens it.
+    pub probes: u32,
     /// Oldest unacknowledged sequence number.
     pub una: u64,
     /// Next new sequence number.
@@ -65,6 +76,15 @@ impl<C: CongestionControl> Tcp<C> {
             retrans += u32::from(s.flags & (RESENT | SACKED) == RESENT);
             i = i.wrapping_add(1);
         }
+        // A loss probe is a test, not a repair: Linux counts it only in the total.
+        if let Some(rack) = &self.rack
+            && rack.probe_again
+            && rack.probe_end != 0
+            && self.board.head != self.board.tail
+            && self.board.at(self.board.tail.wrapping_sub(1)).flags & (RESENT | SACKED | LOST) == RESENT
+        {
+            retrans = retrans.saturating_sub(1);
+        }
         if !self.cfg.sack && self.phase != Phase::Loss {
             sacked = self.dupacks.min(unacked);
         }
@@ -85,6 +105,11 @@ impl<C: CongestionControl> Tcp<C> {
             retrans,
             backoff: self.rtt.backoffs(),
             retransmits: if self.silent { self.rtt.backoffs() } else { 0 },
+            delivered: self.rack.as_ref().filter(|_| self.cfg.rack).map(|r| r.delivered),
+            reordering: self.rack.as_ref().map_or(0, |r| r.distance).max(self.cfg.dupthresh),
+            reorderings: self.rack.as_ref().map_or(0, |r| r.reorderings),
+            min_rtt: Some(self.rtt.min()).filter(|&least| least != Dur::MAX),
+            probes: if unacked == 0 { self.rtt.backoffs() } else { 0 },
             una: self.una,
             nxt: self.nxt,
             rcv_nxt: self.rcv.nxt,

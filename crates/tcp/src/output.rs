@@ -5,6 +5,7 @@ use crate::endpoint::{Phase, State, Tcp};
 use crate::params::IdleRestart;
 use crate::scoreboard::{FIN, Sent};
 use fairlane_net::{Cx, Segment, TimerId, flag};
+use fairlane_units::Time;
 
 impl<C: CongestionControl> Tcp<C> {
     /// Sends what the windows allow, at most `burst` segments: what is lost first, then new data.
@@ -58,6 +59,10 @@ impl<C: CongestionControl> Tcp<C> {
             self.tell(cx);
         }
         if self.board.is_empty() {
+            if self.cfg.empty_window_probes && cx.timers.get(TimerId::Rto).is_some() && self.edge > self.nxt {
+                // The window opens: what backed off were probes (Linux `tcp_ack_probe`).
+                self.rtt.end_backoff(&self.cfg);
+            }
             self.after_idle(cx);
         }
         let window = self.window();
@@ -252,6 +257,9 @@ impl<C: CongestionControl> Tcp<C> {
         }
         self.count.data_segments += 1;
         self.last_sent = cx.now;
+        if self.cfg.quick_acks != 0 && self.rcv.heard_at != Time::ZERO && cx.now.since(self.rcv.heard_at) < self.cfg.ack_delay {
+            self.rcv.answers();
+        }
         cx.send(seg, self.cfg.wire_len(payload, 0), self.cfg.class);
         if self.hears_all {
             self.cc.on_sent(cx.now, u64::from(payload), self.in_flight());

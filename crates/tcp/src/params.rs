@@ -82,6 +82,9 @@ pub struct TcpParams {
     pub new_cwv: bool,
     /// A probe of a shut window carries no data, and a sequence number that was acknowledged before (Linux, `tcp_xmit_probe_skb`). Else one byte.
     pub empty_window_probes: bool,
+    /// Whether an acknowledgment that SACKs segments sent once, and covers nothing new, measures the round-trip time by them (Linux `tcp_ack_update_rtt`).
+    /// Needs `rack`.
+    pub rtt_of_sacked: bool,
     /// What a loss halves: the flight size (RFC 5681 equation 4), the congestion window, or the smaller of both.
     pub loss_basis: LossBasis,
     /// Whether the slow-start threshold is the integer part in segments (ns-2).
@@ -156,7 +159,8 @@ pub struct TcpParams {
     /// Longest delay of an acknowledgment (RFC 1122 section 4.2.3.2: below 500 ms).
     #[schemars(extend("x-min" = "1us", "x-max" = "500ms"))]
     pub ack_delay: Dur,
-    /// Acknowledgments at the start of a connection that are not delayed (Linux: 16).
+    /// Acknowledgments at the start of a connection that are not delayed (Linux: 16). Once data was sent within `ack_delay` of data that arrived they are,
+    /// until the timer of one goes off.
     pub quick_acks: u32,
 
     /// Duplicate acknowledgments that signal a loss (RFC 5681 section 3.2, DupThresh of RFC 6675).
@@ -497,6 +501,7 @@ impl Default for TcpParams {
             hystart_train: 0.5,
             cwnd_validation: true,
             empty_window_probes: false,
+            rtt_of_sacked: false,
             cwnd_limited_by_round: false,
             grow_by_delivered: false,
             new_cwv: false,

@@ -2,6 +2,7 @@
 
 use crate::config::TcpConfig;
 use fairlane_net::{Block, Segment};
+use fairlane_units::Time;
 
 /// How many recently changed blocks are remembered at most: as many as a segment can carry.
 const RECENT: usize = 4;
@@ -16,6 +17,10 @@ pub(crate) struct Receiver {
     unacked: u64,
     /// Acknowledgments sent, counted up to `quick_acks`.
     quick: u32,
+    /// The application answers what arrives: no acknowledgment is quick (Linux: "pingpong").
+    interactive: bool,
+    /// Last arrival of data, kept while some may be quick.
+    pub(crate) heard_at: Time,
     /// ACK number sent last (Last.ACK.sent of RFC 7323 section 4.3).
     last_ack: u64,
     /// Sequence number of a FIN that arrived, plus one; 0: none.
@@ -49,9 +54,14 @@ impl Receiver {
         Self { nxt, last_ack: nxt, ..Self::default() }
     }
 
-    /// No acknowledgment is sooner than its count or its time any more.
-    pub(crate) fn no_more_quick(&mut self) {
-        self.quick = u32::MAX;
+    /// No acknowledgment is sooner than its count or its time: an answer of the application is likely to carry it.
+    pub(crate) fn answers(&mut self) {
+        self.interactive = true;
+    }
+
+    /// No answer came in time: acknowledgments are as quick again as they were.
+    pub(crate) fn no_answer(&mut self) {
+        self.interactive = false;
     }
 
     /// Whether everything up to the peer's FIN arrived.
@@ -80,7 +90,7 @@ impl Receiver {
         if seg.seq == self.nxt && self.blocks.is_empty() && self.fin_end == 0 {
             self.nxt = end;
             self.unacked += u64::from(seg.payload);
-            self.due = if self.unacked >= c.ack_bytes || self.quick < c.quick_acks { AckDue::Now } else { AckDue::Later.max(self.due) };
+            self.due = if self.unacked >= c.ack_bytes || (self.quick < c.quick_acks && !self.interactive) { AckDue::Now } else { AckDue::Later.max(self.due) };
             return u64::from(seg.payload);
         }
         self.out_of_order(seg.seq, end, c)

@@ -116,6 +116,9 @@ impl<C: CongestionControl> Tcp<C> {
     /// Notes how things stand before an acknowledgment.
     fn begin_ack(&mut self) {
         self.open_diary();
+        if let Some(rack) = &mut self.rack {
+            rack.fresh_again = 0;
+        }
         (self.una_before, self.delivered_before, self.marked_before) = (self.una, self.una + self.board.sacked(), self.board.marked);
     }
 

@@ -172,7 +172,7 @@ class Connection:
             return
         win = packet.win if packet.win is not None else 0
         window = win if packet.has("S") else win << self.peer_scale
-        self.peer_win = max(self.peer_win, window)
+        self.peer_win = window
         sack: list[tuple[int, int]] = []
         stamps = None
         for option in packet.options or ():
@@ -195,6 +195,12 @@ class Connection:
         self.feed(now)
 
     was_started_by_syn = False
+    syns = 0
+
+    @property
+    def syns_again(self) -> int:
+        """Times that our SYN or SYN-ACK went out once more."""
+        return max(0, self.syns - 1)
 
     def on_reset(self, packet: Packet) -> None:
         """RFC 9293 section 3.10.7: a reset counts if it is where the next data is expected, or answers our SYN."""
@@ -262,6 +268,7 @@ class Connection:
         """What the endpoint sends goes on the wire."""
         for seq, ack, payload, flags, window, sack, stamps, ecn, _again, _length in wires:
             syn = bool(flags & SYN)
+            self.syns += syn
             letters = "".join(letter for letter, bit in _LETTERS if flags & bit)
             packet = Packet(flags=letters, seq=self.wire_seq(seq), length=payload, time=now)
             packet.ecn = _CODEPOINTS[ecn]
@@ -419,7 +426,7 @@ class Connection:
             "tcpi_state": self.state(v),
             "tcpi_ca_state": v["ca_state"],
             "tcpi_retransmits": v["in_a_row"],
-            "tcpi_probes": v.get("probes", 0),
+            "tcpi_probes": v["probes"],
             "tcpi_backoff": v["backoff"],
             "tcpi_options": (1 if self.timestamps else 0) | (2 if self.sack else 0) | (4 if self.scaling else 0),
             "tcpi_snd_wscale": self.peer_scale,
@@ -440,28 +447,34 @@ class Connection:
             "tcpi_snd_ssthresh": INFINITE if infinite else int(v["ssthresh"]) // mss,
             "tcpi_snd_cwnd": cc_packets,
             "tcpi_advmss": self.offered_mss() - (TIMESTAMPS if self.timestamps else 0),
-            "tcpi_reordering": v.get("reordering", 3),
+            "tcpi_reordering": v["reordering"],
             "tcpi_rcv_rtt": 0,
             "tcpi_rcv_space": self.buffer(),
-            "tcpi_total_retrans": v["retransmits"],
+            "tcpi_total_retrans": v["retransmits"] + self.syns_again,
             "tcpi_pacing_rate": v.get("pacing_rate", 0),
             "tcpi_max_pacing_rate": 0xFFFFFFFFFFFFFFFF,
             "tcpi_bytes_acked": v["acked"],
             "tcpi_bytes_received": self.core.delivered,
             "tcpi_notsent_bytes": max(0, self.written + 1 - min(v["nxt"], self.written + 1)),
-            "tcpi_min_rtt": round(v.get("min_rtt", 0) * 1e6),
+            "tcpi_min_rtt": round(v["min_rtt"] * 1e6) if "min_rtt" in v else NO_LIMIT,
             "tcpi_data_segs_out": v["data_segments"],
             "tcpi_delivery_rate": v.get("delivery_rate", 0),
-            "tcpi_delivered": v.get("delivered", 0),
-            "tcpi_delivered_ce": v.get("delivered_ce", 0),
+            "tcpi_delivered": self.delivered(v),
+            "tcpi_delivered_ce": -(-v["ce_delivered"] // mss),
             "tcpi_bytes_sent": v["data_bytes"],
             "tcpi_bytes_retrans": v["retransmit_bytes"],
             "tcpi_dsack_dups": v["dsacks"],
-            "tcpi_reord_seen": v.get("reord_seen", 0),
+            "tcpi_reord_seen": v["reord_seen"],
             "tcpi_rcv_ooopack": 0,
             "tcpi_snd_wnd": self.peer_win,
         }
         return out | ago | {f"tcpi_{k}": n for k, n in self.count.items() if k != "bytes_received"}
+
+    def delivered(self, v: dict[str, Any]) -> int:
+        """Segments that arrived, our SYN among them (Linux counts it); without RACK as many as what is acknowledged and reported fills."""
+        if not v["established"]:
+            return 0
+        return 1 + (v["delivered"] if "delivered" in v else -(-v["acked"] // v["mss"]) + v["sacked"])
 
     def state(self, v: dict[str, Any]) -> int:
         """The number of the state in Linux (enum in tcp_states.h)."""

@@ -56,7 +56,9 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// Bytes that the acknowledgment at hand delivered, in order or not (DeliveredData).
     pub(crate) fn newly_delivered(&self) -> u64 {
-        (self.una + self.board.sacked()).saturating_sub(self.delivered_before)
+        let once = (self.una + self.board.sacked()).saturating_sub(self.delivered_before);
+        // What arrived a second time was delivered, too, where that is how growth is reckoned.
+        if self.cfg.grow_by_delivered { once + self.rack.as_ref().map_or(0, |r| r.fresh_again) } else { once }
     }
 
     /// RecoverFS as the window is cut: to be asked for before [`Self::congestion`].

@@ -22,6 +22,9 @@ const PERSISTENCE: u32 = 16;
 /// The reordering window is the smallest round-trip time over this (RFC 8985 section 6.2 step 4).
 const REO_WND_SHARE: u64 = 4;
 
+/// Largest distance of reordering that is reported (Linux `tcp_max_reordering`).
+const MOST_REORDERING: u64 = 300;
+
 /// What the timer waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Awaited {
@@ -48,6 +51,12 @@ pub(crate) struct Rack {
     fack: u64,
     /// Something arrived after what was sent later (RACK.reordering_seen).
     pub(crate) reordering_seen: bool,
+    /// How often it did, by how many segments at most (0: never), and segments that arrived; for reports.
+    pub(crate) reorderings: u32,
+    pub(crate) distance: u32,
+    pub(crate) delivered: u64,
+    /// Bytes that the acknowledgment at hand reports as a duplicate (D-SACK).
+    pub(crate) fresh_again: u64,
     /// RACK.reo_wnd_mult, RACK.reo_wnd_persist, and the end of the round of the last D-SACK (RACK.dsack_round; 0: none).
     mult: u32,
     persist: u32,
@@ -74,6 +83,10 @@ impl Default for Rack {
             min_rtt: Dur::MAX,
             fack: 0,
             reordering_seen: false,
+            reorderings: 0,
+            distance: 0,
+            delivered: 0,
+            fresh_again: 0,
             mult: 1,
             persist: PERSISTENCE,
             dsack_round: 0,
@@ -105,9 +118,14 @@ impl<C: CongestionControl> Tcp<C> {
     pub(crate) fn rack_on_ack(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
         let Some(mut rack) = self.rack.take() else { return };
         let dsack = self.count.dsacks != rack.dsacks;
+        // A duplicate was delivered, too.
+        rack.delivered += u64::from(self.count.dsacks - rack.dsacks);
         rack.dsacks = self.count.dsacks;
         if self.cfg.rack {
             self.rack_take_delivered(&mut rack, seg, cx.now);
+            if self.cfg.rtt_of_sacked && self.una == self.una_before {
+                self.measure_sacked(cx.now);
+            }
         }
         let of_probe = dsack && rack.probe_again && rack.probe_end != 0 && seg.sack(0).end == rack.probe_end;
         if rack.dsack_round != 0 && self.una >= rack.dsack_round {
@@ -132,6 +150,8 @@ impl<C: CongestionControl> Tcp<C> {
         let Some(diary) = &self.board.diary else { return };
         let echo = seg.timestamps().filter(|_| self.cfg.timestamps).map(|(_, echo)| echo);
         let known = rack.fack;
+        let mut low = u64::MAX;
+        rack.delivered += diary.delivered.len() as u64;
         for n in &diary.delivered {
             let again = n.flags & KARN != 0;
             let rtt = now.since(n.at);
@@ -144,12 +164,28 @@ impl<C: CongestionControl> Tcp<C> {
                 }
             } else {
                 rack.min_rtt = rack.min_rtt.min(rtt);
-                rack.reordering_seen |= n.end < known;
+                if n.end < known {
+                    low = low.min(n.end - u64::from(n.len));
+                }
             }
             rack.rtt = rtt;
             if sent_after((n.at, n.end), (rack.xmit_ts, rack.end_seq)) {
                 (rack.xmit_ts, rack.end_seq) = (n.at, n.end);
             }
+        }
+        if low != u64::MAX {
+            rack.reordering_seen = true;
+            rack.reorderings = rack.reorderings.saturating_add(1);
+            let distance = (rack.fack - low).div_ceil(u64::from(self.cfg.smss));
+            rack.distance = rack.distance.max(distance.min(MOST_REORDERING) as u32);
+        }
+    }
+
+    /// The round-trip time of what was SACKed and sent once: that of the segment sent first.
+    fn measure_sacked(&mut self, now: Time) {
+        let Some(diary) = &self.board.diary else { return };
+        if let Some(sent) = diary.delivered.iter().filter(|n| n.flags & KARN == 0).map(|n| n.at).min() {
+            self.rtt.sample(sent, now, &self.cfg);
         }
     }
 
@@ -213,6 +249,9 @@ impl<C: CongestionControl> Tcp<C> {
     /// The time for reordering is over (RACK_reo_timeout_recovery).
     pub(crate) fn reordering_over(&mut self, cx: &mut Cx<'_>) {
         self.open_diary();
+        if let Some(rack) = &mut self.rack {
+            rack.fresh_again = 0;
+        }
         (self.una_before, self.delivered_before, self.marked_before) = (self.una, self.una + self.board.sacked(), self.board.marked);
         self.rack_detect_and_arm(cx);
         self.untold = self.hears_all && self.board.marked != self.marked_before;

@@ -15,6 +15,15 @@ impl<C: CongestionControl> Tcp<C> {
         };
         let dsack = first.end <= seg.ack || within;
         self.count.dsacks += u32::from(dsack);
+        if let Some(rack) = &mut self.rack
+            && dsack
+            && self.count.dsacks <= self.count.retransmits
+            && first.start < first.end
+        {
+            // Part of a segment is one that came again; what is longer than all that was sent is a lie.
+            let longest = u64::from(self.count.retransmits) * u64::from(self.cfg.smss);
+            rack.fresh_again = (first.end - first.start).next_multiple_of(u64::from(self.cfg.smss)).min(longest);
+        }
         if dsack && self.doubt.is_some() && self.block_holds(first) {
             self.note_dsack(first);
         }
