@@ -90,7 +90,11 @@ impl Receiver {
         if seg.seq == self.nxt && self.blocks.is_empty() && self.fin_end == 0 {
             self.nxt = end;
             self.unacked += u64::from(seg.payload);
-            self.due = if self.unacked >= c.ack_bytes || (self.quick < c.quick_acks && !self.interactive) { AckDue::Now } else { AckDue::Later.max(self.due) };
+            self.due = if self.unacked >= c.ack_bytes || (self.quick < c.quick_acks && !self.interactive) {
+                AckDue::Now
+            } else {
+                AckDue::Later.max(self.due)
+            };
             return u64::from(seg.payload);
         }
         self.out_of_order(seg.seq, end, c)

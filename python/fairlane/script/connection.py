@@ -191,11 +191,18 @@ class Connection:
         sack = [(a, b) for a, b in sack if 0 <= a < b][: 3 if stamps else 4]
         ecn = _CODEPOINTS.index(packet.ecn) if packet.ecn in _CODEPOINTS else 0
         wire = (seq, ack, packet.length, flags, min(window, NO_LIMIT - 1), sack, stamps, ecn, False, 0)
-        self.take(now, self.core.receive(now + EPOCH, wire))
+        told = packet.has("E") and not packet.has("S") and self.established
+        before = self.delivered(self.view()) if told else 0
+        wires = self.core.receive(now + EPOCH, wire)
+        if told:
+            # Linux counts all that an echo acknowledges.
+            self.delivered_ce += self.delivered(self.view()) - before
+        self.take(now, wires)
         self.feed(now)
 
     was_started_by_syn = False
     syns = 0
+    delivered_ce = 0
 
     @property
     def syns_again(self) -> int:
@@ -460,7 +467,7 @@ class Connection:
             "tcpi_data_segs_out": v["data_segments"],
             "tcpi_delivery_rate": v.get("delivery_rate", 0),
             "tcpi_delivered": self.delivered(v),
-            "tcpi_delivered_ce": -(-v["ce_delivered"] // mss),
+            "tcpi_delivered_ce": max(self.delivered_ce, -(-v["ce_delivered"] // mss)),
             "tcpi_bytes_sent": v["data_bytes"],
             "tcpi_bytes_retrans": v["retransmit_bytes"],
             "tcpi_dsack_dups": v["dsacks"],
