@@ -30,7 +30,8 @@ def figure() -> Figure:
     drawing = Figure(figsize=(7, 3.4), layout="constrained")
     queue, swing = drawing.subplots(1, 2)
     for label, cc in (("Reno with ECN", "sack"), ("DCTCP", "dctcp")):
-        series = run(cc, 20, 6.0).link_series.filter((pl.col("link") == "link") & (pl.col("time") >= 4))
+        series = run(cc, 20, 6.0).link_series.filter((pl.col("link") == "link") & (pl.col("time") >= 5))
+        series = series.gather_every(5)
         queue.plot(series["time"], series["queue"], lw=1, label=label)
     queue.set(xlabel="time (s)", ylabel="packets waiting, K = 20", ylim=(0, None))
     queue.legend(fontsize="small")
