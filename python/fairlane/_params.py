@@ -1736,6 +1736,7 @@ class Tcp(Params):
         grow_by_delivered: Whether the window grows by what an acknowledgment newly delivers, SACKed or not (Linux `tcp_cong_avoid`), and not by what it covers: SACKed data below it has been delivered before. (true or false, default false)
         new_cwv: Whether a window that was not used for long is taken back to what was (pipeACK and the non-validated phase, RFC 7661 sections 4.2 to 4.5). (true or false, default false)
         empty_window_probes: A probe of a shut window carries no data, and a sequence number that was acknowledged before (Linux, `tcp_xmit_probe_skb`). Else one byte. (true or false, default false)
+        rtt_of_sacked: Whether an acknowledgment that SACKs segments sent once, and covers nothing new, measures the round-trip time by them (Linux `tcp_ack_update_rtt`). Needs `rack`. (true or false, default false)
         loss_basis: What a loss halves: the flight size (RFC 5681 equation 4), the congestion window, or the smaller of both. (one of `flight`, `cwnd`, `smaller`, default "smaller")
         ssthresh_whole_segments: Whether the slow-start threshold is the integer part in segments (ns-2). (true or false, default false)
         timeout_cuts_again: Whether each timeout in a row lowers the slow-start threshold again (ns-2); RFC 5681 section 3.1 holds it constant. (true or false, default false)
@@ -1764,7 +1765,7 @@ class Tcp(Params):
         timestamp_tick: Tick of the timestamp clock (RFC 7323 section 5.4: 1 ms to 1 s; Linux 1 ms). (duration, default "1ms", 1us to 1s)
         ack_every: Acknowledge every n-th full-sized segment (RFC 5681 section 4.2: at least every second); 1: delayed ACK off. (integer, default 2, from 1)
         ack_delay: Longest delay of an acknowledgment (RFC 1122 section 4.2.3.2: below 500 ms). (duration, default "200ms", 1us to 500ms)
-        quick_acks: Acknowledgments at the start of a connection that are not delayed (Linux: 16). (integer, default 0, from 0)
+        quick_acks: Acknowledgments at the start of a connection that are not delayed (Linux: 16). Once data was sent within `ack_delay` of data that arrived they are, until the timer of one goes off. (integer, default 0, from 0)
         dupthresh: Duplicate acknowledgments that signal a loss (RFC 5681 section 3.2, DupThresh of RFC 6675). (integer, default 3, 1 to 1000)
         rack: RACK (RFC 8985): time, not only counts, tells what is lost. Needs SACK recovery. (true or false, default false)
         tlp: Tail loss probe (RFC 8985 section 7). Needs SACK recovery. (true or false, default false)
@@ -1828,6 +1829,7 @@ class Tcp(Params):
     grow_by_delivered: bool | None = None
     new_cwv: bool | None = None
     empty_window_probes: bool | None = None
+    rtt_of_sacked: bool | None = None
     loss_basis: str | None = None
     ssthresh_whole_segments: bool | None = None
     timeout_cuts_again: bool | None = None
