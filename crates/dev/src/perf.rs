@@ -25,6 +25,13 @@ fn run(scenario: &Resolved, queue: &str) -> Result<RunOutput, RunError> {
     }
 }
 
+/// Most memory that this process held at a time, where the system tells (Linux).
+fn peak_rss() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let kib: u64 = status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
+}
+
 /// Runs once and says what it cost, in one line of `key=value`.
 pub(crate) fn perf(args: &[String]) -> Result<String, String> {
     let (file, rest) = args.split_first().ok_or(USAGE)?;
@@ -39,5 +46,6 @@ pub(crate) fn perf(args: &[String]) -> Result<String, String> {
     let r = run(&read(file, &sets)?, &queue).map_err(|e| e.to_string())?;
     let ns = r.cpu_s * 1e9 / r.packet_hops as f64;
     let (hops, events, fp) = (r.packet_hops, r.events, r.fingerprint);
-    Ok(format!("packet_hops={hops} events={events} ns_per_packet_hop={ns:.1} fingerprint={fp:016x}"))
+    let rss = peak_rss().map(|bytes| format!(" peak_rss_bytes={bytes}")).unwrap_or_default();
+    Ok(format!("packet_hops={hops} events={events} ns_per_packet_hop={ns:.1} fingerprint={fp:016x}{rss}"))
 }

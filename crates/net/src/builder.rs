@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::counters::FlowCounters;
-use crate::endpoint::{FlowView, Timers};
+use crate::endpoint::Timers;
 use crate::order::{Order, Turn};
 use crate::packet::{Arena, FlowId, Proto};
 use crate::path::{END, Path};
@@ -174,14 +174,20 @@ impl<P: Plugs> WorldBuilder<P> {
                 let Some(path) = router.path(&d.name, from.0, to.0) else {
                     return Err(BuildError::NoRoute { flow: d.name, from: name_of(from), to: name_of(to) });
                 };
-                sides.push(Side { timers: Timers::default(), armed: Time::MAX, route: hops.len() as u32, proto: d.proto });
+                sides.push(Side {
+                    timers: Timers::default(),
+                    armed: Time::MAX,
+                    later: Time::MAX,
+                    route: hops.len() as u32,
+                    proto: d.proto,
+                });
                 hops.extend(path);
                 hops.push(END | (2 * f as u32 + end));
             }
             flows.push(Flow {
                 name: d.name,
                 counters: FlowCounters::default(),
-                base: FlowView::default(),
+                base: None,
                 started: Time::MAX,
                 completed: Time::MAX,
                 delivered: 0,
@@ -265,6 +271,7 @@ impl<P: Plugs> WorldBuilder<P> {
                 copies: Vec::new(),
             },
             endpoints,
+            last_views: Vec::new(),
             sides,
             hosts,
             clocks,

@@ -47,7 +47,7 @@ pub struct Flow {
     /// Counters since the last reset.
     pub counters: FlowCounters,
     /// The sender's view at the last reset: subtract it from the present one.
-    pub base: FlowView,
+    pub base: Option<Box<FlowView>>,
     /// When the application first wrote; `MAX` before.
     pub started: Time,
     /// When the last byte written reached the receiving application; `MAX` before.
@@ -66,9 +66,38 @@ pub(crate) struct Side {
     pub(crate) timers: Timers,
     /// Time of the earliest event queued for its timers.
     pub(crate) armed: Time,
+    /// Time of another event queued, not before it: once the first is over, a far deadline needs no second event.
+    pub(crate) later: Time,
     /// Where its route begins in the table of hops.
     pub(crate) route: u32,
     pub(crate) proto: Proto,
+}
+
+impl Side {
+    /// The time for which an event is to be queued now, if any.
+    #[inline(always)]
+    fn arm(&mut self) -> Option<Time> {
+        let next = self.timers.next();
+        if next >= self.armed {
+            return None;
+        }
+        if self.later == Time::MAX {
+            self.later = self.armed;
+        }
+        self.armed = next;
+        Some(next)
+    }
+
+    /// An event queued for `now` is over.
+    #[inline]
+    fn disarm(&mut self, now: Time) {
+        if self.armed == now {
+            self.armed = self.later;
+            self.later = Time::MAX;
+        } else if self.later == now {
+            self.later = Time::MAX;
+        }
+    }
 }
 
 /// An application with its stream and its next wake-up.
@@ -85,6 +114,8 @@ pub(crate) struct Host<A> {
 pub struct World<P: Plugs, H: EventQueue = StdHeap> {
     pub(crate) path: Path<P::Qdisc, H>,
     pub(crate) endpoints: Vec<P::Endpoint>,
+    /// What the senders say, once there are no endpoints any more.
+    pub(crate) last_views: Vec<FlowView>,
     pub(crate) sides: Vec<Side>,
     pub(crate) hosts: Vec<Host<P::App>>,
     /// Ports whose queue has a timer of its own.
@@ -201,9 +232,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         let mut cx = Cx::new(now, &mut self.out, &mut side.timers);
         call(&mut self.endpoints[ep as usize], &mut cx);
         let (delivered, rtt) = (cx.delivered, cx.rtt);
-        let next = side.timers.next();
-        if next < side.armed {
-            side.armed = next;
+        if let Some(next) = side.arm() {
             self.path.push(next, self.path.slots.endpoints + ep, Turn::Act);
         }
         let (route, proto) = (side.route, side.proto);
@@ -235,19 +264,14 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
     }
 
     fn on_timers<O: Observer>(&mut self, ep: u32, now: Time, obs: &mut O) {
-        let side = &mut self.sides[ep as usize];
-        if side.armed == now {
-            side.armed = Time::MAX;
-        }
+        self.sides[ep as usize].disarm(now);
         loop {
             let side = &mut self.sides[ep as usize];
             let Some(id) = side.timers.take_due(now) else { break };
             self.with_endpoint(ep, now, obs, |e, cx| e.on_timer(id, cx));
         }
         let side = &mut self.sides[ep as usize];
-        let next = side.timers.next();
-        if next < side.armed {
-            side.armed = next;
+        if let Some(next) = side.arm() {
             self.path.push(next, self.path.slots.endpoints + ep, Turn::Act);
         }
     }
@@ -331,7 +355,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         }
         for (i, flow) in self.path.flows.iter_mut().enumerate() {
             flow.counters = FlowCounters { last_delay: flow.counters.last_delay, ..Default::default() };
-            flow.base = self.endpoints[2 * i].view();
+            flow.base = Some(Box::new(self.endpoints[2 * i].view()));
         }
     }
 
@@ -360,9 +384,18 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
     pub fn flows(&self) -> &[Flow] {
         &self.path.flows
     }
-    /// The state of an endpoint.
+    /// The state of an endpoint; after [`Self::retire`] of a sender only.
     pub fn view(&self, ep: EpId) -> FlowView {
-        self.endpoints[ep.0 as usize].view()
+        let i = ep.0 as usize;
+        let last = || self.last_views.get(i / 2).copied().unwrap_or_default();
+        self.endpoints.get(i).map_or_else(last, Endpoint::view)
+    }
+    /// The run is over: what only a future would need is given up, before tables of the results take its memory. Nothing happens any more.
+    pub fn retire(&mut self) {
+        self.path.events = H::with_slots(0);
+        self.hosts = Vec::new();
+        self.last_views = self.endpoints.iter().step_by(2).map(Endpoint::view).collect();
+        self.endpoints = Vec::new();
     }
     /// The ports on the way from the given endpoint to its peer.
     pub fn route(&self, ep: EpId) -> impl Iterator<Item = PortId> + '_ {

@@ -27,6 +27,7 @@ pub struct Metric<S> {
 pub struct FlowSubject {
     flow: Flow,
     view: FlowView,
+    base: FlowView,
     span: f64,
     fair: f64,
     after_first: f64,
@@ -140,12 +141,12 @@ metrics! { FLOW_METRICS: FlowSubject {
     "loss" ["1"] "packets_lost / packets_sent", "Share of the data packets that was lost.", "RFC 5166 section 2.1.2, RFC 7680" => |s| ratio(lost(&s.flow.counters), s.flow.counters.sent_pkts as f64);
     "acks_lost" ["packets"] "packets without data of this flow that were lost, both directions", "Lost acknowledgments and handshake packets.", "RFC 7680" => |s| s.flow.counters.other_drops as f64;
     "marked" ["packets"] "data packets that arrived with congestion experienced", "Marked packets received.", "RFC 3168" => |s| s.flow.counters.marked as f64;
-    "retransmits" ["packets"] "data packets sent again", "Retransmissions of all causes.", "RFC 5166 section 2.1.2" => |s| (s.view.retransmits - s.flow.base.retransmits) as f64;
-    "timeouts" ["count"] "expirations of the retransmission timer with data outstanding", "Retransmission timeouts.", "RFC 6298" => |s| (s.view.timeouts - s.flow.base.timeouts) as f64;
-    "fast_recoveries" ["count"] "entries into loss recovery without a timeout", "Fast retransmits.", "RFC 5681 section 3.2" => |s| (s.view.fast_recoveries - s.flow.base.fast_recoveries) as f64;
-    "cwnd_cuts" ["count"] "reductions of the congestion window", "Window reductions of all causes.", "RFC 5681" => |s| (s.view.cwnd_cuts - s.flow.base.cwnd_cuts) as f64;
-    "ecn_cuts" ["count"] "reductions of the congestion window for ECN marks", "Window reductions that no loss was needed for; part of `cwnd_cuts`.", "RFC 3168 section 6.1.2" => |s| (s.view.ecn_cuts - s.flow.base.ecn_cuts) as f64;
-    "dsacks" ["count"] "duplicate arrivals reported by D-SACK", "Needless retransmissions the receiver told of.", "RFC 2883" => |s| (s.view.dsacks - s.flow.base.dsacks) as f64;
+    "retransmits" ["packets"] "data packets sent again", "Retransmissions of all causes.", "RFC 5166 section 2.1.2" => |s| (s.view.retransmits - s.base.retransmits) as f64;
+    "timeouts" ["count"] "expirations of the retransmission timer with data outstanding", "Retransmission timeouts.", "RFC 6298" => |s| (s.view.timeouts - s.base.timeouts) as f64;
+    "fast_recoveries" ["count"] "entries into loss recovery without a timeout", "Fast retransmits.", "RFC 5681 section 3.2" => |s| (s.view.fast_recoveries - s.base.fast_recoveries) as f64;
+    "cwnd_cuts" ["count"] "reductions of the congestion window", "Window reductions of all causes.", "RFC 5681" => |s| (s.view.cwnd_cuts - s.base.cwnd_cuts) as f64;
+    "ecn_cuts" ["count"] "reductions of the congestion window for ECN marks", "Window reductions that no loss was needed for; part of `cwnd_cuts`.", "RFC 3168 section 6.1.2" => |s| (s.view.ecn_cuts - s.base.ecn_cuts) as f64;
+    "dsacks" ["count"] "duplicate arrivals reported by D-SACK", "Needless retransmissions the receiver told of.", "RFC 2883" => |s| (s.view.dsacks - s.base.dsacks) as f64;
     "rtt_mean" ["s"] "mean of the sender's round-trip samples", "Round-trip time as the sender measures it.", "RFC 6298" => |s| secs(s.flow.counters.rtt.mean());
     "rtt_p50" ["s"] "median of the sender's round-trip samples", "Median round-trip time.", "RFC 6298" => |s| secs(s.flow.counters.rtt.quantile(0.50));
     "rtt_p99" ["s"] "99th percentile of the sender's round-trip samples", "Round-trip time that 1 % of the samples exceed.", "RFC 6298" => |s| secs(s.flow.counters.rtt.quantile(0.99));
@@ -214,7 +215,7 @@ pub type Columns = Vec<(&'static str, Vec<f64>)>;
 
 /// One subject at a time, so that memory holds numbers, not copies of histograms.
 fn columns<S>(metrics: &[Metric<S>], subjects: impl Iterator<Item = S>) -> Columns {
-    let mut table: Columns = metrics.iter().map(|m| (m.name, Vec::new())).collect();
+    let mut table: Columns = metrics.iter().map(|m| (m.name, Vec::with_capacity(subjects.size_hint().0))).collect();
     for s in subjects {
         for (m, (_, column)) in metrics.iter().zip(&mut table) {
             column.push((m.value)(&s));
@@ -244,7 +245,9 @@ pub fn measure<P: Plugs, H: EventQueue>(world: &World<P, H>, is_tcp: &[bool], af
         let sender = EpId(2 * i as u32);
         let first = world.route(sender).next().map_or(Dur::ZERO, |p| world.port(p).link().delay);
         let after_first = after_first.map_or(f64::NAN, |t| secs(t[i].mean()) + first.as_secs_f64());
-        FlowSubject { flow: world.flows()[i].clone(), view: world.view(sender), span, fair, after_first }
+        let flow = world.flows()[i].clone();
+        let base = flow.base.as_deref().cloned().unwrap_or_default();
+        FlowSubject { flow, view: world.view(sender), base, span, fair, after_first }
     };
     let flows = columns(FLOW_METRICS, (0..world.flows().len()).map(flow));
     let links = columns(LINK_METRICS, world.ports().iter().map(|p| link_subject(p, from, now, span)));

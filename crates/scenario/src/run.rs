@@ -189,6 +189,7 @@ pub fn run_with<H: EventQueue>(scenario: &Resolved, seed: u64, hop_probe: bool, 
         drive(scenario, &mut world, &mut (), progress)?;
     }
     let cpu_s = clock.seconds();
+    world.retire();
     Ok(output(scenario, seed, &world, probe.as_ref().map(HopDelay::flows), cpu_s, setup_s))
 }
 

@@ -15,6 +15,7 @@ use crate::endpoint::{Phase, Tcp};
 use crate::params::EcnMode;
 use crate::scoreboard::{SACKED, Scoreboard};
 use fairlane_net::{Cx, Ecn, Segment, flag};
+use std::ops::{Deref, DerefMut};
 
 /// AccECN: the packet counters of both ends start here (RFC 9768 section 3.2.1), so that a zeroed field is told from a counter.
 const FIRST_CEP: u64 = 5;
@@ -77,7 +78,7 @@ pub(crate) struct EcnState {
 }
 
 impl EcnState {
-    pub(crate) fn new(graded: bool) -> Self {
+    const fn new(graded: bool) -> Self {
         Self {
             mode: EcnMode::Off,
             newly_ce: 0,
@@ -102,11 +103,38 @@ impl EcnState {
     }
 }
 
+/// The state of ends that never did anything with ECN.
+static NONE: EcnState = EcnState::new(false);
+
+/// The state of an end: its own from the first change on.
+#[derive(Clone, Debug)]
+pub(crate) struct OwnEcn(Option<Box<EcnState>>);
+
+impl OwnEcn {
+    pub(crate) fn new(graded: bool) -> Self {
+        Self(graded.then(|| Box::new(EcnState::new(true))))
+    }
+}
+
+impl Deref for OwnEcn {
+    type Target = EcnState;
+    #[inline]
+    fn deref(&self) -> &EcnState {
+        self.0.as_deref().unwrap_or(&NONE)
+    }
+}
+
+impl DerefMut for OwnEcn {
+    fn deref_mut(&mut self) -> &mut EcnState {
+        self.0.get_or_insert_with(|| Box::new(EcnState::new(false)))
+    }
+}
+
 impl<C: CongestionControl> Tcp<C> {
     /// Whether ECN is in use.
     #[inline]
     pub(crate) fn ecn_on(&self) -> bool {
-        self.ecn.mode != EcnMode::Off
+        self.ecn.0.as_ref().is_some_and(|e| e.mode != EcnMode::Off)
     }
 
     /// Writes the offer into a SYN, or the answer into a SYN-ACK (RFC 3168 section 6.1.1, RFC 9768 section 3.1).
@@ -157,7 +185,9 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// The connection is open without a handshake: both ends know what the other does.
     pub(crate) fn ecn_assume(&mut self) {
-        self.ecn.mode = self.cfg.ecn;
+        if self.cfg.ecn != EcnMode::Off {
+            self.ecn.mode = self.cfg.ecn;
+        }
     }
 
     /// Marks a segment on its way out. `again`: it is a retransmission.

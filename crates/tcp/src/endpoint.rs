@@ -3,7 +3,7 @@
 use crate::cc::{AnyCc, CongestionControl};
 use crate::config::TcpConfig;
 use crate::cwv::Cwv;
-use crate::ecn::EcnState;
+use crate::ecn::OwnEcn;
 use crate::pacing::Pacer;
 use crate::params::{Prr, TcpParams};
 use crate::presets::ParamsError;
@@ -119,7 +119,7 @@ pub struct Tcp<C> {
     pub(crate) untold: bool,
     /// The codepoint of data when ECN is in use.
     pub(crate) ect: Ecn,
-    pub(crate) ecn: EcnState,
+    pub(crate) ecn: OwnEcn,
     pub(crate) dupacks: u32,
     pub(crate) rcv: Receiver,
     pub(crate) cc: C,
@@ -208,7 +208,7 @@ impl<C: CongestionControl> Tcp<C> {
             hears_all,
             untold: false,
             ect: if wants.ect == Ecn::NotEct { Ecn::Ect0 } else { wants.ect },
-            ecn: EcnState::new(wants.grades_marks),
+            ecn: OwnEcn::new(wants.grades_marks),
             pacer: Pacer::default(),
             fresh_acked: 0,
             fresh_sacked: 0,
@@ -309,7 +309,7 @@ impl<C: CongestionControl> Tcp<C> {
         if self.cfg.quick_acks != 0 {
             self.rcv.heard_at = cx.now;
         }
-        if self.ecn.ack_now {
+        if self.ecn_on() && self.ecn.ack_now {
             self.ecn.ack_now = false;
             self.rcv.due = AckDue::Now;
         }
@@ -326,6 +326,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.rcv.due = AckDue::Now;
     }
 
+    #[inline(never)]
     pub(crate) fn send_ack(&mut self, cx: &mut Cx<'_>) {
         self.send_ack_at(self.nxt, cx);
     }

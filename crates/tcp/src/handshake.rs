@@ -18,7 +18,7 @@ impl<C: CongestionControl> Tcp<C> {
         let mut fresh = Self::new(cfg, cc, self.state);
         (fresh.timed_at, fresh.syn_lost, fresh.keeps_open) = (self.timed_at, self.syn_lost, self.keeps_open);
         (fresh.data_end, fresh.closed, fresh.report) = (self.data_end, self.closed, self.report);
-        fresh.ecn = self.ecn;
+        fresh.ecn = self.ecn.clone();
         fresh.rtt = self.rtt.clone();
         *self = fresh;
         true

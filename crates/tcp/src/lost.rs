@@ -1,7 +1,6 @@
 //! What on the scoreboard is lost, and what goes out next: IsLost and NextSeg of RFC 6675 section 4.
 
 use crate::scoreboard::{LOST, RESENT, SACKED, Scoreboard, before};
-use fairlane_net::Block;
 
 impl Scoreboard {
     /// Finds what is lost by now: holes with at least `segments` discontiguous SACKed runs, or more than
@@ -75,7 +74,7 @@ impl Scoreboard {
         self.edge = self.tail;
         if forget {
             self.high = self.head;
-            self.seen = [Block::default(); 4];
+            self.seen = None;
         }
     }
 
@@ -100,7 +99,7 @@ impl Scoreboard {
         self.checked = self.head;
         if forget {
             self.high = self.head;
-            self.seen = [Block::default(); 4];
+            self.seen = None;
         }
     }
 

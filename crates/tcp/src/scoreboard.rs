@@ -68,8 +68,8 @@ pub(crate) struct Scoreboard {
     pub(crate) marked: u64,
     /// Everything below it that was sent once has been judged by RACK.
     pub(crate) checked: u32,
-    /// Blocks seen last, to skip what is known.
-    pub(crate) seen: [Block; 4],
+    /// Blocks seen last, to skip what is known; nothing before the first.
+    pub(crate) seen: Option<Box<[Block; 4]>>,
     /// What the acknowledgment at hand changed, if somebody wants to know.
     pub(crate) diary: Option<Box<Diary>>,
 }
@@ -273,16 +273,17 @@ impl Scoreboard {
     /// Marks what a SACK block covers; the bytes it covers for the first time.
     pub(crate) fn sack(&mut self, block: Block) -> u64 {
         let mut from = block.start;
-        if let Some(i) = self.seen.iter().position(|b| b.start == block.start && b.end != 0) {
-            let known = self.seen[i].end;
-            self.seen[i].end = known.max(block.end);
+        let seen = self.seen.get_or_insert_default();
+        if let Some(b) = seen.iter_mut().find(|b| b.start == block.start && b.end != 0) {
+            let known = b.end;
+            b.end = known.max(block.end);
             if block.end <= known {
                 return 0;
             }
             from = known;
         } else {
-            self.seen.rotate_right(1);
-            self.seen[0] = block;
+            seen.rotate_right(1);
+            seen[0] = block;
         }
         if self.is_empty() || block.end <= self.at(self.head).seq {
             return 0;
@@ -305,17 +306,18 @@ impl Scoreboard {
 
     /// Remembers a block without believing it; whether it tells something new since [`Self::unhear`].
     pub(crate) fn hear(&mut self, block: Block) -> bool {
-        if self.seen.iter().any(|b| b.start <= block.start && block.end <= b.end) {
+        let seen = self.seen.get_or_insert_default();
+        if seen.iter().any(|b| b.start <= block.start && block.end <= b.end) {
             return false;
         }
-        self.seen.rotate_right(1);
-        self.seen[0] = block;
+        seen.rotate_right(1);
+        seen[0] = block;
         true
     }
 
     /// Forgets the blocks seen.
     pub(crate) fn unhear(&mut self) {
-        self.seen = [Block::default(); 4];
+        self.seen = None;
     }
 
     fn mark_sacked(&mut self, i: u32, s: Sent) {

@@ -2,7 +2,7 @@
 
 use crate::cc::{AckSample, CongestionControl, CongestionEvent, CongestionKind, RateSample, SampleSource};
 use crate::config::TcpConfig;
-use crate::ecn::EcnState;
+use crate::ecn::OwnEcn;
 use crate::endpoint::{FIRST, Phase, Tcp};
 use crate::params::{ExitWindow, Scheme};
 use crate::rate::RateSampler;
@@ -22,7 +22,7 @@ struct Ack<'a> {
     cwnd_limited: bool,
     in_recovery: bool,
     may_grow: bool,
-    ecn: &'a EcnState,
+    ecn: &'a OwnEcn,
     sampler: &'a Option<Box<RateSampler>>,
     rate: Option<RateSample>,
     board: &'a Scoreboard,
@@ -31,6 +31,11 @@ struct Ack<'a> {
 }
 
 impl SampleSource for Ack<'_> {
+    #[inline(always)]
+    fn brief(&self) -> AckSample {
+        AckSample { acked: self.acked, cwnd_limited: self.cwnd_limited, in_recovery: self.in_recovery, ..AckSample::default() }
+    }
+
     #[inline(always)]
     fn sample(&self) -> AckSample {
         AckSample {

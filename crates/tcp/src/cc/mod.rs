@@ -151,6 +151,8 @@ pub struct Wants {
 pub trait SampleSource {
     /// The sample.
     fn sample(&self) -> AckSample;
+    /// What standard slow start and additive increase read of it, and nothing else.
+    fn brief(&self) -> AckSample;
 }
 
 /// The kind of a congestion event.

@@ -221,8 +221,8 @@ macro_rules! algorithms {
 }
 
 algorithms! {
-    inline { Reno, Cubic }
-    boxed { Vegas, Westwood, Bic, Htcp, Illinois, Scalable, HighSpeed, Hybla, Veno, Yeah, Ledbat, Dctcp, Bbr, Bbr3, Prague }
+    inline { Reno }
+    boxed { Cubic, Vegas, Westwood, Bic, Htcp, Illinois, Scalable, HighSpeed, Hybla, Veno, Yeah, Ledbat, Dctcp, Bbr, Bbr3, Prague }
     Tahoe "tahoe" ["Tahoe", "Agent/TCP"], RenoParams => Reno, Tahoe,
         "Slow start, congestion avoidance and fast retransmit (Jacobson 1988): every loss restarts from one segment.";
     Reno "reno" ["Reno", "Agent/TCP/Reno"], RenoParams => Reno, Reno,
@@ -276,9 +276,11 @@ impl CcParams {
     pub(crate) fn check(&self, config: &TcpConfig) -> Result<(), String> {
         if let Self::Plugin(p) = self { p.check(config) } else { Ok(()) }
     }
-    /// The algorithm of an end that has no data to send: one that is not built in need not exist twice.
+    /// The algorithm of an end that has no data to send. One that is not built in need not exist twice, nor one that is large and asks
+    /// no more of its sender than Reno does.
     pub fn build_passive(&self, config: &TcpConfig, active: &AnyCc) -> AnyCc {
-        if let Self::Plugin(_) = self { Self::default().build(config) } else { active.clone() }
+        let like_reno = !matches!(active, AnyCc::Reno(_)) && active.wants() == Wants::default() && !active.owns_recovery();
+        if like_reno || matches!(self, Self::Plugin(_)) { AnyCc::Reno(Reno::idle(config)) } else { active.clone() }
     }
 }
 
@@ -342,7 +344,11 @@ impl CongestionControl for AnyCc {
     }
     #[inline(always)]
     fn on_ack_with(&mut self, source: &impl SampleSource) {
-        fast!(self, c => c.on_ack(&source.sample()));
+        match self {
+            Self::Reno(c) if !c.watched() => c.on_ack(&source.brief()),
+            Self::Reno(c) => c.on_watched_ack(&source.sample()),
+            Self::Boxed(c) => c.on_ack(&source.sample()),
+        }
     }
     fn on_congestion(&mut self, e: &CongestionEvent) {
         each!(self, c => c.on_congestion(e));

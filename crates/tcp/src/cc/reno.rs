@@ -34,6 +34,22 @@ impl Reno {
     }
 }
 
+impl Reno {
+    /// Whether slow start asks for more than what is in a brief sample.
+    #[inline(always)]
+    pub(crate) fn watched(&self) -> bool {
+        self.w.watched()
+    }
+    #[inline(never)]
+    pub(crate) fn on_watched_ack(&mut self, s: &AckSample) {
+        self.increase(s);
+    }
+    /// What stands for an algorithm at an end that has no data to send.
+    pub(crate) fn idle(config: &TcpConfig) -> Self {
+        Self { w: Window::new(config).unwatched(), beta_ecn: BETA }
+    }
+}
+
 impl LossBased for Reno {
     #[inline(always)]
     fn window(&self) -> &Window {

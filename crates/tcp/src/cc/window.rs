@@ -61,6 +61,19 @@ impl Window {
         }
     }
 
+    /// The window of an end that sends no data: nothing watches its slow start.
+    #[must_use]
+    pub fn unwatched(mut self) -> Self {
+        self.hystart = None;
+        self
+    }
+
+    /// Whether something watches slow start.
+    #[inline(always)]
+    pub fn watched(&self) -> bool {
+        self.hystart.is_some()
+    }
+
     /// Whether this acknowledgment says nothing of the path, because the window was not what limited the sender
     /// (RFC 7661 section 4.3).
     #[inline(always)]
@@ -111,7 +124,9 @@ impl Window {
         match &mut self.hystart {
             None => self.cwnd += up,
             Some(watch) => {
-                self.cwnd += watch.on_ack(up, self.cwnd, s).min(self.ssthresh - self.cwnd);
+                // A copy: what nobody else asks is then not even put together for a window without a watch.
+                let s = *s;
+                self.cwnd += watch.on_ack(up, self.cwnd, &s).min(self.ssthresh - self.cwnd);
                 if watch.ended() {
                     self.ssthresh = self.cwnd;
                 }
