@@ -20,7 +20,7 @@ struct Ack<'a> {
     una: u64,
     round: u64,
     cwnd_limited: bool,
-    in_recovery: bool,
+    phase: Phase,
     may_grow: bool,
     ecn: &'a OwnEcn,
     sampler: &'a Option<Box<RateSampler>>,
@@ -33,7 +33,7 @@ struct Ack<'a> {
 impl SampleSource for Ack<'_> {
     #[inline(always)]
     fn brief(&self) -> AckSample {
-        AckSample { acked: self.acked, cwnd_limited: self.cwnd_limited, in_recovery: self.in_recovery, ..AckSample::default() }
+        AckSample { acked: self.acked, cwnd_limited: self.cwnd_limited, in_recovery: self.phase != Phase::Open, ..AckSample::default() }
     }
 
     #[inline(always)]
@@ -55,8 +55,8 @@ impl SampleSource for Ack<'_> {
             app_limited: !self.cwnd_limited,
             ce_bytes: self.ecn.newly_ce,
             reordering: false,
-            in_recovery: self.in_recovery,
-            may_grow: self.may_grow && !self.ecn.hold,
+            in_recovery: self.phase != Phase::Open,
+            may_grow: self.may_grow && (self.phase != Phase::Recovery || self.cfg.fack_ns2) && !self.ecn.hold,
         }
     }
 }
@@ -278,8 +278,7 @@ impl<C: CongestionControl> Tcp<C> {
     #[inline(always)]
     pub(crate) fn hand_on(&mut self, acked: u64, sacked: u64, rate: Option<RateSample>, may_grow: bool, cx: &Cx<'_>) {
         let (una, round) = (self.una, self.round);
-        let (cwnd_limited, in_recovery) = (self.cwnd_limited, self.phase != Phase::Open);
-        let may_grow = may_grow && (self.phase != Phase::Recovery || self.cfg.fack_ns2);
+        let (cwnd_limited, phase) = (self.cwnd_limited, self.phase);
         let (now, rtt) = (cx.now, cx.rtt);
         self.cc.on_ack_with(&Ack {
             now,
@@ -289,7 +288,7 @@ impl<C: CongestionControl> Tcp<C> {
             una,
             round,
             cwnd_limited,
-            in_recovery,
+            phase,
             may_grow,
             ecn: &self.ecn,
             sampler: &self.rate,
