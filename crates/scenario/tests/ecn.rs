@@ -61,7 +61,6 @@ fn compete(queue: &str, kinds: &[&str]) -> (Vec<Vec<f64>>, Vec<f64>) {
 fn prague_beside_cubic_in_dualpi2() {
     let (flows, link) = compete("dualpi2 = {}", &["\"prague\"", "{ cc = \"cubic\", ecn = \"classic\" }"]);
     let queue: Vec<f64> = flows[1].iter().map(|d| (d - 0.0053) * 1e3).collect();
-    println!("{flows:?} {link:?}");
     assert!(queue[0] < 1.5 && queue[1] > 8.0, "{queue:?} ms");
     let ratio = flows[0][0] / flows[0][1];
     assert!((0.4..2.5).contains(&ratio), "{ratio}");
