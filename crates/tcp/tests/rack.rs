@@ -165,7 +165,7 @@ fn rfc8985_section_3_3_reordering() {
     // Segment 25 is overtaken by one (which shows that there is reordering), then every tenth by four (22 ms of 100).
     let late = |n: u64, k: u64| match n {
         25 if k == 0 => Fate::Late(ms(6)),
-        40.. if n % 10 == 0 && k == 0 => Fate::Late(ms(22)),
+        40.. if n.is_multiple_of(10) && k == 0 => Fate::Late(ms(22)),
         _ => Fate::Pass,
     };
     let mut p = steady(rack(), late);
@@ -184,7 +184,7 @@ fn rfc8985_section_3_3_reordering() {
 fn rfc8985_section_6_2_window_adapts_to_dsack() {
     let late = |n: u64, k: u64| match n {
         25 if k == 0 => Fate::Late(ms(6)),
-        40.. if n % 15 == 0 && k == 0 => Fate::Late(ms(55)),
+        40.. if n.is_multiple_of(15) && k == 0 => Fate::Late(ms(55)),
         _ => Fate::Pass,
     };
     let mut p = steady(rack(), late);
