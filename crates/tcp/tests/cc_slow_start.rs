@@ -171,6 +171,5 @@ fn early_ends_save_losses() {
     assert!((26.0..103.0).contains(&early.window), "HyStart ended at {}", early.window);
     // Five rounds of conservative slow start still treble the window: more than this buffer holds, but with less haste.
     let careful = first_slow_start("hystart_plus_plus");
-    println!("STD {} PP {} {} CL {}", standard.lost, careful.lost, careful.window, early.window);
     assert!(careful.lost < standard.lost * 3 / 4, "{} {}", careful.lost, standard.lost);
 }

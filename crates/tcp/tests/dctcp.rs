@@ -153,7 +153,6 @@ fn alizadeh_amplitude() {
         let (a, q) = ((2.0 / w).sqrt(), (2.0 * w).sqrt() / 2.0);
         let (alpha, swing) = (alpha(&p), span(&windows));
         let (low, high) = (*backlog.iter().min().unwrap() as f64, *backlog.iter().max().unwrap() as f64);
-        println!("K {k}: alpha {alpha:.3} theory {a:.3}; window swing {swing:.2} theory {q:.2}; queue {low} to {high}");
         assert!((alpha / a - 1.0).abs() < 0.25, "K {k}: alpha {alpha} {a}");
         assert!((swing / q - 1.0).abs() < 0.25, "K {k}: swing {swing} {q}");
         assert!((high - (k as f64 + 1.0)).abs() <= 2.0 && (high - low - q).abs() <= 2.5, "K {k}: queue {low} to {high}");
