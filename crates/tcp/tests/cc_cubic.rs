@@ -204,11 +204,14 @@ fn section_5_8_application_limited() {
     assert!(near(d.cwnd(), twin.cwnd(), 0.002), "{} {}", d.cwnd(), twin.cwnd());
 }
 
+/// Round-trip time in ms, p, and for three values of C the average window.
+type Row = (u64, f64, [(f64, f64); 3]);
+
 /// Section 5.1.1, tables 1 and 2: average window where every 1/p-th segment is lost, for 0.1 s and 0.01 s.
 #[test]
 fn tables_1_and_2_average_window() {
     #[rustfmt::skip]
-    let table: [(u64, f64, [(f64, f64); 3]); 6] = [
+    let table: [Row; 6] = [
         (100, 1e-3, [(0.04, 38.0), (0.4, 38.0), (4.0, 59.0)]),
         (100, 1e-4, [(0.04, 120.0), (0.4, 187.0), (4.0, 333.0)]),
         (100, 1e-5, [(0.04, 593.0), (0.4, 1054.0), (4.0, 1874.0)]),
