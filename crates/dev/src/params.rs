@@ -78,6 +78,7 @@ fn kind(schema: &Value, root: &Value) -> (String, &'static str) {
         ("string", "fl-rate") => ("rate", "str"),
         ("string", "fl-bytes") => ("size", "str"),
         ("string", "fl-len") => ("packets or bytes", "str"),
+        ("string", "fl-file") => ("path of a file", "str"),
         ("string", _) => ("text", "str"),
         ("integer", _) => ("integer", "int | str"),
         ("number", _) => ("number", "float | str"),

@@ -1,10 +1,11 @@
 //! What the network asks of an application: when to write how much.
 
 use crate::packet::FlowId;
+use crate::world::EpId;
 use fairlane_engine::Stream;
 use fairlane_units::Time;
 
-/// What an application does to a flow.
+/// What an application does at one end of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Writes bytes; `fin`: nothing follows.
@@ -16,6 +17,11 @@ pub enum Action {
     },
     /// Stops: unsent data is discarded.
     Stop,
+    /// A transaction is complete: a page is there, an answer has come. Counted with its duration.
+    Done {
+        /// When it began.
+        since: Time,
+    },
 }
 
 /// The surroundings of an application during one call.
@@ -25,7 +31,7 @@ pub struct AppCx<'a> {
     /// The application's random stream.
     pub rng: &'a mut Stream,
     /// What it wants done, in order.
-    pub actions: &'a mut Vec<(FlowId, Action)>,
+    pub actions: &'a mut Vec<(EpId, Action)>,
     /// When it wants to be woken next; [`Time::MAX`] for never.
     pub wake: &'a mut Time,
 }
@@ -33,11 +39,19 @@ pub struct AppCx<'a> {
 impl AppCx<'_> {
     /// Writes to a flow.
     pub fn write(&mut self, flow: FlowId, bytes: u64, fin: bool) {
-        self.actions.push((flow, Action::Write { bytes, fin }));
+        self.actions.push((EpId::sender(flow), Action::Write { bytes, fin }));
+    }
+    /// Writes at the receiving end of a flow, towards its sender: a request, an answer.
+    pub fn reply(&mut self, flow: FlowId, bytes: u64, fin: bool) {
+        self.actions.push((EpId::receiver(flow), Action::Write { bytes, fin }));
     }
     /// Stops a flow.
     pub fn stop(&mut self, flow: FlowId) {
-        self.actions.push((flow, Action::Stop));
+        self.actions.push((EpId::sender(flow), Action::Stop));
+    }
+    /// Reports that a transaction of a flow, begun at `since`, is complete.
+    pub fn done(&mut self, flow: FlowId, since: Time) {
+        self.actions.push((EpId::sender(flow), Action::Done { since }));
     }
     /// Asks to be woken at `at`, in place of any earlier request.
     pub fn wake_at(&mut self, at: Time) {
@@ -51,9 +65,9 @@ pub trait App: Send {
     fn starts_at(&self) -> Time;
     /// The time it asked for has come.
     fn on_wake(&mut self, cx: &mut AppCx<'_>);
-    /// Bytes arrived, in order, at the far end of a flow it drives. Called only if `listens`.
-    fn on_delivered(&mut self, flow: FlowId, bytes: u64, cx: &mut AppCx<'_>) {
-        let _ = (flow, bytes, cx);
+    /// Bytes arrived, in order, at this end of a flow it drives. Called only if `listens`.
+    fn on_delivered(&mut self, at: EpId, bytes: u64, cx: &mut AppCx<'_>) {
+        let _ = (at, bytes, cx);
     }
     /// Whether it wants `on_delivered`.
     fn listens(&self) -> bool {

@@ -126,8 +126,10 @@ pub struct FlowCounters {
     pub rtt: Tally,
     /// Drops of data packets by reason, anywhere on the path.
     pub drops: [u64; Why::COUNT],
-    /// Drops of packets without data (acknowledgments, both directions).
+    /// Drops of all other packets: acknowledgments of both directions, and what the receiver writes.
     pub other_drops: u64,
     /// Packets of this flow that were marked on their way and arrived.
     pub marked: u64,
+    /// Durations of the transactions that its application completed; none for most flows.
+    pub transactions: Option<Box<Tally>>,
 }

@@ -372,7 +372,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         c.drops[why as usize] += 1;
         c.dropped_bytes += u64::from(pkt.len);
         let f = &mut self.flows[pkt.flow.0 as usize].counters;
-        if pkt.data {
+        if pkt.data && !pkt.back {
             f.drops[why as usize] += 1;
         } else {
             f.other_drops += 1;

@@ -29,6 +29,14 @@ pub trait Plugs: Clone + Send + 'static {
 pub struct EpId(pub u32);
 
 impl EpId {
+    /// The sender of a flow.
+    pub const fn sender(flow: FlowId) -> Self {
+        Self(flow.0 << 1)
+    }
+    /// The receiver of a flow.
+    pub const fn receiver(flow: FlowId) -> Self {
+        Self(flow.0 << 1 | 1)
+    }
     /// The flow it belongs to.
     pub const fn flow(self) -> FlowId {
         FlowId(self.0 >> 1)
@@ -122,7 +130,7 @@ pub struct World<P: Plugs, H: EventQueue = StdHeap> {
     pub(crate) clocks: Vec<u32>,
     pub(crate) sampler: Option<Sampler>,
     pub(crate) out: Vec<Out>,
-    pub(crate) actions: Vec<(FlowId, Action)>,
+    pub(crate) actions: Vec<(EpId, Action)>,
     pub(crate) events_run: u64,
     pub(crate) reset_at: Time,
     pub(crate) fingerprint: u64,
@@ -252,14 +260,16 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
     #[inline]
     fn delivered<O: Observer>(&mut self, ep: u32, bytes: u64, now: Time, obs: &mut O) {
         let flow = &mut self.path.flows[(ep >> 1) as usize];
-        flow.counters.delivered += bytes;
-        flow.delivered += bytes;
-        if flow.closed && flow.delivered >= flow.written && flow.completed == Time::MAX {
-            flow.completed = now;
+        if ep & 1 == 1 {
+            flow.counters.delivered += bytes;
+            flow.delivered += bytes;
+            if flow.closed && flow.delivered >= flow.written && flow.completed == Time::MAX {
+                flow.completed = now;
+            }
         }
         if flow.watched {
             let app = flow.app as usize;
-            self.with_app(app, now, obs, |a, cx| a.on_delivered(FlowId(ep >> 1), bytes, cx));
+            self.with_app(app, now, obs, |a, cx| a.on_delivered(EpId(ep), bytes, cx));
         }
     }
 
@@ -299,8 +309,8 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
             host.armed = host.wake.max(now);
             self.path.push(host.armed, self.path.slots.hosts + app as u32, Turn::Act);
         }
-        for (flow, action) in actions.drain(..) {
-            self.act(flow, action, now, obs);
+        for (end, action) in actions.drain(..) {
+            self.act(end, action, now, obs);
         }
         // A nested call may have left its own buffer; keep the larger one.
         if actions.capacity() > self.actions.capacity() {
@@ -308,27 +318,35 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         }
     }
 
-    fn act<O: Observer>(&mut self, id: FlowId, action: Action, now: Time, obs: &mut O) {
-        let sender = 2 * id.0;
+    fn act<O: Observer>(&mut self, end: EpId, action: Action, now: Time, obs: &mut O) {
+        let id = end.flow();
+        let sender = EpId::sender(id).0;
         let flow = &mut self.path.flows[id.0 as usize];
+        if let Action::Done { since } = action {
+            flow.counters.transactions.get_or_insert_default().add((now - since).as_ps());
+            return;
+        }
         let first = flow.started == Time::MAX;
         if first {
             flow.started = now;
         }
         match action {
-            Action::Write { bytes, fin } => {
+            // What is written at the other end is not what the flow is there to carry.
+            Action::Write { bytes, fin } if !end.receives() => {
                 flow.written = flow.written.saturating_add(bytes);
                 flow.closed |= fin;
             }
             Action::Stop => flow.closed = false,
+            Action::Write { .. } | Action::Done { .. } => {}
         }
         if first {
             self.with_endpoint(sender + 1, now, obs, |e, cx| e.start(cx));
             self.with_endpoint(sender, now, obs, |e, cx| e.start(cx));
         }
-        self.with_endpoint(sender, now, obs, |e, cx| match action {
+        self.with_endpoint(end.0, now, obs, |e, cx| match action {
             Action::Write { bytes, fin } => e.on_write(bytes, fin, cx),
             Action::Stop => e.on_stop(cx),
+            Action::Done { .. } => {}
         });
     }
 

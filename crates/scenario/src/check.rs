@@ -2,8 +2,10 @@
 //!
 //! The schema is ordinary JSON Schema (draft 2020-12) plus: formats `fl-dur`, `fl-rate`, `fl-bytes`, `fl-len` for quantities,
 //! `x-min` and `x-max` for their ranges, `x-registry` for one-key tables that name an algorithm (with `x-aliases`), and
-//! `x-shorthand` for tables that may be written as the value of one of their keys.
+//! `x-shorthand` for tables that may be written as the value of one of their keys,
+//! `fl-file` with `x-reads` for paths of files, in whose place their numbers are put.
 
+mod file;
 mod quantity;
 
 use crate::diag::{Diagnostics, Sources, Span, suggest};
@@ -109,6 +111,7 @@ impl<'a> Checker<'a> {
         match kind {
             Some("object") => self.table(node, schema),
             Some("array") => self.list(node, schema),
+            Some("string") if schema.get("format").is_some_and(|f| f == "fl-file") => self.file(node, schema),
             Some("string") => self.string(node, schema),
             Some(kind @ ("integer" | "number")) => self.number(node, schema, kind == "integer"),
             Some("boolean") if !matches!(node.value, Value::Bool(_)) => {
@@ -220,6 +223,15 @@ impl<'a> Checker<'a> {
                 self.check(item, items);
                 self.path.pop();
             }
+        }
+    }
+
+    /// The path of a file: afterwards what the file says.
+    fn file(&mut self, node: &mut Node, schema: &J) {
+        let reads = schema.get("x-reads").and_then(J::as_str).unwrap_or_default();
+        match file::load(node, self.sources.folder(node.span), reads) {
+            Ok(inline) => node.value = Value::Str(inline),
+            Err((message, help)) => self.fail(node.span, message, help),
         }
     }
 

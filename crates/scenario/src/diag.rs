@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use std::fmt;
+use std::path::Path;
 
 /// Where a piece of a scenario was written: a byte range in one of the [`Sources`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -41,6 +42,12 @@ impl Sources {
     fn add(&mut self, name: &str, text: &str, option: bool) -> u32 {
         self.list.push(Source { name: name.to_owned(), text: text.to_owned(), option });
         self.list.len() as u32 - 1
+    }
+
+    /// The folder of the file that `span` is in; for an option, and for a text that is no file, the current one.
+    pub fn folder(&self, span: Span) -> &Path {
+        let source = self.list.get(span.source as usize).filter(|s| !s.option);
+        source.and_then(|s| Path::new(&s.name).parent()).unwrap_or(Path::new(""))
     }
 
     /// A diagnostic at `span` about the value at `path`.

@@ -14,6 +14,7 @@ mod live;
 mod metrics;
 mod plugin;
 mod plugs;
+mod probes;
 mod registry;
 mod resolve;
 mod run;

@@ -85,6 +85,10 @@ fn lost(c: &FlowCounters) -> f64 {
     c.drops.iter().sum::<u64>() as f64
 }
 
+fn transaction(s: &FlowSubject, of: fn(&Tally) -> f64) -> f64 {
+    s.flow.counters.transactions.as_deref().map_or(f64::NAN, |t| secs(of(t)))
+}
+
 impl LinkSubject {
     fn queue_moment(&self, power: i32) -> f64 {
         let levels = &self.occupancy.levels;
@@ -139,7 +143,7 @@ metrics! { FLOW_METRICS: FlowSubject {
     "packets_received" ["packets"] "data packets that arrived at the receiver", "Data packets received, duplicates included.", "RFC 5166 section 2.1.2" => |s| s.flow.counters.received_pkts as f64;
     "packets_lost" ["packets"] "data packets dropped by a queue or lost on a link", "Data packets that did not arrive.", "RFC 7680" => |s| lost(&s.flow.counters);
     "loss" ["1"] "packets_lost / packets_sent", "Share of the data packets that was lost.", "RFC 5166 section 2.1.2, RFC 7680" => |s| ratio(lost(&s.flow.counters), s.flow.counters.sent_pkts as f64);
-    "acks_lost" ["packets"] "packets without data of this flow that were lost, both directions", "Lost acknowledgments and handshake packets.", "RFC 7680" => |s| s.flow.counters.other_drops as f64;
+    "acks_lost" ["packets"] "packets of this flow that were lost and are not data of its sender, both directions", "Lost acknowledgments, handshake packets and requests.", "RFC 7680" => |s| s.flow.counters.other_drops as f64;
     "marked" ["packets"] "data packets that arrived with congestion experienced", "Marked packets received.", "RFC 3168" => |s| s.flow.counters.marked as f64;
     "retransmits" ["packets"] "data packets sent again", "Retransmissions of all causes.", "RFC 5166 section 2.1.2" => |s| (s.view.retransmits - s.base.retransmits) as f64;
     "timeouts" ["count"] "expirations of the retransmission timer with data outstanding", "Retransmission timeouts.", "RFC 6298" => |s| (s.view.timeouts - s.base.timeouts) as f64;
@@ -152,6 +156,11 @@ metrics! { FLOW_METRICS: FlowSubject {
     "rtt_p99" ["s"] "99th percentile of the sender's round-trip samples", "Round-trip time that 1 % of the samples exceed.", "RFC 6298" => |s| secs(s.flow.counters.rtt.quantile(0.99));
     "srtt" ["s"] "smoothed round-trip time at the end", "The sender's smoothed round-trip time when the run ends.", "RFC 6298 section 2" => |s| if s.view.srtt == Dur::ZERO { f64::NAN } else { s.view.srtt.as_secs_f64() };
     "completion_time" ["s"] "(last byte delivered) - (first write of the application)", "Flow completion time; NaN for an endless or unfinished flow.", "RFC 5166 section 2.1.1" => |s| if s.flow.completed == Time::MAX { f64::NAN } else { (s.flow.completed - s.flow.started).as_secs_f64() };
+    "transactions" ["count"] "transactions that the application completed", "Pages loaded, requests answered; 0 for sources that have none.", "RFC 5166 section 2.1.1" => |s| s.flow.counters.transactions.as_ref().map_or(0.0, |t| t.n as f64);
+    "transaction_time_mean" ["s"] "mean of (last byte of the answer delivered - request written)", "Mean time of a transaction: page load time of `web`, response time of `request_response`.", "RFC 5166 section 2.2" => |s| transaction(s, |t| t.mean());
+    "transaction_time_p50" ["s"] "median of the transaction times", "Median time of a transaction.", "RFC 5166 section 2.2" => |s| transaction(s, |t| t.quantile(0.50));
+    "transaction_time_p95" ["s"] "95th percentile of the transaction times", "Time that 5 % of the transactions exceed.", "RFC 5166 section 2.2" => |s| transaction(s, |t| t.quantile(0.95));
+    "transaction_time_p99" ["s"] "99th percentile of the transaction times", "Time that 1 % of the transactions exceed.", "RFC 5166 section 2.2" => |s| transaction(s, |t| t.quantile(0.99));
 }}
 
 metrics! { LINK_METRICS: LinkSubject {

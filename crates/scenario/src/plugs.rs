@@ -278,8 +278,8 @@ macro_rules! forward_app {
                 match self { $(Self::$variant(a) => a.on_wake(cx)),* }
             }
             #[inline]
-            fn on_delivered(&mut self, flow: fairlane_net::FlowId, bytes: u64, cx: &mut fairlane_net::AppCx<'_>) {
-                match self { $(Self::$variant(a) => a.on_delivered(flow, bytes, cx)),* }
+            fn on_delivered(&mut self, at: fairlane_net::EpId, bytes: u64, cx: &mut fairlane_net::AppCx<'_>) {
+                match self { $(Self::$variant(a) => a.on_delivered(at, bytes, cx)),* }
             }
             fn listens(&self) -> bool {
                 match self { $(Self::$variant(a) => a.listens()),* }

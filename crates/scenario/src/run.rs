@@ -4,6 +4,7 @@ use crate::build;
 use crate::metrics::{Columns, measure};
 use crate::plugin::{Fault, take_fault};
 use crate::plugs::BuiltIn;
+use crate::probes::Probes;
 use crate::spec::Resolved;
 use fairlane_engine::{EventQueue, QuadHeap, StdHeap, Wheel, fits_64_bits};
 use fairlane_net::{BuildError, Observer, Tally, World};
@@ -179,18 +180,15 @@ pub fn run_with<H: EventQueue>(scenario: &Resolved, seed: u64, hop_probe: bool, 
     let mut world = build::world::<H>(scenario, seed)?;
     let setup_s = clock.seconds();
     let clock = CpuClock::start();
-    let mut probe = None;
-    if hop_probe {
-        let warm = Time::ZERO + scenario.warmup;
-        let mut p = HopDelay::new(world.flows().len(), warm);
-        drive(scenario, &mut world, &mut p, progress)?;
-        probe = Some(p);
+    let mut probes = Probes { hop_delay: hop_probe.then(|| HopDelay::new(world.flows().len(), Time::ZERO + scenario.warmup)) };
+    if probes.any() {
+        drive(scenario, &mut world, &mut probes, progress)?;
     } else {
         drive(scenario, &mut world, &mut (), progress)?;
     }
     let cpu_s = clock.seconds();
     world.retire();
-    Ok(output(scenario, seed, &world, probe.as_ref().map(HopDelay::flows), cpu_s, setup_s))
+    Ok(output(scenario, seed, &world, probes.hop_delay.as_ref().map(HopDelay::flows), cpu_s, setup_s))
 }
 
 fn drive<H: EventQueue>(

@@ -3,10 +3,12 @@
 //! Integer picoseconds and integer bytes keep every run exact: serialisation times of
 //! 1, 10, 25, 100 and 400 Gbit/s are whole picoseconds a byte, and 64 bits last 213 days.
 
+mod data;
 mod display;
 mod parse;
 mod quantity;
 mod schema;
 
+pub use data::{DataFile, INLINE};
 pub use parse::{ParseError, parse_bytes, parse_dur, parse_len, parse_rate};
 pub use quantity::{Bytes, Dur, Len, PS_PER_SEC, Rate, Time};

@@ -46,16 +46,16 @@ impl App for Bulk {
 mod tests {
     use super::*;
     use crate::source::harness::run;
-    use fairlane_net::Action;
+    use fairlane_net::{Action, EpId};
 
     #[test]
     fn writes_once_and_stops_once() {
         let t = Time::from_ps;
         let log = run(&mut BulkParams {}.build(FlowId(3), t(5), Some(t(90))), 1, t(1000));
         let endless = Action::Write { bytes: ENDLESS, fin: false };
-        assert_eq!(log, [(t(5), FlowId(3), endless), (t(90), FlowId(3), Action::Stop)]);
+        assert_eq!(log, [(t(5), EpId::sender(FlowId(3)), endless), (t(90), EpId::sender(FlowId(3)), Action::Stop)]);
         assert_eq!(run(&mut BulkParams {}.build(FlowId(3), t(5), None), 1, t(1000)).len(), 1);
         // A stop before the start: nothing is ever written.
-        assert_eq!(run(&mut BulkParams {}.build(FlowId(3), t(5), Some(t(2))), 1, t(1000)), [(t(5), FlowId(3), Action::Stop)]);
+        assert_eq!(run(&mut BulkParams {}.build(FlowId(3), t(5), Some(t(2))), 1, t(1000)), [(t(5), EpId::sender(FlowId(3)), Action::Stop)]);
     }
 }

@@ -93,7 +93,7 @@ impl App for Cbr {
 mod tests {
     use super::*;
     use crate::source::harness::{run, writes};
-    use fairlane_net::Action;
+    use fairlane_net::{Action, EpId};
     use proptest::prelude::*;
 
     fn secs(s: u64) -> Time {
@@ -139,7 +139,7 @@ mod tests {
         let p = CbrParams { rate: Rate::from_mbps(8), ..CbrParams::default() };
         let log = run(&mut p.build(FlowId(0), Time::ZERO, Some(Time::ZERO + Dur::from_ms(3))), 1, secs(1));
         assert_eq!(writes(&log).len(), 3);
-        assert_eq!(log.last(), Some(&(Time::ZERO + Dur::from_ms(3), FlowId(0), Action::Stop)));
+        assert_eq!(log.last(), Some(&(Time::ZERO + Dur::from_ms(3), EpId::sender(FlowId(0)), Action::Stop)));
     }
 
     proptest! {

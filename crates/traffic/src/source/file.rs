@@ -57,12 +57,12 @@ impl App for File {
 mod tests {
     use super::*;
     use crate::source::harness::run;
-    use fairlane_net::Action;
+    use fairlane_net::{Action, EpId};
 
     #[test]
     fn writes_its_size_and_closes() {
         let p: FileParams = serde_json::from_str(r#"{"size":"64KiB"}"#).unwrap();
         let log = run(&mut p.build(FlowId(0), Time::from_ps(7), None), 1, Time::from_ps(1000));
-        assert_eq!(log, [(Time::from_ps(7), FlowId(0), Action::Write { bytes: 65_536, fin: true })]);
+        assert_eq!(log, [(Time::from_ps(7), EpId::sender(FlowId(0)), Action::Write { bytes: 65_536, fin: true })]);
     }
 }

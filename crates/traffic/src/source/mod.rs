@@ -38,11 +38,11 @@ pub(crate) mod harness {
     //! Runs one source alone and lists what it did.
 
     use fairlane_engine::Stream;
-    use fairlane_net::{Action, App, AppCx, FlowId};
+    use fairlane_net::{Action, App, AppCx, EpId};
     use fairlane_units::Time;
 
     /// Actions of `app` up to `until`, with their times.
-    pub(crate) fn run(app: &mut impl App, seed: u64, until: Time) -> Vec<(Time, FlowId, Action)> {
+    pub(crate) fn run(app: &mut impl App, seed: u64, until: Time) -> Vec<(Time, EpId, Action)> {
         let mut rng = Stream::new(seed, "app", "test", "traffic");
         let (mut log, mut now) = (vec![], app.starts_at());
         while now <= until {
@@ -56,11 +56,11 @@ pub(crate) mod harness {
     }
 
     /// Times and sizes of the writes in a log.
-    pub(crate) fn writes(log: &[(Time, FlowId, Action)]) -> Vec<(Time, u64)> {
+    pub(crate) fn writes(log: &[(Time, EpId, Action)]) -> Vec<(Time, u64)> {
         log.iter()
             .filter_map(|&(t, _, a)| match a {
                 Action::Write { bytes, .. } => Some((t, bytes)),
-                Action::Stop => None,
+                Action::Stop | Action::Done { .. } => None,
             })
             .collect()
     }

@@ -1,0 +1,71 @@
+//! Files that a scenario names: read when the scenario is, so that a resolved scenario needs no other file.
+
+use crate::source::{Node, Value};
+use fairlane_units::{DataFile, INLINE};
+use std::path::Path;
+
+/// Largest file that is read.
+const LARGEST: u64 = 256 << 20;
+
+/// What a file holds; the error is a message.
+type Reader = fn(&[u8]) -> Result<Vec<u64>, String>;
+
+/// A kind of file: its name as `x-reads` has it, what to call it, its reader.
+const KINDS: [(&str, &str, Reader); 1] = [("numbers", "a text file with a whole number on each line", numbers)];
+
+/// The numbers of the file that `node` names, as a value that holds them itself; the error is a message and what to write.
+pub(super) fn load(node: &Node, folder: &Path, reads: &str) -> Result<String, (String, String)> {
+    let (_, noun, reader) = KINDS.iter().find(|(name, ..)| *name == reads).unwrap_or(&KINDS[0]);
+    let wanted = || format!("write the path of {noun}");
+    let Value::Str(path) = &node.value else {
+        return Err((format!("expected a path, found {}", node.kind()), wanted()));
+    };
+    let values = if path.starts_with(INLINE) {
+        DataFile::parse_inline(path).map_err(|m| (m, wanted()))?
+    } else {
+        let file = folder.join(path);
+        let bytes = read(&file).map_err(|why| (format!("cannot read \"{path}\": {why}"), wanted()))?;
+        reader(&bytes).map_err(|why| (format!("{path}: {why}"), wanted()))?
+    };
+    if values.is_empty() {
+        return Err((format!("{} holds nothing", if path.starts_with(INLINE) { "the data" } else { path }), wanted()));
+    }
+    Ok(DataFile::inline(&values))
+}
+
+fn read(file: &Path) -> Result<Vec<u8>, String> {
+    let told = |e: std::io::Error| match e.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        kind => kind.to_string(),
+    };
+    let about = std::fs::metadata(file).map_err(told)?;
+    if about.is_dir() {
+        return Err("it is a directory".to_owned());
+    }
+    if about.len() > LARGEST {
+        return Err(format!("it is larger than {} MiB", LARGEST >> 20));
+    }
+    std::fs::read(file).map_err(told)
+}
+
+/// One whole number a line; empty lines and what follows `#` do not count.
+fn numbers(bytes: &[u8]) -> Result<Vec<u64>, String> {
+    let text = std::str::from_utf8(bytes).map_err(|_| "it is not a text file".to_owned())?;
+    let lines = text.lines().enumerate().map(|(i, l)| (i + 1, l.split('#').next().unwrap_or_default().trim()));
+    lines
+        .filter(|(_, l)| !l.is_empty())
+        .map(|(i, l)| l.parse().map_err(|_| format!("line {i}: `{}` is not a whole number", l.escape_debug())))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_with_comments() {
+        assert_eq!(numbers(b"# sizes\n1500\n\n 40 # small\n"), Ok(vec![1500, 40]));
+        assert_eq!(numbers(b"1\n-3\n"), Err("line 2: `-3` is not a whole number".to_owned()));
+        assert_eq!(numbers(b"\xff\xfe"), Err("it is not a text file".to_owned()));
+    }
+}
