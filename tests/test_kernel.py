@@ -38,7 +38,10 @@ def test_within_the_bounds_of_the_stored_results(case: Case) -> None:
     assert not row.failed, {name: row.pair(name) for name in row.failed}
 
 
-@pytest.mark.skipif(bool(why_not()), reason=f"the kernel's side cannot run: {why_not()}")
+WHY_NOT = why_not()
+
+
+@pytest.mark.skipif(bool(WHY_NOT), reason=f"the kernel's side cannot run: {WHY_NOT}")
 def test_packets_of_the_kernel_go_through_our_queue() -> None:
     """No claim about time, which another process may disturb: what arrives is what was sent, less what our queue dropped."""
     run = machine.run(SHORT)

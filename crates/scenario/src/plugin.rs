@@ -76,6 +76,7 @@ pub fn register_queue(name: &str, doc: &str, schema: Value, plugin: Arc<dyn Queu
         return Err(RegisterError::Taken(name.to_owned()));
     }
     let schema: &'static Value = Box::leak(Box::new(schema));
+    let doc = if doc.trim().is_empty() { "A queue of one's own, which says nothing about itself." } else { doc };
     let entry = Arc::new(Entry { name: name.to_owned(), doc: doc.to_owned(), schema, plugin });
     let mut all = ENTRIES.write().unwrap_or_else(PoisonError::into_inner);
     all.retain(|e| e.name != name);

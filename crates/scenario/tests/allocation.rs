@@ -1,33 +1,12 @@
 //! No queue discipline allocates per packet: once its rings have grown to the load, it asks the allocator for nothing more.
-#![allow(unsafe_code, reason = "an allocator that counts")]
+
+mod counting;
 
 use fairlane_engine::Stream;
 use fairlane_net::{Class, Ecn, FlowId, FlowInfo, LinkInfo, PktRef, Proto, QCx, QPkt, Qdisc, Site};
 use fairlane_queue::Discipline;
 use fairlane_scenario::QueueSpec;
 use fairlane_units::{Dur, Rate, Time};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicU64, Ordering};
-
-struct Counting;
-
-static CALLS: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: every call is handed to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        CALLS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.dealloc(ptr, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 const FLOWS: u32 = 64;
 
@@ -90,10 +69,10 @@ fn no_queue_allocates_per_packet() {
         let mut state = (Time::ZERO, Time::ZERO, Time::ZERO, stream("load"), stream("queue"), ids);
         state.5.reserve(65_536);
         drive(&mut queue, link, 200_000, &mut state);
-        let before = CALLS.load(Ordering::Relaxed);
+        let before = counting::calls();
         drive(&mut queue, link, 100_000, &mut state);
         // One call is the list of drops of `drive`; the ring of a flow may double once more when a rare burst tops all before.
-        let calls = CALLS.load(Ordering::Relaxed) - before - 1;
+        let calls = counting::calls() - before - 1;
         assert!(calls <= u64::from(FLOWS), "{} asked for memory {calls} times in 100,000 packets", spec.name());
     }
 }

@@ -1,32 +1,11 @@
 //! No congestion control allocates per packet: once rings have grown to the load, a running flow asks the allocator for nothing more.
-#![allow(unsafe_code, reason = "an allocator that counts")]
+
+mod counting;
 
 use fairlane_engine::QuadHeap;
 use fairlane_scenario::{Format, resolve, world};
 use fairlane_tcp::CcParams;
 use fairlane_units::{Dur, Time};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicU64, Ordering};
-
-struct Counting;
-
-static CALLS: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: every call is handed to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        CALLS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.dealloc(ptr, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 const SCENARIO: &str = include_str!("../../../examples/tcp_variants.toml");
 
@@ -41,9 +20,9 @@ fn no_congestion_control_allocates_per_packet() {
             let mut world = world::<QuadHeap<u64>>(&scenario, 1).unwrap();
             let mut to = |seconds| while !world.advance(Time::ZERO + Dur::from_secs(seconds), u64::MAX, &mut ()) {};
             to(30);
-            let before = CALLS.load(Ordering::Relaxed);
+            let before = counting::calls();
             to(60);
-            let (calls, packets) = (CALLS.load(Ordering::Relaxed) - before, world.packet_hops());
+            let (calls, packets) = (counting::calls() - before, world.packet_hops());
             // A ring or a list may double once more in a burst that tops all before it.
             assert!(packets > 20_000 && calls <= 60, "{} under {preset} asked for memory {calls} times", cc.name);
         }

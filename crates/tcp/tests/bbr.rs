@@ -3,68 +3,17 @@
 mod pair;
 
 use fairlane_net::{ENDLESS, Endpoint};
-use fairlane_tcp::CongestionControl;
 use fairlane_units::{Dur, Rate, Time};
+use pair::transfer::{changes, gauge, goodput, lossy, path, secs};
 use pair::{Fate, Hop, Pair, params};
-use serde_json::{Value, json};
+use serde_json::json;
 
 const MSS: u64 = 1460;
 const WIRE: f64 = 1500.0;
 
-/// A bottleneck of `mbps` in a loop of `rtt` ms with room for `limit` packets.
-fn path(tcp: Value, mbps: u64, rtt: u64, limit: usize) -> Pair {
-    let half = Dur::from_us(rtt * 500);
-    let mut p = Pair::new(&params(tcp), vec![Hop::new(Rate::from_mbps(mbps), half, limit)], vec![Hop::delay(half)]);
-    p.keep_log = false;
-    p.start();
-    p.write(0, ENDLESS, false);
-    p
-}
-
-fn gauge(p: &Pair, name: &str) -> f64 {
-    let mut found = f64::NAN;
-    p.ends[0].cc().gauges(&mut |n, v| {
-        if n == name {
-            found = v;
-        }
-    });
-    found
-}
-
 const STARTUP: f64 = 0.0;
 const PROBE_BW: f64 = 2.0;
 const PROBE_RTT: f64 = 3.0;
-
-/// Times at which a gauge changes, with its new value.
-fn changes(p: &mut Pair, name: &str, until: Time) -> Vec<(Time, f64)> {
-    let mut all = vec![(p.now, gauge(p, name))];
-    while p.now < until && p.step() {
-        let v = gauge(p, name);
-        if all.last().is_some_and(|l| l.1 != v) {
-            all.push((p.now, v));
-        }
-    }
-    all
-}
-
-fn secs(n: u64) -> Time {
-    Time::ZERO + Dur::from_secs(n)
-}
-
-/// Goodput in Mbit/s between two times.
-fn goodput(p: &mut Pair, from: u64, to: u64) -> f64 {
-    p.run_until(secs(from));
-    let before = p.delivered[1];
-    p.run_until(secs(to));
-    (p.delivered[1] - before) as f64 * 8.0 / (to - from) as f64 / 1e6
-}
-
-/// Drops each segment with data with this chance, from a fixed sequence; no retransmission, as a loss of one costs a timeout without RACK.
-fn lossy(p: &mut Pair, chance: f64) {
-    let mut stream = fairlane_engine::Stream::new(1, "test", "", "loss");
-    p.script[0] =
-        Box::new(move |_, s| if s.payload > 0 && !s.retransmission() && stream.uniform() < chance { Fate::Drop } else { Fate::Pass });
-}
 
 /// Draft-00 section 4.3.2.1: STARTUP doubles the rate each round, so it finds a bandwidth in about log2(BDP) rounds, and needs three
 /// more to see that it has (section 4.3.2.2).

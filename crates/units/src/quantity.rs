@@ -123,6 +123,11 @@ impl Rate {
         let ps = (u128::from(len) * 8 * u128::from(PS_PER_SEC) + u128::from(self.0 / 2)) / u128::from(self.0.max(1));
         Dur(u64::try_from(ps).unwrap_or(u64::MAX))
     }
+    /// Whole bytes that leave at this rate in a time.
+    pub const fn bytes_in(self, time: Dur) -> u64 {
+        let bytes = self.0 as u128 * time.0 as u128 / (8 * PS_PER_SEC as u128);
+        if bytes > u64::MAX as u128 { u64::MAX } else { bytes as u64 }
+    }
 }
 
 impl Bytes {

@@ -3,6 +3,7 @@
 pub mod bbr;
 pub mod bbr3;
 pub mod bic;
+mod bunching;
 pub mod cubic;
 pub mod dctcp;
 pub mod delay;

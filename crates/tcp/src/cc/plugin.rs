@@ -172,6 +172,7 @@ pub fn register_cc_plugin(name: &str, doc: &str, schema: Value, plugin: Arc<dyn 
         Some(known) => known.name,
         None => Box::leak(name.to_owned().into_boxed_str()),
     };
+    let doc = if doc.trim().is_empty() { "A congestion control of one's own, which says nothing about itself." } else { doc };
     let entry = Arc::new(Entry { name, doc: doc.to_owned(), schema: Box::leak(Box::new(schema)), plugin });
     all.retain(|e| e.name != name);
     all.push(entry);

@@ -3,6 +3,7 @@
 #![allow(dead_code, unreachable_pub)]
 
 pub mod fixed;
+pub mod transfer;
 
 use fairlane_net::{Class, Cx, Ecn, Endpoint, Segment, TimerId, Timers};
 use fairlane_tcp::{AnyCc, CongestionControl, Tcp, TcpParams, resolve_params};

@@ -51,7 +51,7 @@ impl Bbr {
 
     /// Adds what waits in the hosts (draft-00 section 4.2.3.2).
     fn budget(&self, window: u64) -> u64 {
-        let burst = (u128::from(self.pacing_rate.as_bps()) * u128::from(self.quantum_time.as_ps()) / 8_000_000_000_000) as u64;
+        let burst = self.pacing_rate.bytes_in(self.quantum_time);
         let mut window = window + QUANTA * self.quantum.max(burst);
         if self.p.even_window {
             window = window.div_ceil(2 * self.smss) * 2 * self.smss;

@@ -13,13 +13,14 @@
 mod control;
 mod model;
 
+use super::bunching::Bunching;
 use super::filter::WindowedMax;
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, RateSample, RecoveryExit, Wants};
 use crate::config::TcpConfig;
 use crate::params::len_bytes;
 use fairlane_engine::Stream;
 use fairlane_units::{Dur, Len, Rate, Time};
-use model::{Aggregation, Policer};
+use model::Policer;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -132,7 +133,7 @@ pub struct Bbr {
     delivered: u64,
     min_rtt: Dur,
     min_rtt_at: Time,
-    aggregation: Aggregation,
+    aggregation: Bunching,
     policer: Policer,
 
     // STARTUP: whether the pipe is full.
@@ -182,7 +183,7 @@ impl Bbr {
             delivered: 0,
             min_rtt: Dur::MAX,
             min_rtt_at: Time::ZERO,
-            aggregation: Aggregation::default(),
+            aggregation: Bunching::default(),
             policer: Policer::default(),
             full: false,
             full_bandwidth: 0,

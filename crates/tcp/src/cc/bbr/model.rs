@@ -11,8 +11,6 @@ const FULL_ROUNDS: u32 = 3;
 const AGGREGATION_ROUNDS: u32 = 5;
 /// Bytes in an epoch of aggregation after which a new one begins: 2^20 segments (Linux `bbr_ack_epoch_acked_reset_thresh`).
 const AGGREGATION_SEGMENTS: u64 = 1 << 20;
-/// Time at the estimated bandwidth that room for aggregation is bound by (Linux `bbr_extra_acked_max_us`).
-const AGGREGATION_MOST: Dur = Dur::from_ms(100);
 /// Rounds of an interval of long-term sampling, at least; at most four times as many (Linux `bbr_lt_intvl_min_rtts`).
 const POLICER_ROUNDS: u32 = 4;
 /// Share of the data delivered that must be lost for an interval to look policed, in 256ths (Linux `bbr_lt_loss_thresh`: 50, about 20 %).
@@ -25,24 +23,6 @@ const POLICER_DIFFERENCE: u64 = 4000;
 const POLICER_KEEP: u32 = 48;
 /// Shortest interval a rate is taken over.
 const POLICER_SHORTEST: Dur = Dur::from_ms(1);
-
-/// How much more than expected acknowledgments deliver at once.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Aggregation {
-    began: Time,
-    acked: u64,
-    /// The most of this window of rounds and of the one before.
-    most: [u64; 2],
-    window: usize,
-    age: u32,
-}
-
-impl Aggregation {
-    pub(super) fn restart(&mut self, now: Time) {
-        self.began = now;
-        self.acked = 0;
-    }
-}
 
 /// Long-term sampling.
 #[derive(Clone, Debug, Default)]
@@ -57,11 +37,6 @@ pub(super) struct Policer {
     lost: u64,
     /// Bytes deemed lost since the flow began.
     lost_now: u64,
-}
-
-/// Bytes at `bps` over a time.
-fn bytes_in(bps: u64, time: Dur) -> u64 {
-    (u128::from(bps) * u128::from(time.as_ps()) / 8_000_000_000_000) as u64
 }
 
 impl Bbr {
@@ -108,25 +83,11 @@ impl Bbr {
         if self.p.aggregation_gain == 0.0 || r.rate.as_bps() == 0 {
             return;
         }
-        let expected = bytes_in(self.estimate(), self.now.since(self.aggregation.began));
-        let a = &mut self.aggregation;
+        let bandwidth = Rate::from_bps(self.estimate());
         if self.round_start {
-            a.age += 1;
-            if a.age >= AGGREGATION_ROUNDS {
-                a.age = 0;
-                a.window ^= 1;
-                a.most[a.window & 1] = 0;
-            }
+            self.aggregation.round(AGGREGATION_ROUNDS);
         }
-        let mut expected = expected;
-        if a.acked <= expected || a.acked + r.newly_delivered >= AGGREGATION_SEGMENTS * self.smss {
-            a.restart(self.now);
-            expected = 0;
-        }
-        a.acked += r.newly_delivered;
-        let extra = (a.acked - expected).min(self.cwnd);
-        let most = &mut a.most[a.window & 1];
-        *most = extra.max(*most);
+        self.aggregation.delivered(self.now, bandwidth, r.newly_delivered, AGGREGATION_SEGMENTS * self.smss, self.cwnd);
     }
 
     /// Room for aggregation in the window.
@@ -134,8 +95,7 @@ impl Bbr {
         if !self.full {
             return 0;
         }
-        let most = self.aggregation.most[0].max(self.aggregation.most[1]);
-        ((most as f64 * self.p.aggregation_gain) as u64).min(bytes_in(self.estimate(), AGGREGATION_MOST))
+        self.aggregation.room(Rate::from_bps(self.estimate()), self.p.aggregation_gain)
     }
 
     /// Draft-00 section 4.3.2.2.

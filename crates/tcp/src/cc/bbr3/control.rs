@@ -74,7 +74,7 @@ impl Bbr3 {
 
     /// QuantizationBudget (section 5.6.4.2).
     fn budget(&self, volume: u64) -> u64 {
-        let burst = (u128::from(self.pacing_rate.as_bps()) * u128::from(self.quantum_time.as_ps()) / 8_000_000_000_000) as u64;
+        let burst = self.pacing_rate.bytes_in(self.quantum_time);
         let volume = volume.max(QUANTA * self.quantum.max(burst)).max(self.min_window);
         if self.state == State::Up { volume + UP_SEGMENTS * self.smss } else { volume }
     }

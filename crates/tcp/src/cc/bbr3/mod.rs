@@ -14,12 +14,13 @@ mod control;
 mod model;
 mod probe;
 
+use super::bunching::Bunching;
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, LostSample, RateSample, RecoveryExit, Wants};
 use crate::config::TcpConfig;
 use crate::params::{EcnMode, len_bytes};
 use fairlane_engine::Stream;
 use fairlane_units::{Dur, Len, Rate, Time};
-use model::{Aggregation, Marks};
+use model::Marks;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -175,7 +176,7 @@ pub struct Bbr3 {
     inflight_long: u64,
     inflight_short: u64,
     inflight_latest: u64,
-    aggregation: Aggregation,
+    aggregation: Bunching,
     marks: Marks,
     // Losses (section 5.5.10).
     loss_round_start: bool,
@@ -242,7 +243,7 @@ impl Bbr3 {
             inflight_long: INFINITE,
             inflight_short: INFINITE,
             inflight_latest: 0,
-            aggregation: Aggregation::default(),
+            aggregation: Bunching::default(),
             marks: Marks::default(),
             loss_round_start: false,
             next_loss_round: 0,

@@ -1,7 +1,7 @@
 //! What is known of the path (draft-ietf-ccwg-bbr-06 section 5.5): rounds, rate, volume, aggregation, losses and marks.
 
 use super::{AckSample, Bbr3, INFINITE, LostSample, RateSample, State, Undo};
-use fairlane_units::{Dur, Time};
+use fairlane_units::Rate;
 
 /// Growth that shows a pipe that is not full yet (section 5.3.1.2).
 const FULL_GROWTH: f64 = 1.25;
@@ -12,29 +12,10 @@ const FULL_LOSSES: u32 = 6;
 /// Rounds an extreme aggregation is remembered for, at least, once the pipe was full; at most twice as many (Linux `bbr_extra_acked_win_rtts`;
 /// ExtraAckedFilterLen of section 5.5.9 is 10).
 const AGGREGATION_ROUNDS: u32 = 5;
-/// Bound of what it adds to the window, as time at the bandwidth (Linux `bbr_extra_acked_max_us`).
-const AGGREGATION_MOST: Dur = Dur::from_ms(100);
 /// Weight of a round's mark ratio in the average (Linux `bbr_ecn_alpha_gain`).
 const MARK_GAIN: f64 = 1.0 / 16.0;
 /// Rounds of many marks that end Startup (Linux `bbr_full_ecn_cnt`).
 const FULL_MARKS: u32 = 2;
-
-/// How much more than expected acknowledgments deliver at once (section 5.5.9).
-#[derive(Clone, Debug, Default)]
-pub(super) struct Aggregation {
-    began: Time,
-    acked: u64,
-    most: [u64; 2],
-    window: usize,
-    age: u32,
-}
-
-impl Aggregation {
-    pub(super) fn restart(&mut self, now: Time) {
-        self.began = now;
-        self.acked = 0;
-    }
-}
 
 /// Marks with congestion experienced.
 #[derive(Clone, Debug)]
@@ -53,10 +34,6 @@ impl Default for Marks {
         // At the start marks count in full (Linux `bbr_ecn_alpha_init`).
         Self { heard: false, alpha: 1.0, in_round: false, delivered: 0, marked: 0, rounds: 0 }
     }
-}
-
-fn bytes_in(bps: u64, time: Dur) -> u64 {
-    (u128::from(bps) * u128::from(time.as_ps()) / 8_000_000_000_000) as u64
 }
 
 fn scaled(v: u64, by: f64) -> u64 {
@@ -191,29 +168,15 @@ impl Bbr3 {
 
     /// Section 5.5.9.
     fn update_aggregation(&mut self, r: &RateSample) {
-        let mut expected = bytes_in(self.bandwidth(), self.now.since(self.aggregation.began));
-        let rounds = if self.full { AGGREGATION_ROUNDS } else { 1 };
-        let a = &mut self.aggregation;
+        let bandwidth = Rate::from_bps(self.bandwidth());
         if self.round_start {
-            a.age += 1;
-            if a.age >= rounds {
-                a.age = 0;
-                a.window ^= 1;
-                a.most[a.window & 1] = 0;
-            }
+            self.aggregation.round(if self.full { AGGREGATION_ROUNDS } else { 1 });
         }
-        if a.acked <= expected {
-            a.restart(self.now);
-            expected = 0;
-        }
-        a.acked += r.newly_delivered;
-        let extra = a.acked.saturating_sub(expected).min(self.cwnd);
-        let most = &mut a.most[a.window & 1];
-        *most = extra.max(*most);
+        self.aggregation.delivered(self.now, bandwidth, r.newly_delivered, u64::MAX, self.cwnd);
     }
 
     pub(super) fn aggregation_room(&self) -> u64 {
-        self.aggregation.most[0].max(self.aggregation.most[1]).min(bytes_in(self.bandwidth(), AGGREGATION_MOST))
+        self.aggregation.room(Rate::from_bps(self.bandwidth()), 1.0)
     }
 
     /// CheckFullBWReached (section 5.3.1.2).

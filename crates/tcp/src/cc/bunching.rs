@@ -1,0 +1,57 @@
+//! How acknowledgments are bunched: how much more than the estimated bandwidth lets expect is delivered at once.
+//!
+//! Source: draft-ietf-ccwg-bbr-06 section 5.5.9 and Linux 6.x `bbr_update_ack_aggregation`, shared by both versions of BBR. The maximum is kept
+//! in two halves of a number of rounds each, as in Linux.
+
+use fairlane_units::{Dur, Rate, Time};
+
+/// Time at the estimated bandwidth that room for aggregation is bound by (Linux `bbr_extra_acked_max_us`).
+const MOST: Dur = Dur::from_ms(100);
+
+/// Acknowledgments of this epoch, and the largest excess of the recent ones.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Bunching {
+    began: Time,
+    acked: u64,
+    /// The most of this half of the window and of the one before.
+    most: [u64; 2],
+    half: usize,
+    age: u32,
+}
+
+impl Bunching {
+    /// A new epoch begins.
+    pub(crate) fn restart(&mut self, now: Time) {
+        self.began = now;
+        self.acked = 0;
+    }
+
+    /// A round is over; a half of the window lasts `rounds`.
+    pub(crate) fn round(&mut self, rounds: u32) {
+        self.age += 1;
+        if self.age >= rounds {
+            self.age = 0;
+            self.half ^= 1;
+            self.most[self.half & 1] = 0;
+        }
+    }
+
+    /// `delivered` bytes were acknowledged where `bandwidth` was expected. An epoch ends when no more was delivered than expected, or with
+    /// `longest` bytes; an excess counts up to `window`.
+    pub(crate) fn delivered(&mut self, now: Time, bandwidth: Rate, delivered: u64, longest: u64, window: u64) {
+        let mut expected = bandwidth.bytes_in(now.since(self.began));
+        if self.acked <= expected || self.acked + delivered >= longest {
+            self.restart(now);
+            expected = 0;
+        }
+        self.acked += delivered;
+        let most = &mut self.most[self.half & 1];
+        *most = (*most).max(self.acked.saturating_sub(expected).min(window));
+    }
+
+    /// The largest excess, times a gain, within what `bandwidth` delivers in [`MOST`].
+    pub(crate) fn room(&self, bandwidth: Rate, gain: f64) -> u64 {
+        let most = self.most[0].max(self.most[1]);
+        ((most as f64 * gain) as u64).min(bandwidth.bytes_in(MOST))
+    }
+}
