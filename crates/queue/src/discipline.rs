@@ -1,5 +1,6 @@
 //! What the parameters of every discipline can do: be checked, and become a queue.
 
+pub use fairlane_net::Problem;
 use fairlane_net::{Qdisc, Site};
 
 /// A dialect: a named set of parameter values, laid under the user's own values before they are read.
@@ -11,27 +12,6 @@ pub struct Preset {
     pub doc: &'static str,
     /// A JSON object. Keys the user writes win over these; keys in neither take their default.
     pub values: &'static str,
-}
-
-/// A parameter that makes no sense beside the others, on this link or in this network.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// The parameter, with a path into inner tables: `max`, `classes.0.match`.
-    pub field: String,
-    /// What is wrong with it.
-    pub message: String,
-}
-
-impl Problem {
-    /// A problem with `field`.
-    pub fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { field: field.into(), message: message.into() }
-    }
-    /// The same, found in an inner table at `outer`.
-    #[must_use]
-    pub fn within(self, outer: &str) -> Self {
-        Self { field: format!("{outer}.{}", self.field), ..self }
-    }
 }
 
 /// What a discipline does that a plain FIFO does not.

@@ -8,6 +8,7 @@ use fairlane_engine::EventQueue;
 use fairlane_net::{BuildError, Class, FlowDef, FlowInfo, LinkDef, LinkInfo, NodeId, PortId, Proto, Routing, Site, World, WorldBuilder};
 use fairlane_queue::Discipline;
 use fairlane_tcp::{CcSite, CongestionControl, Tcp};
+use fairlane_traffic::Source;
 use fairlane_units::{Dur, Time};
 use indexmap::IndexMap;
 use std::collections::HashMap;

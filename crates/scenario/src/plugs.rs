@@ -241,7 +241,7 @@ macro_rules! forward_qdisc {
 }
 
 macro_rules! sources {
-    ($($name:literal [$($alias:literal),*] => $variant:ident: $params:ty, $app:ty;)*) => {
+    ($($name:literal [$($alias:literal),*] => $variant:ident: $params:ty;)*) => {
         $crate::plugs::spec! {
             /// A source of traffic with its parameters.
             SourceSpec, "source", "Source of traffic: its name, or a table of its parameters under its name.";
@@ -251,15 +251,19 @@ macro_rules! sources {
         /// A source that runs.
         #[derive(Clone, Debug)]
         pub enum AnyApp {
-            $(#[doc = concat!("`", $name, "`")] $variant($app),)*
+            $(#[doc = concat!("`", $name, "`")] $variant(<$params as fairlane_traffic::Source>::App),)*
             /// One that is not built in.
             Dyn(Box<dyn $crate::plugs::DynApp>),
         }
 
-        impl SourceSpec {
-            /// The source of `flow` between `start` and `stop`.
-            pub fn build(&self, flow: fairlane_net::FlowId, start: fairlane_units::Time, stop: Option<fairlane_units::Time>) -> AnyApp {
-                match self { $(Self::$variant(p) => AnyApp::$variant(p.build(flow, start, stop))),* }
+        impl fairlane_traffic::Source for SourceSpec {
+            type App = AnyApp;
+            fn check(&self, over: fairlane_net::Proto) -> Result<(), fairlane_net::Problem> {
+                let found = match self { $(Self::$variant(p) => fairlane_traffic::Source::check(p, over)),* };
+                found.map_err(|problem| problem.within(self.name()))
+            }
+            fn build(&self, flow: fairlane_net::FlowId, start: fairlane_units::Time, stop: Option<fairlane_units::Time>) -> AnyApp {
+                match self { $(Self::$variant(p) => AnyApp::$variant(fairlane_traffic::Source::build(p, flow, start, stop))),* }
             }
         }
 

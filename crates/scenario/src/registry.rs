@@ -51,10 +51,10 @@ queues! {
 }
 
 sources! {
-    "bulk" ["FTP", "Application/FTP"] => Bulk: traffic::BulkParams, traffic::Bulk;
-    "file" [] => File: traffic::FileParams, traffic::File;
-    "cbr" ["CBR", "Application/Traffic/CBR"] => Cbr: traffic::CbrParams, traffic::Cbr;
-    "poisson" [] => Poisson: traffic::PoissonParams, traffic::Poisson;
+    "bulk" ["FTP", "Application/FTP"] => Bulk: traffic::BulkParams;
+    "file" [] => File: traffic::FileParams;
+    "cbr" ["CBR", "Application/Traffic/CBR"] => Cbr: traffic::CbrParams;
+    "poisson" [] => Poisson: traffic::PoissonParams;
 }
 
 topologies! {

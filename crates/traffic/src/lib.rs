@@ -1,8 +1,10 @@
 //! Traffic: the UDP endpoint, and the sources that decide when a flow has how much to send.
 
+pub mod draw;
 mod source;
 mod udp;
 
+pub use source::Source;
 pub use source::bulk::{Bulk, BulkParams};
 pub use source::cbr::{Cbr, CbrParams};
 pub use source::file::{File, FileParams};

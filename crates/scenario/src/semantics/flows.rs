@@ -6,8 +6,9 @@ use crate::diag::nearest;
 use crate::expand::{Group, Member, Transport, member_name, members, numbered};
 use crate::registry::SourceSpec;
 use crate::spec::{FlowSpec, Scenario, SourceTable, TcpTable};
-use fairlane_net::Class;
+use fairlane_net::{Class, Proto};
 use fairlane_tcp::{TcpConfig, TcpParams};
+use fairlane_traffic::Source;
 use fairlane_units::Dur;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -137,6 +138,11 @@ impl Semantics<'_> {
         if let (Transport::Udp(_), SourceSpec::Bulk(_) | SourceSpec::File(_)) = (&transport, &source) {
             let message = format!("a {} source needs a transport that sends at its own pace; udp has none", source.name());
             self.fail(&["flows", name, "source"], message, "write for instance source.cbr = { rate = \"1Mbit/s\", size = \"1000B\" }");
+        }
+        let over = if matches!(transport, Transport::Udp(_)) { Proto::Udp } else { Proto::Tcp };
+        if let Err(problem) = source.check(over) {
+            let path: Vec<&str> = ["flows", name, "source"].into_iter().chain(problem.field.split('.')).collect();
+            self.fail(&path, format!("{}: {}", source.name(), problem.message), "");
         }
         spec.source = Some(SourceTable::from(&source));
         Some(Group { name: name.to_owned(), transport, source })

@@ -1,6 +1,6 @@
 //! An endless source, such as a transfer that outlasts the run.
 
-use super::Span;
+use super::{Source, Span};
 use fairlane_net::{App, AppCx, ENDLESS, FlowId};
 use fairlane_units::Time;
 use schemars::JsonSchema;
@@ -11,9 +11,10 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct BulkParams {}
 
-impl BulkParams {
-    /// The source of `flow`, sending from `start` until `stop`, if there is one.
-    pub fn build(&self, flow: FlowId, start: Time, stop: Option<Time>) -> Bulk {
+impl Source for BulkParams {
+    type App = Bulk;
+
+    fn build(&self, flow: FlowId, start: Time, stop: Option<Time>) -> Bulk {
         Bulk { span: Span::new(flow, start, stop), started: false }
     }
 }

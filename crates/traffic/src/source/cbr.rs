@@ -1,6 +1,6 @@
 //! Constant bit rate: a packet every so often.
 
-use super::Span;
+use super::{Source, Span};
 use fairlane_net::{App, AppCx, FlowId};
 use fairlane_units::{Bytes, Dur, PS_PER_SEC, Rate, Time};
 use schemars::JsonSchema;
@@ -27,9 +27,10 @@ impl Default for CbrParams {
     }
 }
 
-impl CbrParams {
-    /// The source of `flow`, sending from `start` until just before `stop`, if there is one.
-    pub fn build(&self, flow: FlowId, start: Time, stop: Option<Time>) -> Cbr {
+impl Source for CbrParams {
+    type App = Cbr;
+
+    fn build(&self, flow: FlowId, start: Time, stop: Option<Time>) -> Cbr {
         let (rate, size) = (u128::from(self.rate.as_bps().max(1)), self.size.get().max(1));
         let bits = u128::from(size) * 8 * u128::from(PS_PER_SEC);
         Cbr {

@@ -1,6 +1,6 @@
 //! A file: a given amount, then the flow closes.
 
-use super::Span;
+use super::{Source, Span};
 use fairlane_net::{App, AppCx, FlowId};
 use fairlane_units::{Bytes, Time};
 use schemars::JsonSchema;
@@ -21,9 +21,10 @@ impl Default for FileParams {
     }
 }
 
-impl FileParams {
-    /// The source of `flow`, sending from `start`, cut off at `stop` if there is one.
-    pub fn build(&self, flow: FlowId, start: Time, stop: Option<Time>) -> File {
+impl Source for FileParams {
+    type App = File;
+
+    fn build(&self, flow: FlowId, start: Time, stop: Option<Time>) -> File {
         File { span: Span::new(flow, start, stop), size: self.size.get(), started: false }
     }
 }

@@ -5,8 +5,26 @@ pub(crate) mod cbr;
 pub(crate) mod file;
 pub(crate) mod poisson;
 
-use fairlane_net::{AppCx, FlowId};
+use fairlane_net::{App, AppCx, FlowId, Problem, Proto};
 use fairlane_units::Time;
+
+/// The parameters of a source: they are checked, and become an application.
+pub trait Source {
+    /// What runs.
+    type App: App;
+
+    /// Whether the parameters fit one another and the transport: what their schema cannot say.
+    ///
+    /// # Errors
+    /// The parameter that is wrong, and why.
+    fn check(&self, over: Proto) -> Result<(), Problem> {
+        let _ = over;
+        Ok(())
+    }
+
+    /// The source of `flow`, sending from `start` until just before `stop`, if there is one.
+    fn build(&self, flow: FlowId, start: Time, stop: Option<Time>) -> Self::App;
+}
 
 /// The flow that a source drives, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

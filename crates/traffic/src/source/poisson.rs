@@ -1,6 +1,6 @@
 //! Poisson arrivals: the source of queueing theory.
 
-use super::Span;
+use super::{Source, Span};
 use crate::udp::MAX_DATAGRAM;
 use fairlane_engine::Stream;
 use fairlane_net::{App, AppCx, FlowId};
@@ -39,9 +39,10 @@ impl Default for PoissonParams {
     }
 }
 
-impl PoissonParams {
-    /// The source of `flow`, sending from `start` until just before `stop`, if there is one.
-    pub fn build(&self, flow: FlowId, start: Time, stop: Option<Time>) -> Poisson {
+impl Source for PoissonParams {
+    type App = Poisson;
+
+    fn build(&self, flow: FlowId, start: Time, stop: Option<Time>) -> Poisson {
         let size = self.size.get().max(1);
         let mean_gap = Rate::from_bps(self.rate.as_bps().max(1)).tx_time(size);
         Poisson { span: Span::new(flow, start, stop), size, sizes: self.sizes, mean_gap, started: false }
