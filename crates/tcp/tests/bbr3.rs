@@ -4,8 +4,8 @@ mod pair;
 
 use fairlane_net::Endpoint;
 use fairlane_units::Dur;
-use pair::transfer::{changes, gauge, goodput, lossy, path, secs};
 use pair::Fate;
+use pair::transfer::{changes, gauge, goodput, lossy, path, secs};
 use serde_json::json;
 
 const MSS: u64 = 1460;

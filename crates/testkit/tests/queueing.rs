@@ -5,7 +5,7 @@ use fairlane_net::*;
 use fairlane_queue::{Admit, Discipline, DropTail, DropTailParams, Fifo};
 use fairlane_testkit::stats::Interval;
 use fairlane_testkit::theory;
-use fairlane_traffic::{Poisson, PoissonParams, Sizes, UdpParams, UdpReceiver, UdpSender};
+use fairlane_traffic::{Poisson, PoissonParams, Sizes, Source, UdpParams, UdpReceiver, UdpSender};
 use fairlane_units::{Bytes, Dur, Len, Rate, Time};
 
 #[derive(Clone)]
