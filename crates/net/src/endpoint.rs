@@ -168,6 +168,12 @@ pub trait Endpoint: Send {
     fn on_write(&mut self, bytes: u64, fin: bool, cx: &mut Cx<'_>);
     /// The application stops: nothing that was not sent yet will be sent; what was sent is still recovered.
     fn on_stop(&mut self, cx: &mut Cx<'_>);
+    /// A control at the sender's node closes the flow (`held`) or opens it ([`crate::Control`]). A held endpoint that keeps what is written meanwhile
+    /// and sends nothing on its own says true, and takes up what it put off when it is let go; for any other the application stands still.
+    fn hold(&mut self, held: bool, cx: &mut Cx<'_>) -> bool {
+        let _ = (held, cx);
+        false
+    }
     /// Counters and state.
     fn view(&self) -> FlowView;
 }

@@ -70,6 +70,9 @@ impl Endpoint for AnyEndpoint {
     fn on_stop(&mut self, cx: &mut Cx<'_>) {
         each!(self, e => e.on_stop(cx));
     }
+    fn hold(&mut self, held: bool, cx: &mut Cx<'_>) -> bool {
+        each!(self, e => e.hold(held, cx))
+    }
     fn view(&self) -> FlowView {
         each!(self, e => e.view())
     }

@@ -4,6 +4,7 @@ use crate::cc::{AnyCc, CongestionControl};
 use crate::config::TcpConfig;
 use crate::cwv::Cwv;
 use crate::ecn::OwnEcn;
+use crate::hold::Held;
 use crate::pacing::Pacer;
 use crate::params::{Prr, TcpParams};
 use crate::presets::ParamsError;
@@ -166,6 +167,8 @@ pub struct Tcp<C> {
     pub(crate) doubt: Option<Box<Doubt>>,
     /// What the application uses of the window.
     pub(crate) cwv: Option<Box<Cwv>>,
+    /// A control at this node lets nothing out.
+    pub(crate) held: Option<Box<Held>>,
 }
 
 impl Tcp<AnyCc> {
@@ -224,6 +227,7 @@ impl<C: CongestionControl> Tcp<C> {
             prr: (cfg.prr != Prr::Off && !cc.owns_recovery()).then(Box::default),
             doubt: cfg.doubt.then(Box::default),
             cwv: cfg.new_cwv.then(Box::default),
+            held: None,
             cc,
             state,
             phase: Phase::Open,
@@ -417,10 +421,9 @@ impl<C: CongestionControl> Tcp<C> {
         }
         self.acknowledge(cx);
     }
-}
 
-impl<C: CongestionControl> Endpoint for Tcp<C> {
-    fn start(&mut self, cx: &mut Cx<'_>) {
+    /// Opens the connection, or lets data flow at once where none is opened.
+    pub(crate) fn open(&mut self, cx: &mut Cx<'_>) {
         if !self.cfg.handshake {
             self.state = State::Established;
             self.ecn_assume();
@@ -431,6 +434,15 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
             self.timed_at = cx.now;
             self.send_syn(false, cx);
         }
+    }
+}
+
+impl<C: CongestionControl> Endpoint for Tcp<C> {
+    fn start(&mut self, cx: &mut Cx<'_>) {
+        if self.state != State::Listen && self.put_off_opening() {
+            return;
+        }
+        self.open(cx);
     }
 
     #[inline]
@@ -446,6 +458,9 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
     }
 
     fn on_timer(&mut self, id: TimerId, cx: &mut Cx<'_>) {
+        if self.held.is_some() && self.put_off(id) {
+            return;
+        }
         match (id, self.state) {
             (TimerId::DelAck, _) => {
                 self.rcv.no_answer();
@@ -485,6 +500,15 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
         if self.state == State::Established {
             self.transmit(self.cfg.max_burst, cx);
         }
+    }
+
+    fn hold(&mut self, held: bool, cx: &mut Cx<'_>) -> bool {
+        if held {
+            self.hold_back();
+        } else {
+            self.let_go(cx);
+        }
+        true
     }
 
     fn view(&self) -> FlowView {

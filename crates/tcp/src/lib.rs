@@ -10,6 +10,7 @@ mod cwv;
 mod ecn;
 mod endpoint;
 mod handshake;
+mod hold;
 mod info;
 mod lost;
 mod output;

@@ -38,6 +38,12 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// The same where what is SACKed may not count as in flight, and new data starts the wait for a loss probe.
     fn transmit_watched(&mut self, burst: u32, cx: &mut Cx<'_>) {
+        if self.held.is_some() {
+            if self.rate.is_some() {
+                self.rate_app_limited();
+            }
+            return;
+        }
         let before = self.nxt;
         self.transmit_any(burst, cx);
         if self.cfg.cwnd_limited_by_round {
@@ -212,6 +218,9 @@ impl<C: CongestionControl> Tcp<C> {
     /// Sends a segment again. `count`: it adds to what is in flight.
     #[inline(never)]
     pub(crate) fn resend(&mut self, index: u32, count: bool, cx: &mut Cx<'_>) {
+        if self.put_off_resend() {
+            return;
+        }
         let s = self.board.resend(index, cx.now, count);
         if count {
             self.pipe += u64::from(s.len);

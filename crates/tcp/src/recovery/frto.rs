@@ -69,6 +69,9 @@ impl<C: CongestionControl> Tcp<C> {
         if self.untold {
             self.tell(cx);
         }
+        if self.held.is_some() {
+            return;
+        }
         for _ in 0..PROBES {
             let len = self.new_len();
             if len == 0 || !self.fits(len) {

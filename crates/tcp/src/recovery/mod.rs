@@ -101,7 +101,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// Limited transmit (RFC 3042 section 2): one segment beyond the congestion window for each duplicate
     /// acknowledgment below the threshold.
     fn send_limited(&mut self, cx: &mut Cx<'_>) {
-        if !self.cfg.limited_transmit {
+        if !self.cfg.limited_transmit || self.held.is_some() {
             return;
         }
         let window = self.cc.cwnd() + u64::from(self.dupacks) * u64::from(self.cfg.smss);

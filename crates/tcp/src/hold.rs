@@ -1,0 +1,109 @@
+//! A sender that is held back by a control at its node ([`fairlane_net::Control`]).
+//!
+//! While held it sends no SYN, no data, no retransmission, no probe; what arrives is processed, and data of the peer is acknowledged. A
+//! retransmission timer that goes off is put off to the release, where it counts as it would have (RFC 6298 section 5), unless new data was
+//! acknowledged since.
+//!
+//! A held end is kept from the short ways by flags that are there anyway: `straight` off sends acknowledgments through [`Tcp::on_any`], and
+//! `watched` on sends every round of output through [`Tcp::transmit_watched`]. Whoever is not held tests nothing more.
+
+use crate::cc::CongestionControl;
+use crate::endpoint::{State, Tcp};
+use fairlane_net::{Cx, TimerId};
+
+/// What a held end puts off.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Held {
+    /// The flags `straight` and `watched` as they were.
+    straight: bool,
+    watched: bool,
+    /// It was to open the connection.
+    opens: bool,
+    /// A segment was to go out again at once, whatever the window says; the oldest unacknowledged number at that time.
+    owes: Option<u64>,
+    /// The timer of RACK and of the loss probe went off.
+    probe: bool,
+    /// The retransmission timer went off, with this as the oldest unacknowledged number.
+    timeout: Option<u64>,
+}
+
+impl<C: CongestionControl> Tcp<C> {
+    /// Whether it is held.
+    pub fn is_held(&self) -> bool {
+        self.held.is_some()
+    }
+
+    #[cold]
+    pub(crate) fn hold_back(&mut self) {
+        if self.held.is_none() {
+            let (straight, watched) = (self.straight, self.watched);
+            self.held = Some(Box::new(Held { straight, watched, opens: false, owes: None, probe: false, timeout: None }));
+            (self.straight, self.watched) = (false, true);
+        }
+    }
+
+    /// Takes up what was put off.
+    #[cold]
+    pub(crate) fn let_go(&mut self, cx: &mut Cx<'_>) {
+        let Some(held) = self.held.take() else { return };
+        (self.straight, self.watched) = (held.straight, held.watched);
+        if held.opens {
+            return self.open(cx);
+        }
+        match self.state {
+            State::Established => {}
+            State::SynSent | State::SynReceived if held.timeout.is_some() => return self.on_syn_timeout(cx),
+            _ => return,
+        }
+        // With nothing in flight the timer was for probes of a closed window; an open one needs none.
+        let in_force = !self.board.is_empty() || self.edge <= self.nxt;
+        if held.timeout == Some(self.una) && in_force {
+            return self.on_timeout(cx);
+        }
+        if held.probe {
+            self.on_probe(cx);
+        }
+        if held.owes == Some(self.una)
+            && let Some(first) = self.board.first_pending().or_else(|| self.board.first())
+        {
+            self.resend(first, self.board.has_pending(), cx);
+        }
+        self.transmit(self.cfg.max_burst, cx);
+        if !self.board.is_empty() && cx.timers.get(TimerId::Rto).is_none() {
+            self.restart_timer(cx);
+        }
+    }
+
+    /// A timer went off while held; whether it has to wait.
+    #[cold]
+    pub(crate) fn put_off(&mut self, id: TimerId) -> bool {
+        let una = self.una;
+        let Some(held) = &mut self.held else { return false };
+        match id {
+            TimerId::Rto => held.timeout = Some(una),
+            TimerId::Probe => held.probe = true,
+            TimerId::Pace => {}
+            TimerId::DelAck => return false,
+        }
+        true
+    }
+
+    /// The connection was to be opened while held; whether that has to wait.
+    #[cold]
+    pub(crate) fn put_off_opening(&mut self) -> bool {
+        self.held.as_mut().is_some_and(|held| {
+            held.opens = true;
+            true
+        })
+    }
+
+    /// A segment was to be sent again while held; whether that has to wait.
+    #[inline]
+    pub(crate) fn put_off_resend(&mut self) -> bool {
+        let una = self.una;
+        self.held.as_mut().is_some_and(|held| {
+            held.owes = Some(una);
+            true
+        })
+    }
+}
