@@ -13,6 +13,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from validation.ns2 import cases, compare, measures, ours, peer, reference, tcl, trace
 from validation.ns2.network import Unsupported
+from validation.sides.judge import jain
+from validation.sides.judge import judge as judge_with
 
 QUICK = cases.select([], quick=True)
 
@@ -115,8 +117,8 @@ def test_sawtooth_of_a_known_wave() -> None:
 
 def test_jain_and_shares() -> None:
     """One of four flows with all of it: 1/4; of 10 Mbit/s, 2 are 20 %."""
-    assert measures.jain([3.0, 3.0, 3.0]) == pytest.approx(1.0)
-    assert measures.jain([8.0, 0.0, 0.0, 0.0]) == pytest.approx(0.25)
+    assert jain([3.0, 3.0, 3.0]) == pytest.approx(1.0)
+    assert jain([8.0, 0.0, 0.0, 0.0]) == pytest.approx(0.25)
     out = measures.with_shares({}, [2.0, 2.0, 5.0], 10.0, [True, True, False])
     assert out == {"jain": pytest.approx(1.0), "share.0": 20.0, "share.1": 20.0, "share.2": 50.0}
 
@@ -150,7 +152,7 @@ def test_the_script_of_a_queue_names_its_class(queue: str) -> None:
 def test_verdicts() -> None:
     measure = measures.BY_NAME["goodput"]
     interval = compare.interval
-    judge = lambda peer, mine: compare.judge("x", measure, interval(peer), interval(mine)).verdict  # noqa: E731
+    judge = lambda peer, mine: judge_with(measures.NS2, "x", measure, interval(peer), interval(mine)).verdict  # noqa: E731
     assert judge([9.5], [9.59]) == "ok"
     assert judge([9.5], [9.7]) == "DIFFERS"
     assert judge([9.0, 9.5, 10.0], [9.7]) == "ok (interval)"

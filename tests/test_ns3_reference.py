@@ -11,6 +11,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from validation.ns3 import cases, compare, measures, ours, peer, reference, scenario
+from validation.sides.judge import jain
+from validation.sides.judge import judge as judge_with
 
 QUICK = cases.select([], quick=True)
 
@@ -115,7 +117,7 @@ def test_verdicts() -> None:
     measure = measures.MEASURES[1]
 
     def judge(theirs: list[float], mine: list[float], allowance: float = 1.0) -> str:
-        return compare.judge("x", measure, compare.interval(theirs), compare.interval(mine), allowance).verdict
+        return judge_with(measures.NS3, "x", measure, compare.interval(theirs), compare.interval(mine), allowance).verdict
 
     assert measure.name == "queue_mean"
     assert judge([10.0], [10.9]) == "ok"
@@ -124,4 +126,4 @@ def test_verdicts() -> None:
     assert judge([10.0], [12.1], 2.0) == "DIFFERS"
     assert judge([8.0, 10.0, 12.0], [12.2]) == "ok (interval)"
     assert judge([10.0], [11.0, 12.0, 11.5, 11.2]) == "ok (spread)"
-    assert measures.jain([1.0, 0.0]) == 0.5 and math.isclose(measures.jain([3.0, 3.0]), 1.0)
+    assert jain([1.0, 0.0]) == 0.5 and math.isclose(jain([3.0, 3.0]), 1.0)

@@ -2,30 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from validation.sides.judge import Measure, Simulator, Values, jain
 
-
-@dataclass(frozen=True)
-class Measure:
-    """One measured quantity and how close the two sides must be."""
-
-    name: str
-    unit: str
-    doc: str
-    relative: float | None = None
-    """largest difference as a share of ns-2's value; None: shown, not judged"""
-    absolute: float = 0.0
-    """largest difference in the unit itself; the wider of the two bounds holds"""
-
-    @property
-    def judged(self) -> bool:
-        """Whether it has a bound."""
-        return self.relative is not None or self.absolute > 0.0
-
-    def bound(self, peer: float) -> float:
-        """Largest difference allowed beside ns-2's value."""
-        return max((self.relative or 0.0) * abs(peer), self.absolute)
-
+NS2 = Simulator("ns-2", "ns2", width=34, digits=5, either=False)
 
 MEASURES = (
     Measure("utilisation", "%", "wire bytes whose transmission began on the watched link / its capacity", None, 0.5),
@@ -74,15 +53,6 @@ TABLES = {"tcp": MEASURES, "queue": QUEUE_MEASURES, "flows": FLOW_MEASURES}
 """Measures by `Case.bounds`."""
 
 BY_NAME = {measure.name: measure for measure in (*QUEUE_MEASURES, *MEASURES)}
-
-Values = dict[str, float]
-"""Of one run, by name; the share of flow k is `share.k`."""
-
-
-def jain(rates: list[float]) -> float:
-    """Jain's fairness index: 1 for equal rates, 1/n if one of n has all."""
-    squares = sum(rate * rate for rate in rates)
-    return sum(rates) ** 2 / (len(rates) * squares) if squares > 0.0 else 1.0
 
 
 def with_shares(out: Values, rates: list[float], capacity: float, tcp: list[bool]) -> Values:

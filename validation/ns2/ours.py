@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from validation.sides.judge import Values
+
 from .case import Case
-from .measures import Values, sawtooth, with_shares
+from .measures import sawtooth, with_shares
 from .network import Network, read
 
 

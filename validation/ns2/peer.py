@@ -9,9 +9,11 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from validation.sides.judge import Values
+
 from . import tcl, trace
 from .case import Case
-from .measures import Values, sawtooth, with_shares
+from .measures import sawtooth, with_shares
 from .network import Network
 from .units import octets
 

@@ -7,10 +7,12 @@ import csv
 import sys
 from functools import partial
 
+from validation.sides.judge import Values
+
 from . import ours, peer
 from .case import Case
 from .cases import select
-from .measures import TABLES, Values
+from .measures import TABLES
 from .reference import RUNS
 
 

@@ -7,10 +7,12 @@ import math
 from functools import cache
 from pathlib import Path
 
+from validation.sides.judge import Values
+
 from fairlane.stats import interval
 
 from .case import Case
-from .measures import BY_NAME, Values, sawtooth
+from .measures import BY_NAME, sawtooth
 
 DATA = Path(__file__).parents[1] / "data" / "ns2"
 

@@ -2,67 +2,37 @@
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from collections.abc import Iterator
 
 try:
+    from validation.sides import command
+    from validation.sides.judge import Row
+
     from . import compare, ours, peer, reference, report
-    from .cases import Case, select
-    from .compare import Row
+    from .cases import select
+    from .measures import NS3
 except ImportError as error:  # the project's own package is what may be missing
     sys.exit(f"fairlane is not installed here ({error}); run `make build` and use .venv/bin/python")
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Exit code: 0 all within bounds or skipped, 1 some differ, 2 wrong use or a side could not run."""
-    options = _options(arguments)
-    try:
+    options = command.options(NS3, "a family such as N2j, or the start of a case such as N2j/red", arguments)
+
+    def compared() -> Iterator[list[Row]]:
         cases = select(options.cases, quick=options.quick, everything=options.all)
         if not options.stored:
             peer.executable()
-        rows = []
-        if not (options.json or options.markdown):
-            print(report.head(), flush=True)
-        for case_rows in _compared(cases, options):
-            rows += case_rows
-            if not (options.json or options.markdown):
-                for row in case_rows:
-                    print(report.line(row), flush=True)
-    except peer.PeerMissing as missing:
-        print(f"SKIPPED: {missing}; --stored compares with stored results")
-        return 0
-    except (ValueError, ours.OursMissing, peer.PeerFailed) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    failed = sum(row.failed for row in rows)
-    if options.json:
-        print(json.dumps({"schema": "fairlane.validation.ns3/1", "failed": failed, "rows": [row.as_dict() for row in rows]}, indent=1))
-    else:
-        print((report.markdown(rows) if options.markdown else "") + "\n" + report.summary(rows))
-    return 1 if failed else 0
+        for case in cases:
+            stored = reference.stored(case) if options.stored else None
+            if options.stored and stored is None:
+                continue
+            mine = ours.runs(case, options.threads)
+            yield compare.rows(case, stored or peer.runs(case, options.threads), mine)
 
-
-def _options(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m validation.ns3", description="Compares fairlane with ns-3 on the same scenarios.")
-    parser.add_argument("cases", nargs="*", metavar="CASE", help="a family such as N2j, or the start of a case such as N2j/red")
-    parser.add_argument("--quick", action="store_true", help="a small set of cases")
-    parser.add_argument("--all", action="store_true", help="every case of the chosen families")
-    parser.add_argument("--stored", action="store_true", help="compare with the stored results instead of running ns-3")
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
-    parser.add_argument("--markdown", action="store_true", help="print Markdown, one line a case")
-    parser.add_argument("--threads", type=int, default=1, metavar="N", help="runs at the same time (default 1)")
-    return parser.parse_args(arguments)
-
-
-def _compared(cases: list[Case], options: argparse.Namespace) -> Iterator[list[Row]]:
-    for case in cases:
-        stored = reference.stored(case) if options.stored else None
-        if options.stored and stored is None:
-            continue
-        mine = ours.runs(case, options.threads)
-        yield compare.rows(case, stored or peer.runs(case, options.threads), mine)
+    wrong = (ValueError, ours.OursMissing, peer.PeerFailed)
+    return command.compare(NS3, options, compared, report.markdown, peer.PeerMissing, wrong)
 
 
 if __name__ == "__main__":

@@ -2,33 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from validation.sides.judge import Measure, Simulator
 
-Values = dict[str, float]
-"""One run: each measure by name, and ``flow.N``, the goodput of flow N in Mbit/s."""
-
-
-@dataclass(frozen=True)
-class Measure:
-    """One measured quantity and its bound."""
-
-    name: str
-    unit: str
-    doc: str
-    relative: float | None = None
-    """largest difference as a share of ns-3's value"""
-    absolute: float = 0.0
-    """largest difference in the unit itself; the wider of the two bounds holds"""
-
-    @property
-    def judged(self) -> bool:
-        """Whether it has a bound."""
-        return self.relative is not None or self.absolute > 0.0
-
-    def bound(self, peer: float) -> float:
-        """Largest difference allowed beside ns-3's value."""
-        return max((self.relative or 0.0) * abs(peer), self.absolute)
-
+NS3 = Simulator("ns-3", "ns3", width=24, digits=4, either=True)
 
 MEASURES = (
     Measure("utilisation", "%", "wire bytes whose transmission began on the bottleneck / its capacity", None, 1.0),
@@ -45,9 +21,3 @@ MEASURES = (
 
 FLOW_SHARE = 0.05
 """Largest difference of one flow's goodput, as a share of the bottleneck's capacity."""
-
-
-def jain(goodputs: list[float]) -> float:
-    """(sum x)^2 / (n sum x^2) (Jain, Chiu and Hawe 1984)."""
-    squares = sum(x * x for x in goodputs)
-    return sum(goodputs) ** 2 / (len(goodputs) * squares) if squares > 0.0 else 1.0

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from validation.sides.judge import Values, jain
+
 from . import scenario
 from .cases import Case
-from .measures import Values, jain
 
 
 class OursMissing(RuntimeError):

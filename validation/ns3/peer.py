@@ -11,8 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
+from validation.sides.judge import Values, jain
+
 from .cases import Case
-from .measures import Values, jain
 from .queues import QUEUES
 from .scenario import peer as script
 

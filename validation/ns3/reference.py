@@ -6,8 +6,10 @@ import csv
 from functools import cache
 from pathlib import Path
 
+from validation.sides.judge import Values
+
 from .cases import PS, Case
-from .measures import MEASURES, Values
+from .measures import MEASURES
 from .scenario import DURATION
 
 DATA = Path(__file__).parents[1] / "data" / "ns3"
