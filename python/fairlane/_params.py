@@ -1626,6 +1626,54 @@ class Poisson(Params):
 
 
 @dataclass(kw_only=True)
+class OnOff(Params):
+    """On-off sends bursts at a constant rate, separated by silence, with random lengths of both (ns-2's Application/Traffic/Exponential and Pareto).
+
+    Args:
+        rate: Rate of the data during ON periods, headers not counted; the mean rate is `rate` * `on` / (`on` + `off`). (rate, default "2Mbit/s", 1bit/s to 10Tbit/s)
+        size: Size of a packet, headers not counted. (size, default "1000B", 1B to 65507B)
+        on: Mean of the ON periods (ns-2's burst_time_). (duration, default "500ms", from 1ns)
+        off: Mean of the OFF periods (ns-2's idle_time_). (duration, default "500ms", from 1ns)
+        periods: Law of the lengths of both kinds of period. (one of `exponential`, `pareto`, default "exponential")
+        shape: Shape of Pareto periods (ns-2's shape_); the variance is infinite up to 2. Unset: as `hurst` says, or else 1.5. (number, default unset, up to 100)
+        hurst: Hurst parameter of the aggregate of many such sources: the shape of Pareto periods is 3 - 2 `hurst` (Taqqu, Willinger and Sherman 1997, theorem 1). (number, default unset)
+        fraction: Where the unfinished part of a packet goes at the end of an ON period. (one of `carried`, `rounded`, default "carried")
+        begin: What the source begins with. (one of `stationary`, `on`, `off`, default "stationary")
+    """
+
+    _kind: ClassVar[str] = "source"
+    _name: ClassVar[str] = "on_off"
+    rate: str | None = None
+    size: str | None = None
+    on: str | None = None
+    off: str | None = None
+    periods: str | None = None
+    shape: float | str | None = None
+    hurst: float | str | None = None
+    fraction: str | None = None
+    begin: str | None = None
+
+
+@dataclass(kw_only=True)
+class Mmpp(Params):
+    """MMPP writes packets as a Poisson process whose rate changes with the state of a Markov chain (Heffes and Lucantoni 1986).
+
+    Args:
+        states: The states of the chain: `{ rate = "4Mbit/s", stay = "100ms" }`, with `to = [...]` where not all others follow equally. (list of table, default [{"rate":"1Mbit/s","stay":"150ms","to":[]},{"rate":"4Mbit/s","stay":"50ms","to":[]}])
+        size: Mean size of a packet, headers not counted. (size, default "1000B", 1B to 65507B)
+        sizes: Distribution of the sizes. (one of `fixed`, `exponential`, default "fixed")
+        first: State it begins in, counted from 0. Unset: drawn from the stationary law of the chain. (integer, default unset, 0 to 99)
+    """
+
+    _kind: ClassVar[str] = "source"
+    _name: ClassVar[str] = "mmpp"
+    states: list[Any] | None = None
+    size: str | None = None
+    sizes: str | None = None
+    first: int | str | None = None
+
+
+@dataclass(kw_only=True)
 class Dumbbell(Params):
     """Hosts s0, s1... on router r1, hosts d0, d1... on router r2, and the link `bottleneck` from r1 to r2. Access links are named like their host.
 
@@ -1943,8 +1991,10 @@ __all__ = [
     "Illinois",
     "Ledbat",
     "Management",
+    "Mmpp",
     "Modred",
     "Newreno",
+    "OnOff",
     "ParkingLot",
     "Pi",
     "Pi2",

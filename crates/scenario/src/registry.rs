@@ -55,6 +55,8 @@ sources! {
     "file" [] => File: traffic::FileParams;
     "cbr" ["CBR", "Application/Traffic/CBR"] => Cbr: traffic::CbrParams;
     "poisson" [] => Poisson: traffic::PoissonParams;
+    "on_off" ["on-off", "onoff", "Application/Traffic/Exponential"] => OnOff: traffic::OnOffParams;
+    "mmpp" ["MMPP"] => Mmpp: traffic::MmppParams;
 }
 
 topologies! {

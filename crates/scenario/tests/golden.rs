@@ -2,7 +2,7 @@
 //! change of results: it gets a commit of its own and a line under "Changed results" in CHANGELOG.md. To write the file anew:
 //! `FAIRLANE_BLESS=1 cargo test -p fairlane-scenario --test golden`.
 
-use fairlane_scenario::{Format, Options, Progress, QueueSpec, Resolved, RunOutput, Table, resolve, run_all};
+use fairlane_scenario::{Format, Options, Progress, QueueSpec, Resolved, RunOutput, SourceSpec, Table, resolve, run_all};
 use fairlane_tcp::CcParams;
 use std::fmt::Write;
 use std::fs;
@@ -38,6 +38,15 @@ fn queues() -> impl Iterator<Item = (&'static str, &'static str, String)> {
 fn controls() -> impl Iterator<Item = (&'static str, [String; 2])> {
     let of = |name, preset: &str| (name, [format!("flows.tcp.tcp.preset={preset}"), format!("flows.tcp.tcp.cc={name}")]);
     CcParams::ALL.iter().flat_map(move |cc| ["rfc", "linux"].map(|preset| of(cc.name, preset)))
+}
+
+/// Every source with its defaults, over TCP and, where it is not a mere amount, over UDP.
+fn sources() -> impl Iterator<Item = (&'static str, String)> {
+    let names = SourceSpec::NAMES.iter().map(|(name, _)| *name);
+    names.flat_map(|name| {
+        let flows = if matches!(name, "bulk" | "file") { &["tcp"][..] } else { &["tcp", "stream"] };
+        flows.iter().map(move |flow| (name, format!("flows.{flow}.source={name}")))
+    })
 }
 
 const CONTROLS: &str = "examples/tcp_variants.toml";
@@ -78,6 +87,10 @@ fn trajectories_are_the_committed_ones() {
         let out = &run(&read(file, &[&set, "duration=8s", "warmup=0s"]), &[1], 1, false)[0];
         writeln!(got, "{file} queue={queue} {:016x}", out.fingerprint).unwrap();
     }
+    for (_, set) in sources() {
+        let out = &run(&read("examples/mixed.toml", &[&set, "duration=8s", "warmup=0s"]), &[1], 1, false)[0];
+        writeln!(got, "examples/mixed.toml {set} {:016x}", out.fingerprint).unwrap();
+    }
     for (_, [preset, cc]) in controls() {
         let out = &run(&read(CONTROLS, &[&preset, &cc, "duration=12s", "warmup=0s"]), &[1], 1, false)[0];
         writeln!(got, "{CONTROLS} {preset} {cc} {:016x}", out.fingerprint).unwrap();
@@ -113,6 +126,11 @@ fn observers_samplers_and_threads_change_nothing() {
         let (plain, probed) = (run(&scenario, &[1], 1, false), run(&scenario, &[1], 1, true));
         assert_eq!(fingerprints(&plain), fingerprints(&probed), "{queue}: the hop probe changed the run");
         assert!(same(&plain[0].links, &probed[0].links), "{queue}: the hop probe changed a table");
+    }
+    for (source, set) in sources() {
+        let scenario = read("examples/mixed.toml", &[&set, "duration=3s", "warmup=0s", "sample=50ms"]);
+        let (plain, probed) = (run(&scenario, &[1], 1, false), run(&scenario, &[1], 1, true));
+        assert_eq!(fingerprints(&plain), fingerprints(&probed), "{source}: the hop probe changed the run");
     }
     for (_, [preset, cc]) in controls() {
         let scenario = read(CONTROLS, &[&preset, &cc, "duration=3s", "warmup=0s", "sample=50ms"]);

@@ -35,7 +35,9 @@ fn every_name_and_alias_runs() {
                 _ => continue,
             };
             let r = r.unwrap_or_else(|e| panic!("{} {name}: {e}", l.kind));
-            assert!(delivered(&r) > 0.5e6, "{} {name}: {}", l.kind, delivered(&r));
+            // A voice call or a page now and then is less than a queue under TCP.
+            let least = if l.kind == "source" { 0.01e6 } else { 0.5e6 };
+            assert!(delivered(&r) > least, "{} {name}: {}", l.kind, delivered(&r));
             assert_eq!(Resolved::from_json(&r.to_json().to_string()).unwrap(), r, "{} {name}", l.kind);
         }
     }

@@ -8,5 +8,7 @@ pub use source::Source;
 pub use source::bulk::{Bulk, BulkParams};
 pub use source::cbr::{Cbr, CbrParams};
 pub use source::file::{File, FileParams};
+pub use source::mmpp::{Mmpp, MmppParams, MmppState};
+pub use source::on_off::{Begin, Fraction, OnOff, OnOffParams, Periods};
 pub use source::poisson::{Poisson, PoissonParams, Sizes};
 pub use udp::{MAX_DATAGRAM, UdpEcn, UdpParams, UdpReceiver, UdpSender};

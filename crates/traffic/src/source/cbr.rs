@@ -1,8 +1,9 @@
 //! Constant bit rate: a packet every so often.
 
+use super::pace::Pace;
 use super::{Source, Span};
 use fairlane_net::{App, AppCx, FlowId};
-use fairlane_units::{Bytes, Dur, PS_PER_SEC, Rate, Time};
+use fairlane_units::{Bytes, Dur, Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -31,17 +32,12 @@ impl Source for CbrParams {
     type App = Cbr;
 
     fn build(&self, flow: FlowId, start: Time, stop: Option<Time>) -> Cbr {
-        let (rate, size) = (u128::from(self.rate.as_bps().max(1)), self.size.get().max(1));
-        let bits = u128::from(size) * 8 * u128::from(PS_PER_SEC);
+        let size = self.size.get().max(1);
         Cbr {
             span: Span::new(flow, start, stop),
             size,
             jitter: if self.jitter > 0.0 { self.jitter.min(2.0) } else { 0.0 },
-            interval: u64::try_from(bits / rate).unwrap_or(u64::MAX).max(1),
-            // Below the rate, which has 64 bits.
-            remainder: (bits % rate) as u64,
-            rate: rate as u64,
-            carry: 0,
+            pace: Pace::of(self.rate, size),
         }
     }
 }
@@ -52,24 +48,16 @@ pub struct Cbr {
     span: Span,
     size: u64,
     jitter: f64,
-    /// Whole picoseconds of an interval, and the rest in units of 1 / `rate` picoseconds.
-    interval: u64,
-    remainder: u64,
-    rate: u64,
-    /// Rests summed so far, below `rate`: after any number of packets the clock is right to a picosecond.
-    carry: u64,
+    pace: Pace,
 }
 
 impl Cbr {
     fn next_interval(&mut self, cx: &mut AppCx<'_>) -> Dur {
-        let sum = u128::from(self.carry) + u128::from(self.remainder);
-        let over = sum >= u128::from(self.rate);
-        self.carry = (sum - if over { u128::from(self.rate) } else { 0 }) as u64;
-        let even = self.interval.saturating_add(u64::from(over));
+        let even = self.pace.step();
         if self.jitter == 0.0 {
-            return Dur::from_ps(even);
+            return even;
         }
-        let noisy = even as f64 * (1.0 + self.jitter * (cx.rng.uniform() - 0.5));
+        let noisy = even.as_ps() as f64 * (1.0 + self.jitter * (cx.rng.uniform() - 0.5));
         // Two packets never leave at the same instant.
         Dur::from_ps((noisy + 0.5) as u64).max(Dur::from_ps(1))
     }
@@ -95,6 +83,7 @@ mod tests {
     use super::*;
     use crate::source::harness::{run, writes};
     use fairlane_net::{Action, EpId};
+    use fairlane_units::PS_PER_SEC;
     use proptest::prelude::*;
 
     fn secs(s: u64) -> Time {

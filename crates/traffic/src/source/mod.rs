@@ -3,6 +3,9 @@
 pub(crate) mod bulk;
 pub(crate) mod cbr;
 pub(crate) mod file;
+pub(crate) mod mmpp;
+pub(crate) mod on_off;
+mod pace;
 pub(crate) mod poisson;
 
 use fairlane_net::{App, AppCx, FlowId, Problem, Proto};
@@ -50,6 +53,9 @@ impl Span {
         over
     }
 }
+
+#[cfg(test)]
+pub(crate) mod measure;
 
 #[cfg(test)]
 pub(crate) mod harness {
