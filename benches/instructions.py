@@ -57,7 +57,7 @@ def main(arguments: list[str]) -> int:
         limit = min(known.get("instructions_per_packet_hop", got) * (1 + TOLERANCE), known.get("budget", float("inf")))
         verdict = "ok" if got <= limit else f"ABOVE {limit:.0f}"
         failed |= got > limit
-        print(f"{name}: {got:.0f} instructions per packet-hop, {h2} hops; {verdict}")
+        print(f"{name}: {got:.1f} instructions per packet-hop, {h2} hops; {verdict}")
         stored[name] = {**known, "instructions_per_packet_hop": round(got, 1)}
     if update:
         STORED.write_text(json.dumps(stored, indent=2) + "\n")

@@ -108,9 +108,7 @@ pub struct FlowCounters {
     pub sent_pkts: u64,
     /// Their bytes on the wire.
     pub sent_bytes: u64,
-    /// Data packets that arrived.
-    pub received_pkts: u64,
-    /// Their bytes on the wire.
+    /// Bytes on the wire of the data packets that arrived; their number is that of the `delay`s.
     pub received_bytes: u64,
     /// Payload bytes delivered to the application in order, each once.
     pub delivered: u64,
@@ -118,10 +116,10 @@ pub struct FlowCounters {
     pub delay: Tally,
     /// Sum of |delay of a packet - delay of the one that arrived before it|.
     pub jitter_sum: u128,
-    /// Number of terms in `jitter_sum`.
-    pub jitter_n: u64,
-    /// Delay of the last packet that arrived.
-    pub last_delay: Option<u64>,
+    /// One more than the delay of the last packet that arrived; 0 before the first.
+    pub(crate) last_delay: u64,
+    /// Whether the first packet of all is among those counted: it has no term in `jitter_sum`.
+    pub(crate) has_first: bool,
     /// Round-trip times the sender measured.
     pub rtt: Tally,
     /// Drops of data packets by reason, anywhere on the path.
@@ -132,4 +130,15 @@ pub struct FlowCounters {
     pub marked: u64,
     /// Durations of the transactions that its application completed; none for most flows.
     pub transactions: Option<Box<Tally>>,
+}
+
+impl FlowCounters {
+    /// Data packets that arrived.
+    pub fn received_pkts(&self) -> u64 {
+        self.delay.n
+    }
+    /// Number of terms in `jitter_sum`.
+    pub fn jitter_n(&self) -> u64 {
+        self.delay.n - u64::from(self.has_first)
+    }
 }

@@ -212,20 +212,19 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         let mut seg = self.path.arena.remove(pkt.id);
         if pkt.ecn == Ecn::Ce {
             seg.set_ecn(Ecn::Ce);
+            self.path.flows[pkt.flow.0 as usize].counters.marked += u64::from(pkt.data && ep & 1 == 1);
         }
         self.fingerprint = self.fingerprint.wrapping_add(mix(now.as_ps() ^ u64::from(ep) << 48, seg.seq ^ seg.ack.rotate_left(32)));
         if pkt.data && ep & 1 == 1 {
             let c = &mut self.path.flows[pkt.flow.0 as usize].counters;
             let delay = (now - seg.sent).as_ps();
-            c.received_pkts += 1;
             c.received_bytes += u64::from(pkt.len);
             c.delay.add(delay);
-            if let Some(previous) = c.last_delay {
-                c.jitter_sum += u128::from(delay.abs_diff(previous));
-                c.jitter_n += 1;
+            match c.last_delay {
+                0 => c.has_first = true,
+                last => c.jitter_sum += u128::from((delay + 1).abs_diff(last)),
             }
-            c.last_delay = Some(delay);
-            c.marked += u64::from(pkt.ecn == Ecn::Ce);
+            c.last_delay = delay + 1;
         }
         if O::ON {
             obs.on_receive(&ReceiveEvent { time: now, endpoint: EpId(ep), flow: pkt.flow, pkt: *pkt, seg });

@@ -233,7 +233,7 @@ fn simultaneous_arrivals_take_turns() {
     }
     let mut world = b.build::<QuadHeap>().unwrap();
     world.advance(Time::ZERO + Dur::from_ms(4000), u64::MAX, &mut ());
-    let got: Vec<u64> = world.flows().iter().map(|f| f.counters.received_pkts).collect();
+    let got: Vec<u64> = world.flows().iter().map(|f| f.counters.received_pkts()).collect();
     assert!(got[0] + got[1] > 3900, "{got:?}");
     assert!(got[0].abs_diff(got[1]) < 250, "{got:?}: four deviations of a fair coin");
 }
