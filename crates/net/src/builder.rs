@@ -3,6 +3,7 @@
 use crate::app::App;
 use crate::counters::FlowCounters;
 use crate::endpoint::Timers;
+use crate::govern::Govern;
 use crate::order::{Order, Turn};
 use crate::packet::{Arena, FlowId, Proto};
 use crate::path::{END, Path};
@@ -83,6 +84,12 @@ pub enum BuildError {
         /// The node.
         node: String,
     },
+    /// A flow that two controls govern.
+    #[error("flow `{flow}` is governed twice")]
+    GovernedTwice {
+        /// The flow.
+        flow: String,
+    },
     /// A flow without an application.
     #[error("flow `{flow}` has no source")]
     NoApp {
@@ -112,6 +119,8 @@ pub struct WorldBuilder<P: Plugs> {
     endpoints: Vec<P::Endpoint>,
     apps: Vec<(P::App, Vec<FlowId>)>,
     sample: Option<(Dur, Vec<u32>)>,
+    controls: Vec<(P::Control, Vec<FlowId>)>,
+    amounts: Vec<(FlowId, u64)>,
 }
 
 impl<P: Plugs> WorldBuilder<P> {
@@ -126,6 +135,8 @@ impl<P: Plugs> WorldBuilder<P> {
             endpoints: Vec::new(),
             apps: Vec::new(),
             sample: None,
+            controls: Vec::new(),
+            amounts: Vec::new(),
         }
     }
     /// Adds a node.
@@ -154,9 +165,18 @@ impl<P: Plugs> WorldBuilder<P> {
         self.sample = Some((step, watched.into_iter().map(|p| p.0).collect()));
     }
 
+    /// Adds a control of flows, which it knows by their places in the list.
+    pub fn control(&mut self, control: P::Control, flows: Vec<FlowId>) {
+        self.controls.push((control, flows));
+    }
+    /// Ends a flow once its receiver has this much, above zero; the source sends until then.
+    pub fn amount(&mut self, flow: FlowId, bytes: u64) {
+        self.amounts.push((flow, bytes));
+    }
+
     /// Lays the routes and makes the world.
     pub fn build<H: EventQueue>(self) -> Result<World<P, H>, BuildError> {
-        let Self { seed, routing, nodes, links, flows: defs, endpoints, apps, sample } = self;
+        let Self { seed, routing, nodes, links, flows: defs, mut endpoints, apps, sample, controls, amounts } = self;
         if let Some(l) = links.iter().find(|l| l.rate == Rate::default()) {
             return Err(BuildError::NoRate { link: l.name.clone() });
         }
@@ -192,10 +212,17 @@ impl<P: Plugs> WorldBuilder<P> {
                 completed: Time::MAX,
                 delivered: 0,
                 written: 0,
+                amount: 0,
                 closed: false,
                 app: u32::MAX,
                 watched: false,
+                alone: true,
             });
+        }
+
+        for (f, bytes) in amounts {
+            let flow = &mut flows[f.0 as usize];
+            (flow.amount, flow.written, flow.closed) = (bytes, bytes, true);
         }
 
         let clampers = clampers(&links);
@@ -221,6 +248,7 @@ impl<P: Plugs> WorldBuilder<P> {
                 let flow = &mut flows[f.0 as usize];
                 flow.app = i as u32;
                 flow.watched = app.listens();
+                flow.alone = driven.len() == 1;
             }
             let name = driven.first().map_or("", |f| &flows[f.0 as usize].name);
             let wake = app.starts_at();
@@ -229,6 +257,9 @@ impl<P: Plugs> WorldBuilder<P> {
         if let Some(flow) = flows.iter().find(|f| f.app == u32::MAX) {
             return Err(BuildError::NoApp { flow: flow.name.clone() });
         }
+
+        let govern = Govern::new(controls, &flows, &mut sides, &mut endpoints, hosts.len())
+            .map_err(|f| BuildError::GovernedTwice { flow: flows[f.0 as usize].name.clone() })?;
 
         let clocks: Vec<u32> = (0..ports.len() as u32).filter(|&i| ports[i as usize].qdisc.has_timer()).collect();
         let mut next = ports.len() as u32;
@@ -242,6 +273,7 @@ impl<P: Plugs> WorldBuilder<P> {
             hosts: block(hosts.len()),
             clocks: block(clocks.len()),
             sampler: block(1),
+            controls: block(govern.as_ref().map_or(0, |g| g.len())),
             order: Order::new(next as usize, seed),
         };
         let order = slots.order;
@@ -276,6 +308,7 @@ impl<P: Plugs> WorldBuilder<P> {
             hosts,
             clocks,
             sampler,
+            govern,
             out: Vec::new(),
             actions: Vec::new(),
             events_run: 0,

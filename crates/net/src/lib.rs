@@ -5,8 +5,10 @@
 
 mod app;
 mod builder;
+mod control;
 mod counters;
 mod endpoint;
+mod govern;
 mod hist;
 mod observe;
 mod order;
@@ -23,10 +25,11 @@ mod world;
 
 pub use app::{Action, App, AppCx};
 pub use builder::{BuildError, FlowDef, LinkDef, NodeId, WorldBuilder};
+pub use control::{Control, ControlCx, Sign};
 pub use counters::{FlowCounters, Occupancy, PortCounters};
 pub use endpoint::{Cx, ENDLESS, Endpoint, FlowView, Out, TIMERS, TimerId, Timers};
 pub use hist::{Hist, Tally};
-pub use observe::{DequeueEvent, DropEvent, EnqueueEvent, HopEvent, Observer, ReceiveEvent, SendEvent};
+pub use observe::{DequeueEvent, DropEvent, EnqueueEvent, HopEvent, Observer, ReceiveEvent, SendEvent, TurnEvent};
 pub use packet::{Arena, Block, Class, Ecn, FlowId, PktRef, Proto, QPkt, Segment, flag, fold, unfold};
 pub use port::{Impair, Port, PortId};
 pub use problem::Problem;

@@ -82,6 +82,15 @@ events! {
         /// The packet.
         pkt: QPkt,
     }
+    /// A control opened or closed a flow.
+    TurnEvent => on_turn {
+        /// When.
+        time: Time,
+        /// Which flow.
+        flow: FlowId,
+        /// Whether it may send from now on.
+        open: bool,
+    }
     /// A segment reached an endpoint.
     ReceiveEvent => on_receive {
         /// When.

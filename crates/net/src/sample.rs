@@ -25,6 +25,8 @@ pub struct FlowSeries {
     pub goodput: Vec<f64>,
     /// Bits a second on the wire that reached the receiver since the sample before.
     pub throughput: Vec<f64>,
+    /// Share of the time since the sample before in which its control let the flow send; NaN for a flow without one, no rows without any control.
+    pub open: Vec<f64>,
 }
 
 /// One row a port and sample.

@@ -1,8 +1,10 @@
 //! The world of one run: all its state as plain owned data, and the loop that moves time.
 
 use crate::app::{Action, App, AppCx};
+use crate::control::Control;
 use crate::counters::FlowCounters;
 use crate::endpoint::{Cx, Endpoint, FlowView, Out, Timers};
+use crate::govern::Govern;
 use crate::observe::{Observer, ReceiveEvent};
 use crate::order::{Order, Turn};
 use crate::packet::{Ecn, FlowId, Proto, QPkt};
@@ -12,7 +14,7 @@ use crate::prefetch::prefetch;
 use crate::qdisc::Qdisc;
 use crate::sample::Sampler;
 use fairlane_engine::{EventQueue, Slot, StdHeap, Stream};
-use fairlane_units::Time;
+use fairlane_units::{Dur, Time};
 
 /// The types plugged into a world: enums over the built-in ones, or a user's own.
 pub trait Plugs: Clone + Send + 'static {
@@ -22,6 +24,8 @@ pub trait Plugs: Clone + Send + 'static {
     type Endpoint: Endpoint + Clone;
     /// Applications.
     type App: App + Clone;
+    /// Controls of flows at their source; `()` for none.
+    type Control: Control + Clone;
 }
 
 /// Number of an endpoint: `2 f` is the sender of flow `f`, `2 f + 1` its receiver.
@@ -63,9 +67,13 @@ pub struct Flow {
     /// Payload bytes delivered since the flow began.
     pub delivered: u64,
     pub(crate) written: u64,
+    /// The flow is over once the receiver has this much; 0: once it has all that was written.
+    pub(crate) amount: u64,
     pub(crate) closed: bool,
     pub(crate) app: u32,
     pub(crate) watched: bool,
+    /// Its application drives no other.
+    pub(crate) alone: bool,
 }
 
 /// What the loop needs of an endpoint beside its state.
@@ -129,6 +137,7 @@ pub struct World<P: Plugs, H: EventQueue = StdHeap> {
     /// Ports whose queue has a timer of its own.
     pub(crate) clocks: Vec<u32>,
     pub(crate) sampler: Option<Sampler>,
+    pub(crate) govern: Option<Box<Govern<P::Control>>>,
     pub(crate) out: Vec<Out>,
     pub(crate) actions: Vec<(EpId, Action)>,
     pub(crate) events_run: u64,
@@ -143,11 +152,14 @@ pub(crate) struct Slots {
     pub(crate) hosts: Slot,
     pub(crate) clocks: Slot,
     pub(crate) sampler: Slot,
+    pub(crate) controls: Slot,
     pub(crate) order: Order,
 }
 
 impl<P: Plugs, H: EventQueue> World<P, H> {
     /// Runs events up to and including `until`, at most `budget` of them. Returns whether `until` was reached.
+    ///
+    /// Controls act only in a loop compiled for observers: a world that has some wants one that is on.
     pub fn advance<O: Observer>(&mut self, until: Time, budget: u64, obs: &mut O) -> bool {
         let slots = self.path.slots;
         let mut pkt = QPkt::BLANK;
@@ -173,13 +185,26 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
                     if !self.path.copies.is_empty() {
                         self.receive_copies(now, obs);
                     }
+                    if O::ON {
+                        self.govern(None, now, obs);
+                    }
                 }
             } else if slot < slots.hosts {
                 self.on_timers(slot - slots.endpoints, now, obs);
+                if O::ON {
+                    self.govern(None, now, obs);
+                }
             } else if slot < slots.clocks {
                 self.on_host((slot - slots.hosts) as usize, now, obs);
+                if O::ON {
+                    self.govern(None, now, obs);
+                }
             } else if slot < slots.sampler {
                 self.path.on_clock(self.clocks[(slot - slots.clocks) as usize], slot, now, obs);
+            } else if O::ON && slot >= slots.controls {
+                let number = (slot - slots.controls) as usize;
+                self.on_control(number, now);
+                self.govern(Some(number), now, obs);
             } else {
                 self.on_sample(now, obs);
             }
@@ -228,13 +253,16 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         }
         if O::ON {
             obs.on_receive(&ReceiveEvent { time: now, endpoint: EpId(ep), flow: pkt.flow, pkt: *pkt, seg });
+            if self.govern.as_ref().is_some_and(|g| g.deaf(ep)) {
+                return;
+            }
         }
         self.with_endpoint(ep, now, obs, |e, cx| e.on_packet(&seg, cx));
     }
 
     /// Calls an endpoint and carries out what it asked for.
     #[inline]
-    fn with_endpoint<O: Observer>(&mut self, ep: u32, now: Time, obs: &mut O, call: impl FnOnce(&mut P::Endpoint, &mut Cx<'_>)) {
+    pub(crate) fn with_endpoint<O: Observer>(&mut self, ep: u32, now: Time, obs: &mut O, call: impl FnOnce(&mut P::Endpoint, &mut Cx<'_>)) {
         let side = &mut self.sides[ep as usize];
         let mut cx = Cx::new(now, &mut self.out, &mut side.timers);
         call(&mut self.endpoints[ep as usize], &mut cx);
@@ -254,6 +282,12 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         if delivered > 0 {
             self.delivered(ep, delivered, now, obs);
         }
+        if O::ON
+            && let Some(g) = &mut self.govern
+        {
+            let f = (ep >> 1) as usize;
+            g.look(f, &self.path.flows[f], proto, &self.endpoints[2 * f]);
+        }
     }
 
     #[inline]
@@ -264,12 +298,28 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
             flow.delivered += bytes;
             if flow.closed && flow.delivered >= flow.written && flow.completed == Time::MAX {
                 flow.completed = now;
+                if flow.amount != 0 {
+                    return self.reached(ep, now, obs);
+                }
             }
         }
         if flow.watched {
             let app = flow.app as usize;
+            if O::ON && self.govern.as_mut().is_some_and(|g| g.keep(app, EpId(ep), bytes)) {
+                return;
+            }
             self.with_app(app, now, obs, |a, cx| a.on_delivered(EpId(ep), bytes, cx));
         }
+    }
+
+    /// The receiver has the amount that was asked for: the source stops, whatever else it had to send.
+    #[cold]
+    fn reached<O: Observer>(&mut self, ep: u32, now: Time, obs: &mut O) {
+        let flow = &self.path.flows[(ep >> 1) as usize];
+        if flow.alone {
+            self.forget(flow.app as usize);
+        }
+        self.with_endpoint(ep & !1, now, obs, |e, cx| e.on_stop(cx));
     }
 
     fn on_timers<O: Observer>(&mut self, ep: u32, now: Time, obs: &mut O) {
@@ -292,6 +342,9 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         }
         if host.wake <= now {
             host.wake = Time::MAX;
+            if O::ON && self.begins_closed(app, now) {
+                return;
+            }
             self.with_app(app, now, obs, |a, cx| a.on_wake(cx));
         } else if host.wake < host.armed {
             host.armed = host.wake;
@@ -300,15 +353,29 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
     }
 
     /// Calls an application and carries out what it asked for.
-    fn with_app<O: Observer>(&mut self, app: usize, now: Time, obs: &mut O, call: impl FnOnce(&mut P::App, &mut AppCx<'_>)) {
+    pub(crate) fn with_app<O: Observer>(&mut self, app: usize, now: Time, obs: &mut O, call: impl FnOnce(&mut P::App, &mut AppCx<'_>)) {
         let mut actions = std::mem::take(&mut self.actions);
         let host = &mut self.hosts[app];
-        call(&mut host.app, &mut AppCx { now, rng: &mut host.rng, actions: &mut actions, wake: &mut host.wake });
+        // An application that stood still has a clock of its own.
+        let lag = if O::ON { self.govern.as_ref().map_or(Dur::ZERO, |g| g.lag(app)) } else { Dur::ZERO };
+        if lag > Dur::ZERO && host.wake != Time::MAX {
+            host.wake = Time::ZERO + host.wake.since(Time::ZERO + lag);
+        }
+        call(
+            &mut host.app,
+            &mut AppCx { now: Time::ZERO + now.since(Time::ZERO + lag), rng: &mut host.rng, actions: &mut actions, wake: &mut host.wake },
+        );
+        if lag > Dur::ZERO && host.wake != Time::MAX {
+            host.wake += lag;
+        }
         if host.wake < host.armed {
             host.armed = host.wake.max(now);
             self.path.push(host.armed, self.path.slots.hosts + app as u32, Turn::Act);
         }
-        for (end, action) in actions.drain(..) {
+        for (end, mut action) in actions.drain(..) {
+            if let Action::Done { since } = &mut action {
+                *since += lag;
+            }
             self.act(end, action, now, obs);
         }
         // A nested call may have left its own buffer; keep the larger one.
@@ -328,14 +395,31 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         let first = flow.started == Time::MAX;
         if first {
             flow.started = now;
+            if O::ON
+                && let Some(g) = &mut self.govern
+            {
+                g.begin(id.0 as usize, now);
+            }
+        }
+        if flow.amount != 0 {
+            if flow.completed != Time::MAX {
+                return;
+            }
         }
         match action {
             // What is written at the other end is not what the flow is there to carry.
-            Action::Write { bytes, fin } if !end.receives() => {
+            Action::Write { bytes, fin } if !end.receives() && flow.amount == 0 => {
                 flow.written = flow.written.saturating_add(bytes);
                 flow.closed |= fin;
             }
-            Action::Stop => flow.closed = false,
+            Action::Stop => {
+                flow.closed = false;
+                if O::ON
+                    && let Some(g) = &mut self.govern
+                {
+                    g.stop(id.0 as usize);
+                }
+            }
             Action::Write { .. } | Action::Done { .. } => {}
         }
         if first {
@@ -354,6 +438,9 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         if let Some(s) = &mut self.sampler {
             let endpoints = &self.endpoints;
             let next = s.record(now, self.path.flows.iter(), |f| endpoints[2 * f].view(), &self.path.ports);
+            if let Some(g) = &mut self.govern {
+                s.flows.open.extend(g.shares(now, s.step()));
+            }
             self.path.push(next, self.path.slots.sampler, Turn::Look);
         }
     }
@@ -369,6 +456,9 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
             fresh.occupancy.reset(now);
             fresh.initial = port.qdisc.backlog();
             port.counters = fresh;
+        }
+        if let Some(g) = &mut self.govern {
+            g.reset(now);
         }
         for (i, flow) in self.path.flows.iter_mut().enumerate() {
             flow.counters = FlowCounters { last_delay: flow.counters.last_delay, ..Default::default() };

@@ -92,6 +92,7 @@ impl Plugs for Plugged {
     type Qdisc = Cutter;
     type Endpoint = Scripted;
     type App = Start;
+    type Control = ();
 }
 
 /// Windows that arrive at the sender and at the receiver.

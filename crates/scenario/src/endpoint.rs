@@ -14,6 +14,7 @@ impl Plugs for BuiltIn {
     type Qdisc = AnyQdisc;
     type Endpoint = AnyEndpoint;
     type App = AnyApp;
+    type Control = ();
 }
 
 /// One end of a flow.

@@ -50,6 +50,7 @@ impl Plugs for Line {
     type Qdisc = Fifo<DropTail>;
     type Endpoint = Udp;
     type App = Poisson;
+    type Control = ();
 }
 
 /// What one replication measured: mean number waiting, mean wait in mean service times, share of packets lost.

@@ -1,9 +1,13 @@
 //! Traffic: the UDP endpoint, and the sources that decide when a flow has how much to send.
 
+mod control;
 pub mod draw;
 mod source;
 mod udp;
 
+pub use control::congestion_signal::{CongestionSignal, CongestionSignalParams, Hold, Release, Signal};
+pub use control::time_slots::{RingOrder, TimeSlots, TimeSlotsParams};
+pub use control::{Acks, Controller, PRIORITIES};
 pub use source::Source;
 pub use source::bulk::{Bulk, BulkParams};
 pub use source::cbr::{Cbr, CbrParams};

@@ -109,6 +109,7 @@ impl Plugs for ToyPlugs {
     type Qdisc = Tail;
     type Endpoint = Toy;
     type App = Once;
+    type Control = ();
 }
 
 /// What a toy dumbbell is made of.
