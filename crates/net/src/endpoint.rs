@@ -176,6 +176,10 @@ pub trait Endpoint: Send {
     }
     /// Counters and state.
     fn view(&self) -> FlowView;
+    /// Inner variables for time series, by name, of a transport that has some beyond its view: columns of their own.
+    fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        let _ = out;
+    }
 }
 
 /// Size of a write that never ends.

@@ -36,5 +36,5 @@ pub use problem::Problem;
 pub use qdisc::{Backlog, Drops, FlowInfo, LinkInfo, QCx, Qdisc, Site, Why};
 pub use ring::Ring;
 pub use route::Routing;
-pub use sample::{FlowSeries, LinkSeries, Sampler};
+pub use sample::{FlowSeries, Gauges, LinkSeries, Sampler};
 pub use world::{EpId, Flow, Plugs, World};

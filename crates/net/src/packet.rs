@@ -228,6 +228,17 @@ impl Segment {
         self.opt[7] = ecr as i32;
         self.meta |= HAS_TS;
     }
+    /// The eight words that a transport other than TCP keeps in the header of its own; TCP's options lie in the same place.
+    #[inline]
+    pub const fn words(&self) -> [u32; 8] {
+        let o = &self.opt;
+        [o[0] as u32, o[1] as u32, o[2] as u32, o[3] as u32, o[4] as u32, o[5] as u32, o[6] as u32, o[7] as u32]
+    }
+    /// Sets the eight words of a transport that is not TCP.
+    #[inline]
+    pub const fn set_words(&mut self, w: [u32; 8]) {
+        self.opt = [w[0] as i32, w[1] as i32, w[2] as i32, w[3] as i32, w[4] as i32, w[5] as i32, w[6] as i32, w[7] as i32];
+    }
     /// Number of SACK blocks.
     #[inline]
     pub const fn sack_len(&self) -> usize {
@@ -356,6 +367,15 @@ mod tests {
             }
         }
         assert_eq!(unfold(fold(0, 7).wrapping_sub(1), 7, 0), 0);
+    }
+
+    #[test]
+    fn words_of_other_transports_keep_every_bit() {
+        let mut s = Segment::new(1, 2, 0, 3);
+        let w = [0, 1, u32::MAX, 1 << 31, 7, 8, 9, 0x8000_0001];
+        s.set_words(w);
+        assert_eq!(s.words(), w);
+        assert!(s.plain() && s.sack_len() == 0 && s.timestamps().is_none());
     }
 
     /// RFC 9768 section 3.1: AE, CWR and ECE are one counter, AE its highest bit.

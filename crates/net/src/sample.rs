@@ -1,6 +1,6 @@
 //! Time series, sampled at a fixed step by a source of events of its own.
 
-use crate::endpoint::FlowView;
+use crate::endpoint::Endpoint;
 use crate::port::Port;
 use crate::qdisc::Qdisc;
 use crate::world::Flow;
@@ -27,6 +27,28 @@ pub struct FlowSeries {
     pub throughput: Vec<f64>,
     /// Share of the time since the sample before in which its control let the flow send; NaN for a flow without one, no rows without any control.
     pub open: Vec<f64>,
+    /// Inner variables of transports that have some, by name; NaN where a flow has none of that name.
+    pub gauges: Gauges,
+}
+
+/// Columns by name.
+pub type Gauges = Vec<(&'static str, Vec<f64>)>;
+
+/// The value of one gauge in the row that is the last of `rows`.
+fn set_gauge(gauges: &mut Gauges, rows: usize, name: &'static str, value: f64) {
+    let k = gauges.iter().position(|(n, _)| *n == name).unwrap_or_else(|| {
+        gauges.push((name, Vec::new()));
+        gauges.len() - 1
+    });
+    gauges[k].1.resize(rows - 1, f64::NAN);
+    gauges[k].1.push(value);
+}
+
+/// Rows that said nothing of a gauge.
+fn fill_gauges(gauges: &mut Gauges, rows: usize) {
+    for (_, column) in gauges {
+        column.resize(rows, f64::NAN);
+    }
 }
 
 /// One row a port and sample.
@@ -45,7 +67,7 @@ pub struct LinkSeries {
     /// Packets dropped since the sample before.
     pub drops: Vec<f64>,
     /// Inner variables of the queue disciplines, by name; NaN where a queue has none of that name.
-    pub gauges: Vec<(&'static str, Vec<f64>)>,
+    pub gauges: Gauges,
 }
 
 /// What a sample needs to know of the one before.
@@ -88,17 +110,18 @@ impl Sampler {
     }
 
     /// Takes one sample; returns when the next is due.
-    pub(crate) fn record<'a, Q: Qdisc + 'a>(
+    pub(crate) fn record<'a, Q: Qdisc + 'a, E: Endpoint + 'a>(
         &mut self,
         now: Time,
         flows: impl ExactSizeIterator<Item = &'a Flow>,
-        view: impl Fn(usize) -> FlowView,
+        sender: impl Fn(usize) -> &'a E,
         ports: &[Port<Q>],
     ) -> Time {
         let (t, bits) = (now.as_secs_f64(), 8.0 / self.step.as_secs_f64());
         self.flows_before.resize_with(flows.len(), Before::default);
         for (i, flow) in flows.enumerate() {
-            let (v, s, before) = (view(i), &mut self.flows, &mut self.flows_before[i]);
+            let (endpoint, s, before) = (sender(i), &mut self.flows, &mut self.flows_before[i]);
+            let v = endpoint.view();
             // Counters fall back to zero at the end of the warm-up; that step then counts from there.
             let received = flow.counters.received_bytes;
             s.time.push(t);
@@ -112,6 +135,9 @@ impl Sampler {
             s.goodput.push((flow.delivered - before.delivered) as f64 * bits);
             s.throughput.push(received.checked_sub(before.received).unwrap_or(received) as f64 * bits);
             *before = Before { delivered: flow.delivered, received };
+            let rows = s.time.len();
+            endpoint.gauges(&mut |name, value| set_gauge(&mut s.gauges, rows, name, value));
+            fill_gauges(&mut s.gauges, rows);
         }
         self.ports_before.resize_with(self.watched.len(), Before::default);
         for (&i, before) in self.watched.iter().zip(&mut self.ports_before) {
@@ -126,17 +152,8 @@ impl Sampler {
             s.drops.push(drops.checked_sub(before.delivered).unwrap_or(drops) as f64);
             *before = Before { delivered: drops, received: c.sent_bytes };
             let rows = s.time.len();
-            port.qdisc().gauges(&mut |name, value| {
-                let k = s.gauges.iter().position(|(n, _)| *n == name).unwrap_or_else(|| {
-                    s.gauges.push((name, Vec::new()));
-                    s.gauges.len() - 1
-                });
-                s.gauges[k].1.resize(rows - 1, f64::NAN);
-                s.gauges[k].1.push(value);
-            });
-            for (_, column) in &mut s.gauges {
-                column.resize(rows, f64::NAN);
-            }
+            port.qdisc().gauges(&mut |name, value| set_gauge(&mut s.gauges, rows, name, value));
+            fill_gauges(&mut s.gauges, rows);
         }
         now + self.step
     }

@@ -437,7 +437,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         self.path.settle_all::<O, true>(now, obs);
         if let Some(s) = &mut self.sampler {
             let endpoints = &self.endpoints;
-            let next = s.record(now, self.path.flows.iter(), |f| endpoints[2 * f].view(), &self.path.ports);
+            let next = s.record(now, self.path.flows.iter(), |f| &endpoints[2 * f], &self.path.ports);
             if let Some(g) = &mut self.govern {
                 s.flows.open.extend(g.shares(now, s.step()));
             }

@@ -1,7 +1,7 @@
 //! From a resolved scenario to the world that runs.
 
 use crate::endpoint::{AnyEndpoint, BuiltIn};
-use crate::expand::{LinkDir, Member, Transport};
+use crate::expand::{Group, LinkDir, Member, Transport};
 use crate::resolve::Resolved;
 use crate::spec::{RoutingSpec, Scenario};
 use fairlane_engine::EventQueue;
@@ -42,7 +42,7 @@ pub fn world<H: EventQueue>(scenario: &Resolved, seed: u64) -> Result<World<Buil
     }
     for m in members.iter() {
         let group = &scenario.expanded.groups[m.group_index];
-        let (proto, sender, receiver) = endpoints(&group.transport, m, seed);
+        let (proto, sender, receiver) = endpoints(group, m, seed);
         let (from, to) = (node(&m.from), node(&m.to));
         let flow = w.flow(FlowDef { name: m.name.clone(), from, to, proto, sender, receiver });
         let stop = m.stop.map(|s| Time::ZERO + s);
@@ -60,8 +60,8 @@ pub(crate) fn flow_infos(members: &[Member], address: impl Fn(&str) -> u32) -> V
     members.iter().map(|m| FlowInfo { name: &m.name, from: address(&m.from), to: address(&m.to), proto: proto(m) }).collect()
 }
 
-fn endpoints(transport: &Transport, m: &Member, seed: u64) -> (Proto, AnyEndpoint, AnyEndpoint) {
-    match transport {
+fn endpoints(group: &Group, m: &Member, seed: u64) -> (Proto, AnyEndpoint, AnyEndpoint) {
+    match &group.transport {
         Transport::Tcp(params, config) => {
             let site = CcSite { flow: &m.name, seed, config };
             let mut cc = params.cc.build_at(&site);
@@ -70,8 +70,11 @@ fn endpoints(transport: &Transport, m: &Member, seed: u64) -> (Proto, AnyEndpoin
             (Proto::Tcp, AnyEndpoint::Tcp(Tcp::active(config.clone(), cc)), AnyEndpoint::Tcp(passive))
         }
         Transport::Udp(params) => {
-            let (sender, receiver) = params.build(Class(m.class));
-            (Proto::Udp, AnyEndpoint::UdpSender(sender), AnyEndpoint::UdpReceiver(receiver))
+            let (sender, receiver) = group.source.endpoints(params, Class(m.class)).unwrap_or_else(|| {
+                let (sender, receiver) = params.build(Class(m.class));
+                (AnyEndpoint::UdpSender(sender), AnyEndpoint::UdpReceiver(receiver))
+            });
+            (Proto::Udp, sender, receiver)
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::plugs::DynEndpoint;
 use crate::registry::{AnyApp, AnyQdisc};
 use fairlane_net::{Cx, Endpoint, FlowView, Plugs, Segment, TimerId};
 use fairlane_tcp::{AnyCc, Tcp};
-use fairlane_traffic::{UdpReceiver, UdpSender};
+use fairlane_traffic::{RapReceiver, RapSender, TfrcReceiver, TfrcSender, UdpReceiver, UdpSender};
 
 /// The types of a world made from a scenario.
 #[derive(Clone, Debug)]
@@ -27,9 +27,29 @@ pub enum AnyEndpoint {
     UdpSender(UdpSender),
     /// The end that receives them.
     UdpReceiver(UdpReceiver),
+    /// The end of TFRC that sends.
+    TfrcSender(Box<TfrcSender>),
+    /// The end of TFRC that measures and reports.
+    TfrcReceiver(Box<TfrcReceiver>),
+    /// The end of RAP that sends.
+    RapSender(Box<RapSender>),
+    /// The end of RAP that acknowledges.
+    RapReceiver(Box<RapReceiver>),
     /// One that is not built in.
     Dyn(Box<dyn DynEndpoint>),
 }
+
+macro_rules! from_boxed {
+    ($($variant:ident),*) => {
+        $(impl From<$variant> for AnyEndpoint {
+            fn from(e: $variant) -> Self {
+                Self::$variant(Box::new(e))
+            }
+        })*
+    };
+}
+
+from_boxed!(TfrcSender, TfrcReceiver, RapSender, RapReceiver);
 
 macro_rules! each {
     ($me:expr, $e:ident => $call:expr) => {
@@ -37,6 +57,10 @@ macro_rules! each {
             AnyEndpoint::Tcp($e) => $call,
             AnyEndpoint::UdpSender($e) => $call,
             AnyEndpoint::UdpReceiver($e) => $call,
+            AnyEndpoint::TfrcSender($e) => $call,
+            AnyEndpoint::TfrcReceiver($e) => $call,
+            AnyEndpoint::RapSender($e) => $call,
+            AnyEndpoint::RapReceiver($e) => $call,
             AnyEndpoint::Dyn($e) => $call,
         }
     };
@@ -76,5 +100,8 @@ impl Endpoint for AnyEndpoint {
     }
     fn view(&self) -> FlowView {
         each!(self, e => e.view())
+    }
+    fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        each!(self, e => e.gauges(out));
     }
 }

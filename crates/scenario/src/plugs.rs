@@ -241,11 +241,13 @@ macro_rules! forward_qdisc {
 }
 
 macro_rules! sources {
-    ($($name:literal [$($alias:literal),*] => $variant:ident: $params:ty;)*) => {
+    ($($name:literal [$($alias:literal),*] => $variant:ident: $params:ty;)*
+     carriers { $($cname:literal [$($calias:literal),*] => $carrier:ident: $cparams:ty;)* }) => {
         $crate::plugs::spec! {
             /// A source of traffic with its parameters.
             SourceSpec, "source", "Source of traffic: its name, or a table of its parameters under its name.";
             $($name [$($alias),*] => $variant: $params;)*
+            $($cname [$($calias),*] => $carrier: $cparams;)*
         }
 
         /// A source that runs.
@@ -259,11 +261,41 @@ macro_rules! sources {
         impl fairlane_traffic::Source for SourceSpec {
             type App = AnyApp;
             fn check(&self, over: fairlane_net::Proto) -> Result<(), fairlane_net::Problem> {
-                let found = match self { $(Self::$variant(p) => fairlane_traffic::Source::check(p, over)),* };
+                let found = match self {
+                    $(Self::$variant(p) => fairlane_traffic::Source::check(p, over),)*
+                    $(Self::$carrier(p) => fairlane_traffic::Source::check(p, over),)*
+                };
                 found.map_err(|problem| problem.within(self.name()))
             }
             fn build(&self, flow: fairlane_net::FlowId, start: fairlane_units::Time, stop: Option<fairlane_units::Time>) -> AnyApp {
-                match self { $(Self::$variant(p) => AnyApp::$variant(fairlane_traffic::Source::build(p, flow, start, stop))),* }
+                match self {
+                    $(Self::$variant(p) => AnyApp::$variant(fairlane_traffic::Source::build(p, flow, start, stop)),)*
+                    $(Self::$carrier(p) => fairlane_traffic::Source::build(p, flow, start, stop),)*
+                }
+            }
+        }
+
+        impl SourceSpec {
+            /// The source whose data this one carries with endpoints of its own, if it does.
+            pub fn carried(&self) -> Option<&Self> {
+                match self {
+                    $(Self::$carrier(p) => Some(&p.source),)*
+                    $(Self::$variant(_) => None,)*
+                }
+            }
+            /// The endpoints it brings, in place of those of UDP.
+            pub(crate) fn endpoints(
+                &self,
+                udp: &fairlane_traffic::UdpParams,
+                class: fairlane_net::Class,
+            ) -> Option<($crate::endpoint::AnyEndpoint, $crate::endpoint::AnyEndpoint)> {
+                match self {
+                    $(Self::$carrier(p) => {
+                        let (sender, receiver) = p.endpoints(udp, class);
+                        Some((sender.into(), receiver.into()))
+                    })*
+                    $(Self::$variant(_) => None,)*
+                }
             }
         }
 

@@ -274,18 +274,17 @@ fn output<H: EventQueue>(
 
 fn series_tables(s: &fairlane_net::Sampler, flow_names: &[String], link_names: &[String]) -> (Table, Table) {
     let (f, l) = (&s.flows, &s.links);
-    let flows = Table {
-        text: vec![("flow", f.flow.iter().map(|&i| flow_names[i as usize].clone()).collect())],
-        numbers: vec![
-            ("time", f.time.clone()),
-            ("cwnd", f.cwnd.clone()),
-            ("ssthresh", f.ssthresh.clone()),
-            ("srtt", f.srtt.clone()),
-            ("in_flight", f.in_flight.clone()),
-            ("goodput", f.goodput.clone()),
-            ("throughput", f.throughput.clone()),
-        ],
-    };
+    let mut numbers: Columns = vec![
+        ("time", f.time.clone()),
+        ("cwnd", f.cwnd.clone()),
+        ("ssthresh", f.ssthresh.clone()),
+        ("srtt", f.srtt.clone()),
+        ("in_flight", f.in_flight.clone()),
+        ("goodput", f.goodput.clone()),
+        ("throughput", f.throughput.clone()),
+    ];
+    numbers.extend(f.gauges.iter().cloned());
+    let flows = Table { text: vec![("flow", f.flow.iter().map(|&i| flow_names[i as usize].clone()).collect())], numbers };
     let mut numbers: Columns = vec![
         ("time", l.time.clone()),
         ("queue", l.queue.clone()),

@@ -2,12 +2,15 @@
 
 mod control;
 pub mod draw;
+mod rate;
 mod source;
 mod udp;
 
 pub use control::congestion_signal::{CongestionSignal, CongestionSignalParams, Hold, Release, Signal};
 pub use control::time_slots::{RingOrder, TimeSlots, TimeSlotsParams};
 pub use control::{Acks, Controller, PRIORITIES};
+pub use rate::rap::{RapParams, RapReceiver, RapSender};
+pub use rate::tfrc::{TfrcParams, TfrcReceiver, TfrcSender};
 pub use source::Source;
 pub use source::bulk::{Bulk, BulkParams};
 pub use source::cbr::{Cbr, CbrParams};

@@ -144,8 +144,23 @@ impl Semantics<'_> {
             let path: Vec<&str> = ["flows", name, "source"].into_iter().chain(problem.field.split('.')).collect();
             self.fail(&path, format!("{}: {}", source.name(), problem.message), "");
         }
+        self.carrier(name, &transport, &source);
         spec.source = Some(SourceTable::from(&source));
         Some(Group { name: name.to_owned(), transport, source })
+    }
+
+    /// A source that controls its rate brings endpoints: it needs UDP below it, and none of its kind within.
+    fn carrier(&mut self, name: &str, transport: &Transport, source: &SourceSpec) {
+        let Some(inner) = source.carried() else { return };
+        let (own, path) = (source.name(), ["flows", name, "source", source.name(), "source"]);
+        if let Transport::Tcp(..) = transport {
+            let message = format!("{own} controls the rate of a flow over udp; flow `{name}` has tcp");
+            self.fail(&path[..4], message, format!("write udp = {{}} in place of tcp, or the source {} without {own}", inner.name()));
+        }
+        if inner.carried().is_some() {
+            let message = format!("{own} carries {}, which controls its rate itself", inner.name());
+            self.fail(&path, message, "write one of the two");
+        }
     }
 
     fn tcp(&mut self, name: &str, table: &mut TcpTable, class: u8) -> Option<(TcpParams, Arc<TcpConfig>)> {

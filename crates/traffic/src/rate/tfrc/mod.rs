@@ -1,0 +1,112 @@
+//! TFRC, TCP-Friendly Rate Control (RFC 5348): the receiver measures how often packets are lost, the sender goes at the rate that TCP's throughput
+//! equation gives for it.
+//!
+//! Deviations. Times and rates cross the network unrounded, where section 3.2 has fields of 32 bits; the headers have the lengths of those fields. The receiver
+//! tells the number of loss events so far, by which the sender of section 4.3 step (4) knows a new one even where p does not rise. The clock is exact,
+//! so t_gran and t_delta of section 4.6 are 0. The nofeedback timer of a sender that is idle and would not be slowed any more rests until the next packet is sent.
+//! A packet that comes late takes back the last loss event only (section 5.1 leaves that open).
+
+mod receiver;
+mod sender;
+
+pub use receiver::TfrcReceiver;
+pub use sender::TfrcSender;
+
+use crate::source::Source;
+use crate::udp::UdpParams;
+use fairlane_net::{Class, FlowId, Problem, Proto};
+use fairlane_units::{Bytes, Dur, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// TFRC sends what another source writes at a TCP-friendly rate (RFC 5348): that of the throughput equation for the measured loss event rate, smoother than TCP's.
+/// Nothing is retransmitted. The flow needs `udp`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, bound(deserialize = "S: Deserialize<'de> + Default"))]
+#[schemars(bound = "S: JsonSchema + Serialize + Default")]
+pub struct TfrcParams<S> {
+    /// What is sent: any other source. A write is a packet, or several if it is larger than `size`.
+    pub source: Box<S>,
+    /// Largest payload of a packet: the segment size s, as which the mean of recent packets counts if they vary (RFC 5348 section 4.1).
+    #[schemars(extend("x-min" = "1B", "x-max" = "65507B"))]
+    pub size: Bytes,
+    /// Bytes of writes that may wait to be sent; beyond them new writes are discarded. A write that finds less waiting is taken whole.
+    #[schemars(extend("x-min" = "1B"))]
+    pub buffer: Bytes,
+    /// Header of a data packet after that of UDP: sequence number, time stamp and round-trip estimate of 4 bytes each (RFC 5348 section 3.2.1).
+    #[schemars(extend("x-min" = "0B", "x-max" = "1000B"))]
+    pub data_header: Bytes,
+    /// Feedback packet after the header of UDP: time stamp of the last data packet, delay since then, receive rate, loss event rate and number of
+    /// loss events, 4 bytes each (RFC 5348 section 3.2.2; the number is ours).
+    #[schemars(extend("x-min" = "0B", "x-max" = "1000B"))]
+    pub feedback: Bytes,
+    /// Whether the rate gives way to a growing round-trip time within the round trip (RFC 5348 section 4.5).
+    pub oscillation_reduction: bool,
+    /// Whether a long loss-free time discounts the loss intervals before it (RFC 5348 section 5.5).
+    pub history_discounting: bool,
+    /// Unused time to send that may be made up for in a burst, in round trips; RFC 5348 section 4.6 allows one at most.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub credit: f64,
+}
+
+/// Default segment size, that of ns-2's Agent/TFRC.
+const SIZE: Bytes = Bytes(1000);
+/// Default buffer: a second at 8 Mbit/s.
+const BUFFER: Bytes = Bytes(1_000_000);
+
+impl<S: Default> Default for TfrcParams<S> {
+    fn default() -> Self {
+        Self {
+            source: Box::default(),
+            size: SIZE,
+            buffer: BUFFER,
+            data_header: Bytes(12),
+            feedback: Bytes(20),
+            oscillation_reduction: true,
+            history_discounting: true,
+            credit: 0.0,
+        }
+    }
+}
+
+impl<S: Source> Source for TfrcParams<S> {
+    type App = S::App;
+
+    /// What runs is the inner source: the endpoints are what makes the difference.
+    fn build(&self, flow: FlowId, start: Time, stop: Option<Time>) -> S::App {
+        self.source.build(flow, start, stop)
+    }
+
+    fn check(&self, over: Proto) -> Result<(), Problem> {
+        self.source.check(over).map_err(|problem| problem.within("source"))
+    }
+}
+
+impl<S> TfrcParams<S> {
+    /// The two ends of a flow whose packets carry `class`, below them UDP.
+    pub fn endpoints(&self, udp: &UdpParams, class: Class) -> (TfrcSender, TfrcReceiver) {
+        let below = udp.header.get();
+        let length = |more: Bytes| u32::try_from(below + more.get()).unwrap_or(u32::MAX >> 1);
+        let size = self.size.get().clamp(1, crate::udp::MAX_DATAGRAM) as u16;
+        let sender = TfrcSender::new(sender::Config {
+            size,
+            buffer: self.buffer.get(),
+            header: length(self.data_header),
+            class,
+            ecn: udp.ecn.into(),
+            reduces_oscillation: self.oscillation_reduction,
+            credit: self.credit.clamp(0.0, 1.0),
+        });
+        (sender, TfrcReceiver::new(receiver::Config { size, feedback: length(self.feedback), class, discounting: self.history_discounting }))
+    }
+}
+
+/// Maximum backoff interval t_mbi: a sender sends a packet in 64 seconds at least (RFC 5348 section 4.3).
+const T_MBI: f64 = 64.0;
+
+/// Longest round trip that is believed: a feedback that comes later says nothing of the path any more.
+const LONGEST_RTT: Dur = Dur::from_secs(64);
+
+#[cfg(test)]
+#[path = "../tfrc_tests.rs"]
+mod tests;
