@@ -146,7 +146,8 @@ impl Losses {
             // Those up to a round trip after the event's first belong to it; which is the first beyond, the even spacing tells.
             let start = self.event.map_or(lost_at(k), |e| if e.time + around.rtt >= lost_at(k) { e.time } else { lost_at(k) });
             let within = (start + around.rtt).since(edge.time);
-            let beyond = if span <= within { gap } else { (u128::from(within.as_ps()) * u128::from(gap) / u128::from(span.as_ps())) as u64 + 1 };
+            let beyond =
+                if span <= within { gap } else { (u128::from(within.as_ps()) * u128::from(gap) / u128::from(span.as_ps())) as u64 + 1 };
             let end = beyond.clamp(k + 1, gap);
             self.lost(edge.number + k, lost_at(k), end - k, around);
             k = end;

@@ -70,9 +70,10 @@ pub struct RapSender {
     xrtt: f64,
     /// Whether a round trip was measured.
     measured: bool,
-    /// Packets sent, and whether an acknowledgment came, since the last step.
+    /// Packets sent, and whether an acknowledgment came, since a time: the begin of the step, or of the first of those in which nothing was heard.
     sent: u64,
     heard: bool,
+    since: Time,
     /// When the last packet was sent.
     last: Option<Time>,
     view: FlowView,
@@ -93,6 +94,7 @@ impl RapSender {
             measured: false,
             sent: 0,
             heard: false,
+            since: Time::ZERO,
             last: None,
             view: FlowView { mss: u32::from(config.size), ssthresh: u64::MAX, ..FlowView::default() },
             config,
@@ -145,7 +147,11 @@ impl RapSender {
 
     /// A step lasts a smoothed round trip.
     fn begin_step(&mut self, cx: &mut Cx<'_>) {
-        (self.sent, self.heard) = (0, false);
+        (self.sent, self.heard, self.since) = (0, false, cx.now);
+        self.step(cx);
+    }
+
+    fn step(&mut self, cx: &mut Cx<'_>) {
         cx.timers.set(TimerId::Probe, cx.now + Dur::from_secs_f64(self.srtt.max(SHORTEST_GAP)));
     }
 
@@ -155,7 +161,11 @@ impl RapSender {
             // Idle: steps begin again with the next packet.
             return;
         }
-        if self.heard && self.sent as f64 * self.ipg >= self.config.used * self.srtt {
+        if !self.heard {
+            // Below a packet a round trip, what is sent in one step is answered in another.
+            return self.step(cx);
+        }
+        if self.sent as f64 * self.ipg >= self.config.used * cx.now.since(self.since).as_secs_f64() {
             self.ipg = (self.ipg * self.srtt / (self.config.increase * self.ipg + self.srtt)).max(SHORTEST_GAP);
         }
         self.begin_step(cx);

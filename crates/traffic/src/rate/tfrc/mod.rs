@@ -97,7 +97,10 @@ impl<S> TfrcParams<S> {
             reduces_oscillation: self.oscillation_reduction,
             credit: self.credit.clamp(0.0, 1.0),
         });
-        (sender, TfrcReceiver::new(receiver::Config { size, feedback: length(self.feedback), class, discounting: self.history_discounting }))
+        (
+            sender,
+            TfrcReceiver::new(receiver::Config { size, feedback: length(self.feedback), class, discounting: self.history_discounting }),
+        )
     }
 }
 

@@ -67,19 +67,19 @@ impl TfrcReceiver {
     }
 
     /// Bytes a second since the latest expiration that was at least a round trip ago (section 6.2 step 2).
-    fn receive_rate(&self, now: Time) -> f64 {
+    fn receive_rate(&self, now: Time, bytes: u64) -> f64 {
         let used = self.marks.iter().filter(|m| m.time > Time::ZERO || m.bytes > 0);
         let old = used.clone().find(|m| now.since(m.time) >= self.rtt).or_else(|| used.last());
         let Some(old) = old else { return 0.0 };
         // Right after the first packet not even a round trip has passed: then it is what came within one.
         let span = now.since(old.time).max(self.rtt);
-        if span == Dur::ZERO { 0.0 } else { (self.bytes - old.bytes) as f64 / span.as_secs_f64() }
+        if span == Dur::ZERO { 0.0 } else { (bytes - old.bytes) as f64 / span.as_secs_f64() }
     }
 
-    /// What the loss record needs of the rest. X_target is the largest receive rate so far (section 6.3.1).
-    fn surroundings(&self, now: Time) -> Surroundings {
+    /// What the loss record needs of the rest, with a packet that comes now. X_target is the largest receive rate so far (section 6.3.1).
+    fn surroundings(&self, now: Time, payload: u16) -> Surroundings {
         let known = self.losses.events == 0 && self.rtt > Dur::ZERO;
-        let target = if known { self.best.max(self.receive_rate(now)) } else { 0.0 };
+        let target = if known { self.best.max(self.receive_rate(now, self.bytes + u64::from(payload))) } else { 0.0 };
         Surroundings { rtt: self.rtt, size: self.size.0, target }
     }
 
@@ -90,7 +90,7 @@ impl TfrcReceiver {
 
     /// Section 6.2: the feedback timer expires, in its time or before.
     fn report(&mut self, cx: &mut Cx<'_>) {
-        let rate = if self.feedbacks == 0 { 0.0 } else { self.receive_rate(cx.now) };
+        let rate = if self.feedbacks == 0 { 0.0 } else { self.receive_rate(cx.now, self.bytes) };
         self.best = self.best.max(rate);
         let mut seg = Segment::new(self.feedbacks, self.losses.events, 0, 0);
         pack(&mut seg, [self.stamp, cx.now.since(self.arrived).as_ps(), rate.to_bits(), self.losses.rate().to_bits()]);
@@ -124,7 +124,7 @@ impl Endpoint for TfrcReceiver {
             return;
         }
         let [stamp, rtt, ..] = unpack(seg);
-        let around = self.surroundings(cx.now);
+        let around = self.surroundings(cx.now, seg.payload);
         let news = self.losses.arrive(seg.seq.saturating_add(1), cx.now, seg.ecn() == Ecn::Ce, &around);
         if !news.fresh {
             return;

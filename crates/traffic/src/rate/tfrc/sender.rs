@@ -197,7 +197,12 @@ impl TfrcSender {
         let (x_recv, p) = (f64::from_bits(rate), f64::from_bits(p));
         let elapsed = cx.now.since(stamp).saturating_sub(Dur::from_ps(delay));
         // Nothing but a packet of ours is answered; the guard keeps a broken one from becoming a rate.
-        if self.last.is_none() || stamp > cx.now || elapsed == Dur::ZERO || elapsed > LONGEST_RTT || !(x_recv >= 0.0 && (0.0..=1.0).contains(&p)) {
+        if self.last.is_none()
+            || stamp > cx.now
+            || elapsed == Dur::ZERO
+            || elapsed > LONGEST_RTT
+            || !(x_recv >= 0.0 && (0.0..=1.0).contains(&p))
+        {
             return;
         }
         let sample = elapsed.as_secs_f64();
