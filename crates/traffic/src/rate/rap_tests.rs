@@ -25,7 +25,7 @@ fn window(pair: &Pair<RapSender, RapReceiver>) -> f64 {
     0.1 / pair.sender.e.ipg()
 }
 
-/// Section 3.2: one packet a round trip at first, and one more each round trip.
+/// One packet a round trip at first, and one more each round trip.
 #[test]
 fn additive_increase_of_a_packet_a_round_trip_each_round_trip() {
     let mut pair = rap(&Params::default(), 50);
@@ -43,7 +43,7 @@ fn additive_increase_of_a_packet_a_round_trip_each_round_trip() {
     assert!((window(&fast) - 99.0).abs() < 3.0, "{}", window(&fast));
 }
 
-/// Section 3.2: a loss halves the rate at once, found by the third later packet; other losses of the same window do nothing more (section 3.1).
+/// A loss halves the rate at once, found by the third later packet; other losses of the same window do nothing more.
 #[test]
 fn a_loss_halves_the_rate_once_a_window() {
     let mut pair = rap(&Params::default(), 50);
@@ -66,7 +66,7 @@ fn a_loss_halves_the_rate_once_a_window() {
     assert!((window(&pair) - before / 2.0 - 10.0).abs() < 1.6, "{} {before}", window(&pair));
 }
 
-/// Section 3.1: when nothing comes back, a timeout of 1.2 SRTT + 4 deviations halves the rate, and what is on its way then is forgotten.
+/// When nothing comes back, a timeout of 1.2 SRTT + 4 deviations halves the rate, and what is on its way then is forgotten.
 #[test]
 fn timeouts_halve_without_acknowledgments() {
     let mut pair = rap(&Params::default(), 50);
@@ -89,7 +89,7 @@ fn timeouts_halve_without_acknowledgments() {
     assert!(window(&pair) > 5.0);
 }
 
-/// A lost acknowledgment costs nothing: the next one tells of the same packets (section 3.1).
+/// A lost acknowledgment costs nothing: the next one tells of the same packets.
 #[test]
 fn lost_acknowledgments_are_no_losses() {
     let mut pair = rap(&Params::default(), 50);
@@ -147,7 +147,7 @@ fn the_rate_is_a_sawtooth() {
     assert!((1.9..2.15).contains(&(high / low)), "{high} {low}");
 }
 
-/// Section 3.4: while the round trip grows, the fine-grain gap is longer than the coarse one.
+/// While the round trip grows, the fine-grain gap is longer than the coarse one.
 #[test]
 fn fine_grain_adaptation_follows_the_queue() {
     let sent = |fine_grain| {

@@ -38,10 +38,10 @@ pub struct RapParams<S> {
     /// Acknowledgment after the header of UDP: the packet it answers, the highest received, and the last hole before that.
     #[schemars(extend("x-min" = "0B", "x-max" = "1000B"))]
     pub ack: Bytes,
-    /// Packets a round trip by which the rate grows in a round trip (section 3.2 of the paper; ns-2's alpha_).
+    /// Packets a round trip by which the rate grows in a round trip (increase/decrease algorithm of the paper; ns-2's alpha_).
     #[schemars(range(min = 0.01, max = 100.0))]
     pub increase: f64,
-    /// Share of the rate that a loss leaves (section 3.2; ns-2's beta_).
+    /// Share of the rate that a loss leaves (increase/decrease algorithm; ns-2's beta_).
     #[schemars(range(min = 0.01, max = 0.99))]
     pub decrease: f64,
     /// Round-trip time that is assumed before the first sample; the first packets leave that far apart (ns-2).
@@ -62,7 +62,7 @@ pub struct RapParams<S> {
     /// Share of the allowed packets that must have been sent in a round trip for the rate to grow (ns-2's dpthresh_, in per cent).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub used: f64,
-    /// Whether the gap follows the ratio of the short-term to the long-term mean of the round-trip time (fine-grain adaptation, section 3.4).
+    /// Whether the gap follows the ratio of the short-term to the long-term mean of the round-trip time (fine-grain adaptation).
     pub fine_grain: bool,
     /// Weight of a sample in the short-term mean of the round-trip time, K_frtt.
     #[schemars(range(min = 0.001, max = 1.0))]

@@ -1,4 +1,4 @@
-//! The sender of RAP: the decision function, the increase and decrease of the gap, and the record of packets on their way (section 3 of the paper).
+//! The sender of RAP: the decision function, the increase and decrease of the gap, and the record of packets on their way ("The RAP protocol" of the paper).
 
 use crate::rate::queue::SendQueue;
 use crate::rate::unpack;
@@ -6,7 +6,7 @@ use fairlane_net::{Class, Cx, Ecn, Endpoint, FlowView, Segment, TimerId, flag};
 use fairlane_units::{Dur, Time};
 use std::collections::VecDeque;
 
-/// Packets that must have arrived beyond one for it to be lost: as TCP's fast retransmit (section 3.1).
+/// Packets that must have arrived beyond one for it to be lost: as TCP's fast retransmit.
 const REORDERING: u64 = 3;
 /// Longest gap: a packet in 64 seconds, the longest back-off of TCP (RFC 6298 section 2.5 allows 60 and more).
 const LONGEST_GAP: f64 = 64.0;
@@ -105,7 +105,7 @@ impl RapSender {
         Dur::from_secs_f64(self.config.timeout_srtt * self.srtt + self.config.timeout_deviation * self.deviation)
     }
 
-    /// The gap in force: with fine-grain adaptation longer while queues grow (section 3.4).
+    /// The gap in force: with fine-grain adaptation longer while queues grow (fine-grain adaptation).
     fn gap(&self) -> f64 {
         if self.config.fine_grain { self.ipg * self.frtt / self.xrtt } else { self.ipg }
     }
@@ -123,7 +123,7 @@ impl RapSender {
         if due > cx.now {
             return cx.timers.set(TimerId::Pace, due);
         }
-        // Before each packet: has one been on its way for too long? Then the next waits for the longer gap (section 3.1).
+        // Before each packet: has one been on its way for too long? Then the next waits for the longer gap.
         if self.time_out(cx.now) {
             self.view.timeouts += 1;
             self.cut(cx);
@@ -155,7 +155,7 @@ impl RapSender {
         cx.timers.set(TimerId::Probe, cx.now + Dur::from_secs_f64(self.srtt.max(SHORTEST_GAP)));
     }
 
-    /// A step is over without a loss: `increase` packets a round trip more, IPG C / (IPG increase + C) with C = SRTT (section 3.2).
+    /// A step is over without a loss: `increase` packets a round trip more, IPG C / (IPG increase + C) with C = SRTT.
     fn on_step(&mut self, cx: &mut Cx<'_>) {
         if self.sent == 0 && self.queue.is_empty() {
             // Idle: steps begin again with the next packet.
@@ -171,7 +171,7 @@ impl RapSender {
         self.begin_step(cx);
     }
 
-    /// Congestion: the gap grows at once, and what is on its way now is not held against the new rate (section 3.2, cluster losses of section 3.1).
+    /// Congestion: the gap grows at once, and what is on its way now is not held against the new rate (cluster losses).
     fn cut(&mut self, cx: &mut Cx<'_>) {
         self.ipg = (self.ipg / self.config.decrease).min(LONGEST_GAP);
         self.history.iter_mut().filter(|s| s.fate == Fate::Sent).for_each(|s| s.fate = Fate::Inactive);
@@ -214,7 +214,7 @@ impl RapSender {
         self.history.get_mut(usize::try_from(place).ok()?)
     }
 
-    /// Goes through what an acknowledgment tells; says whether it tells of congestion (section 3.1).
+    /// Goes through what an acknowledgment tells; says whether it tells of congestion.
     fn hear(&mut self, ack: &Segment, cx: &mut Cx<'_>) -> bool {
         let [highest, missing, before, _] = unpack(ack);
         let now = cx.now;
