@@ -42,11 +42,15 @@ fn controls() -> impl Iterator<Item = (&'static str, [String; 2])> {
     CcParams::ALL.iter().flat_map(move |cc| ["rfc", "linux"].map(|preset| of(cc.name, preset)))
 }
 
-/// Every source with its defaults, over TCP and, where it is not a mere amount, over UDP.
+/// Every source with its defaults, over TCP, unless it controls its rate itself, and, where it is not a mere amount, over UDP.
 fn sources() -> impl Iterator<Item = (&'static str, String)> {
     let names = SourceSpec::NAMES.iter().map(|(name, _)| *name);
     names.flat_map(|name| {
-        let flows = if matches!(name, "bulk" | "file") { &["tcp"][..] } else { &["tcp", "stream"] };
+        let flows = match name {
+            "bulk" | "file" => &["tcp"][..],
+            "tfrc" | "rap" => &["stream"],
+            _ => &["tcp", "stream"],
+        };
         flows.iter().map(move |flow| (name, format!("flows.{flow}.source={name}")))
     })
 }

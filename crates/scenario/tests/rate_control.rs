@@ -7,7 +7,7 @@ fn beside_tcp(source: &str, seeds: &[u64]) -> Vec<RunOutput> {
     let text = format!(
         "duration = \"100s\"\nwarmup = \"20s\"\nsample = \"1s\"\n[topology.dumbbell]\npairs = 8\naccess = {{ rate = \"100Mbit/s\", delay = \"2ms\" }}\n\
          bottleneck = {{ rate = \"10Mbit/s\", delay = \"20ms\", queue.red = {{ limit = \"100p\", min = \"10p\", max = \"50p\" }} }}\n\
-         [flows.tcp]\nfrom = \"s{{i}}\"\nto = \"d{{i}}\"\ncount = 4\nspread = \"1s\"\ntcp = {{ cc = \"newreno\", recovery = \"sack\", mss = \"1000B\" }}\n\
+         [flows.tcp]\nfrom = \"s{{i}}\"\nto = \"d{{i}}\"\ncount = 4\nspread = \"1s\"\ntcp = {{ cc = \"newreno\", recovery = \"sack\", mss = \"1000B\", ack_every = 1 }}\n\
          [flows.rate]\nfrom = \"s{{i}}\"\nto = \"d{{i}}\"\nfirst = 4\ncount = 4\nspread = \"1s\"\nudp = {{}}\nsource = {source}\n"
     );
     run(&text, seeds)
@@ -30,12 +30,16 @@ fn column<'a>(table: &'a fairlane_scenario::Table, name: &str) -> &'a [f64] {
 fn rates(out: &RunOutput) -> Vec<(f64, f64)> {
     let series = out.flow_series.as_ref().unwrap();
     let (time, rate, names) = (column(series, "time"), column(series, "throughput"), &series.text[0].1);
-    out.flows.text[0].1.iter().map(|name| {
-        let all: Vec<f64> = (0..time.len()).filter(|&k| names[k] == *name && time[k] > 20.5).map(|k| rate[k]).collect();
-        let mean = all.iter().sum::<f64>() / all.len() as f64;
-        let variance = all.iter().map(|r| (r - mean) * (r - mean)).sum::<f64>() / all.len() as f64;
-        (mean, variance.sqrt() / mean)
-    }).collect()
+    out.flows.text[0]
+        .1
+        .iter()
+        .map(|name| {
+            let all: Vec<f64> = (0..time.len()).filter(|&k| names[k] == *name && time[k] > 20.5).map(|k| rate[k]).collect();
+            let mean = all.iter().sum::<f64>() / all.len() as f64;
+            let variance = all.iter().map(|r| (r - mean) * (r - mean)).sum::<f64>() / all.len() as f64;
+            (mean, variance.sqrt() / mean)
+        })
+        .collect()
 }
 
 /// Share of the rate control over TCP's, and the mean coefficients of variation of both.
@@ -93,7 +97,10 @@ fn wrong(flow: &str) -> String {
 #[test]
 fn misuse_is_one_error_at_its_place() {
     let tcp = wrong("tcp = {}\nsource.tfrc = { size = \"500B\" }");
-    assert!(tcp.contains("tfrc controls the rate of a flow over udp; flow `f` has tcp") && tcp.contains(":11:") && tcp.contains('^'), "{tcp}");
+    assert!(
+        tcp.contains("tfrc controls the rate of a flow over udp; flow `f` has tcp") && tcp.contains(":11:") && tcp.contains('^'),
+        "{tcp}"
+    );
     let nested = wrong("udp = {}\nsource.tfrc.source.rap = {}");
     assert!(nested.contains("tfrc carries rap, which controls its rate itself") && nested.contains('^'), "{nested}");
     let credit = wrong("udp = {}\nsource.tfrc = { credit = 2.0 }");

@@ -304,6 +304,26 @@ fn section_4_6_even_gaps_and_credit() {
     assert!(burst(1.0) > 2);
 }
 
+/// A closed flow sends nothing and loses nothing; opened, it goes on at the rate that an idle sender keeps.
+#[test]
+fn a_held_sender_waits_and_goes_on() {
+    let mut pair = tfrc(&Params::default(), 50);
+    pair.endless();
+    let mut fate = losing(0.01, 3);
+    pair.run(ms(20_000), &mut fate);
+    let hold = |pair: &mut Pair<TfrcSender, TfrcReceiver>, held| {
+        assert!(pair.sender.e.hold(held, &mut fairlane_net::Cx::new(pair.now, &mut vec![], &mut pair.sender.timers)));
+    };
+    hold(&mut pair, true);
+    pair.run(ms(25_000), &mut fate);
+    assert_eq!(pair.packets(ms(20_001), ms(25_000)), 0);
+    hold(&mut pair, false);
+    pair.run(ms(26_000), &mut fate);
+    assert!(pair.packets(ms(25_000), ms(26_000)) > 15);
+    let numbers: Vec<u64> = pair.sent.iter().map(|s| s.1).collect();
+    assert!(numbers.windows(2).all(|w| w[1] <= w[0] + 2));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
     /// Whatever a path does to packets, nothing panics, the rate stays between a packet in 64 s and twice the largest receive rate of the last reports (section 4.3),

@@ -76,6 +76,8 @@ pub struct RapSender {
     since: Time,
     /// When the last packet was sent.
     last: Option<Time>,
+    /// Whether a control keeps the flow closed.
+    held: bool,
     view: FlowView,
 }
 
@@ -96,6 +98,7 @@ impl RapSender {
             heard: false,
             since: Time::ZERO,
             last: None,
+            held: false,
             view: FlowView { mss: u32::from(config.size), ssthresh: u64::MAX, ..FlowView::default() },
             config,
         }
@@ -116,8 +119,8 @@ impl RapSender {
 
     /// Sends a packet if one is there and its time has come, and sets the timer for the next.
     fn send(&mut self, cx: &mut Cx<'_>) {
-        if self.queue.is_empty() {
-            return;
+        if self.queue.is_empty() || self.held {
+            return cx.timers.cancel(TimerId::Pace);
         }
         let due = self.next_at();
         if due > cx.now {
@@ -157,7 +160,7 @@ impl RapSender {
 
     /// A step is over without a loss: `increase` packets a round trip more, IPG C / (IPG increase + C) with C = SRTT.
     fn on_step(&mut self, cx: &mut Cx<'_>) {
-        if self.sent == 0 && self.queue.is_empty() {
+        if self.sent == 0 && (self.queue.is_empty() || self.held) {
             // Idle: steps begin again with the next packet.
             return;
         }
@@ -286,6 +289,12 @@ impl Endpoint for RapSender {
     fn on_stop(&mut self, cx: &mut Cx<'_>) {
         self.queue.clear();
         cx.timers.cancel(TimerId::Pace);
+    }
+
+    fn hold(&mut self, held: bool, cx: &mut Cx<'_>) -> bool {
+        self.held = held;
+        self.send(cx);
+        true
     }
 
     fn view(&self) -> FlowView {

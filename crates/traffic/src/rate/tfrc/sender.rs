@@ -89,6 +89,8 @@ pub struct TfrcSender {
     busy: bool,
     /// When the last packet was sent, and what it carried.
     last: Option<(Time, u16)>,
+    /// Whether a control keeps the flow closed: it is as if the application had nothing to send.
+    held: bool,
     view: FlowView,
 }
 
@@ -112,6 +114,7 @@ impl TfrcSender {
             held_back: HeldBack::default(),
             busy: false,
             last: None,
+            held: false,
             view: FlowView { mss: u32::from(config.size), ssthresh: u64::MAX, ..FlowView::default() },
             config,
         }
@@ -139,7 +142,7 @@ impl TfrcSender {
 
     /// Sends what the rate allows, and sets the timer for the next packet.
     fn send(&mut self, cx: &mut Cx<'_>) {
-        while !self.queue.is_empty() {
+        while !self.queue.is_empty() && !self.held {
             let due = self.next_at();
             if due > cx.now {
                 self.held_back.begin(cx.now, self.rtt());
@@ -302,6 +305,12 @@ impl Endpoint for TfrcSender {
         self.queue.clear();
         self.held_back.end(cx.now);
         cx.timers.cancel(TimerId::Pace);
+    }
+
+    fn hold(&mut self, held: bool, cx: &mut Cx<'_>) -> bool {
+        self.held = held;
+        self.send(cx);
+        true
     }
 
     fn view(&self) -> FlowView {
