@@ -57,6 +57,8 @@ sources! {
     "poisson" [] => Poisson: traffic::PoissonParams;
     "on_off" ["on-off", "onoff", "Application/Traffic/Exponential"] => OnOff: traffic::OnOffParams;
     "mmpp" ["MMPP"] => Mmpp: traffic::MmppParams;
+    "video" ["mpeg"] => Video: traffic::VideoParams;
+    "voip" ["VoIP"] => Voip: traffic::VoipParams;
     carriers {
         "tfrc" ["TFRC", "Agent/TFRC"] => Tfrc: traffic::TfrcParams<SourceSpec>;
         "rap" ["RAP", "Agent/RAP"] => Rap: traffic::RapParams<SourceSpec>;

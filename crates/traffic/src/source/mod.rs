@@ -7,6 +7,8 @@ pub(crate) mod mmpp;
 pub(crate) mod on_off;
 mod pace;
 pub(crate) mod poisson;
+pub(crate) mod video;
+pub(crate) mod voip;
 
 use fairlane_net::{App, AppCx, FlowId, Problem, Proto};
 use fairlane_units::Time;
