@@ -1580,15 +1580,25 @@ class Bulk(Params):
 
 @dataclass(kw_only=True)
 class File(Params):
-    """File sends a given amount of data at once and closes the flow (RFC 5166 section 4.1, file transfers).
+    """File sends a given amount of data and closes the flow, or goes on with transfers at an offered rate or after pauses (RFC 5166 section 4.1, file transfers).
 
     Args:
-        size: Amount of data, headers not counted. (size, default "1MB", 1B to 1000TB)
+        size: Amount of data, headers not counted; the mean of them where `sizes` is not `fixed`. (size, default "1MB", 1B to 1000TB)
+        sizes: Distribution of the amounts. (one of `fixed`, `exponential`, `pareto`, `lognormal`, default "fixed")
+        shape: Shape of Pareto amounts, above 1; the variance is infinite up to 2. For web files 1.2 or so (Crovella and Bestavros 1997, section 4.2). (number, default 1.2, up to 100)
+        cv: Coefficient of variation of lognormal amounts. (number, default 1.0, 0 to 100)
+        rate: Mean offered rate of repeated transfers: they arrive as a Poisson process with mean gap 8 * `size` / `rate`. Unset: one transfer, or as `gap` says. (rate, default unset, 1bit/s to 10Tbit/s)
+        gap: Mean of the exponential pauses between the end of a transfer and the start of the next, and before the first. Unset: one transfer, or as `rate` says. (duration, default unset)
     """
 
     _kind: ClassVar[str] = "source"
     _name: ClassVar[str] = "file"
     size: str | None = None
+    sizes: str | None = None
+    shape: float | str | None = None
+    cv: float | str | None = None
+    rate: str | None = None
+    gap: str | None = None
 
 
 @dataclass(kw_only=True)
@@ -1635,8 +1645,8 @@ class OnOff(Params):
         on: Mean of the ON periods (ns-2's burst_time_). (duration, default "500ms", from 1ns)
         off: Mean of the OFF periods (ns-2's idle_time_). (duration, default "500ms", from 1ns)
         periods: Law of the lengths of both kinds of period. (one of `exponential`, `pareto`, default "exponential")
-        shape: Shape of Pareto periods (ns-2's shape_); the variance is infinite up to 2. Unset: as `hurst` says, or else 1.5. (number, default unset, up to 100)
-        hurst: Hurst parameter of the aggregate of many such sources: the shape of Pareto periods is 3 - 2 `hurst` (Taqqu, Willinger and Sherman 1997, theorem 1). (number, default unset)
+        shape: Shape of Pareto periods, above 1 (ns-2's shape_); the variance is infinite up to 2. Unset: as `hurst` says, or else 1.5. (number, default unset, up to 100)
+        hurst: Hurst parameter of the aggregate of many such sources, between 0.5 and 1, neither included: the shape of Pareto periods is 3 - 2 `hurst` (Taqqu, Willinger and Sherman 1997, theorem 1). (number, default unset)
         fraction: Where the unfinished part of a packet goes at the end of an ON period. (one of `carried`, `rounded`, default "carried")
         begin: What the source begins with. (one of `stationary`, `on`, `off`, default "stationary")
     """
@@ -1674,73 +1684,59 @@ class Mmpp(Params):
 
 
 @dataclass(kw_only=True)
-class Tfrc(Params):
-    """TFRC sends what another source writes at a TCP-friendly rate (RFC 5348): that of the throughput equation for the measured loss event rate, smoother than TCP's. Nothing is retransmitted. The flow needs `udp`.
+class Video(Params):
+    """Video sends frames at an even pace, split into packets; their sizes follow an MPEG group of pictures (Rose 1995; Krunz and Tripathi 1997) or a trace.
 
     Args:
-        source: What is sent: any other source. A write is a packet, or several if it is larger than `size`. (source: name or table, default "bulk")
-        size: Largest payload of a packet: the segment size s, as which the mean of recent packets counts if they vary (RFC 5348 section 4.1). (size, default "1000B", 1B to 65507B)
-        buffer: Bytes of writes that may wait to be sent; beyond them new writes are discarded. A write that finds less waiting is taken whole. (size, default "1MB", from 1B)
-        data_header: Header of a data packet after that of UDP: sequence number, time stamp and round-trip estimate of 4 bytes each (RFC 5348 section 3.2.1). (size, default "12B", 0B to 1000B)
-        feedback: Feedback packet after the header of UDP: time stamp of the last data packet, delay since then, receive rate, loss event rate and number of loss events, 4 bytes each (RFC 5348 section 3.2.2; the number is ours). (size, default "20B", 0B to 1000B)
-        oscillation_reduction: Whether the rate gives way to a growing round-trip time within the round trip (RFC 5348 section 4.5). (true or false, default true)
-        history_discounting: Whether a long loss-free time discounts the loss intervals before it (RFC 5348 section 5.5). (true or false, default true)
-        credit: Unused time to send that may be made up for in a burst, in round trips; RFC 5348 section 4.6 allows one at most. (number, default 0.0, 0 to 1)
+        fps: Frames a second. (number, default 25.0, 0.1 to 1000)
+        gop: Types of the frames of a group of pictures, in the order sent: the letters I, P and B, at most 1000. (text, default "IBBPBBPBBPBB")
+        i_size: Mean size of an I frame, which is coded for itself. (size, default "15kB", 1B to 10MB)
+        p_size: Mean size of a P frame, which is predicted from the one before. (size, default "8000B", 1B to 10MB)
+        b_size: Mean size of a B frame, which is predicted from both sides. (size, default "3000B", 1B to 10MB)
+        cv: Coefficient of variation of the sizes of each type, which are lognormal; 0 for always the mean (Krunz and Tripathi 1997, section 3). (number, default 0.3, 0 to 10)
+        correlation: Correlation of the logarithms of neighbouring frames' sizes, types set aside, below 1: autoregression of order 1. (number, default 0.0, from 0)
+        trace: File with the size of each frame in bytes, a whole number on each line, in place of the group of pictures; at its end it begins anew. (path of a file, default unset)
+        first: Frame of the group, or of the trace, that is sent first, counted from 0. Unset: drawn, so that members of a group of flows differ. (integer, default unset, from 0)
+        size: Largest packet that a frame is split into, headers not counted. (size, default "1000B", 1B to 65507B)
+        spread: Whether the packets of a frame are spread evenly over the time until the next one, instead of written at once. (true or false, default false)
     """
 
     _kind: ClassVar[str] = "source"
-    _name: ClassVar[str] = "tfrc"
-    source: Any = None
+    _name: ClassVar[str] = "video"
+    fps: float | str | None = None
+    gop: str | None = None
+    i_size: str | None = None
+    p_size: str | None = None
+    b_size: str | None = None
+    cv: float | str | None = None
+    correlation: float | str | None = None
+    trace: str | None = None
+    first: int | str | None = None
     size: str | None = None
-    buffer: str | None = None
-    data_header: str | None = None
-    feedback: str | None = None
-    oscillation_reduction: bool | None = None
-    history_discounting: bool | None = None
-    credit: float | str | None = None
+    spread: bool | None = None
 
 
 @dataclass(kw_only=True)
-class Rap(Params):
-    """RAP sends what another source writes with a gap between packets that follows TCP's additive increase and multiplicative decrease (Rejaie, Handley and Estrin 1999). Each packet is acknowledged, nothing is retransmitted. The flow needs `udp`.
+class Voip(Params):
+    """VoIP sends the packets of a telephone's codec at a constant pace while someone speaks (RFC 3551; talk spurts of ITU-T P.59).
 
     Args:
-        source: What is sent: any other source. A write is a packet, or several if it is larger than `size`. (source: name or table, default "bulk")
-        size: Largest payload of a packet. (size, default "1000B", 1B to 65507B)
-        buffer: Bytes of writes that may wait to be sent; beyond them new writes are discarded. A write that finds less waiting is taken whole. (size, default "1MB", from 1B)
-        data_header: Header of a data packet after that of UDP: its sequence number. (size, default "4B", 0B to 1000B)
-        ack: Acknowledgment after the header of UDP: the packet it answers, the highest received, and the last hole before that. (size, default "16B", 0B to 1000B)
-        increase: Packets a round trip by which the rate grows in a round trip (section 3.2 of the paper; ns-2's alpha_). (number, default 1.0, 0.01 to 100)
-        decrease: Share of the rate that a loss leaves (section 3.2; ns-2's beta_). (number, default 0.5, 0.01 to 0.99)
-        initial_rtt: Round-trip time that is assumed before the first sample; the first packets leave that far apart (ns-2). (duration, default "2s", 1us to 64s)
-        srtt_gain: Weight of a sample in the smoothed round-trip time (Jacobson and Karels; ns-2's delta_ is 0.5). (number, default 0.125, 0.001 to 1)
-        deviation_gain: Weight of a sample in the mean deviation of the round-trip time (ns-2's delta_ is 0.5). (number, default 0.25, 0.001 to 1)
-        timeout_srtt: Smoothed round-trip times in a timeout (ns-2's mu_). (number, default 1.2, 1 to 10)
-        timeout_deviation: Mean deviations in a timeout (Jacobson and Karels; ns-2's phi_). (number, default 4.0, 0 to 10)
-        used: Share of the allowed packets that must have been sent in a round trip for the rate to grow (ns-2's dpthresh_, in per cent). (number, default 0.5, 0 to 1)
-        fine_grain: Whether the gap follows the ratio of the short-term to the long-term mean of the round-trip time (fine-grain adaptation, section 3.4). (true or false, default false)
-        frtt_gain: Weight of a sample in the short-term mean of the round-trip time, K_frtt. (number, default 0.9, 0.001 to 1)
-        xrtt_gain: Weight of a sample in the long-term mean of the round-trip time, K_xrtt. (number, default 0.01, 0.001 to 1)
+        codec: The codec. (one of `g711`, `g729`, `g723_1_high`, `g723_1_low`, default "g711")
+        interval: Speech in a packet: a whole number of the codec's frames. Unset: 20 ms, or 30 ms for G.723.1 (RFC 3551 section 4.2). (duration, default unset, 125us to 1s)
+        header: Bytes before the speech in each packet: 12 of RTP (RFC 3550 section 5.1). The headers of UDP and IP come on top. (size, default "12B", up to 1000B)
+        vad: Whether nothing is sent in silences (voice activity detection); without, packets never cease. (true or false, default true)
+        talk: Mean of the talk spurts, which are exponential: 1.004 s in ITU-T P.59, 352 ms in Brady's conversations. (duration, default "1.004s", from 1ms)
+        silence: Mean of the silences, which are exponential: 1.587 s in ITU-T P.59, 650 ms in Brady's conversations. (duration, default "1.587s", from 1ms)
     """
 
     _kind: ClassVar[str] = "source"
-    _name: ClassVar[str] = "rap"
-    source: Any = None
-    size: str | None = None
-    buffer: str | None = None
-    data_header: str | None = None
-    ack: str | None = None
-    increase: float | str | None = None
-    decrease: float | str | None = None
-    initial_rtt: str | None = None
-    srtt_gain: float | str | None = None
-    deviation_gain: float | str | None = None
-    timeout_srtt: float | str | None = None
-    timeout_deviation: float | str | None = None
-    used: float | str | None = None
-    fine_grain: bool | None = None
-    frtt_gain: float | str | None = None
-    xrtt_gain: float | str | None = None
+    _name: ClassVar[str] = "voip"
+    codec: str | None = None
+    interval: str | None = None
+    header: str | None = None
+    vad: bool | None = None
+    talk: str | None = None
+    silence: str | None = None
 
 
 @dataclass(kw_only=True)
@@ -2073,7 +2069,6 @@ __all__ = [
     "Prague",
     "Prio",
     "Randomdrop",
-    "Rap",
     "Red",
     "Rem",
     "Reno",
@@ -2088,11 +2083,12 @@ __all__ = [
     "Tahoe",
     "Tbf",
     "Tcp",
-    "Tfrc",
     "Trtcm",
     "Udp",
     "Vegas",
     "Veno",
+    "Video",
+    "Voip",
     "Westwood",
     "Wf2q",
     "Wfq",

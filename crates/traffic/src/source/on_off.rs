@@ -72,10 +72,10 @@ pub struct OnOffParams {
     pub off: Dur,
     /// Law of the lengths of both kinds of period.
     pub periods: Periods,
-    /// Shape of Pareto periods (ns-2's shape_); the variance is infinite up to 2. Unset: as `hurst` says, or else 1.5.
+    /// Shape of Pareto periods, above 1 (ns-2's shape_); the variance is infinite up to 2. Unset: as `hurst` says, or else 1.5.
     #[schemars(range(max = 100.0), extend("exclusiveMinimum" = 1.0))]
     pub shape: Option<f64>,
-    /// Hurst parameter of the aggregate of many such sources: the shape of Pareto periods is 3 - 2 `hurst` (Taqqu, Willinger and Sherman 1997, theorem 1).
+    /// Hurst parameter of the aggregate of many such sources, between 0.5 and 1, neither included: the shape of Pareto periods is 3 - 2 `hurst` (Taqqu, Willinger and Sherman 1997, theorem 1).
     #[schemars(extend("exclusiveMinimum" = 0.5, "exclusiveMaximum" = 1.0))]
     pub hurst: Option<f64>,
     /// Where the unfinished part of a packet goes at the end of an ON period.

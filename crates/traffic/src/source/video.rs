@@ -38,7 +38,7 @@ pub struct VideoParams {
     /// Coefficient of variation of the sizes of each type, which are lognormal; 0 for always the mean (Krunz and Tripathi 1997, section 3).
     #[schemars(range(min = 0.0, max = 10.0))]
     pub cv: f64,
-    /// Correlation of the logarithms of neighbouring frames' sizes, types set aside: autoregression of order 1.
+    /// Correlation of the logarithms of neighbouring frames' sizes, types set aside, below 1: autoregression of order 1.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub correlation: f64,
     /// File with the size of each frame in bytes, a whole number on each line, in place of the group of pictures; at its end it begins anew.
