@@ -1740,6 +1740,76 @@ class Voip(Params):
 
 
 @dataclass(kw_only=True)
+class Tfrc(Params):
+    """TFRC sends what another source writes at a TCP-friendly rate (RFC 5348): that of the throughput equation for the measured loss event rate, smoother than TCP's. Nothing is retransmitted. The flow needs `udp`.
+
+    Args:
+        source: What is sent: any other source. A write is a packet, or several if it is larger than `size`. (source: name or table, default "bulk")
+        size: Largest payload of a packet: the segment size s, as which the mean of recent packets counts if they vary (RFC 5348 section 4.1). (size, default "1000B", 1B to 65507B)
+        buffer: Bytes of writes that may wait to be sent; beyond them new writes are discarded. A write that finds less waiting is taken whole. (size, default "1MB", from 1B)
+        data_header: Header of a data packet after that of UDP: sequence number, time stamp and round-trip estimate of 4 bytes each (RFC 5348 section 3.2.1). (size, default "12B", 0B to 1000B)
+        feedback: Feedback packet after the header of UDP: time stamp of the last data packet, delay since then, receive rate, loss event rate and number of loss events, 4 bytes each (RFC 5348 section 3.2.2; the number is ours). (size, default "20B", 0B to 1000B)
+        oscillation_reduction: Whether the rate gives way to a growing round-trip time within the round trip (RFC 5348 section 4.5). (true or false, default true)
+        history_discounting: Whether a long loss-free time discounts the loss intervals before it (RFC 5348 section 5.5). (true or false, default true)
+        credit: Unused time to send that may be made up for in a burst, in round trips; RFC 5348 section 4.6 allows one at most. (number, default 0.0, 0 to 1)
+    """
+
+    _kind: ClassVar[str] = "source"
+    _name: ClassVar[str] = "tfrc"
+    source: Any = None
+    size: str | None = None
+    buffer: str | None = None
+    data_header: str | None = None
+    feedback: str | None = None
+    oscillation_reduction: bool | None = None
+    history_discounting: bool | None = None
+    credit: float | str | None = None
+
+
+@dataclass(kw_only=True)
+class Rap(Params):
+    """RAP sends what another source writes with a gap between packets that follows TCP's additive increase and multiplicative decrease (Rejaie, Handley and Estrin 1999). Each packet is acknowledged, nothing is retransmitted. The flow needs `udp`.
+
+    Args:
+        source: What is sent: any other source. A write is a packet, or several if it is larger than `size`. (source: name or table, default "bulk")
+        size: Largest payload of a packet. (size, default "1000B", 1B to 65507B)
+        buffer: Bytes of writes that may wait to be sent; beyond them new writes are discarded. A write that finds less waiting is taken whole. (size, default "1MB", from 1B)
+        data_header: Header of a data packet after that of UDP: its sequence number. (size, default "4B", 0B to 1000B)
+        ack: Acknowledgment after the header of UDP: the packet it answers, the highest received, and the last hole before that. (size, default "16B", 0B to 1000B)
+        increase: Packets a round trip by which the rate grows in a round trip (increase/decrease algorithm of the paper; ns-2's alpha_). (number, default 1.0, 0.01 to 100)
+        decrease: Share of the rate that a loss leaves (increase/decrease algorithm; ns-2's beta_). (number, default 0.5, 0.01 to 0.99)
+        initial_rtt: Round-trip time that is assumed before the first sample; the first packets leave that far apart (ns-2). (duration, default "2s", 1us to 64s)
+        srtt_gain: Weight of a sample in the smoothed round-trip time (Jacobson and Karels; ns-2's delta_ is 0.5). (number, default 0.125, 0.001 to 1)
+        deviation_gain: Weight of a sample in the mean deviation of the round-trip time (ns-2's delta_ is 0.5). (number, default 0.25, 0.001 to 1)
+        timeout_srtt: Smoothed round-trip times in a timeout (ns-2's mu_). (number, default 1.2, 1 to 10)
+        timeout_deviation: Mean deviations in a timeout (Jacobson and Karels; ns-2's phi_). (number, default 4.0, 0 to 10)
+        used: Share of the allowed packets that must have been sent in a round trip for the rate to grow (ns-2's dpthresh_, in per cent). (number, default 0.5, 0 to 1)
+        fine_grain: Whether the gap follows the ratio of the short-term to the long-term mean of the round-trip time (fine-grain adaptation). (true or false, default false)
+        frtt_gain: Weight of a sample in the short-term mean of the round-trip time, K_frtt. (number, default 0.9, 0.001 to 1)
+        xrtt_gain: Weight of a sample in the long-term mean of the round-trip time, K_xrtt. (number, default 0.01, 0.001 to 1)
+    """
+
+    _kind: ClassVar[str] = "source"
+    _name: ClassVar[str] = "rap"
+    source: Any = None
+    size: str | None = None
+    buffer: str | None = None
+    data_header: str | None = None
+    ack: str | None = None
+    increase: float | str | None = None
+    decrease: float | str | None = None
+    initial_rtt: str | None = None
+    srtt_gain: float | str | None = None
+    deviation_gain: float | str | None = None
+    timeout_srtt: float | str | None = None
+    timeout_deviation: float | str | None = None
+    used: float | str | None = None
+    fine_grain: bool | None = None
+    frtt_gain: float | str | None = None
+    xrtt_gain: float | str | None = None
+
+
+@dataclass(kw_only=True)
 class Dumbbell(Params):
     """Hosts s0, s1... on router r1, hosts d0, d1... on router r2, and the link `bottleneck` from r1 to r2. Access links are named like their host.
 
@@ -2069,6 +2139,7 @@ __all__ = [
     "Prague",
     "Prio",
     "Randomdrop",
+    "Rap",
     "Red",
     "Rem",
     "Reno",
@@ -2083,6 +2154,7 @@ __all__ = [
     "Tahoe",
     "Tbf",
     "Tcp",
+    "Tfrc",
     "Trtcm",
     "Udp",
     "Vegas",
