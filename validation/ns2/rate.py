@@ -1,9 +1,10 @@
 """`python -m validation.ns2.rate`: TFRC and RAP beside TCP, here and in ns-2.
 
-As many flows of one kind of rate control as of TCP (Sack) share a link of 10 Mbit/s and 48 ms there and back, with RED or with DropTail. Measured from 20 s to
-120 s over five seeds: the share of the rate control, its mean rate over TCP's; the coefficient of variation of the rates of both over windows of 1 s, the mean of
-the flows (Floyd, Handley, Padhye and Widmer 2000, section 4.1.2); and the utilisation of the link. `--record` runs ns-2 and stores what it measured in
-`validation/data/ns2/rate.csv`; without it the stored numbers are compared with ours.
+As many flows of one kind of rate control as of TCP (Sack) share a link of 10 Mbit/s and 48 ms there and back, with RED or with DropTail.
+Measured from 20 s to 120 s over five seeds: the share of the rate control, its mean rate over TCP's; the coefficient of variation of the
+rates of both over windows of 1 s, the mean of the flows (Floyd, Handley, Padhye and Widmer 2000, section 4.1.2); and the utilisation of
+the link. `--record` runs ns-2 and stores what it measured in `validation/data/ns2/rate.csv`; without it the stored numbers are compared
+with ours.
 """
 
 from __future__ import annotations
@@ -106,7 +107,7 @@ source.{kind} = {{ size = "1000B", data_header = "12B" }}
 """
 
 _QUEUES = {
-    "red": 'red = { preset = "ns2", limit = "100p", min = "10p", max = "50p", weight = 0.002, max_p = 0.1, gentle = true }',
+    "red": 'red = { preset = "ns2", limit = "100p", min = "10p", max = "50p", w_q = 0.002, measure = "packets", byte_mode = false }',
     "droptail": 'droptail = { limit = "100p" }',
 }
 
