@@ -17,7 +17,7 @@ from validation.ns2 import rate
     ("kind", "flows", "queue"), [("tfrc", 4, "red"), ("tfrc", 8, "red"), ("rap", 4, "red"), ("rap", 8, "red"), ("rap", 4, "droptail")]
 )
 def test_share_and_smoothness_are_those_of_ns2(kind: str, flows: int, queue: str) -> None:
-    """The share within 15 % of ns-2's, and behind RED within half and twice an equal one; the variations within 0.06 of ns-2's, TFRC's below TCP's."""
+    """The share within 15 % of ns-2's, behind RED within half and twice; the variations within 0.06, TFRC's below TCP's."""
     peer, here = rate.stored()[kind, flows, queue], rate.ours(kind, flows, queue, (1, 2))
     mean = {side: {c: fmean(r[c] for r in rows) for c in rate.COLUMNS} for side, rows in (("peer", peer), ("here", here))}
     if queue == "red":
