@@ -68,8 +68,8 @@ impl TfrcReceiver {
 
     /// Bytes a second since the latest expiration that was at least a round trip ago (section 6.2 step 2).
     fn receive_rate(&self, now: Time, bytes: u64) -> f64 {
-        let used = self.marks.iter().filter(|m| m.time > Time::ZERO || m.bytes > 0);
-        let old = used.clone().find(|m| now.since(m.time) >= self.rtt).or_else(|| used.last());
+        let mut used = self.marks.iter().filter(|m| m.time > Time::ZERO || m.bytes > 0);
+        let old = used.clone().find(|m| now.since(m.time) >= self.rtt).or_else(|| used.next_back());
         let Some(old) = old else { return 0.0 };
         // Right after the first packet not even a round trip has passed: then it is what came within one.
         let span = now.since(old.time).max(self.rtt);
