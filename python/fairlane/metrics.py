@@ -64,4 +64,6 @@ SERIES = {
     "throughput": "bit/s",
     "goodput": "bit/s",
     "drops": "packets",
+    "rate": "bit/s",
+    "loss_event_rate": "1",
 }
