@@ -1,13 +1,12 @@
 //! Loss events from the numbers and times of arrivals (RFC 5348 sections 5.1 to 5.3).
 
+use super::arrivals::Arrivals;
 use super::equation::{inverse, loss_rate};
 use super::intervals::Intervals;
 use fairlane_units::{Dur, Time};
 
 /// Arrivals with higher numbers from which on a missing packet counts as lost, NDUPACK (section 5.1).
 const NDUPACK: usize = 3;
-/// Numbers below the highest for which it is known whether they arrived.
-const WINDOW: u64 = 128;
 
 /// An arrival.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,9 +66,7 @@ pub(super) struct Losses {
     edge: Seen,
     /// Arrivals beyond it, fewer than [`NDUPACK`], in the order of their numbers.
     ahead: Vec<Seen>,
-    /// Which of the [`WINDOW`] numbers up to the highest have arrived, bit 0 being the highest.
-    here: u128,
-    highest: u64,
+    arrivals: Arrivals,
     event: Option<Event>,
     /// The event before, and the intervals as they were: what holds again if all packets of the last event turn up late.
     before: (Option<Event>, Intervals),
@@ -84,37 +81,19 @@ impl Losses {
             intervals,
             edge: Seen { number: 0, time: Time::ZERO },
             ahead: Vec::with_capacity(NDUPACK),
-            here: 0,
-            highest: 0,
+            arrivals: Arrivals::default(),
             event: None,
             before: (None, intervals),
             events: 0,
         }
     }
 
-    /// Whether a number arrives for the first time; one that is out of the window counts as new.
-    fn note(&mut self, number: u64) -> bool {
-        if number > self.highest {
-            let shift = number - self.highest;
-            self.here = if shift < WINDOW { self.here << shift | 1 } else { 1 };
-            self.highest = number;
-            return true;
-        }
-        let back = self.highest - number;
-        if back >= WINDOW {
-            return true;
-        }
-        let new = self.here >> back & 1 == 0;
-        self.here |= 1 << back;
-        new
-    }
-
     /// Packet `number` arrived; `marked`: with congestion experienced.
     pub(super) fn arrive(&mut self, number: u64, now: Time, marked: bool, around: &Surroundings) -> News {
-        if self.highest == 0 {
+        if self.arrivals.highest == 0 {
             self.edge.time = now;
         }
-        if !self.note(number) {
+        if !self.arrivals.note(number) {
             return News::default();
         }
         let before = self.events;
@@ -185,7 +164,7 @@ impl Losses {
     /// The loss event rate p (section 5.4).
     pub(super) fn rate(&self) -> f64 {
         let Some(e) = self.event else { return 0.0 };
-        let open = (self.highest + 1).saturating_sub(e.number).max(1);
+        let open = (self.arrivals.highest + 1).saturating_sub(e.number).max(1);
         self.intervals.mean(open as f64).map_or(0.0, |mean| 1.0 / mean.max(1.0))
     }
 }

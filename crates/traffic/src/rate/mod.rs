@@ -1,5 +1,7 @@
 //! Rate control over UDP: endpoints that send an application's writes no faster than the path allows.
 
+mod arrivals;
+mod back;
 mod equation;
 mod intervals;
 mod losses;

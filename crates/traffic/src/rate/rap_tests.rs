@@ -85,7 +85,7 @@ fn timeouts_halve_without_acknowledgments() {
     pair.run(ms(300_000), &mut none);
     assert!(pair.sender.e.ipg() <= 64.0 && pair.sender.e.ipg() > 30.0);
     // The path is back: so is the flow.
-    pair.run(ms(400_000), &mut all);
+    pair.run(ms(480_000), &mut all);
     assert!(window(&pair) > 5.0);
 }
 

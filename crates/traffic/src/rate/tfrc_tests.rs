@@ -324,6 +324,23 @@ fn a_held_sender_waits_and_goes_on() {
     assert!(numbers.windows(2).all(|w| w[1] <= w[0] + 2));
 }
 
+/// What the receiving end writes goes as datagrams of UDP, and reaches the other end once.
+#[test]
+fn the_other_direction_is_plain_udp() {
+    let mut pair = tfrc(&Params::default(), 50);
+    let (mut out, mut timers) = (vec![], fairlane_net::Timers::default());
+    pair.receiver.e.on_write(1500, false, &mut fairlane_net::Cx::new(ms(0), &mut out, &mut timers));
+    assert_eq!(out.iter().map(|o| (o.seg.payload, o.len)).collect::<Vec<_>>(), [(1000, 1028), (500, 528)]);
+    let mut delivered = 0;
+    for o in [out[0], out[1], out[0]] {
+        let (mut none, mut timers) = (vec![], fairlane_net::Timers::default());
+        let mut at = fairlane_net::Cx::new(ms(50), &mut none, &mut timers);
+        pair.sender.e.on_packet(&o.seg, &mut at);
+        delivered += at.delivered;
+    }
+    assert_eq!(delivered, 1500);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
     /// Whatever a path does to packets, nothing panics, the rate stays between a packet in 64 s and twice the largest receive rate of the last reports (section 4.3),

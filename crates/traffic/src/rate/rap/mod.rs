@@ -11,6 +11,7 @@ mod sender;
 pub use receiver::RapReceiver;
 pub use sender::RapSender;
 
+use crate::rate::back::Back;
 use crate::source::Source;
 use crate::udp::UdpParams;
 use fairlane_net::{Class, FlowId, Problem, Proto};
@@ -112,8 +113,9 @@ impl<S> RapParams<S> {
     /// The two ends of a flow whose packets carry `class`, below them UDP.
     pub fn endpoints(&self, udp: &UdpParams, class: Class) -> (RapSender, RapReceiver) {
         let length = |more: Bytes| u32::try_from(udp.header.get() + more.get()).unwrap_or(u32::MAX >> 1);
+        let size = self.size.get().clamp(1, crate::udp::MAX_DATAGRAM) as u16;
         let sender = RapSender::new(sender::Config {
-            size: self.size.get().clamp(1, crate::udp::MAX_DATAGRAM) as u16,
+            size,
             buffer: self.buffer.get(),
             header: length(self.data_header),
             class,
@@ -130,7 +132,8 @@ impl<S> RapParams<S> {
             frtt_gain: self.frtt_gain,
             xrtt_gain: self.xrtt_gain,
         });
-        (sender, RapReceiver::new(length(self.ack), class))
+        let back = Back::new(size, length(Bytes(0)), class, udp.ecn.into());
+        (sender, RapReceiver::new(length(self.ack), class, back))
     }
 }
 

@@ -1,5 +1,7 @@
 //! The sender of RAP: the decision function, the increase and decrease of the gap, and the record of packets on their way ("The RAP protocol" of the paper).
 
+use crate::rate::arrivals::Arrivals;
+use crate::rate::back::receive;
 use crate::rate::queue::SendQueue;
 use crate::rate::unpack;
 use fairlane_net::{Class, Cx, Ecn, Endpoint, FlowView, Segment, TimerId, flag};
@@ -78,6 +80,8 @@ pub struct RapSender {
     last: Option<Time>,
     /// Whether a control keeps the flow closed.
     held: bool,
+    /// What came from the other end besides acknowledgments.
+    arrivals: Arrivals,
     view: FlowView,
 }
 
@@ -99,6 +103,7 @@ impl RapSender {
             since: Time::ZERO,
             last: None,
             held: false,
+            arrivals: Arrivals::default(),
             view: FlowView { mss: u32::from(config.size), ssthresh: u64::MAX, ..FlowView::default() },
             config,
         }
@@ -268,6 +273,9 @@ impl Endpoint for RapSender {
     fn start(&mut self, _: &mut Cx<'_>) {}
 
     fn on_packet(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
+        if seg.payload > 0 {
+            return receive(&mut self.arrivals, seg, cx);
+        }
         if self.hear(seg, cx) {
             self.cut(cx);
         }

@@ -12,6 +12,7 @@ mod sender;
 pub use receiver::TfrcReceiver;
 pub use sender::TfrcSender;
 
+use crate::rate::back::Back;
 use crate::source::Source;
 use crate::udp::UdpParams;
 use fairlane_net::{Class, FlowId, Problem, Proto};
@@ -97,10 +98,9 @@ impl<S> TfrcParams<S> {
             reduces_oscillation: self.oscillation_reduction,
             credit: self.credit.clamp(0.0, 1.0),
         });
-        (
-            sender,
-            TfrcReceiver::new(receiver::Config { size, feedback: length(self.feedback), class, discounting: self.history_discounting }),
-        )
+        let back = Back::new(size, length(Bytes(0)), class, udp.ecn.into());
+        let config = receiver::Config { size, feedback: length(self.feedback), class, discounting: self.history_discounting };
+        (sender, TfrcReceiver::new(config, back))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The receiver of TFRC (RFC 5348 section 6).
 
 use super::LONGEST_RTT;
+use crate::rate::back::Back;
 use crate::rate::losses::{Losses, Surroundings};
 use crate::rate::{MeanSize, pack, unpack};
 use fairlane_net::{Class, Cx, Ecn, Endpoint, FlowView, Segment, TimerId};
@@ -46,10 +47,11 @@ pub struct TfrcReceiver {
     best: f64,
     begun: bool,
     feedbacks: u64,
+    back: Back,
 }
 
 impl TfrcReceiver {
-    pub(super) fn new(config: Config) -> Self {
+    pub(super) fn new(config: Config, back: Back) -> Self {
         Self {
             losses: Losses::new(config.discounting),
             size: MeanSize(f64::from(config.size)),
@@ -62,6 +64,7 @@ impl TfrcReceiver {
             best: 0.0,
             begun: false,
             feedbacks: 0,
+            back,
             config,
         }
     }
@@ -157,7 +160,10 @@ impl Endpoint for TfrcReceiver {
         }
     }
 
-    fn on_write(&mut self, _: u64, _: bool, _: &mut Cx<'_>) {}
+    fn on_write(&mut self, bytes: u64, _: bool, cx: &mut Cx<'_>) {
+        self.back.write(bytes, cx);
+    }
+
     fn on_stop(&mut self, _: &mut Cx<'_>) {}
 
     fn view(&self) -> FlowView {

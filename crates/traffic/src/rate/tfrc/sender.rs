@@ -1,6 +1,8 @@
 //! The sender of TFRC (RFC 5348 section 4).
 
 use super::{LONGEST_RTT, T_MBI};
+use crate::rate::arrivals::Arrivals;
+use crate::rate::back::receive;
 use crate::rate::equation::throughput;
 use crate::rate::queue::SendQueue;
 use crate::rate::recv_set::RecvSet;
@@ -91,6 +93,8 @@ pub struct TfrcSender {
     last: Option<(Time, u16)>,
     /// Whether a control keeps the flow closed: it is as if the application had nothing to send.
     held: bool,
+    /// What came from the other end besides feedback.
+    arrivals: Arrivals,
     view: FlowView,
 }
 
@@ -115,6 +119,7 @@ impl TfrcSender {
             busy: false,
             last: None,
             held: false,
+            arrivals: Arrivals::default(),
             view: FlowView { mss: u32::from(config.size), ssthresh: u64::MAX, ..FlowView::default() },
             config,
         }
@@ -286,6 +291,9 @@ impl Endpoint for TfrcSender {
     fn start(&mut self, _: &mut Cx<'_>) {}
 
     fn on_packet(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
+        if seg.payload > 0 {
+            return receive(&mut self.arrivals, seg, cx);
+        }
         self.on_feedback(seg, cx);
     }
 
