@@ -24,7 +24,7 @@ def figure() -> Figure:
     drawing = Figure(figsize=(7, 3.4), layout="constrained")
     axes = drawing.add_subplot()
     bursts = {"rate": "160kbit/s", "size": "1000B", "on": "200ms", "off": "200ms"}
-    windows = 2 ** np.arange(8)
+    windows = 2 ** np.arange(7)
     cases = (
         (f"Pareto, hurst = {HURST}", fl.OnOff(**bursts, periods="pareto", hurst=HURST), HURST, "o"),
         ("exponential", fl.OnOff(**bursts), 0.5, "s"),

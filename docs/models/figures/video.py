@@ -41,5 +41,5 @@ def figure() -> Figure:
         axes.plot(lags, r, style, ms=4, label=f"correlation = {correlation}")
     axes.plot(lags, expected(lags), color="0.4", lw=1, label="means and variation of the types")
     axes.set(xlabel="lag (frames)", ylabel="autocorrelation of frame sizes", xticks=range(0, 37, 6))
-    axes.legend(fontsize="small")
+    axes.legend(fontsize="small", ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     return drawing

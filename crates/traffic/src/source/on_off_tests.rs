@@ -35,7 +35,7 @@ fn mean_rate_is_rate_times_the_share_of_on() {
 }
 
 /// ns-2 sends max(1, round(X)) packets a burst, X exponential with mean m = on / interval: e^(-1/2m) / (1 - e^(-1/m)) + 1 - e^(-1/2m) on average,
-/// then waits `off` and an interval. Where m = 0.5 that is 20 % above what the periods say; ours is exact.
+/// then waits `off` and an interval. Where m = 0.5 that is 73 % above what the periods say (2.767 Mbit/s; ns-2 2.35 itself: 2.777 over 400 s); ours is exact.
 #[test]
 fn rounded_bursts_are_those_of_ns_2() {
     let carried = bursts(Dur::from_us(500), Dur::from_ms(2));
