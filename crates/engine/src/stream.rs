@@ -74,6 +74,12 @@ impl Stream {
         Dur::from_ps((-libm::log(u) * mean.as_ps() as f64 + 0.5) as u64)
     }
 
+    /// Normal with mean 0 and deviation 1 (Box and Muller 1958; of their two numbers the first).
+    pub fn normal(&mut self) -> f64 {
+        let (u, v) = (1.0 - self.uniform(), self.uniform());
+        libm::sqrt(-2.0 * libm::log(u)) * libm::cos(std::f64::consts::TAU * v)
+    }
+
     /// A permutation of `0..n` (Fisher and Yates).
     pub fn permutation(&mut self, n: usize) -> Vec<u32> {
         let mut v: Vec<u32> = (0..n as u32).collect();
@@ -118,6 +124,19 @@ mod tests {
         let var = xs.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n as f64;
         assert!((mean - 1.0).abs() < 0.01, "{mean}");
         assert!((var - 1.0).abs() < 0.03, "{var}");
+    }
+
+    /// Moments of the normal distribution: 0, 1, 0, 3; and 2.3 % beyond two deviations.
+    #[test]
+    fn normal_has_its_moments() {
+        let mut g = Stream::new(7, "test", "normal", "");
+        let n = 200_000;
+        let xs: Vec<f64> = (0..n).map(|_| g.normal()).collect();
+        let moment = |k| xs.iter().map(|x| x.powi(k)).sum::<f64>() / f64::from(n);
+        assert!(moment(1).abs() < 0.01 && (moment(2) - 1.0).abs() < 0.02, "{} {}", moment(1), moment(2));
+        assert!(moment(3).abs() < 0.05 && (moment(4) - 3.0).abs() < 0.1, "{} {}", moment(3), moment(4));
+        let beyond = xs.iter().filter(|x| **x > 2.0).count() as f64 / f64::from(n);
+        assert!((beyond - 0.02275).abs() < 0.0015, "{beyond}");
     }
 
     #[test]

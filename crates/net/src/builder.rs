@@ -4,13 +4,15 @@ use crate::app::App;
 use crate::counters::FlowCounters;
 use crate::endpoint::Timers;
 use crate::govern::Govern;
+use crate::impair::{Impair, Impairments};
 use crate::order::{Order, Turn};
 use crate::packet::{Arena, FlowId, Proto};
 use crate::path::{END, Path};
-use crate::port::{Impair, Port, PortId};
-use crate::qdisc::Qdisc;
+use crate::port::{Port, PortId};
+use crate::qdisc::{LinkInfo, Qdisc};
 use crate::route::{Graph, Router, Routing};
 use crate::sample::Sampler;
+use crate::schedule::Schedule;
 use crate::world::{Flow, Host, Plugs, Side, Slots, World};
 use fairlane_engine::{EventQueue, Stream};
 use fairlane_units::{Dur, Rate, Time};
@@ -34,10 +36,10 @@ pub struct LinkDef<Q> {
     pub delay: Dur,
     /// The queue before it.
     pub qdisc: Q,
-    /// Probability of loss after transmission.
-    pub loss: f64,
-    /// Probability of a duplicate.
-    pub duplicate: f64,
+    /// How the rate changes during the run, if it does; `rate` is then what the queue is told.
+    pub schedule: Option<Schedule>,
+    /// Losses, duplicates, late packets.
+    pub impairments: Impairments,
 }
 
 /// A flow from one node to another, with its two endpoints.
@@ -226,19 +228,16 @@ impl<P: Plugs> WorldBuilder<P> {
         }
 
         let clampers = clampers(&links);
-        let ports: Vec<Port<P::Qdisc>> = links
+        let mut ports: Vec<Port<P::Qdisc>> = links
             .into_iter()
             .zip(clampers)
             .map(|(l, clamped_by)| {
-                let rng = |purpose| Stream::new(seed, "port", &l.name, purpose);
-                let impair = (l.loss > 0.0 || l.duplicate > 0.0 || clamped_by.is_some()).then(|| Impair {
-                    loss: l.loss,
-                    duplicate: l.duplicate,
-                    clamped_by,
-                    rng: rng("impair"),
-                });
-                let queue_rng = rng("queue");
-                Port::new(l.rate, l.delay, l.qdisc, impair, queue_rng)
+                let mut impair = Impair::new(&l.impairments, l.delay, seed, &l.name);
+                if clamped_by.is_some() {
+                    impair.get_or_insert_with(|| Impair::idle(l.impairments, l.delay, seed, &l.name)).clamped_by = clamped_by;
+                }
+                let rng = Stream::new(seed, "port", &l.name, "queue");
+                Port::new(LinkInfo { rate: l.rate, delay: l.delay }, l.schedule, l.qdisc, impair, rng)
             })
             .collect();
 
@@ -262,6 +261,8 @@ impl<P: Plugs> WorldBuilder<P> {
             .map_err(|f| BuildError::GovernedTwice { flow: flows[f.0 as usize].name.clone() })?;
 
         let clocks: Vec<u32> = (0..ports.len() as u32).filter(|&i| ports[i as usize].qdisc.has_timer()).collect();
+        let is_late = |p: &Port<P::Qdisc>| p.impair.as_ref().is_some_and(|imp| imp.late.is_some());
+        let lates: Vec<u32> = (0..ports.len() as u32).filter(|&i| is_late(&ports[i as usize])).collect();
         let mut next = ports.len() as u32;
         let mut block = |n: usize| {
             let first = next;
@@ -272,10 +273,16 @@ impl<P: Plugs> WorldBuilder<P> {
             endpoints: block(endpoints.len()),
             hosts: block(hosts.len()),
             clocks: block(clocks.len()),
+            lates: block(lates.len()),
             sampler: block(1),
             controls: block(govern.as_ref().map_or(0, |g| g.len())),
             order: Order::new(next as usize, seed),
         };
+        for (k, &i) in lates.iter().enumerate() {
+            if let Some(late) = ports[i as usize].impair.as_mut().and_then(|imp| imp.late.as_mut()) {
+                late.place(slots.lates + k as u32, sides.len());
+            }
+        }
         let order = slots.order;
         let mut events = H::with_slots(order.numbers());
         let mut push = |time, slot, turn| events.push(time, order.number(time, slot, turn));
@@ -307,6 +314,7 @@ impl<P: Plugs> WorldBuilder<P> {
             sides,
             hosts,
             clocks,
+            lates,
             sampler,
             govern,
             out: Vec::new(),

@@ -86,6 +86,8 @@ pub struct PortCounters {
     pub marks: u64,
     /// Copies made by the duplication impairment.
     pub duplicates: u64,
+    /// Packets that the link brought after one of the same flow and direction that was sent later.
+    pub reordered: u64,
     /// Waiting times of the packets that had to wait.
     pub waits: Tally<5>,
     /// Queue length over time.

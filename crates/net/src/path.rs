@@ -1,5 +1,6 @@
 //! Ports, links and the packets on them: what happens between two endpoints.
 
+use crate::impair::Fate;
 use crate::observe::{DequeueEvent, DropEvent, EnqueueEvent, HopEvent, Observer, SendEvent};
 use crate::order::{Order, Turn};
 use crate::packet::{Arena, Class, Proto, QPkt, Segment, flag};
@@ -176,15 +177,10 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     #[cold]
     fn impaired<O: Observer>(&mut self, i: u32, pkt: &mut QPkt, now: Time, obs: &mut O) -> u32 {
         let port = &mut self.ports[i as usize];
-        let (mut lose, mut twice) = (false, false);
-        if let Some(imp) = &mut port.impair {
-            // Both draws are always made, so that changing one probability leaves the other's luck alone.
-            let (u, v) = (imp.rng.uniform(), imp.rng.uniform());
-            lose = u < imp.loss;
-            twice = v < imp.duplicate;
-        }
-        let clamped_by = port.impair.as_ref().and_then(|imp| imp.clamped_by);
-        if lose {
+        let Some(imp) = &mut port.impair else { return NOWHERE };
+        let Fate { lost, twice } = imp.fate();
+        let clamped_by = imp.clamped_by;
+        if lost {
             self.drop_packet(i, *pkt, Why::Link, now, obs);
             return NOWHERE;
         }
@@ -194,12 +190,46 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         if twice {
             self.ports[i as usize].counters.duplicates += 1;
             let mut copy = QPkt { id: self.arena.insert(*self.arena.get(pkt.id)), ..*pkt };
-            let ep = self.forward(i, &mut copy, now, obs);
+            let ep = self.leave(i, &mut copy, now, obs);
             if ep != NOWHERE {
                 self.copies.push((ep, copy));
             }
         }
+        self.leave(i, pkt, now, obs)
+    }
+
+    /// A packet that was not lost reaches the end of an impaired link, or is kept to arrive later.
+    fn leave<O: Observer>(&mut self, i: u32, pkt: &mut QPkt, now: Time, obs: &mut O) -> u32 {
+        let port = &mut self.ports[i as usize];
+        if let Some(late) = port.impair.as_mut().and_then(|imp| imp.late.as_mut()) {
+            let (number, at) = (late.number(), late.arrival(now));
+            if at > now {
+                let slot = late.slot;
+                if late.hold(*pkt, number, at) {
+                    self.push(at, slot, Turn::Act);
+                }
+                return NOWHERE;
+            }
+            port.counters.reordered += u64::from(late.arrived(pkt, number));
+        }
         self.forward(i, pkt, now, obs)
+    }
+
+    /// The next packet that link `i` kept and whose time has come, with where it goes as in [`Self::on_port`]. None: no more are due.
+    pub(crate) fn on_late<O: Observer>(&mut self, i: u32, now: Time, pkt: &mut QPkt, obs: &mut O) -> Option<u32> {
+        let port = &mut self.ports[i as usize];
+        let late = port.impair.as_mut().and_then(|imp| imp.late.as_mut())?;
+        late.disarm(now);
+        let Some((held, number)) = late.due(now) else {
+            let slot = late.slot;
+            if let Some(next) = late.next() {
+                self.push(next, slot, Turn::Act);
+            }
+            return None;
+        };
+        *pkt = held;
+        port.counters.reordered += u64::from(late.arrived(pkt, number));
+        Some(self.forward(i, pkt, now, obs))
     }
 
     /// Lowers the window of an acknowledgement to what the queue of port `by` allows its flow. A closed window stays closed,
@@ -404,7 +434,7 @@ fn transmit<Q: Qdisc, H: EventQueue, O: Observer>(
     }
     port.counters.sent_pkts += 1;
     port.counters.sent_bytes += u64::from(pkt.len);
-    port.busy_until = start.later(port.tx_time(pkt.len));
+    port.busy_until = port.tx_end(pkt, start);
     let at = port.busy_until.later(port.delay);
     if port.ring.is_empty() {
         events.push(at, order.number(at, i, Turn::Act));

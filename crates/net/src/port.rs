@@ -1,28 +1,18 @@
 //! A port: a queue discipline and the link it feeds, as one ring of packets in flight.
 
 use crate::counters::PortCounters;
+use crate::impair::Impair;
 use crate::packet::QPkt;
 use crate::prefetch::prefetch;
 use crate::qdisc::{LinkInfo, Qdisc};
 use crate::ring::Ring;
+use crate::schedule::Schedule;
 use fairlane_engine::Stream;
 use fairlane_units::{Dur, Rate, Time};
 
 /// Number of a port: one direction of a link.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PortId(pub u32);
-
-/// What a link does to packets besides carrying them.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Impair {
-    /// Probability that a packet is lost after it was transmitted.
-    pub loss: f64,
-    /// Probability that a packet arrives twice.
-    pub duplicate: f64,
-    /// The port of the other direction, if its queue rewrites the windows of acknowledgements that cross this link.
-    pub clamped_by: Option<PortId>,
-    pub(crate) rng: Stream,
-}
 
 /// One direction of a link with its queue.
 ///
@@ -36,14 +26,17 @@ pub struct Impair {
 pub struct Port<Q> {
     pub(crate) ring: Ring<QPkt>,
     pub(crate) busy_until: Time,
-    /// Picoseconds a byte if that is a whole number, else zero.
+    /// Picoseconds a byte if that is a whole number and always the same, else zero.
     ps_per_byte: u64,
+    /// Propagation delay, less what an impairment adds to each packet.
     pub(crate) delay: Dur,
     /// Whether anything waits in the queue.
     pub(crate) queued: bool,
     /// When the extra look at the queue is due that shapers and observers need; `MAX` for none.
     pub(crate) wake: Time,
-    pub(crate) rate: Rate,
+    rate: Rate,
+    /// How the rate changes, if it does.
+    schedule: Option<Box<Schedule>>,
     pub(crate) impair: Option<Box<Impair>>,
     pub(crate) counters: PortCounters,
     pub(crate) qdisc: Q,
@@ -51,17 +44,20 @@ pub struct Port<Q> {
 }
 
 impl<Q: Qdisc> Port<Q> {
-    pub(crate) fn new(rate: Rate, delay: Dur, qdisc: Q, impair: Option<Impair>, rng: Stream) -> Self {
+    pub(crate) fn new(link: LinkInfo, schedule: Option<Schedule>, qdisc: Q, impair: Option<Impair>, rng: Stream) -> Self {
+        let LinkInfo { rate, delay } = link;
         let ps_per_sec_byte = 8 * fairlane_units::PS_PER_SEC;
-        let exact = ps_per_sec_byte.is_multiple_of(rate.as_bps());
+        let exact = schedule.is_none() && ps_per_sec_byte.is_multiple_of(rate.as_bps());
+        let early = impair.as_ref().map_or(Dur::ZERO, Impair::early);
         Self {
             ring: Ring::default(),
             busy_until: Time::ZERO,
             ps_per_byte: if exact { ps_per_sec_byte / rate.as_bps() } else { 0 },
-            delay,
+            delay: delay.saturating_sub(early),
             queued: false,
             wake: Time::MAX,
             rate,
+            schedule: schedule.map(Box::new),
             impair: impair.map(Box::new),
             qdisc,
             rng,
@@ -69,9 +65,18 @@ impl<Q: Qdisc> Port<Q> {
         }
     }
 
+    /// When the transmission ends of a packet that begins at `start`.
     #[inline]
-    pub(crate) fn tx_time(&self, len: u32) -> Dur {
-        if self.ps_per_byte != 0 { Dur::from_ps(u64::from(len) * self.ps_per_byte) } else { self.rate.tx_time(u64::from(len)) }
+    pub(crate) fn tx_end(&mut self, pkt: &QPkt, start: Time) -> Time {
+        if self.ps_per_byte != 0 { start.later(Dur::from_ps(u64::from(pkt.len) * self.ps_per_byte)) } else { self.uneven_end(pkt, start) }
+    }
+
+    #[inline(never)]
+    fn uneven_end(&mut self, pkt: &QPkt, start: Time) -> Time {
+        match &mut self.schedule {
+            Some(s) => s.end(pkt.at, start, pkt.len),
+            None => start.later(self.rate.tx_time(u64::from(pkt.len))),
+        }
     }
 
     /// Brings near what every packet touches here.
@@ -90,9 +95,16 @@ impl<Q: Qdisc> Port<Q> {
         }
     }
 
-    /// Rate and delay of its link.
+    /// Rate and delay of its link; of a rate that changes the one it was built with, of a delay that varies the mean.
     pub fn link(&self) -> LinkInfo {
-        LinkInfo { rate: self.rate, delay: self.delay }
+        LinkInfo { rate: self.rate, delay: self.delay + self.impair.as_ref().map_or(Dur::ZERO, |i| i.early()) }
+    }
+    /// Bits that the link can carry between two times.
+    pub fn capacity(&self, from: Time, to: Time) -> f64 {
+        match &self.schedule {
+            Some(s) => s.capacity(from, to),
+            None => self.rate.as_bps() as f64 * to.since(from).as_secs_f64(),
+        }
     }
     /// Its queue discipline.
     pub fn qdisc(&self) -> &Q {
@@ -104,6 +116,6 @@ impl<Q: Qdisc> Port<Q> {
     }
     /// Packets on the link, the one in transmission included.
     pub fn in_flight(&self) -> usize {
-        self.ring.len()
+        self.ring.len() + self.impair.as_ref().and_then(|i| i.late.as_ref()).map_or(0, crate::late::Late::len)
     }
 }

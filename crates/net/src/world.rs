@@ -136,6 +136,8 @@ pub struct World<P: Plugs, H: EventQueue = StdHeap> {
     pub(crate) hosts: Vec<Host<P::App>>,
     /// Ports whose queue has a timer of its own.
     pub(crate) clocks: Vec<u32>,
+    /// Ports whose link brings packets later than the ring says.
+    pub(crate) lates: Vec<u32>,
     pub(crate) sampler: Option<Sampler>,
     pub(crate) govern: Option<Box<Govern<P::Control>>>,
     pub(crate) out: Vec<Out>,
@@ -151,6 +153,7 @@ pub(crate) struct Slots {
     pub(crate) endpoints: Slot,
     pub(crate) hosts: Slot,
     pub(crate) clocks: Slot,
+    pub(crate) lates: Slot,
     pub(crate) sampler: Slot,
     pub(crate) controls: Slot,
     pub(crate) order: Order,
@@ -199,8 +202,13 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
                 if O::ON {
                     self.govern(None, now, obs);
                 }
-            } else if slot < slots.sampler {
+            } else if slot < slots.lates {
                 self.path.on_clock(self.clocks[(slot - slots.clocks) as usize], slot, now, obs);
+            } else if slot < slots.sampler {
+                self.on_late(self.lates[(slot - slots.lates) as usize], now, obs);
+                if O::ON {
+                    self.govern(None, now, obs);
+                }
             } else if O::ON && slot >= slots.controls {
                 let number = (slot - slots.controls) as usize;
                 self.on_control(number, now);
@@ -228,6 +236,17 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
     fn receive_copies<O: Observer>(&mut self, now: Time, obs: &mut O) {
         while let Some((ep, pkt)) = self.path.copies.pop() {
             self.receive(ep, &pkt, now, obs);
+        }
+    }
+
+    /// Packets that a link kept may be due.
+    #[cold]
+    fn on_late<O: Observer>(&mut self, port: u32, now: Time, obs: &mut O) {
+        let mut pkt = QPkt::BLANK;
+        while let Some(ep) = self.path.on_late(port, now, &mut pkt, obs) {
+            if ep != NOWHERE {
+                self.receive(ep, &pkt, now, obs);
+            }
         }
     }
 

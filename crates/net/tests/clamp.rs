@@ -113,7 +113,16 @@ fn windows(forth: Option<u32>, back: Option<u32>, protos: &[Proto]) -> Windows {
     let (s, d) = (b.node("s"), b.node("d"));
     for (name, from, to, cut) in [("forth", s, d, forth), ("back", d, s, back)] {
         let (rate, delay) = (Rate::from_mbps(10), Dur::from_ms(1));
-        b.link(LinkDef { name: name.into(), from, to, rate, delay, qdisc: Cutter(cut), loss: 0.0, duplicate: 0.0 });
+        b.link(LinkDef {
+            name: name.into(),
+            from,
+            to,
+            rate,
+            delay,
+            qdisc: Cutter(cut),
+            schedule: None,
+            impairments: Impairments::default(),
+        });
     }
     for (i, &proto) in protos.iter().enumerate() {
         let def = FlowDef { name: format!("f{i}"), from: s, to: d, proto, sender: Scripted::Sender, receiver: Scripted::Receiver(0) };

@@ -20,6 +20,7 @@ fn dumbbells() -> impl Strategy<Value = Dumbbell> {
             loss: if hurt & 1 == 1 { 0.05 } else { 0.0 },
             duplicate: if hurt & 2 == 2 { 0.05 } else { 0.0 },
             seed,
+            rough: None,
         },
     )
 }
@@ -174,6 +175,7 @@ fn occupancy_obeys_littles_law() {
         loss: 0.0,
         duplicate: 0.0,
         seed: 3,
+        rough: None,
     };
     let mut w = d.build::<QuadHeap>();
     w.advance(Time::from_ps(20_000_000_000_000), u64::MAX, &mut ());
@@ -203,6 +205,7 @@ fn a_hop_costs_one_event() {
         loss: 0.0,
         duplicate: 0.0,
         seed: 3,
+        rough: None,
     };
     let mut w = d.build::<QuadHeap>();
     w.advance(Time::from_ps(2_000_000_000_000), u64::MAX, &mut ());
@@ -217,7 +220,7 @@ fn simultaneous_arrivals_take_turns() {
     let (r, d) = (b.node("r"), b.node("d"));
     let link = |b: &mut WorldBuilder<ToyPlugs>, name: &str, from, to, limit| {
         let (rate, delay, qdisc) = (Rate::from_mbps(8), Dur::from_ms(1), toy::Tail::new(limit));
-        b.link(LinkDef { name: name.into(), from, to, rate, delay, qdisc, loss: 0.0, duplicate: 0.0 })
+        b.link(LinkDef { name: name.into(), from, to, rate, delay, qdisc, schedule: None, impairments: Impairments::default() })
     };
     link(&mut b, "down", r, d, 1);
     link(&mut b, "up", d, r, 100);

@@ -5,7 +5,7 @@ use crate::expand::{Group, LinkDir, Member, Transport};
 use crate::resolve::Resolved;
 use crate::spec::{RoutingSpec, Scenario};
 use fairlane_engine::EventQueue;
-use fairlane_net::{BuildError, Class, FlowDef, FlowInfo, LinkDef, LinkInfo, NodeId, PortId, Proto, Routing, Site, World, WorldBuilder};
+use fairlane_net::{BuildError, Class, FlowDef, FlowInfo, Impairments, LinkDef, LinkInfo, Loss, NodeId, PortId, Proto, Routing, Site, World, WorldBuilder};
 use fairlane_queue::Discipline;
 use fairlane_tcp::{CcSite, CongestionControl, Tcp};
 use fairlane_traffic::Source;
@@ -36,8 +36,8 @@ pub fn world<H: EventQueue>(scenario: &Resolved, seed: u64) -> Result<World<Buil
             rate,
             delay,
             qdisc: l.wire.queue.build(&Site { link: LinkInfo { rate, delay }, flows: &infos }),
-            loss: l.wire.loss,
-            duplicate: l.wire.duplicate,
+            schedule: None,
+            impairments: Impairments { loss: Loss { share: l.wire.loss, ..Loss::default() }, duplicate: l.wire.duplicate, ..Impairments::default() },
         });
     }
     for m in members.iter() {

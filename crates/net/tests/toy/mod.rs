@@ -123,15 +123,22 @@ pub(crate) struct Dumbbell {
     pub(crate) loss: f64,
     pub(crate) duplicate: f64,
     pub(crate) seed: u64,
+    /// What else is wrong with the bottleneck.
+    pub(crate) rough: Option<(Option<Schedule>, Impairments)>,
 }
 
 impl Dumbbell {
+    fn bottleneck(&self) -> (Option<Schedule>, Impairments) {
+        let (schedule, more) = self.rough.clone().unwrap_or_default();
+        let loss = Loss { share: self.loss, ..more.loss };
+        (schedule, Impairments { loss, duplicate: self.duplicate, ..more })
+    }
     pub(crate) fn build<H: fairlane_engine::EventQueue>(&self) -> World<ToyPlugs, H> {
         let mut b = WorldBuilder::<ToyPlugs>::new(self.seed, Routing::Ecmp);
         let (r1, r2) = (b.node("r1"), b.node("r2"));
         let link = |b: &mut WorldBuilder<ToyPlugs>, name: String, from, to, (rate, delay): (Rate, Dur), limit, hurt: bool| {
-            let (loss, duplicate) = if hurt { (self.loss, self.duplicate) } else { (0.0, 0.0) };
-            b.link(LinkDef { name, from, to, rate, delay, qdisc: Tail::new(limit), loss, duplicate });
+            let (schedule, impairments) = if hurt { self.bottleneck() } else { Default::default() };
+            b.link(LinkDef { name, from, to, rate, delay, qdisc: Tail::new(limit), schedule, impairments });
         };
         link(&mut b, "fwd".into(), r1, r2, self.bottleneck, self.limit, true);
         link(&mut b, "rev".into(), r2, r1, self.bottleneck, 10_000, true);

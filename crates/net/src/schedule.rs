@@ -1,0 +1,189 @@
+//! Links whose rate changes while the simulation runs: a trace of delivery opportunities, or steps of the rate.
+//!
+//! Opportunities follow the link of mahimahi (R. Netravali et al., Mahimahi: accurate record-and-replay for HTTP, USENIX ATC 2015,
+//! section 4, and its program mm-link): a trace lists the milliseconds at which the link could carry one packet of full size, and begins
+//! anew at its last time. An opportunity carries up to [`OPPORTUNITY`] bytes. A packet may need several; what one packet leaves of an
+//! opportunity serves those that wait behind it; what then is left, and every opportunity that finds nobody waiting, is lost.
+//!
+//! Deviations. mm-link counts 1504 bytes: 1500 of IP and 4 that its tunnel device puts before each packet; here lengths are those of IP
+//! packets, so packets of full size take one opportunity as there, and a small one leaves 4 bytes more. mm-link knows whole
+//! milliseconds; here an opportunity serves what came before its instant, to the picosecond. A packet leaves the queue when the one before it
+//! has been carried, and waits for its own opportunity in the transmitter; mm-link takes it out at that opportunity.
+//! The trace begins with the simulation, not with the first packet.
+//!
+//! Departures are carried out late (see `Path::settle`), so all that is asked is the end of a transmission, given its start; starts never go back.
+
+use fairlane_units::{Dur, PS_PER_SEC, Rate, Time};
+use std::sync::Arc;
+
+/// Bytes that one opportunity carries: the MTU of an Ethernet (RFC 894), which mahimahi's traces mean by a packet.
+pub const OPPORTUNITY: u32 = 1500;
+/// A trace counts in milliseconds.
+const PS_PER_MS: u64 = PS_PER_SEC / 1000;
+/// When something ends that never ends; room is left for the propagation delay.
+const NEVER: u64 = u64::MAX / 2;
+
+/// How the rate of a link changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Schedule {
+    /// A trace of delivery opportunities.
+    Opportunities(Opportunities),
+    /// Steps of the rate.
+    Steps(Steps),
+}
+
+impl Schedule {
+    /// When the transmission ends of a packet of `len` bytes that came at `at` and begins at `start`.
+    pub fn end(&mut self, at: Time, start: Time, len: u32) -> Time {
+        match self {
+            Self::Opportunities(o) => o.end(at, start, len),
+            Self::Steps(s) => s.end(start, len),
+        }
+    }
+    /// What the link could carry after `from` and up to `to`, in bits.
+    pub fn capacity(&self, from: Time, to: Time) -> f64 {
+        match self {
+            Self::Opportunities(o) => (o.until(to) - o.until(from)) as f64 * f64::from(8 * OPPORTUNITY),
+            Self::Steps(s) => s.area(to) - s.area(from),
+        }
+    }
+}
+
+/// A trace of opportunities and how far it is used up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opportunities {
+    /// Milliseconds, in order.
+    trace: Arc<[u64]>,
+    /// The last of them, in picoseconds: the trace begins anew there.
+    period: u64,
+    /// The next opportunity: round of the trace and place in it.
+    round: u64,
+    next: usize,
+    /// The opportunity in use, and the bytes of it that nobody has taken.
+    time: u64,
+    left: u32,
+}
+
+impl Opportunities {
+    /// A trace: milliseconds in order, the last above 0. None if it is not one.
+    pub fn new(trace: Arc<[u64]>) -> Option<Self> {
+        let period = trace.last().copied().filter(|&l| l > 0)?.checked_mul(PS_PER_MS).filter(|&p| p < NEVER)?;
+        trace.is_sorted().then_some(Self { trace, period, round: 0, next: 0, time: 0, left: 0 })
+    }
+
+    /// The mean rate: opportunities a round, each full.
+    pub fn rate(&self) -> Rate {
+        let bits = self.trace.len() as u128 * u128::from(8 * OPPORTUNITY) * u128::from(PS_PER_SEC);
+        Rate::from_bps(u64::try_from(bits / u128::from(self.period)).unwrap_or(u64::MAX).max(1))
+    }
+
+    fn time_of(&self, round: u64, place: usize) -> u64 {
+        let within = self.trace.get(place).copied().unwrap_or(0).saturating_mul(PS_PER_MS);
+        round.saturating_mul(self.period).saturating_add(within)
+    }
+
+    fn end(&mut self, at: Time, start: Time, len: u32) -> Time {
+        let (at, start) = (at.as_ps(), start.as_ps());
+        // Only one that already waited gets what the packet before it left over.
+        if start != self.time || at >= start {
+            self.left = 0;
+        }
+        let earliest = start.max(at.saturating_add(1));
+        let mut need = len;
+        loop {
+            let taken = need.min(self.left);
+            (self.left, need) = (self.left - taken, need - taken);
+            if need == 0 {
+                return Time::from_ps(self.time.max(start).min(NEVER));
+            }
+            self.seek(earliest);
+            self.time = self.time_of(self.round, self.next);
+            if self.time >= NEVER {
+                return Time::from_ps(NEVER);
+            }
+            self.left = OPPORTUNITY;
+            self.next += 1;
+            if self.next == self.trace.len() {
+                (self.round, self.next) = (self.round + 1, 0);
+            }
+        }
+    }
+
+    /// Lets the opportunities before `earliest` pass.
+    fn seek(&mut self, earliest: u64) {
+        if self.time_of(self.round, self.next) >= earliest {
+            return;
+        }
+        let (mut round, mut within) = (earliest / self.period, earliest % self.period);
+        // The last opportunity of a round and the first instant of the next are one.
+        if within == 0 && round > 0 {
+            (round, within) = (round - 1, self.period);
+        }
+        self.round = round;
+        self.next = self.trace.partition_point(|ms| ms.saturating_mul(PS_PER_MS) < within);
+    }
+
+    /// Opportunities up to and including `t`.
+    fn until(&self, t: Time) -> u64 {
+        let (rounds, within) = (t.as_ps() / self.period, t.as_ps() % self.period);
+        rounds * self.trace.len() as u64 + self.trace.partition_point(|ms| ms.saturating_mul(PS_PER_MS) <= within) as u64
+    }
+}
+
+/// A rate that changes at given times.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Steps {
+    first: Rate,
+    /// In the order of time.
+    then: Arc<[(Time, Rate)]>,
+}
+
+impl Steps {
+    /// `first` until the first change.
+    pub fn new(first: Rate, then: Arc<[(Time, Rate)]>) -> Self {
+        Self { first, then }
+    }
+
+    /// The rate before change number `i`.
+    fn before(&self, i: usize) -> Rate {
+        i.checked_sub(1).and_then(|k| self.then.get(k)).map_or(self.first, |s| s.1)
+    }
+
+    /// A change in the middle of a packet holds for the rest of its bits. All is whole numbers; only the end is rounded, to the nearest picosecond.
+    fn end(&self, start: Time, len: u32) -> Time {
+        // Bits times picoseconds a second: what a rate of 1 bit/s carries in as many picoseconds.
+        let mut work = u128::from(len) * 8 * u128::from(PS_PER_SEC);
+        let mut now = start;
+        let mut i = self.then.partition_point(|s| s.0 <= start);
+        loop {
+            let rate = u128::from(self.before(i).as_bps());
+            match self.then.get(i) {
+                Some(&(until, _)) if work > u128::from(until.since(now).as_ps()) * rate => {
+                    work -= u128::from(until.since(now).as_ps()) * rate;
+                    (now, i) = (until, i + 1);
+                }
+                _ if rate == 0 => return Time::from_ps(NEVER),
+                _ => {
+                    let rest = u64::try_from((work + rate / 2) / rate).unwrap_or(NEVER);
+                    return (now + Dur::from_ps(rest)).min(Time::from_ps(NEVER));
+                }
+            }
+        }
+    }
+
+    /// Bits that fit between time zero and `t`.
+    fn area(&self, t: Time) -> f64 {
+        let ends = self.then.iter().map(|s| s.0).chain([Time::MAX]);
+        let mut from = Time::ZERO;
+        let mut bits = 0.0;
+        for (i, until) in ends.enumerate() {
+            bits += self.before(i).as_bps() as f64 * until.min(t).since(from).as_secs_f64();
+            from = until;
+        }
+        bits
+    }
+}
+
+#[cfg(test)]
+#[path = "schedule_tests.rs"]
+mod tests;

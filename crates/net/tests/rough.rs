@@ -1,0 +1,270 @@
+//! Links whose rate changes and that bring packets late: the laws of every network hold there, too.
+
+mod toy;
+
+use fairlane_engine::{EventQueue, QuadHeap, StdHeap, Wheel};
+use fairlane_net::*;
+use fairlane_units::{Dur, Rate, Time};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use toy::{Dumbbell, ToyPlugs};
+
+const END: Time = Time::from_ps(700_000_000_000);
+
+fn schedules() -> impl Strategy<Value = Option<Schedule>> {
+    let trace = prop::collection::vec(1_u64..9, 1..40).prop_map(|gaps| {
+        let times: Vec<u64> = gaps
+            .iter()
+            .scan(0, |t, g| {
+                *t += g / 4;
+                Some(*t)
+            })
+            .collect();
+        Opportunities::new(times.into()).map(Schedule::Opportunities)
+    });
+    let steps = prop::collection::vec((0_u64..700, 0_u64..30), 1..8).prop_map(|mut s| {
+        s.sort_unstable();
+        let steps = s.into_iter().map(|(ms, mbps)| (Time::ZERO + Dur::from_ms(ms), Rate::from_mbps(mbps))).collect();
+        Some(Schedule::Steps(Steps::new(Rate::from_mbps(5), steps)))
+    });
+    prop_oneof![Just(None), trace, steps]
+}
+
+fn impairments() -> impl Strategy<Value = Impairments> {
+    (0_u64..8000, any::<bool>(), any::<bool>(), 0_u64..9000, 0_u8..4).prop_map(|(us, normal, keep_order, later, which)| Impairments {
+        loss: Loss { every: us % 50, ..Loss::default() },
+        jitter: (which & 1 == 1).then_some(Jitter { width: Dur::from_us(us), normal, keep_order }),
+        reorder: (which & 2 == 2).then_some(Reorder { share: 0.1, delay: Dur::from_us(later) }),
+        ..Impairments::default()
+    })
+}
+
+fn dumbbells() -> impl Strategy<Value = Dumbbell> {
+    (1_u32..5, 1_u32..60, 0_u32..40, 0_u64..6000, schedules(), impairments(), 0_u64..1000, 0_u8..2).prop_map(
+        |(flows, window, limit, us, schedule, impairments, seed, copies)| Dumbbell {
+            flows,
+            window,
+            limit,
+            access: (Rate::from_mbps(50), Dur::from_us(300)),
+            bottleneck: (Rate::from_mbps(7), Dur::from_us(us)),
+            loss: 0.02,
+            duplicate: f64::from(copies) * 0.05,
+            seed,
+            rough: Some((schedule, impairments)),
+        },
+    )
+}
+
+#[derive(Default)]
+struct Ledger {
+    sent: u64,
+    received: u64,
+    dropped: u64,
+    last: Time,
+}
+
+impl Ledger {
+    fn tick(&mut self, now: Time) {
+        assert!(now >= self.last, "observers see events in the order of time");
+        self.last = now;
+    }
+}
+
+impl Observer for Ledger {
+    fn on_send(&mut self, e: &SendEvent) {
+        self.sent += 1;
+        self.tick(e.time);
+    }
+    fn on_enqueue(&mut self, e: &EnqueueEvent) {
+        self.tick(e.time);
+    }
+    fn on_dequeue(&mut self, e: &DequeueEvent) {
+        self.tick(e.time);
+    }
+    fn on_drop(&mut self, e: &DropEvent) {
+        self.dropped += 1;
+        self.tick(e.time);
+    }
+    fn on_hop(&mut self, e: &HopEvent) {
+        self.tick(e.time);
+    }
+    fn on_receive(&mut self, e: &ReceiveEvent) {
+        self.received += 1;
+        self.tick(e.time);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn packets_are_conserved(d in dumbbells()) {
+        let mut world = d.build::<QuadHeap>();
+        let mut ledger = Ledger::default();
+        prop_assert!(world.advance(END, u64::MAX, &mut ledger));
+        world.settle(&mut ledger);
+        let copies: u64 = world.ports().iter().map(|p| p.counters().duplicates).sum();
+        prop_assert_eq!(ledger.sent + copies, ledger.received + ledger.dropped + world.packets_alive() as u64);
+        let waiting: usize = world.ports().iter().map(|p| p.qdisc().backlog().pkts as usize + p.in_flight()).sum();
+        prop_assert_eq!(waiting, world.packets_alive());
+    }
+
+    #[test]
+    fn watching_and_the_event_queue_change_nothing(d in dumbbells()) {
+        fn run<H: EventQueue>(d: &Dumbbell, obs: &mut impl Observer) -> (u64, Vec<PortCounters>) {
+            let mut w = d.build::<H>();
+            w.advance(END, u64::MAX, obs);
+            w.settle(obs);
+            (w.fingerprint(), w.ports().iter().map(|p| p.counters().clone()).collect())
+        }
+        let want = run::<QuadHeap>(&d, &mut ());
+        prop_assert_eq!(&run::<QuadHeap>(&d, &mut Ledger::default()), &want);
+        prop_assert_eq!(&run::<StdHeap>(&d, &mut ()), &want);
+        prop_assert_eq!(&run::<Wheel>(&d, &mut ()), &want);
+    }
+
+    #[test]
+    fn a_clone_has_the_same_future(d in dumbbells(), pause in 1_u64..600) {
+        let mut whole = d.build::<QuadHeap>();
+        whole.advance(END, u64::MAX, &mut ());
+        let mut first = d.build::<QuadHeap>();
+        while !first.advance(Time::from_ps(pause * 1_000_000_000), 97, &mut ()) {}
+        let mut branch = first.clone();
+        branch.advance(END, u64::MAX, &mut ());
+        prop_assert_eq!(branch.fingerprint(), whole.fingerprint());
+    }
+}
+
+/// Sequence numbers of a flow as they cross the bottleneck in order of departure and of arrival.
+#[derive(Default)]
+struct Order {
+    sent: BTreeMap<u32, u64>,
+    next: u64,
+    arrived: Vec<u64>,
+}
+
+impl Observer for Order {
+    fn on_dequeue(&mut self, e: &DequeueEvent) {
+        if e.port == PortId(0) {
+            self.sent.insert(e.pkt.id.0, self.next);
+            self.next += 1;
+        }
+    }
+    fn on_hop(&mut self, e: &HopEvent) {
+        if e.port == PortId(0) {
+            self.arrived.push(self.sent[&e.pkt.id.0]);
+        }
+    }
+}
+
+impl Order {
+    /// RFC 4737 section 3.3: packets that come after one with a higher number.
+    fn reordered(&self) -> usize {
+        let mut next = 0;
+        self.arrived
+            .iter()
+            .filter(|&&s| {
+                let late = s < next;
+                next = next.max(s + 1);
+                late
+            })
+            .count()
+    }
+    /// RFC 4737 section 4.2.1: for a reordered packet at place i, i - j where j is the first place with a higher number.
+    fn extents(&self) -> Vec<usize> {
+        let a = &self.arrived;
+        (0..a.len()).filter_map(|i| (0..i).find(|&j| a[j] > a[i]).map(|j| i - j)).collect()
+    }
+}
+
+fn one_flow(impairments: Impairments, window: u32) -> (World<ToyPlugs, QuadHeap>, Order) {
+    let d = Dumbbell {
+        flows: 1,
+        window,
+        limit: 1000,
+        access: (Rate::from_mbps(100), Dur::from_us(100)),
+        // 1040 bytes: exactly one a millisecond.
+        bottleneck: (Rate::from_bps(8_320_000), Dur::from_ms(10)),
+        loss: 0.0,
+        duplicate: 0.0,
+        seed: 4,
+        rough: Some((None, impairments)),
+    };
+    let mut order = Order::default();
+    let mut w = d.build::<QuadHeap>();
+    w.advance(Time::ZERO + Dur::from_secs(20), u64::MAX, &mut order);
+    (w, order)
+}
+
+/// Packets a millisecond apart: one that comes 4.5 ms later is passed by four. Its share is the share asked for, its extent at most four.
+#[test]
+fn a_share_of_the_packets_comes_so_many_places_later() {
+    let reorder = Some(Reorder { share: 0.05, delay: Dur::from_us(4500) });
+    let (w, order) = one_flow(Impairments { reorder, ..Impairments::default() }, 100);
+    let n = order.arrived.len() as f64;
+    let share = order.reordered() as f64 / n;
+    // A packet whose four followers are all late itself is not passed: 0.05^4.
+    assert!(n > 19_000.0 && (share - 0.05).abs() < 4.0 * (0.05 * 0.95 / n).sqrt(), "{share} of {n}");
+    assert_eq!(w.port(PortId(0)).counters().reordered, order.reordered() as u64);
+    let extents = order.extents();
+    let full = extents.iter().filter(|&&e| e == 4).count() as f64 / extents.len() as f64;
+    // The four that follow are before it unless late themselves, and so are those of the three ahead of it that are late. Exactly four:
+    // as many of the one as of the other, 0.95^7 + 4 * 3 * 0.05^2 * 0.95^5 + ... = 0.722.
+    assert!(extents.iter().all(|&e| e <= 7) && (full - 0.722).abs() < 0.06, "{full}");
+}
+
+/// A delay shorter than the gap of two packets passes nobody.
+#[test]
+fn a_short_delay_reorders_nothing() {
+    let reorder = Some(Reorder { share: 0.5, delay: Dur::from_us(900) });
+    let (w, order) = one_flow(Impairments { reorder, ..Impairments::default() }, 100);
+    assert_eq!((order.reordered(), w.port(PortId(0)).counters().reordered), (0, 0));
+}
+
+/// Jitter of 5 ms either way over packets 1 ms apart reorders most of them, unless it keeps the order.
+#[test]
+fn jitter_reorders_unless_it_keeps_the_order() {
+    let with = |keep_order| Jitter { width: Dur::from_ms(5), normal: false, keep_order };
+    let jitter = |keep_order| Impairments { jitter: Some(with(keep_order)), ..Impairments::default() };
+    let (loose, order) = one_flow(jitter(false), 100);
+    let c = loose.port(PortId(0)).counters();
+    assert_eq!(c.reordered, order.reordered() as u64);
+    assert!(c.reordered * 2 > c.sent_pkts, "{} of {}", c.reordered, c.sent_pkts);
+    let (kept, order) = one_flow(jitter(true), 100);
+    assert_eq!((kept.port(PortId(0)).counters().reordered, order.reordered()), (0, 0));
+    assert!(kept.flows()[0].counters.jitter_sum > 0);
+}
+
+/// The unimpaired way back keeps its order, and so does a trace of opportunities.
+#[test]
+fn order_within_a_link_without_late_packets_stays() {
+    let (w, _) = one_flow(Impairments { reorder: Some(Reorder { share: 0.1, delay: Dur::from_ms(5) }), ..Impairments::default() }, 100);
+    assert!(w.ports()[2..].iter().all(|p| p.counters().reordered == 0));
+}
+
+/// The access link's rate tells the pace of the acknowledgments; in a trace of an opportunity each millisecond, packets of 1500 bytes leave one a millisecond: 12 Mbit/s.
+#[test]
+fn one_opportunity_a_millisecond_is_twelve_megabits() {
+    let d = |schedule| Dumbbell {
+        flows: 1,
+        window: 60,
+        limit: 1000,
+        access: (Rate::from_mbps(100), Dur::from_us(100)),
+        bottleneck: (Rate::from_mbps(12), Dur::from_ms(10)),
+        loss: 0.0,
+        duplicate: 0.0,
+        seed: 4,
+        rough: Some((schedule, Impairments::default())),
+    };
+    let carried = |schedule| {
+        let mut w = d(schedule).build::<QuadHeap>();
+        w.advance(Time::ZERO + Dur::from_secs(10), u64::MAX, &mut ());
+        let p = w.port(PortId(0));
+        (p.counters().sent_bytes as f64 * 8.0, p.capacity(Time::ZERO, w.now()))
+    };
+    let (traced, capacity) = carried(Some(Schedule::Opportunities(Opportunities::new([1].into()).unwrap())));
+    let (constant, same) = carried(None);
+    assert_eq!((capacity, same), (120e6, 120e6));
+    // 1040 byte packets share opportunities, so nothing of them is lost while the queue is not empty.
+    assert!((traced / constant - 1.0).abs() < 0.002, "{traced} {constant}");
+}
