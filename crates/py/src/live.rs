@@ -47,12 +47,19 @@ impl LiveLink {
         let at = self.inner().next();
         (at != Time::MAX).then(|| at.as_ps())
     }
-    /// Arrivals, departures, bytes, drops and marks so far.
+    /// Arrivals, departures, bytes, drops, marks, losses on the link and copies so far.
     fn counters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (c, out) = (self.inner().counters(), PyDict::new(py));
-        for (name, value) in
-            [("arrivals", c.arrivals), ("departures", c.departures), ("bytes", c.bytes), ("drops", c.drops), ("marks", c.marks)]
-        {
+        let counters = [
+            ("arrivals", c.arrivals),
+            ("departures", c.departures),
+            ("bytes", c.bytes),
+            ("drops", c.drops),
+            ("marks", c.marks),
+            ("lost", c.lost),
+            ("duplicates", c.duplicates),
+        ];
+        for (name, value) in counters {
             out.set_item(name, value)?;
         }
         Ok(out)

@@ -5,7 +5,7 @@ use crate::expand::{Group, LinkDir, Member, Transport};
 use crate::resolve::Resolved;
 use crate::spec::{RoutingSpec, Scenario};
 use fairlane_engine::EventQueue;
-use fairlane_net::{BuildError, Class, FlowDef, FlowInfo, Impairments, LinkDef, LinkInfo, Loss, NodeId, PortId, Proto, Routing, Site, World, WorldBuilder};
+use fairlane_net::{BuildError, Class, FlowDef, FlowInfo, LinkDef, NodeId, PortId, Proto, Routing, Site, World, WorldBuilder};
 use fairlane_queue::Discipline;
 use fairlane_tcp::{CcSite, CongestionControl, Tcp};
 use fairlane_traffic::Source;
@@ -28,16 +28,16 @@ pub fn world<H: EventQueue>(scenario: &Resolved, seed: u64) -> Result<World<Buil
     let members = scenario.members_at(seed);
     let infos = flow_infos(&members, |name| node(name).0);
     for l in scenario.link_directions() {
-        let (rate, delay) = (l.wire.rate, l.wire.delay);
+        let link = l.wire.info();
         w.link(LinkDef {
             name: l.name.clone(),
             from: node(&l.from),
             to: node(&l.to),
-            rate,
-            delay,
-            qdisc: l.wire.queue.build(&Site { link: LinkInfo { rate, delay }, flows: &infos }),
-            schedule: None,
-            impairments: Impairments { loss: Loss { share: l.wire.loss, ..Loss::default() }, duplicate: l.wire.duplicate, ..Impairments::default() },
+            rate: link.rate,
+            delay: link.delay,
+            qdisc: l.wire.queue.build(&Site { link, flows: &infos }),
+            schedule: l.wire.schedule(),
+            impairments: l.wire.impairments(),
         });
     }
     for m in members.iter() {

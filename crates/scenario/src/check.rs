@@ -13,7 +13,7 @@ use crate::source::{Entry, Node, Table, Value};
 use serde_json::Value as J;
 
 /// What people write for the keys of this file elsewhere.
-const SYNONYMS: [(&str, &str); 14] = [
+const SYNONYMS: [(&str, &str); 18] = [
     ("bandwidth", "rate"),
     ("bw", "rate"),
     ("capacity", "rate"),
@@ -28,6 +28,10 @@ const SYNONYMS: [(&str, &str); 14] = [
     ("qdisc", "queue"),
     ("n", "count"),
     ("plr", "loss"),
+    ("gemodel", "gilbert_elliott"),
+    ("gilbert", "gilbert_elliott"),
+    ("1-h", "bad"),
+    ("1-k", "good"),
 ];
 
 /// The walk over a tree.
@@ -121,9 +125,10 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// One of several forms; if none fits, what the last one says, with the names the others allow.
+    /// One of several forms; if none fits, what the one says whose kind of value it is, else the last, with the names the others allow.
     fn alternatives(&mut self, node: &mut Node, any: &'a [J]) {
         let mut last = Diagnostics::default();
+        let mut fits = false;
         for schema in any {
             let mut tried = node.clone();
             let mut inner = Checker { path: self.path.clone(), found: Diagnostics::default(), ..*self };
@@ -132,7 +137,10 @@ impl<'a> Checker<'a> {
                 *node = tried;
                 return;
             }
-            last = inner.found;
+            if !fits {
+                last = inner.found;
+                fits = self.is_kind(node, schema);
+            }
         }
         let names: Vec<String> = any.iter().filter_map(choices).flatten().map(|n| format!("\"{n}\"")).collect();
         for mut d in last.list {
@@ -140,6 +148,17 @@ impl<'a> Checker<'a> {
                 d.help = format!("{}{}{}", d.help, if d.help.is_empty() { "write " } else { ", or " }, names.join(" or "));
             }
             self.found.push(d);
+        }
+    }
+
+    /// Whether a value is of the kind that a schema asks for, right or wrong.
+    fn is_kind(&self, node: &Node, schema: &'a J) -> bool {
+        let kind = self.resolve(schema).0.get("type").and_then(J::as_str);
+        match node.value {
+            Value::Int(_) | Value::Float(_) => matches!(kind, Some("number" | "integer")),
+            Value::Table(_) => kind == Some("object"),
+            Value::Array(_) => kind == Some("array"),
+            _ => false,
         }
     }
 

@@ -40,4 +40,5 @@ pub use run::{Options, Progress, RunError, RunOutput, Table, run_all, run_with};
 pub use schema::schema;
 pub use source::{Format, decode};
 pub use spec::{Direction, FlowSpec, LinkSpec, Pipe, QueueTable, RoutingSpec, Scenario, SourceTable, TcpTable, Wire};
+pub use spec::{Distribution, GilbertElliottSpec, JitterParams, JitterSpec, LossModels, LossSpec, RateStep, ReorderSpec};
 pub use topology::{Builder, Dumbbell, FatTree, Graph, Misfit, ParkingLot, Star};

@@ -8,7 +8,7 @@ use crate::expand::LinkDir;
 use crate::registry::AnyQdisc;
 use crate::resolve::Resolved;
 use fairlane_engine::Stream;
-use fairlane_net::{Class, Drops, Ecn, FlowId, LinkInfo, PktRef, Proto, QCx, QPkt, Qdisc, Site};
+use fairlane_net::{Class, Drops, Ecn, Fate, FlowId, Impair, PktRef, Proto, QCx, QPkt, Qdisc, Schedule, Site};
 use fairlane_queue::Discipline;
 use fairlane_units::{Dur, Rate, Time};
 use std::collections::VecDeque;
@@ -26,6 +26,10 @@ pub struct LiveCounters {
     pub drops: u64,
     /// Packets it marked with congestion experienced.
     pub marks: u64,
+    /// Packets lost on the link.
+    pub lost: u64,
+    /// Copies made by the duplication impairment.
+    pub duplicates: u64,
 }
 
 /// One direction of a link, with its queue, that carries real IP packets.
@@ -33,14 +37,17 @@ pub struct LiveLink {
     queue: AnyQdisc,
     rng: Stream,
     rate: Rate,
+    schedule: Option<Schedule>,
+    /// Propagation delay, less what an impairment adds.
     delay: Dur,
+    impair: Option<Impair>,
     busy_until: Time,
     timer: Time,
     drops: Drops,
     /// Bytes of the packets inside; a handle is a place here.
     store: Vec<Vec<u8>>,
     free: Vec<u32>,
-    /// On the link, with the time of arrival at its end.
+    /// On the link, with the time of arrival at its end, in that order.
     flying: VecDeque<(Time, u32, Ecn)>,
     /// Address and port pairs seen so far; their place is the number of the flow.
     flows: Vec<[u8; 12]>,
@@ -58,14 +65,17 @@ impl LiveLink {
         let members = scenario.members_at(seed);
         let address = |node: &str| scenario.expanded.nodes.iter().position(|n| n == node).unwrap_or(0) as u32;
         let infos = flow_infos(&members, address);
-        let (rate, delay) = (link.wire.rate, link.wire.delay);
-        let queue = link.wire.queue.build(&Site { link: LinkInfo { rate, delay }, flows: &infos });
+        let info = link.wire.info();
+        let queue = link.wire.queue.build(&Site { link: info, flows: &infos });
+        let impair = Impair::new(&link.wire.impairments(), info.delay, seed, name);
         let timer = if queue.has_timer() { Time::ZERO } else { Time::MAX };
         Some(Self {
             queue,
             rng: Stream::new(seed, "port", name, "queue"),
-            rate,
-            delay,
+            rate: info.rate,
+            schedule: link.wire.schedule(),
+            delay: info.delay.saturating_sub(impair.as_ref().map_or(Dur::ZERO, Impair::early)),
+            impair,
             busy_until: Time::ZERO,
             timer,
             drops: Vec::new(),
@@ -162,9 +172,41 @@ impl LiveLink {
             let Some(pkt) = self.with_queue(start, |queue, cx| queue.dequeue(cx)) else { return };
             self.count.departures += 1;
             self.count.bytes += u64::from(pkt.len);
-            self.busy_until = start.later(self.rate.tx_time(u64::from(pkt.len)));
-            self.flying.push_back((self.busy_until.later(self.delay), pkt.id.0, pkt.ecn));
+            self.busy_until = match &mut self.schedule {
+                Some(s) => s.end(pkt.at, start, pkt.len),
+                None => start.later(self.rate.tx_time(u64::from(pkt.len))),
+            };
+            self.fly(&pkt);
         }
+    }
+
+    /// Puts a packet on the link, in the order of arrivals at its end.
+    fn fly(&mut self, pkt: &QPkt) {
+        let earliest = self.busy_until.later(self.delay);
+        let Some(impair) = &mut self.impair else {
+            self.flying.push_back((earliest, pkt.id.0, pkt.ecn));
+            return;
+        };
+        let Fate { lost, twice } = impair.fate();
+        if lost {
+            self.count.lost += 1;
+            self.free.push(pkt.id.0);
+            return;
+        }
+        let copy = twice.then(|| impair.arrival(earliest));
+        let at = impair.arrival(earliest);
+        if let Some(at) = copy {
+            self.count.duplicates += 1;
+            let bytes = self.store[pkt.id.0 as usize].clone();
+            let id = self.keep(&bytes);
+            self.insert(at, id.0, pkt.ecn);
+        }
+        self.insert(at, pkt.id.0, pkt.ecn);
+    }
+
+    fn insert(&mut self, at: Time, slot: u32, ecn: Ecn) {
+        let place = self.flying.partition_point(|f| f.0 <= at);
+        self.flying.insert(place, (at, slot, ecn));
     }
 
     fn with_queue<T>(&mut self, now: Time, f: impl FnOnce(&mut AnyQdisc, &mut QCx<'_>) -> T) -> T {

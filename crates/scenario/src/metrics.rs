@@ -37,7 +37,8 @@ pub struct FlowSubject {
 pub struct LinkSubject {
     c: PortCounters,
     occupancy: Occupancy,
-    bps: f64,
+    /// Bits that the link could carry in the span.
+    capacity: f64,
     span: f64,
     waits: Tally<5>,
     arrivals: f64,
@@ -164,7 +165,7 @@ metrics! { FLOW_METRICS: FlowSubject {
 }}
 
 metrics! { LINK_METRICS: LinkSubject {
-    "utilisation" ["1"] "8 * (wire bytes whose transmission began) / (rate * T)", "Share of the link's capacity in use.", "RFC 5166 section 2.1.1" => |s| s.c.sent_bytes as f64 * 8.0 / (s.bps * s.span);
+    "utilisation" ["1"] "8 * (wire bytes whose transmission began) / (bits the link could carry in T)", "Share of the link's capacity in use; the capacity is rate * T, or what a trace or steps of the rate offered.", "RFC 5166 section 2.1.1" => |s| ratio(s.c.sent_bytes as f64 * 8.0, s.capacity);
     "throughput" ["bit/s"] "8 * (wire bytes whose transmission began) / T", "Rate on the wire.", "RFC 5166 section 2.1.1" => |s| s.c.sent_bytes as f64 * 8.0 / s.span;
     "arrivals" ["packets"] "departures + drops + change of the backlog", "Packets offered to the queue.", "RFC 7928 section 2" => |s| s.arrivals;
     "departures" ["packets"] "packets whose transmission began", "Packets sent.", "RFC 7928 section 2" => |s| s.c.sent_pkts as f64;
@@ -175,6 +176,7 @@ metrics! { LINK_METRICS: LinkSubject {
     "drops_head" ["packets"] "drops at the head of the queue", "Drops of the oldest packet.", "RFC 8289" => |s| s.drops(Why::Head);
     "drops_evicted" ["packets"] "packets thrown out to make room", "Evictions from the longest queue.", "McKenney 1990" => |s| s.drops(Why::Evicted);
     "lost" ["packets"] "packets lost on the link by an impairment", "Losses after transmission.", "RFC 7680" => |s| s.drops(Why::Link);
+    "reordered" ["packets"] "packets that the link brought after one of the same flow and direction that was sent later", "Packets that `reorder` or `jitter` made late; queues keep the order and do not count.", "RFC 4737 section 3.3" => |s| s.c.reordered as f64;
     "marks" ["packets"] "packets marked with congestion experienced", "ECN marks.", "RFC 3168" => |s| s.c.marks as f64;
     "loss" ["1"] "drops / arrivals", "Share of the offered packets that the queue dropped.", "RFC 5166 section 2.1.2" => |s| ratio(s.c.queue_drops() as f64, s.arrivals);
     "queue_mean" ["packets"] "time average of the number of packets waiting", "Mean queue length; the packet in transmission is not counted.", "RFC 7928 section 2" => |s| s.queue_moment(1);
@@ -288,7 +290,7 @@ fn link_subject<Q: Qdisc>(port: &Port<Q>, from: Time, now: Time, span: f64) -> L
     waits.add_zeros(c.sent_pkts - c.waits.n);
     LinkSubject {
         occupancy: c.occupancy.close(from, now),
-        bps: port.link().rate.as_bps() as f64,
+        capacity: port.capacity(from, now),
         span,
         waits,
         arrivals: (c.sent_pkts + c.queue_drops()) as f64 + f64::from(port.qdisc().backlog().pkts) - f64::from(c.initial.pkts),

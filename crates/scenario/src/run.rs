@@ -163,7 +163,8 @@ const MANY_SLOTS: usize = 5000;
 
 fn run_one(scenario: &Resolved, seed: u64, hop_probe: bool, progress: &Progress) -> Result<RunOutput, RunError> {
     // Ports with their queues' timers, endpoints and applications; four turns each.
-    let slots = 2 * scenario.link_directions().len() + 3 * scenario.flow_members().len() + 1;
+    let late = scenario.link_directions().iter().filter(|l| l.wire.impairments().delays()).count();
+    let slots = late + 2 * scenario.link_directions().len() + 3 * scenario.flow_members().len() + 1;
     match (fits_64_bits(4 * slots, Time::ZERO + scenario.duration), slots) {
         (true, 0..SOME_SLOTS) => run_with::<StdHeap<u64>>(scenario, seed, hop_probe, progress),
         (true, SOME_SLOTS..MANY_SLOTS) => run_with::<QuadHeap<u64>>(scenario, seed, hop_probe, progress),

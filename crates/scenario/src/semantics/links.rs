@@ -7,7 +7,7 @@ use crate::expand::{LinkDir, Member};
 use crate::source::{Node, Value};
 use crate::spec::{LinkSpec, Pipe, Scenario, Wire};
 use crate::topology::{Builder, Graph};
-use fairlane_net::{LinkInfo, Site};
+use fairlane_net::Site;
 use fairlane_queue::{Discipline, Problem};
 use indexmap::{IndexMap, IndexSet};
 
@@ -52,7 +52,8 @@ impl Semantics<'_> {
                 }
             }
             let pipe = pipe.filled();
-            for (key, missing, example) in [("rate", pipe.rate.is_none(), "10Mbit/s"), ("delay", pipe.delay.is_none(), "5ms")] {
+            let no_rate = pipe.rate.is_none() && pipe.trace.is_none();
+            for (key, missing, example) in [("rate", no_rate, "10Mbit/s"), ("delay", pipe.delay.is_none(), "5ms")] {
                 if missing {
                     self.fail_key(&path, format!("link `{name}` has no `{key}`"), format!("write {key} = \"{example}\""));
                 }
@@ -154,7 +155,7 @@ impl Semantics<'_> {
         let infos = crate::build::flow_infos(flows, |name| network.node(name).unwrap_or_default() as u32);
         let mut before: Option<&LinkDir> = None;
         for l in links {
-            let site = Site { link: LinkInfo { rate: l.wire.rate, delay: l.wire.delay }, flows: &infos };
+            let site = Site { link: l.wire.info(), flows: &infos };
             let (name, direction) = match l.name.strip_suffix(".reverse") {
                 Some(name) if before.is_some_and(|b| b.name == name) => (name, "reverse"),
                 _ => (l.name.as_str(), ""),

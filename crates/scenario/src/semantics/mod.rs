@@ -1,6 +1,7 @@
 //! What the schema cannot say: whether the parts of a scenario fit one another. Completes the scenario on the way.
 
 mod flows;
+mod impair;
 mod links;
 mod network;
 mod warn;
@@ -58,6 +59,8 @@ pub(crate) fn complete(mut scenario: Scenario, root: &Node, sources: &Sources) -
     let (nodes, links) = s.links(&mut scenario);
     let network = Network::new(&nodes, &links);
     let (groups, flows) = s.flows(&mut scenario, &network);
+    s.two_rates();
+    s.wires(&links, scenario.topology.as_ref().map(|t| t.name()));
     s.queues(&scenario, &network, &links, &flows);
     s.rows(&scenario, &links, &flows);
     if s.found.is_empty() {

@@ -2,11 +2,13 @@
 //! algorithms; the JSON Schema made from it is the one source of validation, editor help and reference pages.
 
 mod flow;
+mod impair;
 mod link;
 mod table;
 
 pub(crate) use crate::resolve::Resolved;
 pub use flow::FlowSpec;
+pub use impair::{Distribution, GilbertElliottSpec, JitterParams, JitterSpec, LossModels, LossSpec, RateStep, ReorderSpec};
 pub use link::{Direction, LinkSpec, Pipe, Wire};
 pub(crate) use table::REGISTRY_KEYS;
 pub use table::{QueueTable, SourceTable, TcpTable};

@@ -69,11 +69,12 @@ impl Builder for Dumbbell {
         for i in 0..self.pairs as usize {
             let mut pipe = left.clone();
             pipe.delay = self.delays.as_ref().and_then(|d| d.get(i)).copied().or(pipe.delay);
-            pipe.rate = self.rates.as_ref().and_then(|r| r.get(i)).copied().or(pipe.rate);
-            // A single link's own delay and rate hold for both its directions.
+            if let Some(&rate) = self.rates.as_ref().and_then(|r| r.get(i)) {
+                pipe = pipe.with_rate(rate);
+            }
+            // A single link's own delay holds for both its directions, as its rate does.
             if let Some(reverse) = &mut pipe.reverse {
                 reverse.delay = self.delays.as_ref().map_or(reverse.delay, |_| pipe.delay);
-                reverse.rate = self.rates.as_ref().map_or(reverse.rate, |_| pipe.rate);
             }
             let (s, d) = (format!("s{i}"), format!("d{i}"));
             g.node(&s);

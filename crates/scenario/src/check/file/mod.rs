@@ -1,5 +1,11 @@
 //! Files that a scenario names: read when the scenario is, so that a resolved scenario needs no other file.
 
+mod headers;
+mod opportunities;
+mod packets;
+mod pcap;
+mod pcapng;
+
 use crate::source::{Node, Value};
 use fairlane_units::{DataFile, INLINE};
 use std::path::Path;
@@ -7,29 +13,53 @@ use std::path::Path;
 /// Largest file that is read.
 const LARGEST: u64 = 256 << 20;
 
-/// What a file holds; the error is a message.
-type Reader = fn(&[u8]) -> Result<Vec<u64>, String>;
+/// A kind of file.
+struct Kind {
+    /// Its name as `x-reads` has it.
+    name: &'static str,
+    /// What to call it.
+    noun: &'static str,
+    /// What it holds; the error is a message.
+    read: fn(&[u8]) -> Result<Vec<u64>, String>,
+    /// What is wrong with numbers that were written in place of the file.
+    check: fn(&[u64]) -> Result<(), String>,
+}
 
-/// A kind of file: its name as `x-reads` has it, what to call it, its reader.
-const KINDS: [(&str, &str, Reader); 1] = [("numbers", "a text file with a whole number on each line", numbers)];
+const KINDS: [Kind; 3] = [
+    Kind { name: "numbers", noun: "a text file with a whole number on each line", read: numbers, check: |_| Ok(()) },
+    Kind {
+        name: "opportunities",
+        noun: "a text file with a millisecond on each line",
+        read: opportunities::read,
+        check: opportunities::check,
+    },
+    Kind {
+        name: "packets",
+        noun: "a capture (pcap or pcapng), or of a text file with the seconds and the size of a packet on each line",
+        read: packets::read,
+        check: packets::check,
+    },
+];
 
 /// The numbers of the file that `node` names, as a value that holds them itself; the error is a message and what to write.
 pub(super) fn load(node: &Node, folder: &Path, reads: &str) -> Result<String, (String, String)> {
-    let (_, noun, reader) = KINDS.iter().find(|(name, ..)| *name == reads).unwrap_or(&KINDS[0]);
-    let wanted = || format!("write the path of {noun}");
+    let kind = KINDS.iter().find(|k| k.name == reads).unwrap_or(&KINDS[0]);
+    let wanted = || format!("write the path of {}", kind.noun);
     let Value::Str(path) = &node.value else {
         return Err((format!("expected a path, found {}", node.kind()), wanted()));
     };
+    let named = if path.starts_with(INLINE) { "the data" } else { path };
     let values = if path.starts_with(INLINE) {
         DataFile::parse_inline(path).map_err(|m| (m, wanted()))?
     } else {
         let file = folder.join(path);
         let bytes = read(&file).map_err(|why| (format!("cannot read \"{path}\": {why}"), wanted()))?;
-        reader(&bytes).map_err(|why| (format!("{path}: {why}"), wanted()))?
+        (kind.read)(&bytes).map_err(|why| (format!("{path}: {why}"), wanted()))?
     };
     if values.is_empty() {
-        return Err((format!("{} holds nothing", if path.starts_with(INLINE) { "the data" } else { path }), wanted()));
+        return Err((format!("{named} holds nothing"), wanted()));
     }
+    (kind.check)(&values).map_err(|why| (format!("{named}: {why}"), wanted()))?;
     Ok(DataFile::inline(&values))
 }
 
@@ -48,14 +78,16 @@ fn read(file: &Path) -> Result<Vec<u8>, String> {
     std::fs::read(file).map_err(told)
 }
 
-/// One whole number a line; empty lines and what follows `#` do not count.
-fn numbers(bytes: &[u8]) -> Result<Vec<u64>, String> {
+/// Numbers and texts of the lines of a text file; empty lines and what follows `#` do not count.
+fn lines(bytes: &[u8]) -> Result<impl Iterator<Item = (usize, &str)>, String> {
     let text = std::str::from_utf8(bytes).map_err(|_| "it is not a text file".to_owned())?;
     let lines = text.lines().enumerate().map(|(i, l)| (i + 1, l.split('#').next().unwrap_or_default().trim()));
-    lines
-        .filter(|(_, l)| !l.is_empty())
-        .map(|(i, l)| l.parse().map_err(|_| format!("line {i}: `{}` is not a whole number", l.escape_debug())))
-        .collect()
+    Ok(lines.filter(|(_, l)| !l.is_empty()))
+}
+
+/// One whole number a line.
+fn numbers(bytes: &[u8]) -> Result<Vec<u64>, String> {
+    lines(bytes)?.map(|(i, l)| l.parse().map_err(|_| format!("line {i}: `{}` is not a whole number", l.escape_debug()))).collect()
 }
 
 #[cfg(test)]

@@ -1,0 +1,108 @@
+//! Recorded packets: captures, or a text of one's own. All become (nanoseconds since the first packet, payload, length of the IP packet), one
+//! after the other in one list.
+//!
+//! Captures are pcap (`pcap.rs`) and pcapng (`pcapng.rs`); `headers.rs` finds the IP packet in a frame. What is not IP (ARP...) is passed over.
+//!
+//! A text has a packet on each line: its time in seconds, to the nanosecond, and its size in bytes, which stands for both lengths:
+//! `0.001500 1200`. The first time is where the recording begins, whatever it is.
+
+use super::{headers, pcap, pcapng};
+
+/// A packet of a capture.
+pub(super) struct Frame<'a> {
+    /// Nanoseconds since the epoch of the capture.
+    pub(super) time: i128,
+    /// Type of the link it was captured on.
+    pub(super) link: u32,
+    /// As much of it as was captured.
+    pub(super) bytes: &'a [u8],
+    /// Its length on the wire.
+    pub(super) length: u32,
+}
+
+/// Numbers of a packet in the list.
+const ENTRIES: usize = 3;
+
+pub(super) fn read(bytes: &[u8]) -> Result<Vec<u64>, String> {
+    let mut list = List::default();
+    let mut number = 0;
+    let mut take = |f: Frame<'_>| {
+        number += 1;
+        match headers::lengths(&f) {
+            Ok(Some((payload, ip))) => list.add(f.time, payload, ip).map_err(|why| format!("packet {number} {why}")),
+            Ok(None) => Ok(()),
+            Err(why) => Err(format!("packet {number}: {why}")),
+        }
+    };
+    if pcap::is(bytes) {
+        pcap::frames(bytes, &mut take)?;
+    } else if pcapng::is(bytes) {
+        pcapng::frames(bytes, &mut take)?;
+    } else {
+        return text(bytes);
+    }
+    match (number, list.values.is_empty()) {
+        (0, _) => Err("there are no packets in it".to_owned()),
+        (_, true) => Err(format!("none of its {number} packets is an IP packet")),
+        _ => Ok(list.values),
+    }
+}
+
+/// The packets so far.
+#[derive(Default)]
+struct List {
+    values: Vec<u64>,
+    first: Option<i128>,
+    last: i128,
+}
+
+impl List {
+    fn add(&mut self, time: i128, payload: u32, ip: u32) -> Result<(), String> {
+        let first = *self.first.get_or_insert(time);
+        if time < self.last && time != first {
+            return Err(format!("was captured {} ns before the one before it: times must not go back", self.last - time));
+        }
+        let since = u64::try_from(time - first).map_err(|_| "was captured before the first: times must not go back".to_owned())?;
+        self.last = time;
+        self.values.extend([since, u64::from(payload), u64::from(ip)]);
+        Ok(())
+    }
+}
+
+fn text(bytes: &[u8]) -> Result<Vec<u64>, String> {
+    let lines = super::lines(bytes).map_err(|_| "it is neither a capture (pcap, pcapng) nor a text file".to_owned())?;
+    let mut list = List::default();
+    for (i, line) in lines {
+        let mut words = line.split_ascii_whitespace();
+        let bad = || format!("line {i}: `{}` is not a time in seconds and a size in bytes", line.escape_debug());
+        let (Some(time), Some(size), None) = (words.next(), words.next(), words.next()) else { return Err(bad()) };
+        let (time, size) = (nanoseconds(time).ok_or_else(bad)?, size.parse().map_err(|_| bad())?);
+        list.add(i128::from(time), size, size).map_err(|why| format!("line {i}: this packet {}", why.replace("captured", "sent")))?;
+    }
+    Ok(list.values)
+}
+
+/// Seconds with up to nine decimals, exactly.
+fn nanoseconds(text: &str) -> Option<u64> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    if part.len() > 9 || !part.bytes().all(|b| b.is_ascii_digit()) || whole.is_empty() || !whole.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let part: u64 = format!("{part:0<9}").parse().ok()?;
+    whole.parse::<u64>().ok()?.checked_mul(1_000_000_000)?.checked_add(part)
+}
+
+pub(super) fn check(list: &[u64]) -> Result<(), String> {
+    if !list.len().is_multiple_of(ENTRIES) {
+        return Err("a packet is three numbers: nanoseconds, payload, length of the IP packet".to_owned());
+    }
+    let times: Vec<u64> = list.iter().step_by(ENTRIES).copied().collect();
+    match times.windows(2).position(|w| w[1] < w[0]) {
+        Some(i) => Err(format!("packet {} was sent before the one before it: times must not go back", i + 2)),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+#[path = "packets_tests.rs"]
+mod tests;

@@ -1,0 +1,96 @@
+//! Whether what a link does to packets, and how its rate changes, fits together.
+
+use super::Semantics;
+use crate::diag::Span;
+use crate::expand::LinkDir;
+use crate::source::{Node, Value};
+use crate::spec::{Distribution, LossSpec, Wire};
+use fairlane_units::Dur;
+
+/// A finding: the key it is about, a message, what to write.
+type Finding = (&'static str, String, String);
+
+impl Semantics<'_> {
+    /// Tables that say two things about the rate at once: no layer decides between those.
+    pub(super) fn two_rates(&mut self) {
+        let mut found = Vec::new();
+        for section in ["topology", "links"] {
+            if let Some(node) = self.root.get(section) {
+                walk(node, &mut vec![section.to_owned()], &mut found);
+            }
+        }
+        for (path, span) in found {
+            let help = "write one of them; where one is inherited, --set LINK.trace=none takes it away";
+            let what = "a link has either a rate or a trace, not both";
+            self.found.push(self.sources.diagnostic(span, &path.join("."), what, help));
+        }
+    }
+
+    /// What is wrong with a direction's rates, losses and delays.
+    pub(super) fn wires(&mut self, links: &[LinkDir], builder: Option<&str>) {
+        let mut before: Option<&LinkDir> = None;
+        for l in links {
+            let (name, direction) = match l.name.strip_suffix(".reverse") {
+                Some(name) if before.is_some_and(|b| b.name == name) => (name, "reverse"),
+                _ => (l.name.as_str(), ""),
+            };
+            let last = before.replace(l);
+            // A direction that says nothing of its own would only repeat what was found in the other.
+            if direction == "reverse" && last.is_some_and(|b| findings(&b.wire) == findings(&l.wire)) {
+                continue;
+            }
+            for (key, message, help) in findings(&l.wire) {
+                let mut path = vec!["links", name, direction, key];
+                path.retain(|p| !p.is_empty());
+                let own = self.root.get("links").and_then(|t| t.get(name)).and_then(|t| place_of(t, key));
+                let made = || builder.and_then(|b| place_of(self.root.get("topology")?.get(b)?, key));
+                let span = own.or_else(made).unwrap_or_else(|| self.root.place(&path));
+                self.found.push(self.sources.diagnostic(span, &path.join("."), message, help));
+            }
+        }
+    }
+}
+
+fn walk(node: &Node, path: &mut Vec<String>, found: &mut Vec<(Vec<String>, Span)>) {
+    let Value::Table(t) = &node.value else { return };
+    let written = |key: &str| t.get(key).filter(|e| e.node.value != Value::Null);
+    if let (Some(_), Some(trace)) = (written("rate"), written("trace")) {
+        found.push(([&path[..], &["trace".to_owned()]].concat(), trace.key));
+    }
+    for (key, entry) in t {
+        path.push(key.clone());
+        walk(&entry.node, path, found);
+        path.pop();
+    }
+}
+
+/// Where a key was written, in this table or below.
+fn place_of(node: &Node, key: &str) -> Option<Span> {
+    let Value::Table(t) = &node.value else { return None };
+    t.get(key).map(|e| e.node.span).or_else(|| t.values().find_map(|e| place_of(&e.node, key)))
+}
+
+fn findings(w: &Wire) -> Vec<Finding> {
+    let mut found = Vec::new();
+    if w.trace.is_some() && !w.rates.is_empty() {
+        found.push(("rates", "`rates` changes a rate, and this link has a trace".to_owned(), "leave one of them out".to_owned()));
+    } else if let Some(i) = w.rates.windows(2).position(|s| s[1].at <= s[0].at) {
+        let message = format!("change {} at {} does not come after the one at {}", i + 2, w.rates[i + 1].at, w.rates[i].at);
+        found.push(("rates", message, "list the changes in the order of time".to_owned()));
+    }
+    if let LossSpec::Models(m) = &w.loss {
+        let list = m.list.as_deref().unwrap_or_default();
+        if list.first() == Some(&0) || list.windows(2).any(|p| p[1] <= p[0]) {
+            let help = "the first packet has the number 1; list each once, in order";
+            found.push(("list", "the numbers of the packets to lose do not rise from 1 on".to_owned(), help.to_owned()));
+        }
+    }
+    if let Some(j) = w.jitter.map(|j| j.0).filter(|j| j.distribution == Distribution::Uniform && j.width > w.delay) {
+        let message = format!("a jitter of {} either way leaves no delay: the link's is {}", j.width, w.delay);
+        found.push(("jitter", message, format!("write a width of at most \"{}\", or a longer delay", w.delay)));
+    }
+    if w.reorder.is_some_and(|r| r.share > 0.0 && r.delay == Dur::ZERO) {
+        found.push(("reorder", "packets that are no later are not reordered".to_owned(), "write a delay such as \"5ms\"".to_owned()));
+    }
+    found
+}
