@@ -259,6 +259,35 @@ def test_rate_and_delay_come_as_htb_and_netem():
     assert only.far_end == [] and "root handle 10: codel" in only.commands[0]
 
 
+def far_end(**link):
+    (one,) = export(network("codel", **link), "x")
+    return one.far_end, "\n".join(one.notes)
+
+
+def test_losses_in_bursts_come_as_gemodel():
+    chain = {"p": 0.01, "r": 0.25, "bad": 0.9}
+    far, notes = far_end(loss={"gilbert_elliott": chain})
+    assert "netem delay 20ms loss gemodel 1% 25% 90% 0% limit 1000" in far[-1] and "loss" not in notes
+    far, notes = far_end(loss={"every": 100})
+    assert "loss" not in far[-1] and "loss.every is left out" in notes
+
+
+def test_jitter_and_reordering_come_as_netem_has_them():
+    far, notes = far_end(jitter="5ms")
+    assert "netem delay 20ms 5ms limit 1000" in far[-1]
+    far, notes = far_end(jitter={"width": "2ms", "distribution": "normal", "keep_order": True})
+    assert "netem delay 20ms 2ms distribution normal limit 1000" in far[-1] and "keep_order" in notes
+    # One packet in a hundred is 5 ms late: the other 99 % are what netem calls reordered.
+    far, notes = far_end(reorder={"share": 0.01, "delay": "5ms"})
+    assert "root handle 1: netem delay 5ms reorder 99% limit" in far[-2]
+    assert "parent 1:1 netem delay 20ms limit" in far[-1] and "not late" in notes
+
+
+def test_a_rate_that_changes_is_told():
+    (one,) = export(network("codel", rate="2Mbit/s", rates=[{"at": "1s", "rate": "1Mbit/s"}]), "x")
+    assert words(one.commands[1])["rate"] == "2mbit" and "changes during the run" in "\n".join(one.notes)
+
+
 @given(st.integers(1, 10**12))
 def test_quantities_keep_their_value(n):
     number, unit = re.fullmatch(r"(\d+)([a-z]+)", q.rate(n)).groups()

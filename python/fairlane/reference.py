@@ -34,7 +34,7 @@ class Entry:
     facts: dict[str, str] = field(default_factory=dict)
 
 
-_FORMATS = {"fl-dur": "duration", "fl-rate": "rate", "fl-bytes": "bytes", "fl-len": "packets or bytes"}
+_FORMATS = {"fl-dur": "duration", "fl-rate": "rate", "fl-bytes": "bytes", "fl-len": "packets or bytes", "fl-file": "path of a file"}
 
 
 @lru_cache(maxsize=1)

@@ -106,8 +106,8 @@ def read(resolved: str | dict[str, Any]) -> Network:
                 params=params,
             )
         )
-        for impairment in ("loss", "duplicate"):
-            if float(entry.get(impairment) or 0.0) > 0.0:
+        for impairment in ("loss", "duplicate", "reorder", "jitter", "trace", "rates"):
+            if entry.get(impairment):
                 raise Unsupported(f"links.{entry['name']}.{impairment}: not mapped to ns-2")
     flows = []
     for entry in flat["flows"]:

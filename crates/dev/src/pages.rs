@@ -85,6 +85,11 @@ fn scenario() -> String {
         ("`links.NAME`", "/$defs/LinkSpec"),
         ("`links.NAME.reverse`", "/$defs/Direction"),
         ("Links of a builder", "/$defs/Pipe"),
+        ("`loss` of a link", "/$defs/LossModels"),
+        ("`loss.gilbert_elliott` of a link", "/$defs/GilbertElliottSpec"),
+        ("`reorder` of a link", "/$defs/ReorderSpec"),
+        ("`jitter` of a link", "/$defs/JitterParams"),
+        ("`rates` of a link", "/$defs/RateStep"),
         ("`flows.NAME`", "/$defs/FlowSpec"),
     ];
     for (title, at) in parts {

@@ -59,7 +59,8 @@ fn kind(schema: &Value, root: &Value) -> (String, &'static str) {
         return (format!("{registry}: name or table"), "Any");
     }
     if schema.get("x-shorthand").is_some() {
-        return ("name or table".to_owned(), "Any");
+        let short = schema.pointer("/anyOf/0").filter(|s| s["format"].is_string()).map(|s| kind(s, root).0);
+        return (format!("{} or table", short.as_deref().unwrap_or("name")), "Any");
     }
     let names = choices(schema);
     if !names.is_empty() {

@@ -63,6 +63,7 @@ sources! {
         "tfrc" ["TFRC", "Agent/TFRC"] => Tfrc: traffic::TfrcParams<SourceSpec>;
         "rap" ["RAP", "Agent/RAP"] => Rap: traffic::RapParams<SourceSpec>;
     }
+    "replay" ["tcpreplay", "Application/Traffic/Trace"] => Replay: traffic::ReplayParams;
 }
 
 topologies! {

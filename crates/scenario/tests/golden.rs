@@ -28,6 +28,16 @@ const CASES: &[(&str, &[&str])] = &[
     ("validation/ns2/scenarios/c1.toml", &["flows.tcp.tcp.cc=sack"]),
     ("validation/ns2/scenarios/c2-red.toml", &["duration=30s"]),
     ("validation/ns2/scenarios/c5-half-red.toml", &["duration=20s"]),
+    ("examples/cellular.toml", &["duration=12s"]),
+    ("examples/lossy.toml", &["duration=10s"]),
+    ("examples/reordering.toml", &["duration=10s"]),
+    ("examples/replay.toml", &["duration=6s"]),
+    ("examples/lan.toml", &["duration=8s", "topology.star.server.jitter=9ms"]),
+    (
+        "examples/lan.toml",
+        &["duration=8s", "topology.star.server.jitter={ width = \"2ms\", distribution = \"normal\", keep_order = true }"],
+    ),
+    ("examples/lan.toml", &["duration=8s", "topology.star.server.rates=[{ at = \"4s\", rate = \"5Mbit/s\" }]"]),
 ];
 
 /// Every queue with its defaults, in the same mixed traffic.
@@ -64,7 +74,9 @@ fn root() -> PathBuf {
 fn read(file: &str, sets: &[&str]) -> Resolved {
     let text = fs::read_to_string(root().join(file)).unwrap_or_else(|e| panic!("{file}: {e}"));
     let sets: Vec<(String, String)> = sets.iter().filter_map(|s| s.split_once('=')).map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
-    resolve(&text, file, Format::Toml, &sets).unwrap_or_else(|e| panic!("{e}"))
+    // By its whole path, as data files are found beside it.
+    let name = root().join(file).display().to_string();
+    resolve(&text, &name, Format::Toml, &sets).unwrap_or_else(|e| panic!("{e}"))
 }
 
 fn run(scenario: &Resolved, seeds: &[u64], threads: usize, hop_probe: bool) -> Vec<RunOutput> {

@@ -20,4 +20,5 @@ pub use source::on_off::{Begin, Fraction, OnOff, OnOffParams, Periods};
 pub use source::poisson::{Poisson, PoissonParams, Sizes};
 pub use source::video::{Video, VideoParams};
 pub use source::voip::{Codec, Voip, VoipParams};
+pub use source::replay::{Recorded, Replay, ReplayParams};
 pub use udp::{MAX_DATAGRAM, UdpEcn, UdpParams, UdpReceiver, UdpSender};

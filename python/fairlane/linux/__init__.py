@@ -38,7 +38,7 @@ class Export:
     manual: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     also: list[str] = field(default_factory=list)
-    """Links with the same rate, delay and queue."""
+    """Links with the same rate, delay, queue and impairments."""
 
     @property
     def supported(self) -> bool:
@@ -99,19 +99,21 @@ def export(
             raise suggest(link, [x["name"] for x in links], "link")
     else:
         chosen = [x for x in links if not x["name"].endswith(".reverse")]
-    out: list[Export] = []
+    out: list[tuple[dict[str, Any], Export]] = []
     for x in chosen:
-        like = next((e for e in out if (e.rate, e.delay, e.queue) == (x["rate"], x["delay"], x["queue"])), None)
+        nature = {k: v for k, v in x.items() if k not in ("name", "from", "to")}
+        like = next((e for other, e in out if other == nature), None)
         if like is not None:
             like.also.append(x["name"])
         else:
-            out.append(_export(x, dev, queue_only))
-    return out
+            out.append((nature, _export(x, dev, queue_only)))
+    return [e for _, e in out]
 
 
 def _export(x: dict[str, Any], dev: str, queue_only: bool) -> Export:
     from .kinds import write
-    from .trees import delay_line, shaper
+    from .netem import delay_line
+    from .trees import shaper
 
     plan = Plan(dev, Link(q.number(x["rate"], "bit/s"), q.seconds(x["delay"])))
     parent = "root" if queue_only else shaper(plan)
@@ -119,7 +121,11 @@ def _export(x: dict[str, Any], dev: str, queue_only: bool) -> Export:
     before = len(plan.commands)
     write(plan, parent, handle, x["queue"])
     nothing = len(plan.commands) == before
-    far = [] if queue_only or nothing else delay_line(plan, x.get("loss", 0.0), x.get("duplicate", 0.0))
+    far = [] if queue_only or nothing else delay_line(plan, x)
+    if not (nothing or queue_only) and x.get("trace"):
+        plan.note(f"the rate follows a trace of {x['trace']}: the shaper has its mean")
+    if not (nothing or queue_only) and x.get("rates"):
+        plan.note("the rate changes during the run: the shaper has the first")
     if not nothing:
         plan.note(f"Linux may count what the card will segment as one packet: ethtool -K {dev} tso off gso off gro off")
     return Export(

@@ -62,31 +62,3 @@ def shaper(plan: Plan) -> str:
     plan.tc("class add dev", plan.dev, "parent 1: classid 1:1 htb rate", q.rate(plan.link.rate), "ceil", q.rate(plan.link.rate))
     plan.page("htb")
     return "parent 1:1"
-
-
-LEAST_NETEM = 1000
-"""netem's default limit, packets."""
-SMALL_PACKET = 64
-"""Bytes of the packets that the delay line must be able to hold."""
-
-
-def delay_line(plan: Plan, loss: float, duplicate: float) -> list[str]:
-    """Propagation and impairments, on the far end: below an AQM netem's own queue would hide the packets from it (tc-netem(8))."""
-    words = []
-    if plan.link.delay:
-        words += ["delay", q.time(plan.link.delay)]
-    for name, p in (("loss", loss), ("duplicate", duplicate)):
-        if p:
-            words += [name, f"{100 * p:g}%"]
-    if not words:
-        return []
-    flying = plan.link.rate * plan.link.delay / 8 / SMALL_PACKET
-    limit = max(LEAST_NETEM, -(-int(flying) // 1000) * 1000)
-    plan.manual += ["tc-netem(8)", "tc-mirred(8)"]
-    return [
-        "ip link add ifb0 type ifb",
-        "ip link set ifb0 up",
-        f"tc qdisc add dev {plan.dev} ingress",
-        f"tc filter add dev {plan.dev} parent ffff: protocol all matchall action mirred egress redirect dev ifb0",
-        f"tc qdisc add dev ifb0 root netem {' '.join(words)} limit {limit}",
-    ]

@@ -9,6 +9,7 @@ mod pace;
 pub(crate) mod poisson;
 pub(crate) mod video;
 pub(crate) mod voip;
+pub(crate) mod replay;
 
 use fairlane_net::{App, AppCx, FlowId, Problem, Proto};
 use fairlane_units::Time;

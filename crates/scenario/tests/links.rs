@@ -1,0 +1,178 @@
+//! Links whose rate changes and that are rough on packets, and replayed recordings, from the scenario to the tables.
+
+use fairlane_scenario::{Format, Options, Progress, Resolved, RunOutput, Table, resolve, run_all};
+use std::path::{Path, PathBuf};
+
+fn folder(name: &str) -> PathBuf {
+    let dir = std::env::temp_dir().join(format!("fairlane-links-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    dir
+}
+
+fn read_in(dir: &Path, text: &str) -> Result<Resolved, String> {
+    resolve(text, &dir.join("x.toml").display().to_string(), Format::Toml, &[]).map_err(|e| e.to_string())
+}
+
+fn read(text: &str) -> Result<Resolved, String> {
+    read_in(Path::new("."), text)
+}
+
+fn run(r: &Resolved) -> RunOutput {
+    run_all(r, &Options { seeds: vec![1], threads: 1, hop_probe: false }, &Progress::default()).unwrap().remove(0)
+}
+
+fn value(t: &Table, column: &str, row: &str) -> f64 {
+    let i = t.text[0].1.iter().position(|n| n == row).unwrap();
+    t.numbers.iter().find(|c| c.0 == column).unwrap().1[i]
+}
+
+/// A bulk flow over a link whose line is given; the way back is plain.
+fn bulk(link: &str, tcp: &str) -> String {
+    format!(
+        "duration = \"30s\"\nwarmup = \"5s\"\n[links.x]\nfrom = \"a\"\nto = \"b\"\ndelay = \"10ms\"\nduplex = false\n{link}\n\
+         [links.back]\nfrom = \"b\"\nto = \"a\"\nrate = \"100Mbit/s\"\ndelay = \"10ms\"\nduplex = false\n\
+         [flows.f]\nfrom = \"a\"\nto = \"b\"\ntcp = {tcp}\n"
+    )
+}
+
+/// An opportunity each millisecond carries as much as 12 Mbit/s: packets of 1500 bytes, 1460 of them payload (RFC 793, RFC 791).
+#[test]
+fn goodput_of_tcp_is_the_capacity_of_the_trace() {
+    let tcp = "{ mss = \"1460B\" }";
+    let trace = run(&read(&bulk("trace = \"data:,1\"", tcp)).unwrap());
+    let rate = run(&read(&bulk("rate = \"12Mbit/s\"", tcp)).unwrap());
+    let (a, b) = (value(&trace.flows, "goodput", "f"), value(&rate.flows, "goodput", "f"));
+    assert!((a / b - 1.0).abs() < 0.005, "{a} {b}");
+    assert!((a / (12e6 * 1460.0 / 1500.0) - 1.0).abs() < 0.02, "{a}");
+    assert!(value(&trace.links, "utilisation", "x") > 0.98);
+    // Bursts of ten each 10 ms: the same mean.
+    let bursts = format!("trace = \"data:,{}\"", ["10"; 10].join(" "));
+    let c = value(&run(&read(&bulk(&bursts, tcp)).unwrap()).flows, "goodput", "f");
+    assert!((c / b - 1.0).abs() < 0.02, "{c} {b}");
+}
+
+/// 8 Mbit/s until 15 s, then 2: over the 25 s measured (8 * 10 + 2 * 15) / 25 = 4.4 Mbit/s.
+#[test]
+fn steps_of_the_rate_are_the_capacity() {
+    let out = run(&read(&bulk("rate = \"8Mbit/s\"\nrates = [{ at = \"15s\", rate = \"2Mbit/s\" }]", "\"sack\"")).unwrap());
+    let throughput = value(&out.links, "throughput", "x");
+    assert!((throughput / 4.4e6 - 1.0).abs() < 0.02, "{throughput}");
+    assert!((value(&out.links, "utilisation", "x") - throughput / 4.4e6).abs() < 1e-9);
+}
+
+/// A dumbbell's bottleneck and its way back may follow traces; the builder's own rate then does not hold.
+#[test]
+fn builders_links_follow_traces() {
+    let dir = folder("builder");
+    std::fs::write(dir.join("up"), "# ms\n2\n4\n").unwrap();
+    let text = "duration = \"9s\"\n[topology.dumbbell]\nbottleneck = { trace = \"up\", reverse = { rate = \"1Mbit/s\" } }\n\
+                [flows.f]\nfrom = \"s0\"\nto = \"d0\"\ntcp = {}\n";
+    let r = read_in(&dir, text).unwrap();
+    let rates: Vec<String> = r.link_directions()[..2].iter().map(|l| l.wire.rate.to_string()).collect();
+    assert_eq!(rates, ["6Mbit/s", "1Mbit/s"]);
+    assert!(r.link_directions()[1].wire.trace.is_none());
+    assert_eq!(Resolved::from_json(&r.to_json().to_string()).unwrap(), r);
+    let refined = r#"[links.bottleneck]
+rate = "3Mbit/s"
+"#;
+    let r = read_in(&dir, &format!("{text}{refined}")).unwrap();
+    assert_eq!((r.link_directions()[0].wire.rate.to_string().as_str(), r.link_directions()[0].wire.trace.is_none()), ("3Mbit/s", true));
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+/// Late packets, 20 ms behind, look lost to SACK after three duplicates (RFC 6675) but not to RACK, which learns to wait (RFC 8985 section 6.2).
+#[test]
+fn reordering_hurts_sack_more_than_rack() {
+    let link = "rate = \"10Mbit/s\"\nreorder = { share = 0.02, delay = \"8ms\" }";
+    let tcp = |recovery: &str| format!("{{ cc = \"newreno\", recovery = \"{recovery}\", dsack = true }}");
+    let [sack, rack] = ["sack", "rack"].map(|r| run(&read(&bulk(link, &tcp(r))).unwrap()));
+    let of = |o: &RunOutput, m| value(&o.flows, m, "f");
+    assert!(
+        of(&sack, "retransmits") > 20.0 * of(&rack, "retransmits").max(1.0),
+        "{} {}",
+        of(&sack, "retransmits"),
+        of(&rack, "retransmits")
+    );
+    assert!(of(&rack, "goodput") > 2.0 * of(&sack, "goodput"), "{} {}", of(&rack, "goodput"), of(&sack, "goodput"));
+    // Later than two packets (1.2 ms each), but not than three: below the threshold of three duplicates nothing is sent again.
+    let mild = run(&read(&bulk("rate = \"10Mbit/s\"\nreorder = { share = 0.02, delay = \"2500us\" }", &tcp("sack"))).unwrap());
+    assert!(value(&mild.links, "reordered", "x") > 100.0);
+    assert!(of(&mild, "retransmits") * 10.0 < of(&sack, "retransmits"), "{}", of(&mild, "retransmits"));
+}
+
+/// Gilbert's chain loses as many packets as its formula says; a bulk flow that loses them in bursts recovers less often, so it is faster.
+#[test]
+fn bursts_of_losses_cost_fewer_windows() {
+    let [alone, bursts] = ["loss = 0.02", "loss.gilbert_elliott = { p = 0.0051, r = 0.25 }"]
+        .map(|loss| run(&read(&bulk(&format!("rate = \"10Mbit/s\"\n{loss}"), "\"sack\"")).unwrap()));
+    let share = |o: &RunOutput| value(&o.links, "lost", "x") / value(&o.links, "departures", "x");
+    assert!((share(&alone) - 0.02).abs() < 0.004 && (share(&bursts) - 0.02).abs() < 0.008, "{} {}", share(&alone), share(&bursts));
+    let events =
+        |o: &RunOutput| (value(&o.flows, "fast_recoveries", "f") + value(&o.flows, "timeouts", "f")) / value(&o.links, "lost", "x");
+    assert!(events(&bursts) < 0.6 * events(&alone), "{} {}", events(&bursts), events(&alone));
+}
+
+/// A recording over UDP arrives at its own times, shifted by transmission and propagation alone.
+#[test]
+fn a_recording_is_replayed() {
+    let dir = folder("replay");
+    std::fs::write(dir.join("r.txt"), "10.0 1000\n10.000000001 1000\n10.25 500\n").unwrap();
+    let text = "duration = \"2s\"\n[links.x]\nfrom = \"a\"\nto = \"b\"\nrate = \"8Gbit/s\"\ndelay = \"1ms\"\n\
+                [flows.f]\nfrom = \"a\"\nto = \"b\"\nstart = \"100ms\"\nudp = { header = \"0B\" }\nsource.replay = { file = \"r.txt\" }\n";
+    let r = read_in(&dir, text).unwrap();
+    let out = run(&r);
+    assert_eq!((value(&out.flows, "packets_received", "f"), value(&out.flows, "completion_time", "f")), (3.0, 0.2510005));
+    // The second waits until the first, 1 us long, is through.
+    assert_eq!(value(&out.links, "sojourn_max", "x"), 999e-9);
+    assert_eq!(Resolved::from_json(&r.to_json().to_string()).unwrap(), r);
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
+fn what_does_not_fit_is_told_where_it_stands() {
+    let dir = folder("wrong");
+    std::fs::write(dir.join("down"), "5\n3\n").unwrap();
+    std::fs::write(dir.join("late.txt"), "2 100\n1 100\n").unwrap();
+    std::fs::write(dir.join("empty"), "# nothing\n").unwrap();
+    for (link, message, help) in [
+        ("rate = \"1Mbit/s\"\ntrace = \"data:,1\"", "either a rate or a trace", "write one of them"),
+        ("", "link `x` has no `rate`", "write rate"),
+        ("trace = \"down\"", "down: opportunity 2 at 3 ms comes after one at 5 ms", "a millisecond on each line"),
+        ("trace = \"data:,0\"", "the data: its last opportunity is at 0 ms", ""),
+        ("trace = \"empty\"", "empty holds nothing", ""),
+        ("trace = \"none.txt\"", "there is no such file", ""),
+        ("trace = \"data:,1\"\nrates = [{ at = \"1s\", rate = \"1Mbit/s\" }]", "this link has a trace", ""),
+        (
+            "rate = \"1Mbit/s\"\nrates = [{ at = \"2s\", rate = \"1Mbit/s\" }, { at = \"1s\", rate = \"2Mbit/s\" }]",
+            "change 2 at 1s does not come after the one at 2s",
+            "",
+        ),
+        ("rate = \"1Mbit/s\"\nloss = -0.1", "-0.1 is negative", "allowed is 0 to 1"),
+        ("rate = \"1Mbit/s\"\nloss = \"a bit\"", "expected", ""),
+        ("rate = \"1Mbit/s\"\nloss.gilbert_elliott = { p = 0.1 }", "`r` is missing", ""),
+        ("rate = \"1Mbit/s\"\nloss.gilbert_elliott = { p = 0.1, r = 1.5 }", "1.5 is out of range", ""),
+        ("rate = \"1Mbit/s\"\nloss.gilbert_elliott = { p = 0.1, r = 0.5, 1-h = 1.0 }", "unknown key `1-h`", "it is called `bad` here"),
+        ("rate = \"1Mbit/s\"\nloss.list = [4, 4]", "do not rise", "list each once"),
+        ("rate = \"1Mbit/s\"\nloss.every = 0", "0 is out of range", ""),
+        ("rate = \"1Mbit/s\"\njitter = \"11ms\"", "leaves no delay: the link's is 10ms", "at most \"10ms\""),
+        ("rate = \"1Mbit/s\"\nreorder = { share = 0.1, delay = \"0s\" }", "not reordered", ""),
+        ("rate = \"1Mbit/s\"\nreorder = { share = 0.1 }", "`delay` is missing", ""),
+    ] {
+        let e = read_in(&dir, &bulk(link, "{}")).unwrap_err();
+        assert!(e.contains(message) && e.contains(help), "{link}\n{e}");
+        let line = e.lines().find(|l| l.contains("x.toml")).unwrap_or_default().to_owned();
+        assert!(link.is_empty() || line.contains(":8:") || line.contains(":9:"), "{link}\n{e}");
+    }
+    let flow = |source: &str| format!("{}source.replay = {{ {source} }}\n", bulk("rate = \"1Mbit/s\"", "{}"));
+    for (source, message) in [
+        ("file = \"late.txt\"", "late.txt: line 2: this packet was sent 1000000000 ns before the one before it"),
+        ("file = \"x.toml\"", "there is no such file"),
+        ("scale = 2", "`file` is missing"),
+        ("file = \"data:,0 5 5\", repeat = true", "replay: all recorded packets come at one instant"),
+        ("file = \"data:,0 5\"", "a packet is three numbers"),
+    ] {
+        let e = read_in(&dir, &flow(source)).unwrap_err();
+        assert!(e.contains(message), "{source}\n{e}");
+    }
+    std::fs::remove_dir_all(&dir).unwrap();
+}

@@ -1,0 +1,80 @@
+"""Propagation and impairments of a link as netem (tc-netem(8)) has them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from . import quantities as q
+
+if TYPE_CHECKING:
+    from .plan import Plan
+
+LEAST_NETEM = 1000
+"""netem's default limit, packets."""
+SMALL_PACKET = 64
+"""Bytes of the packets that the delay line must be able to hold."""
+
+
+def delay_line(plan: Plan, link: dict[str, Any]) -> list[str]:
+    """Propagation and impairments, on the far end: below an AQM netem's own queue would hide the packets from it (tc-netem(8))."""
+    words = [*_delay(plan, link.get("jitter")), *_loss(plan, link.get("loss", 0.0))]
+    if duplicate := link.get("duplicate", 0.0):
+        words += ["duplicate", _percent(duplicate)]
+    late = link.get("reorder") or {}
+    if not late.get("share"):
+        late = {}
+    if not words and not late:
+        return []
+    longest = plan.link.delay + (q.seconds(late["delay"]) if late else 0)
+    limit = ["limit", str(max(LEAST_NETEM, -(-int(plan.link.rate * longest / 8 / SMALL_PACKET) // 1000) * 1000))]
+    plan.manual += ["tc-netem(8)", "tc-mirred(8)"]
+    lines = [
+        "ip link add ifb0 type ifb",
+        "ip link set ifb0 up",
+        f"tc qdisc add dev {plan.dev} ingress",
+        f"tc filter add dev {plan.dev} parent ffff: protocol all matchall action mirred egress redirect dev ifb0",
+    ]
+    parent = "root"
+    if late:
+        # What netem calls reordered is sent at once, all else comes later: the packets that are not late.
+        plan.note("netem's reorder names the packets that are not late; the delay of all of them is in a netem of its own below it")
+        rest = _percent(1 - late["share"])
+        if late["share"] < 1:
+            part = ["delay", q.time(q.seconds(late["delay"])), "reorder", rest]
+        else:
+            part = ["delay", q.time(q.seconds(late["delay"]))]
+        lines.append(" ".join(["tc qdisc add dev ifb0 root handle 1: netem", *part, *limit]))
+        parent = "parent 1:1"
+    if words:
+        lines.append(" ".join([f"tc qdisc add dev ifb0 {parent} netem", *words, *limit]))
+    return lines
+
+
+def _percent(p: float) -> str:
+    return f"{100 * p:.10g}%"
+
+
+def _delay(plan: Plan, jitter: dict[str, Any] | None) -> list[str]:
+    words = ["delay", q.time(plan.link.delay)] if plan.link.delay else []
+    width = q.seconds(jitter["width"]) if jitter else Fraction(0)
+    if not jitter or not width:
+        return words
+    if jitter["keep_order"]:
+        plan.note("netem lets packets overtake each other when their delay varies: jitter.keep_order is not kept")
+    # Without a table of its own netem draws evenly between delay - jitter and delay + jitter.
+    normal = ["distribution", "normal"] if jitter["distribution"] == "normal" else []
+    return ["delay", q.time(plan.link.delay), q.time(width), *normal]
+
+
+def _loss(plan: Plan, loss: float | dict[str, Any]) -> list[str]:
+    models = loss if isinstance(loss, dict) else {"share": loss}
+    for name in ("every", "list"):
+        if models.get(name):
+            plan.note(f"netem cannot lose packets by their number: loss.{name} is left out")
+    share, chain = models.get("share", 0.0), models.get("gilbert_elliott")
+    if chain:
+        if share:
+            plan.note("netem has one model of loss at a time: loss.share is left out")
+        return ["loss gemodel", *(_percent(chain[k]) for k in ("p", "r", "bad", "good"))]
+    return ["loss", _percent(share)] if share else []
