@@ -59,11 +59,11 @@ sources! {
     "mmpp" ["MMPP"] => Mmpp: traffic::MmppParams;
     "video" ["mpeg"] => Video: traffic::VideoParams;
     "voip" ["VoIP"] => Voip: traffic::VoipParams;
+    "replay" ["tcpreplay", "Application/Traffic/Trace"] => Replay: traffic::ReplayParams;
     carriers {
         "tfrc" ["TFRC", "Agent/TFRC"] => Tfrc: traffic::TfrcParams<SourceSpec>;
         "rap" ["RAP", "Agent/RAP"] => Rap: traffic::RapParams<SourceSpec>;
     }
-    "replay" ["tcpreplay", "Application/Traffic/Trace"] => Replay: traffic::ReplayParams;
 }
 
 topologies! {

@@ -54,7 +54,8 @@ fn controls() -> impl Iterator<Item = (&'static str, [String; 2])> {
 
 /// Every source with its defaults, over TCP, unless it controls its rate itself, and, where it is not a mere amount, over UDP.
 fn sources() -> impl Iterator<Item = (&'static str, String)> {
-    let names = SourceSpec::NAMES.iter().map(|(name, _)| *name);
+    // A replay has no default: its file is needed. An example runs one.
+    let names = SourceSpec::NAMES.iter().map(|(name, _)| *name).filter(|name| *name != "replay");
     names.flat_map(|name| {
         let flows = match name {
             "bulk" | "file" => &["tcp"][..],

@@ -36,6 +36,11 @@ fn every_name_and_alias_runs() {
                 "queue" => scenario(&quoted, "tcp = \"newreno\""),
                 "cc" => scenario("droptail", &format!("tcp = {quoted}")),
                 "source" if matches!(l.name, "bulk" | "file") => scenario("droptail", &format!("tcp = {{}}\nsource = {quoted}")),
+                // It needs a recording: two packets, 10 ms apart, again and again.
+                "source" if l.name == "replay" => {
+                    let file = "data:,0 1000 1028 10000000 1000 1028";
+                    scenario("droptail", &format!("udp = {{}}\nsource = {{ {quoted} = {{ file = \"{file}\", repeat = true }} }}"))
+                }
                 "source" => scenario("droptail", &format!("udp = {{}}\nsource = {quoted}")),
                 _ => continue,
             };
