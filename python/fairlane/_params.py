@@ -1740,6 +1740,27 @@ class Voip(Params):
 
 
 @dataclass(kw_only=True)
+class Replay(Params):
+    """Replay writes what a recording has, when it has it: each packet of the file becomes a datagram over UDP, a write over TCP (as tcpreplay does with packets, here with sizes and times alone).
+
+    Args:
+        file: A capture (pcap or pcapng), or a text file with the seconds and the size of a packet on each line. The first packet is sent at the start of the flow. (path of a file, default required)
+        scale: What all times are multiplied by: 2 is half the pace. With 1 times are those of the file, to the nanosecond. (number, default 1.0, 0.000001 to 1000000)
+        repeat: Whether the recording begins again after its last packet, one mean gap later. (true or false, default false)
+        sizes: Which length of a packet is written. (one of `payload`, `packet`, default "payload")
+        size: Size of every write, headers not counted. Unset: as recorded. (size, default unset, 1B to 65507B)
+    """
+
+    _kind: ClassVar[str] = "source"
+    _name: ClassVar[str] = "replay"
+    file: str | None = None
+    scale: float | str | None = None
+    repeat: bool | None = None
+    sizes: str | None = None
+    size: str | None = None
+
+
+@dataclass(kw_only=True)
 class Tfrc(Params):
     """TFRC sends what another source writes at a TCP-friendly rate (RFC 5348): that of the throughput equation for the measured loss event rate, smoother than TCP's. Nothing is retransmitted. The flow needs `udp`.
 
@@ -2143,6 +2164,7 @@ __all__ = [
     "Red",
     "Rem",
     "Reno",
+    "Replay",
     "Rio",
     "Rr",
     "Sack",

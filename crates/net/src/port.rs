@@ -35,12 +35,12 @@ pub struct Port<Q> {
     /// When the extra look at the queue is due that shapers and observers need; `MAX` for none.
     pub(crate) wake: Time,
     rate: Rate,
-    /// How the rate changes, if it does.
-    schedule: Option<Box<Schedule>>,
     pub(crate) impair: Option<Box<Impair>>,
     pub(crate) counters: PortCounters,
     pub(crate) qdisc: Q,
     pub(crate) rng: Stream,
+    /// How the rate changes, if it does.
+    schedule: Option<Box<Schedule>>,
 }
 
 impl<Q: Qdisc> Port<Q> {

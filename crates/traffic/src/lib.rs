@@ -18,7 +18,7 @@ pub use source::file::{File, FileParams};
 pub use source::mmpp::{Mmpp, MmppParams, MmppState};
 pub use source::on_off::{Begin, Fraction, OnOff, OnOffParams, Periods};
 pub use source::poisson::{Poisson, PoissonParams, Sizes};
+pub use source::replay::{Recorded, Replay, ReplayParams};
 pub use source::video::{Video, VideoParams};
 pub use source::voip::{Codec, Voip, VoipParams};
-pub use source::replay::{Recorded, Replay, ReplayParams};
 pub use udp::{MAX_DATAGRAM, UdpEcn, UdpParams, UdpReceiver, UdpSender};

@@ -7,9 +7,9 @@ pub(crate) mod mmpp;
 pub(crate) mod on_off;
 mod pace;
 pub(crate) mod poisson;
+pub(crate) mod replay;
 pub(crate) mod video;
 pub(crate) mod voip;
-pub(crate) mod replay;
 
 use fairlane_net::{App, AppCx, FlowId, Problem, Proto};
 use fairlane_units::Time;
