@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .cc import CongestionControl, cc_include, load_cc
     from .comparison import Comparison, compare
     from .network import Network
+    from .pcap import Pcap
     from .plugin import Parameter, Qdisc
     from .result import Result, load, run
     from .stats import Interval, interval
@@ -43,6 +44,7 @@ _WHERE = {
     "Interval": "stats",
     "Network": "network",
     "Parameter": "plugin",
+    "Pcap": "pcap",
     "Qdisc": "plugin",
     "Result": "result",
     "interval": "stats",
@@ -60,6 +62,7 @@ __all__ = [
     "Interval",
     "Network",
     "Parameter",
+    "Pcap",
     "PluginError",
     "Qdisc",
     "Result",

@@ -9,7 +9,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from os import PathLike, fspath
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .errors import FolderError
+from .pcap import ENDING
 
 if TYPE_CHECKING:
     from .result import Result
@@ -117,8 +118,29 @@ def _as_json(value: Any) -> bytes:
     return (json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
-def save(result: Result, folder: str | PathLike[str], *, force: bool = False) -> Path:
-    """Writes a result folder; see `Result.save`."""
+@contextmanager
+def staging(folder: str | PathLike[str]) -> Iterator[Path]:
+    """A folder that nobody sees, on the disk of `folder`, for files that will be part of it; removed in the end."""
+    place = Path(fspath(folder)).absolute()
+    parent = next(p for p in place.parents if p.exists())
+    try:
+        temp = Path(tempfile.mkdtemp(prefix=f".{place.name}.", suffix=".part", dir=parent))
+    except OSError as e:
+        raise FolderError(f"cannot write {fspath(folder)}: {reason(e)}") from e
+    try:
+        yield temp
+    finally:
+        shutil.rmtree(temp, ignore_errors=True)
+
+
+def _digest(path: Path) -> str:
+    """SHA-256 of a file that may be larger than memory."""
+    with path.open("rb") as f:
+        return hashlib.file_digest(f, "sha256").hexdigest()
+
+
+def save(result: Result, folder: str | PathLike[str], *, force: bool = False, captures: Iterable[Path] = ()) -> Path:
+    """Writes a result folder; see `Result.save`. The files `captures` move into it."""
     from . import _core, _toml
     from .document import finite
 
@@ -139,6 +161,9 @@ def save(result: Result, folder: str | PathLike[str], *, force: bool = False) ->
                 buffer = io.BytesIO()
                 frame.write_parquet(buffer)
                 put(f"{name}.parquet", buffer.getvalue())
+        for file in captures:
+            written[file.name] = {"sha256": _digest(file), "bytes": file.stat().st_size}
+            shutil.move(file, temp / file.name)
         manifest = {
             "schema": MANIFEST_SCHEMA,
             "fairlane": _core.version(),
@@ -164,14 +189,18 @@ def load(folder: str | PathLike[str]) -> Result:
         manifest = json.loads((path / "manifest.json").read_text("utf-8"))
         if manifest.get("schema") != MANIFEST_SCHEMA:
             raise FolderError(f"{path} has the format {manifest.get('schema')!r}, this version reads {MANIFEST_SCHEMA!r}")
-        data = {name: (path / name).read_bytes() for name in manifest["files"]}
+        data = {name: (path / name).read_bytes() for name in manifest["files"] if not name.endswith(ENDING)}
+        digests = {name: _digest(path / name) for name in manifest["files"] if name not in data}
     except OSError as e:
         raise FolderError(f"{path} is not a result folder: {e.filename} is missing or unreadable") from e
     except (ValueError, KeyError, AttributeError, TypeError) as e:
         raise FolderError(f"{path} is not a result folder: its manifest.json is damaged") from e
-    for name, raw in data.items():
-        if hashlib.sha256(raw).hexdigest() != manifest["files"][name]["sha256"]:
+    digests |= {name: hashlib.sha256(raw).hexdigest() for name, raw in data.items()}
+    for name, digest in digests.items():
+        if digest != manifest["files"][name]["sha256"]:
             raise FolderError(f"{path / name} was changed after it was written: its checksum differs from the manifest")
     names = ("flows", "links", "network", "flow_series", "link_series")
     tables = {n: pl.read_parquet(io.BytesIO(data[f"{n}.parquet"])) if f"{n}.parquet" in data else pl.DataFrame() for n in names}
-    return Result(json.loads(data["scenario.json"]), manifest["runs"], tables)
+    result = Result(json.loads(data["scenario.json"]), manifest["runs"], tables)
+    result.captures = [path / name for name in manifest["files"] if name not in data]
+    return result

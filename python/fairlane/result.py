@@ -14,6 +14,7 @@ from . import _core
 from ._cores import available_threads
 from .errors import FairlaneError, suggest
 from .network import Network
+from .pcap import Names, Pcap, as_pcap
 from .stats import Interval, interval
 
 if TYPE_CHECKING:
@@ -112,16 +113,18 @@ def run(
     threads: int | None = None,
     sets: Mapping[str, Any] | Iterable[tuple[str, str]] = (),
     hop_probe: bool = False,
+    pcap: Pcap | Names | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Runs a scenario file or `Network`, once for each seed, on all cores.
 
     `seeds`: one seed, several, or text such as "1..10"; by default the scenario's own. `threads`: how many runs
     at once (0 or None: one a core); results do not depend on it. `hop_probe` switches the observing loop on, which must
-    not change any result. `progress(fraction, runs done, events)` is called about ten times a second; if it
+    not change any result. `pcap` captures packets: names of links, nodes or flows, a dict
+    from names to files, or a `Pcap`. `progress(fraction, runs done, events)` is called about ten times a second; if it
     returns False the runs stop with `RunError`.
     """
-    return run_resolved(resolve(scenario, sets), seeds, threads=threads, hop_probe=hop_probe, progress=progress)
+    return run_resolved(resolve(scenario, sets), seeds, threads=threads, hop_probe=hop_probe, pcap=pcap, progress=progress)
 
 
 def run_resolved(
@@ -130,6 +133,7 @@ def run_resolved(
     *,
     threads: int | None = None,
     hop_probe: bool = False,
+    pcap: Pcap | Names | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Runs what `resolve` returned."""
@@ -138,8 +142,12 @@ def run_resolved(
         raise FairlaneError("threads cannot be negative")
     workers = min(threads or available_threads(), len(chosen))
     essence = {k: v for k, v in resolved.items() if k != "expanded"}
-    runs = _core.run(json.dumps(essence), chosen, workers, hop_probe, progress)
-    return Result.from_runs(resolved, runs)
+    plan = None if pcap is None else as_pcap(pcap).plan(chosen)
+    runs = _core.run(json.dumps(essence), chosen, workers, hop_probe, progress, None if plan is None else plan.arguments())
+    result = Result.from_runs(resolved, runs)
+    if plan is not None:
+        result.captures = plan.files()
+    return result
 
 
 class Result:
@@ -154,6 +162,8 @@ class Result:
         self.scenario = scenario
         self.info = info
         self._tables = tables
+        self.captures: list[Path] = []
+        """Files with packets that the runs wrote."""
 
     @classmethod
     def from_runs(cls, scenario: dict[str, Any], runs: list[Any]) -> Result:

@@ -1,17 +1,17 @@
 //! `cargo dev perf`: one run of a scenario, for profilers and for comparing structures of the event queue.
 
 use fairlane_engine::{Calendar, QuadHeap, StdHeap, Wheel};
-use fairlane_scenario::{Format, Options, Progress, Resolved, RunError, RunOutput, resolve, run_all, run_with};
+use fairlane_scenario::{CaptureRequest, Captures, Format, Options, Progress, Resolved, RunError, RunOutput, resolve, run_all, run_with};
 use std::fs;
 
-const USAGE: &str = "usage: cargo dev perf FILE [queue=heap|wheel|binary|calendar] [path=value]...";
+const USAGE: &str = "usage: cargo dev perf FILE [queue=heap|wheel|binary|calendar] [pcap=WHAT:FILE] [path=value]...";
 
 fn read(file: &str, sets: &[(String, String)]) -> Result<Resolved, String> {
     let text = fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))?;
     resolve(&text, file, Format::Toml, sets).map_err(|e| e.to_string())
 }
 
-fn run(scenario: &Resolved, queue: &str) -> Result<RunOutput, RunError> {
+fn run(scenario: &Resolved, queue: &str, captures: Captures) -> Result<RunOutput, RunError> {
     let (seed, progress) = (1, Progress::default());
     match queue {
         "heap" => run_with::<QuadHeap<u64>>(scenario, seed, false, &progress),
@@ -19,7 +19,7 @@ fn run(scenario: &Resolved, queue: &str) -> Result<RunOutput, RunError> {
         "binary" => run_with::<StdHeap<u64>>(scenario, seed, false, &progress),
         "calendar" => run_with::<Calendar<u64>>(scenario, seed, false, &progress),
         _ => {
-            let options = Options { seeds: vec![seed], threads: 1, hop_probe: false };
+            let options = Options { seeds: vec![seed], threads: 1, captures, ..Options::default() };
             run_all(scenario, &options, &progress).and_then(|mut runs| runs.pop().ok_or(RunError::Stopped))
         }
     }
@@ -35,15 +35,21 @@ fn peak_rss() -> Option<u64> {
 /// Runs once and says what it cost, in one line of `key=value`.
 pub(crate) fn perf(args: &[String]) -> Result<String, String> {
     let (file, rest) = args.split_first().ok_or(USAGE)?;
-    let (mut queue, mut sets) = ("auto".to_owned(), Vec::new());
+    let (mut queue, mut sets, mut captures) = ("auto".to_owned(), Vec::new(), Captures::default());
     for arg in rest {
         let (key, value) = arg.split_once('=').ok_or(USAGE)?;
-        if key == "queue" { value.clone_into(&mut queue) } else { sets.push((key.to_owned(), value.to_owned())) }
+        match (key, value.split_once(':')) {
+            ("queue", _) => value.clone_into(&mut queue),
+            ("pcap", Some((what, file))) => {
+                captures.requests.push(CaptureRequest { what: what.to_owned(), files: vec![file.into()] });
+            }
+            _ => sets.push((key.to_owned(), value.to_owned())),
+        }
     }
     if !["auto", "heap", "wheel", "binary", "calendar"].contains(&queue.as_str()) {
         return Err(USAGE.to_owned());
     }
-    let r = run(&read(file, &sets)?, &queue).map_err(|e| e.to_string())?;
+    let r = run(&read(file, &sets)?, &queue, captures).map_err(|e| e.to_string())?;
     let ns = r.cpu_s * 1e9 / r.packet_hops as f64;
     let (hops, events, fp) = (r.packet_hops, r.events, r.fingerprint);
     let rss = peak_rss().map(|bytes| format!(" peak_rss_bytes={bytes}")).unwrap_or_default();

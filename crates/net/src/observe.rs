@@ -14,15 +14,36 @@ macro_rules! events {
         pub trait Observer {
             /// Whether events are made at all.
             const ON: bool = true;
+            /// Whether what happens at this port is of interest: the events that name a port are made for such ports only, and departures from
+            /// them happen when they are due.
+            #[inline]
+            fn sees(&self, port: PortId) -> bool {
+                let _ = port;
+                true
+            }
             $($(#[$doc])* #[inline] fn $hook(&mut self, e: &$event) { let _ = e; })*
         }
-        impl Observer for () { const ON: bool = false; }
+        impl Observer for () {
+            const ON: bool = false;
+            #[inline]
+            fn sees(&self, _: PortId) -> bool {
+                false
+            }
+        }
         impl<A: Observer, B: Observer> Observer for (A, B) {
             const ON: bool = A::ON || B::ON;
+            #[inline]
+            fn sees(&self, port: PortId) -> bool {
+                (A::ON && self.0.sees(port)) || (B::ON && self.1.sees(port))
+            }
             $(#[inline] fn $hook(&mut self, e: &$event) { if A::ON { self.0.$hook(e); } if B::ON { self.1.$hook(e); } })*
         }
         impl<O: Observer> Observer for &mut O {
             const ON: bool = O::ON;
+            #[inline]
+            fn sees(&self, port: PortId) -> bool {
+                (**self).sees(port)
+            }
             $(#[inline] fn $hook(&mut self, e: &$event) { (**self).$hook(e); })*
         }
     };
@@ -61,6 +82,8 @@ events! {
         pkt: QPkt,
         /// What waits behind it.
         backlog: Backlog,
+        /// The segment.
+        seg: Segment,
     }
     /// A packet was dropped by a queue or lost on a link.
     DropEvent => on_drop {
@@ -72,6 +95,10 @@ events! {
         pkt: QPkt,
         /// Why.
         why: Why,
+        /// What waits now in the queue of that port.
+        backlog: Backlog,
+        /// The segment.
+        seg: Segment,
     }
     /// The last bit of a packet reached the far end of a link.
     HopEvent => on_hop {
@@ -81,6 +108,8 @@ events! {
         port: PortId,
         /// The packet.
         pkt: QPkt,
+        /// The segment.
+        seg: Segment,
     }
     /// A control opened or closed a flow.
     TurnEvent => on_turn {

@@ -139,11 +139,11 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         if let Some(next) = port.ring.front() {
             let at = next.at;
             self.push(at, i, Turn::Act);
-        } else if port.queued && !O::ON {
-            self.arm_wake::<O>(i);
+        } else if port.queued {
+            self.arm_wake(i, obs);
         }
         if O::ON {
-            self.arm_wake::<O>(i);
+            self.arm_wake(i, obs);
         }
         if impaired {
             return self.impaired(i, pkt, now, obs);
@@ -156,14 +156,14 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     pub(crate) fn on_wake<O: Observer>(&mut self, i: Slot, now: Time, obs: &mut O) {
         self.ports[i as usize].wake = Time::MAX;
         self.settle::<O, true>(i, now, obs);
-        self.arm_wake::<O>(i);
+        self.arm_wake(i, obs);
     }
 
     /// Hands a packet that crossed link `i` to the next port, or tells which endpoint its route ends at.
     #[inline]
     fn forward<O: Observer>(&mut self, i: u32, pkt: &mut QPkt, now: Time, obs: &mut O) -> u32 {
-        if O::ON {
-            obs.on_hop(&HopEvent { time: now, port: PortId(i), pkt: *pkt });
+        if O::ON && obs.sees(PortId(i)) {
+            obs.on_hop(&HopEvent { time: now, port: PortId(i), pkt: *pkt, seg: *self.arena.get(pkt.id) });
         }
         pkt.hop += 1;
         let next = self.hops[pkt.hop as usize];
@@ -252,7 +252,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             return self.accept_busy(i, pkt, now, obs);
         }
         let mut cx = QCx { now, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
-        let arrived = if O::ON { Some(*pkt) } else { None };
+        let arrived = if O::ON && obs.sees(PortId(i)) { Some(*pkt) } else { None };
         let passed = port.qdisc.pass(pkt, &mut cx);
         if cx.marks > 0 {
             port.counters.marks += u64::from(cx.marks);
@@ -262,7 +262,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             obs.on_enqueue(&EnqueueEvent { time: now, port: PortId(i), pkt, backlog: level });
         }
         if passed {
-            transmit(port, &mut self.events, self.slots.order, i, pkt, now, obs);
+            transmit(port, &mut self.events, &self.arena, self.slots.order, i, pkt, now, obs);
         }
         if level.pkts > 0 || !self.drops.is_empty() {
             self.left_behind(i, now, obs);
@@ -304,7 +304,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         let level = port.qdisc.backlog();
         port.queued = level.pkts > 0;
         port.counters.occupancy.change(now, level);
-        if O::ON && !self.drops.iter().any(|(p, _)| p.id == pkt.id) {
+        if O::ON && obs.sees(PortId(i)) && !self.drops.iter().any(|(p, _)| p.id == pkt.id) {
             obs.on_enqueue(&EnqueueEvent { time: now, port: PortId(i), pkt: *pkt, backlog: level });
         }
         self.after_accept(i, now, obs);
@@ -317,7 +317,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         }
         let port = &self.ports[i as usize];
         if port.queued && (O::ON || port.ring.is_empty()) {
-            self.arm_wake::<O>(i);
+            self.arm_wake(i, obs);
         }
     }
 
@@ -341,7 +341,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
                 self.take_drops(i, start, obs);
             }
             match left {
-                Some(p) => transmit(&mut self.ports[i as usize], &mut self.events, self.slots.order, i, &p, start, obs),
+                Some(p) => transmit(&mut self.ports[i as usize], &mut self.events, &self.arena, self.slots.order, i, &p, start, obs),
                 None => return,
             }
         }
@@ -357,9 +357,9 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     /// Makes sure that a waiting packet is looked at when it may start, where no packet on the link will do that:
     /// behind a shaper, and under observers, who want to see departures when they happen.
     #[cold]
-    fn arm_wake<O: Observer>(&mut self, i: u32) {
+    fn arm_wake<O: Observer>(&mut self, i: u32, obs: &O) {
         let port = &mut self.ports[i as usize];
-        if !port.queued || !(O::ON || port.ring.is_empty()) {
+        if !port.queued || !(port.ring.is_empty() || (O::ON && obs.sees(PortId(i)))) {
             return;
         }
         let start = port.next_start().max(self.now);
@@ -407,26 +407,30 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         } else {
             f.other_drops += 1;
         }
-        self.arena.remove(pkt.id);
-        if O::ON {
-            obs.on_drop(&DropEvent { time: now, port: PortId(i), pkt, why });
+        let seg = self.arena.remove(pkt.id);
+        if O::ON && obs.sees(PortId(i)) {
+            let backlog = self.ports[i as usize].qdisc.backlog();
+            obs.on_drop(&DropEvent { time: now, port: PortId(i), pkt, why, backlog, seg });
         }
     }
 }
 
 /// Begins the transmission of a packet that has just left the queue.
 #[inline(always)]
+#[allow(clippy::too_many_arguments)]
 fn transmit<Q: Qdisc, H: EventQueue, O: Observer>(
     port: &mut Port<Q>,
     events: &mut H,
+    arena: &Arena,
     order: Order,
     i: u32,
     pkt: &QPkt,
     start: Time,
     obs: &mut O,
 ) {
-    if O::ON {
-        obs.on_dequeue(&DequeueEvent { time: start, port: PortId(i), pkt: *pkt, backlog: port.qdisc.backlog() });
+    if O::ON && obs.sees(PortId(i)) {
+        let (backlog, seg) = (port.qdisc.backlog(), *arena.get(pkt.id));
+        obs.on_dequeue(&DequeueEvent { time: start, port: PortId(i), pkt: *pkt, backlog, seg });
     }
     let waited = (start - pkt.at).as_ps();
     if waited > 0 {

@@ -528,6 +528,10 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         let start = self.sides[ep.0 as usize].route as usize;
         self.path.hops[start..].iter().take_while(|&&h| h & END == 0).map(|&h| PortId(h))
     }
+    /// Where the hops of an endpoint's packets begin: [`QPkt::hop`] of one before its first link.
+    pub fn first_hop(&self, ep: EpId) -> u32 {
+        self.sides[ep.0 as usize].route
+    }
     /// Events carried out so far.
     pub fn events(&self) -> u64 {
         self.events_run

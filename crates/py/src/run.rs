@@ -1,7 +1,7 @@
 //! `run` and the `Run` it returns.
 
 use crate::error;
-use fairlane_scenario::{Options, Progress, Resolved, RunOutput, Table, run_all};
+use fairlane_scenario::{CaptureRequest, Captures, Options, Progress, Resolved, RunOutput, Style, Table, run_all};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -11,12 +11,21 @@ use std::time::Duration;
 /// How often Python hears of the progress, and may stop the runs.
 const HEARTBEAT: Duration = Duration::from_millis(100);
 
+/// What is captured with its files; bytes kept of a packet, IPv6, lengths of queues.
+type CapturesArgument = (Vec<(String, Vec<String>)>, Option<u32>, bool, bool);
+
+fn requested((requests, snaplen, ipv6, queue): CapturesArgument) -> Captures {
+    let request = |(what, files): (String, Vec<String>)| CaptureRequest { what, files: files.into_iter().map(Into::into).collect() };
+    Captures { requests: requests.into_iter().map(request).collect(), style: Style { snaplen, ipv6, queue } }
+}
+
 /// Runs a resolved scenario once for each seed (none given: its own), `threads` at a time, without holding the interpreter's lock.
 ///
 /// `progress(fraction, runs done, events)` is called about ten times a second on the calling thread. If it returns False or
-/// raises, or a signal handler raises (Ctrl-C), the runs stop.
+/// raises, or a signal handler raises (Ctrl-C), the runs stop. `captures`: what is captured, with one file for each seed, then how: bytes kept of a
+/// packet (none given: its headers), IPv6 or not, lengths of queues as comments or not.
 #[pyfunction]
-#[pyo3(signature = (resolved, seeds, threads, hop_probe=false, progress=None))]
+#[pyo3(signature = (resolved, seeds, threads, hop_probe=false, progress=None, captures=None))]
 pub(crate) fn run(
     py: Python<'_>,
     resolved: &str,
@@ -24,12 +33,13 @@ pub(crate) fn run(
     threads: usize,
     hop_probe: bool,
     progress: Option<Bound<'_, PyAny>>,
+    captures: Option<CapturesArgument>,
 ) -> PyResult<Vec<Run>> {
     let resolved = Resolved::from_json(resolved).map_err(|d| error::scenario(py, &d))?;
     if seeds.is_empty() {
         seeds.push(resolved.scenario.seed);
     }
-    let options = Options { seeds, threads, hop_probe };
+    let options = Options { seeds, threads, hop_probe, captures: captures.map(requested).unwrap_or_default() };
     let state = Progress::default();
     std::thread::scope(|scope| {
         let (send, mut receive) = channel();

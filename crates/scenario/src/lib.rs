@@ -5,6 +5,7 @@
 
 mod bench;
 mod build;
+mod capture;
 mod check;
 mod diag;
 mod endpoint;
@@ -26,9 +27,11 @@ mod topology;
 
 pub use bench::{QueueCost, bench_queue};
 pub use build::{watched, world};
+pub use capture::{CaptureError, CaptureRequest, Captures};
 pub use diag::{Diagnostic, Diagnostics, Sources, Span};
 pub use endpoint::{AnyEndpoint, BuiltIn};
 pub use expand::{Expanded, Group, LinkDir, Member, Transport};
+pub use fairlane_trace::pcapng::Style;
 pub use listing::{PresetListed, presets_listing, registry_listing};
 pub use live::{LiveCounters, LiveLink};
 pub use metrics::*;

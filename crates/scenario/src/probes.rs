@@ -1,7 +1,9 @@
 //! What watches a run: every observer that was asked for, as one. The loop is compiled once for all of them.
 
-use fairlane_net::{DequeueEvent, DropEvent, EnqueueEvent, HopEvent, Observer, ReceiveEvent, SendEvent};
+use crate::capture::CaptureError;
+use fairlane_net::{DequeueEvent, DropEvent, EnqueueEvent, HopEvent, Observer, PortId, ReceiveEvent, SendEvent};
 use fairlane_trace::HopDelay;
+use fairlane_trace::pcapng::Capture;
 
 macro_rules! probes {
     ({ $($(#[$doc:meta])* $field:ident: $ty:ty),* $(,)? } $hooks:tt) => {
@@ -17,6 +19,10 @@ macro_rules! probes {
             }
         }
         impl Observer for Probes {
+            #[inline]
+            fn sees(&self, port: PortId) -> bool {
+                $(self.$field.as_ref().is_some_and(|p| p.sees(port)))||*
+            }
             probes!(@each $hooks [$($field)*]);
         }
     };
@@ -24,6 +30,7 @@ macro_rules! probes {
         $(probes!(@one $hook $event, $fields);)*
     };
     (@one $hook:ident $event:ty, [$($field:ident)*]) => {
+        #[inline]
         fn $hook(&mut self, e: &$event) {
             $(if let Some(p) = &mut self.$field {
                 p.$hook(e);
@@ -36,6 +43,8 @@ probes! {
     {
         /// Delays from the second node on.
         hop_delay: HopDelay,
+        /// Packets for other tools.
+        capture: Capture,
     }
     {
         on_send: SendEvent,
@@ -44,5 +53,22 @@ probes! {
         on_drop: DropEvent,
         on_hop: HopEvent,
         on_receive: ReceiveEvent,
+    }
+}
+
+/// An observer that may have to end the run.
+pub(crate) trait Watching: Observer {
+    /// Why the run cannot go on, if so.
+    fn check(&self) -> Result<(), CaptureError> {
+        Ok(())
+    }
+}
+
+impl Watching for () {}
+
+impl Watching for Probes {
+    fn check(&self) -> Result<(), CaptureError> {
+        let failure = self.capture.as_ref().and_then(Capture::failure);
+        failure.map_or(Ok(()), |(file, e)| Err(CaptureError::failing(file, e)))
     }
 }

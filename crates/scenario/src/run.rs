@@ -1,14 +1,16 @@
 //! Runs a scenario once or with many seeds, on threads of its own, and hands back tables.
 
 use crate::build;
+use crate::capture::{CaptureError, Captures};
 use crate::metrics::{Columns, measure};
 use crate::plugin::{Fault, take_fault};
 use crate::plugs::BuiltIn;
-use crate::probes::Probes;
+use crate::probes::{Probes, Watching};
 use crate::spec::Resolved;
 use fairlane_engine::{EventQueue, QuadHeap, StdHeap, Wheel, fits_64_bits};
-use fairlane_net::{BuildError, Observer, Tally, World};
+use fairlane_net::{BuildError, Tally, World};
 use fairlane_trace::HopDelay;
+use fairlane_trace::pcapng::{Capture, Written};
 use fairlane_units::Time;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -20,7 +22,7 @@ const SLICE: u64 = 50_000;
 const NAMED: usize = 3;
 
 /// What to run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// One run for each seed; results come back in this order.
     pub seeds: Vec<u64>,
@@ -28,6 +30,8 @@ pub struct Options {
     pub threads: usize,
     /// Measures `router_path_delay_mean`, with the loop compiled for observers.
     pub hop_probe: bool,
+    /// Files with packets.
+    pub captures: Captures,
 }
 
 /// How far a set of runs has come; read and stopped from other threads.
@@ -113,6 +117,9 @@ pub enum RunError {
     /// [`Progress::stop`] was called.
     #[error("stopped before the end")]
     Stopped,
+    /// Packets cannot be captured.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
     /// The code of a plug-in failed.
     #[error("a {} of your own failed at {} of simulated time\n{}", .0.what, .0.time.since(Time::ZERO), .0.message)]
     Plugin(Fault),
@@ -127,15 +134,18 @@ pub enum RunError {
 /// Runs the scenario once for each seed.
 pub fn run_all(scenario: &Resolved, options: &Options, progress: &Progress) -> Result<Vec<RunOutput>, RunError> {
     progress.runs.store(options.seeds.len(), Ordering::Relaxed);
+    options.captures.check(scenario)?;
     let next = AtomicUsize::new(0);
-    let results: Vec<Mutex<Option<Result<RunOutput, RunError>>>> = options.seeds.iter().map(|_| Mutex::new(None)).collect();
+    let results: Vec<Mutex<Option<Result<Done, RunError>>>> = options.seeds.iter().map(|_| Mutex::new(None)).collect();
     std::thread::scope(|scope| {
         for _ in 0..options.threads.clamp(1, options.seeds.len().max(1)) {
             scope.spawn(|| {
                 loop {
                     let i = next.fetch_add(1, Ordering::Relaxed);
                     let Some(&seed) = options.seeds.get(i) else { break };
-                    let work = std::panic::AssertUnwindSafe(|| run_one(scenario, seed, options.hop_probe, progress));
+                    let work = std::panic::AssertUnwindSafe(|| {
+                        run_one(scenario, seed, Watch { hop_probe: options.hop_probe, captures: &options.captures, run: i }, progress)
+                    });
                     let result = std::panic::catch_unwind(work).unwrap_or(Err(RunError::Panicked { seed }));
                     if result.is_err() {
                         progress.stop();
@@ -151,51 +161,86 @@ pub fn run_all(scenario: &Resolved, options: &Options, progress: &Progress) -> R
     let results: Vec<_> = results.into_iter().filter_map(|m| m.into_inner().ok().flatten()).collect();
     // The cause of a stop says more than the stop.
     let cause = results.iter().filter_map(|r| r.as_ref().err()).find(|e| **e != RunError::Stopped).cloned();
-    match cause {
-        Some(e) => Err(e),
-        None => results.into_iter().collect(),
+    if let Some(e) = cause {
+        return Err(e);
     }
+    let done = results.into_iter().collect::<Result<Vec<Done>, RunError>>()?;
+    // All runs are over and well: now files get their names.
+    let mut outputs = Vec::with_capacity(done.len());
+    for Done { output, written } in done {
+        if let Some(written) = written {
+            written.put_in_place().map_err(CaptureError::write)?;
+        }
+        outputs.push(output);
+    }
+    Ok(outputs)
+}
+
+/// What one run leaves.
+struct Done {
+    output: RunOutput,
+    written: Option<Written>,
+}
+
+/// What is watched in a run.
+#[derive(Clone, Copy)]
+struct Watch<'a> {
+    hop_probe: bool,
+    captures: &'a Captures,
+    /// Its number in the set.
+    run: usize,
 }
 
 /// Slots from which on the binary heap is slower than the 4-ary one, and that than the wheel, see `docs/background/event-queue.md`.
 const SOME_SLOTS: usize = 1000;
 const MANY_SLOTS: usize = 5000;
 
-fn run_one(scenario: &Resolved, seed: u64, hop_probe: bool, progress: &Progress) -> Result<RunOutput, RunError> {
+fn run_one(scenario: &Resolved, seed: u64, watch: Watch<'_>, progress: &Progress) -> Result<Done, RunError> {
     // Ports with their queues' timers, endpoints and applications; four turns each.
     let late = scenario.link_directions().iter().filter(|l| l.wire.impairments().delays()).count();
     let slots = late + 2 * scenario.link_directions().len() + 3 * scenario.flow_members().len() + 1;
     match (fits_64_bits(4 * slots, Time::ZERO + scenario.duration), slots) {
-        (true, 0..SOME_SLOTS) => run_with::<StdHeap<u64>>(scenario, seed, hop_probe, progress),
-        (true, SOME_SLOTS..MANY_SLOTS) => run_with::<QuadHeap<u64>>(scenario, seed, hop_probe, progress),
-        (true, _) => run_with::<Wheel<u64>>(scenario, seed, hop_probe, progress),
-        (false, _) => run_with::<Wheel<u128>>(scenario, seed, hop_probe, progress),
+        (true, 0..SOME_SLOTS) => run_watched::<StdHeap<u64>>(scenario, seed, watch, progress),
+        (true, SOME_SLOTS..MANY_SLOTS) => run_watched::<QuadHeap<u64>>(scenario, seed, watch, progress),
+        (true, _) => run_watched::<Wheel<u64>>(scenario, seed, watch, progress),
+        (false, _) => run_watched::<Wheel<u128>>(scenario, seed, watch, progress),
     }
 }
 
 /// One run with a given structure for the event queue. The structure decides the speed, never the result.
 pub fn run_with<H: EventQueue>(scenario: &Resolved, seed: u64, hop_probe: bool, progress: &Progress) -> Result<RunOutput, RunError> {
+    let captures = Captures::default();
+    run_watched::<H>(scenario, seed, Watch { hop_probe, captures: &captures, run: 0 }, progress).map(|done| done.output)
+}
+
+fn run_watched<H: EventQueue>(scenario: &Resolved, seed: u64, watch: Watch<'_>, progress: &Progress) -> Result<Done, RunError> {
     // Of an earlier run on this thread; building may already fail.
     take_fault();
     let clock = CpuClock::start();
     let mut world = build::world::<H>(scenario, seed)?;
     let setup_s = clock.seconds();
     let clock = CpuClock::start();
-    let mut probes = Probes { hop_delay: hop_probe.then(|| HopDelay::new(world.flows().len(), Time::ZERO + scenario.warmup)) };
+    let from = Time::ZERO + scenario.warmup;
+    let mut probes = Probes {
+        hop_delay: watch.hop_probe.then(|| HopDelay::new(world.flows().len(), from)),
+        capture: watch.captures.begin(scenario, watch.run, seed, &world)?,
+    };
     if probes.any() {
         drive(scenario, &mut world, &mut probes, progress)?;
     } else {
         drive(scenario, &mut world, &mut (), progress)?;
     }
+    let written = probes.capture.take().map(Capture::finish).transpose().map_err(CaptureError::write)?;
     let cpu_s = clock.seconds();
     world.retire();
-    Ok(output(scenario, seed, &world, probes.hop_delay.as_ref().map(HopDelay::flows), cpu_s, setup_s))
+    let output = output(scenario, seed, &world, probes.hop_delay.as_ref().map(HopDelay::flows), cpu_s, setup_s);
+    Ok(Done { output, written })
 }
 
 fn drive<H: EventQueue>(
     scenario: &Resolved,
     world: &mut World<BuiltIn, H>,
-    obs: &mut impl Observer,
+    obs: &mut impl Watching,
     progress: &Progress,
 ) -> Result<(), RunError> {
     let end = Time::ZERO + scenario.duration;
@@ -214,6 +259,7 @@ fn drive<H: EventQueue>(
             if progress.stopped() {
                 return Err(RunError::Stopped);
             }
+            obs.check()?;
             if there {
                 break;
             }
@@ -223,6 +269,7 @@ fn drive<H: EventQueue>(
         }
     }
     world.settle(obs);
+    obs.check()?;
     take_fault().map_or(Ok(()), |fault| Err(RunError::Plugin(fault)))
 }
 

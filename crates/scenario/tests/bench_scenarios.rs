@@ -42,7 +42,7 @@ fn each_runs_a_little_way_and_repeats_itself() {
         }
         let r = read(name, &sets);
         let run = |seeds: Vec<u64>, threads| {
-            run_all(&r, &Options { seeds, threads, hop_probe: false }, &Progress::default()).unwrap_or_else(|e| panic!("{name}: {e}"))
+            run_all(&r, &Options { seeds, threads, ..Options::default() }, &Progress::default()).unwrap_or_else(|e| panic!("{name}: {e}"))
         };
         let (one, two) = (run(vec![1, 2], 1), run(vec![1, 2], 2));
         assert!(one[0].packet_hops > 1000, "{name}: {}", one[0].packet_hops);

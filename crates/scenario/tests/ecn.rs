@@ -9,7 +9,7 @@ fn marks_and_drops(queue: &str, ecn: &str) -> (f64, f64) {
          [flows.f]\nfrom = \"a\"\nto = \"b\"\nudp = {{ ecn = \"{ecn}\" }}\nsource.cbr = {{ rate = \"10.5Mbit/s\", size = \"1000B\" }}\n"
     );
     let r = resolve(&text, "x.toml", Format::Toml, &[]).unwrap_or_else(|e| panic!("{e}"));
-    let out = run_all(&r, &Options { seeds: vec![1], threads: 1, hop_probe: false }, &Progress::default()).unwrap();
+    let out = run_all(&r, &Options { seeds: vec![1], threads: 1, ..Options::default() }, &Progress::default()).unwrap();
     let find = |name: &str| out[0].links.numbers.iter().find(|c| c.0 == name).unwrap().1[0];
     (find("marks"), find("drops_early") + find("drops_head"))
 }
@@ -48,7 +48,7 @@ fn compete(queue: &str, kinds: &[&str]) -> (Vec<Vec<f64>>, Vec<f64>) {
         text += &format!("[flows.f{i}]\nfrom = \"a\"\nto = \"b\"\nstart = \"{i}00ms\"\ntcp = {tcp}\n");
     }
     let r = resolve(&text, "x.toml", Format::Toml, &[]).unwrap_or_else(|e| panic!("{e}"));
-    let out = run_all(&r, &Options { seeds: vec![1], threads: 1, hop_probe: false }, &Progress::default()).unwrap();
+    let out = run_all(&r, &Options { seeds: vec![1], threads: 1, ..Options::default() }, &Progress::default()).unwrap();
     let column = |name: &str| out[0].flows.numbers.iter().find(|c| c.0 == name).unwrap().1.clone();
     let link = |name: &str| out[0].links.numbers.iter().find(|c| c.0 == name).unwrap().1[0];
     let flows = ["goodput", "delay_mean", "retransmits", "ecn_cuts", "cwnd_cuts"].map(column).to_vec();

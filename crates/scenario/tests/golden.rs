@@ -81,7 +81,7 @@ fn read(file: &str, sets: &[&str]) -> Resolved {
 }
 
 fn run(scenario: &Resolved, seeds: &[u64], threads: usize, hop_probe: bool) -> Vec<RunOutput> {
-    run_all(scenario, &Options { seeds: seeds.to_vec(), threads, hop_probe }, &Progress::default()).unwrap()
+    run_all(scenario, &Options { seeds: seeds.to_vec(), threads, hop_probe, ..Options::default() }, &Progress::default()).unwrap()
 }
 
 fn fingerprints(runs: &[RunOutput]) -> Vec<u64> {

@@ -73,7 +73,7 @@ fn scenario(tcp: &str, sets: &[(&str, &str)]) -> Result<Resolved, String> {
 }
 
 fn run(r: &Resolved) -> Result<RunOutput, RunError> {
-    run_all(r, &Options { seeds: vec![1], threads: 1, hop_probe: false }, &Progress::default()).map(|mut runs| runs.remove(0))
+    run_all(r, &Options { seeds: vec![1], threads: 1, ..Options::default() }, &Progress::default()).map(|mut runs| runs.remove(0))
 }
 
 fn cc(r: &Resolved) -> serde_json::Value {

@@ -22,7 +22,7 @@ fn delivered(r: &Resolved) -> f64 {
 
 /// The most of some runs.
 fn delivered_in(r: &Resolved, seeds: Vec<u64>) -> f64 {
-    let out = run_all(r, &Options { seeds, threads: 1, hop_probe: false }, &Progress::default()).unwrap();
+    let out = run_all(r, &Options { seeds, threads: 1, ..Options::default() }, &Progress::default()).unwrap();
     out.iter().map(|o| o.flows.numbers.iter().find(|c| c.0 == "goodput").unwrap().1[0]).fold(0.0, f64::max)
 }
 

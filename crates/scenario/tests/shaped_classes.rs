@@ -10,7 +10,7 @@ fn metrics(queue: &str, names: &[&str]) -> Vec<f64> {
          [flows.call]\nfrom = \"a\"\nto = \"b\"\nstart = \"5.3ms\"\nudp = {{ header = \"0B\" }}\nsource.cbr = {{ rate = \"64kbit/s\", size = \"200B\" }}\n"
     );
     let r = resolve(&text, "x.toml", Format::Toml, &[]).unwrap_or_else(|e| panic!("{e}"));
-    let out = run_all(&r, &Options { seeds: vec![1], threads: 1, hop_probe: false }, &Progress::default()).unwrap();
+    let out = run_all(&r, &Options { seeds: vec![1], threads: 1, ..Options::default() }, &Progress::default()).unwrap();
     let find = |name: &str| out[0].flows.numbers.iter().find(|c| c.0 == name).unwrap().1[1];
     names.iter().map(|n| find(n)).collect()
 }

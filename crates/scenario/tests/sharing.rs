@@ -13,7 +13,7 @@ fn shares(flows: &[&str], seconds: u32) -> Vec<f64> {
             &format!("[flows.f{i}]\nfrom = \"a\"\nto = \"b\"\nstart = \"{start}ms\"\ntcp = {{ {tcp}, mss = \"1000B\", ack_every = 1 }}\n");
     }
     let r = resolve(&text, "x.toml", Format::Toml, &[]).unwrap_or_else(|e| panic!("{e}"));
-    let out = run_all(&r, &Options { seeds: vec![1], threads: 1, hop_probe: false }, &Progress::default()).unwrap();
+    let out = run_all(&r, &Options { seeds: vec![1], threads: 1, ..Options::default() }, &Progress::default()).unwrap();
     let goodput = &out[0].flows.numbers.iter().find(|c| c.0 == "goodput").unwrap().1;
     goodput.iter().map(|g| g * 1e-6).collect()
 }

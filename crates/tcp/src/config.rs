@@ -241,9 +241,14 @@ impl TcpParams {
     }
 }
 
-/// What fits the 16 bit window field with the smallest shift that holds `buffer` (RFC 7323 section 2.3).
+/// The smallest shift that makes `buffer` fit the 16 bit window field, at most 14 (RFC 7323 section 2.3).
+fn shift(buffer: u64) -> u8 {
+    (0..14).find(|&s| buffer >> s <= 65_535).unwrap_or(14)
+}
+
+/// What fits the window field with that shift.
 fn scaled(buffer: u64) -> u32 {
-    let shift = (0..14).find(|&s| buffer >> s <= 65_535).unwrap_or(14);
+    let shift = shift(buffer);
     (((buffer >> shift).min(65_535)) << shift).min(u64::from(u32::MAX - 1)) as u32
 }
 
@@ -382,6 +387,11 @@ impl TcpConfig {
     /// Maximum segment size in bytes.
     pub fn mss(&self) -> u32 {
         self.smss
+    }
+
+    /// The shift that a window scale option would announce for the receive window.
+    pub fn window_shift(&self) -> u8 {
+        shift(u64::from(self.receive_window))
     }
 
     /// Payload bytes that pacing lets out at once, at least.

@@ -1,5 +1,6 @@
-//! Observers: probes that measure more than every run needs.
+//! Observers: probes that measure more than every run needs, and packet capture.
 
 mod hop_delay;
+pub mod pcapng;
 
 pub use hop_delay::HopDelay;

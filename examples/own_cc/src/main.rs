@@ -63,7 +63,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     register_cc::<AimdParams>("AIMD")?;
     let file = std::env::args().nth(1).ok_or("name a scenario file")?;
     let scenario = resolve(&std::fs::read_to_string(&file)?, &file, Format::Toml, &[])?;
-    let options = Options { seeds: vec![scenario.seed], threads: 1, hop_probe: false };
+    let options = Options { seeds: vec![scenario.seed], threads: 1, ..Options::default() };
     for run in run_all(&scenario, &options, &Progress::default())? {
         println!("seed {} fingerprint {:016x}", run.seed, run.fingerprint);
         for flow in 0..run.flows.text[0].1.len() {

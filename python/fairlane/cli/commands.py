@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +40,12 @@ def cli() -> None:
 @click.option("--out", metavar="DIR", help="Write a result folder: scenario, tables in Parquet, manifest.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--plot", "plots", multiple=True, metavar="NAME.svg", help="Draw cwnd.svg, queue.png, goodput.svg...: the name says what.")
-@click.option("--force", is_flag=True, help="Replace an existing result folder.")
+@click.option("--force", is_flag=True, help="Replace an existing result folder, or captures.")
 @click.option("--hop-probe", is_flag=True, help="Measure delays from the second node on too (slower).")
+@click.option("--pcap", "pcaps", multiple=True, metavar="NAME[=FILE]", help="Capture the packets of a link, node or flow in NAME.pcapng.")
+@click.option("--snaplen", type=int, metavar="BYTES", help="Bytes captured of a packet, 0 for all (default: its headers).")
+@click.option("--pcap-ip", type=click.Choice(["4", "6"]), default="4", help="IP version of the captured packets (default: 4).")
+@click.option("--pcap-queue", is_flag=True, help="Comment each captured packet that leaves a queue with its length.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
 @plugin_option
 def run(
@@ -52,16 +58,19 @@ def run(
     plots: tuple[str, ...],
     force: bool,
     hop_probe: bool,
+    pcaps: tuple[str, ...],
+    snaplen: int | None,
+    pcap_ip: str,
+    pcap_queue: bool,
     quiet: bool,
 ) -> None:
     """Run the scenario FILE (TOML or JSON) and show what came of it."""
+    from ..folder import check_free, save
     from ..result import parse_seeds, resolve, run_resolved
 
     changes = assignments(sets)
     chosen = None if seeds is None else parse_seeds(seeds)
     if out is not None:
-        from ..folder import check_free
-
         check_free(out, force=force)
     resolved = resolve(file, changes)
     if plots:
@@ -70,14 +79,16 @@ def run(
         targets = [check_path(p) for p in plots]
         if not resolved.get("sample"):
             resolved = resolve(file, [*changes, ("sample", _fine(resolved["duration"]))])
-    began = time.monotonic()
-    with progress_bar("running", len(chosen or [0]), quiet=quiet) as progress:
-        result = run_resolved(resolved, chosen, threads=threads, hop_probe=hop_probe, progress=progress)
-    spent = time.monotonic() - began
-    figures = [(path, result.plot(path.stem)) for path in targets] if plots else []
-    document = result.document() if as_json else None
-    if out is not None:
-        result.save(out, force=force)
+    settings = {"snaplen": snaplen, "ip": int(pcap_ip), "queue": pcap_queue, "force": force}
+    with _capture(pcaps, out, settings) as (pcap, stage):
+        began = time.monotonic()
+        with progress_bar("running", len(chosen or [0]), quiet=quiet) as progress:
+            result = run_resolved(resolved, chosen, threads=threads, hop_probe=hop_probe, pcap=pcap, progress=progress)
+        spent = time.monotonic() - began
+        figures = [(path, result.plot(path.stem)) for path in targets] if plots else []
+        document = result.document() if as_json else None
+        if out is not None:
+            save(result, out, force=force, captures=[c for c in result.captures if c.parent == stage])
     for path, figure in figures:
         from ..plot import save_figure
 
@@ -88,6 +99,31 @@ def run(
         from .report import run_report
 
         emit(render(*run_report(result, spent)))
+
+
+@contextmanager
+def _capture(names: tuple[str, ...], out: str | None, settings: dict[str, Any]) -> Iterator[tuple[Any, Path | None]]:
+    """What to capture, and where its files wait until the folder `out` takes them in."""
+    if not names:
+        given = [
+            option for option, value in zip(("--snaplen", "--pcap-queue"), (settings["snaplen"], settings["queue"]), strict=True) if value
+        ]
+        if given:
+            raise click.UsageError(f"{given[0]} needs --pcap NAME")
+        yield None, None
+        return
+    from ..folder import staging
+    from ..pcap import Pcap
+
+    if out is None:
+        yield Pcap(names, **settings), None
+        return
+    for name in names:
+        file = Path(name.partition("=")[2])
+        if not file.is_absolute() and file.name != str(file) and file.name:
+            raise click.UsageError(f"--pcap {name}: with --out the file goes into {out}: write {name.partition('=')[0]}={file.name}")
+    with staging(out) as stage:
+        yield Pcap(names, stage, **settings), stage
 
 
 def _fine(duration: str) -> str:

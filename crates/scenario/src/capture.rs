@@ -1,0 +1,270 @@
+//! Which links, nodes and flows are captured, by their names, and what a capture must know of them.
+
+use crate::diag::nearest;
+use crate::expand::{LinkDir, Member, Transport};
+use crate::resolve::Resolved;
+use fairlane_engine::EventQueue;
+use fairlane_net::{EpId, FlowId, PortId, World};
+use fairlane_tcp::Scheme;
+use fairlane_trace::pcapng::{Capture, FlowEnd, FlowFacts, LinkEnd, NO_SHIFT, Network, Points, Request, Style};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// What is behind the name of the second direction of a link.
+const REVERSE: &str = ".reverse";
+/// Names shown where none is near.
+const SHOWN: usize = 12;
+/// The timestamps option in every segment, padded (RFC 7323 appendix A).
+const TIMESTAMPS: u32 = 12;
+
+/// Files with packets that a set of runs is to write.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Captures {
+    /// What goes to which files.
+    pub requests: Vec<CaptureRequest>,
+    /// How packets are written.
+    pub style: Style,
+}
+
+/// One place that is captured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CaptureRequest {
+    /// Name of a link, a node, a flow or a group of flows; `link:NAME`, `node:NAME`, `flow:NAME` where two have the same.
+    pub what: String,
+    /// One file for each seed, in their order.
+    pub files: Vec<PathBuf>,
+}
+
+/// Why there will be no capture.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CaptureError {
+    /// Nothing has this name, or several have.
+    #[error("{0}")]
+    Name(String),
+    /// A file cannot be written.
+    #[error("cannot write {}: {why}; nothing was written", .file.display())]
+    Write {
+        /// The file.
+        file: PathBuf,
+        /// Why, in words.
+        why: String,
+    },
+}
+
+impl CaptureError {
+    pub(crate) fn write((file, e): (PathBuf, std::io::Error)) -> Self {
+        Self::Write { file, why: reason(&e) }
+    }
+    pub(crate) fn failing(file: &Path, e: &std::io::Error) -> Self {
+        Self::Write { file: file.to_path_buf(), why: reason(e) }
+    }
+}
+
+fn reason(e: &std::io::Error) -> String {
+    use std::io::ErrorKind as K;
+    match e.kind() {
+        K::StorageFull | K::QuotaExceeded => "the disk is full".to_owned(),
+        K::FileTooLarge => "the file would be larger than allowed".to_owned(),
+        K::NotFound => "the folder does not exist".to_owned(),
+        K::PermissionDenied => "no permission".to_owned(),
+        _ => e.to_string().to_lowercase(),
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Link,
+    Node,
+    Flow,
+}
+
+impl Kind {
+    const ALL: [Self; 3] = [Self::Link, Self::Node, Self::Flow];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Link => "link",
+            Self::Node => "node",
+            Self::Flow => "flow",
+        }
+    }
+
+    fn has(self, s: &Resolved, name: &str) -> bool {
+        match self {
+            Self::Link => s.link_directions().iter().any(|l| l.name == name),
+            Self::Node => s.expanded.nodes.iter().any(|n| n == name),
+            Self::Flow => s.flow_members().iter().any(|m| m.name == name || m.group == name),
+        }
+    }
+
+    fn names(self, s: &Resolved) -> Vec<&str> {
+        match self {
+            Self::Link => s.link_directions().iter().map(|l| l.name.as_str()).collect(),
+            Self::Node => s.expanded.nodes.iter().map(String::as_str).collect(),
+            Self::Flow => {
+                let mut names: Vec<&str> = s.flow_members().iter().flat_map(|m| [m.group.as_str(), m.name.as_str()]).collect();
+                names.dedup();
+                names
+            }
+        }
+    }
+}
+
+/// The kind of thing and the name that `what` means.
+fn find<'a>(s: &Resolved, what: &'a str) -> Result<(Kind, &'a str), CaptureError> {
+    let prefixed = Kind::ALL.into_iter().find_map(|k| Some((k, what.strip_prefix(k.name())?.strip_prefix(':')?)));
+    if let Some((kind, name)) = prefixed {
+        return if kind.has(s, name) { Ok((kind, name)) } else { Err(unknown(kind.name(), name, &kind.names(s))) };
+    }
+    let kinds: Vec<Kind> = Kind::ALL.into_iter().filter(|k| k.has(s, what)).collect();
+    match kinds[..] {
+        [kind] => Ok((kind, what)),
+        [] => Err(unknown("link, node or flow", what, &Kind::ALL.map(|k| k.names(s)).concat())),
+        _ => {
+            let list = |f: &dyn Fn(&Kind) -> String, word: &str| kinds.iter().map(f).collect::<Vec<_>>().join(word);
+            let (are, forms) = (list(&|k| format!("a {}", k.name()), " and "), list(&|k| format!("{}:{what}", k.name()), " or "));
+            Err(CaptureError::Name(format!("`{what}` is {are}: write {forms}")))
+        }
+    }
+}
+
+fn unknown(kind: &str, name: &str, known: &[&str]) -> CaptureError {
+    let hint = match nearest(name, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => {
+            let dots = if known.len() > SHOWN { ", ..." } else { "" };
+            format!("known are {}{dots}", known.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", "))
+        }
+    };
+    CaptureError::Name(format!("cannot capture `{name}`: no {kind} has this name; {hint}"))
+}
+
+impl Captures {
+    /// Whether every name means something, and one thing only.
+    ///
+    /// # Errors
+    /// The first name that does not.
+    pub fn check(&self, scenario: &Resolved) -> Result<(), CaptureError> {
+        self.requests.iter().try_for_each(|r| find(scenario, &r.what).map(|_| ()))
+    }
+
+    /// Begins the captures of run number `run`, which has this seed.
+    pub(crate) fn begin<H: EventQueue>(
+        &self,
+        scenario: &Resolved,
+        run: usize,
+        seed: u64,
+        world: &World<crate::plugs::BuiltIn, H>,
+    ) -> Result<Option<Capture>, CaptureError> {
+        if self.requests.is_empty() {
+            return Ok(None);
+        }
+        let members = scenario.members_at(seed);
+        let nodes: HashMap<&str, u32> = scenario.expanded.nodes.iter().zip(0..).map(|(n, i)| (n.as_str(), i)).collect();
+        let map = Map { scenario, members: &members, nodes, world };
+        let mut requests = Vec::new();
+        for r in &self.requests {
+            let (kind, name) = find(scenario, &r.what)?;
+            let file = r.files.get(run).cloned().unwrap_or_default();
+            requests.push(Request { file, points: map.points(kind, name) });
+        }
+        Capture::new(map.network(seed), self.style, &requests).map(Some).map_err(CaptureError::write)
+    }
+}
+
+struct Map<'a, H: EventQueue> {
+    scenario: &'a Resolved,
+    members: &'a [Member],
+    nodes: HashMap<&'a str, u32>,
+    world: &'a World<crate::plugs::BuiltIn, H>,
+}
+
+impl<H: EventQueue> Map<'_, H> {
+    fn node(&self, name: &str) -> u32 {
+        self.nodes.get(name).copied().unwrap_or(0)
+    }
+
+    fn points(&self, kind: Kind, name: &str) -> Points {
+        let links = self.scenario.link_directions();
+        match kind {
+            Kind::Link => {
+                Points::Links(links.iter().zip(0..).filter(|(l, _)| l.name == name).map(|(l, i)| self.sending_end(l, i)).collect())
+            }
+            Kind::Node => {
+                let from = links.iter().zip(0..).filter(|(l, _)| l.from == name).map(|(l, i)| self.sending_end(l, i));
+                let blind = links.iter().zip(0..).filter(|(l, _)| l.to == name && other(links, &l.name).is_none());
+                Points::Links(from.chain(blind.map(|(l, i)| self.receiving_end(l, i))).collect())
+            }
+            Kind::Flow => {
+                let chosen = self.members.iter().zip(0..).filter(|(m, _)| m.name == name || m.group == name);
+                Points::Flows(chosen.map(|(m, i)| self.flow_end(m, i)).collect())
+            }
+        }
+    }
+
+    fn sending_end(&self, l: &LinkDir, i: u32) -> LinkEnd {
+        let back = other(self.scenario.link_directions(), &l.name);
+        LinkEnd {
+            name: l.name.clone(),
+            node: self.node(&l.from),
+            peer: self.node(&l.to),
+            sends: Some(PortId(i)),
+            receives: back.map(PortId),
+            rate: l.wire.rate,
+        }
+    }
+
+    /// The far end of a link that has no other direction.
+    fn receiving_end(&self, l: &LinkDir, i: u32) -> LinkEnd {
+        let (node, peer) = (self.node(&l.to), self.node(&l.from));
+        LinkEnd { name: l.name.clone(), node, peer, sends: None, receives: Some(PortId(i)), rate: l.wire.rate }
+    }
+
+    fn flow_end(&self, m: &Member, flow: u32) -> FlowEnd {
+        let links = self.scenario.link_directions();
+        let link = |p: Option<PortId>| p.and_then(|p| links.get(p.0 as usize));
+        let first = link(self.world.route(EpId::sender(FlowId(flow))).next());
+        let last = link(self.world.route(EpId::receiver(FlowId(flow))).last());
+        let node = |name: Option<&String>| name.map_or(0, |n| self.node(n));
+        FlowEnd { name: m.name.clone(), flow, next: node(first.map(|l| &l.to)), last: node(last.map(|l| &l.from)) }
+    }
+
+    fn network(&self, seed: u64) -> Network {
+        let flows = self.members.iter().zip(0..).map(|(m, i)| self.facts(m, FlowId(i))).collect();
+        let name = self.scenario.name.as_ref().map_or_else(String::new, |n| format!("{n}, "));
+        let mut comment = format!(
+            "Simulated packets ({name}seed {seed}). Time 0 is the start of the run. Bytes of payload are zero. A frame has the length of its headers and payload; \
+             where the scenario counts more, the rest is an Ethernet trailer."
+        );
+        let silent = self.members.iter().any(|m| matches!(&self.group(m).transport, Transport::Tcp(p, _) if !p.handshake));
+        if silent {
+            comment.push_str(" Flows without a handshake begin with data: their window scale is not in the file.");
+        }
+        let nodes = self.scenario.expanded.nodes.clone();
+        Network { comment, nodes, ports: self.scenario.link_directions().len(), flows }
+    }
+
+    fn group(&self, m: &Member) -> &crate::expand::Group {
+        &self.scenario.expanded.groups[m.group_index]
+    }
+
+    fn facts(&self, m: &Member, flow: FlowId) -> FlowFacts {
+        let first_hop = [EpId::sender(flow), EpId::receiver(flow)].map(|ep| self.world.first_hop(ep));
+        let (mss, shift, sack) = match &self.group(m).transport {
+            Transport::Tcp(p, config) => {
+                // RFC 6691: the option counts what TCP options take of a segment, the parameter does not.
+                let mss = config.mss() + if p.timestamps { TIMESTAMPS } else { 0 };
+                let shift = if p.window_scaling { config.window_shift() } else { NO_SHIFT };
+                (mss as u16, shift, matches!(p.scheme(), Scheme::Sack | Scheme::Fack))
+            }
+            Transport::Udp(_) => (0, NO_SHIFT, false),
+        };
+        FlowFacts { from: self.node(&m.from), to: self.node(&m.to), first_hop, mss, shift, sack }
+    }
+}
+
+/// Number of the other direction of a link.
+fn other(links: &[LinkDir], name: &str) -> Option<u32> {
+    let back = name.strip_suffix(REVERSE).map_or_else(|| format!("{name}{REVERSE}"), str::to_owned);
+    links.iter().zip(0..).find(|(l, _)| l.name == back).map(|(_, i)| i)
+}

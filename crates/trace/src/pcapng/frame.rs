@@ -1,0 +1,287 @@
+//! A simulated packet as the bytes that would be on the wire: Ethernet II, IPv4 (RFC 791) or IPv6 (RFC 8200), TCP (RFC 9293) or UDP (RFC 768).
+//!
+//! Options are laid out as most stacks do: timestamps after two NOPs (RFC 7323 appendix A), SACK blocks likewise (RFC 2018 section 3). The bytes of the
+//! payload are zero, so checksums (RFC 1071) depend on headers alone.
+//!
+//! Not modelled, hence constant: the urgent pointer, PSH, IP options and fragments. IP identification is a hash of the packet, so the same packet has the
+//! same number wherever it is captured (RFC 6864 leaves it free for packets that are never fragmented).
+
+use fairlane_net::{Proto, QPkt, Segment, flag, fold};
+
+/// Ethernet header: two addresses and a type.
+const ETHERNET: usize = 14;
+/// IPv4 header without options (RFC 791 section 3.1).
+const IPV4: usize = 20;
+/// IPv6 header (RFC 8200 section 3).
+const IPV6: usize = 40;
+/// TCP header without options (RFC 9293 section 3.1).
+const TCP: usize = 20;
+/// UDP header (RFC 768).
+const UDP: usize = 8;
+/// Longest TCP options (RFC 9293 section 3.1: the data offset has four bits).
+const OPTIONS: usize = 40;
+/// Longest headers of a frame.
+pub(super) const HEAD: usize = ETHERNET + IPV6 + TCP + OPTIONS;
+
+/// Ethernet types of IPv4 and IPv6 (IANA).
+const TYPE_IPV4: u16 = 0x0800;
+const TYPE_IPV6: u16 = 0x86DD;
+/// Time to live of a packet at its sender: the default of RFC 1700.
+const TTL: u32 = 64;
+/// "Don't fragment" (RFC 791 section 3.1).
+const DF: u16 = 0x4000;
+/// Protocol numbers (IANA).
+const IP_TCP: u32 = 6;
+const IP_UDP: u32 = 17;
+/// First port of senders, the dynamic range of RFC 6335 section 6: the low 14 bits of a flow's number count on from here.
+const SENDER_PORT: u32 = 0xC000;
+const SENDER_BITS: u32 = 14;
+/// Port of the receivers of the first 2^14 flows, the next of the following ones: a stretch that analysers know no application for.
+const RECEIVER_PORT: u32 = 35_000;
+const RECEIVER_BITS: u32 = 10;
+/// Network of all nodes: 10.0.0.0/8 (RFC 1918).
+const NET4: u32 = 10 << 24;
+/// The same for IPv6: fd00::/8 (RFC 4193).
+const NET6: u16 = 0xFD00;
+/// A locally administered address (IEEE 802): 02:00 and the number of the node.
+const MAC: u16 = 0x0200;
+
+/// No window scale option.
+pub const NO_SHIFT: u8 = u8::MAX;
+
+/// What the bytes of a flow's packets depend on beside the packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowFacts {
+    /// Number of the sender's node.
+    pub from: u32,
+    /// Number of the receiver's node.
+    pub to: u32,
+    /// First hop of packets from the sender, and from the receiver ([`QPkt::hop`]).
+    pub first_hop: [u32; 2],
+    /// Value of the MSS option.
+    pub mss: u16,
+    /// Shift of the window, [`NO_SHIFT`] where windows are not scaled (RFC 7323 section 2).
+    pub shift: u8,
+    /// Whether a SYN permits SACK (RFC 2018 section 2).
+    pub sack: bool,
+}
+
+/// Number of a node's address: 0 is the network's own.
+const fn host(node: u32) -> u32 {
+    node + 1
+}
+
+/// The IPv4 address of a node.
+pub const fn ipv4(node: u32) -> [u8; 4] {
+    (NET4 | host(node) & 0x00FF_FFFF).to_be_bytes()
+}
+
+/// The IPv6 address of a node.
+pub fn ipv6(node: u32) -> [u8; 16] {
+    let mut a = [0; 16];
+    a[..2].copy_from_slice(&NET6.to_be_bytes());
+    a[12..].copy_from_slice(&host(node).to_be_bytes());
+    a
+}
+
+/// The Ethernet address of a node.
+pub fn mac(node: u32) -> [u8; 6] {
+    let mut a = [0; 6];
+    a[..2].copy_from_slice(&MAC.to_be_bytes());
+    a[2..].copy_from_slice(&host(node).to_be_bytes());
+    a
+}
+
+/// Ports of a flow, the sender's and the receiver's, in one word.
+const fn ports(flow: u32) -> u32 {
+    (SENDER_PORT + (flow & ((1 << SENDER_BITS) - 1))) << 16 | (RECEIVER_PORT + (flow >> SENDER_BITS & ((1 << RECEIVER_BITS) - 1)))
+}
+
+/// Initial sequence number of one end of a flow: spread over all 32 bits, as RFC 6528 asks for, so that numbers wrap in captures too.
+/// The constant is that of Fibonacci hashing (Knuth, The Art of Computer Programming, volume 3, section 6.4).
+pub(super) const fn isn(flow: u32, back: bool) -> u32 {
+    ((flow as u64 * 2 + back as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32
+}
+
+/// Folds a sum of 16-bit words to the Internet checksum of RFC 1071.
+#[inline]
+pub(super) const fn checksum(mut sum: u64) -> u16 {
+    sum = (sum & 0xFFFF_FFFF) + (sum >> 32);
+    sum = (sum & 0xFFFF) + (sum >> 16);
+    sum = (sum & 0xFFFF) + (sum >> 16);
+    sum = (sum & 0xFFFF) + (sum >> 16);
+    !(sum as u16)
+}
+
+/// Both 16-bit words of a 32-bit one.
+#[inline]
+const fn words(w: u32) -> u64 {
+    (w >> 16) as u64 + (w & 0xFFFF) as u64
+}
+
+#[inline]
+fn put2(b: &mut [u8; HEAD], at: usize, v: u16) {
+    b[at..at + 2].copy_from_slice(&v.to_be_bytes());
+}
+
+#[inline]
+fn put4(b: &mut [u8; HEAD], at: usize, v: u32) {
+    b[at..at + 4].copy_from_slice(&v.to_be_bytes());
+}
+
+/// How long a frame is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Lengths {
+    /// All headers.
+    pub(super) head: usize,
+    /// Ethernet and IP headers.
+    pub(super) network: usize,
+    /// The frame: headers and payload, or what the simulation counts, if that is more.
+    pub(super) frame: u32,
+}
+
+/// Where a packet is seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Seen {
+    /// Node that sends it over this link.
+    pub(super) from: u32,
+    /// Node at the other end.
+    pub(super) to: u32,
+    /// Links crossed before this one.
+    pub(super) hops: u32,
+}
+
+/// Writes the headers of a packet over IPv6 or IPv4.
+#[inline]
+pub(super) fn render<const SIX: bool>(b: &mut [u8; HEAD], pkt: &QPkt, seg: &Segment, facts: &FlowFacts, seen: Seen) -> Lengths {
+    let (src, dst) = if pkt.back { (facts.to, facts.from) } else { (facts.from, facts.to) };
+    put2(b, 0, MAC);
+    put4(b, 2, host(seen.to));
+    put2(b, 6, MAC);
+    put4(b, 8, host(seen.from));
+    let tcp = pkt.proto == Proto::Tcp;
+    let network = ETHERNET + if SIX { IPV6 } else { IPV4 };
+    // What options there are is known first: lengths and checksums depend on it.
+    let mut options = Options::default();
+    if tcp && !(seg.plain() && !seg.has(flag::SYN)) {
+        options = Options::of(seg, facts, isn(pkt.flow.0, !pkt.back));
+        for (i, &w) in options.words[..options.len].iter().enumerate() {
+            put4(b, network + TCP + 4 * i, w);
+        }
+    }
+    let transport = if tcp { TCP + 4 * options.len } else { UDP };
+    let inner = transport as u32 + u32::from(seg.payload);
+    let class = u32::from(pkt.class.0 & 0x3F) << 2 | pkt.ecn as u32;
+    let ttl = TTL - seen.hops.min(TTL - 1);
+    let proto = if tcp { IP_TCP } else { IP_UDP };
+    // Sum of the addresses, the same for IP and for the pseudo-header.
+    let mut sum;
+    if SIX {
+        put2(b, 12, TYPE_IPV6);
+        // RFC 6437 section 3: a flow label that is not zero.
+        put4(b, 14, 6 << 28 | class << 20 | (pkt.flow.0.wrapping_add(1) & 0x000F_FFFF));
+        put4(b, 18, inner << 16 | proto << 8 | ttl);
+        b[22..38].copy_from_slice(&ipv6(src));
+        b[38..54].copy_from_slice(&ipv6(dst));
+        sum = 2 * u64::from(NET6) + words(host(src)) + words(host(dst));
+    } else {
+        put2(b, 12, TYPE_IPV4);
+        let (s, d) = (NET4 | host(src) & 0x00FF_FFFF, NET4 | host(dst) & 0x00FF_FFFF);
+        sum = words(s) + words(d);
+        let first = 0x4500_0000 | class << 16 | (IPV4 as u32 + inner);
+        let second = u32::from(identification(seg)) << 16 | u32::from(DF);
+        let third = ttl << 24 | proto << 16;
+        put4(b, 14, first);
+        put4(b, 18, second);
+        put4(b, 22, third | u32::from(checksum(sum + words(first) + words(second) + words(third))));
+        put4(b, 26, s);
+        put4(b, 30, d);
+    }
+    sum += u64::from(proto) + u64::from(inner) + options.sum;
+    let ports = if pkt.back { ports(pkt.flow.0).rotate_left(16) } else { ports(pkt.flow.0) };
+    put4(b, network, ports);
+    sum += words(ports);
+    if tcp {
+        let seq = fold(seg.seq, isn(pkt.flow.0, pkt.back));
+        // RFC 9293 section 3.1: without ACK the field means nothing.
+        let ack = if seg.has(flag::ACK) { fold(seg.ack, isn(pkt.flow.0, !pkt.back)) } else { 0 };
+        // RFC 7323 section 2.2: the window of a SYN is never scaled.
+        let shift = if facts.shift == NO_SHIFT || seg.has(flag::SYN) { 0 } else { facts.shift };
+        let window = (seg.wnd >> (shift & 31)).min(0xFFFF);
+        // AE is the bit before CWR (RFC 9768 section 3.1).
+        let flags = u32::from(seg.ace() >> 2) << 8 | u32::from(seg.flags);
+        let fourth = ((TCP / 4 + options.len) as u32) << 28 | flags << 16 | window;
+        put4(b, network + 4, seq);
+        put4(b, network + 8, ack);
+        put4(b, network + 12, fourth);
+        put4(b, network + 16, u32::from(checksum(sum + words(seq) + words(ack) + words(fourth))) << 16);
+    } else {
+        // The length stands in the header and in the pseudo-header.
+        let sum = checksum(sum + u64::from(inner));
+        // RFC 768: a sum of zero is sent as all ones, zero means none.
+        put4(b, network + 4, inner << 16 | u32::from(if sum == 0 { 0xFFFF } else { sum }));
+    }
+    let whole = network as u32 + inner;
+    Lengths { head: network + transport, network, frame: whole.max(ETHERNET as u32 + pkt.len) }
+}
+
+/// The same for a packet wherever it is seen, another for the next one.
+#[inline]
+fn identification(seg: &Segment) -> u16 {
+    let key = seg.sent.as_ps() ^ seg.seq.rotate_left(40) ^ seg.ack.rotate_left(20);
+    (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 48) as u16
+}
+
+/// TCP options: all of them fill whole 32-bit words.
+#[derive(Default)]
+struct Options {
+    words: [u32; OPTIONS / 4],
+    len: usize,
+    sum: u64,
+}
+
+impl Options {
+    fn push(&mut self, word: u32) {
+        if let Some(place) = self.words.get_mut(self.len) {
+            *place = word;
+            self.len += 1;
+            self.sum += words(word);
+        }
+    }
+
+    /// The options of a segment; `peer`: the initial sequence number of the data that it acknowledges.
+    #[inline(never)]
+    fn of(seg: &Segment, facts: &FlowFacts, peer: u32) -> Self {
+        let mut o = Self::default();
+        // Kinds and lengths: MSS 2, 4 (RFC 9293 section 3.7.1); window scale 3, 3 and timestamps 8, 10 (RFC 7323); SACK permitted 4, 2 and
+        // SACK 5, 2 + 8 n (RFC 2018); no operation 1.
+        if seg.has(flag::SYN) {
+            o.push(0x0204_0000 | u32::from(facts.mss));
+        }
+        let permit = seg.has(flag::SYN) && facts.sack;
+        if let Some((val, ecr)) = seg.timestamps() {
+            o.push(if permit { 0x0402_080A } else { 0x0101_080A });
+            o.push(val);
+            o.push(ecr);
+        } else if permit {
+            o.push(0x0101_0402);
+        }
+        if seg.has(flag::SYN) && facts.shift != NO_SHIFT {
+            o.push(0x0103_0300 | u32::from(facts.shift));
+        }
+        let n = seg.sack_len();
+        if n > 0 {
+            o.push(0x0101_0502 + 8 * n as u32);
+            for i in 0..n {
+                let block = seg.sack(i);
+                o.push(fold(block.start, peer));
+                o.push(fold(block.end, peer));
+            }
+        }
+        o
+    }
+}
+
+#[cfg(test)]
+#[path = "frame_tests.rs"]
+mod tests;

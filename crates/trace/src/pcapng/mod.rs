@@ -1,0 +1,470 @@
+//! Packet capture: what crosses an interface of a node, or leaves and reaches the sender of a flow, as a file that Wireshark, tshark and tcpdump read.
+//!
+//! Source: pcapng, draft-ietf-opsawg-pcapng. Deviations: none known; optional blocks (decryption secrets, journal, custom) are not written.
+//!
+//! An interface is one end of a link: what its node sends is stamped when transmission begins, what it receives when the last bit has arrived, as tcpdump at
+//! that node would see it. Packets that the queue before the link dropped, or the link lost, were never seen there: they go to an interface of their own,
+//! NAME (dropped), with the reason as a comment, cut after the first eight bytes of their transport header, which is what ICMP quotes (RFC 792).
+//! Ports and sequence number are there to be read, but an analyser has no whole TCP header to take for a segment on the wire.
+
+mod block;
+mod frame;
+mod sink;
+
+pub use frame::{FlowFacts, NO_SHIFT, ipv4, ipv6, mac};
+
+use block::{COMMENT, EPB_FLAGS, Interface, PACKET, padding};
+use fairlane_net::{Backlog, DequeueEvent, DropEvent, HopEvent, Observer, PortId, QPkt, ReceiveEvent, Segment, SendEvent};
+use fairlane_units::{Rate, Time};
+use frame::{HEAD, Lengths, Seen, render};
+use sink::Sink;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Bytes of the transport header that stay of a packet that was dropped (RFC 792: "64 bits of original data datagram").
+const QUOTED: usize = 8;
+
+/// Room for a block without payload: head and tail, headers, flags, a comment.
+const BLOCK: usize = 28 + HEAD + 4 + 8 + COMMENT_MAX + 16;
+/// Longest comment on a packet.
+const COMMENT_MAX: usize = 160;
+/// Values of epb_flags: direction (section 4.3.1 of the draft).
+const INBOUND: u32 = 1;
+const OUTBOUND: u32 = 2;
+const PS_PER_NS: u64 = 1000;
+
+/// How packets are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Style {
+    /// Most bytes kept of a packet; `None`: its headers.
+    pub snaplen: Option<u32>,
+    /// IPv6 instead of IPv4.
+    pub ipv6: bool,
+    /// A comment with the length of the queue on each packet that leaves one.
+    pub queue: bool,
+}
+
+/// One end of a link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkEnd {
+    /// Its name.
+    pub name: String,
+    /// Its node, and the node at the other end.
+    pub node: u32,
+    /// The node at the other end.
+    pub peer: u32,
+    /// The port that sends from here.
+    pub sends: Option<PortId>,
+    /// The port whose packets arrive here.
+    pub receives: Option<PortId>,
+    /// Rate of the link.
+    pub rate: Rate,
+}
+
+/// The sending end of a flow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowEnd {
+    /// Name of the flow.
+    pub name: String,
+    /// Number of the flow.
+    pub flow: u32,
+    /// Node to which its first link leads.
+    pub next: u32,
+    /// Node from which the last link back comes.
+    pub last: u32,
+}
+
+/// Where packets are taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Points {
+    /// Ends of links.
+    Links(Vec<LinkEnd>),
+    /// Senders of flows.
+    Flows(Vec<FlowEnd>),
+}
+
+/// A file to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Where it goes.
+    pub file: PathBuf,
+    /// What it holds.
+    pub points: Points,
+}
+
+/// What a capture must know of the network.
+#[derive(Clone, Debug, Default)]
+pub struct Network {
+    /// Said of the whole file.
+    pub comment: String,
+    /// Names of the nodes.
+    pub nodes: Vec<String>,
+    /// Number of ports.
+    pub ports: usize,
+    /// What the packets of each flow look like.
+    pub flows: Vec<FlowFacts>,
+}
+
+/// Something at a port or a flow that goes to a file.
+#[derive(Clone, Copy, Debug)]
+struct Tap {
+    file: u32,
+    interface: u32,
+    /// Packets come in here (otherwise they go out).
+    inbound: bool,
+    /// Nodes at both ends, in the direction of sending.
+    from: u32,
+    to: u32,
+}
+
+/// Taps by number of port or flow.
+#[derive(Debug, Default)]
+struct Taps {
+    first: Vec<u32>,
+    all: Vec<Tap>,
+}
+
+impl Taps {
+    fn new(count: usize, mut listed: Vec<(u32, Tap)>) -> Self {
+        listed.sort_by_key(|&(at, _)| at);
+        let first = (0..=count as u32).map(|i| listed.partition_point(|&(at, _)| at < i) as u32).collect();
+        Self { first, all: listed.into_iter().map(|(_, tap)| tap).collect() }
+    }
+    #[inline]
+    fn at(&self, i: u32) -> std::ops::Range<usize> {
+        let i = i as usize;
+        match (self.first.get(i), self.first.get(i + 1)) {
+            (Some(&a), Some(&b)) => a as usize..b as usize,
+            _ => 0..0,
+        }
+    }
+}
+
+/// Packets of an interface so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    packets: u64,
+    dropped: u64,
+}
+
+/// One file with its interfaces.
+#[derive(Debug)]
+struct File {
+    sink: Sink,
+    counts: Vec<Count>,
+    /// Interfaces come in pairs, the second one for what is dropped.
+    paired: bool,
+}
+
+/// Files that are whole and wait for their names.
+#[derive(Debug)]
+pub struct Written(Vec<Sink>);
+
+impl Written {
+    /// Gives every file its name.
+    ///
+    /// # Errors
+    /// The file that could not have its name, and why.
+    pub fn put_in_place(self) -> Result<(), (PathBuf, io::Error)> {
+        for sink in self.0 {
+            let target = sink.target().to_path_buf();
+            sink.put_in_place().map_err(|e| (target, e))?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes what crosses the points asked for.
+#[derive(Debug)]
+pub struct Capture {
+    style: Style,
+    flows: Vec<FlowFacts>,
+    ports: Taps,
+    senders: Taps,
+    files: Vec<File>,
+    last: Time,
+}
+
+impl Capture {
+    /// Begins all files.
+    ///
+    /// # Errors
+    /// The file that cannot be made, and why.
+    pub fn new(network: Network, style: Style, requests: &[Request]) -> Result<Self, (PathBuf, io::Error)> {
+        let (mut ports, mut senders, mut files) = (Vec::new(), Vec::new(), Vec::new());
+        for (n, request) in requests.iter().enumerate() {
+            let mut sink = Sink::create(&request.file).map_err(|e| (request.file.clone(), e))?;
+            let mut head = Vec::new();
+            block::section(&mut head, concat!("fairlane ", env!("CARGO_PKG_VERSION")), &network.comment);
+            let snaplen = style.snaplen.unwrap_or(HEAD as u32);
+            let mut count = 0;
+            let mut describe = |name: String, description: String, node: u32, speed: Option<u64>| {
+                block::interface(&mut head, &Interface { name, description, mac: mac(node), speed, snaplen });
+                count += 1;
+                count - 1
+            };
+            let name_of = |node: u32| network.nodes.get(node as usize).map_or("?", String::as_str);
+            match &request.points {
+                Points::Links(ends) => {
+                    for end in ends {
+                        let (node, peer, speed) = (end.node, end.peer, Some(end.rate.as_bps()));
+                        let place = format!("{} to {}", name_of(node), name_of(peer));
+                        let interface = describe(end.name.clone(), place.clone(), node, speed);
+                        describe(format!("{} (dropped)", end.name), format!("{place}: dropped or lost, not on the wire"), node, speed);
+                        let tap = Tap { file: n as u32, interface, inbound: false, from: node, to: peer };
+                        ports.extend(end.sends.map(|p| (p.0, tap)));
+                        ports.extend(end.receives.map(|p| (p.0, Tap { inbound: true, from: peer, to: node, ..tap })));
+                    }
+                }
+                Points::Flows(ends) => {
+                    for end in ends {
+                        let node = network.flows.get(end.flow as usize).map_or(0, |f| f.from);
+                        let place = format!("flow {} at its sender {}", end.name, name_of(node));
+                        let interface = describe(end.name.clone(), place, node, None);
+                        let tap = Tap { file: n as u32, interface, inbound: false, from: node, to: end.next };
+                        senders.push((2 * end.flow, tap));
+                        senders.push((2 * end.flow + 1, Tap { inbound: true, from: end.last, to: node, ..tap }));
+                    }
+                }
+            }
+            let nodes = network.nodes.iter().enumerate();
+            block::names(&mut head, nodes.map(|(i, name)| (name.as_str(), ipv4(i as u32), ipv6(i as u32))));
+            sink.put(&head);
+            let paired = matches!(request.points, Points::Links(_));
+            files.push(File { sink, counts: vec![Count::default(); count as usize], paired });
+        }
+        let (ports, senders) = (Taps::new(network.ports, ports), Taps::new(2 * network.flows.len(), senders));
+        Ok(Self { style, flows: network.flows, ports, senders, files, last: Time::ZERO })
+    }
+
+    /// The file that cannot be written, and why.
+    pub fn failure(&self) -> Option<(&Path, &io::Error)> {
+        self.files.iter().find_map(|f| Some((f.sink.target(), f.sink.failure()?)))
+    }
+
+    /// Ends all files; they still have temporary names.
+    ///
+    /// # Errors
+    /// The file that cannot be written, and why.
+    pub fn finish(self) -> Result<Written, (PathBuf, io::Error)> {
+        let ns = self.last.as_ps() / PS_PER_NS;
+        let mut whole = Vec::new();
+        for mut file in self.files {
+            let mut tail = Vec::new();
+            for (i, count) in file.counts.iter().enumerate() {
+                if !(file.paired && i % 2 == 1) {
+                    block::statistics(&mut tail, i as u32, ns, count.packets, count.dropped);
+                }
+            }
+            file.sink.put(&tail);
+            let target = file.sink.target().to_path_buf();
+            file.sink.close().map_err(|e| (target, e))?;
+            whole.push(file.sink);
+        }
+        Ok(Written(whole))
+    }
+
+    #[inline]
+    fn packet(&mut self, tap: usize, of_port: bool, time: Time, pkt: &QPkt, seg: &Segment, note: Note) {
+        let tap = if of_port { self.ports.all[tap] } else { self.senders.all[tap] };
+        let (Some(file), Some(facts)) = (self.files.get_mut(tap.file as usize), self.flows.get(pkt.flow.0 as usize)) else { return };
+        self.last = time;
+        // One that has arrived at its end has gone one hop further than the last link.
+        let crossed = pkt.hop.wrapping_sub(facts.first_hop[usize::from(pkt.back)]) - u32::from(note == Note::Arrived);
+        let seen = Seen { from: tap.from, to: tap.to, hops: crossed };
+        let dropped = matches!(note, Note::Dropped { .. });
+        let Some(count) = file.counts.get_mut(tap.interface as usize) else { return };
+        if dropped {
+            count.dropped += 1
+        } else {
+            count.packets += 1
+        }
+        // Where the queue is not asked for, a packet that left one is like any other.
+        let note = if matches!(note, Note::Left(_)) && !self.style.queue { Note::Plain } else { note };
+        let flags = if tap.inbound { INBOUND } else { OUTBOUND };
+        let interface = tap.interface + u32::from(dropped);
+        let place = Place { interface, ns: time.as_ps() / PS_PER_NS, flags, snaplen: self.style.snaplen };
+        if self.style.ipv6 {
+            write::<true>(&mut file.sink, place, pkt, seg, facts, seen, note);
+        } else {
+            write::<false>(&mut file.sink, place, pkt, seg, facts, seen, note);
+        }
+    }
+}
+
+/// What an enhanced packet block (section 4.3 of the draft) says beside the packet.
+#[derive(Clone, Copy)]
+struct Place {
+    interface: u32,
+    ns: u64,
+    flags: u32,
+    snaplen: Option<u32>,
+}
+
+/// Length of a block's head: type, length, interface, time stamp, bytes kept, bytes there were.
+const BLOCK_HEAD: usize = 28;
+
+#[inline]
+fn word(out: &mut [u8; BLOCK], at: usize, value: u32) {
+    out[at..at + 4].copy_from_slice(&value.to_le_bytes());
+}
+
+/// Writes one block.
+#[inline]
+fn write<const SIX: bool>(sink: &mut Sink, place: Place, pkt: &QPkt, seg: &Segment, facts: &FlowFacts, seen: Seen, note: Note) {
+    let Some(out) = sink.room(BLOCK).first_chunk_mut::<BLOCK>() else { return };
+    let Some(head) = out[BLOCK_HEAD..].first_chunk_mut::<HEAD>() else { return };
+    let lengths = render::<SIX>(head, pkt, seg, facts, seen);
+    word(out, 0, PACKET);
+    word(out, 8, place.interface);
+    word(out, 12, (place.ns >> 32) as u32);
+    word(out, 16, place.ns as u32);
+    word(out, 24, lengths.frame);
+    if place.snaplen.is_none() && note == Note::Plain {
+        let kept = lengths.head;
+        let end = BLOCK_HEAD + kept + padding(kept);
+        word(out, BLOCK_HEAD + kept, 0);
+        word(out, end, u32::from(EPB_FLAGS) | 4 << 16);
+        word(out, end + 4, place.flags);
+        word(out, end + 8, 0);
+        let total = end + 16;
+        word(out, end + 12, total as u32);
+        word(out, 4, total as u32);
+        word(out, 20, kept as u32);
+        sink.used(total);
+    } else {
+        write_rest(sink, place, pkt, seg, lengths, note);
+    }
+}
+
+/// The same for a packet with payload, or with a comment: what comes after the headers.
+#[inline(never)]
+fn write_rest(sink: &mut Sink, place: Place, pkt: &QPkt, seg: &Segment, lengths: Lengths, note: Note) {
+    let kept = match note {
+        Note::Dropped { .. } => lengths.network + QUOTED,
+        _ => place.snaplen.map_or(lengths.head, |most| most.min(lengths.frame) as usize),
+    };
+    let mut comment = [0; COMMENT_MAX];
+    let text = note.write(&mut comment, pkt, seg);
+    let body = kept + padding(kept);
+    let options = 8 + if text == 0 { 0 } else { 4 + text + padding(text) } + 4;
+    let total = BLOCK_HEAD + body + options + 4;
+    // The headers are there already: only a buffer without room for the rest makes them move.
+    let mut front = [0; BLOCK_HEAD + HEAD];
+    front.copy_from_slice(&sink.room(0)[..BLOCK_HEAD + HEAD]);
+    let Some(out) = sink.room(total + BLOCK).get_mut(..total) else { return };
+    let headers = BLOCK_HEAD + kept.min(lengths.head);
+    out[..headers].copy_from_slice(&front[..headers]);
+    // Behind the headers come zeros: payload, padding.
+    out[headers..].fill(0);
+    let ends = (total as u32).to_le_bytes();
+    out[4..8].copy_from_slice(&ends);
+    out[20..24].copy_from_slice(&(kept as u32).to_le_bytes());
+    let mut at = BLOCK_HEAD + body;
+    let mut put = |bytes: &[u8]| {
+        out[at..at + bytes.len()].copy_from_slice(bytes);
+        at += bytes.len();
+    };
+    put(&(u32::from(EPB_FLAGS) | 4 << 16).to_le_bytes());
+    put(&place.flags.to_le_bytes());
+    if text != 0 {
+        put(&(u32::from(COMMENT) | (text as u32) << 16).to_le_bytes());
+        put(&comment[..text + padding(text)]);
+    }
+    put(&[0; 4]);
+    put(&ends);
+    sink.used(total);
+}
+
+/// What is known of a packet beside itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Note {
+    /// An endpoint sent it, or it crossed a link.
+    Plain,
+    /// It reached an endpoint.
+    Arrived,
+    /// It left a queue.
+    Left(Backlog),
+    /// It did not get further.
+    Dropped {
+        /// Why.
+        why: &'static str,
+        /// What waited there.
+        backlog: Backlog,
+    },
+}
+
+impl Note {
+    /// The note in words; their length.
+    #[cold]
+    fn write(self, out: &mut [u8; COMMENT_MAX], pkt: &QPkt, seg: &Segment) -> usize {
+        let mut rest = &mut out[..];
+        // What does not fit is left out.
+        let _ = match self {
+            Self::Dropped { why, backlog } => {
+                let of = if pkt.data { "bytes of data" } else { "bytes of data (control)" };
+                write!(rest, "dropped: {why}, queue {} packets {} bytes; {} {of}", backlog.pkts, backlog.bytes, seg.payload)
+            }
+            Self::Left(backlog) => write!(rest, "queue {} packets {} bytes", backlog.pkts, backlog.bytes),
+            Self::Plain | Self::Arrived => Ok(()),
+        };
+        COMMENT_MAX - rest.len()
+    }
+}
+
+impl Observer for Capture {
+    #[inline]
+    fn sees(&self, port: PortId) -> bool {
+        !self.ports.at(port.0).is_empty()
+    }
+
+    #[inline]
+    fn on_send(&mut self, e: &SendEvent) {
+        for tap in self.senders.at(e.endpoint.0) {
+            if !self.senders.all[tap].inbound {
+                self.packet(tap, false, e.time, &e.pkt, &e.seg, Note::Plain);
+            }
+        }
+    }
+
+    #[inline]
+    fn on_receive(&mut self, e: &ReceiveEvent) {
+        if e.endpoint.receives() {
+            return;
+        }
+        // Packets that come back to the sender of a flow are listed under its other end.
+        for tap in self.senders.at(e.endpoint.0 + 1) {
+            self.packet(tap, false, e.time, &e.pkt, &e.seg, Note::Arrived);
+        }
+    }
+
+    #[inline]
+    fn on_dequeue(&mut self, e: &DequeueEvent) {
+        for tap in self.ports.at(e.port.0) {
+            if !self.ports.all[tap].inbound {
+                self.packet(tap, true, e.time, &e.pkt, &e.seg, Note::Left(e.backlog));
+            }
+        }
+    }
+
+    #[inline]
+    fn on_hop(&mut self, e: &HopEvent) {
+        for tap in self.ports.at(e.port.0) {
+            if self.ports.all[tap].inbound {
+                self.packet(tap, true, e.time, &e.pkt, &e.seg, Note::Plain);
+            }
+        }
+    }
+
+    #[cold]
+    fn on_drop(&mut self, e: &DropEvent) {
+        for tap in self.ports.at(e.port.0) {
+            if !self.ports.all[tap].inbound {
+                self.packet(tap, true, e.time, &e.pkt, &e.seg, Note::Dropped { why: e.why.name(), backlog: e.backlog });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
