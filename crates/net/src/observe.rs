@@ -14,12 +14,23 @@ macro_rules! events {
         pub trait Observer {
             /// Whether events are made at all.
             const ON: bool = true;
-            /// Whether what happens at this port is of interest: the events that name a port are made for such ports only, and departures from
-            /// them happen when they are due.
+            /// Whether what happens at this port is of interest: the events that name a port are made for such ports only.
             #[inline]
             fn sees(&self, port: PortId) -> bool {
                 let _ = port;
                 true
+            }
+            /// Whether departures from this port are to be carried out when they are due, so that their events stand in the order of time among
+            /// all others. Otherwise they may be told of later, though still in order among themselves.
+            #[inline]
+            fn prompt(&self, port: PortId) -> bool {
+                self.sees(port)
+            }
+            /// Another port whose departures up to then are to be told of before a packet is that has crossed the link of this one.
+            #[inline]
+            fn before_hop(&self, port: PortId) -> Option<PortId> {
+                let _ = port;
+                None
             }
             $($(#[$doc])* #[inline] fn $hook(&mut self, e: &$event) { let _ = e; })*
         }
@@ -36,6 +47,14 @@ macro_rules! events {
             fn sees(&self, port: PortId) -> bool {
                 (A::ON && self.0.sees(port)) || (B::ON && self.1.sees(port))
             }
+            #[inline]
+            fn prompt(&self, port: PortId) -> bool {
+                (A::ON && self.0.prompt(port)) || (B::ON && self.1.prompt(port))
+            }
+            #[inline]
+            fn before_hop(&self, port: PortId) -> Option<PortId> {
+                self.0.before_hop(port).or_else(|| self.1.before_hop(port))
+            }
             $(#[inline] fn $hook(&mut self, e: &$event) { if A::ON { self.0.$hook(e); } if B::ON { self.1.$hook(e); } })*
         }
         impl<O: Observer> Observer for &mut O {
@@ -43,6 +62,14 @@ macro_rules! events {
             #[inline]
             fn sees(&self, port: PortId) -> bool {
                 (**self).sees(port)
+            }
+            #[inline]
+            fn prompt(&self, port: PortId) -> bool {
+                (**self).prompt(port)
+            }
+            #[inline]
+            fn before_hop(&self, port: PortId) -> Option<PortId> {
+                (**self).before_hop(port)
             }
             $(#[inline] fn $hook(&mut self, e: &$event) { (**self).$hook(e); })*
         }

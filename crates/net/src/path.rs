@@ -142,7 +142,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         } else if port.queued {
             self.arm_wake(i, obs);
         }
-        if O::ON {
+        if O::ON && obs.prompt(PortId(i)) {
             self.arm_wake(i, obs);
         }
         if impaired {
@@ -163,6 +163,9 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     #[inline]
     fn forward<O: Observer>(&mut self, i: u32, pkt: &mut QPkt, now: Time, obs: &mut O) -> u32 {
         if O::ON && obs.sees(PortId(i)) {
+            if let Some(other) = obs.before_hop(PortId(i)) {
+                self.settle::<O, false>(other.0, now, obs);
+            }
             obs.on_hop(&HopEvent { time: now, port: PortId(i), pkt: *pkt, seg: *self.arena.get(pkt.id) });
         }
         pkt.hop += 1;
@@ -316,7 +319,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             self.take_drops(i, now, obs);
         }
         let port = &self.ports[i as usize];
-        if port.queued && (O::ON || port.ring.is_empty()) {
+        if port.queued && (port.ring.is_empty() || (O::ON && obs.prompt(PortId(i)))) {
             self.arm_wake(i, obs);
         }
     }
@@ -359,7 +362,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     #[cold]
     fn arm_wake<O: Observer>(&mut self, i: u32, obs: &O) {
         let port = &mut self.ports[i as usize];
-        if !port.queued || !(port.ring.is_empty() || (O::ON && obs.sees(PortId(i)))) {
+        if !port.queued || !(port.ring.is_empty() || (O::ON && obs.prompt(PortId(i)))) {
             return;
         }
         let start = port.next_start().max(self.now);

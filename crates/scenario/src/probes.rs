@@ -23,6 +23,14 @@ macro_rules! probes {
             fn sees(&self, port: PortId) -> bool {
                 $(self.$field.as_ref().is_some_and(|p| p.sees(port)))||*
             }
+            #[inline]
+            fn prompt(&self, port: PortId) -> bool {
+                $(self.$field.as_ref().is_some_and(|p| p.prompt(port)))||*
+            }
+            #[inline]
+            fn before_hop(&self, port: PortId) -> Option<PortId> {
+                None$(.or_else(|| self.$field.as_ref().and_then(|p| p.before_hop(port))))*
+            }
             probes!(@each $hooks [$($field)*]);
         }
     };

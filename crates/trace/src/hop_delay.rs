@@ -1,6 +1,6 @@
 //! Delay from the second node of a path on: what a packet meets after its sender's own access link.
 
-use fairlane_net::{HopEvent, Observer, PktRef, ReceiveEvent, SendEvent, Tally};
+use fairlane_net::{HopEvent, Observer, PktRef, PortId, ReceiveEvent, SendEvent, Tally};
 use fairlane_units::Time;
 
 /// What is known of a packet under way.
@@ -39,6 +39,11 @@ impl HopDelay {
 }
 
 impl Observer for HopDelay {
+    /// Departures do not matter here.
+    fn prompt(&self, _: PortId) -> bool {
+        false
+    }
+
     fn on_send(&mut self, e: &SendEvent) {
         let first_hop = e.pkt.hop;
         *self.trip(e.pkt.id) = Trip { first_hop, left_first: Time::MAX };

@@ -119,14 +119,22 @@ const fn words(w: u32) -> u64 {
     (w >> 16) as u64 + (w & 0xFFFF) as u64
 }
 
-#[inline]
-fn put2(b: &mut [u8; HEAD], at: usize, v: u16) {
-    b[at..at + 2].copy_from_slice(&v.to_be_bytes());
+/// Puts bytes in their place: one move, where a copy between slices would be a call.
+#[inline(always)]
+pub(super) fn store<const N: usize>(b: &mut [u8], at: usize, bytes: [u8; N]) {
+    if let Some(place) = b.get_mut(at..).and_then(<[u8]>::first_chunk_mut::<N>) {
+        *place = bytes;
+    }
 }
 
-#[inline]
+#[inline(always)]
+fn put2(b: &mut [u8; HEAD], at: usize, v: u16) {
+    store(b, at, v.to_be_bytes());
+}
+
+#[inline(always)]
 fn put4(b: &mut [u8; HEAD], at: usize, v: u32) {
-    b[at..at + 4].copy_from_slice(&v.to_be_bytes());
+    store(b, at, v.to_be_bytes());
 }
 
 /// How long a frame is.
@@ -181,8 +189,8 @@ pub(super) fn render<const SIX: bool>(b: &mut [u8; HEAD], pkt: &QPkt, seg: &Segm
         // RFC 6437 section 3: a flow label that is not zero.
         put4(b, 14, 6 << 28 | class << 20 | (pkt.flow.0.wrapping_add(1) & 0x000F_FFFF));
         put4(b, 18, inner << 16 | proto << 8 | ttl);
-        b[22..38].copy_from_slice(&ipv6(src));
-        b[38..54].copy_from_slice(&ipv6(dst));
+        store(b, 22, ipv6(src));
+        store(b, 38, ipv6(dst));
         sum = 2 * u64::from(NET6) + words(host(src)) + words(host(dst));
     } else {
         put2(b, 12, TYPE_IPV4);

@@ -16,8 +16,8 @@ pub use frame::{FlowFacts, NO_SHIFT, ipv4, ipv6, mac};
 use block::{COMMENT, EPB_FLAGS, Interface, PACKET, padding};
 use fairlane_net::{Backlog, DequeueEvent, DropEvent, HopEvent, Observer, PortId, QPkt, ReceiveEvent, Segment, SendEvent};
 use fairlane_units::{Rate, Time};
-use frame::{HEAD, Lengths, Seen, render};
-use sink::Sink;
+use frame::{HEAD, Lengths, Seen, render, store};
+use sink::{Sink, Unnamed, Writer};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -158,7 +158,7 @@ struct File {
 
 /// Files that are whole and wait for their names.
 #[derive(Debug)]
-pub struct Written(Vec<Sink>);
+pub struct Written(Vec<Unnamed>);
 
 impl Written {
     /// Gives every file its name.
@@ -166,12 +166,17 @@ impl Written {
     /// # Errors
     /// The file that could not have its name, and why.
     pub fn put_in_place(self) -> Result<(), (PathBuf, io::Error)> {
-        for sink in self.0 {
-            let target = sink.target().to_path_buf();
-            sink.put_in_place().map_err(|e| (target, e))?;
-        }
-        Ok(())
+        self.0.into_iter().try_for_each(Unnamed::put_in_place)
     }
+}
+
+/// How the packets of a port get into the order of time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Order {
+    /// A file with several ports that send has it: departures are to happen when they are due.
+    prompt: bool,
+    /// In its file only this other port sends: its departures are told of before what arrives here.
+    after: Option<PortId>,
 }
 
 /// Writes what crosses the points asked for.
@@ -181,7 +186,9 @@ pub struct Capture {
     flows: Vec<FlowFacts>,
     ports: Taps,
     senders: Taps,
+    order: Vec<Order>,
     files: Vec<File>,
+    writer: Writer,
     last: Time,
 }
 
@@ -192,8 +199,15 @@ impl Capture {
     /// The file that cannot be made, and why.
     pub fn new(network: Network, style: Style, requests: &[Request]) -> Result<Self, (PathBuf, io::Error)> {
         let (mut ports, mut senders, mut files) = (Vec::new(), Vec::new(), Vec::new());
+        let mut order = vec![Order::default(); network.ports];
+        let mut at = |port: Option<PortId>, set: &dyn Fn(&mut Order)| {
+            if let Some(o) = port.and_then(|p| order.get_mut(p.0 as usize)) {
+                set(o);
+            }
+        };
+        let mut writer = Writer::new();
         for (n, request) in requests.iter().enumerate() {
-            let mut sink = Sink::create(&request.file).map_err(|e| (request.file.clone(), e))?;
+            let mut sink = writer.create(&request.file).map_err(|e| (request.file.clone(), e))?;
             let mut head = Vec::new();
             block::section(&mut head, concat!("fairlane ", env!("CARGO_PKG_VERSION")), &network.comment);
             let snaplen = style.snaplen.unwrap_or(HEAD as u32);
@@ -207,6 +221,10 @@ impl Capture {
             match &request.points {
                 Points::Links(ends) => {
                     for end in ends {
+                        match &ends[..] {
+                            [_] => at(end.receives, &|o| o.after = end.sends),
+                            _ => at(end.sends, &|o| o.prompt = true),
+                        }
                         let (node, peer, speed) = (end.node, end.peer, Some(end.rate.as_bps()));
                         let place = format!("{} to {}", name_of(node), name_of(peer));
                         let interface = describe(end.name.clone(), place.clone(), node, speed);
@@ -234,12 +252,13 @@ impl Capture {
             files.push(File { sink, counts: vec![Count::default(); count as usize], paired });
         }
         let (ports, senders) = (Taps::new(network.ports, ports), Taps::new(2 * network.flows.len(), senders));
-        Ok(Self { style, flows: network.flows, ports, senders, files, last: Time::ZERO })
+        Ok(Self { style, flows: network.flows, ports, senders, order, files, writer, last: Time::ZERO })
     }
 
     /// The file that cannot be written, and why.
     pub fn failure(&self) -> Option<(&Path, &io::Error)> {
-        self.files.iter().find_map(|f| Some((f.sink.target(), f.sink.failure()?)))
+        let (file, e) = self.writer.failure()?;
+        Some((self.files.get(file)?.sink.target(), e))
     }
 
     /// Ends all files; they still have temporary names.
@@ -248,7 +267,7 @@ impl Capture {
     /// The file that cannot be written, and why.
     pub fn finish(self) -> Result<Written, (PathBuf, io::Error)> {
         let ns = self.last.as_ps() / PS_PER_NS;
-        let mut whole = Vec::new();
+        let (mut whole, mut targets) = (Vec::new(), Vec::new());
         for mut file in self.files {
             let mut tail = Vec::new();
             for (i, count) in file.counts.iter().enumerate() {
@@ -257,10 +276,10 @@ impl Capture {
                 }
             }
             file.sink.put(&tail);
-            let target = file.sink.target().to_path_buf();
-            file.sink.close().map_err(|e| (target, e))?;
-            whole.push(file.sink);
+            targets.push(file.sink.target().to_path_buf());
+            whole.push(file.sink.finish());
         }
+        self.writer.close().map_err(|(file, e)| (targets.get(file).cloned().unwrap_or_default(), e))?;
         Ok(Written(whole))
     }
 
@@ -304,9 +323,9 @@ struct Place {
 /// Length of a block's head: type, length, interface, time stamp, bytes kept, bytes there were.
 const BLOCK_HEAD: usize = 28;
 
-#[inline]
+#[inline(always)]
 fn word(out: &mut [u8; BLOCK], at: usize, value: u32) {
-    out[at..at + 4].copy_from_slice(&value.to_le_bytes());
+    store(out, at, value.to_le_bytes());
 }
 
 /// Writes one block.
@@ -416,6 +435,16 @@ impl Observer for Capture {
     #[inline]
     fn sees(&self, port: PortId) -> bool {
         !self.ports.at(port.0).is_empty()
+    }
+
+    #[inline]
+    fn prompt(&self, port: PortId) -> bool {
+        self.order.get(port.0 as usize).is_some_and(|o| o.prompt)
+    }
+
+    #[inline]
+    fn before_hop(&self, port: PortId) -> Option<PortId> {
+        self.order.get(port.0 as usize)?.after
     }
 
     #[inline]

@@ -1,42 +1,112 @@
-//! A file that has its name only when it is whole, written through one large buffer.
+//! Files that have their names only when they are whole. A thread writes them, so that the simulation need not wait for the disk.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, OnceLock};
+use std::thread::JoinHandle;
 
 /// Bytes handed to the system at once: large enough that calls cost nothing beside copying.
 const BUFFER: usize = 1 << 20;
+/// Full buffers that may wait. When the disk is slower than the simulation, that waits as well: memory stays flat.
+const WAITING: usize = 4;
 
-/// A file under construction beside its place. What is not put in place goes with this value.
+/// The number of a file and why it cannot be written.
+type Failure = (usize, io::Error);
+
+/// The thread that writes.
 #[derive(Debug)]
-pub(super) struct Sink {
-    file: Option<File>,
-    target: PathBuf,
-    temporary: PathBuf,
-    /// Bytes to be written, up to `filled`.
-    buffer: Vec<u8>,
-    filled: usize,
-    failure: Option<io::Error>,
+pub(super) struct Writer {
+    full: SyncSender<Message>,
+    /// Where buffers come back.
+    empty: Arc<std::sync::Mutex<Receiver<Vec<u8>>>>,
+    failure: Arc<OnceLock<Failure>>,
+    thread: Option<JoinHandle<()>>,
+    files: usize,
 }
 
-impl Sink {
-    /// Makes the temporary file.
-    ///
-    /// # Errors
-    /// Those of the file system.
-    pub(super) fn create(target: &Path) -> io::Result<Self> {
+/// A new file, or bytes of one.
+enum Message {
+    File(File),
+    Bytes(usize, Vec<u8>, usize),
+}
+
+fn write(full: &Receiver<Message>, empty: &Sender<Vec<u8>>, failure: &OnceLock<Failure>) {
+    let mut files = Vec::new();
+    while let Ok(message) = full.recv() {
+        match message {
+            Message::File(file) => files.push(file),
+            Message::Bytes(n, buffer, len) => {
+                if let (Some(file), None) = (files.get_mut(n), failure.get())
+                    && let Err(e) = file.write_all(buffer.get(..len).unwrap_or_default())
+                {
+                    // Only this thread sets it.
+                    let _ = failure.set((n, e));
+                }
+                // At the end nobody wants it back.
+                let _ = empty.send(buffer);
+            }
+        }
+    }
+}
+
+impl Writer {
+    pub(super) fn new() -> Self {
+        let (full, incoming) = sync_channel(WAITING);
+        let (outgoing, empty) = channel();
+        let failure = Arc::new(OnceLock::new());
+        let seen = failure.clone();
+        let thread = std::thread::spawn(move || write(&incoming, &outgoing, &seen));
+        Self { full, empty: Arc::new(std::sync::Mutex::new(empty)), failure, thread: Some(thread), files: 0 }
+    }
+
+    /// Makes the temporary file for what will be at `target`.
+    pub(super) fn create(&mut self, target: &Path) -> io::Result<Sink> {
         let name = target.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
         let mut hidden = std::ffi::OsString::from(".");
         hidden.push(name);
         hidden.push(format!(".{}.part", std::process::id()));
         let temporary = target.with_file_name(hidden);
         let file = OpenOptions::new().write(true).create(true).truncate(true).open(&temporary)?;
-        Ok(Self { file: Some(file), target: target.to_path_buf(), temporary, buffer: vec![0; BUFFER], filled: 0, failure: None })
+        let unnamed = Unnamed { target: target.to_path_buf(), temporary };
+        self.full.send(Message::File(file)).map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?;
+        self.files += 1;
+        Ok(Sink { number: self.files - 1, full: self.full.clone(), empty: self.empty.clone(), buffer: vec![0; BUFFER], filled: 0, unnamed })
     }
 
+    /// Which file cannot be written, and why.
+    pub(super) fn failure(&self) -> Option<(usize, &io::Error)> {
+        self.failure.get().map(|(n, e)| (*n, e))
+    }
+
+    /// Waits until all is written. All sinks must be finished.
+    pub(super) fn close(self) -> Result<(), Failure> {
+        let Self { full, empty, failure, thread, .. } = self;
+        drop((full, empty));
+        if thread.is_some_and(|t| t.join().is_err()) {
+            return Err((0, io::Error::other("the writing thread failed")));
+        }
+        Arc::into_inner(failure).and_then(OnceLock::into_inner).map_or(Ok(()), Err)
+    }
+}
+
+/// One file: collects bytes for the writer.
+#[derive(Debug)]
+pub(super) struct Sink {
+    number: usize,
+    full: SyncSender<Message>,
+    empty: Arc<std::sync::Mutex<Receiver<Vec<u8>>>>,
+    /// Bytes to be written, up to `filled`.
+    buffer: Vec<u8>,
+    filled: usize,
+    unnamed: Unnamed,
+}
+
+impl Sink {
     /// Where it will be.
     pub(super) fn target(&self) -> &Path {
-        &self.target
+        &self.unnamed.target
     }
 
     /// Room for `len` more bytes, with whatever was there before; [`Self::used`] says how many were used.
@@ -57,47 +127,45 @@ impl Sink {
     /// Adds bytes, however many.
     pub(super) fn put(&mut self, bytes: &[u8]) {
         for piece in bytes.chunks(BUFFER) {
-            self.room(piece.len())[..piece.len()].copy_from_slice(piece);
-            self.used(piece.len());
+            if let Some(room) = self.room(piece.len()).get_mut(..piece.len()) {
+                room.copy_from_slice(piece);
+                self.used(piece.len());
+            }
         }
-    }
-
-    /// Why writing failed, once it has.
-    pub(super) fn failure(&self) -> Option<&io::Error> {
-        self.failure.as_ref()
     }
 
     #[cold]
     fn flush(&mut self) {
-        if let (Some(file), None) = (&mut self.file, &self.failure) {
-            self.failure = file.write_all(self.buffer.get(..self.filled).unwrap_or_default()).err();
-        }
+        let fresh = self.empty.lock().ok().and_then(|r| r.try_recv().ok()).unwrap_or_else(|| vec![0; BUFFER]);
+        let full = std::mem::replace(&mut self.buffer, fresh);
+        // The thread ends only after all its senders.
+        let _ = self.full.send(Message::Bytes(self.number, full, self.filled));
         self.filled = 0;
     }
 
-    /// Writes what is left and closes the file, which keeps its temporary name.
-    ///
-    /// # Errors
-    /// What went wrong, now or before.
-    pub(super) fn close(&mut self) -> io::Result<()> {
+    /// Hands over what is left; the file still has its temporary name.
+    pub(super) fn finish(mut self) -> Unnamed {
         self.flush();
-        self.buffer = Vec::new();
-        self.file = None;
-        self.failure.take().map_or(Ok(()), Err)
-    }
-
-    /// Gives the file its name.
-    ///
-    /// # Errors
-    /// Those of the file system.
-    pub(super) fn put_in_place(self) -> io::Result<()> {
-        std::fs::rename(&self.temporary, &self.target)
+        self.unnamed
     }
 }
 
-impl Drop for Sink {
+/// A file that waits for its name. What is not put in place goes with this value.
+#[derive(Debug)]
+pub(super) struct Unnamed {
+    target: PathBuf,
+    temporary: PathBuf,
+}
+
+impl Unnamed {
+    /// Gives the file its name.
+    pub(super) fn put_in_place(self) -> Result<(), (PathBuf, io::Error)> {
+        std::fs::rename(&self.temporary, &self.target).map_err(|e| (self.target.clone(), e))
+    }
+}
+
+impl Drop for Unnamed {
     fn drop(&mut self) {
-        self.file = None;
         // In place already, or given up: then nothing may stay. There is nobody to tell of an error.
         let _ = std::fs::remove_file(&self.temporary);
     }
