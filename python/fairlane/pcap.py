@@ -31,8 +31,8 @@ class Pcap:
     `link:NAME`, `node:NAME` or `flow:NAME`. A file without a name is NAME.pcapng in `folder`; with several seeds it is NAME.SEED.pcapng.
     An existing file is an error unless `force`.
 
-    `snaplen`: bytes kept of a packet, from 128 to 262144 (0: all of it; None: its headers). `ip`: 4 or 6. `queue`: a comment with the length
-    of the queue on each packet that leaves one.
+    `snaplen`: bytes kept of a packet, from 128 to 262144 (0: all of it; None: its headers). `ip`: 4 or 6. `queue`: a comment with the
+    length of the queue on each packet that leaves one.
     """
 
     what: Names

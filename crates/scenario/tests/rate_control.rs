@@ -19,7 +19,7 @@ fn run(text: &str, seeds: &[u64]) -> Vec<RunOutput> {
 }
 
 fn options() -> Options {
-    Options { seeds: vec![], threads: 1, hop_probe: false }
+    Options { threads: 1, ..Options::default() }
 }
 
 fn column<'a>(table: &'a fairlane_scenario::Table, name: &str) -> &'a [f64] {

@@ -56,7 +56,8 @@ fn sums_of_every_kind_of_packet_are_all_ones() {
     segments.push(stamped);
     segments.extend((0..300).map(|i| Segment::new(i * 7919, i * 104_729, flag::ACK | flag::FIN, (i * 211) as u16)));
     for seg in &segments {
-        for (proto, back, six) in [Proto::Tcp, Proto::Udp].into_iter().flat_map(|p| [(p, false, false), (p, true, false), (p, false, true)]) {
+        for (proto, back, six) in [Proto::Tcp, Proto::Udp].into_iter().flat_map(|p| [(p, false, false), (p, true, false), (p, false, true)])
+        {
             let (b, l) = frame(&pkt(seg, proto, back), seg, six);
             let transport = &b[l.network..];
             let inner = transport.len() as u32 + u32::from(seg.payload);

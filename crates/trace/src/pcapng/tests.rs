@@ -39,7 +39,10 @@ fn blocks(bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
     let (mut at, mut found) = (0, Vec::new());
     while at < bytes.len() {
         let len = word(at + 4) as usize;
-        assert!(len.is_multiple_of(4) && word(at + len - 4) as usize == len, "section 3.1: both lengths are the same, and multiples of four");
+        assert!(
+            len.is_multiple_of(4) && word(at + len - 4) as usize == len,
+            "section 3.1: both lengths are the same, and multiples of four"
+        );
         found.push((word(at), bytes[at..at + len].to_vec()));
         at += len;
     }
