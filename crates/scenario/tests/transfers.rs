@@ -13,7 +13,7 @@ fn transfers(count: u32, queue: &str, source: &str) -> (f64, f64) {
          source.file = {source}\n"
     );
     let r = resolve(&text, "x.toml", Format::Toml, &[]).unwrap_or_else(|e| panic!("{e}"));
-    let runs = run_all(&r, &Options { seeds: vec![1, 2, 3, 4], threads: 2, hop_probe: false }, &Progress::default()).unwrap();
+    let runs = run_all(&r, &Options { seeds: vec![1, 2, 3, 4], threads: 2, ..Options::default() }, &Progress::default()).unwrap();
     let (mut sum, mut n) = (0.0, 0.0);
     for run in &runs {
         let column = |name: &str| &run.flows.numbers.iter().find(|c| c.0 == name).unwrap().1;
