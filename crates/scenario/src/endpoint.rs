@@ -71,6 +71,10 @@ impl AnyEndpoint {
     fn on_packet_other(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
         each!(self, e => e.on_packet(seg, cx));
     }
+    #[inline(never)]
+    fn on_timer_other(&mut self, id: TimerId, cx: &mut Cx<'_>) {
+        each!(self, e => e.on_timer(id, cx));
+    }
 }
 
 impl Endpoint for AnyEndpoint {
@@ -86,7 +90,10 @@ impl Endpoint for AnyEndpoint {
     }
     #[inline]
     fn on_timer(&mut self, id: TimerId, cx: &mut Cx<'_>) {
-        each!(self, e => e.on_timer(id, cx));
+        if let Self::Tcp(e) = self {
+            return e.on_timer(id, cx);
+        }
+        self.on_timer_other(id, cx);
     }
     #[inline]
     fn on_write(&mut self, bytes: u64, fin: bool, cx: &mut Cx<'_>) {
