@@ -18,7 +18,7 @@ fn read(text: &str) -> Result<Resolved, String> {
 }
 
 fn run(r: &Resolved) -> RunOutput {
-    run_all(r, &Options { seeds: vec![1], threads: 1, hop_probe: false }, &Progress::default()).unwrap().remove(0)
+    run_all(r, &Options { seeds: vec![1], threads: 1, ..Options::default() }, &Progress::default()).unwrap().remove(0)
 }
 
 fn value(t: &Table, column: &str, row: &str) -> f64 {
