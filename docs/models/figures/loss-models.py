@@ -11,7 +11,7 @@ from .common import errors
 
 LOSSES = (0.002, 0.005, 0.01, 0.02, 0.04)
 BURST = 8.0
-SEEDS = "1..5"
+SEEDS = "1..10"
 
 
 def chain(loss: float, burst: float) -> dict[str, object]:
@@ -50,6 +50,8 @@ def figure() -> Figure:
         found = [over(of(x)).flow("tcp", "a", "b", tcp="sack").run(seeds=SEEDS).value("goodput", flow="tcp") for x in LOSSES]
         means, half = errors(found)
         right.errorbar(LOSSES, [m / 1e6 for m in means], [h / 1e6 for h in half], fmt="o-", ms=4, capsize=3, label=label)
-    right.set(xlabel="loss of the link", ylabel="goodput (Mbit/s)", xscale="log")
+    right.set(xlabel="loss of the link (%)", ylabel="goodput (Mbit/s)", xscale="log", ylim=(0, 10))
+    right.set_xticks(LOSSES, [f"{100 * x:g}" for x in LOSSES])
+    right.set_xticks([], minor=True)
     right.legend(fontsize="small")
     return drawing
