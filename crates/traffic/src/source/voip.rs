@@ -109,7 +109,7 @@ impl Source for VoipParams {
             span: Span::new(flow, start, stop),
             interval: self.interval(),
             packet: self.packet(),
-            speech: self.vad.then(|| Speech { means: [self.silence, self.talk], talking: false, until: Time::ZERO }),
+            speech: self.vad.then_some(Speech { means: [self.silence, self.talk], talking: false, until: Time::ZERO }),
             started: false,
         }
     }
