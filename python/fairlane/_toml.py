@@ -9,7 +9,7 @@ from typing import Any
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 # Tables below these keys get a header of their own; everything deeper is written inline.
-_SECTIONS = ("topology", "links", "flows")
+_SECTIONS = ("topology", "links", "flows", "control")
 
 
 def key(name: str) -> str:
@@ -58,9 +58,12 @@ def dumps(tree: dict[str, Any]) -> str:
         for name, table in (tree.get(section) or {}).items():
             if table is None:
                 continue
-            if isinstance(table, dict):
-                body = [f"{key(k)} = {value(v)}" for k, v in table.items() if v is not None]
-                lines.append("\n".join([f"[{section}.{key(name)}]", *body]))
+            tables = table if isinstance(table, list) and table and all(isinstance(t, dict) for t in table) else [table]
+            if isinstance(tables[0], dict):
+                head = f"[{section}.{key(name)}]"
+                for t in tables:
+                    body = [f"{key(k)} = {value(v)}" for k, v in t.items() if v is not None]
+                    lines.append("\n".join([head if t is table else f"[{head}]", *body]))
             else:
                 lines.append(f"[{section}]\n{key(name)} = {value(table)}")
     return "\n\n".join(lines) + "\n"

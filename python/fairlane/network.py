@@ -88,8 +88,27 @@ class Network:
 
         >>> Network(duration="9s").flow("late", "a", "b", tcp="reno", start="5s").to_dict()["flows"]
         {'late': {'from': 'a', 'to': 'b', 'tcp': 'reno', 'start': '5s'}}
+
+        `class` is a keyword of Python: write `class_`.
         """
-        return self._add("flows", name, {"from": sender, "to": receiver, **plain(settings)})
+        own = {key.rstrip("_"): value for key, value in settings.items()}
+        return self._add("flows", name, {"from": sender, "to": receiver, **plain(own)})
+
+    def control(self, control: str | Params, /, **settings: Any) -> Self:
+        """Adds a control of flows at their source, by name and settings or as its class; once more for other nodes or flows.
+
+        >>> Network(duration="9s").control("time_slots", slot="50ms").to_dict()["control"]
+        {'time_slots': {'slot': '50ms'}}
+        """
+        if isinstance(control, Params):
+            control, settings = control._name, {**control.table(), **settings}
+        tables = self._tree.setdefault("control", {})
+        known, table = tables.get(control), plain(settings)
+        if known is None:
+            tables[control] = table
+        else:
+            tables[control] = [*(known if isinstance(known, list) else [known]), table]
+        return self
 
     # --- everything else ------------------------------------------------------------------------------
 

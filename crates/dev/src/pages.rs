@@ -31,6 +31,15 @@ pub(crate) fn pages() -> Vec<(&'static str, String)> {
             page(&all, "source", "Sources", "Written as `source = \"NAME\"` or `source.NAME = { ... }` in a flow group."),
         ),
         (
+            "docs/reference/controls.md",
+            page(
+                &all,
+                "control",
+                "Controls",
+                "Written as `[control.NAME]` at the top of a scenario, or as a list `[[control.NAME]]` for different nodes or flows.",
+            ),
+        ),
+        (
             "docs/reference/topologies.md",
             page(
                 &all,

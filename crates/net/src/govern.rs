@@ -325,7 +325,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         }
         if w.wake < w.armed {
             w.armed = w.wake.max(now);
-            self.path.push(w.armed, slot, Turn::Act);
+            self.path.push(w.armed, slot, Turn::Look);
         }
     }
 
@@ -346,8 +346,12 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         // Carrying out may bring more.
         while let Some(&(gate, news)) = self.govern.as_ref().and_then(|g| g.news.get(read)) {
             read += 1;
+            let over = matches!(news, News::Finish);
+            if let Some(g) = self.govern.as_ref().map(|g| &g.gates[gate as usize]).filter(|g| over && g.open()) {
+                obs.on_turn(&TurnEvent { time: now, flow: FlowId(g.flow), open: false });
+            }
             if let Some(number) = self.pass_on(gate, news, now) {
-                if matches!(news, News::Finish) {
+                if over {
                     self.set_gate(gate, true, now, obs);
                 }
                 self.carry_out(number, now, obs);
@@ -380,7 +384,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         if w.wake < w.armed {
             w.armed = w.wake.max(now);
             let at = w.armed;
-            self.path.push(at, self.path.slots.controls + number as u32, Turn::Act);
+            self.path.push(at, self.path.slots.controls + number as u32, Turn::Look);
         }
         Some(number)
     }

@@ -138,7 +138,7 @@ events! {
         /// The segment.
         seg: Segment,
     }
-    /// A control opened or closed a flow.
+    /// A control opened or closed a flow, or the flow is over, whose turn ends with it.
     TurnEvent => on_turn {
         /// When.
         time: Time,

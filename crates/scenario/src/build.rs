@@ -5,13 +5,15 @@ use crate::expand::{Group, LinkDir, Member, Transport};
 use crate::resolve::Resolved;
 use crate::spec::{RoutingSpec, Scenario};
 use fairlane_engine::EventQueue;
-use fairlane_net::{BuildError, Class, FlowDef, FlowInfo, LinkDef, NodeId, PortId, Proto, Routing, Site, World, WorldBuilder};
+use fairlane_net::{BuildError, Class, FlowDef, FlowId, FlowInfo, LinkDef, NodeId, PortId, Proto, Routing, Site, World, WorldBuilder};
 use fairlane_queue::Discipline;
-use fairlane_tcp::{CcSite, CongestionControl, Tcp};
+use fairlane_tcp::{CcSite, CongestionControl, Tcp, TcpConfig};
+use fairlane_traffic::Controller;
 use fairlane_traffic::Source;
 use fairlane_units::{Dur, Time};
 use indexmap::IndexMap;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// The world of a scenario in the run with this seed.
 ///
@@ -40,13 +42,22 @@ pub fn world<H: EventQueue>(scenario: &Resolved, seed: u64) -> Result<World<Buil
             impairments: l.wire.impairments(),
         });
     }
+    let mut configs = Configs::default();
     for m in members.iter() {
         let group = &scenario.expanded.groups[m.group_index];
-        let (proto, sender, receiver) = endpoints(group, m, seed);
+        let (proto, sender, receiver) = endpoints(group, m, seed, &mut configs);
         let (from, to) = (node(&m.from), node(&m.to));
         let flow = w.flow(FlowDef { name: m.name.clone(), from, to, proto, sender, receiver });
+        if let Some(amount) = scenario.flows.get(&m.group).and_then(|f| f.amount) {
+            w.amount(flow, amount.get());
+        }
         let stop = m.stop.map(|s| Time::ZERO + s);
         w.app(group.source.build(flow, m.start, stop), vec![flow]);
+    }
+    for c in &scenario.expanded.controls {
+        let own = |f: &usize| (members[*f].class, members[*f].number);
+        let (priorities, numbers): (Vec<u8>, Vec<u32>) = c.flows.iter().map(own).unzip();
+        w.control(scenario.control.0[c.spec].build(&priorities, &numbers), c.flows.iter().map(|&f| FlowId(f as u32)).collect());
     }
     if let Some(step) = scenario.sample.filter(|&s| s > Dur::ZERO) {
         w.sample(step, watched(scenario, scenario.link_directions()).into_iter().map(|i| PortId(i as u32)).collect());
@@ -60,9 +71,10 @@ pub(crate) fn flow_infos(members: &[Member], address: impl Fn(&str) -> u32) -> V
     members.iter().map(|m| FlowInfo { name: &m.name, from: address(&m.from), to: address(&m.to), proto: proto(m) }).collect()
 }
 
-fn endpoints(group: &Group, m: &Member, seed: u64) -> (Proto, AnyEndpoint, AnyEndpoint) {
+fn endpoints(group: &Group, m: &Member, seed: u64, configs: &mut Configs) -> (Proto, AnyEndpoint, AnyEndpoint) {
     match &group.transport {
         Transport::Tcp(params, config) => {
+            let config = configs.of(m, config);
             let site = CcSite { flow: &m.name, seed, config };
             let mut cc = params.cc.build_at(&site);
             cc.seed(site.stream().next_u64());
@@ -76,6 +88,17 @@ fn endpoints(group: &Group, m: &Member, seed: u64) -> (Proto, AnyEndpoint, AnyEn
             });
             (Proto::Udp, sender, receiver)
         }
+    }
+}
+
+/// The configurations of TCP by group and class: members of one class share theirs.
+#[derive(Default)]
+struct Configs(HashMap<(usize, u8), Arc<TcpConfig>>);
+
+impl Configs {
+    /// That of a member, whose group has `first` for the class of its first member.
+    fn of(&mut self, m: &Member, first: &Arc<TcpConfig>) -> &Arc<TcpConfig> {
+        self.0.entry((m.group_index, m.class)).or_insert_with(|| first.with_class(Class(m.class)))
     }
 }
 

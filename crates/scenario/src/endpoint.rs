@@ -1,7 +1,7 @@
 //! The endpoints of a built-in world.
 
 use crate::plugs::DynEndpoint;
-use crate::registry::{AnyApp, AnyQdisc};
+use crate::registry::{AnyApp, AnyControl, AnyQdisc};
 use fairlane_net::{Cx, Endpoint, FlowView, Plugs, Segment, TimerId};
 use fairlane_tcp::{AnyCc, Tcp};
 use fairlane_traffic::{RapReceiver, RapSender, TfrcReceiver, TfrcSender, UdpReceiver, UdpSender};
@@ -14,7 +14,7 @@ impl Plugs for BuiltIn {
     type Qdisc = AnyQdisc;
     type Endpoint = AnyEndpoint;
     type App = AnyApp;
-    type Control = ();
+    type Control = AnyControl;
 }
 
 /// One end of a flow.

@@ -18,9 +18,26 @@ pub struct Expanded {
     pub links: Vec<LinkDir>,
     /// One entry a flow.
     pub flows: Vec<Member>,
+    /// One entry a control and node.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub controls: Vec<ControlAt>,
     /// What the members of a group share.
     #[serde(skip)]
     pub groups: Vec<Group>,
+}
+
+/// A control at one node.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ControlAt {
+    /// Its name: `time_slots`, for instance.
+    pub kind: &'static str,
+    /// The node.
+    pub node: String,
+    /// Numbers of its flows.
+    pub flows: Vec<usize>,
+    /// Its number among those of the description.
+    #[serde(skip)]
+    pub spec: usize,
 }
 
 /// One direction of a link.
@@ -56,6 +73,9 @@ pub struct Member {
     pub stop: Option<Dur>,
     /// Traffic class.
     pub class: u8,
+    /// Its number in the group.
+    #[serde(skip)]
+    pub number: u32,
     /// Number of the group.
     #[serde(skip)]
     pub group_index: usize,
@@ -132,7 +152,8 @@ pub(crate) fn members(name: &str, spec: &FlowSpec, transport: &'static str, grou
                 transport,
                 start,
                 stop: spec.stop,
-                class: spec.class,
+                class: spec.class.of(i),
+                number: i,
                 group_index,
             }
         })

@@ -1,13 +1,13 @@
 //! What exists, as data: for `explain`, reference pages and the Python classes.
 
 use crate::plugs::Listed;
-use crate::registry::{QueueSpec, SourceSpec, TopologySpec};
+use crate::registry::{ControlSpec, QueueSpec, SourceSpec, TopologySpec};
 use fairlane_tcp::{CcParams, TcpParams};
 use fairlane_traffic::UdpParams;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// Every algorithm: queues, congestion controls, sources, topology builders, transports.
+/// Every algorithm: queues, congestion controls, sources, controls of flows, topology builders, transports.
 pub fn registry_listing() -> Vec<Listed> {
     let ccs = CcParams::ALL.iter().map(|c| Listed {
         kind: "cc",
@@ -25,7 +25,14 @@ pub fn registry_listing() -> Vec<Listed> {
             properties.insert("preset".to_owned(), preset);
         }
     }
-    queues.into_iter().chain(ccs).chain(SourceSpec::listing()).chain(TopologySpec::listing()).chain(transports).collect()
+    queues
+        .into_iter()
+        .chain(ccs)
+        .chain(SourceSpec::listing())
+        .chain(ControlSpec::listing())
+        .chain(TopologySpec::listing())
+        .chain(transports)
+        .collect()
 }
 
 /// A named set of parameter values.

@@ -4,7 +4,7 @@
 //! The measured span runs from the end of the warm-up to the end of the run; `T` is its length.
 
 use fairlane_engine::EventQueue;
-use fairlane_net::{EpId, Flow, FlowCounters, FlowView, Occupancy, Plugs, Port, PortCounters, Qdisc, Tally, Why, World};
+use fairlane_net::{EpId, Flow, FlowCounters, FlowId, FlowView, Occupancy, Plugs, Port, PortCounters, Qdisc, Tally, Why, World};
 use fairlane_units::{Dur, PS_PER_SEC, Time};
 use serde_json::{Value, json};
 
@@ -31,6 +31,7 @@ pub struct FlowSubject {
     span: f64,
     fair: f64,
     after_first: f64,
+    opened: Option<(Dur, u32)>,
 }
 
 /// One direction of a link at the end of a run.
@@ -157,6 +158,8 @@ metrics! { FLOW_METRICS: FlowSubject {
     "rtt_p99" ["s"] "99th percentile of the sender's round-trip samples", "Round-trip time that 1 % of the samples exceed.", "RFC 6298" => |s| secs(s.flow.counters.rtt.quantile(0.99));
     "srtt" ["s"] "smoothed round-trip time at the end", "The sender's smoothed round-trip time when the run ends.", "RFC 6298 section 2" => |s| if s.view.srtt == Dur::ZERO { f64::NAN } else { s.view.srtt.as_secs_f64() };
     "completion_time" ["s"] "(last byte delivered) - (first write of the application)", "Flow completion time; NaN for an endless or unfinished flow.", "RFC 5166 section 2.1.1" => |s| if s.flow.completed == Time::MAX { f64::NAN } else { (s.flow.completed - s.flow.started).as_secs_f64() };
+    "open_time" ["s"] "sum of the spans from the flow's start to its end in which its control let it send", "Time that the control at its source gave a flow; NaN for a flow without one.", "yang2001" => |s| s.opened.map_or(f64::NAN, |o| o.0.as_secs_f64());
+    "turns" ["count"] "times that its control let the flow begin to send", "How often the control at its source opened a flow; 0 for a flow without one.", "yang2001" => |s| s.opened.map_or(0.0, |o| f64::from(o.1));
     "transactions" ["count"] "transactions that the application completed", "Pages loaded, requests answered, repeated transfers delivered; 0 for sources that have none.", "RFC 5166 section 2.1.1" => |s| s.flow.counters.transactions.as_ref().map_or(0.0, |t| t.n as f64);
     "transaction_time_mean" ["s"] "mean of (last byte of the answer delivered - request written)", "Mean time of a transaction: page load time of `web`, response time of `request_response`, completion time of the repeated transfers of `file`.", "RFC 5166 section 2.2" => |s| transaction(s, |t| t.mean());
     "transaction_time_p50" ["s"] "median of the transaction times", "Median time of a transaction.", "RFC 5166 section 2.2" => |s| transaction(s, |t| t.quantile(0.50));
@@ -258,7 +261,7 @@ pub fn measure<P: Plugs, H: EventQueue>(world: &World<P, H>, is_tcp: &[bool], af
         let after_first = after_first.map_or(f64::NAN, |t| secs(t[i].mean()) + first.as_secs_f64());
         let flow = world.flows()[i].clone();
         let base = flow.base.as_deref().cloned().unwrap_or_default();
-        FlowSubject { flow, view: world.view(sender), base, span, fair, after_first }
+        FlowSubject { flow, view: world.view(sender), base, span, fair, after_first, opened: world.opened(FlowId(i as u32)) }
     };
     let flows = columns(FLOW_METRICS, (0..world.flows().len()).map(flow));
     let links = columns(LINK_METRICS, world.ports().iter().map(|p| link_subject(p, from, now, span)));

@@ -42,7 +42,7 @@ boxed! {
 /// An algorithm of the registry as listings show it.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Listed {
-    /// queue, cc, source, topology or transport.
+    /// queue, cc, source, control, topology or transport.
     pub kind: &'static str,
     /// Name in scenario files.
     pub name: &'static str,
@@ -324,6 +324,66 @@ macro_rules! forward_app {
     };
 }
 
+macro_rules! controls {
+    ($($name:literal [$($alias:literal),*] => $variant:ident: $params:ty;)*) => {
+        $crate::plugs::spec! {
+            /// A control of flows at their source with its parameters.
+            ControlSpec, "control", "Control of flows at their source: a table of its parameters under its name.";
+            $($name [$($alias),*] => $variant: $params;)*
+        }
+
+        /// A control that runs.
+        #[derive(Clone, Debug)]
+        pub enum AnyControl {
+            $(#[doc = concat!("`", $name, "`")] $variant(<$params as fairlane_traffic::Controller>::Control),)*
+        }
+
+        impl ControlSpec {
+            /// The schema of the parameters of each kind.
+            pub(crate) fn schemas(g: &mut schemars::SchemaGenerator) -> Vec<(&'static str, schemars::Schema)> {
+                vec![$(($name, g.subschema_for::<$params>())),*]
+            }
+        }
+
+        impl fairlane_traffic::Controller for ControlSpec {
+            type Control = AnyControl;
+            fn nodes(&self) -> Option<&[String]> {
+                match self { $(Self::$variant(p) => p.nodes()),* }
+            }
+            fn flows(&self) -> Option<&[String]> {
+                match self { $(Self::$variant(p) => p.flows()),* }
+            }
+            fn check(&self) -> Result<(), fairlane_net::Problem> {
+                match self { $(Self::$variant(p) => p.check()),* }
+            }
+            fn build(&self, priorities: &[u8], numbers: &[u32]) -> AnyControl {
+                match self { $(Self::$variant(p) => AnyControl::$variant(p.build(priorities, numbers))),* }
+            }
+        }
+
+        impl fairlane_net::Control for AnyControl {
+            fn begins_closed(&self) -> bool {
+                match self { $(Self::$variant(c) => c.begins_closed()),* }
+            }
+            fn deaf(&self) -> bool {
+                match self { $(Self::$variant(c) => c.deaf()),* }
+            }
+            fn on_begin(&mut self, flow: usize, cx: &mut fairlane_net::ControlCx<'_>) {
+                match self { $(Self::$variant(c) => c.on_begin(flow, cx)),* }
+            }
+            fn on_finish(&mut self, flow: usize, cx: &mut fairlane_net::ControlCx<'_>) {
+                match self { $(Self::$variant(c) => c.on_finish(flow, cx)),* }
+            }
+            fn on_sign(&mut self, flow: usize, sign: fairlane_net::Sign, cx: &mut fairlane_net::ControlCx<'_>) {
+                match self { $(Self::$variant(c) => c.on_sign(flow, sign, cx)),* }
+            }
+            fn on_wake(&mut self, cx: &mut fairlane_net::ControlCx<'_>) {
+                match self { $(Self::$variant(c) => c.on_wake(cx)),* }
+            }
+        }
+    };
+}
+
 macro_rules! topologies {
     ($($name:literal [$($alias:literal),*] => $variant:ident: $params:ty;)*) => {
         $crate::plugs::spec! {
@@ -349,4 +409,4 @@ macro_rules! topologies {
     };
 }
 
-pub(crate) use {forward_app, forward_qdisc, queues, sources, spec, topologies};
+pub(crate) use {controls, forward_app, forward_qdisc, queues, sources, spec, topologies};

@@ -3,7 +3,7 @@
 //! Aliases are the names ns-2 and tc give to the same thing. Adding an algorithm is adding a line; validation, schema,
 //! `explain`, the reference pages, the Python classes and the conformance suites follow from it.
 
-use crate::plugs::{queues, sources, topologies};
+use crate::plugs::{controls, queues, sources, topologies};
 use fairlane_queue as q;
 use fairlane_traffic as traffic;
 
@@ -64,6 +64,11 @@ sources! {
         "tfrc" ["TFRC", "Agent/TFRC"] => Tfrc: traffic::TfrcParams<SourceSpec>;
         "rap" ["RAP", "Agent/RAP"] => Rap: traffic::RapParams<SourceSpec>;
     }
+}
+
+controls! {
+    "time_slots" [] => TimeSlots: traffic::TimeSlotsParams;
+    "congestion_signal" [] => CongestionSignal: traffic::CongestionSignalParams;
 }
 
 topologies! {

@@ -198,7 +198,7 @@ const MANY_SLOTS: usize = 5000;
 fn run_one(scenario: &Resolved, seed: u64, watch: Watch<'_>, progress: &Progress) -> Result<Done, RunError> {
     // Ports with their queues' timers, endpoints and applications; four turns each.
     let late = scenario.link_directions().iter().filter(|l| l.wire.impairments().delays()).count();
-    let slots = late + 2 * scenario.link_directions().len() + 3 * scenario.flow_members().len() + 1;
+    let slots = late + 2 * scenario.link_directions().len() + 3 * scenario.flow_members().len() + scenario.expanded.controls.len() + 1;
     match (fits_64_bits(4 * slots, Time::ZERO + scenario.duration), slots) {
         (true, 0..SOME_SLOTS) => run_watched::<StdHeap<u64>>(scenario, seed, watch, progress),
         (true, SOME_SLOTS..MANY_SLOTS) => run_watched::<QuadHeap<u64>>(scenario, seed, watch, progress),
@@ -225,7 +225,8 @@ fn run_watched<H: EventQueue>(scenario: &Resolved, seed: u64, watch: Watch<'_>, 
         hop_delay: watch.hop_probe.then(|| HopDelay::new(world.flows().len(), from)),
         capture: watch.captures.begin(scenario, watch.run, seed, &world)?,
     };
-    if probes.any() {
+    // Controls act only in the loop that is compiled for observers.
+    if probes.any() || !scenario.expanded.controls.is_empty() {
         drive(scenario, &mut world, &mut probes, progress)?;
     } else {
         drive(scenario, &mut world, &mut (), progress)?;
@@ -331,6 +332,7 @@ fn series_tables(s: &fairlane_net::Sampler, flow_names: &[String], link_names: &
         ("goodput", f.goodput.clone()),
         ("throughput", f.throughput.clone()),
     ];
+    numbers.extend((!f.open.is_empty()).then(|| ("open", f.open.clone())));
     numbers.extend(f.gauges.iter().cloned());
     let flows = Table { text: vec![("flow", f.flow.iter().map(|&i| flow_names[i as usize].clone()).collect())], numbers };
     let mut numbers: Columns = vec![

@@ -253,6 +253,11 @@ fn scaled(buffer: u64) -> u32 {
 }
 
 impl TcpConfig {
+    /// The same for segments of another class.
+    pub fn with_class(self: &Arc<Self>, class: Class) -> Arc<Self> {
+        if class == self.class { Arc::clone(self) } else { Arc::new(Self { class, ..(**self).clone() }) }
+    }
+
     /// Checks and converts.
     ///
     /// # Errors

@@ -122,7 +122,7 @@ impl Semantics<'_> {
             }
             (None, Some(udp)) => Transport::Udp(udp.clone()),
             (Some(table), None) => {
-                let (params, config) = self.tcp(name, table, spec.class)?;
+                let (params, config) = self.tcp(name, table, spec.class.first())?;
                 Transport::Tcp(params, config)
             }
         };

@@ -1,5 +1,6 @@
 //! What the schema cannot say: whether the parts of a scenario fit one another. Completes the scenario on the way.
 
+mod controls;
 mod flows;
 mod impair;
 mod links;
@@ -63,6 +64,7 @@ pub(crate) fn complete(mut scenario: Scenario, root: &Node, sources: &Sources) -
     s.wires(&links, scenario.topology.as_ref().map(|t| t.name()));
     s.queues(&scenario, &network, &links, &flows);
     s.rows(&scenario, &links, &flows);
+    let controls = if s.found.is_empty() { s.controls(&scenario, &network, &flows) } else { Vec::new() };
     if s.found.is_empty() {
         s.routes(&network, &flows);
     }
@@ -70,7 +72,7 @@ pub(crate) fn complete(mut scenario: Scenario, root: &Node, sources: &Sources) -
         return Err(s.found);
     }
     s.doubts(&scenario, &network, &links, &groups, &flows);
-    Ok(Resolved { scenario, expanded: Expanded { nodes, links, flows, groups }, warnings: s.warnings })
+    Ok(Resolved { scenario, expanded: Expanded { nodes, links, flows, controls, groups }, warnings: s.warnings })
 }
 
 impl Semantics<'_> {

@@ -1,8 +1,9 @@
 //! Flow groups.
 
+use super::classes::Classes;
 use super::table::{SourceTable, TcpTable};
 use fairlane_traffic::UdpParams;
-use fairlane_units::Dur;
+use fairlane_units::{Bytes, Dur};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -36,10 +37,14 @@ pub struct FlowSpec {
     /// Whether `{i}` of `to` is a random permutation without fixed points (drawn from the seed).
     #[serde(default)]
     pub permute: bool,
-    /// Traffic class: the DSCP (RFC 2474) of every packet.
+    /// Traffic class: the DSCP (RFC 2474) of every packet. A list is dealt to the members in turn. For a control it is the priority, 1 (best) to 6.
     #[serde(default)]
-    #[schemars(range(max = 63))]
-    pub class: u8,
+    pub class: Classes,
+    /// The flow is over once the receiver has this much data, headers not counted; its source sends until then, whatever it is. Absent: once it has
+    /// all that the source wrote.
+    #[serde(default)]
+    #[schemars(extend("x-min" = "1B", "x-max" = "1000TB"))]
+    pub amount: Option<Bytes>,
     /// TCP: a congestion control's name, or a table of parameters.
     #[serde(default)]
     pub tcp: Option<TcpTable>,

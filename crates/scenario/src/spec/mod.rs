@@ -1,12 +1,16 @@
 //! The scenario file as types. Everything a user may write is declared here or in the parameter structs of the
 //! algorithms; the JSON Schema made from it is the one source of validation, editor help and reference pages.
 
+mod classes;
+mod control;
 mod flow;
 mod impair;
 mod link;
 mod table;
 
 pub(crate) use crate::resolve::Resolved;
+pub use classes::Classes;
+pub use control::ControlTables;
 pub use flow::FlowSpec;
 pub use impair::{Distribution, GilbertElliottSpec, JitterParams, JitterSpec, LossModels, LossSpec, RateStep, ReorderSpec};
 pub use link::{Direction, LinkSpec, Pipe, Wire};
@@ -57,6 +61,9 @@ pub struct Scenario {
     /// Groups of equal flows by name.
     #[serde(default)]
     pub flows: IndexMap<String, FlowSpec>,
+    /// Controls of flows at their source.
+    #[serde(default, skip_serializing_if = "ControlTables::is_empty")]
+    pub control: ControlTables,
 }
 
 fn one() -> u64 {

@@ -92,6 +92,7 @@ impl Controller for TimeSlotsParams {
             members: Member::all(priorities),
             ring,
             at: 0,
+            early: None,
             open: None,
             turns: self.slots.iter().map(|&n| self.slot * u64::from(n)).collect(),
             aging: self.aging,
@@ -108,6 +109,8 @@ pub struct TimeSlots {
     ring: Vec<usize>,
     /// Place of the ring from which the next turn is given.
     at: usize,
+    /// A flow that had its turn before its place came.
+    early: Option<usize>,
     open: Option<usize>,
     /// Length of a turn for each priority.
     turns: Vec<Dur>,
@@ -116,14 +119,23 @@ pub struct TimeSlots {
 }
 
 impl TimeSlots {
-    /// The turn goes to the next unfinished flow.
+    /// The turn goes to the next unfinished flow. A ring that stood idle gives it to whoever came, which is then passed over once.
     fn turn(&mut self, cx: &mut ControlCx<'_>) {
         let n = self.ring.len();
-        let next = (0..n).map(|k| (self.at + k) % n).find(|&place| self.members[self.ring[place]].alive);
-        let flow = next.map(|place| {
-            self.at = (place + 1) % n;
-            self.ring[place]
-        });
+        let alive = |place: &usize| self.members[self.ring[*place]].alive;
+        let mut places = (0..n).map(|k| (self.at + k) % n).filter(alive);
+        let (first, second) = (places.next(), places.next());
+        let early = |place: usize| self.early == Some(self.ring[place]);
+        let next = if first.is_some_and(early) { second.or(first) } else { first };
+        if first.is_some_and(early) {
+            self.early = None;
+        }
+        let flow = next.map(|place| self.ring[place]);
+        match next {
+            Some(place) if self.open.is_none() && place != self.at => self.early = flow,
+            Some(place) => self.at = (place + 1) % n,
+            None => self.early = None,
+        }
         if self.open != flow {
             if let Some(last) = self.open.filter(|&f| self.members[f].alive) {
                 self.members[last].close(cx.now);
@@ -154,7 +166,8 @@ impl Control for TimeSlots {
         m.alive = true;
         m.close(cx.now);
         if self.open.is_none() {
-            self.turn(cx);
+            // After all that begin at this instant.
+            cx.wake_at(cx.now);
         }
     }
     fn on_finish(&mut self, flow: usize, cx: &mut ControlCx<'_>) {
