@@ -1831,6 +1831,58 @@ class Rap(Params):
 
 
 @dataclass(kw_only=True)
+class TimeSlots(Params):
+    """Time slots let the flows of a node send one at a time, round robin, for a number of slots that depends on the priority (yang2001, section 3.2).
+
+    Args:
+        nodes: Nodes whose flows are governed, each node by a ring of its own. Absent: every node that sends. (list of text, default unset)
+        flows: Flows that are governed, by the name of a group or of a member. Absent: all that begin at these nodes. (list of text, default unset)
+        slot: Length of a slot; 0.1 s fits the times that the paper prints. (duration, default "100ms", 1us to 100s)
+        slots: Slots of a turn for the priorities 1 to 6: tsn(P) = 2^(9-P). (list of integer, default [256,128,64,32,16,8])
+        order: Order in which the ring runs. (one of `file`, `interleaved`, `priority`, default "file")
+        aging: For each such time that a flow has been closed, its priority is better by one, but not better than 1. Absent: priorities stay. (duration, default unset, from 1us)
+        acks: What a closed TCP sender does with acknowledgments. (one of `heard`, `ignored`, default "heard")
+    """
+
+    _kind: ClassVar[str] = "control"
+    _name: ClassVar[str] = "time_slots"
+    nodes: list[Any] | None = None
+    flows: list[Any] | None = None
+    slot: str | None = None
+    slots: list[Any] | None = None
+    order: str | None = None
+    aging: str | None = None
+    acks: str | None = None
+
+
+@dataclass(kw_only=True)
+class CongestionSignal(Params):
+    """Congestion-signal control stops the lower priorities of a node when one of its TCP flows meets congestion (yang2001, section 3.1).
+
+    Args:
+        nodes: Nodes whose flows are governed, each node by itself. Absent: every node that sends. (list of text, default unset)
+        flows: Flows that are governed, by the name of a group or of a member. Absent: all that begin at these nodes. (list of text, default unset)
+        signal: What counts as a sign of congestion. (one of `loss`, `fast_retransmit`, `timeout`, `loss_or_mark`, default "loss")
+        hold: Which flows a sign stops. (one of `lower`, `worst`, default "lower")
+        clear: After this time without a sign held flows are released. Absent: not before the better ones are over. (duration, default "5s", from 1us)
+        release: Which held flows come back at a time. (one of `best`, `all`, default "best")
+        aging: For each such time that a flow has been held, its priority is better by one, but not better than 1. Absent: priorities stay. (duration, default unset, from 1us)
+        acks: What a held TCP sender does with acknowledgments. (one of `heard`, `ignored`, default "heard")
+    """
+
+    _kind: ClassVar[str] = "control"
+    _name: ClassVar[str] = "congestion_signal"
+    nodes: list[Any] | None = None
+    flows: list[Any] | None = None
+    signal: str | None = None
+    hold: str | None = None
+    clear: str | None = None
+    release: str | None = None
+    aging: str | None = None
+    acks: str | None = None
+
+
+@dataclass(kw_only=True)
 class Dumbbell(Params):
     """Hosts s0, s1... on router r1, hosts d0, d1... on router r2, and the link `bottleneck` from r1 to r2. Access links are named like their host.
 
@@ -2127,6 +2179,7 @@ __all__ = [
     "Choke",
     "Cobalt",
     "Codel",
+    "CongestionSignal",
     "Cubic",
     "Dctcp",
     "Droptail",
@@ -2177,6 +2230,7 @@ __all__ = [
     "Tbf",
     "Tcp",
     "Tfrc",
+    "TimeSlots",
     "Trtcm",
     "Udp",
     "Vegas",
