@@ -34,7 +34,7 @@ const TAHOE: &str = "tcp = { cc = \"tahoe\", preset = \"ns2\", handshake = false
 
 fn run(text: &str) -> RunOutput {
     let resolved = resolve(text, "x.toml", Format::Toml, &[]).unwrap_or_else(|e| panic!("{e}"));
-    let options = Options { seeds: vec![1], threads: 1, hop_probe: false };
+    let options = Options { seeds: vec![1], threads: 1, ..Options::default() };
     run_all(&resolved, &options, &Progress::default()).unwrap().remove(0)
 }
 
