@@ -10,7 +10,7 @@ fn read(text: &str) -> Resolved {
 }
 
 fn run(text: &str) -> RunOutput {
-    let options = Options { seeds: vec![1], threads: 1, hop_probe: false };
+    let options = Options { seeds: vec![1], threads: 1, ..Options::default() };
     run_all(&read(text), &options, &Progress::default()).unwrap().remove(0)
 }
 
