@@ -420,10 +420,8 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
                 g.begin(id.0 as usize, now);
             }
         }
-        if flow.amount != 0 {
-            if flow.completed != Time::MAX {
-                return;
-            }
+        if flow.amount != 0 && flow.completed != Time::MAX {
+            return;
         }
         match action {
             // What is written at the other end is not what the flow is there to carry.
