@@ -49,6 +49,10 @@ impl AppCx<'_> {
     pub fn stop(&mut self, flow: FlowId) {
         self.actions.push((EpId::sender(flow), Action::Stop));
     }
+    /// Stops what the receiving end of a flow writes.
+    pub fn stop_reply(&mut self, flow: FlowId) {
+        self.actions.push((EpId::receiver(flow), Action::Stop));
+    }
     /// Reports that a transaction of a flow, begun at `since`, is complete.
     pub fn done(&mut self, flow: FlowId, since: Time) {
         self.actions.push((EpId::sender(flow), Action::Done { since }));
@@ -57,6 +61,15 @@ impl AppCx<'_> {
     pub fn wake_at(&mut self, at: Time) {
         *self.wake = at;
     }
+}
+
+/// How an application uses its flow; asked once, before the transport is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// The receiving end asks and the sending end answers. The receiving end opens the connection then, and no end closes only because the other did.
+    pub dialogue: bool,
+    /// What it writes are amounts of data, not packets: a transport that sends datagrams chooses their length.
+    pub amounts: bool,
 }
 
 /// An application: the source of traffic on one or more flows.
@@ -72,5 +85,9 @@ pub trait App: Send {
     /// Whether it wants `on_delivered`.
     fn listens(&self) -> bool {
         false
+    }
+    /// How it uses its flow.
+    fn usage(&self) -> Usage {
+        Usage::default()
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::counters::FlowCounters;
-use crate::endpoint::Timers;
+use crate::endpoint::{Endpoint, Timers};
 use crate::govern::Govern;
 use crate::impair::{Impair, Impairments};
 use crate::order::{Order, Turn};
@@ -204,6 +204,9 @@ impl<P: Plugs> WorldBuilder<P> {
                     proto: d.proto,
                 });
                 hops.extend(path);
+                if let Some(first) = hops.get(sides[sides.len() - 1].route as usize) {
+                    endpoints[2 * f + 1 - end as usize].attach(links[*first as usize].rate);
+                }
                 hops.push(END | (2 * f as u32 + end));
             }
             flows.push(Flow {

@@ -2,7 +2,7 @@
 //! segments and deadlines go out through [`Cx`].
 
 use crate::packet::{Class, Segment};
-use fairlane_units::{Dur, Time};
+use fairlane_units::{Dur, Rate, Time};
 
 /// One of the few timers of an endpoint.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -157,6 +157,10 @@ pub struct FlowView {
 
 /// A transport endpoint: one end of a flow.
 pub trait Endpoint: Send {
+    /// Told once, before the run: the rate of the link that its segments enter first.
+    fn attach(&mut self, first_link: Rate) {
+        let _ = first_link;
+    }
     /// The flow begins: an active opener connects, a passive one waits.
     fn start(&mut self, cx: &mut Cx<'_>);
     /// A segment arrived.
@@ -164,7 +168,6 @@ pub trait Endpoint: Send {
     /// A deadline passed.
     fn on_timer(&mut self, id: TimerId, cx: &mut Cx<'_>);
     /// The application wrote `bytes` ([`ENDLESS`] for an unlimited source); `fin`: nothing follows.
-    /// A UDP endpoint sends one datagram a call.
     fn on_write(&mut self, bytes: u64, fin: bool, cx: &mut Cx<'_>);
     /// The application stops: nothing that was not sent yet will be sent; what was sent is still recovered.
     fn on_stop(&mut self, cx: &mut Cx<'_>);

@@ -26,7 +26,7 @@ mod sample;
 mod schedule;
 mod world;
 
-pub use app::{Action, App, AppCx};
+pub use app::{Action, App, AppCx, Usage};
 pub use builder::{BuildError, FlowDef, LinkDef, NodeId, WorldBuilder};
 pub use control::{Control, ControlCx, Sign};
 pub use counters::{FlowCounters, Occupancy, PortCounters};

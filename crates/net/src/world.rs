@@ -429,7 +429,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
                 flow.written = flow.written.saturating_add(bytes);
                 flow.closed |= fin;
             }
-            Action::Stop => {
+            Action::Stop if !end.receives() => {
                 flow.closed = false;
                 if O::ON
                     && let Some(g) = &mut self.govern
@@ -437,7 +437,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
                     g.stop(id.0 as usize);
                 }
             }
-            Action::Write { .. } | Action::Done { .. } => {}
+            Action::Write { .. } | Action::Stop | Action::Done { .. } => {}
         }
         if first {
             self.with_endpoint(sender + 1, now, obs, |e, cx| e.start(cx));

@@ -5,7 +5,9 @@ use crate::expand::{Group, LinkDir, Member, Transport};
 use crate::resolve::Resolved;
 use crate::spec::{RoutingSpec, Scenario};
 use fairlane_engine::EventQueue;
-use fairlane_net::{BuildError, Class, FlowDef, FlowId, FlowInfo, LinkDef, NodeId, PortId, Proto, Routing, Site, World, WorldBuilder};
+use fairlane_net::{
+    App, BuildError, Class, FlowDef, FlowId, FlowInfo, LinkDef, NodeId, PortId, Proto, Routing, Site, Usage, World, WorldBuilder,
+};
 use fairlane_queue::Discipline;
 use fairlane_tcp::{CcSite, CongestionControl, Tcp, TcpConfig};
 use fairlane_traffic::Controller;
@@ -43,16 +45,17 @@ pub fn world<H: EventQueue>(scenario: &Resolved, seed: u64) -> Result<World<Buil
         });
     }
     let mut configs = Configs::default();
-    for m in members.iter() {
+    for (number, m) in (0..).zip(members.iter()) {
         let group = &scenario.expanded.groups[m.group_index];
-        let (proto, sender, receiver) = endpoints(group, m, seed, &mut configs);
+        let stop = m.stop.map(|s| Time::ZERO + s);
+        let app = group.source.build(FlowId(number), m.start, stop);
+        let (proto, sender, receiver) = endpoints(group, m, app.usage(), seed, &mut configs);
         let (from, to) = (node(&m.from), node(&m.to));
         let flow = w.flow(FlowDef { name: m.name.clone(), from, to, proto, sender, receiver });
         if let Some(amount) = scenario.flows.get(&m.group).and_then(|f| f.amount) {
             w.amount(flow, amount.get());
         }
-        let stop = m.stop.map(|s| Time::ZERO + s);
-        w.app(group.source.build(flow, m.start, stop), vec![flow]);
+        w.app(app, vec![flow]);
     }
     for c in &scenario.expanded.controls {
         let own = |f: &usize| (members[*f].class, members[*f].number);
@@ -71,20 +74,30 @@ pub(crate) fn flow_infos(members: &[Member], address: impl Fn(&str) -> u32) -> V
     members.iter().map(|m| FlowInfo { name: &m.name, from: address(&m.from), to: address(&m.to), proto: proto(m) }).collect()
 }
 
-fn endpoints(group: &Group, m: &Member, seed: u64, configs: &mut Configs) -> (Proto, AnyEndpoint, AnyEndpoint) {
+/// The sender and the receiver of a flow.
+fn endpoints(group: &Group, m: &Member, usage: Usage, seed: u64, configs: &mut Configs) -> (Proto, AnyEndpoint, AnyEndpoint) {
     match &group.transport {
         Transport::Tcp(params, config) => {
             let config = configs.of(m, config);
             let site = CcSite { flow: &m.name, seed, config };
+            let mut stream = site.stream();
             let mut cc = params.cc.build_at(&site);
-            cc.seed(site.stream().next_u64());
+            cc.seed(stream.next_u64());
+            if usage.dialogue {
+                let mut own = params.cc.build_at(&site);
+                own.seed(stream.next_u64());
+                let (mut server, mut client) = (Tcp::passive(config.clone(), cc), Tcp::active(config.clone(), own));
+                server.keep_open();
+                client.keep_open();
+                return (Proto::Tcp, AnyEndpoint::Tcp(server), AnyEndpoint::Tcp(client));
+            }
             let passive = Tcp::passive(config.clone(), params.cc.build_passive(config, &cc));
             (Proto::Tcp, AnyEndpoint::Tcp(Tcp::active(config.clone(), cc)), AnyEndpoint::Tcp(passive))
         }
         Transport::Udp(params) => {
             let (sender, receiver) = group.source.endpoints(params, Class(m.class)).unwrap_or_else(|| {
-                let (sender, receiver) = params.build(Class(m.class));
-                (AnyEndpoint::UdpSender(sender), AnyEndpoint::UdpReceiver(receiver))
+                let (sender, receiver) = params.build(Class(m.class), usage);
+                (AnyEndpoint::Udp(sender), AnyEndpoint::Udp(receiver))
             });
             (Proto::Udp, sender, receiver)
         }

@@ -4,7 +4,8 @@ use crate::plugs::DynEndpoint;
 use crate::registry::{AnyApp, AnyControl, AnyQdisc};
 use fairlane_net::{Cx, Endpoint, FlowView, Plugs, Segment, TimerId};
 use fairlane_tcp::{AnyCc, Tcp};
-use fairlane_traffic::{RapReceiver, RapSender, TfrcReceiver, TfrcSender, UdpReceiver, UdpSender};
+use fairlane_traffic::{RapReceiver, RapSender, TfrcReceiver, TfrcSender, Udp};
+use fairlane_units::Rate;
 
 /// The types of a world made from a scenario.
 #[derive(Clone, Debug)]
@@ -23,10 +24,8 @@ impl Plugs for BuiltIn {
 pub enum AnyEndpoint {
     /// Either end of a TCP connection.
     Tcp(Tcp<AnyCc>),
-    /// The end that sends datagrams.
-    UdpSender(UdpSender),
-    /// The end that receives them.
-    UdpReceiver(UdpReceiver),
+    /// Either end of a flow of datagrams.
+    Udp(Udp),
     /// The end of TFRC that sends.
     TfrcSender(Box<TfrcSender>),
     /// The end of TFRC that measures and reports.
@@ -55,8 +54,7 @@ macro_rules! each {
     ($me:expr, $e:ident => $call:expr) => {
         match $me {
             AnyEndpoint::Tcp($e) => $call,
-            AnyEndpoint::UdpSender($e) => $call,
-            AnyEndpoint::UdpReceiver($e) => $call,
+            AnyEndpoint::Udp($e) => $call,
             AnyEndpoint::TfrcSender($e) => $call,
             AnyEndpoint::TfrcReceiver($e) => $call,
             AnyEndpoint::RapSender($e) => $call,
@@ -78,6 +76,9 @@ impl AnyEndpoint {
 }
 
 impl Endpoint for AnyEndpoint {
+    fn attach(&mut self, first_link: Rate) {
+        each!(self, e => e.attach(first_link));
+    }
     fn start(&mut self, cx: &mut Cx<'_>) {
         each!(self, e => e.start(cx));
     }

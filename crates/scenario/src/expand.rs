@@ -133,11 +133,20 @@ pub(crate) fn member_name(group: &str, i: u32, count: u32) -> String {
     if count == 1 { group.to_owned() } else { format!("{group}.{i}") }
 }
 
+/// Whether member `i` of `count` takes part where a share `active` does: k members are active, and of the first i there are the whole part of i * k / count, so
+/// that they are spread as evenly as whole numbers can be.
+fn takes_part(i: u32, count: u32, active: f64) -> bool {
+    let k = ((f64::from(count) * active + 0.5) as u64).clamp(1, u64::from(count.max(1)));
+    let before = |i: u32| u64::from(i) * k / u64::from(count.max(1));
+    before(i + 1) > before(i)
+}
+
 /// The members of a group in the run with this seed.
 pub(crate) fn members(name: &str, spec: &FlowSpec, transport: &'static str, group_index: usize, seed: u64) -> Vec<Member> {
     let n = spec.count;
     let target = if spec.permute { derangement(seed, name, n) } else { (0..n).collect() };
     (0..n)
+        .filter(|&i| takes_part(i, n, spec.active))
         .map(|i| {
             let member = member_name(name, i, n);
             let mut start = Time::ZERO + spec.start + spec.stagger * u64::from(i);
@@ -175,6 +184,26 @@ fn derangement(seed: u64, group: &str, n: u32) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// "Load 25 % of n nodes" (ramachendra2014): n / 4 senders, one in each four.
+    #[test]
+    fn a_share_of_the_members_is_evenly_spread() {
+        let active = |n, share| (0..n).filter(|&i| takes_part(i, n, share)).collect::<Vec<u32>>();
+        assert_eq!(active(8, 0.25), [3, 7]);
+        assert_eq!(active(8, 0.5), [1, 3, 5, 7]);
+        assert_eq!(active(8, 0.75), [1, 2, 3, 5, 6, 7]);
+        assert_eq!(active(5, 1.0), [0, 1, 2, 3, 4]);
+        assert_eq!(active(5, 0.001), [4], "at least one");
+        for n in [1, 7, 100, 1000] {
+            for share in [0.01, 0.1, 0.33, 0.5, 0.9, 1.0] {
+                let a = active(n, share);
+                assert_eq!(a.len(), ((f64::from(n) * share).round() as usize).max(1), "{n} {share}");
+                // Gaps differ by one at most.
+                let gaps: Vec<u32> = a.windows(2).map(|w| w[1] - w[0]).collect();
+                assert!(gaps.iter().max().unwrap_or(&0) - gaps.iter().min().unwrap_or(&0) <= 1, "{n} {share}");
+            }
+        }
+    }
 
     #[test]
     fn derangements_have_no_fixed_point_and_follow_the_seed() {

@@ -267,6 +267,12 @@ macro_rules! sources {
                 };
                 found.map_err(|problem| problem.within(self.name()))
             }
+            fn fill(&mut self, over: fairlane_net::Proto) {
+                match self {
+                    $(Self::$variant(p) => fairlane_traffic::Source::fill(p, over),)*
+                    $(Self::$carrier(p) => fairlane_traffic::Source::fill(p, over),)*
+                }
+            }
             fn build(&self, flow: fairlane_net::FlowId, start: fairlane_units::Time, stop: Option<fairlane_units::Time>) -> AnyApp {
                 match self {
                     $(Self::$variant(p) => AnyApp::$variant(fairlane_traffic::Source::build(p, flow, start, stop)),)*
@@ -319,6 +325,9 @@ macro_rules! forward_app {
             }
             fn listens(&self) -> bool {
                 match self { $(Self::$variant(a) => a.listens()),* }
+            }
+            fn usage(&self) -> fairlane_net::Usage {
+                match self { $(Self::$variant(a) => a.usage()),* }
             }
         }
     };

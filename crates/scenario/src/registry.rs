@@ -60,6 +60,8 @@ sources! {
     "video" ["mpeg"] => Video: traffic::VideoParams;
     "voip" ["VoIP"] => Voip: traffic::VoipParams;
     "replay" ["tcpreplay", "Application/Traffic/Trace"] => Replay: traffic::ReplayParams;
+    "request_response" ["request-response", "rpc"] => RequestResponse: traffic::RequestResponseParams;
+    "web" ["http"] => Web: traffic::WebParams;
     carriers {
         "tfrc" ["TFRC", "Agent/TFRC"] => Tfrc: traffic::TfrcParams<SourceSpec>;
         "rap" ["RAP", "Agent/RAP"] => Rap: traffic::RapParams<SourceSpec>;

@@ -342,7 +342,7 @@ impl<C: CongestionControl> Tcp<C> {
     }
 
     #[inline(always)]
-    fn send_ack_at(&mut self, seq: u64, cx: &mut Cx<'_>) {
+    pub(crate) fn send_ack_at(&mut self, seq: u64, cx: &mut Cx<'_>) {
         let mut seg = Segment::default();
         (seg.seq, seg.ack) = (seq, self.rcv.nxt);
         (seg.wnd, seg.flags) = (self.cfg.receive_window, flag::ACK);

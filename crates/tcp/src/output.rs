@@ -3,6 +3,7 @@
 use crate::cc::CongestionControl;
 use crate::endpoint::{Phase, State, Tcp};
 use crate::params::IdleRestart;
+use crate::receiver::AckDue;
 use crate::scoreboard::{FIN, Sent};
 use fairlane_net::{Cx, Segment, TimerId, flag};
 use fairlane_units::Time;
@@ -259,7 +260,7 @@ impl<C: CongestionControl> Tcp<C> {
             self.ecn_stamp(&mut seg, again);
         }
         if self.heard {
-            self.acknowledge_along(cx);
+            self.acknowledge_along(if again { self.nxt } else { s.seq }, cx);
         }
         if self.paced {
             self.pace_sent(u64::from(payload), cx.now);
@@ -275,14 +276,17 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// A segment with data acknowledges too, except where a pure one says more: a duplicate, or SACK blocks.
+    /// A segment with data acknowledges too, except where a pure one says more: a duplicate, or SACK blocks. That one goes first, with the sequence number `seq`:
+    /// behind data with the same acknowledgment number it would count as a duplicate (RFC 5681 section 2).
     #[cold]
     #[inline(never)]
-    pub(crate) fn acknowledge_along(&mut self, cx: &mut Cx<'_>) {
+    pub(crate) fn acknowledge_along(&mut self, seq: u64, cx: &mut Cx<'_>) {
         if !self.rcv.has_sack() {
             self.heard = false;
             self.rcv.acknowledged();
             cx.timers.cancel(TimerId::DelAck);
+        } else if self.rcv.due == AckDue::Now {
+            self.send_ack_at(seq, cx);
         }
     }
 }

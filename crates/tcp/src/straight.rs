@@ -103,7 +103,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.board.push(Sent { seq: self.nxt, at: cx.now, len: smss, flags: 0 });
         self.nxt = end;
         if self.heard {
-            self.acknowledge_along(cx);
+            self.acknowledge_along(seg.seq, cx);
         }
         self.count.data_segments += 1;
         self.last_sent = cx.now;

@@ -5,44 +5,8 @@ use fairlane_net::*;
 use fairlane_queue::{Admit, Discipline, DropTail, DropTailParams, Fifo};
 use fairlane_testkit::stats::Interval;
 use fairlane_testkit::theory;
-use fairlane_traffic::{Poisson, PoissonParams, Sizes, Source, UdpParams, UdpReceiver, UdpSender};
+use fairlane_traffic::{Poisson, PoissonParams, Sizes, Source, Udp, UdpParams};
 use fairlane_units::{Bytes, Dur, Len, Rate, Time};
-
-#[derive(Clone)]
-enum Udp {
-    Sender(UdpSender),
-    Receiver(UdpReceiver),
-}
-
-macro_rules! forward {
-    ($self:ident, $e:ident => $call:expr) => {
-        match $self {
-            Udp::Sender($e) => $call,
-            Udp::Receiver($e) => $call,
-        }
-    };
-}
-
-impl Endpoint for Udp {
-    fn start(&mut self, cx: &mut Cx<'_>) {
-        forward!(self, e => e.start(cx))
-    }
-    fn on_packet(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
-        forward!(self, e => e.on_packet(seg, cx))
-    }
-    fn on_timer(&mut self, id: TimerId, cx: &mut Cx<'_>) {
-        forward!(self, e => e.on_timer(id, cx))
-    }
-    fn on_write(&mut self, bytes: u64, fin: bool, cx: &mut Cx<'_>) {
-        forward!(self, e => e.on_write(bytes, fin, cx))
-    }
-    fn on_stop(&mut self, cx: &mut Cx<'_>) {
-        forward!(self, e => e.on_stop(cx))
-    }
-    fn view(&self) -> FlowView {
-        forward!(self, e => e.view())
-    }
-}
 
 #[derive(Clone)]
 struct Line;
@@ -72,9 +36,8 @@ fn replicate(rho: f64, sizes: Sizes, limit: Len, seed: u64) -> Measured {
     };
     let port = link("ab", from, to);
     link("ba", to, from);
-    let (sender, receiver) = UdpParams { header: Bytes(0), ..UdpParams::default() }.build(Class(0));
-    let flow =
-        b.flow(FlowDef { name: "udp".into(), from, to, proto: Proto::Udp, sender: Udp::Sender(sender), receiver: Udp::Receiver(receiver) });
+    let (sender, receiver) = UdpParams { header: Bytes(0), ..UdpParams::default() }.build(Class(0), Usage::default());
+    let flow = b.flow(FlowDef { name: "udp".into(), from, to, proto: Proto::Udp, sender, receiver });
     let load = PoissonParams { rate: Rate::from_bps((rho * 1e7) as u64), size: Bytes(1000), sizes };
     b.app(load.build(flow, Time::ZERO, None), vec![flow]);
     let mut world = b.build::<QuadHeap>().unwrap();

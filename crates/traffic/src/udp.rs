@@ -1,14 +1,20 @@
-//! UDP: every write is a datagram on its way at once.
+//! UDP (RFC 768): both ends send and receive datagrams. A write is one datagram on its way at once; longer ones are sent at the rate of the first link.
+//!
+//! Deviation: a socket's buffer is shared by what leaves through one device. Here each flow takes the rate of the link for itself, so that flows which share
+//! their first link overload it together.
 
-use fairlane_net::{Class, Cx, ENDLESS, Ecn, Endpoint, FlowView, Segment, TimerId};
-use fairlane_units::Bytes;
+use fairlane_net::{Class, Cx, ENDLESS, Ecn, Endpoint, FlowView, Segment, TimerId, Usage};
+use fairlane_units::{Bytes, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Largest payload of a datagram over IPv4 without jumbograms: 65,535 less 20 bytes of IP and 8 of UDP header (RFC 768, RFC 791).
 pub const MAX_DATAGRAM: u64 = 65_507;
 
-/// UDP sends each write as one datagram, without feedback, recovery or rate control (RFC 768).
+/// Payload of a datagram that fills an Ethernet frame: 1500 bytes (RFC 894) less the headers.
+const ETHERNET_PAYLOAD: u64 = 1472;
+
+/// UDP sends datagrams without feedback, recovery or congestion control (RFC 768), either way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct UdpParams {
@@ -17,6 +23,14 @@ pub struct UdpParams {
     pub header: Bytes,
     /// ECN field of every datagram: what queues may do to it besides dropping it (RFC 3168 section 5).
     pub ecn: UdpEcn,
+    /// Payload of the datagrams that an amount of data (a file, an answer) is cut into: 1500 bytes of Ethernet (RFC 894) less 28 of headers. Sources of packets
+    /// say themselves how long these are.
+    #[schemars(extend("x-min" = "1B", "x-max" = "65507B"))]
+    pub datagram: Bytes,
+    /// Rate on the wire of what takes more than one datagram, headers included. Absent: that of the first link on the way, as under the back-pressure of a
+    /// socket.
+    #[schemars(extend("x-min" = "1bit/s", "x-max" = "10Tbit/s"))]
+    pub rate: Option<Rate>,
 }
 
 /// The ECN field that a sender of datagrams sets.
@@ -44,71 +58,74 @@ impl From<UdpEcn> for Ecn {
 
 impl Default for UdpParams {
     fn default() -> Self {
-        Self { header: Bytes(28), ecn: UdpEcn::NotEct }
+        Self { header: Bytes(28), ecn: UdpEcn::NotEct, datagram: Bytes(ETHERNET_PAYLOAD), rate: None }
     }
 }
 
 impl UdpParams {
-    /// The two ends of a flow whose packets carry `class`.
-    pub fn build(&self, class: Class) -> (UdpSender, UdpReceiver) {
-        let header = u32::try_from(self.header.get()).unwrap_or(u32::MAX >> 1);
-        (UdpSender { header, class, ecn: self.ecn.into(), view: FlowView::default() }, UdpReceiver::default())
+    /// The two ends of a flow whose packets carry `class`, for an application with this `usage`.
+    pub fn build(&self, class: Class, usage: Usage) -> (Udp, Udp) {
+        let most = if usage.amounts { self.datagram.get().clamp(1, MAX_DATAGRAM) } else { MAX_DATAGRAM };
+        let end = Udp {
+            rate: self.rate.unwrap_or_default(),
+            header: u32::try_from(self.header.get()).unwrap_or(u32::MAX >> 1),
+            most: most as u16,
+            keeps: usage.amounts,
+            class,
+            ecn: self.ecn.into(),
+            ..Udp::default()
+        };
+        (end.clone(), end)
     }
 }
 
-/// The end that sends datagrams, numbered from 0.
-#[derive(Clone, Debug, PartialEq)]
-pub struct UdpSender {
-    header: u32,
-    class: Class,
-    ecn: Ecn,
-    view: FlowView,
-}
-
-impl Endpoint for UdpSender {
-    fn start(&mut self, _: &mut Cx<'_>) {}
-    fn on_packet(&mut self, _: &Segment, _: &mut Cx<'_>) {}
-    fn on_timer(&mut self, _: TimerId, _: &mut Cx<'_>) {}
-
-    /// Writes above [`MAX_DATAGRAM`] become several datagrams. An endless write sends nothing: UDP has no rate of its own.
-    fn on_write(&mut self, bytes: u64, _: bool, cx: &mut Cx<'_>) {
-        if bytes >= ENDLESS {
-            return;
-        }
-        let mut left = bytes;
-        while left > 0 {
-            let payload = left.min(MAX_DATAGRAM) as u16;
-            left -= u64::from(payload);
-            let mut seg = Segment::default();
-            (seg.seq, seg.payload) = (self.view.data_segments, payload);
-            seg.set_ecn(self.ecn);
-            self.view.data_segments += 1;
-            self.view.data_bytes += u64::from(payload);
-            self.view.mss = u32::from(payload);
-            cx.send(seg, u32::from(payload) + self.header, self.class);
-        }
-    }
-
-    fn on_stop(&mut self, _: &mut Cx<'_>) {}
-
-    fn view(&self) -> FlowView {
-        self.view
-    }
-}
-
-/// The end that receives them. It hands on every datagram once: a copy made on the way is told by its number.
+/// One end of a flow of datagrams. What it sends is numbered from 0; it hands on every datagram once: a copy made on the way is told by its number.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct UdpReceiver {
-    /// One past the highest number seen.
+pub struct Udp {
+    /// Bytes written that wait for their turn.
+    left: u64,
+    /// Datagrams sent, and their payload.
+    sent: u64,
+    sent_bytes: u64,
+    /// One past the highest number that arrived.
     next: u64,
     /// Which of the [`WINDOW`] numbers below `next` were seen, bit 0 being `next - 1`.
     seen: u64,
+    /// Pace of longer writes; zero as long as it is not known.
+    rate: Rate,
+    header: u32,
+    /// Longest payload of a datagram, and that of the last one sent.
+    most: u16,
+    last: u16,
+    /// What is written are amounts of data, kept while a control holds the flow.
+    keeps: bool,
+    held: bool,
+    class: Class,
+    ecn: Ecn,
 }
 
-/// Numbers that the receiver remembers; a datagram that comes later than this many others counts as new.
-const WINDOW: u64 = 64;
+impl Udp {
+    /// Sends up to `bytes` in one datagram; what is left of them.
+    fn send(&mut self, bytes: u64, cx: &mut Cx<'_>) -> u64 {
+        let payload = bytes.min(self.most.into()) as u16;
+        let mut seg = Segment::default();
+        (seg.seq, seg.payload) = (self.sent, payload);
+        seg.set_ecn(self.ecn);
+        self.sent += 1;
+        self.sent_bytes += u64::from(payload);
+        self.last = payload;
+        cx.send(seg, u32::from(payload) + self.header, self.class);
+        bytes - u64::from(payload)
+    }
 
-impl UdpReceiver {
+    /// Sends the next datagram of what waits, and sets the time of the one after it.
+    fn send_next(&mut self, cx: &mut Cx<'_>) {
+        self.left = self.send(self.left, cx);
+        if self.left > 0 {
+            cx.timers.set(TimerId::Pace, cx.now + self.rate.tx_time(u64::from(self.last) + u64::from(self.header)));
+        }
+    }
+
     fn is_new(&mut self, seq: u64) -> bool {
         if seq >= self.next {
             let shift = seq + 1 - self.next;
@@ -127,69 +144,69 @@ impl UdpReceiver {
     }
 }
 
-impl Endpoint for UdpReceiver {
+/// Numbers that the receiver remembers; a datagram that comes later than this many others counts as new.
+const WINDOW: u64 = 64;
+
+impl Endpoint for Udp {
+    fn attach(&mut self, first_link: Rate) {
+        if self.rate == Rate::default() {
+            self.rate = first_link;
+        }
+    }
+
     fn start(&mut self, _: &mut Cx<'_>) {}
+
     fn on_packet(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
         if self.is_new(seg.seq) {
             cx.delivered += u64::from(seg.payload);
         }
     }
-    fn on_timer(&mut self, _: TimerId, _: &mut Cx<'_>) {}
-    fn on_write(&mut self, _: u64, _: bool, _: &mut Cx<'_>) {}
-    fn on_stop(&mut self, _: &mut Cx<'_>) {}
+
+    fn on_timer(&mut self, id: TimerId, cx: &mut Cx<'_>) {
+        if id == TimerId::Pace && self.left > 0 {
+            self.send_next(cx);
+        }
+    }
+
+    /// What fits one datagram goes at once. Longer writes are cut and sent at the rate, behind what is left of earlier ones.
+    fn on_write(&mut self, bytes: u64, _: bool, cx: &mut Cx<'_>) {
+        if self.rate == Rate::default() {
+            // Nothing is known of a link: all at once, and of what never ends nothing.
+            let mut left = if bytes < ENDLESS { bytes } else { 0 };
+            while left > 0 {
+                left = self.send(left, cx);
+            }
+        } else {
+            let idle = self.left == 0;
+            self.left = self.left.saturating_add(bytes).min(ENDLESS);
+            if idle && self.left > 0 && !self.held {
+                self.send_next(cx);
+            }
+        }
+    }
+
+    fn on_stop(&mut self, cx: &mut Cx<'_>) {
+        self.left = 0;
+        cx.timers.cancel(TimerId::Pace);
+    }
+
+    /// Packets are not kept: their source stands still.
+    fn hold(&mut self, held: bool, cx: &mut Cx<'_>) -> bool {
+        if self.keeps {
+            self.held = held;
+            cx.timers.cancel(TimerId::Pace);
+            if !held && self.left > 0 {
+                self.send_next(cx);
+            }
+        }
+        self.keeps
+    }
+
     fn view(&self) -> FlowView {
-        FlowView::default()
+        FlowView { data_segments: self.sent, data_bytes: self.sent_bytes, mss: self.last.into(), ..FlowView::default() }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use fairlane_net::{Out, Timers};
-    use fairlane_units::Time;
-
-    fn send(tx: &mut UdpSender, bytes: u64) -> Vec<Out> {
-        let (mut out, mut timers) = (vec![], Timers::default());
-        tx.on_write(bytes, false, &mut Cx::new(Time::ZERO, &mut out, &mut timers));
-        out
-    }
-
-    fn receive(rx: &mut UdpReceiver, seq: u64) -> u64 {
-        let (mut out, mut timers) = (vec![], Timers::default());
-        let mut cx = Cx::new(Time::ZERO, &mut out, &mut timers);
-        let mut seg = Segment::default();
-        (seg.seq, seg.payload) = (seq, 100);
-        rx.on_packet(&seg, &mut cx);
-        cx.delivered
-    }
-
-    /// RFC 791 and 768: 20 + 8 bytes of header; ns-2's none.
-    #[test]
-    fn a_write_is_a_datagram() {
-        let (mut tx, _) = UdpParams::default().build(Class(46));
-        let out = [send(&mut tx, 1000), send(&mut tx, 1)].concat();
-        let got: Vec<_> = out.iter().map(|o| (o.seg.seq, o.seg.payload, o.len, o.class)).collect();
-        assert_eq!(got, [(0, 1000, 1028, Class(46)), (1, 1, 29, Class(46))]);
-        let (mut bare, _) = serde_json::from_str::<UdpParams>(r#"{"header":"0B"}"#).unwrap().build(Class(0));
-        assert_eq!(send(&mut bare, 1500)[0].len, 1500);
-        assert_eq!((tx.view().data_segments, tx.view().data_bytes), (2, 1001));
-    }
-
-    #[test]
-    fn large_and_endless_writes() {
-        let (mut tx, _) = UdpParams::default().build(Class(0));
-        let sizes: Vec<_> = send(&mut tx, 2 * MAX_DATAGRAM + 5).iter().map(|o| u64::from(o.seg.payload)).collect();
-        assert_eq!(sizes, [MAX_DATAGRAM, MAX_DATAGRAM, 5]);
-        assert!(send(&mut tx, ENDLESS).is_empty() && send(&mut tx, 0).is_empty());
-    }
-
-    #[test]
-    fn copies_are_delivered_once() {
-        let mut rx = UdpReceiver::default();
-        let order = [0, 1, 1, 3, 2, 3, 2, 100, 50, 50, 101, 164, 101, 0];
-        let got: Vec<bool> = order.iter().map(|&s| receive(&mut rx, s) > 0).collect();
-        // 0 at the end is more than 64 numbers late.
-        let want = [true, true, false, true, true, false, false, true, true, false, true, true, false, true];
-        assert_eq!(got, want);
-    }
-}
+#[path = "udp_tests.rs"]
+mod tests;

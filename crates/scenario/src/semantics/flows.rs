@@ -6,10 +6,10 @@ use crate::diag::nearest;
 use crate::expand::{Group, Member, Transport, member_name, members, numbered};
 use crate::registry::SourceSpec;
 use crate::spec::{FlowSpec, Scenario, SourceTable, TcpTable};
-use fairlane_net::{Class, Proto};
+use fairlane_net::{App, Class, FlowId, Proto};
 use fairlane_tcp::{TcpConfig, TcpParams};
 use fairlane_traffic::Source;
-use fairlane_units::Dur;
+use fairlane_units::{Dur, Time};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -29,6 +29,10 @@ impl Semantics<'_> {
         let mut names: HashMap<String, String> = HashMap::new();
         for (name, spec) in &mut scenario.flows {
             self.times_of(name, spec, duration);
+            if spec.active == 0.0 {
+                let message = format!("no member of `{name}` would take part");
+                self.fail(&["flows", name, "active"], message, "write a share above 0, up to 1");
+            }
             let ends_fit = self.ends(name, spec, network);
             let Some(group) = self.group(name, spec) else { continue };
             if ends_fit && !self.is_mute(name) {
@@ -126,7 +130,7 @@ impl Semantics<'_> {
                 Transport::Tcp(params, config)
             }
         };
-        let source = match (&spec.source, &transport) {
+        let mut source = match (&spec.source, &transport) {
             (Some(s), _) => s.spec(),
             (None, Transport::Tcp(..)) => SourceSpec::default(),
             (None, Transport::Udp(_)) => {
@@ -135,16 +139,13 @@ impl Semantics<'_> {
                 return None;
             }
         };
-        if let (Transport::Udp(_), SourceSpec::Bulk(_) | SourceSpec::File(_)) = (&transport, &source) {
-            let message = format!("a {} source needs a transport that sends at its own pace; udp has none", source.name());
-            self.fail(&["flows", name, "source"], message, "write for instance source.cbr = { rate = \"1Mbit/s\", size = \"1000B\" }");
-        }
         let over = if matches!(transport, Transport::Udp(_)) { Proto::Udp } else { Proto::Tcp };
         if let Err(problem) = source.check(over) {
             let path: Vec<&str> = ["flows", name, "source"].into_iter().chain(problem.field.split('.')).collect();
             self.fail(&path, format!("{}: {}", source.name(), problem.message), "");
         }
         self.carrier(name, &transport, &source);
+        source.fill(over);
         spec.source = Some(SourceTable::from(&source));
         Some(Group { name: name.to_owned(), transport, source })
     }
@@ -160,6 +161,10 @@ impl Semantics<'_> {
         if inner.carried().is_some() {
             let message = format!("{own} carries {}, which controls its rate itself", inner.name());
             self.fail(&path, message, "write one of the two");
+        }
+        if inner.build(FlowId(0), Time::ZERO, None).usage().dialogue {
+            let message = format!("{} asks and answers; {own} carries what flows one way", inner.name());
+            self.fail(&path, message, format!("write source.{} over udp or tcp", inner.name()));
         }
     }
 

@@ -19,6 +19,11 @@ pub struct FlowSpec {
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub count: u32,
+    /// Share of the members that take part, evenly spread over all: `count * active` of them, rounded, at least one. The others are no flows at all. (In
+    /// ramachendra2014 the load of n nodes is the share of them that send.)
+    #[serde(default = "all")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub active: f64,
     /// Number that `{i}` begins with.
     #[serde(default)]
     pub first: u32,
@@ -58,4 +63,8 @@ pub struct FlowSpec {
 
 fn one() -> u32 {
     1
+}
+
+fn all() -> f64 {
+    1.0
 }

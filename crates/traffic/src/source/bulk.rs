@@ -1,7 +1,7 @@
 //! An endless source, such as a transfer that outlasts the run.
 
 use super::{Source, Span};
-use fairlane_net::{App, AppCx, ENDLESS, FlowId};
+use fairlane_net::{App, AppCx, ENDLESS, FlowId, Usage};
 use fairlane_units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,6 +40,10 @@ impl App for Bulk {
             cx.write(self.span.flow, ENDLESS, false);
         }
         cx.wake_at(self.span.stop);
+    }
+
+    fn usage(&self) -> Usage {
+        Usage { amounts: true, ..Usage::default() }
     }
 }
 

@@ -11,7 +11,7 @@
 
 use super::{Source, Span};
 use crate::draw::{SizeDraw, SizeLaw};
-use fairlane_net::{App, AppCx, EpId, FlowId, Problem, Proto};
+use fairlane_net::{App, AppCx, EpId, FlowId, Problem, Proto, Usage};
 use fairlane_units::{Bytes, Dur, PS_PER_SEC, Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -185,6 +185,10 @@ impl App for File {
 
     fn listens(&self) -> bool {
         self.repeat != Repeat::Once
+    }
+
+    fn usage(&self) -> Usage {
+        Usage { amounts: true, ..Usage::default() }
     }
 }
 

@@ -2,17 +2,20 @@
 
 pub(crate) mod bulk;
 pub(crate) mod cbr;
+pub(crate) mod dialogue;
 pub(crate) mod file;
 pub(crate) mod mmpp;
 pub(crate) mod on_off;
 mod pace;
 pub(crate) mod poisson;
 pub(crate) mod replay;
+pub(crate) mod request_response;
 pub(crate) mod video;
 pub(crate) mod voip;
+pub(crate) mod web;
 
 use fairlane_net::{App, AppCx, FlowId, Problem, Proto};
-use fairlane_units::Time;
+use fairlane_units::{Dur, Time};
 
 /// The parameters of a source: they are checked, and become an application.
 pub trait Source {
@@ -26,6 +29,11 @@ pub trait Source {
     fn check(&self, over: Proto) -> Result<(), Problem> {
         let _ = over;
         Ok(())
+    }
+
+    /// Writes out what was left open and depends on the transport or on other parameters.
+    fn fill(&mut self, over: Proto) {
+        let _ = over;
     }
 
     /// The source of `flow`, sending from `start` until just before `stop`, if there is one.
@@ -54,6 +62,25 @@ impl Span {
             cx.wake_at(Time::MAX);
         }
         over
+    }
+
+    /// The same where both ends write.
+    pub(crate) fn both_over(&self, cx: &mut AppCx<'_>) -> bool {
+        let over = self.over(cx);
+        if over {
+            cx.stop_reply(self.flow);
+        }
+        over
+    }
+}
+
+/// Time after which a question over UDP is asked again (RFC 1035 section 4.2.1: at least 2 to 5 s).
+const UDP_TIMEOUT: Dur = Dur::from_secs(5);
+
+/// Fills in the time after which a question is asked again: over TCP none is.
+pub(crate) fn default_timeout(timeout: &mut Option<Dur>, over: Proto) {
+    if over == Proto::Udp {
+        timeout.get_or_insert(UDP_TIMEOUT);
     }
 }
 
