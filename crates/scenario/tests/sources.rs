@@ -7,6 +7,12 @@ use common::{column, run_seed};
 use fairlane_scenario::SourceSpec;
 
 const TRANSPORTS: [&str; 3] = ["tcp = \"newreno\"", "tcp = { preset = \"linux\" }", "udp = {}"];
+/// Transports that a source runs over: one that controls its rate has its own, over UDP.
+fn transports(source: &str) -> &'static [&'static str] {
+    let carries = SourceSpec::all().iter().any(|s| s.name() == source && s.carried().is_some());
+    if carries { &TRANSPORTS[2..] } else { &TRANSPORTS }
+}
+
 const QUEUES: [&str; 8] = ["droptail", "red", "codel", "pie", "fq_codel", "drr", "prio", "sfq"];
 
 /// Parameters of the sources that need some; the others run on their defaults.
@@ -19,14 +25,14 @@ fn parameters(source: &str) -> &'static str {
     }
 }
 
-/// Sources that draw nothing: another seed changes at most the order of events of one instant.
-const EVEN: [&str; 4] = ["bulk", "file", "cbr", "replay"];
+/// Sources that draw nothing, or carry one that does not: another seed changes at most the order of events of one instant.
+const EVEN: [&str; 6] = ["bulk", "file", "cbr", "replay", "tfrc", "rap"];
 
 /// The source stops well before the run ends, so that nothing is on its way at the end.
 fn text(source: &str, transport: &str, queue: &str) -> String {
     format!(
         "duration = \"20s\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"2Mbit/s\"\ndelay = \"10ms\"\nqueue = \"{queue}\"\n\
-         [flows.f]\nfrom = \"a\"\nto = \"b\"\n{transport}\nstop = \"3s\"\nsource.{source} = {}\n",
+         [flows.f]\nfrom = \"a\"\nto = \"b\"\n{transport}\nstop = \"8s\"\nsource.{source} = {}\n",
         parameters(source)
     )
 }
@@ -34,7 +40,7 @@ fn text(source: &str, transport: &str, queue: &str) -> String {
 #[test]
 fn any_source_over_any_transport_and_queue() {
     for source in SourceSpec::NAMES.iter().map(|n| n.0) {
-        for transport in TRANSPORTS {
+        for transport in transports(source) {
             for queue in QUEUES {
                 let text = text(source, transport, queue);
                 let what = format!("{source} over {transport} before {queue}");
@@ -56,7 +62,7 @@ fn any_source_over_any_transport_and_queue() {
 #[test]
 fn transactions_are_counted_where_there_are_some() {
     for source in SourceSpec::NAMES.iter().map(|n| n.0) {
-        for transport in TRANSPORTS {
+        for transport in transports(source) {
             let n = column(&run_seed(&text(source, transport, "droptail"), 1), "transactions");
             match source {
                 "web" | "request_response" => assert!(n > 0.0, "{source} {transport}"),
@@ -72,7 +78,7 @@ fn transactions_are_counted_where_there_are_some() {
 fn bulk_over_udp_is_as_fast_as_its_first_link() {
     let line = |second: &str| {
         format!(
-            "duration = \"10s\"\n[links.x]\nfrom = \"a\"\nto = \"r\"\nrate = \"8Mbit/s\"\ndelay = \"1ms\"\n[links.y]\nfrom = \"r\"\nto = \"b\"\nrate = \"{second}\"\ndelay = \"1ms\"\n\
+            "duration = \"10s\"\n[links.x]\nfrom = \"a\"\nto = \"r\"\nrate = \"8Mbit/s\"\ndelay = \"1ms\"\n[links.y]\nfrom = \"r\"\nto = \"b\"\nrate = \"{second}\"\ndelay = \"1ms\"\nqueue.droptail = {{ limit = \"10p\" }}\n\
              [flows.f]\nfrom = \"a\"\nto = \"b\"\nudp = {{}}\nsource = \"bulk\"\n"
         )
     };
