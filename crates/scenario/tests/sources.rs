@@ -18,7 +18,7 @@ const QUEUES: [&str; 8] = ["droptail", "red", "codel", "pie", "fq_codel", "drr",
 /// Parameters of the sources that need some; the others run on their defaults.
 fn parameters(source: &str) -> &'static str {
     match source {
-        "replay" => "{ gaps = \"data:,0.001 0.002 0.003\" }",
+        "replay" => "{ file = \"data:,0 500 528 1000000 500 528 9000000 100 128\", repeat = true }",
         // Pages of the default model are read for half a minute.
         "web" => "{ reading = \"100ms\" }",
         _ => "{}",

@@ -10,7 +10,7 @@ pub fn read(text: &str) -> Resolved {
 
 /// One run.
 pub fn run_seed(text: &str, seed: u64) -> RunOutput {
-    let options = Options { seeds: vec![seed], threads: 1, hop_probe: false };
+    let options = Options { seeds: vec![seed], threads: 1, ..Options::default() };
     run_all(&read(text), &options, &Progress::default()).unwrap_or_else(|e| panic!("{e}\n{text}")).remove(0)
 }
 
