@@ -1,6 +1,6 @@
 //! Links whose rate changes and that are rough on packets, and replayed recordings, from the scenario to the tables.
 
-use fairlane_scenario::{Format, Options, Progress, Resolved, RunOutput, Table, resolve, run_all};
+use fairlane_scenario::{CaptureRequest, Captures, Format, Options, Progress, Resolved, RunOutput, Table, resolve, run_all};
 use std::path::{Path, PathBuf};
 
 fn folder(name: &str) -> PathBuf {
@@ -125,6 +125,25 @@ fn a_recording_is_replayed() {
     // The second waits until the first, 1 us long, is through.
     assert_eq!(value(&out.links, "sojourn_max", "x"), 999e-9);
     assert_eq!(Resolved::from_json(&r.to_json().to_string()).unwrap(), r);
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+/// A capture of our own, replayed and captured again, has the same times and sizes to the nanosecond.
+#[test]
+fn a_capture_replayed_is_the_capture() {
+    let dir = folder("round");
+    let net = "duration = \"2s\"\n[links.x]\nfrom = \"a\"\nto = \"b\"\nrate = \"100Gbit/s\"\ndelay = \"1ms\"\n[flows.f]\nfrom = \"a\"\nto = \"b\"\nudp = {}\n";
+    let capture = |source: &str, file: &str| {
+        let r = read_in(&dir, &format!("{net}{source}\n")).unwrap();
+        let requests = vec![CaptureRequest { what: "x".to_owned(), files: vec![dir.join(file)] }];
+        let captures = Captures { requests, ..Captures::default() };
+        run_all(&r, &Options { seeds: vec![1], threads: 1, captures, ..Options::default() }, &Progress::default()).unwrap();
+        let replay = read_in(&dir, &format!("{net}source.replay.file = \"{file}\"\n")).unwrap();
+        replay.to_json()["flows"]["f"]["source"]["replay"]["file"].as_str().unwrap().to_owned()
+    };
+    let first = capture("source.poisson = { rate = \"3Mbit/s\", size = \"700B\", sizes = \"exponential\" }", "one.pcapng");
+    let again = capture("source.replay.file = \"one.pcapng\"", "two.pcapng");
+    assert!(first.split(' ').count() > 2000 && first == again, "{} {}", first.len(), again.len());
     std::fs::remove_dir_all(&dir).unwrap();
 }
 

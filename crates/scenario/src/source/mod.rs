@@ -132,6 +132,9 @@ impl Node {
 /// Largest scenario text that is read.
 const LARGEST: usize = 16 << 20;
 
+/// Largest JSON: a resolved scenario holds the numbers of its files, captures among them.
+const LARGEST_JSON: usize = 1 << 30;
+
 /// Deepest nesting of tables and lists.
 const DEEPEST: usize = 64;
 
@@ -158,9 +161,10 @@ pub fn decode<'a>(bytes: &'a [u8], filename: &str) -> Result<&'a str, Diagnostic
 
 /// Reads a whole text into a tree.
 pub(crate) fn read(sources: &mut Sources, text: &str, filename: &str, format: Format) -> Result<Node, Diagnostics> {
-    if text.len() > LARGEST {
+    let most = if format == Format::Json { LARGEST_JSON } else { LARGEST };
+    if text.len() > most {
         let source = sources.add_file(filename, "");
-        let message = format!("the file is too large: {} bytes, the limit is {LARGEST}", text.len());
+        let message = format!("the file is too large: {} bytes, the limit is {most}", text.len());
         return Err(Diagnostics::one(sources.diagnostic(
             Span { source, ..Span::default() },
             "",
