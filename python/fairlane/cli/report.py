@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 MAX_ROWS = 24
 MAX_LINKS = 12
-_FLOWS = ("goodput", "share", "delay_mean", "delay_p95", "rtt_mean", "loss", "retransmits", "timeouts", "completion_time")
+_TRANSACTIONS = ("transactions", "transaction_time_mean", "transaction_time_p95")
+_FLOWS = ("goodput", "share", "delay_mean", "delay_p95", "rtt_mean", "loss", "retransmits", "timeouts", "completion_time", *_TRANSACTIONS)
 _LINKS = ("utilisation", "queue_mean", "queue_max", "sojourn_mean", "sojourn_p95", "drops", "marks", "loss")
 _PERCENT = ("utilisation", "loss", "share", "jain", "worst_share")
 
@@ -71,7 +72,9 @@ def _table(result: Result, name: str, wanted: tuple[str, ...], keep: Any = None)
 
 
 def _tells(iv: Interval, name: str) -> bool:
-    return iv.mean is not None and (iv.mean != 0 or name not in ("marks", "timeouts", "retransmits", "drops", "completion_time"))
+    return iv.mean is not None and (
+        iv.mean != 0 or name not in ("marks", "timeouts", "retransmits", "drops", "completion_time", "transactions")
+    )
 
 
 def _links(result: Result) -> Any:
