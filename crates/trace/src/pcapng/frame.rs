@@ -171,7 +171,7 @@ pub(super) fn render<const SIX: bool>(b: &mut [u8; HEAD], pkt: &QPkt, seg: &Segm
     let network = ETHERNET + if SIX { IPV6 } else { IPV4 };
     // What options there are is known first: lengths and checksums depend on it.
     let mut options = Options::default();
-    if tcp && !(seg.plain() && !seg.has(flag::SYN)) {
+    if tcp && (!seg.plain() || seg.has(flag::SYN)) {
         options = Options::of(seg, facts, isn(pkt.flow.0, !pkt.back));
         for (i, &w) in options.words[..options.len].iter().enumerate() {
             put4(b, network + TCP + 4 * i, w);
