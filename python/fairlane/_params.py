@@ -1761,6 +1761,86 @@ class Replay(Params):
 
 
 @dataclass(kw_only=True)
+class RequestResponse(Params):
+    """Request-response: the flow's receiver asks, its sender answers, and the receiver thinks before it asks again (RFC 5166 section 2.2). Goodput counts the answers, a transaction lasts from a request to the last byte of its answer.
+
+    Args:
+        request: Size of a request: that of HTTP in IEEE 802.16m's evaluation methodology. (size, default "350B", 1B to 1GB)
+        response: Mean size of an answer. (size, default "10kB", 1B to 1TB)
+        sizes: Distribution of the sizes of answers. (one of `fixed`, `exponential`, `pareto`, `lognormal`, default "fixed")
+        shape: Shape of the Pareto distribution: the smaller, the heavier its tail. (number, default 1.2, 1.01 to 100)
+        cv: Coefficient of variation of the lognormal distribution: standard deviation over mean. (number, default 1.0, 0 to 100)
+        think: Mean time from the end of an answer to the next request. (duration, default "100ms", up to 1h)
+        think_times: Distribution of the think times. (one of `fixed`, `exponential`, default "exponential")
+        outstanding: Requests in the loop at a time, all asked at the start: with more than one they follow one another without awaiting answers (pipelining, RFC 9112 section 9.3.2). Answers come in the order of the requests. (integer, default 1, 1 to 1000)
+        requests: Requests after whose answers the flow closes. Absent: it goes on. (integer, default unset, from 1)
+        timeout: Time after which what is missing of an answer is asked for again. Absent: over UDP 5 s (RFC 1035 section 4.2.1); never over TCP, which repeats by itself. (duration, default unset, 1ms to 1h)
+    """
+
+    _kind: ClassVar[str] = "source"
+    _name: ClassVar[str] = "request_response"
+    request: str | None = None
+    response: str | None = None
+    sizes: str | None = None
+    shape: float | str | None = None
+    cv: float | str | None = None
+    think: str | None = None
+    think_times: str | None = None
+    outstanding: int | str | None = None
+    requests: int | str | None = None
+    timeout: str | None = None
+
+
+@dataclass(kw_only=True)
+class Web(Params):
+    """Web loads pages one after another over one persistent connection, from the flow's sender to its receiver, as 3GPP TR 25.892 or RFC 7928 describe them. A transaction is the loading of a page, from its first request to the last byte of its last object.
+
+    Args:
+        model: What a page consists of. (one of `3gpp`, `rfc7928`, default "3gpp")
+        request: Size of a request: 350 byte in IEEE 802.16m's evaluation methodology; ns-3 has 328. (size, default "350B", 1B to 1GB)
+        page: `rfc7928`: size of a page (RFC 7928: 700 kB). (size, default "700kB", 1B to 1TB)
+        main_mean: `3gpp`: mean size of a main object, before truncation (TR 25.892 annex A). (size, default "10710B", 1B to 1GB)
+        main_std: `3gpp`: standard deviation of the size of a main object, before truncation (TR 25.892 annex A). (size, default "25032B", up to 1GB)
+        main_min: `3gpp`: smallest main object (TR 25.892 annex A). (size, default "100B", 1B to 1GB)
+        main_max: `3gpp`: largest main object (TR 25.892 annex A). (size, default "2MB", 1B to 1TB)
+        object_mean: `3gpp`: mean size of an embedded object, before truncation (TR 25.892 annex A). (size, default "7758B", 1B to 1GB)
+        object_std: `3gpp`: standard deviation of the size of an embedded object, before truncation (TR 25.892 annex A). (size, default "126168B", up to 1GB)
+        object_min: `3gpp`: smallest embedded object (TR 25.892 annex A). (size, default "50B", 1B to 1GB)
+        object_max: `3gpp`: largest embedded object (TR 25.892 annex A). (size, default "2MB", 1B to 1TB)
+        objects_shape: `3gpp`: shape of the Pareto law of the number of embedded objects (alpha of TR 25.892 annex A). (number, default 1.1, 0.1 to 100)
+        objects_least: `3gpp`: least value of that law, which is subtracted from what is drawn (k of TR 25.892 annex A). (integer, default 2, 1 to 10000)
+        objects_most: `3gpp`: greatest value of that law (m of TR 25.892 annex A): a page has at most `objects_most - objects_least` embedded objects. (integer, default 55, 1 to 10000)
+        parsing: `3gpp`: mean of the exponential time from the main object to the requests of the embedded ones (TR 25.892 annex A). (duration, default "130ms", up to 1h)
+        reading: Mean of the exponential time from the end of a page to the next. Absent: 30 s with `3gpp` (TR 25.892 annex A), none with `rfc7928`. (duration, default unset, up to 1h)
+        pipelined: Whether all embedded objects are asked for at once (RFC 9112 section 9.3.2) instead of each after the one before it. (true or false, default false)
+        pages: Pages after which the flow closes. Absent: it goes on. (integer, default unset, from 1)
+        timeout: Time after which what is missing of an object is asked for again. Absent: over UDP 5 s (RFC 1035 section 4.2.1); never over TCP, which repeats by itself. (duration, default unset, 1ms to 1h)
+    """
+
+    _kind: ClassVar[str] = "source"
+    _name: ClassVar[str] = "web"
+    model: str | None = None
+    request: str | None = None
+    page: str | None = None
+    main_mean: str | None = None
+    main_std: str | None = None
+    main_min: str | None = None
+    main_max: str | None = None
+    object_mean: str | None = None
+    object_std: str | None = None
+    object_min: str | None = None
+    object_max: str | None = None
+    objects_shape: float | str | None = None
+    objects_least: int | str | None = None
+    objects_most: int | str | None = None
+    parsing: str | None = None
+    reading: str | None = None
+    pipelined: bool | None = None
+    pages: int | str | None = None
+    timeout: str | None = None
+
+
+@dataclass(kw_only=True)
 class Tfrc(Params):
     """TFRC sends what another source writes at a TCP-friendly rate (RFC 5348): that of the throughput equation for the measured loss event rate, smoother than TCP's. Nothing is retransmitted. The flow needs `udp`.
 
@@ -2153,17 +2233,21 @@ class Tcp(Params):
 
 @dataclass(kw_only=True)
 class Udp(Params):
-    """UDP sends each write as one datagram, without feedback, recovery or rate control (RFC 768).
+    """UDP sends datagrams without feedback, recovery or congestion control (RFC 768), either way.
 
     Args:
         header: Header bytes that a datagram carries on the wire: 20 of IP (RFC 791) and 8 of UDP (RFC 768); ns-2 counts none. (size, default "28B", 0B to 1000B)
         ecn: ECN field of every datagram: what queues may do to it besides dropping it (RFC 3168 section 5). (one of `not_ect`, `ect0`, `ect1`, default "not_ect")
+        datagram: Payload of the datagrams that an amount of data (a file, an answer) is cut into: 1500 bytes of Ethernet (RFC 894) less 28 of headers. Sources of packets say themselves how long these are. (size, default "1472B", 1B to 65507B)
+        rate: Rate on the wire of what takes more than one datagram, headers included. Absent: that of the first link on the way, as under the back-pressure of a socket. (rate, default unset, 1bit/s to 10Tbit/s)
     """
 
     _kind: ClassVar[str] = "transport"
     _name: ClassVar[str] = "udp"
     header: str | None = None
     ecn: str | None = None
+    datagram: str | None = None
+    rate: str | None = None
 
 
 __all__ = [
@@ -2218,6 +2302,7 @@ __all__ = [
     "Rem",
     "Reno",
     "Replay",
+    "RequestResponse",
     "Rio",
     "Rr",
     "Sack",
@@ -2237,6 +2322,7 @@ __all__ = [
     "Veno",
     "Video",
     "Voip",
+    "Web",
     "Westwood",
     "Wf2q",
     "Wfq",
