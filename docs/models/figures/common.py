@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import fairlane as fl
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 from fairlane.tcp import Endpoint, Segment
 
 SEEDS = "1..10"
@@ -116,3 +121,55 @@ def average_window(tcp: object, p: float, *, duration: str, rtt: float = 0.01) -
     net.flow("tcp", "a", "b", tcp={"mss": "1448B", "receive_window": "1GiB", "ack_every": 1, **tcp})
     goodput = net.run(seeds=1).flows["goodput"][0]
     return goodput * rtt / 8 / 1448
+
+
+RATIOS = range(81, 100)
+"""Numbers of TCP flows among the 100 of a source in Yang and Fu 2001."""
+
+CLASSES = ("TCP1", "TCP2", "TCP3", "TCP4", "UDP3", "UDP4")
+"""Their classes: transport and priority."""
+
+
+def two_sources(tcp: int, control: str) -> fl.Network:
+    """The environment of Yang and Fu 2001: two sources with 100 transfers of 1 MB each over a shared link of 1 Mbit/s, under one control."""
+    access = {"rate": "10Mbit/s", "delay": "50ms", "queue": fl.Droptail(limit="10000p")}
+    bottleneck = {"rate": "1Mbit/s", "delay": "50ms", "queue": fl.Droptail(limit="50p")}
+    net = fl.Network(duration="4000s").dumbbell(pairs=2, access=access, bottleneck=bottleneck)
+    agent = {"preset": "ns2", "cc": "tahoe", "handshake": False, "data_header": "0B", "initial_window": "1p", "limited_transmit": False}
+    agent |= {"rto_initial": "6s", "rto_max": "64s", "rto_granularity": "100ms"}
+    cbr = fl.Cbr(rate="2Mbit/s", size="1000B", jitter=1.0)
+    for s in range(2):
+        net.flow(f"tcp{s}", f"s{s}", f"d{s}", count=tcp, class_=[1, 2, 3, 4], tcp=agent, source=fl.File(size="1MB"))
+        net.flow(f"udp{s}", f"s{s}", f"d{s}", count=100 - tcp, class_=[3, 4], udp={"header": "0B"}, source=cbr, amount="1MB")
+    return net.control(control)
+
+
+def class_means(control: str) -> dict[str, float]:
+    """Of each class at the first source, the mean over the ratios of the mean completion time."""
+    found: dict[str, list[float]] = {name: [] for name in CLASSES}
+    for tcp in RATIOS:
+        rows = two_sources(tcp, control).run(seeds=1).flows.iter_rows(named=True)
+        times: dict[str, list[float]] = {}
+        for row in rows:
+            group, _, number = row["flow"].partition(".")
+            if group in ("tcp0", "udp0"):
+                member = int(number or 0)
+                priority = 1 + member % 4 if group == "tcp0" else 3 + member % 2
+                times.setdefault(f"{group[:3].upper()}{priority}", []).append(row["completion_time"])
+        for name, values in times.items():
+            found[name].append(sum(values) / len(values))
+    return {name: sum(values) / len(values) for name, values in found.items()}
+
+
+def who_sends(axes: Axes, control: fl.TimeSlots | fl.CongestionSignal, **settings: object) -> None:
+    """Draws the goodput of four flows of one source, priorities 1 to 4, and when they are open."""
+    net = fl.Network(duration="60s", sample="500ms")
+    net.link("a", "b", rate="1Mbit/s", delay="50ms", queue=fl.Droptail(limit="20p"))
+    net.flow("f", "a", "b", count=4, class_=[1, 2, 3, 4], tcp="newreno", **settings)
+    series = net.control(control).run(seeds=1).flow_series
+    for i in range(4):
+        own = series.filter(series["flow"] == f"f.{i}")
+        base = 3 - i
+        axes.fill_between(own["time"], base, base + 0.9 * own["open"], step="pre", color=f"C{i}", alpha=0.2, lw=0)
+        axes.step(own["time"], base + 0.9 * own["goodput"] / 1e6, color=f"C{i}", lw=1)
+    axes.set(xlabel="time (s)", yticks=[3.4, 2.4, 1.4, 0.4], yticklabels=[f"priority {p}" for p in (1, 2, 3, 4)])
