@@ -73,6 +73,6 @@ def test_the_live_link_keeps_time_and_order() -> None:
     assert link.take(21_199_999_999) == []
     assert link.take(22_400_000_000) == packets[:2]
     assert link.take(10**12) == packets[2:]
-    assert link.counters() == {"arrivals": 3, "departures": 3, "bytes": 4500, "drops": 0, "marks": 0}
+    assert link.counters() == {"arrivals": 3, "departures": 3, "bytes": 4500, "drops": 0, "marks": 0, "lost": 0, "duplicates": 0}
     with pytest.raises(ValueError, match="no link"):
         _core.LiveLink(_core.resolve(cases.CASES[1].scenario(), "case.toml", "toml", []), "elsewhere")

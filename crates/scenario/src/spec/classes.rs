@@ -5,8 +5,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 
 /// One class for all members, or a list that is dealt to them in turn.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Classes(pub Vec<u8>);
+
+impl Default for Classes {
+    /// Best effort (RFC 2474 section 4.1).
+    fn default() -> Self {
+        Self(vec![0])
+    }
+}
 
 impl Classes {
     /// The class of a member.

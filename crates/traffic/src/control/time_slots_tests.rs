@@ -13,6 +13,7 @@ fn slots_of_a_turn() {
     assert_eq!(p.slots, [256, 128, 64, 32, 16, 8]);
     let mut b = Bench::new(p.build(&[1, 2, 3, 4, 5, 6], &[0; 6]));
     (0..6).for_each(|f| b.begin(f));
+    b.wake();
     let mut at = 0.0;
     for (f, turn) in [25.6, 12.8, 6.4, 3.2, 1.6, 0.8].into_iter().enumerate() {
         assert_eq!(b.open(), [f]);
@@ -29,6 +30,7 @@ fn a_finished_flow_leaves_the_ring() {
     let mut b = Bench::new(TimeSlotsParams::default().build(&[4, 4, 4], &[0; 3]));
     assert!(b.open().is_empty());
     (0..3).for_each(|f| b.begin(f));
+    b.wake();
     b.run(Dur::from_secs(1));
     b.finish(0);
     assert_eq!(b.open(), [1]);
@@ -49,6 +51,7 @@ fn a_late_flow_takes_its_place() {
     let mut b = Bench::new(TimeSlotsParams::default().build(&[4, 4, 4], &[0; 3]));
     b.begin(0);
     b.begin(2);
+    b.wake();
     b.run(Dur::from_secs(1));
     b.begin(1);
     let turns: Vec<usize> = (0..6)
