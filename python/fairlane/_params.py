@@ -1587,7 +1587,7 @@ class File(Params):
         sizes: Distribution of the amounts. (one of `fixed`, `exponential`, `pareto`, `lognormal`, default "fixed")
         shape: Shape of Pareto amounts, above 1; the variance is infinite up to 2. For web files 1.2 or so (Crovella and Bestavros 1997, section 4.2). (number, default 1.2, up to 100)
         cv: Coefficient of variation of lognormal amounts. (number, default 1.0, 0 to 100)
-        rate: Mean offered rate of repeated transfers: they arrive as a Poisson process with mean gap 8 * `size` / `rate`. Unset: one transfer, or as `gap` says. (rate, default unset, 1bit/s to 10Tbit/s)
+        rate: Mean offered rate of repeated transfers: they arrive as a Poisson process with mean gap 8 * `size` / `rate`. Unset: one transfer, or as `gap` says. (rate, default unset, 1bit/s to 1Tbit/s)
         gap: Mean of the exponential pauses between the end of a transfer and the start of the next, and before the first. Unset: one transfer, or as `rate` says. (duration, default unset)
     """
 
@@ -1606,7 +1606,7 @@ class Cbr(Params):
     """CBR writes packets of one size at a constant rate, the first at its start (ns-2's Application/Traffic/CBR).
 
     Args:
-        rate: Rate of the data, headers not counted. (rate, default "1Mbit/s", 1bit/s to 10Tbit/s)
+        rate: Rate of the data, headers not counted. (rate, default "1Mbit/s", 1bit/s to 1Tbit/s)
         size: Size of a packet, headers not counted. (size, default "1000B", 1B to 65507B)
         jitter: Width of the uniform noise on each interval, as a share of it: 1 means 0.5 to 1.5 intervals (ns-2's random_). (number, default 0.0, 0 to 2)
     """
@@ -1623,7 +1623,7 @@ class Poisson(Params):
     """Poisson writes packets at exponentially distributed intervals (Kleinrock, Queueing Systems volume 1, section 2.4).
 
     Args:
-        rate: Mean rate of the data, headers not counted; packets come at `rate` / `size`. (rate, default "1Mbit/s", 1bit/s to 10Tbit/s)
+        rate: Mean rate of the data, headers not counted; packets come at `rate` / `size`. (rate, default "1Mbit/s", 1bit/s to 1Tbit/s)
         size: Mean size of a packet, headers not counted. (size, default "1000B", 1B to 65507B)
         sizes: Distribution of the sizes. (one of `fixed`, `exponential`, default "fixed")
     """
@@ -1640,7 +1640,7 @@ class OnOff(Params):
     """On-off sends bursts at a constant rate, separated by silence, with random lengths of both (ns-2's Application/Traffic/Exponential and Pareto).
 
     Args:
-        rate: Rate of the data during ON periods, headers not counted; the mean rate is `rate` * `on` / (`on` + `off`). (rate, default "2Mbit/s", 1bit/s to 10Tbit/s)
+        rate: Rate of the data during ON periods, headers not counted; the mean rate is `rate` * `on` / (`on` + `off`). (rate, default "2Mbit/s", 1bit/s to 1Tbit/s)
         size: Size of a packet, headers not counted. (size, default "1000B", 1B to 65507B)
         on: Mean of the ON periods (ns-2's burst_time_). (duration, default "500ms", from 1ns)
         off: Mean of the OFF periods (ns-2's idle_time_). (duration, default "500ms", from 1ns)
@@ -2239,7 +2239,7 @@ class Udp(Params):
         header: Header bytes that a datagram carries on the wire: 20 of IP (RFC 791) and 8 of UDP (RFC 768); ns-2 counts none. (size, default "28B", 0B to 1000B)
         ecn: ECN field of every datagram: what queues may do to it besides dropping it (RFC 3168 section 5). (one of `not_ect`, `ect0`, `ect1`, default "not_ect")
         datagram: Payload of the datagrams that an amount of data (a file, an answer) is cut into: 1500 bytes of Ethernet (RFC 894) less 28 of headers. Sources of packets say themselves how long these are. (size, default "1472B", 1B to 65507B)
-        rate: Rate on the wire of what takes more than one datagram, headers included. Absent: that of the first link on the way, as under the back-pressure of a socket. (rate, default unset, 1bit/s to 10Tbit/s)
+        rate: Rate on the wire of what takes more than one datagram, headers included. Absent: that of the first link on the way, as under the back-pressure of a socket. (rate, default unset, 1bit/s to 1Tbit/s)
     """
 
     _kind: ClassVar[str] = "transport"

@@ -29,7 +29,7 @@ pub struct UdpParams {
     pub datagram: Bytes,
     /// Rate on the wire of what takes more than one datagram, headers included. Absent: that of the first link on the way, as under the back-pressure of a
     /// socket.
-    #[schemars(extend("x-min" = "1bit/s", "x-max" = "10Tbit/s"))]
+    #[schemars(extend("x-min" = "1bit/s", "x-max" = "1Tbit/s"))]
     pub rate: Option<Rate>,
 }
 

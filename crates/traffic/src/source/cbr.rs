@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct CbrParams {
     /// Rate of the data, headers not counted.
-    #[schemars(extend("x-min" = "1bit/s", "x-max" = "10Tbit/s"))]
+    #[schemars(extend("x-min" = "1bit/s", "x-max" = "1Tbit/s"))]
     pub rate: Rate,
     /// Size of a packet, headers not counted.
     #[schemars(extend("x-min" = "1B", "x-max" = "65507B"))]

@@ -33,7 +33,7 @@ pub struct FileParams {
     #[schemars(range(min = 0.0, max = 100.0))]
     pub cv: f64,
     /// Mean offered rate of repeated transfers: they arrive as a Poisson process with mean gap 8 * `size` / `rate`. Unset: one transfer, or as `gap` says.
-    #[schemars(extend("x-min" = "1bit/s", "x-max" = "10Tbit/s"))]
+    #[schemars(extend("x-min" = "1bit/s", "x-max" = "1Tbit/s"))]
     pub rate: Option<Rate>,
     /// Mean of the exponential pauses between the end of a transfer and the start of the next, and before the first. Unset: one transfer, or as `rate` says.
     pub gap: Option<Dur>,

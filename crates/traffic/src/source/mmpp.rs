@@ -23,7 +23,7 @@ const MOST_STATES: usize = 100;
 #[serde(default, deny_unknown_fields)]
 pub struct MmppState {
     /// Mean rate of the data while in this state, headers not counted; may be zero.
-    #[schemars(extend("x-max" = "10Tbit/s"))]
+    #[schemars(extend("x-max" = "1Tbit/s"))]
     pub rate: Rate,
     /// Mean of the stays in this state, which are exponential: 1 / (rate of leaving it).
     #[schemars(extend("x-min" = "1ns"))]

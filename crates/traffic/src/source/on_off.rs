@@ -59,7 +59,7 @@ pub enum Begin {
 #[serde(default, deny_unknown_fields)]
 pub struct OnOffParams {
     /// Rate of the data during ON periods, headers not counted; the mean rate is `rate` * `on` / (`on` + `off`).
-    #[schemars(extend("x-min" = "1bit/s", "x-max" = "10Tbit/s"))]
+    #[schemars(extend("x-min" = "1bit/s", "x-max" = "1Tbit/s"))]
     pub rate: Rate,
     /// Size of a packet, headers not counted.
     #[schemars(extend("x-min" = "1B", "x-max" = "65507B"))]

@@ -24,7 +24,7 @@ pub enum Sizes {
 #[serde(default, deny_unknown_fields)]
 pub struct PoissonParams {
     /// Mean rate of the data, headers not counted; packets come at `rate` / `size`.
-    #[schemars(extend("x-min" = "1bit/s", "x-max" = "10Tbit/s"))]
+    #[schemars(extend("x-min" = "1bit/s", "x-max" = "1Tbit/s"))]
     pub rate: Rate,
     /// Mean size of a packet, headers not counted.
     #[schemars(extend("x-min" = "1B", "x-max" = "65507B"))]
