@@ -18,12 +18,6 @@ pub fn exponential(rng: &mut Stream, mean: f64) -> f64 {
     -libm::log(positive(rng)) * mean
 }
 
-/// Standard normal (Box and Muller 1958): two values of the stream, of whose two results one is used.
-pub fn normal(rng: &mut Stream) -> f64 {
-    let radius = libm::sqrt(-2.0 * libm::log(positive(rng)));
-    radius * libm::cos(core::f64::consts::TAU * rng.uniform())
-}
-
 /// The lognormal law: the logarithm is normal with mean `mu` and deviation `sigma`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lognormal {
@@ -45,7 +39,7 @@ impl Lognormal {
     }
     /// A value.
     pub fn draw(&self, rng: &mut Stream) -> f64 {
-        self.at(normal(rng))
+        self.at(rng.normal())
     }
 }
 

@@ -29,7 +29,7 @@ fn near(got: f64, want: f64) -> bool {
 /// Values of the normal distribution function from its tables.
 #[test]
 fn normal_follows_its_table() {
-    let x = many(normal);
+    let x = many(Stream::normal);
     for (z, phi) in [(-2.0, 0.022_750), (-1.0, 0.158_655), (0.0, 0.5), (0.5, 0.691_462), (1.96, 0.975_002), (3.0, 0.998_650)] {
         assert!(near(up_to(&x, z), phi), "{z}: {} {phi}", up_to(&x, z));
     }

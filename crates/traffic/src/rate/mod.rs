@@ -5,6 +5,7 @@ mod back;
 mod equation;
 mod intervals;
 mod losses;
+mod outlet;
 mod queue;
 pub(crate) mod rap;
 mod recv_set;

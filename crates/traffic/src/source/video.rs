@@ -9,7 +9,7 @@
 //! geometrically) are not modelled, the correlation stands for them. Frames come in the order in which they are sent, so a pattern is in coding order.
 
 use super::{Source, Span};
-use crate::draw::{Lognormal, normal, whole};
+use crate::draw::{Lognormal, whole};
 use fairlane_engine::Stream;
 use fairlane_net::{App, AppCx, FlowId, Problem, Proto};
 use fairlane_units::{Bytes, DataFile, Dur, PS_PER_SEC, Time};
@@ -170,7 +170,7 @@ impl Frames {
             Self::Trace(t) => t.get(at).copied().unwrap_or(1),
             Self::Gop(g) => {
                 let Some(law) = g.laws.get(at) else { return 1 };
-                let z = normal(rng);
+                let z = rng.normal();
                 let level = g.level.map_or(z, |l| g.correlation * l + g.fresh * z);
                 g.level = Some(level);
                 whole(law.at(level), 1, LARGEST_FRAME)

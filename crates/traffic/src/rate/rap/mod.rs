@@ -11,7 +11,7 @@ mod sender;
 pub use receiver::RapReceiver;
 pub use sender::RapSender;
 
-use crate::rate::back::Back;
+use crate::rate::outlet::{Outlet, back, headers};
 use crate::source::Source;
 use crate::udp::UdpParams;
 use fairlane_net::{Class, FlowId, Problem, Proto};
@@ -112,14 +112,8 @@ impl<S: Source> Source for RapParams<S> {
 impl<S> RapParams<S> {
     /// The two ends of a flow whose packets carry `class`, below them UDP.
     pub fn endpoints(&self, udp: &UdpParams, class: Class) -> (RapSender, RapReceiver) {
-        let length = |more: Bytes| u32::try_from(udp.header.get() + more.get()).unwrap_or(u32::MAX >> 1);
-        let size = self.size.get().clamp(1, crate::udp::MAX_DATAGRAM) as u16;
-        let sender = RapSender::new(sender::Config {
-            size,
-            buffer: self.buffer.get(),
-            header: length(self.data_header),
-            class,
-            ecn: udp.ecn.into(),
+        let outlet = Outlet::new(self.size, self.data_header, self.buffer, udp, class);
+        let config = sender::Config {
             increase: self.increase,
             decrease: self.decrease,
             initial_rtt: self.initial_rtt.as_secs_f64(),
@@ -131,9 +125,9 @@ impl<S> RapParams<S> {
             fine_grain: self.fine_grain,
             frtt_gain: self.frtt_gain,
             xrtt_gain: self.xrtt_gain,
-        });
-        let back = Back::new(size, length(Bytes(0)), class, udp.ecn.into());
-        (sender, RapReceiver::new(length(self.ack), class, back))
+        };
+        let receiver = RapReceiver::new(headers(udp, self.ack), class, back(self.size, udp, class));
+        (RapSender::new(config, outlet), receiver)
     }
 }
 

@@ -1,10 +1,8 @@
 //! The sender of RAP: the decision function, the increase and decrease of the gap, and the record of packets on their way ("The RAP protocol" of the paper).
 
-use crate::rate::arrivals::Arrivals;
-use crate::rate::back::receive;
-use crate::rate::queue::SendQueue;
+use crate::rate::outlet::Outlet;
 use crate::rate::unpack;
-use fairlane_net::{Class, Cx, Ecn, Endpoint, FlowView, Segment, TimerId, flag};
+use fairlane_net::{Cx, Endpoint, FlowView, Segment, TimerId, flag};
 use fairlane_units::{Dur, Time};
 use std::collections::VecDeque;
 
@@ -17,12 +15,6 @@ const SHORTEST_GAP: f64 = 1e-9;
 
 #[derive(Clone, Debug)]
 pub(super) struct Config {
-    pub(super) size: u16,
-    pub(super) buffer: u64,
-    /// Length of all headers of a data packet.
-    pub(super) header: u32,
-    pub(super) class: Class,
-    pub(super) ecn: Ecn,
     pub(super) increase: f64,
     pub(super) decrease: f64,
     pub(super) initial_rtt: f64,
@@ -58,7 +50,7 @@ struct Sent {
 #[derive(Clone, Debug)]
 pub struct RapSender {
     config: Config,
-    queue: SendQueue,
+    outlet: Outlet,
     /// Packets that may still be on their way, in order.
     history: VecDeque<Sent>,
     /// Number of the first of them. Packets are numbered from 1.
@@ -80,16 +72,13 @@ pub struct RapSender {
     last: Option<Time>,
     /// Whether a control keeps the flow closed.
     held: bool,
-    /// What came from the other end besides acknowledgments.
-    arrivals: Arrivals,
-    view: FlowView,
 }
 
 impl RapSender {
-    pub(super) fn new(config: Config) -> Self {
+    pub(super) fn new(config: Config, outlet: Outlet) -> Self {
         let rtt = config.initial_rtt;
         Self {
-            queue: SendQueue::new(config.buffer),
+            outlet,
             history: VecDeque::new(),
             first: 1,
             ipg: rtt,
@@ -103,8 +92,6 @@ impl RapSender {
             since: Time::ZERO,
             last: None,
             held: false,
-            arrivals: Arrivals::default(),
-            view: FlowView { mss: u32::from(config.size), ssthresh: u64::MAX, ..FlowView::default() },
             config,
         }
     }
@@ -124,7 +111,7 @@ impl RapSender {
 
     /// Sends a packet if one is there and its time has come, and sets the timer for the next.
     fn send(&mut self, cx: &mut Cx<'_>) {
-        if self.queue.is_empty() || self.held {
+        if self.outlet.queue.is_empty() || self.held {
             return cx.timers.cancel(TimerId::Pace);
         }
         let due = self.next_at();
@@ -133,24 +120,19 @@ impl RapSender {
         }
         // Before each packet: has one been on its way for too long? Then the next waits for the longer gap.
         if self.time_out(cx.now) {
-            self.view.timeouts += 1;
+            self.outlet.view.timeouts += 1;
             self.cut(cx);
             self.last = Some(cx.now);
             return cx.timers.set(TimerId::Pace, self.next_at());
         }
-        let Some(payload) = self.queue.pop(u64::from(self.config.size)) else { return };
-        let mut seg = Segment::new(self.view.data_segments, 0, 0, payload);
-        seg.set_ecn(self.config.ecn);
-        cx.send(seg, u32::from(payload) + self.config.header, self.config.class);
-        self.view.data_segments += 1;
-        self.view.data_bytes += u64::from(payload);
+        self.outlet.send([0; 4], cx);
         self.history.push_back(Sent { time: cx.now, fate: Fate::Sent });
         self.sent += 1;
         self.last = Some(cx.now);
         if cx.timers.get(TimerId::Probe).is_none() {
             self.begin_step(cx);
         }
-        if self.queue.is_empty() { cx.timers.cancel(TimerId::Pace) } else { cx.timers.set(TimerId::Pace, self.next_at()) }
+        if self.outlet.queue.is_empty() { cx.timers.cancel(TimerId::Pace) } else { cx.timers.set(TimerId::Pace, self.next_at()) }
     }
 
     /// A step lasts a smoothed round trip.
@@ -165,7 +147,7 @@ impl RapSender {
 
     /// A step is over without a loss: `increase` packets a round trip more, IPG C / (IPG increase + C) with C = SRTT.
     fn on_step(&mut self, cx: &mut Cx<'_>) {
-        if self.sent == 0 && (self.queue.is_empty() || self.held) {
+        if self.sent == 0 && (self.outlet.queue.is_empty() || self.held) {
             // Idle: steps begin again with the next packet.
             return;
         }
@@ -183,7 +165,7 @@ impl RapSender {
     fn cut(&mut self, cx: &mut Cx<'_>) {
         self.ipg = (self.ipg / self.config.decrease).min(LONGEST_GAP);
         self.history.iter_mut().filter(|s| s.fate == Fate::Sent).for_each(|s| s.fate = Fate::Inactive);
-        self.view.cwnd_cuts += 1;
+        self.outlet.view.cwnd_cuts += 1;
         self.begin_step(cx);
     }
 
@@ -211,9 +193,9 @@ impl RapSender {
             (self.srtt, self.frtt, self.xrtt, self.ipg) = (sample, sample, sample, sample);
             self.measured = true;
         }
-        self.view.srtt = Dur::from_secs_f64(self.srtt);
-        self.view.rttvar = Dur::from_secs_f64(self.deviation);
-        self.view.rto = self.timeout();
+        self.outlet.view.srtt = Dur::from_secs_f64(self.srtt);
+        self.outlet.view.rttvar = Dur::from_secs_f64(self.deviation);
+        self.outlet.view.rto = self.timeout();
     }
 
     /// The line of a packet.
@@ -258,7 +240,7 @@ impl RapSender {
             self.history.pop_front();
             self.first += 1;
         }
-        self.view.fast_recoveries += u64::from(lost);
+        self.outlet.view.fast_recoveries += u64::from(lost);
         lost || marked
     }
 
@@ -274,7 +256,7 @@ impl Endpoint for RapSender {
 
     fn on_packet(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
         if seg.payload > 0 {
-            return receive(&mut self.arrivals, seg, cx);
+            return self.outlet.receive(seg, cx);
         }
         if self.hear(seg, cx) {
             self.cut(cx);
@@ -290,12 +272,12 @@ impl Endpoint for RapSender {
     }
 
     fn on_write(&mut self, bytes: u64, _: bool, cx: &mut Cx<'_>) {
-        self.queue.push(bytes);
+        self.outlet.queue.push(bytes);
         self.send(cx);
     }
 
     fn on_stop(&mut self, cx: &mut Cx<'_>) {
-        self.queue.clear();
+        self.outlet.queue.clear();
         cx.timers.cancel(TimerId::Pace);
     }
 
@@ -306,10 +288,10 @@ impl Endpoint for RapSender {
     }
 
     fn view(&self) -> FlowView {
-        self.view
+        self.outlet.view
     }
 
     fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        out("rate", 8.0 * f64::from(self.config.size) / self.gap());
+        out("rate", 8.0 * f64::from(self.outlet.size) / self.gap());
     }
 }

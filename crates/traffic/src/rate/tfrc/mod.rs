@@ -12,7 +12,7 @@ mod sender;
 pub use receiver::TfrcReceiver;
 pub use sender::TfrcSender;
 
-use crate::rate::back::Back;
+use crate::rate::outlet::{Outlet, back, headers};
 use crate::source::Source;
 use crate::udp::UdpParams;
 use fairlane_net::{Class, FlowId, Problem, Proto};
@@ -86,21 +86,11 @@ impl<S: Source> Source for TfrcParams<S> {
 impl<S> TfrcParams<S> {
     /// The two ends of a flow whose packets carry `class`, below them UDP.
     pub fn endpoints(&self, udp: &UdpParams, class: Class) -> (TfrcSender, TfrcReceiver) {
-        let below = udp.header.get();
-        let length = |more: Bytes| u32::try_from(below + more.get()).unwrap_or(u32::MAX >> 1);
-        let size = self.size.get().clamp(1, crate::udp::MAX_DATAGRAM) as u16;
-        let sender = TfrcSender::new(sender::Config {
-            size,
-            buffer: self.buffer.get(),
-            header: length(self.data_header),
-            class,
-            ecn: udp.ecn.into(),
-            reduces_oscillation: self.oscillation_reduction,
-            credit: self.credit.clamp(0.0, 1.0),
-        });
-        let back = Back::new(size, length(Bytes(0)), class, udp.ecn.into());
-        let config = receiver::Config { size, feedback: length(self.feedback), class, discounting: self.history_discounting };
-        (sender, TfrcReceiver::new(config, back))
+        let outlet = Outlet::new(self.size, self.data_header, self.buffer, udp, class);
+        let feedback = headers(udp, self.feedback);
+        let to = receiver::Config { size: outlet.size, feedback, class, discounting: self.history_discounting };
+        let from = sender::Config { reduces_oscillation: self.oscillation_reduction, credit: self.credit.clamp(0.0, 1.0) };
+        (TfrcSender::new(from, outlet), TfrcReceiver::new(to, back(self.size, udp, class)))
     }
 }
 

@@ -1,13 +1,11 @@
 //! The sender of TFRC (RFC 5348 section 4).
 
 use super::{LONGEST_RTT, T_MBI};
-use crate::rate::arrivals::Arrivals;
-use crate::rate::back::receive;
 use crate::rate::equation::throughput;
-use crate::rate::queue::SendQueue;
+use crate::rate::outlet::Outlet;
 use crate::rate::recv_set::RecvSet;
-use crate::rate::{MeanSize, pack, unpack};
-use fairlane_net::{Class, Cx, Ecn, Endpoint, FlowView, Segment, TimerId};
+use crate::rate::{MeanSize, unpack};
+use fairlane_net::{Cx, Endpoint, FlowView, Segment, TimerId};
 use fairlane_units::{Dur, Time};
 
 /// Filter of the round-trip estimate, q (section 4.3 step 2), and of the mean of its square roots, q2 (section 4.5).
@@ -24,12 +22,6 @@ const SPANS: usize = 10;
 
 #[derive(Clone, Debug)]
 pub(super) struct Config {
-    pub(super) size: u16,
-    pub(super) buffer: u64,
-    /// Length of all headers of a data packet.
-    pub(super) header: u32,
-    pub(super) class: Class,
-    pub(super) ecn: Ecn,
     pub(super) reduces_oscillation: bool,
     /// In round trips.
     pub(super) credit: f64,
@@ -70,7 +62,7 @@ impl HeldBack {
 #[derive(Clone, Debug)]
 pub struct TfrcSender {
     config: Config,
-    queue: SendQueue,
+    outlet: Outlet,
     size: MeanSize,
     /// Allowed sending rate X, and that in force X_inst.
     x: f64,
@@ -93,16 +85,13 @@ pub struct TfrcSender {
     last: Option<(Time, u16)>,
     /// Whether a control keeps the flow closed: it is as if the application had nothing to send.
     held: bool,
-    /// What came from the other end besides feedback.
-    arrivals: Arrivals,
-    view: FlowView,
 }
 
 impl TfrcSender {
-    pub(super) fn new(config: Config) -> Self {
-        let s = f64::from(config.size);
+    pub(super) fn new(config: Config, outlet: Outlet) -> Self {
+        let s = f64::from(outlet.size);
         Self {
-            queue: SendQueue::new(config.buffer),
+            outlet,
             size: MeanSize(s),
             // One packet a second until there is a round-trip sample (section 4.2).
             x: s,
@@ -119,8 +108,6 @@ impl TfrcSender {
             busy: false,
             last: None,
             held: false,
-            arrivals: Arrivals::default(),
-            view: FlowView { mss: u32::from(config.size), ssthresh: u64::MAX, ..FlowView::default() },
             config,
         }
     }
@@ -131,7 +118,7 @@ impl TfrcSender {
 
     /// W_init / R: the rate after the first sample, and the rate to which an idle sender may come back.
     fn initial_rate(&self) -> f64 {
-        let mss = f64::from(self.config.size);
+        let mss = f64::from(self.outlet.size);
         (4.0 * mss).min((2.0 * mss).max(INITIAL_WINDOW)) / self.r
     }
 
@@ -147,19 +134,13 @@ impl TfrcSender {
 
     /// Sends what the rate allows, and sets the timer for the next packet.
     fn send(&mut self, cx: &mut Cx<'_>) {
-        while !self.queue.is_empty() && !self.held {
+        while !self.outlet.queue.is_empty() && !self.held {
             let due = self.next_at();
             if due > cx.now {
                 self.held_back.begin(cx.now, self.rtt());
                 return cx.timers.set(TimerId::Pace, due);
             }
-            let Some(payload) = self.queue.pop(u64::from(self.config.size)) else { return };
-            let mut seg = Segment::new(self.view.data_segments, 0, 0, payload);
-            pack(&mut seg, [cx.now.as_ps(), self.rtt().as_ps(), 0, 0]);
-            seg.set_ecn(self.config.ecn);
-            cx.send(seg, u32::from(payload) + self.config.header, self.config.class);
-            self.view.data_segments += 1;
-            self.view.data_bytes += u64::from(payload);
+            let Some(payload) = self.outlet.send([cx.now.as_ps(), self.rtt().as_ps(), 0, 0], cx) else { return };
             self.size.add(payload);
             // Time that was not used counts back by the credit at most.
             let earliest = Time::from_ps(cx.now.as_ps().saturating_sub(Dur::from_secs_f64(self.config.credit * self.r).as_ps()));
@@ -177,7 +158,7 @@ impl TfrcSender {
     fn set_nofeedback(&mut self, cx: &mut Cx<'_>) {
         let two_packets = Dur::from_secs_f64(2.0 * self.size.0 / self.x);
         let span = if self.r == 0.0 { two_packets.max(FIRST_NOFEEDBACK) } else { two_packets.max(self.rtt() * 4) };
-        self.view.rto = span;
+        self.outlet.view.rto = span;
         cx.timers.set(TimerId::Rto, cx.now + span);
     }
 
@@ -224,7 +205,7 @@ impl TfrcSender {
             self.r_sqmean = Q2 * self.r_sqmean + (1.0 - Q2) * sample.sqrt();
         }
         let worse = seg.ack > self.events || p > self.p;
-        self.view.cwnd_cuts += seg.ack.saturating_sub(self.events);
+        self.outlet.view.cwnd_cuts += seg.ack.saturating_sub(self.events);
         self.events = self.events.max(seg.ack);
         self.p = p;
         if first {
@@ -247,7 +228,7 @@ impl TfrcSender {
             self.set_rate(limit, cx.now);
         }
         self.set_instant();
-        self.view.srtt = self.rtt();
+        self.outlet.view.srtt = self.rtt();
         self.busy = false;
         self.set_nofeedback(cx);
         self.send(cx);
@@ -273,7 +254,7 @@ impl TfrcSender {
             self.recv_set.replace(0.5 * limit, cx.now);
             self.set_rate(limit, cx.now);
         }
-        self.view.timeouts += u64::from(!idle);
+        self.outlet.view.timeouts += u64::from(!idle);
         self.set_instant();
         self.busy = false;
         self.set_nofeedback(cx);
@@ -292,7 +273,7 @@ impl Endpoint for TfrcSender {
 
     fn on_packet(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
         if seg.payload > 0 {
-            return receive(&mut self.arrivals, seg, cx);
+            return self.outlet.receive(seg, cx);
         }
         self.on_feedback(seg, cx);
     }
@@ -305,12 +286,12 @@ impl Endpoint for TfrcSender {
     }
 
     fn on_write(&mut self, bytes: u64, _: bool, cx: &mut Cx<'_>) {
-        self.queue.push(bytes);
+        self.outlet.queue.push(bytes);
         self.send(cx);
     }
 
     fn on_stop(&mut self, cx: &mut Cx<'_>) {
-        self.queue.clear();
+        self.outlet.queue.clear();
         self.held_back.end(cx.now);
         cx.timers.cancel(TimerId::Pace);
     }
@@ -322,7 +303,7 @@ impl Endpoint for TfrcSender {
     }
 
     fn view(&self) -> FlowView {
-        self.view
+        self.outlet.view
     }
 
     fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
