@@ -102,9 +102,8 @@ impl Kind {
             Self::Link => s.link_directions().iter().map(|l| l.name.as_str()).collect(),
             Self::Node => s.expanded.nodes.iter().map(String::as_str).collect(),
             Self::Flow => {
-                let mut names: Vec<&str> = s.flow_members().iter().flat_map(|m| [m.group.as_str(), m.name.as_str()]).collect();
-                names.dedup();
-                names
+                let members = s.flow_members().iter().filter(|m| m.name != m.group);
+                s.flows.keys().map(String::as_str).chain(members.map(|m| m.name.as_str())).collect()
             }
         }
     }
