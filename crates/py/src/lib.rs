@@ -7,6 +7,7 @@ mod queue;
 mod run;
 mod tcp;
 
+use fairlane_scenario::{Format, Remark};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -24,7 +25,11 @@ mod _core {
     #[pymodule_export]
     use super::tcp::TcpEndpoint;
     #[pymodule_export]
-    use super::{metrics, presets, registry, resolve, schema, version};
+    use super::{engine, metrics, presets, read_document, registry, remarks, resolve, schema, version};
+}
+
+fn format_of(name: &str) -> Format {
+    if name == "json" { Format::Json } else { Format::Toml }
 }
 
 /// The scenario in `text` with every parameter filled in, as JSON. `format` is "toml" or "json", `sets` changes values by path;
@@ -32,12 +37,32 @@ mod _core {
 #[pyfunction]
 #[pyo3(signature = (text, filename, format, sets, expanded=true))]
 fn resolve(py: Python<'_>, text: &str, filename: &str, format: &str, sets: Vec<(String, String)>, expanded: bool) -> PyResult<String> {
-    let format = match format {
-        "json" => fairlane_scenario::Format::Json,
-        _ => fairlane_scenario::Format::Toml,
-    };
+    let format = format_of(format);
     let resolved = py.detach(|| fairlane_scenario::resolve(text, filename, format, &sets));
     resolved.map(|r| if expanded { r.to_json_expanded() } else { r.to_json() }.to_string()).map_err(|d| error::scenario(py, &d))
+}
+
+/// Another file in the notation of scenarios as JSON, checked against the JSON Schema given.
+#[pyfunction]
+fn read_document(py: Python<'_>, text: &str, filename: &str, format: &str, schema: &str) -> PyResult<String> {
+    let schema = serde_json::from_str(schema).map_err(|e| PyValueError::new_err(e.to_string()))?;
+    let read = fairlane_scenario::read_document(text, filename, format_of(format), &schema);
+    read.map(|tree| tree.to_string()).map_err(|d| error::scenario(py, &d))
+}
+
+/// The `ScenarioError` that shows where in a file the values are that something is wrong with.
+///
+/// `about`: for each the keys that lead to it, whether the key itself is meant, what is wrong, and what to write instead.
+#[pyfunction]
+fn remarks(py: Python<'_>, text: &str, filename: &str, format: &str, about: Vec<(Vec<String>, bool, String, String)>) -> PyErr {
+    let about: Vec<_> = about.into_iter().map(|(keys, at_key, message, help)| Remark { keys, at_key, message, help }).collect();
+    error::scenario(py, &fairlane_scenario::remarks(text, filename, format_of(format), &about))
+}
+
+/// A hash of the sources of everything that decides results.
+#[pyfunction]
+fn engine() -> &'static str {
+    env!("FAIRLANE_ENGINE")
 }
 
 /// The JSON Schema of scenario files.

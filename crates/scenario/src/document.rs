@@ -1,0 +1,77 @@
+//! Other files in the notation of scenarios: read, checked against a schema of their own, and diagnosed in the same words.
+
+use crate::check::Checker;
+use crate::diag::{Diagnostics, Sources};
+use crate::source::{self, Format};
+use serde_json::Value as J;
+
+/// Reads a file and checks it against a JSON Schema (with the extensions that scenarios use); what comes out is its tree.
+pub fn read_document(text: &str, filename: &str, format: Format, schema: &J) -> Result<J, Diagnostics> {
+    let mut sources = Sources::default();
+    let mut root = source::read(&mut sources, text, filename, format)?;
+    let mut found = Checker::new(schema, &sources, false).run(&mut root);
+    if found.is_empty() {
+        return Ok(root.to_json());
+    }
+    found.sort();
+    Err(found)
+}
+
+/// Something wrong with a value of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remark {
+    /// The keys that lead to the value; a list's items by their number.
+    pub keys: Vec<String>,
+    /// Whether the key itself is meant, not its value.
+    pub at_key: bool,
+    /// What is wrong.
+    pub message: String,
+    /// What to write instead; may be empty.
+    pub help: String,
+}
+
+/// Diagnostics that show where in a file the values are that something is wrong with.
+pub fn remarks(text: &str, filename: &str, format: Format, about: &[Remark]) -> Diagnostics {
+    let mut sources = Sources::default();
+    let root = match source::read(&mut sources, text, filename, format) {
+        Ok(root) => root,
+        Err(wrong) => return wrong,
+    };
+    let mut found = Diagnostics::default();
+    for remark in about {
+        let keys: Vec<&str> = remark.keys.iter().map(String::as_str).collect();
+        let span = if remark.at_key { root.key_place(&keys) } else { root.place(&keys) };
+        found.push(sources.diagnostic(span, &keys.join("."), remark.message.as_str(), remark.help.as_str()));
+    }
+    found.sort();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn schema() -> J {
+        json!({"type": "object", "additionalProperties": false, "required": ["size"],
+            "properties": {"size": {"type": "integer", "minimum": 1}, "list": {"type": "array", "items": {"type": "string"}}}})
+    }
+
+    #[test]
+    fn a_file_is_checked_against_the_schema_given() {
+        let good = read_document("size = 3\nlist = ['a']\n", "f.toml", Format::Toml, &schema());
+        assert_eq!(good, Ok(json!({"size": 3, "list": ["a"]})));
+        let wrong = read_document("sise = 3\n", "f.toml", Format::Toml, &schema()).unwrap_err().to_string();
+        assert!(wrong.contains("f.toml:1:1") && wrong.contains("`size`"), "{wrong}");
+    }
+
+    #[test]
+    fn a_remark_shows_the_item_of_a_list() {
+        let about = Remark { keys: vec!["list".into(), "1".into()], at_key: false, message: "too long".into(), help: "be brief".into() };
+        let shown = remarks("size = 1\nlist = ['a', 'bcd']\n", "f.toml", Format::Toml, &[about]).to_string();
+        assert_eq!(
+            shown,
+            "error: too long\n  --> f.toml:2:14 (list.1)\n  |\n2 | list = ['a', 'bcd']\n  |              ^^^^^\n  = help: be brief\n"
+        );
+    }
+}

@@ -1,0 +1,168 @@
+"""What a study is made of: factors with levels, points (one level of each factor), cells (a point and a seed)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any
+
+Label = str | int | float | bool
+"""How a level of a factor is called in tables: text, or a number that plots can use as a coordinate."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """One setting of a factor: what is changed in the base scenario, and how that is called in tables."""
+
+    label: Label
+    sets: tuple[tuple[str, Any], ...]
+    """Paths and values, as `--set` has them, laid over the base in this order."""
+    place: tuple[str, ...] = ()
+    """Keys that lead to the level in the study file, for messages about it."""
+
+
+@dataclass(frozen=True)
+class Factor:
+    """What is varied: one or several values that change together."""
+
+    name: str
+    """The column of tables."""
+    levels: tuple[Level, ...]
+    unit: str = ""
+    """Unit of the labels if they are numbers, such as bit/s; for axes."""
+
+
+@dataclass(frozen=True)
+class Selector:
+    """A number of a run by name; see `fairlane.study.select`."""
+
+    text: str
+    """As it was written: links.bottleneck.utilisation, flows.tcp.goodput.sum, network.jain."""
+    label: str
+    """The column of tables."""
+    table: str
+    name: str
+    """A flow, a group of flows, a link's direction; "" for the network."""
+    metric: str
+    aggregate: str = "mean"
+    """Over the members of a group: mean, sum, min, max or jain."""
+
+
+@dataclass(frozen=True)
+class Precision:
+    """Sequential stopping: replications are added to a point until every metric's interval is narrow enough."""
+
+    relative: float
+    """Half the width of the interval over the mean, at most; 0.02 for "2%"."""
+    metrics: tuple[str, ...] = ()
+    """Labels of the metrics that count; () for all."""
+    minimum: int = 5
+    """Replications that every point gets."""
+    maximum: int = 1000
+    """Replications after which a point is given up, and told to be so."""
+
+
+@dataclass(frozen=True)
+class PlotSpec:
+    """A picture to draw when the study is done."""
+
+    kind: str
+    """line, bar, scatter, heatmap, box or ecdf."""
+    y: str
+    x: str = ""
+    by: str = ""
+    panel: str = ""
+    name: str = ""
+    """File name without ending."""
+    title: str = ""
+    log: tuple[str, ...] = ()
+    """Axes with a logarithmic scale: x, y."""
+
+
+@dataclass(frozen=True)
+class StudySpec:
+    """A study, read and checked."""
+
+    name: str
+    base: str
+    """Text of the base scenario."""
+    base_name: str
+    """Its file name, for messages and for the files it names."""
+    base_format: str
+    """toml or json."""
+    factors: tuple[Factor, ...]
+    """All combinations of their levels are run."""
+    seeds: tuple[int, ...]
+    """Every point sees the same ones: common random numbers."""
+    metrics: tuple[Selector, ...]
+    """What tables and plots show; everything else is kept as well."""
+    sets: tuple[tuple[str, Any], ...] = ()
+    """Changes of the base that hold in every point."""
+    plots: tuple[PlotSpec, ...] = ()
+    precision: Precision | None = None
+    keep: str = "all"
+    """all: every metric of every flow and link; selected: only what `metrics` need."""
+    plugins: tuple[str, ...] = ()
+    """Files with queues or congestion controls of one's own; every worker loads them."""
+    confidence: float = 0.95
+    description: str = ""
+    source: tuple[str, str, str] | None = None
+    """Text, name and format of the study file, for messages about it; None if it was made in Python."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One combination of levels, resolved."""
+
+    index: int
+    """Position in the order of the study: the last factor varies fastest."""
+    labels: Mapping[str, Label]
+    """Level of each factor, by the factor's name."""
+    resolved: str
+    """The complete scenario as JSON text, as `_core.run` takes it."""
+    essence: str
+    """Hash of what decides the results, the seed aside."""
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Flow names of each group."""
+    links: tuple[str, ...] = ()
+    """Names of all directions of links."""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Task:
+    """A cell, ready to be sent to a worker anywhere: it needs nothing but an installed fairlane."""
+
+    key: str
+    """Content hash of (resolved scenario, seed, engine version): the cell's name in the store."""
+    resolved: str
+    seed: int
+    engine: str
+    """The engine that the key stands for; a worker with another one refuses."""
+    plugins: tuple[tuple[str, str], ...] = ()
+    """File and SHA-256 of each plug-in."""
+    wanted: tuple[tuple[str, str, tuple[str, ...]], ...] | None = None
+    """(table, metric, names) to keep; None keeps all."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a worker gives back for a task. Either `data` or `error` is there."""
+
+    key: str
+    seed: int
+    data: bytes = b""
+    """The cell's table as a Parquet file; see `fairlane.study.cell`. Equal for equal cells, wherever they ran."""
+    error: str = ""
+    """Why there is no result, in one message."""
+    kind: str = ""
+    """Class of the error: ScenarioError, RunError, PluginError, Version, Crash, ..."""
+    fingerprint: str = ""
+    events: int = 0
+    cpu_s: float = 0.0
+    worker: str = ""
+    """Host, process: for messages."""
+
+
+PathText = str | PathLike[str]

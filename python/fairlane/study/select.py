@@ -1,0 +1,81 @@
+"""Numbers of a run by name: `network.jain`, `links.bottleneck.utilisation`, `flows.tcp.goodput`, `flows.tcp.goodput.sum`.
+
+A name that is a group of flows stands for all its members: their mean, or what the last word says (`mean`, `sum`, `min`, `max`; `jain`: Jain's index
+of fairness among them). `flows.*` and `links.*` stand for all flows, and all directions of links.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from ..errors import FairlaneError, suggest
+from ..metrics import metrics
+from .model import Point, Selector
+
+AGGREGATES = ("mean", "sum", "min", "max", "jain")
+TABLES = ("flows", "links", "network")
+
+
+def selector(text: str, label: str = "") -> Selector:
+    """Reads a selector; raises `FairlaneError` with what to write instead.
+
+    >>> selector("links.bottleneck.reverse.drops")
+    Selector(text='links.bottleneck.reverse.drops', label='links.bottleneck.reverse.drops', table='links', name='bottleneck.reverse', metric='drops', aggregate='mean')
+    >>> selector("flows.tcp.goodput.sum", "TCP").aggregate
+    'sum'
+    """
+    parts = text.strip().split(".")
+    table = parts[0]
+    if table not in TABLES:
+        raise suggest(table, list(TABLES), f"table in {text!r}")
+    aggregate = "mean"
+    if len(parts) > 2 and parts[-1] in AGGREGATES and table != "network":
+        aggregate = parts.pop()
+    least = 2 if table == "network" else 3
+    if len(parts) < least or (table == "network" and len(parts) > 2) or not all(parts):
+        shape = "network.METRIC" if table == "network" else f"{table}.NAME.METRIC"
+        raise FairlaneError(f"cannot read metric {text!r}: write {shape}, such as {_EXAMPLES[table]}")
+    metric, name = parts[-1], ".".join(parts[1:-1])
+    known = [m.name for m in metrics() if m.table == table]
+    # Reasons of drops depend on the queue: what begins like one is looked for in the results.
+    if metric not in known and not metric.startswith(("drops_", "marks_")):
+        raise suggest(metric, known, f"metric of {table}")
+    return Selector(text, label or text, table, name, metric, aggregate)
+
+
+_EXAMPLES = {"network": "network.jain", "links": "links.bottleneck.utilisation", "flows": "flows.tcp.goodput"}
+
+
+def names(s: Selector, point: Point) -> tuple[str, ...]:
+    """The flows or links that a selector means in a scenario; raises `FairlaneError` if there are none."""
+    if s.table == "network":
+        return ("",)
+    if s.table == "links":
+        if s.name == "*":
+            return point.links
+        if s.name in point.links:
+            return (s.name,)
+        raise suggest(s.name, list(point.links), f"link in {s.text!r}")
+    members = {f: (f,) for group in point.groups.values() for f in group} | dict(point.groups)
+    if s.name == "*":
+        return tuple(f for group in point.groups.values() for f in group)
+    if s.name not in members:
+        raise suggest(s.name, list(members), f"flow in {s.text!r}")
+    return members[s.name]
+
+
+def aggregate(how: str, values: Iterable[float | None]) -> float:
+    """One number of the members' numbers; members without one do not count, and NaN if none has."""
+    kept: Sequence[float] = [v for v in values if v is not None and math.isfinite(v)]
+    if not kept:
+        return math.nan
+    if how == "jain":
+        squares = math.fsum(v * v for v in kept)
+        return math.fsum(kept) ** 2 / (len(kept) * squares) if squares else math.nan
+    return {
+        "mean": lambda: math.fsum(kept) / len(kept),
+        "sum": lambda: math.fsum(kept),
+        "min": lambda: min(kept),
+        "max": lambda: max(kept),
+    }[how]()
