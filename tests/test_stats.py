@@ -1,12 +1,16 @@
-"""Student t intervals against published tables and a published example."""
+"""Student t intervals against published tables, a published example and scipy."""
 
 import math
 
+import numpy as np
 import pytest
+import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairlane.stats import Interval, interval, t_cdf, t_quantile
+from fairlane.errors import FairlaneError
+from fairlane.stats import CONFIDENCE, Interval, from_moments, interval
+from fairlane.stats.intervals import t_factor
 
 # Percentage points of Student's t: NIST/SEMATECH e-Handbook of Statistical Methods, section 1.3.6.7.2.
 TABLE = {
@@ -17,9 +21,8 @@ TABLE = {
 
 
 @pytest.mark.parametrize(("p", "df", "t"), [(p, df, t) for p, row in TABLE.items() for df, t in row.items()])
-def test_quantiles_of_the_published_table(p, df, t):
-    assert t_quantile(p, df) == pytest.approx(t, abs=6e-4)
-    assert t_quantile(1 - p, df) == pytest.approx(-t, abs=6e-4)
+def test_factors_of_the_published_table(p, df, t):
+    assert t_factor(2 * p - 1, df) == pytest.approx(t, abs=6e-4)
 
 
 def test_interval_of_the_sleep_data_of_student_1908():
@@ -41,12 +44,30 @@ def test_few_values():
     assert 2.0 in interval([1.0, 3.0])
 
 
-@given(st.floats(0.001, 0.999), st.integers(1, 300))
-def test_quantile_inverts_the_distribution(p, df):
-    assert t_cdf(t_quantile(p, df), df) == pytest.approx(p, abs=1e-9)
+@pytest.mark.parametrize("bad", [0.0, 1.0, 95, -0.1, math.nan])
+def test_a_level_is_between_zero_and_one(bad):
+    for values in ([], [1.0], [1.0, 2.0]):
+        with pytest.raises(FairlaneError, match="between 0 and 1"):
+            interval(values, bad)
+
+
+def test_moments_are_enough():
+    values = [3.0, 1.0, 4.0, 1.0, 5.0]
+    iv = interval(values)
+    assert from_moments(iv.mean, iv.sd, iv.n) == iv
 
 
 @given(st.lists(st.floats(-1e9, 1e9), min_size=2, max_size=50))
 def test_interval_is_around_the_mean(values):
     iv = interval(values)
     assert iv.low <= iv.mean <= iv.high
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=50), st.sampled_from([0.5, 0.9, CONFIDENCE, 0.99]))
+def test_interval_is_that_of_scipy(values, confidence):
+    iv = interval(values, confidence)
+    scale = np.std(values, ddof=1) / math.sqrt(len(values))
+    if scale < 1e-6 * (1 + abs(np.mean(values))):
+        return
+    low, high = scipy.stats.t.interval(confidence, len(values) - 1, loc=np.mean(values), scale=scale)
+    assert (iv.low, iv.high) == (pytest.approx(low, rel=1e-9, abs=1e-6), pytest.approx(high, rel=1e-9, abs=1e-6))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from validation.sides.judge import Row, Values, judge
 
-from fairlane.stats import CONFIDENCE, Interval, interval, t_quantile
+from fairlane.stats import Interval, from_moments, interval
 
 from .case import Case
 from .measures import BY_NAME, NS2, TABLES
@@ -25,8 +25,7 @@ def from_stored(case: Case, peer: Stored, ours: list[Values]) -> list[Row]:
 def _as_interval(mean: float, sd: float | None, runs: int) -> Interval:
     if sd is None or runs < 2:
         return Interval(mean, None, None, None, 1)
-    half = t_quantile(0.5 + CONFIDENCE / 2, runs - 1) * sd / runs**0.5
-    return Interval(mean, mean - half, mean + half, sd, runs)
+    return from_moments(mean, sd, runs)
 
 
 def _rows(case: Case, peer: dict[str, Interval], ours: list[Values]) -> list[Row]:

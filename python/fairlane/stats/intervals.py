@@ -1,0 +1,105 @@
+"""Means with Student t intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ..errors import FairlaneError
+
+CONFIDENCE = 0.95
+"""Two-sided confidence level of every interval fairlane shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A mean over replications with its confidence interval.
+
+    `low`, `high` and `sd` are None with fewer than two values; all but `n` are None with none.
+    Values that are not finite (a completion time of a flow that did not finish) do not count.
+
+    >>> interval([1.0, 2.0, 3.0, 4.0]).half_width
+    2.054...
+    """
+
+    mean: float | None
+    low: float | None
+    high: float | None
+    sd: float | None
+    n: int
+
+    @property
+    def half_width(self) -> float | None:
+        """Half the width of the interval."""
+        return None if self.low is None or self.high is None else (self.high - self.low) / 2
+
+    def __contains__(self, value: float) -> bool:
+        """Whether `value` lies inside the interval."""
+        return self.low is not None and self.high is not None and self.low <= value <= self.high
+
+    def __format__(self, spec: str) -> str:
+        if self.mean is None:
+            return "-"
+        half = self.half_width
+        return format(self.mean, spec) + ("" if half is None else f" ± {format(half, spec)}")
+
+    def __str__(self) -> str:
+        return format(self, ".6g")
+
+    def as_dict(self) -> dict[str, float | int | None]:
+        """The five numbers by name, as in the JSON documents."""
+        return {"mean": self.mean, "low": self.low, "high": self.high, "sd": self.sd, "n": self.n}
+
+
+def interval(values: Iterable[float | None], confidence: float = CONFIDENCE) -> Interval:
+    """Mean and Student t interval of independent values.
+
+    mean ± t(1 - (1 - confidence)/2, n - 1) * sd / sqrt(n), with the sample deviation (divisor n - 1). Exact for normal values; for others
+    it holds in the limit, because the mean of many is nearly normal (Law, Simulation Modeling and Analysis, 5th ed., section 4.5).
+    """
+    v = finite(values)
+    n = len(v)
+    mean = math.fsum(v) / n if n else None
+    if mean is None or n == 1:
+        check_confidence(confidence)
+        return Interval(mean, None, None, None, n)
+    return from_moments(mean, math.sqrt(math.fsum((x - mean) ** 2 for x in v) / (n - 1)), n, confidence)
+
+
+def from_moments(mean: float, sd: float, n: int, confidence: float = CONFIDENCE) -> Interval:
+    """The interval of `n` >= 2 values of which only the mean and the sample deviation are known.
+
+    >>> from_moments(1.58, 1.2299593, 10).low
+    0.7001...
+    """
+    half = t_factor(confidence, n - 1) * sd / math.sqrt(n)
+    return Interval(mean, mean - half, mean + half, sd, n)
+
+
+def finite(values: Iterable[float | None]) -> list[float]:
+    """The values that count: those that are there and finite."""
+    return [float(x) for x in values if x is not None and math.isfinite(x)]
+
+
+def check_confidence(confidence: float) -> float:
+    """`confidence`, if it is a level; raises `FairlaneError` if not."""
+    if not 0.0 < confidence < 1.0:
+        raise FairlaneError(f"a confidence level is between 0 and 1, such as 0.95, not {confidence!r}")
+    return confidence
+
+
+@lru_cache(maxsize=1024)
+def t_factor(confidence: float, df: float) -> float:
+    """The two-sided factor of Student's t: what a standard error is multiplied with to give half an interval.
+
+    >>> round(t_factor(0.95, 9), 3)
+    2.262
+    """
+    from scipy.special import stdtrit  # a tenth of a second to import: only for those who have several values
+
+    check_confidence(confidence)
+    if not df > 0:
+        raise FairlaneError(f"Student's t needs a positive number of degrees of freedom, not {df!r}")
+    return float(stdtrit(df, 0.5 + confidence / 2))
