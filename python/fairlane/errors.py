@@ -42,6 +42,10 @@ class FolderError(FairlaneError):
     """A result folder or file that cannot be written or read."""
 
 
+class CrewError(FairlaneError):
+    """Nobody can run the cells of a study: workers that cannot start, a cluster that is gone. Finished cells are kept."""
+
+
 class UnknownNameError(FairlaneError):
     """A name that nothing has; the message suggests near ones."""
 

@@ -39,7 +39,7 @@ TABLES = ("flows", "links", "network", "flow_series", "link_series")
 _LABELS = ("name", "from", "to", "transport", "flow", "link", "time")
 
 stop = threading.Event()
-"""Set to make the runs of this process end at once, unfinished."""
+"""Set to make the runs of this process end at once, unfinished: in worker processes, where no event of the driver's reaches."""
 
 
 class Stopped(FairlaneError):
@@ -57,8 +57,8 @@ def key_of(essence: str, seed: int) -> str:
     return hashlib.sha256(f"{engine()}\n{essence}\n{seed}".encode()).hexdigest()[:32]
 
 
-def run_task(task: Task) -> Outcome:
-    """Runs a cell and gives its table, or says why there is none. Never raises but for `Stopped`: a failing cell is an answer, too."""
+def run_task(task: Task, halt: threading.Event = stop) -> Outcome:
+    """Runs a cell and gives its table, or says why there is none. A failing cell is an answer, too; raises `Stopped` when `halt` is set."""
     worker = f"{socket.gethostname()}:{os.getpid()}"
     try:
         if engine() != task.engine:
@@ -70,10 +70,10 @@ def run_task(task: Task) -> Outcome:
                 worker=worker,
             )
         _load(task.plugins)
-        (run,) = _core.run(task.resolved, [task.seed], 1, False, lambda *_: not stop.is_set())
+        (run,) = _core.run(task.resolved, [task.seed], 1, False, lambda *_: not halt.is_set())
         return Outcome(task.key, task.seed, _encode(task, run), "", "", str(run.fingerprint), int(run.events), float(run.cpu_s), worker)
     except FairlaneError as e:
-        if stop.is_set():
+        if halt.is_set():
             raise Stopped("stopped") from None
         return Outcome(task.key, task.seed, error=str(e), kind=type(e).__name__, worker=worker)
     except (MemoryError, OSError) as e:

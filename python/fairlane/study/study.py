@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from .crew import Crew
+from .crew import Crew, Threads
 from .model import Outcome, Point, StudySpec, Task
 from .plan import Plan, make_plan
 from .result import StudyResult
@@ -74,7 +74,7 @@ class Study:
                 tally.done += 1
 
         try:
-            with crew or Crew() as workers:
+            with crew or Threads() as workers:
                 workers.run(feed, done, lambda: progress(tally) if progress is not None else None)
         finally:
             store.write_index(pl.DataFrame(list(rows.values())))

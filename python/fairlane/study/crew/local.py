@@ -1,0 +1,201 @@
+"""Crews of this machine: threads, processes, and any executor of the caller's."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from multiprocessing.connection import Connection
+from multiprocessing.connection import wait as wait_for
+from typing import Any
+
+from ..._cores import available_threads
+from ...errors import CrewError
+from .. import cell
+from ..model import Outcome, Task
+from .loop import KEPT, Crew, work
+
+GRACE = 0.3
+"""Seconds that a worker process has to end its run when everything is to stop."""
+STARTS = 3
+"""Worker processes that may die before they have done anything, until we say that they cannot be started."""
+
+
+class Threads(Crew):
+    """Threads of this process: runs do not hold Python's lock. `n`: how many, by default one a core."""
+
+    name = "threads"
+
+    def __init__(self, n: int | None = None) -> None:
+        super().__init__()
+        self.workers = n or available_threads()
+
+    def open(self) -> None:
+        """Starts the threads."""
+        self._halt = threading.Event()
+        self._executor = ThreadPoolExecutor(self.workers, thread_name_prefix="cell")
+
+    def close(self, *, hurry: bool) -> None:
+        """Runs under way end within a tenth of a second."""
+        self._halt.set()
+        self._executor.shutdown(wait=True, cancel_futures=True)
+
+    def submit(self, task: Task) -> Future[Outcome]:
+        """Hands a cell to a thread."""
+        return self._executor.submit(work, task, self._halt)
+
+
+class Processes(Crew):
+    """Processes of this machine: for queues written in Python, which hold its lock, and for code that may crash.
+
+    `n`: how many, by default one a core. They are started afresh (no fork), so a script that uses them needs the usual
+    `if __name__ == "__main__":`. They end with this process, however it ends.
+    """
+
+    name = "processes"
+    apart = True
+
+    def __init__(self, n: int | None = None) -> None:
+        super().__init__()
+        self.workers = n or available_threads()
+
+    def open(self) -> None:
+        """Starts the first process and waits for it: what cannot start at all is told at once."""
+        for _ in range(STARTS):
+            self._pool = _Pool(self.workers)
+            try:
+                self._pool.submit(os.getpid).result()
+                return
+            except BrokenExecutor:
+                self._pool.end(hurry=True)
+            except BaseException:
+                self._pool.end(hurry=True)
+                raise
+        raise CrewError(
+            "worker processes cannot be started; a Python script that uses them must run the study under "
+            f'if __name__ == "__main__": ({KEPT})'
+        )
+
+    def close(self, *, hurry: bool) -> None:
+        """Ends all processes and waits until they are gone."""
+        self._pool.end(hurry=hurry)
+
+    def submit(self, task: Task) -> Future[Outcome]:
+        """Hands a cell to a process."""
+        return self._pool.submit(work, task)
+
+    def renew(self) -> None:
+        """Starts other processes."""
+        self._pool.end(hurry=True)
+        self.open()
+
+    def another(self) -> Processes:
+        """One process."""
+        return _One()
+
+
+class _One(Processes):
+    """A process for one cell; no need to try it first."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+
+    def open(self) -> None:
+        self._pool = _Pool(1)
+
+
+class _Pool(ProcessPoolExecutor):
+    """Processes that end when this one does, or when it says so: they hold one end of a pipe and we the other."""
+
+    def __init__(self, n: int) -> None:
+        ours, self._line = multiprocessing.Pipe(duplex=False)
+        self._end = ours
+        super().__init__(n, mp_context=multiprocessing.get_context("spawn"), initializer=_enlist, initargs=(ours,))
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        # This is where processes start; Ctrl-C is for us alone, from their first instruction on.
+        with _without_interrupts():
+            return super().submit(fn, *args, **kwargs)
+
+    def end(self, *, hurry: bool) -> None:
+        if hurry:
+            self._line.close()
+        self.shutdown(wait=True, cancel_futures=True)
+        self._line.close()
+        self._end.close()
+
+
+@contextlib.contextmanager
+def _without_interrupts() -> Iterator[None]:
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _enlist(line: Connection) -> None:
+    """What a worker process does first."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_obey, args=(line,), daemon=True).start()
+
+
+def _obey(line: Connection) -> None:
+    """Ends this worker when the line is cut: because everything is to stop, or because the process that started it is gone."""
+    parent = multiprocessing.parent_process()
+    wait_for([line] if parent is None else [line, parent.sentinel])
+    cell.stop.set()
+    time.sleep(GRACE)
+    os._exit(0)
+
+
+class Given(Crew):
+    """An executor of the caller's, who also ends it. `workers`: how many cells it runs at once, if it does not say so itself."""
+
+    name = "executor"
+    proof = 1
+
+    def __init__(self, executor: Executor, workers: int | None = None) -> None:
+        super().__init__()
+        self._executor = executor
+        known = (getattr(executor, name, None) for name in ("_max_workers", "num_workers"))
+        self.workers = workers or next((n for n in known if isinstance(n, int)), None) or available_threads()
+
+    def open(self) -> None:
+        """Nothing to start."""
+        # An event cannot travel; to threads of this process it need not.
+        self._halt = threading.Event() if isinstance(self._executor, ThreadPoolExecutor) else None
+        self._sent: set[Future[Outcome]] = set()
+
+    def close(self, *, hurry: bool) -> None:
+        """Takes back what has not begun. The executor stays as it is."""
+        if self._halt is not None:
+            self._halt.set()
+        sent = list(self._sent)
+        running = [f for f in sent if not f.cancel()]
+        if self._halt is not None:
+            wait(running)
+
+    def submit(self, task: Task) -> Future[Outcome]:
+        """Hands a cell to the executor."""
+        try:
+            future = self._executor.submit(work, task) if self._halt is None else self._executor.submit(work, task, self._halt)
+        except BrokenExecutor:
+            raise
+        except RuntimeError as e:
+            raise CrewError(f"the executor takes no more cells ({e}): {KEPT}") from e
+        self._sent.add(future)
+        future.add_done_callback(self._sent.discard)
+        return future
+
+    def renew(self) -> None:
+        """It is not ours to renew."""
+        raise CrewError(f"the executor that was given is broken: one of its workers died; {KEPT}")

@@ -1,0 +1,232 @@
+"""The loop that runs cells on an executor: keeps its workers busy, and finds the cell that kills them."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections import Counter, deque
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Future, wait
+from queue import Empty, SimpleQueue
+from typing import ClassVar, NamedTuple, Self
+
+from ...errors import CrewError
+from .. import cell
+from ..model import Outcome, Task
+
+HEARTBEAT = 0.1
+"""Seconds between two calls of `tick`."""
+REFUSALS = 8
+"""A cell that so many workers of other versions refused is given up."""
+KEPT = "all finished cells are kept, run the study again to go on"
+
+
+def work(task: Task, halt: threading.Event | None = None) -> Outcome:
+    """Runs a cell where a worker is; whatever the cell's code does comes back as an answer, so nothing strange has to travel."""
+    try:
+        return cell.run_task(task) if halt is None else cell.run_task(task, halt)
+    except cell.Stopped:
+        raise
+    except BaseException as e:
+        where = f"{socket.gethostname()}:{os.getpid()}"
+        return Outcome(task.key, task.seed, error=f"{type(e).__name__}: {e}", kind=type(e).__name__, worker=where)
+
+
+class Crew(ABC):
+    """Makes an executor, renews it when it breaks, and ends it. A context manager.
+
+    `notes` tells what the user should know of the workers, for instance which were left out; it may grow while cells run.
+    """
+
+    name: ClassVar[str]
+    workers: int
+    """How many cells run at once."""
+    apart: ClassVar[bool] = False
+    """Whether `another` can make a crew of one, whose death concerns nobody else."""
+    proof: ClassVar[int] = 2
+    """A cell is taken for the culprit after so many deaths of a worker that had nothing else to do."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def __enter__(self) -> Self:
+        self.open()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.close(hurry=kind is not None)
+
+    @abstractmethod
+    def open(self) -> None:
+        """Makes the executor; raises `CrewError` if that cannot be."""
+
+    @abstractmethod
+    def close(self, *, hurry: bool) -> None:
+        """Ends what was opened. With `hurry`, cells under way are given up at once."""
+
+    @abstractmethod
+    def submit(self, task: Task) -> Future[Outcome]:
+        """Hands a cell over; raises `BrokenExecutor` if the executor has to be renewed."""
+
+    def renew(self) -> None:
+        """Makes another executor in place of a broken one."""
+        raise CrewError(f"the executor is broken, its workers died: {KEPT}")
+
+    def another(self) -> Crew:
+        """A crew of one, to run a suspect apart."""
+        raise NotImplementedError
+
+    def refused(self, _outcome: Outcome) -> bool:
+        """A worker of another version refused a cell: whether to try again."""
+        return True
+
+    def lost(self) -> CrewError:
+        """What to say when futures are cancelled and it was not us."""
+        return CrewError(f"the executor gave up its cells: {KEPT}")
+
+    def look(self) -> None:  # noqa: B027 (most crews never change)
+        """Called now and then, to see who came and who went."""
+
+    def run(self, feed: Callable[[], Task | None], done: Callable[[Outcome], object], tick: Callable[[], object]) -> None:
+        """Runs what `feed` gives until it gives nothing and nothing is under way; `done` hears of each, in the calling thread.
+
+        `feed` is asked again after each outcome, so it may depend on results. `tick` is called about ten times a second.
+        """
+        _Loop(self, feed, done, tick).run()
+
+
+class _Flight(NamedTuple):
+    task: Task
+    crew: Crew
+    """Who runs it: the crew, or a crew of one."""
+
+
+class _Loop:
+    def __init__(self, crew: Crew, feed: Callable[[], Task | None], done: Callable[[Outcome], object], tick: Callable[[], object]) -> None:
+        self.crew, self.feed, self.done, self.tick = crew, feed, done, tick
+        self.flights: dict[Future[Outcome], _Flight] = {}
+        self.landed: SimpleQueue[Future[Outcome]] = SimpleQueue()
+        self.again: deque[Task] = deque()
+        self.suspects: deque[Task] = deque()
+        """Cells that were under way when a worker died; each runs by itself from then on."""
+        self.deaths: Counter[str] = Counter()
+        """Workers that died while they had nothing but this cell."""
+        self.refusals: Counter[str] = Counter()
+        self.lone: Task | None = None
+        """The suspect that has the whole crew for itself."""
+        self.broken = False
+
+    def run(self) -> None:
+        due = 0.0
+        try:
+            while True:
+                self._fill()
+                if not self.flights and not self.broken:
+                    return
+                try:
+                    self._land(self.landed.get(timeout=0 if self.broken else HEARTBEAT))
+                    while True:
+                        self._land(self.landed.get_nowait())
+                except Empty:
+                    pass
+                if self.broken:
+                    self._mend()
+                if time.monotonic() >= due:
+                    self.crew.look()
+                    self.tick()
+                    due = time.monotonic() + HEARTBEAT
+        finally:
+            for flight in self.flights.values():
+                if flight.crew is not self.crew:
+                    flight.crew.close(hurry=True)
+
+    def _fill(self) -> None:
+        """Keeps the workers busy: each has a cell and another one waiting, not more, for every result takes memory."""
+        apart = sum(f.crew is not self.crew for f in self.flights.values())
+        if self.crew.apart:
+            while self.suspects and apart < self.crew.workers:
+                other = self.crew.another()
+                other.open()
+                self._send(self.suspects.popleft(), other)
+                apart += 1
+        elif self.suspects or self.lone is not None:
+            if not self.flights:
+                self.lone = self.suspects.popleft()
+                self._send(self.lone, self.crew)
+            return
+        while not self.broken and len(self.flights) - apart < 2 * self.crew.workers + 2:
+            task = self.again.popleft() if self.again else self.feed()
+            if task is None:
+                return
+            self._send(task, self.crew)
+
+    def _send(self, task: Task, crew: Crew) -> None:
+        try:
+            future = crew.submit(task)
+        except BrokenExecutor:
+            self.again.appendleft(task)
+            self.lone = None
+            if crew is self.crew:
+                self.broken = True
+            else:
+                crew.close(hurry=True)
+            return
+        self.flights[future] = _Flight(task, crew)
+        future.add_done_callback(self.landed.put)
+
+    def _land(self, future: Future[Outcome]) -> None:
+        flight = self.flights.pop(future, None)
+        if flight is None:
+            return  # `_mend` has seen it.
+        task, crew = flight
+        alone = crew is not self.crew or self.lone is not None
+        self.lone = None
+        if crew is not self.crew:
+            crew.close(hurry=True)
+        if future.cancelled():
+            raise self.crew.lost()
+        error = future.exception()
+        if error is None:
+            self._answer(task, future.result())
+        elif _worker_died(error):
+            self._suspect(task, alone)
+            self.broken |= crew is self.crew and isinstance(error, BrokenExecutor)
+        else:
+            self.done(Outcome(task.key, task.seed, error=f"{type(error).__name__}: {error}", kind=type(error).__name__))
+
+    def _answer(self, task: Task, outcome: Outcome) -> None:
+        if outcome.kind == "Version":
+            self.refusals[task.key] += 1
+            if self.refusals[task.key] < REFUSALS and self.crew.refused(outcome):
+                self.again.append(task)
+                return
+        self.done(outcome)
+
+    def _suspect(self, task: Task, alone: bool) -> None:
+        self.deaths[task.key] += alone
+        n = self.deaths[task.key]
+        if n < self.crew.proof:
+            self.suspects.append(task)
+            return
+        why = "its worker died while it ran nothing but this cell: a plug-in whose code crashes, or too little memory"
+        self.done(Outcome(task.key, task.seed, error=why, kind="Crash"))
+
+    def _mend(self) -> None:
+        """The executor is broken: everything that was under way on it is suspect, and it is renewed."""
+        mine = [f for f, flight in self.flights.items() if flight.crew is self.crew]
+        wait(mine, timeout=10)
+        for f in mine:
+            if f.done():
+                self._land(f)
+            else:
+                self.suspects.append(self.flights.pop(f).task)
+        self.crew.renew()
+        self.broken = False
+
+
+def _worker_died(error: BaseException) -> bool:
+    # Dask's KilledWorker is no BrokenExecutor, and Dask may not be installed.
+    return isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker"

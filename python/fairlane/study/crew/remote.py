@@ -1,0 +1,182 @@
+"""Crews of other machines: a Dask cluster, and MPI."""
+
+from __future__ import annotations
+
+import logging
+import time
+from concurrent.futures import Executor, Future
+from typing import TYPE_CHECKING, Any
+
+from ...errors import CrewError
+from ...result import _need
+from .. import cell
+from ..model import Outcome, Task
+from .loop import KEPT, Crew, work
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+CONNECT = "10s"
+LOOK = 2.0
+"""Seconds between two looks at who is there."""
+
+
+def _engine() -> str:
+    """Runs on a worker: which engine it has."""
+    return cell.engine()
+
+
+class Dask(Crew):
+    """The workers of a Dask cluster.
+
+    `cluster`: the scheduler's address (`tcp://host:8786`), or a `distributed.Client` of the caller's, who also closes it.
+    Workers with another engine are left out and named in `notes`; some may come and go while cells run. `patience`: seconds
+    without any worker until the study stops.
+    """
+
+    name = "dask"
+    # The scheduler itself gives a cell to other workers first; what it calls KilledWorker has killed several.
+    proof = 1
+
+    def __init__(self, cluster: str | Client, *, patience: float = 60.0) -> None:
+        super().__init__()
+        self._given = cluster
+        self._patience = patience
+        self.workers = 0
+
+    def open(self) -> None:
+        """Connects, and asks each worker for its engine."""
+        _need("distributed", "cluster")
+        self._log = logging.getLogger("distributed")
+        self._level = self._log.level
+        # One line of ours says what is wrong; Dask would say it in many.
+        self._log.setLevel(logging.CRITICAL)
+        try:
+            self._connect()
+            self._known: dict[str, str] = {}
+            self._executors: list[Executor] = []
+            self._seen = self._looked = time.monotonic()
+            self._muster()
+            if not self.workers:
+                raise CrewError(f"no worker of the Dask cluster {self.address} can run cells{self._others()}")
+        except BaseException:
+            self.close(hurry=True)
+            raise
+
+    def _connect(self) -> None:
+        from distributed import Client
+
+        self._client: Client | None = None
+        if not isinstance(self._given, str):
+            self._client, self.address = self._given, str(getattr(self._given.scheduler, "address", "given"))
+            return
+        self.address = self._given
+        try:
+            self._client = Client(self._given, timeout=CONNECT, set_as_default=False)
+        except (OSError, ValueError, TypeError) as e:
+            raise CrewError(
+                f"no Dask scheduler answers at {self._given}: write --cluster tcp://HOST:PORT as `dask scheduler` shows it"
+            ) from e
+
+    def close(self, *, hurry: bool) -> None:
+        """Takes back what is under way, and leaves the cluster as it is."""
+        try:
+            client, self._client = self._client, None
+            if client is None:
+                return
+            if isinstance(self._given, str):
+                client.close(timeout=1)  # The scheduler drops what a client that leaves had wanted.
+            else:
+                for e in self._executors:
+                    e.shutdown(wait=False)
+        except (OSError, TimeoutError):
+            pass
+        finally:
+            self._log.setLevel(self._level)
+
+    def submit(self, task: Task) -> Future[Outcome]:
+        """Hands a cell to the cluster."""
+        try:
+            return self._executors[-1].submit(work, task)
+        except Exception as e:
+            raise self.lost() from e
+
+    def lost(self) -> CrewError:
+        """The scheduler is gone."""
+        return CrewError(f"the connection to the Dask scheduler at {self.address} is lost: {KEPT}")
+
+    def refused(self, _outcome: Outcome) -> bool:
+        """Somebody came whom we have not asked yet: ask, and go on with those that are left."""
+        self._muster()
+        return self.workers > 0
+
+    def look(self) -> None:
+        """Who came, who went; raises `CrewError` when nobody is there for too long."""
+        now = time.monotonic()
+        if now - self._looked < LOOK:
+            return
+        self._looked = now
+        self._muster()
+        if self.workers:
+            self._seen = now
+        elif now - self._seen > self._patience:
+            raise CrewError(f"no worker is left at the Dask cluster {self.address}{self._others()}; {KEPT}")
+
+    def _muster(self) -> None:
+        """Asks workers we do not know yet for their engine."""
+        client = self._client
+        assert client is not None
+        try:
+            there: dict[str, dict[str, Any]] = client.scheduler_info()["workers"]
+            new = [a for a in there if a not in self._known]
+            answers: dict[str, Any] = client.run(_engine, workers=new, on_error="return") if new else {}
+        except OSError:
+            return  # A worker that leaves while it is asked, or a scheduler that is gone: the futures will tell.
+        gone = [a for a in self._known if a not in there]
+        for a in gone:
+            del self._known[a]
+        ours = cell.engine()
+        for a, answer in answers.items():
+            if isinstance(answer, OSError):
+                continue  # Gone, or not there yet: asked again.
+            self._known[a] = answer if isinstance(answer, str) else f"no engine ({type(answer).__name__}: {answer})"
+            if answer != ours:
+                self.notes.append(f"the worker {a} is left out: it has fairlane {self._known[a]}, the study {ours}")
+        fit = [a for a, engine in self._known.items() if engine == ours]
+        self.workers = sum(there[a]["nthreads"] for a in fit)
+        if new or gone or not self._executors:
+            # As long as all are fit, newcomers may start before they are asked. Dead ones must not be waited for.
+            unfit = len(fit) < len(self._known)
+            chosen = {"workers": fit, "allow_other_workers": True} if unfit and fit else {}
+            self._executors.append(client.get_executor(pure=False, **chosen))
+
+    def _others(self) -> str:
+        return "".join(f"; {a} has fairlane {engine}" for a, engine in self._known.items()) + (
+            f"; the study needs {cell.engine()}" if self._known else ": none is there"
+        )
+
+
+class Mpi(Crew):
+    """The other processes of an MPI job, started as `mpiexec -n N python -m mpi4py.futures -m fairlane study FILE --mpi`."""
+
+    name = "mpi"
+    proof = 1
+
+    def open(self) -> None:
+        """Finds the other processes."""
+        _need("mpi4py", "mpi")
+        from mpi4py import MPI
+        from mpi4py.futures import MPIPoolExecutor
+
+        if MPI.COMM_WORLD.Get_size() < 2:
+            raise CrewError("there is no other MPI process: start with mpiexec -n N python -m mpi4py.futures -m fairlane study FILE --mpi")
+        self._executor = MPIPoolExecutor()
+        self.workers = max(1, self._executor.num_workers)
+
+    def close(self, *, hurry: bool) -> None:
+        """Takes back what has not begun; MPI knows no way to end a process alone."""
+        self._executor.shutdown(wait=not hurry, cancel_futures=True)
+
+    def submit(self, task: Task) -> Future[Outcome]:
+        """Hands a cell to a process."""
+        return self._executor.submit(work, task)
