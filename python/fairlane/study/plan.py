@@ -51,7 +51,7 @@ def make_plan(spec: StudySpec, progress: Callable[[float, str], object] | None =
     points: list[Point] = []
     problems: list[tuple[tuple[Level, ...], ScenarioError]] = []
     with ThreadPoolExecutor(available_threads()) as pool:
-        made = pool.map(lambda c: _point(spec, *c), enumerate(combinations))
+        made = pool.map(lambda c: _try(spec, *c), enumerate(combinations))
         for i, (levels, answer) in enumerate(made):
             if isinstance(answer, Point):
                 points.append(answer)
@@ -67,26 +67,30 @@ def make_plan(spec: StudySpec, progress: Callable[[float, str], object] | None =
     return Plan(spec, points)
 
 
-def _point(spec: StudySpec, index: int, levels: tuple[Level, ...]) -> tuple[tuple[Level, ...], Point | ScenarioError]:
+def resolve_point(spec: StudySpec, index: int, levels: tuple[Level, ...]) -> Point:
+    """One combination of levels, resolved; raises `ScenarioError`."""
     pairs = [(path, v if isinstance(v, str) else as_toml(v)) for path, v in (*spec.sets, *(s for level in levels for s in level.sets))]
-    try:
-        tree: dict[str, Any] = json.loads(_core.resolve(spec.base, spec.base_name, spec.base_format, pairs))
-    except ScenarioError as e:
-        return levels, e
+    tree: dict[str, Any] = json.loads(_core.resolve(spec.base, spec.base_name, spec.base_format, pairs))
     expanded, warnings = tree.pop("expanded"), tree.pop("warnings")
     groups: dict[str, list[str]] = {}
     for f in expanded["flows"]:
         groups.setdefault(f["group"], []).append(f["name"])
-    point = Point(
+    return Point(
         index,
-        {f.name: level.label for f, level in zip(spec.factors, levels, strict=True)},
+        {f.name: level.label for f, level in zip(spec.factors, levels, strict=False)},
         json.dumps(tree, separators=(",", ":")),
         _hash({k: v for k, v in tree.items() if k not in _WORDS}),
         {g: tuple(members) for g, members in groups.items()},
         tuple(x["name"] for x in expanded["links"]),
         tuple(warnings),
     )
-    return levels, point
+
+
+def _try(spec: StudySpec, index: int, levels: tuple[Level, ...]) -> tuple[tuple[Level, ...], Point | ScenarioError]:
+    try:
+        return levels, resolve_point(spec, index, levels)
+    except ScenarioError as e:
+        return levels, e
 
 
 def _hash(value: Any) -> str:
