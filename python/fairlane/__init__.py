@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .plugin import Parameter, Qdisc
     from .result import Result, load, run
     from .stats import Interval, interval
+    from .study import Study, StudyResult, load_study
 
 # Heavy modules are imported on first use: `import fairlane` and `fairlane --help` stay quick.
 _WHERE = {
@@ -47,8 +48,11 @@ _WHERE = {
     "Pcap": "pcap",
     "Qdisc": "plugin",
     "Result": "result",
+    "Study": "study",
+    "StudyResult": "study",
     "interval": "stats",
     "load": "result",
+    "load_study": "study",
     "run": "result",
     "version": "_core",
 }
@@ -68,12 +72,15 @@ __all__ = [
     "Result",
     "RunError",
     "ScenarioError",
+    "Study",
+    "StudyResult",
     "UnknownNameError",
     "cc_include",
     "compare",
     "interval",
     "load",
     "load_cc",
+    "load_study",
     "run",
     "tcp",
     "version",

@@ -1,8 +1,8 @@
 """Studies: a base scenario, factors, replications; every cell computed once and kept, statistics over all of them."""
 
 from .model import Factor, Level, Selector, StudySpec
-from .result import StudyResult
+from .result import StudyResult, load_study
 from .select import selector
 from .study import Study
 
-__all__ = ["Factor", "Level", "Selector", "Study", "StudyResult", "StudySpec", "selector"]
+__all__ = ["Factor", "Level", "Selector", "Study", "StudyResult", "StudySpec", "load_study", "selector"]

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from ..errors import FairlaneError, suggest
-from ..metrics import metrics
+from ..metrics import metrics, unit
 from .model import Point, Selector
 
 AGGREGATES = ("mean", "sum", "min", "max", "jain")
@@ -45,6 +45,15 @@ def selector(text: str, label: str = "") -> Selector:
 
 
 _EXAMPLES = {"network": "network.jain", "links": "links.bottleneck.utilisation", "flows": "flows.tcp.goodput"}
+
+
+def unit_of(s: Selector) -> str:
+    """The unit of what a selector gives; "1" for an index.
+
+    >>> unit_of(selector("flows.tcp.goodput.sum")), unit_of(selector("flows.tcp.goodput.jain"))
+    ('bit/s', '1')
+    """
+    return "1" if s.aggregate == "jain" else unit(s.metric) or ("packets" if s.metric.startswith(("drops_", "marks_")) else "")
 
 
 def names(s: Selector, point: Point) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from . import saved
 from .crew import Crew, Threads
 from .model import Outcome, Point, StudySpec, Task
 from .plan import Plan, make_plan
@@ -46,6 +47,7 @@ class Study:
         """Runs all cells that the folder `out` does not have yet."""
         plan = self.plan()
         store = Store(out)
+        saved.write(out, self.spec, plan.points, plan.engine)
         tally = Tally()
         todo: deque[tuple[Point, Task]] = deque(plan.tasks())
         tally.cells = len(todo)
@@ -79,4 +81,4 @@ class Study:
         finally:
             store.write_index(pl.DataFrame(list(rows.values())))
             store.close()
-        return StudyResult(self.spec, plan, store, pl.DataFrame(list(rows.values())))
+        return StudyResult(self.spec, plan.points, store, pl.DataFrame(list(rows.values())), tally)

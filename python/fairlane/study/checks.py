@@ -1,0 +1,105 @@
+"""What to check before the numbers of a study are trusted: warnings of its runs, and what only all runs together show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from .._format import number
+from . import words
+
+if TYPE_CHECKING:
+    from .result import StudyResult
+
+_MOST = 4
+"""Points named in a warning; the others are counted."""
+
+
+def warnings(result: StudyResult) -> list[str]:
+    """See `StudyResult.warnings`."""
+    return [*_of_runs(result), *_without_chance(result), *_too_wide(result), *_without_values(result)]
+
+
+def _at(result: StudyResult, numbers: Sequence[int]) -> str:
+    """Where a warning holds: nothing if everywhere, the levels of one factor if they tell, else some of the points."""
+    chosen = set(numbers)
+    if len(chosen) == len(result.points):
+        return ""
+    for f in result.spec.factors:
+        levels = [x.label for x in f.levels if any(result.points[p].labels[f.name] == x.label for p in chosen)]
+        if len(levels) <= _MOST and chosen == {p.index for p in result.points if p.labels[f.name] in levels}:
+            return f" (where {f.name} is {' or '.join(words.level(f, x) for x in levels)})"
+    named = "; ".join(words.point(result.spec, result.points[p]) for p in numbers[:_MOST])
+    more = f" and {len(chosen) - _MOST} more" if len(chosen) > _MOST else ""
+    return f" ({len(chosen)} of {len(result.points)} points: {named}{more})"
+
+
+def _of_runs(result: StudyResult) -> list[str]:
+    done = result._done
+    if done.is_empty():
+        return []
+    told = (
+        result._store.scan(done["key"].unique(maintain_order=True).to_list())
+        .filter((pl.col("table") == "run") & (pl.col("metric") == "warning"))
+        .select("key", "text")
+        .collect()
+        .join(done.select("row", "point", "key"), on="key")
+        .sort("row", maintain_order=True)
+    )
+    out = []
+    for (text,), part in told.group_by(["text"], maintain_order=True):
+        out.append(str(text) + _at(result, part["point"].unique().sort().to_list()))
+    return out
+
+
+def _without_chance(result: StudyResult) -> list[str]:
+    """Points with several seeds and one result."""
+    if "fingerprint" not in result.index.columns:
+        return []
+    done = (
+        result.index.filter(pl.col("status") == "done")
+        .group_by("point")
+        .agg(pl.len().alias("n"), pl.col("fingerprint").n_unique().alias("u"))
+    )
+    same = done.filter((pl.col("n") > 1) & (pl.col("u") == 1))["point"].sort().to_list()
+    if not same:
+        return []
+    return [
+        "all seeds gave the same result"
+        + (_at(result, same) or (" at every point" if result.factors else ""))
+        + ": nothing is left to chance there, so the intervals say nothing"
+    ]
+
+
+def _too_wide(result: StudyResult) -> list[str]:
+    """Points that did not reach the precision asked for."""
+    from ..stats import verdict
+
+    asked = result.spec.precision
+    if asked is None:
+        return []
+    labels = [result.metric(m).label for m in asked.metrics] or result.metrics
+    wide: dict[str, list[tuple[int, float | None, int]]] = {}
+    for (point,), part in result._cells.group_by(["point"], maintain_order=True):
+        for label in labels:
+            v = verdict(part[label].to_list(), asked.relative, result.spec.confidence)
+            if not v.enough:
+                wide.setdefault(label, []).append((int(point), v.relative_error, part.height))  # type: ignore[call-overload]
+    out = []
+    for label, rows in wide.items():
+        worst = max((error for _, error, _ in rows if error is not None), default=None)
+        so_far = "" if worst is None else f", the widest is ± {number(100 * worst, 2)} %"
+        out.append(
+            f"{label}: the precision of {number(100 * asked.relative, 3)} % was not reached with {max(n for _, _, n in rows)} replications"
+            f"{so_far}{_at(result, [p for p, _, _ in rows])}"
+        )
+    return out
+
+
+def _without_values(result: StudyResult) -> list[str]:
+    cells = result._cells
+    if cells.is_empty():
+        return []
+    return [f"{s.label}: no cell has a value of {s.text}" for s in result.spec.metrics if cells[s.label].null_count() == cells.height]

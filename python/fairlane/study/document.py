@@ -1,0 +1,60 @@
+"""The JSON document of a study (`fairlane.study/1`); docs/reference/json.md describes it, schemas/study.json defines it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import _core
+from ..document import finite
+from .cell import engine
+from .model import StudySpec
+from .select import unit_of
+
+if TYPE_CHECKING:
+    from .result import StudyResult
+
+STUDY_SCHEMA = "fairlane.study/1"
+
+
+def head(spec: StudySpec) -> dict[str, Any]:
+    """What was asked."""
+    return {
+        "name": spec.name,
+        "description": spec.description,
+        "factors": [
+            {"name": f.name, "unit": f.unit, "levels": [{"label": x.label, "sets": dict(x.sets)} for x in f.levels]} for f in spec.factors
+        ],
+        "seeds": list(spec.seeds),
+        "confidence": spec.confidence,
+        "precision": None if spec.precision is None else spec.precision.relative,
+        "metrics": [{"label": s.label, "metric": s.text, "unit": unit_of(s)} for s in spec.metrics],
+    }
+
+
+def document(result: StudyResult) -> dict[str, Any]:
+    """See `StudyResult.document`."""
+    names = result.factors
+    states = dict(result.index.group_by("status").len().iter_rows())
+    rows = [
+        {"factors": {n: r[n] for n in names}, **{k: r[k] for k in ("metric", "mean", "low", "high", "sd", "n")}}
+        for r in result.summary().to_dicts()
+    ]
+    failures = [{"factors": {n: r[n] for n in names}, **{k: r[k] for k in ("seed", "kind", "error")}} for r in result.failures.to_dicts()]
+    return finite(
+        {
+            "schema": STUDY_SCHEMA,
+            "fairlane": _core.version(),
+            "engine": engine(),
+            "study": head(result.spec),
+            "cells": {
+                "planned": result.index.height,
+                "done": states.get("done", 0),
+                "reused": result.tally.reused if result.tally is not None else states.get("done", 0),
+                "failed": states.get("failed", 0),
+            },
+            "failures": failures,
+            "rows": rows,
+            "warnings": result.warnings,
+            "out": str(result.folder),
+        }
+    )

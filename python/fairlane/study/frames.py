@@ -1,0 +1,167 @@
+"""From the long tables of cells to the wide ones that people read: one row a cell, a flow, a link or an instant.
+
+Rows follow points, then seeds, then the order of flows and links in the scenario, whatever order the cells were computed in; sums are
+formed in that order too, so that tables are the same to the last bit wherever the cells ran.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from ..metrics import metrics
+from . import select
+
+if TYPE_CHECKING:
+    from .model import Factor, Point, StudySpec
+    from .store import Store
+
+TABLES = {"flows": "flow", "links": "link", "network": "", "flow_series": "flow", "link_series": "link"}
+"""The tables that cells keep, and the column of each that says whose row it is."""
+
+
+def levels_dtype(factor: Factor) -> pl.DataType:
+    """How the labels of a factor stand in a column: numbers if all are, else text."""
+    labels = [level.label for level in factor.levels]
+    if all(isinstance(x, bool) for x in labels):
+        return pl.Boolean()
+    if any(isinstance(x, (str, bool)) for x in labels):
+        return pl.String()
+    return pl.Int64() if all(isinstance(x, int) and abs(x) < 2**63 for x in labels) else pl.Float64()
+
+
+def label_value(label: Any, dtype: pl.DataType) -> Any:
+    """A label as a value of its column."""
+    if dtype == pl.String():
+        return str(label).lower() if isinstance(label, bool) else str(label)
+    return float(label) if dtype == pl.Float64() else label
+
+
+def labels(spec: StudySpec, points: Sequence[Point]) -> pl.DataFrame:
+    """One row a point: `point`, then a column a factor."""
+    columns: dict[str, pl.Series] = {"point": pl.Series([p.index for p in points], dtype=pl.Int64)}
+    for f in spec.factors:
+        dtype = levels_dtype(f)
+        columns[f.name] = pl.Series([label_value(p.labels[f.name], dtype) for p in points], dtype=dtype)
+    return pl.DataFrame(columns)
+
+
+def finished(index: pl.DataFrame) -> pl.DataFrame:
+    """The finished cells in order: `row`, `point`, `seed`, `key`."""
+    done = index.filter(pl.col("status") == "done").select(pl.col("point").cast(pl.Int64), pl.col("seed").cast(pl.UInt64), "key")
+    return done.sort("point", "seed").with_row_index("row")
+
+
+def _layouts(points: Sequence[Point]) -> tuple[list[int], list[Point]]:
+    """Points that have the same flows and links share a layout: number of the layout of each point, one point of each layout."""
+    known: dict[Any, int] = {}
+    first: list[Point] = []
+    numbers = []
+    for p in points:
+        shape = (tuple(p.groups.items()), p.links)
+        if shape not in known:
+            known[shape] = len(first)
+            first.append(p)
+        numbers.append(known[shape])
+    return numbers, first
+
+
+def _with_layouts(done: pl.DataFrame, points: Sequence[Point]) -> tuple[pl.DataFrame, list[Point]]:
+    numbers, first = _layouts(points)
+    where = pl.DataFrame({"point": [p.index for p in points], "layout": numbers}, schema={"point": pl.Int64, "layout": pl.Int32})
+    return done.select("row", "point", "key").join(where, on="point", how="left").drop("point"), first
+
+
+def cells(spec: StudySpec, points: Sequence[Point], store: Store, done: pl.DataFrame) -> pl.DataFrame:
+    """One column a metric, one row a finished cell, in the order of `done`; null where a cell has no value."""
+    rows, first = _with_layouts(done, points)
+    wanted = [
+        (layout, i, j, s.table, name, s.metric)
+        for layout, p in enumerate(first)
+        for i, s in enumerate(spec.metrics)
+        for j, name in enumerate(select.names(s, p))
+    ]
+    schema = {"layout": pl.Int32, "i": pl.Int32, "j": pl.Int32, "table": pl.String, "name": pl.String, "metric": pl.String}
+    want = pl.DataFrame(wanted, schema=schema, orient="row")
+    values = np.full((done.height, len(spec.metrics)), np.nan)
+    if done.height and want.height:
+        long = (
+            store.scan(done["key"].unique(maintain_order=True).to_list())
+            .filter(
+                pl.col("time").is_null()
+                & pl.col("table").is_in(want["table"].unique().to_list())
+                & pl.col("metric").is_in(want["metric"].unique().to_list())
+                & pl.col("name").is_in(want["name"].unique().to_list())
+            )
+            .select("key", "table", "name", "metric", "value")
+            .collect()
+        )
+        found = (
+            long.join(rows, on="key")
+            .join(want, on=["layout", "table", "name", "metric"])
+            .filter(pl.col("value").is_finite())
+            .sort("row", "i", "j")
+        )
+        if found.height:
+            at, which = found["row"].to_numpy(), found["i"].to_numpy()
+            edges = np.flatnonzero(np.r_[True, (at[1:] != at[:-1]) | (which[1:] != which[:-1])])
+            _aggregate(spec, values, at[edges], which[edges], found["value"].to_numpy(), edges)
+    columns = {s.label: pl.Series(values[:, i], nan_to_null=True) for i, s in enumerate(spec.metrics)}
+    return pl.DataFrame(columns)
+
+
+def _aggregate(spec: StudySpec, out: np.ndarray, row: np.ndarray, which: np.ndarray, values: np.ndarray, edges: np.ndarray) -> None:
+    """Fills `out` with one number of the members' numbers, which lie side by side from each edge on; see `select.aggregate`."""
+    counts = np.diff(np.r_[edges, len(values)])
+    sums = np.add.reduceat(values, edges)
+    for i, s in enumerate(spec.metrics):
+        own = which == i
+        if s.aggregate == "sum":
+            answer = sums[own]
+        elif s.aggregate == "mean":
+            answer = sums[own] / counts[own]
+        elif s.aggregate in ("min", "max"):
+            answer = (np.minimum if s.aggregate == "min" else np.maximum).reduceat(values, edges)[own]
+        else:
+            squares = np.add.reduceat(values * values, edges)[own]
+            answer = np.divide(sums[own] ** 2, counts[own] * squares, out=np.full(len(squares), np.nan), where=squares > 0)
+        out[row[own], i] = answer
+
+
+def wide(table: str, spec: StudySpec, points: Sequence[Point], store: Store, done: pl.DataFrame) -> pl.DataFrame:
+    """Everything kept of a table: `row`, the name of the flow or link, the time of a series, one column a metric."""
+    key = TABLES[table]
+    rows, first = _with_layouts(done, points)
+    ids = ["row", *([key] if key else []), *(["time"] if table.endswith("_series") else [])]
+    if not done.height:
+        return pl.DataFrame(schema={"row": pl.UInt32})
+    long = store.scan(done["key"].unique(maintain_order=True).to_list()).filter(pl.col("table") == table)
+    frame = long.select("key", "name", "time", "metric", "value").collect().join(rows, on="key").rename({"name": key or "name"})
+    present = frame["metric"].unique().to_list()
+    if not present:
+        return pl.DataFrame(schema={"row": pl.UInt32})
+    if key:
+        order = [(i, n, k) for i, p in enumerate(first) for k, n in enumerate(_names(p, key))]
+        frame = frame.join(
+            pl.DataFrame(order, schema={"layout": pl.Int32, key: pl.String, "order": pl.Int32}, orient="row"),
+            on=["layout", key],
+            how="left",
+        )
+    else:
+        frame = frame.with_columns(pl.lit(0, pl.Int32).alias("order"))
+    known = [m.name for m in metrics() if m.table == table]
+    columns = [m for m in known if m in present] + sorted(m for m in present if m not in known)
+    pivoted = frame.pivot(on="metric", index=[*ids, "order"], values="value", aggregate_function="first")
+    pivoted = pivoted.sort("row", "order", *(["time"] if "time" in ids else []), nulls_last=True).select(*ids, *columns)
+    taken = {f.name for f in spec.factors}
+    return pivoted.rename({m: f"{_ONE[table]}_{m}" for m in columns if m in taken})
+
+
+_ONE = {"flows": "flow", "links": "link", "network": "network", "flow_series": "flow", "link_series": "link"}
+
+
+def _names(p: Point, key: str) -> Sequence[str]:
+    return p.links if key == "link" else [f for members in p.groups.values() for f in members]

@@ -1,0 +1,85 @@
+"""Levels, points and numbers of a study as people read them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .._format import quantity, scale
+from ..stats import Interval
+
+if TYPE_CHECKING:
+    from .model import Factor, Label, Point, StudySpec
+    from .result import StudyResult
+
+PERCENT = ("utilisation", "loss")
+"""Metrics that are shares and read better as percent."""
+
+
+def label(x: Label, unit: str = "") -> str:
+    """A level's label with its unit.
+
+    >>> label(1e6, "bit/s"), label(0.02, "s"), label("red"), label(True), label(0.25)
+    ('1 Mbit/s', '20 ms', 'red', 'true', '0.25')
+    """
+    if isinstance(x, bool):
+        return str(x).lower()
+    if isinstance(x, str):
+        return x
+    factor, name = scale(unit, x) if unit else (1.0, "")
+    return f"{x * factor:.6g} {name}".rstrip()
+
+
+def level(factor: Factor, x: Label) -> str:
+    """A level of a factor."""
+    return label(x, factor.unit)
+
+
+def point(spec: StudySpec, p: Point) -> str:
+    """A point by its levels: "queue red, rate 1 Mbit/s"."""
+    return ", ".join(f"{f.name} {level(f, p.labels[f.name])}" for f in spec.factors)
+
+
+def cell(result: StudyResult, metric: str, iv: Interval) -> str:
+    """A mean with its interval and unit."""
+    s = result.metric(metric)
+    if s.metric in PERCENT and s.aggregate in ("mean", "min", "max"):
+        return quantity(Interval(*(None if x is None else 100 * x for x in (iv.mean, iv.low, iv.high, iv.sd)), iv.n), "%")  # type: ignore[arg-type]
+    return quantity(iv, result.unit(s.label))
+
+
+def count(n: int, word: str, many: str = "") -> str:
+    """A number of things.
+
+    >>> count(1, "cell"), count(2, "cell"), count(0, "replication")
+    ('1 cell', '2 cells', '0 replications')
+    """
+    return f"{n} {word if n == 1 else many or word + 's'}"
+
+
+def seeds(numbers: list[int]) -> str:
+    """Seeds in short: "1 to 10", or a list.
+
+    >>> seeds([1, 2, 3]), seeds([4]), seeds([1, 5])
+    ('1 to 3', '4', '1, 5')
+    """
+    whole = len(numbers) > 2 and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    return f"{numbers[0]} to {numbers[-1]}" if whole else ", ".join(map(str, numbers[:20])) + (", ..." if len(numbers) > 20 else "")
+
+
+def short(labels: list[str]) -> dict[str, str]:
+    """The shortest endings of dotted labels that still tell them apart.
+
+    >>> short(["links.a.drops", "links.b.drops", "network.jain"])
+    {'links.a.drops': 'a.drops', 'links.b.drops': 'b.drops', 'network.jain': 'jain'}
+    """
+    parts = {x: x.split(".") for x in labels}
+    out = {}
+    for x in labels:
+        for k in range(1, len(parts[x]) + 1):
+            tail = parts[x][-k:]
+            # An ending such as "sum" says nothing without what is added up.
+            alone = k == 1 and tail[0] in ("mean", "sum", "min", "max") and len(parts[x]) > 1
+            if not alone and sum(p[-k:] == tail for p in parts.values()) == 1:
+                break
+        out[x] = ".".join(tail)
+    return out
