@@ -161,9 +161,9 @@ def explain(name: str | None, as_json: bool) -> None:
 
 
 @cli.command()
-@click.argument("which", type=click.Choice(["scenario", "run", "bench", "bench-queues", "compare", "tc"]), default="scenario")
+@click.argument("which", type=click.Choice(["scenario", "run", "bench", "bench-queues", "compare", "study-file", "tc"]), default="scenario")
 def schema(which: str) -> None:
-    """Print the JSON Schema of scenario files, or of the documents that the commands print with --json."""
+    """Print the JSON Schema of scenario files, of study files, or of the documents that the commands print with --json."""
     from ..document import json_schema
 
     emit_json(json_schema(which))

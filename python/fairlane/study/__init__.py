@@ -1,8 +1,9 @@
 """Studies: a base scenario, factors, replications; every cell computed once and kept, statistics over all of them."""
 
 from .model import Factor, Level, Selector, StudySpec
+from .read import read_study
 from .result import StudyResult, load_study
 from .select import selector
 from .study import Study
 
-__all__ = ["Factor", "Level", "Selector", "Study", "StudyResult", "StudySpec", "load_study", "selector"]
+__all__ = ["Factor", "Level", "Selector", "Study", "StudyResult", "StudySpec", "load_study", "read_study", "selector"]

@@ -20,6 +20,10 @@ class Level:
     """Paths and values, as `--set` has them, laid over the base in this order."""
     place: tuple[str, ...] = ()
     """Keys that lead to the level in the study file, for messages about it."""
+    text: str = ""
+    """The level as it was written, for people: 10Mbit/s where the label is 1e7."""
+    keys: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
+    """For each of `sets` the keys in the study file that lead to its path, and those that lead to its value."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,10 @@ class Factor:
     levels: tuple[Level, ...]
     unit: str = ""
     """Unit of the labels if they are numbers, such as bit/s; for axes."""
+    paths: tuple[str, ...] = ()
+    """What is varied."""
+    place: tuple[str, ...] = ()
+    """Keys that lead to the factor in the study file."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +55,8 @@ class Selector:
     metric: str
     aggregate: str = "mean"
     """Over the members of a group: mean, sum, min, max or jain."""
+    place: tuple[str, ...] = ()
+    """Keys that lead to it in the study file."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +118,11 @@ class StudySpec:
     confidence: float = 0.95
     description: str = ""
     source: tuple[str, str, str] | None = None
-    """Text, name and format of the study file, for messages about it; None if it was made in Python."""
+    """Text, name and format of the study file, for messages about it. A study made in Python has the text that says the same."""
+    inline: bool = False
+    """Whether the base scenario is the table `[scenario]` of the study file."""
+    set_places: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
+    """For each of `sets` the keys in the study file that lead to its path and to its value; empty for those of the command line."""
 
 
 @dataclass(frozen=True)

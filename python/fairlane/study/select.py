@@ -20,8 +20,9 @@ TABLES = ("flows", "links", "network")
 def selector(text: str, label: str = "") -> Selector:
     """Reads a selector; raises `FairlaneError` with what to write instead.
 
-    >>> selector("links.bottleneck.reverse.drops")
-    Selector(text='links.bottleneck.reverse.drops', label='links.bottleneck.reverse.drops', table='links', name='bottleneck.reverse', metric='drops', aggregate='mean')
+    >>> s = selector("links.bottleneck.reverse.drops")
+    >>> s.table, s.name, s.metric, s.aggregate
+    ('links', 'bottleneck.reverse', 'drops', 'mean')
     >>> selector("flows.tcp.goodput.sum", "TCP").aggregate
     'sum'
     """

@@ -1,0 +1,399 @@
+"""Study files: read, checked, and everything that is wrong told with its place. docs/reference/studies.md lists the keys."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import lru_cache
+from importlib.resources import files
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from .. import _core
+from ..errors import FairlaneError
+from ..result import parse_seeds, read_scenario
+from . import select
+from .factors import RESERVED, Reader, entries, is_table_of_factor, name_all, path_of
+from .model import Factor, PlotSpec, Precision, Selector, StudySpec
+from .paths import beside, join, leaves, split
+from .trouble import Place, Troubles, near
+
+Sets = Iterable[tuple[str, str]]
+MOST_CELLS = 10_000_000
+_NEEDS_X = ("line", "bar", "scatter", "heatmap")
+
+
+@lru_cache(maxsize=1)
+def schema() -> dict[str, Any]:
+    """The JSON Schema of study files: the one declaration of their keys."""
+    return json.loads(files("fairlane").joinpath("schemas", "study-file.json").read_text("utf-8"))
+
+
+def read_study(
+    path: str | PathLike[str], sets: Sets = (), seeds: int | str | Iterable[int] | None = None, plugins: Iterable[str] = ()
+) -> StudySpec:
+    """Reads a study file; raises `FairlaneError` (`ScenarioError` with all places) if anything in it is wrong.
+
+    `sets` are the paths and values of `--set`, laid over the file's own `[set]`; `seeds` replaces its seeds; `plugins` are loaded
+    beside its own. What only shows when the scenarios are made (`make_plan`) is not found here.
+    """
+    text, name, form = read_scenario(path)
+    return read_text(text, name, form, sets, seeds, plugins)
+
+
+def read_text(
+    text: str,
+    name: str,
+    form: str = "toml",
+    sets: Sets = (),
+    seeds: int | str | Iterable[int] | None = None,
+    plugins: Iterable[str] = (),
+) -> StudySpec:
+    """As `read_study`, from the text of a file called `name`."""
+    tree = _checked(text, name, form)
+    return _Study(tree, Troubles(text, name, form), list(sets), seeds, list(plugins)).spec()
+
+
+def _checked(text: str, name: str, form: str) -> dict[str, Any]:
+    """The tree of a study file that fits the schema."""
+    if not text.strip():
+        raise _core.remarks(
+            text + "\n#", name, "toml", [([], False, "the file is empty", "a study needs at least `scenario` and `metrics`")]
+        )
+    # Which of its forms a factor has decides what it is checked against: the schema is made narrower for the file at hand.
+    tree = json.loads(_core.read_document(text, name, form, '{"type": "object", "additionalProperties": true}'))
+    exact = json.loads(json.dumps(schema()))
+    properties = exact["properties"]
+    if isinstance(tree.get("factors"), dict):
+        properties["factors"] = _shape(tree["factors"])
+    if isinstance(tree.get("zip"), list):
+        properties["zip"]["items"] = {"type": "object", "additionalProperties": True}
+    json.loads(_core.read_document(text, name, form, json.dumps(exact)))
+    return tree
+
+
+def _shape(table: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a table of factors as it stands."""
+    out: dict[str, Any] = {"type": "object", "additionalProperties": True, "properties": {}}
+    for key, value in table.items():
+        if is_table_of_factor(value):
+            named = any(k in value for k in ("path", "levels", "values"))
+            out["properties"][key] = {"$ref": "#/$defs/Factor" if named else "#/$defs/Range"}
+        elif isinstance(value, dict):
+            out["properties"][key] = _shape(value)
+    return out
+
+
+class _Study:
+    """Turns a tree into a `StudySpec`."""
+
+    def __init__(self, tree: dict[str, Any], troubles: Troubles, sets: list[tuple[str, str]], seeds: Any, plugins: list[str]) -> None:
+        self.tree = tree
+        self.troubles = troubles
+        self.sets = sets
+        self.seeds = seeds
+        self.folder = str(Path(troubles.name).parent)
+        self.more_plugins = plugins
+
+    def spec(self) -> StudySpec:
+        """The study; raises everything that is wrong with it."""
+        t, tree = self.troubles, self.tree
+        plugins = self._plugins()
+        base, base_name, base_format = self._base()
+        metrics = self._metrics()
+        sets, set_places = self._sets()
+        reader = Reader(t, self.folder)
+        found = [*reader.factors(tree.get("factors", {})), *reader.zips(tree.get("zip", []))]
+        factors = tuple(name_all(found, {m.label for m in metrics}, t))
+        self._once(factors, sets, set_places)
+        seeds = self._seeds()
+        spec = StudySpec(
+            name=self._name(),
+            base=base,
+            base_name=base_name,
+            base_format=base_format,
+            factors=factors,
+            seeds=tuple(seeds),
+            metrics=metrics,
+            sets=tuple(sets),
+            plots=self._plots(factors, metrics),
+            precision=self._precision(metrics),
+            keep=str(tree.get("keep", "all")).lower(),
+            plugins=tuple(plugins),
+            confidence=float(tree.get("confidence", 0.95)),
+            description=tree.get("description", ""),
+            source=(t.text, t.name, t.format),
+            inline=isinstance(tree.get("scenario"), dict),
+            set_places=tuple(set_places),
+        )
+        self._size(spec)
+        t.check()
+        return spec
+
+    # --- parts ----------------------------------------------------------------------------------------
+
+    def _name(self) -> str:
+        name = self.tree.get("name")
+        if name is None:
+            stem = Path(self.troubles.name).stem
+            return stem if not stem.startswith("<") else "study"
+        if not name.strip() or name in (".", "..") or any(c in "/\\\0" or not c.isprintable() for c in name):
+            self.troubles.add(("name",), f'"{name}" cannot name a study: it names a folder, too', "write letters, digits, spaces, - or _")
+        return name
+
+    def _base(self) -> tuple[str, str, str]:
+        base = self.tree.get("scenario")
+        if isinstance(base, dict):
+            # Places of what is wrong in it are looked up in the study file; files that it names are relative to that as well.
+            return json.dumps(base), self.troubles.name, "json"
+        try:
+            return read_scenario(beside(self.folder, str(base)))
+        except FairlaneError as e:
+            message, _, help = str(e).partition("\n  = help: ")
+            self.troubles.add(("scenario",), message, help and "give the path of a scenario file, relative to the study file")
+            return "", "", "toml"
+
+    def _plugins(self) -> list[str]:
+        from ..plugin import load
+
+        out = []
+        for i, path in enumerate(self.tree.get("plugins", [])):
+            file = beside(self.folder, path)
+            try:
+                load(file)
+                out.append(file)
+            except FairlaneError as e:
+                self.troubles.add(("plugins", str(i)), " ".join(str(e).split("\n")[-1:]) if "\n" in str(e) else str(e), "")
+        return [*out, *(p for p in self.more_plugins if p not in out)]
+
+    def _metrics(self) -> tuple[Selector, ...]:
+        written = self.tree.get("metrics", [])
+        rows = list(written.items()) if isinstance(written, dict) else [("", m) for m in written]
+        if not rows:
+            self.troubles.add(("metrics",), "no metric is named", 'write for instance metrics = ["network.jain"]')
+        out: dict[str, Selector] = {}
+        for i, (label, text) in enumerate(rows):
+            place = ("metrics", label if isinstance(written, dict) else str(i))
+            try:
+                found = replace(select.selector(text, label), place=place)
+            except FairlaneError as e:
+                message, _, help = str(e).partition(": ")
+                self.troubles.add(place, message, help.replace("'", "`"))
+                continue
+            if found.label in RESERVED:
+                self.troubles.add(
+                    place,
+                    f"a metric cannot be called `{found.label}`: the tables of every study have that column",
+                    "give it another name",
+                    key=True,
+                )
+            elif found.label in out:
+                self.troubles.add(place, f"the metric `{found.label}` is there twice", "write each metric once")
+            out.setdefault(found.label, found)
+        return tuple(out.values())
+
+    def _sets(self) -> tuple[list[tuple[str, Any]], list[tuple[Place, Place]]]:
+        reader = Reader(self.troubles, self.folder)
+        sets, places = reader.changes(self.tree.get("set", {}), ("set",))
+        changes = dict(zip((p for p, _ in sets), zip((v for _, v in sets), places, strict=True), strict=True))
+        for path, text in self.sets:
+            keys = split(path)
+            if keys is None:
+                raise FairlaneError(f"cannot read --set {path}={text}: `{path}` is not a path, such as links.bottleneck.rate")
+            if keys[0] == "seed":
+                raise FairlaneError(f"cannot use --set {path}={text}: the seeds of a study are set by --seeds")
+            # The command line has the last word: a change of the file's at the same path is gone.
+            changes.pop(join(keys), None)
+            changes[join(keys)] = (from_option(text), ((), ()))
+        return [(p, v) for p, (v, _) in changes.items()], [place for _, place in changes.values()]
+
+    def _seeds(self) -> list[int]:
+        if self.seeds is not None:
+            return parse_seeds(self.seeds)
+        written = self.tree.get("seeds", schema()["properties"]["seeds"]["default"])
+        try:
+            return parse_seeds(written)
+        except FairlaneError as e:
+            message, sign, help = str(e).partition(": ")
+            place: Place = ("seeds",)
+            if isinstance(written, list):
+                twice = next((i for i, s in enumerate(written) if s in written[:i]), None)
+                place = place if twice is None else ("seeds", str(twice))
+            self.troubles.add(place, message if sign else str(e), help or 'write for instance seeds = "1..10"')
+            return [1]
+
+    def _precision(self, metrics: tuple[Selector, ...]) -> Precision | None:
+        written = self.tree.get("precision")
+        if written is None:
+            return None
+        table = written if isinstance(written, dict) else {"relative": written}
+        inner: Place = ("precision", "relative") if isinstance(written, dict) else ("precision",)
+        relative = share(table["relative"])
+        if relative is None or not 0 < relative < 1:
+            told = f'"{table["relative"]}" is no precision: it lies between 0 and 100 %'
+            self.troubles.add(inner, told, 'write for instance "2%" or 0.02')
+            relative = 0.5
+        labels = []
+        for i, name in enumerate(table.get("metrics", [])):
+            found = column(name, [], metrics)
+            if found is None:
+                known = [m.label for m in metrics]
+                self.troubles.add(("precision", "metrics", str(i)), f"there is no metric `{name}` in this study", near(name, known))
+            else:
+                labels.append(found)
+        spec = Precision(
+            relative, tuple(labels), int(table.get("minimum", Precision.minimum)), int(table.get("maximum", Precision.maximum))
+        )
+        if spec.minimum > spec.maximum:
+            key = "maximum" if "maximum" in table else "minimum"
+            self.troubles.add(
+                ("precision", key),
+                f"the most, {spec.maximum} replications, is less than the least, {spec.minimum}",
+                "write a larger maximum",
+            )
+        return spec
+
+    def _plots(self, factors: tuple[Factor, ...], metrics: tuple[Selector, ...]) -> tuple[PlotSpec, ...]:
+        out = []
+        names: set[str] = set()
+        for i, table in enumerate(self.tree.get("plots", [])):
+            kind = table["kind"].lower()
+            columns: dict[str, str] = {}
+            for key in ("x", "y", "by", "panel"):
+                if key not in table:
+                    continue
+                of_metrics = key == "y" or (key == "x" and kind == "scatter")
+                of_factors = key != "y"
+                found = column(table[key], factors if of_factors else (), metrics if of_metrics else ())
+                if found is None:
+                    known = [*(f.name for f in factors if of_factors), *(m.label for m in metrics if of_metrics)]
+                    what = "metric" if key == "y" else "factor or metric" if of_metrics else "factor"
+                    self.troubles.add(("plots", str(i), key), f"there is no {what} `{table[key]}` in this study", near(table[key], known))
+                columns[key] = found or ""
+            for key in ("x",) if kind in _NEEDS_X else ():
+                if key not in table:
+                    self.troubles.add(
+                        ("plots", str(i)), f"a {kind} plot needs `{key}`", f'write {key} = "{factors[0].name if factors else "FACTOR"}"'
+                    )
+            if kind == "heatmap" and "by" not in table:
+                self.troubles.add(("plots", str(i)), "a heatmap needs `by`, its second axis", 'write by = "FACTOR"')
+            name = table.get("name") or "-".join(
+                re.sub(r"[^\w.+-]+", "_", w) for w in (kind, columns.get("y", ""), columns.get("x", "")) if w
+            )
+            if "name" in table and re.search(r"[/\\\0]|^\.*$", name):
+                self.troubles.add(("plots", str(i), "name"), f'"{name}" cannot name a file', "write letters, digits, - or _")
+            if name in names:
+                if "name" in table:
+                    self.troubles.add(("plots", str(i), "name"), f'two plots are called "{name}"', "give one of them another name")
+                name = next(f"{name}-{k}" for k in range(2, 10_000) if f"{name}-{k}" not in names)
+            names.add(name)
+            log = tuple(axis.lower() for axis in table.get("log", []))
+            out.append(
+                PlotSpec(
+                    kind,
+                    columns["y"],
+                    columns.get("x", ""),
+                    columns.get("by", ""),
+                    columns.get("panel", ""),
+                    name,
+                    table.get("title", ""),
+                    log,
+                )
+            )
+        return tuple(out)
+
+    # --- the whole ------------------------------------------------------------------------------------
+
+    def _once(self, factors: tuple[Factor, ...], sets: list[tuple[str, Any]], places: list[tuple[Place, Place]]) -> None:
+        """Nothing is set twice: by two factors, or by a factor and `[set]`."""
+        t = self.troubles
+        seen: dict[tuple[str, ...], tuple[str, dict[str, str]]] = {}
+        told: set[tuple[str, ...]] = set()
+        groups: list[tuple[str, list[tuple[str, Any, Place, Place]]]] = []
+        own = [(p, v, at, where) for (p, v), (at, where) in zip(sets, places, strict=True)]
+        groups += [("[set]" if at else f"--set {p}", [(p, v, at, where)]) for p, v, at, where in own]
+        for f in factors:
+            rows = [(p, v, at, where) for level in f.levels for (p, v), (at, where) in zip(level.sets, level.keys, strict=True)]
+            groups.append((f"the factor `{f.name}`", rows))
+        for who, rows in groups:
+            mine: dict[tuple[str, ...], dict[str, str]] = {}
+            for path, value, at, where in rows:
+                for keys, named in leaves(split(path) or (), value):
+                    before = seen.get(keys)
+                    clash = "" if before is None else next((n for n in before[1] if n != named), "") if named else ""
+                    if before is not None and (not named or (clash and before[1])) and (keys not in told):
+                        told.add(keys)
+                        shown = join(keys)
+                        if not named:
+                            message = f"`{shown}` is set twice: by {before[0]}, and by {who}"
+                            help = "write each path once; what varies together is a [[zip]], or a factor with `levels`"
+                        else:
+                            message = f"{who} makes `{shown}` {named}, {before[0]} makes it {clash}: one undoes the other"
+                            help = "write what goes together as the levels of one factor"
+                        if at or where:
+                            t.add(at or where, message, help, key=at == where or not where or where[: len(at)] == at)
+                        else:
+                            raise FairlaneError(message)
+                    mine.setdefault(keys, {})[named] = path
+            for keys, names in mine.items():
+                if keys in seen:
+                    seen[keys][1].update(names)
+                else:
+                    seen[keys] = (who, names)
+
+    def _size(self, spec: StudySpec) -> None:
+        cells = len(spec.seeds)
+        for f in spec.factors:
+            cells *= len(f.levels)
+        if cells > MOST_CELLS:
+            product = " x ".join([*(str(len(f.levels)) for f in spec.factors), f"{len(spec.seeds)} seeds"])
+            place: Place = ("factors",) if "factors" in self.tree else ("seeds",) if "seeds" in self.tree else ("zip",)
+            self.troubles.add(
+                place, f"the study has {cells:,} cells ({product}), the most is {MOST_CELLS:,}", "write fewer levels or seeds", key=True
+            )
+
+
+def from_option(text: str) -> Any:
+    """The value of `--set`: what TOML reads it as, else the text."""
+    text = text.strip()
+    try:
+        value = tomllib.loads(f"x = {text}")["x"]
+    except (tomllib.TOMLDecodeError, KeyError, RecursionError):
+        return text
+    # Dates and numbers that no scenario holds are text as well.
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        return text
+    return value if isinstance(value, (str, bool, int, float, list, dict)) else text
+
+
+def share(value: Any) -> float | None:
+    """A share written as "2%" or 0.02.
+
+    >>> share("2%"), share(0.5), share("much")
+    (0.02, 0.5, None)
+    """
+    if isinstance(value, str):
+        m = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*(%?)\s*", value)
+        return None if m is None else float(m[1]) / 100 if m[2] else float(m[1])
+    return float(value)
+
+
+def column(name: str, factors: Iterable[Factor], metrics: Iterable[Selector]) -> str | None:
+    """The column that a name means: it itself, or the only one that it is the end of, or the only one of that metric."""
+    labels = [f.name for f in factors]
+    chosen = list(metrics)
+    if name in labels or any(name == m.label for m in chosen):
+        return name
+    ends = [x for x in labels if x.endswith(f".{name}")] + [
+        f.name for f in factors if name in f.paths or any(p.endswith(f".{name}") for p in f.paths)
+    ]
+    ends += [m.label for m in chosen if m.text == name or m.text.endswith(f".{name}") or m.metric == name]
+    ends = list(dict.fromkeys(ends))
+    return ends[0] if len(ends) == 1 else None
+
+
+__all__ = ["MOST_CELLS", "column", "entries", "from_option", "path_of", "read_study", "read_text", "schema", "share"]

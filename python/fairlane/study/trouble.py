@@ -1,0 +1,64 @@
+"""What is wrong with a study: collected, and told together with the places in its file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+
+from .. import _core
+from ..errors import ScenarioError
+
+Place = tuple[str, ...]
+"""Keys that lead to a value; items of lists by their number."""
+
+
+@dataclass
+class Troubles:
+    """Everything found so far in one study file."""
+
+    text: str
+    name: str
+    format: str
+    found: list[tuple[list[str], bool, str, str]] = field(default_factory=list)
+    others: list[ScenarioError] = field(default_factory=list)
+    """What was found in other files, such as the base scenario."""
+
+    def add(self, place: Place, message: str, help: str = "", *, key: bool = False) -> None:
+        """A problem at the value, or the `key`, that `place` leads to."""
+        row = (list(place), key, message, help)
+        if row not in self.found[-200:]:
+            self.found.append(row)
+
+    def error(self) -> ScenarioError | None:
+        """All of it as one exception, None if nothing is wrong."""
+        parts = list(self.others)
+        if self.found:
+            own = _core.remarks(self.text, self.name, self.format, self.found)
+            assert isinstance(own, ScenarioError)
+            parts.insert(0, own)
+        if len(parts) < 2:
+            return parts[0] if parts else None
+        return ScenarioError("\n".join(p.rendered for p in parts), [d for p in parts for d in p.diagnostics])
+
+    def check(self) -> None:
+        """Raises what was found."""
+        error = self.error()
+        if error is not None:
+            raise error
+
+
+def near(word: str, known: Sequence[str], what: str = "known are") -> str:
+    """A help text: the nearest of the known names, or what there is.
+
+    >>> near("utilization", ["utilisation", "drops"])
+    'did you mean `utilisation`?'
+    """
+    names = list(dict.fromkeys(known))
+    for cutoff in (0.6,):
+        found = get_close_matches(word.lower(), names, n=1, cutoff=cutoff)
+        if found:
+            return f"did you mean `{found[0]}`?"
+    if not names:
+        return ""
+    return f"{what} {', '.join(f'`{n}`' for n in names[:24])}{', ...' if len(names) > 24 else ''}"
