@@ -1,8 +1,8 @@
 """A cell: one run, and the table that is kept of it.
 
-The table is long: `key`, `table` (run, flows, links, network, flow_series, link_series), `name`, `time` (of a series), `metric`, `value`, `text`. One
-shape for all networks and queues, so the cells of any studies make one dataset. Rows of the table `run` tell of the run itself: its seed, events,
-fingerprint and warnings. Nothing in it depends on the machine, so equal cells are equal files.
+The table is long: `key`, `table` (run, flows, links, network, flow_series, link_series), `name`, `time` (of a series), `metric`, `value`,
+`text`. One shape for all networks and queues, so the cells of any studies make one dataset. Rows of the table `run` tell of the run
+itself: its seed, events, fingerprint, engine and warnings. Nothing in it depends on the machine, so equal cells are equal files.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import os
 import socket
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -107,76 +107,83 @@ def digest_of(path: str) -> str:
 
 
 def _encode(task: Task, run: Any) -> bytes:
-    """The cell's table as Parquet."""
-    parts = [_facts(run)]
-    for name in TABLES:
-        parts += _long(name, getattr(run, name)(), task.wanted)
-    frame = pl.concat(parts).select(pl.lit(task.key).alias("key"), pl.all()).cast(SCHEMA)
+    """The cell's table as Parquet.
+
+    Names are numbers in one vocabulary until the end, so that neither many small tables nor time series of a million rows cost much.
+    """
+    words = _Words()
+    blocks = [block for table in TABLES if (block := _long(table, getattr(run, table)(), task.wanted, words)) is not None]
+    facts = [(m, float(getattr(run, m))) for m in ("seed", "events", "packet_hops", "peak_packets")]
+    texts = [("fingerprint", str(run.fingerprint)), ("engine", task.engine), *(("warning", str(w)) for w in run.warnings)]
+    head = len(facts) + len(texts)
+    blocks.insert(
+        0,
+        _Block(
+            np.full(head, words["run"], np.uint32),
+            np.full(head, words[""], np.uint32),
+            np.full(head, np.nan),
+            np.array([words[m] for m, _ in facts + texts], np.uint32),
+            np.array([v for _, v in facts] + [np.nan] * len(texts)),
+        ),
+    )
+    columns = [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
+    n = len(columns[0])
+    # One gather for the three columns, and nothing that wakes the threads of polars: those are busy with other cells.
+    named = pl.Series(list(words), dtype=pl.String).gather(np.concatenate((columns[0], columns[1], columns[3])))
+    frame = pl.DataFrame(
+        {
+            "key": pl.Series([task.key], dtype=pl.String).new_from_index(0, n),
+            "table": named[:n],
+            "name": named[n : 2 * n],
+            "time": pl.Series(columns[2], nan_to_null=True),
+            "metric": named[2 * n :],
+            "value": pl.Series(columns[4], nan_to_null=True),
+            "text": pl.Series([None] * len(facts) + [t for _, t in texts] + [None] * (n - head), dtype=pl.String),
+        }
+    )
     out = io.BytesIO()
     frame.write_parquet(out, compression="zstd", statistics=False)
     return out.getvalue()
 
 
-def _facts(run: Any) -> pl.DataFrame:
-    numbers = [
-        ("seed", float(run.seed)),
-        ("events", float(run.events)),
-        ("packet_hops", float(run.packet_hops)),
-        ("peak_packets", float(run.peak_packets)),
-    ]
-    texts = [("fingerprint", str(run.fingerprint)), *(("warning", str(w)) for w in run.warnings)]
-    return _frame(
-        "run",
-        [""] * (len(numbers) + len(texts)),
-        None,
-        [m for m, _ in numbers + texts],
-        [v for _, v in numbers] + [None] * len(texts),
-        [None] * len(numbers) + [t for _, t in texts],
-    )
+class _Words(dict[str, int]):
+    """Numbers for words, in the order of their first use."""
+
+    def __missing__(self, word: str) -> int:
+        self[word] = number = len(self)
+        return number
 
 
-def _frame(
-    table: str, names: list[str], times: Any, metrics: list[str], values: Any, texts: list[str | None] | None = None
-) -> pl.DataFrame:
-    n = len(names)
-    return pl.DataFrame(
-        {
-            "table": pl.repeat(table, n, eager=True, dtype=pl.String),
-            "name": pl.Series(names, dtype=pl.String),
-            "time": pl.repeat(None, n, eager=True, dtype=pl.Float64) if times is None else pl.Series(times, dtype=pl.Float64),
-            "metric": pl.Series(metrics, dtype=pl.String),
-            "value": pl.Series(values, dtype=pl.Float64),
-            "text": pl.repeat(None, n, eager=True, dtype=pl.String) if texts is None else pl.Series(texts, dtype=pl.String),
-        }
-    )
+class _Block(NamedTuple):
+    """Rows of the long table; words by their numbers, NaN where there is nothing."""
+
+    table: np.ndarray
+    name: np.ndarray
+    time: np.ndarray
+    metric: np.ndarray
+    value: np.ndarray
 
 
-def _long(table: str, columns: dict[str, Any], wanted: tuple[tuple[str, str, tuple[str, ...]], ...] | None) -> list[pl.DataFrame]:
+def _long(table: str, columns: dict[str, Any], wanted: tuple[tuple[str, str, tuple[str, ...]], ...] | None, words: _Words) -> _Block | None:
     """The metrics of a table below one another; what has no value (NaN) is left out."""
-    if not columns:
-        return []
-    first = next(iter(columns.values()))
-    names = list(columns.get("name") or columns.get("flow") or columns.get("link") or [""] * len(first))
-    times = columns.get("time")
-    n, metrics, values = len(names), [], []
-    for metric, column in columns.items():
-        if metric not in _LABELS:
-            metrics.append(metric)
-            values.append(np.asarray(column, dtype=np.float64))
-    if not metrics:
-        return []
-    k = len(metrics)
-    frame = _frame(
-        table,
-        names * k,
-        None if times is None else np.tile(np.asarray(times), k),
-        [m for m in metrics for _ in range(n)],
-        np.concatenate(values),
-    )
-    frame = frame.filter(pl.col("value").is_not_nan())
+    metrics = [m for m in columns if m not in _LABELS]
     if wanted is not None:
-        keep = [(m, own) for t, m, own in wanted if t == table]
-        if not keep:
-            return []
-        frame = frame.filter(pl.any_horizontal([(pl.col("metric") == m) & pl.col("name").is_in(list(own)) for m, own in keep]))
-    return [frame]
+        keep: dict[str, set[str]] = {}
+        for t, m, own in wanted:
+            if t == table:
+                keep.setdefault(m, set()).update(own)
+        metrics = [m for m in metrics if m in keep]
+    if not metrics:
+        return None
+    n = len(columns[metrics[0]])
+    rows = columns.get("name") or columns.get("flow") or columns.get("link") or [""] * n
+    names = np.array([words[x] for x in rows], np.uint32)
+    values = np.concatenate([np.asarray(columns[m], dtype=np.float64) for m in metrics])
+    there = ~np.isnan(values)
+    if wanted is not None:
+        there &= np.concatenate([np.array([x in keep[m] for x in rows], bool) for m in metrics])
+    k = len(metrics)
+    times = np.tile(np.asarray(columns["time"], dtype=np.float64), k) if "time" in columns else np.full(n * k, np.nan)
+    number = np.repeat(np.array([words[m] for m in metrics], np.uint32), n)
+    at = np.flatnonzero(there)
+    return _Block(np.full(len(at), words[table], np.uint32), np.tile(names, k)[at], times[at], number[at], values[at])

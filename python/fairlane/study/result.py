@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import xarray as xr
 
-    from .study import Tally
+    from .tally import Tally
 
 
 class StudyResult:
@@ -52,6 +52,8 @@ class StudyResult:
         self.notes = list(notes)
         """What there is to tell of how the study ran: files that had to be set aside, and the like."""
         self._store = store
+        self._temporary: object = None
+        """Keeps a temporary folder as long as the result lives."""
 
     # --- what there is --------------------------------------------------------------------------------
 

@@ -1,66 +1,327 @@
-"""Where the results of cells are kept: one Parquet file a cell, put in place whole; a killed study loses none and doubles none."""
+"""Where the results of cells are kept: a folder that a study may be torn out of at any instant, and lose no result and double none.
+
+* `cells/KEY.parquet`: one file a cell, written beside and renamed. The name is the cell's content hash, so a result that comes twice is
+  the same file twice.
+* `parts/*.parquet`: the same rows of many cells, made of small files so that ten thousand cells are opened in a moment. A part is on the
+  disk, and named in the index, before its small files go; whoever reads takes each key from one file, so a key that is in two does not
+  count twice.
+* `index.parquet`: one row a cell, with the file that holds it.
+
+What is renamed survives the end of the process. A power failure may cost the cells of the last seconds, which the system had not written
+yet: they are found to be torn or missing when the folder is opened, and run again. Only parts and large cells wait for the disk.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import io
 import os
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from os import PathLike, fspath
 from pathlib import Path
+from typing import Any, Self
 
 import polars as pl
 
 from ..errors import FolderError
 from ..folder import reason
 from .cell import SCHEMA
+from .lock import Lock
 from .model import Outcome
+
+PART_CELLS = 512
+"""Small files that become one part."""
+PART_BYTES = 32 << 20
+"""A part is made sooner if the files have this much in them."""
+SMALL = 256 << 10
+"""Larger cells stay files of their own, and are written through to the disk at once."""
+INDEX_COLUMNS = ("point", "replication", "seed", "key", "status", "kind", "error", "file", "fingerprint", "events", "cpu_s")
+"""Columns of the index; those of the factors follow."""
+
+_KEY = re.compile(r"[0-9a-f]{32}")
+_BROKEN = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
+"""What reading a torn file may end in: polars finds most damage in order, and some by falling over it."""
+_GO_ON = "all finished cells are kept, run the study again to go on"
 
 
 class Store:
-    """The cells of a folder: `cells/KEY.parquet`.
+    """The cells of a folder; holds its lock until `close`.
 
-    The name of a file is the cell's content hash, so putting a result twice writes the same file twice.
+    `read_only` takes no lock and changes nothing, for readers of results.
     """
 
-    def __init__(self, folder: str | PathLike[str]) -> None:
+    def __init__(self, folder: str | PathLike[str], *, read_only: bool = False) -> None:
         self.folder = Path(fspath(folder))
-        self._cells = self.folder / "cells"
+        self.notes: list[str] = []
+        """What was found that is worth telling."""
+        self._cells, self._parts = self.folder / "cells", self.folder / "parts"
+        self._lock: Lock | None = None
+        self._read_only = read_only
+        if not read_only:
+            self._claim()
         try:
+            self._open()
+        except BaseException:
+            self.close()
+            raise
+
+    # --- opening and closing ----------------------------------------------------------------------------
+
+    def _claim(self) -> None:
+        """Makes the folder and locks it; refuses one that has other things in it."""
+        try:
+            own = self._cells.is_dir() or not self.folder.is_dir()
+            if not own and any(not p.name.startswith(".") for p in self.folder.iterdir()):
+                raise FolderError(f"{self.folder} is not a study's folder, and not empty: choose another folder")
             self._cells.mkdir(parents=True, exist_ok=True)
         except OSError as e:
             raise FolderError(f"cannot write {self.folder}: {reason(e)}") from e
-        self._keys = {p.stem for p in self._cells.glob("*.parquet")}
+        self._lock = Lock(self.folder)
 
-    def __contains__(self, key: str) -> bool:
-        return key in self._keys
+    def _open(self) -> None:
+        for _ in range(20):
+            try:
+                self._look()
+                return
+            except FileNotFoundError:
+                continue  # read while another process brings files together: look again
+            except OSError as e:
+                raise FolderError(f"cannot read {self.folder}: {reason(e)}") from e
+        raise FolderError(f"cannot read {self.folder}: its files change all the time")
+
+    def _look(self) -> None:
+        """Finds what is there; removes what a process that was killed left behind, and what is no result."""
+        notes = [self._lock.note] if self._lock is not None and self._lock.note else []
+        self._files: dict[str, str] = {}
+        """Where each key is read from: path below the folder."""
+        self._small: dict[str, int] = {}
+        """Bytes of the small files that no part has."""
+        self._whole: dict[str, frozenset[str]] = {}
+        """All keys of each part."""
+        torn: list[Path] = []
+        strange: list[str] = []
+        doubled: list[Path] = []
+        if not self._read_only:
+            for place in (self.folder, self._cells, self._parts):
+                for left in place.glob("*.part") if place.is_dir() else ():
+                    left.unlink(missing_ok=True)
+        for path in sorted(self._parts.glob("*.parquet")):
+            keys = _keys_of_part(path)
+            if not keys:
+                torn.append(path)
+                continue
+            name = f"parts/{path.name}"
+            self._whole[name] = frozenset(keys)
+            for key in keys:
+                self._files.setdefault(key, name)
+        for path in sorted(self._cells.glob("*.parquet")):
+            if not _KEY.fullmatch(path.stem):
+                strange.append(path.name)
+            elif path.stem in self._files:
+                doubled.append(path)
+            elif _is_cell(path, path.stem):
+                self._files[path.stem] = f"cells/{path.name}"
+                if (size := path.stat().st_size) <= SMALL:
+                    self._small[path.stem] = size
+            else:
+                torn.append(path)
+        if not self._read_only:
+            for path in (*torn, *doubled):
+                path.unlink(missing_ok=True)
+        if torn:
+            some = ", ".join(f"{p.parent.name}/{p.name}" for p in torn[:3]) + (", ..." if len(torn) > 3 else "")
+            what = "1 file is not a whole result" if len(torn) == 1 else f"{len(torn)} files are not whole results"
+            notes.append(f"{what} and {'does' if len(torn) == 1 else 'do'} not count, what it held is run again: {some}")
+        if strange:
+            some = ", ".join(strange[:3]) + ", ..." * (len(strange) > 3)
+            notes.append(f"files in {self._cells} that are no results are left alone: {some}")
+        self.notes = notes
+
+    def close(self) -> None:
+        """Gives the folder free for others; what is in it can be read on."""
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
+        self._read_only = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # --- results ----------------------------------------------------------------------------------------
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._files
 
     def __len__(self) -> int:
-        return len(self._keys)
+        return len(self._files)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def file(self, key: str) -> str | None:
+        """The file that holds a key, as a path below the folder."""
+        return self._files.get(key)
 
     def put(self, outcome: Outcome) -> None:
         """Keeps a result; when this returns it survives the end of the process."""
+        if outcome.key in self._files:
+            return
         path = self._cells / f"{outcome.key}.parquet"
-        temp = path.with_suffix(".part")
-        try:
-            temp.write_bytes(outcome.data)
-            os.replace(temp, path)
-        except OSError as e:
-            temp.unlink(missing_ok=True)
-            raise FolderError(f"cannot write {path}: {reason(e)}; all finished cells are kept, run the study again to go on") from e
-        self._keys.add(outcome.key)
+        self._write(path, outcome.data, through=len(outcome.data) > SMALL)
+        self._files[outcome.key] = f"cells/{path.name}"
+        if len(outcome.data) <= SMALL:
+            self._small[outcome.key] = len(outcome.data)
 
     def scan(self, keys: Iterable[str]) -> pl.LazyFrame:
-        """The tables of these cells below one another, in no particular order."""
-        files = [self._cells / f"{k}.parquet" for k in keys]
-        return pl.scan_parquet(files) if files else pl.LazyFrame(schema=SCHEMA)
+        """The tables of these cells below one another, each key once, in no particular order."""
+        wanted = dict.fromkeys(keys)
+        if any(not (self.folder / self._files[k]).exists() for k in wanted if k in self._small):
+            self._open()  # somebody has brought them together since
+        missing = [k for k in wanted if k not in self._files]
+        if missing:
+            raise FolderError(f"{self.folder} has no result for {len(missing)} cells, such as {missing[0]}: run the study again")
+        taken: dict[str, list[str]] = {}
+        for key in wanted:
+            taken.setdefault(self._files[key], []).append(key)
+        single = [self.folder / f for f in taken if f not in self._whole]
+        frames = [pl.scan_parquet(single, glob=False)] if single else []
+        for name, own in taken.items():
+            if name in self._whole:
+                part = pl.scan_parquet(self.folder / name, glob=False)
+                frames.append(part if len(own) == len(self._whole[name]) else part.filter(pl.col("key").is_in(own)))
+        return pl.concat(frames) if frames else pl.LazyFrame(schema=SCHEMA)
 
-    def tidy(self) -> None:
-        """Brings many small files together in few."""
+    # --- parts ------------------------------------------------------------------------------------------
+
+    @property
+    def untidy(self) -> bool:
+        """Whether there are enough small files for a part."""
+        return len(self._small) >= PART_CELLS or sum(self._small.values()) >= PART_BYTES
+
+    def tidy(self, write_index: Callable[[], object] = lambda: None) -> None:
+        """Brings small files together while there are enough of them.
+
+        The part is on the disk first, then the index names it (`write_index`), then the small files go: whenever this is cut off,
+        every key has a file, and the index names one that is there.
+        """
+        while self.untidy:
+            chosen: list[str] = []
+            size = 0
+            for key, n in self._small.items():
+                chosen.append(key)
+                size += n
+                if len(chosen) == PART_CELLS or size >= PART_BYTES:
+                    break
+            self._bring_together(sorted(chosen), write_index)
+
+    def _bring_together(self, keys: list[str], write_index: Callable[[], object]) -> None:
+        name = f"parts/{hashlib.sha256(''.join(keys).encode()).hexdigest()[:32]}.parquet"
+        small = [self._cells / f"{k}.parquet" for k in keys]
+        out = io.BytesIO()
+        try:
+            rows = pl.read_parquet(small, glob=False)
+            rows.write_parquet(out, compression="zstd", statistics=True, row_group_size=1 << 17)
+        except (OSError, pl.exceptions.PolarsError) as e:
+            raise FolderError(f"cannot read the cells in {self._cells}: {e}; run the study again to go on") from e
+        try:
+            if not self._parts.is_dir():
+                self._parts.mkdir()
+                _sync_folder(self.folder)
+        except OSError as e:
+            raise FolderError(f"cannot write {self._parts}: {reason(e)}; {_GO_ON}") from e
+        self._write(self.folder / name, out.getbuffer(), through=True)
+        self._whole[name] = frozenset(keys)
+        for key in keys:
+            self._files[key] = name
+            del self._small[key]
+        write_index()
+        for path in small:
+            path.unlink(missing_ok=True)
+
+    # --- index ------------------------------------------------------------------------------------------
 
     def write_index(self, index: pl.DataFrame) -> None:
         """Replaces `index.parquet`, the list of the study's cells."""
-        temp = self.folder / "index.parquet.part"
-        index.write_parquet(temp)
-        os.replace(temp, self.folder / "index.parquet")
+        out = io.BytesIO()
+        index.write_parquet(out, compression="zstd")
+        self._write(self.folder / "index.parquet", out.getbuffer())
 
-    def close(self) -> None:
-        """Gives the folder free for others."""
+    def read_index(self) -> pl.DataFrame | None:
+        """The index as it was written last; None if there is none that can be read."""
+        try:
+            index = pl.read_parquet((self.folder / "index.parquet").read_bytes())
+        except (OSError, *_BROKEN):
+            return None
+        return index if set(INDEX_COLUMNS) <= set(index.columns) else None
+
+    def _write(self, path: Path, data: Any, *, through: bool = False) -> None:
+        """Puts a file in place whole; `through` waits until it is on the disk."""
+        temp = path.with_suffix(".part")
+        try:
+            with temp.open("wb", buffering=0) as f:
+                view = memoryview(data)
+                while view:
+                    view = view[f.write(view) :]
+                if through:
+                    os.fsync(f.fileno())
+            temp.replace(path)
+            if through:
+                _sync_folder(path.parent)
+        except OSError as e:
+            try:
+                temp.unlink(missing_ok=True)
+            except OSError:  # a file system that went read-only: removed when the folder is opened next
+                pass
+            raise FolderError(f"cannot write {path}: {reason(e)}; {_GO_ON}") from e
+
+
+def _sync_folder(path: Path) -> None:
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _keys_of_part(path: Path) -> list[str] | None:
+    """The keys of a part in their order; None if it cannot be read as one."""
+    try:
+        scan = pl.scan_parquet(path, glob=False)
+        if dict(scan.collect_schema()) != SCHEMA:
+            return None
+        return scan.select(pl.col("key").unique(maintain_order=True)).collect()["key"].to_list()
+    except _BROKEN:
+        return None
+
+
+def _is_cell(path: Path, key: str) -> bool:
+    """Whether a file is the whole result that its name says."""
+    try:
+        if path.stat().st_size > SMALL:  # written through when it was made: its end and its key tell enough
+            scan = pl.scan_parquet(path, glob=False)
+            return dict(scan.collect_schema()) == SCHEMA and scan.select("key").collect()["key"].unique().to_list() == [key]
+        frame = pl.read_parquet(path.read_bytes())
+    except _BROKEN:
+        return False
+    return dict(frame.schema) == SCHEMA and frame["key"].unique().to_list() == [key]
+
+
+def index_frame(columns: Mapping[str, list[Any]], factors: Mapping[str, list[Any]], file: Callable[[str], str | None]) -> pl.DataFrame:
+    """An index of columns: those of `INDEX_COLUMNS`, where `file` tells the file of a key, then those of the factors."""
+    types = {**dict.fromkeys(("point", "replication", "events"), pl.Int64), "cpu_s": pl.Float64, "seed": pl.UInt64}
+    every = {**columns, "file": [file(k) for k in columns["key"]]}
+    series = [pl.Series(c, every[c], dtype=types.get(c, pl.String)) for c in INDEX_COLUMNS]
+    return pl.DataFrame([*series, *(_labels(name, labels) for name, labels in factors.items())])
+
+
+def _labels(name: str, labels: list[Any]) -> pl.Series:
+    """Labels as one column: numbers if all of them are, text otherwise."""
+    if all(isinstance(x, bool) for x in labels):
+        return pl.Series(name, labels, dtype=pl.Boolean)
+    if all(isinstance(x, int | float) and not isinstance(x, bool) for x in labels):
+        return pl.Series(name, labels, dtype=pl.Int64 if all(isinstance(x, int) for x in labels) else pl.Float64)
+    return pl.Series(name, [str(x) for x in labels], dtype=pl.String)

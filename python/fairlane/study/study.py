@@ -2,40 +2,31 @@
 
 from __future__ import annotations
 
-from collections import deque
+import tempfile
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Executor
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from . import saved
-from .crew import Crew, Threads
-from .model import Outcome, PlotSpec, Point, Precision, StudySpec, Task
+from .crew import Crew, choose
+from .drive import Drive, Interrupted
+from .model import PlotSpec, Precision, StudySpec
 from .plan import Plan, make_plan
 from .read import read_study, read_text
 from .result import StudyResult
 from .store import Store
+from .tally import Tally
 from .write import study_text
 
 if TYPE_CHECKING:
+    from distributed import Client
+
     from ..network import Network
 
-StudyProgress = Callable[["Tally"], object]
+__all__ = ["Interrupted", "Study", "StudyProgress", "Tally"]
 
-
-class Tally:
-    """How far a study is."""
-
-    def __init__(self) -> None:
-        self.cells = 0
-        """Cells known to be needed; may grow while replications are added."""
-        self.done = 0
-        """Cells with a result, those kept from before included."""
-        self.reused = 0
-        """Cells kept from before."""
-        self.failed = 0
-        """Cells without a result."""
+StudyProgress = Callable[[Tally], object]
 
 
 class Study:
@@ -105,42 +96,39 @@ class Study:
         """Resolves all points; raises `ScenarioError` with everything that is wrong."""
         return make_plan(self.spec)
 
-    def run(self, out: str | PathLike[str], *, crew: Crew | None = None, progress: StudyProgress | None = None) -> StudyResult:
-        """Runs all cells that the folder `out` does not have yet."""
+    def run(
+        self,
+        out: str | PathLike[str] | None = None,
+        *,
+        threads: int | None = None,
+        processes: int | None = None,
+        cluster: str | Client | None = None,
+        mpi: bool = False,
+        executor: Executor | None = None,
+        crew: Crew | None = None,
+        progress: StudyProgress | None = None,
+    ) -> StudyResult:
+        """Runs all cells that the folder `out` does not have yet; without `out` the results live as long as what is returned.
+
+        The cells run on threads, one a core, or on so many `threads` or `processes`, on the Dask `cluster` at an address, on the processes
+        that `mpi4py.futures` started, or on any `executor`. `progress` is called about ten times a second.
+
+        Raises:
+            ScenarioError: the study or one of its points is wrong; nothing was written.
+            FolderError: the folder is in use, cannot be written, or its disk is full. Finished cells are kept, as after the next two.
+            CrewError: nobody is left who could run cells.
+            Interrupted: Ctrl-C; a `KeyboardInterrupt`.
+        """
+        workers = crew or choose(threads=threads, processes=processes, cluster=cluster, mpi=mpi, executor=executor)
         plan = self.plan()
-        store = Store(out)
-        saved.write(out, self.spec, plan.points, plan.engine)
+        temporary = tempfile.TemporaryDirectory(prefix="fairlane-study-") if out is None else None
         tally = Tally()
-        todo: deque[tuple[Point, Task]] = deque(plan.tasks())
-        tally.cells = len(todo)
-        rows: dict[str, dict[str, Any]] = {}
-        for point, task in todo:
-            rows.setdefault(task.key, {"point": point.index, "seed": task.seed, "key": task.key, "status": "open", "error": ""})
-
-        def feed() -> Task | None:
-            while todo:
-                _, task = todo.popleft()
-                if task.key not in store:
-                    return task
-                rows[task.key]["status"] = "done"
-                tally.done += 1
-                tally.reused += 1
-            return None
-
-        def done(outcome: Outcome) -> None:
-            row = rows[outcome.key]
-            if outcome.error:
-                row["status"], row["error"] = "failed", outcome.error
-                tally.failed += 1
-            else:
-                store.put(outcome)
-                row["status"] = "done"
-                tally.done += 1
-
-        try:
-            with crew or Threads() as workers:
-                workers.run(feed, done, lambda: progress(tally) if progress is not None else None)
-        finally:
-            store.write_index(pl.DataFrame(list(rows.values())))
-            store.close()
-        return StudyResult(self.spec, plan.points, store, pl.DataFrame(list(rows.values())), tally)
+        with Store(out if temporary is None else temporary.name) as store:
+            saved.write(store.folder, self.spec, plan.points, plan.engine)
+            drive = Drive(plan, store, tally)
+            notes = drive.notes()
+            drive.run(workers, None if progress is None else lambda: progress(tally))
+        notes += [n for n in workers.notes if n not in notes]
+        result = StudyResult(self.spec, plan.points, store, drive.index(), tally, notes)
+        result._temporary = temporary
+        return result
