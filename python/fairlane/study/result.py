@@ -279,4 +279,4 @@ def load_study(folder: str | PathLike[str]) -> StudyResult:
         index = pl.read_parquet(path / "index.parquet")
     except (OSError, pl.exceptions.PolarsError) as e:
         raise FolderError(f"{path} is not the folder of a study: its index.parquet is missing or damaged; run the study again") from e
-    return StudyResult(spec, points, Store(path), index)
+    return StudyResult(spec, points, Store(path, read_only=True), index)
