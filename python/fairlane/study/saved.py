@@ -39,11 +39,12 @@ def from_dict(tree: Mapping[str, Any]) -> tuple[StudySpec, list[Point], str]:
             **s,
             "factors": tuple(Factor(f["name"], tuple(_level(x) for x in f["levels"]), f["unit"]) for f in s["factors"]),
             "seeds": tuple(s["seeds"]),
-            "metrics": tuple(Selector(**m) for m in s["metrics"]),
+            "metrics": tuple(Selector(**{**m, "place": tuple(m["place"])}) for m in s["metrics"]),
             "sets": _pairs(s["sets"]),
-            "plots": tuple(PlotSpec(**{**p, "log": tuple(p["log"])}) for p in s["plots"]),
+            "plots": tuple(PlotSpec(**{**p, "log": tuple(p["log"]), "place": tuple(p["place"])}) for p in s["plots"]),
             "precision": None if s["precision"] is None else Precision(**{**s["precision"], "metrics": tuple(s["precision"]["metrics"])}),
             "plugins": tuple(s["plugins"]),
+            "set_places": tuple((tuple(a), tuple(b)) for a, b in s["set_places"]),
             "source": None if s["source"] is None else tuple(s["source"]),
         }
     )
