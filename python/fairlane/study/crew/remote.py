@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from concurrent.futures import Executor, Future
 from typing import TYPE_CHECKING, Any
@@ -157,10 +158,13 @@ class Dask(Crew):
 
 
 class Mpi(Crew):
-    """The other processes of an MPI job, started as `mpiexec -n N python -m mpi4py.futures -m fairlane study FILE --mpi`."""
+    """The other processes of an MPI job, started as `mpiexec -n N python -m mpi4py.futures -m fairlane study FILE --mpi`.
+
+    If one of them dies, MPI ends the whole job: started again, the study goes on.
+    """
 
     name = "mpi"
-    proof = 1
+    workers = 0
 
     def open(self) -> None:
         """Finds the other processes."""
@@ -168,15 +172,34 @@ class Mpi(Crew):
         from mpi4py import MPI
         from mpi4py.futures import MPIPoolExecutor
 
-        if MPI.COMM_WORLD.Get_size() < 2:
+        self._world = MPI.COMM_WORLD
+        if self._world.Get_size() < 2:
             raise CrewError("there is no other MPI process: start with mpiexec -n N python -m mpi4py.futures -m fairlane study FILE --mpi")
         self._executor = MPIPoolExecutor()
-        self.workers = max(1, self._executor.num_workers)
+        self.workers = self._executor.num_workers
 
     def close(self, *, hurry: bool) -> None:
-        """Takes back what has not begun; MPI knows no way to end a process alone."""
-        self._executor.shutdown(wait=not hurry, cancel_futures=True)
+        """Ends the runs under way; the processes themselves end with this one."""
+        if hurry:
+            for rank in range(1, self._world.Get_size()):
+                self._world.isend(None, dest=rank, tag=HALT)
+        self._executor.shutdown(wait=True, cancel_futures=True)
 
     def submit(self, task: Task) -> Future[Outcome]:
         """Hands a cell to a process."""
-        return self._executor.submit(work, task)
+        return self._executor.submit(_work_unless_halted, task)
+
+
+HALT = 6011
+"""Tag of the message that tells a process to end its run."""
+
+
+class _Halt(threading.Event):
+    def is_set(self) -> bool:
+        from mpi4py import MPI
+
+        return bool(MPI.COMM_WORLD.Iprobe(source=0, tag=HALT))
+
+
+def _work_unless_halted(task: Task) -> Outcome:
+    return work(task, _Halt())
