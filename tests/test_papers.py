@@ -137,7 +137,7 @@ def test_unknown_names_suggest_near_ones(tmp_path):
         papers.reproduce("sarma2013", only=" , ", out=tmp_path)
     with pytest.raises(UnknownNameError, match="table3"):
         papers.reproduce("sarma2013", only="tabel3", out=tmp_path)
-    assert papers.keys() == ["sarma2013"]
+    assert papers.keys().count("sarma2013") == 1
 
 
 def test_an_output_folder_that_cannot_be_is_one_error(tmp_path):

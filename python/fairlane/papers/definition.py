@@ -48,11 +48,26 @@ class RunTables:
     packet_hops: int = 0
     cpu_s: float = 0.0
     warnings: list[str] = field(default_factory=list)
+    flow_series: dict[str, list[Any]] = field(default_factory=dict)
+    """Columns of the flows' time series that the paper keeps, with `time` and `flow`."""
+    link_series: dict[str, list[Any]] = field(default_factory=dict)
+    """Columns of the links' time series that the paper keeps, with `time` and `link`."""
 
     def link(self, name: str, column: str) -> float:
         """A column of one link."""
         return float(self.links[column][self.links["name"].index(name)])
 
+    def series(self, name: str, column: str) -> Curve:
+        """Times and values of one column of the series of a flow, or else of a link."""
+        for table, key in ((self.flow_series, "flow"), (self.link_series, "link")):
+            at = [i for i, n in enumerate(table.get(key, ())) if n == name]
+            if at:
+                return [table["time"][i] for i in at], [table[column][i] for i in at]
+        raise KeyError(f"no series of {name!r} was kept")
+
+
+Curve = tuple[list[float], list[float | None]]
+"""Times and values of a series."""
 
 Measure = Callable[[RunTables, Cell], dict[str, float]]
 
@@ -100,13 +115,23 @@ class Built:
 class Results:
     """Quantities of all cells: one number per replication."""
 
-    def __init__(self, cells: Sequence[Cell], samples: Mapping[Factors, Mapping[str, Sequence[float]]]) -> None:
+    def __init__(
+        self,
+        cells: Sequence[Cell],
+        samples: Mapping[Factors, Mapping[str, Sequence[float]]],
+        curves: Mapping[Factors, Sequence[Mapping[str, Curve]]] | None = None,
+    ) -> None:
         self.cells = [c for c in cells if c.factors in samples]
         self._samples = samples
+        self._curves = curves or {}
 
     def samples(self, cell: Cell, quantity: str) -> Sequence[float]:
         """The values of a quantity over the replications of a cell."""
         return self._samples[cell.factors][quantity]
+
+    def curves(self, cell: Cell, name: str) -> list[Curve]:
+        """A series that `Paper.curves` made, one of each replication of the cell."""
+        return [c[name] for c in self._curves.get(cell.factors, ()) if name in c]
 
     def mean(self, quantity: str, **factors: object) -> float:
         """The mean of a quantity over the replications of the one cell with these factors."""
@@ -140,6 +165,8 @@ class Experiment:
     build: Callable[[Results], Built]
     needs: Callable[[Cell], bool] = lambda _: True
     """The cells it is made of."""
+    part_of: str = ""
+    """The experiment whose table has all of it: where that is shown, this one has no place of its own on the page."""
 
 
 class Paper(ABC):
@@ -153,6 +180,9 @@ class Paper(ABC):
     flow_columns: tuple[str, ...] = ()
     link_columns: tuple[str, ...] = ()
     network_columns: tuple[str, ...] = ()
+    flow_series: tuple[str, ...] = ()
+    """Columns of the flows' time series that are kept, of cells whose scenario sets `sample`."""
+    link_series: tuple[str, ...] = ()
     links: tuple[str, ...] | None = None
     """Names of the links whose rows are kept; `None` keeps all."""
     seeds: tuple[int, ...] = tuple(range(1, 11))
@@ -202,6 +232,10 @@ class Paper(ABC):
     def measure(self, run: RunTables, cell: Cell) -> dict[str, float]:
         """The quantities of one run."""
 
+    def curves(self, run: RunTables, cell: Cell) -> dict[str, Curve]:
+        """The series of one run that figures draw, by name."""
+        return {}
+
     @abstractmethod
     def experiments(self) -> list[Experiment]:
         """All tables and figures, in the order of the page."""
@@ -238,9 +272,9 @@ class SensitivityColumn:
     published: float | None = None
 
 
-def only_ids(only: str | Iterable[str] | None) -> list[str] | None:
+def only_ids(only: str | Iterable[str] | None, key: str) -> list[str] | None:
     """The ids of ``--only``: a name, a comma list or a sequence; a leading "KEY/" is dropped."""
     if only is None:
         return None
     names = only.split(",") if isinstance(only, str) else list(only)
-    return [n.strip().rsplit("/", 1)[-1] for n in names if n.strip()]
+    return [n.strip().removeprefix(f"{key}/") for n in names if n.strip()]

@@ -14,7 +14,7 @@ from ..errors import FairlaneError, FolderError, suggest
 from ..folder import reason, save_bytes
 from ..result import parse_seeds
 from .claims import Claim, Judged, judge, read_claims
-from .definition import Alternative, Built, Cell, Experiment, Paper, Results, only_ids
+from .definition import Alternative, Built, Cell, Curve, Experiment, Paper, Results, only_ids
 from .runner import Job, Progress, Runner
 from .tables import Row, resampled, tables_of, write_rows
 
@@ -108,13 +108,13 @@ def _rounded(x: float | None) -> float | None:
 def _selected(paper: Paper, only: str | Iterable[str] | None) -> list[Experiment]:
     """The experiments named, and those that a claim named rests on."""
     experiments = paper.experiments()
-    wanted = only_ids(only)
+    wanted = only_ids(only, paper.key)
     if wanted is None:
         return experiments
     known = [e.id for e in experiments]
     if not wanted:
         raise FairlaneError(f"no experiment is named: write one or more of {', '.join(known)}")
-    claims = {c.id: [e.rsplit("/", 1)[-1] for e in c.experiments] for c in read_claims(paper.folder / "claims.toml")}
+    claims = {c.id: [e.removeprefix(f"{paper.key}/") for e in c.experiments] for c in read_claims(paper.folder / "claims.toml")}
     chosen: set[str] = set()
     for name in wanted:
         if name not in known and name not in claims:
@@ -142,14 +142,21 @@ def _measured(
     """Runs the cells with the seeds; their quantities, the simulator's warnings, and the packet hops."""
     runs = runner.run([Job(c, s) for c in cells for s in seeds], progress, span)
     samples: dict[Any, Mapping[str, list[float]]] = {}
+    curves: dict[Any, list[dict[str, Curve]]] = {}
     warnings: dict[str, int] = {}
     for i, cell in enumerate(cells):
-        per_run = [paper.measure(r, cell) for r in runs[i * len(seeds) : (i + 1) * len(seeds)]]
+        own = runs[i * len(seeds) : (i + 1) * len(seeds)]
+        per_run = [paper.measure(r, cell) for r in own]
+        curves[cell.factors] = [paper.curves(r, cell) for r in own]
         samples[cell.factors] = {q: [m[q] for m in per_run] for q in per_run[0]}
     for r in runs:
         for w in r.warnings:
             warnings[w] = warnings.get(w, 0) + 1
-    return Results(cells, samples), [f"{w} ({n} of {len(runs)} runs)" for w, n in warnings.items()], sum(r.packet_hops for r in runs)
+    return (
+        Results(cells, samples, curves),
+        [f"{w} ({n} of {len(runs)} runs)" for w, n in warnings.items()],
+        sum(r.packet_hops for r in runs),
+    )
 
 
 def _tables(paper: Paper, built: Mapping[str, Built], results: Results) -> dict[str, list[Row]]:
@@ -177,7 +184,7 @@ def run_reproduction(
 
     began = time.perf_counter()
     selected = _selected(paper, only)
-    partial = only_ids(only) is not None
+    partial = only is not None
     chosen = _seeds(paper, quick, seeds)
     folder = _folder(paper, out)
     cells = [c for c in paper.cells() if any(e.needs(c) for e in selected)]
@@ -204,7 +211,7 @@ def run_reproduction(
             j.cause = causes.get(j.claim.id, "").strip()
     base = [results.mean(c.quantity, **c.factors) for c in columns] if shifts else []
     r = Reproduction(
-        paper, folder, folder / ("index.html" if not partial else f"{'-'.join(e.id for e in selected)}.html"), quick, partial, chosen,
+        paper, folder, folder / _page_name(selected, partial), quick, partial, chosen,
         [(e, built[e.id]) for e in selected], claims, results, shifts, base, warnings, [] if partial else paper.findings(results, others),
         runner.fresh + runner.reused, runner.reused, time.perf_counter() - began, runner.cpu_s, hops, _core.version(),
     )  # fmt: skip
@@ -212,6 +219,10 @@ def run_reproduction(
         progress(1.0, "writing the page")
     _write(r)
     return r
+
+
+def _page_name(selected: Sequence[Experiment], partial: bool) -> str:
+    return "-".join(e.id.replace("/", "-") for e in selected) + ".html" if partial else "index.html"
 
 
 def _seeds(paper: Paper, quick: bool, seeds: int | str | Iterable[int] | None) -> list[int]:

@@ -61,6 +61,18 @@ def _kept(table: dict[str, Any], columns: Sequence[str], rows: Sequence[str] | N
     return kept
 
 
+def _series(
+    table: Callable[[], dict[str, Any]], columns: Sequence[str], key: str, rows: Sequence[str] | None = None
+) -> dict[str, list[Any]]:
+    """The wanted columns of time series; none if the paper keeps none or the scenario records none."""
+    found = table() if columns else {}
+    if key not in found:
+        return {}
+    at = [i for i, n in enumerate(found[key]) if rows is None or n in rows]
+    kept = {c: _plain(found[c]) for c in ("time", key, *columns) if c in found}
+    return {c: [values[i] for i in at] for c, values in kept.items()}
+
+
 class Runner:
     """Runs jobs and remembers them in a folder of content-addressed files."""
 
@@ -78,7 +90,7 @@ class Runner:
         for words in ("name", "description", "seed"):
             tree.pop(words, None)
         p = self.paper
-        what = [_build_id(), seed, p.flow_columns, p.link_columns, p.network_columns, p.links, tree]
+        what = [_build_id(), seed, p.flow_columns, p.link_columns, p.network_columns, p.links, p.flow_series, p.link_series, tree]
         return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()
 
     def _one(self, number: int, job: Job) -> tuple[RunTables, bool]:
@@ -107,6 +119,7 @@ class Runner:
             _kept(run.flows(), p.flow_columns), _kept(run.links(), p.link_columns, p.links),
             _kept(run.network(), p.network_columns), job.seed, str(run.fingerprint), int(run.events),
             int(run.packet_hops), float(run.cpu_s), list(run.warnings),
+            _series(run.flow_series, p.flow_series, "flow"), _series(run.link_series, p.link_series, "link", p.links),
         )  # fmt: skip
         path.parent.mkdir(parents=True, exist_ok=True)
         save_bytes(path, json.dumps(asdict(tables), separators=(",", ":")).encode())

@@ -120,23 +120,29 @@ def _plain_ticks(ax: MplAxes) -> None:
 
 
 def _labels(figure: Figure, ax: MplAxes, curves: Sequence[Curve]) -> None:
-    """Names at the right end of the curves, pushed apart where they would touch."""
+    """Names at the right end of the curves."""
     ends = []
     for i, c in enumerate(curves):
         points = [(x, y) for x, y in zip(c.x, c.ours, strict=False) if y is not None]
         points = points or [(x, y) for x, y in zip(c.x, c.published, strict=False) if y is not None]
         if points:
-            ends.append([ax.transData.transform(points[-1])[1], points[-1], c.name, hue(c.name, i)])
-    ends.sort(key=lambda e: e[0])
+            ends.append((points[-1], c.name, hue(c.name, i)))
+    end_labels(figure, ax, ends)
+
+
+def end_labels(figure: Figure, ax: MplAxes, ends: Sequence[tuple[tuple[float, float], str, str]]) -> None:
+    """Names (point, text, colour) right of the ends of curves, pushed apart where they would touch."""
+    ends = sorted(ends, key=lambda e: ax.transData.transform(e[0])[1])
+    tops = [ax.transData.transform(e[0])[1] for e in ends]
     gap = 12 * figure.dpi / 72
-    heights = [e[0] for e in ends]
+    heights = list(tops)
     for k in range(1, len(heights)):
         heights[k] = max(heights[k], heights[k - 1] + gap)
     if heights:  # keep the stack around its middle
-        shift = sum(h - e[0] for h, e in zip(heights, ends, strict=True)) / len(heights)
+        shift = sum(h - t for h, t in zip(heights, tops, strict=True)) / len(heights)
         heights = [h - shift for h in heights]
-    for height, (_, point, name, colour) in zip(heights, ends, strict=True):
-        dy = (height - ax.transData.transform(point)[1]) * 72 / figure.dpi
+    for height, top, (point, name, colour) in zip(heights, tops, ends, strict=True):
+        dy = (height - top) * 72 / figure.dpi
         ax.annotate(
             name, point, (9, dy), textcoords="offset points", color=colour, va="center", weight="bold", fontsize=9, annotation_clip=False
         )

@@ -34,8 +34,10 @@ def render(r: Reproduction) -> str:
     folder = files(__package__)
     template = env.from_string(folder.joinpath("page.html.j2").read_text("utf-8"))
     style = folder.joinpath("page.css").read_text("utf-8")
+    shown = {e.id for e, _ in r.experiments}
     return template.render(
-        r=r, resamples=RESAMPLES, paper=r.paper, words=r.paper.words, style=style, sections=[_section(r, e, b) for e, b in r.experiments],
+        r=r, resamples=RESAMPLES, paper=r.paper, words=r.paper.words, style=style,
+        sections=[_section(r, e, b) for e, b in r.experiments if e.part_of not in shown],
         counts={v: sum(j.verdict == v for j in r.claims) for v in ("holds", "fails", "undecided")},
         claims=[_claim(j, r) for j in r.claims], columns=r.paper.sensitivity_columns(),
         pictures={p.name: _svgs(p) for _, b in r.experiments for p in b.pictures},
@@ -127,8 +129,11 @@ def _claim(j: Judged, r: Reproduction) -> dict[str, Any]:
 
     deciding = failing if j.outcome == "fails" else sorted((c for c in j.comparisons if c.true), key=distance)
     otherwise = [f"{s.alternative.name} ({to})" for s in r.shifts for i, _, to in s.changed if i == j.claim.id]
+    inside = {e.id: e.part_of for e in r.paper.experiments()}
+    ids = [e.removeprefix(f"{r.paper.key}/") for e in j.claim.experiments]
     return {
         "judged": j,
+        "rests": [(e, inside.get(e) or e) for e in ids],
         "otherwise": otherwise,
         "tried": len(r.shifts),
         "deciding": deciding[:1],
