@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
 
+    from .stats import Warmup
+
 Progress = Callable[[float, int, int], bool | None]
 LABELS = ("seed", "flow", "link", "from", "to", "transport")
 KEYS = {"flows": "flow", "links": "link"}
@@ -241,6 +243,16 @@ class Result:
         if metric in LABELS or metric not in frame.columns:
             raise suggest(metric, [c for c in frame.columns if c not in LABELS], f"metric of {name}")
         return interval(frame[metric].to_list())
+
+    def warmup(self, metric: str, *, flow: str | None = None, link: str | None = None) -> Warmup:
+        """How long the start of a time series is not typical yet, by the rule MSER-5, and whether the scenario's own warm-up is as long.
+
+        `metric`: a series such as "queue", "throughput" or "cwnd". The answer has the longest cut over the runs in `seconds`, None if a run
+        is too short to tell; printed, it says so in words. Needs a scenario with a sampling step. See `fairlane.stats.mser5`.
+        """
+        from .stats.warmup import warmup
+
+        return warmup(self, metric, flow=flow, link=link)
 
     def plot(self, what: str = "cwnd", *, path: str | PathLike[str] | None = None, **options: Any) -> Figure:
         """A figure of a time series ("cwnd", "queue", "throughput"...) or a metric ("goodput", "delay_mean"...).

@@ -9,27 +9,69 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .intervals import CONFIDENCE, Interval, from_moments, interval
+from .intervals import CONFIDENCE, Estimate, Interval, from_moments, interval
 
 if TYPE_CHECKING:
+    from .distributions import KS, ks
+    from .factorial import Anova, anova, effects
+    from .pairs import Difference, Equivalence, Pair, all_pairs, holm, paired, tost, welch
+    from .resampling import Bootstrap, bootstrap
     from .sequential import Verdict, narrow_enough, replications_needed, verdict
+    from .warmup import Truncation, Warmup, mser5
 
 _WHERE = {
+    "Anova": "factorial",
+    "Bootstrap": "resampling",
+    "Difference": "pairs",
+    "Equivalence": "pairs",
+    "KS": "distributions",
+    "Pair": "pairs",
+    "Truncation": "warmup",
     "Verdict": "sequential",
+    "Warmup": "warmup",
+    "all_pairs": "pairs",
+    "anova": "factorial",
+    "bootstrap": "resampling",
+    "effects": "factorial",
+    "holm": "pairs",
+    "ks": "distributions",
+    "mser5": "warmup",
     "narrow_enough": "sequential",
+    "paired": "pairs",
     "replications_needed": "sequential",
+    "tost": "pairs",
     "verdict": "sequential",
+    "welch": "pairs",
 }
 
 __all__ = [
+    "Anova",
+    "Bootstrap",
     "CONFIDENCE",
+    "Difference",
+    "Equivalence",
+    "Estimate",
     "Interval",
+    "KS",
+    "Pair",
+    "Truncation",
     "Verdict",
+    "Warmup",
+    "all_pairs",
+    "anova",
+    "bootstrap",
+    "effects",
     "from_moments",
+    "holm",
     "interval",
+    "ks",
+    "mser5",
     "narrow_enough",
+    "paired",
     "replications_needed",
+    "tost",
     "verdict",
+    "welch",
 ]
 
 

@@ -53,6 +53,43 @@ class Interval:
         return {"mean": self.mean, "low": self.low, "high": self.high, "sd": self.sd, "n": self.n}
 
 
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number other than a mean of values (a median, a difference, a change in percent) with its confidence interval.
+
+    `low` and `high` are None if the values allow no interval; `value` is None if they do not even allow a value.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    """Independent values it rests on."""
+
+    @property
+    def half_width(self) -> float | None:
+        """Half the width of the interval, which need not be symmetric about `value`."""
+        return None if self.low is None or self.high is None else (self.high - self.low) / 2
+
+    def __contains__(self, value: float) -> bool:
+        """Whether `value` lies inside the interval."""
+        return self.low is not None and self.high is not None and self.low <= value <= self.high
+
+    def __format__(self, spec: str) -> str:
+        if self.value is None:
+            return "-"
+        if self.low is None or self.high is None:
+            return format(self.value, spec)
+        return f"{format(self.value, spec)} ({format(self.low, spec)} to {format(self.high, spec)})"
+
+    def __str__(self) -> str:
+        return format(self, ".6g")
+
+    def as_dict(self) -> dict[str, float | int | None]:
+        """The four numbers by name."""
+        return {"value": self.value, "low": self.low, "high": self.high, "n": self.n}
+
+
 def interval(values: Iterable[float | None], confidence: float = CONFIDENCE) -> Interval:
     """Mean and Student t interval of independent values.
 
