@@ -93,7 +93,7 @@ class Reader:
 
     def _factor(self, keys: tuple[str, ...], value: Any, place: Place) -> Factor | None:
         if not isinstance(value, dict):
-            return self._listed(keys, value, place, place)
+            return self._listed(keys, value, place, place, place)
         if "levels" in value:
             for other in ("path", "values", "from", "to", "count", "step", "scale"):
                 if other in value:
@@ -123,7 +123,7 @@ class Reader:
             listed, inner = value, place
         at = (*place, "path") if path is not None else place
         chain = (path,) if path is not None else keys
-        return self._listed(chain, listed, inner, at, name=name, key=path is None)
+        return self._listed(chain, listed, inner, at, place, name)
 
     def path(self, keys: tuple[str, ...], place: Place, *, key: bool = True) -> tuple[str, ...] | None:
         """The keys of a path, checked as far as can be without the scenario."""
@@ -136,9 +136,9 @@ class Reader:
             return None
         return path
 
-    def _listed(self, keys: tuple[str, ...], values: Any, place: Place, at: Place, *, name: str = "", key: bool = True) -> Factor | None:
-        """A factor with one path; `at` is where the path stands."""
-        path = self.path(keys, at, key=key)
+    def _listed(self, keys: tuple[str, ...], values: Any, place: Place, at: Place, entry: Place, name: str = "") -> Factor | None:
+        """A factor with one path; `place` is where its values stand, `at` the path, `entry` the whole factor."""
+        path = self.path(keys, at, key=at == entry)
         if path is None:
             return None
         rows = self.values(path, values, place)
@@ -149,7 +149,7 @@ class Reader:
             Level(label, ((text, value),), where, written, ((at, where),)) for label, value, where, written in self.labels(path, rows)
         ]
         unit = self._unit
-        factor = Factor(name, tuple(levels), unit, (text,), at)
+        factor = Factor(name, tuple(levels), unit, (text,), entry)
         return self._different(factor)
 
     def values(self, path: tuple[str, ...], values: Any, place: Place) -> list[tuple[str | None, Any, Place]]:

@@ -5,38 +5,55 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from .. import _core
 from .._cores import available_threads
-from .._toml import value as as_toml
 from ..errors import ScenarioError
 from . import select
 from .cell import digest_of, engine, key_of
+from .diagnose import Diagnosis, check_metrics, pairs_of, same_points
 from .model import Level, Point, StudySpec, Task
 
-_WORDS = ("name", "description", "seed", "expanded", "warnings")
+_WORDS = ("name", "description", "seed")
 """Parts of a resolved scenario that decide no result; the seed is named beside it."""
+_MANY = 5_000
+"""Points from which on a sample is looked at first."""
+_PROBES = 500
+_CHUNK = 500
 
 
 class Plan:
     """All points of a study; cells follow from them and the seeds."""
 
-    def __init__(self, spec: StudySpec, points: list[Point]) -> None:
+    def __init__(self, spec: StudySpec, points: list[Point], warnings: list[str] | None = None) -> None:
         self.spec = spec
         self.points = points
+        self.warnings = warnings or []
+        """What to know about the study as a whole, such as points that are the same scenario."""
         self.engine = engine()
         self._plugins = tuple((p, digest_of(p)) for p in spec.plugins)
+        self._named: dict[int, tuple[str, tuple[tuple[str, str, tuple[str, ...]], ...] | None]] = {}
 
     def task(self, point: Point, seed: int) -> Task:
         """The cell of a point and a seed."""
+        # Its replications share everything but the seed.
+        named = self._named.get(point.index)
+        if named is None:
+            named = self._named[point.index] = self._essence(point)
+        essence, wanted = named
+        return Task(key_of(essence, seed), point.resolved, seed, self.engine, self._plugins, wanted)
+
+    def _essence(self, point: Point) -> tuple[str, tuple[tuple[str, str, tuple[str, ...]], ...] | None]:
         wanted = None
         if self.spec.keep == "selected":
             wanted = tuple((s.table, s.metric, select.names(s, point)) for s in self.spec.metrics)
-        essence = point.essence if wanted is None and not self._plugins else _hash([point.essence, wanted, [d for _, d in self._plugins]])
-        return Task(key_of(essence, seed), point.resolved, seed, self.engine, self._plugins, wanted)
+        if wanted is None and not self._plugins:
+            return point.essence, None
+        return _hash([point.essence, wanted, [digest for _, digest in self._plugins]]), wanted
 
     def tasks(self) -> Iterator[tuple[Point, Task]]:
         """All cells that do not depend on results: every point with every seed."""
@@ -46,52 +63,83 @@ class Plan:
 
 
 def make_plan(spec: StudySpec, progress: Callable[[float, str], object] | None = None) -> Plan:
-    """Resolves every point; raises `ScenarioError` with the problems of all points, before anything runs."""
-    combinations = list(itertools.product(*(f.levels for f in spec.factors)))
+    """Resolves every point; raises `ScenarioError` with everything that is wrong with levels and metrics, before anything runs."""
+    sizes = [len(f.levels) for f in spec.factors]
+    total = math.prod(sizes)
+    if total > _MANY:
+        # A mistake in a large study shows without all of it.
+        _resolve_all(spec, sorted(set(_sample(sizes))), None)
+    combinations = list(itertools.product(*(range(n) for n in sizes)))
+    points = _resolve_all(spec, combinations, progress)
+    wrong = check_metrics(spec, points, combinations)
+    if wrong is not None:
+        raise wrong
+    return Plan(spec, points, same_points(spec, points, combinations))
+
+
+def _resolve_all(spec: StudySpec, combinations: list[tuple[int, ...]], progress: Callable[[float, str], object] | None) -> list[Point]:
+    """The points of these combinations of levels; raises what is wrong with any of them."""
     points: list[Point] = []
-    problems: list[tuple[tuple[Level, ...], ScenarioError]] = []
+    diagnosis = Diagnosis(spec)
     with ThreadPoolExecutor(available_threads()) as pool:
-        made = pool.map(lambda c: _try(spec, *c), enumerate(combinations))
-        for i, (levels, answer) in enumerate(made):
-            if isinstance(answer, Point):
-                points.append(answer)
-            else:
-                problems.append((levels, answer))
-            if progress is not None and i % 100 == 0:
-                progress(i / len(combinations), "planning")
-    if problems:
-        raise problems[0][1]
-    for point in points:
-        for s in spec.metrics:
-            select.names(s, point)
-    return Plan(spec, points)
+        for start in range(0, len(combinations), _CHUNK):
+            part = combinations[start : start + _CHUNK]
+            made = pool.map(lambda i, c: _try(spec, i, c), range(start, start + len(part)), part)
+            for combination, answer in zip(part, made, strict=True):
+                if isinstance(answer, Point):
+                    points.append(answer)
+                    diagnosis.add(combination, None)
+                else:
+                    diagnosis.add(combination, answer)
+            if progress is not None:
+                progress((start + len(part)) / len(combinations), "planning")
+    error = diagnosis.error()
+    if error is not None:
+        raise error
+    return points
+
+
+def _sample(sizes: list[int]) -> Iterator[tuple[int, ...]]:
+    """Each level with the first, and with the last, of the other factors; and some hundred combinations from everywhere."""
+    for rest in ((0,) * len(sizes), tuple(n - 1 for n in sizes)):
+        for f, n in enumerate(sizes):
+            yield from ((*rest[:f], k, *rest[f + 1 :]) for k in range(n))
+    total = math.prod(sizes)
+    for i in range(_PROBES):
+        at, out = i * total // _PROBES, []
+        for n in reversed(sizes):
+            at, k = divmod(at, n)
+            out.append(k)
+        yield tuple(reversed(out))
 
 
 def resolve_point(spec: StudySpec, index: int, levels: tuple[Level, ...]) -> Point:
     """One combination of levels, resolved; raises `ScenarioError`."""
-    pairs = [(path, v if isinstance(v, str) else as_toml(v)) for path, v in (*spec.sets, *(s for level in levels for s in level.sets))]
+    pairs = pairs_of((*spec.sets, *(s for level in levels for s in level.sets)))
     tree: dict[str, Any] = json.loads(_core.resolve(spec.base, spec.base_name, spec.base_format, pairs))
     expanded, warnings = tree.pop("expanded"), tree.pop("warnings")
     groups: dict[str, list[str]] = {}
     for f in expanded["flows"]:
         groups.setdefault(f["group"], []).append(f["name"])
+    # The core writes parameters in the order of their declaration; links and flows keep the order of the file, on which results depend.
+    parts = {k: f'"{k}":{json.dumps(v, separators=(",", ":"))}' for k, v in tree.items()}
     return Point(
         index,
         {f.name: level.label for f, level in zip(spec.factors, levels, strict=False)},
-        json.dumps(tree, separators=(",", ":")),
-        _hash({k: v for k, v in tree.items() if k not in _WORDS}),
+        f"{{{','.join(parts.values())}}}",
+        _hash([part for k, part in parts.items() if k not in _WORDS]),
         {g: tuple(members) for g, members in groups.items()},
         tuple(x["name"] for x in expanded["links"]),
         tuple(warnings),
     )
 
 
-def _try(spec: StudySpec, index: int, levels: tuple[Level, ...]) -> tuple[tuple[Level, ...], Point | ScenarioError]:
+def _try(spec: StudySpec, index: int, combination: tuple[int, ...]) -> Point | ScenarioError:
     try:
-        return levels, resolve_point(spec, index, levels)
+        return resolve_point(spec, index, tuple(f.levels[k] for f, k in zip(spec.factors, combination, strict=True)))
     except ScenarioError as e:
-        return levels, e
+        return e
 
 
 def _hash(value: Any) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(value, separators=(",", ":")).encode()).hexdigest()

@@ -310,40 +310,39 @@ class _Study:
 
     def _once(self, factors: tuple[Factor, ...], sets: list[tuple[str, Any]], places: list[tuple[Place, Place]]) -> None:
         """Nothing is set twice: by two factors, or by a factor and `[set]`."""
-        t = self.troubles
-        seen: dict[tuple[str, ...], tuple[str, dict[str, str]]] = {}
-        told: set[tuple[str, ...]] = set()
+        seen: dict[tuple[str, ...], tuple[str, set[str]]] = {}
         groups: list[tuple[str, list[tuple[str, Any, Place, Place]]]] = []
-        own = [(p, v, at, where) for (p, v), (at, where) in zip(sets, places, strict=True)]
-        groups += [("[set]" if at else f"--set {p}", [(p, v, at, where)]) for p, v, at, where in own]
+        for (path, value), (at, where) in zip(sets, places, strict=True):
+            groups.append(("[set]" if at else f"--set {path}", [(path, value, at, where)]))
         for f in factors:
             rows = [(p, v, at, where) for level in f.levels for (p, v), (at, where) in zip(level.sets, level.keys, strict=True)]
             groups.append((f"the factor `{f.name}`", rows))
+        told: set[tuple[str, ...]] = set()
         for who, rows in groups:
-            mine: dict[tuple[str, ...], dict[str, str]] = {}
+            mine: dict[tuple[str, ...], set[str]] = {}
             for path, value, at, where in rows:
                 for keys, named in leaves(split(path) or (), value):
+                    mine.setdefault(keys, set()).add(named)
                     before = seen.get(keys)
-                    clash = "" if before is None else next((n for n in before[1] if n != named), "") if named else ""
-                    if before is not None and (not named or (clash and before[1])) and (keys not in told):
-                        told.add(keys)
-                        shown = join(keys)
-                        if not named:
-                            message = f"`{shown}` is set twice: by {before[0]}, and by {who}"
-                            help = "write each path once; what varies together is a [[zip]], or a factor with `levels`"
-                        else:
-                            message = f"{who} makes `{shown}` {named}, {before[0]} makes it {clash}: one undoes the other"
-                            help = "write what goes together as the levels of one factor"
-                        if at or where:
-                            t.add(at or where, message, help, key=at == where or not where or where[: len(at)] == at)
-                        else:
-                            raise FairlaneError(message)
-                    mine.setdefault(keys, {})[named] = path
+                    if before is None or any(keys[:n] in told for n in range(1, len(keys) + 1)):
+                        continue
+                    other = min((n for n in before[1] if n != named), default="")
+                    if named and not other:
+                        continue  # Both name the same algorithm.
+                    told.add(keys)
+                    self._clash(join(keys), who, named, before[0], other, at, where)
             for keys, names in mine.items():
-                if keys in seen:
-                    seen[keys][1].update(names)
-                else:
-                    seen[keys] = (who, names)
+                seen.setdefault(keys, (who, set()))[1].update(names)
+
+    def _clash(self, path: str, who: str, named: str, before: str, other: str, at: Place, where: Place) -> None:
+        message = f"`{path}` is set twice: by {before}, and by {who}"
+        help = "write each path once; what varies together is a [[zip]], or a factor with `levels`"
+        if named:
+            message = f"{who} makes `{path}` {named}, {before} makes it {other}: one undoes the other"
+            help = "write what goes together as the levels of one factor"
+        if not at:
+            raise FairlaneError(message)
+        self.troubles.add(at, message, help, key=at == where or where[: len(at)] == at)
 
     def _size(self, spec: StudySpec) -> None:
         cells = len(spec.seeds)

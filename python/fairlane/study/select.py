@@ -1,7 +1,7 @@
 """Numbers of a run by name: `network.jain`, `links.bottleneck.utilisation`, `flows.tcp.goodput`, `flows.tcp.goodput.sum`.
 
-A name that is a group of flows stands for all its members: their mean, or what the last word says (`mean`, `sum`, `min`, `max`; `jain`: Jain's index
-of fairness among them). `flows.*` and `links.*` stand for all flows, and all directions of links.
+A name that is a group of flows stands for all its members: their mean, or what the last word says (`mean`, `sum`, `min`, `max`;
+`jain`: Jain's index of fairness among them). `flows.*` and `links.*` stand for all flows, and all directions of links.
 """
 
 from __future__ import annotations

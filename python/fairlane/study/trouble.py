@@ -23,12 +23,14 @@ class Troubles:
     found: list[tuple[list[str], bool, str, str]] = field(default_factory=list)
     others: list[ScenarioError] = field(default_factory=list)
     """What was found in other files, such as the base scenario."""
+    _known: set[tuple[Place, bool, str]] = field(default_factory=set)
 
     def add(self, place: Place, message: str, help: str = "", *, key: bool = False) -> None:
         """A problem at the value, or the `key`, that `place` leads to."""
-        row = (list(place), key, message, help)
-        if row not in self.found[-200:]:
-            self.found.append(row)
+        known = (place, key, message)
+        if known not in self._known:
+            self._known.add(known)
+            self.found.append((list(place), key, message, help))
 
     def error(self) -> ScenarioError | None:
         """All of it as one exception, None if nothing is wrong."""
@@ -55,10 +57,9 @@ def near(word: str, known: Sequence[str], what: str = "known are") -> str:
     'did you mean `utilisation`?'
     """
     names = list(dict.fromkeys(known))
-    for cutoff in (0.6,):
-        found = get_close_matches(word.lower(), names, n=1, cutoff=cutoff)
-        if found:
-            return f"did you mean `{found[0]}`?"
+    found = get_close_matches(word.lower(), names, n=1)
+    if found:
+        return f"did you mean `{found[0]}`?"
     if not names:
         return ""
     return f"{what} {', '.join(f'`{n}`' for n in names[:24])}{', ...' if len(names) > 24 else ''}"
