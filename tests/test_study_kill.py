@@ -1,0 +1,101 @@
+"""A study that is killed again and again ends with exactly the results of one that was left alone."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import duckdb
+import polars as pl
+import pytest
+from conftest import DUMBBELL
+
+from fairlane.study import Factor, Level, Study, StudySpec, selector
+from fairlane.study.store import Store
+
+POINTS, SEEDS = 5, 50
+CELLS = POINTS * SEEDS
+
+CHILD = """
+import signal, sys
+sys.path.insert(0, sys.argv[2])
+from fairlane.study import store
+from test_study_kill import study
+store.PART_CELLS = 24  # many parts, so that many kills fall into the making of one
+try:
+    study().run(sys.argv[1], threads=2)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+except KeyboardInterrupt as e:
+    print(e, file=sys.stderr)
+    sys.exit(130)
+"""
+
+
+def study() -> Study:
+    rates = tuple(Level(r, (("topology.dumbbell.bottleneck.rate", f"{r}Mbit/s"),)) for r in range(3, 3 + POINTS))
+    spec = StudySpec(
+        "kill", DUMBBELL, "kill.toml", "toml", (Factor("rate", rates),), tuple(range(1, SEEDS + 1)),
+        (selector("links.bottleneck.utilisation"), selector("flows.tcp.goodput.sum"), selector("network.jain")), (("duration", "60s"),),
+    )  # fmt: skip
+    return Study(spec)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    return study().run(tmp_path_factory.mktemp("undisturbed") / "out")
+
+
+def everything(result) -> pl.DataFrame:
+    """All rows of all cells."""
+    keys = result.index["key"].to_list()
+    return result._store.scan(keys).collect().sort("key", "table", "name", "metric", "text")
+
+
+@pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGINT])
+def test_a_study_that_is_stopped_at_random_loses_nothing_and_doubles_nothing(tmp_path, undisturbed, kill):
+    chance = random.Random(kill)
+    out = tmp_path / "out"
+    kills = 0
+    for _ in range(200):
+        child = subprocess.Popen(
+            [sys.executable, "-c", CHILD, str(out), str(Path(__file__).parent)], stderr=subprocess.PIPE, text=True, start_new_session=True
+        )
+        # Not before this run has put results in place, so that every attempt brings the study on; then at any instant.
+        began = {p.name for p in out.glob("cells/*.parquet")}
+        while child.poll() is None and not {p.name for p in out.glob("cells/*.parquet")} - began:
+            time.sleep(0.002)
+        try:
+            child.wait(chance.uniform(0.02, 0.5))
+        except subprocess.TimeoutExpired:
+            os.kill(child.pid, kill)
+        told = child.communicate()[1]
+        if child.returncode == 0:
+            break
+        kills += 1
+        if kill == signal.SIGINT:
+            assert child.returncode == 130, told
+            index = pl.read_parquet(out / "index.parquet")
+            with Store(out, read_only=True) as store:
+                # Ctrl-C leaves an index that is right: not a result more, not one less.
+                assert set(index.filter(pl.col("status") == "done")["key"]) == set(store)
+                assert not store.notes
+                assert len(store) == CELLS or (f"stopped: {len(store)} of {CELLS} cells are finished" in told and "to go on" in told), told
+        else:
+            assert child.returncode == -signal.SIGKILL, told
+    assert child.returncode == 0 and kills >= 3
+
+    result = study().run(out)
+    assert (result.tally.cells, result.tally.reused, result.tally.failed) == (CELLS, CELLS, 0) and not result.notes
+    names = [p.stem for p in (out / "cells").iterdir()]
+    assert all(len(n) == 32 for n in names) and not list(out.rglob("*.part"))
+    once = duckdb.sql(f"SELECT key, count(*) FROM '{out}/*/*.parquet' WHERE metric = 'fingerprint' GROUP BY key").fetchall()
+    assert sorted(once) == sorted((k, 1) for k in undisturbed.index["key"])
+    assert everything(result).equals(everything(undisturbed), null_equal=True)
+    assert result.index["fingerprint"].equals(undisturbed.index["fingerprint"])
+    for name in ("cells", "summary"):
+        assert result.frame(name).equals(undisturbed.frame(name), null_equal=True)
