@@ -13,8 +13,8 @@ from pathlib import Path
 import duckdb
 import polars as pl
 import pytest
-from conftest import DUMBBELL
 
+from conftest import DUMBBELL
 from fairlane.study import Factor, Level, Study, StudySpec, selector
 from fairlane.study.store import Store
 

@@ -1,4 +1,4 @@
-"""The folder of a study: what is in it is whole, each result is there once, and it says what it holds; judged by DuckDB and by breaking it."""
+"""The folder of a study: what is in it is whole, each result is there once, and it says what it holds: DuckDB is the judge."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from pathlib import Path
 import duckdb
 import polars as pl
 import pytest
-from conftest import DUMBBELL
 
+from conftest import DUMBBELL
 from fairlane.errors import FolderError, RunError
 from fairlane.study import Factor, Level, Study, StudySpec, cell, selector
 from fairlane.study import store as store_module
