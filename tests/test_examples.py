@@ -9,9 +9,11 @@ import sys
 import pytest
 
 from conftest import ROOT, fairlane
+from fairlane.study import Study
 
 SCENARIOS = sorted((ROOT / "examples").glob("*.toml"))
 SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
+STUDIES = sorted((ROOT / "examples" / "studies").glob("*.toml"))
 
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda p: p.stem)
@@ -33,5 +35,20 @@ def test_script(path, tmp_path):
         assert (tmp_path / "queue.svg").exists()
 
 
+@pytest.mark.parametrize("path", STUDIES, ids=lambda p: p.stem)
+def test_study(path, tmp_path):
+    study = Study.from_file(path)
+    result = study.run(tmp_path / "out")
+    assert result.index["status"].unique().to_list() == ["done"]
+    assert result.index.height >= len(study.spec.seeds) * len(result.points)
+    cells = result.cells()
+    for metric in study.spec.metrics:
+        assert cells[metric.label].is_finite().all()
+    if study.spec.precision is not None:
+        # Points differ in how many runs they need, or the example shows nothing.
+        runs = cells.group_by(["load", "queue"]).len()["len"]
+        assert runs.min() == study.spec.precision.minimum and runs.max() > runs.min()
+
+
 def test_there_are_examples():
-    assert len(SCENARIOS) >= 5 and len(SCRIPTS) >= 2
+    assert len(SCENARIOS) >= 5 and len(SCRIPTS) >= 2 and len(STUDIES) >= 3

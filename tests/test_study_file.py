@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fairlane as fl
-from conftest import DUMBBELL
+from conftest import DUMBBELL, ROOT
 from fairlane.document import json_schema
 from fairlane.study import Study, read_study
 from fairlane.study.plan import make_plan
@@ -367,3 +367,19 @@ def test_the_schema_is_one_and_fits_good_studies():
     for old, new in (("seeds", "sedes"), ("metrics", "set"), ("seeds =", 'keep = "some"\nseeds =')):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(tomllib.loads(STUDY.replace(old, new)), schema)
+
+
+def test_the_reference_page_is_made_from_the_schema():
+    from fairlane.study.manual import page
+
+    file = ROOT / "docs" / "reference" / "studies.md"
+    assert file.read_text("utf-8") == page(), "run: python -m fairlane.study.manual > docs/reference/studies.md"
+
+
+def test_the_example_of_the_reference_page_is_a_study(tmp_path):
+    text = "\n".join(json_schema("study-file")["x-example"])
+    (tmp_path / "lan.toml").write_text(DUMBBELL)
+    (tmp_path / "study.toml").write_text(text)
+    plan = make_plan(read_study(tmp_path / "study.toml"))
+    assert [f.name for f in plan.spec.factors] == ["queue", "rate", "buffer", "load", "delay"]
+    assert len(plan.points) == 3 * 5 * 2 * 2 * 2
