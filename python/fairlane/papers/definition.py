@@ -110,6 +110,8 @@ class Built:
     more: list[Compared] = field(default_factory=list)
     """A second table of ours, folded away under `more_title`."""
     more_title: str = ""
+    undecided: str = ""
+    """Why this experiment cannot be decided yet, where no run can: it then is so whatever the claims say."""
 
 
 class Results:
@@ -243,6 +245,21 @@ class Paper(ABC):
     def alternatives(self) -> list[Alternative]:
         """Other choices for open parameters; the page shows how the results depend on them."""
         return []
+
+    def claim_tables(self, results: Results, built: Mapping[str, Built]) -> Mapping[str, list[Row]]:
+        """The tables that claims read, by name: those of the experiments built, and of those that the cells at hand also allow.
+
+        A paper overrides this where claims read a table that is no experiment's (it is written as a CSV file, too), or where an
+        alternative runs only some of the cells.
+        """
+        have = {c.factors for c in results.cells}
+        rows = {}
+        for e in self.experiments():
+            if e.id in built:
+                rows[e.id] = built[e.id].rows
+            elif (need := [c for c in self.cells() if e.needs(c)]) and all(c.factors in have for c in need):
+                rows[e.id] = e.build(results).rows
+        return rows
 
     def sensitivity_columns(self) -> list[SensitivityColumn]:
         """The numbers shown for each alternative."""

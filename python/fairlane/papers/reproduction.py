@@ -61,6 +61,21 @@ class Reproduction:
     cpu_s: float = 0.0
     packet_hops: int = 0
     version: str = ""
+    tables: dict[str, list[Row]] = field(default_factory=dict)
+    """Our tables as the claims read them."""
+
+    def verdict(self, e: Experiment, b: Built) -> tuple[str, str]:
+        """The verdict on an experiment, from those on the claims that rest on it, and why."""
+        if b.undecided:
+            return "undecided", b.undecided
+        of: dict[str, list[str]] = {}
+        for j in self.claims:
+            if f"{self.paper.key}/{e.id}" in j.claim.experiments:
+                of.setdefault(j.verdict, []).append(j.claim.id)
+        worst = next((v for v in ("fails", "undecided", "holds") if v in of), None)
+        if worst is None:
+            return "undecided", "no claim rests on it"
+        return worst, "; ".join(f"{', '.join(ids)} {v}" for v, ids in of.items())
 
     def to_json(self) -> dict[str, Any]:
         """One document: `experiments` (id, rows: factors, metric, published, ours, low, high), `claims` (id, verdict, evidence, cause)."""
@@ -72,6 +87,7 @@ class Reproduction:
             "experiments": [
                 {
                     "id": f"{key}/{e.id}", "title": e.title, "notes": b.notes,
+                    **dict(zip(("verdict", "reason"), self.verdict(e, b), strict=True)),
                     "rank_correlation": _rounded(b.comparison.rank_correlation()),
                     "figures": [f"figures/{p.name}.svg" for p in b.pictures],
                     "rows": [r.to_json() for r in [*b.comparison.rows, *b.more]],
@@ -160,15 +176,8 @@ def _measured(
 
 
 def _tables(paper: Paper, built: Mapping[str, Built], results: Results) -> dict[str, list[Row]]:
-    """Our tables for the claims: those built, and those that the cells at hand also allow."""
-    have = {c.factors for c in results.cells}
-    rows = {}
-    for e in paper.experiments():
-        if e.id in built:
-            rows[e.id] = built[e.id].rows
-        elif (need := [c for c in paper.cells() if e.needs(c)]) and all(c.factors in have for c in need):
-            rows[e.id] = e.build(results).rows
-    return {name: rs for name, rs in rows.items() if rs}
+    """Our tables for the claims, those without rows left out."""
+    return {name: rows for name, rows in paper.claim_tables(results, built).items() if rows}
 
 
 def run_reproduction(
@@ -215,6 +224,7 @@ def run_reproduction(
         [(e, built[e.id]) for e in selected], claims, results, shifts, base, warnings, [] if partial else paper.findings(results, others),
         runner.fresh + runner.reused, runner.reused, time.perf_counter() - began, runner.cpu_s, hops, _core.version(),
     )  # fmt: skip
+    r.tables = tables
     if progress is not None:
         progress(1.0, "writing the page")
     _write(r)
@@ -264,6 +274,10 @@ def _write(r: Reproduction) -> None:
             whole = theme.figure_of(p.panels)
             save_bytes(r.folder / "figures" / f"{p.name}.svg", theme.svg(whole).encode())
             save_bytes(r.folder / "figures" / f"{p.name}.png", theme.png(whole))
+    own = {e.id for e in r.paper.experiments()}
+    for name, rows in r.tables.items():
+        if name not in own and not r.partial:
+            write_rows(r.folder / f"{name}.csv", rows)
     save_bytes(r.page, page.render(r).encode())
     text = json.dumps(r.to_json(), indent=1, ensure_ascii=False, allow_nan=False)
     save_bytes(r.page.with_name("reproduction.json") if not r.partial else r.page.with_suffix(".json"), (text + "\n").encode())
