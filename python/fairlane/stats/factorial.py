@@ -199,8 +199,8 @@ def effects(
     """The mean of every level of every factor, and of every pair of levels, with intervals.
 
     Columns: `term` (as in `anova`), one column a factor (null where the term has none), `mean`, `low`, `high`, `sd`, `n`, and `effect`:
-    the mean minus the mean of all points. In a mean every point (combination of levels) counts the same, however many runs it has.
-    Combinations without any run are missing in the mean of their levels.
+    the mean minus the mean of all points. Rows come in the order of the frame. In a mean every point (combination of levels) counts the
+    same, however many runs it has. Combinations without any run are missing in the mean of their levels.
 
     With `block` (mostly "seed") every seed is averaged over the points of the level first; these averages are independent, and the
     interval is Student's t of them: `sd` is theirs, `n` the number of seeds. Seeds that lack one of the points do not count there,
@@ -228,7 +228,7 @@ def effects(
     rows: list[dict[str, Any]] = []
     for size in range(1, min(order, len(factors)) + 1):
         for term in combinations(factors, size):
-            for key, mine in points.sort(list(term), maintain_order=True, nulls_last=True).group_by(list(term), maintain_order=True):
+            for key, mine in points.group_by(list(term), maintain_order=True):
                 label = dict(zip(term, key, strict=True))
                 if cells is not None:
                     here = cells.filter([pl.col(f).eq_missing(v) for f, v in label.items()])

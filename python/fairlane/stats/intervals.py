@@ -76,6 +76,7 @@ class Estimate:
         return self.low is not None and self.high is not None and self.low <= value <= self.high
 
     def __format__(self, spec: str) -> str:
+        spec = spec or ".6g"
         if self.value is None:
             return "-"
         if self.low is None or self.high is None:
@@ -83,7 +84,7 @@ class Estimate:
         return f"{format(self.value, spec)} ({format(self.low, spec)} to {format(self.high, spec)})"
 
     def __str__(self) -> str:
-        return format(self, ".6g")
+        return format(self)
 
     def as_dict(self) -> dict[str, float | int | None]:
         """The four numbers by name."""
