@@ -233,3 +233,24 @@ def test_without_factors_there_is_one_point(tmp_path):
     assert result.cells()["seed"].to_list() == [2, 4]
     assert dict(result.to_xarray().sizes) == {"seed": 2}
     assert result.table("network.jain").item() == pytest.approx(result.cells()["network.jain"].mean())
+
+
+def test_two_points_with_the_same_scenario_both_have_rows(tmp_path):
+    queues = {"20": {"droptail": {"limit": "20p"}}, "20p": {"droptail": {"limit": "20p"}}}
+    result = Study(make_spec(queue_factor(queues), metrics=("network.jain",))).run(tmp_path / "s")
+    cells = result.cells()
+    assert cells["queue"].to_list() == ["20"] * 3 + ["20p"] * 3
+    assert cells["network.jain"].to_list()[:3] == cells["network.jain"].to_list()[3:]
+
+
+def test_runs_without_chance_are_told(tmp_path):
+    base = DUMBBELL.replace(", jitter = 0.5", "")
+    count = Factor("jitter", tuple(Level(x, (("flows.udp.source.cbr.jitter", x),)) for x in (0.0, 0.5)))
+    sets = (("duration", "2s"), ("flows.tcp.count", 1), ("links.bottleneck.queue", {"droptail": {"limit": "500p"}}))
+    result = Study(make_spec(count, metrics=("network.jain",), base=base, sets=sets)).run(tmp_path / "s")
+    told = [w for w in result.warnings if "same result" in w]
+    fingerprints = {p: set() for p in (0, 1)}
+    for p, key in result.index.select("point", "key").iter_rows():
+        fingerprints[p].add(result._store.scan([key]).filter(pl.col("metric") == "fingerprint").collect()["text"].item())
+    assert [len(fingerprints[p]) for p in (0, 1)] == [1, 3]
+    assert told == ["all seeds gave the same result (where jitter is 0): nothing is left to chance there, so the intervals say nothing"]

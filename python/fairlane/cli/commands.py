@@ -12,6 +12,7 @@ import click
 
 from . import queues as about_queues
 from . import script as about_scripts
+from . import study as about_studies
 from .output import emit, emit_json, plugin_option, progress_bar, render, step_bar
 from .queues import assignments
 
@@ -161,7 +162,9 @@ def explain(name: str | None, as_json: bool) -> None:
 
 
 @cli.command()
-@click.argument("which", type=click.Choice(["scenario", "run", "bench", "bench-queues", "compare", "study-file", "tc"]), default="scenario")
+@click.argument(
+    "which", type=click.Choice(["scenario", "run", "bench", "bench-queues", "compare", "study", "study-file", "tc"]), default="scenario"
+)
 def schema(which: str) -> None:
     """Print the JSON Schema of scenario files, of study files, or of the documents that the commands print with --json."""
     from ..document import json_schema
@@ -272,3 +275,4 @@ def doctor(as_json: bool) -> int:
 cli.add_command(about_queues.compare)
 cli.add_command(about_queues.tc)
 cli.add_command(about_scripts.script)
+cli.add_command(about_studies.study)

@@ -14,7 +14,7 @@ from ..errors import FairlaneError, suggest
 from ..result import _need
 from ..stats import interval
 from . import frames, saved
-from .model import Factor, Point, Selector, StudySpec
+from .model import Factor, PlotSpec, Point, Selector, StudySpec
 from .select import unit_of
 from .store import Store
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
     import xarray as xr
+    from matplotlib.figure import Figure
 
     from .tally import Tally
 
@@ -51,6 +52,8 @@ class StudyResult:
         """How many cells were run, reused and failed; None if the result was loaded."""
         self.notes = list(notes)
         """What there is to tell of how the study ran: files that had to be set aside, and the like."""
+        self.seconds = None if tally is None else tally.elapsed
+        """How long the cells took that were run; None if the result was loaded."""
         self._store = store
         self._temporary: object = None
         """Keeps a temporary folder as long as the result lives."""
@@ -73,10 +76,13 @@ class StudyResult:
         return [s.label for s in self.spec.metrics]
 
     def metric(self, name: str) -> Selector:
-        """A metric by its label, or by its full name; raises `UnknownNameError`."""
+        """A metric by its label, its full name, or an end of that which only one has; raises `UnknownNameError`."""
         for s in self.spec.metrics:
             if name in (s.label, s.text):
                 return s
+        ends = [s for s in self.spec.metrics if s.text.endswith(f".{name}")]
+        if len(ends) == 1:
+            return ends[0]
         raise suggest(name, self.metrics, "metric of this study")
 
     def factor(self, name: str) -> Factor:
@@ -238,6 +244,47 @@ class StudyResult:
 
         return [*self.notes, *warnings(self)]
 
+    # --- pictures -------------------------------------------------------------------------------------
+
+    def plot(
+        self,
+        y: str,
+        x: str = "",
+        *,
+        by: str = "",
+        panel: str = "",
+        kind: str = "",
+        log: str | Iterable[str] = (),
+        title: str = "",
+        path: str | PathLike[str] | None = None,
+    ) -> Figure:
+        """A figure of the metric `y`, with intervals over the seeds; `path` saves it as SVG, PNG or PDF, by its ending.
+
+        `kind`: line or bar (over the factor `x`, by default the one with most levels), scatter (over another metric `x`; seeds are
+        faint), heatmap (factors `x` and `by`), box, or ecdf (the distribution of all runs). `by` gives each level of a factor a colour,
+        `panel` a panel. `log` names logarithmic axes: "x", "y" or both. Factors that have no place are averaged over within each seed.
+        """
+        from .plots import KINDS, default_kind, picture
+
+        axes = _names(log)
+        for axis in axes:
+            if axis not in ("x", "y"):
+                raise suggest(axis, ["x", "y"], "axis")
+        if kind and kind not in KINDS:
+            raise suggest(kind, list(KINDS), "kind of picture")
+        figure = picture(self, PlotSpec(kind or default_kind(self, x), y, x, by, panel, title=title, log=tuple(axes)))
+        if path is not None:
+            from ..plot import save_figure
+
+            save_figure(figure, path)
+        return figure
+
+    def plots(self) -> dict[str, Figure]:
+        """The pictures that the study asks for, or one for each metric, by file name."""
+        from .plots import picture, specs
+
+        return {p.name: picture(self, p) for p in specs(self)}
+
     # --- what is written ------------------------------------------------------------------------------
 
     def document(self) -> dict[str, Any]:
@@ -256,6 +303,23 @@ class StudyResult:
             save_bytes(path, frame.write_csv().encode())
             written.append(path)
         return written
+
+    def save_plots(self) -> list[Path]:
+        """Writes `plots/*.svg` into the folder."""
+        from ..folder import save_bytes
+        from ..report.theme import svg
+
+        place = self.folder / "plots"
+        written = []
+        for name, figure in self.plots().items():
+            place.mkdir(exist_ok=True)
+            save_bytes(place / f"{name}.svg", svg(figure).encode())
+            written.append(place / f"{name}.svg")
+        return written
+
+    def save(self, command: str = "") -> list[Path]:
+        """Writes tables and pictures into the folder. `command` is how to repeat it."""
+        return [*self.save_tables(), *self.save_plots()]
 
     def __repr__(self) -> str:
         n, points = self._done.height, len(self.points)

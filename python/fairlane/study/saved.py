@@ -41,7 +41,7 @@ def from_dict(tree: Mapping[str, Any]) -> tuple[StudySpec, list[Point], str]:
             "seeds": tuple(s["seeds"]),
             "metrics": tuple(Selector(**{**m, "place": tuple(m["place"])}) for m in s["metrics"]),
             "sets": _pairs(s["sets"]),
-            "plots": tuple(PlotSpec(**{**p, "log": tuple(p["log"]), "place": tuple(p["place"])}) for p in s["plots"]),
+            "plots": tuple(PlotSpec(**{**p, "log": tuple(p["log"])}) for p in s["plots"]),
             "precision": None if s["precision"] is None else Precision(**{**s["precision"], "metrics": tuple(s["precision"]["metrics"])}),
             "plugins": tuple(s["plugins"]),
             "set_places": tuple((tuple(a), tuple(b)) for a, b in s["set_places"]),

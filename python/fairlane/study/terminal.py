@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._format import duration
@@ -19,11 +21,11 @@ MAX_REASONS = 8
 """Kinds of failures shown."""
 
 
-def report(result: StudyResult, seconds: float, files: Sequence[str]) -> list[Any]:
+def report(result: StudyResult, files: Sequence[Path]) -> list[Any]:
     """What to print when a study is done."""
     from rich.text import Text
 
-    parts: list[Any] = [Text(_head(result, seconds))]
+    parts: list[Any] = [Text(_head(result))]
     if result._done.height:
         parts += [Text(""), *_table(result)]
     failures = _failures(result)
@@ -32,14 +34,21 @@ def report(result: StudyResult, seconds: float, files: Sequence[str]) -> list[An
     if result.warnings:
         parts += [Text(""), *(Text(f"warning: {w}") for w in result.warnings)]
     if files:
-        parts += [Text(""), Text(f"{result.folder}: {', '.join(files)}")]
+        parts += [Text(""), Text(_files(result, files))]
     return parts
 
 
-def _head(result: StudyResult, seconds: float) -> str:
+def _files(result: StudyResult, files: Sequence[Path]) -> str:
+    """Where everything is; pictures are counted."""
+    top = [f.name for f in files if f.parent == result.folder]
+    pictures = len(files) - len(top)
+    return f"{result.folder}: {', '.join([*top, *([f'plots/ ({pictures})'] if pictures else [])])}"
+
+
+def _head(result: StudyResult) -> str:
     states = dict(result.index.group_by("status").len().iter_rows())
     done, failed = states.get("done", 0), states.get("failed", 0)
-    said = [f"{words.count(done, 'cell')} in {duration(seconds)}"]
+    said = [words.count(done, "cell") + (f" in {duration(result.seconds)}" if result.seconds is not None else "")]
     if result.tally is not None and result.tally.reused:
         said.append(f"{result.tally.reused} of them kept from before")
     if failed:
@@ -88,22 +97,30 @@ def _table(result: StudyResult) -> list[Any]:
     return [table, *([Text(f"and {' and '.join(rest)} (summary.csv has all)", style="dim")] if rest else [])]
 
 
-def _failures(result: StudyResult) -> list[str]:
-    """Failed cells by their reason, the most frequent first."""
-    frame = result.failures
-    if frame.is_empty():
-        return []
-    reasons: dict[tuple[str, str], list[str]] = {}
-    for r in frame.iter_rows(named=True):
+def reasons(result: StudyResult) -> list[tuple[str, str, list[str]]]:
+    """Failed cells by their reason, the most frequent first: kind, text of one of them, the cells.
+
+    Texts that differ in numbers only are one reason.
+    """
+    found: dict[tuple[str, str], tuple[str, list[str]]] = {}
+    for r in result.failures.iter_rows(named=True):
         at = ", ".join([*(f"{f.name} {words.level(f, r[f.name])}" for f in result.spec.factors), f"seed {r['seed']}"])
-        reasons.setdefault((r["kind"], r["error"]), []).append(at)
-    ordered = sorted(reasons.items(), key=lambda x: -len(x[1]))
-    lines = [f"{words.count(frame.height, 'cell')} failed:"]
-    for (kind, error), where in ordered[:MAX_REASONS]:
+        alike = re.sub(r"\d[\d.]*(e[+-]?\d+)?\s?(ps|ns|us|ms|s|min|h)?\b", "#", r["error"])
+        found.setdefault((r["kind"], alike), (r["error"], []))[1].append(at)
+    return sorted(((kind, error, where) for (kind, _), (error, where) in found.items()), key=lambda x: -len(x[2]))
+
+
+def _failures(result: StudyResult) -> list[str]:
+    """Failed cells in lines."""
+    found = reasons(result)
+    if not found:
+        return []
+    lines = [f"{words.count(sum(len(where) for _, _, where in found), 'cell')} failed:"]
+    for kind, error, where in found[:MAX_REASONS]:
         first, *more = error.removeprefix("error: ").rstrip().splitlines() or [""]
         lines.append(f"  {len(where)} x {kind + ': ' if kind else ''}{first}")
         lines += [f"    {line}" for line in more]
         lines.append(f"    at {'; '.join(where[:2])}{f' and {len(where) - 2} more' if len(where) > 2 else ''}")
-    if len(ordered) > MAX_REASONS:
-        lines.append(f"  and {words.count(len(ordered) - MAX_REASONS, 'other reason')} (index.parquet has all)")
+    if len(found) > MAX_REASONS:
+        lines.append(f"  and {words.count(len(found) - MAX_REASONS, 'other reason')} (index.parquet has all)")
     return lines

@@ -8,7 +8,7 @@ from .._format import quantity, scale
 from ..stats import Interval
 
 if TYPE_CHECKING:
-    from .model import Factor, Label, Point, StudySpec
+    from .model import Factor, Label, Point, Selector, StudySpec
     from .result import StudyResult
 
 PERCENT = ("utilisation", "loss")
@@ -83,3 +83,21 @@ def short(labels: list[str]) -> dict[str, str]:
                 break
         out[x] = ".".join(tail)
     return out
+
+
+def metric(s: Selector) -> str:
+    """A metric in words, for axes and sentences: its label if it was given one, else what it is of and what it is.
+
+    >>> from fairlane.study import selector
+    >>> metric(selector("links.bottleneck.queue_mean")), metric(selector("flows.tcp.goodput.sum")), metric(selector("network.jain"))
+    ('bottleneck queue mean', 'tcp goodput, sum', 'jain')
+    >>> metric(selector("flows.*.delay_p95")), metric(selector("flows.web.loss", "lost"))
+    ('delay p95 of all flows', 'lost')
+    """
+    tail = s.text.rsplit(".", 1)[-1]
+    if s.label != s.text and not s.text.endswith(s.label):
+        return s.label
+    name = s.metric.replace("_", " ")
+    whose = "" if s.table == "network" else f" of all {s.table}" if s.name == "*" else s.name
+    said = f"{name}{whose}" if whose.startswith(" ") else f"{whose} {name}".strip()
+    return f"{said}, {s.aggregate}" if tail == s.aggregate else said

@@ -1,0 +1,125 @@
+"""`fairlane study`: runs a study file, shows how far it is, and what came of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .._format import duration
+from .output import emit, emit_json, render
+from .queues import assignments
+
+if TYPE_CHECKING:
+    from ..study.tally import Tally
+
+_WIDTH = 24
+
+
+@click.command()
+@click.argument("file")
+@click.option("--out", metavar="DIR", help="Where the results are kept (default: results/NAME). What is there already is not run again.")
+@click.option("--threads", type=click.IntRange(0, 4096), metavar="N", help="Cells at once, on threads (default: one a core).")
+@click.option("--processes", type=click.IntRange(0, 4096), metavar="N", help="Cells at once, on processes; 0: one a core.")
+@click.option("--cluster", metavar="ADDRESS", help="Run the cells on the Dask cluster at tcp://HOST:PORT.")
+@click.option("--mpi", is_flag=True, help="Run the cells on MPI: mpiexec -n N python -m mpi4py.futures -m fairlane study ...")
+@click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change any value of the base scenario.")
+@click.option("--seeds", metavar="LIST", help="Replications instead of the file's: 1..10 or 1,2,3.")
+@click.option("--dry-run", is_flag=True, help="Say what would be run and how long that may take; run nothing, write nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
+@click.option("--plugin", "plugins", multiple=True, metavar="FILE", help="Load queues or congestion controls of your own, in all workers.")
+def study(
+    file: str,
+    out: str | None,
+    threads: int | None,
+    processes: int | None,
+    cluster: str | None,
+    mpi: bool,
+    sets: tuple[str, ...],
+    seeds: str | None,
+    dry_run: bool,
+    as_json: bool,
+    quiet: bool,
+    plugins: tuple[str, ...],
+) -> int:
+    """Run the study FILE: all combinations of its factors, each with all seeds; show means, intervals and what matters.
+
+    A stopped study is continued by the same command: cells that are done are never run again. The exit code is 1 if cells failed.
+    """
+    from ..plugin import load
+    from ..study import Study, read_study
+    from . import FAILED, INTERRUPTED, _say
+
+    for plugin in plugins:
+        load(plugin)
+    todo = Study(read_study(file, assignments(sets), seeds, [str(Path(p).resolve()) for p in plugins]))
+    folder = Path(out) if out is not None else Path("results") / todo.spec.name
+    if dry_run:
+        from ..study.rehearsal import rehearse
+
+        plan = rehearse(todo, folder, threads or processes or 0)
+        emit_json(plan.document()) if as_json else emit(plan.text())
+        return 0
+    try:
+        with study_bar(todo.spec.name, quiet=quiet) as progress:
+            result = todo.run(folder, threads=threads, processes=processes, cluster=cluster, mpi=mpi, progress=progress)
+    except KeyboardInterrupt as e:
+        _say(f"interrupted: {e}" if str(e) else "interrupted")
+        return INTERRUPTED
+    files = result.save(_command())
+    if as_json:
+        emit_json(result.document())
+    elif not quiet:
+        from ..study.terminal import report
+
+        emit(render(*report(result, files)))
+    return FAILED if result.failures.height else 0
+
+
+def _command() -> str:
+    """The command line, to repeat it."""
+    import shlex
+
+    return shlex.join(["fairlane", *sys.argv[1:]])
+
+
+@contextmanager
+def study_bar(name: str, *, quiet: bool) -> Iterator[Callable[[Tally], object] | None]:
+    """A callback for `Study.run` that draws how far it is; None unless stderr is a terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+
+    def show(tally: Tally) -> None:
+        sys.stderr.write("\r\x1b[2K" + progress_line(name, tally))
+        sys.stderr.flush()
+
+    try:
+        yield show
+    finally:
+        sys.stderr.write("\r\x1b[2K")
+        sys.stderr.flush()
+
+
+def progress_line(name: str, tally: Any) -> str:
+    """One line: a bar, cells, cells a second, failures, the time left.
+
+    >>> from types import SimpleNamespace
+    >>> progress_line("aqm", SimpleNamespace(cells=40, done=20, failed=1, fraction=0.525, rate=2.0, eta=9.5, expected=0))
+    'aqm [############............]  52%, 21/40 cells, 2.0 cells/s, 1 failed, 9.5 s left'
+    """
+    full = int(_WIDTH * tally.fraction)
+    more = f" and about {tally.expected} more" if tally.expected else ""
+    said = [f"{name} [{'#' * full}{'.' * (_WIDTH - full)}] {tally.fraction:4.0%}", f"{tally.done + tally.failed}/{tally.cells} cells{more}"]
+    if tally.rate:
+        said.append(f"{tally.rate:.1f} cells/s")
+    if tally.failed:
+        said.append(f"{tally.failed} failed")
+    if tally.eta is not None and tally.fraction < 1:
+        said.append(f"{duration(tally.eta)} left")
+    return ", ".join(said)

@@ -1,0 +1,126 @@
+"""What a study would do: how many points and cells, how many are there already, how long the rest may take. Nothing is run or written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from .. import _core
+from .._cores import available_threads
+from .._format import duration
+from . import words
+from .cell import engine
+from .drive import Drive
+from .model import StudySpec
+from .store import Store
+from .tally import Tally
+
+if TYPE_CHECKING:
+    from .study import Study
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """What `rehearse` found."""
+
+    spec: StudySpec
+    folder: Path
+    points: int
+    cells: int
+    """Cells planned; with a precision, those of the first replications and of what was added to finished points."""
+    reused: int
+    """Cells whose results are in the folder."""
+    shared: int
+    """Cells that need no run of their own, because two points come to the same scenario."""
+    workers: int
+    cpu_s: float | None
+    """CPU seconds that the missing cells will take, if those of the folder are like them; None if there are none."""
+
+    @property
+    def to_run(self) -> int:
+        """Cells that would be run."""
+        return self.cells - self.reused - self.shared
+
+    @property
+    def seconds(self) -> float | None:
+        """How long that may take."""
+        return None if self.cpu_s is None else self.cpu_s / min(self.workers, max(1, self.to_run))
+
+    def document(self) -> dict[str, Any]:
+        """The document that `fairlane study --dry-run --json` prints."""
+        from .document import STUDY_SCHEMA, head
+
+        return {
+            "schema": STUDY_SCHEMA,
+            "fairlane": _core.version(),
+            "engine": engine(),
+            "study": head(self.spec),
+            "cells": {
+                "planned": self.cells,
+                "done": self.reused,
+                "reused": self.reused,
+                "failed": 0,
+                "points": self.points,
+                "to_run": self.to_run,
+            },
+            "estimate_s": self.seconds,
+            "out": str(self.folder),
+        }
+
+    def text(self) -> str:
+        """The same for people."""
+        spec = self.spec
+        factors = [f"  {f.name}: {_some([words.level(f, x.label) for x in f.levels])}" for f in spec.factors]
+        seeds = f"at least {words.count(len(spec.seeds), 'seed')}" if spec.precision else words.count(len(spec.seeds), "seed")
+        seeds += f" ({words.seeds(list(spec.seeds))})"
+        lines = [f"{spec.name}: {words.count(self.points, 'point')}, {seeds}, {words.count(self.cells, 'cell')}", *factors]
+        there = f"{self.reused} of them in {self.folder} already" if self.reused else f"none of them in {self.folder} yet"
+        shared = f", {self.shared} the same as others" if self.shared else ""
+        lines.append(f"to run: {words.count(self.to_run, 'cell')} ({there}{shared})")
+        if spec.precision is not None:
+            asked = spec.precision
+            lines.append(f"more seeds follow until intervals are within ± {100 * asked.relative:g} %, {asked.maximum} at most")
+        if not self.to_run:
+            lines.append("nothing is left to do but tables and pictures")
+        elif self.seconds is None:
+            lines.append("how long that takes is known once a cell is done")
+        else:
+            lines.append(
+                f"about {duration(self.seconds)} on {words.count(self.workers, 'worker')}, if these cells are like those that are done"
+            )
+        return "\n".join(lines)
+
+
+def _some(levels: list[str]) -> str:
+    return ", ".join(levels if len(levels) <= 12 else [*levels[:10], "...", levels[-1]]) + f" ({len(levels)})"
+
+
+def rehearse(study: Study, folder: str | PathLike[str], workers: int = 0) -> Rehearsal:
+    """Plans a study, and looks at what its folder has; raises `ScenarioError` as a run would."""
+    plan = study.plan()
+    path = Path(fspath(folder))
+    tally = Tally()
+    with Store(path, read_only=True) as store:
+        index = Drive(plan, store, tally).index()
+    left = index.filter(pl.col("status") == "open")
+    runs = left.unique("key", keep="first")
+    known = index.filter(pl.col("cpu_s").is_not_null())
+    cpu = None
+    if known.height:
+        per_point = known.group_by("point").agg(pl.col("cpu_s").mean().alias("mean"))
+        costs = runs.join(per_point, on="point", how="left")["mean"].fill_null(float(known["cpu_s"].mean()))  # type: ignore[arg-type]
+        cpu = float(costs.sum())
+    return Rehearsal(
+        study.spec,
+        path,
+        len(plan.points),
+        index.height,
+        tally.reused,
+        index.height - tally.reused - runs.height,
+        workers or available_threads(),
+        cpu,
+    )
