@@ -155,7 +155,7 @@ def test_one_table_alone_and_resumed_after_a_stop(tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         papers.reproduce("sarma2013", only="sarma2013/fig7", quick=True, out=tmp_path, progress=stop, seeds=[1])
-    kept = len(list((tmp_path / "cache").rglob("*.json")))
+    kept = len(list((tmp_path / "runs" / "cells").glob("*.parquet")))
     assert calls and kept > 0
     assert not list(tmp_path.rglob("*.part")) and not list(tmp_path.glob("*.html"))
     r = papers.reproduce("sarma2013", only="fig7", quick=True, out=tmp_path, seeds=[1])
@@ -301,7 +301,9 @@ def test_cells_without_chance_equal_ns2(tmp_path):
     cells = [c for c in equal.cells() if c["clients"] in ("3", "5") and (c["traffic"], c["queue"]) in chanceless]
     assert len(cells) == 6
     ns2 = Tables({"ns2": paper.published("ns2_check")})
-    for cell, run in zip(cells, Runner(paper, tmp_path).run([Job(c, 1) for c in cells]), strict=True):
+    with Runner(paper, tmp_path / "runs") as runner:
+        runs = runner.run([Job(c, 1) for c in cells])
+    for cell, run in zip(cells, runs, strict=True):
         ours = paper.measure(run, cell)
         for quantity, metric, close in (
             ("throughput_on_wire", "throughput_per_client", {"rel": 1e-5}),

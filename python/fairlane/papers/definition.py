@@ -42,11 +42,7 @@ class RunTables:
     flows: dict[str, list[Any]]
     links: dict[str, list[Any]]
     network: dict[str, list[Any]]
-    seed: int = 0
-    fingerprint: str = ""
-    events: int = 0
     packet_hops: int = 0
-    cpu_s: float = 0.0
     warnings: list[str] = field(default_factory=list)
     flow_series: dict[str, list[Any]] = field(default_factory=dict)
     """Columns of the flows' time series that the paper keeps, with `time` and `flow`."""

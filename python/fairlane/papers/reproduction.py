@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -198,18 +199,19 @@ def run_reproduction(
     folder = _folder(paper, out)
     cells = [c for c in paper.cells() if any(e.needs(c) for e in selected)]
     alternatives = [] if quick or partial else paper.alternatives()
-    runner = Runner(paper, folder / "cache")
     few = paper.alternative_seeds
     work = [len(cells) * len(chosen), *(len(cells) * len(few) for _ in alternatives)]
     ends = [sum(work[: i + 1]) / max(1, sum(work)) for i in range(len(work))]
-    results, warnings, hops = _measured(paper, runner, cells, chosen, progress, (0.0, ends[0]))
+    with Runner(paper, folder / "runs") as runner:
+        results, warnings, hops = _measured(paper, runner, cells, chosen, progress, (0.0, ends[0]))
+        spans = pairwise(ends)
+        tried = [_measured(paper, runner, a.cells(), few, progress, span) for a, span in zip(alternatives, spans, strict=True)]
     built = {e.id: e.build(results) for e in selected}
     tables = _tables(paper, built, results)
     claims = _judged(paper, selected, partial, tables)
     columns = paper.sensitivity_columns()
     shifts = []
-    for i, a in enumerate(alternatives):
-        other, _, more = _measured(paper, runner, a.cells(), few, progress, (ends[i], ends[i + 1]))
+    for a, (other, _, more) in zip(alternatives, tried, strict=True):
         hops += more
         values = [other.mean(c.quantity, **c.factors) for c in columns]
         shifts.append(Shift(a, values, other, _changed(paper, claims, other)))

@@ -1,19 +1,20 @@
-"""Runs the cells of a study on all cores; finished runs are kept, so an interrupted reproduction goes on where it stopped."""
+"""Runs the cells of a paper on all cores, as those of a study: finished runs are kept, so a reproduction that was stopped goes on there."""
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import json
-import threading
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from ..folder import save_bytes
-from ..result import available_threads
+import polars as pl
+
+from ..errors import RunError
+from ..study.crew import Crew, Threads
+from ..study.model import Outcome, Point, StudySpec, Task, Wanted
+from ..study.plan import Plan, resolve_point
+from ..study.store import Store
 from .definition import Cell, Paper, RunTables
 
 Progress = Callable[[float, str], object]
@@ -32,122 +33,112 @@ class Job:
     seed: int
 
 
-@functools.cache
-def _build_id() -> str:
-    """Identifies the simulator: its version and a hash of the extension module, so that another build never reads old runs."""
-    from fairlane import _core
+class _Replication(Plan):
+    """The plan of one job: a paper's scenario may depend on the seed, so each is a point of its own."""
 
-    digest = hashlib.sha256(_core.version().encode())
-    path = getattr(_core, "__file__", None)
-    if path:
-        digest.update(Path(path).read_bytes())
-    return digest.hexdigest()
+    def __init__(self, paper: Paper, job: Job) -> None:
+        text, name = json.dumps(job.cell.tree(job.seed)), f"{paper.key}.json"
+        spec = StudySpec(paper.key, text, name, "json", (), (job.seed,), (), keep="selected", hop_probe=True)
+        point = resolve_point(spec, 0, ())
+        flows = tuple(f for group in point.groups.values() for f in group)
+        links = tuple(x for x in point.links if paper.links is None or x in paper.links)
+        self.kept = (
+            ("flows", paper.flow_columns, flows),
+            ("links", paper.link_columns, links),
+            ("network", paper.network_columns, ("",)),
+            ("flow_series", paper.flow_series, flows),
+            ("link_series", paper.link_series, links),
+        )
+        super().__init__(spec, [point])
+        self.job = self.task(point, job.seed)
 
-
-def _plain(column: Any) -> list[Any]:
-    values = column.tolist() if hasattr(column, "tolist") else list(column)
-    return [None if isinstance(x, float) and x != x else x for x in values]
-
-
-def _kept(table: dict[str, Any], columns: Sequence[str], rows: Sequence[str] | None = None) -> dict[str, list[Any]]:
-    """The names and those of the wanted columns that exist (drop reasons differ between queues); only the named rows if given."""
-    names = _plain(table["name"]) if "name" in table else [""]
-    at = [i for i, n in enumerate(names) if rows is None or n in rows]
-    kept: dict[str, list[Any]] = {"name": [names[i] for i in at]}
-    for c in columns:
-        if c in table:
-            values = _plain(table[c])
-            kept[c] = [values[i] for i in at]
-    return kept
-
-
-def _series(
-    table: Callable[[], dict[str, Any]], columns: Sequence[str], key: str, rows: Sequence[str] | None = None
-) -> dict[str, list[Any]]:
-    """The wanted columns of time series; none if the paper keeps none or the scenario records none."""
-    found = table() if columns else {}
-    if key not in found:
-        return {}
-    at = [i for i, n in enumerate(found[key]) if rows is None or n in rows]
-    kept = {c: _plain(found[c]) for c in ("time", key, *columns) if c in found}
-    return {c: [values[i] for i in at] for c, values in kept.items()}
+    def wanted(self, _point: Point) -> Wanted:
+        """The columns that the paper measures."""
+        return tuple((table, column, names) for table, columns, names in self.kept for column in columns)
 
 
 class Runner:
-    """Runs jobs and remembers them in a folder of content-addressed files."""
+    """Runs jobs and keeps what they measure in a folder, as a study does. A context manager: the folder is its own until the end."""
 
-    def __init__(self, paper: Paper, cache: Path, threads: int | None = None) -> None:
-        self.paper, self.cache = paper, cache
-        self.threads = threads or available_threads()
+    def __init__(self, paper: Paper, folder: Path, crew: Callable[[], Crew] = Threads) -> None:
+        self.paper = paper
         self.reused = 0
         self.fresh = 0
         self.cpu_s = 0.0
-        self._stop = threading.Event()
-        self._part: dict[int, float] = {}
+        self._crew = crew
+        self._store = Store(folder)
 
-    def _key(self, resolved: str, seed: int) -> str:
-        tree = json.loads(resolved)
-        for words in ("name", "description", "seed"):
-            tree.pop(words, None)
-        p = self.paper
-        what = [_build_id(), seed, p.flow_columns, p.link_columns, p.network_columns, p.links, p.flow_series, p.link_series, tree]
-        return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()
+    def __enter__(self) -> Self:
+        return self
 
-    def _one(self, number: int, job: Job) -> tuple[RunTables, bool]:
-        """The tables of a job, and whether they were kept from before."""
-        from fairlane import _core
-
-        if self._stop.is_set():
-            raise Stopped
-        resolved = _core.resolve(json.dumps(job.cell.tree(job.seed)), f"{self.paper.key}.json", "json", [])
-        key = self._key(resolved, job.seed)
-        path = self.cache / key[:2] / f"{key}.json"
-        try:
-            return RunTables(**json.loads(path.read_text("utf-8"))), True
-        except (OSError, ValueError, TypeError):
-            pass  # not run yet, or a file that is no longer whole: run it
-
-        def on_progress(fraction: float, _done: int, _events: int) -> bool:
-            self._part[number] = fraction
-            return not self._stop.is_set()
-
-        (run,) = _core.run(resolved, [job.seed], 1, True, on_progress)
-        if self._stop.is_set():
-            raise Stopped
-        p = self.paper
-        tables = RunTables(
-            _kept(run.flows(), p.flow_columns), _kept(run.links(), p.link_columns, p.links),
-            _kept(run.network(), p.network_columns), job.seed, str(run.fingerprint), int(run.events),
-            int(run.packet_hops), float(run.cpu_s), list(run.warnings),
-            _series(run.flow_series, p.flow_series, "flow"), _series(run.link_series, p.link_series, "link", p.links),
-        )  # fmt: skip
-        path.parent.mkdir(parents=True, exist_ok=True)
-        save_bytes(path, json.dumps(asdict(tables), separators=(",", ":")).encode())
-        return tables, False
+    def __exit__(self, *_: object) -> None:
+        self._store.close()
 
     def run(self, jobs: Iterable[Job], progress: Progress | None = None, span: tuple[float, float] = (0.0, 1.0)) -> list[RunTables]:
         """Runs all jobs, in their order; `progress` is told fractions from `span`. Ctrl-C stops at once and keeps what is finished."""
-        work = list(jobs)
-        self._part.clear()
-        done: dict[int, RunTables] = {}
-        with ThreadPoolExecutor(self.threads, thread_name_prefix="replication") as pool:
-            waiting: dict[Future[tuple[RunTables, bool]], int] = {pool.submit(self._one, i, job): i for i, job in enumerate(work)}
-            try:
-                while waiting:
-                    finished, _ = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
-                    for f in finished:
-                        i = waiting.pop(f)
-                        done[i], kept = f.result()
-                        self.reused += kept
-                        self.fresh += not kept
-                        self.cpu_s += 0.0 if kept else done[i].cpu_s
-                        self._part.pop(i, None)
-                    share = (len(done) + sum(list(self._part.values()))) / max(1, len(work))
-                    label = f"{len(done)} of {len(work)} runs"
-                    if progress is not None and progress(span[0] + (span[1] - span[0]) * min(1.0, share), label) is False:
-                        raise Stopped
-            except BaseException:
-                self._stop.set()
-                pool.shutdown(wait=True, cancel_futures=True)
-                raise
-        return [done[i] for i in range(len(work))]
+        work, store = list(jobs), self._store
+        planned: list[_Replication] = []
+        under_way: set[str] = set()
+        left = iter(work)
+
+        def feed() -> Task | None:
+            for job in left:
+                plan = _Replication(self.paper, job)
+                planned.append(plan)
+                if plan.job.key not in store and plan.job.key not in under_way:
+                    under_way.add(plan.job.key)
+                    return plan.job
+                self.reused += 1
+                tick()
+            return None
+
+        def done(outcome: Outcome) -> None:
+            if outcome.error:
+                raise RunError(outcome.error)
+            store.put(outcome)
+            under_way.remove(outcome.key)
+            self.fresh += 1
+            self.cpu_s += outcome.cpu_s
+
+        def tick() -> None:
+            n = len(planned) - len(under_way)
+            fraction = span[0] + (span[1] - span[0]) * n / max(1, len(work))
+            if progress is not None and progress(fraction, f"{n} of {len(work)} runs") is False:
+                raise Stopped
+
+        with self._crew() as crew:
+            crew.run(feed, done, tick)
+        tick()
+        store.tidy()
+        long = store.scan(p.job.key for p in planned).collect().partition_by("key", as_dict=True)
+        return [_tables(p, long[(p.job.key,)]) for p in planned]
+
+
+def _tables(plan: _Replication, long: pl.DataFrame) -> RunTables:
+    """What was kept of a job, as columns: names, and numbers in their order; None where there is no value."""
+    found: dict[tuple[str, str], dict[Any, float]] = {}
+    warnings: list[str] = []
+    for table, name, time, metric, value, text in long.select("table", "name", "time", "metric", "value", "text").iter_rows():
+        if text is None:
+            found.setdefault((table, metric), {})[name if time is None else (name, time)] = value
+        elif metric == "warning":
+            warnings.append(text)
+    flows, links, network, flow_series, link_series = (_columns(found, *kept) for kept in plan.kept)
+    hops = int(found["run", "packet_hops"][""])
+    return RunTables(flows, links, network, hops, warnings, flow_series, link_series)
+
+
+def _columns(
+    found: dict[tuple[str, str], dict[Any, float]], table: str, columns: Sequence[str], names: Sequence[str]
+) -> dict[str, list[Any]]:
+    # Reasons of drops differ between queues: one that does not know a reason has no column of it.
+    there = [c for c in columns if (table, c) in found or not c.startswith(("drops_", "marks_"))]
+    if not table.endswith("_series"):
+        return {"name": list(names), **{c: [found.get((table, c), {}).get(n) for n in names] for c in there}}
+    times = sorted({time for c in there for _, time in found.get((table, c), ())})
+    if not times:
+        return {}
+    rows = [(n, t) for n in names for t in times]
+    label = table.removesuffix("_series")
+    kept = {c: [found.get((table, c), {}).get(row) for row in rows] for c in there}
+    return {"time": [t for _, t in rows], label: [n for n, _ in rows], **kept}

@@ -70,7 +70,7 @@ def run_task(task: Task, halt: threading.Event = stop) -> Outcome:
                 worker=worker,
             )
         _load(task.plugins)
-        (run,) = _core.run(task.resolved, [task.seed], 1, False, lambda *_: not halt.is_set())
+        (run,) = _core.run(task.resolved, [task.seed], 1, task.hop_probe, lambda *_: not halt.is_set())
         return Outcome(task.key, task.seed, _encode(task, run), "", "", str(run.fingerprint), int(run.events), float(run.cpu_s), worker)
     except FairlaneError as e:
         if halt.is_set():

@@ -116,6 +116,8 @@ class StudySpec:
     plugins: tuple[str, ...] = ()
     """Files with queues or congestion controls of one's own; every worker loads them."""
     confidence: float = 0.95
+    hop_probe: bool = False
+    """Whether delays from the second node on are measured too, which takes longer."""
     description: str = ""
     source: tuple[str, str, str] | None = None
     """Text, name and format of the study file, for messages about it. A study made in Python has the text that says the same."""
@@ -144,6 +146,10 @@ class Point:
     warnings: tuple[str, ...] = ()
 
 
+Wanted = tuple[tuple[str, str, tuple[str, ...]], ...]
+"""Parts of a cell's table: table, metric, and of which flows or links."""
+
+
 @dataclass(frozen=True)
 class Task:
     """A cell, ready to be sent to a worker anywhere: it needs nothing but an installed fairlane."""
@@ -156,8 +162,10 @@ class Task:
     """The engine that the key stands for; a worker with another one refuses."""
     plugins: tuple[tuple[str, str], ...] = ()
     """File and SHA-256 of each plug-in."""
-    wanted: tuple[tuple[str, str, tuple[str, ...]], ...] | None = None
-    """(table, metric, names) to keep; None keeps all."""
+    wanted: Wanted | None = None
+    """What to keep; None keeps all."""
+    hop_probe: bool = False
+    """Whether delays from the second node on are measured too."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from ..errors import ScenarioError
 from . import select
 from .cell import digest_of, engine, key_of
 from .diagnose import Diagnosis, check_metrics, pairs_of, same_points
-from .model import Level, Point, StudySpec, Task
+from .model import Level, Point, StudySpec, Task, Wanted
 
 _WORDS = ("name", "description", "seed")
 """Parts of a resolved scenario that decide no result; the seed is named beside it."""
@@ -36,7 +36,7 @@ class Plan:
         """What to know about the study as a whole, such as points that are the same scenario."""
         self.engine = engine()
         self._plugins = tuple((p, digest_of(p)) for p in spec.plugins)
-        self._named: dict[int, tuple[str, tuple[tuple[str, str, tuple[str, ...]], ...] | None]] = {}
+        self._named: dict[int, tuple[str, Wanted | None]] = {}
 
     def task(self, point: Point, seed: int) -> Task:
         """The cell of a point and a seed."""
@@ -45,15 +45,19 @@ class Plan:
         if named is None:
             named = self._named[point.index] = self._essence(point)
         essence, wanted = named
-        return Task(key_of(essence, seed), point.resolved, seed, self.engine, self._plugins, wanted)
+        return Task(key_of(essence, seed), point.resolved, seed, self.engine, self._plugins, wanted, self.spec.hop_probe)
 
-    def _essence(self, point: Point) -> tuple[str, tuple[tuple[str, str, tuple[str, ...]], ...] | None]:
-        wanted = None
-        if self.spec.keep == "selected":
-            wanted = tuple((s.table, s.metric, select.names(s, point)) for s in self.spec.metrics)
-        if wanted is None and not self._plugins:
+    def wanted(self, point: Point) -> Wanted | None:
+        """What is kept of the cells of a point: (table, metric, names); None for all."""
+        if self.spec.keep != "selected":
+            return None
+        return tuple((s.table, s.metric, select.names(s, point)) for s in self.spec.metrics)
+
+    def _essence(self, point: Point) -> tuple[str, Wanted | None]:
+        wanted, probe = self.wanted(point), self.spec.hop_probe
+        if wanted is None and not self._plugins and not probe:
             return point.essence, None
-        return _hash([point.essence, wanted, [digest for _, digest in self._plugins]]), wanted
+        return _hash([point.essence, wanted, [digest for _, digest in self._plugins], *(["hop probe"] if probe else [])]), wanted
 
     def tasks(self) -> Iterator[tuple[Point, Task]]:
         """All cells that do not depend on results: every point with every seed."""
