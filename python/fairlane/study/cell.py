@@ -69,7 +69,7 @@ def run_task(task: Task, halt: threading.Event = stop) -> Outcome:
                 kind="Version",
                 worker=worker,
             )
-        _load(task.plugins)
+        load_plugins(task.plugins)
         (run,) = _core.run(task.resolved, [task.seed], 1, task.hop_probe, lambda *_: not halt.is_set())
         return Outcome(task.key, task.seed, _encode(task, run), "", "", str(run.fingerprint), int(run.events), float(run.cpu_s), worker)
     except FairlaneError as e:
@@ -84,7 +84,7 @@ _loaded: dict[str, str] = {}
 _loading = threading.Lock()
 
 
-def _load(plugins: Iterable[tuple[str, str]]) -> None:
+def load_plugins(plugins: Iterable[tuple[str, str]]) -> None:
     """Loads plug-ins that this process does not have yet, and makes sure that they are those of the study."""
     for path, digest in plugins:
         with _loading:

@@ -16,6 +16,7 @@ from .trouble import Place, Troubles
 
 _UNITS = {"rate": "bit/s", "dur": "s", "bytes": "byte", "packets": "packets"}
 _LONGEST = 60
+_KEYS = {"path", "values", "levels", "from", "to", "count", "step", "scale"}
 RESERVED = (
     "point", "replication", "seed", "key", "status", "kind", "error", "file", "fingerprint", "events", "cpu_s",
     "name", "table", "time", "metric", "value", "text", "mean", "low", "high", "sd", "n", "unit",
@@ -24,10 +25,12 @@ RESERVED = (
 _SEED = "the seeds of a study stand in `seeds`"
 
 
-def is_table_of_factor(value: Any) -> bool:
-    """Whether a table below `[factors]` describes a factor; else it is a part of a bare path."""
+def is_table_of_factor(value: Any, name: str = "") -> bool:
+    """Whether a table below `[factors]` describes a factor; else it is a part of a bare path. `name`: its key, if that is at the top."""
     if not isinstance(value, dict) or not value:
         return False
+    if name and not kind_of((name,)).known and _KEYS & value.keys():
+        return True
     if any(not isinstance(v, (dict, list)) for v in value.values()):
         return True
     levels = value.get("levels")
@@ -37,7 +40,10 @@ def is_table_of_factor(value: Any) -> bool:
 def entries(table: dict[str, Any], top: Place) -> Iterator[tuple[tuple[str, ...], Any, Place]]:
     """What stands in `[factors]`, bare dotted keys put together: keys of the path, value, place."""
     for key, value in table.items():
-        yield from _below((key,), value, (*top, key))
+        if is_table_of_factor(value, key):
+            yield (key,), value, (*top, key)
+        else:
+            yield from _below((key,), value, (*top, key))
 
 
 def _below(keys: tuple[str, ...], value: Any, place: Place) -> Iterator[tuple[tuple[str, ...], Any, Place]]:
@@ -55,7 +61,9 @@ def path_of(keys: tuple[str, ...]) -> tuple[str, ...] | None:
     (('links', 'a'), ('links', 'a.b', 'rate'))
     """
     first = split(keys[0])
-    return None if first is None or not all(keys) else (*first, *keys[1:])
+    if first is None or any(not k or '"' in k or any(c.isspace() for c in k) for k in (*first, *keys[1:])):
+        return None
+    return (*first, *keys[1:])
 
 
 def sets_of(table: dict[str, Any], top: Place) -> Iterator[tuple[tuple[str, ...], Any, Place]]:

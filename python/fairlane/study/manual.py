@@ -27,10 +27,11 @@ def page() -> str:
         _table(root, root),
         "Whatever is wrong with a study is told before anything runs: with file, line and column, all of it at once.",
         "## Factors",
-        'A path is any that `--set` takes, in quotes or bare: `"links.bottleneck.rate"` or `links.bottleneck.rate`. A factor\'s column in tables '
-        "is the shortest end of its path that no other factor has (`rate`), or the name that it is given. "
+        'A path is any that `--set` takes, in quotes or bare: `"links.bottleneck.rate"` or `links.bottleneck.rate`. '
+        "A factor's column in tables is the shortest end of its path that no other factor has (`rate`), or the name that it is given. "
         "Levels that are quantities are numbers there, in SI units (bit/s, s, byte, packets). "
-        "Two factors cannot change the same value, nor one what the other chooses: a queue and the parameters of another queue belong into one factor with `levels`.",
+        "Two factors cannot change the same value, nor one what the other chooses: "
+        "a queue and the parameters of another queue belong into one factor with `levels`.",
     ]
     for name in ("Levels", "Range", "Factor"):
         parts += _section(root, name, "###")

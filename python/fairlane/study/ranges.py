@@ -108,7 +108,11 @@ def _steps(table: dict[str, Any], low: Amount, high: Amount, log: bool) -> int:
     wanted = "number" if log else low.kind
     if step is None or step.kind != wanted:
         what = "the factor from one level to the next, a number above 1" if log else f"{_KINDS[low.kind]}, as the ends"
-        raise RangeError("step", f"the step {_show(table['step'])} is not {what}", "write for instance step = 2" if log else "")
+        raise RangeError(
+            "step",
+            f"the step {_show(table['step'])} is not {what}",
+            "write for instance step = 2" if log else "write the step in a unit of the ends",
+        )
     if step.size <= (1 if log else 0):
         raise RangeError(
             "step",

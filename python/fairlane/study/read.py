@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from importlib.resources import files
@@ -19,7 +19,7 @@ from ..result import parse_seeds, read_scenario
 from . import select
 from .factors import RESERVED, Reader, entries, is_table_of_factor, name_all, path_of
 from .model import Factor, PlotSpec, Precision, Selector, StudySpec
-from .paths import beside, join, leaves, split
+from .paths import beside, join, kind_of, leaves, split
 from .trouble import Place, Troubles, near
 
 Sets = Iterable[tuple[str, str]]
@@ -66,25 +66,52 @@ def _checked(text: str, name: str, form: str) -> dict[str, Any]:
         )
     # Which of its forms a factor has decides what it is checked against: the schema is made narrower for the file at hand.
     tree = json.loads(_core.read_document(text, name, form, '{"type": "object", "additionalProperties": true}'))
+    nulls = list(_nulls({k: v for k, v in tree.items() if k != "scenario"}))
+    if nulls:
+        told = 'leave the key out; a parameter that can be absent has a word for it, such as "none"'
+        raise _core.remarks(text, name, form, [(list(place), False, "null is no value", told) for place in nulls])
     exact = json.loads(json.dumps(schema()))
     properties = exact["properties"]
     if isinstance(tree.get("factors"), dict):
         properties["factors"] = _shape(tree["factors"])
     if isinstance(tree.get("zip"), list):
-        properties["zip"]["items"] = {"type": "object", "additionalProperties": True}
+        # One schema for the items of a list: the tables are told apart by their paths.
+        items: dict[str, Any] = {"type": "object", "additionalProperties": True, "properties": {}}
+        for table in tree["zip"]:
+            if isinstance(table, dict):
+                _join(items, _shape(table, "#/$defs/Range"))
+        properties["zip"]["items"] = items
     json.loads(_core.read_document(text, name, form, json.dumps(exact)))
     return tree
 
 
-def _shape(table: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a table of factors as it stands."""
+def _nulls(value: Any, place: Place = ()) -> Iterator[Place]:
+    """Where JSON says null."""
+    if value is None:
+        yield place
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield from _nulls(inner, (*place, str(key)))
+
+
+def _join(schema: dict[str, Any], more: dict[str, Any]) -> None:
+    """Puts the properties of a second schema into the first."""
+    for key, inner in more["properties"].items():
+        known = schema["properties"].get(key)
+        if known is not None and "properties" in known and "properties" in inner:
+            _join(known, inner)
+        else:
+            schema["properties"].setdefault(key, inner)
+
+
+def _shape(table: dict[str, Any], only: str = "", *, top: bool = True) -> dict[str, Any]:
+    """The schema of a table of factors as it stands; `only`: the one form that tables of factors may have."""
     out: dict[str, Any] = {"type": "object", "additionalProperties": True, "properties": {}}
     for key, value in table.items():
-        if is_table_of_factor(value):
+        if is_table_of_factor(value, key if top else ""):
             named = any(k in value for k in ("path", "levels", "values"))
-            out["properties"][key] = {"$ref": "#/$defs/Factor" if named else "#/$defs/Range"}
+            out["properties"][key] = {"$ref": only or ("#/$defs/Factor" if named else "#/$defs/Range")}
         elif isinstance(value, dict):
-            out["properties"][key] = _shape(value)
+            out["properties"][key] = _shape(value, only, top=False)
     return out
 
 
@@ -158,16 +185,20 @@ class _Study:
             return "", "", "toml"
 
     def _plugins(self) -> list[str]:
-        from ..plugin import load
+        from .cell import digest_of, load_plugins
 
         out = []
         for i, path in enumerate(self.tree.get("plugins", [])):
             file = beside(self.folder, path)
             try:
-                load(file)
+                load_plugins([(file, digest_of(file))])
                 out.append(file)
             except FairlaneError as e:
-                self.troubles.add(("plugins", str(i)), " ".join(str(e).split("\n")[-1:]) if "\n" in str(e) else str(e), "")
+                first, *_, last = [*str(e).split("\n"), ""]
+                told = f"{first} {last}" if last else first
+                self.troubles.add(
+                    ("plugins", str(i)), told, "give the path of a Python file or a shared library, relative to the study file"
+                )
         return [*out, *(p for p in self.more_plugins if p not in out)]
 
     def _metrics(self) -> tuple[Selector, ...]:
@@ -208,7 +239,7 @@ class _Study:
                 raise FairlaneError(f"cannot use --set {path}={text}: the seeds of a study are set by --seeds")
             # The command line has the last word: a change of the file's at the same path is gone.
             changes.pop(join(keys), None)
-            changes[join(keys)] = (from_option(text), ((), ()))
+            changes[join(keys)] = (_option(keys, text), ((), ()))
         return [(p, v) for p, (v, _) in changes.items()], [place for _, place in changes.values()]
 
     def _seeds(self) -> list[int]:
@@ -354,6 +385,20 @@ class _Study:
             self.troubles.add(
                 place, f"the study has {cells:,} cells ({product}), the most is {MOST_CELLS:,}", "write fewer levels or seeds", key=True
             )
+
+
+def _option(keys: tuple[str, ...], text: str) -> Any:
+    """The value of `--set`; a queue may be written as in a list of levels."""
+    if kind_of(keys).registry == "queue" and re.search(r"[{:]", text):
+        from .._choices import choices
+
+        try:
+            found = choices(text)
+        except FairlaneError as e:
+            raise FairlaneError(f"cannot use --set {join(keys)}={text}: {e}") from None
+        if len(found) == 1:
+            return found[0].value
+    return from_option(text)
 
 
 def from_option(text: str) -> Any:

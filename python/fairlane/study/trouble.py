@@ -28,6 +28,7 @@ class Troubles:
     def add(self, place: Place, message: str, help: str = "", *, key: bool = False) -> None:
         """A problem at the value, or the `key`, that `place` leads to."""
         known = (place, key, message)
+        help = help or "`fairlane schema study-file` says what is allowed"
         if known not in self._known:
             self._known.add(known)
             self.found.append((list(place), key, message, help))
