@@ -339,6 +339,19 @@ def test_levels_that_only_together_break_the_scenario(tmp_path):
     assert "(with duration = 2s)" in d["message"] and "leaves nothing of the duration" in d["message"]
 
 
+def test_levels_that_only_together_break_the_base(tmp_path):
+    text = STUDY + '"topology.dumbbell.pairs" = [3, 4, 5]\n"flows.tcp.count" = [3, 4, 5]\n'
+    error = diagnosis(tmp_path, text)
+    said = sorted({d["message"].partition(" (")[0] for d in error.diagnostics})
+    # Of the nine pairs of levels three lack hosts; what else is varied does not matter.
+    assert [s for s in said if "`s" in s] == [
+        "pairs = 3 and count = 4 together: flow `tcp.3`: there is no node `s3`",
+        "pairs = 3 and count = 5 together: flow `tcp.3`: there is no node `s3`",
+        "pairs = 4 and count = 5 together: flow `tcp.4`: there is no node `s4`",
+    ]
+    assert len(said) == 6
+
+
 def test_a_missing_value_may_come_from_a_factor(tmp_path):
     (tmp_path / "dumbbell.toml").write_text(DUMBBELL.replace('duration = "5s"', ""))
     (tmp_path / "study.toml").write_text(STUDY + 'duration = ["2s", "3s"]\n')

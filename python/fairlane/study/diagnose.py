@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import _core
-from ..errors import ScenarioError
+from ..errors import FairlaneError, ScenarioError
+from . import select
 from .model import Factor, Level, Point, Selector, StudySpec
 from .paths import split
 from .trouble import Place, Troubles, near
@@ -292,9 +293,6 @@ def _row(p: Problem) -> dict[str, Any]:
 
 def check_metrics(spec: StudySpec, points: Sequence[Point], combinations: Sequence[Combination]) -> ScenarioError | None:
     """What is wrong with metrics: those that no point has, or only some have."""
-    from ..errors import FairlaneError
-    from . import select
-
     troubles = Troubles(*spec.source) if spec.source is not None else Troubles("#", "<study>", "toml")
     # Most points have the same flows and links: each such network is looked at once.
     shapes: dict[Any, list[int]] = defaultdict(list)
@@ -302,14 +300,14 @@ def check_metrics(spec: StudySpec, points: Sequence[Point], combinations: Sequen
         shapes[(tuple(point.groups.items()), point.links)].append(i)
     for s in spec.metrics:
         lacking: list[int] = []
-        said = ""
+        said: FairlaneError | None = None
         for members in shapes.values():
             try:
                 select.names(s, points[members[0]])
             except FairlaneError as e:
-                said = said or str(e)
+                said = said or e
                 lacking += members
-        if lacking:
+        if said is not None:
             _lacking(spec, s, sorted(lacking), said, points, combinations, troubles)
     return troubles.error()
 
@@ -318,21 +316,20 @@ def _lacking(
     spec: StudySpec,
     s: Selector,
     lacking: list[int],
-    said: str,
+    said: FairlaneError,
     points: Sequence[Point],
     combinations: Sequence[Combination],
     troubles: Troubles,
 ) -> None:
-    message, _, help = said.partition(": ")
     if len(lacking) == len(points):
-        troubles.add(s.place, message, help.replace("'", "`"))
+        troubles.add(s.place, *select.told(said))
         return
     diagnosis = Diagnosis(spec)
     diagnosis.tested = list(combinations)
     causes = diagnosis.causes([combinations[i] for i in lacking])
     which = "; ".join(diagnosis._words(c) for c in causes[:_SHOWN]) + ("; ..." if len(causes) > _SHOWN else "")
     what = "link" if s.table == "links" else "flow"
-    told = f"only some points have the {what} of {s.text!r}: {len(lacking)} of {len(points)} lack it, those with {which}"
+    told = f"only some points have the {what} `{s.name}`: {len(lacking)} of {len(points)} lack it, those with {which}"
     troubles.add(s.place, told, f"name a {what} that all have" + (", or a group" if what == "flow" else ""))
 
 

@@ -187,6 +187,7 @@ class _Study:
     def _plugins(self) -> list[str]:
         from .cell import digest_of, load_plugins
 
+        load_plugins([(p, digest_of(p)) for p in self.more_plugins])
         out = []
         for i, path in enumerate(self.tree.get("plugins", [])):
             file = beside(self.folder, path)
@@ -212,8 +213,8 @@ class _Study:
             try:
                 found = replace(select.selector(text, label), place=place)
             except FairlaneError as e:
-                message, _, help = str(e).partition(": ")
-                self.troubles.add(place, message, help.replace("'", "`"))
+                message, help = select.told(e)
+                self.troubles.add(place, message, help)
                 continue
             if found.label in RESERVED:
                 self.troubles.add(

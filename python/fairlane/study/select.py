@@ -7,6 +7,7 @@ A name that is a group of flows stands for all its members: their mean, or what 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 
 from ..errors import FairlaneError, suggest
@@ -89,3 +90,13 @@ def aggregate(how: str, values: Iterable[float | None]) -> float:
         "min": lambda: min(kept),
         "max": lambda: max(kept),
     }[how]()
+
+
+def told(error: FairlaneError) -> tuple[str, str]:
+    """What is wrong with a selector, and what to write instead, for a message that shows the selector anyway.
+
+    >>> told(FairlaneError("unknown flow in 'flows.tpc.goodput' 'tpc': did you mean 'tcp'?"))
+    ('unknown flow `tpc`', 'did you mean `tcp`?')
+    """
+    message, _, help = str(error).partition(": ")
+    return re.sub(r" in '[^']*'(?= ')", "", message).replace("'", "`"), help.replace("'", "`")

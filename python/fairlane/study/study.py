@@ -82,10 +82,15 @@ class Study:
 
     @classmethod
     def from_file(
-        cls, path: str | PathLike[str], *, sets: Iterable[tuple[str, str]] = (), seeds: int | str | Iterable[int] | None = None
+        cls,
+        path: str | PathLike[str],
+        *,
+        sets: Iterable[tuple[str, str]] = (),
+        seeds: int | str | Iterable[int] | None = None,
+        plugins: Iterable[str] = (),
     ) -> Study:
-        """Reads a study file; `sets` (as `--set`) and `seeds` change it."""
-        return cls(read_study(path, sets, seeds))
+        """Reads a study file; `sets` (as `--set`), `seeds` and more `plugins` change it."""
+        return cls(read_study(path, sets, seeds, plugins))
 
     def to_toml(self) -> str:
         """The study file of this study."""
@@ -126,7 +131,7 @@ class Study:
         with Store(out if temporary is None else temporary.name) as store:
             saved.write(store.folder, self.spec, plan.points, plan.engine)
             drive = Drive(plan, store, tally)
-            notes = drive.notes()
+            notes = [*plan.warnings, *drive.notes()]
             drive.run(workers, None if progress is None else lambda: progress(tally))
         notes += [n for n in workers.notes if n not in notes]
         result = StudyResult(self.spec, plan.points, store, drive.index(), tally, notes)

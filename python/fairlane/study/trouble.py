@@ -58,9 +58,11 @@ def near(word: str, known: Sequence[str], what: str = "known are") -> str:
     'did you mean `utilisation`?'
     """
     names = list(dict.fromkeys(known))
-    found = get_close_matches(word.lower(), names, n=1)
+    # People write the end of a long name, and misspell that.
+    ends = {".".join(n.split(".")[i:]).lower(): n for n in names for i in range(n.count("."), -1, -1)}
+    found = get_close_matches(word.lower(), list(ends), n=1)
     if found:
-        return f"did you mean `{found[0]}`?"
+        return f"did you mean `{ends[found[0]]}`?"
     if not names:
         return ""
     return f"{what} {', '.join(f'`{n}`' for n in names[:24])}{', ...' if len(names) > 24 else ''}"
