@@ -40,6 +40,7 @@ def test_few_values():
     assert interval([3.0]) == Interval(3.0, None, None, None, 1)
     assert interval([math.nan, 3.0, None, math.inf]) == Interval(3.0, None, None, None, 1)
     assert interval([2.0, 2.0]) == Interval(2.0, 2.0, 2.0, 0.0, 2)
+    assert interval([0.1] * 3) == Interval(0.1, 0.1, 0.1, 0.0, 3)
     assert str(interval([3.0])) == "3"
     assert 2.0 in interval([1.0, 3.0])
 

@@ -159,6 +159,13 @@ def test_metrics_without_chance():
     assert "the same in all runs" in table.warnings[0]
 
 
+def test_small_variation_around_a_large_mean_is_variation():
+    frame = study()
+    shifted = frame.with_columns(1e6 + pl.col("delay") * 1e-3)
+    a, b = (anova(f, "delay", ["queue", "rate"], block="seed") for f in (frame, shifted))
+    assert [r.F for r in b.rows[:-1]] == pytest.approx([r.F for r in a.rows[:-1]], rel=1e-4)
+
+
 def test_designs_that_cannot_be_told_apart_are_errors():
     twins = study().with_columns((pl.col("queue") + "!").alias("twin"))
     with pytest.raises(FairlaneError, match="the effects of queue, twin cannot be told apart: they always change together"):
@@ -173,6 +180,14 @@ def test_designs_that_cannot_be_told_apart_are_errors():
         anova(study().filter(pl.col("queue") == "red"), "delay", ["queue"])
     with pytest.raises(FairlaneError, match="nothing to compare"):
         anova(study().with_columns(pl.lit(None, dtype=pl.Float64).alias("delay")), "delay", ["queue"])
+
+
+def test_what_is_too_large_is_said_to_be_so():
+    many = pl.DataFrame(
+        {"a": [i % 1000 for i in range(30_000)], "b": [i // 1000 for i in range(30_000)], "y": [float(i % 7) for i in range(30_000)]}
+    )
+    with pytest.raises(FairlaneError, match="leave out interactions"):
+        anova(many, "y", ["a", "b"])
 
 
 def test_wrong_columns_are_named():

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from itertools import combinations
+from itertools import accumulate, combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from scipy.linalg import cho_factor, cho_solve
 
 from ..errors import FairlaneError, suggest
 from .intervals import CONFIDENCE, check_confidence, interval, t_factor
@@ -18,8 +19,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RESIDUAL = "residual"
-_DUST = 1e-12
+_DUST = 1e-20
 """A residual below this share of the total is rounding: the runs of a point are all equal."""
+_ROUNDING = 1e-13
+"""Values that differ from their mean by less than this share of it are equal."""
+
+
+_MOST = 25_000_000
+"""Entries of the largest design matrix: 200 MB, of which a few copies are made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,37 +135,29 @@ def anova(frame: pl.DataFrame, metric: str, factors: Sequence[str], order: int =
             else:
                 terms.append(term)
 
-    contrasts = {f: _sum_contrasts(codes[f], len(levels[f])) for f in used}
-    columns, spans, at = [], [], 0
-    for term in terms:
-        part = contrasts[term[0]]
-        for f in term[1:]:
-            part = (part[:, :, None] * contrasts[f][:, None, :]).reshape(len(y), -1)
-        columns.append(part)
-        spans.append((at, at + part.shape[1]))
-        at += part.shape[1]
-    x = np.concatenate(columns, axis=1)
-    scale = float(np.max(np.abs(y))) or 1.0
-    y /= scale  # squares of bit/s are large
-    total = float(np.sum((y - y.mean()) ** 2))
+    x, spans = _design(terms, codes, levels, len(y))
+    mean = float(y.mean())
+    y -= mean
+    spread = float(np.max(np.abs(y)))
+    same = spread <= _ROUNDING * abs(mean)
+    scale = 1.0 if same else spread  # squares of bit/s are large
+    y /= scale
+    total = 0.0 if same else float(np.sum((y - y.mean()) ** 2))
     xc, yc = _within(x, groups), _within(y[:, None], groups)[:, 0]
-    rank = _rank(xc)
     blocks = int(groups.max()) + 1
-    if rank < at:
-        raise FairlaneError(_confounded(terms, spans, xc, len(y), at + blocks, block))
-    q, r = np.linalg.qr(xc)
-    beta = np.linalg.solve(r, q.T @ yc)
-    inverse = np.linalg.inv(r)
-    covariance = inverse @ inverse.T
-    residual_df = len(y) - blocks - at
+    if (factor := _cholesky(xc)) is None:
+        raise FairlaneError(_confounded(terms, spans, xc, len(y), x.shape[1] + blocks, block))
+    beta = cho_solve(factor, xc.T @ yc)
+    covariance = cho_solve(factor, np.eye(x.shape[1]))
+    residual_df = len(y) - blocks - x.shape[1]
     residual = float(np.sum((yc - xc @ beta) ** 2)) if residual_df else 0.0
     exact = residual_df > 0 and residual <= _DUST * total
-    if total <= _DUST * len(y):
+    if same:
         told.append(f"{metric} is the same in all runs: there is nothing to explain")
-        total = residual = 0.0
+        residual = 0.0
     elif residual_df == 0:
-        more = "leave out interactions (order=1)" if any(len(t) > 1 for t in terms) else "run more seeds"
-        told.append(f"no replications: nothing is left to tell effects from chance, so there is no F; run more seeds, or {more}")
+        more = ", or leave out interactions (order=1)" if any(len(t) > 1 for t in terms) else ""
+        told.append(f"no replications: nothing is left to tell effects from chance, so there is no F; run more seeds{more}")
     elif exact:
         told.append(f"{metric} has no chance in it: runs of the same point are equal, so every difference is real and there is no F")
     error = residual / residual_df if residual_df and not exact and total else None
@@ -167,8 +166,9 @@ def anova(frame: pl.DataFrame, metric: str, factors: Sequence[str], order: int =
     if block is not None:
         # Without the block only the common mean is left.
         whole, centred = x - x.mean(axis=0), y - y.mean()
-        rest = centred - whole @ np.linalg.lstsq(whole, centred, rcond=None)[0]
-        rows.append(_row(block, blocks - 1, max(float(np.sum(rest**2)) - residual, 0.0), error, residual_df, total, scale))
+        rest = centred - whole @ cho_solve(_cholesky(whole), whole.T @ centred)
+        extra = max(float(np.sum(rest**2)) - residual, 0.0) if total else 0.0
+        rows.append(_row(block, blocks - 1, extra, error, residual_df, total, scale))
     for term, (a, b) in zip(terms, spans, strict=True):
         part = beta[a:b]
         ss = float(part @ np.linalg.solve(covariance[a:b, a:b], part)) if total else 0.0
@@ -297,12 +297,41 @@ def _sum_contrasts(code: NDArray[np.int64], k: int) -> NDArray[np.float64]:
     return np.vstack([np.eye(k - 1), -np.ones(k - 1)])[code]
 
 
+def _design(
+    terms: list[tuple[str, ...]], codes: dict[str, NDArray[np.int64]], levels: dict[str, list[Any]], runs: int
+) -> tuple[NDArray[np.float64], list[tuple[int, int]]]:
+    """The columns of all terms, and which belong to each."""
+    widths = [math.prod(len(levels[f]) - 1 for f in term) for term in terms]
+    if runs * sum(widths) > _MOST:
+        raise FairlaneError(
+            f"{sum(widths)} effects in {runs} runs are too many to analyse: leave out interactions (order=1), or factors with many levels"
+        )
+    ends = list(accumulate(widths))
+    x = np.empty((runs, sum(widths)))
+    for term, width, end in zip(terms, widths, ends, strict=True):
+        part = np.ones((runs, 1))
+        for f in term:
+            part = (part[:, :, None] * _sum_contrasts(codes[f], len(levels[f]))[:, None, :]).reshape(runs, -1)
+        x[:, end - width : end] = part
+    return x, [(end - width, end) for width, end in zip(widths, ends, strict=True)]
+
+
 def _within(x: NDArray[np.float64], groups: NDArray[np.int64]) -> NDArray[np.float64]:
     """Deviations from the means of the groups: what a fit with an intercept for each group sees (Frisch and Waugh 1933; Lovell 1963)."""
-    count = np.bincount(groups).astype(float)
-    sums = np.zeros((len(count), x.shape[1]))
-    np.add.at(sums, groups, x)
+    count = np.bincount(groups)
+    starts = np.concatenate([[0], np.cumsum(count)[:-1]])
+    sums = np.add.reduceat(x[np.argsort(groups, kind="stable")], starts, axis=0)
     return x - (sums / count[:, None])[groups]
+
+
+def _cholesky(x: NDArray[np.float64]) -> tuple[NDArray[np.float64], bool] | None:
+    """The factor of x'x, or None if a column depends on those before it. Contrasts are well-conditioned, so squaring does no harm."""
+    gram = x.T @ x
+    try:
+        factor, lower = cho_factor(gram, lower=True)
+    except np.linalg.LinAlgError:
+        return None
+    return None if (np.diag(factor) ** 2 <= 1e-9 * np.diag(gram)).any() else (factor, lower)
 
 
 def _rank(x: NDArray[np.float64]) -> int:

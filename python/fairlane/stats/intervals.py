@@ -99,10 +99,12 @@ def interval(values: Iterable[float | None], confidence: float = CONFIDENCE) -> 
     """
     v = finite(values)
     n = len(v)
-    mean = math.fsum(v) / n if n else None
-    if mean is None or n == 1:
+    if n < 2:
         check_confidence(confidence)
-        return Interval(mean, None, None, None, n)
+        return Interval(v[0] if v else None, None, None, None, n)
+    if min(v) == max(v):  # their computed mean may be a rounding error away
+        return from_moments(v[0], 0.0, n, confidence)
+    mean = math.fsum(v) / n
     return from_moments(mean, math.sqrt(math.fsum((x - mean) ** 2 for x in v) / (n - 1)), n, confidence)
 
 
