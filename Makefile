@@ -1,7 +1,7 @@
 # Each target makes what it needs: the virtual environment, the extension, the tools.
 #   make demo    build, then reproduce the LAN study (leaves .venv/bin/fairlane)
 #   make test    all Rust and Python tests
-#   make bench   the benchmark set P1-P6, instructions per packet-hop where valgrind is installed, memory of 100,000 flows, packet capture
+#   make bench   the benchmark set P1-P6, instructions per packet-hop where valgrind is installed, memory of 100,000 flows, packet capture, overhead of a study
 #   make lint    formatting and lints of both languages; generated files and the layer graph are as the sources say
 #   make docs    generated reference pages and the API documentation of the crates
 #   make clean   removes .venv, build products and results
@@ -41,6 +41,7 @@ bench: build
 	$(PY) benches/instructions.py
 	$(PY) benches/memory.py
 	$(PY) benches/pcap.py
+	$(PY) benches/study.py
 
 lint: $(VENV)/.dev
 	@cargo fmt --version >/dev/null 2>&1 || { echo "make: cargo fmt is missing: rustup component add rustfmt" >&2; exit 1; }

@@ -410,18 +410,21 @@ def test_a_limit_on_the_size_of_files_is_named(tmp_path):
     assert not [f for f in files(tmp_path / "out") if f.endswith((".parquet", ".part"))]
 
 
-def test_failed_cells_are_told_and_tried_again(tmp_path, monkeypatch):
+class Failing:
+    """The core, with a run that fails for one seed."""
+
     real = cell._core
 
-    class Failing:
-        def __getattr__(self, name):
-            return getattr(real, name)
+    def __getattr__(self, name):
+        return getattr(self.real, name)
 
-        def run(self, resolved, seeds, *rest):
-            if seeds == [2]:
-                raise RunError("the run needs more than the clock can hold")
-            return real.run(resolved, seeds, *rest)
+    def run(self, resolved, seeds, *rest):
+        if seeds == [2]:
+            raise RunError("the run needs more than the clock can hold")
+        return self.real.run(resolved, seeds, *rest)
 
+
+def test_failed_cells_are_told_and_tried_again(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(cell, "_core", Failing())
         result = Study(spec_of()).run(tmp_path)
