@@ -4,9 +4,10 @@
 usage: benches/study.py [--cells N] [--work SECONDS] [--threads N] [--json]
 
 Two figures, for each cell and as a share of the work:
-  time   the study's wall time, planning included, less the runs' own CPU time over the number of threads: what a person waits for. On a machine that has
-         other things to do it is too high.
-  CPU    the CPU time of the whole process less that of the runs: what keeping, planning and feeding cost. It hardly depends on the rest of the machine.
+  time   the study's wall time, planning included, less the runs' own CPU time over the number of threads: what a person waits for. On a
+         machine that has other things to do it is too high.
+  CPU    the CPU time of the whole process less that of the runs: what keeping, planning and feeding cost. It depends little on the rest of
+         the machine.
 
 Then the folder is opened again with everything in it. Fails (exit 1) if the CPU share is above the budget. The full size: --cells 10000.
 """
@@ -55,6 +56,7 @@ def seconds_for(work: float, threads: int) -> float:
 
 
 def measure(cells: int, work: float, threads: int) -> dict[str, float]:
+    """Runs the study and opens it again; the figures by name, in seconds and shares of the work."""
     seconds = seconds_for(work, threads)
     points = -(-cells // SEEDS)
     with tempfile.TemporaryDirectory() as folder:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import replace
+from itertools import pairwise
 
 import polars as pl
 import pytest
 from scipy import stats as scipy_stats
-from test_study_store import RATE, Failing, spec_of
 
 from fairlane.study import Factor, Level, Study, cell, selector
 from fairlane.study.crew import Processes, Threads
 from fairlane.study.model import Precision
 from fairlane.study.sequential import replication_seeds
 from fairlane.study.tally import Tally
+from test_study_store import RATE, Failing, spec_of
 
 GOODPUT = "flows.tcp.goodput.sum"
 
@@ -126,5 +127,5 @@ def test_the_time_left_weighs_each_point_by_its_own_cells():
 def test_progress_hears_of_a_growing_total_and_ends_with_everything(tmp_path):
     seen = []
     result = Study(precise()).run(tmp_path, progress=lambda t: seen.append((t.done, t.cells, t.fraction)))
-    assert seen and all(a[0] <= b[0] and a[1] <= b[1] for a, b in zip(seen, seen[1:], strict=False))
+    assert seen and all(a[0] <= b[0] and a[1] <= b[1] for a, b in pairwise(seen))
     assert seen[-1][1] > 10 and result.tally.fraction == 1.0

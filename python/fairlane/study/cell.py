@@ -128,7 +128,7 @@ def _encode(task: Task, run: Any) -> bytes:
     )
     columns = [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
     n = len(columns[0])
-    # One indexing for the three columns, and no expression: those go through the query engine, which costs more than the cell's whole table.
+    # One indexing for the three columns, and no expression: the query engine would cost more than all the rest.
     named = pl.Series(list(words), dtype=pl.String)[np.concatenate((columns[0], columns[1], columns[3]))]
     frame = pl.DataFrame(
         {
