@@ -107,7 +107,7 @@ def test_tables_for_people(first, place):
     assert re.search(r"^aqm: 6 points, 18 cells in .*seeds 1 to 3, means with 95 % intervals$", out, re.M)
     assert re.search(r"^queue +rate +utilisation +goodput.sum +sojourn_mean$", out, re.M)
     assert re.search(r"^red\{min=5p,max=15p\} +5 Mbit/s +\d.* ± .* % ", out, re.M)
-    assert "results/aqm: cells.csv, summary.csv" in out
+    assert "results/aqm: index.html, cells.csv, summary.csv, plots/ (3)" in out
     assert fairlane("study", "aqm.toml", "--quiet", cwd=place).stdout == ""
 
 

@@ -85,6 +85,8 @@ class Topology:
         resolved = json.loads(_core.resolve(json.dumps({**self.tree}), "topology.json", "json", []))["expanded"]
         ax.axis("off")
         columns = _columns(resolved)
+        idle = _idle(resolved)
+        columns = [kept for c in columns if (kept := [n for n in c if n not in idle])]
         place: dict[str, tuple[float, float]] = {}
         for x, nodes in enumerate(columns):
             shown = nodes if len(nodes) <= _MOST else [*nodes[: _MOST - 2], None, nodes[-1]]
@@ -94,17 +96,19 @@ class Topology:
                     ax.text(x, y, "⋮", ha="center", va="center", fontsize=15, color=MUTED)
                 else:
                     place[node] = (x, y)
-        seen: dict[tuple[float, float, str], float] = {}
+        seen: dict[tuple[float, float, str], tuple[float, float]] = {}
         for link in resolved["links"]:
             a, b = link["from"], link["to"]
             if a in place and b in place and place[a][0] < place[b][0]:
                 (x0, y0), (x1, y1) = place[a], place[b]
-                lone = sum(1 for other in resolved["links"] if place.get(other["from"], (9, 9))[0] == x0 and other["to"] == b) == 1
+                beside = [x for x in resolved["links"] if place.get(x["from"], (9, 9))[0] == x0 and place.get(x["to"], (9, 9))[0] == x1]
+                lone = sum(x["to"] == b for x in beside) == 1 and sum(x["from"] == a for x in beside) == 1
                 ax.plot([x0, x1], [y0, y1], color=HUES[0] if lone else MUTED, lw=3.2 if lone else 1.2, solid_capstyle="round", zorder=1)
                 text = f"{_spaced(link['rate'])}\n{_spaced(link['delay'])}"
-                seen[(x0, x1, text)] = max(seen.get((x0, x1, text), -9.0), (y0 + y1) / 2)
-        for (x0, x1, text), y in seen.items():
-            ax.text((x0 + x1) / 2 + 0.04, y + 0.1, text, ha="left" if y else "center", va="bottom", fontsize=9, color=INK, linespacing=1.3)
+                seen[(x0, x1, text)] = max(seen.get((x0, x1, text), (-9.0, 0.0)), ((y0 + y1) / 2, y1 - y0))
+        for (x0, x1, text), (y, rise) in seen.items():
+            side = "center" if not rise else "right" if rise > 0 else "left"
+            ax.text((x0 + x1) / 2 + 0.04, y + 0.1, text, ha=side, va="bottom", fontsize=9, color=INK, linespacing=1.3)
         senders = {f["from"] for f in resolved["flows"]}
         receivers = {f["to"] for f in resolved["flows"]}
         for node, (x, y) in place.items():
@@ -117,6 +121,16 @@ class Topology:
             ax.text(*where, "router" if node == "r" else node, fontsize=9.5, color=INK, **align)
         ax.set_xlim(-0.5, len(columns) - 0.5)
         ax.set_ylim(-1.25, 1.3)
+
+
+def _idle(expanded: dict[str, Any]) -> set[str]:
+    """Hosts without a flow: nothing passes through them."""
+    used = {f[end] for f in expanded["flows"] for end in ("from", "to")}
+    names = [n["name"] if isinstance(n, dict) else n for n in expanded["nodes"]]
+    beside = {
+        n: {x["to"] for x in expanded["links"] if x["from"] == n} | {x["from"] for x in expanded["links"] if x["to"] == n} for n in names
+    }
+    return {n for n in names if n not in used and len(beside[n]) < 2}
 
 
 def _spaced(quantity: str) -> str:

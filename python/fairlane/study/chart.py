@@ -128,7 +128,8 @@ class Chart:
             right = 0.3 + 0.078 * longest if self.plot.kind == "line" else 0.55 + 0.078 * max(longest, len(self.plot.by) - 5)
         if self.plot.kind == "heatmap":
             left = 0.6 + 0.075 * max(len(_short(words.level(self.result.factor(self.plot.by), x))) for x in self._levels(self.plot.by))
-        return (left, 0.46 + (0.045 * self._longest_tick() if self._aslant() else 0.0), right, 0.3)
+        titled = self.plot.title or self.plot.panel or self.plot.kind == "heatmap"
+        return (left, 0.46 + (0.045 * self._longest_tick() if self._aslant() else 0.0), right, 0.3 if titled else 0.12)
 
     def _categories(self) -> bool:
         return self.plot.kind in ("bar", "box", "heatmap") or (self.plot.kind == "line" and not numeric(self.result.factor(self.plot.x)))

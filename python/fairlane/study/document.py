@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _core
 from ..document import finite
 from .cell import engine
+from .contrast import explained
 from .model import StudySpec
 from .select import unit_of
 
@@ -40,6 +41,7 @@ def document(result: StudyResult) -> dict[str, Any]:
         for r in result.summary().to_dicts()
     ]
     failures = [{"factors": {n: r[n] for n in names}, **{k: r[k] for k in ("seed", "kind", "error")}} for r in result.failures.to_dicts()]
+    tables = {s.label: explained(result, s.label) for s in result.spec.metrics}
     return finite(
         {
             "schema": STUDY_SCHEMA,
@@ -54,6 +56,7 @@ def document(result: StudyResult) -> dict[str, Any]:
             },
             "failures": failures,
             "rows": rows,
+            "anova": {label: t.table for label, t in tables.items() if t is not None},
             "warnings": result.warnings,
             "out": str(result.folder),
         }

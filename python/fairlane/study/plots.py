@@ -58,7 +58,7 @@ def specs(result: StudyResult) -> list[PlotSpec]:
 
 def panels(result: StudyResult, plot: PlotSpec) -> list[theme.Panel]:
     """The panels of a picture: one, or one for each level of the factor that says so."""
-    plot = _checked(result, plot)
+    plot = checked(result, plot)
     if not plot.panel:
         return [Chart(result, plot)]
     levels = result.factor(plot.panel).levels
@@ -90,7 +90,7 @@ def picture(result: StudyResult, plot: PlotSpec) -> Figure:
     return figure
 
 
-def _checked(result: StudyResult, plot: PlotSpec) -> PlotSpec:
+def checked(result: StudyResult, plot: PlotSpec) -> PlotSpec:
     """The picture with full names, and what it lacks filled in."""
     if plot.kind not in KINDS:
         raise suggest(plot.kind, list(KINDS), "kind of picture")

@@ -14,7 +14,7 @@ from ..errors import FairlaneError, suggest
 from ..result import _need
 from ..stats import interval
 from . import frames, saved
-from .model import Factor, PlotSpec, Point, Selector, StudySpec
+from .model import Factor, Label, PlotSpec, Point, Selector, StudySpec
 from .select import unit_of
 from .store import Store
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
+    from ..stats import Anova
     from .tally import Tally
 
 
@@ -227,6 +228,47 @@ class StudyResult:
 
         return dataset(self)
 
+    # --- statistics -----------------------------------------------------------------------------------
+
+    def anova(self, metric: str, order: int = 2) -> Anova:
+        """What explains a metric: main effects of the factors, and interactions of up to `order` of them; see `fairlane.stats.anova`.
+
+        The seeds are blocks: what a seed does to all points alike is no chance when points are compared.
+        """
+        from .contrast import anova
+
+        return anova(self, metric, order)
+
+    def effects(self, metric: str, order: int = 1) -> pl.DataFrame:
+        """For each factor and level the mean of a metric over everything else with its interval, and how far that is from the mean of all.
+
+        `order` = 2 adds all pairs of levels; see `fairlane.stats.effects`.
+        """
+        from .contrast import effects
+
+        return effects(self, metric, order)
+
+    def compare(self, metric: str, factor: str, *, baseline: Label | None = None, by: str | Iterable[str] = ()) -> pl.DataFrame:
+        """Each level of a factor against one of them, seed by seed, so that what the seeds share cancels (common random numbers).
+
+        The other factors are averaged over within each seed, but for those in `by`, whose levels are compared apart. `baseline` is the
+        first level unless named. One row a comparison: the level, the two means, `difference` with its interval `low`, `high`, the same
+        as `percent` of the baseline, `n` (pairs), `p` (paired t test) and `p_holm` (corrected for all comparisons of the table).
+        """
+        from .contrast import compare
+
+        return compare(self, metric, factor, baseline, _names(by))
+
+    def best(self, metric: str, goal: str | None = None) -> pl.DataFrame:
+        """All points, the best first: factors, the mean with its interval, and how sure the first place is.
+
+        `goal` is "max" or "min"; without it, less is better of delays, losses and what waits, more of the rest. `difference` is that
+        from the best, paired by seed, `p_holm` its corrected p; `tied` says that it may be chance.
+        """
+        from .contrast import best
+
+        return best(self, metric, goal)
+
     # --- what went wrong ------------------------------------------------------------------------------
 
     @property
@@ -317,9 +359,19 @@ class StudyResult:
             written.append(place / f"{name}.svg")
         return written
 
+    def page(self, command: str = "") -> str:
+        """One HTML page that opens offline: what was asked, pictures, what matters, differences, means; `command` is how to repeat it."""
+        from .page import page
+
+        return page(self, command)
+
     def save(self, command: str = "") -> list[Path]:
-        """Writes tables and pictures into the folder. `command` is how to repeat it."""
-        return [*self.save_tables(), *self.save_plots()]
+        """Writes `index.html`, the tables and the pictures into the folder, and says which files those are."""
+        from ..folder import save_bytes
+
+        path = self.folder / "index.html"
+        save_bytes(path, self.page(command).encode())
+        return [path, *self.save_tables(), *self.save_plots()]
 
     def __repr__(self) -> str:
         n, points = self._done.height, len(self.points)

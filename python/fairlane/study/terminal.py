@@ -61,9 +61,9 @@ def _head(result: StudyResult) -> str:
     return f"{result.spec.name}: {words.count(len(result.points), 'point')}, {', '.join(said)}"
 
 
-def rows(result: StudyResult) -> tuple[list[str], list[list[str]]]:
+def rows(result: StudyResult, most_metrics: int = MAX_METRICS) -> tuple[list[str], list[list[str]]]:
     """Headings and rows of the means: one row a point with its factors and metrics, and its number of seeds if they differ."""
-    shown = result.metrics[:MAX_METRICS]
+    shown = result.metrics[:most_metrics]
     short = words.short(result.metrics)
     table: dict[int, dict[str, Interval]] = {}
     for r in result._summary.iter_rows(named=True):

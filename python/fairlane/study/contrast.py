@@ -1,0 +1,188 @@
+"""What makes a difference in a study: variance explained, levels against one of them, the best point; all with common random numbers."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from .. import stats
+from ..errors import FairlaneError, suggest
+from . import frames, words
+from .model import Label, Selector
+
+if TYPE_CHECKING:
+    from .result import StudyResult
+
+_LESS = (
+    "delay", "sojourn", "queue", "loss", "lost", "drops", "marks", "retransmits", "timeouts", "rtt", "srtt", "reordered", "completion",
+    "transaction_time", "jitter",
+)  # fmt: skip
+"""How names of metrics begin of which less is better."""
+_MOST_COLUMNS = 300
+"""Contrasts of a model that is fitted without being asked for."""
+_LEAST = 0.01
+"""Share of the variance that is worth a word."""
+
+
+def varied(result: StudyResult) -> list[str]:
+    """The factors with at least two levels."""
+    return [f.name for f in result.spec.factors if len(f.levels) > 1]
+
+
+def anova(result: StudyResult, metric: str, order: int) -> stats.Anova:
+    """See `StudyResult.anova`. The seeds are blocks, because all points share them."""
+    return stats.anova(result.cells(), result.metric(metric).label, _varied(result), order, block=_block(result))
+
+
+def effects(result: StudyResult, metric: str, order: int) -> pl.DataFrame:
+    """See `StudyResult.effects`."""
+    return stats.effects(
+        result.cells(), result.metric(metric).label, _varied(result), result.spec.confidence, order=order, block=_block(result)
+    )
+
+
+def _varied(result: StudyResult) -> list[str]:
+    names = varied(result)
+    if not names:
+        raise FairlaneError("nothing to compare: no factor of this study has two levels")
+    return names
+
+
+def _block(result: StudyResult) -> str | None:
+    """The seeds, if there are several."""
+    return "seed" if result._done["seed"].n_unique() > 1 else None
+
+
+def compare(result: StudyResult, metric: str, factor: str, baseline: Label | None, by: Sequence[str]) -> pl.DataFrame:
+    """See `StudyResult.compare`."""
+    f, label = result.factor(factor), result.metric(metric).label
+    for name in by:
+        result.factor(name)
+    if factor in by:
+        raise FairlaneError(f"factor {factor!r} is what is compared: it cannot be in `by`")
+    dtype = frames.levels_dtype(f)
+    levels = [frames.label_value(x.label, dtype) for x in f.levels]
+    base = levels[0] if baseline is None else _level(baseline, levels, factor)
+    others = [n for n in result.factors if n != factor]
+    cells = result._cells.select(*others, factor, "seed", label)
+    rows: list[dict[str, Any]] = []
+    for key, part in cells.group_by(list(by), maintain_order=True) if by else [((), cells)]:
+        at = dict(zip(by, key, strict=True))
+        for level in levels:
+            if level != base:
+                rows.append({**at, factor: level, **_against(part, factor, level, base, others, label, result.spec.confidence)})
+    for row, p in zip(rows, stats.holm([r["p"] for r in rows]), strict=True):
+        row["p_holm"] = p
+    floats = ("mean", "baseline", "difference", "low", "high", "percent", "percent_low", "percent_high", "p", "p_holm")
+    heads = {**{n: frames.levels_dtype(result.factor(n)) for n in by}, factor: dtype}
+    schema = {**heads, **dict.fromkeys(floats[:-2], pl.Float64), "n": pl.Int64, "p": pl.Float64, "p_holm": pl.Float64}
+    return pl.DataFrame(rows, schema=schema)
+
+
+def _level(wanted: Label, levels: Sequence[Any], factor: str) -> Any:
+    for x in levels:
+        if x == wanted or str(x) == str(wanted):
+            return x
+    raise suggest(str(wanted), [str(x) for x in levels], f"level of {factor}")
+
+
+def _against(
+    part: pl.DataFrame, factor: str, level: Any, base: Any, others: Sequence[str], label: str, confidence: float
+) -> dict[str, Any]:
+    """One level against the baseline, seed by seed; a seed that lacks one of the points on either side does not count."""
+    a, b = (part.filter(pl.col(factor) == x).select(*others, "seed", label) for x in (level, base))
+    both = a.join(b, on=[*others, "seed"], nulls_equal=True, suffix="_base").drop_nulls([label, f"{label}_base"])
+    per_seed = both.group_by("seed", maintain_order=True)
+    per_seed = per_seed.agg(pl.col(label).mean(), pl.col(f"{label}_base").mean(), pl.len().alias("_points")).sort("seed")
+    per_seed = per_seed.filter(pl.col("_points") == pl.col("_points").max())
+    d = stats.paired(per_seed[label].to_list(), per_seed[f"{label}_base"].to_list(), confidence)
+    return {
+        "mean": d.a.mean, "baseline": d.b.mean, "difference": d.difference.value, "low": d.difference.low, "high": d.difference.high,
+        "percent": d.change.value, "percent_low": d.change.low, "percent_high": d.change.high, "n": d.difference.n, "p": d.p,
+    }  # fmt: skip
+
+
+def goal_of(s: Selector) -> str:
+    """Whether more or less of a metric is better: "max" or "min"."""
+    return "min" if s.metric.startswith(_LESS) and s.aggregate != "jain" else "max"
+
+
+def best(result: StudyResult, metric: str, goal: str | None) -> pl.DataFrame:
+    """See `StudyResult.best`."""
+    s = result.metric(metric)
+    chosen = goal or goal_of(s)
+    if chosen not in ("max", "min"):
+        raise suggest(chosen, ["max", "min"], "goal")
+    summary = result._summary.filter((pl.col("metric") == s.label) & pl.col("mean").is_not_null())
+    if summary.is_empty():
+        raise FairlaneError(f"{s.label} has no values")
+    ordered = summary.sort("mean", descending=chosen == "max", maintain_order=True)
+    first = ordered["point"][0]
+    values: dict[int, dict[int, float | None]] = {}
+    for (p,), part in result._cells.group_by(["point"], maintain_order=True):
+        values[p] = dict(zip(part["seed"], part[s.label], strict=True))  # type: ignore[index]
+    differences = []
+    for p in ordered["point"]:
+        seeds = sorted(values[p].keys() & values[first].keys())
+        differences.append(stats.paired([values[p][x] for x in seeds], [values[first][x] for x in seeds], result.spec.confidence))
+    ps = [None, *(d.p for d in differences[1:])]
+    corrected = stats.holm(ps)
+    level = 1 - result.spec.confidence
+    return ordered.select(*result.factors, "mean", "low", "high", "n").with_columns(
+        pl.Series("difference", [d.difference.value for d in differences], dtype=pl.Float64),
+        pl.Series("p_holm", corrected, dtype=pl.Float64),
+        pl.Series("tied", [True, *(p is None or p >= level for p in corrected[1:])], dtype=pl.Boolean),
+    )
+
+
+def explained(result: StudyResult, label: str) -> stats.Anova | None:
+    """The ANOVA table of a metric for documents and pages; None if there is nothing to analyse.
+
+    Interactions are left out of studies with so many levels that they would take long; `StudyResult.anova` forms them.
+    """
+    sizes = [len(f.levels) - 1 for f in result.spec.factors if len(f.levels) > 1]
+    if not sizes:
+        return None
+    pairs = sum(a * b for a, b in itertools.combinations(sizes, 2))
+    try:
+        return anova(result, label, 2 if sum(sizes) + pairs <= _MOST_COLUMNS else 1)
+    except FairlaneError:
+        return None
+
+
+def sentence(result: StudyResult, table: stats.Anova) -> str:
+    """What matters for a metric, in words: the terms that chance does not explain, by their share of the variance."""
+    about = words.metric(result.metric(table.metric))
+    rows = [r for r in table.rows if r.term not in ("residual", "seed")]
+    if not any(r.eta_sq for r in table.rows):
+        return f"{_first(about)} is the same in all runs: there is nothing to explain."
+    level = 1 - result.spec.confidence
+    told = [r for r in rows if (r.eta_sq or 0) >= _LEAST and (r.p is None or r.p < level)]
+    told.sort(key=lambda r: -(r.eta_sq or 0))
+    chance = sum(r.eta_sq or 0 for r in table.rows if r not in rows)
+    if not told:
+        return f"No factor explains {about} beyond chance."
+    shares = [f"{_term(r.term)} {_share(r.eta_sq)}" for r in told]
+    shares[0] = f"{_term(told[0].term)} explains {_share(told[0].eta_sq)} of the variance of {about}"
+    rest = "" if len(shares) == 1 else f", {shares[1]}" if len(shares) == 2 else f", {', '.join(shares[1:-1])} and {shares[-1]}"
+    order = max(r.term.count(":") + 1 for r in rows)
+    more = " or what more factors do together" if order < len(varied(result)) else ""
+    return f"{_first(shares[0])}{rest}; {_share(chance)} is chance{more}."
+
+
+def _first(text: str) -> str:
+    """The beginning of a sentence, unless it is a name that has capitals of its own."""
+    return text[0].upper() + text[1:]
+
+
+def _term(term: str) -> str:
+    names = term.split(":")
+    return names[0] if len(names) == 1 else f"the interaction of {' and '.join(names)}"
+
+
+def _share(x: float | None) -> str:
+    percent = 100 * (x or 0.0)
+    return "less than 1 %" if 0 < percent < 0.995 else f"{percent:.0f} %"

@@ -1,0 +1,178 @@
+"""The page of a study: one HTML file without any link to the network."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from .. import _core
+from .._format import number, quantity
+from ..errors import FairlaneError
+from ..report import theme
+from ..stats import Interval
+from . import contrast, plots, terminal, words
+from .cell import engine
+from .model import Factor
+
+if TYPE_CHECKING:
+    from ..stats import Anova
+    from .result import StudyResult
+
+MOST_POINTS = 200
+"""Rows of the table of means."""
+MOST_LEVELS = 12
+"""Levels of a factor that are compared with its first one."""
+MOST_NODES = 24
+"""A network with more nodes is not drawn."""
+
+
+def page(result: StudyResult, command: str = "") -> str:
+    """The page as text; `command` is how to repeat it."""
+    from jinja2 import Environment, StrictUndefined
+
+    env = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    folder = files("fairlane.report")
+    template = env.from_string(folder.joinpath("study.html.j2").read_text("utf-8"))
+    spec = result.spec
+    states = dict(result.index.group_by("status").len().iter_rows())
+    heads, rows = terminal.rows(result, most_metrics=len(result.metrics)) if result._done.height else ([], [])
+    tables = [(s, contrast.explained(result, s.label)) for s in spec.metrics] if result._done.height else []
+    return template.render(
+        style=folder.joinpath("page.css").read_text("utf-8"),
+        spec=spec, confidence=f"{100 * spec.confidence:g}", version=_core.version(), engine=engine(), command=command,
+        points=len(result.points), planned=result.index.height, done=states.get("done", 0), failed=states.get("failed", 0),
+        left=states.get("open", 0), seeds=words.seeds(sorted(result.index["seed"].unique().to_list())), topology=_topology(result),
+        factors=[_factor(f) for f in spec.factors], metrics=[(s.label, s.text, result.unit(s.label)) for s in spec.metrics],
+        sets=[(path, value if isinstance(value, str) else json.dumps(value)) for path, value in spec.sets],
+        pictures=_pictures(result), means=(heads, rows[:MOST_POINTS], max(0, len(rows) - MOST_POINTS), len(spec.factors)),
+        explained=[_explained(result, t) for _, t in tables if t is not None], compared=_compared(result),
+        failures=terminal.reasons(result), warnings=result.warnings, source=spec.source,
+    )  # fmt: skip
+
+
+def _topology(result: StudyResult) -> Any:
+    """The base scenario's network, if it is small enough to be drawn."""
+    from markupsafe import Markup
+
+    from ..report.drawings import Topology
+
+    spec = result.spec
+    pairs = [
+        (path, v if isinstance(v, str) else _toml(v)) for path, v in (*spec.sets, *(s for f in spec.factors for s in f.levels[0].sets))
+    ]
+    try:
+        tree = json.loads(_core.resolve(spec.base, spec.base_name, spec.base_format, pairs))
+        expanded = tree.pop("expanded")
+        tree.pop("warnings", None)
+        if len(expanded["nodes"]) > MOST_NODES:
+            return None
+        drawing = theme.svg(theme.figure_of([Topology(tree)]))
+    except FairlaneError:
+        return None
+    return Markup(theme.inline(drawing, "topology", "The network at the first level of each factor"))
+
+
+def _toml(value: Any) -> str:
+    from .._toml import value as as_toml
+
+    return as_toml(value)
+
+
+def _factor(f: Factor) -> dict[str, Any]:
+    """A factor with its levels, and what they change."""
+    paths = list(dict.fromkeys(path for level in f.levels for path, _ in level.sets))
+    return {"name": f.name, "paths": paths, "levels": [words.level(f, level.label) for level in f.levels]}
+
+
+def _pictures(result: StudyResult) -> list[tuple[str, list[Any]]]:
+    """Each picture's caption and its panels."""
+    from markupsafe import Markup
+
+    out = []
+    if not result._done.height:
+        return out
+    for plot in plots.specs(result):
+        caption = _caption(result, plots.checked(result, plot))
+        drawn = [
+            theme.inline(theme.svg(theme.figure_of([p])), f"{plot.name}-{i}", caption) for i, p in enumerate(plots.panels(result, plot))
+        ]
+        out.append((plot.title, caption, [Markup(x) for x in drawn]))
+    return out
+
+
+def _caption(result: StudyResult, plot: Any) -> str:
+    """What a picture shows, and what its marks mean."""
+    y = words.metric(result.metric(plot.y))
+    share = f"{100 * result.spec.confidence:g} % intervals"
+    used = {plot.x, plot.by, plot.panel}
+    rest = [f for f in contrast.varied(result) if f not in used]
+    averaged = f" Averaged over {' and '.join(rest)} within each seed." if rest and plot.kind in ("line", "bar", "heatmap") else ""
+    colours = f", one colour for each {plot.by}" if plot.by else ""
+    text = {
+        "line": f"Mean {y} over {plot.x}{colours}, with {share}.",
+        "bar": f"Mean {y} for each {plot.x}{colours}, with {share}.",
+        "scatter": f"One mark a point of the study{colours}: means with {share}; faint dots are single runs.",
+        "heatmap": f"Mean {y} for each {plot.x} and {plot.by}.",
+        "box": f"All runs by {plot.x}{colours}: median, quartiles, and the farthest run within 1.5 interquartile ranges.",
+        "ecdf": f"Share of the runs whose {y} is at most so much{colours}.",
+    }[plot.kind]
+    return text + averaged
+
+
+def _explained(result: StudyResult, table: Anova) -> dict[str, Any]:
+    rows = [
+        {
+            "term": r.term.replace(":", " × "), "df": r.df, "F": "" if r.F is None else number(r.F, 3), "p": _p(r.p),
+            "share": "" if r.eta_sq is None else f"{100 * r.eta_sq:.1f} %", "bar": 100 * (r.eta_sq or 0),
+            "quiet": r.term in ("seed", "residual"),
+        }
+        for r in table.rows
+    ]  # fmt: skip
+    return {
+        "metric": words.metric(result.metric(table.metric)),
+        "sentence": contrast.sentence(result, table),
+        "rows": rows,
+        "notes": table.warnings,
+    }
+
+
+def _p(p: float | None) -> str:
+    return "" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def _compared(result: StudyResult) -> list[dict[str, Any]]:
+    """For each factor every level against the first one, all metrics."""
+    out = []
+    if result.index["seed"].n_unique() < 2 or not result._done.height:
+        return out
+    for f in result.spec.factors:
+        if not 2 <= len(f.levels) <= MOST_LEVELS:
+            continue
+        tables = [(s, result.compare(s.label, f.name).to_dicts()) for s in result.spec.metrics]
+        rows = [
+            [words.level(f, level[f.name]), *(_difference(result, s.label, t[i]) for s, t in tables)]
+            for i, level in enumerate(tables[0][1])
+        ]
+        short = words.short(result.metrics)
+        others = [n for n in contrast.varied(result) if n != f.name]
+        out.append({"factor": f.name, "base": words.level(f, f.levels[0].label), "heads": [short[m] for m in result.metrics], "rows": rows,
+                    "others": " and ".join(others)})  # fmt: skip
+    return out
+
+
+def _difference(result: StudyResult, metric: str, row: dict[str, Any]) -> dict[str, Any]:
+    """A difference with its interval, in the metric's unit and in percent, and whether it is more than chance."""
+    if row["difference"] is None:
+        return {"text": "-", "percent": "", "sure": False}
+    iv = Interval(row["difference"], row["low"], row["high"], None, row["n"])
+    s = result.metric(metric)
+    if s.metric in words.PERCENT and s.aggregate != "sum":
+        iv = Interval(*(None if x is None else 100 * x for x in (iv.mean, iv.low, iv.high)), None, iv.n)
+        text = quantity(iv, "") + " points"
+    else:
+        text = quantity(iv, result.unit(s.label))
+    sign = "+" if row["difference"] > 0 else ""
+    percent = "" if row["percent"] is None else f"{row['percent']:+.1f} %".replace("-", "−")
+    sure = row["p_holm"] is not None and row["p_holm"] < 1 - result.spec.confidence
+    return {"text": (sign + text).replace("-", "−", 1), "percent": percent, "sure": sure, "p": _p(row["p_holm"])}
