@@ -135,8 +135,8 @@ class Point:
     """Position in the order of the study: the last factor varies fastest."""
     labels: Mapping[str, Label]
     """Level of each factor, by the factor's name."""
-    resolved: str
-    """The complete scenario as JSON text, as `_core.run` takes it."""
+    parts: tuple[str, ...]
+    """The members of the complete scenario as JSON text; points share those in which they do not differ."""
     essence: str
     """Hash of what decides the results, the seed aside."""
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -144,6 +144,11 @@ class Point:
     links: tuple[str, ...] = ()
     """Names of all directions of links."""
     warnings: tuple[str, ...] = ()
+
+    @property
+    def resolved(self) -> str:
+        """The complete scenario as JSON text, as `_core.run` takes it."""
+        return f"{{{','.join(self.parts)}}}"
 
 
 Wanted = tuple[tuple[str, str, tuple[str, ...]], ...]

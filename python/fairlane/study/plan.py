@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
 import json
 import math
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -24,6 +26,7 @@ _MANY = 5_000
 """Points from which on a sample is looked at first."""
 _PROBES = 500
 _CHUNK = 500
+_compact = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class Plan:
@@ -122,20 +125,27 @@ def resolve_point(spec: StudySpec, index: int, levels: tuple[Level, ...]) -> Poi
     pairs = pairs_of((*spec.sets, *(s for level in levels for s in level.sets)))
     tree: dict[str, Any] = json.loads(_core.resolve(spec.base, spec.base_name, spec.base_format, pairs))
     expanded, warnings = tree.pop("expanded"), tree.pop("warnings")
-    groups: dict[str, list[str]] = {}
-    for f in expanded["flows"]:
-        groups.setdefault(f["group"], []).append(f["name"])
     # The core writes parameters in the order of their declaration; links and flows keep the order of the file, on which results depend.
-    parts = {k: f'"{k}":{json.dumps(v, separators=(",", ":"))}' for k, v in tree.items()}
+    parts = {k: f'"{k}":{_compact(v)}' for k, v in tree.items()}
+    groups, links = _layout(tuple((f["group"], f["name"]) for f in expanded["flows"]), tuple(x["name"] for x in expanded["links"]))
     return Point(
         index,
         {f.name: level.label for f, level in zip(spec.factors, levels, strict=False)},
-        f"{{{','.join(parts.values())}}}",
+        tuple(sys.intern(part) for part in parts.values()),
         _hash([part for k, part in parts.items() if k not in _WORDS]),
-        {g: tuple(members) for g, members in groups.items()},
-        tuple(x["name"] for x in expanded["links"]),
+        groups,
+        links,
         tuple(warnings),
     )
+
+
+@functools.lru_cache(maxsize=256)
+def _layout(flows: tuple[tuple[str, str], ...], links: tuple[str, ...]) -> tuple[Mapping[str, tuple[str, ...]], tuple[str, ...]]:
+    """Flow names of each group, and the links: one copy for all points that have the same."""
+    groups: dict[str, list[str]] = {}
+    for group, name in flows:
+        groups.setdefault(group, []).append(name)
+    return {g: tuple(members) for g, members in groups.items()}, links
 
 
 def _try(spec: StudySpec, index: int, combination: tuple[int, ...]) -> Point | ScenarioError:
@@ -146,4 +156,4 @@ def _try(spec: StudySpec, index: int, combination: tuple[int, ...]) -> Point | S
 
 
 def _hash(value: Any) -> str:
-    return hashlib.sha256(json.dumps(value, separators=(",", ":")).encode()).hexdigest()
+    return hashlib.sha256(_compact(value).encode()).hexdigest()

@@ -50,7 +50,7 @@ def from_dict(tree: Mapping[str, Any]) -> tuple[StudySpec, list[Point], str]:
     )
     layouts = [({g: tuple(m) for g, m in x["groups"].items()}, tuple(x["links"])) for x in tree["layouts"]]
     points = [
-        Point(i, p["labels"], "", p["essence"], *layouts[p["layout"]], warnings=tuple(p["warnings"])) for i, p in enumerate(tree["points"])
+        Point(i, p["labels"], (), p["essence"], *layouts[p["layout"]], warnings=tuple(p["warnings"])) for i, p in enumerate(tree["points"])
     ]
     return spec, points, tree["engine"]
 
