@@ -338,6 +338,14 @@ def test_keys_depend_on_the_order_of_flows_as_results_do(tmp_path):
     assert fl.run(tmp_path / "a.toml").fingerprints != fl.run(tmp_path / "b.toml").fingerprints
 
 
+def test_the_hop_probe_is_part_of_the_key_and_measures(tmp_path):
+    text = STUDY.replace("network.jain", "flows.udp.router_path_delay_mean").replace("seeds", "hop_probe = true\nseeds")
+    assert not set(keys_of(tmp_path)) & set(keys_of(tmp_path, text=text))
+    cells = Study.from_file(tmp_path / "study.toml", seeds=1).run(tmp_path / "out").cells()
+    # Propagation of the access link, the bottleneck and the other access link, at least.
+    assert cells["flows.udp.router_path_delay_mean"].min() > 0.012
+
+
 def test_keys_depend_on_seed_engine_and_plug_ins(tmp_path, monkeypatch):
     from fairlane.study import cell, plan
 

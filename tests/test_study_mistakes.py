@@ -205,6 +205,12 @@ BAD = {
         "`utilisation`",
     ),
     "unknown table": (replaced("network.jain", "net.jain"), '"net.jain"', "unknown table", "`network`"),
+    "a metric of the hop probe": (
+        replaced("network.jain", "flows.udp.router_path_delay_mean"),
+        '"flows.udp.router_path_delay_mean"',
+        "only with the hop probe",
+        "hop_probe = true",
+    ),
     "no metric": (re.sub("metrics = .*", "metrics = []", STUDY), "[]", "no metric is named", ""),
     "unknown flow": (replaced("flows.tcp.goodput", "flows.tpc.goodput"), '"flows.tpc.goodput.sum"', "unknown flow", "`tcp`"),
     "unknown link": (

@@ -15,6 +15,7 @@ from typing import Any
 
 from .. import _core
 from ..errors import FairlaneError
+from ..metrics import metrics as known_metrics
 from ..result import parse_seeds, read_scenario
 from . import select
 from .factors import RESERVED, Reader, entries, is_table_of_factor, name_all, path_of
@@ -152,6 +153,7 @@ class _Study:
             keep=str(tree.get("keep", "all")).lower(),
             plugins=tuple(plugins),
             confidence=float(tree.get("confidence", 0.95)),
+            hop_probe=tree.get("hop_probe", False),
             description=tree.get("description", ""),
             source=(t.text, t.name, t.format),
             inline=isinstance(tree.get("scenario"), dict),
@@ -225,6 +227,8 @@ class _Study:
                 )
             elif found.label in out:
                 self.troubles.add(place, f"the metric `{found.label}` is there twice", "write each metric once")
+            elif not self.tree.get("hop_probe") and any(m.name == found.metric and "hop probe" in m.doc for m in known_metrics()):
+                self.troubles.add(place, f"`{found.metric}` is measured only with the hop probe", "write hop_probe = true")
             out.setdefault(found.label, found)
         return tuple(out.values())
 

@@ -57,6 +57,7 @@ class Study:
         plugins: Iterable[str | PathLike[str]] | None = None,
         plots: Iterable[Mapping[str, Any] | PlotSpec] | None = None,
         confidence: float | None = None,
+        hop_probe: bool | None = None,
         name: str | None = None,
         description: str | None = None,
     ) -> None:
@@ -73,6 +74,7 @@ class Study:
             keep=keep,
             plugins=plugins,
             confidence=confidence,
+            hop_probe=hop_probe,
             set=set,
             factors=factors,
             zip=[zip] if isinstance(zip, Mapping) else zip,

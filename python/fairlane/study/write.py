@@ -42,6 +42,7 @@ def study_text(base: Network | str | PathLike[str] | Mapping[str, Any], **parts:
         "keep",
         "plugins",
         "confidence",
+        "hop_probe",
         "set",
         "factors",
         "zip",
