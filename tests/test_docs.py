@@ -51,7 +51,7 @@ def commands(block: str) -> list[list[str]]:
 
 def scenario_name(page: Path, block: str, line: int) -> str:
     """The name of a scenario shown on a page: from its first line, or the first file that a command after it asks for."""
-    if m := re.match(r"# (\S+\.toml)\n", block):
+    if m := re.match(r"# (?:study )?(\S+\.toml)\n", block):
         return m[1]
     after = "\n".join(page.read_text("utf-8").splitlines()[line:])
     m = re.search(r"fairlane run (\w+\.toml)", after)
@@ -88,7 +88,7 @@ def test_examples(page, folder, capsys):
         elif language == "toml":
             name = scenario_name(page, block, line)
             (folder / name).write_text(block, "utf-8")
-            run_command(["fairlane", "run", name, "--quiet"], place)
+            run_command(["fairlane", "study" if re.match(r"# study\b", block) else "run", name, "--quiet"], place)
         elif language in ("sh", "console"):
             for words in commands(block):
                 run_command(words, place)

@@ -162,11 +162,23 @@ def test_pictures_that_cannot_be_drawn_say_why(done):
         (PlotSpec("line", "jain", x="rte"), "did you mean 'rate'"),
         (PlotSpec("line", "jian", x="rate"), "metric"),
         (PlotSpec("line", "jain", x="rate", by="rate"), "two places"),
-        (PlotSpec("scatter", "jain"), "two metrics"),
+        (PlotSpec("scatter", "jain"), "on each axis"),
+        (PlotSpec("scatter", "jain", x="queue"), "box"),
         (PlotSpec("ecdf", "jain", x="rate"), "leave out x"),
     ):
         with pytest.raises(fl.FairlaneError, match=said):
             picture(done, plot)
+
+
+def test_a_picture_that_cannot_be_drawn_is_told_before_the_study_runs(done):
+    from fairlane.study.plots import check
+
+    check(replace(done.spec, plots=(PlotSpec("scatter", "jain", x="rate", by="queue", name="fine"),)))
+    with pytest.raises(fl.FairlaneError, match="plot 'odd': a scatter over 'queue'"):
+        check(replace(done.spec, plots=(PlotSpec("scatter", "jain", x="queue", name="odd"),)))
+    many = replace(done.spec, factors=(rate_factor(*(1e6 + i for i in range(11))),), plots=(PlotSpec("ecdf", "jain", by="rate"),))
+    with pytest.raises(fl.FairlaneError, match=r"10 colours.*11 levels"):
+        check(many)
 
 
 def test_pictures_of_one_name_get_names_of_their_own(done):

@@ -53,11 +53,13 @@ def study(
     """
     from ..plugin import load
     from ..study import Study, read_study
+    from ..study.plots import check
     from . import FAILED, INTERRUPTED, _say
 
     for plugin in plugins:
         load(plugin)
     todo = Study(read_study(file, assignments(sets), seeds, [str(Path(p).resolve()) for p in plugins]))
+    check(todo.spec)
     folder = Path(out) if out is not None else Path("results") / todo.spec.name
     if dry_run:
         from ..study.rehearsal import rehearse

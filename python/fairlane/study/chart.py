@@ -300,26 +300,23 @@ class Chart:
             ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02), frameon=False, title=self.plot.by, alignment="left", handlelength=1.2)
 
     def _scatter(self, figure: Figure, ax: Axes) -> None:
-        sx, sy = _metric_scale(self.result, self.plot.x), _metric_scale(self.result, self.plot.y)
-        frame = self._cells().drop_nulls([self.plot.x, self.plot.y])
+        r, x, y = self.result, self.plot.x, self.plot.y
+        sx = _factor_scale(r.factor(x)) if x in r.factors else _metric_scale(r, x)
+        sy = _metric_scale(r, y)
+        frame = self._cells().drop_nulls([x, y])
         for i, (by, name) in enumerate(zip(self._by_levels(), self._names() or [""], strict=True)):
             own = frame if by is None else frame.filter(pl.col(self.plot.by) == by)
             if own.is_empty():
                 continue
             mark, colour = _MARKS[i % len(_MARKS)], _colour(i)
-            ax.plot(own[self.plot.x] * sx.factor, own[self.plot.y] * sy.factor, ".", ms=3, color=colour, alpha=0.35, mew=0, zorder=2)
-            means = []
-            for _, part in own.group_by(["point"], maintain_order=True):
-                a, b = (interval(part[m].to_list(), self.result.spec.confidence) for m in (self.plot.x, self.plot.y))
-                means.append((a, b))
-            ax.errorbar(
-                [(a.mean or 0.0) * sx.factor for a, _ in means], [(b.mean or 0.0) * sy.factor for _, b in means],
-                [(b.half_width or 0.0) * sy.factor for _, b in means], [(a.half_width or 0.0) * sx.factor for a, _ in means],
-                fmt=mark, ms=4.6, capsize=2, lw=1.0, color=colour, label=_short(name), zorder=3,
-            )  # fmt: skip
-        for axis, letter in ((ax.xaxis, "x"), (ax.yaxis, "y")):
-            values = frame[getattr(self.plot, letter)]
-            if letter in self.plot.log and values.len() and float(values.min() or 0) > 0:  # type: ignore[arg-type]
+            ax.plot(own[x] * sx.factor, own[y] * sy.factor, ".", ms=3, color=colour, alpha=0.35, mew=0, zorder=2)
+            parts = [part for _, part in own.group_by(["point"], maintain_order=True)]
+            across, up = ([interval(p[m].to_list(), r.spec.confidence) for p in parts] for m in (x, y))
+            at = [(iv.mean or 0.0) * sx.factor for iv in across], [(iv.mean or 0.0) * sy.factor for iv in up]
+            half = [(iv.half_width or 0.0) * sy.factor for iv in up], [(iv.half_width or 0.0) * sx.factor for iv in across]
+            ax.errorbar(*at, *half, fmt=mark, ms=4.6, capsize=2, lw=1.0, color=colour, label=_short(name), zorder=3)
+        for axis, letter, column in ((ax.xaxis, "x", x), (ax.yaxis, "y", y)):
+            if letter in self.plot.log and frame.height and float(frame[column].min() or 0) > 0:  # type: ignore[arg-type]
                 (ax.set_xscale if letter == "x" else ax.set_yscale)("log")
                 _plain(axis)
         ax.set_xlabel(sx.label)

@@ -7,10 +7,12 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from ..errors import FairlaneError, suggest
 from ..report import theme
 from .chart import Chart, numeric
-from .model import PlotSpec
+from .model import PlotSpec, StudySpec
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -62,9 +64,19 @@ def panels(result: StudyResult, plot: PlotSpec) -> list[theme.Panel]:
     if not plot.panel:
         return [Chart(result, plot)]
     levels = result.factor(plot.panel).levels
-    if len(levels) > MOST_PANELS:
-        raise FairlaneError(f"a picture has at most {MOST_PANELS} panels: factor {plot.panel!r} has {len(levels)} levels")
     return [Chart(result, plot, level.label) for level in levels]
+
+
+def check(spec: StudySpec) -> None:
+    """Raises `FairlaneError` if a picture that the study asks for cannot be drawn, so that this is known before it runs."""
+    from .result import StudyResult
+
+    empty = StudyResult(spec, (), None, pl.DataFrame())
+    for plot in spec.plots:
+        try:
+            checked(empty, plot)
+        except FairlaneError as e:
+            raise FairlaneError(f"plot {plot.name or plot.kind!r}: {e}") from None
 
 
 def picture(result: StudyResult, plot: PlotSpec) -> Figure:
@@ -97,7 +109,7 @@ def checked(result: StudyResult, plot: PlotSpec) -> PlotSpec:
     used: list[str] = []
     for role in ("x", "by", "panel"):
         name = getattr(plot, role)
-        if not name or (role == "x" and plot.kind == "scatter"):
+        if not name or (role == "x" and plot.kind == "scatter" and name not in result.factors):
             continue
         if role == "x" and plot.kind == "ecdf":
             raise FairlaneError("a picture of kind ecdf has its metric on the x axis: leave out x, or write it as `by`")
@@ -109,11 +121,17 @@ def checked(result: StudyResult, plot: PlotSpec) -> PlotSpec:
         raise FairlaneError(
             f"a picture tells at most {MOST_COLOURS} colours apart: factor {plot.by!r} has {len(result.factor(plot.by).levels)} levels"
         )
+    if plot.panel and len(result.factor(plot.panel).levels) > MOST_PANELS:
+        count = len(result.factor(plot.panel).levels)
+        raise FairlaneError(f"a picture has at most {MOST_PANELS} panels: factor {plot.panel!r} has {count} levels")
     x = plot.x
     if plot.kind == "scatter":
         if not x:
-            raise FairlaneError("a picture of kind scatter needs two metrics: x and y")
-        x = result.metric(x).label
+            raise FairlaneError("a picture of kind scatter needs a metric or a factor on each axis: x and y")
+        if x not in result.factors:
+            x = result.metric(x).label
+        elif not numeric(result.factor(x)):
+            raise FairlaneError(f"a scatter over {x!r} has no numbers on its axis: use kind box")
     elif plot.kind != "ecdf" and not x:
         free = [f for f in result.spec.factors if f.name not in used]
         if not free:

@@ -40,7 +40,7 @@ class StudyResult:
         self,
         spec: StudySpec,
         points: Sequence[Point],
-        store: Store,
+        store: Store | None,
         index: pl.DataFrame,
         tally: Tally | None = None,
         notes: Iterable[str] = (),
@@ -55,7 +55,8 @@ class StudyResult:
         """What there is to tell of how the study ran: files that had to be set aside, and the like."""
         self.seconds = None if tally is None else tally.elapsed
         """How long the cells took that were run; None if the result was loaded."""
-        self._store = store
+        assert store is not None or index.is_empty()
+        self._store: Store = store  # type: ignore[assignment]
         self._temporary: object = None
         """Keeps a temporary folder as long as the result lives."""
 

@@ -30,7 +30,11 @@ def label(x: Label, unit: str = "") -> str:
 
 
 def level(factor: Factor, x: Label) -> str:
-    """A level of a factor."""
+    """A level of a factor: its label with its unit, or all that varies together."""
+    if len(factor.paths) > 1:
+        for found in factor.levels:
+            if found.text and (found.label == x or str(found.label) == x):
+                return found.text
     return label(x, factor.unit)
 
 
