@@ -1,0 +1,1 @@
+"""Drills of studies: what is kept when they are killed."""
