@@ -26,14 +26,9 @@ from fairlane.study.store import INDEX_COLUMNS, Store
 
 SELECTORS = (selector("links.bottleneck.utilisation"), selector("flows.tcp.goodput.sum"))
 RATE = "topology.dumbbell.bottleneck.rate"
-ONCE = """
-    SELECT i.rate, count(DISTINCT i.key) AS cells, count(*) AS rows, avg(c.value) AS utilisation
-    FROM 'index.parquet' i
-    JOIN read_parquet('*/*.parquet', filename = true) c ON c.key = i.key AND ends_with(c.filename, i.file)
-    WHERE i.status = 'done' AND c.name = 'bottleneck' AND c.metric = 'utilisation'
-    GROUP BY i.rate ORDER BY i.rate
-"""
-"""As in docs/guides/studies.md: no key counts twice, wherever its rows are."""
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "background" / "study-folders.md"
+ONCE = PAGE.read_text("utf-8").split("```sql")[1].split("```")[0]
+"""The query of the documentation: no key counts twice, wherever its rows are."""
 
 
 def spec_of(rates=(2, 5), seeds=range(1, 4), **more) -> StudySpec:
