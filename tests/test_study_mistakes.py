@@ -293,6 +293,22 @@ def test_mistakes_are_shown_at_their_place(name, tmp_path):
     assert f"study.toml:{d['line']}:{d['column']}" in error.rendered and (not marked or "^" in error.rendered)
 
 
+def test_a_scenario_is_no_study(tmp_path):
+    error = diagnosis(tmp_path, DUMBBELL)
+    assert "this is a scenario, not a study" in error.rendered and "fairlane run" in error.rendered
+    assert len(error.diagnostics) == 1
+
+
+@pytest.mark.parametrize(("name", "said"), [("nope.toml", "no such file"), (".", "directory")])
+def test_a_study_file_that_cannot_be_read(tmp_path, name, said):
+    with pytest.raises(fl.FairlaneError, match=rf"(?s){said}.*the path of a study"):
+        read_study(tmp_path / name)
+
+
+def test_an_empty_study_file(tmp_path):
+    assert "the file is empty" in diagnosis(tmp_path, " \n").rendered
+
+
 def test_all_mistakes_are_told_at_once(tmp_path):
     text = STUDY.replace("network.jain", "network.jane").replace('"1Mbit/s", "10Mbit/s"', "").replace('"droptail"', '"doptail"')
     error = diagnosis(

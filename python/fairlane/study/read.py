@@ -25,6 +25,7 @@ from .trouble import Place, Troubles, near
 
 Sets = Iterable[tuple[str, str]]
 MOST_CELLS = 10_000_000
+_HELP = "\n  = help: "
 _NEEDS_X = ("line", "bar", "scatter", "heatmap")
 
 
@@ -42,7 +43,13 @@ def read_study(
     `sets` are the paths and values of `--set`, laid over the file's own `[set]`; `seeds` replaces its seeds; `plugins` are loaded
     beside its own. What only shows when the scenarios are made (`make_plan`) is not found here.
     """
-    text, name, form = read_scenario(path)
+    try:
+        text, name, form = read_scenario(path)
+    except FairlaneError as e:
+        message, sign, _ = str(e).partition(_HELP)
+        raise FairlaneError(
+            f"{message}{_HELP}give the path of a study, a text file in TOML (.toml) or JSON (.json)" if sign else message
+        ) from e
     return read_text(text, name, form, sets, seeds, plugins)
 
 
@@ -71,6 +78,9 @@ def _checked(text: str, name: str, form: str) -> dict[str, Any]:
     if nulls:
         told = 'leave the key out; a parameter that can be absent has a word for it, such as "none"'
         raise _core.remarks(text, name, form, [(list(place), False, "null is no value", told) for place in nulls])
+    if not tree.keys() & {"scenario", "metrics", "factors", "zip"} and tree.keys() & {"duration", "topology", "links", "flows"}:
+        told = 'name it in a study, as scenario = "FILE", or run it by itself: fairlane run FILE'
+        raise _core.remarks(text, name, form, [([], False, "this is a scenario, not a study of one", told)])
     exact = json.loads(json.dumps(schema()))
     properties = exact["properties"]
     if isinstance(tree.get("factors"), dict):
@@ -182,7 +192,7 @@ class _Study:
         try:
             return read_scenario(beside(self.folder, str(base)))
         except FairlaneError as e:
-            message, _, help = str(e).partition("\n  = help: ")
+            message, _, help = str(e).partition(_HELP)
             self.troubles.add(("scenario",), message, help and "give the path of a scenario file, relative to the study file")
             return "", "", "toml"
 
