@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import resource
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 from dataclasses import replace
 from pathlib import Path
@@ -165,6 +167,25 @@ def test_files_that_are_no_results_are_left_alone_and_what_a_killed_writer_left_
     assert again.tally.reused == 6 and any("my notes" in n for n in again.notes)
     assert not [f for f in files(tmp_path) if f.endswith(".part")]
     assert (tmp_path / "cells" / "my notes.parquet").read_text() == "mine"
+
+
+def test_without_a_folder_results_live_as_long_as_the_result(monkeypatch):
+    result = Study(spec_of()).run()
+    place = result.folder
+    assert result.cells().height == 6 and len(files(place / "cells")) == 6
+    del result
+    gc.collect()
+    assert not place.exists()
+
+    def ctrl_c(tally):
+        raise KeyboardInterrupt
+
+    made = []
+    real = tempfile.mkdtemp
+    monkeypatch.setattr(tempfile, "mkdtemp", lambda **how: made.append(real(**how)) or made[-1])
+    with pytest.raises(KeyboardInterrupt, match="nothing is kept, as the study has no folder"):
+        Study(spec_of(seeds=range(1, 40))).run(progress=ctrl_c)
+    assert len(made) == 1 and not Path(made[0]).exists()
 
 
 def test_a_folder_with_other_things_is_not_used(tmp_path):

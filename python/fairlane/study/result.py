@@ -57,8 +57,6 @@ class StudyResult:
         """How long the cells took that were run; None if the result was loaded."""
         assert store is not None or index.is_empty()
         self._store: Store = store  # type: ignore[assignment]
-        self._temporary: object = None
-        """Keeps a temporary folder as long as the result lives."""
 
     # --- what there is --------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ yet: they are found to be torn or missing when the folder is opened, and run aga
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import os
@@ -283,6 +284,9 @@ def _sync_folder(path: Path) -> None:
     fd = os.open(path, os.O_RDONLY)
     try:
         os.fsync(fd)
+    except OSError as e:
+        if e.errno not in (errno.EINVAL, errno.ENOTSUP):  # some network file systems have no such thing for folders
+            raise
     finally:
         os.close(fd)
 

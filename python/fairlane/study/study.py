@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import weakref
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from os import PathLike
@@ -128,14 +130,26 @@ class Study:
         """
         workers = crew or choose(threads=threads, processes=processes, cluster=cluster, mpi=mpi, executor=executor)
         plan = self.plan()
-        temporary = tempfile.TemporaryDirectory(prefix="fairlane-study-") if out is None else None
+        if out is not None:
+            return self._run(out, plan, workers, progress)
+        temporary = tempfile.mkdtemp(prefix="fairlane-study-")
+        try:
+            result = self._run(temporary, plan, workers, progress)
+        except BaseException as e:
+            shutil.rmtree(temporary, ignore_errors=True)
+            if isinstance(e, Interrupted):
+                raise Interrupted("stopped: nothing is kept, as the study has no folder; give it one (out) to go on later") from None
+            raise
+        # Gone when nobody can ask the result any more, at the latest with the process.
+        weakref.finalize(result, shutil.rmtree, temporary, ignore_errors=True)
+        return result
+
+    def _run(self, out: str | PathLike[str], plan: Plan, workers: Crew, progress: StudyProgress | None) -> StudyResult:
         tally = Tally()
-        with Store(out if temporary is None else temporary.name) as store:
+        with Store(out) as store:
             saved.write(store.folder, self.spec, plan.points, plan.engine)
             drive = Drive(plan, store, tally)
             notes = [*plan.warnings, *drive.notes()]
             drive.run(workers, None if progress is None else lambda: progress(tally))
         notes += [n for n in workers.notes if n not in notes]
-        result = StudyResult(self.spec, plan.points, store, drive.index(), tally, notes)
-        result._temporary = temporary
-        return result
+        return StudyResult(self.spec, plan.points, store, drive.index(), tally, notes)
