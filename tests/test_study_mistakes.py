@@ -293,6 +293,13 @@ def test_mistakes_are_shown_at_their_place(name, tmp_path):
     assert f"study.toml:{d['line']}:{d['column']}" in error.rendered and (not marked or "^" in error.rendered)
 
 
+def test_hundreds_of_mistakes_are_counted(tmp_path):
+    rates = ", ".join(f'"{k}kbt/s"' for k in range(1, 301))
+    error = diagnosis(tmp_path, replaced('"1Mbit/s", "10Mbit/s"', rates))
+    assert len(error.diagnostics) == 50
+    assert error.rendered.endswith("error: and 250 more of this kind\n")
+
+
 def test_a_scenario_is_no_study(tmp_path):
     error = diagnosis(tmp_path, DUMBBELL)
     assert "this is a scenario, not a study" in error.rendered and "fairlane run" in error.rendered

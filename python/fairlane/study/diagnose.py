@@ -15,7 +15,7 @@ from ..errors import FairlaneError, ScenarioError
 from . import select
 from .model import Factor, Level, Point, Selector, StudySpec
 from .paths import split
-from .trouble import Place, Troubles, near
+from .trouble import MOST, Place, Troubles, near
 
 Combination = tuple[int, ...]
 """A level of each factor, by number."""
@@ -101,8 +101,9 @@ class Diagnosis:
         source = self.spec.source
         troubles = Troubles(*source) if source is not None else Troubles("#", "<study>", "toml")
         self._base = _Base(self.spec)
-        for problem, where in self._failed.items():
+        for problem, where in itertools.islice(self._failed.items(), 2 * MOST):
             self._tell(problem, where, troubles)
+        troubles.left = max(0, len(self._failed) - 2 * MOST)
         return troubles.error()
 
     def _tell(self, p: Problem, where: list[int], troubles: Troubles) -> None:

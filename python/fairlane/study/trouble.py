@@ -9,6 +9,8 @@ from difflib import get_close_matches
 from .. import _core
 from ..errors import ScenarioError
 
+MOST = 50
+"""Problems that are shown; nobody reads more, and a mistake in a long list makes thousands."""
 Place = tuple[str, ...]
 """Keys that lead to a value; items of lists by their number."""
 
@@ -23,6 +25,8 @@ class Troubles:
     found: list[tuple[list[str], bool, str, str]] = field(default_factory=list)
     others: list[ScenarioError] = field(default_factory=list)
     """What was found in other files, such as the base scenario."""
+    left: int = 0
+    """Problems that are counted only."""
     _known: set[tuple[Place, bool, str]] = field(default_factory=set)
 
     def add(self, place: Place, message: str, help: str = "", *, key: bool = False) -> None:
@@ -35,14 +39,16 @@ class Troubles:
 
     def error(self) -> ScenarioError | None:
         """All of it as one exception, None if nothing is wrong."""
-        parts = list(self.others)
+        parts = self.others[:MOST]
         if self.found:
-            own = _core.remarks(self.text, self.name, self.format, self.found)
+            own = _core.remarks(self.text, self.name, self.format, self.found[:MOST])
             assert isinstance(own, ScenarioError)
             parts.insert(0, own)
-        if len(parts) < 2:
-            return parts[0] if parts else None
-        return ScenarioError("\n".join(p.rendered for p in parts), [d for p in parts for d in p.diagnostics])
+        if not parts:
+            return None
+        left = self.left + max(0, len(self.found) - MOST) + max(0, len(self.others) - MOST)
+        more = f"\nerror: and {left} more of this kind\n" if left else ""
+        return ScenarioError("\n".join(p.rendered for p in parts) + more, [d for p in parts for d in p.diagnostics])
 
     def check(self) -> None:
         """Raises what was found."""
