@@ -7,7 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+# No test depends on how fast the machine is. `--hypothesis-profile=deep` looks longer.
+hypothesis.settings.register_profile("house", deadline=None)
+hypothesis.settings.register_profile("deep", deadline=None, max_examples=3000)
+hypothesis.settings.load_profile("house")
 
 ROOT = Path(__file__).resolve().parent.parent
 
