@@ -202,9 +202,15 @@ def test_a_folder_that_is_no_study_is_refused(tmp_path):
         load_study(tmp_path)
 
 
-def test_warnings_of_runs_name_the_levels_they_come_from(done):
-    (told,) = [w for w in done.warnings if "`tcp.0`" in w]
-    assert told.endswith("(where flows is 2)")
+def test_warnings_of_runs_name_the_levels_they_come_from(tmp_path):
+    base = DUMBBELL.replace('duration = "5s"', 'duration = "1300ms"')
+    long = Factor("duration", tuple(Level(x, (("duration", x),)) for x in ("1300ms", "20s")))
+    result = Study(make_spec(long, flows_factor(1, 2), metrics=("network.jain",), base=base, sets=())).run(tmp_path / "s")
+    (told,) = [w for w in result.warnings if "round trips" in w]
+    assert told.endswith("(where duration is 1300ms)")
+    runs = result._store.scan(result.index["key"].to_list()).filter(pl.col("metric") == "warning").collect()["text"].unique().to_list()
+    kinds = [w for w in runs if "round trips" in w]
+    assert len(kinds) > 1 and f"; {len(kinds) - 1} more like it" in told
 
 
 def test_a_metric_without_values_is_told(tmp_path):

@@ -97,12 +97,13 @@ def study_bar(name: str, *, quiet: bool) -> Iterator[Callable[[Tally], object] |
         yield None
         return
 
-    def show(tally: Tally) -> None:
-        sys.stderr.write("\r\x1b[2K" + progress_line(name, tally))
+    def draw(line: str) -> None:
+        sys.stderr.write("\r\x1b[2K" + line)
         sys.stderr.flush()
 
     try:
-        yield show
+        draw(f"{name}: planning")
+        yield lambda tally: draw(progress_line(name, tally))
     finally:
         sys.stderr.write("\r\x1b[2K")
         sys.stderr.flush()

@@ -48,9 +48,15 @@ def _of_runs(result: StudyResult) -> list[str]:
         .join(done.select("row", "point", "key"), on="key")
         .sort("row", maintain_order=True)
     )
+    groups: dict[str, tuple[str, set[str], set[int]]] = {}
+    for text, point in told.select("text", "point").iter_rows():
+        first = groups.setdefault(words.alike(text), (text, set(), set()))
+        first[1].add(text)
+        first[2].add(point)
     out = []
-    for (text,), part in told.group_by(["text"], maintain_order=True):
-        out.append(str(text) + _at(result, part["point"].unique().sort().to_list()))
+    for text, texts, points in groups.values():
+        more = f"; {len(texts) - 1} more like it, with other numbers or names" if len(texts) > 1 else ""
+        out.append(text + more + _at(result, sorted(points)))
     return out
 
 

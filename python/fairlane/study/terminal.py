@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -105,7 +104,7 @@ def reasons(result: StudyResult) -> list[tuple[str, str, list[str]]]:
     found: dict[tuple[str, str], tuple[str, list[str]]] = {}
     for r in result.failures.iter_rows(named=True):
         at = ", ".join([*(f"{f.name} {words.level(f, r[f.name])}" for f in result.spec.factors), f"seed {r['seed']}"])
-        alike = re.sub(r"\d[\d.]*(e[+-]?\d+)?\s?(ps|ns|us|ms|s|min|h)?\b", "#", r["error"])
+        alike = words.alike(r["error"])
         found.setdefault((r["kind"], alike), (r["error"], []))[1].append(at)
     return sorted(((kind, error, where) for (kind, _), (error, where) in found.items()), key=lambda x: -len(x[2]))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from .._format import quantity, scale
@@ -68,6 +69,15 @@ def seeds(numbers: list[int]) -> str:
     """
     whole = len(numbers) > 2 and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
     return f"{numbers[0]} to {numbers[-1]}" if whole else ", ".join(map(str, numbers[:20])) + (", ..." if len(numbers) > 20 else "")
+
+
+def alike(text: str) -> str:
+    """A message without its numbers and names in backquotes: messages that differ in those only are one.
+
+    >>> alike("flow `tcp.1` is measured for 292.9ms"), alike("flow `tcp` is measured for 3s")
+    ('flow `#` is measured for #', 'flow `#` is measured for #')
+    """
+    return re.sub(r"\d[\d.]*(e[+-]?\d+)?\s?(ps|ns|us|ms|s|min|h)?\b", "#", re.sub(r"`[^`]*`", "`#`", text))
 
 
 def short(labels: list[str]) -> dict[str, str]:
