@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
 import fairlane as fl
 from conftest import DUMBBELL
+from fairlane.document import json_schema
 from fairlane.study import read_study
 from fairlane.study.plan import make_plan
+from fairlane.study.read import read_text
 from test_study_file import STUDY, plan_of
 
 
@@ -403,3 +408,39 @@ def test_points_that_are_the_same_scenario_are_told(tmp_path):
     assert plan.warnings == ["the levels droptail and droptail{limit=20p} of queue give the same scenario: 2 points computed once"]
     assert len({t.key for _, t in plan.tasks()}) == 6
     assert plan_of(tmp_path, STUDY).warnings == []
+
+
+ODD = [
+    *(True, 0, -1, 1.5, 2**62, "", "x", "1Mbit/s", "2%", "..", '"', "a b", "\0", "seed", "red", "links.bottleneck.rate"),
+    *([], {}, [1], [[]], [{}], [None], ["droptail", "DropTail"], {"red": None}, {"": [1]}, {"a": {"b": [1]}}),
+    *({"from": 1}, {"from": "1ms", "to": "2ms", "step": "1e-9s"}, {"path": "duration", "from": 1, "to": "x", "count": 2}),
+    *({"path": 3}, {"values": {}}, {"levels": 3}, {"levels": {"a": {}}}),
+]
+
+
+def places(tree, at=()):
+    if at:
+        yield at
+    for key, inner in tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ():
+        yield from places(inner, (*at, key))
+
+
+def test_whatever_stands_anywhere_is_read_or_told(tmp_path):
+    (tmp_path / "lan.toml").write_text(DUMBBELL)
+    good = tomllib.loads("\n".join(json_schema("study-file")["x-example"]))
+    told = 0
+    for k, (at, odd) in enumerate(itertools.product(list(places(good)), ODD)):
+        if k % 7:
+            continue
+        tree = json.loads(json.dumps(good))
+        node = tree
+        for key in at[:-1]:
+            node = node[key]
+        node[at[-1]] = odd
+        try:
+            read_text(json.dumps(tree), str(tmp_path / "study.json"), "json")
+        except fl.FairlaneError as e:
+            told += 1
+            assert str(e).startswith("error: "), str(e)
+            assert all(d["message"] and d["help"] and "explain" not in d["help"] for d in e.diagnostics), str(e)
+    assert told > 100
