@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .result import Result, load, run
     from .stats import Interval, interval
     from .study import Study, StudyResult, load_study
+    from .tuning import TuneResult, Tuning, tune
 
 # Heavy modules are imported on first use: `import fairlane` and `fairlane --help` stay quick.
 _WHERE = {
@@ -54,6 +55,9 @@ _WHERE = {
     "load": "result",
     "load_study": "study",
     "run": "result",
+    "Tuning": "tuning",
+    "TuneResult": "tuning",
+    "tune": "tuning",
     "version": "_core",
 }
 _MODULES = ("_core", "_params", "cc", "papers", "plugin", "report", "stats", "tcp")
@@ -82,7 +86,10 @@ __all__ = [
     "load_cc",
     "load_study",
     "run",
+    "TuneResult",
+    "Tuning",
     "tcp",
+    "tune",
     "version",
 ]
 

@@ -13,9 +13,11 @@ import click
 from . import queues as about_queues
 from . import script as about_scripts
 from . import study as about_studies
+from . import tune as about_tuning
 from .output import emit, emit_json, plugin_option, progress_bar, render, step_bar
 from .queues import assignments
 
+_SCHEMAS = ["scenario", "run", "bench", "bench-queues", "compare", "study", "study-file", "tc", "tune", "tune-file"]
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 
 
@@ -162,11 +164,9 @@ def explain(name: str | None, as_json: bool) -> None:
 
 
 @cli.command()
-@click.argument(
-    "which", type=click.Choice(["scenario", "run", "bench", "bench-queues", "compare", "study", "study-file", "tc"]), default="scenario"
-)
+@click.argument("which", type=click.Choice(_SCHEMAS), default="scenario")
 def schema(which: str) -> None:
-    """Print the JSON Schema of scenario files, of study files, or of the documents that the commands print with --json."""
+    """Print the JSON Schema of scenario, study and tune files, or of the documents that the commands print with --json."""
     from ..document import json_schema
 
     emit_json(json_schema(which))
@@ -276,3 +276,4 @@ cli.add_command(about_queues.compare)
 cli.add_command(about_queues.tc)
 cli.add_command(about_scripts.script)
 cli.add_command(about_studies.study)
+cli.add_command(about_tuning.tune)

@@ -1,0 +1,95 @@
+"""The command `tune`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from .output import emit, emit_json, plugin_option, render
+
+if TYPE_CHECKING:
+    from ..tuning import TuneProgress, TuneTally
+
+
+@click.command()
+@click.argument("file")
+@click.option("--out", metavar="DIR", help="The folder to write (default: results/NAME). Finished cells are kept in it.")
+@click.option("--trials", type=click.IntRange(1, 100_000), metavar="N", help="Settings that the search asks for (default: the file's).")
+@click.option("--seeds", metavar="LIST", help="Replications of each trial: 1..3 or 1,2,3 (default: the file's).")
+@click.option("--holdout-seeds", metavar="LIST", help="Replications that the search never sees (default: the file's).")
+@click.option("--threads", type=click.IntRange(0, 4096), default=None, help="Cells at once (default: one a core).")
+@click.option("--processes", type=click.IntRange(0, 4096), default=None, metavar="N", help="Processes instead of threads.")
+@click.option("--cluster", metavar="tcp://HOST:PORT", help="A Dask scheduler whose workers run the cells.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
+@plugin_option
+def tune(
+    file: str,
+    out: str | None,
+    trials: int | None,
+    seeds: str | None,
+    holdout_seeds: str | None,
+    threads: int | None,
+    processes: int | None,
+    cluster: str | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Choose the queue of a link and its parameters: search, Pareto front, test on what the search never saw.
+
+    FILE says what is to be reached and which queues there are to choose from; see docs/guides/tuning.md. Exit code 1: no setting keeps the
+    constraints.
+    """
+    from ..errors import FairlaneError
+    from ..tuning import Tuning
+
+    if sum(x is not None for x in (threads, processes, cluster)) > 1:
+        raise FairlaneError("choose one of --threads, --processes and --cluster")
+    asked = Tuning.from_file(file).but(trials=trials, seeds=seeds, holdout_seeds=holdout_seeds)
+    folder = Path(out) if out is not None else Path("results") / asked.spec.name
+    try:
+        with bar(quiet=quiet) as progress:
+            result = asked.run(folder, threads=threads, processes=processes, cluster=cluster, progress=progress)
+    except KeyboardInterrupt:
+        sys.stderr.write(f"finished cells are kept in {folder}; the same command goes on from there\n")
+        raise
+    if as_json:
+        emit_json(result.document())
+    elif not quiet:
+        from ..tuning.terminal import report
+
+        emit(render(*report(result)) + f"\n{folder / 'index.html'}, chosen.toml, tc.sh, front.csv, trials.csv")
+    if not result.met:
+        click.get_current_context().exit(1)
+
+
+@contextmanager
+def bar(*, quiet: bool) -> Iterator[TuneProgress | None]:
+    """Draws how far the search is, with the time left; None unless stderr is a terminal."""
+    from .._format import duration
+
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    began = time.monotonic()
+
+    def show(t: TuneTally) -> None:
+        spent, fresh = time.monotonic() - began, t.done - t.reused + t.failed
+        rate = fresh / spent if spent > 0.5 and fresh > 3 else 0.0
+        left = max(0, t.cells - t.done - t.failed)
+        eta = f", {rate:.1f} cells/s, at most {duration(left / rate)} left" if rate else ""
+        failed = f", {t.failed} failed" if t.failed else ""
+        sys.stderr.write(f"\r\x1b[2Ktuning {t.done}/{t.cells} cells{failed}{eta}, {t.stage}"[:150])
+        sys.stderr.flush()
+
+    try:
+        yield show
+    finally:
+        sys.stderr.write("\r\x1b[2K")
+        sys.stderr.flush()

@@ -1,0 +1,146 @@
+"""Tuning: a queue and its parameters chosen for a scenario, or a range of scenarios, by what is asked of it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from ..errors import FairlaneError
+from ..network import Network
+from ..result import parse_seeds
+from .model import Constraint, Entry, HandMade, Mix, Objective, Trial, TuneSpec
+from .result import TuneResult, Verdict
+from .search import TuneProgress, TuneTally
+
+__all__ = [
+    "Constraint",
+    "Entry",
+    "HandMade",
+    "Mix",
+    "Objective",
+    "Trial",
+    "TuneProgress",
+    "TuneResult",
+    "TuneSpec",
+    "TuneTally",
+    "Tuning",
+    "Verdict",
+    "tune",
+]
+
+
+class Tuning:
+    """A search for the best queue; `Tuning.from_file` reads one, `run` runs it.
+
+    The arguments are the keys of a tune file: `objectives`, `search`, `constraints`, `mixes`, `seeds`... `scenario` is a `Network`, a dict
+    or a path.
+
+    >>> Tuning(
+    ...     {
+    ...         "duration": "5s",
+    ...         "links": {"l": {"from": "a", "to": "b", "rate": "1Mbit/s", "delay": "1ms"}},
+    ...         "flows": {"tcp": {"from": "a", "to": "b", "tcp": {}}},
+    ...     },
+    ...     objectives={"links.l.sojourn_p99": "min", "flows.tcp.goodput": "max"},
+    ...     search={"droptail": {"limit": {"from": "2p", "to": "50p"}}},
+    ... ).spec.rule
+    'knee'
+    """
+
+    def __init__(self, scenario: Network | Mapping[str, Any] | str | PathLike[str], **keys: Any) -> None:
+        """Raises `ScenarioError` with all that is wrong."""
+        import json
+
+        from .read import parse
+
+        if isinstance(scenario, Network):
+            given: Any = scenario.to_dict()
+        else:
+            given = dict(scenario) if isinstance(scenario, Mapping) else str(Path(fspath(scenario)).absolute())
+        try:
+            text = json.dumps({"scenario": given, **keys}, indent=1)
+        except TypeError as e:
+            raise FairlaneError(f"a tuning holds text, numbers, true/false, lists and tables: {e}") from None
+        self.spec: TuneSpec = parse(text, "<tuning>", "json")
+
+    @classmethod
+    def from_file(cls, path: str | PathLike[str]) -> Tuning:
+        """Reads a tune file; raises `ScenarioError` with all that is wrong."""
+        from .read import read
+
+        made = cls.__new__(cls)
+        made.spec = read(fspath(path))
+        return made
+
+    def but(self, *, trials: int | None = None, seeds: Any = None, holdout_seeds: Any = None) -> Tuning:
+        """The same with another number of trials, or other seeds."""
+        made = type(self).__new__(type(self))
+        study = self.spec.study if seeds is None else replace(self.spec.study, seeds=tuple(parse_seeds(seeds)))
+        held = self.spec.holdout_seeds if holdout_seeds is None else tuple(parse_seeds(holdout_seeds))
+        both = sorted(set(study.seeds) & set(held))
+        if both:
+            raise FairlaneError(f"the search sees seed {both[0]} too, which is held out")
+        if trials is not None and trials < 1:
+            raise FairlaneError("a search has at least one trial")
+        made.spec = replace(self.spec, study=study, holdout_seeds=held, trials=self.spec.trials if trials is None else trials)
+        return made
+
+    def run(
+        self,
+        out: str | PathLike[str] | None = None,
+        *,
+        threads: int | None = None,
+        processes: int | None = None,
+        cluster: Any = None,
+        executor: Any = None,
+        progress: TuneProgress | None = None,
+    ) -> TuneResult:
+        """Searches, and tests what was chosen on the mixes and seeds held out.
+
+        `out`: the folder for all files and the cells; with one, a search that was interrupted goes on where it stopped. The result does
+        not depend on where the cells run: `threads`, `processes`, a Dask `cluster` or any `concurrent.futures.Executor`.
+        `progress(tally)` is called about ten times a second.
+        """
+        from importlib.util import find_spec
+
+        if find_spec("optuna") is None:
+            raise FairlaneError("optuna is not installed: pip install 'fairlane[tune]'")
+        from ..study.crew import choose
+        from ..study.store import Store
+        from .files import write
+        from .search import Search
+
+        crew = choose(threads=threads or None, processes=processes, cluster=cluster, executor=executor)
+        if out is None:
+            with tempfile.TemporaryDirectory(prefix="fairlane-tune-") as place:
+                store = Store(place)
+                try:
+                    search = Search(self.spec, store)
+                    search.run(crew, progress)
+                finally:
+                    store.close()
+                return TuneResult(self.spec, search)
+        folder = Path(fspath(out))
+        store = Store(folder)
+        try:
+            search = Search(self.spec, store)
+            search.run(crew, progress)
+            store.tidy()
+            result = TuneResult(self.spec, search, folder)
+            write(result, folder)
+        finally:
+            store.close()
+        return result
+
+
+def tune(
+    file: str | PathLike[str],
+    out: str | PathLike[str] | None = None,
+    **options: Any,
+) -> TuneResult:
+    """Reads a tune file and runs it; options as in `Tuning.run`."""
+    return Tuning.from_file(file).run(out, **options)

@@ -1,0 +1,60 @@
+"""The files of a tuning: tables, the chosen scenario, its tc lines, the picture, the page."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import _core, _toml
+from ..folder import save_bytes
+
+if TYPE_CHECKING:
+    from .result import TuneResult
+
+_NOT_WRITTEN = ("expanded", "warnings")
+
+
+def resolved(r: TuneResult) -> dict[str, Any]:
+    """The scenario with the chosen queue, resolved."""
+    s = r.spec.study
+    pairs = [(k, v if isinstance(v, str) else _toml.value(v)) for k, v in (*s.sets, *r.spec.mixes[0].sets, (r.spec.path, r.chosen.queue))]
+    return json.loads(_core.resolve(s.base, s.base_name, s.base_format, pairs))
+
+
+def chosen_scenario(r: TuneResult) -> str:
+    """See `TuneResult.scenario`."""
+    tree = {k: v for k, v in resolved(r).items() if k not in _NOT_WRITTEN}
+    mix = f", mix {r.spec.mixes[0].name!r}" if len(r.spec.mixes) > 1 else ""
+    head = f"# Chosen by `fairlane tune`: {r.spec.name}{mix}.\n# links.{r.spec.link}.queue = {_toml.value(r.chosen.queue)}\n\n"
+    return head + _toml.dumps(tree)
+
+
+def tc_lines(r: TuneResult, dev: str = "eth0") -> str:
+    """See `TuneResult.tc`."""
+    from ..linux import _export
+
+    x = next(x for x in resolved(r)["expanded"]["links"] if x["name"] == r.spec.link)
+    return _export(x, dev, False).text()
+
+
+def write(r: TuneResult, folder: Path) -> None:
+    """Writes all files; each is there whole or not at all."""
+    from ..report import theme
+    from .plots import picture
+
+    table = r.table()
+    save_bytes(folder / "trials.csv", _csv(table))
+    save_bytes(folder / "front.csv", _csv(table.filter(table["front"] | table["chosen"])))
+    save_bytes(folder / "chosen.toml", chosen_scenario(r).encode())
+    save_bytes(folder / "tc.sh", ("#!/bin/sh\n" + tc_lines(r) + "\n").encode())
+    save_bytes(folder / "tune.json", (json.dumps(r.document(), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
+    save_bytes(folder / "front.svg", theme.svg(picture(r)).encode())
+    save_bytes(folder / "index.html", r.page().encode())
+
+
+def _csv(table: Any) -> bytes:
+    out = io.BytesIO()
+    table.write_csv(out)
+    return out.getvalue()

@@ -1,0 +1,412 @@
+"""From a tune file to a `TuneSpec`; everything that is wrong is told at once, each with its place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from .. import _core
+from .._choices import choices, known
+from ..comparison import _link
+from ..errors import FairlaneError, ScenarioError, UnknownNameError, suggest
+from ..result import parse_seeds, read_scenario
+from ..study import select
+from ..study.model import Level, Point, Selector, StudySpec
+from ..study.plan import resolve_point
+from . import space
+from .model import Constraint, Entry, HandMade, Mix, Objective, TuneSpec
+from .sensible import LEFT_OUT, RANGES
+
+DEFAULTS = {"seeds": "1..3", "holdout_seeds": "101..110", "trials": 100, "seed": 1, "batch": 8, "over": "mean"}
+_BOUND = {"<=": "most", "<": "most", ">=": "least", ">": "least"}
+
+
+def read(path: str | Path, changes: Mapping[str, Any] | None = None) -> TuneSpec:
+    """Reads a tune file; raises `ScenarioError` with all that is wrong. `changes` replace values of the file."""
+    try:
+        text, name, form = read_scenario(path)
+    except FairlaneError as e:
+        raise FairlaneError(str(e).split("\n")[0] + "\n  = help: give the path of a tune file, in TOML (.toml) or JSON (.json)") from None
+    return parse(text, name, form, changes)
+
+
+def parse(text: str, name: str, form: str, changes: Mapping[str, Any] | None = None) -> TuneSpec:
+    """The same from text."""
+    schema = files("fairlane").joinpath("schemas", "tune-file.json").read_text("utf-8")
+    tree = json.loads(_core.read_document(text, name, form, schema))
+    return _Reader(text, name, form, {**DEFAULTS, **tree, **{k: v for k, v in (changes or {}).items() if v is not None}}).spec()
+
+
+def flat(tree: Mapping[str, Any], lead: str = "") -> list[tuple[str, Any]]:
+    """Paths and values of changes; tables inside one another are longer paths.
+
+    >>> flat({"duration": "5s", "flows.tcp": {"count": 2, "tcp": {"cc": "cubic"}}})
+    [('duration', '5s'), ('flows.tcp.count', 2), ('flows.tcp.tcp.cc', 'cubic')]
+    """
+    out: list[tuple[str, Any]] = []
+    for key, value in tree.items():
+        path = f"{lead}{key}"
+        out += flat(value, f"{path}.") if isinstance(value, Mapping) and value else [(path, value)]
+    return out
+
+
+class _Reader:
+    def __init__(self, text: str, name: str, form: str, tree: dict[str, Any]) -> None:
+        self.text, self.name, self.form, self.tree = text, name, form, tree
+        self.found: list[space.Remark] = []
+
+    def fail(self, keys: tuple[str, ...], message: str, help: str = "", at_key: bool = False) -> None:
+        self.found.append((list(keys), at_key, message, help))
+
+    def tell(self) -> None:
+        if self.found:
+            raise _core.remarks(self.text, self.name, self.form, self.found)
+
+    def spec(self) -> TuneSpec:
+        from ..plugin import load
+
+        t = self.tree
+        stem = Path(self.name).stem
+        for file in t.get("plugins", ()):
+            load(self._beside(file))
+        base, base_name, base_form = self._scenario()
+        objectives, constraints = self._objectives(), self._constraints()
+        seeds, held = self._seeds("seeds"), self._seeds("holdout_seeds")
+        both = sorted(set(seeds) & set(held))
+        if both:
+            self.fail(("holdout_seeds",), f"the search sees seed {both[0]} too", "hold out seeds that `seeds` does not have")
+        chosen = [*(o.selector for o in objectives), *(c.selector for c in constraints)]
+        twice = next((s for i, s in enumerate(chosen) if s.label in [x.label for x in chosen[:i]]), None)
+        if twice is not None:
+            self.fail(
+                ("constraints", twice.label),
+                f"`{twice.label}` is an objective, too",
+                'give it a label: late = { metric = "...", max = ... }',
+            )
+        study = StudySpec(
+            t.get("name") or (stem if stem.strip("<>") == stem else "tuning"),
+            base, base_name, base_form, (), seeds, tuple(chosen), tuple(flat(t.get("set") or {})),
+            plugins=tuple(self._beside(f) for f in t.get("plugins", ())), description=t.get("description", ""),
+            source=(self.text, self.name, self.form),
+        )  # fmt: skip
+        mixes = self._mixes("mixes") or (Mix("as it is"),)
+        holdout = self._mixes("holdout") or mixes
+        self.tell()
+        link = self._check_base(study, (("mixes", mixes), ("holdout", holdout)))
+        entries = self._entries()
+        hand_made = self._hand_made()
+        self.tell()
+        rule = (t.get("choice") or {}).get("rule") or ("worst" if all(o.good is not None for o in objectives) else "knee")
+        for o in objectives:
+            if rule != "knee" and o.good is None:
+                keys = ("objectives", o.selector.label)
+                self.fail(keys, f'the rule "{rule}" needs a `good` and a `bad` value of each objective',
+                          f'write {{ goal = "{o.goal}", good = ..., bad = ... }}')  # fmt: skip
+        spec = TuneSpec(
+            study, link, objectives, constraints, rule, t["over"], entries, mixes, holdout, held, hand_made,
+            t["trials"], t["seed"], t["batch"],
+        )  # fmt: skip
+        self._check_queues(spec)
+        self.tell()
+        return spec
+
+    # --- parts of the file ----------------------------------------------------------------------------------------------
+
+    def _beside(self, file: str) -> str:
+        return str(Path(self.name).parent / file)
+
+    def _scenario(self) -> tuple[str, str, str]:
+        given = self.tree["scenario"]
+        if isinstance(given, str):
+            try:
+                return read_scenario(self._beside(given))
+            except FairlaneError as e:
+                self.fail(("scenario",), str(e).split("\n")[0], "paths are relative to this file")
+                self.tell()
+        return json.dumps(given), self.name, "json"
+
+    def _seeds(self, key: str) -> tuple[int, ...]:
+        try:
+            return tuple(parse_seeds(self.tree[key]))
+        except FairlaneError as e:
+            self.fail((key,), str(e))
+            return ()
+
+    def _selector(self, keys: tuple[str, ...], label: str, text: str, at_key: bool) -> Selector | None:
+        try:
+            return select.selector(text, label)
+        except FairlaneError as e:
+            message, _, help = str(e).partition(": ")
+            self.fail(keys, message, help, at_key)
+            return None
+
+    def _number(self, keys: tuple[str, ...], value: Any, s: Selector) -> float | None:
+        """A value of a metric in its unit."""
+        from ..metrics import unit
+
+        q = space.quantity(value)
+        wanted = unit(s.metric)
+        if q is not None:
+            got = space.kind(q[1])
+            if not got or got == wanted or (got == "packets" and wanted in ("packets", "count")):
+                return space.si(value)
+        examples = {"s": '"20ms"', "bit/s": '"5Mbit/s"', "1": '"2%" or 0.02', "packets": "100", "byte": '"64kB"'}
+        self.fail(keys, f"expected a value of {s.metric}, found {value!r}", f"write for instance {examples.get(wanted, '10')}")
+        return None
+
+    def _objectives(self) -> tuple[Objective, ...]:
+        out = []
+        given = self.tree["objectives"]
+        if not given:
+            self.fail(("objectives",), "there is no objective", 'write for instance "links.bottleneck.sojourn_p99" = "min"')
+        for label, value in given.items():
+            keys = ("objectives", label)
+            table = {"goal": value} if isinstance(value, str) else value
+            own = table.get("metric")
+            s = self._selector((*keys, "metric") if own else keys, label, own or label, not own)
+            if s is None:
+                continue
+            ends = [self._number((*keys, k), table[k], s) if k in table else None for k in ("good", "bad")]
+            if ("good" in table) != ("bad" in table):
+                self.fail(keys, "`good` and `bad` belong together", "write both or none")
+                continue
+            good, bad = ends
+            if good is not None and bad is not None and (good >= bad if table["goal"] == "min" else good <= bad):
+                order = "below" if table["goal"] == "min" else "above"
+                self.fail((*keys, "good"), f'with goal = "{table["goal"]}" `good` lies {order} `bad`', "")
+            out.append(Objective(s, table["goal"], good, bad, float(table.get("weight", 1.0))))
+        return tuple(out)
+
+    def _constraints(self) -> tuple[Constraint, ...]:
+        out = []
+        for label, value in (self.tree.get("constraints") or {}).items():
+            keys = ("constraints", label)
+            own = value.get("metric") if isinstance(value, dict) else None
+            s = self._selector((*keys, "metric") if own else keys, label, own or label, not own)
+            if s is None:
+                continue
+            bounds: dict[str, float | None] = {}
+            if isinstance(value, str):
+                sign = next((x for x in _BOUND if value.strip().startswith(x)), None)
+                if sign is None:
+                    self.fail(keys, f"cannot read the bound {value!r}", 'write "<= 2%" or ">= 5Mbit/s", or { max = "2%" }')
+                    continue
+                bounds[_BOUND[sign]] = self._number(keys, value.strip().removeprefix(sign).strip(), s)
+                text = f"{'≤' if _BOUND[sign] == 'most' else '≥'} {value.strip().removeprefix(sign).strip()}"
+            else:
+                bounds = {w: self._number((*keys, k), value[k], s) for k, w in (("min", "least"), ("max", "most")) if k in value}
+                if not bounds:
+                    self.fail(keys, "a constraint has `min`, `max` or both", 'write { max = "2%" }')
+                text = ", ".join(f"{sign} {value[k]}" for k, sign in (("min", "≥"), ("max", "≤")) if k in value)
+            out.append(Constraint(s, bounds.get("least"), bounds.get("most"), text))
+        return tuple(out)
+
+    def _mixes(self, section: str) -> tuple[Mix, ...]:
+        out: list[Mix] = []
+        for i, m in enumerate(self.tree.get(section) or ()):
+            if m["name"] in [x.name for x in out]:
+                self.fail((section, str(i), "name"), f"there are two mixes called {m['name']!r}", "give each a name of its own")
+            out.append(Mix(m["name"], tuple(flat(m.get("set") or {}))))
+        return tuple(out)
+
+    def _entries(self) -> tuple[Entry, ...]:
+        given = self.tree["search"]
+        parser = space.Parser()
+        out: list[Entry] = []
+        if isinstance(given, (str, list)):
+            texts = [given] if isinstance(given, str) else given
+            for i, text in enumerate(texts):
+                keys = ("search",) if isinstance(given, str) else ("search", str(i))
+                out += self._named(parser, keys, text)
+        else:
+            for label, value in given.items():
+                if (e := self._entry(parser, label, value)) is not None:
+                    out.append(e)
+        for e in out:
+            parser.siblings(e.template, e.keys)
+        twice = next((e for i, e in enumerate(out) if e.label in [x.label for x in out[:i]]), None)
+        if twice is not None:
+            self.fail(("search",), f"{twice.label} is there twice", "")
+        self.found += parser.found
+        if not out and not self.found:
+            self.fail(("search",), "there is nothing to search", 'write "all", or tables of queues with ranges')
+        return tuple(out)
+
+    def _named(self, parser: space.Parser, keys: tuple[str, ...], text: str) -> list[Entry]:
+        """Queues of a text: "all", or as `fairlane compare` takes them, with ranges of the house for those without parameters."""
+        if text.strip() == "all":
+            return [Entry(n, {n: parser.parse(r, keys)}) for n, r in RANGES.items()]
+        out = []
+        try:
+            for c in choices(text):
+                inner = c.value[c.name]
+                ranges = inner or self._auto(keys, c.name)
+                if ranges is not None:
+                    out.append(Entry(c.label if inner else c.name, {c.name: parser.parse(ranges, keys)}))
+        except FairlaneError as e:
+            self.fail(keys, str(e))
+        return out
+
+    def _auto(self, keys: tuple[str, ...], name: str) -> dict[str, Any] | None:
+        if name not in RANGES:
+            why = LEFT_OUT.get(name, LEFT_OUT["plugin"])
+            self.fail(keys, f"there are no ranges of the house for {name}: {why}", "write its parameters with ranges")
+            return None
+        return RANGES[name]
+
+    def _entry(self, parser: space.Parser, label: str, value: Any) -> Entry | None:
+        keys: tuple[str, ...] = ("search", label)
+        name = known().get(label.lower())
+        if name is not None:
+            if value == "auto":
+                ranges = self._auto(keys, name)
+                return None if ranges is None else Entry(label, {name: parser.parse(ranges, keys)})
+            if isinstance(value, dict):
+                return Entry(label, {label: parser.parse(value, keys)}, ("search",))
+            self.fail(keys, f"expected the parameters of {name} as a table, found {value!r}", 'write {} for its defaults, or "auto"')
+            return None
+        if isinstance(value, str) and value != "auto":
+            read = self._one(keys, value)
+            return None if read is None else Entry(label, parser.parse(read, keys))
+        if isinstance(value, dict) and len(value) == 1 and next(iter(value)).lower() in known():
+            (own, inner), *_ = value.items()
+            if isinstance(inner, dict):
+                return Entry(label, {own: parser.parse(inner, (*keys, own))}, keys)
+        near = str(suggest(label, sorted(set(known().values())), "queue")).partition(": ")[2]
+        self.fail(
+            keys,
+            f"`{label}` is no queue, and its value names none",
+            f"{near}; a label of one's own has a table {{ red = {{ ... }} }}",
+            True,
+        )
+        return None
+
+    def _one(self, keys: tuple[str, ...], text: str) -> dict[str, Any] | None:
+        try:
+            (c,) = choices(text)
+            return c.value
+        except FairlaneError as e:
+            self.fail(keys, str(e))
+        except ValueError:
+            self.fail(keys, f"expected one queue, found several in {text!r}", "give each a label of its own")
+        return None
+
+    def _hand_made(self) -> tuple[HandMade, ...]:
+        out = []
+        for label, value in (self.tree.get("hand_made") or {}).items():
+            keys = ("hand_made", label)
+            queue = self._one(keys, value) if isinstance(value, str) else value
+            if queue is None:
+                continue
+            if len(queue) != 1 or next(iter(queue)).lower() not in known():
+                self.fail(keys, "expected one queue", "write red{min=5p}, or a table { red = { ... } }")
+                continue
+            if space.searched(space.Parser().parse(queue, keys)):
+                self.fail(keys, "a queue made by hand has no ranges", "put it into [search]")
+                continue
+            out.append(HandMade(label, queue))
+        return tuple(out)
+
+    # --- against the scenario -------------------------------------------------------------------------------------------
+
+    def _point(self, study: StudySpec, sets: tuple[tuple[str, Any], ...]) -> Point:
+        return resolve_point(study, 0, (Level("", sets),))
+
+    def _check_base(self, study: StudySpec, parts: tuple[tuple[str, tuple[Mix, ...]], ...]) -> str:
+        """Resolves the scenario and its mixes, finds the link, and looks for what the metrics name in each."""
+        pairs = [(k, v if isinstance(v, str) else _as_toml(v)) for k, v in study.sets]
+        try:
+            base = json.loads(_core.resolve(study.base, study.base_name, study.base_format, pairs))
+        except ScenarioError as e:
+            if isinstance(self.tree["scenario"], str):
+                raise
+            for d in e.diagnostics:
+                self.fail(("scenario", *d["path"].split(".")) if d["path"] else ("scenario",), d["message"], d.get("help") or "")
+            self.tell()
+            raise
+        link = ""
+        try:
+            link = _link(base, self.tree.get("link"))
+        except UnknownNameError as e:
+            message, _, help = str(e).partition(": ")
+            self.fail(("link",), message, help)
+        except FairlaneError as e:
+            self.fail(("link",) if "link" in self.tree else ("scenario",), str(e).split("\n")[0], 'write link = "NAME"')
+        for section, mixes in parts:
+            for i, mix in enumerate(mixes):
+                try:
+                    point = self._point(study, mix.sets)
+                except ScenarioError as e:
+                    first = e.diagnostics[0] if e.diagnostics else {"message": str(e), "help": "", "path": ""}
+                    self.fail((section, str(i), "set"), f"{first['path']}: {first['message']}".lstrip(": "), first.get("help") or "")
+                    continue
+                for part in ("objectives", "constraints"):
+                    for label in self.tree.get(part) or ():
+                        self._names(study, point, part, label, mix)
+        self.tell()
+        return link
+
+    def _names(self, study: StudySpec, point: Point, part: str, label: str, mix: Mix) -> None:
+        s = next((m for m in study.metrics if m.label == label), None)
+        if s is None:
+            return
+        try:
+            select.names(s, point)
+        except FairlaneError as e:
+            message, _, help = str(e).partition(": ")
+            where = f" of the mix {mix.name}" if mix.sets else ""
+            given = self.tree[part][label]
+            own = isinstance(given, dict) and "metric" in given
+            remark = ([part, label, *(["metric"] if own else [])], not own, message + where, help)
+            if remark not in self.found:
+                self.found.append(remark)
+
+    def _check_queues(self, spec: TuneSpec) -> None:
+        """Resolves the corners of the space, and the hand-made queues."""
+        made = [Entry(h.label, h.queue, ("hand_made", h.label)) for h in spec.hand_made]
+        for e in (*spec.entries, *made):
+            corners = list(space.corners(e))
+            for low, high in zip(corners[::2], corners[1::2], strict=True):
+                wrong = self._problems(spec, low)
+                if wrong and (high.queue == low.queue or self._problems(spec, high)):
+                    self._place(spec, e, low, wrong)
+                    break
+
+    def _problems(self, spec: TuneSpec, setting: space.Setting) -> list[dict[str, Any]]:
+        try:
+            self._point(spec.study, (*spec.mixes[0].sets, (spec.path, setting.queue)))
+        except ScenarioError as e:
+            return e.diagnostics or [{"path": "", "message": str(e), "help": ""}]
+        return []
+
+    def _place(self, spec: TuneSpec, e: Entry, setting: space.Setting, wrong: list[dict[str, Any]]) -> None:
+        lead = spec.path.split(".")
+        written = next(iter(setting.queue))
+        own = not e.keys or isinstance((self.tree.get(e.keys[0]) or {}), str)
+        for d in wrong:
+            parts = d["path"].split(".")
+            inside = parts[len(lead) :] if parts[: len(lead)] == lead else []
+            path = (written, *inside[1:]) if inside else ()
+            keys, unknown = _nearest(setting.places, path)
+            text_only = own or (e.keys[0] == "hand_made" and isinstance(self.tree["hand_made"][e.label], str))
+            where = (e.keys or ("search",)) if text_only else (*e.keys, *keys)
+            help = (d.get("help") or "").replace(f"{spec.path}.", "")
+            at_key = unknown and not text_only and d["message"].startswith("unknown key")
+            self.fail(where, f"{e.label}: {d['message']}" if text_only else d["message"], help, at_key)
+
+
+def _nearest(places: Mapping[tuple[str, ...], tuple[str, ...]], path: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
+    """Where a part of a queue is in the file, or the nearest table around it; and whether its key, not its value, is meant."""
+    for n in range(len(path), 0, -1):
+        if path[:n] in places:
+            return places[path[:n]], n == len(path)
+    return (), False
+
+
+def _as_toml(value: Any) -> str:
+    from .._toml import value as as_toml
+
+    return as_toml(value)

@@ -1,0 +1,112 @@
+"""A tuning on a terminal: what was chosen, the front, the test on what the search never saw."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from .._format import number, quantity, scale
+from .._toml import value as as_toml
+from ..stats import Interval, interval
+from ..study.select import unit_of
+
+if TYPE_CHECKING:
+    from ..study.model import Selector
+    from .model import Trial
+    from .result import TuneResult
+
+MOST = 12
+"""Rows of the front that a terminal shows."""
+
+
+def shown(x: float, s: Selector) -> str:
+    """A value with its unit; a share of losses in percent."""
+    if not math.isfinite(x):
+        return "-"
+    if s.metric == "loss":
+        return f"{number(100 * x, 3)} %"
+    factor, name = scale(unit_of(s), x)
+    return f"{number(x * factor, 3)} {name}".rstrip()
+
+
+def cell(t: Trial, label: str, s: Selector) -> str:
+    """A value with its interval over the seeds."""
+    if label not in t.values or not math.isfinite(t.values[label]):
+        return "-"
+    iv = interval(t.per_seed[label])
+    if s.metric == "loss":
+        iv = Interval(*(None if x is None else 100 * x for x in (iv.mean, iv.low, iv.high, iv.sd)), iv.n)  # type: ignore[arg-type]
+        return quantity(iv, "%")
+    return quantity(iv, unit_of(s))
+
+
+def setting(t: Trial) -> str:
+    """A setting in few words: its label and what was chosen."""
+    if t.kind == "hand-made":
+        return t.label
+    words = [f"{path.split('.')[-1]} {v}" for path, v in t.parameters.items()]
+    return t.label + (": " + ", ".join(words) if words else " (defaults)")
+
+
+def front_rows(r: TuneResult) -> tuple[list[str], list[list[str]]]:
+    """The front by cost, hand-made cases and defaults marked by their kind."""
+    heads = ["setting", "kind", *r.labels(), "cost"]
+    selectors = {s.label: s for s in r.spec.study.metrics}
+    rows = []
+    for t in sorted(r.front, key=lambda t: (t.cost, t.number)):
+        mark = "* " if t.number == r.chosen.number else ""
+        rows.append([mark + setting(t), t.kind, *(cell(t, k, selectors[k]) for k in r.labels()), number(t.cost, 3)])
+    return heads, rows
+
+
+def held_out_rows(r: TuneResult) -> tuple[list[str], list[list[str]]]:
+    """The chosen setting and its rivals on what the search never saw."""
+    heads = ["setting", *r.labels(), "cost", "chosen minus this", "p (Holm)", "the chosen one is"]
+    selectors = {s.label: s for s in r.spec.study.metrics}
+    rows = []
+    for i, t in enumerate(r.held_out):
+        v = r.verdicts[i - 1] if i else None
+        name = "chosen" if v is None else setting(t)
+        difference = "" if v is None or v.difference.mean is None else quantity(v.difference, "")
+        p = "" if v is None or v.p_holm is None else f"{v.p_holm:.2g}"
+        word = "" if v is None else v.word if v.why == "cost" else f"{v.word} ({t.error or 'constraint'})"
+        rows.append([name, *(cell(t, k, selectors[k]) for k in r.labels()), number(t.cost if t.costs else None, 3), difference, p, word])
+    return heads, rows
+
+
+def report(r: TuneResult) -> list[Any]:
+    """What to print."""
+    from rich.table import Table
+    from rich.text import Text
+
+    def table(title: str, heads: list[str], rows: list[list[str]]) -> Table:
+        out = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="bold")
+        for i, head in enumerate(heads):
+            out.add_column(head, justify="right" if i else "left", overflow="fold", max_width=60 if not i else None)
+        for row in rows:
+            out.add_row(*(Text(x) for x in row))
+        return out
+
+    s = r.spec
+    heads, rows = front_rows(r)
+    cut = f" (the best {MOST} of {len(rows)})" if len(rows) > MOST else ""
+    mixes = f"{len(s.mixes)} mixes, " if len(s.mixes) > 1 else ""
+    parts: list[Any] = [
+        Text(f"{s.name}: {len(r.trials)} settings on {mixes}{len(s.seeds)} seed{'s' * (len(s.seeds) != 1)}; rule: {s.rule}"),
+        Text(""),
+        Text("chosen  ", style="bold").append(f"links.{s.link}.queue = {as_toml(r.chosen.queue)}"),
+        Text(""),
+    ]
+    if rows:
+        parts += [table(f"Pareto front{cut}, * the chosen one", heads, rows[:MOST]), Text("")]
+    if r.held_out:
+        what = "mixes and seeds" if s.holdout != s.mixes else "seeds"
+        parts += [table(f"on {what} that the search never saw", *held_out_rows(r)), Text("")]
+        parts += [Text(f"The chosen setting is {v.sentence}.") for v in r.verdicts]
+        parts.append(Text(""))
+    weights = r.importance()
+    if weights:
+        lines = [[k if not q else f"{q}: {k}", f"{100 * x:.0f} %"] for q, k, x in weights]
+        parts += [table("what mattered for the cost", ["parameter", "share"], lines), Text("")]
+    parts += [Text(f"warning: {w}") for w in r.warnings]
+    return parts
