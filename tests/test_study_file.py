@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import tomllib
 from pathlib import Path
 
 import jsonschema
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 import fairlane as fl
 from conftest import DUMBBELL, ROOT
+from fairlane._toml import value
 from fairlane.document import json_schema
 from fairlane.study import Study, read_study
 from fairlane.study.plan import make_plan
@@ -100,6 +102,18 @@ warmup = ["500ms", "1s"]
     assert by_name["delay"].levels[1].text == "2ms, 1s"
 
 
+def test_long_levels_are_cut_unless_that_makes_them_equal(tmp_path):
+    tables = [
+        {"red": {"min": "5p", "max": "15p", "limit": "100p", "w_q": 0.002, "max_p": 0.1, "gentle": True, "wait": w}} for w in (True, False)
+    ]
+    text = f"[factors]\nlinks.bottleneck.queue = [{', '.join(value(t) for t in tables)}, 'sfq']\n"
+    long = [level.label for level in factors_of(tmp_path, text)[0].levels]
+    assert long[2] == "sfq" and all(x.startswith("red{min=5p, max=15p, ") for x in long[:2]) and long[0].endswith("wait=true}")
+    (factor,) = factors_of(tmp_path, text.replace("wait = true", "wait = false", 1).replace("0.1", "0.3", 1))
+    (short,) = (level.label for level in factor.levels if "0.3" in level.label)
+    assert len(short) <= 60
+
+
 def test_columns_are_the_shortest_ends_that_differ(tmp_path):
     text = """[factors]
 "links.bottleneck.rate" = ["1Mbit/s", "2Mbit/s"]
@@ -125,8 +139,6 @@ def test_a_seed_list_a_precision_and_plots(tmp_path):
 
 
 def test_the_same_study_as_json_and_with_the_scenario_inside(tmp_path):
-    import tomllib
-
     plan = plan_of(tmp_path, STUDY)
     tree = tomllib.loads(STUDY)
     (tmp_path / "study.json").write_text(json.dumps(tree))
@@ -168,6 +180,12 @@ def test_files_are_relative_to_the_study_file(tmp_path, monkeypatch):
     points = make_plan(spec).points
     assert len(points) == 2 and "up.trace" not in points[0].resolved
     assert spec.plugins == (str(Path("sub/q.py")),)
+    # So are those of a base scenario inside.
+    tree = tomllib.loads(text.split("[factors]")[0])
+    inside = {**tree, "scenario": {**tomllib.loads(base), "links": {"bottleneck": {"trace": "up.trace"}}}}
+    (tmp_path / "sub" / "inside.json").write_text(json.dumps(inside))
+    (point,) = make_plan(read_study("sub/inside.json")).points
+    assert point.essence in {p.essence for p in points}
 
 
 # --- ranges -------------------------------------------------------------------------------------------
@@ -369,8 +387,6 @@ def test_keys_depend_on_seed_engine_and_plug_ins(tmp_path, monkeypatch):
 def test_the_schema_is_one_and_fits_good_studies():
     schema = json_schema("study-file")
     jsonschema.Draft202012Validator.check_schema(schema)
-    import tomllib
-
     jsonschema.validate(tomllib.loads(STUDY), schema)
     for old, new in (("seeds", "sedes"), ("metrics", "set"), ("seeds =", 'keep = "some"\nseeds =')):
         with pytest.raises(jsonschema.ValidationError):

@@ -191,6 +191,10 @@ class Reader:
         self._unit = ""
         read = [self.value(path, kind, value, where) for _, value, where in rows]
         texts = [name if name is not None else text for (name, _, _), (_, text) in zip(rows, read, strict=True)]
+        if len(set(texts)) < len(texts):
+            # Cut short, long tables may look the same.
+            shown = zip(rows, texts, strict=True)
+            texts = [t if name is not None or isinstance(v, str) else shorthand(v, kind.registry, cut=False) for (name, v, _), t in shown]
         labels: list[Label] = list(texts)
         named = any(name is not None for name, _, _ in rows)
         plain = [value for _, value, _ in rows]
@@ -377,8 +381,8 @@ def _number(text: str) -> int | float:
     return _core.quantity(kind, text)[0]
 
 
-def shorthand(value: Any, registry: str = "") -> str:
-    """A value in few words.
+def shorthand(value: Any, registry: str = "", *, cut: bool = True) -> str:
+    """A value in few words, at most 60 letters unless told not to `cut`.
 
     >>> shorthand({"codel": {"target": "10ms", "ecn": True}}, "queue")
     'codel{target=10ms, ecn=true}'
@@ -387,7 +391,7 @@ def shorthand(value: Any, registry: str = "") -> str:
     if registry and isinstance(value, dict) and len(value) == 1:
         (name, inner), *_ = value.items()
         text = f"{name}{_short(inner)}" if inner and isinstance(inner, dict) else str(name)
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return text if len(text) <= _LONGEST or not cut else text[: _LONGEST - 1] + "…"
 
 
 def _short(value: Any) -> str:

@@ -97,7 +97,7 @@ class Study:
         return cls(read_study(path, sets, seeds, plugins))
 
     def to_toml(self) -> str:
-        """The study file of this study."""
+        """The study file of this study; a base scenario that was given as a path is named as it was."""
         assert self.spec.source is not None
         return self.spec.source[0]
 
