@@ -210,7 +210,16 @@ def test_warnings_of_runs_name_the_levels_they_come_from(tmp_path):
     assert told.endswith("(where duration is 1300ms)")
     runs = result._store.scan(result.index["key"].to_list()).filter(pl.col("metric") == "warning").collect()["text"].unique().to_list()
     kinds = [w for w in runs if "round trips" in w]
-    assert len(kinds) > 1 and f"; {len(kinds) - 1} more like it" in told
+    assert len(kinds) > 1 and told.startswith("a flow of tcp or udp is measured for 300ms, less than 50 round trips")
+
+
+def test_flows_that_delivered_nothing_are_told_in_one_sentence(tmp_path):
+    base = DUMBBELL.replace("pairs = 3", "pairs = 9").replace('to = "d2"', 'to = "d2"\nstart = "1495ms"').replace('"5s"', '"1500ms"')
+    base = base.replace('stagger = "100ms"', "")
+    many = Factor("n", tuple(Level(n, (("flows.tcp.start", "1495ms"), ("flows.tcp.count", n))) for n in (1, 2, 8)))
+    result = Study(make_spec(many, metrics=("network.goodput",), base=base, seeds=(1,), sets=())).run(tmp_path / "s")
+    (told,) = [w for w in result.warnings if "delivered nothing" in w]
+    assert told == "a flow of tcp or udp delivered nothing in the measured span"
 
 
 def test_a_metric_without_values_is_told(tmp_path):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -48,16 +49,28 @@ def _of_runs(result: StudyResult) -> list[str]:
         .join(done.select("row", "point", "key"), on="key")
         .sort("row", maintain_order=True)
     )
-    groups: dict[str, tuple[str, set[str], set[int]]] = {}
+    groups: dict[str, tuple[list[str], set[int]]] = {}
     for text, point in told.select("text", "point").iter_rows():
-        first = groups.setdefault(words.alike(text), (text, set(), set()))
-        first[1].add(text)
-        first[2].add(point)
-    out = []
-    for text, texts, points in groups.values():
-        more = f"; {len(texts) - 1} more like it, with other numbers or names" if len(texts) > 1 else ""
-        out.append(text + more + _at(result, sorted(points)))
-    return out
+        texts, points = groups.setdefault(words.alike(re.sub(r"^\d+ more flows", "flow `#`", text)), ([], set()))
+        if text not in texts:
+            texts.append(text)
+        points.add(point)
+    whose = {flow: group for p in result.points for group, members in p.groups.items() for flow in members}
+    return [_together(texts, whose) + _at(result, sorted(points)) for texts, points in groups.values()]
+
+
+def _together(texts: Sequence[str], whose: Mapping[str, str]) -> str:
+    """One sentence for warnings that differ in the flow and in numbers only: "a flow of tcp or udp delivered nothing"."""
+    if len(texts) == 1:
+        return texts[0]
+    named = [m[1] for t in texts if (m := re.search(r"flow `([^`]*)`", t))]
+    groups = list(dict.fromkeys(whose.get(n, n) for n in named))
+    some = " or ".join([", ".join(groups[:-1]), groups[-1]]) if len(groups) > 1 else "".join(groups)
+    first = next((t for t in texts if "flow `" in t), texts[0])
+    said = re.sub(r"flow `[^`]*`", f"a flow of {some}", first, count=1) if named else first
+    # What is left besides the names are numbers.
+    others = len({re.sub(r"`[^`]*`", "", t) for t in texts if not re.match(r"\d+ more flows", t)}) - 1
+    return f"{said}; elsewhere with other numbers" if others > 0 else said
 
 
 def _without_chance(result: StudyResult) -> list[str]:
