@@ -88,6 +88,13 @@ def test_the_sentence_says_what_matters_most(done):
     assert "interaction" in contrast.sentence(done, done.anova("sojourn_mean"))
 
 
+def test_the_sentence_says_when_shares_do_not_add_up(done):
+    part = StudyResult(done.spec, done.points, done._store, done.index.filter((pl.col("point") != 8) | (pl.col("seed") < 4)))
+    table = part.anova("utilisation")
+    assert sum(r.eta_sq for r in table.rows) != pytest.approx(1.0, abs=1e-6)
+    assert "do not add up" in contrast.sentence(part, table) and "do not add up" not in contrast.sentence(done, done.anova("utilisation"))
+
+
 def test_effects_are_means_of_means(done):
     effects = done.effects("jain").filter(term="queue")
     means = done.cells().group_by("queue", maintain_order=True).agg(pl.col("network.jain").mean())

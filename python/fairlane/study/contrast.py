@@ -170,7 +170,8 @@ def sentence(result: StudyResult, table: stats.Anova) -> str:
     rest = "" if len(shares) == 1 else f", {shares[1]}" if len(shares) == 2 else f", {', '.join(shares[1:-1])} and {shares[-1]}"
     order = max(r.term.count(":") + 1 for r in rows)
     more = " or what more factors do together" if order < len(varied(result)) else ""
-    return f"{_first(shares[0])}{rest}; {_share(chance)} is chance{more}."
+    uneven = "" if table.balanced else " Points have unequal numbers of runs, so the shares do not add up to all."
+    return f"{_first(shares[0])}{rest}; {_share(chance)} is chance{more}.{uneven}"
 
 
 def _first(text: str) -> str:
