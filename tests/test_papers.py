@@ -312,3 +312,40 @@ def test_cells_without_chance_equal_ns2(tmp_path):
             ("full_one_way_delay", "full_one_way_delay", {"abs": 1e-3}),
         ):
             assert ours[quantity] == pytest.approx(ns2.v("ns2", metric=metric, **dict(cell.factors)), **close), (cell.factors, quantity)
+
+
+def test_what_is_kept_of_a_run_is_what_the_run_had(tmp_path):
+    """Columns, series and warnings come back from the folder as the simulator gave them, missing values as None."""
+    import math
+
+    from fairlane import _core
+    from fairlane.papers.definition import Cell
+    from fairlane.papers.runner import Job, Runner
+
+    def plain(column):
+        return [None if isinstance(x, float) and math.isnan(x) else x for x in list(column)]
+
+    paper = papers.load("sarma2013")
+    paper.flow_series, paper.link_series, paper.network_columns = ("cwnd", "goodput"), ("queue",), ("jain",)
+    kinds = {c.factors: c for c in paper.cells() if c["clients"] == "5"}
+    cells = [Cell(f, lambda seed, c=c: c.tree(seed) | {"sample": "5s", "duration": "20s", "warmup": "2s"}) for f, c in kinds.items()]
+    jobs = [Job(c, s) for c in cells for s in (1, 2)]
+    with Runner(paper, tmp_path / "runs") as runner:
+        first = runner.run(jobs)
+        again = runner.run(jobs)
+    assert (runner.fresh, runner.reused) == (len(jobs), len(jobs))
+    assert first == again
+    for job, kept in zip(jobs, first, strict=True):
+        (run,) = _core.run(_core.resolve(json.dumps(job.cell.tree(job.seed)), "cell.json", "json", []), [job.seed], 1, True, None)
+        flows, links = run.flows(), run.links()
+        assert kept.flows == {c: plain(flows[c]) for c in ("name", *paper.flow_columns)}
+        at = [i for i, n in enumerate(links["name"]) if n in paper.links]
+        assert kept.links == {c: [plain(links[c])[i] for i in at] for c in ("name", *paper.link_columns) if c in links}
+        assert kept.network["jain"] == plain(run.network()["jain"])
+        assert kept.warnings == list(run.warnings)
+        assert kept.packet_hops == run.packet_hops
+        for series, table, columns in ((run.flow_series(), "flow", paper.flow_series), (run.link_series(), "link", paper.link_series)):
+            for name in kept.flows["name"] if table == "flow" else kept.links["name"]:
+                own = [i for i, n in enumerate(series[table]) if n == name]
+                for column in columns:
+                    assert kept.series(name, column) == ([series["time"][i] for i in own], [plain(series[column])[i] for i in own])
