@@ -22,8 +22,15 @@ from = "a"
 to = "b"
 tcp = "newreno"
 """
-_NEEDED = ("numpy", "polars", "matplotlib", "click", "rich", "jinja2")
-_OPTIONAL = {"pyarrow": "fairlane[arrow]", "pandas": "fairlane[pandas]"}
+_NEEDED = ("numpy", "polars", "scipy", "matplotlib", "click", "rich", "jinja2")
+_OPTIONAL = {
+    "pyarrow": "fairlane[arrow]",
+    "pandas": "fairlane[pandas]",
+    "xarray": "fairlane[xarray]",
+    "distributed": "fairlane[cluster]",
+    "mpi4py": "fairlane[mpi]",
+    "optuna": "fairlane[tune]",
+}
 _PEERS = {"ns": "ns-2, for validation/ns2", "tshark": "reads packet captures"}
 
 
@@ -49,6 +56,7 @@ def _extension() -> list[dict[str, Any]]:
         from . import _core
 
         rows = [_row("extension", True, f"fairlane {_core.version()} at {Path(_core.__file__).name}")]
+        rows.append(_row("engine", True, f"{_core.version()}+{_core.engine()}"))  # As studies have it: `fairlane.study.cell.engine`.
         try:
             installed = metadata.version("fairlane")
             same = installed == _core.version()
