@@ -143,7 +143,7 @@ def fates(path: str, *words: str, seeds: int = 1, duration: str = "200ms") -> li
 
 
 @pytest.fixture(scope="module")
-def cluster():
+def dask_cluster():
     distributed = pytest.importorskip("distributed", reason="distributed is not installed")
     import dask
 
@@ -154,9 +154,32 @@ def cluster():
     }
     with (
         dask.config.set(settings),
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50) as c,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50) as c,
     ):
         yield c
+
+
+@pytest.fixture
+def cluster(dask_cluster):
+    """With two workers, whatever an earlier test did to them."""
+    if len(dask_cluster.scheduler.workers) != 2:
+        anew(dask_cluster)
+    return dask_cluster
+
+
+def anew(cluster) -> None:
+    """Other workers. Those of a cluster do come back when they were killed, but a busy machine takes its time."""
+    cluster.scale(0)
+    eventually(lambda: not cluster.scheduler.workers)
+    cluster.scale(2)
+    eventually(lambda: len(cluster.scheduler.workers) == 2)
+
+
+def eventually(true: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 CREWS = {"threads": lambda _: Threads(2), "processes": lambda _: Processes(2), "dask": lambda c: Dask(c.scheduler_address)}
@@ -291,13 +314,6 @@ def dask(*args: str, cwd: Path) -> Iterator[subprocess.Popen]:
         process.wait()
 
 
-def eventually(true: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 60
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
 @contextmanager
 def worker(address: str, folder: Path, name: str, *args: str) -> Iterator[None]:
     from distributed import Client
@@ -328,6 +344,7 @@ def test_workers_of_another_version_are_named_and_left_out_whenever_they_come(pl
 
 def test_a_cluster_without_a_fit_worker_or_without_a_scheduler_is_one_clear_line(fate, tmp_path, monkeypatch):
     monkeypatch.setattr(remote, "CONNECT", "2s")
+    monkeypatch.setattr(remote, "ARRIVAL", 0.5)
     (tmp_path / "other.py").write_text(OTHER_ENGINE)
     file = tmp_path / "scheduler.json"
     with dask("scheduler", "--port", "0", "--scheduler-file", str(file), cwd=tmp_path) as scheduler:
@@ -374,10 +391,7 @@ def test_stopping_gives_up_long_cells_at_once(crew, cluster):
     with pytest.raises(Enough):
         run(crew(cluster), long, tick=_enough)
     if isinstance(crew(cluster), Dask):
-        cluster.scale(0)  # Dask does not end what runs; whoever owns the workers may.
-        eventually(lambda: not cluster.scheduler.workers)
-        cluster.scale(2)
-        eventually(lambda: len(cluster.scheduler.workers) == 2)
+        anew(cluster)  # Dask does not end what runs; whoever owns the workers may.
 
 
 def test_stopping_takes_back_what_an_executor_that_is_given_has_not_begun():

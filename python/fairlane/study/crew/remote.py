@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from distributed import Client
 
 CONNECT = "10s"
+ARRIVAL = 20.0
+"""Seconds that the first worker may take to appear: one that is being started is no reason to give up."""
 LOOK = 2.0
 """Seconds between two looks at who is there."""
 
@@ -58,6 +60,9 @@ class Dask(Crew):
             self._executors: list[Executor] = []
             self._seen = self._looked = time.monotonic()
             self._muster()
+            while not self._known and time.monotonic() - self._seen < ARRIVAL:
+                time.sleep(0.2)
+                self._muster()
             if not self.workers:
                 raise CrewError(f"no worker of the Dask cluster {self.address} can run cells{self._others()}")
         except BaseException:
