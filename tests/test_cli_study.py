@@ -178,6 +178,13 @@ def test_bad_input(name, tmp_path):
     assert {p.name for p in tmp_path.iterdir()} == {"dumbbell.toml", "aqm.toml"}
 
 
+def test_a_picture_that_cannot_be_drawn_is_told_before_anything_runs(tmp_path):
+    (tmp_path / "dumbbell.toml").write_text(DUMBBELL)
+    (tmp_path / "aqm.toml").write_text(STUDY + '[[plots]]\nkind = "scatter"\nx = "queue"\ny = "utilisation"\n')
+    check(fairlane("study", "aqm.toml", cwd=tmp_path), r"scatter over 'queue'.*box")
+    assert {p.name for p in tmp_path.iterdir()} == {"dumbbell.toml", "aqm.toml"}
+
+
 def test_a_stopped_study_says_how_to_go_on_and_does(tmp_path):
     (tmp_path / "dumbbell.toml").write_text(DUMBBELL)
     (tmp_path / "aqm.toml").write_text(STUDY.replace('"1..3"', '"1..40"').replace('"3s"', '"20s"'))
