@@ -78,7 +78,7 @@ class Cluster:
         self.workers = [self._worker() for _ in range(2)]
 
     def _start(self, *args: str) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "dask", *args, "--no-dashboard"]
+        command = [sys.executable, "-m", "dask", *args, "--no-dashboard", "--host", "127.0.0.1"]
         return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def _worker(self) -> subprocess.Popen[bytes]:
