@@ -127,5 +127,5 @@ def test_the_time_left_weighs_each_point_by_its_own_cells():
 def test_progress_hears_of_a_growing_total_and_ends_with_everything(tmp_path):
     seen = []
     result = Study(precise()).run(tmp_path, progress=lambda t: seen.append((t.done, t.cells, t.fraction)))
-    assert seen and all(a[0] <= b[0] and a[1] <= b[1] for a, b in pairwise(seen))
-    assert seen[-1][1] > 10 and result.tally.fraction == 1.0
+    assert seen[0] == (0, 10, 0.0) and seen[-1] == (result.tally.cells, result.tally.cells, 1.0) and result.tally.cells > 10
+    assert all(a[0] <= b[0] and a[1] <= b[1] for a, b in pairwise(seen))

@@ -81,14 +81,17 @@ class Drive:
         return [*self.store.notes, *told]
 
     def run(self, crew: Crew, progress: Callable[[], object] | None = None) -> None:
-        """Runs everything; the index is right at the end, however it comes."""
+        """Runs everything; the index is right at the end, however it comes. `progress` hears of the beginning and of the end as well."""
+        tell = progress or (lambda: None)
         self.write_index()
         self.tally.begin()
         try:
+            tell()
             self._tidy()
             if self._queue:
                 with crew as workers:
-                    workers.run(self._feed, self._done, progress or (lambda: None))
+                    workers.run(self._feed, self._done, tell)
+            tell()
         except BaseException as e:
             # What ended the study is to be told, not that the index could not be written on top of it: it is made anew next time.
             try:
