@@ -50,10 +50,13 @@ class Dask(Crew):
     def open(self) -> None:
         """Connects, and asks each worker for its engine."""
         _need("distributed", "cluster")
-        self._log = logging.getLogger("distributed")
-        self._level = self._log.level
-        # One line of ours says what is wrong; Dask would say it in many.
-        self._log.setLevel(logging.CRITICAL)
+        import distributed  # noqa: F401 (makes its loggers)
+
+        # One line of ours says what is wrong; Dask would say it in many, through loggers that have levels of their own.
+        names = ["distributed", *(n for n in logging.root.manager.loggerDict if n.startswith("distributed."))]
+        self._levels = {logging.getLogger(n): logging.getLogger(n).level for n in names}
+        for log in self._levels:
+            log.setLevel(logging.CRITICAL)
         try:
             self._connect()
             self._known: dict[str, str] = {}
@@ -98,7 +101,8 @@ class Dask(Crew):
         except (OSError, TimeoutError):
             pass
         finally:
-            self._log.setLevel(self._level)
+            for log, level in self._levels.items():
+                log.setLevel(level)
 
     def submit(self, task: Task) -> Future[Outcome]:
         """Hands a cell to the cluster."""
