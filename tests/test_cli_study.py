@@ -196,7 +196,7 @@ def test_a_stopped_study_says_how_to_go_on_and_does(tmp_path):
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=60)
     assert (running.returncode, out) == (130, "")
-    assert re.fullmatch(r"interrupted: stopped: \d+ of 240 cells .*results/aqm.*again.*\n", err)
+    assert re.fullmatch(r"interrupted: \d+ of 240 cells .*results/aqm.*again.*\n", err)
     kept = len(list(cells.glob("*.parquet")))
     assert 3 <= kept < 240
     again = fairlane("study", "aqm.toml", "--seeds", "1", "--json", cwd=tmp_path)

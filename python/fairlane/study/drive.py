@@ -101,7 +101,7 @@ class Drive:
             if isinstance(e, KeyboardInterrupt):
                 t = self.tally
                 raise Interrupted(
-                    f"stopped: {t.done} of {t.cells} cells are finished and kept in {self.store.folder}; run the study again to go on"
+                    f"{t.done} of {t.cells} cells are finished and kept in {self.store.folder}; run the study again to go on"
                 ) from None
             raise
         self.write_index()

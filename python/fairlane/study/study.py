@@ -138,7 +138,7 @@ class Study:
         except BaseException as e:
             shutil.rmtree(temporary, ignore_errors=True)
             if isinstance(e, Interrupted):
-                raise Interrupted("stopped: nothing is kept, as the study has no folder; give it one (out) to go on later") from None
+                raise Interrupted("nothing is kept, as the study has no folder; give it one (out) to go on later") from None
             raise
         # Gone when nobody can ask the result any more, at the latest with the process.
         weakref.finalize(result, shutil.rmtree, temporary, ignore_errors=True)
