@@ -163,6 +163,20 @@ def test_a_line_goes_through_the_means_with_their_intervals(done):
     assert ax.get_xscale() == "log" and ax.get_xlabel() == "rate (Mbit/s)" and ax.get_ylabel() == "bottleneck sojourn mean (ms)"
 
 
+def test_a_heatmap_tells_its_numbers_or_what_its_colours_mean(done):
+    few = picture(done, PlotSpec("heatmap", "jain", x="rate", by="queue"))
+    means = done.table("jain", rows="queue", columns="rate")
+    said = [t.get_text() for t in few.axes[0].texts]
+    assert said == [f"{v:.3g}" for row in means.drop("queue").rows() for v in row]
+    rates = rate_factor(*(1e6 * (i + 1) for i in range(60)))
+    spec = replace(done.spec, factors=(done.spec.factors[0], rates))
+    points = [replace(done.points[0], index=i, labels={"queue": q, "rate": r.label}) for i, (q, r) in enumerate(
+        (q, r) for q in ("droptail", "red", "codel") for r in rates.levels)]  # fmt: skip
+    many = StudyResult(spec, points, done._store, done.index)
+    bars = [ax for ax in picture(many, PlotSpec("heatmap", "jain", x="rate", by="queue")).axes[0].child_axes]
+    assert len(bars) == 1 and not picture(many, PlotSpec("heatmap", "jain", x="rate", by="queue")).axes[0].texts
+
+
 def test_pictures_that_cannot_be_drawn_say_why(done):
     for plot, said in (
         (PlotSpec("pie", "jain"), "did you mean|known are"),

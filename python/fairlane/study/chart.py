@@ -128,8 +128,13 @@ class Chart:
             right = 0.3 + 0.078 * longest if self.plot.kind == "line" else 0.55 + 0.078 * max(longest, len(self.plot.by) - 5)
         if self.plot.kind == "heatmap":
             left = 0.6 + 0.075 * max(len(_short(words.level(self.result.factor(self.plot.by), x))) for x in self._levels(self.plot.by))
+            right = 0.2 if self._numbers() else 0.75
         titled = self.plot.title or self.plot.panel or self.plot.kind == "heatmap"
         return (left, 0.46 + (0.045 * self._longest_tick() if self._aslant() else 0.0), right, 0.3 if titled else 0.12)
+
+    def _numbers(self) -> bool:
+        """Whether each field of a heatmap has its number in it; else a bar beside it tells what the colours are."""
+        return len(self._levels(self.plot.x)) * len(self._levels(self.plot.by)) <= _MOST_NUMBERS
 
     def _categories(self) -> bool:
         return self.plot.kind in ("bar", "box", "heatmap") or (self.plot.kind == "line" and not numeric(self.result.factor(self.plot.x)))
@@ -225,7 +230,10 @@ class Chart:
         f = self.result.factor(self.plot.x)
         names = [_short(words.level(f, x)) for x in self._x_levels()]
         aslant = self._aslant()
-        ax.set_xticks(list(positions), names, rotation=30 if aslant else 0, ha="right" if aslant else "center", rotation_mode="anchor")
+        # Aslant, each name takes the height of its letters.
+        every = max(1, math.ceil(0.3 * len(names) / self._width())) if aslant else 1
+        positions, names = list(positions)[::every], names[::every]
+        ax.set_xticks(positions, names, rotation=30 if aslant else 0, ha="right" if aslant else "center", rotation_mode="anchor")
         ax.set_xlabel("" if aslant else f.name)
         ax.grid(axis="x", visible=False)
 
@@ -331,14 +339,18 @@ class Chart:
         grid = [[math.nan if (iv := found.get((x, y))) is None or iv.mean is None else iv.mean * s.factor for x in across] for y in down]
         ends = [iv.mean * s.factor for iv in self._of_all_panels() if iv.mean is not None]
         low, high = min(ends, default=0.0), max(ends, default=1.0)
-        mesh = ax.pcolormesh(grid, cmap="viridis", vmin=low, vmax=high if high > low else low + 1, edgecolors="none", linewidth=0)
-        if len(across) * len(down) <= _MOST_NUMBERS:
+        mesh = ax.pcolormesh(grid, cmap="viridis", vmin=low, vmax=high if high > low else low + 1, edgecolors="face", linewidth=0.4)
+        if self._numbers():
             for j, row in enumerate(grid):
                 for i, v in enumerate(row):
                     if math.isfinite(v):
                         red, green, blue, _ = mesh.cmap(mesh.norm(v))
                         dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
                         ax.text(i + 0.5, j + 0.5, _digits(v), ha="center", va="center", fontsize=8, color="#ffffff" if dark else "#000000")
+        else:
+            bar = figure.colorbar(mesh, cax=ax.inset_axes((1.02, 0.0, 0.1 / self._width(), 1.0)))
+            bar.outline.set_visible(False)
+            bar.ax.tick_params(length=3)
         f = self.result.factor(self.plot.by)
         ax.set_yticks([j + 0.5 for j in range(len(down))], [_short(words.level(f, y)) for y in down])
         self._category_ticks(ax, [i + 0.5 for i in range(len(across))])
