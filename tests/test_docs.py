@@ -25,6 +25,7 @@ ELSEWHERE = {
     "python": "tests/test_examples.py runs the scripts",
     "fairlane reproduce": "tests/test_papers.py",
     "fairlane bench": "tests/test_cli.py",
+    "fairlane tune papers/nowak2009/tune.toml": "tests/test_tune.py, with a smaller budget",
 }
 """Commands that a page may show and that are not run here, and why."""
 NOT_CODE = {"", "text", "rust", "json"}
@@ -51,7 +52,7 @@ def commands(block: str) -> list[list[str]]:
 
 def scenario_name(page: Path, block: str, line: int) -> str:
     """The name of a scenario shown on a page: from its first line, or the first file that a command after it asks for."""
-    if m := re.match(r"# (?:study )?(\S+\.toml)\n", block):
+    if m := re.match(r"# (?:study |tune )?(\S+\.toml)\n", block):
         return m[1]
     after = "\n".join(page.read_text("utf-8").splitlines()[line:])
     m = re.search(r"fairlane run (\w+\.toml)", after)
@@ -88,7 +89,8 @@ def test_examples(page, folder, capsys):
         elif language == "toml":
             name = scenario_name(page, block, line)
             (folder / name).write_text(block, "utf-8")
-            run_command(["fairlane", "study" if re.match(r"# study\b", block) else "run", name, "--quiet"], place)
+            kind = re.match(r"# (study|tune)\b", block)
+            run_command(["fairlane", kind[1] if kind else "run", name, "--quiet"], place)
         elif language in ("sh", "console"):
             for words in commands(block):
                 run_command(words, place)

@@ -10,9 +10,11 @@ import pytest
 
 from conftest import ROOT, fairlane
 from fairlane.study import Study
+from fairlane.tuning import Tuning
 
 SCENARIOS = sorted((ROOT / "examples").glob("*.toml"))
 SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
+TUNINGS = sorted((ROOT / "examples" / "tuning").glob("*.toml"))
 STUDIES = sorted((ROOT / "examples" / "studies").glob("*.toml"))
 
 
@@ -48,6 +50,14 @@ def test_study(path, tmp_path):
         # Points differ in how many runs they need, or the example shows nothing.
         runs = cells.group_by(["load", "queue"]).len()["len"]
         assert runs.min() == study.spec.precision.minimum and runs.max() > runs.min()
+
+
+@pytest.mark.parametrize("path", TUNINGS, ids=lambda p: p.stem)
+def test_tuning(path, tmp_path):
+    pytest.importorskip("optuna")
+    found = Tuning.from_file(path).run(tmp_path / "out")
+    assert found.met and not found.warnings
+    assert found.chosen.label == "calls_first" and "worse" not in {v.word for v in found.verdicts}
 
 
 def test_there_are_examples():

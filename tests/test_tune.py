@@ -264,6 +264,13 @@ def test_ctrl_c_says_how_to_go_on(where):
 # --- the space ----------------------------------------------------------------------------------------------------------
 
 
+def test_the_reference_page_is_made_from_the_schema():
+    from fairlane.tuning.manual import page
+
+    file = ROOT / "docs" / "reference" / "tuning.md"
+    assert file.read_text("utf-8") == page(), "run: python -m fairlane.tuning.manual > docs/reference/tuning.md"
+
+
 def test_every_queue_has_ranges_of_the_house_or_a_reason_for_none():
     from fairlane.reference import registry
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,13 @@ from . import space
 from .model import Constraint, Entry, HandMade, Mix, Objective, TuneSpec
 from .sensible import LEFT_OUT, RANGES
 
-DEFAULTS = {"seeds": "1..3", "holdout_seeds": "101..110", "trials": 100, "seed": 1, "batch": 8, "over": "mean"}
 _BOUND = {"<=": "most", "<": "most", ">=": "least", ">": "least"}
+
+
+@lru_cache(maxsize=1)
+def schema() -> dict[str, Any]:
+    """The JSON Schema of tune files: the one declaration of their keys."""
+    return json.loads(files("fairlane").joinpath("schemas", "tune-file.json").read_text("utf-8"))
 
 
 def read(path: str | Path, changes: Mapping[str, Any] | None = None) -> TuneSpec:
@@ -35,9 +41,10 @@ def read(path: str | Path, changes: Mapping[str, Any] | None = None) -> TuneSpec
 
 def parse(text: str, name: str, form: str, changes: Mapping[str, Any] | None = None) -> TuneSpec:
     """The same from text."""
-    schema = files("fairlane").joinpath("schemas", "tune-file.json").read_text("utf-8")
-    tree = json.loads(_core.read_document(text, name, form, schema))
-    return _Reader(text, name, form, {**DEFAULTS, **tree, **{k: v for k, v in (changes or {}).items() if v is not None}}).spec()
+    declared = schema()
+    tree = json.loads(_core.read_document(text, name, form, json.dumps(declared)))
+    defaults = {k: p["default"] for k, p in declared["properties"].items() if "default" in p}
+    return _Reader(text, name, form, {**defaults, **tree, **{k: v for k, v in (changes or {}).items() if v is not None}}).spec()
 
 
 def flat(tree: Mapping[str, Any], lead: str = "") -> list[tuple[str, Any]]:

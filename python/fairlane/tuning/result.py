@@ -125,11 +125,12 @@ class TuneResult:
         return [o.label for o in self.spec.objectives] + [c.label for c in self.spec.constraints]
 
     def importance(self) -> list[tuple[str, str, float]]:
-        """What mattered for the cost, as (queue or "", parameter, share), among the settings of the search that keep the constraints.
+        """What mattered for the cost, as (queue or "", parameter, share), among the settings that the search asked for.
 
-        For the choice of the queue, and of what is picked from lists inside it: the share of the variance of the costs' ranks that it
+        For the choice of the queue, and of what is picked from lists inside it: the share of the variance of the settings' ranks that it
         explains (eta squared; Kruskal and Wallis 1952). For numbers: importance by PED-ANOVA (Watanabe, Bansal and Hutter 2023) among the
-        trials of the chosen queue with the same picks: how far a number's distribution among the best tenth is from that among all.
+        settings of the chosen queue with the same picks that keep the constraints: how far a number's distribution among the best tenth is
+        from that among all.
         """
         return importance(self)
 
@@ -167,7 +168,8 @@ def broken(spec: TuneSpec, t: Trial) -> list[str]:
     from .terminal import shown
 
     by_label = {c.label: c for c in spec.constraints}
-    return [f"{k} ({shown(t.values[k], by_label[k].selector)}, allowed {by_label[k].text})" for k, e in t.excess.items() if e > 0]
+    where = " in the worst mix" if max(len(spec.mixes), len(spec.holdout)) > 1 else ""
+    return [f"{k} ({shown(t.values[k], by_label[k].selector)}{where}, allowed {by_label[k].text})" for k, e in t.excess.items() if e > 0]
 
 
 def _number(x: float | None) -> float | None:
@@ -234,25 +236,30 @@ def _verdict(spec: TuneSpec, chosen: Trial, rival: Trial, test: tuple[Interval, 
 
 def importance(r: TuneResult) -> list[tuple[str, str, float]]:
     """See `TuneResult.importance`."""
-    kept = [t for t in r.trials if t.feasible and math.isfinite(t.cost) and t.kind == "search"]
+    tried = [t for t in r.trials if t.kind == "search"]
     out: list[tuple[str, str, float]] = []
-    if (share := _eta_squared([(t.label, t.cost) for t in kept])) is not None:
+    if (share := _eta_squared([(t.label, t) for t in tried])) is not None:
         out.append(("", "queue", share))
-    own = [t for t in kept if t.label == r.chosen.label]
+    own = [t for t in tried if t.label == r.chosen.label]
     for k, v in r.chosen.parameters.items():
         if quantity_of(v) is None:
-            if (share := _eta_squared([(str(t.parameters[k]), t.cost) for t in own if k in t.parameters])) is not None:
+            if (share := _eta_squared([(str(t.parameters[k]), t) for t in own if k in t.parameters])) is not None:
                 out.append((r.chosen.label, k, share))
             own = [t for t in own if t.parameters.get(k) == v]
-    out += [(r.chosen.label, k, v) for k, v in _ped_anova(own).items()]
+    out += [(r.chosen.label, k, v) for k, v in _ped_anova([t for t in own if t.feasible]).items()]
     return out
 
 
-def _eta_squared(pairs: list[tuple[str, float]]) -> float | None:
-    """Share of the variance of the ranks that the groups explain; None with one group, or without variance."""
+def _eta_squared(pairs: list[tuple[str, Trial]]) -> float | None:
+    """Share of the variance of the ranks that the groups explain; None with one group, or without variance.
+
+    Ranks go by cost; what breaks a constraint comes after what keeps it, by how much it breaks it.
+    """
     from scipy.stats import rankdata
 
-    ranks = rankdata([x for _, x in pairs]) if pairs else []
+    order = sorted({(t.violation, 0.0 if t.error else t.cost) for _, t in pairs})
+    places = {x: i for i, x in enumerate(order)}
+    ranks = rankdata([places[t.violation, 0.0 if t.error else t.cost] for _, t in pairs]) if pairs else []
     groups: dict[str, list[float]] = {}
     for (name, _), rank in zip(pairs, ranks, strict=True):
         groups.setdefault(name, []).append(float(rank))

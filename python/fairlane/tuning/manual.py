@@ -1,0 +1,71 @@
+"""The reference page of tune files, made from their schema: `python -m fairlane.tuning.manual > docs/reference/tuning.md`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _toml
+from ..study.manual import _table
+from .page import RULES
+from .read import schema
+from .sensible import LEFT_OUT, RANGES
+
+_SEARCH = (
+    'Each key of `[search]` is a queue with its parameters (`{}`: its defaults alone; `"auto"`: the ranges below), or a label of your own '
+    "whose value is a queue as a table or as text, so that several trees of one kind can stand side by "
+    'side. `search = "all"` takes every queue '
+    "below; a list of names takes some."
+)
+_RANGE = (
+    "A parameter is searched where a table stands in the place of its value, anywhere inside a queue, also in classes and their queues: "
+    '`{ from = "5p", to = "200p" }`, with `scale = "log"` where factors matter more than differences; '
+    '`{ of = "min", from = 1.5, to = 5.0 }` for a multiple of a parameter beside it, so that `max` never falls below `min`; '
+    "`{ choices = [...] }` for one of several values, names, or queues with ranges of their own. Packets, bytes and counts are whole; "
+    "other numbers are drawn to three digits. A queue whose numbers do not fit together is no error: it counts as a setting that "
+    "breaks a constraint."
+)
+
+
+def page() -> str:
+    """docs/reference/tuning.md."""
+    root = schema()
+    parts = [
+        "# Tune files",
+        "<!-- Made by `python -m fairlane.tuning.manual` from python/fairlane/schemas/tune-file.json: change that. -->",
+        f"{root['description']} TOML, or JSON if the name ends in `.json`; `fairlane schema tune-file` prints the JSON Schema. "
+        "`fairlane.Tuning` takes the same under the same names. [A guide](../guides/tuning.md) goes through one.",
+        "## Keys",
+        _rows(root, root),
+        "Metrics are named as in [study files](studies.md). All mistakes are told before anything runs, each with its place.",
+        "## Objectives",
+        _rows(root, root["$defs"]["objective"]),
+        "## Constraints",
+        _rows(root, root["$defs"]["constraint"]),
+        "The mean over the seeds has to keep the bound in every mix.",
+        "## Mixes",
+        _rows(root, root["$defs"]["mix"]),
+        "## The choice",
+        "\n".join(f"- `{name}`: {text}." for name, text in RULES.items()),
+        "## Search",
+        _SEARCH,
+        _RANGE,
+        "### Ranges of the house",
+        "\n".join(["| queue | ranges |", "|---|---|", *(f"| `{n}` | `{_toml.value(r)}` |" for n, r in RANGES.items())]),
+        "Left out: " + "; ".join(f"`{n}` ({why})" for n, why in LEFT_OUT.items() if n != "plugin") + ".",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _rows(root: dict[str, Any], spec: dict[str, Any]) -> str:
+    """A table of keys; what a reference leads to is told in the place of the reference."""
+    properties = {k: {**root["$defs"]["seeds"], **p} if p.get("$ref") == "#/$defs/seeds" else p for k, p in spec["properties"].items()}
+    for p in properties.values():
+        if p.get("$ref") == "#/$defs/seeds":
+            del p["$ref"]
+    return _table(root, {**spec, "properties": properties})
+
+
+if __name__ == "__main__":
+    import sys
+
+    sys.stdout.write(page())
