@@ -20,6 +20,7 @@ import fairlane as fl
 from conftest import ROOT, fairlane
 from fairlane.document import json_schema
 from fairlane.result import resolve
+from fairlane.study import Study
 from fairlane.tuning import Tuning, score, space
 from fairlane.tuning.model import Entry, Trial
 from fairlane.tuning.sensible import LEFT_OUT, RANGES
@@ -56,7 +57,7 @@ large = "droptail{limit=100p}"
 
 # A thin stream beside a greedy TCP flow: only a tree keeps its delay low.
 STREAM = """
-duration = "6s"
+duration = "4s"
 warmup = "1s"
 links.l = { from = "a", to = "b", rate = "2Mbit/s", delay = "10ms" }
 [flows.tcp]
@@ -74,7 +75,7 @@ TREE = """
 scenario = "stream.toml"
 seeds = "1..2"
 holdout_seeds = [11, 12, 13]
-trials = 30
+trials = 20
 [objectives]
 late = { metric = "flows.call.delay_p99", goal = "min", good = "10ms", bad = "100ms" }
 "flows.tcp.goodput" = { goal = "max", good = "1.8Mbit/s", bad = "0bit/s" }
@@ -217,11 +218,21 @@ def test_the_tables_have_every_setting_and_the_page_stands_alone(tree):
 
 def test_threads_processes_and_a_shared_executor_give_the_same_bit_for_bit(where):
     file = where / "t.toml"
-    file.write_text(TREE.replace("trials = 30", "trials = 18"))
+    file.write_text(TREE.replace("trials = 20", "trials = 12"))
     with ThreadPoolExecutor(3) as pool:
         ways = [{"threads": 1}, {"threads": 4}, {"processes": 2}, {"executor": pool}]
         documents = [json.dumps(fl.tune(file, where / f"out-{i}", **way).document()) for i, way in enumerate(ways)]
     assert len(set(documents)) == 1
+
+
+def test_a_dask_cluster_gives_the_same(where, tree):
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        document = Tuning.from_file("tree.toml").run(cluster=client).document()
+    assert json.loads(json.dumps(document)) == tree[1]
 
 
 def test_a_killed_search_goes_on_and_ends_as_if_nothing_had_happened(where, tree):
@@ -342,7 +353,7 @@ def test_a_setting_that_delivers_nothing_is_out_and_does_not_stop_the_search(whe
             '"one buffer" = "droptail{limit=50p}"', 'starved = "prio{classes=[{match=tcp, queue.droptail.limit=5000p}, {match=udp}]}"'
         )
         .replace('seeds = "1..2"', 'set.flows.tcp.tcp.initial_window = "4000p"\nset.flows.call.start = "1.5s"\nseeds = "1..2"')
-        .replace("trials = 30", "trials = 8")
+        .replace("trials = 20", "trials = 8")
     )
     found = fl.tune("s.toml")
     starved = found.trials[0]
@@ -350,12 +361,22 @@ def test_a_setting_that_delivers_nothing_is_out_and_does_not_stop_the_search(whe
     assert found.met and found.chosen.label != "starved"
 
 
+def test_numbers_that_do_not_fit_together_are_settings_that_fail_not_errors(where):
+    ranges = 'red = { min = { from = "2p", to = "30p" }, max = { from = "2p", to = "30p" } }'
+    (where / "r.toml").write_text(BUFFER.replace('droptail.limit = { from = "2p", to = "200p", scale = "log" }', ranges))
+    found = fl.tune("r.toml")
+    wrong = [t for t in found.trials if t.error]
+    assert wrong and all(t.error.startswith("not valid: ") and not t.feasible for t in wrong)
+    assert all(int(t.queue["red"]["min"][:-1]) > int(t.queue["red"]["max"][:-1]) for t in wrong)
+    assert found.met and found.tally.failed == 0
+
+
 def test_weights_move_the_choice(where):
     def chosen(weight: float) -> float:
         (where / "w.toml").write_text(
             TREE.replace('bad = "100ms" }', f'bad = "100ms", weight = {weight} }}')
             .replace('good = "10ms"', 'good = "0s"')
-            .replace("trials = 30", "trials = 16")
+            .replace("trials = 20", "trials = 16")
             + '[choice]\nrule = "weighted"\n'
         )
         return fl.tune("w.toml").chosen.values["late"]
@@ -401,11 +422,11 @@ WRONG = [
     ("set.flows.tcp.count = 2", "set.flows.tcp.cuont = 2", "unknown key `cuont`", "count"),
     ('"droptail{limit=50p}"', '"droptail{limit={from=1p, to=2p}}"', "has no ranges", "[search]"),
     ('"droptail{limit=50p}"', '"droptail{limti=50p}"', "limti", "limit"),
-    ("trials = 30", "trails = 30", "unknown key `trails`", "trials"),
+    ("trials = 20", "trails = 30", "unknown key `trails`", "trials"),
     ('[search]\n', '[search]\nlink = { limit = 3 }\n', "`link` is no queue", ""),
     ("[objectives]", "[constraints]\nlate = \"<= 2s\"\n[objectives]", "late", ""),
     ("[objectives]", "[constraints]\n\"flows.call.loss\" = \"about 2%\"\n[objectives]", "cannot read the bound", "<= 2%"),
-    ("trials = 30", 'trials = 30\nlink = "m"', "unknown link 'm'", "l"),
+    ("trials = 20", 'trials = 20\nlink = "m"', "unknown link 'm'", "l"),
     ('name = "two"', 'name = "alone"', "two mixes called", "of its own"),
 ]  # fmt: skip
 
@@ -484,4 +505,5 @@ def test_the_paper_s_cases_are_the_hand_made_ones(root):
     folder = root / "papers" / "nowak2009"
     tuned = tomllib.loads((folder / "tune.toml").read_text())["hand_made"]
     cases = tomllib.loads((folder / "cases.toml").read_text())["factors"]["case"]["values"]
+    assert [len(Study.from_file(folder / f"{name}.toml").plan().points) for name in ("cases", "stated-cases")] == [10, 40]
     assert tuned == cases and list(cases) == ["C1", "C2", "C3", "C3m", "C4", "C5", "C6", "C7", "C8", "C9"]
