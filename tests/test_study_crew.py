@@ -342,6 +342,30 @@ def test_workers_of_another_version_are_named_and_left_out_whenever_they_come(pl
         assert late.notes == early.notes
 
 
+def test_cells_wait_for_a_fit_worker_while_only_others_are_there(plain, cluster, tmp_path):
+    tasks, expected = plain
+    (tmp_path / "other.py").write_text(OTHER_ENGINE)
+
+    class Exodus(Dask):
+        def submit(self, task: Task):
+            if task is tasks[3] and not left:
+                left.append(cluster.scale(0))
+                eventually(lambda: len(cluster.scheduler.workers) == 1)
+            return super().submit(task)
+
+        def refused(self, outcome: Outcome) -> bool:
+            answer = super().refused(outcome)
+            if not self.workers and len(left) == 1:
+                left.append(cluster.scale(2))
+            return answer
+
+    left: list[object] = []
+
+    with worker(cluster.scheduler_address, tmp_path, "other", "--preload", "other.py"):
+        assert good(run(Exodus(cluster.scheduler_address), tasks)) == expected
+        eventually(lambda: len(cluster.scheduler.workers) == 3)
+
+
 def test_a_cluster_without_a_fit_worker_or_without_a_scheduler_is_one_clear_line(fate, tmp_path, monkeypatch):
     monkeypatch.setattr(remote, "CONNECT", "2s")
     monkeypatch.setattr(remote, "ARRIVAL", 0.5)

@@ -43,7 +43,7 @@ class Crew(ABC):
 
     name: ClassVar[str]
     workers: int
-    """How many cells run at once."""
+    """How many cells run at once; 0 while nobody is there, and those that come are waited for (`look` says how long)."""
     apart: ClassVar[bool] = False
     """Whether `another` can make a crew of one, whose death concerns nobody else."""
     proof: ClassVar[int] = 2
@@ -124,7 +124,7 @@ class _Loop:
         try:
             while True:
                 self._fill()
-                if not self.flights and not self.broken:
+                if not (self.flights or self.broken or self.again or self.suspects):
                     return
                 try:
                     self._land(self.landed.get(timeout=0 if self.broken else HEARTBEAT))
@@ -145,6 +145,10 @@ class _Loop:
 
     def _fill(self) -> None:
         """Keeps the workers busy: each has a cell and another one waiting, not more, for every result takes memory."""
+        if not self.crew.workers:
+            if not self.again and not self.suspects and (task := self.feed()) is not None:
+                self.again.append(task)
+            return
         apart = sum(f.crew is not self.crew for f in self.flights.values())
         if self.crew.apart:
             while self.suspects and apart < self.crew.workers:

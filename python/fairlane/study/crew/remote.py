@@ -116,9 +116,9 @@ class Dask(Crew):
         return CrewError(f"the connection to the Dask scheduler at {self.address} is lost: {KEPT}")
 
     def refused(self, _outcome: Outcome) -> bool:
-        """Somebody came whom we have not asked yet: ask, and go on with those that are left."""
+        """Somebody came whom we have not asked yet: ask, and go on with those that are left, or wait for one."""
         self._muster()
-        return self.workers > 0
+        return True
 
     def look(self) -> None:
         """Who came, who went; raises `CrewError` when nobody is there for too long."""
@@ -135,7 +135,8 @@ class Dask(Crew):
     def _muster(self) -> None:
         """Asks workers we do not know yet for their engine."""
         client = self._client
-        assert client is not None
+        if client is None or client.status != "running":
+            return
         try:
             there: dict[str, dict[str, Any]] = client.scheduler_info()["workers"]
             new = [a for a in there if a not in self._known]
