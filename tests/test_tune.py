@@ -6,6 +6,7 @@ import csv
 import json
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -445,9 +446,11 @@ def test_a_mistake_is_told_with_its_place_and_what_to_write(where, old, new, sai
 
 
 def test_all_mistakes_come_at_once(where):
-    (where / "bad.toml").write_text(TREE.replace('red = "auto"', 'rde = "auto"').replace("goodput", "godput"))
-    with pytest.raises(fl.ScenarioError):
+    (where / "bad.toml").write_text(TREE.replace('red = "auto"', 'rde = "auto"').replace("goodput", "godput").replace("11, 12", "1, 2"))
+    with pytest.raises(fl.ScenarioError) as e:
         Tuning.from_file("bad.toml")
+    assert all(x in str(e.value) for x in ("`rde` is no queue", "godput", "the search sees seed 1 too"))
+    assert len(e.value.diagnostics) == 3
 
 
 def test_a_missing_optuna_is_one_line(where):
@@ -455,6 +458,17 @@ def test_a_missing_optuna_is_one_line(where):
     code += "u.find_spec = lambda n, *a: None if n == 'optuna' else f(n, *a)\nfrom fairlane.cli import main\nmain(['tune', 'buffer.toml'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=where)
     assert done.returncode == 2 and done.stderr.strip() == "error: optuna is not installed: pip install 'fairlane[tune]'"
+
+
+def test_a_queue_of_one_s_own_is_tuned_in_all_workers(where):
+    file = ROOT / "examples" / "own_queue" / "queue.py"
+    name = re.search(r"^class (\w+)\(", file.read_text(), re.M)[1].lower()
+    (where / "own.toml").write_text(BUFFER.replace("droptail.limit", f"{name}.limit").replace('"links.l.loss" = "<= 1%"', ""))
+    done = fairlane("tune", "own.toml", "--plugin", str(file), "--processes", "2", "--trials", "4", "--seeds", "1", "--json", cwd=where)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["cells"]["failed"] == 0
+    assert len([t for t in document["trials"] if t["label"] == name and not t["error"]]) == 5
 
 
 def test_dominance_needs_one_better_value():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .output import emit, emit_json, plugin_option, render
+from .output import emit, emit_json, render
 
 if TYPE_CHECKING:
     from ..tuning import TuneProgress, TuneTally
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.option("--cluster", metavar="tcp://HOST:PORT", help="A Dask scheduler whose workers run the cells.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
-@plugin_option
+@click.option("--plugin", "plugins", multiple=True, metavar="FILE", help="Load queues or congestion controls of your own, in all workers.")
 def tune(
     file: str,
     out: str | None,
@@ -40,6 +40,7 @@ def tune(
     cluster: str | None,
     as_json: bool,
     quiet: bool,
+    plugins: tuple[str, ...],
 ) -> None:
     """Choose the queue of a link and its parameters: search, Pareto front, test on what the search never saw.
 
@@ -47,11 +48,14 @@ def tune(
     constraints.
     """
     from ..errors import FairlaneError
+    from ..plugin import load
     from ..tuning import Tuning
 
     if sum(x is not None for x in (threads, processes, cluster)) > 1:
         raise FairlaneError("choose one of --threads, --processes and --cluster")
-    asked = Tuning.from_file(file).but(trials=trials, seeds=seeds, holdout_seeds=holdout_seeds)
+    for plugin in plugins:
+        load(plugin)
+    asked = Tuning.from_file(file).but(trials=trials, seeds=seeds, holdout_seeds=holdout_seeds, plugins=plugins)
     folder = Path(out) if out is not None else Path("results") / asked.spec.name
     try:
         with bar(quiet=quiet) as progress:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
@@ -76,10 +76,11 @@ class Tuning:
         made.spec = read(fspath(path))
         return made
 
-    def but(self, *, trials: int | None = None, seeds: Any = None, holdout_seeds: Any = None) -> Tuning:
-        """The same with another number of trials, or other seeds."""
+    def but(self, *, trials: int | None = None, seeds: Any = None, holdout_seeds: Any = None, plugins: Iterable[str] = ()) -> Tuning:
+        """The same with another number of trials, other seeds, or more plug-ins for the workers."""
         made = type(self).__new__(type(self))
         study = self.spec.study if seeds is None else replace(self.spec.study, seeds=tuple(parse_seeds(seeds)))
+        study = replace(study, plugins=(*study.plugins, *plugins))
         held = self.spec.holdout_seeds if holdout_seeds is None else tuple(parse_seeds(holdout_seeds))
         both = sorted(set(study.seeds) & set(held))
         if both:

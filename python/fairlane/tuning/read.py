@@ -101,11 +101,10 @@ class _Reader:
         )  # fmt: skip
         mixes = self._mixes("mixes") or (Mix("as it is"),)
         holdout = self._mixes("holdout") or mixes
-        self.tell()
-        link = self._check_base(study, (("mixes", mixes), ("holdout", holdout)))
         entries = self._entries()
         hand_made = self._hand_made()
         self.tell()
+        link = self._check_base(study, (("mixes", mixes), ("holdout", holdout)))
         rule = (t.get("choice") or {}).get("rule") or ("worst" if all(o.good is not None for o in objectives) else "knee")
         for o in objectives:
             if rule != "knee" and o.good is None:

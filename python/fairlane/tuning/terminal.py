@@ -69,8 +69,16 @@ def held_out_rows(r: TuneResult) -> tuple[list[str], list[list[str]]]:
         name = "chosen" if v is None else setting(t)
         difference = "" if v is None or v.difference.mean is None else quantity(v.difference, "")
         p = "" if v is None or v.p_holm is None else f"{v.p_holm:.2g}"
-        word = "" if v is None else v.word if v.why == "cost" else f"{v.word} ({t.error or 'constraint'})"
-        rows.append([name, *(cell(t, k, selectors[k]) for k in r.labels()), number(t.cost if t.costs else None, 3), difference, p, word])
+        rows.append(
+            [
+                name,
+                *(cell(t, k, selectors[k]) for k in r.labels()),
+                number(t.cost if t.costs else None, 3),
+                difference,
+                p,
+                "" if v is None else v.word,
+            ]
+        )
     return heads, rows
 
 
