@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import jsonschema
+import polars as pl
 import pytest
 
 import fairlane as fl
@@ -224,6 +225,8 @@ def test_threads_processes_and_a_shared_executor_give_the_same_bit_for_bit(where
         ways = [{"threads": 1}, {"threads": 4}, {"processes": 2}, {"executor": pool}]
         documents = [json.dumps(fl.tune(file, where / f"out-{i}", **way).document()) for i, way in enumerate(ways)]
     assert len(set(documents)) == 1
+    document = json.loads(documents[0])
+    assert document["cells"]["done"] == len(pl.scan_parquet(where / "out-1" / "*" / "*.parquet").select("key").unique().collect())
 
 
 def test_a_dask_cluster_gives_the_same(where, tree):

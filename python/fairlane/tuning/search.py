@@ -91,6 +91,7 @@ class Search:
         stages = self._stages()
         todo: deque[Task] = deque()
         under_way: set[str] = set()
+        seen: set[str] = set()
         over = False
 
         def feed() -> Task | None:
@@ -98,12 +99,15 @@ class Search:
             while True:
                 while todo:
                     task = todo.popleft()
-                    if task.key in self.store:
-                        self.tally.reused += 1
-                        self.tally.done += 1
-                    elif task.key not in under_way and task.key not in self.failures:
+                    # Settings that are the same share their cells, which count once, whenever they were done.
+                    if task.key in seen:
+                        continue
+                    seen.add(task.key)
+                    if task.key not in self.store:
                         under_way.add(task.key)
                         return task
+                    self.tally.reused += 1
+                    self.tally.done += 1
                 if under_way or over:
                     return None
                 jobs = next(stages, None)
