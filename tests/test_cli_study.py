@@ -165,6 +165,7 @@ BAD = {
     "bad set": (["aqm.toml", "--set", "duration"], r"path=value"),
     "two crews": (["aqm.toml", "--threads", "1", "--processes", "1"], r"threads.*processes|processes.*threads"),
     "out is a file": (["aqm.toml", "--out", "aqm.toml"], r"aqm\.toml"),
+    "no cluster": (["aqm.toml", "--cluster", "tcp://127.0.0.1:1"], r"no Dask scheduler answers at tcp://127\.0\.0\.1:1"),
     "unknown plugin": (["aqm.toml", "--plugin", "nope.py"], r"nope\.py"),
 }
 
@@ -176,6 +177,12 @@ def test_bad_input(name, tmp_path):
     args, said = BAD[name]
     check(fairlane("study", *args, cwd=tmp_path), said)
     assert {p.name for p in tmp_path.iterdir()} == {"dumbbell.toml", "aqm.toml"}
+
+
+@pytest.mark.parametrize(("keys", "command"), [("[factors]", "fairlane study s.toml"), ("[objectives]", "fairlane tune s.toml")])
+def test_running_another_kind_of_file_is_answered_with_its_command(keys, command, tmp_path):
+    (tmp_path / "s.toml").write_text(f'scenario = "dumbbell.toml"\n{keys}\n')
+    check(fairlane("run", "s.toml", cwd=tmp_path), command)
 
 
 def test_a_picture_that_cannot_be_drawn_is_told_before_anything_runs(tmp_path):

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from ..errors import FairlaneError, ScenarioError
 from . import queues as about_queues
 from . import script as about_scripts
 from . import study as about_studies
@@ -75,7 +76,10 @@ def run(
     chosen = None if seeds is None else parse_seeds(seeds)
     if out is not None:
         check_free(out, force=force)
-    resolved = resolve(file, changes)
+    try:
+        resolved = resolve(file, changes)
+    except ScenarioError as e:
+        raise _other_kind(file, e) from None
     if plots:
         from ..plot import check_path
 
@@ -102,6 +106,22 @@ def run(
         from .report import run_report
 
         emit(render(*run_report(result, spent)))
+
+
+_OTHERS = {
+    "objectives": "search: fairlane tune",
+    "factors": "study: fairlane study",
+    "zip": "study: fairlane study",
+    "metrics": "study: fairlane study",
+}
+"""Keys that only other kinds of files have, and what those are for."""
+
+
+def _other_kind(file: str, e: ScenarioError) -> FairlaneError:
+    """One line in place of many about a file that is not meant to be run alone."""
+    unknown = {d["path"] for d in e.diagnostics if d["message"].startswith("unknown key")}
+    kind = next((what for key, what in _OTHERS.items() if key in unknown), None)
+    return e if kind is None or "scenario" not in unknown else FairlaneError(f"{file} is no scenario but a {kind} {file}")
 
 
 @contextmanager
