@@ -48,6 +48,8 @@ class RunTables:
     """Columns of the flows' time series that the paper keeps, with `time` and `flow`."""
     link_series: dict[str, list[Any]] = field(default_factory=dict)
     """Columns of the links' time series that the paper keeps, with `time` and `link`."""
+    fingerprint: str = ""
+    """Equal for runs in which every packet had the same fate."""
 
     def link(self, name: str, column: str) -> float:
         """A column of one link."""
@@ -178,6 +180,10 @@ class Paper(ABC):
     flow_columns: tuple[str, ...] = ()
     link_columns: tuple[str, ...] = ()
     network_columns: tuple[str, ...] = ()
+    hop_probe: bool = True
+    """Whether `router_path_delay_mean` is measured, which makes runs slower."""
+    meant: tuple[str, ...] = ()
+    """Words of warnings that tell of what the study means to do; they are not shown."""
     flow_series: tuple[str, ...] = ()
     """Columns of the flows' time series that are kept, of cells whose scenario sets `sample`."""
     link_series: tuple[str, ...] = ()

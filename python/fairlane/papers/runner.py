@@ -38,7 +38,7 @@ class _Replication(Plan):
 
     def __init__(self, paper: Paper, job: Job) -> None:
         text, name = json.dumps(job.cell.tree(job.seed)), f"{paper.key}.json"
-        spec = StudySpec(paper.key, text, name, "json", (), (job.seed,), (), keep="selected", hop_probe=True)
+        spec = StudySpec(paper.key, text, name, "json", (), (job.seed,), (), keep="selected", hop_probe=paper.hop_probe)
         point = resolve_point(spec, 0, ())
         flows = tuple(f for group in point.groups.values() for f in group)
         links = tuple(x for x in point.links if paper.links is None or x in paper.links)
@@ -118,14 +118,17 @@ def _tables(plan: _Replication, long: pl.DataFrame) -> RunTables:
     """What was kept of a job, as columns: names, and numbers in their order; None where there is no value."""
     found: dict[tuple[str, str], dict[Any, float]] = {}
     warnings: list[str] = []
+    fingerprint = ""
     for table, name, time, metric, value, text in long.select("table", "name", "time", "metric", "value", "text").iter_rows():
         if text is None:
             found.setdefault((table, metric), {})[name if time is None else (name, time)] = value
         elif metric == "warning":
             warnings.append(text)
+        elif metric == "fingerprint":
+            fingerprint = text
     flows, links, network, flow_series, link_series = (_columns(found, *kept) for kept in plan.kept)
     hops = int(found["run", "packet_hops"][""])
-    return RunTables(flows, links, network, hops, warnings, flow_series, link_series)
+    return RunTables(flows, links, network, hops, warnings, flow_series, link_series, fingerprint)
 
 
 def _columns(

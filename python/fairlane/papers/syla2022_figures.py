@@ -1,0 +1,167 @@
+"""The figures of Syla et al."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..report import charts
+from ..report.series import Series, Trace
+from .definition import Built, Cell, Picture, Results
+from .syla2022_tables import BuildsTables
+from .tables import Comparison, Row, compare, row_of
+
+_MEANS = "Solid: our mean with its 95 % interval."
+
+
+class Figures(BuildsTables):
+    """Figures redrawn; the paper's own are not available as numbers."""
+
+    def _traces(self, r: Results, cells: Sequence[tuple[str, Cell]], names: Sequence[str]) -> list[Trace]:
+        """One series of each cell, from the first replication."""
+        out = []
+        for (label, cell), name in zip(cells, names, strict=True):
+            curves = r.curves(cell, name)
+            if curves:
+                out.append(Trace(label, *curves[0]))
+        return out
+
+    def over_time(self, name: str, queue: str, rate: str, r: Results) -> Built:
+        """Throughput of one flow over time, one curve a variant."""
+        cells = [
+            (c["tcp"], c)
+            for c in r.cells
+            if c["part"] == "one" and c["queue"] == queue and c["cbr_rate_mbps"] == rate and c["tcp"] != "Tahoe"
+        ]
+        traces = self._traces(r, cells, ["rate tcp0"] * len(cells))
+        rows = [row_of({"tcp": t}, "throughput", r.samples(c, "throughput"), "Mbit/s") for t, c in cells]
+        printed = [
+            p for p in self.published("table2") if p["queue"] == queue and p["cbr_rate_mbps"] == rate and p["metric"] == "throughput"
+        ]
+        ns2 = [p for p in self.peer("one") if p["queue"] == queue and p["cbr_rate_mbps"] == rate]
+        whole = Series(traces, f"{queue}, CBR {rate} Mbit/s", "time, s", "throughput, Mbit/s")
+        panels = [whole]
+        caption = (
+            "First replication, in intervals of half a second. The paper's curves are not available; its means (Table 2) are in the table."
+        )
+        if rate == "3":
+            begin = [Trace(t.name, t.times[:8], t.values[:8]) for t in traces]
+            panels = [Series(begin, "the first four seconds", "time, s", "throughput, Mbit/s", size=(3.9, 2.6)), whole]
+            caption += " The streams begin at 1.1 s and ask for three times what the link carries."
+        suspect = 1 if rate == "0.5" else None
+        built = Built(
+            compare(rows, printed, ns2, {row.factors: suspect for row in rows} if suspect else None), rows, peer_name=self.words["peer"]
+        )
+        built.pictures.append(Picture(name, self.title_of(name), caption, list(panels)))
+        return built
+
+    def sweep(self, r: Results) -> Built:
+        """All variants and both queues over the CBR rate."""
+        metrics = {"throughput": "Mbit/s", "packets_lost": "packets", "mean_delay": "ms", "udp_received": "packets"}
+        cells = [c for c in r.cells if c["part"] == "one"]
+        rows = [row_of(c.factors[1:], m, r.samples(c, m), unit) for m, unit in metrics.items() for c in cells]
+        compared = self.with_peer("one", rows, []).comparison.rows
+        built = Built(Comparison(), rows, peer_name=self.words["peer"], group_by=("metric", "queue", "tcp"), show_table=False)
+        built.more, built.more_title = compared, "All values"
+        panels = []
+        for m, title in (("throughput", "TCP throughput, Mbit/s"), ("mean_delay", "delay, ms")):
+            for q in ("DropTail", "RED"):
+                of = [x for x in rows if x.metric == m and dict(x.factors)["queue"] == q]
+                panels.append(self._panel(of, "cbr_rate_mbps", f"{q}: {title.split(',')[0]}", "rate of a CBR stream, Mbit/s", title))
+        built.pictures.append(Picture("part1-cbr-sweep", self.title_of("part1-cbr-sweep"), _MEANS, list(panels)))
+        five = [r.mean("udp_received", part="one", tcp="Sack", queue="DropTail", cbr_rate_mbps=c) for c in ("0.5", "1", "3")]
+        built.notes.append(
+            "The five streams together ask for 2.5 to 15 Mbit/s; from 1 Mbit/s each they fill the shared link, and TCP mostly gets what it "
+            f"sent before they began ({five[0]:.0f}, {five[1]:.0f} and {five[2]:.0f} of their packets arrive at 0.5, 1 and 3 Mbit/s beside "
+            "Sack). The streams are strictly periodic, and so is the link: in some phases TCP keeps a place in the queue. Where intervals "
+            "are wide the draw of the phase decides."
+        )
+        return built
+
+    def _panel(self, rows: Sequence[Row], x: str, title: str, across: str, up: str, by: str = "tcp") -> charts.Lines:
+        curves = []
+        for name in sorted(
+            dict.fromkeys(dict(row.factors)[by] for row in rows), key=lambda x: x == "Tahoe"
+        ):  # colours as in the other figures
+            of = [row for row in rows if dict(row.factors)[by] == name and row.value == row.value]
+            curves.append(
+                charts.Curve(
+                    name, [float(dict(o.factors)[x]) for o in of], [o.value for o in of], [o.low for o in of], [o.high for o in of]
+                )
+            )
+        return charts.Lines(curves, charts.Axes(title, across, up, ticks=sorted({v for c in curves for v in c.x})))
+
+    def fig5(self, r: Results) -> Built:
+        """The window over time."""
+        cells = [(t, r.cell(part="one", tcp=t, queue="DropTail", cbr_rate_mbps="0.5")) for t in ("Vegas", "Sack", "Fack")]
+        rows = [row_of({"tcp": t}, m, r.samples(c, m), "packets") for t, c in cells for m in ("cwnd_max", "cwnd_mean")]
+        traces = self._traces(r, cells, ["window tcp0"] * 3)
+        short = [Trace(t.name, t.times[:201], t.values[:201]) for t in traces]
+        panels = [Series([t], t.name, "time, s", "window, packets", size=(3.9, 2.3)) for t in short]
+        caption = "First replication, the first 20 s. The paper says that Vegas grows in steps of one and that Sack and Fack stay at 1."
+        built = Built(compare(rows, []), rows, group_by=("metric",))
+        built.pictures.append(Picture("fig5", self.title_of("fig5"), caption, list(panels)))
+        sack = {"part": "one", "tcp": "Sack", "queue": "DropTail", "cbr_rate_mbps": "0.5"}
+        delay, sent = r.mean("mean_delay", **sack), r.mean("packets_sent", **sack)
+        built.notes.append(
+            f"With a window of 1 and the delay measured here ({delay:.0f} ms one way) at most {100e3 / (delay + 14.2):.0f} "
+            "packets could be "
+            f"sent in 100 s; Sack sends {sent:.0f}."
+        )
+        return built
+
+    def fig6(self, r: Results) -> Built:
+        """The phases of a window, from a run."""
+        cell = r.cell(part="window")
+        units = {
+            "growth_per_rtt_slow_start": "times", "growth_per_rtt_avoidance_packets": "packets", "window_after_fast_retransmit": "packets",
+            "window_before_timeout": "packets", "window_after_timeout": "packets", "threshold_after_timeout": "packets",
+        }  # fmt: skip
+        rows = [row_of({}, m, r.samples(cell, m), unit) for m, unit in units.items()]
+        built = Built(compare(rows, []), rows)
+        traces = self._traces(r, [("window", cell), ("threshold", cell)], ["window tcp", "threshold tcp"])
+        spans = [(0.0, 0.45, "SS"), (0.45, 2.35, "CA"), (2.35, 4.15, "FR, CA"), (4.15, 4.65, "SS"), (4.65, 9.0, "CA")]
+        caption = (
+            "A run, not a sketch: Reno over a path of 100 ms that loses one packet at 2.4 s and sixteen in a row at 4.2 s. SS: slow start, "
+            "CA: congestion avoidance, FR: fast retransmit."
+        )
+        built.pictures.append(
+            Picture("fig6", self.title_of("fig6"), caption, [Series(traces, "", "time, s", "packets", spans=spans, size=(6.2, 2.8))])
+        )
+        return built
+
+    def five(self, name: str, tcp: str, queue: str, r: Results) -> Built:
+        """Five flows of one variant."""
+        cell = r.cell(part="five", tcp=tcp, queue=queue)
+        rows = [
+            row_of({"tcp": tcp, "queue": queue, "flow": f"n{5 + i}"}, "throughput", r.samples(cell, f"throughput_{i}"), "Mbit/s")
+            for i in range(5)
+        ]
+        fair = row_of({"tcp": tcp, "queue": queue, "flow": "all"}, "Jain's index", r.samples(cell, "jain"), "1")
+        built = Built(compare([*rows, fair], [], self.peer("five")), rows, peer_name=self.words["peer"], group_by=("metric",))
+        traces = self._traces(r, [(f"n{5 + i}", cell) for i in range(5)], [f"rate tcp{i}" for i in range(5)])
+        caption = "First replication, in intervals of two seconds; one curve for each sink."
+        panel = Series(traces, f"five {tcp} flows, {queue}", "time, s", "throughput, Mbit/s", level=1.0)
+        built.pictures.append(Picture(name, self.title_of(name), caption + " Dashed: a fifth of the link.", [panel]))
+        wins = [max(range(5), key=lambda i, k=k: r.samples(cell, f"throughput_{i}")[k]) for k in range(len(r.samples(cell, "jain")))]
+        won = ", ".join(f"n{5 + i} {wins.count(i)}" for i in range(5) if wins.count(i))
+        built.notes.append(f"The flow that gets most, over the replications: {won}. They differ only in their starts, within 2 ms.")
+        return built
+
+    def fig11(self, r: Results) -> Built:
+        """Throughput against the threshold."""
+        built = self._against_threshold(r, "threshold", "throughput", "Mbit/s", "fig11", "throughput of both flows, Mbit/s")
+        built.rows += self.fairness(r).rows  # claims read both as one table
+        return built
+
+    def fairness(self, r: Results) -> Built:
+        """Fairness against the buffer."""
+        return self._against_threshold(r, "fairness", "jain", "1", "part3-fairness", "Jain's index")
+
+    def _against_threshold(self, r: Results, part: str, metric: str, unit: str, name: str, up: str) -> Built:
+        cells = [c for c in r.cells if c["part"] == part]
+        rows = [row_of(c.factors[1:], metric, r.samples(c, metric), unit) for c in cells]
+        built = self.with_peer(part, rows)
+        built.group_by = ("queue",)
+        panel = self._panel(rows, "threshold", self.title_of(name), "threshold, packets", up, by="queue")
+        built.pictures.append(Picture(name, self.title_of(name), _MEANS, [panel]))
+        return built

@@ -1,0 +1,172 @@
+"""The reproduction of syla2022: claims on the printed tables, numbers against ns-2's, the document and the page."""
+
+from __future__ import annotations
+
+import copy
+import json
+
+import pytest
+
+from fairlane import _core, papers
+from fairlane.papers.claims import read_claims
+from fairlane.papers.syla2022 import bottleneck
+from fairlane.papers.tables import Tables, read_csv, read_folder
+
+PUBLISHED = papers.data_folder() / "syla2022"
+EXPERIMENTS = [
+    "table1", "table2", "table3", "part1-cbr-sweep", "part2-mixed", "part2-rtt", "part3-fairness", "management-unit",
+    *(f"fig{i}" for i in range(1, 12)),
+    *(f"table2/{t}-{q}" for q in ("droptail-0.5", "droptail-3", "red-3") for t in ("vegas", "sack", "fack")),
+]  # fmt: skip
+
+
+def test_the_claims_come_out_on_the_published_tables_as_recorded():
+    tables, claims = read_folder(PUBLISHED), read_claims(PUBLISHED / "claims.toml")
+    assert {c.id: c.check.outcome(tables) for c in claims} == {c.id: c.published for c in claims}
+    assert [sum(c.published == o for c in claims) for o in ("holds", "fails", "no-data")] == [10, 5, 13]
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    return papers.reproduce("syla2022", quick=True, out=tmp_path_factory.mktemp("syla"), seeds="1..2")
+
+
+def test_the_document_keeps_its_contract(quick):
+    document = json.loads(json.dumps(quick.to_json(), allow_nan=False))
+    assert sorted(e["id"] for e in document["experiments"]) == sorted(f"syla2022/{x}" for x in EXPERIMENTS)
+    for e in document["experiments"]:
+        assert e["rows"], e["id"]
+        for row in e["rows"]:
+            assert {"factors", "metric", "published", "ours", "low", "high", "unit"} <= set(row)
+    assert [c["id"] for c in document["claims"]] == [c.id for c in read_claims(PUBLISHED / "claims.toml")]
+    for c in document["claims"]:
+        assert c["verdict"] in ("holds", "fails", "undecided")
+        assert c["evidence"], c["id"]
+        assert c["verdict"] == "holds" or c["cause"], c["id"]
+    assert document["warnings"] == []
+
+
+def test_the_page_has_everything_once_and_needs_no_network(quick):
+    page = quick.page.read_text("utf-8")
+    shown = [f'id="{x}"' for x in EXPERIMENTS if "/" not in x]
+    for name in (*shown, *(f'id="{j.claim.id}"' for j in quick.claims), *(f'id="contradiction-{i}"' for i in range(1, 17))):
+        assert page.count(name) == 1, name
+    outside = page.replace("http://www.w3.org/", "")
+    for word in ("http:", "https:", "<script", "@import", "<link", "src="):
+        assert word not in outside, word
+    for i in range(1, 12):
+        assert (quick.folder / "figures" / f"fig{i}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_our_tables_answer_the_claims_by_themselves(quick):
+    tables = read_folder(quick.folder)
+    for j in quick.claims:
+        assert j.claim.check.outcome(tables) == j.outcome, j.claim.id
+    for table in ("table2", "table3"):
+        ours, printed = read_csv(quick.folder / f"{table}.csv"), read_csv(PUBLISHED / f"{table}.csv")
+        names = [n for n in printed[0] if n not in ("value", "unit")]
+        assert {tuple(r[n] for n in names) for r in printed} <= {tuple(r[n] for n in names) for r in ours}
+
+
+def test_what_does_not_depend_on_chance_comes_out(quick):
+    verdicts = {j.claim.id: j.verdict for j in quick.claims}
+    for claim in ("V2", "V5", "V6", "V14", "V15", "V16", "V21", "V23", "V24", "V25", "V27"):
+        assert verdicts[claim] == "holds", claim
+    for claim in ("V7", "V12", "V13", "V20b", "V26"):
+        assert verdicts[claim] == "fails", claim
+
+
+def test_management_is_the_droptail_of_ns2(quick):
+    (unit,) = [b for e, b in quick.experiments if e.id == "management-unit"]
+    equal = {(row.metric, dict(row.factors)["limit"]): row.ours for row in unit.comparison.rows if row.unit == "percent"}
+    assert len(equal) == 8
+    for (metric, limit), share in equal.items():
+        assert share == (100 if "ns-2" in metric else 0), (metric, limit)
+
+
+def test_one_cell_of_table_2_alone(tmp_path):
+    r = papers.reproduce("syla2022", only="syla2022/table2/sack-red-3", out=tmp_path, seeds=[1])
+    assert r.page.name == "table2-sack-red-3.html"
+    assert 'id="table2/sack-red-3"' in r.page.read_text("utf-8")
+    assert r.runs == 1
+
+
+def test_the_scenario_file_is_the_cell_it_says():
+    paper = papers.load("syla2022")
+    alone = json.loads(_core.resolve((paper.folder / "network.toml").read_text("utf-8"), "network.toml", "toml", []))
+    tree = next(c for c in paper.cells() if c.factors[1:] == (("tcp", "Sack"), ("queue", "DropTail"), ("cbr_rate_mbps", "0.5"))).tree(1)
+    tree.pop("sample")
+    tree["flows"]["tcp"] = tree["flows"].pop("tcp0")
+    cell = json.loads(_core.resolve(json.dumps(tree), "cell.json", "json", []))
+    for t in (alone, cell):
+        t.pop("name")
+        for group in ("flows",):
+            t["expanded"][group] = sorted(t["expanded"][group], key=lambda f: f["name"])
+    assert alone == cell
+
+
+def _as_checked(part: str, **factors: str):
+    """A cell with the starts of the reference runs: TCP at 0.1 s, CBR at 0."""
+    paper = papers.load("syla2022")
+    (cell,) = [c for c in paper.cells() if c["part"] == part and all(c[k] == x for k, x in factors.items())]
+
+    def run(limit: int = 10, seeds: tuple[int, ...] = (1,)):
+        tree = copy.deepcopy(cell.tree(1))
+        tree.pop("sample", None)
+        for q in bottleneck(tree)["queue"].values():
+            q["limit"] = f"{limit}p"
+        for name, group in tree["flows"].items():
+            group.update(start="0s" if name == "cbr" else "100ms", spread="0s")
+        runs = _core.run(_core.resolve(json.dumps(tree), "cell.json", "json", []), list(seeds), 0, False, None)
+        flows = [r.flows() for r in runs]
+        tcp = [i for i, n in enumerate(flows[0]["name"]) if n.startswith("tcp")]
+
+        def total(f, column):
+            return sum(float(f[column][i]) for i in tcp)
+
+        n = len(flows)
+        return (
+            sum(total(f, "packets_sent") for f in flows) / n,
+            sum(total(f, "packets_lost") for f in flows) / n,
+            sum(total(f, "goodput") for f in flows) / n * 1e-6,
+        )
+
+    return run
+
+
+CHECKS = Tables({"c": read_csv(PUBLISHED / "ns2_check.csv")})
+
+
+@pytest.mark.parametrize("tcp", ["Sack", "Fack"])
+def test_one_flow_beside_cbr_equals_ns2(tcp):
+    """DropTail, five streams of 0.5 Mbit/s without jitter: nothing is left to chance."""
+    sent, lost, goodput = _as_checked("one", tcp=tcp, queue="DropTail", cbr_rate_mbps="0.5")()
+    of = {
+        "experiment": "part1 one TCP flow 100 s",
+        "tcp": tcp,
+        "queue": "DropTail",
+        "cbr_flows": 5,
+        "cbr_rate_mbps": 0.5,
+        "cbr_jitter": "off",
+    }
+    assert sent == pytest.approx(CHECKS.v("c", metric="packets_sent", **of), abs=2)
+    assert lost == CHECKS.v("c", metric="packets_lost", **of)
+    assert goodput == pytest.approx(CHECKS.v("c", metric="goodput", **of), rel=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("tcp", "queue", "limit", "apart"),
+    [
+        ("Tahoe", "DropTail", 10, (0.01, 0.05)), ("Sack", "DropTail", 10, (0.01, 0.05)), ("Fack", "DropTail", 10, (0.01, 0.05)),
+        ("Sack", "DropTail", 50, (0.01, 0.10)), ("Fack", "DropTail", 50, (0.01, 0.10)), ("Vegas", "DropTail", 50, (0.005, 0.0)),
+        ("Tahoe", "RED", 10, (0.02, 0.06)), ("Sack", "RED", 10, (0.03, 0.10)), ("Fack", "RED", 10, (0.02, 0.06)),
+        ("Sack", "RED", 50, (0.01, 0.05)), ("Fack", "RED", 50, (0.01, 0.05)), ("Vegas", "RED", 50, (0.02, 0.20)),
+    ],
+)  # fmt: skip
+def test_five_flows_are_near_ns2(tcp, queue, limit, apart):
+    """Starts are equal, so many packets meet at the router: here a draw orders them, in ns-2 the order of creation."""
+    sent, lost, goodput = _as_checked("five", tcp=tcp, queue=queue)(limit, (1, 2))
+    of = {"experiment": "part2 five TCP flows 100 s", "tcp": tcp, "queue": queue, "limit": limit}
+    assert sent == pytest.approx(CHECKS.v("c", metric="packets_sent", **of), rel=apart[0])
+    assert goodput == pytest.approx(CHECKS.v("c", metric="goodput", **of), rel=apart[0])
+    assert lost == pytest.approx(CHECKS.v("c", metric="packets_lost", **of), rel=apart[1])
