@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -167,7 +168,8 @@ def _measured(
         curves[cell.factors] = [paper.curves(r, cell) for r in own]
         samples[cell.factors] = {q: [m[q] for m in per_run] for q in per_run[0]}
     for r in runs:
-        for w in (w for w in r.warnings if not any(words in w for words in paper.meant)):
+        told = [w for w in r.warnings if not any(words in w for words in paper.meant)]
+        for w in dict.fromkeys(re.sub(r"`([\w-]+)\.\d+`", r"`\1.*`", w) for w in told):  # members of a group are told together
             warnings[w] = warnings.get(w, 0) + 1
     return (
         Results(cells, samples, curves),

@@ -106,10 +106,12 @@ def _curve(ax: MplAxes, c: Curve, i: int) -> None:
         xs, ys = [x for x, _, _ in own], [y for _, y, _ in own]
         ax.plot(xs, ys, "-", color=colour, lw=1.6, zorder=4)
         ax.plot(xs, ys, mark, color=colour, ms=4.2, ls="none", zorder=4)
-        for x, y, j in own:
-            low, high = (c.low[j] if c.low else None), (c.high[j] if c.high else None)
-            if low is not None and high is not None and high > low:
-                ax.errorbar([x], [y], [[max(0.0, y - low)], [max(0.0, high - y)]], color=colour, capsize=2.4, lw=1.1, zorder=4)
+        spread = [(x, y, c.low[j], c.high[j]) for x, y, j in own if c.low and c.high]
+        bars = [(x, y, y - low, high - y) for x, y, low, high in spread if low is not None and high is not None and high > low]
+        if bars:
+            xs, ys, below, above = zip(*bars, strict=True)
+            reach = [[max(0.0, b) for b in below], [max(0.0, a) for a in above]]
+            ax.errorbar(xs, ys, reach, ls="none", color=colour, capsize=2.4, lw=1.1, zorder=4)
 
 
 def _plain_ticks(ax: MplAxes) -> None:

@@ -63,7 +63,7 @@ class RedCurve:
         ax.text(self.limit / kb, 0.62, f" buffer\n {self.limit / kb:g} kbyte", fontsize=8, va="center", color=INK)
         ax.set_xlim(0, right / kb)
         ax.set_ylim(0, 1.16)
-        ax.set_yticks([0, self.max_p, 0.5, 1])
+        ax.set_yticks([*([0] if self.max_p > 0.05 else []), self.max_p, 0.5, 1])
         ax.grid(visible=False)
         ax.set_title(self.name)
         ax.set_xlabel("average queue, kbyte")

@@ -80,7 +80,7 @@ def _table(rows: list[Compared], group_by: tuple[str, ...], names: list[str]) ->
         groups.setdefault(tuple(f.get(g, "") for g in group_by), []).append(row)
     titled = []
     for key, members in groups.items():
-        shown = [f"{x} clients" if n == "clients" else x for n, x in zip(group_by, key, strict=True)]
+        shown = [_factor(n, x) for n, x in zip(group_by, key, strict=True)]
         titled.append(_group(" · ".join(x for x in shown if x), members, "metric" in group_by))
     units = list(dict.fromkeys(row.unit for row in rows))
     return {
@@ -88,6 +88,12 @@ def _table(rows: list[Compared], group_by: tuple[str, ...], names: list[str]) ->
         "names": [n for n in names if n not in group_by],
         "unit": units[0] if len(units) == 1 and "metric" not in group_by else "",
     }
+
+
+def _factor(name: str, value: str) -> str:
+    """A factor in a heading; bare numbers say what they count."""
+    words = {"clients": "{} clients", "network": "{} nodes", "load": "load {} %", "queue": "{} packets"}
+    return words[name].format(value) if name in words and value.isdigit() else value
 
 
 def _group(title: str, rows: list[Compared], grouped_by_metric: bool) -> dict[str, Any]:

@@ -1,0 +1,390 @@
+"""Ramachendra, Banu and Ali Ahammed 2014: RED, WRED, AVQ and ModRED behind a round robin, as wired networks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from ..report import charts, drawings, series
+from . import ramachendra2014_net as net
+from .definition import (
+    Alternative,
+    Built,
+    Cell,
+    Curve,
+    Experiment,
+    Paper,
+    Picture,
+    Results,
+    RunTables,
+    SensitivityColumn,
+    Tree,
+    factors_of,
+)
+from .ramachendra2014_net import BASE, LIMITS, LOADS, NETWORKS, QUEUES
+from .ramachendra2014_text import causes, findings, fit, notes
+from .ramachendra2014_unit import Turns, modred_unit, rr_unit, turns
+from .tables import Compared, Comparison, Row, compare, row_of
+
+METRICS = {
+    "throughput": "kbit/s", "utilization": "percent", "loss_rate": "percent", "mean_queue": "packets", "mean_time_in_queue": "ms",
+    "one_way_delay": "ms", "jitter": "ms", "sent": "packets", "received": "packets", "enqueued": "packets", "dequeued": "packets",
+}  # fmt: skip
+COLOURS = {"drops_in": "packets", "drops_out": "packets"}
+_DRAWN = {"throughput": "throughput, Mbit/s", "loss_rate": "loss, %", "mean_queue": "mean queue, packets", "one_way_delay": "delay, ms"}
+_CAPTIONS = {32: "fig5.1", 16: "fig5.2", 64: "fig5.3", 128: "fig5.5"}
+_LATER = (
+    "the caption speaks of a wireless network, and 802.11 networks come to fairlane later. Shown is the wired network that stands for it "
+    "here; nothing is said of the wireless one."
+)
+Wanted = Callable[[Cell], bool]
+
+
+def _matrix(c: Cell) -> bool:
+    return c["setup"] == BASE and c["traffic"] == "bulk"
+
+
+def _measured(factors: Mapping[str, object], name: str, row: Row) -> Compared:
+    return Compared(factors_of(**factors), name, row.unit, None, row.value, row.low, row.high, max(1, len(row.samples)))
+
+
+class Ramachendra2014(Paper):
+    """The study and how it is rebuilt."""
+
+    key = "ramachendra2014"
+    flow_columns = ("throughput", "jitter", "packets_received", "timeouts", "fast_recoveries")
+    link_columns = (
+        "utilisation",
+        "arrivals",
+        "departures",
+        "drops",
+        "drops_overflow",
+        "queue_mean",
+        "queue_std",
+        "queue_max",
+        "sojourn_mean",
+    )
+    network_columns = ("packets_sent", "delay_mean", "jain")
+    link_series = ("queue", "green_packets", "yellow_packets", "red_packets", "class0_clamping", "class1_clamping", "class2_clamping")
+    links = ("bottleneck", "d0.reverse")
+    seeds = (1, 2, 3, 4)
+    quick_seeds = (1, 2)
+    alternative_seeds = (1,)
+    meant = ("so the window limits it", "is coarser than the round trip")
+
+    def cells(self) -> list[Cell]:
+        """The matrix, the cells beside it, and those that look for the printed losses."""
+        return [*self._with([*net.matrix(), *net.special()]), *self._with(net.calibration(), net.set_up)]
+
+    def _with(self, cells: Sequence[Cell], change: net.Change | None = None) -> list[Cell]:
+        return net.with_trees(self.scenario("net.toml"), self.scenario("cells.toml"), cells, change)
+
+    def topology(self) -> Tree:
+        """64 nodes."""
+        return self._with([net.cell(64, 100, 100, "DropTail")])[0].tree(1)
+
+    def measure(self, run: RunTables, cell: Cell) -> dict[str, float]:
+        """The paper's metrics of one run; those of the queue at the bottleneck, the others over all flows."""
+        f, link = run.flows, lambda column: run.link("bottleneck", column)
+        got = sum(f["packets_received"])
+        jitter = sum((j or 0.0) * k for j, k in zip(f["jitter"], f["packets_received"], strict=True)) / got
+        m = {
+            "throughput": sum(f["throughput"]) / 1e3,
+            "utilization": 100 * link("utilisation"),
+            "loss_rate": 100 * link("drops") / link("arrivals"),
+            "mean_queue": link("queue_mean"),
+            "mean_time_in_queue": 1e3 * link("sojourn_mean"),
+            "one_way_delay": 1e3 * float(run.network["delay_mean"][0]),
+            "jitter": 1e3 * jitter,
+            "sent": float(run.network["packets_sent"][0]),
+            "received": link("arrivals"),
+            "enqueued": link("arrivals") - link("drops"),
+            "dequeued": link("departures"),
+            "queue_deviation": link("queue_std"),
+            "overflows": link("drops_overflow"),
+            "timeouts": float(sum(f["timeouts"])),
+            "fairness": float(run.network["jain"][0]),
+        }
+        if cell["traffic"] == "counted":
+            m |= _by_colour(run)
+        if cell["traffic"] == "watched" and cell["aqm"] == "ModRED":
+            m["cutting"] = 100 * sum(_mean(run, f"class{i}_clamping") for i in range(3)) / 3
+        return m
+
+    def curves(self, run: RunTables, cell: Cell) -> dict[str, Curve]:
+        """A stretch of the queue (half a minute of 200 s), and how many of the three queues cut windows."""
+        if cell["traffic"] != "watched":
+            return {}
+        times, waiting = run.series("bottleneck", "queue")
+        at = [i for i, t in enumerate(times) if 0.5 <= t / times[-1] <= 0.65]
+        made: dict[str, Curve] = {"queue": ([times[i] for i in at], [waiting[i] for i in at])}
+        if cell["aqm"] == "ModRED":
+            cut = [run.series("bottleneck", f"class{k}_clamping")[1] for k in range(3)]
+            made["cutting"] = ([times[i] for i in at], [sum(c[i] or 0.0 for c in cut) for i in at])
+        return made
+
+    # The tables that claims read
+
+    def claim_tables(self, results: Results, built: Mapping[str, Built]) -> Mapping[str, list[Row]]:
+        """Those named in claims.toml, of the cells at hand."""
+        tables = {
+            "results": self._results(results, _matrix),
+            "bursty": self._gains(results),
+            "quoted_values": self._quoted(results),
+            "modred_unit": modred_unit(self.folder),
+            "rr_unit": rr_unit(self.folder),
+        }
+        counted = [c for c in results.cells if c["traffic"] == "counted"]
+        tables["results"] += [self._row(results, c, m, unit) for c in counted for m, unit in COLOURS.items()]
+        return tables
+
+    def _row(self, r: Results, c: Cell, metric: str, unit: str) -> Row:
+        factors = {"network": c["network"], "load": c["load"], "queue": c["queue"], "aqm": c["aqm"]}
+        return row_of(factors, metric, r.samples(c, metric), unit)
+
+    def _results(self, r: Results, wanted: Wanted, metrics: Sequence[str] = tuple(METRICS)) -> list[Row]:
+        return [self._row(r, c, m, METRICS[m]) for c in r.cells if wanted(c) for m in metrics]
+
+    def _gains(self, r: Results) -> list[Row]:
+        rows = []
+        for t in ("bursty", "smooth"):
+            pair = [c for a in ("ModRED", "RED") for c in r.cells if c["traffic"] == t and c["aqm"] == a]
+            if len(pair) == 2:
+                mod, red = (r.samples(c, "throughput") for c in pair)
+                gains = [100 * (a / b - 1) for a, b in zip(mod, red, strict=True)]
+                rows.append(row_of({"traffic": t}, "throughput_gain_modred_over_red", gains, "percent"))
+        return rows
+
+    def _quoted(self, r: Results) -> list[Row]:
+        """The four printed losses: where the paper names no network and discipline, 64 nodes and DropTail."""
+        rows = []
+        for p in self.published("quoted_values"):
+            wanted = {"network": "64", "load": p["load_percent"], "queue": p["queue_packets"], "aqm": "DropTail", "traffic": "bulk"}
+            for c in r.cells:
+                if c["setup"] == BASE and all(c[k] == x for k, x in wanted.items()):
+                    names = ("network_nodes", "load_percent", "queue_packets", "aqm")
+                    rows.append(row_of({k: p[k] for k in names}, "loss_rate", r.samples(c, "loss_rate"), "percent"))
+        return rows
+
+    # Experiments
+
+    def experiments(self) -> list[Experiment]:
+        """All of the README; `calibration` is ours."""
+        e = self.experiment
+        loads: Callable[..., Wanted] = lambda *xs: lambda c: _matrix(c) and c["network"] == "64" and int(c["load"]) in xs  # noqa: E731
+        kind: Callable[..., Wanted] = lambda *ts: lambda c: c["traffic"] in ts  # noqa: E731
+        high = lambda c: loads(75, 100)(c) or c["traffic"] == "watched"  # noqa: E731
+        return [
+            e("fig5.3", lambda _: self._network(64), lambda _: False),
+            e("matrix", self._matrix, _matrix),
+            e("loss-vs-queue", lambda r: self._losses(r, 50), lambda c: _matrix(c) and c["load"] == "50"),
+            e("loss-64n-75", lambda r: self._losses(r, 75), loads(75)),
+            e("calibration", self._calibration, lambda c: c["setup"] != BASE),
+            e("modred-25", lambda r: self._at(r, 25), loads(25)),
+            e("modred-50", lambda r: self._at(r, 50), loads(50)),
+            e("modred-75-100", self._congested, high),
+            e("bursty", self._bursty, kind("smooth", "bursty")),
+            e("fig2.1", self._red, lambda _: False),
+            e("fig3.1", self._two_curves, kind("counted")),
+            e("fig4.1", self._turns, lambda _: False),
+            e("fig5.1", lambda _: self._network(32), lambda _: False),
+            e("fig5.2", lambda _: self._network(16), lambda _: False),
+            e("fig5.5", lambda _: self._network(128), lambda _: False),
+            e("modred-unit", self._unit, lambda _: False),
+        ]
+
+    def _matrix(self, r: Results) -> Built:
+        rows = self._results(r, _matrix)
+        pictures = []
+        for n in NETWORKS:
+            panels = [self._panel(r, n, q, m, y) for m, y in _DRAWN.items() for q in LIMITS]
+            pictures.append(
+                Picture(f"matrix-{n}", f"{n} nodes", f"{n} nodes: one row of panels a metric, one panel a queue limit.", [*panels])
+            )
+        return Built(compare(rows, []), rows, pictures, notes("matrix", r), show_table=False)
+
+    def _panel(self, r: Results, n: int, q: int, metric: str, y: str) -> charts.Lines:
+        scale = 1e-3 if metric == "throughput" else 1.0
+        curves = []
+        for a in QUEUES:
+            cells = [r.cell(network=n, load=x, queue=q, aqm=a, traffic="bulk", setup=BASE) for x in LOADS]
+            rows = [row_of({}, metric, [scale * x for x in r.samples(c, metric)], "") for c in cells]
+            curves.append(charts.Curve(a, LOADS, [x.value for x in rows], [x.low for x in rows], [x.high for x in rows]))
+        return charts.Lines(curves, charts.Axes(f"{n} nodes, {q} packets", "load, %", y, ticks=LOADS, size=(3.4, 2.3)))
+
+    def _losses(self, r: Results, load: int) -> Built:
+        rows = [x for x in self._quoted(r) if dict(x.factors)["load_percent"] == str(load)]
+        printed = [p for p in self.published("quoted_values") if p["load_percent"] == str(load)]
+        built = Built(compare(rows, printed), notes=notes(f"losses-{load}", r))
+        wanted: Wanted = lambda c: _matrix(c) and c["load"] == str(load) and (load == 50 or c["network"] == "64")  # noqa: E731
+        built.more = compare(self._results(r, wanted, ("loss_rate",)), []).rows
+        built.more_title = "The loss with every network and discipline at this load"
+        built.group_by = ("network",)
+        curves = []
+        for n in NETWORKS if load == 50 else (64,):
+            cells = [r.cell(network=n, load=load, queue=q, aqm="DropTail", traffic="bulk", setup=BASE) for q in LIMITS]
+            own = [row_of({}, "", r.samples(c, "loss_rate"), "") for c in cells]
+            points = [next((float(p["value"]) for p in printed if p["queue_packets"] == str(q)), None) if n == 64 else None for q in LIMITS]
+            curves.append(charts.Curve(f"{n} nodes", LIMITS, [x.value for x in own], [x.low for x in own], [x.high for x in own], points))
+        panel = charts.Lines(curves, charts.Axes(f"DropTail, {load} % load", "queue limit, packets", "loss, %", ticks=LIMITS))
+        name = "loss-vs-queue" if load == 50 else "loss-64n-75"
+        built.pictures.append(Picture(name, self.title_of(name), "Filled: ours. Hollow: the printed losses.", [panel]))
+        return built
+
+    def _calibration(self, r: Results) -> Built:
+        printed = {(64, 75, 100): 3.58, (64, 75, 250): 1.6}
+        rows = []
+        for s in net.SETUPS:
+            for c in [c for c in r.cells if c["setup"] == s]:
+                key = (int(c["network"]), int(c["load"]), int(c["queue"]))
+                own = row_of({}, "loss_rate", r.samples(c, "loss_rate"), "percent")
+                at = factors_of(setup=s, network=key[0], load=key[1], queue=key[2])
+                rows.append(Compared(at, own.metric, own.unit, printed.get(key), own.value, own.low, own.high, len(own.samples)))
+        best = fit(r)[0]
+        near = [x for x in rows if dict(x.factors)["setup"] == best]
+        others = [x for x in rows if x not in near]
+        made = Built(Comparison(near), notes=notes("calibration", r), group_by=("setup",))
+        made.more, made.more_title = others, "The other set-ups"
+        return made
+
+    def _at(self, r: Results, *loads: int) -> Built:
+        shown = ("throughput", "utilization", "loss_rate", "mean_queue", "one_way_delay")
+        rows = self._results(r, lambda c: _matrix(c) and c["network"] == "64" and int(c["load"]) in loads, shown)
+        limit: Callable[[Row], str] = lambda x: dict(x.factors)["queue"]  # noqa: E731
+        first = ("25", "100") if loads == (50,) else ("100",)
+        built = Built(compare([x for x in rows if limit(x) in first], []), group_by=("load", "queue", "metric"))
+        built.notes = notes(f"modred-{'-'.join(map(str, loads))}", r)
+        built.more = compare([x for x in rows if limit(x) not in first], []).rows
+        built.more_title = "The other queue limits"
+        return built
+
+    def _congested(self, r: Results) -> Built:
+        built = self._at(r, 75, 100)
+        traces = {a: r.curves(r.cell(aqm=a, traffic="watched"), "queue")[0] for a in ("ModRED", "RED")}
+        waiting = [series.Trace(a, *c) for a, c in traces.items()]
+        cut = r.curves(r.cell(aqm="ModRED", traffic="watched"), "cutting")[0]
+        panels = [
+            series.Series(waiting, "All three queues, 64 nodes, 75 % load", "time, s", "packets waiting"),
+            series.Series([series.Trace("ModRED", *cut)], "Queues that cut windows", "time, s", "of three"),
+        ]
+        caption = (
+            "Half a minute of the first replication, a point each 0.1 s. While a queue cuts windows its senders have one segment a "
+            "round trip."
+        )
+        built.pictures.append(Picture("modred-75-100", "The queue over time", caption, [*panels]))
+        return built
+
+    def _bursty(self, r: Results) -> Built:
+        shown = ("throughput", "loss_rate", "mean_queue", "one_way_delay")
+        cells = [c for c in r.cells if c["traffic"] in ("smooth", "bursty")]
+        rows = [row_of({"traffic": c["traffic"], "aqm": c["aqm"]}, m, r.samples(c, m), METRICS[m]) for c in cells for m in shown]
+        return Built(compare([*self._gains(r), *rows], []), self._gains(r), notes=notes("bursty", r), group_by=("metric",))
+
+    def _red(self, _: Results) -> Built:
+        p = self.scenario("cells.toml")["queue"]["RED"]["red"]
+        low, high, size = int(p["min"][:-1]), int(p["max"][:-1]), net.PACKET
+        curve = drawings.RedCurve("RED as set here, limit 25", low * size, high * size, float(p["max_p"]), bool(p["gentle"]), 25 * size)
+        rows = [Compared(factors_of(threshold=k), "average queue", "packets", ours=float(x)) for k, x in (("min", low), ("max", high))]
+        return Built(Comparison(rows), [], [Picture("fig2.1", self.title_of("fig2.1"), "Packets of 552 byte.", [curve])])
+
+    def _two_curves(self, r: Results) -> Built:
+        in_xs, out_xs = [0, 10, 20, 20.01, 26], [0, 5, 10, 10.01, 26]
+        ys = [0, 0, 0.02, 1, 1]
+        axes = charts.Axes("Drop curves with two precedences", "average queue, packets", "drop probability")
+        panel = charts.Lines([charts.Curve("OUT", out_xs, ys), charts.Curve("IN", in_xs, ys)], axes)
+        rows = []
+        for c in r.cells:
+            if c["traffic"] == "counted":
+                at = {"aqm": c["aqm"], "load": c["load"]}
+                for m, unit in (("drop_share_out", "percent"), ("drop_share_in", "percent"), *COLOURS.items(), ("in_share", "percent")):
+                    rows.append(_measured(at, m, row_of({}, m, r.samples(c, m), unit)))
+        caption = (
+            "OUT is judged by the average of the whole queue, IN by that of IN packets. ModRED as specified takes the steps, not "
+            "the slopes."
+        )
+        return Built(
+            Comparison(rows), [], [Picture("fig3.1", self.title_of("fig3.1"), caption, [panel])], notes("fig3.1", r), group_by=("aqm",)
+        )
+
+    def _turns(self, _: Results) -> Built:
+        served, _use = turns(self.folder)
+        rows = [_measured({}, x.metric, x) for x in rr_unit(self.folder)]
+        return Built(
+            Comparison(rows), [], [Picture("fig4.1", self.title_of("fig4.1"), "The packets of a busy link.", [Turns(served[:18])])]
+        )
+
+    def _network(self, n: int) -> Built:
+        tree = self._with([net.cell(n, 100, 100, "DropTail")])[0].tree(1)
+        rows = [
+            Compared(factors_of(of="network"), "nodes", "", float(n), float(tree["topology"]["dumbbell"]["pairs"])),
+            Compared(factors_of(of="bottleneck"), "rate", "Mbit/s", 10.0, 10.0),
+            Compared(factors_of(of="path"), "round trip of propagation", "ms", 150.0, 2 * (5 + 65 + 5.0)),
+        ]
+        name = _CAPTIONS[n]
+        caption = f"{n} senders on the left, {n} receivers on the right; of these the load says how many send."
+        picture = Picture(name, self.title_of(name), caption, [drawings.Topology(tree)])
+        return Built(Comparison(rows), [], [picture], undecided=_LATER)
+
+    def _unit(self, _: Results) -> Built:
+        rows = [_measured(dict(x.factors), x.metric, x) for x in modred_unit(self.folder)]
+        return Built(Comparison(rows), notes=notes("modred-unit", None), group_by=("case",))
+
+    # What the conclusions depend on
+
+    def alternatives(self) -> list[Alternative]:
+        """The open choices, each changed alone, on the cells that claims read."""
+
+        def of(name: str, why: str, change: net.Change) -> Alternative:
+            return Alternative(name, why, lambda: self._with(net.claimed(), change))
+
+        return [of(*x) for x in (*net.CHOICES, *net.EXTREMES)]
+
+    def sensitivity_columns(self) -> list[SensitivityColumn]:
+        """Numbers the open choices move most."""
+
+        def c(title: str, quantity: str, unit: str, load: int, queue: int, aqm: str, published: float | None = None) -> SensitivityColumn:
+            at = {"network": 64, "load": load, "queue": queue, "aqm": aqm, "traffic": "bulk", "setup": BASE}
+            return SensitivityColumn(title, quantity, unit, at, published)
+
+        return [
+            c("loss, DropTail, 50 %, 25 packets", "loss_rate", "%", 50, 25, "DropTail", 0.36),
+            c("loss, DropTail, 75 %, 100 packets", "loss_rate", "%", 75, 100, "DropTail", 3.58),
+            c("loss, DropTail, 75 %, 250 packets", "loss_rate", "%", 75, 250, "DropTail", 1.6),
+            c("use, ModRED, 25 %", "utilization", "%", 25, 100, "ModRED"),
+            c("use, RED, 75 %", "utilization", "%", 75, 100, "RED"),
+            c("use, ModRED, 75 %", "utilization", "%", 75, 100, "ModRED"),
+            c("use, ModRED, 100 %", "utilization", "%", 100, 100, "ModRED"),
+            c("loss, RED, 100 %", "loss_rate", "%", 100, 100, "RED"),
+            c("loss, ModRED, 100 %", "loss_rate", "%", 100, 100, "ModRED"),
+        ]
+
+    def findings(self, results: Results, others: Mapping[str, Results]) -> list[str]:
+        """See `ramachendra2014_text`."""
+        return findings(results, others)
+
+    def causes(self, results: Results, others: Mapping[str, Results]) -> Mapping[str, str]:
+        """See `ramachendra2014_text`."""
+        return causes(results, others)
+
+
+def _mean(run: RunTables, column: str) -> float:
+    """The mean of a series after the first tenth of the time, which averages leave out."""
+    times, values = run.series("bottleneck", column)
+    kept = [x for t, x in zip(times, values, strict=True) if t > times[-1] / 10 and x is not None]
+    return sum(kept) / len(kept)
+
+
+def _by_colour(run: RunTables) -> dict[str, float]:
+    """Drops at the bottleneck by colour: what the marker sent in less what the meter before the receiver counted."""
+
+    def last(link: str, column: str) -> float:
+        return float(run.series(link, column)[1][-1] or 0.0)
+
+    def sums(*colours: str) -> tuple[float, float]:
+        came = sum(last("bottleneck", f"{c}_packets") for c in colours)
+        return came, came - sum(last("d0.reverse", f"{c}_packets") for c in colours)
+
+    (came_in, lost_in), (came_out, lost_out) = sums("green"), sums("yellow", "red")
+    return {
+        "drops_in": lost_in, "drops_out": lost_out, "drop_share_in": 100 * lost_in / max(1.0, came_in),
+        "drop_share_out": 100 * lost_out / max(1.0, came_out), "in_share": 100 * came_in / (came_in + came_out),
+    }  # fmt: skip

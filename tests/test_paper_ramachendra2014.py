@@ -1,0 +1,189 @@
+"""Ramachendra et al. 2014: claims, the quick study from end to end, arithmetic, and ns-2."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from fairlane import papers
+from fairlane.papers import ramachendra2014_net as net
+from fairlane.papers.claims import read_claims
+from fairlane.papers.runner import Job, Runner
+from fairlane.papers.tables import Tables, read_csv, read_folder
+
+PUBLISHED = papers.data_folder() / "ramachendra2014"
+EXPERIMENTS = (
+    "matrix", "loss-vs-queue", "loss-64n-75", "modred-25", "modred-50", "modred-75-100", "bursty", "fig2.1", "fig3.1", "fig4.1", "fig5.1",
+    "fig5.2", "fig5.3", "fig5.5", "modred-unit",
+)  # fmt: skip
+CLAIMS = ["R1", "R1b", *(f"R{i}" for i in range(2, 14))]
+
+
+def test_the_claims_come_out_on_the_published_numbers_as_recorded():
+    tables = read_folder(PUBLISHED)
+    outcomes = {c.id: c.check.outcome(tables) for c in read_claims(PUBLISHED / "claims.toml")}
+    assert outcomes == {c.id: c.published for c in read_claims(PUBLISHED / "claims.toml")}
+    assert [list(outcomes.values()).count(o) for o in ("holds", "fails", "no-data")] == [2, 0, 12]
+
+
+@pytest.fixture(scope="module")
+def paper():
+    return papers.load("ramachendra2014")
+
+
+def _shortened(monkeypatch):
+    """The study with a tenth of the time and without the calibration: enough for its form, not for its numbers."""
+    from fairlane.papers.ramachendra2014 import Ramachendra2014
+
+    whole = Ramachendra2014._with
+    monkeypatch.setattr(Ramachendra2014, "_with", lambda self, cells, change=None: whole(self, cells, change or net.run_time(20)))
+    monkeypatch.setattr(net, "SETUPS", dict(list(net.SETUPS.items())[:1]))
+
+
+@pytest.fixture(scope="module")
+def short(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        _shortened(patch)
+        return papers.reproduce("ramachendra2014", quick=True, out=tmp_path_factory.mktemp("ramachendra"), seeds=[1])
+
+
+def test_the_document_has_every_experiment_and_claim(short):
+    document = json.loads(json.dumps(short.to_json(), allow_nan=False))
+    found = {e["id"].removeprefix("ramachendra2014/"): e for e in document["experiments"]}
+    assert set(found) == {*EXPERIMENTS, "calibration"}
+    for name, e in found.items():
+        assert e["rows"] and e["verdict"] in ("holds", "fails", "undecided"), name
+        for row in e["rows"]:
+            assert {"factors", "metric", "published", "ours", "low", "high", "unit"} <= set(row)
+    for name in ("fig5.1", "fig5.2", "fig5.3", "fig5.5"):
+        assert found[name]["verdict"] == "undecided" and "wireless" in found[name]["reason"]
+    assert [c["id"] for c in document["claims"]] == CLAIMS
+    for c in document["claims"]:
+        assert c["verdict"] in ("holds", "fails", "undecided") and c["evidence"]
+        assert c["verdict"] == "holds" or c["cause"] or c["reason"]
+
+
+def test_the_tables_are_those_that_claims_read(short):
+    tables = read_folder(short.folder)
+    for j in short.claims:
+        assert j.claim.check.outcome(tables) == j.outcome, j.claim.id
+    rows = read_csv(short.folder / "results.csv")
+    assert list(rows[0])[:6] == ["network", "load", "queue", "aqm", "metric", "value"]
+    assert len({(r["network"], r["load"], r["queue"], r["aqm"]) for r in rows}) == 180
+    assert len(rows) == 180 * 11 + 4 * 2
+    printed, ours = read_csv(PUBLISHED / "quoted_values.csv"), read_csv(short.folder / "quoted_values.csv")
+    assert [(p["load_percent"], p["queue_packets"]) for p in printed] == [(o["load_percent"], o["queue_packets"]) for o in ours]
+
+
+def test_the_page_says_what_is_missing(short):
+    page = short.page.read_text("utf-8")
+    for name in (*EXPERIMENTS, "calibration", *CLAIMS, *(f"contradiction-{i}" for i in range(1, 9))):
+        assert page.count(f'id="{name}"') == 1, name
+    assert page.count("802.11") >= 5
+    outside = page.replace("http://www.w3.org/", "")
+    assert not [w for w in ("http:", "https:", "<script", "@import", "<link", "src=") if w in outside]
+
+
+BROWSER = next((b for b in ("chromium", "chromium-browser", "google-chrome") if shutil.which(b)), None)
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
+@pytest.mark.parametrize("width", [390, 1200])
+def test_a_browser_shows_the_page_without_sideways_scrolling(short, tmp_path, width):
+    probe = "<script>document.title = `${document.documentElement.scrollWidth} of ${innerWidth}`</script>"
+    page = tmp_path / "page.html"
+    page.write_text(short.page.read_text("utf-8").replace("</body>", probe + "</body>"), "utf-8")
+    options = ["--headless=new", "--no-sandbox", "--disable-gpu", f"--window-size={width},900", f"--user-data-dir={tmp_path / 'profile'}"]
+    done = subprocess.run([BROWSER, *options, "--dump-dom", page.as_uri()], capture_output=True, text=True, timeout=120, check=True)
+    wide, window = (int(x) for x in re.search(r"<title>(\d+) of (\d+)</title>", done.stdout).groups())
+    assert wide <= window
+
+
+def _measured(paper, folder, cells, change=None):
+    cells = paper._with(cells, change)
+    with Runner(paper, folder) as runner:
+        runs = runner.run([Job(c, 1) for c in cells])
+    return [paper.measure(r, c) for r, c in zip(runs, cells, strict=True)]
+
+
+def test_senders_without_a_queue_carry_a_window_a_round_trip(paper, tmp_path):
+    """4 and 8 windows of 32 segments fit into the path: throughput is arithmetic, and no discipline matters."""
+    cells = [net.cell(16, 25, 100, "DropTail"), *(net.cell(16, 50, 25, a) for a in ("DropTail", "RED", "ModRED"))]
+    for c, m in zip(cells, _measured(paper, tmp_path, cells), strict=True):
+        trip = (
+            0.150 + 3 * 8 * net.PACKET / 10e6 + 3 * 8 * 40 / 10e6
+        )  # two packets are acknowledged together: the second is one packet later
+        window = 32 * net.PACKET * 8 / (trip + 8 * net.PACKET / 10e6)
+        assert m["throughput"] == pytest.approx(16 * int(c["load"]) / 100 * window / 1e3, rel=0.01)
+        assert m["loss_rate"] == 0
+
+
+def test_cut_windows_carry_a_segment_a_round_trip(paper, tmp_path):
+    """Windows cut for good (thresholds around the queue), no delayed acknowledgments: n segments a round trip."""
+
+    def always(t, c):
+        net.of_queue("ModRED", min="1p", out_max="500p", in_max="500p", limit="1000p", w_q=1e-9)(t, c)
+        net.tcp(ack_every=1, receive_window="512B")(t, c)
+
+    (m,) = _measured(paper, tmp_path, [net.cell(64, 100, 100, "ModRED")], always)
+    assert m["throughput"] == pytest.approx(64 * 8 * net.PACKET / (0.150 + 3 * 8 * 592 / 10e6) / 1e3, rel=0.02)
+    assert m["throughput"] < 1.1 * 64 * 8 * 512 / 0.15 / 1e3  # contradiction 7
+
+
+def test_avq_that_takes_itself_for_the_link_is_droptail(paper, tmp_path):
+    cells = [net.cell(64, 75, 100, a) for a in ("AVQ", "DropTail")]
+    avq, droptail = _measured(paper, tmp_path, cells, net.of_queue("AVQ", gamma=0.98, initial=1.0))
+    assert avq == droptail
+
+
+def test_drops_by_colour_are_all_drops(paper, tmp_path):
+    cells = paper._with([net.cell(64, 75, 100, a, "counted") for a in ("WRED", "ModRED")])
+    with Runner(paper, tmp_path) as runner:
+        runs = runner.run([Job(c, 1) for c in cells])
+    for c, run in zip(cells, runs, strict=True):
+        m = paper.measure(run, c)
+        assert m["drops_in"] + m["drops_out"] == run.link("bottleneck", "drops"), c.factors
+        assert 0 <= m["drops_in"] <= m["drops_out"]
+
+
+def test_the_unit_tables_are_what_the_rules_say(short):
+    t = read_folder(short.folder)
+    assert t.v("rr_unit", metric="max_service_difference_backlogged") == 1
+    assert t.v("rr_unit", metric="rounds in order of precedence") == 100
+    assert t.v("modred_unit", case="between", metric="window_bytes") == 512
+    assert t.v("modred_unit", case="between", metric="rewritten") == t.v("modred_unit", case="between", metric="acknowledgments") > 10
+    assert t.v("modred_unit", case="below_min", metric="window_bytes") == 16384
+
+
+def test_one_queue_agrees_with_ns2(paper, tmp_path):
+    """ns-2.35 with the same numbers and one queue (it has no round robin): means of two runs each."""
+    rows = read_csv(PUBLISHED / "ns2_check.csv")
+    ns2 = Tables({"ns2": rows})
+    cells = [net.cell(int(r["network"]), int(r["load"]), int(r["queue"]), r["aqm"]) for r in rows if r["metric"] == "loss_rate"]
+    habits = net.all_of(net.one_queue, net.of_queue("RED", grace=True, spare=1))  # ns-2 spares the first arrival above the threshold
+    for c, m in zip(cells, _measured(paper, tmp_path, cells, habits), strict=True):
+        at = {k: c[k] for k in ("network", "load", "queue", "aqm")}
+        assert m["loss_rate"] == pytest.approx(ns2.v("ns2", metric="loss_rate", **at), rel=0.10), at
+        assert m["utilization"] == pytest.approx(ns2.v("ns2", metric="utilization", **at), rel=0.025), at
+
+
+def test_the_scenario_file_is_the_cell_it_says(paper):
+    from fairlane import _core
+
+    alone = json.loads(_core.resolve((paper.folder / "net.toml").read_text("utf-8"), "net.toml", "toml", []))
+    cell = json.loads(_core.resolve(json.dumps(paper._with([net.cell(64, 75, 100, "ModRED")])[0].tree(1)), "cell.json", "json", []))
+    for tree in (alone, cell):
+        tree.pop("name", None)
+    assert alone == cell
+
+
+def test_every_choice_makes_scenarios_that_resolve(paper):
+    from fairlane import _core
+
+    for a in paper.alternatives():
+        for c in a.cells():
+            _core.resolve(json.dumps(c.tree(1)), "cell.json", "json", [], False)
