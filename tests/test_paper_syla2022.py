@@ -43,6 +43,7 @@ def test_the_document_keeps_its_contract(quick):
         assert c["verdict"] in ("holds", "fails", "undecided")
         assert c["evidence"], c["id"]
         assert c["verdict"] == "holds" or c["cause"], c["id"]
+        assert "{" not in c["cause"], c["id"]
     assert document["warnings"] == []
 
 

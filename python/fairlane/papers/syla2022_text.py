@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from .definition import Results
 
@@ -125,18 +125,14 @@ def causes(r: Results, others: Mapping[str, Results], ties: Sequence[Mapping[str
         "V9": f"Nothing to tell apart: {_list(_one(r, 'throughput', 'RED', '3'), 4)} Mbit/s for Vegas, Sack and Fack, a few "
         "hundred packets of "
         "the first second each.",
-        "V10": f"The difference is {1e3 * _one(r, 'throughput', 'DropTail', '3')[0]:.1f} against "
-        "{1e3 * _one(r, 'throughput', 'RED', '3')[0]:.1f} "
-        "kbit/s, earned in the second before the streams begin: RED has room for four packets then, DropTail for nine."
-        + _then(_packet_red(others), lambda o: f" Counted in packets RED gives {1e3 * _one(o, 'throughput', 'RED', '3')[0]:.1f} kbit/s."),
-        "V11": f"With RED the three differ by less than their intervals in throughput "
-        "({_list(_one(r, 'throughput', 'RED', '3'), 4)} Mbit/s) "
-        f"and losses ({_list(_one(r, 'packets_lost', 'RED', '3'), 1)} packets); the delay of Vegas is the smallest "
-        f"({_list(_one(r, 'mean_delay', 'RED', '3'), 1)} ms), as the printed table says too.",
+        "V10": _red_against_droptail(r, others),
+        "V11": _reversed(r),
         "V12": _advantage(r, others),
         "V13": _windows(r, others),
         "V17": _stands_out(r, ties),
         "V18": _fack_shares(r, others),
+        "V19": f"{_list(_five(r, 'mean_delay'), 2)} ms for Vegas, Sack and Fack: Vegas is well apart, Sack and Fack differ by so little "
+        "that a few replications do not settle their order.",
         "V20b": _vegas_losses(r, others),
         "V22": _beside_vegas(r, others),
         "V25": _management(r, others),
@@ -144,10 +140,6 @@ def causes(r: Results, others: Mapping[str, Results], ties: Sequence[Mapping[str
         "V27": "Limits of 2, 3, 10 and 50 were run, each packet for packet equal to ns-2's DropTail and never to a DropTail that keeps n.",
     }
     return {k: x for k, x in out.items() if x}
-
-
-def _then(other: Results | None, tell: Callable[[Results], str]) -> str:
-    return "" if other is None else tell(other)
 
 
 def _delay(r: Results, others: Mapping[str, Results]) -> str:
@@ -164,12 +156,30 @@ def _delay(r: Results, others: Mapping[str, Results]) -> str:
     return text
 
 
+def _red_against_droptail(r: Results, others: Mapping[str, Results]) -> str:
+    over, beside = (1e3 * _one(r, "throughput", q, "3")[0] for q in ("DropTail", "RED"))
+    text = (
+        f"The difference is {over:.1f} against {beside:.1f} kbit/s, earned in the second before the streams begin: RED has room for four "
+    )
+    text += "packets then, DropTail for nine."
+    counted = _packet_red(others)
+    return text + (f" Counted in packets RED gives {1e3 * _one(counted, 'throughput', 'RED', '3')[0]:.1f} kbit/s." if counted else "")
+
+
+def _reversed(r: Results) -> str:
+    rates, losses, delays = (_one(r, q, "RED", "3") for q in ("throughput", "packets_lost", "mean_delay"))
+    return (
+        f"With RED Vegas, Sack and Fack get {_list(rates, 4)} Mbit/s and lose {_list(losses, 1)} packets, most differences being smaller "
+        f"than the intervals; the delay of Vegas is the smallest ({_list(delays, 1)} ms), as the printed table says too."
+    )
+
+
 def _drop_rate(r: Results, others: Mapping[str, Results]) -> str:
     text = f"Vegas, Sack and Fack lose {_list(_share_lost(r, 'DropTail', '3'), 1)} % of what they send. "
     text += f"That is {_list(_one(r, 'packets_lost', 'DropTail', '3'), 1)} packets of some 500: a handful decides."
     for name, words in (("TCP window unlimited", "With no limit on the window"), ("shared link of 2 ms", "Over a shared link of 2 ms")):
         if name in others:
-            text += f" {words} it holds or comes near: {_list(_share_lost(others[name], 'DropTail', '3'), 1)} %."
+            text += f" {words} it holds: {_list(_share_lost(others[name], 'DropTail', '3'), 1)} %."
     return text
 
 

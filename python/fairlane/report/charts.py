@@ -57,7 +57,7 @@ class Lines:
     @property
     def margins(self) -> tuple[float, float, float, float]:
         """Left, bottom, right, top, inches: the labels of the curves stand on the right."""
-        return (0.72, 0.46, 0.72, 0.3)
+        return (0.72, 0.46, max(0.72, 0.2 + 0.085 * max((len(c.name) for c in self.curves), default=0)), 0.3)
 
     def draw(self, figure: Figure, ax: MplAxes) -> None:
         """Draws the panel."""
