@@ -22,7 +22,8 @@ import fairlane as fl
 from conftest import ROOT, fairlane
 from fairlane.document import json_schema
 from fairlane.result import resolve
-from fairlane.study import Study
+from fairlane.study import Level, Study
+from fairlane.study.plan import resolve_point
 from fairlane.tuning import Tuning, score, space
 from fairlane.tuning.model import Entry, Trial
 from fairlane.tuning.sensible import LEFT_OUT, RANGES
@@ -461,6 +462,31 @@ def test_a_missing_optuna_is_one_line(where):
     code += "u.find_spec = lambda n, *a: None if n == 'optuna' else f(n, *a)\nfrom fairlane.cli import main\nmain(['tune', 'buffer.toml'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=where)
     assert done.returncode == 2 and done.stderr.strip() == "error: optuna is not installed: pip install 'fairlane[tune]'"
+
+
+def test_a_change_of_the_scenario_holds_in_all_mixes_unless_they_say_otherwise(where):
+    resolved = []
+    for mix in Tuning.from_file("tree.toml", sets=[("flows.tcp.count", "4"), ("duration", "3s")]).spec.mixes:
+        spec = Tuning.from_file("tree.toml", sets=[("flows.tcp.count", "4"), ("duration", "3s")]).spec
+        point = resolve_point(spec.study, 0, (Level("", mix.sets),))
+        resolved.append((len(point.groups["tcp"]), json.loads(point.resolved)["duration"]))
+    assert resolved == [(4, "3s"), (2, "3s")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--set", "duration=soon"], "soon"),
+        (["--set", "duration"], "path=value"),
+        (["--cluster", "tcp://127.0.0.1:1"], "no Dask scheduler answers"),
+        (["--threads", "1", "--processes", "1"], "threads"),
+    ],
+)
+def test_a_search_that_cannot_run_leaves_nothing(where, arguments, said):
+    before = {p.name for p in where.iterdir()}
+    done = fairlane("tune", "tree.toml", *arguments, cwd=where)
+    assert (done.returncode, done.stdout) == (2, "") and said in done.stderr, done.stderr
+    assert {p.name for p in where.iterdir()} == before
 
 
 def test_a_queue_of_one_s_own_is_tuned_in_all_workers(where):

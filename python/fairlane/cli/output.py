@@ -54,47 +54,50 @@ plugin_option = click.option(
 
 
 @contextmanager
-def progress_bar(what: str, runs: int, *, quiet: bool) -> Iterator[Callable[[float, int, int], bool] | None]:
-    """A callback for `fairlane.run` that draws a bar with the time left; None unless stderr is a terminal."""
+def status_line(*, quiet: bool) -> Iterator[Callable[[str], None] | None]:
+    """A callback that shows a text in the last line of the terminal, in place of the one before; None unless stderr is a terminal."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
-    width = 24
-    began = time.monotonic()
 
-    def show(fraction: float, done: int, events: int) -> bool:
-        spent = time.monotonic() - began
-        left = f", {duration(spent * (1 - fraction) / fraction)} left" if fraction > 0.005 and spent > 0.5 else ""
-        full = int(width * min(1.0, fraction))
-        speed = f", {events / spent / 1e6:.1f} M events/s" if spent > 0.2 else ""
-        of = f", {done}/{runs} runs" if runs > 1 else ""
-        sys.stderr.write(f"\r\x1b[2K{what} [{'#' * full}{'.' * (width - full)}] {fraction:4.0%}{of}{speed}{left}")
+    def show(text: str) -> None:
+        sys.stderr.write("\r\x1b[2K" + text)
         sys.stderr.flush()
-        return True
 
     try:
         yield show
     finally:
-        sys.stderr.write("\r\x1b[2K")
-        sys.stderr.flush()
+        show("")
+
+
+@contextmanager
+def progress_bar(what: str, runs: int, *, quiet: bool) -> Iterator[Callable[[float, int, int], bool] | None]:
+    """A callback for `fairlane.run` that draws a bar with the time left; None unless stderr is a terminal."""
+    width = 24
+    began = time.monotonic()
+    with status_line(quiet=quiet) as line:
+
+        def show(fraction: float, done: int, events: int) -> bool:
+            spent = time.monotonic() - began
+            left = f", {duration(spent * (1 - fraction) / fraction)} left" if fraction > 0.005 and spent > 0.5 else ""
+            full = int(width * min(1.0, fraction))
+            speed = f", {events / spent / 1e6:.1f} M events/s" if spent > 0.2 else ""
+            of = f", {done}/{runs} runs" if runs > 1 else ""
+            line(f"{what} [{'#' * full}{'.' * (width - full)}] {fraction:4.0%}{of}{speed}{left}")
+            return True
+
+        yield None if line is None else show
 
 
 @contextmanager
 def step_bar(what: str, *, quiet: bool) -> Iterator[Callable[[float, str], None] | None]:
     """A callback for long studies: fraction done and what is being done; None unless stderr is a terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
     began = time.monotonic()
+    with status_line(quiet=quiet) as line:
 
-    def show(fraction: float, text: str = "") -> None:
-        spent = time.monotonic() - began
-        left = f", {duration(spent * (1 - fraction) / fraction)} left" if fraction > 0.01 and spent > 1 else ""
-        sys.stderr.write(f"\r\x1b[2K{what} {fraction:4.0%}{left} {text}"[:160])
-        sys.stderr.flush()
+        def show(fraction: float, text: str = "") -> None:
+            spent = time.monotonic() - began
+            left = f", {duration(spent * (1 - fraction) / fraction)} left" if fraction > 0.01 and spent > 1 else ""
+            line(f"{what} {fraction:4.0%}{left} {text}"[:150])
 
-    try:
-        yield show
-    finally:
-        sys.stderr.write("\r\x1b[2K")
-        sys.stderr.flush()
+        yield None if line is None else show

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .._format import duration
-from .output import emit, emit_json, render
+from .output import emit, emit_json, render, status_line
 from .queues import assignments
 
 if TYPE_CHECKING:
@@ -93,20 +93,12 @@ def _command() -> str:
 @contextmanager
 def study_bar(name: str, *, quiet: bool) -> Iterator[Callable[[Tally], object] | None]:
     """A callback for `Study.run` that draws how far it is; None unless stderr is a terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-
-    def draw(line: str) -> None:
-        sys.stderr.write("\r\x1b[2K" + line)
-        sys.stderr.flush()
-
-    try:
-        draw(f"{name}: planning")
-        yield lambda tally: draw(progress_line(name, tally))
-    finally:
-        sys.stderr.write("\r\x1b[2K")
-        sys.stderr.flush()
+    with status_line(quiet=quiet) as line:
+        if line is None:
+            yield None
+            return
+        line(f"{name}: planning")
+        yield lambda tally: line(progress_line(name, tally))
 
 
 def progress_line(name: str, tally: Any) -> str:

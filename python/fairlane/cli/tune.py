@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .output import emit, emit_json, render
+from .output import emit, emit_json, render, status_line
+from .queues import assignments
 
 if TYPE_CHECKING:
     from ..tuning import TuneProgress, TuneTally
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 @click.option("--threads", type=click.IntRange(0, 4096), default=None, help="Cells at once (default: one a core).")
 @click.option("--processes", type=click.IntRange(0, 4096), default=None, metavar="N", help="Processes instead of threads.")
 @click.option("--cluster", metavar="tcp://HOST:PORT", help="A Dask scheduler whose workers run the cells.")
+@click.option(
+    "--mpi", is_flag=True, help="On the processes of an MPI job: mpiexec -n 5 python -m mpi4py.futures -m fairlane tune FILE --mpi."
+)
+@click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change any value of the scenario, such as duration=10s.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
 @click.option("--plugin", "plugins", multiple=True, metavar="FILE", help="Load queues or congestion controls of your own, in all workers.")
@@ -38,6 +43,8 @@ def tune(
     threads: int | None,
     processes: int | None,
     cluster: str | None,
+    mpi: bool,
+    sets: tuple[str, ...],
     as_json: bool,
     quiet: bool,
     plugins: tuple[str, ...],
@@ -47,19 +54,16 @@ def tune(
     FILE says what is to be reached and which queues there are to choose from; see docs/guides/tuning.md. Exit code 1: no setting keeps the
     constraints.
     """
-    from ..errors import FairlaneError
     from ..plugin import load
     from ..tuning import Tuning
 
-    if sum(x is not None for x in (threads, processes, cluster)) > 1:
-        raise FairlaneError("choose one of --threads, --processes and --cluster")
     for plugin in plugins:
         load(plugin)
-    asked = Tuning.from_file(file).but(trials=trials, seeds=seeds, holdout_seeds=holdout_seeds, plugins=plugins)
+    asked = Tuning.from_file(file, sets=assignments(sets)).but(trials=trials, seeds=seeds, holdout_seeds=holdout_seeds, plugins=plugins)
     folder = Path(out) if out is not None else Path("results") / asked.spec.name
     try:
         with bar(quiet=quiet) as progress:
-            result = asked.run(folder, threads=threads, processes=processes, cluster=cluster, progress=progress)
+            result = asked.run(folder, threads=threads, processes=processes, cluster=cluster, mpi=mpi, progress=progress)
     except KeyboardInterrupt:
         sys.stderr.write(f"finished cells are kept in {folder}; the same command goes on from there\n")
         raise
@@ -78,22 +82,15 @@ def bar(*, quiet: bool) -> Iterator[TuneProgress | None]:
     """Draws how far the search is, with the time left; None unless stderr is a terminal."""
     from .._format import duration
 
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
     began = time.monotonic()
+    with status_line(quiet=quiet) as line:
 
-    def show(t: TuneTally) -> None:
-        spent, fresh = time.monotonic() - began, t.done - t.reused + t.failed
-        rate = fresh / spent if spent > 0.5 and fresh > 3 else 0.0
-        left = max(0, t.cells - t.done - t.failed)
-        eta = f", {rate:.1f} cells/s, at most {duration(left / rate)} left" if rate else ""
-        failed = f", {t.failed} failed" if t.failed else ""
-        sys.stderr.write(f"\r\x1b[2Ktuning {t.done}/{t.cells} cells{failed}{eta}, {t.stage}"[:150])
-        sys.stderr.flush()
+        def show(t: TuneTally) -> None:
+            spent, fresh = time.monotonic() - began, t.done - t.reused + t.failed
+            rate = fresh / spent if spent > 0.5 and fresh > 3 else 0.0
+            left = max(0, t.cells - t.done - t.failed)
+            eta = f", {rate:.1f} cells/s, at most {duration(left / rate)} left" if rate else ""
+            failed = f", {t.failed} failed" if t.failed else ""
+            line(f"tuning {t.done}/{t.cells} cells{failed}{eta}, {t.stage}"[:140])
 
-    try:
-        yield show
-    finally:
-        sys.stderr.write("\r\x1b[2K")
-        sys.stderr.flush()
+        yield None if line is None else show

@@ -13,8 +13,25 @@ CONFIDENCE = 0.95
 """Two-sided confidence level of every interval fairlane shows."""
 
 
+class _Bounds:
+    """What has a lower and an upper bound, or neither."""
+
+    __slots__ = ()
+    low: float | None
+    high: float | None
+
+    @property
+    def half_width(self) -> float | None:
+        """Half the width of the interval; an `Estimate` need not lie in its middle."""
+        return None if self.low is None or self.high is None else (self.high - self.low) / 2
+
+    def __contains__(self, value: float) -> bool:
+        """Whether `value` lies inside the interval."""
+        return self.low is not None and self.high is not None and self.low <= value <= self.high
+
+
 @dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(_Bounds):
     """A mean over replications with its confidence interval.
 
     `low`, `high` and `sd` are None with fewer than two values; all but `n` are None with none.
@@ -29,15 +46,6 @@ class Interval:
     high: float | None
     sd: float | None
     n: int
-
-    @property
-    def half_width(self) -> float | None:
-        """Half the width of the interval."""
-        return None if self.low is None or self.high is None else (self.high - self.low) / 2
-
-    def __contains__(self, value: float) -> bool:
-        """Whether `value` lies inside the interval."""
-        return self.low is not None and self.high is not None and self.low <= value <= self.high
 
     def __format__(self, spec: str) -> str:
         if self.mean is None:
@@ -54,7 +62,7 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(_Bounds):
     """A number other than a mean of values (a median, a difference, a change in percent) with its confidence interval.
 
     `low` and `high` are None if the values allow no interval; `value` is None if they do not even allow a value.
@@ -65,15 +73,6 @@ class Estimate:
     high: float | None
     n: int
     """Independent values it rests on."""
-
-    @property
-    def half_width(self) -> float | None:
-        """Half the width of the interval, which need not be symmetric about `value`."""
-        return None if self.low is None or self.high is None else (self.high - self.low) / 2
-
-    def __contains__(self, value: float) -> bool:
-        """Whether `value` lies inside the interval."""
-        return self.low is not None and self.high is not None and self.low <= value <= self.high
 
     def __format__(self, spec: str) -> str:
         spec = spec or ".6g"

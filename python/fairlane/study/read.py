@@ -246,15 +246,10 @@ class _Study:
         reader = Reader(self.troubles, self.folder)
         sets, places = reader.changes(self.tree.get("set", {}), ("set",))
         changes = dict(zip((p for p, _ in sets), zip((v for _, v in sets), places, strict=True), strict=True))
-        for path, text in self.sets:
-            keys = split(path)
-            if keys is None:
-                raise FairlaneError(f"cannot read --set {path}={text}: `{path}` is not a path, such as links.bottleneck.rate")
-            if keys[0] == "seed":
-                raise FairlaneError(f"cannot use --set {path}={text}: the seeds of a study are set by --seeds")
+        for path, value in options(self.sets):
             # The command line has the last word: a change of the file's at the same path is gone.
-            changes.pop(join(keys), None)
-            changes[join(keys)] = (_option(keys, text), ((), ()))
+            changes.pop(path, None)
+            changes[path] = (value, ((), ()))
         return [(p, v) for p, (v, _) in changes.items()], [place for _, place in changes.values()]
 
     def _seeds(self) -> list[int]:
@@ -320,6 +315,17 @@ class _Study:
             self.troubles.add(
                 place, f"the study has {cells:,} cells ({product}), the most is {MOST_CELLS:,}", "write fewer levels or seeds", key=True
             )
+
+
+def options(sets: Sets) -> Iterator[tuple[str, Any]]:
+    """Paths and values of `--set`."""
+    for path, text in sets:
+        keys = split(path)
+        if keys is None:
+            raise FairlaneError(f"cannot read --set {path}={text}: `{path}` is not a path, such as links.bottleneck.rate")
+        if keys[0] == "seed":
+            raise FairlaneError(f"cannot use --set {path}={text}: seeds are set by --seeds")
+        yield join(keys), _option(keys, text)
 
 
 def _option(keys: tuple[str, ...], text: str) -> Any:

@@ -18,14 +18,16 @@ import hashlib
 import io
 import os
 import re
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Self
 
 import polars as pl
 
-from ..errors import FolderError
+from ..errors import FairlaneError, FolderError
 from ..folder import reason
 from .cell import SCHEMA
 from .lock import Lock
@@ -44,6 +46,22 @@ _KEY = re.compile(r"[0-9a-f]{32}")
 _BROKEN = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
 """What reading a torn file may end in: polars finds most damage in order, and some by falling over it."""
 _GO_ON = "all finished cells are kept, run the study again to go on"
+
+
+@contextmanager
+def opened(folder: str | PathLike[str]) -> Iterator[Store]:
+    """The store of a folder, closed at the end. What was made for it goes again if an error comes before the first result."""
+    path = Path(fspath(folder)).absolute()
+    made = next((p for p in (*reversed(path.parents), path) if not p.exists()), None)
+    store: Store | None = None
+    try:
+        store = Store(folder)
+        with store:
+            yield store
+    except FairlaneError:
+        if made is not None and not store:
+            shutil.rmtree(made, ignore_errors=True)
+        raise
 
 
 class Store:

@@ -8,10 +8,8 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import FairlaneError
 from . import saved
 from .crew import Crew, choose
 from .drive import Drive, Interrupted
@@ -19,7 +17,7 @@ from .model import PlotSpec, Precision, StudySpec
 from .plan import Plan, make_plan
 from .read import read_study, read_text
 from .result import StudyResult
-from .store import Store
+from .store import opened
 from .tally import Tally
 from .write import study_text
 
@@ -148,18 +146,10 @@ class Study:
 
     def _run(self, out: str | PathLike[str], plan: Plan, workers: Crew, progress: StudyProgress | None) -> StudyResult:
         tally = Tally()
-        path = Path(out).absolute()
-        made = next((p for p in (*reversed(path.parents), path) if not p.exists()), None)
-        try:
-            with Store(out) as store:
-                saved.write(store.folder, self.spec, plan.points, plan.engine)
-                drive = Drive(plan, store, tally)
-                notes = [*plan.warnings, *drive.notes()]
-                drive.run(workers, None if progress is None else lambda: progress(tally))
-        except FairlaneError:
-            # Nothing ran: a folder that was made for it would say nothing.
-            if made is not None and not tally.done:
-                shutil.rmtree(made, ignore_errors=True)
-            raise
+        with opened(out) as store:
+            saved.write(store.folder, self.spec, plan.points, plan.engine)
+            drive = Drive(plan, store, tally)
+            notes = [*plan.warnings, *drive.notes()]
+            drive.run(workers, None if progress is None else lambda: progress(tally))
         notes += [n for n in workers.notes if n not in notes]
         return StudyResult(self.spec, plan.points, store, drive.index(), tally, notes)

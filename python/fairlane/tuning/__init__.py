@@ -68,12 +68,12 @@ class Tuning:
         self.spec: TuneSpec = parse(text, "<tuning>", "json")
 
     @classmethod
-    def from_file(cls, path: str | PathLike[str]) -> Tuning:
-        """Reads a tune file; raises `ScenarioError` with all that is wrong."""
+    def from_file(cls, path: str | PathLike[str], *, sets: Iterable[tuple[str, str]] = ()) -> Tuning:
+        """Reads a tune file; `sets` (as `--set`) change its scenario. Raises `ScenarioError` with all that is wrong."""
         from .read import read
 
         made = cls.__new__(cls)
-        made.spec = read(fspath(path))
+        made.spec = read(fspath(path), sets=sets)
         return made
 
     def but(self, *, trials: int | None = None, seeds: Any = None, holdout_seeds: Any = None, plugins: Iterable[str] = ()) -> Tuning:
@@ -97,6 +97,7 @@ class Tuning:
         threads: int | None = None,
         processes: int | None = None,
         cluster: Any = None,
+        mpi: bool = False,
         executor: Any = None,
         progress: TuneProgress | None = None,
     ) -> TuneResult:
@@ -111,30 +112,19 @@ class Tuning:
         if find_spec("optuna") is None:
             raise FairlaneError("optuna is not installed: pip install 'fairlane[tune]'")
         from ..study.crew import choose
-        from ..study.store import Store
+        from ..study.store import opened
         from .files import write
         from .search import Search
 
-        crew = choose(threads=threads or None, processes=processes, cluster=cluster, executor=executor)
-        if out is None:
-            with tempfile.TemporaryDirectory(prefix="fairlane-tune-") as place:
-                store = Store(place)
-                try:
-                    search = Search(self.spec, store)
-                    search.run(crew, progress)
-                finally:
-                    store.close()
-                return TuneResult(self.spec, search)
-        folder = Path(fspath(out))
-        store = Store(folder)
-        try:
+        crew = choose(threads=threads, processes=processes, cluster=cluster, mpi=mpi, executor=executor)
+        with tempfile.TemporaryDirectory(prefix="fairlane-tune-") as place, opened(place if out is None else out) as store:
             search = Search(self.spec, store)
             search.run(crew, progress)
+            if out is None:
+                return TuneResult(self.spec, search)
             store.tidy()
-            result = TuneResult(self.spec, search, folder)
-            write(result, folder)
-        finally:
-            store.close()
+            result = TuneResult(self.spec, search, store.folder)
+            write(result, store.folder)
         return result
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -17,6 +17,7 @@ from ..result import parse_seeds, read_scenario
 from ..study import select
 from ..study.model import Level, Point, Selector, StudySpec
 from ..study.plan import resolve_point
+from ..study.read import options
 from . import space
 from .model import Constraint, Entry, HandMade, Mix, Objective, TuneSpec
 from .sensible import LEFT_OUT, RANGES
@@ -30,19 +31,21 @@ def schema() -> dict[str, Any]:
     return json.loads(files("fairlane").joinpath("schemas", "tune-file.json").read_text("utf-8"))
 
 
-def read(path: str | Path, changes: Mapping[str, Any] | None = None) -> TuneSpec:
-    """Reads a tune file; raises `ScenarioError` with all that is wrong. `changes` replace values of the file."""
+def read(path: str | Path, changes: Mapping[str, Any] | None = None, sets: Iterable[tuple[str, str]] = ()) -> TuneSpec:
+    """Reads a tune file; raises `ScenarioError` with all that is wrong. `changes` replace its values, `sets` those of the scenario."""
     try:
         text, name, form = read_scenario(path)
     except FairlaneError as e:
         raise FairlaneError(str(e).split("\n")[0] + "\n  = help: give the path of a tune file, in TOML (.toml) or JSON (.json)") from None
-    return parse(text, name, form, changes)
+    return parse(text, name, form, changes, sets)
 
 
-def parse(text: str, name: str, form: str, changes: Mapping[str, Any] | None = None) -> TuneSpec:
+def parse(text: str, name: str, form: str, changes: Mapping[str, Any] | None = None, sets: Iterable[tuple[str, str]] = ()) -> TuneSpec:
     """The same from text."""
     declared = schema()
     tree = json.loads(_core.read_document(text, name, form, json.dumps(declared)))
+    if asked := dict(options(sets)):
+        tree["set"] = {**{path: value for path, value in flat(tree.get("set") or {}) if path not in asked}, **asked}
     defaults = {k: p["default"] for k, p in declared["properties"].items() if "default" in p}
     return _Reader(text, name, form, {**defaults, **tree, **{k: v for k, v in (changes or {}).items() if v is not None}}).spec()
 
