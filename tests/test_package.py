@@ -26,7 +26,7 @@ def test_metadata():
     assert about["License-Expression"] == "MIT OR Apache-2.0"
     assert {"arrow", "pandas", "dev"} <= set(about.get_all("Provides-Extra"))
     needed = {re.split(r"[^A-Za-z0-9_-]", r)[0] for r in metadata.requires("fairlane") if "extra ==" not in r}
-    assert needed == {"click", "jinja2", "matplotlib", "numpy", "polars", "rich"}
+    assert needed == {"click", "jinja2", "matplotlib", "numpy", "polars", "rich", "scipy"}
     (script,) = (e for e in metadata.entry_points(group="console_scripts") if e.name == "fairlane")
     assert script.value == "fairlane.cli:main"
 

@@ -20,6 +20,7 @@ import pytest
 
 import fairlane as fl
 from conftest import ROOT, fairlane
+from fairlane import _core
 from fairlane.document import json_schema
 from fairlane.result import resolve
 from fairlane.study import Level, Study
@@ -288,9 +289,9 @@ def test_the_reference_page_is_made_from_the_schema():
 
 
 def test_every_queue_has_ranges_of_the_house_or_a_reason_for_none():
-    from fairlane.reference import registry
-
-    assert {e["name"] for e in registry() if e["kind"] == "queue"} <= set(RANGES) | set(LEFT_OUT)
+    # Not the registry in Python, which has the plug-ins of other tests too.
+    built_in = {e["name"] for e in json.loads(_core.registry()) if e["kind"] == "queue"}
+    assert built_in <= set(RANGES) | set(LEFT_OUT)
 
 
 @pytest.mark.parametrize("name", RANGES)
