@@ -1,0 +1,241 @@
+"""Nowak et al. 2009: the scenarios, one a case, and what the open parameters may be instead."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+
+from .._choices import choices
+from .definition import Alternative, Cell, Paper, Tree, factors_of
+
+CASES = ("C1", "C2", "C3", "C4", "C5", "C6", "C7", "C8", "C9", "C3m")
+"""The rows of Table 1, Fig. 9 (C9), and the modified priority (C3m)."""
+RATES = ("0.1", "1", "10", "100")
+"""Bottleneck rates that the text lists, Mbit/s."""
+ALONE = (
+    ("1.5", "DropTail, 50"), ("1.5", "DropTail, 25"), ("1.5", "DropTail, unbounded"), ("1", "DropTail, 50"),
+    *((rate, f"RED, {low} to {high}") for rate in ("1.5", "1") for low, high in ((5, 15), (5, 50), (15, 25))),
+)  # fmt: skip
+"""TCP without the video: rate in Mbit/s and queue."""
+LAWS = ("classic", "ns-2's gaps")
+"""RED with 1 to 1/p packets between drops, or with 1/p to 2/p."""
+SECONDS = 200.0
+FRAME = 1035
+"""Bytes of a video frame on the wire; 1000 of them are payload."""
+BURST = "video as one burst of 1920 frames"
+STATED = "parameters as the text states them, at 1.5 Mbit/s"
+ONE = "one TCP connection"
+SLOW_LINK = "all as stated, 0.1 Mbit/s"
+HALF = "video of 50 % of the link"
+GAPS = "RED's gaps as in ns-2"
+Change = Callable[[Tree], None]
+
+
+def bottleneck(tree: Tree) -> Tree:
+    """The shared link of a scenario."""
+    link: Tree = tree["links"]["bottleneck"]
+    return link
+
+
+def queues(tree: Tree) -> list[Tree]:
+    """The queues of the shared link: its own, or those of its classes."""
+    (inner,) = bottleneck(tree)["queue"].values()
+    return [c["queue"] for c in inner["classes"]] if "classes" in inner else [bottleneck(tree)["queue"]]
+
+
+def tcp_class(tree: Tree) -> int | None:
+    """Number of the class that has TCP; `None` where both streams share one queue."""
+    (inner,) = bottleneck(tree)["queue"].values()
+    return next((i for i, c in enumerate(inner["classes"]) if c["match"] == "tcp"), None) if "classes" in inner else None
+
+
+def at_rate(mbps: float, load: float = 0.75, bytes_of_tcp: bool = True) -> Change:
+    """Another bottleneck, its video with the same share of it, and the data of TCP in proportion."""
+
+    def change(t: Tree) -> None:
+        bottleneck(t)["rate"] = f"{mbps:g}Mbit/s"
+        t["flows"]["video"]["source"]["cbr"]["rate"] = f"{round(mbps * 1e6 * load * 1000 / FRAME)}bit/s"
+        if bytes_of_tcp:
+            t["flows"]["tcp"]["source"]["file"]["size"] = f"{mbps * 10 / 1.5:.6g}MB"
+
+    return change
+
+
+class Scenarios(Paper):
+    """The cells of the study."""
+
+    def _case(self, case: str, table: str = "cases.toml") -> Tree:
+        t = self.scenario("network.toml")
+        bottleneck(t)["queue"] = copy.deepcopy(choices(self.scenario(table)["factors"]["case"]["values"][case])[0].value)
+        t["name"] = case
+        return t
+
+    def _cell(self, base: Tree, seed_of: Change | None = None, sample: str = "50ms", **factors: object) -> Cell:
+        def tree(seed: int) -> Tree:
+            t = copy.deepcopy(base)
+            t["seed"], t["sample"] = seed, sample
+            if seed_of is not None:
+                seed_of(t)
+            return t
+
+        return Cell(factors_of(**factors), tree)
+
+    def table_cells(self, change: Change | None = None) -> list[Cell]:
+        """The cases with the parameters that fit Table 1."""
+        return [self._cell(self._case(case), change, set="table", case=case) for case in CASES]
+
+    def stated_cells(self, rate: str, as_table: bool = False) -> list[Cell]:
+        """The cases with the stated parameters at one of the stated rates."""
+        names = {"set": "table"} if as_table else {"set": "stated", "rate": rate}
+        change = at_rate(float(rate))
+        return [self._cell(self._case(case, "stated-cases.toml"), change, "100ms", **names, case=case) for case in CASES]
+
+    def cells(self) -> list[Cell]:
+        """The cases with both sets, moments of the short video queues, TCP alone, the chosen queue, and the two windows."""
+        cells = self.table_cells()
+        for case in ("C5", "C8", "C9"):
+            base = self._case(case)
+            base["duration"] = "12s"
+            cells.append(self._cell(base, None, "1ms", set="events", case=case))
+        cells += [c for rate in RATES for c in self.stated_cells(rate)]
+        cells += [self._alone(rate, queue, law) for rate, queue in ALONE for law in (LAWS if queue.startswith("RED") else ("",))]
+        chosen = self._case("C1")
+        bottleneck(chosen)["queue"] = copy.deepcopy(self.scenario("chosen.toml")["queue"])
+        cells.append(self._cell(chosen, None, set="chosen", case="chosen"))
+        window = self.scenario("window.toml")
+        for name in ("Reno", "Vegas"):
+            base = copy.deepcopy(window)
+            base["flows"]["tcp"]["tcp"]["cc"] = name.lower()
+            cells.append(self._cell(base, None, set="window", tcp=name))
+        return cells
+
+    def _alone(self, rate: str, queue: str, law: str) -> Cell:
+        """Three connections without the video, with data until the end."""
+        kind, bounds = queue.split(", ")
+        t = self._case("C1")
+        if kind == "RED":
+            low, high = bounds.split(" to ")
+            q = self._case("C2", "stated-cases.toml" if low == "15" else "cases.toml")["links"]["bottleneck"]["queue"]
+            q["red"].update(min=f"{low}p", max=f"{high}p", limit=f"{high}p")
+            if law != LAWS[0]:  # and its buffer ends where the average must be above the upper threshold, not at it
+                q["red"].update(wait=True, limit=f"{int(high) + 1}p")
+        else:
+            q = {"droptail": {"limit": "1000000p" if bounds == "unbounded" else f"{bounds}p"}}
+        bottleneck(t).update(queue=q, rate=f"{rate}Mbit/s")
+        del t["flows"]["video"]
+        t["flows"]["tcp"]["source"] = "bulk"
+        return self._cell(t, None, set="alone", rate=rate, queue=queue, law=law)
+
+    def topology(self) -> Tree:
+        """The network with the queue of the first case."""
+        return self.table_cells()[0].tree(1)
+
+    # Other choices for what the paper leaves open
+
+    def alternatives(self) -> list[Alternative]:
+        """The open choices, each changed alone; only the cases of Table 1 run again."""
+
+        def tcp(**values: object) -> Change:
+            return lambda t: t["flows"]["tcp"]["tcp"].update(values)
+
+        def size(text: str) -> Change:
+            return lambda t: t["flows"]["tcp"]["source"]["file"].update(size=text)
+
+        def endless(t: Tree) -> None:
+            t["flows"]["tcp"]["source"] = "bulk"
+
+        def load(share: float) -> Change:
+            return at_rate(1.5, share, bytes_of_tcp=False)
+
+        def video(**values: object) -> Change:
+            return lambda t: t["flows"]["video"]["source"]["cbr"].update(values)
+
+        def frames(payload: int) -> Change:
+            return video(size=f"{payload}B", rate=f"{round(0.75 * 1.5e6 * payload / (payload + 35))}bit/s")
+
+        def burst(t: Tree) -> None:
+            t["flows"]["video"]["source"] = {"file": {"size": "1920000B"}}
+            t["flows"]["video"]["udp"].update(rate="50Mbit/s", datagram="1000B")
+
+        def of_kind(kind: str, *, alone: bool | None = None, **values: object) -> Change:
+            def change(t: Tree) -> None:
+                own = queues(t)
+                for q in own:
+                    if kind in q and alone in (None, len(own) == 1):
+                        q[kind].update(values)
+
+            return change
+
+        def starts(within: str) -> Change:
+            def change(t: Tree) -> None:
+                for group in t["flows"].values():
+                    group["spread"] = within
+
+            return change
+
+        def together(*changes: Change) -> Change:
+            def change(t: Tree) -> None:
+                for c in changes:
+                    c(t)
+
+            return change
+
+        def count(n: int) -> Change:
+            return lambda t: t["flows"]["tcp"].update(count=n)
+
+        def delay(text: str) -> Change:
+            return lambda t: bottleneck(t).update(delay=text)
+
+        def of(name: str, why: str, change: Change) -> Alternative:
+            return Alternative(name, why, lambda: self.table_cells(change))
+
+        def stated(name: str, why: str, rate: str) -> Alternative:
+            return Alternative(name, why, lambda: self.stated_cells(rate, as_table=True))
+
+        rates = [stated(f"all as stated, {rate} Mbit/s", "a rate that the text lists", rate) for rate in RATES]
+        small = together(at_rate(1.0), tcp(mss="653B", window="100p", initial_ssthresh="100p"), frames_at(1.0, 665))
+        return [
+            stated(STATED, "DropTail 25, RED 15 to 25 with weight 0.02 and max_p 0.03", "1.5"),
+            *rates,
+            of("bottleneck of 1 Mbit/s", "a listed rate, with the queues that fit Table 1", at_rate(1.0)),
+            of("1 Mbit/s and frames of 700 byte", "fits the printed round trips as well", small),
+            of(ONE, "the text speaks of one", count(1)),
+            of("six TCP connections", "twice as many", count(6)),
+            of("TCP window of 14 segments", "INET's default", tcp(window="14p", initial_ssthresh="14p")),
+            of("TCP window unlimited", "what a modern host would have", tcp(window="10000p", initial_ssthresh="10000p")),
+            of("TCP segments of 536 byte", "a common size of the time", tcp(mss="536B", window="122p", initial_ssthresh="122p")),
+            of("TCP segments of 1460 byte", "Ethernet's", tcp(mss="1460B", window="45p", initial_ssthresh="45p")),
+            of("TCP delays its acknowledgments", "as most receivers do", tcp(ack_every=2)),
+            of("TCP with a minimum RTO of 0.2 s", "as Linux", tcp(rto_min="200ms")),
+            of("TCP NewReno", "repairs several losses of a window", tcp(cc="newreno")),
+            of("endless TCP data", "no transfer ends", endless),
+            of("TCP data of 5 MB each", "transfers end early", size("5MB")),
+            of("TCP data of 2 MB each", "transfers end very early", size("2MB")),
+            of(HALF, "1:1 round robin is enough for it", load(0.5)),
+            of("video of 65 % of the link", "less than stated", load(0.65)),
+            of("video of 85 % of the link", "above 4:1", load(0.85)),
+            of("video of 92 % of the link", "hardly anything is left", load(0.92)),
+            of("video frames of 500 byte", "half as long as TCP's", frames(500)),
+            of("video frames that come unevenly", "intervals vary by their whole length", video(jitter=1.0)),
+            of(BURST, "the only traffic with the printed backlogs", burst),
+            of("drop tail of 25 packets", "the stated one", of_kind("droptail", alone=True, limit="25p")),
+            of("drop tail of 100 packets", "twice as many", of_kind("droptail", alone=True, limit="100p")),
+            of("one queue with RED 5 to 15", "the set of the two-queue rows", of_kind("red", alone=True, min="5p", max="15p", limit="15p")),
+            of(GAPS, "1/p to 2/p packets between drops (wait_), the default there", of_kind("red", wait=True)),
+            of("RED without INET's hard limit", "a buffer of 1000 packets", of_kind("red", limit="1000p")),
+            of("RED's idle packet of 125 byte", "ages the average ten times as fast", of_kind("red", idle_packet="125B")),
+            of("bottleneck delay of 5 ms", "a round trip of 22 ms", delay("5ms")),
+            of("bottleneck delay of 50 ms", "a round trip of 112 ms", delay("50ms")),
+            of("starts at exactly 0", "what the paper seems to have done", starts("0s")),
+            of("starts spread over 10 s", "connections that do not know of one another", starts("10s")),
+        ]
+
+
+def frames_at(mbps: float, payload: int) -> Change:
+    """A video of three quarters of a link in frames of another size."""
+
+    def change(t: Tree) -> None:
+        rate = round(0.75 * mbps * 1e6 * payload / (payload + 35))
+        t["flows"]["video"]["source"]["cbr"].update(size=f"{payload}B", rate=f"{rate}bit/s")
+
+    return change

@@ -1,0 +1,228 @@
+"""Nowak et al. 2009: the rows of its tables, and what it shows over time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from ..report import drawings
+from ..report.series import Series, Trace
+from .definition import Built, Cell, Curve, Picture, Results, factors_of
+from .nowak2009_measure import Measures
+from .nowak2009_net import CASES
+from .tables import Compared, Comparison, Row, compare, row_of
+
+PRINTED = CASES[:8]
+LAYOUT = {
+    "C1": ("one_queue", "droptail", "none"), "C2": ("one_queue", "red", "none"), "C3": ("prio_tcp", "red", "fifo"),
+    "C4": ("prio_tcp", "fifo", "fifo"), "C5": ("wrr_4udp_1tcp", "fifo", "fifo"), "C6": ("rr_1udp_1tcp", "fifo", "fifo"),
+    "C7": ("rr_1udp_1tcp", "red", "fifo"), "C8": ("prio_udp", "red", "fifo"), "C9": ("wrr_4udp_1tcp", "red", "fifo"),
+    "C3m": ("prio_tcp_modified", "red", "fifo"),
+}  # fmt: skip
+"""Scheduler and the two queues of each case; queue 1 has TCP where there are two."""
+FIGURES = {"fig5": "C3", "fig6": "C8", "fig7": "C6", "fig8": "C5", "fig9": "C9"}
+WORDS = {
+    "C1": "one queue, drop tail", "C2": "one queue, RED", "C3": "TCP first, RED", "C4": "TCP first, FIFO", "C5": "4:1, FIFO",
+    "C6": "1:1, FIFO", "C7": "1:1, RED", "C8": "video first, RED", "C9": "4:1, RED", "C3m": "TCP first, modified",
+    "chosen": "chosen by fairlane tune",
+}  # fmt: skip
+_SUSPECT = (
+    {("C1", "queue1"): 1} | {(c, "queue1"): 2 for c in ("C2", "C3", "C7", "C8")} | {(c, "queue2"): 6 for c in ("C3", "C4", "C6", "C7")}
+)
+"""Printed values that contradict others, and the number of the contradiction in paper.toml."""
+
+
+def _factors(case: str, thing: str) -> dict[str, object]:
+    scheduler, first, second = LAYOUT[case]
+    return {"case": case, "scheduler": scheduler, "queue1_type": first, "queue2_type": second, "object": thing}
+
+
+class Shows(Measures):
+    """Rows, and figures over time."""
+
+    # Tables
+
+    def _case_rows(self, r: Results, case: str) -> list[Row]:
+        """The rows of a case as Table 1 has them: lengths of the queues, round trips of the connections."""
+        cell, rows = r.cell(set="table", case=case), []
+        for number in (1, 2):
+            own = cell
+            if number == 2 and r.has(set="events", case=case):
+                own = r.cell(set="events", case=case)
+            for metric, quantity in (("mean_size", "mean"), ("stddev_size", "sd")):
+                rows += self._row(r, own, f"queue{number}_{quantity}", _factors(case, f"queue{number}"), metric, "packets")
+        for k in (1, 2, 3):
+            for metric in ("rtt", "srtt"):
+                rows += self._row(r, cell, f"{metric}_{k}", _factors(case, f"TCP{k}"), metric, "s")
+        return rows
+
+    @staticmethod
+    def _row(r: Results, cell: Cell, quantity: str, factors: Mapping[str, object], metric: str, unit: str) -> list[Row]:
+        try:
+            samples = [x for x in r.samples(cell, quantity) if math.isfinite(x)]
+        except KeyError:
+            return []
+        return [row_of(factors, metric, samples, unit)] if samples else []
+
+    def _quantities(self, r: Results, cells: Sequence[tuple[Cell, Mapping[str, object]]], of: Sequence[tuple[str, str, str]]) -> list[Row]:
+        """Rows of some quantities (quantity, its name, unit), each over all cells (with the factors to show)."""
+        return [x for quantity, name, unit in of for cell, factors in cells for x in self._row(r, cell, quantity, factors, name, unit)]
+
+    @staticmethod
+    def _ours(x: Row) -> Compared:
+        """A line of a table without a published value."""
+        return Compared(x.factors, x.metric, x.unit, None, x.value, x.low, x.high, len(x.samples))
+
+    def _share_rows(self, r: Results, case: str) -> list[Row]:
+        cell = r.cell(set="table", case=case)
+        of = (
+            ("TCP", "link_share_percent", "tcp_share"),
+            ("UDP", "link_share_percent", "udp_share"),
+            ("UDP", "delivered_percent", "udp_delivered"),
+        )
+        return [x for thing, metric, q in of for x in self._row(r, cell, q, {"case": case, "object": thing}, metric, "percent")]
+
+    def _window_rows(self, r: Results, names: Sequence[str] = ("Reno", "Vegas")) -> list[Row]:
+        of = (("window_cuts", "count"), ("losses_after_slow_start", "packets"), ("window_mean", "segments"), ("window_max", "segments"))
+        cells = [(n, r.cell(set="window", tcp=n)) for n in names if any(c["set"] == "window" and c["tcp"] == n for c in r.cells)]
+        return [x for n, c in cells for metric, unit in of for x in self._row(r, c, metric, {"tcp": n}, metric, unit)]
+
+    @staticmethod
+    def _cases(r: Results) -> list[str]:
+        return [c["case"] for c in r.cells if c["set"] == "table"]
+
+    def _against_printed(self, rows: Sequence[Row]) -> Comparison:
+        cases = {dict(x.factors)["case"] for x in rows}
+        printed = [p for p in self.published("table1") if p["case"] in cases]
+        suspect = {factors_of(**_factors(case, thing)): n for (case, thing), n in _SUSPECT.items()}
+        return compare(rows, printed, (), suspect)
+
+    # Figures over time
+
+    def _first(self, r: Results, case: str, name: str) -> Curve:
+        found = r.curves(r.cell(set="table", case=case), name)
+        return found[0] if found else ([], [])
+
+    def _trace(self, r: Results, case: str, name: str, label: str) -> Trace:
+        return Trace(label, *self._first(r, case, name))
+
+    def _series_rows(self, r: Results, case: str, names: Mapping[str, tuple[str, str]]) -> list[Row]:
+        """The first replication's series, one value a second."""
+        rows = []
+        for name, (thing, metric) in names.items():
+            times, values = self._first(r, case, name)
+            last = -1
+            for t, v in zip(times, values, strict=True):
+                if int(t) > last and v is not None:
+                    last = int(t)
+                    rows.append(row_of({"case": case, "object": thing, "t": f"{t:g}"}, metric, [v], "packets"))
+        return rows
+
+    def _printed_mean(self, case: str, thing: str) -> float | None:
+        wanted = (case, thing, "mean_size")
+        return next((float(p["value"]) for p in self.published("table1") if (p["case"], p["object"], p["metric"]) == wanted), None)
+
+    def _fig4(self, r: Results) -> Built:
+        table = [x for x in self._case_rows(r, "C2") if dict(x.factors)["object"] == "queue1"]
+        rows = self._series_rows(r, "C2", {"queue1": ("queue1", "queue_length"), "average": ("queue1", "avg_queue_length")})
+        shares = [self._ours(x) for x in self._share_rows(r, "C2")]
+        built = Built(Comparison([*self._against_printed(table).rows[: len(table)], *shares]), rows, group_by=("case",))
+        average = self._first(r, "C2", "average")
+        known = [v for t, v in zip(*average, strict=True) if v is not None and t > 20]
+        video, tcp = (r.mean(q, set="table", case="C2") for q in ("udp_share", "tcp_share"))
+        built.notes.append(
+            f"RED's average moves between {min(known):.0f} and {max(known):.0f} packets after the first 20 s. The video takes "
+            f"{video:.0f} % of the link, TCP {tcp:.0f} %: what the video leaves, which is not nothing."
+        )
+        panels = [
+            Series([Trace("average", *average)], "RED's average", "time, s", "packets", level=self._printed_mean("C2", "queue1")),
+            Series([self._trace(r, "C2", "queue1", "length")], "packets waiting", "time, s", "packets"),
+        ]
+        caption = "First replication. Dashed: the printed mean length of Table 1. The paper's curve is not available as numbers."
+        built.pictures.append(Picture("fig4", self.title_of("fig4"), caption, list(panels)))
+        return built
+
+    def _queues_over_time(self, name: str, case: str, r: Results) -> Built:
+        table = [x for x in self._case_rows(r, case) if dict(x.factors)["object"].startswith("queue")]
+        rtt = [x for x in self._case_rows(r, case) if x.metric == "rtt"]
+        rows = self._series_rows(r, case, {"queue1": ("queue1", "queue_length"), "queue2": ("queue2", "queue_length")})
+        kept = [x for x in self._against_printed([*table, *rtt]).rows if x.ours is not None]
+        built = Built(Comparison(kept), rows, group_by=("case",))
+        panels = []
+        for number, who in ((1, "TCP"), (2, "video")):
+            level, trace = self._printed_mean(case, f"queue{number}"), self._trace(r, case, f"queue{number}", who)
+            panels.append(Series([trace], f"queue {number} ({who})", "time, s", "packets", level, size=(4.4, 2.6)))
+        caption = "First replication, sampled every 50 ms."
+        if self._printed_mean(case, "queue1") is not None:
+            caption += " Dashed: the printed means of Table 1. The paper's curves are not available as numbers."
+        built.pictures.append(Picture(name, self.title_of(name), caption, list(panels)))
+        if name in ("fig5", "fig7"):
+            cell = r.cell(set="table", case=case)
+            ended, longest = r.samples(cell, "transfer_last"), r.mean("queue2_max", set="table", case=case)
+            if r.mean("transfers_finished", set="table", case=case) == 3:
+                say = (
+                    f"The last transfer ends after {min(ended):.0f} to {max(ended):.0f} s; then the video's queue falls, but slowly, since "
+                )
+                say += "the video goes on."
+            else:
+                say = "No transfer ends in 200 s, so the video's queue grows to the end."
+            built.notes.append(f"{say} It has {longest:.0f} packets at its longest.")
+        return built
+
+    def _observed(self, r: Results) -> Built:
+        """What the paper says it recorded, without printing it: drops, transfer times, unacknowledged segments, round trips over time."""
+        of = (
+            ("transfers_finished", "transfers finished", "of 3"), ("transfer_last", "last transfer ends (or 200)", "s"),
+            ("unacknowledged_1", "unacknowledged, TCP 1", "segments"), ("tcp_drops", "TCP packets dropped", "packets"),
+            ("udp_drops", "video packets dropped", "packets"), ("timeouts", "TCP timeouts", "count"),
+            ("tcp_share", "TCP's share", "percent"), ("udp_share", "video's share", "percent"), ("udp_delivered", "video delivered", "percent"),
+        )  # fmt: skip
+        cells = [(r.cell(set="table", case=c), {"case": c, "queues": WORDS[c]}) for c in self._cases(r)]
+        rows = self._quantities(r, cells, of)
+        built = Built(Comparison([self._ours(x) for x in rows]), rows, group_by=("metric",))
+        pictures = []
+        for case in ("C3", "C5", "C8"):
+            flights = [self._trace(r, case, f"unacknowledged tcp.{k}", f"TCP {k + 1}") for k in range(3)]
+            pictures.append(Series(flights, f"{case}: unacknowledged", "time, s", "segments", size=(4.4, 2.6)))
+        trips = []
+        for case in ("C3", "C5", "C8"):
+            both = [self._trace(r, case, "rtt tcp.0", "measured"), self._trace(r, case, "srtt tcp.0", "smoothed")]
+            trips.append(Series(both, f"{case}: round trip of TCP 1", "time, s", "s", size=(4.4, 2.6)))
+        caption = "First replication. Each measured round trip is one segment a window; the smoothed one begins at 0."
+        built.pictures.append(Picture("observed-flight", "Unacknowledged segments", "First replication of C3, C5 and C8.", list(pictures)))
+        built.pictures.append(Picture("observed-rtt", "Round trips", caption, list(trips)))
+        return built
+
+    def _prio_mod(self, r: Results) -> Built:
+        of = (
+            ("queue1_mean", "queue 1", "packets"), ("queue2_mean", "queue 2", "packets"), ("rtt", "TCP round trip", "s"),
+            ("tcp_share", "TCP's share", "percent"), ("udp_share", "video's share", "percent"), ("tcp_loss", "TCP loss", "percent"),
+            ("timeouts", "TCP timeouts", "count"),
+        )  # fmt: skip
+        names = {"C3": "plain", "C3m": "modified"}
+        rows = self._quantities(r, [(r.cell(set="table", case=c), {"case": c, "priority": name}) for c, name in names.items()], of)
+        built = Built(Comparison([self._ours(x) for x in rows]), rows, group_by=("metric",))
+        panels = [
+            Series([self._trace(r, c, f"queue{n}", names[c]) for c in names], f"queue {n} ({who})", "time, s", "packets", size=(4.4, 2.6))
+            for n, who in ((1, "TCP"), (2, "video"))
+        ]
+        built.pictures.append(Picture("prio-mod", self.title_of("prio-mod"), "First replication.", list(panels)))
+        return built
+
+    def _window(self, name: str, tcp: str, r: Results) -> Built:
+        rows = self._window_rows(r, [tcp])
+        built = Built(Comparison([self._ours(x) for x in rows]), group_by=("tcp",))
+        times, values = r.curves(r.cell(set="window", tcp=tcp), "window")[0]
+        panel = Series([Trace(tcp, times, values)], f"TCP {tcp}", "time, s", "window, segments")
+        built.pictures.append(Picture(name, self.title_of(name), "First replication, one connection alone.", [panel]))
+        return built
+
+    def _fig3(self, _: Results) -> Built:
+        t = self.topology()
+        rows = []
+        for link, values in t["links"].items():
+            rate = float(values["rate"].removesuffix("Mbit/s"))
+            rows.append(Compared(factors_of(link=link), "rate", "Mbit/s", None if link == "bottleneck" else 100.0, rate))
+            rows.append(Compared(factors_of(link=link), "delay", "ms", None, float(values["delay"].removesuffix("ms"))))
+        picture = Picture("fig3", self.title_of("fig3"), "The parameters that fit Table 1.", [drawings.Topology(t)])
+        return Built(Comparison(rows), [], [picture], group_by=("link",))
