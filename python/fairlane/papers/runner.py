@@ -119,14 +119,18 @@ def _tables(plan: _Replication, long: pl.DataFrame) -> RunTables:
     found: dict[tuple[str, str], dict[Any, float]] = {}
     warnings: list[str] = []
     fingerprint = ""
-    for table, name, time, metric, value, text in long.select("table", "name", "time", "metric", "value", "text").iter_rows():
+    for table, name, metric, value, text in (
+        long.filter(pl.col("time").is_null()).select("table", "name", "metric", "value", "text").iter_rows()
+    ):
         if text is None:
-            found.setdefault((table, metric), {})[name if time is None else (name, time)] = value
+            found.setdefault((table, metric), {})[name] = value
         elif metric == "warning":
             warnings.append(text)
         elif metric == "fingerprint":
             fingerprint = text
-    flows, links, network, flow_series, link_series = (_columns(found, *kept) for kept in plan.kept)
+    flows, links, network = (_columns(found, *kept) for kept in plan.kept[:3])
+    sampled = long.filter(pl.col("time").is_not_null())
+    flow_series, link_series = (_series(sampled, *kept) for kept in plan.kept[3:])
     hops = int(found["run", "packet_hops"][""])
     return RunTables(flows, links, network, hops, warnings, flow_series, link_series, fingerprint)
 
@@ -136,12 +140,17 @@ def _columns(
 ) -> dict[str, list[Any]]:
     # Reasons of drops differ between queues: one that does not know a reason has no column of it.
     there = [c for c in columns if (table, c) in found or not c.startswith(("drops_", "marks_"))]
-    if not table.endswith("_series"):
-        return {"name": list(names), **{c: [found.get((table, c), {}).get(n) for n in names] for c in there}}
-    times = sorted({time for c in there for _, time in found.get((table, c), ())})
-    if not times:
+    return {"name": list(names), **{c: [found.get((table, c), {}).get(n) for n in names] for c in there}}
+
+
+def _series(sampled: pl.DataFrame, table: str, columns: Sequence[str], names: Sequence[str]) -> dict[str, list[Any]]:
+    own = sampled.filter((pl.col("table") == table) & pl.col("metric").is_in(list(columns)))
+    if own.is_empty():
         return {}
-    rows = [(n, t) for n in names for t in times]
-    label = table.removesuffix("_series")
-    kept = {c: [found.get((table, c), {}).get(row) for row in rows] for c in there}
-    return {"time": [t for _, t in rows], label: [n for n, _ in rows], **kept}
+    wide = own.with_columns(pl.col("name").cast(pl.String), pl.col("metric").cast(pl.String)).pivot(
+        on="metric", index=["name", "time"], values="value"
+    )
+    grid = pl.DataFrame({"name": list(names)}, schema={"name": pl.String}).join(wide.select("time").unique().sort("time"), how="cross")
+    rows = grid.join(wide, on=["name", "time"], how="left", maintain_order="left")
+    kept = {c: rows[c].to_list() if c in rows.columns else [None] * len(rows) for c in columns}
+    return {"time": rows["time"].to_list(), table.removesuffix("_series"): rows["name"].to_list(), **kept}
