@@ -58,7 +58,7 @@ class Nowak2009(Studies):
             *(e(name, partial(self._queues_over_time, name, c), case(c)) for name, c in FIGURES.items()),
             e("tcp-only", self._alone_table, lambda c: c["set"] == "alone"),
             e("rate-sweep", self._rates, lambda c: c["set"] == "stated"),
-            e("closing-question", self._closing, lambda c: c["set"] in ("table", "chosen")),
+            e("closing-question", self._closing, lambda c: c["set"] == "long"),
             e("fig1", partial(self._window, "fig1", "Reno"), lambda c: c["set"] == "window" and c["tcp"] == "Reno"),
             e("fig2", partial(self._window, "fig2", "Vegas"), lambda c: c["set"] == "window" and c["tcp"] == "Vegas"),
         ]

@@ -122,12 +122,14 @@ class Measures(Scenarios):
         f = run.flows
         tcp = [i for i, name in enumerate(f["name"]) if name.startswith("tcp")]
         video = f["name"].index("video")
-        rate, seconds = self._rate(t), SECONDS
+        seconds = SECONDS
         rtt = [f["rtt_mean"][i] for i in tcp]
-        # The video's last frames are on their way or waiting when the run ends; in a queue that grows most of them are.
+        finished = _known([f["completion_time"][i] for i in tcp])
+        last = max(finished) if len(finished) == len(tcp) else seconds
+        shares = {n: self._share(run, n, last) / self._rate(t) for n in f["name"]}
         out = {
-            "tcp_share": 100 * sum(f["throughput"][i] for i in tcp) / rate,
-            "udp_share": 100 * f["throughput"][video] / rate,
+            "tcp_share": 100 * sum(shares[f["name"][i]] for i in tcp),
+            "udp_share": 100 * shares["video"],
             "udp_delivered": 100 * f["packets_received"][video] / f["packets_sent"][video],
             "udp_delay_p99": 1e3 * (f["delay_p99"][video] or math.nan),
             "tcp_goodput": 1e-3 * sum(f["goodput"][i] for i in tcp),
@@ -139,9 +141,8 @@ class Measures(Scenarios):
             "rtt": sum(_known(rtt)) / max(1, len(_known(rtt))),
             "queue_time_mean": run.link("bottleneck", "queue_mean"),
         }
-        finished = _known([f["completion_time"][i] for i in tcp])
         out["transfers_finished"] = float(len(finished))
-        out["transfer_last"] = max(finished) if len(finished) == len(tcp) else seconds
+        out["transfer_last"] = last
         for k, i in enumerate(tcp, 1):
             name = f["name"][i]
             out[f"rtt_{k}"] = math.nan if rtt[k - 1] is None else rtt[k - 1]
@@ -153,6 +154,12 @@ class Measures(Scenarios):
             out[f"transfer_{k}"] = f["completion_time"][i] if f["completion_time"][i] is not None else math.nan
         out |= self._queues(run, t)
         return out
+
+    @staticmethod
+    def _share(run: RunTables, name: str, until: float) -> float:
+        """Rate of a flow at its receiver while TCP has something to send, bit/s on the wire."""
+        rates = [x or 0.0 for t, x in zip(*run.series(name, "throughput"), strict=True) if 1.0 < t <= until]
+        return sum(rates) / max(1, len(rates))
 
     @staticmethod
     def _rate(t: Tree) -> float:
@@ -184,7 +191,8 @@ class Measures(Scenarios):
             for i in range(1, len(q)):
                 left = gone[i] * (times[i] - times[i - 1])
                 means.append((q[i] + q[i - 1]) / 2)
-                events.append(left + max(0.0, left + q[i] - q[i - 1]))
+                # A packet that finds the link idle never waits, and the recorder does not see it.
+                events.append(left + max(0.0, left + q[i] - q[i - 1]) if q[i] or q[i - 1] else 0.0)
                 spans.append(times[i] - times[i - 1])
             out[f"queue{number}_mean"], out[f"queue{number}_sd"] = _moments(means, events)
             out[f"queue{number}_time_mean"], out[f"queue{number}_time_sd"] = _moments(means, spans)

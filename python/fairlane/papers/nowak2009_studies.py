@@ -81,14 +81,14 @@ class Studies(Shows):
             ("udp_delay_p99", "video delay, 99th percentile", "ms"), ("rtt", "TCP round trip", "s"), ("tcp_goodput", "TCP goodput", "kbit/s"),
             ("udp_delivered", "video delivered", "percent"), ("tcp_loss", "TCP loss", "percent"),
         )  # fmt: skip
-        cells = [c for c in r.cells if c["set"] in ("table", "chosen")]
+        cells = [c for c in r.cells if c["set"] == "long"]
         rows = self._quantities(r, [(c, {"case": c["case"], "queues": WORDS[c["case"]]}) for c in cells], of)
         built = Built(Comparison([self._ours(x) for x in rows]), rows, group_by=("metric",))
 
         def mean(quantity: str, cell: Cell) -> float:
             return r.mean(quantity, set=cell["set"], case=cell["case"])
 
-        chosen, best = r.cell(set="chosen", case="chosen"), r.cell(set="table", case="C8")
+        chosen, best = r.cell(set="long", case="chosen"), r.cell(set="long", case="C8")
         change = 100 * (mean("tcp_goodput", chosen) / mean("tcp_goodput", best) - 1)
         built.notes.append(
             "Beside the paper's own choice, C8: the same delay for the video, a round trip of "
