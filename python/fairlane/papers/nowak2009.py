@@ -71,9 +71,9 @@ class Nowak2009(Studies):
         by_time = self._quantities(r, cells, [(f"queue{n}_{q}", f"queue {n}, {metric}", unit) for n in (1, 2) for q, metric, unit in of])
         built.more, built.more_title = [self._ours(x) for x in by_time], "The same lengths as means over time"
         built.notes.append(
-            "Lengths are weighted by packets, as the paper's recorder wrote one value at every packet put in or taken out: a queue that is "
-            "empty because its transfer is over does not count. The video's short queues (C5, C8, C9) are taken from samples a millisecond "
-            "apart. The smoothed round trip begins at 0, as it does in the paper's simulator."
+            "Lengths are weighted by packets, as the paper's recorder wrote one value at every packet put in or taken out: a queue "
+            "that is empty because its transfer is over does not count. The video's short queues (C5, C8, C9) are taken from samples "
+            "a millisecond apart. The smoothed round trip begins at 0, as it does in the paper's simulator."
         )
         panels = []
         for quantity, title, y, log in (

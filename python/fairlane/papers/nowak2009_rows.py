@@ -157,25 +157,22 @@ class Shows(Measures):
             caption += " Dashed: the printed means of Table 1. The paper's curves are not available as numbers."
         built.pictures.append(Picture(name, self.title_of(name), caption, list(panels)))
         if name in ("fig5", "fig7"):
-            cell = r.cell(set="table", case=case)
-            ended, longest = r.samples(cell, "transfer_last"), r.mean("queue2_max", set="table", case=case)
-            if r.mean("transfers_finished", set="table", case=case) == 3:
-                say = (
-                    f"The last transfer ends after {min(ended):.0f} to {max(ended):.0f} s; then the video's queue falls, but slowly, since "
-                )
-                say += "the video goes on."
-            else:
-                say = "No transfer ends in 200 s, so the video's queue grows to the end."
-            built.notes.append(f"{say} It has {longest:.0f} packets at its longest.")
+            ended = r.samples(r.cell(set="table", case=case), "transfer_last")
+            longest = r.mean("queue2_max", set="table", case=case)
+            built.notes.append(
+                f"The last transfer ends after {min(ended):.0f} to {max(ended):.0f} s, when the video's queue is longest "
+                f"({longest:.0f} packets); from then on it empties."
+            )
         return built
 
     def _observed(self, r: Results) -> Built:
-        """What the paper says it recorded, without printing it: drops, transfer times, unacknowledged segments, round trips over time."""
+        """What the paper says it recorded without printing it: drops, times of transfers, unacknowledged segments, round trips."""
         of = (
             ("transfers_finished", "transfers finished", "of 3"), ("transfer_last", "last transfer ends (or 200)", "s"),
             ("unacknowledged_1", "unacknowledged, TCP 1", "segments"), ("tcp_drops", "TCP packets dropped", "packets"),
             ("udp_drops", "video packets dropped", "packets"), ("timeouts", "TCP timeouts", "count"),
-            ("tcp_share", "TCP's share", "percent"), ("udp_share", "video's share", "percent"), ("udp_delivered", "video delivered", "percent"),
+            ("tcp_share", "TCP's share", "percent"), ("udp_share", "video's share", "percent"),
+            ("udp_delivered", "video delivered", "percent"),
         )  # fmt: skip
         cells = [(r.cell(set="table", case=c), {"case": c, "queues": WORDS[c]}) for c in self._cases(r)]
         rows = self._quantities(r, cells, of)

@@ -40,9 +40,9 @@ class Studies(Shows):
         built = Built(compare(rows, [], peer), rows, peer_name=self.words["peer"], group_by=("metric",))
         classic, wide = (r.mean("mean_size", set="alone", rate="1.5", queue="RED, 5 to 50", law=law) for law in LAWS)
         built.notes.append(
-            f"The reference runs have RED's drops as ns-2 spaces them, 1/p to 2/p packets apart: with RED 5 to 50 the queue holds {wide:.0f} "
-            f"packets that way. With the classic law, 1 to 1/p packets apart, which is that of the paper's simulator, it holds {classic:.0f}: "
-            "at the same average that law drops about three times as often."
+            "The reference runs have RED's drops as ns-2 spaces them, 1/p to 2/p packets apart: with RED 5 to 50 the queue holds "
+            f"{wide:.0f} packets that way. With the classic law, 1 to 1/p packets apart, which is that of the paper's simulator, it "
+            f"holds {classic:.0f}: at the same average that law drops about three times as often."
         )
         return built
 
@@ -78,8 +78,8 @@ class Studies(Shows):
 
     def _closing(self, r: Results) -> Built:
         of = (
-            ("udp_delay_p99", "video delay, 99th percentile", "ms"), ("rtt", "TCP round trip", "s"), ("tcp_goodput", "TCP goodput", "kbit/s"),
-            ("udp_delivered", "video delivered", "percent"), ("tcp_loss", "TCP loss", "percent"),
+            ("udp_delay_p99", "video delay, 99th percentile", "ms"), ("rtt", "TCP round trip", "s"),
+            ("tcp_goodput", "TCP goodput", "kbit/s"), ("udp_delivered", "video delivered", "percent"), ("tcp_loss", "TCP loss", "percent"),
         )  # fmt: skip
         cells = [c for c in r.cells if c["set"] == "long"]
         rows = self._quantities(r, [(c, {"case": c["case"], "queues": WORDS[c["case"]]}) for c in cells], of)
@@ -91,10 +91,9 @@ class Studies(Shows):
         chosen, best = r.cell(set="long", case="chosen"), r.cell(set="long", case="C8")
         change = 100 * (mean("tcp_goodput", chosen) / mean("tcp_goodput", best) - 1)
         built.notes.append(
-            "Beside the paper's own choice, C8: the same delay for the video, a round trip of "
-            f"{1e3 * mean('rtt', chosen):.0f} in place of {1e3 * mean('rtt', best):.0f} ms for TCP, and {change:+.1f} % goodput. The search "
-            "itself, its objective, and its test on traffic that it had not seen: fairlane tune papers/nowak2009/tune.toml, and the guide "
-            "to tuning."
+            f"Beside the paper's own choice, C8: the same delay for the video, a round trip of {1e3 * mean('rtt', chosen):.0f} in "
+            f"place of {1e3 * mean('rtt', best):.0f} ms for TCP, and {change:+.1f} % goodput. The search itself, its objective, and "
+            "its test on traffic that it had not seen: fairlane tune papers/nowak2009/tune.toml, and the guide to tuning."
         )
         points = [charts.Curve(c["case"], [1e3 * mean("rtt", c)], [mean("tcp_goodput", c)]) for c in cells if mean("udp_delivered", c) > 99]
         ticks = [50, 100, 200, 500, 1000, 2000, 5000]

@@ -1,0 +1,136 @@
+"""Nowak et al. 2009: claims on the printed tables, the quick study from end to end, and the reference runs."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+
+import pytest
+
+from fairlane import papers
+from fairlane.papers.claims import read_claims
+from fairlane.papers.nowak2009_measure import samples_of, smoothed_from_zero, steps
+from fairlane.papers.tables import read_csv, read_folder
+
+PUBLISHED = papers.data_folder() / "nowak2009"
+EXPERIMENTS = [
+    *(f"table1/C{i}" for i in range(1, 9)), "table1", "prio-mod", *(f"fig{i}" for i in range(1, 10)), "tcp-only", "rate-sweep", "observed",
+    "closing-question",
+]  # fmt: skip
+CLAIMS = [*(f"N{i}" for i in range(1, 13)), "N12b", "N13", "N14", "N15"]
+
+
+def test_the_claims_come_out_on_the_published_tables_as_recorded():
+    tables = read_folder(PUBLISHED)
+    claims = read_claims(PUBLISHED / "claims.toml")
+    assert [c.id for c in claims] == CLAIMS
+    assert {c.id: c.check.outcome(tables) for c in claims} == {c.id: c.published for c in claims}
+
+
+def test_round_trips_come_back_from_their_filter():
+    samples = [0.1, 0.2, 0.1, 0.4, 0.3]
+    level, filtered = samples[0], [samples[0]] * 3
+    for x in samples[1:]:
+        level += (x - level) / 8
+        filtered += [level, level]
+    assert samples_of(filtered) == pytest.approx(samples)
+    assert smoothed_from_zero([0.8, 0.8])[0] == pytest.approx(0.1)
+    assert steps([0, 1, 1, 2, 1, 1]) == [1, 2, 1]
+
+
+@pytest.fixture(scope="module")
+def part(tmp_path_factory):
+    """All but the sweep over rates up to 100 Mbit/s, with two replications."""
+    ids = ",".join(x for x in EXPERIMENTS if x != "rate-sweep")
+    return papers.reproduce("nowak2009", only=ids, quick=True, out=tmp_path_factory.mktemp("nowak"))
+
+
+def test_the_document_keeps_its_contract(part):
+    document = json.loads(json.dumps(part.to_json(), allow_nan=False))
+    assert sorted([*(e["id"] for e in document["experiments"]), "nowak2009/rate-sweep"]) == sorted(f"nowak2009/{x}" for x in EXPERIMENTS)
+    for e in document["experiments"]:
+        assert e["rows"], e["id"]
+        for row in e["rows"]:
+            assert {"factors", "metric", "published", "ours", "low", "high", "unit"} <= set(row)
+    assert [c["id"] for c in document["claims"]] == CLAIMS
+    for c in document["claims"]:
+        assert c["verdict"] in ("holds", "fails", "undecided")
+        assert c["evidence"], c["id"]
+
+
+def test_one_rate_of_the_sweep(tmp_path):
+    """The sweep's own cells, at its lowest rate: the backlogs follow from arithmetic."""
+    from fairlane.papers.runner import Job, Runner
+
+    paper = papers.load("nowak2009")
+    cells = {c["case"]: c for c in paper.cells() if c["set"] == "stated" and c["rate"] == "0.1"}
+    with Runner(paper, tmp_path / "runs") as runner:
+        runs = runner.run([Job(c, 1) for c in cells.values()])
+    m = {case: paper.measure(run, cell) for (case, cell), run in zip(cells.items(), runs, strict=True)}
+    frames = 0.75 * 100e3 / 8 / 1035
+    assert m["C4"]["queue2_max"] == pytest.approx(frames * m["C4"]["transfer_last"], rel=0.05)
+    for case in ("C8", "C9"):
+        assert m[case]["udp_delivered"] > 99
+    for x in m.values():
+        assert x["tcp_share"] + x["udp_share"] < 100.5
+
+
+def test_table_1_agrees_where_it_can(part):
+    """The video's backlog with TCP first, and the single queues: the printed values are met, and they were not all fitted."""
+    r, printed = part.results, {(p["case"], p["object"], p["metric"]): float(p["value"]) for p in read_csv(PUBLISHED / "table1.csv")}
+
+    def ours(case, quantity):
+        return r.mean(quantity, set="table", case=case)
+
+    for case in ("C3", "C4"):
+        assert ours(case, "queue2_mean") == pytest.approx(printed[case, "queue2", "mean_size"], rel=0.08)
+        assert ours(case, "queue2_sd") == pytest.approx(printed[case, "queue2", "stddev_size"], rel=0.08)
+    for case in ("C1", "C2"):
+        assert ours(case, "queue1_mean") == pytest.approx(printed[case, "queue1", "mean_size"], rel=0.2)
+        for k in (1, 2, 3):
+            assert ours(case, f"rtt_{k}") == pytest.approx(printed[case, f"TCP{k}", "rtt"], rel=0.25)
+    for k in (1, 2, 3):
+        assert ours("C8", f"rtt_{k}") == pytest.approx(printed["C8", f"TCP{k}", "rtt"], rel=0.15)
+    # RED from 5 to 15 packets never holds more than 15, and the shares fill the link while TCP sends.
+    for case in ("C3", "C7", "C8", "C9", "C3m"):
+        assert ours(case, "queue1_max") <= 15
+    for case in ("C1", "C4", "C6", "C8"):
+        assert ours(case, "tcp_share") + ours(case, "udp_share") == pytest.approx(100, abs=1)
+
+
+def test_the_reference_runs_are_met(part):
+    """TCP alone against the independent models and ns-2 runs of checks.csv; RED with the gaps of ns-2, as those have it."""
+    (built,) = [b for e, b in part.experiments if e.id == "tcp-only"]
+    rows = [x for x in built.comparison.rows if x.peer is not None and "classic" not in dict(x.factors).values()]
+    assert len(rows) == 30
+    for x in rows:
+        bound = {"mean_size": {"rel": 0.07}, "stddev_size": {"rel": 0.3, "abs": 0.8}, "rtt": {"rel": 0.08}}[x.metric]
+        assert x.ours == pytest.approx(x.peer, **bound), (x.factors, x.metric)
+
+
+def test_the_modified_priority_takes_from_tcp(part):
+    r = part.results
+    assert r.mean("tcp_loss", set="table", case="C3m") > 1.5 * r.mean("tcp_loss", set="table", case="C3")
+    assert r.mean("tcp_share", set="table", case="C3m") < r.mean("tcp_share", set="table", case="C3")
+
+
+def test_the_scenario_files_run_as_they_are():
+    from fairlane import _core
+
+    for name in ("network.toml", "window.toml"):
+        assert _core.resolve((PUBLISHED / name).read_text("utf-8"), name, "toml", [])
+
+
+BROWSER = next((b for b in ("chromium", "chromium-browser", "google-chrome") if shutil.which(b)), None)
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
+def test_a_narrow_browser_shows_the_page_without_sideways_scrolling(part, tmp_path):
+    probe = "<script>document.title = `${document.documentElement.scrollWidth} of ${innerWidth}`</script>"
+    page = tmp_path / "page.html"
+    page.write_text(part.page.read_text("utf-8").replace("</body>", probe + "</body>"), "utf-8")
+    options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=390,900", f"--user-data-dir={tmp_path / 'profile'}"]
+    done = subprocess.run([BROWSER, *options, "--dump-dom", page.as_uri()], capture_output=True, text=True, timeout=60, check=True)
+    wide, window = done.stdout.split("<title>")[1].split("</title>")[0].split(" of ")
+    assert int(wide) <= int(window)
