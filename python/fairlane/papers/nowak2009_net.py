@@ -30,7 +30,8 @@ ONE = "one TCP connection"
 SLOW_LINK = "all as stated, 0.1 Mbit/s"
 HALF = "video of 50 % of the link"
 LONG = "TCP data of 10 MB each"
-GREEDY = "video of 96 % of the link"
+GREEDY = "video of 98 % of the link"
+SHORT_RED = "one queue with RED 5 to 15"
 GAPS = "RED's gaps as in ns-2"
 Change = Callable[[Tree], None]
 
@@ -87,7 +88,8 @@ class Scenarios(Paper):
 
     def table_cells(self, change: Change | None = None) -> list[Cell]:
         """The cases with the parameters that fit Table 1."""
-        return [self._cell(self._case(case), change, set="table", case=case) for case in CASES]
+        sample = "50ms" if change is None else "100ms"
+        return [self._cell(self._case(case), change, sample, set="table", case=case) for case in CASES]
 
     def stated_cells(self, rate: str, as_table: bool = False) -> list[Cell]:
         """The cases with the stated parameters at one of the stated rates."""
@@ -223,13 +225,13 @@ class Scenarios(Paper):
             of(HALF, "1:1 round robin is enough for it", load(0.5)),
             of("video of 65 % of the link", "less than stated", load(0.65)),
             of("video of 85 % of the link", "above 4:1", load(0.85)),
-            of(GREEDY, "hardly anything is left for TCP", load(0.96)),
+            of(GREEDY, "hardly anything is left for TCP", load(0.98)),
             of("video frames of 500 byte", "half as long as TCP's", frames(500)),
             of("video frames that come unevenly", "intervals vary by their whole length", video(jitter=1.0)),
             of(BURST, "fills its queue at once, whoever is served first", burst),
             of("drop tail of 25 packets", "the stated one", of_kind("droptail", alone=True, limit="25p")),
             of("drop tail of 100 packets", "twice as many", of_kind("droptail", alone=True, limit="100p")),
-            of("one queue with RED 5 to 15", "the set of the two-queue rows", of_kind("red", alone=True, min="5p", max="15p", limit="15p")),
+            of(SHORT_RED, "the set of the two-queue rows", of_kind("red", alone=True, min="5p", max="15p", limit="15p")),
             of(GAPS, "1/p to 2/p packets between drops (wait_), the default there", of_kind("red", wait=True)),
             of("RED without INET's hard limit", "a buffer of 1000 packets", of_kind("red", limit="1000p")),
             of("RED's idle packet of 125 byte", "ages the average ten times as fast", of_kind("red", idle_packet="125B")),

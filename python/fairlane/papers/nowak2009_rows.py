@@ -103,8 +103,16 @@ class Shows(Measures):
         found = r.curves(r.cell(set="table", case=case), name)
         return found[0] if found else ([], [])
 
+    def _end(self, r: Results, case: str) -> float:
+        """Seconds after which nothing happens any more: transfers are over, and the video no longer waits."""
+        waits = [t for t, x in zip(*self._first(r, case, "queue2"), strict=True) if x is not None and x > 5]
+        return max(r.samples(r.cell(set="table", case=case), "transfer_last")[0], waits[-1] if waits else 0.0) + 5
+
     def _trace(self, r: Results, case: str, name: str, label: str) -> Trace:
-        return Trace(label, *self._first(r, case, name))
+        """A series of the first replication, as far as something happens."""
+        times, values = self._first(r, case, name)
+        kept = [(t, x) for t, x in zip(times, values, strict=True) if t <= self._end(r, case)]
+        return Trace(label, [t for t, _ in kept], [x for _, x in kept])
 
     def _series_rows(self, r: Results, case: str, names: Mapping[str, tuple[str, str]]) -> list[Row]:
         """The first replication's series, one value a second."""
@@ -128,14 +136,20 @@ class Shows(Measures):
         shares = [self._ours(x) for x in self._share_rows(r, "C2")]
         built = Built(Comparison([*self._against_printed(table).rows[: len(table)], *shares]), rows, group_by=("case",))
         average = self._first(r, "C2", "average")
-        known = [v for t, v in zip(*average, strict=True) if v is not None and t > 20]
+        known = [v for t, v in zip(*average, strict=True) if v is not None and 20 < t < self._end(r, "C2") - 5]
         video, tcp = (r.mean(q, set="table", case="C2") for q in ("udp_share", "tcp_share"))
         built.notes.append(
-            f"RED's average moves between {min(known):.0f} and {max(known):.0f} packets after the first 20 s. The video takes "
+            f"RED's average moves between {min(known):.0f} and {max(known):.0f} packets after the first 20 s, as long as TCP sends. The video takes "
             f"{video:.0f} % of the link, TCP {tcp:.0f} %: what the video leaves, which is not nothing."
         )
         panels = [
-            Series([Trace("average", *average)], "RED's average", "time, s", "packets", level=self._printed_mean("C2", "queue1")),
+            Series(
+                [self._trace(r, "C2", "average", "average")],
+                "RED's average",
+                "time, s",
+                "packets",
+                level=self._printed_mean("C2", "queue1"),
+            ),
             Series([self._trace(r, "C2", "queue1", "length")], "packets waiting", "time, s", "packets"),
         ]
         caption = "First replication. Dashed: the printed mean length of Table 1. The paper's curve is not available as numbers."
@@ -152,7 +166,7 @@ class Shows(Measures):
         for number, who in ((1, "TCP"), (2, "video")):
             level, trace = self._printed_mean(case, f"queue{number}"), self._trace(r, case, f"queue{number}", who)
             panels.append(Series([trace], f"queue {number} ({who})", "time, s", "packets", level, size=(4.4, 2.6)))
-        caption = "First replication, sampled every 50 ms."
+        caption = "First replication, sampled every 50 ms, until the transfers are over and the video no longer waits."
         if self._printed_mean(case, "queue1") is not None:
             caption += " Dashed: the printed means of Table 1. The paper's curves are not available as numbers."
         built.pictures.append(Picture(name, self.title_of(name), caption, list(panels)))
