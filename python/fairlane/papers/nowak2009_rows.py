@@ -136,11 +136,12 @@ class Shows(Measures):
         shares = [self._ours(x) for x in self._share_rows(r, "C2")]
         built = Built(Comparison([*self._against_printed(table).rows[: len(table)], *shares]), rows, group_by=("case",))
         average = self._first(r, "C2", "average")
-        known = [v for t, v in zip(*average, strict=True) if v is not None and 20 < t < self._end(r, "C2") - 5]
+        end = self._end(r, "C2") - 5
+        known = [v for t, v in zip(*average, strict=True) if v is not None and 20 < t < end]
         video, tcp = (r.mean(q, set="table", case="C2") for q in ("udp_share", "tcp_share"))
         built.notes.append(
-            f"RED's average moves between {min(known):.0f} and {max(known):.0f} packets after the first 20 s, as long as TCP sends. The video takes "
-            f"{video:.0f} % of the link, TCP {tcp:.0f} %: what the video leaves, which is not nothing."
+            f"RED's average moves between {min(known):.0f} and {max(known):.0f} packets after the first 20 s, as long as TCP sends. "
+            f"The video takes {video:.0f} % of the link, TCP {tcp:.0f} %: what the video leaves, which is not nothing."
         )
         panels = [
             Series(
