@@ -35,8 +35,8 @@ def _nearly_the_same(o: Results) -> str:
     queues = [_of(o, f"queue{n}_mean", c) for n in (1, 2) for c in ("C3", "C3m")]
     losses = [_of(o, "tcp_loss", c) for c in ("C3", "C3m")]
     return (
-        f"With the stated parameters the loss grows less, from {losses[0]:.1f} to {losses[1]:.1f} %, and the two are nearly the same, as the "
-        f"paper says: {queues[0]:.1f} and {queues[1]:.1f} packets of TCP, {queues[2]:.0f} and {queues[3]:.0f} of the video."
+        f"With the stated parameters the loss grows less, from {losses[0]:.1f} to {losses[1]:.1f} %, and the two are nearly the same, "
+        f"as the paper says: {queues[0]:.1f} and {queues[1]:.1f} packets of TCP, {queues[2]:.0f} and {queues[3]:.0f} of the video."
     )
 
 
@@ -114,8 +114,8 @@ def causes(r: Results, others: Mapping[str, Results]) -> Mapping[str, str]:
         + _with(others, LONG, lambda o: f"With transfers that do not end (10 MB) the two differ by a factor of "
                 f"{_of(o, 'queue2_mean', 'C3') / _of(o, 'queue2_mean', 'C6'):.1f}."),
         "N6": f"RED's queue is shorter in the mean ({_of(r, 'queue1_mean', 'C2'):.1f} against {_of(r, 'queue1_mean', 'C1'):.1f} packets) "
-        f"but hardly steadier: the deviations are {_of(r, 'queue1_sd', 'C2'):.1f} and {_of(r, 'queue1_sd', 'C1'):.1f} packets, and differ "
-        "less than between replications. Both queues are full now and then, RED's because its hard limit is also 50 packets."
+        f"but hardly steadier: the deviations are {_of(r, 'queue1_sd', 'C2'):.1f} and {_of(r, 'queue1_sd', 'C1'):.1f} packets, and "
+        "differ less than between replications. Both queues are full now and then, RED's because its hard limit is also 50 packets."
         + _with(others, LONG, lambda o: f"With 10 MB a connection they are {_of(o, 'queue1_sd', 'C2'):.1f} and "
                 f"{_of(o, 'queue1_sd', 'C1'):.1f}.")
         + _with(others, SHORT_RED, lambda o: f"With RED 5 to 15 in the one queue RED's is {_of(o, 'queue1_sd', 'C2'):.1f}."),
