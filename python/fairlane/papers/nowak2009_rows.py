@@ -111,7 +111,8 @@ class Shows(Measures):
     def _trace(self, r: Results, case: str, name: str, label: str) -> Trace:
         """A series of the first replication, as far as something happens."""
         times, values = self._first(r, case, name)
-        kept = [(t, x) for t, x in zip(times, values, strict=True) if t <= self._end(r, case)]
+        end = self._end(r, case)
+        kept = [(t, x) for t, x in zip(times, values, strict=True) if t <= end]
         return Trace(label, [t for t, _ in kept], [x for _, x in kept])
 
     def _series_rows(self, r: Results, case: str, names: Mapping[str, tuple[str, str]]) -> list[Row]:
