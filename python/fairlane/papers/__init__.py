@@ -21,7 +21,13 @@ if TYPE_CHECKING:
 
 __all__ = ["keys", "load", "reproduce"]
 
-_PAPERS = {"nowak2009": "Nowak2009", "ramachendra2014": "Ramachendra2014", "sarma2013": "Sarma2013", "syla2022": "Syla2022"}
+_PAPERS = {
+    "nowak2009": "Nowak2009",
+    "ramachendra2014": "Ramachendra2014",
+    "sarma2013": "Sarma2013",
+    "syla2022": "Syla2022",
+    "yang2001": "Yang2001",
+}
 """Key of a paper (its module here, and its folder of data) and the class that defines it."""
 
 

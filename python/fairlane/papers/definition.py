@@ -192,6 +192,8 @@ class Paper(ABC):
     seeds: tuple[int, ...] = tuple(range(1, 11))
     quick_seeds: tuple[int, ...] = (1, 2, 3, 4)
     alternative_seeds: tuple[int, ...] = (1, 2)
+    reference: str = ""
+    """The alternative that changes nothing but the number of cells, where there is one: those after it are compared with it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -231,6 +233,10 @@ class Paper(ABC):
     @abstractmethod
     def cells(self) -> list[Cell]:
         """All scenarios of the study."""
+
+    def quick_cells(self) -> list[Cell]:
+        """The scenarios of a quick look; a paper with very many overrides this."""
+        return self.cells()
 
     @abstractmethod
     def measure(self, run: RunTables, cell: Cell) -> dict[str, float]:

@@ -37,6 +37,8 @@ class Shift:
     results: Results
     changed: list[tuple[str, str, str]]
     """Claims with another outcome on the means: id, outcome here, outcome with the alternative."""
+    silent: list[str] = field(default_factory=list)
+    """Claims that the cells of the alternative say nothing about."""
 
 
 @dataclass
@@ -199,7 +201,8 @@ def run_reproduction(
     partial = only is not None
     chosen = _seeds(paper, quick, seeds)
     folder = _folder(paper, out)
-    cells = [c for c in paper.cells() if any(e.needs(c) for e in selected)]
+    every = paper.quick_cells() if quick else paper.cells()
+    cells = [c for c in every if any(e.needs(c) for e in selected)]
     alternatives = [] if quick or partial else paper.alternatives()
     few = paper.alternative_seeds
     work = [len(cells) * len(chosen), *(len(cells) * len(few) for _ in alternatives)]
@@ -213,12 +216,16 @@ def run_reproduction(
     claims = _judged(paper, selected, partial, tables)
     columns = paper.sensitivity_columns()
     shifts = []
+    before = {j.claim.id: j.outcome for j in claims}
     for a, (other, _, more) in zip(alternatives, tried, strict=True):
         hops += more
         values = [other.mean(c.quantity, **c.factors) for c in columns]
-        shifts.append(Shift(a, values, other, _changed(paper, claims, other)))
+        after = {j.claim.id: j.claim.check.outcome(there) for there in [tables_of(_tables(paper, {}, other))] for j in claims}
+        shifts.append(Shift(a, values, other, *_changed(before, after)))
+        if a.name == paper.reference:
+            before = {**before, **{i: x for i, x in after.items() if x != "no-data"}}
     others = {s.alternative.name: s.results for s in shifts}
-    if {c.factors for c in results.cells} >= {c.factors for c in paper.cells()}:
+    if {c.factors for c in results.cells} >= {c.factors for c in every}:
         causes = paper.causes(results, others)
         for j in claims:
             j.cause = causes.get(j.claim.id, "").strip()
@@ -253,14 +260,10 @@ def _judged(paper: Paper, selected: Sequence[Experiment], partial: bool, tables:
     return [judge(c, means, copies) for c in claims]
 
 
-def _changed(paper: Paper, claims: Sequence[Judged], other: Results) -> list[tuple[str, str, str]]:
-    tables = tables_of(_tables(paper, {}, other))
-    out = []
-    for j in claims:
-        outcome = j.claim.check.outcome(tables)
-        if outcome not in (j.outcome, "no-data"):  # no data: an alternative may run only some of the cells
-            out.append((j.claim.id, j.outcome, outcome))
-    return out
+def _changed(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[list[tuple[str, str, str]], list[str]]:
+    """The claims that come out otherwise with an alternative, and those that its cells say nothing about."""
+    changed = [(i, before[i], x) for i, x in after.items() if x not in (before[i], "no-data")]
+    return changed, [i for i, x in after.items() if x == "no-data"]
 
 
 def _write(r: Reproduction) -> None:

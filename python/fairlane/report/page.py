@@ -141,7 +141,7 @@ def _claim(j: Judged, r: Reproduction) -> dict[str, Any]:
         "judged": j,
         "rests": [(e, inside.get(e) or e) for e in ids],
         "otherwise": otherwise,
-        "tried": len(r.shifts),
+        "tried": sum(j.claim.id not in s.silent for s in r.shifts),
         "deciding": deciding[:1],
         "all": j.comparisons[:80],
         "cut": max(0, len(j.comparisons) - 80),

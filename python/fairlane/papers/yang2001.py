@@ -1,0 +1,233 @@
+"""Yang and Fu 2001: time slots and a congestion signal at the source, for TCP and UDP flows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+
+from . import yang2001_figures as figures
+from . import yang2001_net as net
+from .definition import Alternative, Built, Cell, Curve, Experiment, Paper, Picture, Results, RunTables, SensitivityColumn, Tree
+from .tables import Factors, Row, compare, factors_key
+from .yang2001_causes import causes
+from .yang2001_net import FEW, QUICK, RATIOS, SIZES, SMALL, Network, key
+from .yang2001_tables import FACTORS, Means, aging, fig2, fig7, fig8, observations, sizes, slots, table1, unit
+from .yang2001_text import ACCESS, BOUNDED, DEAF, DEALT, HASHED, RING, ROOMY, RTO64, RTO384, SAME, SLOW_CBR, SPREAD, findings, notes
+
+Wanted = Callable[[Cell], bool]
+
+
+def _suspects(printed: Sequence[Mapping[str, str]]) -> dict[Factors, int]:
+    """Cells whose printed value another number makes doubtful: means above those of a busy link (11)."""
+    out: dict[Factors, int] = {}
+    for p in printed:
+        controlled_by_ts = p["env"].startswith("ts")
+        if p["queue"] == "DRR" and not controlled_by_ts and float(p["value"]) > 1600:
+            out[factors_key(p, FACTORS)] = 11
+        elif p["env"] == "be/be" and p["flow"].startswith("TCP"):
+            out[factors_key(p, FACTORS)] = 10
+    return out
+
+
+class Yang2001(Paper):
+    """The study and how it is rebuilt."""
+
+    key = "yang2001"
+    hop_probe = False
+    meant = ("so the window limits it", "less than 50 round trips", "sampling step", "delivered nothing")
+    flow_columns = ("completion_time", "open_time", "turns", "timeouts", "retransmits")
+    link_columns = ("utilisation", "drops")
+    network_columns = ("goodput", "goodput_tcp")
+    flow_series = ("goodput", "open")
+    links = ("bottleneck",)
+    seeds = (1, 2, 3)
+    quick_seeds = (1,)
+    alternative_seeds = (1,)
+    reference = SAME
+
+    @cached_property
+    def _files(self) -> tuple[Tree, Tree]:
+        return self.scenario("net.toml"), self.scenario("cells.toml")
+
+    def _network(self, change: net.Change | None = None) -> Network:
+        return Network(*self._files, change)
+
+    def cells(self) -> list[Cell]:
+        """The whole factorial, and the runs beside it."""
+        n = self._network()
+        return [*n.beside(), *n.grid(SIZES, RATIOS)]
+
+    def quick_cells(self) -> list[Cell]:
+        """Nine of the nineteen ratios, three with 10 KB; Fig. 2 without its two last times."""
+        n = self._network()
+        return [*n.beside([t for t in net.TIMES if t <= 2000]), *n.grid(("1MB",), QUICK), *n.grid(("10KB",), SMALL)]
+
+    def _few(self, change: net.Change | None) -> list[Cell]:
+        n = self._network(change)
+        return [*n.beside([t for t in net.TIMES if t <= 500]), *n.grid(("1MB",), FEW), *n.grid(("10KB",), SMALL)]
+
+    def topology(self) -> Tree:
+        """Two sources without control."""
+        return self._network().cell("grid", "be/be", "FCFS", "1MB", 90).tree(1)
+
+    def measure(self, run: RunTables, cell: Cell) -> dict[str, float]:
+        """Times of the classes, by source; of single flows where the study shows them."""
+        f, part = run.flows, cell["part"]
+        tcp, whole = float(run.network["goodput_tcp"][0]), float(run.network["goodput"][0])
+        if part == "fig2":
+            return {"tcp_share": 100 * tcp / whole}
+        if part == "fig5":
+            return {"at once": max(sum(x or 0.0 for x in at) for at in _open(run).values())}
+        if part == "unit":
+            slot = [o / n / 0.1 for o, n in zip(f["open_time"], f["turns"], strict=True)]
+            return {f"slots of {i + 1}": float(round(x)) for i, x in enumerate(slot)}
+        times: dict[str, list[float | None]] = {}
+        flows: dict[str, float] = {}
+        ends: list[float] = []
+        for name, t in zip(f["name"], f["completion_time"], strict=True):
+            group, _, number = name.partition(".")
+            i, s = int(number or 0), int(group[3])
+            kind = group[:3].upper()
+            priority = 1 + i % 4 if kind == "TCP" else 3 + i % 2
+            times.setdefault(f"{kind}{priority}/{s + 1}", []).append(t)
+            ends.append(float("inf") if t is None else t)
+            if part == "table1":
+                flows[f"{kind}{1 + i + s * (4 if kind == 'TCP' else 3)}"] = float("nan") if t is None else t
+        if part == "table1":
+            return flows
+        out = {c: sum(x for x in xs if x is not None) / len(xs) for c, xs in times.items() if None not in xs}
+        out["timeouts"] = float(sum(x or 0 for x in f["timeouts"] if x is not None))
+        out["last"] = max(ends)
+        for kind in ("TCP", "UDP"):
+            of = [x for c, xs in times.items() if c.startswith(kind) for x in xs if x is not None]
+            out[kind] = sum(of) / len(of) if of else float("nan")
+        if part == "slots":
+            out["tcp_goodput"] = tcp / 1e3 * 4000 / min(4000.0, out["last"])
+        if part == "grid" and cell["size"] == "10KB" and cell["env"].startswith("ts"):
+            own = sorted(x for c, xs in times.items() if c.endswith("/1") for x in xs if x is not None)
+            out |= {f"rank {k}": own[k - 1] for k in range(10, 101, 10) if k <= len(own)}
+        return out
+
+    def curves(self, run: RunTables, cell: Cell) -> dict[str, Curve]:
+        """Goodput of the flows of S1 in the snapshots."""
+        if cell["part"] != "fig5":
+            return {}
+        return {n: run.series(n, "goodput") for n in run.flows["name"] if n[3] == "0"}
+
+    def experiments(self) -> list[Experiment]:
+        """All tables and figures, and the sections that have numbers of their own."""
+        e = self.experiment
+        part: Callable[[str], Wanted] = lambda p: lambda c: c["part"] == p  # noqa: E731
+        large: Wanted = lambda c: c["part"] == "grid" and c["size"] == "1MB"  # noqa: E731
+        alone: Wanted = lambda c: c["part"] == "grid" and c["queue"] == "FCFS"  # noqa: E731
+        small: Wanted = lambda c: alone(c) and c["size"] == "10KB" and c["env"] in ("ts/ts", "ts/be")  # noqa: E731
+        fcfs: Wanted = lambda c: large(c) and c["queue"] == "FCFS" and c["env"] != "be/be"  # noqa: E731
+        cc: Wanted = lambda c: c["part"] == "grid" and c["env"] == "cc/cc" and c["queue"] == "FCFS"  # noqa: E731
+        return [
+            e("fig1", lambda r: figures.topology(self), lambda _: False),
+            e("table1", lambda r: figures.thirteen(self, table1(r)), part("table1")),
+            e("fig2", lambda r: figures.shares(self, fig2(r)), part("fig2")),
+            e("table4", lambda r: self._table(r, "table4"), part("grid")),
+            e("table6", lambda r: self._table(r, "table6"), large),
+            e("table5", lambda r: observations(self, Means(r).rows("table4"), notes("table5", r)), large),
+            e("fig5", lambda r: figures.snapshots(self, r), part("fig5")),
+            e("fig7", lambda r: figures.ranks(self, fig7(r)), small),
+            e("fig8", lambda r: figures.ratios(self, fig8(r)), fcfs),
+            e("fig9", lambda r: figures.against(self, fig8(r)), fcfs),
+            e("sec5.1", lambda r: self._plain(sizes(r), r, "sec5.1", ("size",)), cc),
+            e("sec5.6-slots", lambda r: self._plain(slots(r), r, "slots", ("metric",)), part("slots")),
+            e("sec5.6-aging", lambda r: self._plain(aging(r), r, "aging", ("env", "aging")), part("aging")),
+            e("ts-mechanism", lambda r: self._plain(unit(r), r, "unit", ()), part("unit")),
+        ]
+
+    def _plain(self, rows: list[Row], r: Results, name: str, by: tuple[str, ...]) -> Built:
+        """A table that the paper does not print."""
+        return Built(compare(rows, []), notes=notes(name, r), group_by=by)
+
+    def _table(self, r: Results, name: str) -> Built:
+        printed = self.published(name)
+        rows = Means(r).rows(name)
+        suspects = _suspects(printed) if name == "table4" else {}
+        built = Built(compare(rows, printed, impossible=suspects), rows, group_by=("env", "queue"), notes=notes(name, r))
+        caption = (
+            "Filled: ours, with 95 % intervals. Hollow: printed. 1 to 4: TCP of priority 1 to 4 at S1; 5 and 6: UDP of priority 3 and 4 "
+            "at S1; 7 to 12: the same at S2."
+        )
+        built.pictures.append(Picture(name, self.title_of(name), caption, figures.overview(rows, printed)))
+        if name == "table4":
+            built.more = compare(Means(r, "10KB").rows(name), []).rows
+            built.more_title = "The same with transfers of 10 KB (not printed in the paper)"
+        return built
+
+    def claim_tables(self, results: Results, built: Mapping[str, Built]) -> Mapping[str, list[Row]]:
+        """Those named in claims.toml, of the cells at hand."""
+        r, m = results, Means(results)
+        return {
+            "table1": table1(r), "fig2": fig2(r), "table4": m.rows("table4"), "table6": m.rows("table6"), "fig7": fig7(r),
+            "fig8": fig8(r), "sec5_1": sizes(r), "slots": slots(r), "aging": aging(r), "tsn": unit(r),
+        }  # fmt: skip
+
+    # What the conclusions depend on
+
+    def alternatives(self) -> list[Alternative]:
+        """The open choices, each changed alone; the first changes nothing but the number of ratios."""
+
+        def of(name: str, why: str, change: net.Change | None) -> Alternative:
+            return Alternative(name, why, lambda: self._few(change))
+
+        fair = net.both(net.queue("sfq", hash="ns2_source"), net.queue("drr", hash="ns2_source"))
+        return [
+            of(SAME, "nothing else changed; those below have these ratios (83, 86, 93, 97) and are compared with this one", None),
+            of(RTO64, "what ns-2 of the time is said to have had", net.tcp(rto_max="64s")),
+            of(RTO384, "64 times the first RTO: where ns-2's backoff ends without another limit", net.tcp(rto_max="384s")),
+            of(SPREAD, "flows that do not begin at one instant", net.starts("0.5s")),
+            of(ACCESS, "UDP then fills the access links, too", net.links(access="10Mbit/s")),
+            of(SLOW_CBR, "the default of ns-2: one UDP flow cannot fill the link", net.cbr("448kbit/s")),
+            of("CBR of 1 Mbit/s", "one UDP flow just fills the link", net.cbr("1Mbit/s")),
+            of("10 ms a link", "a round trip of 60 ms", net.links(delay="10ms")),
+            of("TCP Reno", "fast recovery in place of slow start after a loss", net.tcp(cc="reno")),
+            of(HASHED, "the sources then have half the link each", fair),
+            of(DEALT, "flow i in queue i modulo 16, three packets each: hashing without chance", net.dealt),
+            of(ROOMY, "the default of ns-2", net.queue("drr", limit="25kB")),
+            of("DRR drops at the tail", "ns-2 drops the head of the longest queue", net.queue("drr", drop="tail")),
+            of("cc: held until the better class is over", "no release after 5 s", net.control("congestion_signal", clear="10000s")),
+            of("cc: one class held at a time", "the worst only", net.control("congestion_signal", hold="worst")),
+            of(RING, "the paper does not tell the order of the round", net.control("time_slots", order="interleaved")),
+            of(DEAF, "the other reading of what closing means", BOUNDED),
+        ]  # fmt: skip
+
+    def sensitivity_columns(self) -> list[SensitivityColumn]:
+        """Numbers the open choices move, at one ratio (86 TCP and 14 UDP flows)."""
+
+        def of(title: str, quantity: str, env: str, queue: str, printed: float) -> SensitivityColumn:
+            factors = dict(key("grid", env, queue, "1MB", 86))
+            return SensitivityColumn(title, quantity, "s", factors, printed)
+
+        return [
+            of("be/be FCFS, TCP", "TCP", "be/be", "FCFS", 1070.4),
+            of("be/be RED, TCP", "TCP", "be/be", "RED", 955.4),
+            of("be/be DRR, TCP", "TCP", "be/be", "DRR", 1813.6),
+            of("cc/cc FCFS, TCP1", "TCP1/1", "cc/cc", "FCFS", 290.39),
+            of("cc/be FCFS, TCP1", "TCP1/1", "cc/be", "FCFS", 582.2),
+            of("cc/be DRR, TCP1", "TCP1/1", "cc/be", "DRR", 579.4),
+            of("ts/ts FCFS, TCP1", "TCP1/1", "ts/ts", "FCFS", 450.42),
+            of("ts/be FCFS, TCP1", "TCP1/1", "ts/be", "FCFS", 1214.9),
+        ]
+
+    def findings(self, results: Results, others: Mapping[str, Results]) -> list[str]:
+        """See `yang2001_text`."""
+        return findings(self, results, others)
+
+    def causes(self, results: Results, others: Mapping[str, Results]) -> Mapping[str, str]:
+        """See `yang2001_causes`."""
+        return causes(self, results, others)
+
+
+def _open(run: RunTables) -> dict[float, list[float | None]]:
+    """The shares of each step in which the flows of S1 were open."""
+    out: dict[float, list[float | None]] = {}
+    for name in run.flows["name"]:
+        if name[3] == "0":
+            for t, x in zip(*run.series(name, "open"), strict=True):
+                out.setdefault(t, []).append(x)
+    return out

@@ -1,0 +1,160 @@
+"""The figures of Yang and Fu 2001."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ..report import charts, drawings, series
+from .definition import Built, Paper, Picture, Results, factors_of
+from .tables import Compared, Comparison, Row, compare, row_of
+from .yang2001_net import CLASSES, ENVS, TABLE1
+from .yang2001_text import notes
+
+if TYPE_CHECKING:
+    from ..report.theme import Panel
+
+_WITH = "Filled marks: our mean with its 95 % interval."
+
+
+def _curve(name: str, rows: Sequence[Row], x: str, published: Sequence[float | None] = ()) -> charts.Curve:
+    at = [float(dict(r.factors)[x]) for r in rows]
+    return charts.Curve(name, at, [r.value for r in rows], [r.low for r in rows], [r.high for r in rows], published)
+
+
+def _of(rows: Sequence[Row], **factors: object) -> list[Row]:
+    return [r for r in rows if all(dict(r.factors).get(k) == str(x) for k, x in factors.items())]
+
+
+def topology(paper: Paper) -> Built:
+    """The network, from its scenario."""
+    d = paper.topology()["topology"]["dumbbell"]
+    rate, delay = (float(d["bottleneck"][k].removesuffix(u)) for k, u in (("rate", "Mbit/s"), ("delay", "ms")))
+    rows = [
+        Compared(factors_of(link="shared link"), "rate", "Mbit/s", None, rate),
+        Compared(factors_of(link="each link"), "delay", "ms", None, delay),
+    ]
+    caption = "Each source has 100 flows to its own receiver; all of them share the link in the middle."
+    return Built(Comparison(rows), [], [Picture("fig1", paper.title_of("fig1"), caption, [drawings.Topology(paper.topology())])])
+
+
+def overview(rows: Sequence[Row], printed: Sequence[Mapping[str, str]]) -> list[Panel]:
+    """All values of Table 4 or 6: a panel an environment, a curve a queue, the classes of both sources along the axis."""
+    found = {(p["env"], p["queue"], p["traffic"], p["flow"]): float(p["value"]) for p in printed}
+    panels: list[Panel] = []
+    places = [(s, c) for s in ("1", "2") for c in CLASSES]
+    for env in ENVS:
+        curves = []
+        for queue in ("FCFS", "RED", "DRR", "SFQ"):
+            own = {(dict(r.factors)["traffic"], dict(r.factors)["flow"]): r for r in _of(rows, env=env, queue=queue)}
+            at = [i for i, p in enumerate(places) if p in own]
+            if at:
+                curves.append(
+                    charts.Curve(
+                        queue,
+                        [i + 1.0 for i in at],
+                        [own[places[i]].value for i in at],
+                        [own[places[i]].low for i in at],
+                        [own[places[i]].high for i in at],
+                        [found.get((env, queue, *places[i])) for i in at],
+                    )
+                )
+        panels.append(charts.Lines(curves, charts.Axes(env, "class of S1, S2", "time, s", ticks=range(1, 13))))
+    return panels
+
+
+def thirteen(paper: Paper, rows: list[Row]) -> Built:
+    """Table 1, and its means drawn."""
+    printed = paper.published("table1")
+    built = Built(Comparison(), rows, notes=notes("table1", None, paper, rows), group_by=("flow",))
+    built.more, built.more_title = compare(rows, printed).rows, "Every single flow: which of them sits out long timers is chance"
+    curves = []
+    for kind in ("TCP", "UDP"):
+        xs, ours, theirs = [], [], []
+        for size in TABLE1:
+            own = [r.value for r in _of(rows, size=size) if dict(r.factors)["flow"].startswith(kind)]
+            if not own:
+                continue
+            old = [float(p["value"]) for p in printed if p["size"] == size and p["flow"].startswith(kind)]
+            xs.append({"K": 1e-3, "M": 1.0}[size[-2]] * float(size[:-2]))
+            ours.append(sum(own) / len(own))
+            theirs.append(sum(old) / len(old))
+            whole = row_of({"flow": f"all {kind}", "size": size}, "mean time", _mean_of(rows, kind, size), "s")
+            built.comparison.rows.append(
+                Compared(whole.factors, whole.metric, "s", theirs[-1], whole.value, whole.low, whole.high, len(whole.samples))
+            )
+        curves.append(charts.Curve(kind, xs, ours, (), (), theirs))
+    axes = charts.Axes("mean time of TCP and UDP flows", "size, MB", "time, s", log_x=True, log_y=True, ticks=(0.01, 0.1, 1, 10, 100))
+    caption = "Filled: means of our flows. Hollow: means of the printed flows."
+    built.pictures.append(Picture("table1", paper.title_of("table1"), caption, [charts.Lines(curves, axes)]))
+    return built
+
+
+def _mean_of(rows: Sequence[Row], kind: str, size: str) -> list[float]:
+    """The mean over the flows of a protocol, a replication."""
+    own = [r.samples for r in _of(rows, size=size) if dict(r.factors)["flow"].startswith(kind)]
+    return [sum(xs) / len(xs) for xs in zip(*own, strict=True)]
+
+
+def shares(paper: Paper, rows: list[Row]) -> Built:
+    """Shares of TCP and UDP."""
+    curves = [_curve(kind, [r for r in rows if r.metric == f"{kind.lower()}_share"], "t") for kind in ("TCP", "UDP")]
+    axes = charts.Axes("share of all that was delivered", "time, s", "share, %", log_x=True, ticks=(1, 10, 100, 1000, 10000))
+    pictures = [Picture("fig2", paper.title_of("fig2"), _WITH + " Cumulative from the start.", [charts.Lines(curves, axes)])]
+    return Built(compare(rows, []), rows, pictures, notes("fig2", None, paper, rows), group_by=("metric",))
+
+
+def snapshots(paper: Paper, r: Results) -> Built:
+    """Goodput of single flows under cc and ts."""
+    panels: list[Panel] = []
+    rows = []
+    for env, title in (("cc/cc", "cc"), ("ts/ts", "ts")):
+        cell = r.cell(part="fig5", env=env)
+        names, labels = ("tcp0.0", "tcp0.1", "tcp0.3", "udp0.0"), ("TCP1", "TCP2", "TCP4", "UDP3")
+        traces = []
+        for name, label in zip(names, labels, strict=True):
+            times, values = r.curves(cell, name)[0]
+            traces.append(series.Trace(label, times, [None if v is None else v / 1e3 for v in values]))
+        panels.append(series.Series(traces, f"{title}: four flows of S1", "time, s", "goodput, kbit/s", size=(5.6, 2.6)))
+        most = r.samples(cell, "at once")
+        rows.append(Compared(factors_of(env=env), "flows of S1 open at once, at most", "flows", None, max(most)))
+    caption = "The first flow of each of these classes, in steps of 0.5 s."
+    return Built(Comparison(rows), [], [Picture("fig5", paper.title_of("fig5"), caption, panels)])
+
+
+def ranks(paper: Paper, rows: list[Row]) -> Built:
+    """Fig. 7: when the n-th transfer is over."""
+    panels: list[Panel] = []
+    shown = ("81:19", "90:10", "99:1")
+    for env in ("ts/ts", "ts/be"):
+        curves = [_curve(ratio, _of(rows, env=env, ratio=ratio), "flow_rank") for ratio in shown]
+        panels.append(charts.Lines([c for c in curves if c.x], charts.Axes(env, "transfers over", "time, s", ticks=range(0, 101, 20))))
+    few = [x for x in rows if dict(x.factors)["ratio"] in shown and dict(x.factors)["flow_rank"] in ("50", "100")]
+    built = Built(compare(few, []), rows, [Picture("fig7", paper.title_of("fig7"), _WITH, panels)], group_by=("env",))
+    built.notes = notes("fig7", None, paper, rows)
+    return built
+
+
+def ratios(paper: Paper, rows: list[Row]) -> Built:
+    """Fig. 8: class means against the ratio."""
+    panels: list[Panel] = []
+    for kind in ("TCP", "UDP"):
+        for env in ENVS[:4]:
+            curves = [_curve(c, _of(rows, env=env, flow=c), "tcp_flows") for c in CLASSES if c.startswith(kind)]
+            axes = charts.Axes(f"{env}, {kind}", "TCP flows of 100", "time, s", ticks=(81, 85, 90, 95, 99), size=(3.4, 2.3))
+            panels.append(charts.Lines([c for c in curves if c.x], axes))
+    pictures = [Picture("fig8", paper.title_of("fig8"), _WITH + " The paper prints only a picture.", panels)]
+    return Built(compare(rows, []), rows, pictures, notes("fig8", None, paper, rows), show_table=False)
+
+
+def against(paper: Paper, rows: list[Row]) -> Built:
+    """Fig. 9: cc beside ts."""
+    panels: list[Panel] = []
+    table = []
+    for cc, ts in (("cc/cc", "ts/ts"), ("cc/be", "ts/be")):
+        curves = [_curve(f"{env[:2]} {c}", _of(rows, env=env, flow=c), "tcp_flows") for env in (cc, ts) for c in ("TCP1", "TCP4")]
+        axes = charts.Axes(f"{cc} and {ts}", "TCP flows of 100", "time, s", ticks=(81, 85, 90, 95, 99))
+        panels.append(charts.Lines([c for c in curves if c.x], axes))
+        table += [x for env in (cc, ts) for c in ("TCP1", "TCP4") for x in _of(rows, env=env, flow=c)]
+    pictures = [Picture("fig9", paper.title_of("fig9"), _WITH, panels)]
+    return Built(compare(table, []), table, pictures, notes("fig9", None, paper, rows), show_table=False)

@@ -1,0 +1,219 @@
+"""The cells of Yang and Fu 2001: the factorial of environments, queues, sizes and ratios, and the runs beside it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable
+
+from .definition import Cell, Tree, factors_of
+from .tables import Factors
+
+ENVS = ("cc/cc", "ts/ts", "cc/be", "ts/be", "be/be")
+QUEUES = ("FCFS", "DRR", "RED", "SFQ")
+CLASSES = ("TCP1", "TCP2", "TCP3", "TCP4", "UDP3", "UDP4")
+RATIOS = tuple(range(81, 100))
+"""Numbers of TCP flows among the 100 of a source."""
+QUICK = (81, 84, 87, 89, 90, 92, 95, 97, 99)
+"""Ratios of a quick look: of all choices of nine one whose numbers of UDP flows have nearly the mean and deviation of all."""
+FEW = (83, 86, 93, 97)
+"""Ratios with which the open choices are tried."""
+SIZES = ("10KB", "1MB")
+SMALL = (81, 90, 99)
+"""Ratios of the 10 KB transfers in quick looks and trials: those that the claims name."""
+TABLE1 = ("10KB", "100KB", "1MB", "10MB", "100MB")
+TIMES = (1, 10, 50, 100, 500, 1000, 2000, 5000, 10000)
+AGING = {"short": "10s", "long": "400s", "off": None}
+TURNS = {"below_rtt": "1ms", "default": "100ms", "huge": "10s"}
+"""Length of a slot; a turn of priority 1 is 256 slots."""
+_THIRTEEN = [(4, 3), (3, 3)]
+_MEMBERS = {"table1": _THIRTEEN, "fig2": _THIRTEEN, "fig5": [(8, 2)] * 2}
+"""TCP and UDP flows of each source, where they are not 100."""
+Change = Callable[[Tree], None]
+
+
+def key(part: str, env: str, queue: str, size: str, tcp: int, what: object = "") -> Factors:
+    """Factors of a cell: the part of the study, environment, queue, size, TCP flows a source, and what else it varies."""
+    return factors_of(part=part, env=env, queue=queue, size=size, tcp=tcp, what=what)
+
+
+class Network:
+    """Makes the scenarios from the two files of the folder."""
+
+    def __init__(self, base: Tree, blocks: Tree, change: Change | None = None) -> None:
+        self.base, self.blocks, self.change = base, blocks, change
+
+    def cell(self, part: str, env: str, queue: str, size: str, tcp: int, what: object = "", edit: Change | None = None) -> Cell:
+        """One cell; `edit` is laid over the scenario, and then the change of the trial."""
+        counts = _MEMBERS.get(part, [(tcp, 100 - tcp)] * 2)
+
+        def tree(seed: int) -> Tree:
+            t = copy.deepcopy(self.base)
+            t["name"] = f"{env}, {queue}, {size}, {tcp} TCP and {100 - tcp} UDP flows a source"
+            t["seed"] = seed
+            t["topology"]["dumbbell"]["bottleneck"]["queue"] = copy.deepcopy(self.blocks["queue"][queue])
+            self._members(t, counts, None if size == "endless" else size)
+            self._control(t, env)
+            if edit is not None:
+                edit(t)
+            if self.change is not None:
+                self.change(t)
+            return t
+
+        return Cell(key(part, env, queue, size, tcp, what), tree)
+
+    @staticmethod
+    def _members(t: Tree, counts: Iterable[tuple[int, int]], size: str | None) -> None:
+        """So many TCP and UDP flows a source, with transfers of a size or endless ones."""
+        for s, (tcp, udp) in enumerate(counts):
+            for name, count in ((f"tcp{s}", tcp), (f"udp{s}", udp)):
+                if not count:
+                    del t["flows"][name]
+                    continue
+                flow = t["flows"][name]
+                flow["count"] = count
+                written = None if size is None else size.replace("KB", "kB")
+                if name.startswith("tcp"):
+                    flow["source"] = "bulk" if written is None else {"file": {"size": written}}
+                elif written is None:
+                    del flow["amount"]
+                else:
+                    flow["amount"] = written
+
+    def _control(self, t: Tree, env: str) -> None:
+        controls: dict[str, list[Tree]] = {}
+        for s, name in enumerate(env.split("/")):
+            if name != "be":
+                controls.setdefault(self.blocks["control"][name]["kind"], []).append({"nodes": [f"s{s}"]})
+        if controls:
+            t["control"] = controls
+
+    def grid(self, sizes: Iterable[str], ratios: Iterable[int]) -> list[Cell]:
+        """The factorial over environments and queues."""
+        return [self.cell("grid", e, q, size, n) for size in sizes for e in ENVS for q in QUEUES for n in ratios]
+
+    def beside(self, times: Iterable[int] = TIMES) -> list[Cell]:
+        """The runs beside the factorial."""
+
+        def lasting(seconds: int) -> Change:
+            def edit(t: Tree) -> None:
+                t["duration"] = f"{seconds}s"
+
+            return edit
+
+        def snapshot(t: Tree) -> None:
+            t.update(duration="160s", sample="500ms")
+
+        def controls(**values: object) -> Change:
+            def edit(t: Tree) -> None:
+                for blocks in t["control"].values():
+                    for block in blocks:
+                        block.update(values)
+
+            return edit
+
+        def unit(t: Tree) -> None:
+            t.update(copy.deepcopy(self.blocks["unit"]))
+
+        out = [self.cell("table1", "be/be", "FCFS", s, 0) for s in TABLE1]
+        out += [self.cell("fig2", "be/be", "FCFS", "endless", 0, t, lasting(t)) for t in times]
+        out += [self.cell("fig5", f"{m}/{m}", "FCFS", "1MB", 8, "", snapshot) for m in ("cc", "ts")]
+        for name, aging in AGING.items():
+            edit = controls(aging=aging) if aging else None
+            out += [self.cell("aging", e, "FCFS", "1MB", 90, name, edit) for e in ("cc/cc", "ts/ts")]
+        for name, slot in TURNS.items():
+            for acks in ("heard", "ignored"):
+
+                def edit(t: Tree, slot: str = slot, acks: str = acks) -> None:
+                    controls(slot=slot, acks=acks)(t)
+                    t["duration"] = "4000s"
+
+                out.append(self.cell("slots", "ts/ts", "FCFS", "1MB", 90, f"{name}, {acks}", edit))
+        out.append(self.cell("unit", "ts/be", "FCFS", "endless", 0, "", unit))
+        return out
+
+
+# Changes of the open choices
+
+
+def tcp(**values: object) -> Change:
+    """Another value of TCP's parameters."""
+
+    def change(t: Tree) -> None:
+        for name, flow in t["flows"].items():
+            if name.startswith("tcp"):
+                flow["tcp"].update(values)
+
+    return change
+
+
+def cbr(rate: str) -> Change:
+    """Another rate of the UDP flows."""
+
+    def change(t: Tree) -> None:
+        for name, flow in t["flows"].items():
+            if name.startswith("udp"):
+                flow["source"]["cbr"]["rate"] = rate
+
+    return change
+
+
+def starts(within: str) -> Change:
+    """Starts spread over a time."""
+
+    def change(t: Tree) -> None:
+        for flow in t["flows"].values():
+            flow["spread"] = within
+
+    return change
+
+
+def links(access: str | None = None, delay: str | None = None) -> Change:
+    """Other access rates, or another delay of each link."""
+
+    def change(t: Tree) -> None:
+        d = t["topology"]["dumbbell"]
+        if access:
+            d["access"]["rate"] = access
+        if delay:
+            d["access"]["delay"] = d["bottleneck"]["delay"] = delay
+
+    return change
+
+
+def queue(name: str, **values: object) -> Change:
+    """Other parameters of a queue, where it stands."""
+
+    def change(t: Tree) -> None:
+        q = t["topology"]["dumbbell"]["bottleneck"]["queue"]
+        if name in q:
+            q[name].update(values)
+
+    return change
+
+
+def control(name: str, **values: object) -> Change:
+    """Other parameters of a control, where it stands and the cell does not vary them itself; `None` leaves one out."""
+
+    def change(t: Tree) -> None:
+        for block in t.get("control", {}).get(name, ()):
+            for k, x in values.items():
+                block.setdefault(k, x)
+
+    return change
+
+
+def dealt(t: Tree) -> None:
+    """In place of SFQ its 16 queues with flows dealt to them in turn."""
+    link = t["topology"]["dumbbell"]["bottleneck"]
+    if "sfq" in link["queue"]:
+        link["queue"] = {"rr": {"queues": 16, "queue": {"droptail": {"limit": "3p"}}, "limit": "40p"}}
+
+
+def both(*changes: Change) -> Change:
+    """Several changes at once."""
+
+    def change(t: Tree) -> None:
+        for c in changes:
+            c(t)
+
+    return change
