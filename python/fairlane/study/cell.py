@@ -142,7 +142,7 @@ def _encode(task: Task, run: Any) -> bytes:
         }
     )
     out = io.BytesIO()
-    frame.write_parquet(out, compression="zstd", statistics=False)
+    frame.write_parquet(out, compression="lz4", statistics=False)
     return out.getvalue()
 
 

@@ -230,11 +230,11 @@ class Drive:
         return index_frame(columns, factors, self.store.file).sort("point", "replication")
 
     def write_index(self) -> None:
-        """Writes the index, and sees to it that this takes no more than a hundredth of the time."""
+        """Writes the index, and sees to it that this takes no more than a thousandth of the time."""
         began = time.monotonic()
         self.store.write_index(self.index())
         now = time.monotonic()
-        self._next_index = now + max(INDEX_SECONDS, 100 * (now - began))
+        self._next_index = now + max(INDEX_SECONDS, 1000 * (now - began))
 
 
 def _facts_of(index: pl.DataFrame | None) -> dict[str, tuple[str | None, int | None, float | None]]:
