@@ -53,6 +53,21 @@ plugin_option = click.option(
 """The option of every command that reads scenarios or names of algorithms."""
 
 
+_CREW = (
+    click.option("--threads", type=click.IntRange(0, 4096), metavar="N", help="Cells at once, on threads (default: one a core)."),
+    click.option("--processes", type=click.IntRange(0, 4096), metavar="N", help="Cells at once, on processes; 0: one a core."),
+    click.option("--cluster", metavar="tcp://HOST:PORT", help="Run the cells on the workers of a Dask scheduler."),
+    click.option("--mpi", is_flag=True, help="Run the cells on MPI: mpiexec -n N python -m mpi4py.futures -m fairlane ... --mpi"),
+)
+
+
+def crew_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of commands that run cells: who runs them. `fairlane.study.crew.choose` takes their values."""
+    for option in reversed(_CREW):
+        command = option(command)
+    return command
+
+
 @contextmanager
 def status_line(*, quiet: bool) -> Iterator[Callable[[str], None] | None]:
     """A callback that shows a text in the last line of the terminal, in place of the one before; None unless stderr is a terminal."""

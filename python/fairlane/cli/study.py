@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .._format import duration
-from .output import emit, emit_json, render, status_line
+from .output import crew_options, emit, emit_json, render, status_line
 from .queues import assignments
 
 if TYPE_CHECKING:
@@ -23,10 +23,7 @@ _WIDTH = 24
 @click.command()
 @click.argument("file")
 @click.option("--out", metavar="DIR", help="Where the results are kept (default: results/NAME). What is there already is not run again.")
-@click.option("--threads", type=click.IntRange(0, 4096), metavar="N", help="Cells at once, on threads (default: one a core).")
-@click.option("--processes", type=click.IntRange(0, 4096), metavar="N", help="Cells at once, on processes; 0: one a core.")
-@click.option("--cluster", metavar="ADDRESS", help="Run the cells on the Dask cluster at tcp://HOST:PORT.")
-@click.option("--mpi", is_flag=True, help="Run the cells on MPI: mpiexec -n N python -m mpi4py.futures -m fairlane study ...")
+@crew_options
 @click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change any value of the base scenario.")
 @click.option("--seeds", metavar="LIST", help="Replications instead of the file's: 1..10 or 1,2,3.")
 @click.option("--dry-run", is_flag=True, help="Say what would be run and how long that may take; run nothing, write nothing.")

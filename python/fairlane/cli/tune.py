@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .output import emit, emit_json, render, status_line
+from .output import crew_options, emit, emit_json, render, status_line
 from .queues import assignments
 
 if TYPE_CHECKING:
@@ -24,12 +24,7 @@ if TYPE_CHECKING:
 @click.option("--trials", type=click.IntRange(1, 100_000), metavar="N", help="Settings that the search asks for (default: the file's).")
 @click.option("--seeds", metavar="LIST", help="Replications of each trial: 1..3 or 1,2,3 (default: the file's).")
 @click.option("--holdout-seeds", metavar="LIST", help="Replications that the search never sees (default: the file's).")
-@click.option("--threads", type=click.IntRange(0, 4096), default=None, help="Cells at once (default: one a core).")
-@click.option("--processes", type=click.IntRange(0, 4096), default=None, metavar="N", help="Processes instead of threads.")
-@click.option("--cluster", metavar="tcp://HOST:PORT", help="A Dask scheduler whose workers run the cells.")
-@click.option(
-    "--mpi", is_flag=True, help="On the processes of an MPI job: mpiexec -n 5 python -m mpi4py.futures -m fairlane tune FILE --mpi."
-)
+@crew_options
 @click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change any value of the scenario, such as duration=10s.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")

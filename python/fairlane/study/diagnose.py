@@ -60,6 +60,11 @@ def pairs_of(sets: Iterable[tuple[str, Any]]) -> list[tuple[str, str]]:
     return [(path, level_text(value)) for path, value in sets]
 
 
+def resolve_base(spec: StudySpec, sets: Iterable[tuple[str, Any]] = ()) -> dict[str, Any]:
+    """The base scenario of a study with its own changes and then these, every parameter filled in; raises `ScenarioError`."""
+    return json.loads(_core.resolve(spec.base, spec.base_name, spec.base_format, pairs_of((*spec.sets, *sets))))
+
+
 def pieces(error: ScenarioError) -> list[str]:
     """The rendering of each diagnosis of an error."""
     found = re.split(r"\n\n(?=error: )", error.rendered.rstrip("\n"))
@@ -223,7 +228,7 @@ class _Base:
         self.error: ScenarioError | None = None
         self.links: list[str] = []
         try:
-            tree = json.loads(_core.resolve(spec.base, spec.base_name, spec.base_format, pairs_of(spec.sets)))
+            tree = resolve_base(spec)
             self.links = [x["name"] for x in tree["expanded"]["links"] if not x["name"].endswith(".reverse")]
         except ScenarioError as e:
             self.error = e
@@ -263,7 +268,7 @@ class _Base:
 
 def _resolve(spec: StudySpec, sets: Iterable[tuple[str, Any]]) -> ScenarioError | None:
     try:
-        _core.resolve(spec.base, spec.base_name, spec.base_format, pairs_of((*spec.sets, *sets)))
+        resolve_base(spec, sets)
     except ScenarioError as e:
         return e
     return None

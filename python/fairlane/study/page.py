@@ -13,6 +13,7 @@ from ..report import theme
 from ..stats import Interval
 from . import contrast, plots, terminal, words
 from .cell import engine
+from .diagnose import resolve_base
 from .model import Factor
 
 if TYPE_CHECKING:
@@ -58,11 +59,8 @@ def _topology(result: StudyResult) -> Any:
     from ..report.drawings import Topology
 
     spec = result.spec
-    pairs = [
-        (path, v if isinstance(v, str) else _toml(v)) for path, v in (*spec.sets, *(s for f in spec.factors for s in f.levels[0].sets))
-    ]
     try:
-        tree = json.loads(_core.resolve(spec.base, spec.base_name, spec.base_format, pairs))
+        tree = resolve_base(spec, (s for f in spec.factors for s in f.levels[0].sets))
         expanded = tree.pop("expanded")
         tree.pop("warnings", None)
         if len(expanded["nodes"]) > MOST_NODES:
@@ -71,12 +69,6 @@ def _topology(result: StudyResult) -> Any:
     except FairlaneError:
         return None
     return Markup(theme.inline(drawing, "topology", "The network at the first level of each factor"))
-
-
-def _toml(value: Any) -> str:
-    from .._toml import value as as_toml
-
-    return as_toml(value)
 
 
 def _factor(f: Factor) -> dict[str, Any]:

@@ -12,12 +12,11 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from .. import _core
 from .._cores import available_threads
 from ..errors import ScenarioError
 from . import select
 from .cell import digest_of, engine, key_of
-from .diagnose import Diagnosis, check_metrics, pairs_of, same_points
+from .diagnose import Diagnosis, check_metrics, resolve_base, same_points
 from .model import Level, Point, StudySpec, Task, Wanted
 
 _WORDS = ("name", "description", "seed")
@@ -122,8 +121,7 @@ def _sample(sizes: list[int]) -> Iterator[tuple[int, ...]]:
 
 def resolve_point(spec: StudySpec, index: int, levels: tuple[Level, ...]) -> Point:
     """One combination of levels, resolved; raises `ScenarioError`."""
-    pairs = pairs_of((*spec.sets, *(s for level in levels for s in level.sets)))
-    tree: dict[str, Any] = json.loads(_core.resolve(spec.base, spec.base_name, spec.base_format, pairs))
+    tree = resolve_base(spec, (s for level in levels for s in level.sets))
     expanded, warnings = tree.pop("expanded"), tree.pop("warnings")
     # The core writes parameters in the order of their declaration; links and flows keep the order of the file, on which results depend.
     parts = {k: f'"{k}":{_compact(v)}' for k, v in tree.items()}

@@ -7,8 +7,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import _core, _toml
+from .. import _toml
 from ..folder import save_bytes
+from ..study.diagnose import resolve_base
 
 if TYPE_CHECKING:
     from .result import TuneResult
@@ -18,9 +19,7 @@ _NOT_WRITTEN = ("expanded", "warnings")
 
 def resolved(r: TuneResult) -> dict[str, Any]:
     """The scenario with the chosen queue, resolved."""
-    s = r.spec.study
-    pairs = [(k, v if isinstance(v, str) else _toml.value(v)) for k, v in (*s.sets, *r.spec.mixes[0].sets, (r.spec.path, r.chosen.queue))]
-    return json.loads(_core.resolve(s.base, s.base_name, s.base_format, pairs))
+    return resolve_base(r.spec.study, (*r.spec.mixes[0].sets, (r.spec.path, r.chosen.queue)))
 
 
 def chosen_scenario(r: TuneResult) -> str:

@@ -15,6 +15,7 @@ from ..comparison import _link
 from ..errors import FairlaneError, ScenarioError, UnknownNameError, suggest
 from ..result import parse_seeds, read_scenario
 from ..study import select
+from ..study.diagnose import resolve_base
 from ..study.model import Level, Point, Selector, StudySpec
 from ..study.plan import resolve_point
 from ..study.read import options
@@ -326,9 +327,8 @@ class _Reader:
 
     def _check_base(self, study: StudySpec, parts: tuple[tuple[str, tuple[Mix, ...]], ...]) -> str:
         """Resolves the scenario and its mixes, finds the link, and looks for what the metrics name in each."""
-        pairs = [(k, v if isinstance(v, str) else _as_toml(v)) for k, v in study.sets]
         try:
-            base = json.loads(_core.resolve(study.base, study.base_name, study.base_format, pairs))
+            base = resolve_base(study)
         except ScenarioError as e:
             if isinstance(self.tree["scenario"], str):
                 raise
@@ -413,9 +413,3 @@ def _nearest(places: Mapping[tuple[str, ...], tuple[str, ...]], path: tuple[str,
         if path[:n] in places:
             return places[path[:n]], n == len(path)
     return (), False
-
-
-def _as_toml(value: Any) -> str:
-    from .._toml import value as as_toml
-
-    return as_toml(value)

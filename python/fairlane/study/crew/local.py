@@ -58,7 +58,7 @@ class Processes(Crew):
     """
 
     name = "processes"
-    apart = True
+    apart = staticmethod(lambda: _One())
 
     def __init__(self, n: int | None = None) -> None:
         super().__init__()
@@ -93,10 +93,6 @@ class Processes(Crew):
         """Starts other processes."""
         self._pool.end(hurry=True)
         self.open()
-
-    def another(self) -> Processes:
-        """One process."""
-        return _One()
 
 
 class _One(Processes):

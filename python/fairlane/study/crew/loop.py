@@ -44,8 +44,8 @@ class Crew(ABC):
     name: ClassVar[str]
     workers: int
     """How many cells run at once; 0 while nobody is there, and those that come are waited for (`look` says how long)."""
-    apart: ClassVar[bool] = False
-    """Whether `another` can make a crew of one, whose death concerns nobody else."""
+    apart: ClassVar[Callable[[], Crew] | None] = None
+    """Makes a crew of one to run a suspect, whose death concerns nobody else; None: a suspect has this crew for itself."""
     proof: ClassVar[int] = 2
     """A cell is taken for the culprit after so many deaths of a worker that had nothing else to do."""
 
@@ -74,10 +74,6 @@ class Crew(ABC):
     def renew(self) -> None:
         """Makes another executor in place of a broken one."""
         raise CrewError(f"the executor is broken, its workers died: {KEPT}")
-
-    def another(self) -> Crew:
-        """A crew of one, to run a suspect apart."""
-        raise NotImplementedError
 
     def refused(self, _outcome: Outcome) -> bool:
         """A worker of another version refused a cell: whether to try again."""
@@ -150,9 +146,9 @@ class _Loop:
                 self.again.append(task)
             return
         apart = sum(f.crew is not self.crew for f in self.flights.values())
-        if self.crew.apart:
+        if self.crew.apart is not None:
             while self.suspects and apart < self.crew.workers:
-                other = self.crew.another()
+                other = self.crew.apart()
                 other.open()
                 self._send(self.suspects.popleft(), other)
                 apart += 1
