@@ -10,6 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .tables import Compared, Comparison, Factors, Row, read_csv, row_of
 
 if TYPE_CHECKING:
@@ -35,6 +37,41 @@ class Cell:
         return dict(self.factors)[name]
 
 
+Curve = tuple[list[float], list[float | None]]
+"""Times and values of a series."""
+
+
+@dataclass(eq=False)
+class Series:
+    """Time series of the flows, or of the links, of one run; false if none was kept."""
+
+    names: tuple[str, ...] = ()
+    """The flows or links, in the order of the rows."""
+    times: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    columns: dict[str, np.ndarray] = field(default_factory=dict)
+    """Values by column: a row for each name, a value for each time, NaN where there is none."""
+
+    def __bool__(self) -> bool:
+        return len(self.times) > 0
+
+    def __contains__(self, column: object) -> bool:
+        return column in self.columns
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Series)
+            and (self.names, [*self.columns]) == (other.names, [*other.columns])
+            and np.array_equal(self.times, other.times)
+            and all(np.array_equal(x, other.columns[c], equal_nan=True) for c, x in self.columns.items())
+        )
+
+    def curve(self, name: str, column: str) -> Curve:
+        """Times and values of one column of one flow or link; None where it has no value."""
+        values = self.columns[column][self.names.index(name)]
+        missing = np.isnan(values)
+        return self.times.tolist(), np.where(missing, None, values).tolist() if missing.any() else values.tolist()
+
+
 @dataclass
 class RunTables:
     """What is kept of one run: the columns the paper measures, per flow and per link, and how the run went."""
@@ -44,10 +81,10 @@ class RunTables:
     network: dict[str, list[Any]]
     packet_hops: int = 0
     warnings: list[str] = field(default_factory=list)
-    flow_series: dict[str, list[Any]] = field(default_factory=dict)
-    """Columns of the flows' time series that the paper keeps, with `time` and `flow`."""
-    link_series: dict[str, list[Any]] = field(default_factory=dict)
-    """Columns of the links' time series that the paper keeps, with `time` and `link`."""
+    flow_series: Series = field(default_factory=Series)
+    """Columns of the flows' time series that the paper keeps."""
+    link_series: Series = field(default_factory=Series)
+    """Columns of the links' time series that the paper keeps."""
     fingerprint: str = ""
     """Equal for runs in which every packet had the same fate."""
 
@@ -57,17 +94,10 @@ class RunTables:
 
     def series(self, name: str, column: str) -> Curve:
         """Times and values of one column of the series of a flow, or else of a link."""
-        for table, key in ((self.flow_series, "flow"), (self.link_series, "link")):
-            at = [i for i, n in enumerate(table.get(key, ())) if n == name]
-            if at:
-                return [table["time"][i] for i in at], [table[column][i] for i in at]
+        for table in (self.flow_series, self.link_series):
+            if name in table.names:
+                return table.curve(name, column)
         raise KeyError(f"no series of {name!r} was kept")
-
-
-Curve = tuple[list[float], list[float | None]]
-"""Times and values of a series."""
-
-Measure = Callable[[RunTables, Cell], dict[str, float]]
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from ..errors import FairlaneError, FolderError, suggest
 from ..folder import reason, save_bytes
 from ..result import parse_seeds
 from .claims import Claim, Judged, judge, read_claims
-from .definition import Alternative, Built, Cell, Curve, Experiment, Paper, Results, only_ids
+from .definition import Alternative, Built, Cell, Curve, Experiment, Paper, Results, RunTables, only_ids
 from .runner import Job, Progress, Runner
 from .tables import Row, resampled, tables_of, write_rows
 
@@ -160,23 +160,28 @@ def _measured(
     paper: Paper, runner: Runner, cells: Sequence[Cell], seeds: Sequence[int], progress: Progress | None, span: tuple[float, float]
 ) -> tuple[Results, list[str], int]:
     """Runs the cells with the seeds; their quantities, the simulator's warnings, and the packet hops."""
-    runs = runner.run([Job(c, s) for c in cells for s in seeds], progress, span)
-    samples: dict[Any, Mapping[str, list[float]]] = {}
-    curves: dict[Any, list[dict[str, Curve]]] = {}
     warnings: dict[str, int] = {}
-    for i, cell in enumerate(cells):
-        own = runs[i * len(seeds) : (i + 1) * len(seeds)]
-        per_run = [paper.measure(r, cell) for r in own]
-        curves[cell.factors] = [paper.curves(r, cell) for r in own]
-        samples[cell.factors] = {q: [m[q] for m in per_run] for q in per_run[0]}
-    for r in runs:
-        told = [w for w in r.warnings if not any(words in w for words in paper.meant)]
+    hops = 0
+
+    def use(job: Job, run: RunTables) -> tuple[Mapping[str, float], dict[str, Curve]]:
+        nonlocal hops
+        hops += run.packet_hops
+        told = [w for w in run.warnings if not any(words in w for words in paper.meant)]
         for w in dict.fromkeys(re.sub(r"`([\w-]+)\.\d+`", r"`\1.*`", w) for w in told):  # members of a group are told together
             warnings[w] = warnings.get(w, 0) + 1
+        return paper.measure(run, job.cell), paper.curves(run, job.cell)
+
+    measured = runner.run([Job(c, s) for c in cells for s in seeds], progress, span, use)
+    samples: dict[Any, Mapping[str, list[float]]] = {}
+    curves: dict[Any, list[dict[str, Curve]]] = {}
+    for i, cell in enumerate(cells):
+        own = measured[i * len(seeds) : (i + 1) * len(seeds)]
+        curves[cell.factors] = [c for _, c in own]
+        samples[cell.factors] = {q: [m[q] for m, _ in own] for q in own[0][0]}
     return (
         Results(cells, samples, curves),
-        [f"{w} ({n} of {len(runs)} runs)" for w, n in warnings.items()],
-        sum(r.packet_hops for r in runs),
+        [f"{w} ({n} of {len(measured)} runs)" for w, n in sorted(warnings.items())],
+        hops,
     )
 
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
-
-import polars as pl
 
 from ..errors import RunError
 from ..study.crew import Crew, Threads
@@ -16,6 +14,7 @@ from ..study.model import Outcome, Point, StudySpec, Task, Wanted
 from ..study.plan import Plan, resolve_point
 from ..study.store import Store
 from .definition import Cell, Paper, RunTables
+from .kept import Kept, cells_of, tables_of_run
 
 Progress = Callable[[float, str], object]
 """progress(fraction of the work done, what is being done); returning False stops the reproduction."""
@@ -42,7 +41,7 @@ class _Replication(Plan):
         point = resolve_point(spec, 0, ())
         flows = tuple(f for group in point.groups.values() for f in group)
         links = tuple(x for x in point.links if paper.links is None or x in paper.links)
-        self.kept = (
+        self.kept: Kept = (
             ("flows", paper.flow_columns, flows),
             ("links", paper.link_columns, links),
             ("network", paper.network_columns, ("",)),
@@ -74,8 +73,17 @@ class Runner:
     def __exit__(self, *_: object) -> None:
         self._store.close()
 
-    def run(self, jobs: Iterable[Job], progress: Progress | None = None, span: tuple[float, float] = (0.0, 1.0)) -> list[RunTables]:
-        """Runs all jobs, in their order; `progress` is told fractions from `span`. Ctrl-C stops at once and keeps what is finished."""
+    def run(
+        self,
+        jobs: Iterable[Job],
+        progress: Progress | None = None,
+        span: tuple[float, float] = (0.0, 1.0),
+        use: Callable[[Job, RunTables], Any] = lambda _, tables: tables,
+    ) -> list[Any]:
+        """Runs all jobs; what `use` makes of each, in their order; by default its tables.
+
+        `progress` is told fractions from `span`. Ctrl-C stops at once and keeps what is finished.
+        """
         work, store = list(jobs), self._store
         planned: list[_Replication] = []
         under_way: set[str] = set()
@@ -110,47 +118,12 @@ class Runner:
             crew.run(feed, done, tick)
         tick()
         store.tidy()
-        long = store.scan(p.job.key for p in planned).collect().partition_by("key", as_dict=True)
-        return [_tables(p, long[(p.job.key,)]) for p in planned]
-
-
-def _tables(plan: _Replication, long: pl.DataFrame) -> RunTables:
-    """What was kept of a job, as columns: names, and numbers in their order; None where there is no value."""
-    found: dict[tuple[str, str], dict[Any, float]] = {}
-    warnings: list[str] = []
-    fingerprint = ""
-    for table, name, metric, value, text in (
-        long.filter(pl.col("time").is_null()).select("table", "name", "metric", "value", "text").iter_rows()
-    ):
-        if text is None:
-            found.setdefault((table, metric), {})[name] = value
-        elif metric == "warning":
-            warnings.append(text)
-        elif metric == "fingerprint":
-            fingerprint = text
-    flows, links, network = (_columns(found, *kept) for kept in plan.kept[:3])
-    sampled = long.filter(pl.col("time").is_not_null())
-    flow_series, link_series = (_series(sampled, *kept) for kept in plan.kept[3:])
-    hops = int(found["run", "packet_hops"][""])
-    return RunTables(flows, links, network, hops, warnings, flow_series, link_series, fingerprint)
-
-
-def _columns(
-    found: dict[tuple[str, str], dict[Any, float]], table: str, columns: Sequence[str], names: Sequence[str]
-) -> dict[str, list[Any]]:
-    # Reasons of drops differ between queues: one that does not know a reason has no column of it.
-    there = [c for c in columns if (table, c) in found or not c.startswith(("drops_", "marks_"))]
-    return {"name": list(names), **{c: [found.get((table, c), {}).get(n) for n in names] for c in there}}
-
-
-def _series(sampled: pl.DataFrame, table: str, columns: Sequence[str], names: Sequence[str]) -> dict[str, list[Any]]:
-    own = sampled.filter((pl.col("table") == table) & pl.col("metric").is_in(list(columns)))
-    if own.is_empty():
-        return {}
-    wide = own.with_columns(pl.col("name").cast(pl.String), pl.col("metric").cast(pl.String)).pivot(
-        on="metric", index=["name", "time"], values="value"
-    )
-    grid = pl.DataFrame({"name": list(names)}, schema={"name": pl.String}).join(wide.select("time").unique().sort("time"), how="cross")
-    rows = grid.join(wide, on=["name", "time"], how="left", maintain_order="left")
-    kept = {c: rows[c].to_list() if c in rows.columns else [None] * len(rows) for c in columns}
-    return {"time": rows["time"].to_list(), table.removesuffix("_series"): rows["name"].to_list(), **kept}
+        of_key: dict[str, list[int]] = {}
+        for i, plan in enumerate(planned):
+            of_key.setdefault(plan.job.key, []).append(i)
+        out: dict[int, Any] = {}
+        for batch in store.batches(of_key):
+            for key, rows in cells_of(batch):
+                for i in of_key[key]:
+                    out[i] = use(work[i], tables_of_run(rows, planned[i].kept))
+        return [out[i] for i in range(len(work))]

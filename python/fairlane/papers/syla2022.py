@@ -209,7 +209,7 @@ class Syla2022(Figures):
             return {}
         out: dict[str, Curve] = {}
         bins = 20 if cell["part"] == "five" else 5
-        for name in dict.fromkeys(n for n in run.flow_series["flow"] if n.startswith("tcp")):
+        for name in dict.fromkeys(n for n in run.flow_series.names if n.startswith("tcp")):
             times, windows = run.series(name, "cwnd")
             out[f"window {name}"] = (times, [None if x is None else x / 1e3 for x in windows])
             _, rates = run.series(name, "throughput")

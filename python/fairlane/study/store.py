@@ -39,6 +39,8 @@ PART_BYTES = 32 << 20
 """A part is made sooner if the files have this much in them."""
 SMALL = 256 << 10
 """Larger cells stay files of their own, and are written through to the disk at once."""
+_AT_ONCE = 256
+"""Files that are not parts, in one batch of what is read."""
 INDEX_COLUMNS = ("point", "replication", "seed", "key", "status", "kind", "error", "file", "fingerprint", "events", "cpu_s")
 """Columns of the index; those of the factors follow."""
 
@@ -197,6 +199,14 @@ class Store:
 
     def scan(self, keys: Iterable[str]) -> pl.LazyFrame:
         """The tables of these cells below one another, each key once, in no particular order."""
+        frames = self._frames(keys)
+        return pl.concat(frames) if frames else pl.LazyFrame(schema=SCHEMA)
+
+    def batches(self, keys: Iterable[str]) -> Iterator[pl.DataFrame]:
+        """The same as whole cells, some at a time, for readers that need not have all in memory."""
+        return (frame.collect() for frame in self._frames(keys))
+
+    def _frames(self, keys: Iterable[str]) -> list[pl.LazyFrame]:
         wanted = dict.fromkeys(keys)
         if any(not (self.folder / self._files[k]).exists() for k in wanted if k in self._small):
             self._open()  # somebody has brought them together since
@@ -207,12 +217,12 @@ class Store:
         for key in wanted:
             taken.setdefault(self._files[key], []).append(key)
         single = [self.folder / f for f in taken if f not in self._whole]
-        frames = [pl.scan_parquet(single, glob=False)] if single else []
+        frames = [pl.scan_parquet(single[i : i + _AT_ONCE], glob=False) for i in range(0, len(single), _AT_ONCE)]
         for name, own in taken.items():
             if name in self._whole:
                 part = pl.scan_parquet(self.folder / name, glob=False)
                 frames.append(part if len(own) == len(self._whole[name]) else part.filter(pl.col("key").is_in(own)))
-        return pl.concat(frames) if frames else pl.LazyFrame(schema=SCHEMA)
+        return frames
 
     # --- parts ------------------------------------------------------------------------------------------
 
