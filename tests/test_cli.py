@@ -132,10 +132,12 @@ def test_explain_shows_unit_default_range_and_source():
 def test_lists():
     assert "queue: droptail, red" in fairlane("explain").stdout
     assert "droptail" in document("explain", "--json")["queue"]
-    assert "sarma2013" in fairlane("reproduce").stdout.split()
+    listed = fairlane("reproduce").stdout
+    assert [line.split()[0] for line in listed.splitlines()] == [*document("reproduce", "--json"), "all"]
+    assert "DropTail and RED in a fast LAN" in listed
 
 
-@pytest.mark.parametrize("which", ["scenario", "run", "bench", "bench-queues", "compare", "tc"])
+@pytest.mark.parametrize("which", ["scenario", "run", "bench", "bench-queues", "compare", "reproduction", "tc"])
 def test_schemas_are_schemas(which):
     schema = document("schema", which)
     jsonschema.Draft202012Validator.check_schema(schema)

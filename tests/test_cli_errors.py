@@ -167,6 +167,7 @@ def test_other_commands():
     check(fairlane("schema", "everything"), "scenario")
     check(fairlane("nonsense"), "nonsense")
     check(fairlane("reproduce", "nobody1999"), "nobody1999")
+    check(fairlane("reproduce", "all", "--only", "table1"), "--only")
 
 
 def test_existing_result_folder(dumbbell):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import csv
 import json
 import random
@@ -9,9 +10,11 @@ import re
 import shutil
 import subprocess
 
+import jsonschema
 import pytest
 
 from fairlane import papers
+from fairlane.document import json_schema
 from fairlane.errors import FairlaneError, UnknownNameError
 from fairlane.papers.claims import BadCheck, Check, Claim, judge, read_claims
 from fairlane.papers.tables import Tables, compare, factors_key, read_csv, read_folder, resampled, row_of, spearman, tables_of, write_rows
@@ -115,6 +118,8 @@ def test_side_by_side_tables_keep_every_printed_value():
     assert c.rows[0].low < c.rows[0].ours < c.rows[0].high
     assert [r.ours for r in c.rows[5:]] == [None] * (len(printed) - 5)
     assert c.rank_correlation() == pytest.approx(1)
+    assert c.rank_correlations() == {"throughput_per_client": pytest.approx(1)}
+    assert (c.rows[0].near, c.rows[1].near) == (None, True)  # a printed value that contradicts another is not compared
 
 
 def test_tables_written_are_read_back_as_they_were(tmp_path):
@@ -185,6 +190,67 @@ def test_the_document_keeps_its_contract(quick):
         assert c["evidence"] and "cause" in c
         assert c["verdict"] == "holds" or c["cause"] or c["reason"]
     assert json.loads((quick.folder / "reproduction.json").read_text())["claims"] == document["claims"]
+    jsonschema.validate(document, json_schema("reproduction"))
+
+
+@pytest.fixture(scope="module")
+def together(quick, tmp_path_factory):
+    """All papers, were sarma2013 all of them: its runs are there already."""
+    from fairlane.papers.together import reproduce_papers
+
+    out = tmp_path_factory.mktemp("together")
+    shutil.copytree(quick.folder, out / "sarma2013")
+    paper = papers.load("sarma2013")
+    paper.quick_seeds = (1, 2)
+    told = []
+    r = reproduce_papers([paper], quick=True, out=out, progress=lambda fraction, label: told.append((fraction, label)))
+    assert [x for x, _ in told] == sorted(x for x, _ in told)
+    assert told[-1][0] == 1
+    assert all(label.startswith("sarma2013: ") for _, label in told)
+    return r
+
+
+def test_all_papers_have_one_document_and_one_page(quick, together):
+    document = together.to_json()
+    jsonschema.validate(document, json_schema("reproduction"))
+    assert json.loads((together.folder / "reproduction.json").read_text()) == document
+    alone = quick.to_json()
+    assert document["experiments"] == alone["experiments"]
+    assert [{k: x for k, x in c.items() if k != "paper"} for c in document["claims"]] == alone["claims"]
+    (paper,) = document["papers"]
+    assert (paper["key"], paper["runs"], document["runs"]) == ("sarma2013", quick.runs, quick.runs)
+    assert [paper[v] for v in ("holds", "fails", "undecided")] == [
+        sum(c["verdict"] == v for c in alone["claims"]) for v in ("holds", "fails", "undecided")
+    ]
+    compared = [r for e in alone["experiments"] for r in e["rows"] if r["difference"] is not None and not r["contradiction"]]
+    assert 0 < paper["near"] <= paper["compared"] <= len(compared)
+    page = together.page.read_text("utf-8")
+    assert 'href="sarma2013/index.html"' in page
+    assert all(f'href="sarma2013/index.html#{c["id"]}"' in page for c in alone["claims"])
+    for word in ("http:", "https:", "<script", "@import", "<link", "src="):
+        assert word not in page, word
+
+
+def test_two_papers_are_counted_together(together):
+    from fairlane.papers.together import Reproductions
+
+    (one,) = together
+    twice = Reproductions(together.folder, together.page, True, [one, copy.copy(one)])
+    assert twice.counts == {v: 2 * n for v, n in one.counts.items()}
+    assert len(twice.to_json()["claims"]) == 2 * len(one.claims)
+
+
+def test_an_experiment_without_claims_is_judged_by_its_printed_values(quick):
+    verdicts = {e["id"].split("/")[1]: e for e in quick.to_json()["experiments"]}
+    claimed = {x for c in quick.to_json()["claims"] for x in c["experiments"]}
+    for name, e in verdicts.items():
+        if f"sarma2013/{name}" in claimed:
+            continue
+        printed = [r for r in e["rows"] if r["published"] is not None and not r["contradiction"]]
+        near = [r for r in printed if abs(r["difference"]) <= 0.15 or (r["low"] is not None and r["low"] <= r["published"] <= r["high"])]
+        assert e["verdict"] == ("undecided" if not printed else "holds" if len(near) == len(printed) else "fails"), name
+    assert verdicts["table1"]["verdict"] == "holds"
+    assert verdicts["fig1"]["verdict"] == "undecided"
 
 
 def test_the_page_has_everything_and_needs_no_network(quick):

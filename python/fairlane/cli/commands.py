@@ -15,10 +15,10 @@ from . import queues as about_queues
 from . import script as about_scripts
 from . import study as about_studies
 from . import tune as about_tuning
-from .output import emit, emit_json, plugin_option, progress_bar, render, step_bar
+from .output import emit, emit_json, plugin_option, printed, progress_bar, render, step_bar
 from .queues import assignments
 
-_SCHEMAS = ["scenario", "run", "bench", "bench-queues", "compare", "study", "study-file", "tc", "tune", "tune-file"]
+_SCHEMAS = ["scenario", "run", "bench", "bench-queues", "compare", "reproduction", "study", "study-file", "tc", "tune", "tune-file"]
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 
 
@@ -193,39 +193,40 @@ def schema(which: str) -> None:
 
 
 @cli.command()
-@click.argument("key", required=False)
+@click.argument("key", required=False, metavar="[KEY|all]")
 @click.option("--only", metavar="ID", help="Tables, figures or claims: table3 or fig4,S7 (a claim stands for the experiments it rests on).")
 @click.option("--quick", is_flag=True, help="Few replications, no study of the open parameters: to see that it works.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option("--out", metavar="DIR", help="Where pages, figures and tables go (default: results/KEY).")
+@click.option("--out", metavar="DIR", help="Where pages, figures and tables go (default: results/KEY; all: results).")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
 def reproduce(key: str | None, only: str | None, quick: bool, as_json: bool, out: str | None, quiet: bool) -> None:
-    """Reproduce a published study, side by side with its numbers. Without KEY: list the studies."""
-    from ..papers import keys
-    from ..papers import reproduce as study
+    """Reproduce a published study, side by side with its numbers; `all`: every study, and one page over them.
+
+    Without KEY: list the studies.
+    """
+    from .. import papers
 
     if key is None:
-        emit_json(keys()) if as_json else emit("\n".join(keys()))
+        emit_json(papers.keys()) if as_json else emit(_listed())
         return
-
-    folder = Path(out) if out is not None else Path("results") / key
-    with step_bar(key, quiet=quiet or as_json) as progress:
-        done = study(key, only=only, quick=quick, out=folder, progress=progress)
+    if key == "all" and only is not None:
+        raise FairlaneError(f"--only names parts of one study: write its key in place of `all` ({', '.join(papers.keys())})")
+    with step_bar(key, quiet=quiet) as progress:
+        everything = key == "all"
+        done = papers.reproduce_all(quick, out, progress) if everything else papers.reproduce(key, only, quick, out, progress)
     if as_json:
-        text = done.to_json()
-        emit(text) if isinstance(text, str) else emit_json(text)
+        emit_json(done.to_json())
     elif not quiet:
-        import io
-        import shutil
-        import sys
+        emit(printed(done.print))
 
-        from rich.console import Console
 
-        tty = sys.stdout.isatty()
-        width = shutil.get_terminal_size((140, 40)).columns if tty else 140
-        console = Console(file=io.StringIO(), width=width, force_terminal=tty, color_system="auto" if tty else None)
-        done.print(console)
-        emit(console.file.getvalue())  # type: ignore[attr-defined]
+def _listed() -> str:
+    """The studies, one a line, with the time that all of one takes."""
+    from ..papers import keys, load
+
+    known = [load(key) for key in keys()]
+    lines = [f"{p.key:<17}{p.words['title']:<86}about {max(1, round(p.minutes))} min on two cores" for p in known]
+    return "\n".join([*lines, f"{'all':<17}{'all of them, and one page over them':<86}about {round(sum(p.minutes for p in known))} min"])
 
 
 @cli.command()

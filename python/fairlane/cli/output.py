@@ -9,11 +9,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from .._format import duration
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def emit(text: str) -> None:
@@ -27,16 +30,25 @@ def emit_json(value: Any) -> None:
     emit(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False))
 
 
-def render(*parts: Any) -> str:
-    """Rich renderables as text for stdout: coloured on a terminal, plain in a pipe."""
+def printed(write: Callable[[Console], object]) -> str:
+    """What `write` prints to a console, as text for stdout: coloured on a terminal, plain in a pipe."""
     from rich.console import Console
 
     tty = sys.stdout.isatty()
     width = shutil.get_terminal_size((140, 40)).columns if tty else 140
     console = Console(file=io.StringIO(), width=max(40, width), force_terminal=tty, color_system="auto" if tty else None, highlight=False)
-    for part in parts:
-        console.print(part)
+    write(console)
     return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines())  # type: ignore[attr-defined]
+
+
+def render(*parts: Any) -> str:
+    """Rich renderables as text for stdout."""
+
+    def write(console: Console) -> None:
+        for part in parts:
+            console.print(part)
+
+    return printed(write)
 
 
 def _load_plugins(_ctx: click.Context, _param: click.Parameter, files: tuple[str, ...]) -> None:

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from .definition import Paper
     from .reproduction import Reproduction
     from .runner import Progress
+    from .together import Reproductions
 
-__all__ = ["keys", "load", "reproduce"]
+__all__ = ["keys", "load", "reproduce", "reproduce_all"]
 
 _PAPERS = {
     "nowak2009": "Nowak2009",
@@ -68,3 +69,14 @@ def reproduce(
     from .reproduction import run_reproduction
 
     return run_reproduction(load(key), only=only, quick=quick, out=out, progress=progress, seeds=seeds)
+
+
+def reproduce_all(quick: bool = False, out: str | PathLike[str] | None = None, progress: Progress | None = None) -> Reproductions:
+    """Runs all studies, each into a folder of its own in `out` (`results` by default), and writes one page over them, `index.html`.
+
+    The other parameters are those of `reproduce`. Only what the page over all needs of a study is kept when the next one begins:
+    the result is a sequence of outlines with `key`, `claims`, `findings`, `page` and the whole `document`.
+    """
+    from .together import reproduce_papers
+
+    return reproduce_papers([load(key) for key in keys()], quick=quick, out=out, progress=progress)

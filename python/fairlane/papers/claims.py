@@ -215,7 +215,7 @@ class Judged:
             "evidence": [
                 {"left": c.left, "sign": c.sign, "right": c.right, "true": c.true, "read": list(c.looked_up)} for c in self.comparisons
             ],
-            "cause": self.cause,
+            "cause": self.cause or ("" if self.verdict == "holds" else self.reason),
         }  # fmt: skip
 
 

@@ -219,6 +219,8 @@ class Paper(ABC):
     link_series: tuple[str, ...] = ()
     links: tuple[str, ...] | None = None
     """Names of the links whose rows are kept; `None` keeps all."""
+    minutes: float = 1.0
+    """About how long all of it takes on two cores, for lists and for the time left of `reproduce all`."""
     seeds: tuple[int, ...] = tuple(range(1, 11))
     quick_seeds: tuple[int, ...] = (1, 2, 3, 4)
     alternative_seeds: tuple[int, ...] = (1, 2)

@@ -18,7 +18,7 @@ from ..result import parse_seeds
 from .claims import Claim, Judged, judge, read_claims
 from .definition import Alternative, Built, Cell, Curve, Experiment, Paper, Results, RunTables, only_ids
 from .runner import Job, Progress, Runner
-from .tables import Row, resampled, tables_of, write_rows
+from .tables import NEAR, Row, resampled, tables_of, write_rows
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -69,7 +69,7 @@ class Reproduction:
     """Our tables as the claims read them."""
 
     def verdict(self, e: Experiment, b: Built) -> tuple[str, str]:
-        """The verdict on an experiment, from those on the claims that rest on it, and why."""
+        """The verdict on an experiment and why: the worst of the claims that rest on it, else how near its printed values are."""
         if b.undecided:
             return "undecided", b.undecided
         of: dict[str, list[str]] = {}
@@ -77,9 +77,13 @@ class Reproduction:
             if f"{self.paper.key}/{e.id}" in j.claim.experiments:
                 of.setdefault(j.verdict, []).append(j.claim.id)
         worst = next((v for v in ("fails", "undecided", "holds") if v in of), None)
-        if worst is None:
-            return "undecided", "no claim rests on it"
-        return worst, "; ".join(f"{', '.join(ids)} {v}" for v, ids in of.items())
+        if worst is not None:
+            return worst, "; ".join(f"{', '.join(ids)} {v}" for v, ids in of.items())
+        near = [row.near for row in b.comparison.rows if row.near is not None]
+        if not near:
+            return "undecided", "no claim rests on it, and no number is printed that could be compared"
+        told = f"{sum(near)} of {len(near)} printed values are met within {100 * NEAR:.0f} % or our interval"
+        return "holds" if all(near) else "fails", f"no claim rests on it; {told}"
 
     def to_json(self) -> dict[str, Any]:
         """One document: `experiments` (id, rows: factors, metric, published, ours, low, high), `claims` (id, verdict, evidence, cause)."""
@@ -93,6 +97,7 @@ class Reproduction:
                     "id": f"{key}/{e.id}", "title": e.title, "notes": b.notes,
                     **dict(zip(("verdict", "reason"), self.verdict(e, b), strict=True)),
                     "rank_correlation": _rounded(b.comparison.rank_correlation()),
+                    "rank_correlations": {m: round(x, 4) for m, x in b.comparison.rank_correlations().items()},
                     "figures": [f"figures/{p.name}.svg" for p in b.pictures],
                     "rows": [r.to_json() for r in [*b.comparison.rows, *b.more]],
                 }

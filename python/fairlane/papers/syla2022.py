@@ -55,6 +55,7 @@ class Syla2022(Figures):
     """The study and how it is rebuilt."""
 
     key = "syla2022"
+    minutes = 1.0
     hop_probe = False
     flow_columns = (
         "packets_sent", "packets_received", "packets_lost", "throughput", "goodput", "delay_mean", "retransmits", "timeouts", "acks_lost",

@@ -15,6 +15,9 @@ from ..stats import interval
 
 Factors = tuple[tuple[str, str], ...]
 
+NEAR = 0.15
+"""Relative difference up to which our value counts as near the printed one; so does one whose interval has it."""
+
 
 def factors_key(row: Mapping[str, str], names: Sequence[str]) -> Factors:
     """The named factors of a row of a CSV file."""
@@ -195,6 +198,14 @@ class Compared:
             return 0.0 if self.ours == 0 else None
         return (self.ours - self.published) / self.published
 
+    @property
+    def near(self) -> bool | None:
+        """Whether our value is near the printed one; None if there is nothing to compare or the printed value is suspect."""
+        if self.ours is None or self.published is None or self.impossible:
+            return None
+        inside = self.low is not None and self.high is not None and self.low <= self.published <= self.high
+        return inside or (self.difference is not None and abs(self.difference) <= NEAR)
+
     def to_json(self) -> dict[str, Any]:
         """The row of the JSON document."""
         factors = {k: (int(float(x)) if (_number(x) or 0.5) == int(_number(x) or 0) else x) for k, x in self.factors}
@@ -212,10 +223,16 @@ class Comparison:
 
     def rank_correlation(self) -> float | None:
         """Spearman's rank correlation of published and our values; `None` with fewer than three pairs or several metrics."""
-        if len({r.metric for r in self.rows}) != 1:
-            return None
-        pairs = [(r.published, r.ours) for r in self.rows if r.published is not None and r.ours is not None]
-        return spearman([a for a, _ in pairs], [b for _, b in pairs])
+        return next(iter(self.rank_correlations().values()), None) if len({r.metric for r in self.rows}) == 1 else None
+
+    def rank_correlations(self) -> dict[str, float]:
+        """That of each metric that has one: values of different metrics have no common order."""
+        pairs: dict[str, list[tuple[float, float]]] = {}
+        for r in self.rows:
+            if r.published is not None and r.ours is not None:
+                pairs.setdefault(r.metric, []).append((r.published, r.ours))
+        found = {m: spearman([a for a, _ in ps], [b for _, b in ps]) for m, ps in pairs.items()}
+        return {m: rho for m, rho in found.items() if rho is not None}
 
 
 def compare(

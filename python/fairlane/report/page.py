@@ -58,7 +58,8 @@ def _section(r: Reproduction, e: Any, b: Built) -> dict[str, Any]:
     names = list(dict.fromkeys(k for row in rows for k, _ in row.factors))
     return {
         "id": e.id, "setup": e.id == r.paper.words.get("topology"), "full_id": f"{r.paper.key}/{e.id}",
-        "title": e.title, "text": e.text, "built": b, "rho": b.comparison.rank_correlation(), "apart": _apart(rows),
+        "title": e.title, "text": e.text, "built": b, "rho": list(b.comparison.rank_correlations().items()), "apart": _apart(rows),
+        **dict(zip(("verdict", "reason"), r.verdict(e, b), strict=True)),
         "table": _table(rows, b.group_by, names) if b.show_table else None, "more": _table(b.more, b.group_by, names) if b.more else None,
     }  # fmt: skip
 

@@ -23,7 +23,7 @@ def show(r: Reproduction, console: Console) -> None:
     for e, b in r.experiments:
         if not b.show_table:
             continue
-        rho = b.comparison.rank_correlation()
+        rho = b.comparison.rank_correlations()
         peer = any(row.peer is not None for row in b.comparison.rows)
         table = Table(title=f"{e.id}: {e.title}", title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim")
         names = list(dict.fromkeys(k for row in b.comparison.rows for k, _ in row.factors))
@@ -42,8 +42,9 @@ def show(r: Reproduction, console: Console) -> None:
             table.add_row(*cells, *numbers, row.unit)
         console.print()
         console.print(table)
-        if rho is not None:
-            console.print(f"  rank correlation of published and ours: {rho:.3f}", style="dim")
+        if rho:
+            told = ", ".join(f"{m} {x:.3f}" if len(rho) > 1 else f"{x:.3f}" for m, x in rho.items())
+            console.print(f"  rank correlation of published and ours: {told}", style="dim")
     console.print()
     marks = Table(title="Claims", title_justify="left", title_style="bold", box=None, pad_edge=False, show_header=False)
     for width in (5, 10):

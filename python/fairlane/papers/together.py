@@ -1,0 +1,151 @@
+"""All papers, one after the other, and one page over them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from ..folder import save_bytes
+from .reproduction import Reproduction, run_reproduction
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from .definition import Paper
+    from .runner import Progress
+
+SCHEMA = "fairlane.reproductions/1"
+VERDICTS = ("holds", "fails", "undecided")
+
+
+@dataclass(frozen=True)
+class Outline:
+    """What is kept of a reproduction when the next one begins: runs of thousands of cells would not fit beside one another."""
+
+    key: str
+    words: dict[str, Any]
+    page: Path
+    document: dict[str, Any]
+    findings: list[str]
+    reused: int
+    seconds: float
+    compared: int
+    """Printed values that have one of ours beside them and contradict nothing; each counts once."""
+    near: int
+    """Those of them that are within `fairlane.papers.tables.NEAR` or our interval."""
+    apart: float | None
+    """The median of their relative differences, without signs."""
+
+    @property
+    def claims(self) -> list[dict[str, Any]]:
+        """The claims as the document has them."""
+        return self.document["claims"]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Claims by verdict."""
+        return {v: sum(c["verdict"] == v for c in self.claims) for v in VERDICTS}
+
+
+def outline_of(r: Reproduction) -> Outline:
+    """The outline of a finished reproduction."""
+    shown = {e.id for e, _ in r.experiments}
+    rows = [
+        row for e, b in r.experiments if e.part_of not in shown and not b.undecided for row in b.comparison.rows if row.near is not None
+    ]
+    once = {(row.factors, row.metric, row.published): row for row in rows}.values()
+    differences = [abs(row.difference) for row in once if row.difference is not None]
+    return Outline(
+        r.paper.key,
+        r.paper.words,
+        r.page,
+        r.to_json(),
+        r.findings,
+        r.reused,
+        r.seconds,
+        len(once),
+        sum(bool(row.near) for row in once),
+        median(differences) if differences else None,
+    )
+
+
+@dataclass(frozen=True)
+class Reproductions:
+    """Finished reproductions of several papers."""
+
+    folder: Path
+    page: Path
+    quick: bool
+    outlines: Sequence[Outline]
+
+    def __iter__(self) -> Iterator[Outline]:
+        return iter(self.outlines)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Claims of all papers by verdict."""
+        return {v: sum(o.counts[v] for o in self.outlines) for v in VERDICTS}
+
+    def to_json(self) -> dict[str, Any]:
+        """One document: `experiments` and `claims` of all papers as each has them, and `papers` with the rest."""
+        from .. import _core
+
+        parts = ("experiments", "claims")
+        alone = ("schema", "fairlane", "quick", *parts)
+        return {
+            "schema": SCHEMA,
+            "fairlane": _core.version(),
+            "quick": self.quick,
+            "runs": sum(o.document["runs"] for o in self.outlines),
+            "page": str(self.page),
+            "experiments": [e for o in self.outlines for e in o.document["experiments"]],
+            "claims": [{"paper": o.key, **c} for o in self.outlines for c in o.claims],
+            "papers": [
+                {
+                    **{k: x for k, x in o.document.items() if k not in alone},
+                    **o.counts,
+                    "findings": o.findings,
+                    "compared": o.compared,
+                    "near": o.near,
+                    "median_difference": o.apart,
+                }
+                for o in self.outlines
+            ],
+        }
+
+    def print(self, console: Console) -> None:
+        """The verdicts on a terminal."""
+        from ..report.overview import show
+
+        show(self, console)
+
+
+def reproduce_papers(
+    papers: Sequence[Paper],
+    quick: bool = False,
+    out: str | PathLike[str] | None = None,
+    progress: Progress | None = None,
+) -> Reproductions:
+    """See `fairlane.papers.reproduce_all`."""
+    from ..report import overview
+
+    folder = Path(fspath(out)) if out is not None else Path("results")
+    outlines: list[Outline] = []
+    weights = [p.minutes for p in papers]
+    for i, paper in enumerate(papers):
+        begin, share = sum(weights[:i]) / sum(weights), weights[i] / sum(weights)
+
+        def within(fraction: float, label: str, key: str = paper.key, begin: float = begin, share: float = share) -> object:
+            return progress(begin + share * fraction, f"{key}: {label}") if progress is not None else None
+
+        outlines.append(outline_of(run_reproduction(paper, quick=quick, out=folder / paper.key, progress=within)))
+    r = Reproductions(folder, folder / "index.html", quick, outlines)
+    save_bytes(r.page, overview.render(r).encode())
+    text = json.dumps(r.to_json(), indent=1, ensure_ascii=False, allow_nan=False)
+    save_bytes(folder / "reproduction.json", (text + "\n").encode())
+    return r
