@@ -18,6 +18,7 @@ from fairlane.document import json_schema
 from fairlane.errors import FairlaneError, UnknownNameError
 from fairlane.papers.claims import BadCheck, Check, Claim, judge, read_claims
 from fairlane.papers.tables import Tables, compare, factors_key, read_csv, read_folder, resampled, row_of, spearman, tables_of, write_rows
+from verdicts import against_record
 
 PUBLISHED = papers.data_folder() / "sarma2013"
 EXPERIMENTS = ["table1", "table2", "fig3", "table3", "fig4", "table4", "fig5", "fig6", "fig7", "bdp", "fig1", "fig2"]
@@ -191,6 +192,10 @@ def test_the_document_keeps_its_contract(quick):
         assert c["verdict"] == "holds" or c["cause"] or c["reason"]
     assert json.loads((quick.folder / "reproduction.json").read_text())["claims"] == document["claims"]
     jsonschema.validate(document, json_schema("reproduction"))
+
+
+def test_verdicts_are_those_that_are_recorded(quick):
+    assert against_record(quick) == []
 
 
 @pytest.fixture(scope="module")
