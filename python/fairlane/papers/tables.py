@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..folder import save_bytes
 from ..stats import interval
 
@@ -35,10 +37,15 @@ def _number(text: object) -> float | None:
         return None
 
 
+def _key(cell: object) -> float | str:
+    """Equal for cells that are the same factor."""
+    number = _number(cell)
+    return str(cell) if number is None else number
+
+
 def same(cell: object, wanted: object) -> bool:
     """Whether a cell equals a wanted factor: as numbers if both are, else as text."""
-    a, b = _number(cell), _number(wanted)
-    return a == b if a is not None and b is not None else str(cell) == str(wanted)
+    return _key(cell) == _key(wanted)
 
 
 @dataclass(frozen=True)
@@ -72,11 +79,12 @@ class Tables:
         self._rows = dict(rows)
         self._values = dict(values) if values is not None else {t: [float(r["value"]) for r in rs] for t, rs in rows.items()}
         self._found: dict[tuple[str, frozenset[tuple[str, object]]], list[int]] = {}
+        self._places: dict[tuple[str, str], dict[float | str, set[int]]] = {}
 
     def with_values(self, values: Mapping[str, list[float]]) -> Tables:
         """The same tables with other values; shares what was looked up."""
         other = Tables(self._rows, values)
-        other._found = self._found
+        other._found, other._places = self._found, self._places
         return other
 
     def find(self, table: str, factors: Mapping[str, object]) -> list[int]:
@@ -86,11 +94,22 @@ class Tables:
         if found is None:
             if table not in self._rows:
                 raise NoData(table)
-            found = [i for i, r in enumerate(self._rows[table]) if all(k in r and same(r[k], w) for k, w in factors.items())]
+            sets = sorted((self._at(table, k).get(_key(w), set()) for k, w in factors.items()), key=len)
+            found = sorted(set.intersection(*sets)) if sets else list(range(len(self._rows[table])))
             self._found[key] = found
         if not found:
             raise NoData(f"{table} {dict(factors)}")
         return found
+
+    def _at(self, table: str, factor: str) -> dict[float | str, set[int]]:
+        """Where each value of a factor stands in a table."""
+        places = self._places.get((table, factor))
+        if places is None:
+            places = self._places[table, factor] = {}
+            for i, r in enumerate(self._rows[table]):
+                if factor in r:
+                    places.setdefault(_key(r[factor]), set()).add(i)
+        return places
 
     def vs(self, table: str, **factors: object) -> list[float]:
         """All matching values, in the order of the table."""
@@ -139,21 +158,24 @@ def resampled(rows: Mapping[str, Sequence[Row]], times: int, seed: int = 1) -> l
     if not any(len(r.samples) > 1 for rs in rows.values() for r in rs):
         return []
     base, rng, copies = tables_of(rows), random.Random(seed), []
+    keys: dict[tuple[frozenset[tuple[str, str]], int], int] = {}
+    groups: dict[tuple[str, int], tuple[list[int], list[int], list[tuple[float, ...]]]] = {}
+    for table, rs in rows.items():
+        for i, r in enumerate(rs):
+            if (n := len(r.samples)) > 1:
+                places, cells, samples = groups.setdefault((table, n), ([], [], []))
+                places.append(i)
+                cells.append(keys.setdefault((frozenset(r.factors), n), len(keys)))
+                samples.append(r.samples)
+    stacks = [(t, np.array(at), np.array(of), np.array(xs), n) for (t, n), (at, of, xs) in groups.items()]
+    means = {table: np.array([r.value for r in rs]) for table, rs in rows.items()}
     for _ in range(times):
-        draws: dict[tuple[frozenset[tuple[str, str]], int], list[int]] = {}
-        values: dict[str, list[float]] = {}
-        for table, rs in rows.items():
-            values[table] = []
-            for r in rs:
-                n = len(r.samples)
-                if n < 2:
-                    values[table].append(r.value)
-                    continue
-                key = (frozenset(r.factors), n)
-                if key not in draws:
-                    draws[key] = [rng.randrange(n) for _ in range(n)]
-                values[table].append(sum(r.samples[i] for i in draws[key]) / n)
-        copies.append(base.with_values(values))
+        draws = [[rng.randrange(n) for _ in range(n)] for _, n in keys]
+        values = {table: x.copy() for table, x in means.items()}
+        for table, places, cells, samples, n in stacks:
+            chosen = np.array([draws[k] for k in cells])
+            values[table][places] = np.take_along_axis(samples, chosen, axis=1).sum(axis=1) / n
+        copies.append(base.with_values({table: x.tolist() for table, x in values.items()}))
     return copies
 
 
