@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ..report import charts, drawings, series
+from . import ramachendra2014_figures as figures
 from . import ramachendra2014_net as net
 from .definition import (
     Alternative,
@@ -13,28 +13,29 @@ from .definition import (
     Curve,
     Experiment,
     Paper,
-    Picture,
     Results,
     RunTables,
     SensitivityColumn,
     Tree,
     factors_of,
 )
-from .ramachendra2014_net import BASE, LIMITS, LOADS, NETWORKS, QUEUES
-from .ramachendra2014_text import causes, findings, fit, notes
-from .ramachendra2014_unit import Turns, modred_unit, rr_unit, turns
+from .ramachendra2014_causes import causes
+from .ramachendra2014_figures import METRICS
+from .ramachendra2014_net import BASE, NETWORKS
+from .ramachendra2014_text import findings, fit, notes
+from .ramachendra2014_unit import modred_unit, rr_unit, turned
 from .tables import Compared, Comparison, Row, compare, row_of
 
-METRICS = {
-    "throughput": "kbit/s", "utilization": "percent", "loss_rate": "percent", "mean_queue": "packets", "mean_time_in_queue": "ms",
-    "one_way_delay": "ms", "jitter": "ms", "sent": "packets", "received": "packets", "enqueued": "packets", "dequeued": "packets",
-}  # fmt: skip
 COLOURS = {"drops_in": "packets", "drops_out": "packets"}
-_DRAWN = {"throughput": "throughput, Mbit/s", "loss_rate": "loss, %", "mean_queue": "mean queue, packets", "one_way_delay": "delay, ms"}
+_KINDS = (
+    ("drops_out", "OUT packets dropped", "packets"), ("drop_share_out", "share of the OUT packets", "percent"),
+    ("drops_in", "IN packets dropped", "packets"), ("drop_share_in", "share of the IN packets", "percent"),
+    ("in_share", "IN packets of all", "percent"),
+)  # fmt: skip
 _CAPTIONS = {32: "fig5.1", 16: "fig5.2", 64: "fig5.3", 128: "fig5.5"}
 _LATER = (
-    "the caption speaks of a wireless network, and 802.11 networks come to fairlane later. Shown is the wired network that stands for it "
-    "here; nothing is said of the wireless one."
+    "the caption shows a wireless network (802.11), and wireless networks come to fairlane later. Drawn is the wired network that stands "
+    "for it in every run on this page; nothing is said of the wireless one."
 )
 Wanted = Callable[[Cell], bool]
 
@@ -67,14 +68,20 @@ class Ramachendra2014(Paper):
     network_columns = ("packets_sent", "delay_mean", "jain")
     link_series = ("queue", "green_packets", "yellow_packets", "red_packets", "class0_clamping", "class1_clamping", "class2_clamping")
     links = ("bottleneck", "d0.reverse")
+    hop_probe = False
     seeds = (1, 2, 3, 4)
     quick_seeds = (1, 2)
-    alternative_seeds = (1,)
+    alternative_seeds = (1, 2)
+    reference = net.SAME
     meant = ("so the window limits it", "is coarser than the round trip")
 
     def cells(self) -> list[Cell]:
         """The matrix, the cells beside it, and those that look for the printed losses."""
         return [*self._with([*net.matrix(), *net.special()]), *self._with(net.calibration(), net.set_up)]
+
+    def quick_cells(self) -> list[Cell]:
+        """64 nodes, what claims read of the others, and four of the set-ups."""
+        return [*self._with(net.quick()), *self._with(net.calibration(net.QUICK_SETUPS), net.set_up)]
 
     def _with(self, cells: Sequence[Cell], change: net.Change | None = None) -> list[Cell]:
         return net.with_trees(self.scenario("net.toml"), self.scenario("cells.toml"), cells, change)
@@ -100,9 +107,11 @@ class Ramachendra2014(Paper):
             "received": link("arrivals"),
             "enqueued": link("arrivals") - link("drops"),
             "dequeued": link("departures"),
+            "dropped": link("drops"),
             "queue_deviation": link("queue_std"),
             "overflows": link("drops_overflow"),
             "timeouts": float(sum(f["timeouts"])),
+            "recoveries": float(sum(f["fast_recoveries"])),
             "fairness": float(run.network["jain"][0]),
         }
         if cell["traffic"] == "counted":
@@ -113,7 +122,7 @@ class Ramachendra2014(Paper):
 
     def curves(self, run: RunTables, cell: Cell) -> dict[str, Curve]:
         """A stretch of the queue (half a minute of 200 s), and how many of the three queues cut windows."""
-        if cell["traffic"] != "watched":
+        if cell["traffic"] != "watched" or cell["load"] != "75":
             return {}
         times, waiting = run.series("bottleneck", "queue")
         at = [i for i, t in enumerate(times) if 0.5 <= t / times[-1] <= 0.65]
@@ -195,22 +204,7 @@ class Ramachendra2014(Paper):
 
     def _matrix(self, r: Results) -> Built:
         rows = self._results(r, _matrix)
-        pictures = []
-        for n in NETWORKS:
-            panels = [self._panel(r, n, q, m, y) for m, y in _DRAWN.items() for q in LIMITS]
-            pictures.append(
-                Picture(f"matrix-{n}", f"{n} nodes", f"{n} nodes: one row of panels a metric, one panel a queue limit.", [*panels])
-            )
-        return Built(compare(rows, []), rows, pictures, notes("matrix", r), show_table=False)
-
-    def _panel(self, r: Results, n: int, q: int, metric: str, y: str) -> charts.Lines:
-        scale = 1e-3 if metric == "throughput" else 1.0
-        curves = []
-        for a in QUEUES:
-            cells = [r.cell(network=n, load=x, queue=q, aqm=a, traffic="bulk", setup=BASE) for x in LOADS]
-            rows = [row_of({}, metric, [scale * x for x in r.samples(c, metric)], "") for c in cells]
-            curves.append(charts.Curve(a, LOADS, [x.value for x in rows], [x.low for x in rows], [x.high for x in rows]))
-        return charts.Lines(curves, charts.Axes(f"{n} nodes, {q} packets", "load, %", y, ticks=LOADS, size=(3.4, 2.3)))
+        return Built(compare(rows, []), rows, figures.matrix(r), notes("matrix", r), show_table=False)
 
     def _losses(self, r: Results, load: int) -> Built:
         rows = [x for x in self._quoted(r) if dict(x.factors)["load_percent"] == str(load)]
@@ -220,21 +214,15 @@ class Ramachendra2014(Paper):
         built.more = compare(self._results(r, wanted, ("loss_rate",)), []).rows
         built.more_title = "The loss with every network and discipline at this load"
         built.group_by = ("network",)
-        curves = []
-        for n in NETWORKS if load == 50 else (64,):
-            cells = [r.cell(network=n, load=load, queue=q, aqm="DropTail", traffic="bulk", setup=BASE) for q in LIMITS]
-            own = [row_of({}, "", r.samples(c, "loss_rate"), "") for c in cells]
-            points = [next((float(p["value"]) for p in printed if p["queue_packets"] == str(q)), None) if n == 64 else None for q in LIMITS]
-            curves.append(charts.Curve(f"{n} nodes", LIMITS, [x.value for x in own], [x.low for x in own], [x.high for x in own], points))
-        panel = charts.Lines(curves, charts.Axes(f"DropTail, {load} % load", "queue limit, packets", "loss, %", ticks=LIMITS))
-        name = "loss-vs-queue" if load == 50 else "loss-64n-75"
-        built.pictures.append(Picture(name, self.title_of(name), "Filled: ours. Hollow: the printed losses.", [panel]))
+        name, at = ("loss-vs-queue", NETWORKS) if load == 50 else ("loss-64n-75", (64,))
+        points = {int(p["queue_packets"]): float(p["value"]) for p in printed}
+        built.pictures.append(figures.losses(r, load, at, points, name, self.title_of(name)))
         return built
 
     def _calibration(self, r: Results) -> Built:
         printed = {(64, 75, 100): 3.58, (64, 75, 250): 1.6}
         rows = []
-        for s in net.SETUPS:
+        for s in net.tried(r):
             for c in [c for c in r.cells if c["setup"] == s]:
                 key = (int(c["network"]), int(c["load"]), int(c["queue"]))
                 own = row_of({}, "loss_rate", r.samples(c, "loss_rate"), "percent")
@@ -252,7 +240,7 @@ class Ramachendra2014(Paper):
         rows = self._results(r, lambda c: _matrix(c) and c["network"] == "64" and int(c["load"]) in loads, shown)
         limit: Callable[[Row], str] = lambda x: dict(x.factors)["queue"]  # noqa: E731
         first = ("25", "100") if loads == (50,) else ("100",)
-        built = Built(compare([x for x in rows if limit(x) in first], []), group_by=("load", "queue", "metric"))
+        built = Built(compare([x for x in rows if limit(x) in first], []), group_by=("network", "load", "queue", "metric"))
         built.notes = notes(f"modred-{'-'.join(map(str, loads))}", r)
         built.more = compare([x for x in rows if limit(x) not in first], []).rows
         built.more_title = "The other queue limits"
@@ -260,18 +248,7 @@ class Ramachendra2014(Paper):
 
     def _congested(self, r: Results) -> Built:
         built = self._at(r, 75, 100)
-        traces = {a: r.curves(r.cell(aqm=a, traffic="watched"), "queue")[0] for a in ("ModRED", "RED")}
-        waiting = [series.Trace(a, *c) for a, c in traces.items()]
-        cut = r.curves(r.cell(aqm="ModRED", traffic="watched"), "cutting")[0]
-        panels = [
-            series.Series(waiting, "All three queues, 64 nodes, 75 % load", "time, s", "packets waiting"),
-            series.Series([series.Trace("ModRED", *cut)], "Queues that cut windows", "time, s", "of three"),
-        ]
-        caption = (
-            "Half a minute of the first replication, a point each 0.1 s. While a queue cuts windows its senders have one segment a "
-            "round trip."
-        )
-        built.pictures.append(Picture("modred-75-100", "The queue over time", caption, [*panels]))
+        built.pictures.append(figures.over_time(r))
         return built
 
     def _bursty(self, r: Results) -> Built:
@@ -282,48 +259,36 @@ class Ramachendra2014(Paper):
 
     def _red(self, _: Results) -> Built:
         p = self.scenario("cells.toml")["queue"]["RED"]["red"]
-        low, high, size = int(p["min"][:-1]), int(p["max"][:-1]), net.PACKET
-        curve = drawings.RedCurve("RED as set here, limit 25", low * size, high * size, float(p["max_p"]), bool(p["gentle"]), 25 * size)
-        rows = [Compared(factors_of(threshold=k), "average queue", "packets", ours=float(x)) for k, x in (("min", low), ("max", high))]
-        return Built(Comparison(rows), [], [Picture("fig2.1", self.title_of("fig2.1"), "Packets of 552 byte.", [curve])])
+        rows = [Compared(factors_of(threshold=k), "average queue", "packets", ours=float(p[k][:-1])) for k in ("min", "max")]
+        return Built(Comparison(rows), [], [figures.red(p, self.title_of("fig2.1"))])
 
     def _two_curves(self, r: Results) -> Built:
-        in_xs, out_xs = [0, 10, 20, 20.01, 26], [0, 5, 10, 10.01, 26]
-        ys = [0, 0, 0.02, 1, 1]
-        axes = charts.Axes("Drop curves with two precedences", "average queue, packets", "drop probability")
-        panel = charts.Lines([charts.Curve("OUT", out_xs, ys), charts.Curve("IN", in_xs, ys)], axes)
         rows = []
         for c in r.cells:
             if c["traffic"] == "counted":
                 at = {"aqm": c["aqm"], "load": c["load"]}
-                for m, unit in (("drop_share_out", "percent"), ("drop_share_in", "percent"), *COLOURS.items(), ("in_share", "percent")):
-                    rows.append(_measured(at, m, row_of({}, m, r.samples(c, m), unit)))
-        caption = (
-            "OUT is judged by the average of the whole queue, IN by that of IN packets. ModRED as specified takes the steps, not "
-            "the slopes."
-        )
-        return Built(
-            Comparison(rows), [], [Picture("fig3.1", self.title_of("fig3.1"), caption, [panel])], notes("fig3.1", r), group_by=("aqm",)
-        )
+                rows += [_measured(at, words, row_of({}, m, r.samples(c, m), unit)) for m, words, unit in _KINDS]
+        queues = self.scenario("cells.toml")["queue"]
+        picture = figures.two_curves(queues["WRED"]["wred"], queues["ModRED"]["modred"], self.title_of("fig3.1"))
+        return Built(Comparison(rows), [], [picture], notes("fig3.1", r), group_by=("aqm",))
 
     def _turns(self, _: Results) -> Built:
-        served, _use = turns(self.folder)
         rows = [_measured({}, x.metric, x) for x in rr_unit(self.folder)]
-        return Built(
-            Comparison(rows), [], [Picture("fig4.1", self.title_of("fig4.1"), "The packets of a busy link.", [Turns(served[:18])])]
-        )
+        return Built(Comparison(rows), [], [turned(self.folder, self.title_of("fig4.1"))])
 
     def _network(self, n: int) -> Built:
         tree = self._with([net.cell(n, 100, 100, "DropTail")])[0].tree(1)
+        d = tree["topology"]["dumbbell"]
+        rate = float(d["bottleneck"]["rate"].removesuffix("Mbit/s"))
+        way = [float(x["delay"].removesuffix("ms")) for x in (d["access"], d["bottleneck"], d["access"])]
         rows = [
-            Compared(factors_of(of="network"), "nodes", "", float(n), float(tree["topology"]["dumbbell"]["pairs"])),
-            Compared(factors_of(of="bottleneck"), "rate", "Mbit/s", 10.0, 10.0),
-            Compared(factors_of(of="path"), "round trip of propagation", "ms", 150.0, 2 * (5 + 65 + 5.0)),
+            Compared(factors_of(of="network"), "nodes", "", float(n), float(d["pairs"])),
+            Compared(factors_of(of="bottleneck"), "rate", "Mbit/s", 10.0, rate),
+            Compared(factors_of(of="path"), "round trip of propagation", "ms", 150.0, 2 * sum(way)),
         ]
         name = _CAPTIONS[n]
-        caption = f"{n} senders on the left, {n} receivers on the right; of these the load says how many send."
-        picture = Picture(name, self.title_of(name), caption, [drawings.Topology(tree)])
-        return Built(Comparison(rows), [], [picture], undecided=_LATER)
+        picture = figures.network(tree, n, name, self.title_of(name))
+        return Built(Comparison(rows), [], [picture], undecided=_LATER, show_table=False)
 
     def _unit(self, _: Results) -> Built:
         rows = [_measured(dict(x.factors), x.metric, x) for x in modred_unit(self.folder)]
@@ -337,7 +302,7 @@ class Ramachendra2014(Paper):
         def of(name: str, why: str, change: net.Change) -> Alternative:
             return Alternative(name, why, lambda: self._with(net.claimed(), change))
 
-        return [of(*x) for x in (*net.CHOICES, *net.EXTREMES)]
+        return [of(*x) for x in (net.UNCHANGED, *net.CHOICES, *net.EXTREMES)]
 
     def sensitivity_columns(self) -> list[SensitivityColumn]:
         """Numbers the open choices move most."""
@@ -347,15 +312,15 @@ class Ramachendra2014(Paper):
             return SensitivityColumn(title, quantity, unit, at, published)
 
         return [
-            c("loss, DropTail, 50 %, 25 packets", "loss_rate", "%", 50, 25, "DropTail", 0.36),
-            c("loss, DropTail, 75 %, 100 packets", "loss_rate", "%", 75, 100, "DropTail", 3.58),
-            c("loss, DropTail, 75 %, 250 packets", "loss_rate", "%", 75, 250, "DropTail", 1.6),
-            c("use, ModRED, 25 %", "utilization", "%", 25, 100, "ModRED"),
-            c("use, RED, 75 %", "utilization", "%", 75, 100, "RED"),
-            c("use, ModRED, 75 %", "utilization", "%", 75, 100, "ModRED"),
-            c("use, ModRED, 100 %", "utilization", "%", 100, 100, "ModRED"),
-            c("loss, RED, 100 %", "loss_rate", "%", 100, 100, "RED"),
-            c("loss, ModRED, 100 %", "loss_rate", "%", 100, 100, "ModRED"),
+            c("DropTail, load 50, 25 packets: loss", "loss_rate", "%", 50, 25, "DropTail", 0.36),
+            c("DropTail, load 75, 100 packets: loss", "loss_rate", "%", 75, 100, "DropTail", 3.58),
+            c("DropTail, load 75, 250 packets: loss", "loss_rate", "%", 75, 250, "DropTail", 1.6),
+            c("ModRED, load 25: utilization", "utilization", "%", 25, 100, "ModRED"),
+            c("RED, load 75: utilization", "utilization", "%", 75, 100, "RED"),
+            c("ModRED, load 75: utilization", "utilization", "%", 75, 100, "ModRED"),
+            c("ModRED, load 100: utilization", "utilization", "%", 100, 100, "ModRED"),
+            c("RED, load 100: loss", "loss_rate", "%", 100, 100, "RED"),
+            c("ModRED, load 100: loss", "loss_rate", "%", 100, 100, "ModRED"),
         ]
 
     def findings(self, results: Results, others: Mapping[str, Results]) -> list[str]:
@@ -363,7 +328,7 @@ class Ramachendra2014(Paper):
         return findings(results, others)
 
     def causes(self, results: Results, others: Mapping[str, Results]) -> Mapping[str, str]:
-        """See `ramachendra2014_text`."""
+        """See `ramachendra2014_causes`."""
         return causes(results, others)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..report.theme import INK, hue
+from .definition import Picture
 from .tables import Row
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def modred_unit(folder: Path) -> list[Row]:
         if case == "between":
             rows.append(_row(case, "mss_bytes", MSS, "byte"))
         if case == "above_max":  # thresholds of 2: an arrival that finds 3 waiting has to go, so there are never 4
-            rows.append(_row(case, "dropped", link["drops_forced"] > 0 and link["drops_overflow"] == 0 and link["queue_max"] <= 3, "1"))
+            rows.append(_row(case, "dropped", link["drops_forced"] > 0 and link["drops_overflow"] == 0 and link["queue_max"] <= 3, ""))
     return rows
 
 
@@ -146,8 +147,16 @@ class Turns:
         ax.plot(xs, self.served, color=INK, lw=0.5, alpha=0.4)
         for q in sorted(set(self.served)):
             ax.plot([x for x, s in zip(xs, self.served, strict=True) if s == q], [q] * self.served.count(q), "s", color=hue("", q), ms=6)
+        ax.set_xticks(range(1, len(self.served) + 1))
         ax.set_yticks([0, 1, 2], ["first queue", "second", "third"])
         ax.set_ylim(2.5, -0.5)
         ax.grid(visible=False)
         ax.set_title("Round robin with three busy queues")
         ax.set_xlabel("packet on the link")
+
+
+def turned(folder: Path, title: str) -> Picture:
+    """The first six rounds."""
+    served, _use = turns(folder)
+    caption = "Each mark is a packet; while all three queues have packets, each sends one a round, in the same order."
+    return Picture("fig4.1", title, caption, [Turns(served[:18])])

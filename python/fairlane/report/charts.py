@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes as MplAxes
     from matplotlib.figure import Figure
 
-_MARKS = ("o", "s", "D", "^", "v")
+MARKS = ("o", "s", "D", "^", "v")
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Lines:
             ax.set_yscale("log")
             _plain_ticks(ax)
         else:
-            ax.set_ylim(*_span(self.curves))
+            ax.set_ylim(*span(self.curves))
         if self.axes.ticks:
             ax.set_xticks(list(self.axes.ticks), [f"{t:g}" for t in self.axes.ticks])
         ax.minorticks_off()
@@ -81,7 +81,7 @@ class Lines:
         _labels(figure, ax, self.curves)
 
 
-def _span(curves: Sequence[Curve]) -> tuple[float, float]:
+def span(curves: Sequence[Curve]) -> tuple[float, float]:
     """The y range: from zero, unless all values lie far above it."""
     values = [y for c in curves for y in (*c.ours, *c.published, *c.high, *c.low) if y is not None]
     low, high = min(values, default=0.0), max(values, default=1.0)
@@ -92,7 +92,7 @@ def _span(curves: Sequence[Curve]) -> tuple[float, float]:
 
 
 def _curve(ax: MplAxes, c: Curve, i: int) -> None:
-    colour, mark = hue(c.name, i), _MARKS[i % len(_MARKS)]
+    colour, mark = hue(c.name, i), MARKS[i % len(MARKS)]
     printed = [(x, y) for x, y in zip(c.x, c.published, strict=False) if y is not None]
     if printed:
         xs, ys = zip(*printed, strict=True)
