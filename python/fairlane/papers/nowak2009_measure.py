@@ -3,57 +3,61 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
+
+import numpy as np
 
 from .definition import Cell, Curve, RunTables, Tree
-from .nowak2009_net import SECONDS, Scenarios, bottleneck, tcp_class
+from .nowak2009_net import FINE, SECONDS, Scenarios, bottleneck, tcp_class
 
 TCP_HEADER, VIDEO_HEADER = 47, 35
 SETTLED = 3.0
 """Seconds left out where moments of a short queue are taken."""
 SLOW_START = 5.0
 """Seconds after which one connection has long left slow start."""
+Values = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 
-def _known(values: list[float | None]) -> list[float]:
+def _known(values: Sequence[float | None]) -> list[float]:
     return [x for x in values if x is not None and math.isfinite(x)]
 
 
-def _moments(values: list[float], weights: list[float]) -> tuple[float, float]:
+def _array(values: Sequence[float | None]) -> Values:
+    """Values as numbers, NaN where there is none."""
+    return np.asarray(values, dtype=float)
+
+
+def _moments(values: Values, weights: Values) -> tuple[float, float]:
     """Mean and standard deviation of weighted values."""
-    whole = sum(weights)
+    whole = weights.sum()
     if not whole:
         return math.nan, math.nan
-    mean = sum(w * x for w, x in zip(weights, values, strict=True)) / whole
-    return mean, math.sqrt(max(0.0, sum(w * (x - mean) ** 2 for w, x in zip(weights, values, strict=True)) / whole))
+    mean = (weights * values).sum() / whole
+    return float(mean), float(np.sqrt((weights * (values - mean) ** 2).sum() / whole))
 
 
-def steps(values: list[float]) -> list[float]:
-    """The values after each change: what a recorder writes that is called at every packet put in or taken out.
-
-    >>> steps([0, 0, 1, 1, 0, 2, 2])
-    [1, 0, 2]
-    """
-    return [b for a, b in pairwise(values) if b != a]
+def changes(values: Values) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Whether each value differs from the one before; the first one does not."""
+    return np.diff(values, prepend=values[:1]) != 0
 
 
-def samples_of(filtered: list[float]) -> list[float]:
+def samples_of(updates: Values) -> Values:
     """The samples behind a smoothed round trip (weight 1/8; the first sample as it is).
 
-    >>> samples_of([8.0, 8.0, 9.0])
+    >>> samples_of(np.array([8.0, 9.0])).tolist()
     [8.0, 16.0]
     """
-    updates = filtered[:1] + steps(filtered)
-    return updates[:1] + [8 * b - 7 * a for a, b in pairwise(updates)]
+    return np.concatenate([updates[:1], 8 * updates[1:] - 7 * updates[:-1]])
 
 
-def smoothed_from_zero(samples: list[float]) -> list[float]:
-    """A filter of weight 1/8 that begins at 0, as that of the paper's simulator does."""
-    out, level = [], 0.0
-    for x in samples:
-        level += (x - level) / 8
-        out.append(level)
-    return out
+def smoothed_from_zero(updates: Values) -> Values:
+    """The filter that begins at 0, as that of the paper's simulator does, from the one that begins with its first sample: the
+    difference, that first sample, fades by 1/8 with each.
+
+    >>> smoothed_from_zero(np.array([0.8, 0.8])).round(4).tolist()
+    [0.1, 0.1875]
+    """
+    return updates - updates[:1] * 0.875 ** np.arange(1, len(updates) + 1)
 
 
 class Measures(Scenarios):
@@ -66,7 +70,7 @@ class Measures(Scenarios):
     link_columns = ("utilisation", "queue_mean", "queue_std", "arrivals", "drops", "drops_early", "drops_overflow")
     links = ("bottleneck",)
     flow_series = ("cwnd", "srtt", "in_flight", "throughput")
-    link_series = ("queue", "avg", "class0_queue", "class1_queue", "class0_avg", "class1_avg", "drops")
+    link_series = ("queue", "avg", "class0_queue", "class1_queue", "drops")
     hop_probe = False
     meant = ("sampling step", "delivered nothing", "so the window limits it")
 
@@ -79,16 +83,17 @@ class Measures(Scenarios):
         t = cell.tree(1)
         if cell["set"] == "events":
             return self._of_events(run, t)
-        return self._of_case(run, t)
+        return self._of_case(run, cell, t)
 
     def _of_window(self, run: RunTables) -> dict[str, float]:
-        times, drops = run.series("bottleneck", "drops")
-        windows = [w / 1024 for t, w in zip(*run.series("tcp", "cwnd"), strict=True) if w is not None and t > SLOW_START]
+        times, drops = (_array(x) for x in run.series("bottleneck", "drops"))
+        late = times > SLOW_START
+        windows = _array(run.series("tcp", "cwnd")[1])[late] / 1024
         return {
             "window_cuts": float(run.flows["cwnd_cuts"][0]),
-            "losses_after_slow_start": float(sum(d or 0 for t, d in zip(times, drops, strict=True) if t > SLOW_START)),
-            "window_mean": sum(windows) / len(windows),
-            "window_max": max(windows),
+            "losses_after_slow_start": float(np.nansum(drops[late])),
+            "window_mean": float(np.nanmean(windows)),
+            "window_max": float(np.nanmax(windows)),
             "goodput": run.flows["goodput"][0] * 1e-6,
             "queue": run.link("bottleneck", "queue_mean"),
         }
@@ -105,9 +110,10 @@ class Measures(Scenarios):
 
     def _of_events(self, run: RunTables, t: Tree) -> dict[str, float]:
         """The video's queue, a value at every packet put in or taken out, from samples a millisecond apart."""
-        pairs = zip(*run.series("bottleneck", self._column(t, video=True)), strict=True)
-        values = steps([x for at, x in pairs if x is not None and at >= SETTLED])
-        mean, sd = _moments(values, [1.0] * len(values))
+        times, lengths = (_array(x) for x in run.series("bottleneck", self._column(t, video=True)))
+        late = np.nan_to_num(lengths[times >= SETTLED])
+        values = late[changes(late)]
+        mean, sd = _moments(values, np.ones(len(values)))
         return {"queue2_mean": mean, "queue2_sd": sd}
 
     @staticmethod
@@ -118,18 +124,12 @@ class Measures(Scenarios):
             return "queue"
         return f"class{1 - of_tcp if video else of_tcp}_queue"
 
-    def _of_case(self, run: RunTables, t: Tree) -> dict[str, float]:
+    def _of_case(self, run: RunTables, cell: Cell, t: Tree) -> dict[str, float]:
         f = run.flows
         tcp = [i for i, name in enumerate(f["name"]) if name.startswith("tcp")]
         video = f["name"].index("video")
-        seconds = SECONDS
-        rtt = [f["rtt_mean"][i] for i in tcp]
-        finished = _known([f["completion_time"][i] for i in tcp])
-        last = max(finished) if len(finished) == len(tcp) else seconds
-        shares = {n: self._share(run, n, last) / self._rate(t) for n in f["name"]}
+        rtt, finished = (_known([f[column][i] for i in tcp]) for column in ("rtt_mean", "completion_time"))
         out = {
-            "tcp_share": 100 * sum(shares[f["name"][i]] for i in tcp),
-            "udp_share": 100 * shares["video"],
             "udp_delivered": 100 * f["packets_received"][video] / f["packets_sent"][video],
             "udp_delay_p99": 1e3 * (f["delay_p99"][video] or math.nan),
             "tcp_goodput": 1e-3 * sum(f["goodput"][i] for i in tcp),
@@ -137,29 +137,38 @@ class Measures(Scenarios):
             "tcp_loss": 100 * sum(f["packets_lost"][i] for i in tcp) / sum(f["packets_sent"][i] for i in tcp),
             "udp_drops": float(f["packets_lost"][video]),
             "timeouts": float(sum(f["timeouts"][i] for i in tcp)),
-            "utilisation": 100 * run.link("bottleneck", "utilisation"),
-            "rtt": sum(_known(rtt)) / max(1, len(_known(rtt))),
-            "queue_time_mean": run.link("bottleneck", "queue_mean"),
+            "rtt": sum(rtt) / max(1, len(rtt)),
+            "transfers_finished": float(len(finished)),
         }
-        out["transfers_finished"] = float(len(finished))
-        out["transfer_last"] = last
+        if cell["set"] == "long":
+            return out
+        rates = {n: np.nan_to_num(_array(run.series(n, "throughput")[1])) for n in f["name"]}
+        times = _array(run.series("video", "throughput")[0])
+        busy = sum(rates[f["name"][i]] for i in tcp) > 0
+        last = float(times[busy][-1]) if len(finished) == len(tcp) and busy.any() else SECONDS
+        meanwhile = (times > 1.0) & (times <= last)
+        shares = {n: 100 * float(x[meanwhile].mean()) / self._rate(t) if meanwhile.any() else 0.0 for n, x in rates.items()}
+        out |= {"tcp_share": sum(shares[f["name"][i]] for i in tcp), "udp_share": shares["video"], "transfer_last": last}
         for k, i in enumerate(tcp, 1):
             name = f["name"][i]
-            out[f"rtt_{k}"] = math.nan if rtt[k - 1] is None else rtt[k - 1]
-            smooth = smoothed_from_zero(samples_of(_known(run.series(name, "srtt")[1])))
-            out[f"srtt_{k}"] = sum(smooth) / len(smooth) if smooth else math.nan
-            waits = _known(run.series(name, "in_flight")[1])
-            busy = [x for x in waits if x > 0]
-            out[f"unacknowledged_{k}"] = sum(busy) / len(busy) / self._segment(t) if busy else math.nan
-            out[f"transfer_{k}"] = f["completion_time"][i] if f["completion_time"][i] is not None else math.nan
-        out |= self._queues(run, t)
-        return out
+            out[f"transfer_{k}"] = math.nan if f["completion_time"][i] is None else f["completion_time"][i]
+            out[f"rtt_{k}"] = math.nan if f["rtt_mean"][i] is None else f["rtt_mean"][i]
+            _, filtered = self._updates(run, name)
+            out[f"srtt_{k}"] = float(smoothed_from_zero(filtered).mean()) if len(filtered) else math.nan
+            waits = _array(run.series(name, "in_flight")[1])
+            waits = waits[waits > 0]
+            out[f"unacknowledged_{k}"] = float(waits.mean()) / self._segment(t) if len(waits) else math.nan
+        return out | self._queues(run, t, times, rates)
 
     @staticmethod
-    def _share(run: RunTables, name: str, until: float) -> float:
-        """Rate of a flow at its receiver while TCP has something to send, bit/s on the wire."""
-        rates = [x or 0.0 for t, x in zip(*run.series(name, "throughput"), strict=True) if 1.0 < t <= until]
-        return sum(rates) / max(1, len(rates))
+    def _updates(run: RunTables, name: str) -> tuple[Values, Values]:
+        """When the smoothed round trip of a connection got a new value, and that value."""
+        times, filtered = (_array(x) for x in run.series(name, "srtt"))
+        known = np.isfinite(filtered)
+        times, filtered = times[known], filtered[known]
+        new = changes(filtered)
+        new[:1] = True
+        return times[new], filtered[new]
 
     @staticmethod
     def _rate(t: Tree) -> float:
@@ -171,32 +180,24 @@ class Measures(Scenarios):
     def _segment(t: Tree) -> int:
         return int(t["flows"]["tcp"]["tcp"]["mss"].removesuffix("B"))
 
-    def _queues(self, run: RunTables, t: Tree) -> dict[str, float]:
+    def _queues(self, run: RunTables, t: Tree, times: Values, rates: Mapping[str, Values]) -> dict[str, float]:
         """Length of each queue: weighted by the packets that go in and out, as the paper's recorder was, and by time."""
         source = t["flows"]["video"]["source"]
         frame = int(source["cbr"]["size"].removesuffix("B")) if "cbr" in source else 1000
-        sizes = {n: (frame + VIDEO_HEADER if n == "video" else self._segment(t) + TCP_HEADER) for n in run.flows["name"]}
-        whole = tcp_class(t) is None
+        sizes = {n: (frame + VIDEO_HEADER if n == "video" else self._segment(t) + TCP_HEADER) for n in rates}
+        whole, spans = tcp_class(t) is None, np.diff(times)
         out = {}
         for number, own in ((1, [n for n in sizes if whole or n != "video"]), (2, [] if whole else ["video"])):
             if not own:
                 continue
-            times, lengths = run.series("bottleneck", self._column(t, video=number == 2))
-            q = [x or 0.0 for x in lengths]
-            gone = [0.0] * len(q)
-            for n in own:
-                for i, x in enumerate(run.series(n, "throughput")[1]):
-                    gone[i] += (x or 0.0) / 8 / sizes[n]
-            means, events, spans = [], [], []
-            for i in range(1, len(q)):
-                left = gone[i] * (times[i] - times[i - 1])
-                means.append((q[i] + q[i - 1]) / 2)
-                # A packet that finds the link idle never waits, and the recorder does not see it.
-                events.append(left + max(0.0, left + q[i] - q[i - 1]) if q[i] or q[i - 1] else 0.0)
-                spans.append(times[i] - times[i - 1])
+            q = np.nan_to_num(_array(run.series("bottleneck", self._column(t, video=number == 2))[1]))
+            left = sum(rates[n][1:] / 8 / sizes[n] for n in own) * spans
+            means, grown = (q[1:] + q[:-1]) / 2, np.diff(q)
+            # A packet that finds the link idle never waits, and the recorder does not see it.
+            events = np.where(means > 0, left + np.maximum(0.0, left + grown), 0.0)
             out[f"queue{number}_mean"], out[f"queue{number}_sd"] = _moments(means, events)
             out[f"queue{number}_time_mean"], out[f"queue{number}_time_sd"] = _moments(means, spans)
-            out[f"queue{number}_max"] = max(q)
+            out[f"queue{number}_max"] = float(q.max())
         return out
 
     def curves(self, run: RunTables, cell: Cell) -> dict[str, Curve]:
@@ -204,23 +205,18 @@ class Measures(Scenarios):
         if cell["set"] == "window":
             times, windows = run.series("tcp", "cwnd")
             return {"window": (times, [None if w is None else w / 1024 for w in windows])}
-        if cell["set"] != "table":
-            return {}
         t = cell.tree(1)
+        if cell["set"] != "table" or t["sample"] != FINE:
+            return {}
         out: dict[str, Curve] = {"queue1": run.series("bottleneck", self._column(t, video=False))}
-        average = self._column(t, video=False).replace("queue", "avg")
-        if average in run.link_series:
-            out["average"] = run.series("bottleneck", average)
+        if cell["case"] == "C2":
+            out["average"] = run.series("bottleneck", "avg")
         if tcp_class(t) is not None:
             out["queue2"] = run.series("bottleneck", self._column(t, video=True))
         for name in (n for n in run.flows["name"] if n.startswith("tcp")):
             times, flight = run.series(name, "in_flight")
             out[f"unacknowledged {name}"] = (times, [None if x is None else x / self._segment(t) for x in flight])
-            times, smooth = run.series(name, "srtt")
-            first = [(at, x) for at, x in zip(times, smooth, strict=True) if x is not None]
-            changed = first[:1] + [b for a, b in pairwise(first) if b[1] != a[1]]
-            moments = [at for at, _ in changed]
-            samples = samples_of([x for _, x in first])
-            out[f"rtt {name}"] = (moments, list(samples))
-            out[f"srtt {name}"] = (moments, list(smoothed_from_zero(samples)))
+            moments, filtered = self._updates(run, name)
+            out[f"rtt {name}"] = (moments.tolist(), samples_of(filtered).tolist())
+            out[f"srtt {name}"] = (moments.tolist(), smoothed_from_zero(filtered).tolist())
         return out

@@ -20,13 +20,18 @@ ALONE = (
 LAWS = ("classic", "ns-2's gaps")
 """RED with 1 to 1/p packets between drops, or with 1/p to 2/p."""
 SECONDS = 200.0
-TRANSFER = 870
-"""Data of each TCP connection, kbyte: with this much the video's queue fills and empties as the printed mean and deviation say."""
+TRANSFER = 880
+"""Data of each TCP connection, kbyte: with this much the video's queue fills and empties as the printed mean of C4 says."""
+APART = "3s"
+"""Time between the starts of two connections, as in the simulator's example: the printed lengths of the FIFO queues of TCP say so."""
+FINE, COARSE = "50ms", "100ms"
+"""Step of the series that figures draw, and of those that only have to give means."""
 FRAME = 1035
 """Bytes of a video frame on the wire; 1000 of them are payload."""
 BURST = "video as one burst of 1920 frames"
 STATED = "parameters as the text states them, at 1.5 Mbit/s"
 ONE = "one TCP connection"
+TOGETHER = "all connections start within 1 s"
 SLOW_LINK = "all as stated, 0.1 Mbit/s"
 HALF = "video of 50 % of the link"
 LONG = "TCP data of 10 MB each"
@@ -61,7 +66,7 @@ def at_rate(mbps: float, load: float = 0.75, bytes_of_tcp: bool = True) -> Chang
         bottleneck(t)["rate"] = f"{mbps:g}Mbit/s"
         t["flows"]["video"]["source"]["cbr"]["rate"] = f"{round(mbps * 1e6 * load * 1000 / FRAME)}bit/s"
         if bytes_of_tcp:
-            t["flows"]["tcp"]["source"]["file"]["size"] = f"{mbps * TRANSFER / 1.5:.6g}kB"
+            t["flows"]["tcp"]["source"]["file"]["size"] = f"{round(mbps * TRANSFER * 1000 / 1.5)}B"
 
     return change
 
@@ -72,14 +77,16 @@ class Scenarios(Paper):
     def _case(self, case: str, table: str = "cases.toml") -> Tree:
         t = self.scenario("network.toml")
         bottleneck(t)["queue"] = copy.deepcopy(choices(self.scenario(table)["factors"]["case"]["values"][case])[0].value)
-        t["flows"]["tcp"]["source"]["file"]["size"] = f"{TRANSFER}kB"
+        t["flows"]["tcp"].update(source={"file": {"size": f"{TRANSFER}kB"}}, stagger=APART)
         t["name"] = case
         return t
 
-    def _cell(self, base: Tree, seed_of: Change | None = None, sample: str = "50ms", **factors: object) -> Cell:
+    def _cell(self, base: Tree, seed_of: Change | None = None, sample: str | None = None, **factors: object) -> Cell:
         def tree(seed: int) -> Tree:
             t = copy.deepcopy(base)
-            t["seed"], t["sample"] = seed, sample
+            t["seed"] = seed
+            if sample is not None:
+                t["sample"] = sample
             if seed_of is not None:
                 seed_of(t)
             return t
@@ -88,21 +95,22 @@ class Scenarios(Paper):
 
     def table_cells(self, change: Change | None = None) -> list[Cell]:
         """The cases with the parameters that fit Table 1."""
-        sample = "50ms" if change is None else "100ms"
+        sample = FINE if change is None else COARSE
         return [self._cell(self._case(case), change, sample, set="table", case=case) for case in CASES]
 
     def stated_cells(self, rate: str, as_table: bool = False) -> list[Cell]:
         """The cases with the stated parameters at one of the stated rates."""
         names = {"set": "table"} if as_table else {"set": "stated", "rate": rate}
         change = at_rate(float(rate))
-        return [self._cell(self._case(case, "stated-cases.toml"), change, "100ms", **names, case=case) for case in CASES]
+        return [self._cell(self._case(case, "stated-cases.toml"), change, COARSE, **names, case=case) for case in CASES]
 
     def cells(self) -> list[Cell]:
         """The cases with both sets, moments of the short video queues, TCP alone, the chosen queue, and the two windows."""
         cells = self.table_cells()
         for case in ("C5", "C8", "C9"):
-            base = self._case(case)
-            base["duration"] = "12s"
+            base = self._case(case)  # while all connections are at work
+            base["duration"] = "10s"
+            del base["flows"]["tcp"]["stagger"]
             cells.append(self._cell(base, None, "1ms", set="events", case=case))
         cells += [c for rate in RATES for c in self.stated_cells(rate)]
         cells += [self._alone(rate, queue, law) for rate, queue in ALONE for law in (LAWS if queue.startswith("RED") else ("",))]
@@ -110,13 +118,13 @@ class Scenarios(Paper):
             base = self._case(case if case in CASES else "C1")
             if case == "chosen":
                 bottleneck(base)["queue"] = copy.deepcopy(self.scenario("chosen.toml")["queue"])
-            base["flows"]["tcp"]["source"] = self.scenario("network.toml")["flows"]["tcp"]["source"]
-            cells.append(self._cell(base, None, "100ms", set="long", case=case))
+            base["flows"]["tcp"] = self.scenario("network.toml")["flows"]["tcp"]
+            cells.append(self._cell(base, set="long", case=case))
         window = self.scenario("window.toml")
         for name in ("Reno", "Vegas"):
             base = copy.deepcopy(window)
             base["flows"]["tcp"]["tcp"]["cc"] = name.lower()
-            cells.append(self._cell(base, None, set="window", tcp=name))
+            cells.append(self._cell(base, None, FINE, set="window", tcp=name))
         return cells
 
     def _alone(self, rate: str, queue: str, law: str) -> Cell:
@@ -133,8 +141,8 @@ class Scenarios(Paper):
             q = {"droptail": {"limit": "1000000p" if bounds == "unbounded" else f"{bounds}p"}}
         bottleneck(t).update(queue=q, rate=f"{rate}Mbit/s")
         del t["flows"]["video"]
-        t["flows"]["tcp"]["source"] = "bulk"
-        return self._cell(t, None, set="alone", rate=rate, queue=queue, law=law)
+        t["flows"]["tcp"].update(source="bulk", stagger="0s")
+        return self._cell(t, set="alone", rate=rate, queue=queue, law=law)
 
     def topology(self) -> Tree:
         """The network with the queue of the first case."""
@@ -176,10 +184,11 @@ class Scenarios(Paper):
 
             return change
 
-        def starts(within: str) -> Change:
+        def starts(within: str = "1s", apart: str = "0s") -> Change:
             def change(t: Tree) -> None:
                 for group in t["flows"].values():
                     group["spread"] = within
+                t["flows"]["tcp"]["stagger"] = apart
 
             return change
 
@@ -237,8 +246,11 @@ class Scenarios(Paper):
             of("RED's idle packet of 125 byte", "ages the average ten times as fast", of_kind("red", idle_packet="125B")),
             of("bottleneck delay of 5 ms", "a round trip of 22 ms", delay("5ms")),
             of("bottleneck delay of 50 ms", "a round trip of 112 ms", delay("50ms")),
-            of("starts at exactly 0", "what the paper seems to have done", starts("0s")),
-            of("starts spread over 10 s", "connections that do not know of one another", starts("10s")),
+            of(TOGETHER, "nobody tells them to wait", starts()),
+            of("all start at exactly 0", "the simulator's default", starts("0s")),
+            of("connections start 2 s apart", "sooner", starts(apart="2s")),
+            of("connections start 4 s apart", "later", starts(apart="4s")),
+            of("connections start within 10 s", "at random, not knowing of one another", starts("10s")),
         ]
 
 
