@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import tomllib
 
+import numpy as np
 import pytest
 
 from fairlane import papers
 from fairlane.papers.claims import read_claims
-from fairlane.papers.nowak2009_measure import samples_of, smoothed_from_zero, steps
+from fairlane.papers.nowak2009_measure import changes, samples_of, smoothed_from_zero
+from fairlane.papers.nowak2009_net import SETTINGS
 from fairlane.papers.tables import read_csv, read_folder
 
 PUBLISHED = papers.data_folder() / "nowak2009"
@@ -30,13 +33,13 @@ def test_the_claims_come_out_on_the_published_tables_as_recorded():
 
 def test_round_trips_come_back_from_their_filter():
     samples = [0.1, 0.2, 0.1, 0.4, 0.3]
-    level, filtered = samples[0], [samples[0]] * 3
+    filtered, from_zero = [samples[0]], [samples[0] / 8]
     for x in samples[1:]:
-        level += (x - level) / 8
-        filtered += [level, level]
-    assert samples_of(filtered) == pytest.approx(samples)
-    assert smoothed_from_zero([0.8, 0.8])[0] == pytest.approx(0.1)
-    assert steps([0, 1, 1, 2, 1, 1]) == [1, 2, 1]
+        filtered.append(filtered[-1] + (x - filtered[-1]) / 8)
+        from_zero.append(from_zero[-1] + (x - from_zero[-1]) / 8)
+    assert samples_of(np.array(filtered)) == pytest.approx(samples)
+    assert smoothed_from_zero(np.array(filtered)) == pytest.approx(from_zero)
+    assert changes(np.array([0, 1, 1, 2, 1, 1])).tolist() == [False, True, False, True, True, False]
 
 
 @pytest.fixture(scope="module")
@@ -68,8 +71,10 @@ def test_one_rate_of_the_sweep(tmp_path):
     with Runner(paper, tmp_path / "runs") as runner:
         runs = runner.run([Job(c, 1) for c in cells.values()])
     m = {case: paper.measure(run, cell) for (case, cell), run in zip(cells.items(), runs, strict=True)}
-    frames = 0.75 * 100e3 / 8 / 1035
-    assert m["C4"]["queue2_max"] == pytest.approx(frames * m["C4"]["transfer_last"], rel=0.05)
+    # What the video sends (three quarters of the link) and does not get while TCP sends is what waits for it at the end.
+    missing = 0.75 - m["C4"]["udp_share"] / 100
+    assert missing > 0.5
+    assert m["C4"]["queue2_max"] == pytest.approx(missing * 100e3 / 8 / 1035 * m["C4"]["transfer_last"], rel=0.05)
     for case in ("C8", "C9"):
         assert m[case]["udp_delivered"] > 99
     for x in m.values():
@@ -92,6 +97,12 @@ def test_table_1_agrees_where_it_can(part):
             assert ours(case, f"rtt_{k}") == pytest.approx(printed[case, f"TCP{k}", "rtt"], rel=0.25)
     for k in (1, 2, 3):
         assert ours("C8", f"rtt_{k}") == pytest.approx(printed["C8", f"TCP{k}", "rtt"], rel=0.15)
+    # The FIFO queues of TCP, which connections that open 3 s apart explain; none of the six values was fitted one by one.
+    for case in ("C4", "C5", "C6"):
+        assert ours(case, "queue1_mean") == pytest.approx(printed[case, "queue1", "mean_size"], rel=0.1)
+        assert ours(case, "queue1_sd") == pytest.approx(printed[case, "queue1", "stddev_size"], rel=0.2)
+    for k in (1, 2, 3):
+        assert ours("C5", f"srtt_{k}") == pytest.approx(printed["C5", f"TCP{k}", "srtt"], rel=0.1)
     # RED from 5 to 15 packets never holds more than 15, and the shares fill the link while TCP sends.
     for case in ("C3", "C7", "C8", "C9", "C3m"):
         assert ours(case, "queue1_max") <= 15
@@ -117,6 +128,31 @@ def test_the_modified_priority_takes_from_tcp(part):
     r = part.results
     assert r.mean("tcp_loss", set="table", case="C3m") > 1.5 * r.mean("tcp_loss", set="table", case="C3")
     assert r.mean("tcp_share", set="table", case="C3m") < r.mean("tcp_share", set="table", case="C3")
+
+
+def test_the_chosen_queue_beats_every_case_on_traffic_the_search_did_not_see(part):
+    """What `fairlane tune` chose, judged by the complaints of tune.toml, read here on their own."""
+    r = part.results
+    scales = {"udp_delay_p99": (28, 150), "rtt": (0.052, 1), "tcp_goodput": (364, 0)}  # ms, s, kbit/s
+    mixes = [m["name"] for m in tomllib.loads((PUBLISHED / "tune.toml").read_text("utf-8"))["holdout"]]
+    assert len(mixes) == 5
+
+    def cost(case):
+        means = {q: np.mean([r.samples(r.cell(set="unseen", mix=m, case=case), q) for m in mixes]) for q in scales}
+        complaints = [(means[q] - good) / (bad - good) for q, (good, bad) in scales.items()]
+        return max(complaints) + 0.05 * sum(complaints)
+
+    costs = {case: cost(case) for case in SETTINGS}
+    del costs["C4"]  # through which next to nothing of the video arrives in a mix, and with some seeds nothing
+    assert min(costs, key=costs.get) == "chosen"
+    assert sorted(costs, key=costs.get)[1] == "C8"
+    assert costs["chosen"] < 0.75 * costs["C8"]
+    # The same numbers as in the guide to tuning, which has ten seeds.
+    assert costs["chosen"] == pytest.approx(0.169, rel=0.06)
+    assert costs["C8"] == pytest.approx(0.261, rel=0.06)
+    (built,) = [b for e, b in part.experiments if e.id == "closing-question"]
+    shown = {dict(x.factors)["case"]: x.ours for x in built.comparison.rows if x.metric == "cost on unseen traffic"}
+    assert {case: x for case, x in shown.items() if case != "C4"} == {case: pytest.approx(x, rel=0.02) for case, x in costs.items()}
 
 
 def test_the_scenario_files_run_as_they_are():

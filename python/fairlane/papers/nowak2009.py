@@ -7,7 +7,7 @@ from functools import partial
 
 from ..report import charts
 from .definition import Built, Cell, Experiment, Picture, Results, SensitivityColumn
-from .nowak2009_net import CASES
+from .nowak2009_net import CASES, SAME
 from .nowak2009_rows import FIGURES, PRINTED, WORDS
 from .nowak2009_studies import Studies
 from .nowak2009_text import causes, findings
@@ -21,6 +21,8 @@ class Nowak2009(Studies):
     minutes = 2.1
     seeds = tuple(range(1, 7))
     quick_seeds = (1, 2)
+    alternative_seeds = (1, 2, 3)
+    reference = SAME
 
     def claim_tables(self, results: Results, built: Mapping[str, Built]) -> Mapping[str, list[Row]]:
         """Claims read Table 1 with C9 and C3m, the shares of the link, and the two windows."""
@@ -59,7 +61,7 @@ class Nowak2009(Studies):
             *(e(name, partial(self._queues_over_time, name, c), case(c)) for name, c in FIGURES.items()),
             e("tcp-only", self._alone_table, lambda c: c["set"] == "alone"),
             e("rate-sweep", self._rates, lambda c: c["set"] == "stated"),
-            e("closing-question", self._closing, lambda c: c["set"] == "long"),
+            e("closing-question", self._closing, lambda c: c["set"] in ("long", "unseen")),
             e("fig1", partial(self._window, "fig1", "Reno"), lambda c: c["set"] == "window" and c["tcp"] == "Reno"),
             e("fig2", partial(self._window, "fig2", "Vegas"), lambda c: c["set"] == "window" and c["tcp"] == "Vegas"),
         ]
@@ -124,18 +126,15 @@ class Nowak2009(Studies):
         return [
             of("C1 queue", "queue1_mean", "packets", "C1", 36.7),
             of("C2 queue", "queue1_mean", "packets", "C2", 32),
-            of("C3 TCP queue", "queue1_mean", "packets", "C3", 11),
-            of("C3 round trip", "rtt", "s", "C3", 0.117),
+            *(of(f"{c} TCP queue", "queue1_mean", "packets", c, x) for c, x in (("C3", 11), ("C4", 69), ("C5", 111), ("C6", 90.9))),
             of("C3 video queue", "queue2_mean", "packets", "C3", 960),
             of("C6 video queue", "queue2_mean", "packets", "C6", 960),
-            of("C5 round trip", "rtt", "s", "C5", 2.03),
             of("C8 round trip", "rtt", "s", "C8", 0.277),
-            of("C8 video delivered", "udp_delivered", "%", "C8", None),
         ]
 
     def findings(self, results: Results, others: Mapping[str, Results]) -> list[str]:
         """See `nowak2009_text`."""
-        return findings(results, others)
+        return findings(results, others, self.published("table1"))
 
     def causes(self, results: Results, others: Mapping[str, Results]) -> Mapping[str, str]:
         """See `nowak2009_text`."""

@@ -22,9 +22,10 @@ def _known(values: Sequence[float | None]) -> list[float]:
     return [x for x in values if x is not None and math.isfinite(x)]
 
 
-def _array(values: Sequence[float | None]) -> Values:
-    """Values as numbers, NaN where there is none."""
-    return np.asarray(values, dtype=float)
+def _series(run: RunTables, name: str, column: str) -> tuple[Values, Values]:
+    """Times and values of a series of a flow or link; NaN where there is no value."""
+    table = run.flow_series if name in run.flow_series.names else run.link_series
+    return table.times, table.columns[column][table.names.index(name)]
 
 
 def _moments(values: Values, weights: Values) -> tuple[float, float]:
@@ -86,9 +87,9 @@ class Measures(Scenarios):
         return self._of_case(run, cell, t)
 
     def _of_window(self, run: RunTables) -> dict[str, float]:
-        times, drops = (_array(x) for x in run.series("bottleneck", "drops"))
+        times, drops = _series(run, "bottleneck", "drops")
         late = times > SLOW_START
-        windows = _array(run.series("tcp", "cwnd")[1])[late] / 1024
+        windows = _series(run, "tcp", "cwnd")[1][late] / 1024
         return {
             "window_cuts": float(run.flows["cwnd_cuts"][0]),
             "losses_after_slow_start": float(np.nansum(drops[late])),
@@ -110,7 +111,7 @@ class Measures(Scenarios):
 
     def _of_events(self, run: RunTables, t: Tree) -> dict[str, float]:
         """The video's queue, a value at every packet put in or taken out, from samples a millisecond apart."""
-        times, lengths = (_array(x) for x in run.series("bottleneck", self._column(t, video=True)))
+        times, lengths = _series(run, "bottleneck", self._column(t, video=True))
         late = np.nan_to_num(lengths[times >= SETTLED])
         values = late[changes(late)]
         mean, sd = _moments(values, np.ones(len(values)))
@@ -136,14 +137,15 @@ class Measures(Scenarios):
             "tcp_drops": float(sum(f["packets_lost"][i] for i in tcp)),
             "tcp_loss": 100 * sum(f["packets_lost"][i] for i in tcp) / sum(f["packets_sent"][i] for i in tcp),
             "udp_drops": float(f["packets_lost"][video]),
+            "udp_loss": 100 * f["packets_lost"][video] / f["packets_sent"][video],
             "timeouts": float(sum(f["timeouts"][i] for i in tcp)),
             "rtt": sum(rtt) / max(1, len(rtt)),
             "transfers_finished": float(len(finished)),
         }
-        if cell["set"] == "long":
+        if cell["set"] in ("long", "unseen"):
             return out
-        rates = {n: np.nan_to_num(_array(run.series(n, "throughput")[1])) for n in f["name"]}
-        times = _array(run.series("video", "throughput")[0])
+        rates = {n: np.nan_to_num(_series(run, n, "throughput")[1]) for n in f["name"]}
+        times = run.flow_series.times
         busy = sum(rates[f["name"][i]] for i in tcp) > 0
         last = float(times[busy][-1]) if len(finished) == len(tcp) and busy.any() else SECONDS
         meanwhile = (times > 1.0) & (times <= last)
@@ -155,7 +157,7 @@ class Measures(Scenarios):
             out[f"rtt_{k}"] = math.nan if f["rtt_mean"][i] is None else f["rtt_mean"][i]
             _, filtered = self._updates(run, name)
             out[f"srtt_{k}"] = float(smoothed_from_zero(filtered).mean()) if len(filtered) else math.nan
-            waits = _array(run.series(name, "in_flight")[1])
+            waits = _series(run, name, "in_flight")[1]
             waits = waits[waits > 0]
             out[f"unacknowledged_{k}"] = float(waits.mean()) / self._segment(t) if len(waits) else math.nan
         return out | self._queues(run, t, times, rates)
@@ -163,7 +165,7 @@ class Measures(Scenarios):
     @staticmethod
     def _updates(run: RunTables, name: str) -> tuple[Values, Values]:
         """When the smoothed round trip of a connection got a new value, and that value."""
-        times, filtered = (_array(x) for x in run.series(name, "srtt"))
+        times, filtered = _series(run, name, "srtt")
         known = np.isfinite(filtered)
         times, filtered = times[known], filtered[known]
         new = changes(filtered)
@@ -190,7 +192,7 @@ class Measures(Scenarios):
         for number, own in ((1, [n for n in sizes if whole or n != "video"]), (2, [] if whole else ["video"])):
             if not own:
                 continue
-            q = np.nan_to_num(_array(run.series("bottleneck", self._column(t, video=number == 2))[1]))
+            q = np.nan_to_num(_series(run, "bottleneck", self._column(t, video=number == 2))[1])
             left = sum(rates[n][1:] / 8 / sizes[n] for n in own) * spans
             means, grown = (q[1:] + q[:-1]) / 2, np.diff(q)
             # A packet that finds the link idle never waits, and the recorder does not see it.
@@ -205,17 +207,19 @@ class Measures(Scenarios):
         if cell["set"] == "window":
             times, windows = run.series("tcp", "cwnd")
             return {"window": (times, [None if w is None else w / 1024 for w in windows])}
-        t = cell.tree(1)
-        if cell["set"] != "table" or t["sample"] != FINE:
+        if cell["set"] == "events":
+            return {"queue2": run.series("bottleneck", self._column(cell.tree(1), video=True))}
+        if cell["set"] != "table" or (t := cell.tree(1))["sample"] != FINE:
             return {}
         out: dict[str, Curve] = {"queue1": run.series("bottleneck", self._column(t, video=False))}
         if cell["case"] == "C2":
             out["average"] = run.series("bottleneck", "avg")
         if tcp_class(t) is not None:
             out["queue2"] = run.series("bottleneck", self._column(t, video=True))
+        segment = self._segment(t)
         for name in (n for n in run.flows["name"] if n.startswith("tcp")):
             times, flight = run.series(name, "in_flight")
-            out[f"unacknowledged {name}"] = (times, [None if x is None else x / self._segment(t) for x in flight])
+            out[f"unacknowledged {name}"] = (times, [None if x is None else x / segment for x in flight])
             moments, filtered = self._updates(run, name)
             out[f"rtt {name}"] = (moments.tolist(), samples_of(filtered).tolist())
             out[f"srtt {name}"] = (moments.tolist(), smoothed_from_zero(filtered).tolist())

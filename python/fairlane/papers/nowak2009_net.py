@@ -24,20 +24,27 @@ TRANSFER = 880
 """Data of each TCP connection, kbyte: with this much the video's queue fills and empties as the printed mean of C4 says."""
 APART = "3s"
 """Time between the starts of two connections, as in the simulator's example: the printed lengths of the FIFO queues of TCP say so."""
-FINE, COARSE = "50ms", "100ms"
-"""Step of the series that figures draw, and of those that only have to give means."""
+FINE, COARSE = "50ms", "200ms"
+"""Step of the series of Table 1 and its figures, and of those that are compared with one another only."""
 FRAME = 1035
 """Bytes of a video frame on the wire; 1000 of them are payload."""
 BURST = "video as one burst of 1920 frames"
 STATED = "parameters as the text states them, at 1.5 Mbit/s"
 ONE = "one TCP connection"
+SAME = "as chosen, fewer replications"
 TOGETHER = "all connections start within 1 s"
+RIVALS = tuple(f"{TOGETHER}; {what}" for what in ("first threshold of 32 segments", "window of 40 segments", "FIFO of 150 packets"))
+"""What else might explain the FIFO queues of TCP: of each open parameter the value that comes nearest."""
 SLOW_LINK = "all as stated, 0.1 Mbit/s"
 HALF = "video of 50 % of the link"
 LONG = "TCP data of 10 MB each"
-GREEDY = "video of 98 % of the link"
+GREEDY = "video of 99 % of the link"
 SHORT_RED = "one queue with RED 5 to 15"
 GAPS = "RED's gaps as in ns-2"
+LASTING = "RED's gaps as in ns-2, TCP data of 10 MB each"
+STATED_LASTING = "as stated at 1.5 Mbit/s, RED's gaps as in ns-2, TCP data of 10 MB each"
+SETTINGS = (*CASES, "chosen")
+"""The paper's queues, and the one that the search chose."""
 Change = Callable[[Tree], None]
 
 
@@ -57,6 +64,24 @@ def tcp_class(tree: Tree) -> int | None:
     """Number of the class that has TCP; `None` where both streams share one queue."""
     (inner,) = bottleneck(tree)["queue"].values()
     return next((i for i, c in enumerate(inner["classes"]) if c["match"] == "tcp"), None) if "classes" in inner else None
+
+
+def merged(tree: Tree, changes: Tree) -> Tree:
+    """A tree with other values; a source of another kind takes the place of the one that was there.
+
+    >>> merged({"a": 1, "source": {"cbr": {}}}, {"source": {"poisson": {}}})
+    {'a': 1, 'source': {'poisson': {}}}
+    """
+    out = dict(tree)
+    for key, value in changes.items():
+        below = isinstance(value, dict) and isinstance(tree.get(key), dict) and (key != "source" or value.keys() == tree[key].keys())
+        out[key] = merged(tree[key], value) if below else value
+    return out
+
+
+def unseen(tree: Tree) -> None:
+    """Another seed than those of the search."""
+    tree["seed"] += 300
 
 
 def at_rate(mbps: float, load: float = 0.75, bytes_of_tcp: bool = True) -> Change:
@@ -98,11 +123,16 @@ class Scenarios(Paper):
         sample = FINE if change is None else COARSE
         return [self._cell(self._case(case), change, sample, set="table", case=case) for case in CASES]
 
-    def stated_cells(self, rate: str, as_table: bool = False) -> list[Cell]:
+    def stated_cells(self, rate: str, as_table: bool = False, change: Change | None = None) -> list[Cell]:
         """The cases with the stated parameters at one of the stated rates."""
         names = {"set": "table"} if as_table else {"set": "stated", "rate": rate}
-        change = at_rate(float(rate))
-        return [self._cell(self._case(case, "stated-cases.toml"), change, COARSE, **names, case=case) for case in CASES]
+
+        def both(t: Tree) -> None:
+            at_rate(float(rate))(t)
+            if change is not None:
+                change(t)
+
+        return [self._cell(self._case(case, "stated-cases.toml"), both, COARSE, **names, case=case) for case in CASES]
 
     def cells(self) -> list[Cell]:
         """The cases with both sets, moments of the short video queues, TCP alone, the chosen queue, and the two windows."""
@@ -114,18 +144,23 @@ class Scenarios(Paper):
             cells.append(self._cell(base, None, "1ms", set="events", case=case))
         cells += [c for rate in RATES for c in self.stated_cells(rate)]
         cells += [self._alone(rate, queue, law) for rate, queue in ALONE for law in (LAWS if queue.startswith("RED") else ("",))]
-        for case in (*CASES, "chosen"):  # as network.toml has it, which the search saw: transfers that do not end soon
-            base = self._case(case if case in CASES else "C1")
-            if case == "chosen":
-                bottleneck(base)["queue"] = copy.deepcopy(self.scenario("chosen.toml")["queue"])
-            base["flows"]["tcp"] = self.scenario("network.toml")["flows"]["tcp"]
-            cells.append(self._cell(base, set="long", case=case))
+        cells += [self._cell(self._for_search(case), set="long", case=case) for case in SETTINGS]
+        for mix in self.scenario("tune.toml")["holdout"]:
+            cells += [self._cell(self._for_search(case, mix["set"]), unseen, set="unseen", mix=mix["name"], case=case) for case in SETTINGS]
         window = self.scenario("window.toml")
         for name in ("Reno", "Vegas"):
             base = copy.deepcopy(window)
             base["flows"]["tcp"]["tcp"]["cc"] = name.lower()
             cells.append(self._cell(base, None, FINE, set="window", tcp=name))
         return cells
+
+    def _for_search(self, case: str, mix: Tree | None = None) -> Tree:
+        """The network as the search saw it, with transfers that do not end soon; or a mix that it did not see."""
+        t = self._case(case if case in CASES else "C1")
+        if case not in CASES:
+            bottleneck(t)["queue"] = copy.deepcopy(self.scenario("chosen.toml")["queue"])
+        t["flows"]["tcp"] = self.scenario("network.toml")["flows"]["tcp"]
+        return merged(t, mix or {})
 
     def _alone(self, rate: str, queue: str, law: str) -> Cell:
         """Three connections without the video, with data until the end."""
@@ -158,9 +193,6 @@ class Scenarios(Paper):
 
         def size(text: str) -> Change:
             return lambda t: t["flows"]["tcp"]["source"]["file"].update(size=text)
-
-        def endless(t: Tree) -> None:
-            t["flows"]["tcp"]["source"] = "bulk"
 
         def load(share: float) -> Change:
             return at_rate(1.5, share, bytes_of_tcp=False)
@@ -208,12 +240,17 @@ class Scenarios(Paper):
         def of(name: str, why: str, change: Change) -> Alternative:
             return Alternative(name, why, lambda: self.table_cells(change))
 
-        def stated(name: str, why: str, rate: str) -> Alternative:
-            return Alternative(name, why, lambda: self.stated_cells(rate, as_table=True))
+        def stated(name: str, why: str, rate: str, change: Change | None = None) -> Alternative:
+            return Alternative(name, why, lambda: self.stated_cells(rate, as_table=True, change=change))
 
         rates = [stated(f"all as stated, {rate} Mbit/s", "a rate that the text lists", rate) for rate in RATES]
         small = together(at_rate(1.0), tcp(mss="653B", window="100p", initial_ssthresh="100p"), frames_at(1.0, 665))
         return [
+            of(
+                SAME,
+                "nothing is changed, but the queues are seen every 200 ms only, as in those below, which are compared with this one",
+                lambda t: None,
+            ),
             stated(STATED, "DropTail 25, RED 15 to 25 with weight 0.02 and max_p 0.03", "1.5"),
             *rates,
             of("bottleneck of 1 Mbit/s", "a listed rate, with the queues that fit Table 1", at_rate(1.0)),
@@ -230,11 +267,10 @@ class Scenarios(Paper):
             of("TCP data of 0.4 MB each", "half as much", size("0.4MB")),
             of("TCP data of 2 MB each", "twice as much and more", size("2MB")),
             of(LONG, "most transfers do not end within the 200 s", size("10MB")),
-            of("endless TCP data", "no transfer ends", endless),
             of(HALF, "1:1 round robin is enough for it", load(0.5)),
             of("video of 65 % of the link", "less than stated", load(0.65)),
             of("video of 85 % of the link", "above 4:1", load(0.85)),
-            of(GREEDY, "hardly anything is left for TCP", load(0.98)),
+            of(GREEDY, "hardly anything is left for TCP", load(0.99)),
             of("video frames of 500 byte", "half as long as TCP's", frames(500)),
             of("video frames that come unevenly", "intervals vary by their whole length", video(jitter=1.0)),
             of(BURST, "fills its queue at once, whoever is served first", burst),
@@ -242,11 +278,16 @@ class Scenarios(Paper):
             of("drop tail of 100 packets", "twice as many", of_kind("droptail", alone=True, limit="100p")),
             of(SHORT_RED, "the set of the two-queue rows", of_kind("red", alone=True, min="5p", max="15p", limit="15p")),
             of(GAPS, "1/p to 2/p packets between drops (wait_), the default there", of_kind("red", wait=True)),
+            of(LASTING, "as in the reference runs", together(of_kind("red", wait=True), size("10MB"))),
+            stated(STATED_LASTING, "both at once", "1.5", together(of_kind("red", wait=True), size("10MB"))),
             of("RED without INET's hard limit", "a buffer of 1000 packets", of_kind("red", limit="1000p")),
             of("RED's idle packet of 125 byte", "ages the average ten times as fast", of_kind("red", idle_packet="125B")),
             of("bottleneck delay of 5 ms", "a round trip of 22 ms", delay("5ms")),
             of("bottleneck delay of 50 ms", "a round trip of 112 ms", delay("50ms")),
             of(TOGETHER, "nobody tells them to wait", starts()),
+            of(RIVALS[0], "slow start ends sooner", together(starts(), tcp(initial_ssthresh="32p"))),
+            of(RIVALS[1], "smaller, for all", together(starts(), tcp(window="40p", initial_ssthresh="40p"))),
+            of(RIVALS[2], "instead of one without bound", together(starts(), of_kind("droptail", alone=False, limit="150p"))),
             of("all start at exactly 0", "the simulator's default", starts("0s")),
             of("connections start 2 s apart", "sooner", starts(apart="2s")),
             of("connections start 4 s apart", "later", starts(apart="4s")),

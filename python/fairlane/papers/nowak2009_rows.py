@@ -108,12 +108,19 @@ class Shows(Measures):
         waits = [t for t, x in zip(*self._first(r, case, "queue2"), strict=True) if x is not None and x > 5]
         return max(r.samples(r.cell(set="table", case=case), "transfer_last")[0], waits[-1] if waits else 0.0) + 5
 
-    def _trace(self, r: Results, case: str, name: str, label: str) -> Trace:
+    def _trace(self, r: Results, case: str, name: str, label: str, end: float | None = None) -> Trace:
         """A series of the first replication, as far as something happens."""
         times, values = self._first(r, case, name)
-        end = self._end(r, case)
+        end = self._end(r, case) if end is None else end
         kept = [(t, x) for t, x in zip(times, values, strict=True) if t <= end]
         return Trace(label, [t for t, _ in kept], [x for _, x in kept])
+
+    @staticmethod
+    def _close(r: Results, case: str) -> Trace:
+        """A short queue of the video, each packet of it."""
+        times, values = r.curves(r.cell(set="events", case=case), "queue2")[0]
+        kept = [(t, x) for t, x in zip(times, values, strict=True) if 5.0 <= t <= 5.3]
+        return Trace("video", [t for t, _ in kept], [x for _, x in kept])
 
     def _series_rows(self, r: Results, case: str, names: Mapping[str, tuple[str, str]]) -> list[Row]:
         """The first replication's series, one value a second."""
@@ -165,15 +172,24 @@ class Shows(Measures):
         kept = [x for x in self._against_printed([*table, *rtt]).rows if x.ours is not None]
         built = Built(Comparison(kept), rows, group_by=("case",))
         panels = []
-        for number, who in ((1, "TCP"), (2, "video")):
-            level, trace = self._printed_mean(case, f"queue{number}"), self._trace(r, case, f"queue{number}", who)
-            panels.append(Series([trace], f"queue {number} ({who})", "time, s", "packets", level, size=(4.4, 2.6)))
-        caption = "First replication, sampled every 50 ms, until the transfers are over and the video no longer waits."
+        ended = r.samples(r.cell(set="table", case=case), "transfer_last")
+        short = r.has(set="events", case=case)
+        traces = (
+            self._trace(r, case, "queue1", "TCP", ended[0] + 2),
+            self._close(r, case) if short else self._trace(r, case, "queue2", "video"),
+        )
+        for number, trace in enumerate(traces, 1):
+            level = self._printed_mean(case, f"queue{number}")
+            panels.append(Series([trace], f"queue {number} ({trace.name})", "time, s", "packets", level, size=(4.4, 2.6)))
+        caption = "First replication. Left: until the transfers are over. "
+        if short:
+            caption += "Right: 0.3 s of a run with a sample every millisecond, while three connections send."
+        else:
+            caption += "Right: until the video no longer waits."
         if self._printed_mean(case, "queue1") is not None:
             caption += " Dashed: the printed means of Table 1. The paper's curves are not available as numbers."
         built.pictures.append(Picture(name, self.title_of(name), caption, list(panels)))
         if name in ("fig5", "fig7"):
-            ended = r.samples(r.cell(set="table", case=case), "transfer_last")
             longest = r.mean("queue2_max", set="table", case=case)
             built.notes.append(
                 f"The last transfer ends after {min(ended):.0f} to {max(ended):.0f} s, when the video's queue is longest "
@@ -184,8 +200,9 @@ class Shows(Measures):
     def _observed(self, r: Results) -> Built:
         """What the paper says it recorded without printing it: drops, times of transfers, unacknowledged segments, round trips."""
         of = (
-            ("transfers_finished", "transfers finished", "of 3"), ("transfer_last", "last transfer ends (or 200)", "s"),
-            ("unacknowledged_1", "unacknowledged, TCP 1", "segments"), ("tcp_drops", "TCP packets dropped", "packets"),
+            *((f"transfer_{k}", f"transfer of TCP {k} takes", "s") for k in (1, 2, 3)), ("transfer_last", "last transfer ends", "s"),
+            *((f"unacknowledged_{k}", f"unacknowledged, TCP {k}", "segments") for k in (1, 2, 3)),
+            ("tcp_drops", "TCP packets dropped", "packets"),
             ("udp_drops", "video packets dropped", "packets"), ("timeouts", "TCP timeouts", "count"),
             ("tcp_share", "TCP's share", "percent"), ("udp_share", "video's share", "percent"),
             ("udp_delivered", "video delivered", "percent"),
@@ -215,10 +232,13 @@ class Shows(Measures):
         names = {"C3": "plain", "C3m": "modified"}
         rows = self._quantities(r, [(r.cell(set="table", case=c), {"case": c, "priority": name}) for c, name in names.items()], of)
         built = Built(Comparison([self._ours(x) for x in rows]), rows, group_by=("metric",))
+        end = max(r.samples(r.cell(set="table", case=c), "transfer_last")[0] for c in names) + 2
         panels = [
-            Series([self._trace(r, c, f"queue{n}", names[c]) for c in names], f"queue {n} ({who})", "time, s", "packets", size=(4.4, 2.6))
-            for n, who in ((1, "TCP"), (2, "video"))
+            Series([self._trace(r, c, "queue1", "TCP", end)], f"queue 1, {name} priority", "time, s", "packets", size=(4.4, 2.6))
+            for c, name in names.items()
         ]
+        both = [self._trace(r, c, "queue2", name) for c, name in names.items()]
+        panels.append(Series(both, "queue 2 (video)", "time, s", "packets", size=(4.4, 2.6)))
         built.pictures.append(Picture("prio-mod", self.title_of("prio-mod"), "First replication.", list(panels)))
         return built
 
