@@ -215,7 +215,7 @@ class Paper(ABC):
     meant: tuple[str, ...] = ()
     """Words of warnings that tell of what the study means to do; they are not shown."""
     flow_series: tuple[str, ...] = ()
-    """Columns of the flows' time series that are kept, of cells whose scenario sets `sample`."""
+    """Columns of the flows' time series that are kept, of cells whose scenario sets `sample` (see `series_of`)."""
     link_series: tuple[str, ...] = ()
     links: tuple[str, ...] | None = None
     """Names of the links whose rows are kept; `None` keeps all."""
@@ -273,6 +273,10 @@ class Paper(ABC):
     @abstractmethod
     def measure(self, run: RunTables, cell: Cell) -> dict[str, float]:
         """The quantities of one run."""
+
+    def series_of(self, cell: Cell) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The columns of the time series of flows and of links that are kept of a cell, for papers that read few of most cells."""
+        return self.flow_series, self.link_series
 
     def curves(self, run: RunTables, cell: Cell) -> dict[str, Curve]:
         """The series of one run that figures draw, by name."""

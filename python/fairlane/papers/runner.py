@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -32,24 +33,23 @@ class Job:
     seed: int
 
 
-class _Replication(Plan):
-    """The plan of one job: a paper's scenario may depend on the seed, so each is a point of its own."""
+class _Scenario(Plan):
+    """The plan of jobs that differ in their seed alone: a paper's scenario may depend on the seed, so each text is a point of its own."""
 
-    def __init__(self, paper: Paper, job: Job) -> None:
-        text, name = json.dumps(job.cell.tree(job.seed)), f"{paper.key}.json"
-        spec = StudySpec(paper.key, text, name, "json", (), (job.seed,), (), keep="selected", hop_probe=paper.hop_probe)
-        point = resolve_point(spec, 0, ())
-        flows = tuple(f for group in point.groups.values() for f in group)
-        links = tuple(x for x in point.links if paper.links is None or x in paper.links)
+    def __init__(self, paper: Paper, cell: Cell, text: str) -> None:
+        spec = StudySpec(paper.key, text, f"{paper.key}.json", "json", (), (1,), (), keep="selected", hop_probe=paper.hop_probe)
+        self.point = resolve_point(spec, 0, ())
+        flows = tuple(f for group in self.point.groups.values() for f in group)
+        links = tuple(x for x in self.point.links if paper.links is None or x in paper.links)
+        flow_series, link_series = paper.series_of(cell)
         self.kept: Kept = (
             ("flows", paper.flow_columns, flows),
             ("links", paper.link_columns, links),
             ("network", paper.network_columns, ("",)),
-            ("flow_series", paper.flow_series, flows),
-            ("link_series", paper.link_series, links),
+            ("flow_series", flow_series, flows),
+            ("link_series", link_series, links),
         )
-        super().__init__(spec, [point])
-        self.job = self.task(point, job.seed)
+        super().__init__(spec, [self.point])
 
     def wanted(self, _point: Point) -> Wanted:
         """The columns that the paper measures."""
@@ -66,6 +66,7 @@ class Runner:
         self.cpu_s = 0.0
         self._crew = crew
         self._store = Store(folder)
+        self._scenarios: dict[tuple[Any, ...], _Scenario] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -85,17 +86,20 @@ class Runner:
         `progress` is told fractions from `span`. Ctrl-C stops at once and keeps what is finished.
         """
         work, store = list(jobs), self._store
-        planned: list[_Replication] = []
+        planned: list[Task] = []
+        kept: list[Kept] = []
         under_way: set[str] = set()
         left = iter(work)
 
         def feed() -> Task | None:
             for job in left:
-                plan = _Replication(self.paper, job)
-                planned.append(plan)
-                if plan.job.key not in store and plan.job.key not in under_way:
-                    under_way.add(plan.job.key)
-                    return plan.job
+                scenario = self._scenario(job)
+                task = scenario.task(scenario.point, job.seed)
+                planned.append(task)
+                kept.append(scenario.kept)
+                if task.key not in store and task.key not in under_way:
+                    under_way.add(task.key)
+                    return task
                 self.reused += 1
                 tick()
             return None
@@ -119,11 +123,20 @@ class Runner:
         tick()
         store.tidy()
         of_key: dict[str, list[int]] = {}
-        for i, plan in enumerate(planned):
-            of_key.setdefault(plan.job.key, []).append(i)
+        for i, task in enumerate(planned):
+            of_key.setdefault(task.key, []).append(i)
         out: dict[int, Any] = {}
         for batch in store.batches(of_key):
             for key, rows in cells_of(batch):
                 for i in of_key[key]:
-                    out[i] = use(work[i], tables_of_run(rows, planned[i].kept))
+                    out[i] = use(work[i], tables_of_run(rows, kept[i]))
         return [out[i] for i in range(len(work))]
+
+    def _scenario(self, job: Job) -> _Scenario:
+        """The scenario of a job, resolved once for all seeds and all cells that have the same."""
+        tree = {k: x for k, x in job.cell.tree(job.seed).items() if k not in ("name", "description", "seed")}
+        text = json.dumps(tree)
+        known = (hashlib.sha256(text.encode()).digest(), self.paper.series_of(job.cell))
+        if known not in self._scenarios:
+            self._scenarios[known] = _Scenario(self.paper, job.cell, text)
+        return self._scenarios[known]

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from ..papers.tables import Compared
 
 
-def value(x: float | None) -> str:
-    """Five significant digits, no exponent.
+def value(x: float | None, digits: int = 5) -> str:
+    """Five significant digits (or `digits`), no exponent.
 
     >>> value(9687.619), value(0.10754), value(0.0), value(None), value(1300000.0)
     ('9687.6', '0.10754', '0', '', '1 300 000')
@@ -21,7 +21,7 @@ def value(x: float | None) -> str:
         return "0"
     if abs(x) >= 1e5:
         return f"{x:,.0f}".replace(",", " ")
-    places = max(0, 4 - math.floor(math.log10(abs(x))))
+    places = max(0, digits - 1 - math.floor(math.log10(abs(x))))
     text = f"{x:.{min(places, 6)}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
