@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Mapping, Sequence
 
 from ..report import charts, drawings
@@ -19,7 +20,7 @@ from .definition import (
     Tree,
     factors_of,
 )
-from .sarma2013_text import causes, findings
+from .sarma2013_text import AT_ONCE, DELAYED, ROOMY, SLOW, SLOW_DELAYED, causes, findings
 from .tables import Compared, Comparison, Factors, Row, compare, factors_key, row_of
 
 CONGESTED = (3, 5, 8, 10)
@@ -30,18 +31,11 @@ SHARED_LINK = 50_000.0
 ACCESS_DELAY_MS = 3.0
 COUNTED = 1500
 """Bytes the printed throughput counts for each packet."""
-LABELS = {
-    3: "non congested",
-    5: "congested",
-    8: "congested",
-    10: "congested",
-    25: "highly congested",
-    35: "highly congested",
-    50: "highly congested",
-}
-ROOMY = "RED with DropTail's buffer, 75 kbyte"
-"""The alternative that the findings quote."""
+SAME = "the first two replications alone"
+"""What the other choices are compared with."""
 Change = Callable[[Tree], None]
+_CROSSED = (4, 6)
+"""Contradictions whose values are crossed out in figures."""
 
 # Cells whose printed value contradicts another number; the number is that of the list in paper.toml.
 _SUSPECT: dict[str, dict[tuple[str, str, str], int]] = {
@@ -70,17 +64,18 @@ class Sarma2013(Paper):
     )  # fmt: skip
     link_columns = ("utilisation", "queue_mean", "queue_max", "arrivals", "drops", "drops_overflow", "drops_early", "drops_forced")
     links = ("server", "c0")
+    reference = SAME
 
     def cells(self) -> list[Cell]:
         """TCP and UDP with both queues, TCP also with many clients, and the shared network with DropTail."""
         return self._cells()
 
-    def _cells(self, change: Change | None = None) -> list[Cell]:
+    def _cells(self, change: Change | None = None, tcp_share: float = 0.5) -> list[Cell]:
         kinds = [(n, q, t) for t in ("TCP", "UDP") for q in QUEUES for n in CONGESTED + (HEAVY if t == "TCP" else ())]
         kinds += [(n, "DropTail", "TCP-UDP") for n in CONGESTED]
-        return [self._cell(n, q, t, change) for n, q, t in kinds]
+        return [self._cell(n, q, t, change, tcp_share) for n, q, t in kinds]
 
-    def _cell(self, n: int, queue: str, traffic: str, change: Change | None = None) -> Cell:
+    def _cell(self, n: int, queue: str, traffic: str, change: Change | None = None, tcp_share: float = 0.5) -> Cell:
         blocks, base = self.scenario("cells.toml"), self.scenario("lan.toml")
 
         def tree(seed: int) -> Tree:
@@ -88,7 +83,7 @@ class Sarma2013(Paper):
             t["name"] = f"{traffic}, {queue}, {n} clients"
             t["seed"] = seed
             t["topology"]["star"].update(clients=n, queue=copy.deepcopy(blocks["queue"][queue]))
-            tcp = {"TCP": n, "UDP": 0, "TCP-UDP": (n + 1) // 2}[traffic]
+            tcp = {"TCP": n, "UDP": 0, "TCP-UDP": math.ceil(n * tcp_share)}[traffic]
             t["flows"] = {}
             for name, first, count in (("tcp", 0, tcp), ("udp", tcp, n - tcp)):
                 if count:
@@ -234,6 +229,8 @@ class Sarma2013(Paper):
                 panels.append(self._panel(rows, title, y, log))
         words = self.words["experiments"][name]
         caption = "Filled marks and solid lines: our mean with its 95 % interval. Hollow marks and dotted lines: printed in the paper."
+        if any(c.impossible in _CROSSED for c in built.comparison.rows):
+            caption += " Crossed: printed, but against the other printed numbers (contradictions 4 and 6)."
         built.pictures.append(Picture(name, words["title"], caption, panels))
         return Built(built.comparison, [], built.pictures, peer_name=built.peer_name, group_by=built.group_by, show_table=False)
 
@@ -249,7 +246,7 @@ class Sarma2013(Paper):
                     [c.low for c in of],
                     [c.high for c in of],
                     [c.published for c in of],
-                    [c.impossible in (4, 6) for c in of],
+                    [c.impossible in _CROSSED for c in of],
                 )
             )
         return charts.Lines(curves, charts.Axes(title, "clients", y, log_y=log, log_x=True, ticks=sorted(curves[0].x)))
@@ -350,14 +347,23 @@ class Sarma2013(Paper):
         def of(name: str, why: str, change: Change) -> Alternative:
             return Alternative(name, why, lambda: self._cells(change))
 
+        def mixed(name: str, why: str, share: float) -> Alternative:
+            return Alternative(name, why, lambda: self._cells(tcp_share=share))
+
         return [
+            of(SAME, "nothing is changed: the choices below, of two replications each, are compared with this", lambda _: None),
             of("TCP window 20", "the default of ns-2", tcp(window="20p")),
             of("TCP window unlimited", "what a modern host would have", tcp(window="10000p")),
             of("TCP NewReno", "the agent many studies of the time used", tcp(cc="newreno")),
             of("queue limit 15", "a smaller buffer on every link", both),
             of(ROOMY, "150 x 500 byte: how much of RED's losses is its small buffer", queue("red", limit="150p")),
             of("RED counted in packets, 5 to 15", "the classic setting before ns-2.34's automatic one", packets),
-            of("all starts at exactly 0", "what the paper seems to have done; one run says it all for DropTail", starts("0s")),
+            of(DELAYED, "an answer to every second packet, or after 100 ms", tcp(ack_every=2, ack_delay="100ms")),
+            of(SLOW, "the least timeout of RFC 6298 instead of ns-2's 200 ms", tcp(rto_min="1s")),
+            of(SLOW_DELAYED, "the two above together", tcp(ack_every=2, ack_delay="100ms", rto_min="1s")),
+            mixed("shared network with a quarter of TCP", "the paper says only that both are present", 0.25),
+            mixed("shared network with three quarters of TCP", "the same, the other way", 0.75),
+            of(AT_ONCE, "what the paper seems to have done; one run says it all for DropTail", starts("0s")),
             of("starts spread over 1 s", "clients that do not know of one another", starts("1s")),
         ]
 
@@ -382,8 +388,14 @@ class Sarma2013(Paper):
 
     def findings(self, results: Results, others: Mapping[str, Results]) -> list[str]:
         """See `sarma2013_text`."""
-        return findings(results, others.get(ROOMY))
+        printed = [
+            (int(p["clients"]), p["queue"], p["metric"], float(p["value"]))
+            for table in ("table3", "table4")
+            for p in self.published(table)
+            if p["traffic"] == "TCP" and int(p["clients"]) >= 8 and (p["clients"], p["queue"], "TCP") not in _SUSPECT[table]
+        ]
+        return findings(results, others, printed)
 
     def causes(self, results: Results, others: Mapping[str, Results]) -> Mapping[str, str]:
         """See `sarma2013_text`."""
-        return causes(results, others.get(ROOMY))
+        return causes(results, others)

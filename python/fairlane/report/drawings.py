@@ -60,7 +60,8 @@ class RedCurve:
         xs = sorted(xs)
         ax.plot([x / kb for x in xs], [self.at(x) for x in xs], color=HUES[1], lw=2)
         ax.plot([self.limit / kb] * 2, [0, 1], color=INK, ls="--", lw=1.1)
-        ax.text(self.limit / kb, 0.62, f" buffer\n {self.limit / kb:g} kbyte", fontsize=8, va="center", color=INK)
+        at = {"xytext": (4, 0), "textcoords": "offset points"}
+        ax.annotate(f"buffer\n{self.limit / kb:g} kbyte", (self.limit / kb, 0.62), fontsize=8, va="center", color=INK, **at)
         ax.set_xlim(0, right / kb)
         ax.set_ylim(0, 1.16)
         ax.set_yticks([*([0] if self.max_p > 0.05 else []), self.max_p, 0.5, 1])
