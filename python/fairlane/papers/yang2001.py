@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, cached_property
 
 from . import yang2001_figures as figures
 from . import yang2001_net as net
 from .definition import Alternative, Built, Cell, Curve, Experiment, Paper, Picture, Results, RunTables, SensitivityColumn, Tree
 from .tables import Factors, Row, compare, factors_key
 from .yang2001_causes import causes
+from .yang2001_findings import findings
 from .yang2001_net import FEW, QUICK, RATIOS, SIZES, SMALL, Network, key
 from .yang2001_tables import FACTORS, Means, aging, fig2, fig7, fig8, observations, sizes, slots, table1, unit
-from .yang2001_text import ACCESS, BOUNDED, DEAF, DEALT, HASHED, RING, ROOMY, RTO64, RTO384, SAME, SLOW_CBR, SPREAD, findings, notes
+from .yang2001_text import (
+    ACCESS,
+    BOUNDED,
+    DEAF,
+    HEAD,
+    NEARER,
+    RANDOM,
+    RELEASED,
+    RING,
+    ROOMY,
+    RTO64,
+    RTO384,
+    SAME,
+    SLOW_CBR,
+    SPREAD,
+    notes,
+)  # fmt: skip
 
 Wanted = Callable[[Cell], bool]
 
@@ -36,8 +53,7 @@ class Yang2001(Paper):
     minutes = 5.0
     hop_probe = False
     meant = ("so the window limits it", "less than 50 round trips", "sampling step", "delivered nothing")
-    flow_columns = ("completion_time", "open_time", "turns", "timeouts", "retransmits")
-    link_columns = ("utilisation", "drops")
+    flow_columns = ("completion_time", "open_time", "turns", "timeouts")
     network_columns = ("goodput", "goodput_tcp")
     flow_series = ("goodput", "open")
     links = ("bottleneck",)
@@ -82,30 +98,24 @@ class Yang2001(Paper):
         if part == "unit":
             slot = [o / n / 0.1 for o, n in zip(f["open_time"], f["turns"], strict=True)]
             return {f"slots of {i + 1}": float(round(x)) for i, x in enumerate(slot)}
-        times: dict[str, list[float | None]] = {}
-        flows: dict[str, float] = {}
-        ends: list[float] = []
-        for name, t in zip(f["name"], f["completion_time"], strict=True):
-            group, _, number = name.partition(".")
-            i, s = int(number or 0), int(group[3])
-            kind = group[:3].upper()
-            priority = 1 + i % 4 if kind == "TCP" else 3 + i % 2
-            times.setdefault(f"{kind}{priority}/{s + 1}", []).append(t)
-            ends.append(float("inf") if t is None else t)
-            if part == "table1":
-                flows[f"{kind}{1 + i + s * (4 if kind == 'TCP' else 3)}"] = float("nan") if t is None else t
+        classes = _classes(tuple(f["name"]))
+        ended = f["completion_time"]
         if part == "table1":
-            return flows
-        out = {c: sum(x for x in xs if x is not None) / len(xs) for c, xs in times.items() if None not in xs}
-        out["timeouts"] = float(sum(x or 0 for x in f["timeouts"] if x is not None))
-        out["last"] = max(ends)
-        for kind in ("TCP", "UDP"):
-            of = [x for c, xs in times.items() if c.startswith(kind) for x in xs if x is not None]
-            out[kind] = sum(of) / len(of) if of else float("nan")
+            return {_thirteenth(n): float("nan") if t is None else t for n, t in zip(f["name"], ended, strict=True)}
+        out: dict[str, float] = {}
+        for c, at in classes.items():
+            of = [t for i in at if (t := ended[i]) is not None]
+            if len(of) == len(at):
+                out[c] = sum(of) / len(of)
+        out["timeouts"] = float(sum(x for x in f["timeouts"] if x is not None))
+        out["last"] = max(float("inf") if t is None else t for t in ended)
+        out["TCP"] = _mean(t for c, at in classes.items() if c[0] == "T" for i in at if (t := ended[i]) is not None)
+        if part == "grid" and cell["queue"] == "DRR":
+            out["timeouts of TCP1/1"] = _mean(f["timeouts"][i] or 0.0 for i in classes["TCP1/1"])
         if part == "slots":
             out["tcp_goodput"] = tcp / 1e3 * 4000 / min(4000.0, out["last"])
         if part == "grid" and cell["size"] == "10KB" and cell["env"].startswith("ts"):
-            own = sorted(x for c, xs in times.items() if c.endswith("/1") for x in xs if x is not None)
+            own = sorted(t for c, at in classes.items() if c.endswith("/1") for i in at if (t := ended[i]) is not None)
             out |= {f"rank {k}": own[k - 1] for k in range(10, 101, 10) if k <= len(own)}
         return out
 
@@ -149,7 +159,7 @@ class Yang2001(Paper):
         printed = self.published(name)
         rows = Means(r).rows(name)
         suspects = _suspects(printed) if name == "table4" else {}
-        built = Built(compare(rows, printed, impossible=suspects), rows, group_by=("env", "queue"), notes=notes(name, r))
+        built = Built(compare(rows, printed, impossible=suspects), rows, group_by=("env", "queue"), notes=notes(name, r, self))
         caption = (
             "Filled: ours, with 95 % intervals. Hollow: printed. 1 to 4: TCP of priority 1 to 4 at S1; 5 and 6: UDP of priority 3 and 4 "
             "at S1; 7 to 12: the same at S2."
@@ -176,7 +186,13 @@ class Yang2001(Paper):
         def of(name: str, why: str, change: net.Change | None) -> Alternative:
             return Alternative(name, why, lambda: self._few(change))
 
-        fair = net.both(net.queue("sfq", hash="ns2_source"), net.queue("drr", hash="ns2_source"))
+        def grid(name: str, why: str, change: net.Change) -> Alternative:
+            """One that says nothing about the runs beside the factorial."""
+            return Alternative(name, why, lambda: self._network(change).grid(("1MB",), FEW))
+
+        def hashed(by: str) -> net.Change:
+            return net.both(net.queue("sfq", hash=by), net.queue("drr", hash=by))
+
         return [
             of(SAME, "nothing else changed; those below have these ratios (83, 86, 93, 97) and are compared with this one", None),
             of(RTO64, "what ns-2 of the time is said to have had", net.tcp(rto_max="64s")),
@@ -186,13 +202,19 @@ class Yang2001(Paper):
             of(SLOW_CBR, "the default of ns-2: one UDP flow cannot fill the link", net.cbr("448kbit/s")),
             of("CBR of 1 Mbit/s", "one UDP flow just fills the link", net.cbr("1Mbit/s")),
             of("10 ms a link", "a round trip of 60 ms", net.links(delay="10ms")),
+            grid(NEARER, "a round trip of 0.25 s: two windows of 20 packets then reach RED's lower threshold", net.links(delay="42ms")),
             of("TCP Reno", "fast recovery in place of slow start after a loss", net.tcp(cc="reno")),
-            of(HASHED, "the sources then have half the link each", fair),
-            of(DEALT, "flow i in queue i modulo 16, three packets each: hashing without chance", net.dealt),
-            of(ROOMY, "the default of ns-2", net.queue("drr", limit="25kB")),
-            of("DRR drops at the tail", "ns-2 drops the head of the longest queue", net.queue("drr", drop="tail")),
+            grid(RANDOM, "as hashing by addresses and ports is usually done", hashed("flow")),
+            grid("SFQ and DRR hash by source", "as ns-2.35 does; the sources then have half the link each", hashed("ns2_source")),
+            grid("TCP window of 40 packets", "twice ns-2's default", net.tcp(window="40p")),
+            grid("FCFS with 100 packets", "twice ns-2's default", net.queue("droptail", limit="100p")),
+            grid("RED with thresholds of 10 and 30 packets", "twice ns-2's defaults", net.queue("red", min="10p", max="30p")),
+            grid("SFQ with 80 packets", "twice ns-2's default", net.queue("sfq", limit="80p")),
+            grid(ROOMY, "the default of ns-2", net.queue("drr", limit="25kB")),
+            grid(HEAD, "ns-2.35 drops the first packet of the longest queue", net.queue("drr", drop="head")),
             of("cc: held until the better class is over", "no release after 5 s", net.control("congestion_signal", clear="10000s")),
             of("cc: one class held at a time", "the worst only", net.control("congestion_signal", hold="worst")),
+            of(RELEASED, "after 5 s without a signal, not the best class alone", net.control("congestion_signal", release="all")),
             of(RING, "the paper does not tell the order of the round", net.control("time_slots", order="interleaved")),
             of(DEAF, "the other reading of what closing means", BOUNDED),
         ]  # fmt: skip
@@ -216,12 +238,35 @@ class Yang2001(Paper):
         ]
 
     def findings(self, results: Results, others: Mapping[str, Results]) -> list[str]:
-        """See `yang2001_text`."""
+        """See `yang2001_findings`."""
         return findings(self, results, others)
 
     def causes(self, results: Results, others: Mapping[str, Results]) -> Mapping[str, str]:
         """See `yang2001_causes`."""
         return causes(self, results, others)
+
+
+@cache
+def _classes(names: tuple[str, ...]) -> dict[str, list[int]]:
+    """The flows of each class and source: TCP1/1 is TCP of priority 1 of S1."""
+    out: dict[str, list[int]] = {}
+    for at, name in enumerate(names):
+        group, _, number = name.partition(".")
+        i, kind = int(number or 0), group[:3].upper()
+        out.setdefault(f"{kind}{1 + i % 4 if kind == 'TCP' else 3 + i % 2}/{int(group[3]) + 1}", []).append(at)
+    return out
+
+
+def _thirteenth(name: str) -> str:
+    """The name in Table 1 of a flow."""
+    group, _, number = name.partition(".")
+    kind = group[:3].upper()
+    return f"{kind}{1 + int(number or 0) + int(group[3]) * (4 if kind == 'TCP' else 3)}"
+
+
+def _mean(xs: Iterable[float]) -> float:
+    values = list(xs)
+    return sum(values) / len(values) if values else float("nan")
 
 
 def _open(run: RunTables) -> dict[float, list[float | None]]:

@@ -1,12 +1,12 @@
-"""What we find in Yang and Fu 2001, in sentences with the numbers of the runs at hand."""
+"""Names of the choices, the tables as numbers, and the notes under tables and figures of Yang and Fu 2001."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from statistics import fmean, median, pstdev, stdev
+from statistics import fmean, median, stdev
 from typing import TYPE_CHECKING
 
-from .yang2001_net import CLASSES, QUEUES, both, control
+from .yang2001_net import CLASSES, ENVS, QUEUES, both, control
 from .yang2001_tables import Means
 
 if TYPE_CHECKING:
@@ -17,16 +17,10 @@ SAME = "as chosen, with four of the ratios"
 RTO64, RTO384, SPREAD = "longest RTO 64 s", "longest RTO 384 s", "starts spread over 0.5 s"
 ROOMY, ACCESS, RING = "DRR with 25 kB", "access links of 10 Mbit/s", "ts: TCP and UDP take turns alternately"
 SLOW_CBR = "CBR of 448 kbit/s"
-DEALT = "SFQ with flows dealt to the queues in turn"
-HASHED, DEAF = "SFQ and DRR hash by source", "a closed TCP flow hears no ACKs"
+RANDOM, HEAD, NEARER = "SFQ and DRR hash flows at random", "DRR drops the first packet", "42 ms a link"
+RELEASED, DEAF = "cc: all held flows released together", "a closed TCP flow hears no ACKs"
 BOUNDED = both(control("congestion_signal", acks="ignored"), control("time_slots", acks="ignored"))
 TCP = CLASSES[:4]
-_FOR_DRR = (
-    (SAME, "with all three"),
-    (ROOMY, "with ns-2's buffer of 25 kB"),
-    (RTO64, "with timers of 64 s"),
-    (SPREAD, "with spread starts"),
-)
 Key = tuple[str, str, int, str]
 Values = Mapping[Key, float]
 
@@ -40,6 +34,18 @@ def values(r: Results, table: str = "table4") -> dict[Key, float]:
     return out
 
 
+def replications(r: Results, table: str = "table4") -> list[dict[Key, float]]:
+    """The same of each replication."""
+    out: list[dict[Key, float]] = []
+    for row in Means(r).rows(table):
+        f = dict(row.factors)
+        for i, x in enumerate(row.samples):
+            if i == len(out):
+                out.append({})
+            out[i][f["env"], f["queue"], int(f["traffic"]), f["flow"]] = x
+    return out
+
+
 def printed(paper: Paper, table: str = "table4") -> dict[Key, float]:
     """The published table as numbers."""
     return {(p["env"], p["queue"], int(p["traffic"]), p["flow"]): float(p["value"]) for p in paper.published(table)}
@@ -50,18 +56,14 @@ def mean(v: Values, env: str, queue: str, sources: Sequence[int] = (1, 2), flows
     return fmean(v[env, queue, s, f] for s in sources for f in flows)
 
 
-def _apart(v: Values, p: Values, wanted: Callable[[Key], bool]) -> list[float]:
+def apart(v: Values, p: Values, wanted: Callable[[Key], bool] = lambda _: True) -> dict[Key, float]:
     """Relative differences from the printed values, in percent."""
-    return [100 * (v[k] / p[k] - 1) for k in v if k in p and wanted(k)]
+    return {k: 100 * (v[k] / p[k] - 1) for k in v if k in p and wanted(k)}
 
 
-def chance(r: Results, env: str, queue: str, quantity: str) -> tuple[float, float]:
-    """Deviation over the ratios in one replication, and over the replications at one ratio: means of both."""
-    m = Means(r)
-    own = [s for n in m.ratios if (s := m.samples(env, queue, n, quantity)) is not None]
-    over = fmean(pstdev([float(x) for x in one]) for one in zip(*own, strict=True))
-    again = fmean(stdev([float(x) for x in s]) for s in own) if len(own[0]) > 1 else float("nan")
-    return over, again
+def beyond(v: Values, p: Values, percent: float = 15) -> dict[Key, float]:
+    """Those of the cells without control that are farther from print than so many percent."""
+    return {k: x for k, x in apart(v, p, lambda k: k[0] == "be/be").items() if abs(x) > percent}
 
 
 def notes(name: str, r: Results | None, paper: Paper | None = None, rows: Sequence[Row] = ()) -> list[str]:
@@ -69,12 +71,10 @@ def notes(name: str, r: Results | None, paper: Paper | None = None, rows: Sequen
     fixed = {
         "table1": ["Compared are the means over the flows of a protocol, because which flows get ahead is chance: with 100 MB two of seven "
                    "TCP flows in print, four or five here. The printed mean of TCP at 1 MB has an outlier in it (contradiction 12) and is "
-                   "124 s without; that of UDP at 10 KB has one flow of 1.4 s and is 0.76 s without. The 60 packets of UDP need 0.48 s on "
-                   "the link and 0.15 s on the way; no choice tried gives more than 0.70 s."],
+                   "124 s without; that of UDP at 10 KB has one flow of 1.4 s and is 0.76 s without."],
         "table5": ["Shares of cells, not of runs: where two queues are within a few percent, which of them is better is chance."],
-        "fig2": ["TCP sends only before the UDP flows have filled the queue: of all it ever delivers, nearly everything is "
-        "delivered in the "
-                 "first second."],
+        "fig2": ["TCP sends only before the UDP flows have filled the queue: of all it ever delivers, nearly everything is delivered in "
+                 "the first second."],
         "fig7": ["The curves of the ratios coincide up to the share of UDP, whose transfers need no four round trips."],
         "fig8": ["The paper has a picture only; the means and deviations of these curves are in Tables 4 and 6."],
         "slots": ["Metrics that end in _deaf: a closed TCP sender ignores acknowledgments, which the paper leaves open. Only then does TCP "
@@ -82,52 +82,52 @@ def notes(name: str, r: Results | None, paper: Paper | None = None, rows: Sequen
         "unit": ["The rule holds exactly; the printed formula for the difference of two allotments does not (contradiction 1)."],
         "aging": ["Under cc a short aging time releases the UDP flows, which then take the link first, as without any control."],
     }  # fmt: skip
+    if r is not None and paper is not None and name == "table4":
+        return [_best_effort(values(r), printed(paper)), _by_environment(values(r), printed(paper))]
+    if r is not None and paper is not None and name == "table6":
+        return [_deviations(r, printed(paper, "table6"))]
     return fixed.get(name, [])
 
 
-def findings(paper: Paper, r: Results, others: Mapping[str, Results]) -> list[str]:
-    """The summary at the top of the page."""
-    v, p = values(r), printed(paper)
-    ts = _apart(v, p, lambda k: k[0] == "ts/ts")
-    best = {q: (mean(v, "be/be", q), mean(p, "be/be", q)) for q in QUEUES}
-    cc = _apart(v, p, lambda k: k[0] == "cc/cc" and k[1] != "DRR")
-    udp = [v["cc/be", q, 2, f] for q in ("FCFS", "RED") for f in CLASSES[4:]]
-    own1, own2 = v["cc/be", "FCFS", 1, "TCP1"], v["ts/be", "FCFS", 1, "TCP1"]
-    out = [
-        f"Time slots do what the paper says: in ts/ts all 48 means lie between {min(ts):+.0f} and {max(ts):+.0f} % of the printed ones, "
-        f"with every queue. {sum(abs(x) < 5 for x in ts)} of 48 are within 5 %.",
-        "The congestion signal acts as strict priority among the flows of a source: FCFS, RED and SFQ lie between "
-        f"{min(cc):+.0f} and {max(cc):+.0f} % of the printed means of cc/cc, half of them within {median(map(abs, cc)):.0f} %.",
-        "Without control (be/be) TCP needs, as mean of all classes, "
-        + ", ".join(f"{a:.0f} s with {q} (printed {b:.0f})" for q, (a, b) in best.items())
-        + ". The printed 1000 s seem too short for 200 equal transfers on a link that is busy for 1600 s. They come out when "
-        "all flows start "
-        "at one instant and timers may grow to minutes: most flows then lose their first packets and wait while a few have the link.",
-        "Beside a source without control, holding back costs time: under ts even TCP of priority 1 needs "
-        f"{own2:.0f} s (FCFS), more than the {best['FCFS'][0]:.0f} s of no control at all; under cc it needs {own1:.0f} s, and the lower "
-        "classes pay for it. The paper's table says the same.",
-        f"UDP without control takes the whole link with FCFS and RED: k flows of 1 MB need 8 k s, {fmean(udp):.1f} s as mean here. "
-        "SFQ doubles that, because 16 queues give a flood no more than its share.",
-    ]
-    if others:
-        of = {name: values(x) for name, x in others.items()}
-        long, short = (mean(of[SAME], "be/be", "RED"), mean(of[RTO64], "be/be", "RED"))
-        out.append(
-            f"How long a timer may grow decides what TCP without control gets: with at most 64 s RED gives {short:.0f} s (with 240 s "
-            f"{long:.0f} s on the same ratios; printed {best['RED'][1]:.0f}). The order of the classes under control hardly depends on it."
-        )
-        drr = [f"{mean(of[name], 'be/be', 'DRR'):.0f} s {text}" for name, text in _FOR_DRR]
-        out.append(
-            f"That DRR leaves much of the link idle (printed {best['DRR'][1]:.0f} s for TCP without control) takes a small buffer, long "
-            f"timers and starts at one instant together: {', '.join(drr)}. With one of them missing DRR leaves nothing idle."
-        )
-    over, again = chance(r, "cc/cc", "FCFS", "TCP4/1")
-    if again == again:
-        out.append(
-            f"Most of the deviation over the ratios is chance. TCP of priority 4 in cc/cc (FCFS) deviates by {over:.0f} s from "
-            f"ratio to ratio "
-            f"within one series of runs, and by {again:.0f} s between runs of one ratio that differ in their seed. The rankings "
-            f"of queues by "
-            "deviation (Table 6) rest on single runs and do not last."
-        )
-    return out
+def _best_effort(v: Values, p: Values) -> str:
+    """Each row of be/be beside the printed one."""
+    rows = []
+    for q in QUEUES:
+        for s in (1, 2):
+            tcp, udp = (100 * (mean(v, "be/be", q, (s,), of) / mean(p, "be/be", q, (s,), of) - 1) for of in (TCP, CLASSES[4:]))
+            rows.append(f"{q} S{s} TCP {tcp:+.0f} %, UDP {udp:+.0f} %")
+    far = beyond(v, p)
+    n = sum(k[0] == "be/be" for k in v)
+    which = ", ".join(f"{q} S{s} {f} {x:+.0f} %" for (_, q, s, f), x in far.items())
+    return (
+        f"Without control (be/be), difference of the means of a protocol from print: {'; '.join(rows)}. Of the {n} single classes "
+        f"{n - len(far)} are within 15 %" + (f"; not so {which}." if far else ".")
+    )
+
+
+def _by_environment(v: Values, p: Values) -> str:
+    """How far the cells of the other environments are from print, by queue."""
+    words = []
+    for e in ENVS[:4]:
+        of = {q: apart(v, p, lambda k, e=e, q=q: k[:2] == (e, q)).values() for q in QUEUES}  # type: ignore[misc]
+        words.append(f"{e} " + ", ".join(f"{q} {median(map(abs, xs)):.0f} %" for q, xs in of.items()))
+    return f"Under control, median difference from print without its sign: {'; '.join(words)}."
+
+
+def _deviations(r: Results, p: Values) -> str:
+    """How far the deviations are from print, and how far they are from seed to seed."""
+    each, v = replications(r, "table6"), values(r, "table6")
+    near = sum(abs(x) < 25 for x in apart(v, p).values())
+    text = f"Of the {len(v)} deviations {near} are within 25 % of the printed ones. "
+    if len(each) < 2:
+        return text + "They are chance to a large part: see the full run."
+    spread = {k: stdev(one[k] for one in each) for k in v}
+    pooled = {k: fmean(spread[k[0], q, k[2], k[3]] ** 2 for q in QUEUES) ** 0.5 for k in v}
+    within = sum(abs(v[k] - p[k]) < 2 * pooled[k] * (1 + 1 / len(each)) ** 0.5 for k in v if k in p)
+    share = median(100 * pooled[k] / v[k] for k in v)
+    kinds = {"cc": ("cc/cc", "cc/be"), "ts": ("ts/ts", "ts/be"), "be": ("be/be",)}
+    by = ", ".join(f"{n} {median(100 * pooled[k] / v[k] for k in v if k[0] in es):.0f} %" for n, es in kinds.items())
+    return text + (
+        f"The printed ones come from one run a ratio. Here such a deviation varies by {share:.0f} % (median) between series of runs that "
+        f"differ in their seeds ({by}), and {within} of the printed ones are within twice that from ours."
+    )
