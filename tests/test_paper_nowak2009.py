@@ -15,6 +15,7 @@ from fairlane.papers.claims import read_claims
 from fairlane.papers.nowak2009_measure import changes, samples_of, smoothed_from_zero
 from fairlane.papers.nowak2009_net import SETTINGS
 from fairlane.papers.tables import read_csv, read_folder
+from verdicts import against_record
 
 PUBLISHED = papers.data_folder() / "nowak2009"
 EXPERIMENTS = [
@@ -60,6 +61,10 @@ def test_the_document_keeps_its_contract(part):
     for c in document["claims"]:
         assert c["verdict"] in ("holds", "fails", "undecided")
         assert c["evidence"], c["id"]
+
+
+def test_a_quick_look_comes_out_as_recorded(part):
+    assert against_record(part) == []
 
 
 def test_one_rate_of_the_sweep(tmp_path):

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from .definition import Cell, Curve, RunTables, Tree
-from .nowak2009_net import FINE, SECONDS, Scenarios, bottleneck, tcp_class
+from .nowak2009_net import SECONDS, Drawn, Scenarios, bottleneck, tcp_class
 
 TCP_HEADER, VIDEO_HEADER = 47, 35
 SETTLED = 3.0
@@ -70,10 +70,21 @@ class Measures(Scenarios):
     )  # fmt: skip
     link_columns = ("utilisation", "queue_mean", "queue_std", "arrivals", "drops", "drops_early", "drops_overflow")
     links = ("bottleneck",)
-    flow_series = ("cwnd", "srtt", "in_flight", "throughput")
-    link_series = ("queue", "avg", "class0_queue", "class1_queue", "drops")
     hop_probe = False
     meant = ("sampling step", "delivered nothing", "so the window limits it")
+
+    def series_of(self, cell: Cell) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What is measured or drawn of a cell."""
+        if cell["set"] == "window":
+            return ("cwnd",), ("drops",)
+        if cell["set"] in ("alone", "long", "unseen"):
+            return (), ()
+        queues = ("queue",) if cell["case"] in ("C1", "C2") else ("class0_queue", "class1_queue")
+        if cell["set"] == "events":
+            return (), queues
+        if isinstance(cell, Drawn):
+            return ("srtt", "in_flight", "throughput"), (*queues, "avg")
+        return ("srtt", "throughput"), queues
 
     def measure(self, run: RunTables, cell: Cell) -> dict[str, float]:
         """The paper's quantities, and what its figures show."""
@@ -157,9 +168,10 @@ class Measures(Scenarios):
             out[f"rtt_{k}"] = math.nan if f["rtt_mean"][i] is None else f["rtt_mean"][i]
             _, filtered = self._updates(run, name)
             out[f"srtt_{k}"] = float(smoothed_from_zero(filtered).mean()) if len(filtered) else math.nan
-            waits = _series(run, name, "in_flight")[1]
-            waits = waits[waits > 0]
-            out[f"unacknowledged_{k}"] = float(waits.mean()) / self._segment(t) if len(waits) else math.nan
+            if "in_flight" in run.flow_series:
+                waits = _series(run, name, "in_flight")[1]
+                waits = waits[waits > 0]
+                out[f"unacknowledged_{k}"] = float(waits.mean()) / self._segment(t) if len(waits) else math.nan
         return out | self._queues(run, t, times, rates)
 
     @staticmethod
@@ -209,8 +221,9 @@ class Measures(Scenarios):
             return {"window": (times, [None if w is None else w / 1024 for w in windows])}
         if cell["set"] == "events":
             return {"queue2": run.series("bottleneck", self._column(cell.tree(1), video=True))}
-        if cell["set"] != "table" or (t := cell.tree(1))["sample"] != FINE:
+        if not isinstance(cell, Drawn):
             return {}
+        t = cell.tree(1)
         out: dict[str, Curve] = {"queue1": run.series("bottleneck", self._column(t, video=False))}
         if cell["case"] == "C2":
             out["average"] = run.series("bottleneck", "avg")

@@ -96,6 +96,10 @@ def at_rate(mbps: float, load: float = 0.75, bytes_of_tcp: bool = True) -> Chang
     return change
 
 
+class Drawn(Cell):
+    """A cell whose series are drawn, and seen in small steps."""
+
+
 class Scenarios(Paper):
     """The cells of the study."""
 
@@ -116,7 +120,7 @@ class Scenarios(Paper):
                 seed_of(t)
             return t
 
-        return Cell(factors_of(**factors), tree)
+        return Drawn(factors_of(**factors), tree) if sample == FINE else Cell(factors_of(**factors), tree)
 
     def table_cells(self, change: Change | None = None) -> list[Cell]:
         """The cases with the parameters that fit Table 1."""
@@ -263,6 +267,9 @@ class Scenarios(Paper):
             of("TCP segments of 1460 byte", "Ethernet's", tcp(mss="1460B", window="45p", initial_ssthresh="45p")),
             of("TCP delays its acknowledgments", "as most receivers do", tcp(ack_every=2)),
             of("TCP with a minimum RTO of 0.2 s", "as Linux", tcp(rto_min="200ms")),
+            of("TCP with an initial RTO of 1 s", "RFC 6298", tcp(rto_initial="1s")),
+            of("TCP with an initial window of 4 segments", "RFC 3390", tcp(initial_window="4p")),
+            of("TCP times every segment", "in place of one a window", tcp(rtt_sampling="every")),
             of("TCP NewReno", "repairs several losses of a window", tcp(cc="newreno")),
             of("TCP data of 0.4 MB each", "half as much", size("0.4MB")),
             of("TCP data of 2 MB each", "twice as much and more", size("2MB")),

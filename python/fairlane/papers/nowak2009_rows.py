@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ..report import drawings
 from ..report.series import Series, Trace
@@ -30,6 +31,9 @@ _SUSPECT = (
     {("C1", "queue1"): 1} | {(c, "queue1"): 2 for c in ("C2", "C3", "C7", "C8")} | {(c, "queue2"): 6 for c in ("C3", "C4", "C6", "C7")}
 )
 """Printed values that contradict others, and the number of the contradiction in paper.toml."""
+
+
+_ARRANGEMENT = ("case", "scheduler", "queue1_type", "queue2_type")
 
 
 def _factors(case: str, thing: str) -> dict[str, object]:
@@ -141,8 +145,10 @@ class Shows(Measures):
     def _fig4(self, r: Results) -> Built:
         table = [x for x in self._case_rows(r, "C2") if dict(x.factors)["object"] == "queue1"]
         rows = self._series_rows(r, "C2", {"queue1": ("queue1", "queue_length"), "average": ("queue1", "avg_queue_length")})
-        shares = [self._ours(x) for x in self._share_rows(r, "C2")]
-        built = Built(Comparison([*self._against_printed(table).rows[: len(table)], *shares]), rows, group_by=("case",))
+        shares = [
+            replace(self._ours(x), factors=factors_of(**_factors("C2", dict(x.factors)["object"]))) for x in self._share_rows(r, "C2")
+        ]
+        built = Built(Comparison([*self._against_printed(table).rows[: len(table)], *shares]), rows, group_by=_ARRANGEMENT)
         average = self._first(r, "C2", "average")
         end = self._end(r, "C2") - 5
         known = [v for t, v in zip(*average, strict=True) if v is not None and 20 < t < end]
@@ -170,7 +176,7 @@ class Shows(Measures):
         rtt = [x for x in self._case_rows(r, case) if x.metric == "rtt"]
         rows = self._series_rows(r, case, {"queue1": ("queue1", "queue_length"), "queue2": ("queue2", "queue_length")})
         kept = [x for x in self._against_printed([*table, *rtt]).rows if x.ours is not None]
-        built = Built(Comparison(kept), rows, group_by=("case",))
+        built = Built(Comparison(kept), rows, group_by=_ARRANGEMENT)
         panels = []
         ended = r.samples(r.cell(set="table", case=case), "transfer_last")
         short = r.has(set="events", case=case)
@@ -201,18 +207,21 @@ class Shows(Measures):
         """What the paper says it recorded without printing it: drops, times of transfers, unacknowledged segments, round trips."""
         of = (
             *((f"transfer_{k}", f"transfer of TCP {k} takes", "s") for k in (1, 2, 3)), ("transfer_last", "last transfer ends", "s"),
-            *((f"unacknowledged_{k}", f"unacknowledged, TCP {k}", "segments") for k in (1, 2, 3)),
-            ("tcp_drops", "TCP packets dropped", "packets"),
-            ("udp_drops", "video packets dropped", "packets"), ("timeouts", "TCP timeouts", "count"),
+            ("tcp_drops", "TCP packets dropped", "packets"), ("udp_drops", "video packets dropped", "packets"),
+        )  # fmt: skip
+        rest = (
+            *((f"unacknowledged_{k}", f"unacknowledged, TCP {k}", "segments") for k in (1, 2, 3)), ("timeouts", "TCP timeouts", "count"),
             ("tcp_share", "TCP's share", "percent"), ("udp_share", "video's share", "percent"),
             ("udp_delivered", "video delivered", "percent"),
         )  # fmt: skip
         cells = [(r.cell(set="table", case=c), {"case": c, "queues": WORDS[c]}) for c in self._cases(r)]
-        rows = self._quantities(r, cells, of)
-        built = Built(Comparison([self._ours(x) for x in rows]), rows, group_by=("metric",))
+        rows, more = self._quantities(r, cells, of), self._quantities(r, cells, rest)
+        built = Built(Comparison([self._ours(x) for x in rows]), [*rows, *more], group_by=("metric",))
+        built.more, built.more_title = [self._ours(x) for x in more], "Unacknowledged segments, timeouts and shares of the link"
         pictures = []
         for case in ("C3", "C5", "C8"):
-            flights = [self._trace(r, case, f"unacknowledged tcp.{k}", f"TCP {k + 1}") for k in range(3)]
+            end = r.samples(r.cell(set="table", case=case), "transfer_last")[0] + 2
+            flights = [self._trace(r, case, f"unacknowledged tcp.{k}", f"TCP {k + 1}", end) for k in range(3)]
             pictures.append(Series(flights, f"{case}: unacknowledged", "time, s", "segments", size=(4.4, 2.6)))
         trips = []
         for case in ("C3", "C5", "C8"):

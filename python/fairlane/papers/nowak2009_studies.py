@@ -35,14 +35,21 @@ class Studies(Shows):
             ("mean_size", "mean_size", "packets"), ("stddev_size", "stddev_size", "packets"), ("rtt", "rtt", "s"),
             ("utilisation", "utilisation", "percent"), ("timeouts", "timeouts", "count"),
         )  # fmt: skip
-        rows = self._quantities(r, [(c, dict(c.factors[1:])) for c in r.cells if c["set"] == "alone"], of)
+        own = [c for c in r.cells if c["set"] == "alone"]
+        rows = self._quantities(r, [(c, {**dict(c.factors[1:]), "rate": f"{c['rate']} Mbit/s"}) for c in own], of)
         peer = [
-            {"rate": p["rate_mbps"], "queue": q, "law": LAWS[1] if q.startswith("RED") else "", "metric": p["metric"], "value": p["value"]}
+            {
+                "rate": f"{float(p['rate_mbps']):g} Mbit/s",
+                "queue": q,
+                "law": LAWS[1] if q.startswith("RED") else "",
+                "metric": p["metric"],
+                "value": p["value"],
+            }
             for p in self.published("checks")
             for q, text in names.items()
             if p["parameters"] == text
         ]
-        peer += [p for p in self.published("ns2_red") if p["law"] == LAWS[0]]
+        peer += [{**p, "rate": f"{float(p['rate']):g} Mbit/s"} for p in self.published("ns2_red") if p["law"] == LAWS[0]]
         built = Built(compare(rows, [], peer), rows, peer_name=self.words["peer"], group_by=("metric",))
         classic, wide = (r.mean("mean_size", set="alone", rate="1.5", queue="RED, 5 to 50", law=law) for law in LAWS)
         (ns2,) = (
@@ -65,7 +72,7 @@ class Studies(Shows):
             ("udp_delay_p99", "video delay, 99th percentile", "ms"), ("tcp_loss", "TCP loss", "percent"),
             ("transfer_last", "last transfer ends (or 200)", "s"),
         )  # fmt: skip
-        cells = [(c, {"rate": c["rate"], "case": c["case"]}) for c in r.cells if c["set"] == "stated"]
+        cells = [(c, {"rate": f"{c['rate']} Mbit/s", "case": c["case"]}) for c in r.cells if c["set"] == "stated"]
         trips, rest = self._quantities(r, cells, of[:1]), self._quantities(r, cells, of[1:])
         built = Built(Comparison([self._ours(x) for x in trips]), [*trips, *rest], group_by=("metric", "rate"))
         built.more, built.more_title = [self._ours(x) for x in rest], "Queues, shares, delays and losses"
@@ -164,6 +171,8 @@ class Studies(Shows):
             f"{1e3 * over('rtt', 'C8'):.0f} ms. A cost is the largest of three complaints, and a twentieth of their sum: {complaints}."
         )
         points = [charts.Curve(c["case"], [1e3 * mean("rtt", c["case"])], [1e-3 * mean("udp_delay_p99", c["case"])]) for c in cells]
+        alone = {o.label: o.good or 0.0 for o in self._search.objectives}
+        points.append(charts.Curve("", [1e3 * alone["tcp_rtt"]], [alone["video_delay"]]))
         ticks = [50, 100, 200, 500, 1000, 2000, 5000]
         axes = charts.Axes(
             "what the two streams feel", "TCP round trip, ms", "video delay, s", log_x=True, log_y=True, ticks=ticks, size=(6.0, 4.2)
@@ -171,7 +180,8 @@ class Studies(Shows):
         picture = Picture(
             "closing-question",
             self.title_of("closing-question"),
-            "The paper's cases and the chosen queue, on the network that the search saw; below and left is good for both.",
+            "The paper's cases and the chosen queue, on the network that the search saw; below and left is good for both. The point "
+            "without a name: what the path alone takes.",
             [charts.Lines(points, axes)],
         )
         built.pictures.append(picture)
