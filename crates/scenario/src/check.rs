@@ -142,10 +142,11 @@ impl<'a> Checker<'a> {
                 fits = self.is_kind(node, schema);
             }
         }
-        let names: Vec<String> = any.iter().filter_map(choices).flatten().map(|n| format!("\"{n}\"")).collect();
+        let names: Vec<&str> = any.iter().filter_map(choices).flatten().collect();
         for mut d in last.list {
-            if !names.is_empty() {
-                d.help = format!("{}{}{}", d.help, if d.help.is_empty() { "write " } else { ", or " }, names.join(" or "));
+            // "did you mean `min`?" needs no list of the names that it is from.
+            if !names.is_empty() && !names.iter().any(|n| d.help.contains(&format!("`{n}`"))) {
+                d.help = format!("{}{}{}", d.help, if d.help.is_empty() { "write " } else { ", or " }, quoted(&names));
             }
             self.found.push(d);
         }
@@ -397,6 +398,10 @@ fn automatic(node: &Node, schema: &J) -> bool {
     matches!(&node.value, Value::Str(s) if matches!(s.as_str(), "auto" | "off" | "none"))
         && (quantity || !text)
         && choices(schema).is_none()
+}
+
+fn quoted(names: &[&str]) -> String {
+    names.iter().map(|n| format!("\"{n}\"")).collect::<Vec<_>>().join(" or ")
 }
 
 /// The strings an enumeration allows.

@@ -66,6 +66,15 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_is_nearly_right_is_told_alone() {
+        let goal = json!({"anyOf": [{"type": "object"}, {"enum": ["min", "max"]}]});
+        let schema = json!({"type": "object", "properties": {"goal": goal}});
+        let told = |text: &str| read_document(text, "f.toml", Format::Toml, &schema).unwrap_err().to_string();
+        assert!(told("goal = 'mim'\n").contains("= help: did you mean `min`?\n"), "{}", told("goal = 'mim'\n"));
+        assert!(told("goal = 3\n").contains("\"min\" or \"max\""), "{}", told("goal = 3\n"));
+    }
+
+    #[test]
     fn a_remark_shows_the_item_of_a_list() {
         let about = Remark { keys: vec!["list".into(), "1".into()], at_key: false, message: "too long".into(), help: "be brief".into() };
         let shown = remarks("size = 1\nlist = ['a', 'bcd']\n", "f.toml", Format::Toml, &[about]).to_string();
