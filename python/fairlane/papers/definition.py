@@ -15,6 +15,8 @@ import numpy as np
 from .tables import Compared, Comparison, Factors, Row, read_csv, row_of
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from ..report.theme import Panel
 
 Tree = dict[str, Any]
@@ -120,6 +122,20 @@ class Picture:
     caption: str
     panels: list[Panel]
     """Drawings side by side (stacked on a narrow screen)."""
+
+    @cached_property
+    def figure(self) -> Figure:
+        """All panels in one figure."""
+        from ..report.theme import figure_of
+
+        return figure_of(self.panels)
+
+    @cached_property
+    def svg(self) -> str:
+        """The figure as SVG text."""
+        from ..report.theme import svg
+
+        return svg(self.figure)
 
 
 @dataclass

@@ -288,9 +288,8 @@ def _write(r: Reproduction) -> None:
         if b.rows:
             write_rows(r.folder / f"{e.id}.csv", b.rows)
         for p in b.pictures:
-            whole = theme.figure_of(p.panels)
-            save_bytes(r.folder / "figures" / f"{p.name}.svg", theme.svg(whole).encode())
-            save_bytes(r.folder / "figures" / f"{p.name}.png", theme.png(whole))
+            save_bytes(r.folder / "figures" / f"{p.name}.svg", p.svg.encode())
+            save_bytes(r.folder / "figures" / f"{p.name}.png", theme.png(p.figure))
     own = {e.id for e in r.paper.experiments()}
     for name, rows in r.tables.items():
         if name not in own and not r.partial:

@@ -19,6 +19,8 @@ Factors = tuple[tuple[str, str], ...]
 
 NEAR = 0.15
 """Relative difference up to which our value counts as near the printed one; so does one whose interval has it."""
+FEWEST_RANKED = 5
+"""Pairs from which on an order is compared: of three values, every third order is a perfect one, or its reverse."""
 
 
 def factors_key(row: Mapping[str, str], names: Sequence[str]) -> Factors:
@@ -244,7 +246,7 @@ class Comparison:
     rows: list[Compared] = field(default_factory=list)
 
     def rank_correlation(self) -> float | None:
-        """Spearman's rank correlation of published and our values; `None` with fewer than three pairs or several metrics."""
+        """Spearman's rank correlation of published and our values; `None` with too few pairs (`FEWEST_RANKED`) or several metrics."""
         return next(iter(self.rank_correlations().values()), None) if len({r.metric for r in self.rows}) == 1 else None
 
     def rank_correlations(self) -> dict[str, float]:
@@ -253,7 +255,8 @@ class Comparison:
         for r in self.rows:
             if r.published is not None and r.ours is not None:
                 pairs.setdefault(r.metric, []).append((r.published, r.ours))
-        found = {m: spearman([a for a, _ in ps], [b for _, b in ps]) for m, ps in pairs.items()}
+        many = {m: ps for m, ps in pairs.items() if len(ps) >= FEWEST_RANKED}
+        found = {m: spearman([a for a, _ in ps], [b for _, b in ps]) for m, ps in many.items()}
         return {m: rho for m, rho in found.items() if rho is not None}
 
 

@@ -12,7 +12,7 @@ from .numbers import difference, mean_and_half, printed, value
 if TYPE_CHECKING:
     from ..papers.claims import Comparison as Seen
     from ..papers.claims import Judged
-    from ..papers.definition import Built
+    from ..papers.definition import Built, Picture
     from ..papers.reproduction import Reproduction
     from ..papers.tables import Compared
 
@@ -44,13 +44,12 @@ def render(r: Reproduction) -> str:
     )  # fmt: skip
 
 
-def _svgs(picture: Any) -> list[str]:
+def _svgs(picture: Picture) -> list[str]:
+    """The panels one by one, for narrow screens; a single one is the whole figure."""
     from markupsafe import Markup
 
-    return [
-        Markup(theme.inline(theme.svg(theme.figure_of([panel])), f"{picture.name}-{i}", f"{picture.title}. {picture.caption}"))
-        for i, panel in enumerate(picture.panels)
-    ]
+    drawn = [picture.svg] if len(picture.panels) == 1 else [theme.svg(theme.figure_of([p])) for p in picture.panels]
+    return [Markup(theme.inline(x, f"{picture.name}-{i}", f"{picture.title}. {picture.caption}")) for i, x in enumerate(drawn)]
 
 
 def _section(r: Reproduction, e: Any, b: Built) -> dict[str, Any]:
