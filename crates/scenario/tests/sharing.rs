@@ -38,3 +38,27 @@ fn vegas_among_its_own_and_beside_reno() {
     let mixed = shares(&["cc = \"vegas\"", "cc = \"reno\""], 200);
     assert!(mixed[0] < 0.3 * mixed[1], "{mixed:?}");
 }
+
+/// Five flows of ns-2.35's Vegas, unequal in delay and start, for 100 s through 5 Mbit/s and queues of 6, 8 and 10 packets: packets sent and lost. ns-2's recovery
+/// starves some of them.
+#[test]
+fn five_vegas_of_ns2() {
+    let room = "queue.droptail = { limit = \"50p\", admit = \"under\" }";
+    for (limit, sent, lost) in [(6, 63_328, 935), (8, 62_485, 95), (10, 63_255, 848)] {
+        let mut text = format!(
+            "duration = \"100s\"\n[topology.dumbbell]\npairs = 10\ndelays = [{}]\n[topology.dumbbell.access]\nrate = \"100Mbit/s\"\ndelay = \"2ms\"\n{room}\n\
+             [topology.dumbbell.bottleneck]\nrate = \"5Mbit/s\"\ndelay = \"10ms\"\nqueue.droptail = {{ limit = \"{limit}p\", admit = \"under\" }}\nreverse.{room}\n",
+            (0..10).map(|i| format!("\"{}ns\"", 2_000_000 + (37 * i * i + 171 * i) * 100)).collect::<Vec<_>>().join(", ")
+        );
+        for i in 0..5 {
+            let start = 1000 + 13 * i;
+            text += &format!(
+                "[flows.f{i}]\nfrom = \"s{i}\"\nto = \"d{i}\"\nstart = \"{start}00us\"\nsource = \"bulk\"\ntcp = {{ preset = \"ns2\", cc = \"vegas\" }}\n"
+            );
+        }
+        let r = resolve(&text, "x.toml", Format::Toml, &[]).unwrap_or_else(|e| panic!("{e}"));
+        let out = run_all(&r, &Options { seeds: vec![1], threads: 1, ..Options::default() }, &Progress::default()).unwrap();
+        let sum = |name| out[0].flows.numbers.iter().find(|c| c.0 == name).unwrap().1.iter().sum::<f64>();
+        assert_eq!((sum("packets_sent"), sum("packets_lost")), (f64::from(sent), f64::from(lost)), "{limit} packets");
+    }
+}

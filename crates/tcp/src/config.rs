@@ -1,5 +1,7 @@
 //! Parameters as the endpoints use them: checked, in bytes and picoseconds, shared by the flows of a group.
 
+use crate::CcParams;
+use crate::cc::vegas::Reading;
 use crate::params::{
     BackoffEnds, EcnMode, ExitWindow, FackDialect, IdleRestart, LossBasis, NewRenoTimer, Prr, PrrBase, RttSampling, SackMemory, SackPipe,
     Scheme, SlowStart, TcpParams, len_bytes,
@@ -66,6 +68,8 @@ pub struct TcpConfig {
     pub(crate) fack_rampdown: bool,
     /// FACK as in ns-2.
     pub(crate) fack_ns2: bool,
+    /// Vegas as in ns-2.
+    pub(crate) vegas_ns2: bool,
     pub(crate) quick_acks: u32,
     pub(crate) loss_basis: LossBasis,
     pub(crate) ssthresh_whole_segments: bool,
@@ -325,6 +329,9 @@ impl TcpConfig {
             prr_whole_segments: p.prr_whole_segments,
             fack_overdamping: p.fack_overdamping,
             fack_rampdown: p.fack_rampdown,
+            vegas_ns2: scheme == Scheme::Vegas
+                && p.window.is_some_and(|w| len_bytes(w, smss) >= smss)
+                && matches!(&p.cc, CcParams::Vegas(v) if v.reading == Reading::Ns2),
             fack_ns2: scheme == Scheme::Fack && p.fack_dialect == FackDialect::Ns2,
             quick_acks: p.quick_acks,
             loss_basis: p.loss_basis,

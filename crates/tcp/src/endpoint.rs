@@ -17,6 +17,7 @@ use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use fairlane_net::{Class, Cx, Ecn, Endpoint, FlowView, Segment, TimerId, flag};
 use fairlane_units::Time;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// First sequence number of data: the SYN has number 0, also where there is no handshake.
@@ -102,6 +103,8 @@ pub struct Tcp<C> {
     pub(crate) rescued: bool,
     /// Acknowledgments of new data after a retransmission that still look for overdue segments (Vegas).
     pub(crate) worried: u8,
+    /// Ends of new segments that count as sent before (ns-2's Vegas).
+    pub(crate) unforgotten: [Range<u64>; 2],
     /// No acknowledgment of new data since the last timeout.
     pub(crate) silent: bool,
     /// Nothing goes out before the timer does (FACK as in ns-2).
@@ -204,6 +207,7 @@ impl<C: CongestionControl> Tcp<C> {
         if diary {
             board.keep_diary();
         }
+        board.times_waiting = cfg.vegas_ns2;
         Self {
             straight: cfg.straight && !(paced || hears_all || diary),
             plain_acks: cfg.plain_acks,
@@ -242,6 +246,7 @@ impl<C: CongestionControl> Tcp<C> {
             partial_seen: false,
             rescued: false,
             worried: 0,
+            unforgotten: [0..0, 0..0],
             silent: false,
             halted: false,
             steep: false,

@@ -201,10 +201,8 @@ impl<C: CongestionControl> Tcp<C> {
         self.board.push(s);
         self.nxt = end;
         self.fin_sent |= fin;
-        if !self.timing && !self.cfg.rtt_every {
-            self.timing = true;
-            self.timed_end = end;
-            self.timed_at = cx.now;
+        if !self.cfg.rtt_every {
+            self.time_new(end, cx.now);
         }
         self.pipe += u64::from(len);
         if self.prr.is_some() {
@@ -214,6 +212,16 @@ impl<C: CongestionControl> Tcp<C> {
             self.rate_sent(self.board.tail.wrapping_sub(1), u64::from(len), cx.now);
         }
         self.emit(&s, false, cx);
+    }
+
+    /// One segment at a time is measured.
+    fn time_new(&mut self, end: u64, now: Time) {
+        if !self.timing {
+            (self.timing, self.timed_end, self.timed_at) = (true, end, now);
+        }
+        if self.cfg.vegas_ns2 && self.unforgotten.iter().any(|r| r.contains(&end)) {
+            self.board.distrust_last();
+        }
     }
 
     /// Sends a segment again. `count`: it adds to what is in flight.

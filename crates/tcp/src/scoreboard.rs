@@ -72,6 +72,8 @@ pub(crate) struct Scoreboard {
     pub(crate) seen: Option<Box<[Block; 4]>>,
     /// What the acknowledgment at hand changed, if somebody wants to know.
     pub(crate) diary: Option<Box<Diary>>,
+    /// The acknowledgment of a hole times the newest segment it covers, though that waited at the receiver (ns-2's Vegas).
+    pub(crate) times_waiting: bool,
 }
 
 /// Order of indices that may wrap.
@@ -181,6 +183,8 @@ impl Scoreboard {
             }
             if s.flags & (SACKED | KARN) == 0 {
                 timed = Some(s.at);
+            } else if self.times_waiting {
+                timed = None;
             }
             again |= s.is(KARN);
             self.forget(s);
@@ -189,7 +193,7 @@ impl Scoreboard {
         }
         self.raise_marks();
         // What came behind a hole waited at the receiver until the hole was repaired: its acknowledgment says nothing of the path.
-        if again { None } else { timed }
+        if again && !self.times_waiting { None } else { timed }
     }
 
     /// What is kept of places on the board is not below its head.
@@ -347,6 +351,12 @@ impl Scoreboard {
     /// The first segment.
     pub(crate) fn first(&self) -> Option<u32> {
         (!self.is_empty()).then_some(self.head)
+    }
+
+    /// The newest segment is taken for one that was sent before.
+    pub(crate) fn distrust_last(&mut self) {
+        let slot = self.slot(self.tail.wrapping_sub(1));
+        self.ring[slot].flags |= KARN;
     }
 
     /// A segment goes out again. `count`: it is now in flight besides the first copy, unless that is lost.

@@ -196,6 +196,7 @@ impl<C: CongestionControl> Tcp<C> {
                 self.transmit(self.cfg.max_burst, cx);
             }
             Phase::Recovery => self.on_recovery_ack(acked, sacked, cx),
+            Phase::Loss if self.cfg.vegas_ns2 => self.on_recovery_ack(acked, sacked, cx),
             Phase::Loss => {
                 self.dupacks = 0;
                 if self.cfg.timeout_distrusts_sack {
@@ -230,10 +231,15 @@ impl<C: CongestionControl> Tcp<C> {
                 self.rtt.sample(sent, cx.now, &self.cfg);
             }
         }
-        if !self.cfg.rtt_every && self.timing && seg.ack >= self.timed_end {
-            self.timing = false;
-            if !self.cfg.timestamps {
-                self.rtt.sample(self.timed_at, cx.now, &self.cfg);
+        if !self.cfg.rtt_every {
+            if self.timing && seg.ack >= self.timed_end {
+                self.timing = false;
+                if !self.cfg.timestamps {
+                    self.rtt.sample(self.timed_at, cx.now, &self.cfg);
+                }
+            }
+            if self.cfg.vegas_ns2 {
+                self.forget_acked();
             }
         }
         if let Some((value, echo)) = seg.timestamps()
@@ -339,8 +345,12 @@ impl<C: CongestionControl> Tcp<C> {
     /// RFC 6298 sections 5.4 to 5.6, RFC 5681 section 3.1.
     pub(crate) fn on_timeout(&mut self, cx: &mut Cx<'_>) {
         if self.board.is_empty() {
-            self.probe_window(cx);
-            return;
+            if !(self.halted && self.cfg.vegas_ns2) {
+                self.probe_window(cx);
+                return;
+            }
+            // It was the window that let nothing out, not the application.
+            self.last_sent = cx.now;
         }
         if self.rack.is_some() && self.tlp_instead(cx) {
             return;

@@ -231,6 +231,21 @@ pub trait CongestionControl: Send {
         let _ = (sent, now);
         false
     }
+    /// Whether what was lost of the segments sent by then has had its cut of the window (Vegas).
+    fn answered(&self, sent: Time) -> bool {
+        let _ = sent;
+        false
+    }
+    /// Duplicates inflate the window itself, not a sum beside it (ns-2's Vegas).
+    fn inflate(&mut self, bytes: u64) {
+        let _ = bytes;
+    }
+    /// The window becomes what the last cut left of it (ns-2's Vegas).
+    fn deflate(&mut self) {}
+    /// The window is less than a segment, which [`Self::cwnd`] does not say: nothing goes out before the timer does (ns-2's Vegas).
+    fn shut(&self) -> bool {
+        false
+    }
     /// Fast recovery is over.
     fn on_recovery_exit(&mut self, e: &RecoveryExit);
     /// Data goes out after an idle time above the RTO; the window shrinks to `window` if it is larger (RFC 5681 section 4.1).

@@ -359,6 +359,18 @@ impl CongestionControl for AnyCc {
     fn overdue(&self, sent: Time, now: Time) -> bool {
         each_ref!(self, c => c.overdue(sent, now))
     }
+    fn answered(&self, sent: Time) -> bool {
+        each_ref!(self, c => c.answered(sent))
+    }
+    fn inflate(&mut self, bytes: u64) {
+        each!(self, c => c.inflate(bytes));
+    }
+    fn deflate(&mut self) {
+        each!(self, c => c.deflate());
+    }
+    fn shut(&self) -> bool {
+        each_ref!(self, c => c.shut())
+    }
     fn on_recovery_exit(&mut self, e: &RecoveryExit) {
         each!(self, c => c.on_recovery_exit(e));
     }

@@ -113,6 +113,8 @@ pub struct Vegas {
     /// The last cut, and the hole that a loss event is about.
     changed: Time,
     hole: (Time, bool),
+    /// ns-2: what the last cut left of the window.
+    remains: f64,
     /// ns-2: the window that follows the first round trip of data (`delay_growth_`), in segments; 0: it is past.
     opening: f64,
     /// Packets in the queue at the last comparison.
@@ -136,6 +138,7 @@ impl Vegas {
             fine: Fine::default(),
             changed: Time::ZERO,
             hole: (Time::ZERO, false),
+            remains: 0.0,
             opening: 0.0,
             diff: 0.0,
         }
@@ -216,8 +219,11 @@ impl Vegas {
             }
         }
         if let Some(rtt) = s.rtt {
-            self.sum += rtt;
-            self.count += 1;
+            // ns-2's first packet, which stands for the SYN, does not count.
+            if !(self.ns2() && before == 0) {
+                self.sum += rtt;
+                self.count += 1;
+            }
             self.base = self.base.min(rtt);
             self.fine.sample(rtt);
         }
@@ -288,7 +294,13 @@ impl Vegas {
         let cut = if again { AGAIN_CUT } else { LOSS_CUT };
         Some(if self.ns2() {
             let whole = libm::trunc(basis);
-            if again { libm::trunc(whole / 2.0) } else { whole - libm::trunc(whole / 4.0) }
+            if whole <= 3.0 {
+                LEAST
+            } else if again {
+                libm::trunc(whole / 2.0)
+            } else {
+                whole - libm::trunc(whole / 4.0)
+            }
         } else {
             basis * (1.0 - cut)
         })
@@ -328,22 +340,51 @@ impl CongestionControl for Vegas {
             if matches!(self.p.reading, Reading::Paper | Reading::Ns2) {
                 self.w.cwnd = LEAST;
             }
-            self.changed = e.now;
+            // ns-2 takes nothing for losses between the loss of its first packet and the next timeout.
+            self.changed = if self.ns2() && self.base == Dur::MAX { Time::MAX } else { e.now };
+            self.remains = 0.0;
             return;
         }
         // The clock is given more time, until the next measurement.
         self.fine.timeout *= if self.hole.1 { 2.0 } else { 1.125 };
         if let Some(left) = self.left(e) {
-            self.w.cut(e, left.max(LEAST));
+            if self.ns2() {
+                self.w.cwnd = left.max(LEAST);
+            } else {
+                self.w.cut(e, left.max(LEAST));
+            }
             self.changed = e.now;
+            self.remains = self.w.cwnd;
         }
-        self.up = 0.0;
+        if !self.ns2() {
+            self.up = 0.0;
+        }
+    }
+
+    fn answered(&self, sent: Time) -> bool {
+        sent <= self.changed
+    }
+
+    fn inflate(&mut self, bytes: u64) {
+        self.w.cwnd += bytes as f64 / self.w.smss;
+    }
+
+    fn deflate(&mut self) {
+        self.w.cwnd = self.remains;
+        self.w.ssthresh = LINEAR;
+    }
+
+    fn shut(&self) -> bool {
+        self.w.cwnd < 1.0
     }
 
     fn on_recovery_exit(&mut self, e: &RecoveryExit) {
+        if self.ns2() {
+            return;
+        }
         let bound = e.bound as f64 / self.w.smss;
         self.w.cwnd = (self.w.cwnd - e.deflated as f64 / self.w.smss).min(bound).max(1.0);
-        if matches!(self.p.reading, Reading::Paper | Reading::Ns2) {
+        if self.p.reading == Reading::Paper {
             // Linear increase and decrease from here on.
             self.w.ssthresh = LINEAR;
         }
@@ -376,7 +417,7 @@ impl CongestionControl for Vegas {
     }
 
     fn cwnd(&self) -> u64 {
-        (self.w.cwnd * self.w.smss) as u64
+        (self.w.cwnd.max(1.0) * self.w.smss) as u64
     }
 
     fn ssthresh(&self) -> u64 {
