@@ -10,8 +10,9 @@ from . import yang2001_net as net
 from .definition import Alternative, Built, Cell, Curve, Experiment, Paper, Picture, Results, RunTables, SensitivityColumn, Tree
 from .tables import Factors, Row, compare, factors_key
 from .yang2001_causes import causes
+from .yang2001_dots import dots
 from .yang2001_findings import findings
-from .yang2001_net import FEW, QUICK, RATIOS, SIZES, SMALL, Network, key
+from .yang2001_net import ENVS, FEW, QUICK, RATIOS, SIZES, SMALL, Network, key
 from .yang2001_tables import FACTORS, Means, aging, fig2, fig7, fig8, observations, sizes, slots, table1, unit
 from .yang2001_text import (
     ACCESS,
@@ -161,10 +162,10 @@ class Yang2001(Paper):
         suspects = _suspects(printed) if name == "table4" else {}
         built = Built(compare(rows, printed, impossible=suspects), rows, group_by=("env", "queue"), notes=notes(name, r, self))
         caption = (
-            "Filled: ours, with 95 % intervals. Hollow: printed. 1 to 4: TCP of priority 1 to 4 at S1; 5 and 6: UDP of priority 3 and 4 "
-            "at S1; 7 to 12: the same at S2."
+            "Filled: ours, with 95 % intervals. Hollow: printed. T1 to T4: TCP of priority 1 to 4; U3 and U4: UDP of priority 3 and 4. "
+            "Seconds, in steps of equal ratio."
         )
-        built.pictures.append(Picture(name, self.title_of(name), caption, figures.overview(rows, printed)))
+        built.pictures.append(Picture(name, self.title_of(name), caption, dots(ENVS, rows, printed)))
         if name == "table4":
             built.more = compare(Means(r, "10KB").rows(name), []).rows
             built.more_title = "The same with transfers of 10 KB (not printed in the paper)"

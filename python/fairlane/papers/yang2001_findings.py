@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from .yang2001_net import CLASSES, QUEUES, TABLE1
 from .yang2001_says import SPREADS, chance_of, true_in
 from .yang2001_tables import Means
-from .yang2001_text import HEAD, RANDOM, ROOMY, RTO64, SAME, SPREAD, TCP, Values, apart, beyond, mean, printed, replications, values
+from .yang2001_text import HEAD, RANDOM, ROOMY, RTO64, SAME, SPREAD, TCP, Values, apart, beyond, mean, printed, replications, signed, values
 
 if TYPE_CHECKING:
     from .definition import Paper, Results
@@ -43,10 +43,10 @@ def _controls(v: Values, p: Values) -> list[str]:
     udp = [v["cc/be", q, 2, f] for q in ("FCFS", "RED") for f in _UDP]
     own1, own2, none = v["cc/be", "FCFS", 1, "TCP1"], v["ts/be", "FCFS", 1, "TCP1"], mean(v, "be/be", "FCFS")
     return [
-        f"Time slots do what the paper says: in ts/ts all 48 means lie between {min(ts):+.0f} and {max(ts):+.0f} % of the printed ones, "
+        f"Time slots do what the paper says: in ts/ts all 48 means lie between {signed(min(ts))} and {signed(max(ts))} of print, "
         f"with every queue. {sum(abs(x) < 5 for x in ts)} of 48 are within 5 %.",
         "The congestion signal acts as strict priority among the flows of a source: FCFS, RED and SFQ lie between "
-        f"{min(cc):+.0f} and {max(cc):+.0f} % of the printed means of cc/cc, half of them within {median(map(abs, cc)):.0f} %.",
+        f"{signed(min(cc))} and {signed(max(cc))} of the printed means of cc/cc, half of them within {median(map(abs, cc)):.0f} %.",
         f"Beside a source without control, holding back costs time: under ts even TCP of priority 1 needs {own2:.0f} s (FCFS), more than "
         f"the {none:.0f} s of no control at all; under cc it needs {own1:.0f} s, and the lower classes pay for it. The paper's table says "
         "the same.",
@@ -72,7 +72,7 @@ def _without(r: Results, v: Values, p: Values, alt: Mapping[str, Values]) -> lis
         return [text, more + "."]
     groups: dict[tuple[str, int, str], list[str]] = {}
     for (_, q, s, f), x in far.items():
-        groups.setdefault((q, s, f[:3]), []).append(f"{f} {x:+.0f} %")
+        groups.setdefault((q, s, f[:3]), []).append(f"{f} {signed(x)}")
     why = " ".join(f"{q}, S{s}: {', '.join(xs)}{_why_far(q, s, kind, r, p, alt)}" for (q, s, kind), xs in groups.items())
     return [text, f"{more}. The others, with what other choices make of the mean of their protocol: {why}"]
 
@@ -84,14 +84,14 @@ def _why_far(q: str, s: int, kind: str, r: Results, p: Values, alt: Mapping[str,
     def off(v: Values) -> float:
         return 100 * (mean(v, "be/be", q, (s,), flows) / mean(p, "be/be", q, (s,), flows) - 1)
 
-    words = f" (all {kind} {off(values(r)):+.0f} %"
+    words = f" (all {kind} {signed(off(values(r)))}"
     each = [off(one) for one in replications(r)]
     if len(each) > 1:
         words += f", from seed to seed by {stdev(each):.0f} %"
     if len(alt) > 1:
         with_choice = {name: off(x) for name, x in alt.items() if name != SAME}
         near = min(with_choice, key=lambda name: abs(with_choice[name]))
-        words += f'; on four of the ratios {off(alt[SAME]):+.0f} %, with "{near}" {with_choice[near]:+.0f} %, which is nearest'
+        words += f'; on four of the ratios {signed(off(alt[SAME]))}, with "{near}" {signed(with_choice[near])}, which is nearest'
     return words + ")."
 
 
@@ -119,7 +119,7 @@ def _thirteen(paper: Paper, r: Results, others: Mapping[str, Results]) -> list[s
                 tried = [y for name, x in others.items() if (y := mean_of(x, kind, size)) is not None]
                 span = f", with the other choices {min(tried):.2f} to {max(tried):.2f} s" if tried else ""
                 far.append(f"{kind} with {size[:-2]} {size[-2:]}: {own:.2f} s, printed {print_of(kind, size):.2f} s{span}.")
-        words.append(f"{kind} " + ", ".join(f"{x:+.0f} % ({size[:-2]} {size[-2:]})" for size, x in off.items()))
+        words.append(f"{kind} " + ", ".join(f"{signed(x)} ({size[:-2]} {size[-2:]})" for size, x in off.items()))
     text = f"The thirteen flows of Table 1, difference of their mean from the printed one: {'; '.join(words)}."
     why = (
         " The printed mean of UDP with 10 KB has one flow of 1.4 s in it and is 0.76 s without; the 60 packets of UDP need 0.48 s on the "

@@ -61,6 +61,11 @@ def apart(v: Values, p: Values, wanted: Callable[[Key], bool] = lambda _: True) 
     return {k: 100 * (v[k] / p[k] - 1) for k in v if k in p and wanted(k)}
 
 
+def signed(x: float) -> str:
+    """A difference in whole percent."""
+    return f"{x:+.0f} %".replace("-", "\N{MINUS SIGN}") if round(x) else "0 %"
+
+
 def beyond(v: Values, p: Values, percent: float = 15) -> dict[Key, float]:
     """Those of the cells without control that are farther from print than so many percent."""
     return {k: x for k, x in apart(v, p, lambda k: k[0] == "be/be").items() if abs(x) > percent}
@@ -95,10 +100,10 @@ def _best_effort(v: Values, p: Values) -> str:
     for q in QUEUES:
         for s in (1, 2):
             tcp, udp = (100 * (mean(v, "be/be", q, (s,), of) / mean(p, "be/be", q, (s,), of) - 1) for of in (TCP, CLASSES[4:]))
-            rows.append(f"{q} S{s} TCP {tcp:+.0f} %, UDP {udp:+.0f} %")
+            rows.append(f"{q} S{s} TCP {signed(tcp)}, UDP {signed(udp)}")
     far = beyond(v, p)
     n = sum(k[0] == "be/be" for k in v)
-    which = ", ".join(f"{q} S{s} {f} {x:+.0f} %" for (_, q, s, f), x in far.items())
+    which = ", ".join(f"{q} S{s} {f} {signed(x)}" for (_, q, s, f), x in far.items())
     return (
         f"Without control (be/be), difference of the means of a protocol from print: {'; '.join(rows)}. Of the {n} single classes "
         f"{n - len(far)} are within 15 %" + (f"; not so {which}." if far else ".")
