@@ -32,8 +32,8 @@ class Dots:
     """By queue."""
     printed: Mapping[str, Mapping[Place, float]]
 
-    size = (4.7, 2.7)
-    margins = (0.62, 0.5, 0.62, 0.3)
+    size = (4.0, 2.8)
+    margins = (0.6, 0.48, 0.55, 0.3)
 
     def draw(self, figure: Figure, ax: Axes) -> None:
         """Draws the panel."""
@@ -65,7 +65,7 @@ class Dots:
         ax.grid(axis="x", visible=False)
         ax.tick_params(length=3)
         ax.set_title(self.title)
-        ax.set_xlabel("class; left of the line S1, right S2")
+        ax.set_xlabel("left of the line S1, right S2")
         ax.set_ylabel("s")
 
 

@@ -81,7 +81,8 @@ def shares(paper: Paper, rows: list[Row]) -> Built:
     curves = [_curve(kind, [r for r in rows if r.metric == f"{kind.lower()}_share"], "t") for kind in ("TCP", "UDP")]
     axes = charts.Axes("share of all that was delivered", "time, s", "share, %", log_x=True, ticks=(1, 10, 100, 1000, 10000))
     pictures = [Picture("fig2", paper.title_of("fig2"), _WITH + " Cumulative from the start.", [charts.Lines(curves, axes)])]
-    return Built(compare(rows, []), rows, pictures, notes("fig2", None, paper, rows), group_by=("metric",))
+    shown = [replace(r, factors=factors_of(**{"until, s": dict(r.factors)["t"]}), metric=f"{r.metric[:3].upper()}'s share") for r in rows]
+    return Built(compare(shown, []), rows, pictures, notes("fig2", None, paper, rows), group_by=("metric",))
 
 
 def snapshots(paper: Paper, r: Results) -> Built:
