@@ -76,7 +76,7 @@ def _table(rows: list[Compared], group_by: tuple[str, ...], names: list[str]) ->
     """Rows under their sub-headings; columns that are empty throughout are left out."""
     groups: dict[tuple[str, ...], list[Compared]] = {}
     for row in rows:
-        f = {**dict(row.factors), "metric": row.metric + (f", {_unit(row.unit)}" if row.unit else "")}
+        f = {**dict(row.factors), "metric": row.metric.replace("_", " ") + (f", {_unit(row.unit)}" if row.unit else "")}
         groups.setdefault(tuple(f.get(g, "") for g in group_by), []).append(row)
     titled = []
     for key, members in groups.items():
