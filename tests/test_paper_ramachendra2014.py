@@ -110,6 +110,18 @@ def test_the_whole_matrix_is_180_cells(paper):
     assert {c.factors for c in paper.quick_cells()} < {c.factors for c in paper.cells()}
 
 
+@pytest.mark.parametrize("name", [*EXPERIMENTS, "calibration"])
+def test_an_experiment_asks_for_the_cells_it_reads(short, name):
+    """What `--only` runs is enough to build it."""
+    (e,) = (e for e in short.paper.experiments() if e.id == name)
+    r = short.results
+    needed = [c for c in r.cells if e.needs(c)]
+    alone = type(r)(needed, {c.factors: r._samples[c.factors] for c in needed}, r._curves)
+    built = e.build(alone)
+    assert built.comparison.rows
+    assert built.notes == e.build(r).notes or name == "modred-25"  # which also tells of the smaller networks, if they are there
+
+
 def test_the_page_says_what_is_missing(short):
     page = short.page.read_text("utf-8")
     for name in (*EXPERIMENTS, "calibration", *CLAIMS, *(f"contradiction-{i}" for i in range(1, 9))):

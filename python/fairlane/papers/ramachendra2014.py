@@ -182,7 +182,7 @@ class Ramachendra2014(Paper):
         e = self.experiment
         loads: Callable[..., Wanted] = lambda *xs: lambda c: _matrix(c) and c["network"] == "64" and int(c["load"]) in xs  # noqa: E731
         kind: Callable[..., Wanted] = lambda *ts: lambda c: c["traffic"] in ts  # noqa: E731
-        high = lambda c: loads(75, 100)(c) or c["traffic"] == "watched"  # noqa: E731
+        watched: Callable[..., Wanted] = lambda *xs: lambda c: loads(*xs)(c) or (c["traffic"] == "watched" and int(c["load"]) in xs)  # noqa: E731
         return [
             e("fig5.3", lambda _: self._network(64), lambda _: False),
             e("matrix", self._matrix, _matrix),
@@ -190,8 +190,8 @@ class Ramachendra2014(Paper):
             e("loss-64n-75", lambda r: self._losses(r, 75), loads(75)),
             e("calibration", self._calibration, lambda c: c["setup"] != BASE),
             e("modred-25", lambda r: self._at(r, 25), loads(25)),
-            e("modred-50", lambda r: self._at(r, 50), loads(50)),
-            e("modred-75-100", self._congested, high),
+            e("modred-50", lambda r: self._at(r, 50), watched(50)),
+            e("modred-75-100", self._congested, watched(75, 100)),
             e("bursty", self._bursty, kind("smooth", "bursty")),
             e("fig2.1", self._red, lambda _: False),
             e("fig3.1", self._two_curves, kind("counted")),
