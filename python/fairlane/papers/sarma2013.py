@@ -229,8 +229,8 @@ class Sarma2013(Paper):
                 panels.append(self._panel(rows, title, y, log))
         words = self.words["experiments"][name]
         caption = "Filled marks and solid lines: our mean with its 95 % interval. Hollow marks and dotted lines: printed in the paper."
-        if any(c.impossible in _CROSSED for c in built.comparison.rows):
-            caption += " Crossed: printed, but against the other printed numbers (contradictions 4 and 6)."
+        if crossed := {c.impossible for c in built.comparison.rows if c.impossible in _CROSSED}:
+            caption += f" Crossed: printed, but against the other printed numbers (contradiction {min(crossed)})."
         built.pictures.append(Picture(name, words["title"], caption, panels))
         return Built(built.comparison, [], built.pictures, peer_name=built.peer_name, group_by=built.group_by, show_table=False)
 
