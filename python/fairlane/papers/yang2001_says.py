@@ -128,14 +128,14 @@ class Chance:
 
     def text(self) -> str:
         """In a sentence or two."""
-        of = ", ".join(f"{f} {x:.0f} ({self.printed[f]:.0f})" for f, x in self.seed.items())
+        of = ", ".join(f"{f} {x:.0f} s ({self.printed[f]:.0f})" for f, x in self.seed.items())
         words = (
-            f"What chance does: between seeds a difference in one series of runs varies by so many s (in brackets the median printed "
-            f"difference): {of}. Of the {self.comparisons} printed differences {self.settled} are more than twice that"
+            "From one series of runs to another that has other seeds such a difference deviates by (in brackets the median printed "
+            f"difference) {of}. Of the {self.comparisons} printed differences {self.settled} are more than twice that"
         )
         if self.settled:
             words += f", and of these {self.agree} have the same sign here"
-        return words + f"; of ours, means over the seeds, {self.own} are settled. "
+        return words + f"; of ours, means over the seeds, {self.own} are more than chance. "
 
 
 def chance_of(r: Results, published: Values, table: str, says: Margins) -> Chance | None:

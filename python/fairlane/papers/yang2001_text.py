@@ -17,7 +17,8 @@ SAME = "as chosen, with four of the ratios"
 RTO64, RTO384, SPREAD = "longest RTO 64 s", "longest RTO 384 s", "starts spread over 0.5 s"
 ROOMY, ACCESS, RING = "DRR with 25 kB", "access links of 10 Mbit/s", "ts: TCP and UDP take turns alternately"
 SLOW_CBR = "CBR of 448 kbit/s"
-RANDOM, HEAD, NEARER = "SFQ and DRR hash flows at random", "DRR drops the first packet", "42 ms a link"
+RANDOM, HASHED = "SFQ and DRR hash flows at random", "SFQ and DRR hash by source"
+HEAD, NEARER = "DRR drops the first packet", "42 ms a link"
 RELEASED, DEAF = "cc: all held flows released together", "a closed TCP flow hears no ACKs"
 BOUNDED = both(control("congestion_signal", acks="ignored"), control("time_slots", acks="ignored"))
 TCP = CLASSES[:4]
