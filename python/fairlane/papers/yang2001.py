@@ -82,8 +82,9 @@ class Yang2001(Paper):
         return [*n.beside([t for t in net.TIMES if t <= 2000]), *n.grid(("1MB",), QUICK), *n.grid(("10KB",), SMALL)]
 
     def _few(self, change: net.Change | None) -> list[Cell]:
+        """What claims read, with four ratios: with 10 KB they read FCFS alone."""
         n = self._network(change)
-        return [*n.beside([t for t in net.TIMES if t <= 500]), *n.grid(("1MB",), FEW), *n.grid(("10KB",), SMALL)]
+        return [*n.beside([t for t in net.TIMES if t <= 500]), *n.grid(("1MB",), FEW), *n.grid(("10KB",), SMALL, ("FCFS",))]
 
     def topology(self) -> Tree:
         """Two sources without control."""

@@ -113,9 +113,9 @@ class Network:
         if controls:
             t["control"] = controls
 
-    def grid(self, sizes: Iterable[str], ratios: Iterable[int]) -> list[Cell]:
+    def grid(self, sizes: Iterable[str], ratios: Iterable[int], queues: Iterable[str] = QUEUES) -> list[Cell]:
         """The factorial over environments and queues."""
-        return [self.cell("grid", e, q, size, n) for size in sizes for e in ENVS for q in QUEUES for n in ratios]
+        return [self.cell("grid", e, q, size, n) for size in sizes for e in ENVS for q in queues for n in ratios]
 
     def beside(self, times: Iterable[int] = TIMES) -> list[Cell]:
         """The runs beside the factorial."""
