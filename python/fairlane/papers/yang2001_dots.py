@@ -66,7 +66,7 @@ class Dots:
         ax.tick_params(length=3)
         ax.set_title(self.title)
         ax.set_xlabel("left of the line S1, right S2")
-        ax.set_ylabel("s")
+        ax.set_ylabel("time, s")
 
 
 def dots(envs: Sequence[str], rows: Sequence[Row], printed: Sequence[Mapping[str, str]]) -> list[Dots]:

@@ -72,7 +72,7 @@ def _without(r: Results, v: Values, p: Values, alt: Mapping[str, Values]) -> lis
         return [text, more + "."]
     groups: dict[tuple[str, int, str], list[str]] = {}
     for (_, q, s, f), x in far.items():
-        groups.setdefault((q, s, f[:3]), []).append(f"{f} {signed(x)}")
+        groups.setdefault((q, s, f[:3]), []).append(f"{f} {signed(x, 1)}")
     why = " ".join(f"{q}, S{s}: {', '.join(xs)}{_why_far(q, s, kind, r, p, alt)}" for (q, s, kind), xs in groups.items())
     return [text, f"{more}. The others, with what other choices make of the mean of their protocol: {why}"]
 

@@ -62,9 +62,9 @@ def apart(v: Values, p: Values, wanted: Callable[[Key], bool] = lambda _: True) 
     return {k: 100 * (v[k] / p[k] - 1) for k in v if k in p and wanted(k)}
 
 
-def signed(x: float) -> str:
-    """A difference in whole percent."""
-    return f"{x:+.0f} %".replace("-", "\N{MINUS SIGN}") if round(x) else "0 %"
+def signed(x: float, digits: int = 0) -> str:
+    """A difference in percent."""
+    return f"{x:+.{digits}f} %".replace("-", "\N{MINUS SIGN}") if round(x, digits) else "0 %"
 
 
 def beyond(v: Values, p: Values, percent: float = 15) -> dict[Key, float]:
@@ -104,7 +104,7 @@ def _best_effort(v: Values, p: Values) -> str:
             rows.append(f"{q} S{s} TCP {signed(tcp)}, UDP {signed(udp)}")
     far = beyond(v, p)
     n = sum(k[0] == "be/be" for k in v)
-    which = ", ".join(f"{q} S{s} {f} {signed(x)}" for (_, q, s, f), x in far.items())
+    which = ", ".join(f"{q} S{s} {f} {signed(x, 1)}" for (_, q, s, f), x in far.items())
     return (
         f"Without control (be/be), difference of the means of a protocol from print: {'; '.join(rows)}. Of the {n} single classes "
         f"{n - len(far)} are within 15 %" + (f"; not so {which}." if far else ".")
