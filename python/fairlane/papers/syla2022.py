@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 
 from .definition import Alternative, Built, Cell, Curve, Experiment, Results, RunTables, SensitivityColumn, Tree, factors_of
@@ -43,6 +43,8 @@ WIDE = "TCP window unlimited"
 OLD = "older timers"
 SINGLE = "Sack and Fack with a window of 1"
 AUTHORS = "Vegas alpha 2, beta 4"
+FEW = "as chosen, two replications"
+"""What the others are compared with: they have two replications, too."""
 
 
 def bottleneck(tree: Tree) -> Tree:
@@ -55,7 +57,9 @@ class Syla2022(Figures):
     """The study and how it is rebuilt."""
 
     key = "syla2022"
-    minutes = 1.0
+    minutes = 2.0
+    seeds = tuple(range(1, 31))  # Vegas beside a loss-based flow over RED has two outcomes, by the start: ten runs do not settle its mean
+    reference = FEW
     hop_probe = False
     flow_columns = (
         "packets_sent", "packets_received", "packets_lost", "throughput", "goodput", "delay_mean", "retransmits", "timeouts", "acks_lost",
@@ -63,12 +67,23 @@ class Syla2022(Figures):
     link_columns = ("utilisation", "queue_mean", "queue_max", "arrivals", "drops")
     links = ("bottleneck", "bottleneck.reverse")
     meant = ("sampling step", "delivered nothing", "so the window limits it")
-    flow_series = ("cwnd", "ssthresh", "throughput")
+
+    def series_of(self, cell: Cell) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What figures draw over time: windows of part 1 without overload and of the sketch, throughputs of the others."""
+        if cell["part"] == "window":
+            return ("cwnd", "ssthresh"), ()
+        if not self._draws_series(dict(cell.factors)):
+            return (), ()
+        return ("throughput", "cwnd") if self._draws_window(cell) else ("throughput",), ()
 
     # The cells
 
     def cells(self) -> list[Cell]:
         """Three parts: one flow against CBR, five flows and pairs of flows, Management beside RED; and two unit experiments."""
+        return list(self._own)
+
+    @cached_property
+    def _own(self) -> list[Cell]:
         return self._cells()
 
     def _cells(self, change: Change | None = None) -> list[Cell]:
@@ -138,7 +153,13 @@ class Syla2022(Figures):
     @staticmethod
     def _draws_series(factors: Mapping[str, object]) -> bool:
         """Cells whose run a figure draws over time."""
-        return factors["part"] == "five" or (factors["part"] == "one" and (factors["queue"], factors["cbr_rate_mbps"]) in TABULATED)
+        if factors["part"] == "one":
+            return factors["tcp"] in PRINTED and (factors["queue"], factors["cbr_rate_mbps"]) in TABULATED
+        return factors["part"] == "five"
+
+    @staticmethod
+    def _draws_window(cell: Cell) -> bool:
+        return cell["part"] == "one" and (cell["queue"], cell["cbr_rate_mbps"]) == TABULATED[0]
 
     def topology(self) -> Tree:
         """One flow against five CBR streams."""
@@ -180,7 +201,7 @@ class Syla2022(Figures):
             "seconds": seconds,
         }
         out.update({f"throughput_{i}": x for i, x in enumerate(rates)})
-        if run.flow_series:
+        if self._draws_window(cell) and run.flow_series:
             windows = [w for w in run.series("tcp0", "cwnd")[1] if w is not None]
             out["cwnd_max"], out["cwnd_mean"] = max(windows) / 1e3, sum(windows) / len(windows) / 1e3
         return out
@@ -211,12 +232,14 @@ class Syla2022(Figures):
         out: dict[str, Curve] = {}
         bins = 20 if cell["part"] == "five" else 5
         for name in dict.fromkeys(n for n in run.flow_series.names if n.startswith("tcp")):
-            times, windows = run.series(name, "cwnd")
-            out[f"window {name}"] = (times, [None if x is None else x / 1e3 for x in windows])
-            _, rates = run.series(name, "throughput")
-            groups = [range(i + 1, i + 1 + bins) for i in range(0, len(times) - bins, bins)]
-            out[f"rate {name}"] = ([times[g[-1]] for g in groups], [sum((rates[i] or 0.0) for i in g) / bins * 1e-6 for g in groups])
-            out[f"threshold {name}"] = (times, [None if x is None else x / 1e3 for x in run.series(name, "ssthresh")[1]])
+            for column, word in (("cwnd", "window"), ("ssthresh", "threshold")):
+                if column in run.flow_series:
+                    times, packets = run.series(name, column)
+                    out[f"{word} {name}"] = (times, [None if x is None else x / 1e3 for x in packets])
+            if "throughput" in run.flow_series:
+                times, rates = run.series(name, "throughput")
+                groups = [range(i + 1, i + 1 + bins) for i in range(0, len(times) - bins, bins)]
+                out[f"rate {name}"] = ([times[g[-1]] for g in groups], [sum((rates[i] or 0.0) for i in g) / bins * 1e-6 for g in groups])
         return out
 
     # What is shown
@@ -357,6 +380,7 @@ class Syla2022(Figures):
         old = tcp(rtt_tick="100ms", rto_granularity="100ms", rto_min="1s", initial_window="1p")
         vegas = tcp("vegas", cc={"vegas": {"alpha": 2, "beta": 4}})
         return [
+            of(FEW, "nothing is changed: what two replications say of the choices above"),
             of(COUNTED, "packet mode, weight 0.002: RED as its authors describe it", red(min="3p", max="9p", **PACKETS)),
             of("RED counted in packets, 5 to 15", "ns-2's automatic thresholds, counted in packets", red(min="5p", max="15p", **PACKETS)),
             of(SPACIOUS, "thresholds above what five Vegas flows keep waiting, parts 1 and 2", spacious),

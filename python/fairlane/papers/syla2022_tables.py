@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ..report import drawings
 from .definition import Built, Paper, Picture, Results, factors_of
+from .syla2022_text import outcomes
 from .tables import Compared, Comparison, Factors, Row, compare, row_of, spearman
 
 UNITS = {"packets_sent": "packets", "packets_lost": "packets", "mean_delay": "ms", "throughput": "Mbit/s", "udp_received": "packets"}
@@ -127,8 +128,6 @@ class BuildsTables(Paper):
             "The printed packet counts fit the link as they are, unlike those of Table 2: ns-2's Vegas sends packets of 1000 byte without "
             "a header, of which 62500 pass in 100 s, and 62260 are printed (Sack and Fack: 1040 byte, 60096). The printed acknowledgments "
             f"({acks:.0f} for Vegas) are a fifth of that: those of one sink. Ours are those of all five.",
-            "Five Vegas flows lose more here than in ns-2: where many losses come together our Vegas repairs them otherwise. The order of "
-            "the rows is the same.",
             "The printed delays need a queue of 43 to 54 packets and do not fit one of 10 (contradiction 16).",
         ]
         return built
@@ -152,9 +151,9 @@ class BuildsTables(Paper):
         built.more, built.more_title = compare(other, [], self.peer("mixed")).rows, "The same over DropTail"
         built.notes = [
             "The paper tells of this without numbers and names no queue; RED is that of its part 2.",
-            "Runs of ns-2 over RED are of two kinds: by the start Vegas gets 2.75 or 0.45 Mbit/s beside Fack. Ours are nearer to one "
-            "another: where many losses come together our Vegas repairs them otherwise than ns-2's. "
-            "Rows of Vegas are to be read with that in mind.",
+            f"Runs of Vegas over RED are of two kinds, by the start: beside Fack, {outcomes(r, 'Vegas-Fack', 'Fack')}; beside Sack, "
+            f"{outcomes(r, 'Vegas-Sack', 'Sack')}. Runs of ns-2 have the same two (2.75 and 0.45 Mbit/s beside Fack); of the three that "
+            "its column is the mean of, two are of one kind and one is of the other.",
         ]
         return built
 
