@@ -47,9 +47,8 @@ class Figures(BuildsTables):
             begin = [Trace(t.name, t.times[:8], t.values[:8]) for t in traces]
             panels = [Series(begin, "the first four seconds", "time, s", "throughput, Mbit/s")]
             most = max((x or 0.0 for t in traces for x in t.values[8:]), default=0.0)
-            caption += (
-                " The streams begin at 1.1 s and ask for three times what the link carries. In the 96 s not shown no interval has more "
-                f"than {most:.2f} Mbit/s."
+            caption += " The streams begin at 1.1 s and ask for three times what the link carries. In the 96 s not shown " + (
+                f"no interval has more than {1e3 * most:.0f} kbit/s." if most >= 5e-4 else "nothing arrives."
             )
         suspect = 1 if rate == "0.5" else None
         built = Built(
