@@ -12,8 +12,8 @@ import pytest
 
 from fairlane import papers
 from fairlane.papers.claims import read_claims
-from fairlane.papers.nowak2009_measure import changes, samples_of, smoothed_from_zero
-from fairlane.papers.nowak2009_net import SETTINGS
+from fairlane.papers.nowak2009.measure import changes, samples_of, smoothed_from_zero
+from fairlane.papers.nowak2009.net import SETTINGS
 from fairlane.papers.tables import read_csv, read_folder
 from verdicts import against_record
 

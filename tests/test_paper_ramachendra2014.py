@@ -10,8 +10,8 @@ import subprocess
 import pytest
 
 from fairlane import papers
-from fairlane.papers import ramachendra2014_net as net
 from fairlane.papers.claims import read_claims
+from fairlane.papers.ramachendra2014 import net
 from fairlane.papers.runner import Job, Runner
 from fairlane.papers.tables import Tables, read_csv, read_folder
 
@@ -37,7 +37,7 @@ def paper():
 
 def _shortened(monkeypatch):
     """The quick study with a tenth of the time and one set-up: enough for its form, not for its numbers."""
-    from fairlane.papers.ramachendra2014 import Ramachendra2014
+    from fairlane.papers.ramachendra2014.paper import Ramachendra2014
 
     whole = Ramachendra2014._with
     monkeypatch.setattr(Ramachendra2014, "_with", lambda self, cells, change=None: whole(self, cells, change or net.run_time(20)))

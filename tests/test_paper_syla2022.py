@@ -9,7 +9,7 @@ import pytest
 
 from fairlane import _core, papers
 from fairlane.papers.claims import read_claims
-from fairlane.papers.syla2022 import bottleneck
+from fairlane.papers.syla2022.paper import bottleneck
 from fairlane.papers.tables import Tables, read_csv, read_folder
 from verdicts import against_record
 

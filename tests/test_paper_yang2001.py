@@ -70,7 +70,7 @@ def test_consecutive_flows_have_consecutive_sums_of_addresses():
 @pytest.fixture(scope="module")
 def few(tmp_path_factory):
     """The whole study but for the number of ratios."""
-    from fairlane.papers import yang2001
+    from fairlane.papers.yang2001 import paper as yang2001
 
     with pytest.MonkeyPatch.context() as m:
         m.setattr(yang2001, "QUICK", (81, 90, 99))
@@ -180,8 +180,8 @@ def test_verdicts_are_those_on_record(few):
 def test_chance_is_told_from_replications():
     """Two replications whose margins are known: 10 and 14 s; a printed margin of 4 s is chance, one of 40 s is not."""
     from fairlane.papers.definition import Cell, Results
-    from fairlane.papers.yang2001_net import key
-    from fairlane.papers.yang2001_says import chance_of
+    from fairlane.papers.yang2001.net import key
+    from fairlane.papers.yang2001.says import chance_of
 
     def of(fcfs: list[float], red: list[float]) -> Results:
         cells = {q: Cell(key("grid", "be/be", q, "1MB", 90), lambda _: {}) for q in ("FCFS", "RED")}

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from statistics import fmean, median, stdev
 from typing import TYPE_CHECKING
 
-from .yang2001_net import CLASSES, QUEUES, TABLE1
-from .yang2001_says import SPREADS, chance_of, true_in
-from .yang2001_tables import Means
-from .yang2001_text import HEAD, RANDOM, ROOMY, RTO64, SAME, SPREAD, TCP, Values, apart, beyond, mean, printed, replications, signed, values
+from .net import CLASSES, QUEUES, TABLE1
+from .says import SPREADS, chance_of, true_in
+from .tables import Means
+from .text import HEAD, RANDOM, ROOMY, RTO64, SAME, SPREAD, TCP, Values, apart, beyond, mean, printed, replications, signed, values
 
 if TYPE_CHECKING:
-    from .definition import Paper, Results
+    from ..definition import Paper, Results
 
 _FOR_DRR = {
     "as chosen": SAME,

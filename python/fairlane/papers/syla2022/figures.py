@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..report import charts
-from ..report.series import Series, Trace
-from .definition import Built, Cell, Picture, Results
-from .syla2022_tables import BuildsTables
-from .tables import Comparison, Row, compare, row_of
+from ...report import charts
+from ...report.series import Series, Trace
+from ..definition import Built, Cell, Picture, Results
+from ..tables import Comparison, Row, compare, row_of
+from .tables import BuildsTables
 
 _MEANS = "Solid: our mean with its 95 % interval."
 

@@ -6,8 +6,8 @@ import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from ..report import charts, drawings
-from .definition import (
+from ...report import charts, drawings
+from ..definition import (
     Alternative,
     Built,
     Cell,
@@ -20,8 +20,8 @@ from .definition import (
     Tree,
     factors_of,
 )
-from .sarma2013_text import AT_ONCE, DELAYED, ROOMY, SLOW, SLOW_DELAYED, causes, findings
-from .tables import Compared, Comparison, Factors, Row, compare, factors_key, row_of
+from ..tables import Compared, Comparison, Factors, Row, compare, factors_key, row_of
+from .text import AT_ONCE, DELAYED, ROOMY, SLOW, SLOW_DELAYED, causes, findings
 
 CONGESTED = (3, 5, 8, 10)
 HEAVY = (25, 35, 50)
@@ -387,7 +387,7 @@ class Sarma2013(Paper):
         ]
 
     def findings(self, results: Results, others: Mapping[str, Results]) -> list[str]:
-        """See `sarma2013_text`."""
+        """See `text.py`."""
         printed = [
             (int(p["clients"]), p["queue"], p["metric"], float(p["value"]))
             for table in ("table3", "table4")
@@ -397,5 +397,5 @@ class Sarma2013(Paper):
         return findings(results, others, printed)
 
     def causes(self, results: Results, others: Mapping[str, Results]) -> Mapping[str, str]:
-        """See `sarma2013_text`."""
+        """See `text.py`."""
         return causes(results, others)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from . import ramachendra2014_figures as figures
-from . import ramachendra2014_net as net
-from .definition import (
+from ..definition import (
     Alternative,
     Built,
     Cell,
@@ -19,12 +17,13 @@ from .definition import (
     Tree,
     factors_of,
 )
-from .ramachendra2014_causes import causes
-from .ramachendra2014_figures import METRICS
-from .ramachendra2014_net import BASE, NETWORKS
-from .ramachendra2014_text import findings, fit, notes
-from .ramachendra2014_unit import modred_unit, rr_unit, turned
-from .tables import Compared, Comparison, Row, compare, row_of
+from ..tables import Compared, Comparison, Row, compare, row_of
+from . import figures, net
+from .causes import causes
+from .figures import METRICS
+from .net import BASE, NETWORKS
+from .text import findings, fit, notes
+from .unit import modred_unit, rr_unit, turned
 
 COLOURS = {"drops_in": "packets", "drops_out": "packets"}
 _KINDS = (
@@ -324,11 +323,11 @@ class Ramachendra2014(Paper):
         ]
 
     def findings(self, results: Results, others: Mapping[str, Results]) -> list[str]:
-        """See `ramachendra2014_text`."""
+        """See `text.py`."""
         return findings(results, others)
 
     def causes(self, results: Results, others: Mapping[str, Results]) -> Mapping[str, str]:
-        """See `ramachendra2014_causes`."""
+        """See `causes.py`."""
         return causes(results, others)
 
 

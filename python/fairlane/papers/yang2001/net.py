@@ -6,8 +6,8 @@ import copy
 import json
 from collections.abc import Callable, Iterable
 
-from .definition import Cell, Tree, factors_of
-from .tables import Factors
+from ..definition import Cell, Tree, factors_of
+from ..tables import Factors
 
 ENVS = ("cc/cc", "ts/ts", "cc/be", "ts/be", "be/be")
 QUEUES = ("FCFS", "DRR", "RED", "SFQ")

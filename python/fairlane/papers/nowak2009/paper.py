@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from ..report import charts
-from .definition import Built, Cell, Experiment, Picture, Results, SensitivityColumn
-from .nowak2009_net import CASES, SAME
-from .nowak2009_rows import FIGURES, PRINTED, WORDS
-from .nowak2009_studies import Studies
-from .nowak2009_text import causes, findings
-from .tables import Compared, Row
+from ...report import charts
+from ..definition import Built, Cell, Experiment, Picture, Results, SensitivityColumn
+from ..tables import Compared, Row
+from .net import CASES, SAME
+from .rows import FIGURES, PRINTED, WORDS
+from .studies import Studies
+from .text import causes, findings
 
 
 class Nowak2009(Studies):
@@ -133,9 +133,9 @@ class Nowak2009(Studies):
         ]
 
     def findings(self, results: Results, others: Mapping[str, Results]) -> list[str]:
-        """See `nowak2009_text`."""
+        """See `text.py`."""
         return findings(results, others, self.published("table1"))
 
     def causes(self, results: Results, others: Mapping[str, Results]) -> Mapping[str, str]:
-        """See `nowak2009_text`."""
+        """See `text.py`."""
         return causes(results, others)

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import pairwise
 
-from .definition import Alternative, Built, Cell, Curve, Experiment, Results, RunTables, SensitivityColumn, Tree, factors_of
-from .syla2022_figures import Figures
-from .syla2022_text import causes, findings
-from .tables import Row
+from ..definition import Alternative, Built, Cell, Curve, Experiment, Results, RunTables, SensitivityColumn, Tree, factors_of
+from ..tables import Row
+from .figures import Figures
+from .text import causes, findings
 
 VARIANTS = ("Tahoe", "Vegas", "Sack", "Fack")
 PRINTED = ("Vegas", "Sack", "Fack")
@@ -426,9 +426,9 @@ class Syla2022(Figures):
         ]
 
     def findings(self, results: Results, others: Mapping[str, Results]) -> list[str]:
-        """See `syla2022_text`."""
+        """See `text.py`."""
         return findings(results, others, self.published("ns2_ties"))
 
     def causes(self, results: Results, others: Mapping[str, Results]) -> Mapping[str, str]:
-        """See `syla2022_text`."""
+        """See `text.py`."""
         return causes(results, others, self.published("ns2_ties"))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..stats import interval
-from . import ramachendra2014_net as net
-from .definition import Results
-from .ramachendra2014_text import AQMS, FULL_WINDOW, PATH, against, gain, of, one_segment, room, use
+from ...stats import interval
+from ..definition import Results
+from . import net
+from .text import AQMS, FULL_WINDOW, PATH, against, gain, of, one_segment, room, use
 
 
 def causes(r: Results, others: Mapping[str, Results]) -> Mapping[str, str]:

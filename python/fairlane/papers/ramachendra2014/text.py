@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from . import ramachendra2014_net as net
-from .definition import Results
+from ..definition import Results
+from . import net
 
 AQMS = ("RED", "WRED", "AVQ", "ModRED")
 PATH = 1e-3 * net.LINK * net.TRIP / 8

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean, median, stdev
 from typing import TYPE_CHECKING
 
-from .yang2001_net import CLASSES, ENVS, QUEUES, both, control
-from .yang2001_tables import Means
+from .net import CLASSES, ENVS, QUEUES, both, control
+from .tables import Means
 
 if TYPE_CHECKING:
-    from .definition import Paper, Results
-    from .tables import Row
+    from ..definition import Paper, Results
+    from ..tables import Row
 
 SAME = "as chosen, with four of the ratios"
 RTO64, RTO384, SPREAD = "longest RTO 64 s", "longest RTO 384 s", "starts spread over 0.5 s"

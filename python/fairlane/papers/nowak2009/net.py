@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 
-from .._choices import choices
-from .definition import Alternative, Cell, Paper, Tree, factors_of
+from ..._choices import choices
+from ..definition import Alternative, Cell, Paper, Tree, factors_of
 
 CASES = ("C1", "C2", "C3", "C4", "C5", "C6", "C7", "C8", "C9", "C3m")
 """The rows of Table 1, Fig. 9 (C9), and the modified priority (C3m)."""

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from .definition import Cell, Curve, RunTables, Tree
-from .nowak2009_net import SECONDS, Drawn, Scenarios, bottleneck, tcp_class
+from ..definition import Cell, Curve, RunTables, Tree
+from .net import SECONDS, Drawn, Scenarios, bottleneck, tcp_class
 
 TCP_HEADER, VIDEO_HEADER = 47, 35
 SETTLED = 3.0

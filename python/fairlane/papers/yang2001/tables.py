@@ -7,12 +7,12 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from .definition import Built, Cell, Paper, Results, factors_of
-from .tables import Compared, Comparison, Row, Tables, row_of, tables_of
-from .yang2001_net import CLASSES, ENVS, QUEUES, RATIOS, SIZES, key
+from ..definition import Built, Cell, Paper, Results, factors_of
+from ..tables import Compared, Comparison, Row, Tables, row_of, tables_of
+from .net import CLASSES, ENVS, QUEUES, RATIOS, SIZES, key
 
 if TYPE_CHECKING:
-    from .tables import Factors
+    from ..tables import Factors
 
 FACTORS = ("env", "queue", "traffic", "flow")
 _FLOWS = [f"TCP{i}" for i in range(1, 8)] + [f"UDP{i}" for i in range(1, 7)]

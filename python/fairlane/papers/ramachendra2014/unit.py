@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..report.theme import INK, hue
-from .definition import Picture
-from .tables import Row
+from ...report.theme import INK, hue
+from ..definition import Picture
+from ..tables import Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

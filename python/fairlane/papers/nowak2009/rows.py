@@ -6,12 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ..report import drawings
-from ..report.series import Series, Trace
-from .definition import Built, Cell, Curve, Picture, Results, factors_of
-from .nowak2009_measure import Measures
-from .nowak2009_net import CASES
-from .tables import Compared, Comparison, Row, compare, row_of
+from ...report import drawings
+from ...report.series import Series, Trace
+from ..definition import Built, Cell, Curve, Picture, Results, factors_of
+from ..tables import Compared, Comparison, Row, compare, row_of
+from .measure import Measures
+from .net import CASES
 
 PRINTED = CASES[:8]
 LAYOUT = {

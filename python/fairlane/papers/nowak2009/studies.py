@@ -8,13 +8,13 @@ from functools import cached_property
 
 import numpy as np
 
-from ..report import charts
-from ..tuning import TuneSpec, Tuning
-from ..tuning.score import cost_of
-from .definition import Built, Picture, Results
-from .nowak2009_net import LAWS, RATES, SETTINGS
-from .nowak2009_rows import WORDS, Shows
-from .tables import Comparison, Row, compare, row_of
+from ...report import charts
+from ...tuning import TuneSpec, Tuning
+from ...tuning.score import cost_of
+from ..definition import Built, Picture, Results
+from ..tables import Comparison, Row, compare, row_of
+from .net import LAWS, RATES, SETTINGS
+from .rows import WORDS, Shows
 
 
 def _lines(curves: Sequence[charts.Curve], title: str, x: str, y: str, log_x: bool = False, log_y: bool = False) -> charts.Lines:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 
-from . import yang2001_figures as figures
-from . import yang2001_net as net
-from .definition import Alternative, Built, Cell, Curve, Experiment, Paper, Picture, Results, RunTables, SensitivityColumn, Tree
-from .tables import Factors, Row, compare, factors_key
-from .yang2001_causes import causes
-from .yang2001_dots import dots
-from .yang2001_findings import findings
-from .yang2001_net import ENVS, FEW, QUICK, RATIOS, SIZES, SMALL, Network, key
-from .yang2001_tables import FACTORS, Means, aging, fig2, fig7, fig8, observations, sizes, slots, table1, unit
-from .yang2001_text import (
+from ..definition import Alternative, Built, Cell, Curve, Experiment, Paper, Picture, Results, RunTables, SensitivityColumn, Tree
+from ..tables import Factors, Row, compare, factors_key
+from . import figures, net
+from .causes import causes
+from .dots import dots
+from .findings import findings
+from .net import ENVS, FEW, QUICK, RATIOS, SIZES, SMALL, Network, key
+from .tables import FACTORS, Means, aging, fig2, fig7, fig8, observations, sizes, slots, table1, unit
+from .text import (
     ACCESS,
     BOUNDED,
     DEAF,
@@ -241,11 +240,11 @@ class Yang2001(Paper):
         ]
 
     def findings(self, results: Results, others: Mapping[str, Results]) -> list[str]:
-        """See `yang2001_findings`."""
+        """See `findings.py`."""
         return findings(self, results, others)
 
     def causes(self, results: Results, others: Mapping[str, Results]) -> Mapping[str, str]:
-        """See `yang2001_causes`."""
+        """See `causes.py`."""
         return causes(self, results, others)
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..report import charts, drawings, series
-from ..report.theme import GRID, HUES, INK, MUTED, TINTS, hue
-from .definition import Picture, Results, Tree
-from .ramachendra2014_net import BASE, LIMITS, LOADS, NETWORKS, QUEUES
-from .tables import row_of
+from ...report import charts, drawings, series
+from ...report.theme import GRID, HUES, INK, MUTED, TINTS, hue
+from ..definition import Picture, Results, Tree
+from ..tables import row_of
+from .net import BASE, LIMITS, LOADS, NETWORKS, QUEUES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

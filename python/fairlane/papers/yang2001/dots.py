@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..report.charts import MARKS
-from ..report.theme import FACE, hue
-from .yang2001_net import CLASSES
+from ...report.charts import MARKS
+from ...report.theme import FACE, hue
+from .net import CLASSES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from .tables import Row
+    from ..tables import Row
 
 Place = tuple[str, str]
 """Source ("1" or "2") and class."""

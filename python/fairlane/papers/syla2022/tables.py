@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ..report import drawings
-from .definition import Built, Paper, Picture, Results, factors_of
-from .syla2022_text import outcomes
-from .tables import Compared, Comparison, Factors, Row, compare, row_of, spearman
+from ...report import drawings
+from ..definition import Built, Paper, Picture, Results, factors_of
+from ..tables import Compared, Comparison, Factors, Row, compare, row_of, spearman
+from .text import outcomes
 
 UNITS = {"packets_sent": "packets", "packets_lost": "packets", "mean_delay": "ms", "throughput": "Mbit/s", "udp_received": "packets"}
 COUNTED_FIVE_TIMES = 5

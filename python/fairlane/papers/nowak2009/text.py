@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from .definition import Results
-from .nowak2009_net import (
+from ..definition import Results
+from .net import (
     BURST,
     CASES,
     GAPS,

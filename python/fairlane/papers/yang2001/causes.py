@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING
 
-from .yang2001_net import QUEUES
-from .yang2001_says import BEST_EFFORT, MEANS, SPREADS, UDP, Margins, chance_of, count, true_in
-from .yang2001_tables import Means
-from .yang2001_text import HASHED, HEAD, NEARER, RANDOM, RING, ROOMY, RTO64, SAME, SLOW_CBR, SPREAD, Values, mean, printed, values
+from .net import QUEUES
+from .says import BEST_EFFORT, MEANS, SPREADS, UDP, Margins, chance_of, count, true_in
+from .tables import Means
+from .text import HASHED, HEAD, NEARER, RANDOM, RING, ROOMY, RTO64, SAME, SLOW_CBR, SPREAD, Values, mean, printed, values
 
 if TYPE_CHECKING:
-    from .definition import Paper, Results
+    from ..definition import Paper, Results
 
 _CLOSE = ("Y14", "Y20", "Y21", "Y21b", "Y22")
 """Claims on Table 4 that rest on small differences."""

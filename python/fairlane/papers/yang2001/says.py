@@ -8,11 +8,11 @@ from itertools import pairwise
 from statistics import fmean, median, variance
 from typing import TYPE_CHECKING
 
-from .yang2001_net import CLASSES, ENVS, QUEUES
-from .yang2001_text import TCP, Values, replications
+from .net import CLASSES, ENVS, QUEUES
+from .text import TCP, Values, replications
 
 if TYPE_CHECKING:
-    from .definition import Results
+    from ..definition import Results
 
 Look = Callable[[str, str, int, str], float]
 """The value of an environment, a queue, a source and a class."""

@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from .definition import Cell, Results, Tree, factors_of
+from ..definition import Cell, Results, Tree, factors_of
 
 NETWORKS = (16, 32, 64)
 LOADS = (25, 50, 75, 100)
