@@ -18,7 +18,7 @@ class Nowak2009(Studies):
     """The study and how it is rebuilt."""
 
     key = "nowak2009"
-    minutes = 2.1
+    minutes = 0.9
     seeds = tuple(range(1, 7))
     quick_seeds = (1, 2)
     alternative_seeds = (1, 2, 3)

@@ -51,7 +51,7 @@ class Ramachendra2014(Paper):
     """The study and how it is rebuilt."""
 
     key = "ramachendra2014"
-    minutes = 2.8
+    minutes = 3.0
     flow_columns = ("throughput", "jitter", "packets_received", "timeouts", "fast_recoveries")
     link_columns = (
         "utilisation",

@@ -57,7 +57,7 @@ class Sarma2013(Paper):
     """The study and how it is rebuilt."""
 
     key = "sarma2013"
-    minutes = 0.7
+    minutes = 0.6
     flow_columns = (
         "packets_sent", "packets_received", "packets_lost", "throughput", "goodput", "delay_mean", "router_path_delay_mean",
         "retransmits", "timeouts", "rtt_mean",

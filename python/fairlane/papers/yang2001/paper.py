@@ -51,7 +51,7 @@ class Yang2001(Paper):
     """The study and how it is rebuilt."""
 
     key = "yang2001"
-    minutes = 5.0
+    minutes = 3.6
     hop_probe = False
     meant = ("so the window limits it", "less than 50 round trips", "sampling step", "delivered nothing")
     flow_columns = ("completion_time", "open_time", "turns", "timeouts")
