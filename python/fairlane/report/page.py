@@ -97,8 +97,10 @@ def _factor(name: str, value: str) -> str:
 
 
 def _group(title: str, rows: list[Compared], grouped_by_metric: bool) -> dict[str, Any]:
+    metrics = {row.metric for row in rows}
     return {
-        "title": title, "rows": rows, "metrics": not grouped_by_metric and len({row.metric for row in rows}) > 1,
+        "title": title or " ".join(metrics).replace("_", " ") if len(metrics) == 1 else title,
+        "rows": rows, "metrics": not grouped_by_metric and len(metrics) > 1,
         "published": any(row.published is not None for row in rows), "peer": any(row.peer is not None for row in rows),
         "difference": any(difference(row) for row in rows), "bars": any(abs(row.difference or 0) > 0.0005 for row in rows),
     }  # fmt: skip

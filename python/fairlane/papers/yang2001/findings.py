@@ -14,14 +14,8 @@ from .text import HEAD, RANDOM, ROOMY, RTO64, SAME, SPREAD, TCP, Values, apart, 
 if TYPE_CHECKING:
     from ..definition import Paper, Results
 
-_FOR_DRR = {
-    "as chosen": SAME,
-    "the first packet of the longest queue dropped": HEAD,
-    "ns-2's 25 kB": ROOMY,
-    "timers of 64 s": RTO64,
-    "starts spread over 0.5 s": SPREAD,
-    "flows hashed at random": RANDOM,
-}
+_IDLE_BY = {"ns-2's 25 kB": ROOMY, "timers of at most 64 s": RTO64, "starts spread over 0.5 s": SPREAD}
+"""Without any one of these choices DRR leaves nothing idle."""
 _UDP = CLASSES[4:]
 
 
@@ -31,7 +25,7 @@ def findings(paper: Paper, r: Results, others: Mapping[str, Results]) -> list[st
     alt = {name: values(x) for name, x in others.items()}
     out = [*_controls(v, p), *_without(r, v, p, alt), *_thirteen(paper, r, others)]
     if alt:
-        out += [_timers(alt, p), _drr(others, alt, p)]
+        out += [_timers(alt, p), *_drr(others, alt, p)]
     out += _spreads(paper, r)
     return out
 
@@ -137,12 +131,11 @@ def _timers(alt: Mapping[str, Values], p: Values) -> str:
     )
 
 
-def _drr(others: Mapping[str, Results], alt: Mapping[str, Values], p: Values) -> str:
-    """Which cells of DRR speak for which choice."""
+def _drr(others: Mapping[str, Results], alt: Mapping[str, Values], p: Values) -> list[str]:
+    """What makes DRR slow, and which cells of it speak for which choice."""
 
-    def of(v: Values) -> str:
-        best, lower = v["cc/be", "DRR", 1, "TCP1"], mean(v, "cc/be", "DRR", (1,), TCP[1:])
-        return f"{mean(v, 'be/be', 'DRR'):.0f}, {best:.0f}, {lower:.0f}, {mean(v, 'cc/cc', 'DRR', (1, 2), TCP[2:]):.0f} s"
+    def lower(v: Values) -> float:
+        return mean(v, "cc/be", "DRR", (1,), TCP[1:])
 
     def a_timeout(name: str) -> float:
         """Seconds of a transfer of TCP1 for each of its timeouts."""
@@ -150,15 +143,19 @@ def _drr(others: Mapping[str, Results], alt: Mapping[str, Values], p: Values) ->
         (n,) = m.over_ratios("cc/be", "DRR", "timeouts of TCP1/1", fmean)
         return alt[name]["cc/be", "DRR", 1, "TCP1"] / n
 
-    rows = "; ".join(f"{words}: {of(alt[name])}" for words, name in _FOR_DRR.items())
-    return (
-        "DRR leaves much of the link idle in print. That takes a small buffer, long timers and starts at one instant together, and the "
-        "printed cells do not all speak for the same queue. TCP without control, TCP1 of S1 in cc/be, TCP2 to 4 of S1 in cc/be, TCP3 and "
-        f"4 in cc/cc: printed {of(p)}. On four of the ratios {rows}. Dropping the last packet of the longest queue gives what is printed "
-        "for no control and for the best class beside it, dropping the first comes nearer to the lower classes: then a retransmission "
-        f"that has waited is lost again, timers double, and TCP1 has one timeout in {a_timeout(HEAD):.0f} s in place of one in "
-        f"{a_timeout(SAME):.0f} s."
-    )
+    best = {name: v["cc/be", "DRR", 1, "TCP1"] for name, v in (("print", p), *alt.items())}
+    without = ", ".join(f"{mean(alt[name], 'be/be', 'DRR'):.0f} s with {words}" for words, name in _IDLE_BY.items())
+    return [
+        f"DRR leaves much of the link idle in print: TCP without control needs {mean(p, 'be/be', 'DRR'):.0f} s. That takes a small buffer, "
+        f"long timers and starts at one instant together: on four of the ratios it is {mean(alt[SAME], 'be/be', 'DRR'):.0f} s as chosen, "
+        f"{without}.",
+        "The printed cells of cc/be do not all speak for one DRR. Dropping the last packet of the longest queue, as chosen, gives TCP of "
+        f"priority 1 {best[SAME]:.0f} s on four of the ratios (printed {best['print']:.0f}), dropping the first {best[HEAD]:.0f}: then a "
+        "retransmission that has waited is lost again, timers double, and the class has one timeout in "
+        f"{a_timeout(HEAD):.0f} s in place of one in {a_timeout(SAME):.0f} s. The lower classes are nearer to print the other way: "
+        f"{lower(alt[SAME]):.0f} s with the last dropped, {lower(alt[HEAD]):.0f} s with the first (printed {lower(p):.0f}). Hashing "
+        f"flows at random gives the two {best[RANDOM]:.0f} and {lower(alt[RANDOM]):.0f} s.",
+    ]
 
 
 def _spreads(paper: Paper, r: Results) -> list[str]:
