@@ -76,7 +76,7 @@ def _table(rows: list[Compared], group_by: tuple[str, ...], names: list[str]) ->
     """Rows under their sub-headings; columns that are empty throughout are left out."""
     groups: dict[tuple[str, ...], list[Compared]] = {}
     for row in rows:
-        f = {**dict(row.factors), "metric": row.metric.replace("_", " ") + (f", {_unit(row.unit)}" if row.unit else "")}
+        f = {**dict(row.factors), "metric": row.metric.replace("_", " ") + (f", {_unit(row.unit)}" if _unit(row.unit) else "")}
         groups.setdefault(tuple(f.get(g, "") for g in group_by), []).append(row)
     titled = []
     for key, members in groups.items():
@@ -116,7 +116,7 @@ def _bar(row: Compared) -> dict[str, float] | None:
 
 
 def _unit(unit: str) -> str:
-    return {"percent": "%"}.get(unit, unit)
+    return {"percent": "%", "1": ""}.get(unit, unit)
 
 
 def _digits(x: float) -> str:
