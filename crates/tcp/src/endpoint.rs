@@ -104,7 +104,7 @@ pub struct Tcp<C> {
     /// Acknowledgments of new data after a retransmission that still look for overdue segments (Vegas).
     pub(crate) worried: u8,
     /// Ends of new segments that count as sent before (ns-2's Vegas).
-    pub(crate) unforgotten: [Range<u64>; 2],
+    pub(crate) unforgotten: Option<Box<[Range<u64>; 2]>>,
     /// No acknowledgment of new data since the last timeout.
     pub(crate) silent: bool,
     /// Nothing goes out before the timer does (FACK as in ns-2).
@@ -246,7 +246,7 @@ impl<C: CongestionControl> Tcp<C> {
             partial_seen: false,
             rescued: false,
             worried: 0,
-            unforgotten: [0..0, 0..0],
+            unforgotten: cfg.vegas_ns2.then(|| Box::new([0..0, 0..0])),
             silent: false,
             halted: false,
             steep: false,

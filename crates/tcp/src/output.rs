@@ -219,7 +219,7 @@ impl<C: CongestionControl> Tcp<C> {
         if !self.timing {
             (self.timing, self.timed_end, self.timed_at) = (true, end, now);
         }
-        if self.cfg.vegas_ns2 && self.unforgotten.iter().any(|r| r.contains(&end)) {
+        if self.unforgotten.as_deref().is_some_and(|ends| ends.iter().any(|r| r.contains(&end))) {
             self.board.distrust_last();
         }
     }

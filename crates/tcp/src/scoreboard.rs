@@ -68,12 +68,12 @@ pub(crate) struct Scoreboard {
     pub(crate) marked: u64,
     /// Everything below it that was sent once has been judged by RACK.
     pub(crate) checked: u32,
+    /// The acknowledgment of a hole times the newest segment it covers, though that waited at the receiver (ns-2's Vegas).
+    pub(crate) times_waiting: bool,
     /// Blocks seen last, to skip what is known; nothing before the first.
     pub(crate) seen: Option<Box<[Block; 4]>>,
     /// What the acknowledgment at hand changed, if somebody wants to know.
     pub(crate) diary: Option<Box<Diary>>,
-    /// The acknowledgment of a hole times the newest segment it covers, though that waited at the receiver (ns-2's Vegas).
-    pub(crate) times_waiting: bool,
 }
 
 /// Order of indices that may wrap.

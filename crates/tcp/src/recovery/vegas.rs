@@ -79,8 +79,10 @@ impl<C: CongestionControl> Tcp<C> {
             return;
         }
         let end = |segment: u64| FIRST + (segment + places + 1) * smss;
-        self.unforgotten.swap(0, 1);
-        self.unforgotten[0] = end(first)..end(last) + 1;
+        if let Some(ends) = self.unforgotten.as_deref_mut() {
+            ends.swap(0, 1);
+            ends[0] = end(first)..end(last) + 1;
+        }
     }
 
     /// Whether ns-2 takes the next segment for overdue though it was never sent: its place tells of one sent long ago. Not so if the
@@ -92,7 +94,7 @@ impl<C: CongestionControl> Tcp<C> {
             && self.held.is_none()
             && self.new_len() == self.cfg.smss
             && self.fits(self.cfg.smss)
-            && self.unforgotten[0] != kept
+            && self.unforgotten.as_deref().is_some_and(|ends| ends[0] != kept)
     }
 
     /// Any acknowledgment of new data ends recovery; if the next hole is overdue too, it is of the same event.
