@@ -11,6 +11,7 @@ import pytest
 
 from fairlane import papers
 from fairlane.papers.claims import read_claims
+from fairlane.papers.definition import all_of
 from fairlane.papers.ramachendra2014 import net
 from fairlane.papers.runner import Job, Runner
 from fairlane.papers.tables import Tables, read_csv, read_folder
@@ -207,7 +208,7 @@ def test_one_queue_agrees_with_ns2(paper, tmp_path):
     rows = read_csv(PUBLISHED / "ns2_check.csv")
     ns2 = Tables({"ns2": rows})
     cells = [net.cell(int(r["network"]), int(r["load"]), int(r["queue"]), r["aqm"]) for r in rows if r["metric"] == "loss_rate"]
-    habits = net.all_of(net.one_queue, net.of_queue("RED", grace=True, spare=1))  # ns-2 spares the first arrival above the threshold
+    habits = all_of(net.one_queue, net.of_queue("RED", grace=True, spare=1))  # ns-2 spares the first arrival above the threshold
     for c, m in zip(cells, _measured(paper, tmp_path, cells, habits), strict=True):
         at = {k: c[k] for k in ("network", "load", "queue", "aqm")}
         assert m["loss_rate"] == pytest.approx(ns2.v("ns2", metric="loss_rate", **at), rel=0.10), at

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 import numpy as np
 
@@ -20,11 +20,22 @@ if TYPE_CHECKING:
     from ..report.theme import Panel
 
 Tree = dict[str, Any]
+_P = ParamSpec("_P")
 
 
 def factors_of(**names: object) -> Factors:
     """Factors in the order given, as text."""
     return tuple((k, str(x)) for k, x in names.items())
+
+
+def all_of(*changes: Callable[_P, None]) -> Callable[_P, None]:
+    """Several changes of a scenario, one after the other, as one."""
+
+    def change(*args: _P.args, **names: _P.kwargs) -> None:
+        for one in changes:
+            one(*args, **names)
+
+    return change
 
 
 @dataclass(frozen=True)

@@ -7,19 +7,19 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from .._format import duration
+from .terminal import STYLES
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from ..papers.together import Outline, Reproductions
 
-_STYLES = {"holds": "green", "fails": "red", "undecided": "yellow"}
-
 
 def render(r: Reproductions) -> str:
     """The page as text."""
     from jinja2 import Environment, StrictUndefined
 
+    from .. import _core
     from ..papers.tables import NEAR
 
     env = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
@@ -27,10 +27,10 @@ def render(r: Reproductions) -> str:
     folder = files(__package__)
     claims = [c for o in r for c in o.claims]
     return env.from_string(folder.joinpath("overview.html.j2").read_text("utf-8")).render(
-        r=r, style=folder.joinpath("page.css").read_text("utf-8"), near=_percent(NEAR), version=r.to_json()["fairlane"],
+        r=r, style=folder.joinpath("page.css").read_text("utf-8"), near=_percent(NEAR), version=_core.version(),
         here={o.key: os.path.relpath(o.page, r.folder).replace(os.sep, "/") for o in r},
         crossed={
-            printed: {v: sum(c["published_verdict"] == printed and c["verdict"] == v for c in claims) for v in _STYLES}
+            printed: {v: sum(c["published_verdict"] == printed and c["verdict"] == v for c in claims) for v in STYLES}
             for printed in ("holds", "fails", "no-data")
         },
     )  # fmt: skip
@@ -47,10 +47,10 @@ def show(r: Reproductions, console: Console) -> None:
 
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("study")
-    for name in (*_STYLES, "values near", "median difference", "runs", "time"):
+    for name in (*STYLES, "values near", "median difference", "runs", "time"):
         table.add_column(name, justify="right")
     for o in r:
-        counts = [Text(str(n), style=_STYLES[v] if n else "dim") for v, n in o.counts.items()]
+        counts = [Text(str(n), style=STYLES[v] if n else "dim") for v, n in o.counts.items()]
         table.add_row(o.key, *counts, f"{o.near} of {o.compared}", _percent(o.apart), str(o.document["runs"]), duration(o.seconds))
     console.print(table)
     for o in r:

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
     from ..papers.reproduction import Reproduction
 
-_STYLES = {"holds": "green", "fails": "red", "undecided": "yellow"}
+STYLES = {"holds": "green", "fails": "red", "undecided": "yellow"}
+"""Colours of verdicts on a terminal, in the order in which they are counted."""
 
 
 def show(r: Reproduction, console: Console) -> None:
@@ -55,9 +56,9 @@ def show(r: Reproduction, console: Console) -> None:
         text = Text(j.claim.statement)
         if why:
             text.append("  " + why, style="dim")
-        marks.add_row(j.claim.id, Text(j.verdict, style=_STYLES[j.verdict]), text)
+        marks.add_row(j.claim.id, Text(j.verdict, style=STYLES[j.verdict]), text)
     console.print(marks)
-    counts = ", ".join(f"{sum(j.verdict == v for j in r.claims)} {v}" for v in _STYLES)
+    counts = ", ".join(f"{sum(j.verdict == v for j in r.claims)} {v}" for v in STYLES)
     console.print(f"\n{counts}.  {r.runs} runs ({r.reused} kept from before) in {r.seconds:.1f} s.")
     if any(row.impossible for _, b in r.experiments for row in b.comparison.rows):
         console.print("\\[n]: the printed value contradicts another one, see the list on the page.", style="dim")

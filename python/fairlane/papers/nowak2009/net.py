@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable
 
 from ..._choices import choices
-from ..definition import Alternative, Cell, Paper, Tree, factors_of
+from ..definition import Alternative, Cell, Paper, Tree, all_of, factors_of
 
 CASES = ("C1", "C2", "C3", "C4", "C5", "C6", "C7", "C8", "C9", "C3m")
 """The rows of Table 1, Fig. 9 (C9), and the modified priority (C3m)."""
@@ -130,12 +130,7 @@ class Scenarios(Paper):
     def stated_cells(self, rate: str, as_table: bool = False, change: Change | None = None) -> list[Cell]:
         """The cases with the stated parameters at one of the stated rates."""
         names = {"set": "table"} if as_table else {"set": "stated", "rate": rate}
-
-        def both(t: Tree) -> None:
-            at_rate(float(rate))(t)
-            if change is not None:
-                change(t)
-
+        both = all_of(at_rate(float(rate)), *([] if change is None else [change]))
         return [self._cell(self._case(case, "stated-cases.toml"), both, COARSE, **names, case=case) for case in CASES]
 
     def cells(self) -> list[Cell]:
@@ -228,13 +223,6 @@ class Scenarios(Paper):
 
             return change
 
-        def together(*changes: Change) -> Change:
-            def change(t: Tree) -> None:
-                for c in changes:
-                    c(t)
-
-            return change
-
         def count(n: int) -> Change:
             return lambda t: t["flows"]["tcp"].update(count=n)
 
@@ -248,7 +236,7 @@ class Scenarios(Paper):
             return Alternative(name, why, lambda: self.stated_cells(rate, as_table=True, change=change))
 
         rates = [stated(f"all as stated, {rate} Mbit/s", "a rate that the text lists", rate) for rate in RATES]
-        small = together(at_rate(1.0), tcp(mss="653B", window="100p", initial_ssthresh="100p"), frames_at(1.0, 665))
+        small = all_of(at_rate(1.0), tcp(mss="653B", window="100p", initial_ssthresh="100p"), frames_at(1.0, 665))
         return [
             of(
                 SAME,
@@ -285,16 +273,16 @@ class Scenarios(Paper):
             of("drop tail of 100 packets", "twice as many", of_kind("droptail", alone=True, limit="100p")),
             of(SHORT_RED, "the set of the two-queue rows", of_kind("red", alone=True, min="5p", max="15p", limit="15p")),
             of(GAPS, "1/p to 2/p packets between drops (wait_), the default there", of_kind("red", wait=True)),
-            of(LASTING, "as in the reference runs", together(of_kind("red", wait=True), size("10MB"))),
-            stated(STATED_LASTING, "both at once", "1.5", together(of_kind("red", wait=True), size("10MB"))),
+            of(LASTING, "as in the reference runs", all_of(of_kind("red", wait=True), size("10MB"))),
+            stated(STATED_LASTING, "both at once", "1.5", all_of(of_kind("red", wait=True), size("10MB"))),
             of("RED without INET's hard limit", "a buffer of 1000 packets", of_kind("red", limit="1000p")),
             of("RED's idle packet of 125 byte", "ages the average ten times as fast", of_kind("red", idle_packet="125B")),
             of("bottleneck delay of 5 ms", "a round trip of 22 ms", delay("5ms")),
             of("bottleneck delay of 50 ms", "a round trip of 112 ms", delay("50ms")),
             of(TOGETHER, "nobody tells them to wait", starts()),
-            of(RIVALS[0], "slow start ends sooner", together(starts(), tcp(initial_ssthresh="32p"))),
-            of(RIVALS[1], "smaller, for all", together(starts(), tcp(window="40p", initial_ssthresh="40p"))),
-            of(RIVALS[2], "instead of one without bound", together(starts(), of_kind("droptail", alone=False, limit="150p"))),
+            of(RIVALS[0], "slow start ends sooner", all_of(starts(), tcp(initial_ssthresh="32p"))),
+            of(RIVALS[1], "smaller, for all", all_of(starts(), tcp(window="40p", initial_ssthresh="40p"))),
+            of(RIVALS[2], "instead of one without bound", all_of(starts(), of_kind("droptail", alone=False, limit="150p"))),
             of("all start at exactly 0", "the simulator's default", starts("0s")),
             of("connections start 2 s apart", "sooner", starts(apart="2s")),
             of("connections start 4 s apart", "later", starts(apart="4s")),

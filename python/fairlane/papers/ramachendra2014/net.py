@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ..definition import Cell, Results, Tree, factors_of
+from ..definition import Cell, Results, Tree, all_of, factors_of
 
 NETWORKS = (16, 32, 64)
 LOADS = (25, 50, 75, 100)
@@ -255,16 +255,6 @@ def busy_ageing(t: Tree, c: Cell) -> None:
     of_queue("RED", idle_packet="552B")(t, c)
     for a in ("WRED", "ModRED"):
         of_queue(a, mean_packet="552B")(t, c)
-
-
-def all_of(*changes: Change) -> Change:
-    """Several changes, one after the other."""
-
-    def change(t: Tree, c: Cell) -> None:
-        for one in changes:
-            one(t, c)
-
-    return change
 
 
 def starts(within: str) -> Change:

@@ -18,6 +18,7 @@ from ..definition import (
     RunTables,
     SensitivityColumn,
     Tree,
+    all_of,
     factors_of,
 )
 from ..tables import Compared, Comparison, Factors, Row, compare, factors_key, row_of
@@ -331,10 +332,7 @@ class Sarma2013(Paper):
 
             return change
 
-        def both(t: Tree) -> None:
-            queue("droptail", limit="15p")(t)
-            queue("red", limit="15p")(t)
-
+        small = all_of(queue("droptail", limit="15p"), queue("red", limit="15p"))
         packets = queue("red", measure="packets", byte_mode=False, min="5p", max="15p", w_q=0.002, gentle=False)
 
         def starts(within: str) -> Change:
@@ -355,7 +353,7 @@ class Sarma2013(Paper):
             of("TCP window 20", "the default of ns-2", tcp(window="20p")),
             of("TCP window unlimited", "what a modern host would have", tcp(window="10000p")),
             of("TCP NewReno", "the agent many studies of the time used", tcp(cc="newreno")),
-            of("queue limit 15", "a smaller buffer on every link", both),
+            of("queue limit 15", "a smaller buffer on every link", small),
             of(ROOMY, "150 x 500 byte: how much of RED's losses is its small buffer", queue("red", limit="150p")),
             of("RED counted in packets, 5 to 15", "the classic setting before ns-2.34's automatic one", packets),
             of(DELAYED, "an answer to every second packet, or after 100 ms", tcp(ack_every=2, ack_delay="100ms")),

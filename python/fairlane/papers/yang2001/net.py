@@ -226,13 +226,3 @@ def control(name: str, **values: object) -> Change:
                 block.setdefault(k, x)
 
     return change
-
-
-def both(*changes: Change) -> Change:
-    """Several changes at once."""
-
-    def change(t: Tree) -> None:
-        for c in changes:
-            c(t)
-
-    return change

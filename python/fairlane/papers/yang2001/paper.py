@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 
-from ..definition import Alternative, Built, Cell, Curve, Experiment, Paper, Picture, Results, RunTables, SensitivityColumn, Tree
+from ..definition import Alternative, Built, Cell, Curve, Experiment, Paper, Picture, Results, RunTables, SensitivityColumn, Tree, all_of
 from ..tables import Factors, Row, compare, factors_key
 from . import figures, net
 from .causes import causes
@@ -193,7 +193,7 @@ class Yang2001(Paper):
             return Alternative(name, why, lambda: self._network(change).grid(("1MB",), FEW))
 
         def hashed(by: str) -> net.Change:
-            return net.both(net.queue("sfq", hash=by), net.queue("drr", hash=by))
+            return all_of(net.queue("sfq", hash=by), net.queue("drr", hash=by))
 
         return [
             of(SAME, "nothing else changed; those below have these ratios (83, 86, 93, 97) and are compared with this one", None),

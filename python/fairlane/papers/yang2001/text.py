@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean, median, stdev
 from typing import TYPE_CHECKING
 
-from .net import CLASSES, ENVS, QUEUES, both, control
+from ..definition import all_of
+from .net import CLASSES, ENVS, QUEUES, control
 from .tables import Means
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ SLOW_CBR = "CBR of 448 kbit/s"
 RANDOM, HASHED = "SFQ and DRR hash flows at random", "SFQ and DRR hash by source"
 HEAD, NEARER = "DRR drops the first packet", "42 ms a link"
 RELEASED, DEAF = "cc: all held flows released together", "a closed TCP flow hears no ACKs"
-BOUNDED = both(control("congestion_signal", acks="ignored"), control("time_slots", acks="ignored"))
+BOUNDED = all_of(control("congestion_signal", acks="ignored"), control("time_slots", acks="ignored"))
 TCP = CLASSES[:4]
 Key = tuple[str, str, int, str]
 Values = Mapping[Key, float]
