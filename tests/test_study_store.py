@@ -297,9 +297,9 @@ HOLD = """
     import os, sys, time
     from fairlane.study.store import Store
     store = Store(sys.argv[1])
-    child = os.fork() if len(sys.argv) > 2 else 1  # a worker that outlives its parent
-    if child:
-        os.write(1, f"{child}\\n".encode())
+    # With "fork", it is the worker that says it is there: before its first line it has let go of what it shares with its parent.
+    if len(sys.argv) < 3 or not os.fork():
+        os.write(1, f"{os.getpid()}\\n".encode())
     time.sleep(60)
 """
 
