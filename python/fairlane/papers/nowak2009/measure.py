@@ -140,7 +140,7 @@ class Measures(Scenarios):
         f = run.flows
         tcp = [i for i, name in enumerate(f["name"]) if name.startswith("tcp")]
         video = f["name"].index("video")
-        rtt, finished = (_known([f[column][i] for i in tcp]) for column in ("rtt_mean", "completion_time"))
+        of_packets, finished = (_known([f[column][i] for i in tcp]) for column in ("rtt_mean", "completion_time"))
         out = {
             "udp_delivered": 100 * f["packets_received"][video] / f["packets_sent"][video],
             "udp_delay_p99": 1e3 * (f["delay_p99"][video] or math.nan),
@@ -150,7 +150,7 @@ class Measures(Scenarios):
             "udp_drops": float(f["packets_lost"][video]),
             "udp_loss": 100 * f["packets_lost"][video] / f["packets_sent"][video],
             "timeouts": float(sum(f["timeouts"][i] for i in tcp)),
-            "rtt": sum(rtt) / max(1, len(rtt)),
+            "rtt_all": sum(of_packets) / max(1, len(of_packets)),
             "transfers_finished": float(len(finished)),
         }
         if cell["set"] in ("long", "unseen"):
@@ -165,14 +165,29 @@ class Measures(Scenarios):
         for k, i in enumerate(tcp, 1):
             name = f["name"][i]
             out[f"transfer_{k}"] = math.nan if f["completion_time"][i] is None else f["completion_time"][i]
-            out[f"rtt_{k}"] = math.nan if f["rtt_mean"][i] is None else f["rtt_mean"][i]
-            _, filtered = self._updates(run, name)
-            out[f"srtt_{k}"] = float(smoothed_from_zero(filtered).mean()) if len(filtered) else math.nan
+            out |= {
+                f"{q}_{k}": x for q, x in self._round_trips(run, name, every=t["flows"]["tcp"]["tcp"]["rtt_sampling"] == "every").items()
+            }
             if "in_flight" in run.flow_series:
                 waits = _series(run, name, "in_flight")[1]
                 waits = waits[waits > 0]
                 out[f"unacknowledged_{k}"] = float(waits.mean()) / self._segment(t) if len(waits) else math.nan
+        own = _known([out[f"rtt_{k}"] for k in range(1, len(tcp) + 1)])
+        out["rtt"] = sum(own) / max(1, len(own))
         return out | self._queues(run, t, times, rates)
+
+    def _round_trips(self, run: RunTables, name: str, every: bool) -> dict[str, float]:
+        """Means of what the paper's simulator recorded of a connection: a measured and a smoothed round trip a window, each counting once.
+
+        A mean over all segments (`rtt_mean`) is larger, as it counts each window with its segments, and large windows wait longest;
+        where every segment is timed the two are the same.
+        """
+        _, filtered = self._updates(run, name)
+        if not len(filtered):
+            return {"rtt": math.nan, "srtt": math.nan, "samples": 0.0}
+        of_all = run.flows["rtt_mean"][run.flows["name"].index(name)]
+        measured = of_all if every and of_all is not None else float(samples_of(filtered).mean())
+        return {"rtt": measured, "srtt": float(smoothed_from_zero(filtered).mean()), "samples": float(len(filtered))}
 
     @staticmethod
     def _updates(run: RunTables, name: str) -> tuple[Values, Values]:

@@ -24,8 +24,8 @@ TRANSFER = 880
 """Data of each TCP connection, kbyte: with this much the video's queue fills and empties as the printed mean of C4 says."""
 APART = "3s"
 """Time between the starts of two connections, as in the simulator's example: the printed lengths of the FIFO queues of TCP say so."""
-FINE, COARSE = "50ms", "200ms"
-"""Step of the series of Table 1 and its figures, and of those that are compared with one another only."""
+STEP, SHORT_STEP = "50ms", "20ms"
+"""Step of the series: below the shortest round trip, so that no two measured ones fall into one step; with a short path, too."""
 FRAME = 1035
 """Bytes of a video frame on the wire; 1000 of them are payload."""
 BURST = "video as one burst of 1920 frames"
@@ -35,6 +35,7 @@ SAME = "as chosen, fewer replications"
 TOGETHER = "all connections start within 1 s"
 RIVALS = tuple(f"{TOGETHER}; {what}" for what in ("first threshold of 32 segments", "window of 40 segments", "FIFO of 150 packets"))
 """What else might explain the FIFO queues of TCP: of each open parameter the value that comes nearest."""
+THRESHOLD = "first threshold of 40 segments"
 SLOW_LINK = "all as stated, 0.1 Mbit/s"
 HALF = "video of 50 % of the link"
 LONG = "TCP data of 10 MB each"
@@ -97,7 +98,7 @@ def at_rate(mbps: float, load: float = 0.75, bytes_of_tcp: bool = True) -> Chang
 
 
 class Drawn(Cell):
-    """A cell whose series are drawn, and seen in small steps."""
+    """A cell whose series are drawn."""
 
 
 class Scenarios(Paper):
@@ -110,7 +111,9 @@ class Scenarios(Paper):
         t["name"] = case
         return t
 
-    def _cell(self, base: Tree, seed_of: Change | None = None, sample: str | None = None, **factors: object) -> Cell:
+    def _cell(
+        self, base: Tree, seed_of: Change | None = None, sample: str | None = None, kind: type[Cell] = Cell, **factors: object
+    ) -> Cell:
         def tree(seed: int) -> Tree:
             t = copy.deepcopy(base)
             t["seed"] = seed
@@ -120,18 +123,18 @@ class Scenarios(Paper):
                 seed_of(t)
             return t
 
-        return Drawn(factors_of(**factors), tree) if sample == FINE else Cell(factors_of(**factors), tree)
+        return kind(factors_of(**factors), tree)
 
     def table_cells(self, change: Change | None = None) -> list[Cell]:
         """The cases with the parameters that fit Table 1."""
-        sample = FINE if change is None else COARSE
-        return [self._cell(self._case(case), change, sample, set="table", case=case) for case in CASES]
+        kind = Drawn if change is None else Cell
+        return [self._cell(self._case(case), change, STEP, kind, set="table", case=case) for case in CASES]
 
     def stated_cells(self, rate: str, as_table: bool = False, change: Change | None = None) -> list[Cell]:
         """The cases with the stated parameters at one of the stated rates."""
         names = {"set": "table"} if as_table else {"set": "stated", "rate": rate}
         both = all_of(at_rate(float(rate)), *([] if change is None else [change]))
-        return [self._cell(self._case(case, "stated-cases.toml"), both, COARSE, **names, case=case) for case in CASES]
+        return [self._cell(self._case(case, "stated-cases.toml"), both, STEP, **names, case=case) for case in CASES]
 
     def cells(self) -> list[Cell]:
         """The cases with both sets, moments of the short video queues, TCP alone, the chosen queue, and the two windows."""
@@ -150,7 +153,7 @@ class Scenarios(Paper):
         for name in ("Reno", "Vegas"):
             base = copy.deepcopy(window)
             base["flows"]["tcp"]["tcp"]["cc"] = name.lower()
-            cells.append(self._cell(base, None, FINE, set="window", tcp=name))
+            cells.append(self._cell(base, None, STEP, Drawn, set="window", tcp=name))
         return cells
 
     def _for_search(self, case: str, mix: Tree | None = None) -> Tree:
@@ -226,8 +229,12 @@ class Scenarios(Paper):
         def count(n: int) -> Change:
             return lambda t: t["flows"]["tcp"].update(count=n)
 
-        def delay(text: str) -> Change:
-            return lambda t: bottleneck(t).update(delay=text)
+        def delay(text: str, sample: str = STEP) -> Change:
+            def change(t: Tree) -> None:
+                bottleneck(t)["delay"] = text
+                t["sample"] = sample
+
+            return change
 
         def of(name: str, why: str, change: Change) -> Alternative:
             return Alternative(name, why, lambda: self.table_cells(change))
@@ -238,11 +245,7 @@ class Scenarios(Paper):
         rates = [stated(f"all as stated, {rate} Mbit/s", "a rate that the text lists", rate) for rate in RATES]
         small = all_of(at_rate(1.0), tcp(mss="653B", window="100p", initial_ssthresh="100p"), frames_at(1.0, 665))
         return [
-            of(
-                SAME,
-                "nothing is changed, but the queues are seen every 200 ms only, as in those below, which are compared with this one",
-                lambda t: None,
-            ),
+            of(SAME, "nothing is changed; those below are compared with this one", lambda t: None),
             stated(STATED, "DropTail 25, RED 15 to 25 with weight 0.02 and max_p 0.03", "1.5"),
             *rates,
             of("bottleneck of 1 Mbit/s", "a listed rate, with the queues that fit Table 1", at_rate(1.0)),
@@ -277,12 +280,13 @@ class Scenarios(Paper):
             stated(STATED_LASTING, "both at once", "1.5", all_of(of_kind("red", wait=True), size("10MB"))),
             of("RED without INET's hard limit", "a buffer of 1000 packets", of_kind("red", limit="1000p")),
             of("RED's idle packet of 125 byte", "ages the average ten times as fast", of_kind("red", idle_packet="125B")),
-            of("bottleneck delay of 5 ms", "a round trip of 22 ms", delay("5ms")),
+            of("bottleneck delay of 5 ms", "a round trip of 22 ms", delay("5ms", SHORT_STEP)),
             of("bottleneck delay of 50 ms", "a round trip of 112 ms", delay("50ms")),
             of(TOGETHER, "nobody tells them to wait", starts()),
             of(RIVALS[0], "slow start ends sooner", all_of(starts(), tcp(initial_ssthresh="32p"))),
             of(RIVALS[1], "smaller, for all", all_of(starts(), tcp(window="40p", initial_ssthresh="40p"))),
             of(RIVALS[2], "instead of one without bound", all_of(starts(), of_kind("droptail", alone=False, limit="150p"))),
+            of(THRESHOLD, "slow start ends sooner", tcp(initial_ssthresh="40p")),
             of("all start at exactly 0", "the simulator's default", starts("0s")),
             of("connections start 2 s apart", "sooner", starts(apart="2s")),
             of("connections start 4 s apart", "later", starts(apart="4s")),
