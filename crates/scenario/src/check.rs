@@ -66,7 +66,8 @@ impl<'a> Checker<'a> {
         // A chain of references is finite; the bound only guards against one that is not.
         for _ in 0..32 {
             if let Some(name) = schema.get("$ref").and_then(J::as_str) {
-                schema = self.root.pointer(name.trim_start_matches('#')).unwrap_or(&J::Null);
+                let here = self.root.pointer(name.trim_start_matches('#'));
+                schema = here.or_else(|| crate::schema::definition(name)).unwrap_or(&J::Null);
                 continue;
             }
             let Some(any) = schema.get("anyOf").and_then(J::as_array).filter(|_| schema.get("x-registry").is_none()) else { break };

@@ -3,8 +3,9 @@
 
 pub(crate) use crate::endpoint::BuiltIn;
 use fairlane_net::{App, Endpoint, Qdisc};
-use schemars::Schema;
+use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 
 macro_rules! boxed {
     ($(#[$doc:meta])* $name:ident: $base:ident) => {
@@ -66,6 +67,35 @@ impl Listed {
     }
 }
 
+/// An algorithm of the registry as schemas need it.
+pub(crate) struct Part {
+    /// queue, source, control or topology.
+    pub(crate) kind: &'static str,
+    /// Name in scenario files.
+    pub(crate) name: &'static str,
+    /// Name of its parameters among the definitions of a schema.
+    pub(crate) definition: fn() -> Cow<'static, str>,
+    /// Makes their schema.
+    pub(crate) schema: fn(&mut SchemaGenerator) -> Schema,
+}
+
+impl Part {
+    pub(crate) const fn new<P: schemars::JsonSchema>(kind: &'static str, name: &'static str) -> Self {
+        Self { kind, name, definition: P::schema_name, schema: |g| g.subschema_for::<P>() }
+    }
+}
+
+/// The schema of an algorithm's parameters, or a reference to it.
+///
+/// A generator that names no meta-schema makes what the checks of files read ([`crate::schema::top`]): there it stays a reference until a
+/// file names the algorithm.
+pub(crate) fn parameters<P: schemars::JsonSchema>(g: &mut SchemaGenerator) -> Schema {
+    if g.settings().meta_schema.is_some() || P::inline_schema() {
+        return g.subschema_for::<P>();
+    }
+    schemars::json_schema!({ "$ref": format!("#/$defs/{}", P::schema_name()) })
+}
+
 /// The schema of "a name, or a table with that one key".
 pub(crate) fn registry_schema(kind: &str, doc: &str, entries: Vec<(&str, Schema)>, aliases: &[(&str, &[&str])]) -> Schema {
     let mut names: Vec<&str> = entries.iter().map(|e| e.0).collect();
@@ -111,6 +141,17 @@ macro_rules! spec {
             pub(crate) fn listing() -> Vec<$crate::plugs::Listed> {
                 vec![$($crate::plugs::Listed::new::<$params>($kind, $name, &[$($alias),*])),*]
             }
+            pub(crate) const PARTS: &'static [$crate::plugs::Part] = &[
+                $($crate::plugs::Part::new::<$params>($kind, $name),)*
+                $($crate::plugs::Part::new::<$uparams>($kind, $uname),)?
+            ];
+            /// The schema of the parameters of each.
+            pub(crate) fn schemas(g: &mut schemars::SchemaGenerator) -> Vec<(&'static str, schemars::Schema)> {
+                vec![
+                    $(($name, $crate::plugs::parameters::<$params>(g)),)*
+                    $(($uname, $crate::plugs::parameters::<$uparams>(g)),)?
+                ]
+            }
         }
 
         impl schemars::JsonSchema for $spec {
@@ -118,8 +159,7 @@ macro_rules! spec {
                 stringify!($spec).into()
             }
             fn json_schema(g: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                let entries = vec![$(($name, g.subschema_for::<$params>()),)* $(($uname, g.subschema_for::<$uparams>()),)?];
-                $crate::plugs::registry_schema($kind, $about, entries, Self::NAMES)
+                $crate::plugs::registry_schema($kind, $about, Self::schemas(g), Self::NAMES)
             }
         }
     };
@@ -345,13 +385,6 @@ macro_rules! controls {
         #[derive(Clone, Debug)]
         pub enum AnyControl {
             $(#[doc = concat!("`", $name, "`")] $variant(<$params as fairlane_traffic::Controller>::Control),)*
-        }
-
-        impl ControlSpec {
-            /// The schema of the parameters of each kind.
-            pub(crate) fn schemas(g: &mut schemars::SchemaGenerator) -> Vec<(&'static str, schemars::Schema)> {
-                vec![$(($name, g.subschema_for::<$params>())),*]
-            }
         }
 
         impl fairlane_traffic::Controller for ControlSpec {

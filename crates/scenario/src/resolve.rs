@@ -3,7 +3,7 @@
 use crate::check::Checker;
 use crate::diag::{Diagnostic, Diagnostics, Sources};
 use crate::expand::{Expanded, LinkDir, Member, members};
-use crate::schema::schema;
+use crate::schema;
 use crate::semantics;
 use crate::source::{self, Format, Value};
 use crate::spec::Scenario;
@@ -33,11 +33,11 @@ pub fn resolve(text: &str, filename: &str, format: Format, sets: &[(String, Stri
             t.shift_remove(key);
         }
     }
-    let mut found = Checker::new(schema(), &sources, true).run(&mut root);
+    let mut found = Checker::new(schema::top(), &sources, true).run(&mut root);
     for (path, value) in sets {
         match source::overlay(&mut sources, path, value) {
             Ok(mut layer) => {
-                let wrong = Checker::new(schema(), &sources, true).run(&mut layer);
+                let wrong = Checker::new(schema::top(), &sources, true).run(&mut layer);
                 if wrong.is_empty() {
                     root.lay(layer, false);
                 }
@@ -47,7 +47,7 @@ pub fn resolve(text: &str, filename: &str, format: Format, sets: &[(String, Stri
         }
     }
     // The second pass sees all layers together, so it also misses what none of them brings.
-    Checker::new(schema(), &sources, false).run(&mut root).list.into_iter().for_each(|d| found.push(d));
+    Checker::new(schema::top(), &sources, false).run(&mut root).list.into_iter().for_each(|d| found.push(d));
     if found.is_empty() {
         let scenario = serde_json::from_value::<Scenario>(root.to_json())
             .map_err(|e| Diagnostics::one(Diagnostic { file: filename.to_owned(), message: e.to_string(), ..Diagnostic::default() }))?;

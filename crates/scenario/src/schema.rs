@@ -1,37 +1,82 @@
-//! The JSON Schema of a scenario file: made once from the types, with what they cannot say added.
+//! The JSON Schema of a scenario file: made from the types, with what they cannot say added.
+//!
+//! Documents want it whole ([`schema`]). The checks of a file read its top and, one by one, what the file names ([`definition`]): most
+//! scenarios name two or three algorithms of a hundred.
 
+use crate::plugs::Part;
+use crate::registry::{ControlSpec, QueueSpec, SourceSpec, TopologySpec};
 use crate::spec::Scenario;
 use fairlane_tcp::CcParams;
+use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Value, json};
-use std::sync::OnceLock;
+use std::collections::BTreeMap;
+use std::sync::{OnceLock, PoisonError, RwLock};
 
 /// The JSON Schema (draft 2020-12) of a scenario file; editors can use it for completion and checks.
 pub fn schema() -> &'static Value {
     static SCHEMA: OnceLock<Value> = OnceLock::new();
     SCHEMA.get_or_init(|| {
-        let mut root = schemars::schema_for!(Scenario).to_value();
+        let mut root = completed(SchemaSettings::draft2020_12().into_generator());
         if let Some(top) = root.as_object_mut() {
             top.insert("title".to_owned(), Value::from("fairlane scenario"));
         }
-        add_presets(&mut root, "queue", "QueueSpec");
-        name_controls(&mut root);
+        for part in parts() {
+            if let Some(found) = root.pointer_mut(&format!("/$defs/{}", (part.definition)())) {
+                add_presets(found, part);
+            }
+        }
         root
     })
 }
 
-/// Adds the key `preset` to the parameters of the queues that have presets.
-fn add_presets(root: &mut Value, kind: &str, definition: &str) {
-    for listed in crate::listing::presets_listing().iter().filter(|p| p.kind == kind) {
-        let at = format!("/$defs/{definition}/anyOf/1/properties/{}/$ref", listed.algorithm);
-        let Some(target) = root.pointer(&at).and_then(Value::as_str).map(|r| r.trim_start_matches('#').to_owned()) else { continue };
-        let Some(properties) = root.pointer_mut(&format!("{target}/properties")).and_then(Value::as_object_mut) else { continue };
-        let preset = properties
-            .entry("preset")
-            .or_insert_with(|| json!({ "description": "Named set of values laid under those written here.", "oneOf": [] }));
-        if let Some(list) = preset.get_mut("oneOf").and_then(Value::as_array_mut) {
-            list.push(json!({ "const": listed.name, "description": listed.doc }));
-        }
+/// The schema without the parameters of algorithms: references to them lead to a [`definition`].
+pub(crate) fn top() -> &'static Value {
+    static TOP: OnceLock<Value> = OnceLock::new();
+    TOP.get_or_init(|| completed(in_parts()))
+}
+
+/// What a reference means that [`top`] leaves open: the parameters of an algorithm, or a type of theirs.
+pub(crate) fn definition(reference: &str) -> Option<&'static Value> {
+    /// Never freed: the checks hand them around as they do the top.
+    static MADE: RwLock<BTreeMap<String, &'static Value>> = RwLock::new(BTreeMap::new());
+    let name = reference.strip_prefix("#/$defs/")?;
+    if let Some(&made) = MADE.read().unwrap_or_else(PoisonError::into_inner).get(name) {
+        return Some(made);
     }
+    let part = parts().find(|p| (p.definition)() == name)?;
+    let mut generator = in_parts();
+    (part.schema)(&mut generator);
+    let mut all = MADE.write().unwrap_or_else(PoisonError::into_inner);
+    for (key, mut value) in generator.take_definitions(true) {
+        if key == name {
+            add_presets(&mut value, part);
+        }
+        all.entry(key).or_insert_with(|| Box::leak(Box::new(value)));
+    }
+    all.get(name).copied()
+}
+
+/// A generator that leaves the parameters of algorithms out ([`crate::plugs::parameters`]).
+fn in_parts() -> SchemaGenerator {
+    SchemaSettings::draft2020_12().with(|s| s.meta_schema = None).into_generator()
+}
+
+fn parts() -> impl Iterator<Item = &'static Part> {
+    [QueueSpec::PARTS, SourceSpec::PARTS, ControlSpec::PARTS, TopologySpec::PARTS].into_iter().flatten()
+}
+
+fn completed(generator: SchemaGenerator) -> Value {
+    let mut root = generator.into_root_schema_for::<Scenario>().to_value();
+    name_controls(&mut root);
+    root
+}
+
+/// Adds the key `preset` to the parameters of a queue that has presets.
+fn add_presets(parameters: &mut Value, part: &Part) {
+    let presets = if part.kind == "queue" { QueueSpec::presets(part.name) } else { &[] };
+    let Some(properties) = parameters.get_mut("properties").and_then(Value::as_object_mut).filter(|_| !presets.is_empty()) else { return };
+    let each: Vec<Value> = presets.iter().map(|p| json!({ "const": p.name, "description": p.doc })).collect();
+    properties.insert("preset".to_owned(), json!({ "description": "Named set of values laid under those written here.", "oneOf": each }));
 }
 
 /// Says of the congestion control that it is chosen by name, as queues and sources are.
@@ -40,4 +85,52 @@ fn name_controls(root: &mut Value) {
     let aliases = CcParams::ALL.iter().flat_map(|c| c.aliases.iter().map(|a| ((*a).to_owned(), Value::from(c.name))));
     cc.insert("x-registry".to_owned(), Value::from("cc"));
     cc.insert("x-aliases".to_owned(), Value::Object(aliases.collect()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// References of a schema at any depth.
+    fn references<'a>(schema: &'a Value, found: &mut Vec<&'a str>) {
+        match schema {
+            Value::Object(o) => {
+                found.extend(o.get("$ref").and_then(Value::as_str));
+                o.values().for_each(|v| references(v, found));
+            }
+            Value::Array(a) => a.iter().for_each(|v| references(v, found)),
+            _ => {}
+        }
+    }
+
+    /// Made in parts or at once, in whatever order, a definition is the same; and every reference of either leads somewhere.
+    #[test]
+    fn the_parts_are_those_of_the_whole() {
+        let whole = schema();
+        let (mut open, mut seen) = (Vec::new(), Vec::new());
+        references(top(), &mut open);
+        let held = top()["$defs"].as_object().unwrap().iter();
+        held.for_each(|(name, part)| assert_eq!(part, &whole["$defs"][name], "{name}"));
+        while let Some(reference) = open.pop() {
+            if seen.contains(&reference) {
+                continue;
+            }
+            seen.push(reference);
+            let path = reference.trim_start_matches('#');
+            let here = top().pointer(path).or_else(|| definition(reference));
+            assert_eq!(here, whole.pointer(path), "{reference}");
+            references(here.unwrap_or_else(|| panic!("{reference} leads nowhere")), &mut open);
+        }
+        let named: Vec<String> = whole["$defs"].as_object().unwrap().keys().map(|k| format!("#/$defs/{k}")).collect();
+        let unseen: Vec<_> = named.iter().filter(|n| !seen.contains(&n.as_str())).collect();
+        assert!(unseen.is_empty(), "{unseen:?}");
+    }
+
+    /// What a plain scenario is checked with leaves most of the schema unmade.
+    #[test]
+    fn the_top_is_a_small_part() {
+        let size = |v: &Value| v.to_string().len();
+        assert!(2 * size(top()) < size(schema()), "{} of {}", size(top()), size(schema()));
+        assert!(top().pointer("/$defs/RedParams").is_none());
+    }
 }
