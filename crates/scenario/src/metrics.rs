@@ -153,9 +153,9 @@ metrics! { FLOW_METRICS: FlowSubject {
     "cwnd_cuts" ["count"] "reductions of the congestion window", "Window reductions of all causes.", "RFC 5681" => |s| (s.view.cwnd_cuts - s.base.cwnd_cuts) as f64;
     "ecn_cuts" ["count"] "reductions of the congestion window for ECN marks", "Window reductions that no loss was needed for; part of `cwnd_cuts`.", "RFC 3168 section 6.1.2" => |s| (s.view.ecn_cuts - s.base.ecn_cuts) as f64;
     "dsacks" ["count"] "duplicate arrivals reported by D-SACK", "Needless retransmissions the receiver told of.", "RFC 2883" => |s| (s.view.dsacks - s.base.dsacks) as f64;
-    "rtt_mean" ["s"] "mean of the sender's round-trip samples", "Round-trip time as the sender measures it.", "RFC 6298" => |s| secs(s.flow.counters.rtt.mean());
-    "rtt_p50" ["s"] "median of the sender's round-trip samples", "Median round-trip time.", "RFC 6298" => |s| secs(s.flow.counters.rtt.quantile(0.50));
-    "rtt_p99" ["s"] "99th percentile of the sender's round-trip samples", "Round-trip time that 1 % of the samples exceed.", "RFC 6298" => |s| secs(s.flow.counters.rtt.quantile(0.99));
+    "rtt_mean" ["s"] "mean of (arrival of an acknowledgment) - (departure of the newest segment it acknowledges), over those sent once", "Round-trip time of segments, each acknowledgment counting once, whatever the retransmission timer samples (`rtt_sampling`).", "RFC 6298" => |s| secs(s.flow.counters.rtt.mean());
+    "rtt_p50" ["s"] "median of what `rtt_mean` averages", "Median round-trip time.", "RFC 6298" => |s| secs(s.flow.counters.rtt.quantile(0.50));
+    "rtt_p99" ["s"] "99th percentile of what `rtt_mean` averages", "Round-trip time that 1 % of the acknowledgments exceed.", "RFC 6298" => |s| secs(s.flow.counters.rtt.quantile(0.99));
     "srtt" ["s"] "smoothed round-trip time at the end", "The sender's smoothed round-trip time when the run ends.", "RFC 6298 section 2" => |s| if s.view.srtt == Dur::ZERO { f64::NAN } else { s.view.srtt.as_secs_f64() };
     "completion_time" ["s"] "(last byte delivered) - (first write of the application)", "Flow completion time; NaN for an endless or unfinished flow.", "RFC 5166 section 2.1.1" => |s| if s.flow.completed == Time::MAX { f64::NAN } else { (s.flow.completed - s.flow.started).as_secs_f64() };
     "open_time" ["s"] "sum of the spans from the flow's start to its end in which its control let it send", "Time that the control at its source gave a flow; NaN for a flow without one.", "yang2001" => |s| s.opened.map_or(f64::NAN, |o| o.0.as_secs_f64());
