@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
 import tomllib
 
 import numpy as np
 import pytest
 
+import browser
 from fairlane import papers
 from fairlane.papers.claims import read_claims
 from fairlane.papers.nowak2009.measure import changes, samples_of, smoothed_from_zero
@@ -188,15 +187,7 @@ def test_the_scenario_files_run_as_they_are():
         assert _core.resolve((PUBLISHED / name).read_text("utf-8"), name, "toml", [])
 
 
-BROWSER = next((b for b in ("chromium", "chromium-browser", "google-chrome") if shutil.which(b)), None)
-
-
-@pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
-def test_a_narrow_browser_shows_the_page_without_sideways_scrolling(part, tmp_path):
-    probe = "<script>document.title = `${document.documentElement.scrollWidth} of ${innerWidth}`</script>"
-    page = tmp_path / "page.html"
-    page.write_text(part.page.read_text("utf-8").replace("</body>", probe + "</body>"), "utf-8")
-    options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=390,900", f"--user-data-dir={tmp_path / 'profile'}"]
-    done = subprocess.run([BROWSER, *options, "--dump-dom", page.as_uri()], capture_output=True, text=True, timeout=60, check=True)
-    wide, window = done.stdout.split("<title>")[1].split("</title>")[0].split(" of ")
-    assert int(wide) <= int(window)
+@browser.needed
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_browser_shows_the_page_without_sideways_scrolling(part, tmp_path, width):
+    browser.fits(part.page, tmp_path, width)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
-import shutil
-import subprocess
 
 import pytest
 
+import browser
 from fairlane import papers
 from fairlane.papers.claims import read_claims
 from fairlane.papers.definition import all_of
@@ -132,19 +130,10 @@ def test_the_page_says_what_is_missing(short):
     assert not [w for w in ("http:", "https:", "<script", "@import", "<link", "src=") if w in outside]
 
 
-BROWSER = next((b for b in ("chromium", "chromium-browser", "google-chrome") if shutil.which(b)), None)
-
-
-@pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
-@pytest.mark.parametrize("width", [390, 1200])
+@browser.needed
+@pytest.mark.parametrize("width", [390, 1280])
 def test_a_browser_shows_the_page_without_sideways_scrolling(short, tmp_path, width):
-    probe = "<script>document.title = `${document.documentElement.scrollWidth} of ${innerWidth}`</script>"
-    page = tmp_path / "page.html"
-    page.write_text(short.page.read_text("utf-8").replace("</body>", probe + "</body>"), "utf-8")
-    options = ["--headless=new", "--no-sandbox", "--disable-gpu", f"--window-size={width},900", f"--user-data-dir={tmp_path / 'profile'}"]
-    done = subprocess.run([BROWSER, *options, "--dump-dom", page.as_uri()], capture_output=True, text=True, timeout=120, check=True)
-    wide, window = (int(x) for x in re.search(r"<title>(\d+) of (\d+)</title>", done.stdout).groups())
-    assert wide <= window
+    browser.fits(short.page, tmp_path, width)
 
 
 def _measured(paper, folder, cells, change=None):

@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+import browser
 from fairlane import _core, papers
 from fairlane.papers.claims import read_claims
 from fairlane.papers.syla2022.paper import bottleneck
@@ -58,6 +59,12 @@ def test_the_page_has_everything_once_and_needs_no_network(quick):
         assert word not in outside, word
     for i in range(1, 12):
         assert (quick.folder / "figures" / f"fig{i}.png").read_bytes().startswith(b"\x89PNG")
+
+
+@browser.needed
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_browser_shows_the_page_without_sideways_scrolling(quick, tmp_path, width):
+    browser.fits(quick.page, tmp_path, width)
 
 
 def test_our_tables_answer_the_claims_by_themselves(quick):

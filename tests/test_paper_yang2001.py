@@ -8,6 +8,7 @@ from statistics import fmean
 
 import pytest
 
+import browser
 from fairlane import papers
 from fairlane.papers.claims import read_claims
 from fairlane.papers.tables import read_csv, read_folder
@@ -80,6 +81,12 @@ def few(tmp_path_factory):
 @pytest.fixture(scope="module")
 def tables(few):
     return read_folder(few.folder)
+
+
+@browser.needed
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_browser_shows_the_page_without_sideways_scrolling(few, tmp_path, width):
+    browser.fits(few.page, tmp_path, width)
 
 
 def test_the_document_keeps_its_contract(few):

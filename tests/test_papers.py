@@ -6,13 +6,12 @@ import copy
 import csv
 import json
 import random
-import re
 import shutil
-import subprocess
 
 import jsonschema
 import pytest
 
+import browser
 from fairlane import papers
 from fairlane.document import json_schema
 from fairlane.errors import FairlaneError, UnknownNameError
@@ -334,21 +333,16 @@ def test_a_claim_stands_for_the_experiments_it_rests_on(tmp_path):
         papers.reproduce("sarma2013", only="S99", out=tmp_path)
 
 
-BROWSER = next((b for b in ("chromium", "chromium-browser", "google-chrome") if shutil.which(b)), None)
-
-
-@pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
-@pytest.mark.parametrize("width", [390, 1200])
+@browser.needed
+@pytest.mark.parametrize("width", [390, 1280])
 def test_a_browser_shows_the_page_without_sideways_scrolling(quick, tmp_path, width):
-    count = "document.querySelectorAll('svg').length"
-    probe = "<script>document.title = `${document.documentElement.scrollWidth} of ${innerWidth}, ${" + count + "}`</script>"
-    page = tmp_path / "page.html"
-    page.write_text(quick.page.read_text("utf-8").replace("</body>", probe + "</body>"), "utf-8")
-    options = ["--headless=new", "--no-sandbox", "--disable-gpu", f"--window-size={width},900", f"--user-data-dir={tmp_path / 'profile'}"]
-    done = subprocess.run([BROWSER, *options, "--dump-dom", page.as_uri()], capture_output=True, text=True, timeout=60, check=True)
-    wide, window, drawings = (int(x) for x in re.search(r"<title>(\d+) of (\d+), (\d+)</title>", done.stdout).groups())
-    assert wide <= window
-    assert drawings == 13  # three panels each for figs. 3 and 5, two for figs. 1 and 4, one for figs. 2, 6 and 7
+    told = browser.fits(quick.page, tmp_path, width)
+    assert told["drawings"] == 13  # three panels each for figs. 3 and 5, two for figs. 1 and 4, one for figs. 2, 6 and 7
+
+
+@browser.needed
+def test_a_telephone_shows_the_page_over_all_without_sideways_scrolling(together, tmp_path):
+    assert browser.shown(together.page, tmp_path, 390)["wide"] == 390
 
 
 def test_equal_clients_get_equal_shares_whatever_their_number():

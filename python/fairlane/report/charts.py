@@ -134,17 +134,50 @@ def _labels(figure: Figure, ax: MplAxes, curves: Sequence[Curve]) -> None:
 
 def end_labels(figure: Figure, ax: MplAxes, ends: Sequence[tuple[tuple[float, float], str, str]]) -> None:
     """Names (point, text, colour) right of the ends of curves, pushed apart where they would touch."""
-    ends = sorted(ends, key=lambda e: ax.transData.transform(e[0])[1])
-    tops = [ax.transData.transform(e[0])[1] for e in ends]
-    gap = 12 * figure.dpi / 72
-    heights = list(tops)
-    for k in range(1, len(heights)):
-        heights[k] = max(heights[k], heights[k - 1] + gap)
-    if heights:  # keep the stack around its middle
-        shift = sum(h - t for h, t in zip(heights, tops, strict=True)) / len(heights)
-        heights = [h - shift for h in heights]
-    for height, top, (point, name, colour) in zip(heights, tops, ends, strict=True):
-        dy = (height - top) * 72 / figure.dpi
-        ax.annotate(
-            name, point, (9, dy), textcoords="offset points", color=colour, va="center", weight="bold", fontsize=9, annotation_clip=False
-        )
+    per_point = figure.dpi / 72
+    at = [ax.transData.transform(point) / per_point for point, _, _ in ends]
+    spans = [(x - 5, x + 9 + 6.2 * len(name)) for (x, _), (_, name, _) in zip(at, ends, strict=True)]
+    for members in _beside(spans):  # a name must clear the marks of others, too
+        members.sort(key=lambda i: at[i][1])
+        heights = _apart([at[i][1] for i in members], 12)
+        for i, height in zip(members, heights, strict=True):
+            point, name, colour = ends[i]
+            ax.annotate(
+                name, point, (9, height - at[i][1]), textcoords="offset points", color=colour, va="center", weight="bold", fontsize=9,
+                annotation_clip=False,
+            )  # fmt: skip
+
+
+def _beside(spans: Sequence[tuple[float, float]]) -> list[list[int]]:
+    """Those that share a stretch of the line, directly or through others, belong together.
+
+    >>> _beside([(0, 2), (5, 6), (1, 3)])
+    [[0, 2], [1]]
+    """
+    groups: list[list[int]] = []
+    right = float("-inf")
+    for i in sorted(range(len(spans)), key=lambda i: spans[i]):
+        if not groups or spans[i][0] > right:
+            groups.append([])
+        groups[-1].append(i)
+        right = max(right, spans[i][1])
+    return groups
+
+
+def _apart(wanted: Sequence[float], gap: float) -> list[float]:
+    """Heights near those wanted (in rising order), at least `gap` from each other: those that would touch stand around their middle.
+
+    >>> _apart([0.0, 30.0, 34.0], 12)
+    [0.0, 26.0, 38.0]
+    """
+    stacks: list[list[float]] = []
+
+    def lowest(stack: list[float]) -> float:
+        return sum(stack) / len(stack) - gap * (len(stack) - 1) / 2
+
+    for height in wanted:
+        stacks.append([height])
+        while len(stacks) > 1 and lowest(stacks[-1]) < lowest(stacks[-2]) + gap * len(stacks[-2]):
+            top = stacks.pop()
+            stacks[-1] += top
+    return [lowest(stack) + gap * k for stack in stacks for k in range(len(stack))]

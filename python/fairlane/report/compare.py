@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from .._format import quantity, scale
@@ -13,6 +12,7 @@ from ..errors import suggest
 from ..metrics import unit
 from ..stats import Interval
 from . import theme
+from .templates import drawing, render
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,7 +45,7 @@ class Ellipses:
 
     queues: Sequence[Compared]
     group: str
-    size = (6.2, 3.9)
+    size = (4.4, 3.4)
     margins = (0.72, 0.5, 0.25, 0.3)
 
     def draw(self, figure: Figure, ax: Axes) -> None:
@@ -246,24 +246,12 @@ def group_table(c: Comparison, group: str) -> tuple[list[str], list[list[str]]]:
 
 def page(c: Comparison) -> str:
     """The page as text."""
-    from jinja2 import Environment, StrictUndefined
-    from markupsafe import Markup
-
     from .. import _core
 
-    env = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    folder = files(__package__)
-    template = env.from_string(folder.joinpath("compare.html.j2").read_text("utf-8"))
-    drawn = {
-        what: [
-            Markup(theme.inline(theme.svg(theme.figure_of([p])), f"{what}-{i}", f"{what}: {_CAPTIONS[what]}"))
-            for i, p in enumerate(panels(c, what))
-        ]
-        for what in PICTURES
-    }
+    drawn = {what: [drawing(p, f"{what}-{i}", f"{what}: {_CAPTIONS[what]}") for i, p in enumerate(panels(c, what))] for what in PICTURES}
     scenario = c.queues[0].result.scenario
-    return template.render(
-        style=folder.joinpath("page.css").read_text("utf-8"), title=scenario.get("name") or "Queues compared", link=c.link,
+    return render(
+        "compare.html.j2", title=scenario.get("name") or "Queues compared", link=c.link,
         scenario=scenario, runs=len(c.seeds),
         names=[q.label for q in c.queues], drawn=drawn, captions=_CAPTIONS, table=link_table(c), version=_core.version(),
         groups=[(g, c.queues[0].flows(g)["flow"].n_unique(), group_table(c, g)) for g in c.groups()], warnings=c.warnings,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from .theme import FACE, HUES, INK, MUTED, TINTS
@@ -76,18 +77,26 @@ class Topology:
     """A scenario's network: nodes in columns by their distance from the sources, one label for links that are alike."""
 
     tree: dict[str, Any]
-    size = (6.2, 2.7)
     margins = (0.1, 0.1, 0.1, 0.1)
 
-    def draw(self, figure: Figure, ax: Axes) -> None:
-        """Draws the network."""
+    @cached_property
+    def _network(self) -> tuple[dict[str, Any], list[list[str]]]:
+        """The network with all its nodes, and those that are drawn, column by column."""
         from fairlane import _core
 
         resolved = json.loads(_core.resolve(json.dumps({**self.tree}), "topology.json", "json", []))["expanded"]
-        ax.axis("off")
-        columns = _columns(resolved)
         idle = _idle(resolved)
-        columns = [kept for c in columns if (kept := [n for n in c if n not in idle])]
+        return resolved, [kept for c in _columns(resolved) if (kept := [n for n in c if n not in idle])]
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height, inches: an inch from node to node has room for the labels of a link."""
+        return max(3.9, 0.3 + 1.02 * len(self._network[1])), 2.7
+
+    def draw(self, figure: Figure, ax: Axes) -> None:
+        """Draws the network."""
+        resolved, columns = self._network
+        ax.axis("off")
         place: dict[str, tuple[float, float]] = {}
         for x, nodes in enumerate(columns):
             shown = nodes if len(nodes) <= _MOST else [*nodes[: _MOST - 2], None, nodes[-1]]
@@ -115,11 +124,12 @@ class Topology:
         for node, (x, y) in place.items():
             router = node not in senders and node not in receivers
             ax.plot([x], [y], marker="o" if router else "s", ms=21 if router else 17, mfc=FACE, mec=INK, mew=1.4, zorder=2)
-            align = {"ha": "right", "va": "center"} if node in senders else {"ha": "left", "va": "center"}
-            dx = -0.11 if node in senders else 0.11
-            where = (x, y - 0.34) if router else (x + dx, y)
-            align = {"ha": "center", "va": "center"} if router else align
-            ax.text(*where, "router" if node == "r" else node, fontsize=9.5, color=INK, **align)
+            if router:
+                ax.text(x, y - 0.34, "router" if node == "r" else node, fontsize=9.5, color=INK, ha="center", va="center")
+            else:  # beside the square, away from the links
+                side = -1 if node in senders else 1
+                at = {"textcoords": "offset points", "ha": "right" if side < 0 else "left", "va": "center"}
+                ax.annotate(node, (x, y), (12 * side, 0), fontsize=9.5, color=INK, **at)
         ax.set_xlim(-0.5, len(columns) - 0.5)
         ax.set_ylim(-1.25, 1.3)
 

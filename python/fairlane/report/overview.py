@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from .._format import duration
+from . import templates
 from .terminal import STYLES
 
 if TYPE_CHECKING:
@@ -17,17 +17,12 @@ if TYPE_CHECKING:
 
 def render(r: Reproductions) -> str:
     """The page as text."""
-    from jinja2 import Environment, StrictUndefined
-
     from .. import _core
     from ..papers.tables import NEAR
 
-    env = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    env.filters["percent"] = _percent
-    folder = files(__package__)
     claims = [c for o in r for c in o.claims]
-    return env.from_string(folder.joinpath("overview.html.j2").read_text("utf-8")).render(
-        r=r, style=folder.joinpath("page.css").read_text("utf-8"), near=_percent(NEAR), version=_core.version(),
+    return templates.render(
+        "overview.html.j2", {"percent": _percent}, r=r, near=_percent(NEAR), version=_core.version(),
         here={o.key: os.path.relpath(o.page, r.folder).replace(os.sep, "/") for o in r},
         crossed={
             printed: {v: sum(c["published_verdict"] == printed and c["verdict"] == v for c in claims) for v in STYLES}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from . import theme
+from . import templates
 from .numbers import difference, mean_and_half, printed, value
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
+
     from ..papers.claims import Comparison as Seen
     from ..papers.claims import Judged
     from ..papers.definition import Built, Picture
@@ -23,20 +24,20 @@ _WIDEST_BAR = 0.5
 
 def render(r: Reproduction) -> str:
     """The page as text."""
-    from jinja2 import Environment, StrictUndefined
-
     from ..papers.reproduction import RESAMPLES
 
-    env = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    env.filters.update(
-        value=value, halves=mean_and_half, printed=printed, difference=difference, bar=_bar, seen=_seen, unit=_unit, digits=_digits
-    )
-    folder = files(__package__)
-    template = env.from_string(folder.joinpath("page.html.j2").read_text("utf-8"))
-    style = folder.joinpath("page.css").read_text("utf-8")
+    filters = {
+        "value": value,
+        "halves": mean_and_half,
+        "printed": printed,
+        "difference": difference,
+        "bar": _bar,
+        "seen": _seen,
+        "unit": _unit,
+    }
     shown = {e.id for e, _ in r.experiments}
-    return template.render(
-        r=r, resamples=RESAMPLES, paper=r.paper, words=r.paper.words, style=style,
+    return templates.render(
+        "page.html.j2", filters, r=r, resamples=RESAMPLES, paper=r.paper, words=r.paper.words,
         sections=[_section(r, e, b) for e, b in r.experiments if e.part_of not in shown],
         counts={v: sum(j.verdict == v for j in r.claims) for v in ("holds", "fails", "undecided")},
         claims=[_claim(j, r) for j in r.claims], columns=r.paper.sensitivity_columns(),
@@ -44,12 +45,9 @@ def render(r: Reproduction) -> str:
     )  # fmt: skip
 
 
-def _svgs(picture: Picture) -> list[str]:
-    """The panels one by one, for narrow screens; a single one is the whole figure."""
-    from markupsafe import Markup
-
-    drawn = [picture.svg] if len(picture.panels) == 1 else [theme.svg(theme.figure_of([p])) for p in picture.panels]
-    return [Markup(theme.inline(x, f"{picture.name}-{i}", f"{picture.title}. {picture.caption}")) for i, x in enumerate(drawn)]
+def _svgs(picture: Picture) -> list[Markup]:
+    """The panels one by one, so that they stack on narrow screens."""
+    return [templates.drawing(p, f"{picture.name}-{i}", f"{picture.title}. {picture.caption}") for i, p in enumerate(picture.panels)]
 
 
 def _section(r: Reproduction, e: Any, b: Built) -> dict[str, Any]:
@@ -73,33 +71,51 @@ def _apart(rows: list[Compared]) -> str:
 
 
 def _table(rows: list[Compared], group_by: tuple[str, ...], names: list[str]) -> dict[str, Any]:
-    """Rows under their sub-headings; columns that are empty throughout are left out."""
+    """Rows under their sub-headings; columns that are empty are left out, those that say the same throughout go into the headings."""
     groups: dict[tuple[str, ...], list[Compared]] = {}
     for row in rows:
-        f = {**dict(row.factors), "metric": row.metric.replace("_", " ") + (f", {_unit(row.unit)}" if _unit(row.unit) else "")}
+        f = {**dict(row.factors), "metric": _metric(row)}
         groups.setdefault(tuple(f.get(g, "") for g in group_by), []).append(row)
+    names = [n for n in names if n not in group_by]
+    fixed = [] if len(rows) == 1 else [n for n in names if len({dict(row.factors).get(n, "") for row in rows}) == 1]
+    always = [_fixed(n, x) for n in fixed if (x := dict(rows[0].factors).get(n, ""))]
     titled = []
     for key, members in groups.items():
         shown = [_factor(n, x) for n, x in zip(group_by, key, strict=True)]
-        titled.append(_group(" · ".join(x for x in shown if x), members, "metric" in group_by))
-    units = list(dict.fromkeys(row.unit for row in rows))
+        titled.append(_group([x for x in shown if x], always, members, "metric" in group_by))
     return {
         "groups": titled,
-        "names": [n for n in names if n not in group_by],
-        "unit": units[0] if len(units) == 1 and "metric" not in group_by else "",
+        "names": [n for n in names if n not in fixed],
+        "unit": "" if "metric" in group_by or len({row.unit for row in rows}) > 1 else rows[0].unit,
     }
 
 
 def _factor(name: str, value: str) -> str:
     """A factor in a heading; bare numbers say what they count."""
-    words = {"clients": "{} clients", "network": "{} nodes", "load": "load {} %", "queue": "{} packets"}
-    return words[name].format(value) if name in words and value.isdigit() else value
+    words = {
+        "clients": "{} clients", "network": "{} nodes", "network_nodes": "{} nodes", "load": "load {} %", "load_percent": "load {} %",
+        "queue": "{} packets", "queue_packets": "{} packets", "cbr_rate_mbps": "CBR {} Mbit/s",
+    }  # fmt: skip
+    return words[name].format(value) if name in words and value.replace(".", "", 1).isdigit() else value.replace("_", " ")
 
 
-def _group(title: str, rows: list[Compared], grouped_by_metric: bool) -> dict[str, Any]:
+def _fixed(name: str, value: str) -> str:
+    """What all rows of a table have in common, in its heading."""
+    said = _factor(name, value)
+    return said if said != value.replace("_", " ") else f"{name}: {value}".replace("_", " ")
+
+
+def _metric(row: Compared) -> str:
+    """A metric in a heading, with its unit unless the name has it."""
+    words, unit = row.metric.replace("_", " "), _unit(row.unit)
+    return f"{words}, {unit}" if unit and unit not in words.split() else words
+
+
+def _group(title: list[str], always: list[str], rows: list[Compared], grouped_by_metric: bool) -> dict[str, Any]:
     metrics = {row.metric for row in rows}
+    own = title or ([_metric(rows[0])] if len(metrics) == 1 else [])
     return {
-        "title": title or " ".join(metrics).replace("_", " ") if len(metrics) == 1 else title,
+        "title": " · ".join([*own, *always]), "unit": bool(title),
         "rows": rows, "metrics": not grouped_by_metric and len(metrics) > 1,
         "published": any(row.published is not None for row in rows), "peer": any(row.peer is not None for row in rows),
         "difference": any(difference(row) for row in rows), "bars": any(abs(row.difference or 0) > 0.0005 for row in rows),

@@ -35,7 +35,7 @@ class Series:
     """A dashed line at this height, for instance a limit."""
     spans: Sequence[tuple[float, float, str]] = ()
     """Named stretches of time."""
-    size: tuple[float, float] = (5.2, 2.6)
+    size: tuple[float, float] = (4.4, 2.5)
     bottom: float | None = 0.0
     """Where the y axis begins; `None`: where the values do."""
 

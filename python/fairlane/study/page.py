@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from .._format import number, quantity
 from ..errors import FairlaneError
-from ..report import theme
+from ..report.templates import drawing, render
 from ..stats import Interval
 from . import contrast, plots, terminal, words
 from .cell import engine
@@ -30,17 +29,12 @@ MOST_NODES = 24
 
 def page(result: StudyResult, command: str = "") -> str:
     """The page as text; `command` is how to repeat it."""
-    from jinja2 import Environment, StrictUndefined
-
-    env = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    folder = files("fairlane.report")
-    template = env.from_string(folder.joinpath("study.html.j2").read_text("utf-8"))
     spec = result.spec
     states = dict(result.index.group_by("status").len().iter_rows())
     heads, rows = terminal.rows(result, most_metrics=len(result.metrics)) if result._done.height else ([], [])
     tables = [(s, contrast.explained(result, s.label)) for s in spec.metrics] if result._done.height else []
-    return template.render(
-        style=folder.joinpath("page.css").read_text("utf-8"),
+    return render(
+        "study.html.j2",
         spec=spec, confidence=f"{100 * spec.confidence:g}", version=_core.version(), engine=engine(), command=command,
         points=len(result.points), planned=result.index.height, done=states.get("done", 0), failed=states.get("failed", 0),
         left=states.get("open", 0), seeds=words.seeds(sorted(result.index["seed"].unique().to_list())), topology=_topology(result),
@@ -54,8 +48,6 @@ def page(result: StudyResult, command: str = "") -> str:
 
 def _topology(result: StudyResult) -> Any:
     """The base scenario's network, if it is small enough to be drawn."""
-    from markupsafe import Markup
-
     from ..report.drawings import Topology
 
     spec = result.spec
@@ -65,10 +57,9 @@ def _topology(result: StudyResult) -> Any:
         tree.pop("warnings", None)
         if len(expanded["nodes"]) > MOST_NODES:
             return None
-        drawing = theme.svg(theme.figure_of([Topology(tree)]))
+        return drawing(Topology(tree), "topology", "The network at the first level of each factor")
     except FairlaneError:
         return None
-    return Markup(theme.inline(drawing, "topology", "The network at the first level of each factor"))
 
 
 def _factor(f: Factor) -> dict[str, Any]:
@@ -79,17 +70,13 @@ def _factor(f: Factor) -> dict[str, Any]:
 
 def _pictures(result: StudyResult) -> list[tuple[str, list[Any]]]:
     """Each picture's caption and its panels."""
-    from markupsafe import Markup
-
     out = []
     if not result._done.height:
         return out
     for plot in plots.specs(result):
         caption = _caption(result, plots.checked(result, plot))
-        drawn = [
-            theme.inline(theme.svg(theme.figure_of([p])), f"{plot.name}-{i}", caption) for i, p in enumerate(plots.panels(result, plot))
-        ]
-        out.append((plot.title, caption, [Markup(x) for x in drawn]))
+        drawn = [drawing(p, f"{plot.name}-{i}", caption) for i, p in enumerate(plots.panels(result, plot))]
+        out.append((plot.title, caption, drawn))
     return out
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from .._toml import value as as_toml
-from ..report import theme
+from ..report.templates import drawing, render
 from .plots import panels
 from .terminal import front_rows, held_out_rows
 
@@ -25,24 +24,13 @@ RULES = {
 
 def page(r: TuneResult) -> str:
     """The page as text."""
-    from jinja2 import Environment, StrictUndefined
-    from markupsafe import Markup
-
     from .. import _core
 
-    env = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    folder = files("fairlane.report")
-    template = env.from_string(folder.joinpath("tune.html.j2").read_text("utf-8"))
-    drawn = [
-        Markup(
-            theme.inline(theme.svg(theme.figure_of([p])), f"front-{i}", f"{p.y.label} against {'the trial' if p.x is None else p.x.label}")
-        )
-        for i, p in enumerate(panels(r))
-    ]
+    drawn = [drawing(p, f"front-{i}", f"{p.y.label} against {'the trial' if p.x is None else p.x.label}") for i, p in enumerate(panels(r))]
     s = r.spec
     importance = (["parameter", "share"], [[k if not q else f"{q}: {k}", f"{100 * x:.0f} %"] for q, k, x in r.importance()])
-    return template.render(
-        r=r, s=s, style=folder.joinpath("page.css").read_text("utf-8"), drawn=drawn, front=front_rows(r), rule=RULES[s.rule],
+    return render(
+        "tune.html.j2", r=r, s=s, drawn=drawn, front=front_rows(r), rule=RULES[s.rule],
         held_out=held_out_rows(r), importance=importance, queue=as_toml(r.chosen.queue), tc=r.tc(), version=_core.version(),
         scale=[(o, *r.scale[o.label]) for o in s.objectives], unseen=s.holdout != s.mixes,
         words={"better": "holds", "worse": "fails", "equal": "undecided"},

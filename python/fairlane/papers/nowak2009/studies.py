@@ -175,7 +175,7 @@ class Studies(Shows):
         points.append(charts.Curve("", [1e3 * alone["tcp_rtt"]], [alone["video_delay"]]))
         ticks = [50, 100, 200, 500, 1000, 2000, 5000]
         axes = charts.Axes(
-            "what the two streams feel", "TCP round trip, ms", "video delay, s", log_x=True, log_y=True, ticks=ticks, size=(6.0, 4.2)
+            "what the two streams feel", "TCP round trip, ms", "video delay, s", log_x=True, log_y=True, ticks=ticks, size=(4.4, 3.6)
         )
         picture = Picture(
             "closing-question",

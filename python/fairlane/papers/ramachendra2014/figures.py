@@ -72,7 +72,7 @@ class AgainstLoad:
     title: str
     y: str
     fields: Mapping[int, Sequence[charts.Curve]]
-    size = (6.0, 2.5)
+    size = (4.2, 2.6)
     margins = (0.66, 0.46, 0.85, 0.48)
 
     def draw(self, figure: Figure, ax: Axes) -> None:
@@ -107,11 +107,12 @@ class AgainstLoad:
                 ax.axvline(begin - 0.7, color=GRID, lw=1.2, zorder=1)
         ax.set_ylim(*charts.span([c for curves in self.fields.values() for c in curves]))
         ax.set_xlim(-0.4, begins[-1] + len(LOADS) - 0.6)
-        ax.set_xticks([b + k for b in begins for k in range(len(LOADS))], [f"{x:g}" for _ in begins for x in LOADS])
+        named = [f"{x:g}" if x in (LOADS[0], LOADS[-1]) else "" for x in LOADS]
+        ax.set_xticks([b + k for b in begins for k in range(len(LOADS))], named * len(begins))
         ax.grid(axis="x", visible=False)
         ax.tick_params(length=3)
         ax.set_title(self.title, pad=16)
-        ax.set_xlabel("load, %")
+        ax.set_xlabel(f"load, % ({', '.join(f'{x:g}' for x in LOADS)})")
         ax.set_ylabel(self.y)
         charts.end_labels(figure, ax, ends)
 
@@ -154,8 +155,8 @@ class Steps:
     x: str
     y: str
     most: int
-    size = (5.2, 2.6)
-    margins = (0.72, 0.46, 0.3, 0.3)
+    size = (4.4, 2.5)
+    margins = (0.72, 0.46, 0.9, 0.3)
 
     def draw(self, figure: Figure, ax: Axes) -> None:
         """Draws the panel."""

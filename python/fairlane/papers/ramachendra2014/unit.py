@@ -138,7 +138,7 @@ class Turns:
     """Which queue sends, packet by packet."""
 
     served: list[int]
-    size = (5.2, 1.9)
+    size = (4.4, 1.9)
     margins = (0.95, 0.46, 0.2, 0.3)
 
     def draw(self, figure: Figure, ax: Axes) -> None:

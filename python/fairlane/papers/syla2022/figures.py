@@ -128,7 +128,7 @@ class Figures(BuildsTables):
             "CA: congestion avoidance, FR: fast retransmit."
         )
         built.pictures.append(
-            Picture("fig6", self.title_of("fig6"), caption, [Series(traces, "", "time, s", "packets", spans=spans, size=(6.2, 2.8))])
+            Picture("fig6", self.title_of("fig6"), caption, [Series(traces, "", "time, s", "packets", spans=spans, size=(4.4, 2.6))])
         )
         return built
 

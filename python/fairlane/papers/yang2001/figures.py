@@ -95,7 +95,7 @@ def snapshots(paper: Paper, r: Results) -> Built:
         for name, label in zip(names, labels, strict=True):
             times, values = r.curves(cell, name)[0]
             traces.append(series.Trace(label, times, [None if v is None else v / 1e3 for v in values]))
-        panels.append(series.Series(traces, f"{title}: four flows of S1", "time, s", "goodput, kbit/s", size=(5.6, 2.6)))
+        panels.append(series.Series(traces, f"{title}: four flows of S1", "time, s", "goodput, kbit/s"))
         most = r.samples(cell, "at once")
         rows.append(Compared(factors_of(env=env), "flows of S1 open at once, at most", "flows", None, max(most)))
     caption = "The first flow of each of these classes, in steps of 0.5 s."

@@ -1,0 +1,71 @@
+"""What Chromium shows of a page on a screen of some width."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BROWSER = next((b for b in ("chromium", "chromium-browser", "google-chrome") if shutil.which(b)), None)
+needed = pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
+
+_PROBE = """<script>addEventListener("load", () => {
+  for (const d of document.querySelectorAll("details")) d.open = true;
+  const inside = document.documentElement.clientWidth, drawings = [...document.querySelectorAll("svg")];
+  const texts = d => [...d.querySelectorAll("text")].filter(t => t.textContent.trim());
+  const box = t => t.getBoundingClientRect();
+  const across = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left);
+  const along = (a, b) => Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+  const touch = (a, b) => across(a, b) > 2 && along(a, b) > 4;
+  const overlaps = drawings.flatMap(d => texts(d).flatMap((t, i, all) => all.slice(i + 1).filter(u => touch(box(t), box(u))).map(
+    u => `${t.textContent} | ${u.textContent}`)));
+  const size = t => parseFloat(getComputedStyle(t).fontSize) * Math.abs(t.getScreenCTM().a || t.getScreenCTM().b);
+  parent.postMessage(JSON.stringify({
+    wide: document.documentElement.scrollWidth, inside, drawings: drawings.length, overlaps,
+    outside: drawings.filter(d => box(d).right > inside || box(d).left < 0).length,
+    smallest: Math.min(...drawings.flatMap(d => texts(d).map(size))),
+  }), "*");
+})</script>"""
+
+
+def shown(page: Path, folder: Path, width: int) -> dict[str, Any]:
+    """Widths in pixels, drawings that reach out of the screen, their smallest text in pixels, and their texts that overlap.
+
+    The page is put into a frame, because a window of Chromium cannot be as narrow as a telephone.
+    """
+    inner, outer = folder / "inner.html", folder / "outer.html"
+    inner.write_text(page.read_text("utf-8").replace("</body>", _PROBE + "</body>"), "utf-8")
+    outer.write_text(
+        f'<iframe src="inner.html" width="{width}" height="900" style="border: 0"></iframe><pre></pre>'
+        '<script>addEventListener("message", e => document.querySelector("pre").textContent = e.data)</script>',
+        "utf-8",
+    )
+    options = [
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--hide-scrollbars",
+        "--window-size=1400,1000",
+        f"--user-data-dir={folder / 'profile'}",
+    ]
+    command = [str(BROWSER), *options, "--virtual-time-budget=10000", "--dump-dom", outer.as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    told = json.loads(html.unescape(re.search(r"<pre>(.*)</pre>", done.stdout, re.S)[1]))
+    assert told["inside"] == width
+    return told
+
+
+def fits(page: Path, folder: Path, width: int) -> dict[str, Any]:
+    """What is shown of a page; fails if it scrolls sideways, or if a drawing cannot be read."""
+    told = shown(page, folder, width)
+    assert told["wide"] <= width
+    assert told["outside"] == 0
+    assert told["overlaps"] == []
+    assert told["smallest"] >= 8.5
+    return told
