@@ -7,7 +7,7 @@ pub struct Hist<const B: u32> {
     /// Counts modulo 2^32: half the memory, and the cache it lives in, for the rare count beyond.
     counts: Vec<u32>,
     /// Buckets that went past 2^32, once each time.
-    carries: Vec<u32>,
+    carries: Box<[u32]>,
 }
 
 const fn bucket<const B: u32>(v: u64) -> u32 {
@@ -62,7 +62,9 @@ impl<const B: u32> Hist<B> {
         }
         let sum = u64::from(self.counts[i]) + n;
         self.counts[i] = sum as u32;
-        self.carries.extend((0..sum >> 32).map(|_| b));
+        if sum >> 32 != 0 {
+            self.carries = self.carries.iter().copied().chain((0..sum >> 32).map(|_| b)).collect();
+        }
     }
 
     /// Buckets that hold something, with their counts, from the lowest.

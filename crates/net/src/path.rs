@@ -1,9 +1,10 @@
 //! Ports, links and the packets on them: what happens between two endpoints.
 
+use crate::endpoint::Out;
 use crate::impair::Fate;
 use crate::observe::{DequeueEvent, DropEvent, EnqueueEvent, HopEvent, Observer, SendEvent};
 use crate::order::{Order, Turn};
-use crate::packet::{Arena, Class, Proto, QPkt, Segment, flag};
+use crate::packet::{Arena, Proto, QPkt, flag};
 use crate::port::{Port, PortId};
 use crate::prefetch::prefetch;
 use crate::qdisc::{Drops, QCx, Qdisc, Why};
@@ -36,18 +37,8 @@ pub(crate) struct Path<Q, H> {
 impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     /// Puts a segment on its way.
     #[inline]
-    #[allow(clippy::too_many_arguments)]
-    pub(crate) fn send<O: Observer>(
-        &mut self,
-        ep: u32,
-        route: u32,
-        proto: Proto,
-        mut seg: Segment,
-        len: u32,
-        class: Class,
-        now: Time,
-        obs: &mut O,
-    ) {
+    pub(crate) fn send<O: Observer>(&mut self, ep: u32, route: u32, proto: Proto, out: &Out, now: Time, obs: &mut O) {
+        let &Out { mut seg, len, class } = out;
         seg.sent = now;
         let flow = crate::packet::FlowId(ep >> 1);
         let data = seg.payload > 0;
@@ -160,7 +151,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     }
 
     /// Hands a packet that crossed link `i` to the next port, or tells which endpoint its route ends at.
-    #[inline]
+    #[inline(always)]
     fn forward<O: Observer>(&mut self, i: u32, pkt: &mut QPkt, now: Time, obs: &mut O) -> u32 {
         if O::ON && obs.sees(PortId(i)) {
             if let Some(other) = obs.before_hop(PortId(i)) {

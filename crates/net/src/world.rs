@@ -290,9 +290,8 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
             self.path.push(next, self.path.slots.endpoints + ep, Turn::Act);
         }
         let (route, proto) = (side.route, side.proto);
-        for i in 0..self.out.len() {
-            let Out { seg, len, class } = self.out[i];
-            self.path.send(ep, route, proto, seg, len, class, now, obs);
+        for out in &self.out {
+            self.path.send(ep, route, proto, out, now, obs);
         }
         self.out.clear();
         if let Some(rtt) = rtt {

@@ -103,8 +103,6 @@ pub struct Tcp<C> {
     pub(crate) rescued: bool,
     /// Acknowledgments of new data after a retransmission that still look for overdue segments (Vegas).
     pub(crate) worried: u8,
-    /// Ends of new segments that count as sent before (ns-2's Vegas).
-    pub(crate) unforgotten: Option<Box<[Range<u64>; 2]>>,
     /// No acknowledgment of new data since the last timeout.
     pub(crate) silent: bool,
     /// Nothing goes out before the timer does (FACK as in ns-2).
@@ -123,8 +121,14 @@ pub struct Tcp<C> {
     pub(crate) untold: bool,
     /// The codepoint of data when ECN is in use.
     pub(crate) ect: Ecn,
-    pub(crate) ecn: OwnEcn,
+    /// Something looks at every sending.
+    pub(crate) watched: bool,
+    /// The window limited the sender in the round trip that ends at `used_until`, for `cwnd_limited_by_round`.
+    pub(crate) was_limited: bool,
+    /// Segments in flight at most in that round trip.
+    pub(crate) most_out: u32,
     pub(crate) dupacks: u32,
+    pub(crate) ecn: OwnEcn,
     pub(crate) rcv: Receiver,
     pub(crate) cc: C,
     pub(crate) board: Scoreboard,
@@ -154,11 +158,7 @@ pub struct Tcp<C> {
     pub(crate) una_before: u64,
     pub(crate) delivered_before: u64,
     pub(crate) marked_before: u64,
-    /// Segments in flight at most in the round trip that ends at the other, for `cwnd_limited_by_round`.
-    pub(crate) most_out: u32,
-    pub(crate) was_limited: bool,
-    /// Something looks at every sending.
-    pub(crate) watched: bool,
+    /// Where the round trip of `was_limited` and `most_out` ends.
     pub(crate) used_until: u64,
     /// Proportional rate reduction.
     pub(crate) prr: Option<Box<Reducer>>,
@@ -172,6 +172,8 @@ pub struct Tcp<C> {
     pub(crate) cwv: Option<Box<Cwv>>,
     /// A control at this node lets nothing out.
     pub(crate) held: Option<Box<Held>>,
+    /// Ends of new segments that count as sent before (ns-2's Vegas).
+    pub(crate) unforgotten: Option<Box<[Range<u64>; 2]>>,
 }
 
 impl Tcp<AnyCc> {
@@ -207,7 +209,6 @@ impl<C: CongestionControl> Tcp<C> {
         if diary {
             board.keep_diary();
         }
-        board.times_waiting = cfg.vegas_ns2;
         Self {
             straight: cfg.straight && !(paced || hears_all || diary),
             plain_acks: cfg.plain_acks,

@@ -15,22 +15,29 @@ pub(crate) struct Receiver {
     pub(crate) nxt: u64,
     /// Payload bytes in full segments not yet acknowledged.
     unacked: u64,
-    /// Acknowledgments sent, counted up to `quick_acks`.
-    quick: u32,
-    /// The application answers what arrives: no acknowledgment is quick (Linux: "pingpong").
-    interactive: bool,
-    /// Last arrival of data, kept while some may be quick.
-    pub(crate) heard_at: Time,
     /// ACK number sent last (Last.ACK.sent of RFC 7323 section 4.3).
     last_ack: u64,
     /// Sequence number of a FIN that arrived, plus one; 0: none.
     fin_end: u64,
-    /// Data beyond `nxt`, sorted, disjoint and not adjacent.
-    blocks: Vec<Block>,
+    /// There while data is missing or a duplicate is to be reported.
+    gaps: Option<Box<Gaps>>,
+    /// Last arrival of data, kept while some may be quick.
+    pub(crate) heard_at: Time,
+    /// Acknowledgments sent, counted up to `quick_acks`.
+    quick: u32,
     /// Timestamp to echo (TS.Recent of RFC 7323 section 4.3).
     pub(crate) ts_recent: u32,
+    /// The application answers what arrives: no acknowledgment is quick (Linux: "pingpong").
+    interactive: bool,
     /// What to do about an acknowledgment.
     pub(crate) due: AckDue,
+}
+
+/// What arrived otherwise than in order.
+#[derive(Clone, Debug, Default)]
+struct Gaps {
+    /// Data beyond `nxt`, sorted, disjoint and not adjacent.
+    blocks: Vec<Block>,
     /// Duplicate to report (RFC 2883); empty if none.
     duplicate: Block,
     /// A sequence number in each of the blocks that changed last, latest first (RFC 2018 section 4); 0: none.
@@ -87,7 +94,7 @@ impl Receiver {
         if seg.has(fairlane_net::flag::FIN) {
             self.fin_end = end;
         }
-        if seg.seq == self.nxt && self.blocks.is_empty() && self.fin_end == 0 {
+        if seg.seq == self.nxt && self.blocks().is_empty() && self.fin_end == 0 {
             self.nxt = end;
             self.unacked += u64::from(seg.payload);
             self.due = if self.unacked >= c.ack_bytes || (self.quick < c.quick_acks && !self.interactive) {
@@ -103,7 +110,7 @@ impl Receiver {
     /// Whether data is all that is to be looked at: nothing missing, no duplicate to report, no FIN.
     #[inline]
     pub(crate) fn tidy(&self) -> bool {
-        self.blocks.is_empty() && self.fin_end == 0 && self.duplicate.end == 0
+        self.gaps.is_none() && self.fin_end == 0
     }
 
     /// Takes in the next payload of a tidy receiver; whether an acknowledgment must go now.
@@ -128,36 +135,117 @@ impl Receiver {
     #[cold]
     fn out_of_order(&mut self, start: u64, end: u64, c: &TcpConfig) -> u64 {
         self.due = AckDue::Now;
+        let gaps = self.gaps.get_or_insert_default();
         if end <= self.nxt {
-            self.duplicate = Block { start, end };
+            gaps.duplicate = Block { start, end };
             return 0;
         }
         let before = self.nxt;
         if start < self.nxt {
-            self.duplicate = Block { start, end: self.nxt };
+            gaps.duplicate = Block { start, end: self.nxt };
         }
         if start <= self.nxt {
             self.nxt = end;
             // The blocks that this fills up to.
             let mut gone = 0;
-            while let Some(b) = self.blocks.get(gone)
+            while let Some(b) = gaps.blocks.get(gone)
                 && b.start <= self.nxt
             {
-                if b.start < end && self.duplicate.end == 0 {
+                if b.start < end && gaps.duplicate.end == 0 {
                     // The first stretch that came twice is the one that is told (RFC 2883 section 4).
-                    self.duplicate = Block { start: b.start.max(start), end: b.end.min(end) };
+                    gaps.duplicate = Block { start: b.start.max(start), end: b.end.min(end) };
                 }
                 self.nxt = self.nxt.max(b.end);
                 gone += 1;
             }
-            self.blocks.drain(..gone);
+            gaps.blocks.drain(..gone);
             let fin = self.fin_end != 0 && self.nxt >= self.fin_end && before < self.fin_end;
             return self.nxt - before - u64::from(fin);
         }
-        self.store(start, end, c.sack_blocks);
+        gaps.store(start, end, c.sack_blocks);
         0
     }
 
+    /// Data beyond a hole.
+    fn blocks(&self) -> &[Block] {
+        self.gaps.as_ref().map_or(&[], |g| &g.blocks)
+    }
+
+    /// Blocks are in order, apart, and above what is expected next.
+    pub(crate) fn audit(&self) -> Result<(), &'static str> {
+        let apart = self.blocks().windows(2).all(|w| w[0].end < w[1].start);
+        let above = self.blocks().iter().all(|b| b.start > self.nxt && b.start < b.end);
+        if apart && above { Ok(()) } else { Err("blocks received are in order, apart and above RCV.NXT") }
+    }
+
+    /// Whether SACK blocks go into the next acknowledgment.
+    #[inline]
+    pub(crate) fn has_sack(&self) -> bool {
+        self.gaps.as_ref().is_some_and(|g| !g.blocks.is_empty() || g.duplicate.end != 0)
+    }
+
+    /// Writes the SACK blocks (RFC 2018 section 4, RFC 2883 section 4) of an acknowledgment.
+    #[cold]
+    pub(crate) fn write_sack(&mut self, seg: &mut Segment, c: &TcpConfig) {
+        let Some(gaps) = &mut self.gaps else { return };
+        let duplicate = std::mem::take(&mut gaps.duplicate);
+        let mut room = c.sack_blocks;
+        let mut containing = u64::MAX;
+        if c.dsack && duplicate.end != 0 {
+            seg.add_sack(duplicate);
+            room -= 1;
+            // RFC 2883 section 4.1: the block that holds the duplicate, if it is above the ACK number, comes second.
+            containing = duplicate.start;
+        }
+        let mut written = [0; RECENT + 1];
+        let mut n = 0;
+        for seq in std::iter::once(containing).chain(gaps.recent) {
+            if n >= room {
+                break;
+            }
+            let i = gaps.blocks.partition_point(|b| b.end <= seq);
+            if let Some(&b) = gaps.blocks.get(i)
+                && b.start <= seq
+                && !written[..n].contains(&b.start)
+            {
+                seg.add_sack(b);
+                written[n] = b.start;
+                n += 1;
+            }
+        }
+    }
+
+    /// [`Self::acknowledged`] for a tidy receiver.
+    #[inline]
+    pub(crate) fn acknowledged_tidy(&mut self) {
+        self.due = AckDue::No;
+        self.unacked = 0;
+        self.last_ack = self.nxt;
+    }
+
+    /// A segment with the present ACK number goes out.
+    #[inline]
+    pub(crate) fn acknowledged(&mut self) {
+        if self.due != AckDue::No {
+            self.quick = self.quick.saturating_add(1);
+        }
+        self.acknowledged_tidy();
+        if self.gaps.is_some() {
+            self.reported();
+        }
+    }
+
+    /// What there was to report went out. Once nothing is missing nothing need be kept: what changed last was below `nxt`, which no block is.
+    #[cold]
+    fn reported(&mut self) {
+        match &mut self.gaps {
+            Some(gaps) if !gaps.blocks.is_empty() => gaps.duplicate = Block::default(),
+            gaps => *gaps = None,
+        }
+    }
+}
+
+impl Gaps {
     /// Keeps data beyond a hole.
     fn store(&mut self, mut start: u64, mut end: u64, memory: usize) {
         let first = self.blocks.partition_point(|b| b.end < start);
@@ -184,67 +272,6 @@ impl Receiver {
             }
         }
         self.recent = kept;
-    }
-
-    /// Blocks are in order, apart, and above what is expected next.
-    pub(crate) fn audit(&self) -> Result<(), &'static str> {
-        let apart = self.blocks.windows(2).all(|w| w[0].end < w[1].start);
-        let above = self.blocks.iter().all(|b| b.start > self.nxt && b.start < b.end);
-        if apart && above { Ok(()) } else { Err("blocks received are in order, apart and above RCV.NXT") }
-    }
-
-    /// Whether SACK blocks go into the next acknowledgment.
-    #[inline]
-    pub(crate) fn has_sack(&self) -> bool {
-        !self.blocks.is_empty() || self.duplicate.end != 0
-    }
-
-    /// Writes the SACK blocks (RFC 2018 section 4, RFC 2883 section 4) of an acknowledgment.
-    #[cold]
-    pub(crate) fn write_sack(&mut self, seg: &mut Segment, c: &TcpConfig) {
-        let duplicate = std::mem::take(&mut self.duplicate);
-        let mut room = c.sack_blocks;
-        let mut containing = u64::MAX;
-        if c.dsack && duplicate.end != 0 {
-            seg.add_sack(duplicate);
-            room -= 1;
-            // RFC 2883 section 4.1: the block that holds the duplicate, if it is above the ACK number, comes second.
-            containing = duplicate.start;
-        }
-        let mut written = [0; RECENT + 1];
-        let mut n = 0;
-        for seq in std::iter::once(containing).chain(self.recent) {
-            if n >= room {
-                break;
-            }
-            let i = self.blocks.partition_point(|b| b.end <= seq);
-            if let Some(&b) = self.blocks.get(i)
-                && b.start <= seq
-                && !written[..n].contains(&b.start)
-            {
-                seg.add_sack(b);
-                written[n] = b.start;
-                n += 1;
-            }
-        }
-    }
-
-    /// [`Self::acknowledged`] for a tidy receiver.
-    #[inline]
-    pub(crate) fn acknowledged_tidy(&mut self) {
-        self.due = AckDue::No;
-        self.unacked = 0;
-        self.last_ack = self.nxt;
-    }
-
-    /// A segment with the present ACK number goes out.
-    #[inline]
-    pub(crate) fn acknowledged(&mut self) {
-        if self.due != AckDue::No {
-            self.quick = self.quick.saturating_add(1);
-        }
-        self.acknowledged_tidy();
-        self.duplicate = Block::default();
     }
 }
 

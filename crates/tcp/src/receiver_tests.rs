@@ -56,6 +56,24 @@ fn rfc2018_case_3() {
     assert_eq!(arrive(&mut r, &c, 5500, 6000), (7500, vec![(8000, 8500)]));
 }
 
+/// What was kept of holes and duplicates goes with the last of them, and the next hole is reported as the first was.
+#[test]
+fn nothing_is_kept_once_nothing_is_missing() {
+    let (mut r, c) = (Receiver::starting_at(5000), config(json!({})));
+    for base in [5000, 7000] {
+        assert_eq!(arrive(&mut r, &c, base + 500, base + 1000), (base, vec![(base + 500, base + 1000)]));
+        assert_eq!(arrive(&mut r, &c, base + 1500, base + 2000).1.len(), 2);
+        assert!(!r.tidy());
+        assert_eq!(arrive(&mut r, &c, base, base + 500), (base + 1000, vec![(base + 1500, base + 2000)]));
+        assert!(!r.tidy());
+        assert_eq!(arrive(&mut r, &c, base + 1000, base + 1500), (base + 2000, vec![]));
+        assert!(r.tidy());
+        // RFC 2883 section 4.1.1: a duplicate segment is reported in one acknowledgment.
+        assert_eq!(arrive(&mut r, &c, base, base + 500), (base + 2000, vec![(base, base + 500)]));
+        assert!(r.tidy());
+    }
+}
+
 /// RFC 2018 section 3: no more blocks than fit; with timestamps three.
 #[test]
 fn rfc2018_number_of_blocks() {

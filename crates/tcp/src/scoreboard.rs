@@ -45,7 +45,7 @@ pub(crate) const COUNTED: u8 = 128;
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub(crate) struct Scoreboard {
-    pub(crate) ring: Vec<Sent>,
+    pub(crate) ring: Box<[Sent]>,
     pub(crate) out: u64,
     pub(crate) head: u32,
     pub(crate) tail: u32,
@@ -59,6 +59,8 @@ pub(crate) struct Scoreboard {
     pub(crate) high: u32,
     /// Runs of SACKed segments at or above `edge`.
     pub(crate) runs: u32,
+    /// Everything below it that was sent once has been judged by RACK.
+    pub(crate) checked: u32,
     /// SACKed bytes at or above `edge`.
     pub(crate) above: u64,
     pub(crate) sacked: u64,
@@ -66,10 +68,6 @@ pub(crate) struct Scoreboard {
     pub(crate) resent: u64,
     /// Bytes ever deemed lost; what was deemed lost twice counts twice.
     pub(crate) marked: u64,
-    /// Everything below it that was sent once has been judged by RACK.
-    pub(crate) checked: u32,
-    /// The acknowledgment of a hole times the newest segment it covers, though that waited at the receiver (ns-2's Vegas).
-    pub(crate) times_waiting: bool,
     /// Blocks seen last, to skip what is known; nothing before the first.
     pub(crate) seen: Option<Box<[Block; 4]>>,
     /// What the acknowledgment at hand changed, if somebody wants to know.
@@ -141,12 +139,13 @@ impl Scoreboard {
             bigger[i as usize & mask] = *self.at(i);
             i = i.wrapping_add(1);
         }
-        self.ring = bigger;
+        self.ring = bigger.into_boxed_slice();
     }
 
-    /// Takes everything below `ack` off. When the last segment that can be timed was sent.
+    /// Takes everything below `ack` off. When the last segment that can be timed was sent. `waiting`: the acknowledgment of a hole
+    /// times the newest segment it covers, though that waited at the receiver (ns-2's Vegas).
     #[inline(always)]
-    pub(crate) fn pop(&mut self, ack: u64) -> Option<Time> {
+    pub(crate) fn pop(&mut self, ack: u64, waiting: bool) -> Option<Time> {
         // Nearly always a segment or two without marks, the last of which ends at `ack`.
         let mut timed = None;
         while self.head != self.tail {
@@ -164,13 +163,13 @@ impl Scoreboard {
                 return timed;
             }
         }
-        self.pop_marked(ack, timed)
+        self.pop_marked(ack, waiting, timed)
     }
 
     /// The same for segments with marks, and for one that is acknowledged in part.
     #[cold]
     #[inline(never)]
-    fn pop_marked(&mut self, ack: u64, mut timed: Option<Time>) -> Option<Time> {
+    fn pop_marked(&mut self, ack: u64, waiting: bool, mut timed: Option<Time>) -> Option<Time> {
         let mut again = false;
         while self.head != self.tail {
             let slot = self.slot(self.head);
@@ -183,7 +182,7 @@ impl Scoreboard {
             }
             if s.flags & (SACKED | KARN) == 0 {
                 timed = Some(s.at);
-            } else if self.times_waiting {
+            } else if waiting {
                 timed = None;
             }
             again |= s.is(KARN);
@@ -193,7 +192,7 @@ impl Scoreboard {
         }
         self.raise_marks();
         // What came behind a hole waited at the receiver until the hole was repaired: its acknowledgment says nothing of the path.
-        if again && !self.times_waiting { None } else { timed }
+        if again && !waiting { None } else { timed }
     }
 
     /// What is kept of places on the board is not below its head.

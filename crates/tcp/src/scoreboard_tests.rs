@@ -56,7 +56,7 @@ fn rfc6675_pipe() {
     assert_eq!(b.resend(i, Time::ZERO, true).seq, 201);
     assert_eq!(b.pipe(), 500);
     // The retransmission of 0 arrives: 0 and 1 are acknowledged together.
-    b.pop(201);
+    b.pop(201, false);
     assert_eq!(b.pipe(), 400);
     assert_eq!(b.outstanding(), 800);
 }
@@ -84,11 +84,11 @@ fn rfc6675_next_seg() {
 fn karn() {
     let mut b = board(3);
     b.resend(1, Time::from_ps(99), false);
-    assert_eq!(b.pop(101), Some(Time::from_ps(0)));
-    assert_eq!(b.pop(301), None);
+    assert_eq!(b.pop(101, false), Some(Time::from_ps(0)));
+    assert_eq!(b.pop(301, false), None);
     let mut b = board(1);
     b.resend(0, Time::from_ps(99), false);
-    assert_eq!(b.pop(101), None);
+    assert_eq!(b.pop(101, false), None);
 }
 
 /// A model without sums: the definitions of RFC 6675 section 4, segment by segment.
@@ -156,7 +156,7 @@ proptest! {
                 }
                 Operation::Pop(n) => {
                     let ack = (una + n * 100).min(next);
-                    b.pop(ack);
+                    b.pop(ack, false);
                     m.segs.retain(|s| s.0 >= ack);
                 }
                 Operation::Resend => {

@@ -162,7 +162,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.silent = false;
         self.limited_bytes = 0;
         self.board.note_acked(seg.ack);
-        let timed = self.board.pop(seg.ack);
+        let timed = self.board.pop(seg.ack, self.cfg.vegas_ns2);
         self.measure(seg, timed, cx);
         if self.cwv.is_some() {
             self.cwv_on_ack(cx.now);
