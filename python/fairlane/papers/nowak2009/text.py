@@ -193,8 +193,8 @@ def findings(r: Results, others: Mapping[str, Results], printed: Sequence[Mappin
         + "; ".join(_in_order(r, printed, c) for c in FIFOS)
         + ": one segment a window is timed, and each counts once. What is left is C6, where ours are "
         f"{100 * (_of(r, 'rtt', 'C6') / (sum(_printed_trips(printed, 'C6')) / 3) - 1):.0f} % longer in the mean"
-        + _with(others, THRESHOLD, lambda o: f"and no choice found brings them nearer without moving the queues: with a {THRESHOLD} they are "
-                f"{_listed(sorted(_trips(o, 'C6')))} s, but C4, C5 and C6 have {_fifos(o)} packets") + ".",
+        + _with(others, THRESHOLD, lambda o: f"and no choice found brings them nearer without moving the queues: with a {THRESHOLD} they "
+                f"are {_listed(sorted(_trips(o, 'C6')))} s, but C4, C5 and C6 have {_fifos(o)} packets") + ".",
         f"With 1:1 turns TCP takes longer ({ended['C6']:.0f} s) and the queue grows a third as fast: "
         f"{_of(r, 'queue2_mean', 'C6'):.0f} packets, not the printed 960. Equal backlogs need a video that takes nearly the whole link"
         + _with(others, GREEDY, lambda o: f"(at 99 %: {_backlog(o)} packets),") + " and then 4:1 turns are not enough for it.",
