@@ -16,6 +16,7 @@ import polars as pl
 
 from .._format import scale
 from ..report import theme
+from ..report.charts import end_labels
 from ..stats import Interval, interval
 from . import frames, words
 from .model import Factor, Label, PlotSpec
@@ -267,7 +268,8 @@ class Chart:
                 ax.errorbar(at, means, [below, above], fmt=mark, ms=4.2, capsize=2.4, lw=1.1, color=_colour(i), zorder=4)
             else:
                 ax.fill_between(at, lows, highs, color=_colour(i), alpha=0.2, lw=0, zorder=2)
-            ends.append((name, (at[-1], means[-1]), _colour(i)))
+            if name:
+                ends.append(((at[-1], means[-1]), _short(name), _colour(i)))
         if numbers and min(xs) > 0 and ("x" in self.plot.log or _geometric(xs)):
             ax.set_xscale("log")
             _plain(ax.xaxis)
@@ -281,7 +283,7 @@ class Chart:
             ax.margins(x=0.04)
         ax.set_ylabel(s.label)
         self._y_axis(ax, self._all_values(s))
-        _end_labels(figure, ax, ends)
+        end_labels(figure, ax, ends)
 
     def _bar(self, figure: Figure, ax: Axes) -> None:
         s = _metric_scale(self.result, self.plot.y)
@@ -415,20 +417,3 @@ def _plain(axis: Any) -> None:
     axis.set_major_locator(LogLocator(10, subs=(1, 2, 5)))
     axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
     axis.set_minor_formatter(NullFormatter())
-
-
-def _end_labels(figure: Figure, ax: Axes, ends: Sequence[tuple[str, tuple[float, float], str]]) -> None:
-    """Names at the right end of the curves, pushed apart where they would touch."""
-    rows = sorted(((ax.transData.transform(at)[1], at, name, colour) for name, at, colour in ends if name), key=lambda e: e[0])
-    gap = 12 * figure.dpi / 72
-    heights = [r[0] for r in rows]
-    for k in range(1, len(heights)):
-        heights[k] = max(heights[k], heights[k - 1] + gap)
-    if heights:  # keep the stack around its middle
-        shift = sum(h - r[0] for h, r in zip(heights, rows, strict=True)) / len(heights)
-        heights = [h - shift for h in heights]
-    for height, (was, at, name, colour) in zip(heights, rows, strict=True):
-        ax.annotate(
-            _short(name), at, (9, (height - was) * 72 / figure.dpi), textcoords="offset points", color=colour, va="center", weight="bold",
-            fontsize=8.5, annotation_clip=False,
-        )  # fmt: skip
