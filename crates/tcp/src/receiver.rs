@@ -19,7 +19,7 @@ pub(crate) struct Receiver {
     last_ack: u64,
     /// Sequence number of a FIN that arrived, plus one; 0: none.
     fin_end: u64,
-    /// There while data is missing or a duplicate is to be reported.
+    /// Made at the first hole or duplicate.
     gaps: Option<Box<Gaps>>,
     /// Last arrival of data, kept while some may be quick.
     pub(crate) heard_at: Time,
@@ -29,6 +29,8 @@ pub(crate) struct Receiver {
     pub(crate) ts_recent: u32,
     /// The application answers what arrives: no acknowledgment is quick (Linux: "pingpong").
     interactive: bool,
+    /// Data is missing, or a duplicate is to be reported.
+    disorder: bool,
     /// What to do about an acknowledgment.
     pub(crate) due: AckDue,
 }
@@ -110,7 +112,7 @@ impl Receiver {
     /// Whether data is all that is to be looked at: nothing missing, no duplicate to report, no FIN.
     #[inline]
     pub(crate) fn tidy(&self) -> bool {
-        self.gaps.is_none() && self.fin_end == 0
+        !self.disorder && self.fin_end == 0
     }
 
     /// Takes in the next payload of a tidy receiver; whether an acknowledgment must go now.
@@ -135,6 +137,7 @@ impl Receiver {
     #[cold]
     fn out_of_order(&mut self, start: u64, end: u64, c: &TcpConfig) -> u64 {
         self.due = AckDue::Now;
+        self.disorder = true;
         let gaps = self.gaps.get_or_insert_default();
         if end <= self.nxt {
             gaps.duplicate = Block { start, end };
@@ -181,7 +184,7 @@ impl Receiver {
     /// Whether SACK blocks go into the next acknowledgment.
     #[inline]
     pub(crate) fn has_sack(&self) -> bool {
-        self.gaps.as_ref().is_some_and(|g| !g.blocks.is_empty() || g.duplicate.end != 0)
+        self.disorder && self.gaps.as_ref().is_some_and(|g| !g.blocks.is_empty() || g.duplicate.end != 0)
     }
 
     /// Writes the SACK blocks (RFC 2018 section 4, RFC 2883 section 4) of an acknowledgment.
@@ -230,18 +233,19 @@ impl Receiver {
             self.quick = self.quick.saturating_add(1);
         }
         self.acknowledged_tidy();
-        if self.gaps.is_some() {
+        if self.disorder {
             self.reported();
         }
     }
 
-    /// What there was to report went out. Once nothing is missing nothing need be kept: what changed last was below `nxt`, which no block is.
+    /// What there was to report went out.
     #[cold]
     fn reported(&mut self) {
-        match &mut self.gaps {
-            Some(gaps) if !gaps.blocks.is_empty() => gaps.duplicate = Block::default(),
-            gaps => *gaps = None,
+        if let Some(gaps) = &mut self.gaps {
+            gaps.duplicate = Block::default();
         }
+        // Gaps stay where they are for the next hole; what is left of `recent` lies below `nxt`, where no block is.
+        self.disorder = !self.blocks().is_empty();
     }
 }
 

@@ -56,9 +56,9 @@ fn rfc2018_case_3() {
     assert_eq!(arrive(&mut r, &c, 5500, 6000), (7500, vec![(8000, 8500)]));
 }
 
-/// What was kept of holes and duplicates goes with the last of them, and the next hole is reported as the first was.
+/// The last hole repaired and the last duplicate reported, all is as at the start, and the next hole is reported as the first was.
 #[test]
-fn nothing_is_kept_once_nothing_is_missing() {
+fn nothing_is_left_once_nothing_is_missing() {
     let (mut r, c) = (Receiver::starting_at(5000), config(json!({})));
     for base in [5000, 7000] {
         assert_eq!(arrive(&mut r, &c, base + 500, base + 1000), (base, vec![(base + 500, base + 1000)]));
