@@ -49,9 +49,9 @@ pub struct LinkDir {
     pub from: String,
     /// Node at its end.
     pub to: String,
-    /// Rate, delay, queue and impairments.
+    /// Rate, delay, queue and impairments; alike links of a builder share them.
     #[serde(flatten)]
-    pub wire: Wire,
+    pub wire: Arc<Wire>,
 }
 
 /// One flow.

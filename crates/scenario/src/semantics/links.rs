@@ -5,11 +5,12 @@ use super::{MOST_LINKS, MOST_NODES, Semantics};
 use crate::diag::suggest;
 use crate::expand::{LinkDir, Member};
 use crate::source::{Node, Value};
-use crate::spec::{LinkSpec, Pipe, Scenario, Wire};
+use crate::spec::{Direction, LinkSpec, Pipe, Scenario, Wire};
 use crate::topology::{Builder, Graph};
 use fairlane_net::Site;
 use fairlane_queue::{Discipline, Problem};
 use indexmap::{IndexMap, IndexSet};
+use std::sync::Arc;
 
 /// Names are printed on terminals and stand in paths.
 const NO_CONTROL: &str = "a name must not contain control characters";
@@ -123,18 +124,19 @@ impl Semantics<'_> {
 
     fn directions(&mut self, links: &IndexMap<String, LinkSpec>) -> Vec<LinkDir> {
         let mut all = Vec::with_capacity(2 * links.len());
+        let mut last = None;
         for (name, spec) in links {
             let (Some(from), Some(to)) = (&spec.from, &spec.to) else { continue };
             let pipe = spec.pipe();
             let forward = pipe.forward();
-            if let Ok(wire) = forward.wire() {
+            if let Some(wire) = shared(&mut last, &forward) {
                 all.push(LinkDir { name: name.clone(), from: from.clone(), to: to.clone(), wire });
             }
             if spec.duplex == Some(false) {
                 continue;
             }
             let reverse = pipe.reverse.as_ref().map_or_else(|| forward.clone(), |r| r.over(&forward));
-            if let Ok(wire) = reverse.wire() {
+            if let Some(wire) = shared(&mut last, &reverse) {
                 let reverse = format!("{name}.reverse");
                 if links.contains_key(&reverse) {
                     self.fail_key(
@@ -183,6 +185,14 @@ impl Semantics<'_> {
         };
         self.found.push(self.sources.diagnostic(span, &path.join("."), format!("{algorithm}: {}", problem.message), ""));
     }
+}
+
+/// What a direction is once all is known; the same as the last one if that said the same, as the links of a builder do by the thousand.
+fn shared(last: &mut Option<(Direction, Arc<Wire>)>, direction: &Direction) -> Option<Arc<Wire>> {
+    if last.as_ref().is_none_or(|(d, _)| d != direction) {
+        *last = Some((direction.clone(), Arc::new(direction.wire().ok()?)));
+    }
+    last.as_ref().map(|(_, wire)| wire.clone())
 }
 
 /// Where in a builder's table the parameter of a queue, or else the queue, was written. The path begins with the queue's name.
