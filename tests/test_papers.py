@@ -396,10 +396,12 @@ def test_what_is_kept_of_a_run_is_what_the_run_had(tmp_path):
     cells = [Cell(f, lambda seed, c=c: c.tree(seed) | {"sample": "5s", "duration": "20s", "warmup": "2s"}) for f, c in kinds.items()]
     jobs = [Job(c, s) for c in cells for s in (1, 2)]
     with Runner(paper, tmp_path / "runs") as runner:
-        first = runner.run(jobs)
-        again = runner.run(jobs)
-    assert (runner.fresh, runner.reused) == (len(jobs), len(jobs))
-    assert first == again
+        first, twice = runner.run(jobs), runner.run([*jobs, *jobs])
+    assert (runner.fresh, runner.reused) == (len(jobs), 0)
+    assert twice == first + first
+    with Runner(paper, tmp_path / "runs") as runner:
+        assert runner.run([*jobs, *jobs]) == twice
+    assert (runner.fresh, runner.reused) == (0, len(jobs))
     for job, kept in zip(jobs, first, strict=True):
         (run,) = _core.run(_core.resolve(json.dumps(job.cell.tree(job.seed)), "cell.json", "json", []), [job.seed], 1, True, None)
         flows, links = run.flows(), run.links()

@@ -61,8 +61,11 @@ class Runner:
 
     def __init__(self, paper: Paper, folder: Path, crew: Callable[[], Crew] = Threads) -> None:
         self.paper = paper
-        self.reused = 0
         self.fresh = 0
+        """Simulations that were run."""
+        self.reused = 0
+        """Simulations that the folder had. Jobs that ask for the same one count as one, here as above."""
+        self._asked: set[str] = set()
         self.cpu_s = 0.0
         self._crew = crew
         self._store = Store(folder)
@@ -97,10 +100,12 @@ class Runner:
                 task = scenario.task(scenario.point, job.seed)
                 planned.append(task)
                 kept.append(scenario.kept)
-                if task.key not in store and task.key not in under_way:
+                known = task.key in self._asked
+                self._asked.add(task.key)
+                if task.key not in store and not known:
                     under_way.add(task.key)
                     return task
-                self.reused += 1
+                self.reused += not known
                 tick()
             return None
 
