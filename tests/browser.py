@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 BROWSER = next((b for b in ("chromium", "chromium-browser", "google-chrome") if shutil.which(b)), None)
+# A browser is no Python package that `make test` could bring: `.ci/run` does where it may; elsewhere the tests say that they were left out.
 needed = pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
 
 _PROBE = """<script>addEventListener("load", () => {

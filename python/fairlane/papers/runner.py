@@ -100,12 +100,12 @@ class Runner:
                 task = scenario.task(scenario.point, job.seed)
                 planned.append(task)
                 kept.append(scenario.kept)
-                known = task.key in self._asked
-                self._asked.add(task.key)
-                if task.key not in store and not known:
-                    under_way.add(task.key)
-                    return task
-                self.reused += not known
+                if task.key not in self._asked:
+                    self._asked.add(task.key)
+                    if task.key not in store:
+                        under_way.add(task.key)
+                        return task
+                    self.reused += 1
                 tick()
             return None
 

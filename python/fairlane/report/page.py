@@ -46,8 +46,11 @@ def render(r: Reproduction) -> str:
 
 
 def _svgs(picture: Picture) -> list[Markup]:
-    """The panels one by one, so that they stack on narrow screens."""
-    return [templates.drawing(p, f"{picture.name}-{i}", f"{picture.title}. {picture.caption}") for i, p in enumerate(picture.panels)]
+    """The panels one by one, so that they stack on narrow screens; a single one is the whole figure, which the files need, too."""
+    label = f"{picture.title}. {picture.caption}"
+    if len(picture.panels) == 1:
+        return [templates.placed(picture.svg, f"{picture.name}-0", label)]
+    return [templates.drawing(p, f"{picture.name}-{i}", label) for i, p in enumerate(picture.panels)]
 
 
 def _section(r: Reproduction, e: Any, b: Built) -> dict[str, Any]:

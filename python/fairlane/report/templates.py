@@ -27,6 +27,11 @@ def render(template: str, filters: Mapping[str, Callable[..., Any]] | None = Non
 
 def drawing(panel: Panel, name: str, label: str) -> Markup:
     """A panel as it stands in a page; `name` tells its ids from those of others."""
+    return placed(theme.svg(theme.figure_of([panel])), name, label)
+
+
+def placed(svg: str, name: str, label: str) -> Markup:
+    """The same of a panel that was drawn before."""
     from markupsafe import Markup
 
-    return Markup(theme.inline(theme.svg(theme.figure_of([panel])), name, label))
+    return Markup(theme.inline(svg, name, label))

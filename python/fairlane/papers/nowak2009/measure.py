@@ -165,9 +165,8 @@ class Measures(Scenarios):
         for k, i in enumerate(tcp, 1):
             name = f["name"][i]
             out[f"transfer_{k}"] = math.nan if f["completion_time"][i] is None else f["completion_time"][i]
-            out |= {
-                f"{q}_{k}": x for q, x in self._round_trips(run, name, every=t["flows"]["tcp"]["tcp"]["rtt_sampling"] == "every").items()
-            }
+            every = t["flows"]["tcp"]["tcp"]["rtt_sampling"] == "every"
+            out |= {f"{q}_{k}": x for q, x in self._round_trips(run, name, f["rtt_mean"][i] if every else None).items()}
             if "in_flight" in run.flow_series:
                 waits = _series(run, name, "in_flight")[1]
                 waits = waits[waits > 0]
@@ -176,17 +175,16 @@ class Measures(Scenarios):
         out["rtt"] = sum(own) / max(1, len(own))
         return out | self._queues(run, t, times, rates)
 
-    def _round_trips(self, run: RunTables, name: str, every: bool) -> dict[str, float]:
+    def _round_trips(self, run: RunTables, name: str, of_all: float | None) -> dict[str, float]:
         """Means of what the paper's simulator recorded of a connection: a measured and a smoothed round trip a window, each counting once.
 
         A mean over all segments (`rtt_mean`) is larger, as it counts each window with its segments, and large windows wait longest;
-        where every segment is timed the two are the same.
+        where every segment is timed it is given as `of_all` and is the measured one.
         """
         _, filtered = self._updates(run, name)
         if not len(filtered):
             return {"rtt": math.nan, "srtt": math.nan, "samples": 0.0}
-        of_all = run.flows["rtt_mean"][run.flows["name"].index(name)]
-        measured = of_all if every and of_all is not None else float(samples_of(filtered).mean())
+        measured = float(samples_of(filtered).mean()) if of_all is None else of_all
         return {"rtt": measured, "srtt": float(smoothed_from_zero(filtered).mean()), "samples": float(len(filtered))}
 
     @staticmethod
