@@ -19,7 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from fairlane._cores import available_threads
+from fairlane.base.cores import available_threads
 from fairlane.study import Study
 from fairlane.study.crew import Threads
 

@@ -15,7 +15,7 @@ import pytest
 
 import fairlane as fl
 from conftest import fairlane
-from fairlane.document import json_schema
+from fairlane.base.document import json_schema
 
 
 def document(*args: str, **options):

@@ -19,7 +19,7 @@ import pytest
 
 import fairlane as fl
 from conftest import DUMBBELL, fairlane
-from fairlane.document import json_schema
+from fairlane.base.document import json_schema
 from test_cli_errors import check
 
 STUDY = """

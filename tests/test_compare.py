@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import fairlane as fl
 from conftest import DUMBBELL, fairlane
-from fairlane._choices import choices
-from fairlane.comparison import Ellipse, ellipse, jain, limited, mixed
-from fairlane.document import json_schema
+from fairlane.base.choices import choices, limited
+from fairlane.base.document import json_schema
+from fairlane.comparison import Ellipse, ellipse, jain, mixed
 from test_cli_errors import check
 
 SHORT = ("--duration", "6s", "--seeds", "1..3")

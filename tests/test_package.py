@@ -11,8 +11,8 @@ from importlib import metadata, resources
 
 import fairlane as fl
 from fairlane import _core
-from fairlane.metrics import TABLES, metrics
-from fairlane.reference import explain, presets, registry
+from fairlane.base.metrics import TABLES, metrics
+from fairlane.base.reference import explain, presets, registry
 
 
 def test_one_version(root):

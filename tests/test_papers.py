@@ -13,7 +13,7 @@ import pytest
 
 import browser
 from fairlane import papers
-from fairlane.document import json_schema
+from fairlane.base.document import json_schema
 from fairlane.errors import FairlaneError, UnknownNameError
 from fairlane.papers.claims import BadCheck, Check, Claim, judge, read_claims
 from fairlane.papers.tables import Tables, compare, factors_key, read_csv, read_folder, resampled, row_of, spearman, tables_of, write_rows

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import fairlane as fl
 from conftest import DUMBBELL
-from fairlane import _toml
-from fairlane.result import parse_seeds
+from fairlane.base import toml
+from fairlane.base.seeds import parse_seeds
 
 
 def network(**settings) -> fl.Network:
@@ -188,7 +188,7 @@ trees = st.recursive(
 @given(st.dictionaries(st.text('abc.- é"\\', min_size=1), trees, max_size=5))
 def test_toml_round_trip(tree):
     sections = {"links": {"x.reverse": tree}, "flows": {}, **{k: v for k, v in tree.items() if k not in ("links", "flows", "topology")}}
-    back = tomllib.loads(_toml.dumps(sections))
+    back = tomllib.loads(toml.dumps(sections))
     assert back == {k: v for k, v in sections.items() if k != "flows"}
 
 
@@ -204,7 +204,7 @@ def test_what_is_no_list_of_seeds(seeds):
 
 
 def test_numbers_for_people():
-    from fairlane._format import duration, number, quantity, seconds
+    from fairlane.base.format import duration, number, quantity, seconds
     from fairlane.stats import Interval
 
     assert quantity(Interval(9.6e6, None, None, None, 1), "bit/s") == "9.600 Mbit/s"

@@ -7,7 +7,7 @@ import pytest
 
 import fairlane as fl
 from fairlane import _core
-from fairlane._cores import available_threads
+from fairlane.base.cores import available_threads
 from fairlane.stats import bootstrap, interval, paired, verdict, welch
 
 EXPERIMENTS = 1000

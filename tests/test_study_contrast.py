@@ -13,7 +13,7 @@ import statsmodels.formula.api as smf
 from scipy import stats as scipy_stats
 
 import fairlane as fl
-from fairlane.report.theme import svg
+from fairlane.look.theme import svg
 from fairlane.stats import holm
 from fairlane.study import Study, StudyResult, contrast
 from fairlane.study.model import PlotSpec

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import fairlane as fl
 from conftest import DUMBBELL, ROOT
-from fairlane._toml import value
-from fairlane.document import json_schema
+from fairlane.base.document import json_schema
+from fairlane.base.toml import value
 from fairlane.study import Study, read_study
 from fairlane.study.plan import make_plan
 from fairlane.study.ranges import amount

@@ -12,7 +12,7 @@ import pytest
 
 import fairlane as fl
 from conftest import DUMBBELL
-from fairlane.document import json_schema
+from fairlane.base.document import json_schema
 from fairlane.study import read_study
 from fairlane.study.plan import make_plan
 from fairlane.study.read import read_text

@@ -13,7 +13,7 @@ from scipy import stats as scipy_stats
 
 import fairlane as fl
 from conftest import DUMBBELL
-from fairlane._format import number
+from fairlane.base.format import number
 from fairlane.study import Factor, Level, Selector, Study, StudyResult, StudySpec, load_study, select, selector
 from fairlane.study.model import Precision
 

@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 import fairlane as fl
 from conftest import fairlane
 from fairlane import _core
-from fairlane.document import json_schema
+from fairlane.base.document import json_schema
+from fairlane.base.reference import presets
 from fairlane.linux import document, export
 from fairlane.linux import quantities as q
 from fairlane.linux.kinds import ABSENT, WRITERS
-from fairlane.reference import presets
 from test_cli_errors import check
 
 QUEUES = [e["name"] for e in json.loads(_core.registry()) if e["kind"] == "queue"]

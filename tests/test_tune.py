@@ -21,8 +21,8 @@ import pytest
 import fairlane as fl
 from conftest import ROOT, fairlane
 from fairlane import _core
-from fairlane.document import json_schema
-from fairlane.result import resolve
+from fairlane.base.document import json_schema
+from fairlane.base.scenario import resolve
 from fairlane.study import Level, Study
 from fairlane.study.plan import resolve_point
 from fairlane.tuning import Tuning, score, space

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from . import tcp
     from ._core import version
     from ._params import *  # noqa: F403
-    from .cc import CongestionControl, cc_include, load_cc
     from .comparison import Comparison, compare
-    from .network import Network
-    from .pcap import Pcap
-    from .plugin import Parameter, Qdisc
-    from .result import Result, load, run
+    from .own.cc import CongestionControl, cc_include, load_cc
+    from .own.plugin import Parameter, Qdisc
+    from .runs.network import Network
+    from .runs.pcap import Pcap
+    from .runs.result import Result, load, run
     from .stats import Interval, interval
     from .study import Study, StudyResult, load_study
     from .tuning import TuneResult, Tuning, tune
@@ -39,28 +39,28 @@ if TYPE_CHECKING:
 # Heavy modules are imported on first use: `import fairlane` and `fairlane --help` stay quick.
 _WHERE = {
     "Comparison": "comparison",
-    "CongestionControl": "cc",
-    "cc_include": "cc",
-    "load_cc": "cc",
+    "CongestionControl": "own.cc",
+    "cc_include": "own.cc",
+    "load_cc": "own.cc",
     "compare": "comparison",
     "Interval": "stats",
-    "Network": "network",
-    "Parameter": "plugin",
-    "Pcap": "pcap",
-    "Qdisc": "plugin",
-    "Result": "result",
+    "Network": "runs.network",
+    "Parameter": "own.plugin",
+    "Pcap": "runs.pcap",
+    "Qdisc": "own.plugin",
+    "Result": "runs.result",
     "Study": "study",
     "StudyResult": "study",
     "interval": "stats",
-    "load": "result",
+    "load": "runs.result",
     "load_study": "study",
-    "run": "result",
+    "run": "runs.result",
     "Tuning": "tuning",
     "TuneResult": "tuning",
     "tune": "tuning",
     "version": "_core",
 }
-_MODULES = ("_core", "_params", "cc", "papers", "plugin", "report", "stats", "tcp")
+_MODULES = {m: m for m in ("_core", "_params", "papers", "stats", "tcp")} | {"cc": "own.cc", "plugin": "own.plugin"}
 
 __all__ = [
     "Comparison",
@@ -99,7 +99,7 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(f".{_WHERE[name]}", __name__), name)
     if name in _MODULES:
         try:
-            return import_module(f".{name}", __name__)
+            return import_module(f".{_MODULES[name]}", __name__)
         except ModuleNotFoundError as e:
             if e.name != "fairlane._core":
                 raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ._spec import Params
+from .base.spec import Params
 
 
 @dataclass(kw_only=True)

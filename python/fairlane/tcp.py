@@ -21,8 +21,8 @@ from enum import IntEnum, IntFlag
 from typing import Any
 
 from . import _core
-from ._format import seconds
-from ._spec import plain
+from .base.format import seconds
+from .base.spec import plain
 
 ENDLESS = 1 << 62
 """Bytes of a write that never ends."""

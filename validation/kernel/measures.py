@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from fairlane import _core
-from fairlane.result import run_resolved
+from fairlane.runs.result import run_resolved
 
 from .cases import MSS, Case
 

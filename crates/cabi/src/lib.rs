@@ -1,4 +1,4 @@
-//! Congestion controls in shared libraries, through the C interface of `python/fairlane/include/fairlane_cc.h`.
+//! Congestion controls in shared libraries, through the C interface of `python/fairlane/own/include/fairlane_cc.h`.
 //!
 //! Loading a library runs its code, and calling it trusts that its functions keep to the header: none of this can be checked by a compiler. All
 //! `unsafe` code of it is in this crate, in three places: opening the library and reading its tables (`table`), and calling them (`state`).

@@ -394,7 +394,7 @@ pub(crate) fn register_cc(
     class: Bound<'_, PyType>,
 ) -> PyResult<()> {
     let schema: Value = serde_json::from_str(schema).map_err(|e| PyValueError::new_err(e.to_string()))?;
-    let base = py.import("fairlane.cc")?.getattr("CongestionControl")?;
+    let base = py.import("fairlane.own.cc")?.getattr("CongestionControl")?;
     let flag = |field: &str| class.getattr(field)?.is_truthy();
     let known = Class {
         name: name.into(),

@@ -62,6 +62,6 @@ pub(crate) fn params(py: Python<'_>, e: &fairlane_tcp::ParamsError) -> PyErr {
 pub(crate) fn traceback(py: Python<'_>, e: &PyErr) -> String {
     // As a value of its own it has its traceback with it.
     let value = e.clone_ref(py).into_value(py);
-    let text = py.import("fairlane.plugin").and_then(|m| m.getattr("users_traceback")?.call1((value,))?.extract());
+    let text = py.import("fairlane.own.plugin").and_then(|m| m.getattr("users_traceback")?.call1((value,))?.extract());
     text.unwrap_or_else(|_| e.to_string())
 }

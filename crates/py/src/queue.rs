@@ -415,7 +415,7 @@ pub(crate) fn register_queue(
     class: Bound<'_, PyType>,
 ) -> PyResult<()> {
     let schema: Value = serde_json::from_str(schema).map_err(|e| PyValueError::new_err(e.to_string()))?;
-    let base = py.import("fairlane.plugin")?.getattr("Qdisc")?;
+    let base = py.import("fairlane.own.plugin")?.getattr("Qdisc")?;
     let overrides = |method: &str| -> PyResult<bool> { Ok(!class.getattr(method)?.is(&base.getattr(method)?)) };
     let plugin = PyPlugin {
         name: name.into(),

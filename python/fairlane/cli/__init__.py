@@ -70,7 +70,7 @@ def _invoke(argv: list[str] | None) -> int:
         _say("out of memory: use fewer --threads, a coarser sample or fewer flows")
         return BAD_INPUT
     except OSError as e:
-        from ..folder import reason
+        from ..base.files import reason
 
         _say(f"{e.filename}: {reason(e)}" if e.filename else f"cannot write: {reason(e)}")
         return BAD_INPUT

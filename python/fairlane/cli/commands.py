@@ -69,8 +69,10 @@ def run(
     quiet: bool,
 ) -> None:
     """Run the scenario FILE (TOML or JSON) and show what came of it."""
-    from ..folder import check_free, save
-    from ..result import parse_seeds, resolve, run_resolved
+    from ..base.scenario import resolve
+    from ..base.seeds import parse_seeds
+    from ..runs.folder import check_free, save
+    from ..runs.result import run_resolved
 
     changes = assignments(sets)
     chosen = None if seeds is None else parse_seeds(seeds)
@@ -81,7 +83,7 @@ def run(
     except ScenarioError as e:
         raise _other_kind(file, e) from None
     if plots:
-        from ..plot import check_path
+        from ..look.figures import check_path
 
         targets = [check_path(p) for p in plots]
         if not resolved.get("sample"):
@@ -97,13 +99,13 @@ def run(
         if out is not None:
             save(result, out, force=force, captures=[c for c in result.captures if c.parent == stage])
     for path, figure in figures:
-        from ..plot import save_figure
+        from ..look.figures import save_figure
 
         save_figure(figure, path)
     if document is not None:
         emit_json(document)
     elif not quiet:
-        from .report import run_report
+        from ..runs.terminal import run_report
 
         emit(render(*run_report(result, spent)))
 
@@ -135,8 +137,8 @@ def _capture(names: tuple[str, ...], out: str | None, settings: dict[str, Any]) 
             raise click.UsageError(f"{given[0]} needs --pcap NAME")
         yield None, None
         return
-    from ..folder import staging
-    from ..pcap import Pcap
+    from ..base.files import staging
+    from ..runs.pcap import Pcap
 
     if out is None:
         yield Pcap(names, **settings), None
@@ -151,7 +153,7 @@ def _capture(names: tuple[str, ...], out: str | None, settings: dict[str, Any]) 
 
 def _fine(duration: str) -> str:
     """A sampling step that gives a figure about a thousand points."""
-    from .._format import seconds
+    from ..base.format import seconds
 
     return f"{max(1, round(seconds(duration) * 1e6 / 1000))}us"
 
@@ -167,8 +169,8 @@ def explain(name: str | None, as_json: bool) -> None:
     """
     from dataclasses import asdict
 
-    from ..reference import contents
-    from ..reference import explain as look_up
+    from ..base.reference import contents
+    from ..base.reference import explain as look_up
 
     if name is None:
         names = contents()
@@ -187,7 +189,7 @@ def explain(name: str | None, as_json: bool) -> None:
 @click.argument("which", type=click.Choice(_SCHEMAS), default="scenario")
 def schema(which: str) -> None:
     """Print the JSON Schema of scenario, study and tune files, or of the documents that the commands print with --json."""
-    from ..document import json_schema
+    from ..base.document import json_schema
 
     emit_json(json_schema(which))
 
@@ -242,7 +244,7 @@ def bench(names: tuple[str, ...], as_json: bool, repeat: int) -> None:
     if names[:1] == ("queues",):
         _bench_queues(names[1:], as_json, repeat)
         return
-    from ..bench import choose, run_bench
+    from ..bench.standard import choose, run_bench
 
     choose(names)
     if as_json:
@@ -260,7 +262,7 @@ def bench(names: tuple[str, ...], as_json: bool, repeat: int) -> None:
 
 
 def _bench_queues(names: tuple[str, ...], as_json: bool, repeat: int) -> None:
-    from ..bench_queues import choose, run_queues
+    from ..bench.queues import choose, run_queues
 
     choose(names)
     if as_json:
@@ -281,7 +283,7 @@ def _bench_queues(names: tuple[str, ...], as_json: bool, repeat: int) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def doctor(as_json: bool) -> int:
     """Check that this installation works, and say which optional peers it finds."""
-    from ..doctor import examine
+    from .doctor import examine
 
     rows = examine()
     healthy = all(r["ok"] is not False for r in rows)

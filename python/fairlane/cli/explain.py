@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..reference import Entry
+    from ..base.reference import Entry
 
 
 def show(entry: Entry) -> list[Any]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .._format import duration
+from ..base.format import duration
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -52,7 +52,7 @@ def render(*parts: Any) -> str:
 
 
 def _load_plugins(_ctx: click.Context, _param: click.Parameter, files: tuple[str, ...]) -> None:
-    from ..plugin import load
+    from ..own.plugin import load
 
     for file in files:
         load(file)

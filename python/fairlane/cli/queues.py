@@ -71,7 +71,7 @@ def compare(
     """
     from ..comparison import compare as run
     from ..comparison import mixed
-    from ..report.compare import PICTURES
+    from ..comparison.page import PICTURES
 
     targets = [_target(p, PICTURES) for p in plots]
     html = None if page is None else _page(page)
@@ -93,8 +93,8 @@ def compare(
 
 def _sixth(source: Any, changes: list[tuple[str, str]]) -> str:
     """A warm-up of a sixth of the duration, as in the built-in scenario."""
-    from .._format import seconds
-    from ..result import resolve
+    from ..base.format import seconds
+    from ..base.scenario import resolve
 
     resolved = resolve(source, [*changes, ("warmup", "0s")])
     sixth = seconds(resolved["duration"]) / 6
@@ -104,7 +104,7 @@ def _sixth(source: Any, changes: list[tuple[str, str]]) -> str:
 
 def _target(path: str, known: tuple[str, ...]) -> Path:
     from ..errors import suggest
-    from ..plot import check_path
+    from ..look.figures import check_path
 
     target = check_path(path)
     if target.stem not in known:
@@ -122,8 +122,8 @@ def _page(path: str) -> Path:
 
 
 def _write(done: Comparison, pictures: list[Path], html: Path | None) -> None:
-    from ..folder import save_bytes
-    from ..plot import save_figure
+    from ..base.files import save_bytes
+    from ..look.figures import save_figure
 
     drawn = [(done.plot(path.stem), path) for path in pictures]
     text = done.page() if html is not None else ""
@@ -138,7 +138,7 @@ def report(c: Comparison) -> list[Any]:
     from rich.table import Table
     from rich.text import Text
 
-    from ..report.compare import group_table, link_table
+    from ..comparison.page import group_table, link_table
 
     def table(title: str, heads: list[str], rows: list[list[str]]) -> Table:
         out = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="bold")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .._format import duration
+from ..base.format import duration
 from .output import crew_options, emit, emit_json, render, status_line
 from .queues import assignments
 
@@ -48,7 +48,7 @@ def study(
 
     A stopped study is continued by the same command: cells that are done are never run again. The exit code is 1 if cells failed.
     """
-    from ..plugin import load
+    from ..own.plugin import load
     from ..study import Study, read_study
     from ..study.plots import check
     from . import FAILED, INTERRUPTED, _say

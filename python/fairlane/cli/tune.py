@@ -49,7 +49,7 @@ def tune(
     FILE says what is to be reached and which queues there are to choose from; see docs/guides/tuning.md. Exit code 1: no setting keeps the
     constraints.
     """
-    from ..plugin import load
+    from ..own.plugin import load
     from ..tuning import Tuning
 
     for plugin in plugins:
@@ -75,7 +75,7 @@ def tune(
 @contextmanager
 def bar(*, quiet: bool) -> Iterator[TuneProgress | None]:
     """Draws how far the search is, with the time left; None unless stderr is a terminal."""
-    from .._format import duration
+    from ..base.format import duration
 
     began = time.monotonic()
     with status_line(quiet=quiet) as line:

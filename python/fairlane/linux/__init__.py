@@ -15,7 +15,7 @@ from .plan import Link, Plan, Table
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ..network import Network
+    from ..runs.network import Network
 
 TC_SCHEMA = "fairlane.tc/1"
 
@@ -89,8 +89,8 @@ def export(
 
     `dev` is the device before the link. `queue_only` leaves out the rate and delay of the link, for where they are real.
     """
+    from ..base.scenario import resolve
     from ..errors import suggest
-    from ..result import resolve
 
     links = resolve(scenario, sets)["expanded"]["links"]
     if link is not None:

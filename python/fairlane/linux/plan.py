@@ -114,7 +114,7 @@ def _shown(value: Any) -> str:
 
 @lru_cache(maxsize=128)
 def _defaults(name: str) -> dict[str, Any]:
-    from ..reference import registry
+    from ..base.reference import registry
 
     schema = next((e.get("schema") or {} for e in registry() if e["kind"] == "queue" and e["name"] == name), {})
     return {k: p["default"] for k, p in schema.get("properties", {}).items() if "default" in p}
@@ -122,7 +122,7 @@ def _defaults(name: str) -> dict[str, Any]:
 
 @lru_cache(maxsize=128)
 def _linux(name: str) -> dict[str, Any]:
-    from ..reference import presets
+    from ..base.reference import presets
 
     return next((p["values"] for p in presets() if p["algorithm"] == name and p["name"] == "linux"), {})
 

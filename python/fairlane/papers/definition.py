@@ -17,7 +17,7 @@ from .tables import Compared, Comparison, Factors, Row, read_csv, row_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ..report.theme import Panel
+    from ..look.theme import Panel
 
 Tree = dict[str, Any]
 _P = ParamSpec("_P")
@@ -137,14 +137,14 @@ class Picture:
     @cached_property
     def figure(self) -> Figure:
         """All panels in one figure."""
-        from ..report.theme import figure_of
+        from ..look.theme import figure_of
 
         return figure_of(self.panels)
 
     @cached_property
     def svg(self) -> str:
         """The figure as SVG text."""
-        from ..report.theme import svg
+        from ..look.theme import svg
 
         return svg(self.figure)
 

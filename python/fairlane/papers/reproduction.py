@@ -12,9 +12,9 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..base.files import reason, save_bytes
+from ..base.seeds import parse_seeds
 from ..errors import FairlaneError, FolderError, suggest
-from ..folder import reason, save_bytes
-from ..result import parse_seeds
 from .claims import Claim, Judged, judge, read_claims
 from .definition import Alternative, Built, Cell, Curve, Experiment, Paper, Results, RunTables, only_ids
 from .runner import Job, Progress, Runner
@@ -121,7 +121,7 @@ class Reproduction:
 
     def print(self, console: Console) -> None:
         """Side-by-side tables and verdicts on a terminal."""
-        from ..report.terminal import show
+        from .terminal import show
 
         show(self, console)
 
@@ -278,7 +278,8 @@ def _changed(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[list[
 
 def _write(r: Reproduction) -> None:
     """Tables, figures, page, and last the JSON document; each file appears whole or not at all."""
-    from ..report import page, theme
+    from ..look import theme
+    from . import page
 
     try:
         (r.folder / "figures").mkdir(exist_ok=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..folder import save_bytes
+from ..base.files import save_bytes
 from ..stats import interval
 
 Factors = tuple[tuple[str, str], ...]

@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from ..folder import save_bytes
+from ..base.files import save_bytes
 from .reproduction import Reproduction, run_reproduction
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class Reproductions:
 
     def print(self, console: Console) -> None:
         """The verdicts on a terminal."""
-        from ..report.overview import show
+        from .overview import show
 
         show(self, console)
 
@@ -132,7 +132,7 @@ def reproduce_papers(
     progress: Progress | None = None,
 ) -> Reproductions:
     """See `fairlane.papers.reproduce_all`."""
-    from ..report import overview
+    from . import overview
 
     folder = Path(fspath(out)) if out is not None else Path("results")
     outlines: list[Outline] = []

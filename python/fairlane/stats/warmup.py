@@ -11,7 +11,7 @@ from ..errors import FairlaneError, suggest
 from .intervals import finite
 
 if TYPE_CHECKING:
-    from ..result import Result
+    from ..runs.result import Result
 
 BATCH = 5
 """Observations a batch: the 5 of MSER-5."""
@@ -121,7 +121,7 @@ def warmup(result: Result, metric: str, *, flow: str | None = None, link: str | 
     """What `Result.warmup` returns."""
     import polars as pl
 
-    from .._format import seconds
+    from ..base.format import seconds
 
     if (flow is None) == (link is None):
         raise FairlaneError('a warm-up is that of a series of one flow or one link: give flow="NAME" or link="NAME"')

@@ -92,7 +92,7 @@ def load_plugins(plugins: Iterable[tuple[str, str]]) -> None:
                 continue
             if digest_of(path) != digest:
                 raise FairlaneError(f"the plug-in {path} is not the one that the study was planned with: it has changed")
-            from ..plugin import load
+            from ..own.plugin import load
 
             load(path)
             _loaded[path] = digest

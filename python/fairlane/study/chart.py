@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from .._format import scale
-from ..report import theme
-from ..report.charts import end_labels
+from ..base.format import scale
+from ..look import theme
+from ..look.charts import end_labels
 from ..stats import Interval, interval
 from . import frames, words
 from .model import Factor, Label, PlotSpec

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from .._format import number
+from ..base.format import number
 from . import words
 
 if TYPE_CHECKING:

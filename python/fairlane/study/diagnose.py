@@ -45,7 +45,7 @@ class Problem:
 
 def level_text(value: Any) -> str:
     """A value as `--set` takes it: bare where it reads the same."""
-    from .._toml import value as as_toml
+    from ..base.toml import value as as_toml
 
     if isinstance(value, str) and _BARE.fullmatch(value) and value not in ("true", "false", "inf", "nan"):
         return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
-from ..document import finite
+from ..base.document import finite
 from .cell import engine
 from .contrast import explained
 from .model import StudySpec

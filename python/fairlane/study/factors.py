@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .. import _core, _toml
+from .. import _core
+from ..base import toml
 from ..errors import FairlaneError
 from .model import Factor, Label, Level
 from .paths import Kind, beside, join, kind_of, split
@@ -178,7 +179,7 @@ class Reader:
         elif isinstance(values, list):
             rows = [(None, v, (*place, str(i))) for i, v in enumerate(values)]
         else:
-            told = f"write a list, [{_toml.value(values)}, ...], or a value for all points in [set]"
+            told = f"write a list, [{toml.value(values)}, ...], or a value for all points in [set]"
             self.troubles.add(place, f"a factor needs several levels, found {_short(values)}", told)
             return []
         if not rows:
@@ -220,7 +221,7 @@ class Reader:
         return value, shorthand(value, kind.registry)
 
     def _queue(self, text: str, place: Place) -> Any:
-        from .._choices import choices
+        from ..base.choices import choices
 
         try:
             found = choices(text)
@@ -401,7 +402,7 @@ def _short(value: Any) -> str:
         return "{" + ", ".join(f"{k}={_short(v)}" for k, v in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(_short(v) for v in value) + "]"
-    return _toml.value(value)
+    return toml.value(value)
 
 
 def _levels(n: int) -> str:

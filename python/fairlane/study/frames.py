@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from ..metrics import metrics
+from ..base.metrics import metrics
 from . import select
 
 if TYPE_CHECKING:

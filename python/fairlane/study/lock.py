@@ -12,8 +12,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from ..base.files import reason
 from ..errors import FolderError
-from ..folder import reason
 
 try:
     import fcntl

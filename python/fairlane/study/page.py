@@ -6,9 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
-from .._format import number, quantity
+from ..base.format import number, quantity
 from ..errors import FairlaneError
-from ..report.templates import drawing, render
+from ..look.templates import drawing, render
 from ..stats import Interval
 from . import contrast, plots, terminal, words
 from .cell import engine
@@ -34,7 +34,7 @@ def page(result: StudyResult, command: str = "") -> str:
     heads, rows = terminal.rows(result, most_metrics=len(result.metrics)) if result._done.height else ([], [])
     tables = [(s, contrast.explained(result, s.label)) for s in spec.metrics] if result._done.height else []
     return render(
-        "study.html.j2",
+        "study/page.html.j2",
         spec=spec, confidence=f"{100 * spec.confidence:g}", version=_core.version(), engine=engine(), command=command,
         points=len(result.points), planned=result.index.height, done=states.get("done", 0), failed=states.get("failed", 0),
         left=states.get("open", 0), seeds=words.seeds(sorted(result.index["seed"].unique().to_list())), topology=_topology(result),
@@ -48,7 +48,7 @@ def page(result: StudyResult, command: str = "") -> str:
 
 def _topology(result: StudyResult) -> Any:
     """The base scenario's network, if it is small enough to be drawn."""
-    from ..report.drawings import Topology
+    from ..look.drawings import Topology
 
     spec = result.spec
     try:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..reference import _branches, _step, registry, scenario_schema
+from ..base.reference import _branches, _step, registry, scenario_schema
 
 
 def split(path: str) -> tuple[str, ...] | None:

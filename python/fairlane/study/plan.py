@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from .._cores import available_threads
+from ..base.cores import available_threads
 from ..errors import ScenarioError
 from . import select
 from .cell import digest_of, engine, key_of

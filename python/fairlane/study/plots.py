@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from ..errors import FairlaneError, suggest
-from ..report import theme
+from ..look import theme
 from .chart import Chart, numeric
 from .model import PlotSpec, StudySpec
 

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from .. import _core
+from ..base.metrics import metrics as known_metrics
+from ..base.scenario import read_scenario
+from ..base.seeds import parse_seeds
 from ..errors import FairlaneError
-from ..metrics import metrics as known_metrics
-from ..result import parse_seeds, read_scenario
 from . import select
 from .factors import RESERVED, Reader, is_table_of_factor, name_all
 from .model import Factor, Selector, StudySpec
@@ -331,7 +332,7 @@ def options(sets: Sets) -> Iterator[tuple[str, Any]]:
 def _option(keys: tuple[str, ...], text: str) -> Any:
     """The value of `--set`; a queue may be written as in a list of levels."""
     if kind_of(keys).registry == "queue" and re.search(r"[{:]", text):
-        from .._choices import choices
+        from ..base.choices import choices
 
         try:
             found = choices(text)

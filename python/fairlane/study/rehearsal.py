@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from .. import _core
-from .._cores import available_threads
-from .._format import duration
+from ..base.cores import available_threads
+from ..base.format import duration
 from . import words
 from .cell import engine
 from .drive import Drive

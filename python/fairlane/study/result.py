@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from ..base.extras import need
 from ..errors import FairlaneError, suggest
-from ..result import _need
 from ..stats import interval
 from . import frames, saved
 from .model import Factor, Label, PlotSpec, Point, Selector, StudySpec
@@ -207,13 +207,13 @@ class StudyResult:
 
     def to_arrow(self, table: str = "cells") -> pa.Table:
         """A table as a pyarrow Table (needs the extra `arrow`)."""
-        _need("pyarrow", "arrow")
+        need("pyarrow", "arrow")
         return self.frame(table).to_arrow()
 
     def to_pandas(self, table: str = "cells") -> pd.DataFrame:
         """A table as a pandas DataFrame (needs the extra `pandas`)."""
-        _need("pyarrow", "pandas")
-        _need("pandas", "pandas")
+        need("pyarrow", "pandas")
+        need("pandas", "pandas")
         return self.frame(table).to_pandas()
 
     def to_xarray(self) -> xr.Dataset:
@@ -222,7 +222,7 @@ class StudyResult:
         The dimensions are the factors and `seed`, the variables the metrics; `attrs["units"]` has the unit of each. Cells without a
         result are NaN.
         """
-        _need("xarray", "xarray")
+        need("xarray", "xarray")
         from .arrays import dataset
 
         return dataset(self)
@@ -315,7 +315,7 @@ class StudyResult:
             raise suggest(kind, list(KINDS), "kind of picture")
         figure = picture(self, PlotSpec(kind or default_kind(self, x), y, x, by, panel, title=title, log=tuple(axes)))
         if path is not None:
-            from ..plot import save_figure
+            from ..look.figures import save_figure
 
             save_figure(figure, path)
         return figure
@@ -336,7 +336,7 @@ class StudyResult:
 
     def save_tables(self) -> list[Path]:
         """Writes `cells.csv` and `summary.csv` into the folder."""
-        from ..folder import save_bytes
+        from ..base.files import save_bytes
 
         written = []
         for name, frame in (("cells.csv", self.cells()), ("summary.csv", self.summary())):
@@ -347,8 +347,8 @@ class StudyResult:
 
     def save_plots(self) -> list[Path]:
         """Writes `plots/*.svg` into the folder."""
-        from ..folder import save_bytes
-        from ..report.theme import svg
+        from ..base.files import save_bytes
+        from ..look.theme import svg
 
         place = self.folder / "plots"
         written = []
@@ -366,7 +366,7 @@ class StudyResult:
 
     def save(self, command: str = "") -> list[Path]:
         """Writes `index.html`, the tables and the pictures into the folder, and says which files those are."""
-        from ..folder import save_bytes
+        from ..base.files import save_bytes
 
         path = self.folder / "index.html"
         save_bytes(path, self.page(command).encode())

@@ -9,8 +9,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+from ..base.files import save_bytes
 from ..errors import FolderError
-from ..folder import save_bytes
 from .model import Factor, Level, PlotSpec, Point, Precision, Selector, StudySpec
 
 NAME = "study.json"

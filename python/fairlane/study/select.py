@@ -10,8 +10,8 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 
+from ..base.metrics import metrics, unit
 from ..errors import FairlaneError, suggest
-from ..metrics import metrics, unit
 from .model import Point, Selector
 
 AGGREGATES = ("mean", "sum", "min", "max", "jain")

@@ -27,8 +27,8 @@ from typing import Any, Self
 
 import polars as pl
 
+from ..base.files import reason
 from ..errors import FairlaneError, FolderError
-from ..folder import reason
 from .cell import SCHEMA
 from .lock import Lock
 from .model import Outcome

@@ -24,7 +24,7 @@ from .write import study_text
 if TYPE_CHECKING:
     from distributed import Client
 
-    from ..network import Network
+    from ..runs.network import Network
 
 __all__ = ["Interrupted", "Study", "StudyProgress", "Tally"]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .._format import duration
+from ..base.format import duration
 from ..stats import Interval
 from . import words
 

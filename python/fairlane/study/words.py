@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from .._format import quantity, scale
+from ..base.format import quantity, scale
 from ..stats import Interval
 
 if TYPE_CHECKING:

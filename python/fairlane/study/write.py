@@ -7,12 +7,12 @@ from dataclasses import asdict, is_dataclass
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
-from .. import _toml
-from .._spec import plain
+from ..base import toml
+from ..base.spec import plain
 from ..errors import FairlaneError
 
 if TYPE_CHECKING:
-    from ..network import Network
+    from ..runs.network import Network
 
 Base = "Network | str | PathLike[str] | Mapping[str, Any]"
 _TABLES = ("scenario", "set", "factors")
@@ -21,7 +21,7 @@ _LISTS = ("zip", "plots")
 
 def study_text(base: Network | str | PathLike[str] | Mapping[str, Any], **parts: Any) -> str:
     """The study file that says what the arguments of `Study` say."""
-    from ..network import Network
+    from ..runs.network import Network
 
     if isinstance(base, Network):
         scenario: Any = base.to_dict()
@@ -68,7 +68,7 @@ def dumps(tree: Mapping[str, Any]) -> str:
     <BLANKLINE>
     """
     tables = {k: v for k, v in tree.items() if (k in _TABLES and isinstance(v, dict)) or (k in _LISTS and isinstance(v, list) and v)}
-    parts = ["\n".join(f"{_toml.key(k)} = {_toml.value(v)}" for k, v in tree.items() if k not in tables)]
+    parts = ["\n".join(f"{toml.key(k)} = {toml.value(v)}" for k, v in tree.items() if k not in tables)]
     for name, table in tables.items():
         if name == "scenario":
             parts += _scenario(table)
@@ -80,7 +80,7 @@ def dumps(tree: Mapping[str, Any]) -> str:
 
 
 def _lines(head: str, table: Mapping[str, Any]) -> str:
-    return "\n".join([head, *(f"{_toml.key(k)} = {_toml.value(v)}" for k, v in table.items() if v is not None)])
+    return "\n".join([head, *(f"{toml.key(k)} = {toml.value(v)}" for k, v in table.items() if v is not None)])
 
 
 def _scenario(tree: dict[str, Any]) -> list[str]:
@@ -94,7 +94,7 @@ def _scenario(tree: dict[str, Any]) -> list[str]:
     for section, entries in split.items():
         if not entries:
             out.append(f"[scenario.{section}]")
-        out += [_lines(f"[scenario.{section}.{_toml.key(name)}]", table) for name, table in entries.items()]
+        out += [_lines(f"[scenario.{section}.{toml.key(name)}]", table) for name, table in entries.items()]
     return out
 
 

@@ -9,9 +9,9 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+from ..base.seeds import parse_seeds
 from ..errors import FairlaneError
-from ..network import Network
-from ..result import parse_seeds
+from ..runs.network import Network
 from .model import Constraint, Entry, HandMade, Mix, Objective, Trial, TuneSpec
 from .result import TuneResult, Verdict
 from .search import TuneProgress, TuneTally

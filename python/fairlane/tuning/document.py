@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..document import finite
+from ..base.document import finite
 
 if TYPE_CHECKING:
     from .model import Trial

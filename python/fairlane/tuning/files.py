@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import _toml
-from ..folder import save_bytes
+from ..base import toml
+from ..base.files import save_bytes
 from ..study.diagnose import resolve_base
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ def chosen_scenario(r: TuneResult) -> str:
     """See `TuneResult.scenario`."""
     tree = {k: v for k, v in resolved(r).items() if k not in _NOT_WRITTEN}
     mix = f", mix {r.spec.mixes[0].name!r}" if len(r.spec.mixes) > 1 else ""
-    head = f"# Chosen by `fairlane tune`: {r.spec.name}{mix}.\n# links.{r.spec.link}.queue = {_toml.value(r.chosen.queue)}\n\n"
-    return head + _toml.dumps(tree)
+    head = f"# Chosen by `fairlane tune`: {r.spec.name}{mix}.\n# links.{r.spec.link}.queue = {toml.value(r.chosen.queue)}\n\n"
+    return head + toml.dumps(tree)
 
 
 def tc_lines(r: TuneResult, dev: str = "eth0") -> str:
@@ -40,7 +40,7 @@ def tc_lines(r: TuneResult, dev: str = "eth0") -> str:
 
 def write(r: TuneResult, folder: Path) -> None:
     """Writes all files; each is there whole or not at all."""
-    from ..report import theme
+    from ..look import theme
     from .plots import picture
 
     table = r.table()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _toml
+from ..base import toml
 from ..study.manual import _table
 from .page import RULES
 from .read import schema
@@ -50,7 +50,7 @@ def page() -> str:
         _SEARCH,
         _RANGE,
         "### Ranges of the house",
-        "\n".join(["| queue | ranges |", "|---|---|", *(f"| `{n}` | `{_toml.value(r)}` |" for n, r in RANGES.items())]),
+        "\n".join(["| queue | ranges |", "|---|---|", *(f"| `{n}` | `{toml.value(r)}` |" for n, r in RANGES.items())]),
         "Left out: " + "; ".join(f"`{n}` ({why})" for n, why in LEFT_OUT.items() if n != "plugin") + ".",
     ]
     return "\n\n".join(parts) + "\n"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._toml import value as as_toml
-from ..report.templates import drawing, render
+from ..base.toml import value as as_toml
+from ..look.templates import drawing, render
 from .plots import panels
 from .terminal import front_rows, held_out_rows
 
@@ -30,7 +30,7 @@ def page(r: TuneResult) -> str:
     s = r.spec
     importance = (["parameter", "share"], [[k if not q else f"{q}: {k}", f"{100 * x:.0f} %"] for q, k, x in r.importance()])
     return render(
-        "tune.html.j2", r=r, s=s, drawn=drawn, front=front_rows(r), rule=RULES[s.rule],
+        "tuning/page.html.j2", r=r, s=s, drawn=drawn, front=front_rows(r), rule=RULES[s.rule],
         held_out=held_out_rows(r), importance=importance, queue=as_toml(r.chosen.queue), tc=r.tc(), version=_core.version(),
         scale=[(o, *r.scale[o.label]) for o in s.objectives], unseen=s.holdout != s.mixes,
         words={"better": "holds", "worse": "fails", "equal": "undecided"},

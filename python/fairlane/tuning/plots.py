@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .._format import scale
-from ..report import theme
+from ..base.format import scale
+from ..look import theme
 from ..stats import interval
 from .model import Objective, Trial
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from .. import _core
-from .._choices import choices, known
-from ..comparison import _link
+from ..base.choices import choices, known
+from ..base.scenario import chosen_link, read_scenario
+from ..base.seeds import parse_seeds
 from ..errors import FairlaneError, ScenarioError, UnknownNameError, suggest
-from ..result import parse_seeds, read_scenario
 from ..study import select
 from ..study.diagnose import resolve_base
 from ..study.model import Level, Point, Selector, StudySpec
@@ -77,7 +77,7 @@ class _Reader:
             raise _core.remarks(self.text, self.name, self.form, self.found)
 
     def spec(self) -> TuneSpec:
-        from ..plugin import load
+        from ..own.plugin import load
 
         t = self.tree
         stem = Path(self.name).stem
@@ -155,7 +155,7 @@ class _Reader:
 
     def _number(self, keys: tuple[str, ...], value: Any, s: Selector) -> float | None:
         """A value of a metric in its unit."""
-        from ..metrics import unit
+        from ..base.metrics import unit
 
         q = space.quantity(value)
         wanted = unit(s.metric)
@@ -338,7 +338,7 @@ class _Reader:
             raise
         link = ""
         try:
-            link = _link(base, self.tree.get("link"))
+            link = chosen_link(base, self.tree.get("link"))
         except UnknownNameError as e:
             message, _, help = str(e).partition(": ")
             self.fail(("link",), message, help)

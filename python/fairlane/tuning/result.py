@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from .. import stats
-from .._format import quantity
-from .._toml import value as as_toml
+from ..base.format import quantity
+from ..base.toml import value as as_toml
 from ..stats import Interval, interval
 from . import score
 from .model import Trial, TuneSpec

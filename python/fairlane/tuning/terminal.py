@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from .._format import number, quantity, scale
-from .._toml import value as as_toml
+from ..base.format import number, quantity, scale
+from ..base.toml import value as as_toml
 from ..stats import Interval, interval
 from ..study.select import unit_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 
-from ..._choices import choices
+from ...base.choices import choices
 from ..definition import Alternative, Cell, Paper, Tree, all_of, factors_of
 
 CASES = ("C1", "C2", "C3", "C4", "C5", "C6", "C7", "C8", "C9", "C3m")

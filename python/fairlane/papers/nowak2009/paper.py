@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from ...report import charts
+from ...look import charts
 from ..definition import Built, Cell, Experiment, Picture, Results, SensitivityColumn
 from ..tables import Compared, Row
 from .net import CASES, SAME

@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ...report import drawings
-from ...report.series import Series, Trace
+from ...look import drawings
+from ...look.series import Series, Trace
 from ..definition import Built, Cell, Curve, Picture, Results, factors_of
 from ..tables import Compared, Comparison, Row, compare, row_of
 from .measure import Measures

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ...report import charts
+from ...look import charts
 from ...tuning import TuneSpec, Tuning
 from ...tuning.score import cost_of
 from ..definition import Built, Picture, Results

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...report import charts, drawings, series
-from ...report.theme import GRID, HUES, INK, MUTED, TINTS, hue
+from ...look import charts, drawings, series
+from ...look.theme import GRID, HUES, INK, MUTED, TINTS, hue
 from ..definition import Picture, Results, Tree
 from ..tables import row_of
 from .net import BASE, LIMITS, LOADS, NETWORKS, QUEUES

@@ -4,19 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ..definition import (
-    Alternative,
-    Built,
-    Cell,
-    Curve,
-    Experiment,
-    Paper,
-    Results,
-    RunTables,
-    SensitivityColumn,
-    Tree,
-    factors_of,
-)
+from ..definition import Alternative, Built, Cell, Curve, Experiment, Paper, Results, RunTables, SensitivityColumn, Tree, factors_of
 from ..tables import Compared, Comparison, Row, compare, row_of
 from . import figures, net
 from .causes import causes

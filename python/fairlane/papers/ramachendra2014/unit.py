@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...report.theme import INK, hue
+from ...look.theme import INK, hue
 from ..definition import Picture
 from ..tables import Row
 

@@ -6,7 +6,7 @@ import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from ...report import charts, drawings
+from ...look import charts, drawings
 from ..definition import (
     Alternative,
     Built,

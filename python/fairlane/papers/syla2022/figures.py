@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...report import charts
-from ...report.series import Series, Trace
+from ...look import charts
+from ...look.series import Series, Trace
 from ..definition import Built, Cell, Picture, Results
 from ..tables import Comparison, Row, compare, row_of
 from .tables import BuildsTables

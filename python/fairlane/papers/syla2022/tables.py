@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ...report import drawings
+from ...look import drawings
 from ..definition import Built, Paper, Picture, Results, factors_of
 from ..tables import Compared, Comparison, Factors, Row, compare, row_of
 from .text import outcomes

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...report.charts import MARKS
-from ...report.theme import FACE, hue
+from ...look.charts import MARKS
+from ...look.theme import FACE, hue
 from .net import CLASSES
 
 if TYPE_CHECKING:

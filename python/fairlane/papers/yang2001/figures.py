@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ...report import charts, drawings, series
+from ...look import charts, drawings, series
 from ..definition import Built, Paper, Picture, Results, factors_of
 from ..tables import Compared, Comparison, Row, compare, row_of
 from .net import CLASSES, ENVS, TABLE1
 from .text import notes
 
 if TYPE_CHECKING:
-    from ...report.theme import Panel
+    from ...look.theme import Panel
 
 _WITH = "Filled marks: our mean with its 95 % interval."
 

@@ -13,24 +13,7 @@ from .dots import dots
 from .findings import findings
 from .net import ENVS, FEW, QUICK, RATIOS, SIZES, SMALL, Network, key
 from .tables import FACTORS, Means, aging, fig2, fig7, fig8, observations, sizes, slots, table1, unit
-from .text import (
-    ACCESS,
-    BOUNDED,
-    DEAF,
-    HASHED,
-    HEAD,
-    NEARER,
-    RANDOM,
-    RELEASED,
-    RING,
-    ROOMY,
-    RTO64,
-    RTO384,
-    SAME,
-    SLOW_CBR,
-    SPREAD,
-    notes,
-)  # fmt: skip
+from .text import ACCESS, BOUNDED, DEAF, HASHED, HEAD, NEARER, RANDOM, RELEASED, RING, ROOMY, RTO64, RTO384, SAME, SLOW_CBR, SPREAD, notes
 
 Wanted = Callable[[Cell], bool]
 

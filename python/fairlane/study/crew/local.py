@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for
 from typing import Any
 
-from ..._cores import available_threads
+from ...base.cores import available_threads
 from ...errors import CrewError
 from .. import cell
 from ..model import Outcome, Task

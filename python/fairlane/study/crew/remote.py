@@ -8,8 +8,8 @@ import time
 from concurrent.futures import Executor, Future
 from typing import TYPE_CHECKING, Any
 
+from ...base.extras import need
 from ...errors import CrewError
-from ...result import _need
 from .. import cell
 from ..model import Outcome, Task
 from .loop import KEPT, Crew, work
@@ -49,7 +49,7 @@ class Dask(Crew):
 
     def open(self) -> None:
         """Connects, and asks each worker for its engine."""
-        _need("distributed", "cluster")
+        need("distributed", "cluster")
         import distributed  # noqa: F401 (makes its loggers)
 
         # One line of ours says what is wrong; Dask would say it in many, through loggers that have levels of their own.
@@ -178,7 +178,7 @@ class Mpi(Crew):
 
     def open(self) -> None:
         """Finds the other processes."""
-        _need("mpi4py", "mpi")
+        need("mpi4py", "mpi")
         from mpi4py import MPI
         from mpi4py.futures import MPIPoolExecutor
 

@@ -1,0 +1,1 @@
+"""What every room uses; it imports none of them."""

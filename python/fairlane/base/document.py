@@ -1,0 +1,28 @@
+"""What all JSON documents share; `schemas/` defines each, docs/reference/json.md describes it."""
+
+from __future__ import annotations
+
+import json
+import math
+from importlib.resources import files
+from typing import Any
+
+
+def finite(value: Any) -> Any:
+    """`value` with null in place of what JSON has no word for."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {k: finite(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [finite(v) for v in value]
+    return value
+
+
+def json_schema(which: str) -> dict[str, Any]:
+    """The JSON Schema of a document: "run" or "bench", or of scenario files: "scenario"."""
+    if which == "scenario":
+        from .. import _core
+
+        return json.loads(_core.schema())
+    return json.loads(files("fairlane").joinpath("schemas", f"{which}.json").read_text("utf-8"))

@@ -1,0 +1,112 @@
+"""Numbers for people: units, magnitudes, the right number of digits."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from ..stats import Interval
+
+_PREFIXES = {"bit/s": ("bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"), "byte": ("B", "kB", "MB", "GB", "TB")}
+_TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+_SECONDS = {
+    "ps": 1e-12,
+    "ns": 1e-9,
+    "us": 1e-6,
+    "µs": 1e-6,
+    "ms": 1e-3,
+    "s": 1.0,
+    "min": 60.0,
+    "h": 3600.0,
+}
+
+
+def scale(unit: str, size: float) -> tuple[float, str]:
+    """Factor and unit in which a number of magnitude `size` reads best.
+
+    >>> scale("bit/s", 9.6e6)
+    (1e-06, 'Mbit/s')
+    >>> scale("s", 0.0213)
+    (1000.0, 'ms')
+    """
+    size = abs(size)
+    if unit in _PREFIXES:
+        names = _PREFIXES[unit]
+        i = min(len(names) - 1, max(0, math.floor(math.log10(size) / 3))) if size > 0 else 0
+        return 10.0 ** (-3 * i), names[i]
+    if unit == "s":
+        for one, name in _TIMES:
+            if size >= one or (size == 0 and one == 1.0):
+                return round(1.0 / one, 0), name
+        return 1e9, "ns"
+    if unit in ("1", "", "fraction", "ratio"):
+        return 1.0, ""
+    return 1.0, {"packets": "p", "count": ""}.get(unit, unit)
+
+
+def number(x: float | None, digits: int = 4) -> str:
+    """A number with `digits` significant digits, without exponents where people would not use them.
+
+    >>> number(1234567.0), number(0.012345), number(None)
+    ('1234567', '0.01235', '-')
+    """
+    if x is None or math.isnan(x):
+        return "-"
+    if math.isinf(x):
+        return "inf" if x > 0 else "-inf"
+    if x == 0:
+        return "0"
+    if x == int(x) and abs(x) < 1e12:
+        return str(int(x))
+    e = math.floor(math.log10(abs(x)))
+    if -4 <= e < 12:
+        return f"{x:.{max(0, digits - 1 - e)}f}"
+    return f"{x:.{digits - 1}e}"
+
+
+def quantity(iv: Interval, unit: str) -> str:
+    """A mean with its interval and unit.
+
+    >>> quantity(Interval(9.6e6, 9.5e6, 9.7e6, 1.0, 5), "bit/s")
+    '9.60 ± 0.10 Mbit/s'
+    >>> quantity(Interval(0.02, None, None, None, 1), "s")
+    '20 ms'
+    """
+    if iv.mean is None:
+        return "-"
+    factor, name = scale(unit, iv.mean)
+    mean, half = iv.mean * factor, iv.half_width
+    if half is None:
+        text = number(mean)
+    elif half * factor <= 5e-13 * abs(mean):
+        text = f"{number(mean)} ± 0"
+    else:
+        half *= factor
+        places = min(9, max(0, 1 - math.floor(math.log10(half))))
+        text = f"{mean:.{places}f} ± {half:.{places}f}"
+    return f"{text} {name}".rstrip()
+
+
+def duration(seconds: float) -> str:
+    """A span of wall-clock time.
+
+    >>> duration(3.21), duration(75), duration(7300)
+    ('3.2 s', '1 min 15 s', '2 h 01 min')
+    """
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    if seconds < 3600:
+        return f"{int(seconds // 60)} min {int(seconds % 60):02d} s"
+    return f"{int(seconds // 3600)} h {int(seconds % 3600 // 60):02d} min"
+
+
+def seconds(text: str) -> float:
+    """The seconds of a resolved duration.
+
+    >>> seconds("100s"), seconds("2.5ms")
+    (100.0, 0.0025)
+    """
+    m = re.fullmatch(r"\s*([0-9.eE+]+)\s*([a-zµ]+)\s*", text)
+    if not m or m[2] not in _SECONDS:
+        raise ValueError(f"not a duration: {text!r}")
+    return float(m[1]) * _SECONDS[m[2]]

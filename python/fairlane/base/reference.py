@@ -1,0 +1,260 @@
+"""Looks up what `fairlane explain` shows: algorithms, parameters, metrics and presets, all from the core's declarations."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+from .. import _core
+from ..errors import suggest
+from .metrics import metrics
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One row of an explanation."""
+
+    name: str
+    kind: str
+    default: str
+    limits: str
+    doc: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is known about a name or path."""
+
+    title: str
+    kind: str
+    doc: str
+    parameters: tuple[Parameter, ...] = ()
+    facts: dict[str, str] = field(default_factory=dict)
+
+
+_FORMATS = {"fl-dur": "duration", "fl-rate": "rate", "fl-bytes": "bytes", "fl-len": "packets or bytes", "fl-file": "path of a file"}
+
+
+@lru_cache(maxsize=1)
+def _built_in() -> tuple[dict[str, Any], ...]:
+    return tuple(json.loads(_core.registry()))
+
+
+def registry() -> tuple[dict[str, Any], ...]:
+    """All algorithms: kind, name, aliases, doc, schema; those of one's own (`fairlane.plugin`, `fairlane.cc`) at the end."""
+    own = json.loads(_core.plugins())
+    return (*_built_in(), *({"aliases": [], **entry} for entry in own))
+
+
+@lru_cache(maxsize=1)
+def presets() -> tuple[dict[str, Any], ...]:
+    """All presets: kind, algorithm, name, doc, values."""
+    return tuple(json.loads(_core.presets()))
+
+
+@lru_cache(maxsize=1)
+def scenario_schema() -> dict[str, Any]:
+    """The JSON Schema of scenario files."""
+    return json.loads(_core.schema())
+
+
+def contents() -> dict[str, list[str]]:
+    """Every name that can be explained, by kind."""
+    out: dict[str, list[str]] = {}
+    for entry in registry():
+        out.setdefault(entry["kind"], []).append(entry["name"])
+    for preset in presets():
+        out.setdefault(f"preset of {preset['algorithm']}", []).append(preset["name"])
+    for metric in metrics():
+        out.setdefault(f"metric of {metric.table}", []).append(metric.name)
+    out["setting"] = list(scenario_schema().get("properties", {}))
+    return out
+
+
+def explain(name: str) -> list[Entry]:
+    """Everything called `name`, or the value at a path such as `links.bottleneck.queue.red.min`."""
+    wanted = name.strip().lower()
+    found: list[Entry] = []
+    for entry in registry():
+        if wanted in (n.lower() for n in (entry["name"], *entry.get("aliases", ()))):
+            found.append(_algorithm(entry))
+    for metric in metrics():
+        if metric.name == wanted:
+            facts = {"table": metric.table, "unit": metric.unit, "formula": metric.formula, "source": metric.source}
+            found.append(Entry(metric.name, "metric", metric.doc, facts={k: v for k, v in facts.items() if v}))
+    found += [_preset(p) for p in presets() if p["name"].lower() == wanted]
+    if not found:
+        found = _path(name.strip())
+    if not found:
+        known = [e["name"] for e in registry()] + [m.name for m in metrics()] + [p["name"] for p in presets()]
+        raise suggest(name, [*known, *scenario_schema().get("properties", {})], "name or path")
+    return found
+
+
+def _algorithm(entry: dict[str, Any]) -> Entry:
+    aliases = ", ".join(entry.get("aliases", ()))
+    schema = entry.get("schema") or {}
+    return Entry(
+        entry["name"], entry["kind"], entry.get("doc", ""), _parameters(schema, schema), {"also called": aliases} if aliases else {}
+    )
+
+
+def _preset(preset: dict[str, Any]) -> Entry:
+    facts = {k: v if isinstance(v, str) else json.dumps(v) for k, v in preset["values"].items()}
+    for algorithm, values in preset["with"].items():
+        own = {f"cc.{k}": v for k, v in values.get("cc", {}).items()}
+        pairs = ({k: v for k, v in values.items() if k != "cc"} | own).items()
+        facts[f"with cc = {algorithm}"] = ", ".join(f"{k} = {json.dumps(v)}" for k, v in pairs)
+    return Entry(preset["name"], f"preset of {preset['algorithm']}", preset["doc"], facts=facts)
+
+
+def _path(path: str) -> list[Entry]:
+    """Follows a dotted path through the schema of scenario files."""
+    root = scenario_schema()
+    nodes = [root]
+    parts = path.split(".")
+    for part in parts:
+        nodes = [below for node in nodes for below in _step(root, node, part)]
+        if not nodes:
+            return _short(parts)
+    node = next((n for n in nodes if n.get("description")), nodes[0])
+    target = _deref(root, node)
+    doc = node.get("description") or target.get("description", "")
+    facts = {"type": _kind(root, node), "default": _default(node), "range": _limits(node)}
+    # A table by free names, such as `flows`, is explained by what each of them holds.
+    nodes = nodes + [
+        b["additionalProperties"] for n in nodes for b in _branches(root, n) if isinstance(b.get("additionalProperties"), dict)
+    ]
+    inner = next((p for n in nodes if (p := _parameters(root, n))), ())
+    return [Entry(path, "setting", doc, inner, {k: v for k, v in facts.items() if v and not (k == "type" and inner)})]
+
+
+def _short(parts: list[str]) -> list[Entry]:
+    """`red.min` for the parameter of an algorithm."""
+    if len(parts) != 2:
+        return []
+    out = []
+    for entry in registry():
+        if parts[0] not in (entry["name"], *entry.get("aliases", ())):
+            continue
+        rows = _parameters(entry.get("schema") or {}, entry.get("schema") or {})
+        match = [p for p in rows if p.name == parts[1]]
+        if not match and rows:
+            raise suggest(parts[1], [p.name for p in rows], f"parameter of {entry['name']}")
+        for p in match:
+            facts = {"type": p.kind, "default": p.default, "range": p.limits}
+            out.append(
+                Entry(
+                    f"{entry['name']}.{p.name}",
+                    f"parameter of the {entry['kind']} {entry['name']}",
+                    p.doc,
+                    facts={k: v for k, v in facts.items() if v},
+                )
+            )
+    return out
+
+
+def _deref(root: dict[str, Any], node: Any) -> dict[str, Any]:
+    seen = 0
+    while isinstance(node, dict) and "$ref" in node and seen < 32:
+        target: Any = root
+        for part in node["$ref"].removeprefix("#/").split("/"):
+            target = target.get(part, {}) if isinstance(target, dict) else {}
+        node, seen = target, seen + 1
+    return node if isinstance(node, dict) else {}
+
+
+def _branches(root: dict[str, Any], node: Any, depth: int = 0) -> list[dict[str, Any]]:
+    """The node and all alternatives inside it, references followed."""
+    node = _deref(root, node)
+    out = [node]
+    if depth < 8:
+        for word in ("anyOf", "oneOf", "allOf"):
+            for inner in node.get(word, ()):
+                out.extend(_branches(root, inner, depth + 1))
+    return out
+
+
+def _step(root: dict[str, Any], node: Any, part: str) -> list[dict[str, Any]]:
+    out = []
+    for branch in _branches(root, node):
+        if part in branch.get("properties", {}):
+            out.append(branch["properties"][part])
+        elif isinstance(branch.get("additionalProperties"), dict):
+            out.append(branch["additionalProperties"])
+        elif isinstance(branch.get("items"), dict) and part.isdigit():
+            out.append(branch["items"])
+    return out
+
+
+def _parameters(root: dict[str, Any], node: Any) -> tuple[Parameter, ...]:
+    rows: dict[str, Parameter] = {}
+    for branch in _branches(root, node):
+        for name, p in branch.get("properties", {}).items():
+            doc = p.get("description") or _deref(root, p).get("description", "")
+            rows.setdefault(name, Parameter(name, _kind(root, p), _default(p), _limits(p), " ".join(doc.split())))
+            # What each table of a list holds, such as the classes of a scheduler.
+            items = _deref(root, p.get("items"))
+            if "properties" in items and "x-registry" not in items:
+                for inner in _parameters(root, items):
+                    rows.setdefault(f"{name}.N.{inner.name}", replace(inner, name=f"{name}.N.{inner.name}"))
+    return tuple(rows.values())
+
+
+def _kind(root: dict[str, Any], node: dict[str, Any]) -> str:
+    words: list[str] = []
+    branches = _branches(root, node)
+    registered = next((b["x-registry"] for b in branches if "x-registry" in b), None)
+    if registered:
+        return f"{registered}: name or table"
+    aliases = {alias for b in branches for alias in b.get("x-aliases", ())}
+    for b in branches:
+        if "enum" in b:
+            words.extend(json.dumps(v) for v in b["enum"] if v is not None and v not in aliases)
+        elif "const" in b:
+            words.append(json.dumps(b["const"]))
+        elif b.get("format") in _FORMATS:
+            words.append(_FORMATS[b["format"]])
+        elif "type" in b:
+            types = b["type"] if isinstance(b["type"], list) else [b["type"]]
+            names = {
+                "integer": "whole number",
+                "string": "text",
+                "boolean": "true or false",
+                "object": "table",
+                "array": "list",
+                "null": "",
+            }
+            words.extend(names.get(t, t) for t in types)
+    return " | ".join(dict.fromkeys(w for w in words if w))
+
+
+def _default(node: dict[str, Any]) -> str:
+    if "default" not in node:
+        return ""
+    value = node["default"]
+    if isinstance(value, list) and value and all(isinstance(v, dict) for v in value):
+        # Classes: what they take says more than all they hold.
+        return ", ".join(str(v.get("match", "...")) for v in value)
+    if isinstance(value, dict) and len(value) == 1 and all(isinstance(v, dict) for v in value.values()):
+        return next(iter(value))
+    if isinstance(value, dict):
+        value = {k: v for k, v in value.items() if v is not None}
+        return json.dumps(value) if value else ""
+    return "unset" if value is None else value if isinstance(value, str) else json.dumps(value)
+
+
+def _limits(node: dict[str, Any]) -> str:
+    low = node.get("x-min", node.get("minimum"))
+    high = node.get("x-max", node.get("maximum"))
+    above, below = node.get("exclusiveMinimum"), node.get("exclusiveMaximum")
+    if low is not None and high is not None:
+        return f"{low} to {high}"
+    if above is not None and high is not None:
+        return f"above {above}, to {high}"
+    if above is not None and below is not None:
+        return f"between {above} and {below}"
+    words = [("at least", low), ("at most", high), ("above", above), ("below", below)]
+    return ", ".join(f"{w} {v}" for w, v in words if v is not None)

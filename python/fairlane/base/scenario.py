@@ -1,0 +1,84 @@
+"""Scenario files, and scenarios with every parameter filled in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from .. import _core
+from ..errors import FairlaneError, suggest
+
+_MAX_FILE = 64 << 20
+_FILE_HELP = "\n  = help: give the path of a scenario, a text file in TOML (.toml) or JSON (.json)"
+
+
+@runtime_checkable
+class Built(Protocol):
+    """A scenario built in Python, such as `fairlane.Network`."""
+
+    def to_toml(self) -> str:
+        """Its text as a scenario file."""
+
+
+def read_scenario(path: str | PathLike[str]) -> tuple[str, str, str]:
+    """Text, shown name and format of a scenario file; one clear error if it is none."""
+    name = fspath(path)
+    file = Path(name)
+    try:
+        if file.is_dir():
+            raise FairlaneError(f"cannot read {name}: it is a directory{_FILE_HELP}")
+        with file.open("rb") as f:
+            data = f.read(_MAX_FILE + 1)
+    except OSError as e:
+        raise FairlaneError(f"cannot read {name}: {(e.strerror or str(e)).lower()}{_FILE_HELP}") from e
+    except ValueError as e:
+        raise FairlaneError(f"cannot read {name!r}: {e}") from e
+    if len(data) > _MAX_FILE:
+        raise FairlaneError(f"cannot read {name}: larger than 64 MiB, surely not a scenario")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as e:
+        line = data[: e.start].count(b"\n") + 1
+        raise FairlaneError(f"cannot read {name}: line {line} is not UTF-8, so it is not a text file{_FILE_HELP}") from e
+    return text, name, "json" if file.suffix.lower() == ".json" else "toml"
+
+
+def _set_pair(path: str, value: Any) -> tuple[str, str]:
+    from .toml import value as as_toml
+
+    return path, value if isinstance(value, str) else as_toml(value)
+
+
+def resolve(
+    scenario: str | PathLike[str] | Built,
+    sets: Mapping[str, Any] | Iterable[tuple[str, str]] = (),
+) -> dict[str, Any]:
+    """A scenario file or network with every parameter filled in; raises `ScenarioError`.
+
+    `sets` changes values by dotted path, as `--set` does. The key `expanded` of the answer lists all nodes, links and flows.
+    """
+    if isinstance(scenario, Built):
+        text, name, form = scenario.to_toml(), "<network>", "toml"
+    else:
+        text, name, form = read_scenario(scenario)
+    pairs = [_set_pair(k, v) for k, v in (sets.items() if isinstance(sets, Mapping) else sets)]
+    return json.loads(_core.resolve(text, name, form, pairs))
+
+
+def chosen_link(resolved: dict[str, Any], link: str | None) -> str:
+    """The link whose queue is to be replaced: the one that is named, or else `bottleneck`, or the only one."""
+    names = [x["name"] for x in resolved["expanded"]["links"]]
+    forward = [n for n in names if not n.endswith(".reverse")]
+    if link is not None:
+        if link not in names:
+            raise suggest(link, names, "link")
+        return link
+    if "bottleneck" in forward:
+        return "bottleneck"
+    if len(forward) == 1:
+        return forward[0]
+    some = ", ".join(forward[:12]) + (", ..." if len(forward) > 12 else "")
+    raise FairlaneError(f"say whose queue to replace: no link is called `bottleneck`; there are {some}\n  = help: --link NAME")

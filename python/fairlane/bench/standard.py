@@ -1,0 +1,127 @@
+"""The benchmark set P1-P6: each scenario in a fresh process, counting what the run itself costs.
+
+`python -m fairlane.bench.standard FILE [QUEUE]` runs one scenario in this process, with another queue at its bottleneck if one is given as JSON,
+and prints its row as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from ..errors import FairlaneError, RunError, suggest
+
+BENCH_SCHEMA = "fairlane.bench/1"
+
+
+def scenarios() -> dict[str, Path]:
+    """The shipped benchmark scenarios by name."""
+    folder = Path(str(files("fairlane").joinpath("scenarios")))
+    return {p.stem: p for p in sorted(folder.glob("P*.toml"))}
+
+
+def choose(names: Iterable[str] = ()) -> dict[str, Path]:
+    """The scenarios of these names, in any case of letters; without names P1 to P6."""
+    known = scenarios()
+    lower = {n.lower(): n for n in known}
+    wanted = list(names) or [n for n in known if len(n) == 2]
+    for name in wanted:
+        if name.lower() not in lower:
+            raise suggest(name, list(known), "benchmark scenario")
+    return {lower[n.lower()]: known[lower[n.lower()]] for n in wanted}
+
+
+def run_bench(
+    names: Iterable[str] = (),
+    *,
+    repeat: int = 1,
+    report: Callable[[dict[str, Any]], None] | None = None,
+) -> dict[str, Any]:
+    """The document of `fairlane bench --json`: one row a scenario, the repetition with the least CPU time."""
+    rows = []
+    for name, path in choose(names).items():
+        row = min((one(name, path) for _ in range(max(1, repeat))), key=lambda r: r["cpu_s"])
+        rows.append(row)
+        if report is not None:
+            report(row)
+    return {"schema": BENCH_SCHEMA, "fairlane": _version(), "results": rows}
+
+
+def _version() -> str:
+    from .. import _core
+
+    return _core.version()
+
+
+def one(name: str, path: Path, queue: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The row of one scenario, measured in a fresh process; `queue` replaces that of its bottleneck."""
+    command = [sys.executable, "-m", "fairlane.bench.standard", str(path), *([] if queue is None else [json.dumps(queue)])]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        try:
+            out, err = child.communicate()
+        except BaseException:
+            child.kill()
+            raise
+    if child.returncode:
+        last = err.strip().splitlines()[-1:] or [f"exit code {child.returncode}"]
+        raise RunError(f"{name} failed: {last[0]}")
+    return {"scenario": name, **json.loads(out)}
+
+
+def memory_kib(field: str) -> int:
+    """A line of this process's memory status in KiB (Linux), else its peak resident size."""
+    try:
+        for line in Path("/proc/self/status").read_text("ascii").splitlines():
+            if line.startswith(f"{field}:"):
+                return int(line.split()[1])
+    except OSError:
+        pass
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak // 1024 if sys.platform == "darwin" else peak
+
+
+def forget_peak() -> None:
+    """Starts the peak of resident memory anew, where the kernel can (proc(5), clear_refs)."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5", "ascii")
+    except OSError:
+        pass
+
+
+def measure(path: str, queue: str | None = None) -> dict[str, Any]:
+    """Runs one scenario here. Memory is the peak over what the interpreter held after its imports."""
+    from .. import _core
+    from ..base.toml import value as as_toml
+
+    text = Path(path).read_text("utf-8")
+    sets = [] if queue is None else [("links.bottleneck.queue", as_toml(json.loads(queue)))]
+    forget_peak()
+    before = memory_kib("VmRSS")
+    resolved = _core.resolve(text, path, "toml", sets, False)
+    (run,) = _core.run(resolved, [], 1, False, None)
+    peak = memory_kib("VmHWM")
+    return {
+        "packet_hops": run.packet_hops,
+        "events": run.events,
+        "cpu_s": run.cpu_s,
+        "setup_s": run.setup_s,
+        "ns_per_packet_hop": run.cpu_s * 1e9 / max(1, run.packet_hops),
+        "peak_rss_mib": max(0, peak - before) / 1024,
+        "fingerprint": run.fingerprint,
+    }
+
+
+if __name__ == "__main__":
+    try:
+        sys.stdout.write(json.dumps(measure(*sys.argv[1:3])) + "\n")
+    except (FairlaneError, OSError) as e:
+        sys.exit(str(e))
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,1 @@
+"""Queues and congestion controls of the user's own."""

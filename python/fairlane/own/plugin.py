@@ -1,0 +1,282 @@
+"""Queues of one's own, written in Python: slower than the built-in ones, with the same meaning. Congestion controls are in `fairlane.cc`.
+
+A class with `enqueue` and `dequeue` is a queue discipline; every scenario may name it from then on::
+
+    import fairlane as fl
+
+    class Lifo(fl.Qdisc):
+        \"\"\"Last in, first out.\"\"\"
+
+        limit = fl.Parameter("50p", "What waits.")
+        reorders = True
+
+        def start(self):
+            self.stack = []
+
+        def enqueue(self, packet):
+            self.stack.append(packet)
+            if len(self.stack) > self.limit.packets:
+                self.drop(self.stack.pop())
+
+        def dequeue(self):
+            return self.stack.pop() if self.stack else None
+
+    fl.run("scenario.toml", sets={"links.bottleneck.queue": "Lifo"})
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+import sys
+from abc import ABC, abstractmethod
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from .. import _core
+from ..errors import FairlaneError
+
+if TYPE_CHECKING:
+    from .._core import Packet
+
+
+class PluginLoadError(FairlaneError):
+    """A file of plug-ins that cannot be used."""
+
+
+class Length(NamedTuple):
+    """A queue length: `packets` or `bytes` is the limit, the other is infinite."""
+
+    packets: float
+    bytes: float
+
+
+class Link(NamedTuple):
+    """The link that a queue feeds: `rate` in bit/s, `delay` in seconds."""
+
+    rate: float
+    delay: float
+
+
+#: How the names of shared libraries end.
+LIBRARIES = (".so", ".dylib", ".dll")
+
+#: Format in the schema, and how its text becomes a value.
+_QUANTITIES = {"len": "fl-len", "dur": "fl-dur", "rate": "fl-rate", "bytes": "fl-bytes"}
+
+
+class Parameter:
+    """A parameter of a queue or congestion control of one's own, declared in the body of the class.
+
+    Args:
+        default: its default, which also says what kind it is: `"50p"` or `"64KiB"` a queue length (the attribute is a `Length`),
+            `"5ms"` a duration (seconds), `"10Mbit/s"` a rate (bit/s), else a bool, int, float or text.
+        doc: what it means, for `fairlane explain`.
+        choices: the texts that are allowed.
+        min: smallest number allowed.
+        max: largest number allowed.
+    """
+
+    def __init__(
+        self,
+        default: bool | float | str,
+        doc: str = "",
+        *,
+        choices: list[str] | None = None,
+        min: float | None = None,
+        max: float | None = None,
+    ) -> None:
+        self.default = default
+        self.doc = doc
+        self.kind = _core.quantity_kind(default) if isinstance(default, str) and choices is None else None
+        self.schema: dict[str, Any] = {"description": doc, "default": default}
+        if choices is not None:
+            self.schema["enum"] = choices
+        elif self.kind:
+            self.schema |= {"type": "string", "format": _QUANTITIES[self.kind]}
+        else:
+            names = {bool: "boolean", int: "integer", float: "number", str: "string"}
+            self.schema["type"] = names[type(default)]
+        if min is not None:
+            self.schema["minimum"] = min
+        if max is not None:
+            self.schema["maximum"] = max
+
+    def value(self, written: Any) -> Any:
+        """What was written in a scenario, as the attribute of the instance."""
+        if self.kind is None:
+            return written
+        number, packets = _core.quantity(self.kind, written)
+        if self.kind == "len":
+            return Length(number, math.inf) if packets else Length(math.inf, number)
+        return number
+
+
+def declared(cls: type) -> dict[str, Parameter]:
+    """The parameters in the bodies of a class and its bases."""
+    return {name: p for base in reversed(cls.__mro__) for name, p in vars(base).items() if isinstance(p, Parameter)}
+
+
+def sentence(cls: type) -> str:
+    """The first paragraph of a class's description, in one line."""
+    return inspect.cleandoc(cls.__doc__ or cls.__name__).split("\n\n")[0].replace("\n", " ")
+
+
+def schema_of(parameters: dict[str, Parameter]) -> str:
+    """The JSON Schema of a table of these parameters, as text."""
+    return json.dumps({
+        "type": "object",
+        "properties": {name: p.schema for name, p in parameters.items()},
+        "additionalProperties": False,
+    })  # fmt: skip
+
+
+def users_traceback(error: BaseException) -> str:
+    """The traceback of an exception without the lines of this package."""
+    from traceback import TracebackException
+
+    shown = TracebackException.from_exception(error)
+    here = str(Path(__file__).parent.parent)
+    part: TracebackException | None = shown
+    while part is not None:
+        own = [frame for frame in part.stack if not frame.filename.startswith(here)]
+        if own:
+            part.stack[:] = own
+        part = part.__cause__ or part.__context__
+    return "".join(shown.format()).rstrip()
+
+
+class Qdisc(ABC):
+    """Base of queue disciplines written in Python.
+
+    A subclass is announced under its own name when its class statement runs. For each link that uses it and each run there is
+    one instance. The simulator calls:
+
+    - `start()` once, when parameters, `link` and `flows` are set; raise `ValueError` for parameters that make no sense;
+    - `enqueue(packet)` for every arrival: hold the packet, or `drop` it;
+    - `dequeue()` when the link is free: the packet to send, or None if nothing waits;
+    - `timer()`, if defined, at time zero and at each time it returned (seconds), or None for no more: periodic updates;
+    - `ready()`, if defined, for shapers: the time (seconds) from which on `dequeue` may be asked, or None for at once.
+
+    Each packet that was offered must be sent or dropped once, at some time. An exception ends the run with its traceback and the
+    simulated time. Random numbers come from `random()`: then the same seed gives the same run.
+
+    Attributes:
+        reorders: set it to True if packets of one flow may overtake one another.
+    """
+
+    reorders: ClassVar[bool] = False
+    _parameters: ClassVar[dict[str, Parameter]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._parameters = declared(cls)
+        if any(getattr(getattr(cls, method), "__isabstractmethod__", False) for method in ("enqueue", "dequeue")):
+            return  # A base class of others.
+        try:
+            _core.register_queue(cls.__name__, sentence(cls), schema_of(cls._parameters), cls._make, cls)
+        except ValueError as e:
+            raise PluginLoadError(str(e)) from None
+
+    @classmethod
+    def _make(cls, params: str, link: dict[str, float], flows: list[str]) -> Qdisc:
+        queue = cls.__new__(cls)
+        queue._handle = _core.QueueHandle()
+        queue.link = Link(**link)
+        queue.flows = flows
+        for name, value in json.loads(params).items():
+            setattr(queue, name, cls._parameters[name].value(value))
+        queue.start()
+        return queue
+
+    @classmethod
+    def spec(cls, **params: Any) -> dict[str, dict[str, Any]]:
+        """This queue with these parameters, as `queue=` wants it."""
+        return {cls.__name__: params}
+
+    link: Link
+    flows: list[str]
+    _handle: _core.QueueHandle
+
+    @property
+    def now(self) -> float:
+        """Simulated time in seconds."""
+        return self._handle.now
+
+    @property
+    def packets(self) -> int:
+        """Packets that wait; during `enqueue` the arriving one is among them."""
+        return self._handle.packets
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that wait; during `enqueue` the arriving packet is among them."""
+        return self._handle.bytes
+
+    def random(self) -> float:
+        """A number from this queue's own random stream, uniform in [0, 1)."""
+        return self._handle.random()
+
+    def drop(self, packet: Packet, why: str = "overflow") -> None:
+        """Drops a packet that was offered or is held.
+
+        `why` is counted apart in the metrics: overflow, early, forced, head or evicted.
+        """
+        self._handle.drop(packet, why)
+
+    def mark(self, packet: Packet) -> None:
+        """Sets congestion experienced (RFC 3168 section 5). Raises `ValueError` if the packet is not ECN-capable."""
+        self._handle.mark(packet)
+
+    def start(self) -> None:  # noqa: B027 (a queue need not define it)
+        """Called once before the first packet."""
+
+    @abstractmethod
+    def enqueue(self, packet: Packet) -> None:
+        """Called for every arrival."""
+
+    @abstractmethod
+    def dequeue(self) -> Packet | None:
+        """Called when the link is free."""
+
+    def timer(self) -> float | None:
+        """Called at time zero and at each time it returned."""
+        return None
+
+    def ready(self) -> float | None:
+        """For shapers: when `dequeue` may be asked."""
+        return None
+
+
+def load(path: str | Path) -> None:
+    """Runs a Python file, so that the queues and congestion controls in it can be named; a shared library goes to `fairlane.load_cc`.
+
+    Raises:
+        PluginLoadError: the file is missing, or its code fails.
+    """
+    file = Path(path)
+    if file.suffix in LIBRARIES or ".so." in file.name:
+        from .cc import load_cc
+
+        load_cc(file)
+        return
+    if not file.is_file():
+        raise PluginLoadError(f"there is no file {str(path)!r} with queues or congestion controls")
+    spec = spec_from_file_location(f"fairlane_plugin_{file.stem}", file)
+    if spec is None or spec.loader is None:
+        raise PluginLoadError(
+            f"{str(path)!r} is not a Python file: its name should end in .py, that of a shared library in .so, .dylib or .dll"
+        )
+    module = module_from_spec(spec)
+    # Whoever looks up the module of a class finds it.
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+    except FairlaneError:
+        raise
+    except Exception as e:
+        from traceback import format_exception
+
+        raise PluginLoadError(f"{str(path)!r} cannot be loaded:\n{''.join(format_exception(e)).rstrip()}") from e

@@ -1,0 +1,74 @@
+"""Numbers as text for tables: digits that the interval supports."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .tables import Compared
+
+
+def value(x: float | None, digits: int = 5) -> str:
+    """Five significant digits (or `digits`), no exponent.
+
+    >>> value(9687.619), value(0.10754), value(0.0), value(None), value(1300000.0)
+    ('9687.6', '0.10754', '0', '', '1 300 000')
+    """
+    if x is None or not math.isfinite(x):
+        return ""
+    if x == 0:
+        return "0"
+    if abs(x) >= 1e5:
+        return f"{x:,.0f}".replace(",", " ")
+    places = max(0, digits - 1 - math.floor(math.log10(abs(x))))
+    text = f"{x:.{min(places, 6)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _places(x: float, digits: int) -> int:
+    return max(0, min(6, digits - 1 - math.floor(math.log10(abs(x))))) if x else 0
+
+
+def mean_and_half(row: Compared) -> tuple[str, str]:
+    """Our mean and half the width of its interval; the digits follow the interval, but not beyond five of the mean.
+
+    The second is empty for a value without an interval.
+    """
+    if row.ours is None:
+        return "", ""
+    if row.low is None or row.high is None:
+        return value(row.ours), ""
+    h = (row.high - row.low) / 2
+    if h <= 5e-7 * max(1.0, abs(row.ours)):
+        return value(row.ours), "0"
+    places = min(_places(h, 2), _places(row.ours, 5))
+    while round(h, places) == 0:
+        places += 1
+    return f"{row.ours:.{places}f}", f"{h:.{places}f}"
+
+
+def pm(row: Compared) -> str:
+    """Our mean with half the width of its interval."""
+    mean, half = mean_and_half(row)
+    return f"{mean} ± {half}" if half else mean
+
+
+def printed(row: Compared) -> str:
+    """The published value, with the digits it was printed with."""
+    return row.printed or value(row.published)
+
+
+def difference(row: Compared) -> str:
+    """Our difference from the published value, percent.
+
+    A published zero that we meet is no difference.
+    """
+    d = row.difference
+    if d is None:
+        return "0 %" if row.published == 0 and row.ours == 0 else ""
+    p = 100 * d
+    if abs(p) < 0.005:
+        return "0 %"
+    text = f"{p:+.2f} %" if abs(p) < 1 else f"{p:+.1f} %" if abs(p) < 100 else f"{p:+.0f} %"
+    return text.replace("-", "−")

@@ -1,1 +1,0 @@
-"""Pages and pictures: everything a reader of results sees."""

@@ -1,0 +1,193 @@
+"""`Network`: a scenario built in Python, the same tree as a scenario file."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from ..base import toml
+from ..base.spec import Params, plain
+from ..errors import FairlaneError
+
+if TYPE_CHECKING:
+    from .result import Result
+
+
+class Network:
+    """A network, its flows and how long to run them.
+
+    Every argument takes what the scenario file takes under the same name: text with a unit (`"10Mbit/s"`,
+    `"20ms"`, `"50p"`), an algorithm's name, a table as a dict, or a parameter class such as
+    `fairlane.Red(min="10p")`. Nothing is checked until `run`, `resolve` or `save`; then all problems come at once.
+
+    >>> net = Network(duration="10s", sample="100ms").link("a", "b", rate="1Mbit/s", delay="5ms")
+    >>> net = net.flow("tcp", "a", "b", tcp="newreno")
+    >>> print(net.to_toml())
+    duration = "10s"
+    sample = "100ms"
+    <BLANKLINE>
+    [links.a-b]
+    from = "a"
+    to = "b"
+    rate = "1Mbit/s"
+    delay = "5ms"
+    <BLANKLINE>
+    [flows.tcp]
+    from = "a"
+    to = "b"
+    tcp = "newreno"
+    <BLANKLINE>
+    """
+
+    def __init__(self, *, duration: str, **settings: Any) -> None:
+        """Starts an empty network; `settings`: warmup, seed, sample, routing, name, description, nodes."""
+        self._tree: dict[str, Any] = plain({"duration": duration, **settings})
+
+    # --- topology -------------------------------------------------------------------------------------
+
+    def topology(self, builder: str | Params, **settings: Any) -> Self:
+        """Uses a topology builder, by name and settings or as its class: `net.topology(fl.Dumbbell(pairs=5))`."""
+        if isinstance(builder, Params):
+            builder, settings = builder._name, {**builder.table(), **settings}
+        if "topology" in self._tree:
+            raise FairlaneError(f"this network already has the topology {next(iter(self._tree['topology']))!r}")
+        self._tree["topology"] = {builder: plain(settings)}
+        return self
+
+    def dumbbell(self, *, pairs: int, **settings: Any) -> Self:
+        """Hosts s0.. and d0.. on both sides of the link `bottleneck` from r1 to r2 (settings: access, bottleneck...)."""
+        return self.topology("dumbbell", pairs=pairs, **settings)
+
+    def star(self, *, clients: int, **settings: Any) -> Self:
+        """Clients c0.. and a server around one router (settings: access, server, queue)."""
+        return self.topology("star", clients=clients, **settings)
+
+    def parking_lot(self, *, hops: int, **settings: Any) -> Self:
+        """A chain of bottlenecks with cross traffic at each."""
+        return self.topology("parking_lot", hops=hops, **settings)
+
+    def fat_tree(self, *, k: int, **settings: Any) -> Self:
+        """A fat-tree of switches with `k` ports and k^3/4 hosts h0.. (settings: rate, delay, queue)."""
+        return self.topology("fat_tree", k=k, **settings)
+
+    def link(self, start: str, end: str, /, *, name: str | None = None, **settings: Any) -> Self:
+        """Adds a link from `start` to `end` and, unless `duplex=False`, back; its name is "start-end" by default."""
+        return self._add("links", name or f"{start}-{end}", {"from": start, "to": end, **plain(settings)})
+
+    def refine(self, link: str, **settings: Any) -> Self:
+        """Changes settings of a link that the topology builder makes."""
+        return self._add("links", link, plain(settings))
+
+    # --- traffic --------------------------------------------------------------------------------------
+
+    def flow(self, name: str, sender: str, receiver: str, /, **settings: Any) -> Self:
+        """Adds a flow, or with `count` a group whose hosts may contain `{i}` (settings: tcp or udp, source, start, stop...).
+
+        >>> Network(duration="9s").flow("late", "a", "b", tcp="reno", start="5s").to_dict()["flows"]
+        {'late': {'from': 'a', 'to': 'b', 'tcp': 'reno', 'start': '5s'}}
+
+        `class` is a keyword of Python: write `class_`.
+        """
+        own = {key.rstrip("_"): value for key, value in settings.items()}
+        return self._add("flows", name, {"from": sender, "to": receiver, **plain(own)})
+
+    def control(self, control: str | Params, /, **settings: Any) -> Self:
+        """Adds a control of flows at their source, by name and settings or as its class; once more for other nodes or flows.
+
+        >>> Network(duration="9s").control("time_slots", slot="50ms").to_dict()["control"]
+        {'time_slots': {'slot': '50ms'}}
+        """
+        if isinstance(control, Params):
+            control, settings = control._name, {**control.table(), **settings}
+        tables = self._tree.setdefault("control", {})
+        known, table = tables.get(control), plain(settings)
+        if known is None:
+            tables[control] = table
+        else:
+            tables[control] = [*(known if isinstance(known, list) else [known]), table]
+        return self
+
+    # --- everything else ------------------------------------------------------------------------------
+
+    def set(self, path: str, value: Any) -> Self:
+        """Sets any value by its dotted path, as `--set` does: `net.set("links.bottleneck.queue.red.min", "10p")`.
+
+        Meant for values that are in the tree already or start a new branch; paths into links made by a
+        builder are refinements of it.
+
+        >>> Network(duration="1s").set("links.x.queue.red.min", "5p").to_dict()["links"]
+        {'x': {'queue': {'red': {'min': '5p'}}}}
+        """
+        node, parts = self._tree, path.split(".")
+        for i, part in enumerate(parts[:-1]):
+            below = node.setdefault(part, {})
+            if isinstance(below, str):  # an algorithm by name alone: give its table a place
+                below = node[part] = {below: {}} if parts[i + 1] == below else {}
+            if not isinstance(below, dict):
+                raise FairlaneError(f"cannot set {path!r}: {'.'.join(parts[: i + 1])!r} is not a table")
+            node = below
+        node[parts[-1]] = plain(value)
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """The tree, as a scenario file would hold it."""
+        import copy
+
+        return copy.deepcopy(self._tree)
+
+    def to_toml(self) -> str:
+        """The scenario file of this network."""
+        return toml.dumps(self._tree)
+
+    @classmethod
+    def from_toml(cls, text: str) -> Network:
+        """A network from the text of a scenario file, to change it further."""
+        try:
+            tree = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as e:
+            raise FairlaneError(f"not a scenario file: {e}") from e
+        net = cls(duration="1s")
+        net._tree = tree
+        return net
+
+    @classmethod
+    def from_file(cls, path: str | PathLike[str]) -> Network:
+        """A network from a scenario file, to change it further."""
+        try:
+            return cls.from_toml(Path(fspath(path)).read_text("utf-8"))
+        except (OSError, UnicodeDecodeError) as e:
+            raise FairlaneError(f"cannot read {fspath(path)}: {getattr(e, 'strerror', None) or e}") from e
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes the scenario file after checking it."""
+        self.resolve()
+        try:
+            Path(fspath(path)).write_text(self.to_toml(), "utf-8")
+        except OSError as e:
+            raise FairlaneError(f"cannot write {fspath(path)}: {e.strerror}") from e
+
+    def resolve(self) -> dict[str, Any]:
+        """The scenario with every parameter filled in; raises `ScenarioError` with all problems."""
+        from ..base.scenario import resolve
+
+        return resolve(self)
+
+    def run(self, seeds: int | str | Iterable[int] | None = None, **options: Any) -> Result:
+        """Runs the network; see `fairlane.run`."""
+        from .result import run
+
+        return run(self, seeds, **options)
+
+    def _add(self, section: str, name: str, table: dict[str, Any]) -> Self:
+        known = self._tree.setdefault(section, {})
+        if name in known and "from" in table:
+            raise FairlaneError(f"this network already has {section[:-1]} {name!r}: give another name")
+        known[name] = {**known.get(name, {}), **table}
+        return self
+
+    def __repr__(self) -> str:
+        shape = next(iter(self._tree.get("topology", {})), f"{len(self._tree.get('links', {}))} links")
+        return f"Network({shape}, {len(self._tree.get('flows', {}))} flow groups, {self._tree.get('duration')})"

@@ -1,0 +1,135 @@
+"""Packet capture: what is captured, into which files, and how packets are written. The files are pcapng."""
+
+from __future__ import annotations
+
+import operator
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from ..errors import FairlaneError, FolderError
+
+ENDING = ".pcapng"
+KINDS = ("link", "node", "flow")
+SNAPLEN_MIN = 128
+"""All headers there are: Ethernet 14, IPv6 40, TCP with options 60."""
+SNAPLEN_MAX = 262_144
+"""The largest that readers take."""
+
+Names = str | Iterable[str] | Mapping[str, "str | PathLike[str] | None"]
+
+
+@dataclass(frozen=True)
+class Pcap:
+    """What `run` captures.
+
+    `what` names links, nodes, flows or groups of flows: one, several, or a dict from names to files. Where two things have one name, write
+    `link:NAME`, `node:NAME` or `flow:NAME`. A file without a name is NAME.pcapng in `folder`; with several seeds it is NAME.SEED.pcapng.
+    An existing file is an error unless `force`.
+
+    `snaplen`: bytes kept of a packet, from 128 to 262144 (0: all of it; None: its headers). `ip`: 4 or 6. `queue`: a comment with the
+    length of the queue on each packet that leaves one.
+    """
+
+    what: Names
+    folder: str | PathLike[str] = ""
+    snaplen: int | None = None
+    ip: int = 4
+    queue: bool = False
+    force: bool = False
+
+    def plan(self, seeds: Sequence[int]) -> Plan:
+        """The files, one for each name and seed; an error before any time is spent if one cannot be written."""
+        snaplen = self.snaplen
+        if snaplen is not None:
+            snaplen = operator.index(snaplen) or SNAPLEN_MAX
+            if not SNAPLEN_MIN <= snaplen <= SNAPLEN_MAX:
+                raise FairlaneError(f"snaplen {self.snaplen} is not between {SNAPLEN_MIN} and {SNAPLEN_MAX} bytes, or 0 for whole packets")
+        if self.ip not in (4, 6):
+            raise FairlaneError(f"there is no IP version {self.ip!r} to write: 4 or 6")
+        requests, taken = [], dict[Path, str]()
+        for what, file in self._pairs():
+            base = Path(fspath(self.folder)) / (_plain(what) if file is None else _named(file))
+            files = [base if len(seeds) == 1 else base.with_name(f"{base.stem}.{seed}{base.suffix}") for seed in seeds]
+            for path in files:
+                place = path.absolute()
+                if place in taken:
+                    raise FairlaneError(
+                        f"the captures of {taken[place]} and {what} would both be {path}: name the file, as in {what}=other{ENDING}"
+                    )
+                taken[place] = what
+                _check_free(path, force=self.force)
+            requests.append((what, [str(f.absolute()) for f in files]))
+        return Plan(requests, snaplen, self.ip == 6, self.queue)
+
+    def _pairs(self) -> list[tuple[str, str | PathLike[str] | None]]:
+        if isinstance(self.what, Mapping):
+            return list(self.what.items())
+        names = [self.what] if isinstance(self.what, str) else list(self.what)
+        return [_pair(name) for name in dict.fromkeys(names)]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A `Pcap` as the engine takes it."""
+
+    requests: list[tuple[str, list[str]]]
+    snaplen: int | None
+    ipv6: bool
+    queue: bool
+
+    def arguments(self) -> tuple[list[tuple[str, list[str]]], int | None, bool, bool]:
+        """What `_core.run` takes."""
+        return self.requests, self.snaplen, self.ipv6, self.queue
+
+    def files(self) -> list[Path]:
+        """All files that will be there."""
+        return [Path(f) for _, files in self.requests for f in files]
+
+
+def as_pcap(value: Any) -> Pcap:
+    """Names, a dict from names to files, or a `Pcap`, as a `Pcap`."""
+    if isinstance(value, Pcap):
+        return value
+    if isinstance(value, str | Mapping) or (isinstance(value, Iterable) and not isinstance(value, bytes)):
+        return Pcap(value)
+    raise FairlaneError(f"cannot capture {value!r}: give names of links, nodes or flows, a dict from names to files, or fairlane.Pcap(...)")
+
+
+def _pair(text: str) -> tuple[str, str | None]:
+    """NAME or NAME=FILE."""
+    what, equals, file = text.partition("=")
+    if not what or (equals and not file):
+        raise FairlaneError(f"cannot read {text!r}: write NAME or NAME=FILE{ENDING}")
+    return what, file or None
+
+
+def _plain(what: str) -> str:
+    """The file of a name: without the kind, and without what a file system may not take."""
+    kind, colon, rest = what.partition(":")
+    name = rest if colon and kind in KINDS else what
+    return re.sub(r"[^\w.+@-]", "_", name).lstrip(".") + ENDING
+
+
+def _named(file: str | PathLike[str]) -> str:
+    name = fspath(file)
+    if not name.endswith(ENDING):
+        raise FairlaneError(f"cannot write packets to {name}: the name must end in {ENDING}")
+    return name
+
+
+def _check_free(path: Path, *, force: bool) -> None:
+    if os.path.lexists(path):
+        if not path.is_file() or path.is_symlink():
+            raise FolderError(f"{path} exists and is not a file: not replaced")
+        if not force:
+            raise FolderError(f"{path} exists: choose another name, or replace it with --force")
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise FolderError(f"cannot write {path}: the folder {path.parent} does not exist")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise FolderError(f"cannot write {path}: no permission to write in {folder}")
