@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from .errors import FairlaneError, FolderError, PluginError, RunError, ScenarioError, UnknownNameError
 
 if TYPE_CHECKING:
-    from . import tcp
+    from . import settings, tcp
     from ._core import version
     from ._params import *  # noqa: F403
     from .comparison import Comparison, compare
@@ -60,7 +60,7 @@ _WHERE = {
     "tune": "tuning",
     "version": "_core",
 }
-_MODULES = {m: m for m in ("_core", "_params", "papers", "stats", "tcp")} | {"cc": "own.cc", "plugin": "own.plugin"}
+_MODULES = {m: m for m in ("_core", "_params", "papers", "settings", "stats", "tcp")} | {"cc": "own.cc", "plugin": "own.plugin"}
 
 __all__ = [
     "Comparison",

@@ -2,2252 +2,3343 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from .base.spec import Params
 
+if TYPE_CHECKING:
+    from .settings import Automatic, Cc, ClassTable, DrrClassTable, Duration, FilePath, Length, MmppStateTable, PipeTable, Queue, Rate, Size, Source, WeightedTable, WredLevelTable
 
-@dataclass(kw_only=True)
-class Droptail(Params):
-    """DropTail: first in, first out; an arriving packet that finds no room is dropped (RFC 7567 section 1).
 
-    Args:
-        limit: What the buffer holds, in packets or bytes; the packet in transmission is not counted. (packets or bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
-        preset: Named set of values laid under those written here. (one of `ns2`, default unset)
-    """
+class QueueParams(Params):
+    """Parameters of a queue."""
 
     _kind: ClassVar[str] = "queue"
+
+
+class CcParams(Params):
+    """Parameters of a congestion control."""
+
+    _kind: ClassVar[str] = "cc"
+
+
+class SourceParams(Params):
+    """Parameters of a source of traffic."""
+
+    _kind: ClassVar[str] = "source"
+
+
+class ControlParams(Params):
+    """Parameters of a control of flows."""
+
+    _kind: ClassVar[str] = "control"
+
+
+class TopologyParams(Params):
+    """Parameters of a topology builder."""
+
+    _kind: ClassVar[str] = "topology"
+
+
+class TransportParams(Params):
+    """Parameters of a transport."""
+
+    _kind: ClassVar[str] = "transport"
+
+
+@dataclass(kw_only=True)
+class Droptail(QueueParams):
+    """DropTail: first in, first out; an arriving packet that finds no room is
+    dropped (RFC 7567 section 1).
+
+    Args:
+        limit: What the buffer holds, in packets or bytes; the packet in
+            transmission is not counted. (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`,
+            `not_full`, default "fits")
+        preset: Named set of values laid under those written here. (one of
+            `ns2`, default unset)
+    """
+
     _name: ClassVar[str] = "droptail"
-    limit: str | None = None
-    admit: str | None = None
-    preset: str | None = None
+    limit: Length | None = None
+    admit: Literal["fits", "under", "not_full"] | None = None
+    preset: Literal["ns2"] | None = None
 
 
 @dataclass(kw_only=True)
-class Red(Params):
-    """RED drops or marks arriving packets with a probability that grows with the average queue (Floyd and Jacobson 1993; gentle variant of Floyd 2000).
+class Red(QueueParams):
+    """RED drops or marks arriving packets with a probability that grows with the
+    average queue (Floyd and Jacobson 1993; gentle variant of Floyd 2000).
 
     Args:
-        limit: What the buffer holds; the packet in transmission is not counted. In packets with `measure = "bytes"`: that many of `mean_packet`. (packets or bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
-        min: Average queue below which nothing is dropped (min_th, section 4). Unset: half of `target_delay` worth of the link, at least 5 packets. (packets or bytes, default unset)
-        max: Average queue at which the probability is `max_p` (max_th, section 4). Unset: three times `min` (section 5). (packets or bytes, default unset)
-        target_delay: Queueing delay that automatic thresholds aim at (Floyd, Gummadi and Shenker 2001, section 5). (duration, default "5ms", 1us to 100s)
-        max_p: Probability at `max` (max_p, section 4); ns-2's linterm is its inverse. (number, default 0.1, 0 to 1)
-        w_q: Weight of one arrival in the average (w_q, section 4). Unset: from `averaging`. (number, default unset, 0 to 1)
-        averaging: Time constant of the average on a busy link, from which w_q = 1 - exp(-1 / packets sent in it). Unset: ten round trips, one being three times the link's delay and transmission time, at least 100 ms (Floyd, Gummadi and Shenker 2001, section 4.3). (duration, default unset, 1us to 1000s)
-        gentle: Whether the probability grows from `max_p` at `max` to 1 at twice `max`, instead of jumping to 1 at `max` (Floyd 2000). (true or false, default true)
-        wait: Whether gaps between drops are spread over 1/p to 2/p packets instead of 1 to 1/p (ns-2's wait_). (true or false, default false)
-        measure: What the average, the thresholds and the limit are counted in (section 4; ns-2's queue_in_bytes_). (one of `packets`, `bytes`, default "packets")
-        byte_mode: Whether a packet is dropped in proportion to its length, and gaps are counted in bytes (section 4, byte mode; ns-2's bytes_). (true or false, default false)
-        mean_packet: Length of a typical packet: converts between packets and bytes, and rates into packets. (size, default "1000B", 1B to 64KiB)
-        idle_packet: Length of the packets that an idle link is taken to have sent, which ages the average (s in section 4). Unset: `mean_packet`. (size, default unset, 1B to 64KiB)
-        ecn: Whether ECN-capable packets are marked instead of dropped (RFC 3168 section 7; ns-2's setbit_). (true or false, default false)
-        mark_p: Probability from which packets are dropped even if they could be marked (RFC 3168 section 7; ns-2's mark_p_). (number, default 1.0, 0 to 1)
-        hard_drop: Whether packets that could be marked are dropped from `mark_p` on (ns-3 `UseHardDrop`); false: they are marked whatever the average, as DCTCP needs it (Alizadeh et al. 2010 section 3.1). (true or false, default true)
-        spare: No early drop while only this many wait, in the unit of `measure`; ns-2 has 1. Unset: the average alone decides (section 4). (integer, default unset, from 0)
-        grace: Whether the arrival that begins a stay above `min` is spared and counted as the first of the gap, as in ns-2. (true or false, default false)
-        preset: Named set of values laid under those written here. (one of `ns2`, `ns3`, `dctcp`, default unset)
+        limit: What the buffer holds; the packet in transmission is not counted.
+            In packets with `measure = "bytes"`: that many of `mean_packet`.
+            (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`,
+            `not_full`, default "fits")
+        min: Average queue below which nothing is dropped (min_th, section 4).
+            Unset: half of `target_delay` worth of the link, at least 5 packets.
+            (packets or bytes, default unset)
+        max: Average queue at which the probability is `max_p` (max_th, section
+            4). Unset: three times `min` (section 5). (packets or bytes, default
+            unset)
+        target_delay: Queueing delay that automatic thresholds aim at (Floyd,
+            Gummadi and Shenker 2001, section 5). (duration, default "5ms", 1us
+            to 100s)
+        max_p: Probability at `max` (max_p, section 4); ns-2's linterm is its
+            inverse. (number, default 0.1, 0 to 1)
+        w_q: Weight of one arrival in the average (w_q, section 4). Unset: from
+            `averaging`. (number, default unset, 0 to 1)
+        averaging: Time constant of the average on a busy link, from which w_q =
+            1 - exp(-1 / packets sent in it). Unset: ten round trips, one being
+            three times the link's delay and transmission time, at least 100 ms
+            (Floyd, Gummadi and Shenker 2001, section 4.3). (duration, default
+            unset, 1us to 1000s)
+        gentle: Whether the probability grows from `max_p` at `max` to 1 at
+            twice `max`, instead of jumping to 1 at `max` (Floyd 2000). (true or
+            false, default true)
+        wait: Whether gaps between drops are spread over 1/p to 2/p packets
+            instead of 1 to 1/p (ns-2's wait_). (true or false, default false)
+        measure: What the average, the thresholds and the limit are counted in
+            (section 4; ns-2's queue_in_bytes_). (one of `packets`, `bytes`,
+            default "packets")
+        byte_mode: Whether a packet is dropped in proportion to its length, and
+            gaps are counted in bytes (section 4, byte mode; ns-2's bytes_).
+            (true or false, default false)
+        mean_packet: Length of a typical packet: converts between packets and
+            bytes, and rates into packets. (size, default "1000B", 1B to 64KiB)
+        idle_packet: Length of the packets that an idle link is taken to have
+            sent, which ages the average (s in section 4). Unset: `mean_packet`.
+            (size, default unset, 1B to 64KiB)
+        ecn: Whether ECN-capable packets are marked instead of dropped (RFC 3168
+            section 7; ns-2's setbit_). (true or false, default false)
+        mark_p: Probability from which packets are dropped even if they could be
+            marked (RFC 3168 section 7; ns-2's mark_p_). (number, default 1.0, 0
+            to 1)
+        hard_drop: Whether packets that could be marked are dropped from
+            `mark_p` on (ns-3 `UseHardDrop`); false: they are marked whatever
+            the average, as DCTCP needs it (Alizadeh et al. 2010 section 3.1).
+            (true or false, default true)
+        spare: No early drop while only this many wait, in the unit of
+            `measure`; ns-2 has 1. Unset: the average alone decides (section 4).
+            (integer, default unset, from 0)
+        grace: Whether the arrival that begins a stay above `min` is spared and
+            counted as the first of the gap, as in ns-2. (true or false, default
+            false)
+        preset: Named set of values laid under those written here. (one of
+            `ns2`, `ns3`, `dctcp`, default unset)
     """
 
-    _kind: ClassVar[str] = "queue"
     _name: ClassVar[str] = "red"
-    limit: str | None = None
-    admit: str | None = None
-    min: str | None = None
-    max: str | None = None
-    target_delay: str | None = None
-    max_p: float | str | None = None
-    w_q: float | str | None = None
-    averaging: str | None = None
+    limit: Length | None = None
+    admit: Literal["fits", "under", "not_full"] | None = None
+    min: Length | None = None
+    max: Length | None = None
+    target_delay: Duration | None = None
+    max_p: float | None = None
+    w_q: float | Automatic | None = None
+    averaging: Duration | None = None
     gentle: bool | None = None
     wait: bool | None = None
-    measure: str | None = None
+    measure: Literal["packets", "bytes"] | None = None
     byte_mode: bool | None = None
-    mean_packet: str | None = None
-    idle_packet: str | None = None
+    mean_packet: Size | None = None
+    idle_packet: Size | None = None
     ecn: bool | None = None
-    mark_p: float | str | None = None
+    mark_p: float | None = None
     hard_drop: bool | None = None
-    spare: int | str | None = None
+    spare: int | Automatic | None = None
     grace: bool | None = None
-    preset: str | None = None
+    preset: Literal["ns2", "ns3", "dctcp"] | None = None
 
 
 @dataclass(kw_only=True)
-class Headdrop(Params):
-    """Drop from front: first in, first out; an arrival that finds no room is kept and the head is dropped, so that its sender hears of the loss a whole queue earlier (Lakshman, Neidhardt and Ott 1996; tc's pfifo_head_drop).
+class Headdrop(QueueParams):
+    """Drop from front: first in, first out; an arrival that finds no room is kept
+    and the head is dropped, so that its sender hears of the loss a whole queue
+    earlier (Lakshman, Neidhardt and Ott 1996; tc's pfifo_head_drop).
 
     Args:
-        limit: What the buffer holds, in packets or bytes; the packet in transmission is not counted. In bytes, as many packets leave from the front as the arriving one needs room. (packets or bytes, default "1000p")
-        admit: Which arrivals the limit admits without a drop. (one of `fits`, `under`, `not_full`, default "fits")
-        preset: Named set of values laid under those written here. (one of `ns2`, default unset)
+        limit: What the buffer holds, in packets or bytes; the packet in
+            transmission is not counted. In bytes, as many packets leave from
+            the front as the arriving one needs room. (packets or bytes, default
+            "1000p")
+        admit: Which arrivals the limit admits without a drop. (one of `fits`,
+            `under`, `not_full`, default "fits")
+        preset: Named set of values laid under those written here. (one of
+            `ns2`, default unset)
     """
 
-    _kind: ClassVar[str] = "queue"
     _name: ClassVar[str] = "headdrop"
-    limit: str | None = None
-    admit: str | None = None
-    preset: str | None = None
+    limit: Length | None = None
+    admit: Literal["fits", "under", "not_full"] | None = None
+    preset: Literal["ns2"] | None = None
 
 
 @dataclass(kw_only=True)
-class Randomdrop(Params):
-    """Random drop: first in, first out; an arrival that finds no room takes the place of a packet chosen at random among those waiting, so that flows lose in proportion to what they have in the queue (Mankin 1990; RFC 1254 section 4.3).
+class Randomdrop(QueueParams):
+    """Random drop: first in, first out; an arrival that finds no room takes the
+    place of a packet chosen at random among those waiting, so that flows lose
+    in proportion to what they have in the queue (Mankin 1990; RFC 1254 section
+    4.3).
 
     Args:
-        limit: What the buffer holds, in packets or bytes; the packet in transmission is not counted. In bytes, the packets behind the chosen one go, too, until the arriving one has room. (packets or bytes, default "1000p")
-        admit: Which arrivals the limit admits without a drop. (one of `fits`, `under`, `not_full`, default "fits")
-        arriving: Whether the arriving packet may be chosen like any other (drop_rand_ of ns-2's RED) instead of always being kept. (true or false, default false)
+        limit: What the buffer holds, in packets or bytes; the packet in
+            transmission is not counted. In bytes, the packets behind the chosen
+            one go, too, until the arriving one has room. (packets or bytes,
+            default "1000p")
+        admit: Which arrivals the limit admits without a drop. (one of `fits`,
+            `under`, `not_full`, default "fits")
+        arriving: Whether the arriving packet may be chosen like any other
+            (drop_rand_ of ns-2's RED) instead of always being kept. (true or
+            false, default false)
     """
 
-    _kind: ClassVar[str] = "queue"
     _name: ClassVar[str] = "randomdrop"
-    limit: str | None = None
-    admit: str | None = None
+    limit: Length | None = None
+    admit: Literal["fits", "under", "not_full"] | None = None
     arriving: bool | None = None
 
 
 @dataclass(kw_only=True)
-class Management(Params):
-    """Management: first in, first out; an arrival joins the queue and is taken out again and dropped if the length has thereby reached the limit (Syla, Alla and Xhabafti 2022, part 3). Of a limit of n packets, n - 1 wait: the same as DropTail in ns-2.
+class Management(QueueParams):
+    """Management: first in, first out; an arrival joins the queue and is taken out
+    again and dropped if the length has thereby reached the limit (Syla, Alla
+    and Xhabafti 2022, part 3). Of a limit of n packets, n - 1 wait: the same as
+    DropTail in ns-2.
 
     Args:
-        limit: Number of packets at which the newest is dropped, the arriving one counted and the one in transmission not. With a limit of "1p" or "0p" nothing passes, not even before an idle link. (packets or bytes, default "50p")
+        limit: Number of packets at which the newest is dropped, the arriving
+            one counted and the one in transmission not. With a limit of "1p" or
+            "0p" nothing passes, not even before an idle link. (packets or
+            bytes, default "50p")
     """
 
-    _kind: ClassVar[str] = "queue"
     _name: ClassVar[str] = "management"
-    limit: str | None = None
+    limit: Length | None = None
 
 
 @dataclass(kw_only=True)
-class Ared(Params):
-    """Adaptive RED keeps the average queue half-way between its thresholds by raising and lowering RED's `max_p` (Floyd, Gummadi and Shenker 2001).
+class Ared(QueueParams):
+    """Adaptive RED keeps the average queue half-way between its thresholds by
+    raising and lowering RED's `max_p` (Floyd, Gummadi and Shenker 2001).
 
     Args:
-        limit: What the buffer holds; the packet in transmission is not counted. In packets with `measure = "bytes"`: that many of `mean_packet`. (packets or bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
-        min: Average queue below which nothing is dropped. Unset: half of `target_delay` worth of the link, at least 5 packets. (packets or bytes, default unset)
-        max: Average queue at which the probability is `max_p`. Unset: three times `min`. (packets or bytes, default unset)
-        target_delay: Queueing delay that automatic thresholds aim at. (duration, default "5ms", 1us to 100s)
-        max_p: Probability at `max` at the start; from then on it adapts. (number, default 0.1, 0 to 1)
-        interval: Time between two changes of `max_p` . (duration, default "500ms", 1us to 1000s)
-        alpha: Most that is added to `max_p` when the average is above the target; never more than a quarter of it. (number, default 0.01, 0 to 1)
-        beta: Factor of `max_p` when the average is below the target. (number, default 0.9, 0 to 1)
+        limit: What the buffer holds; the packet in transmission is not counted.
+            In packets with `measure = "bytes"`: that many of `mean_packet`.
+            (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`,
+            `not_full`, default "fits")
+        min: Average queue below which nothing is dropped. Unset: half of
+            `target_delay` worth of the link, at least 5 packets. (packets or
+            bytes, default unset)
+        max: Average queue at which the probability is `max_p`. Unset: three
+            times `min`. (packets or bytes, default unset)
+        target_delay: Queueing delay that automatic thresholds aim at.
+            (duration, default "5ms", 1us to 100s)
+        max_p: Probability at `max` at the start; from then on it adapts.
+            (number, default 0.1, 0 to 1)
+        interval: Time between two changes of `max_p` . (duration, default
+            "500ms", 1us to 1000s)
+        alpha: Most that is added to `max_p` when the average is above the
+            target; never more than a quarter of it. (number, default 0.01, 0 to
+            1)
+        beta: Factor of `max_p` when the average is below the target. (number,
+            default 0.9, 0 to 1)
         top: `max_p` is not raised above this. (number, default 0.5, 0 to 1)
-        bottom: `max_p` is not lowered below this. Unset: 0.01, on links above 8 Mbit/s one in the packets of 1000 bytes that the link carries in 100 ms (as in ns-2). (number, default unset, 0 to 1)
-        on_arrival: Whether `max_p` changes when a packet arrives more than `interval` after the last change (ns-2, ns-3) instead of by the clock. (true or false, default false)
-        fixed_gentle: Whether above `max` the probability rises from the first `max_p` to 1 (ns-2, ns-3) instead of from the present one. (true or false, default false)
-        w_q: Weight of one arrival in the average. Unset: from `averaging`. (number, default unset, 0 to 1)
-        averaging: Time constant of the average on a busy link, from which w_q = 1 - exp(-1 / packets sent in it). Unset: the paper's second, more on long links: ten times three times the link's delay and transmission time (as in ns-2). (duration, default unset, 1us to 1000s)
-        gentle: Whether the probability grows from `max_p` at `max` to 1 at twice `max`, instead of jumping to 1 at `max`. (true or false, default true)
-        wait: Whether gaps between drops are spread over 1/p to 2/p packets instead of 1 to 1/p (ns-2's wait_). (true or false, default false)
-        measure: What the average, the thresholds and the limit are counted in. (one of `packets`, `bytes`, default "packets")
-        byte_mode: Whether a packet is dropped in proportion to its length, and gaps are counted in bytes. (true or false, default false)
-        mean_packet: Length of a typical packet: converts between packets and bytes, and rates into packets. (size, default "1000B", 1B to 64KiB)
-        idle_packet: Length of the packets that an idle link is taken to have sent. Unset: `mean_packet`. (size, default unset, 1B to 64KiB)
-        ecn: Whether ECN-capable packets are marked instead of dropped (RFC 3168 section 7). (true or false, default false)
-        mark_p: Probability from which packets are dropped even if they could be marked (RFC 3168 section 7; ns-2's mark_p_). (number, default 1.0, 0 to 1)
-        spare: No early drop while only this many wait, in the unit of `measure`; ns-2 has 1. Unset: the average alone decides. (integer, default unset, from 0)
-        grace: Whether the arrival that begins a stay above `min` is spared and counted as the first of the gap, as in ns-2. (true or false, default false)
-        preset: Named set of values laid under those written here. (one of `ns2`, `ns3`, default unset)
+        bottom: `max_p` is not lowered below this. Unset: 0.01, on links above 8
+            Mbit/s one in the packets of 1000 bytes that the link carries in 100
+            ms (as in ns-2). (number, default unset, 0 to 1)
+        on_arrival: Whether `max_p` changes when a packet arrives more than
+            `interval` after the last change (ns-2, ns-3) instead of by the
+            clock. (true or false, default false)
+        fixed_gentle: Whether above `max` the probability rises from the first
+            `max_p` to 1 (ns-2, ns-3) instead of from the present one. (true or
+            false, default false)
+        w_q: Weight of one arrival in the average. Unset: from `averaging`.
+            (number, default unset, 0 to 1)
+        averaging: Time constant of the average on a busy link, from which w_q =
+            1 - exp(-1 / packets sent in it). Unset: the paper's second, more on
+            long links: ten times three times the link's delay and transmission
+            time (as in ns-2). (duration, default unset, 1us to 1000s)
+        gentle: Whether the probability grows from `max_p` at `max` to 1 at
+            twice `max`, instead of jumping to 1 at `max`. (true or false,
+            default true)
+        wait: Whether gaps between drops are spread over 1/p to 2/p packets
+            instead of 1 to 1/p (ns-2's wait_). (true or false, default false)
+        measure: What the average, the thresholds and the limit are counted in.
+            (one of `packets`, `bytes`, default "packets")
+        byte_mode: Whether a packet is dropped in proportion to its length, and
+            gaps are counted in bytes. (true or false, default false)
+        mean_packet: Length of a typical packet: converts between packets and
+            bytes, and rates into packets. (size, default "1000B", 1B to 64KiB)
+        idle_packet: Length of the packets that an idle link is taken to have
+            sent. Unset: `mean_packet`. (size, default unset, 1B to 64KiB)
+        ecn: Whether ECN-capable packets are marked instead of dropped (RFC 3168
+            section 7). (true or false, default false)
+        mark_p: Probability from which packets are dropped even if they could be
+            marked (RFC 3168 section 7; ns-2's mark_p_). (number, default 1.0, 0
+            to 1)
+        spare: No early drop while only this many wait, in the unit of
+            `measure`; ns-2 has 1. Unset: the average alone decides. (integer,
+            default unset, from 0)
+        grace: Whether the arrival that begins a stay above `min` is spared and
+            counted as the first of the gap, as in ns-2. (true or false, default
+            false)
+        preset: Named set of values laid under those written here. (one of
+            `ns2`, `ns3`, default unset)
     """
 
-    _kind: ClassVar[str] = "queue"
     _name: ClassVar[str] = "ared"
-    limit: str | None = None
-    admit: str | None = None
-    min: str | None = None
-    max: str | None = None
-    target_delay: str | None = None
-    max_p: float | str | None = None
-    interval: str | None = None
-    alpha: float | str | None = None
-    beta: float | str | None = None
-    top: float | str | None = None
-    bottom: float | str | None = None
+    limit: Length | None = None
+    admit: Literal["fits", "under", "not_full"] | None = None
+    min: Length | None = None
+    max: Length | None = None
+    target_delay: Duration | None = None
+    max_p: float | None = None
+    interval: Duration | None = None
+    alpha: float | None = None
+    beta: float | None = None
+    top: float | None = None
+    bottom: float | Automatic | None = None
     on_arrival: bool | None = None
     fixed_gentle: bool | None = None
-    w_q: float | str | None = None
-    averaging: str | None = None
+    w_q: float | Automatic | None = None
+    averaging: Duration | None = None
     gentle: bool | None = None
     wait: bool | None = None
-    measure: str | None = None
+    measure: Literal["packets", "bytes"] | None = None
     byte_mode: bool | None = None
-    mean_packet: str | None = None
-    idle_packet: str | None = None
+    mean_packet: Size | None = None
+    idle_packet: Size | None = None
     ecn: bool | None = None
-    mark_p: float | str | None = None
-    spare: int | str | None = None
+    mark_p: float | None = None
+    spare: int | Automatic | None = None
     grace: bool | None = None
-    preset: str | None = None
+    preset: Literal["ns2", "ns3"] | None = None
 
 
 @dataclass(kw_only=True)
-class Wred(Params):
-    """WRED, weighted RED: packets of all drop precedences share a queue and its average, but each precedence has thresholds of its own, so that the higher precedence is dropped first (RFC 2597 section 4; the router feature of Cisco IOS and QualNet).
+class Wred(QueueParams):
+    """WRED, weighted RED: packets of all drop precedences share a queue and its
+    average, but each precedence has thresholds of its own, so that the higher
+    precedence is dropped first (RFC 2597 section 4; the router feature of Cisco
+    IOS and QualNet).
 
     Args:
-        limit: What the buffer holds; the packet in transmission is not counted. In packets with `measure = "bytes"`: that many of `mean_packet`. (packets or bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
-        levels: The drop precedences. The first that fits a packet judges it, or else the last. (list of table, default [{"match":["dscp:af11","dscp:af21","dscp:af31","dscp:af41"],"min":"32p","max":"40p","max_p":0.1},{"match":["dscp:af12","dscp:af22","dscp:af32","dscp:af42"],"min":"28p","max":"40p","max_p":0.1},{"match":["dscp:af13","dscp:af23","dscp:af33","dscp:af43"],"min":"24p","max":"40p","max_p":0.1},{"match":"any","min":"20p","max":"40p","max_p":0.1}])
-        w_q: Weight of one arrival in the average; Cisco's exponential weighting constant n stands for 2^-n. (number, default 0.001953125, 0 to 1)
-        gentle: Whether the probability grows from `max_p` at `max` to 1 at twice `max`, instead of jumping to 1 at `max`. (true or false, default false)
-        wait: Whether gaps between drops are spread over 1/p to 2/p packets instead of 1 to 1/p, as in RED. (true or false, default false)
-        measure: What the average, the thresholds and the limit are counted in. (one of `packets`, `bytes`, default "packets")
-        byte_mode: Whether a packet is dropped in proportion to its length, and gaps are counted in bytes. (true or false, default false)
-        mean_packet: Length of a typical packet: converts between packets and bytes, and ages the average of an idle link. (size, default "1000B", 1B to 64KiB)
-        ecn: Whether ECN-capable packets are marked instead of dropped while the average is below `max` (RFC 3168 section 7). (true or false, default false)
-        age_level: Whether the average ages from when the last packet of some precedence left, though others wait (ns-2's dsRED), instead of only while the link is idle. (true or false, default false)
-        lapse: Without `wait`: whether a gap in which the average rises too fast for its last drop goes on without one until the average leaves the thresholds (ns-2's dsRED, where p_a turns negative there), instead of ending at once. Overflows then begin no new gap. (true or false, default false)
-        preset: Named set of values laid under those written here. (one of `cisco`, `ns2`, `qualnet`, default unset)
+        limit: What the buffer holds; the packet in transmission is not counted.
+            In packets with `measure = "bytes"`: that many of `mean_packet`.
+            (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`,
+            `not_full`, default "fits")
+        levels: The drop precedences. The first that fits a packet judges it, or
+            else the last. (list of table, default
+            [{"match":["dscp:af11","dscp:af21","dscp:af31","dscp:af41"],"min":"32p","max":"40p","max_p":0.1},{"match":["dscp:af12","dscp:af22","dscp:af32","dscp:af42"],"min":"28p","max":"40p","max_p":0.1},{"match":["dscp:af13","dscp:af23","dscp:af33","dscp:af43"],"min":"24p","max":"40p","max_p":0.1},{"match":"any","min":"20p","max":"40p","max_p":0.1}])
+        w_q: Weight of one arrival in the average; Cisco's exponential weighting
+            constant n stands for 2^-n. (number, default 0.001953125, 0 to 1)
+        gentle: Whether the probability grows from `max_p` at `max` to 1 at
+            twice `max`, instead of jumping to 1 at `max`. (true or false,
+            default false)
+        wait: Whether gaps between drops are spread over 1/p to 2/p packets
+            instead of 1 to 1/p, as in RED. (true or false, default false)
+        measure: What the average, the thresholds and the limit are counted in.
+            (one of `packets`, `bytes`, default "packets")
+        byte_mode: Whether a packet is dropped in proportion to its length, and
+            gaps are counted in bytes. (true or false, default false)
+        mean_packet: Length of a typical packet: converts between packets and
+            bytes, and ages the average of an idle link. (size, default "1000B",
+            1B to 64KiB)
+        ecn: Whether ECN-capable packets are marked instead of dropped while the
+            average is below `max` (RFC 3168 section 7). (true or false, default
+            false)
+        age_level: Whether the average ages from when the last packet of some
+            precedence left, though others wait (ns-2's dsRED), instead of only
+            while the link is idle. (true or false, default false)
+        lapse: Without `wait`: whether a gap in which the average rises too fast
+            for its last drop goes on without one until the average leaves the
+            thresholds (ns-2's dsRED, where p_a turns negative there), instead
+            of ending at once. Overflows then begin no new gap. (true or false,
+            default false)
+        preset: Named set of values laid under those written here. (one of
+            `cisco`, `ns2`, `qualnet`, default unset)
     """
 
-    _kind: ClassVar[str] = "queue"
     _name: ClassVar[str] = "wred"
-    limit: str | None = None
-    admit: str | None = None
-    levels: list[Any] | None = None
-    w_q: float | str | None = None
+    limit: Length | None = None
+    admit: Literal["fits", "under", "not_full"] | None = None
+    levels: Sequence[WredLevelTable] | None = None
+    w_q: float | None = None
     gentle: bool | None = None
     wait: bool | None = None
-    measure: str | None = None
+    measure: Literal["packets", "bytes"] | None = None
     byte_mode: bool | None = None
-    mean_packet: str | None = None
+    mean_packet: Size | None = None
     ecn: bool | None = None
     age_level: bool | None = None
     lapse: bool | None = None
-    preset: str | None = None
+    preset: Literal["cisco", "ns2", "qualnet"] | None = None
 
 
 @dataclass(kw_only=True)
-class Rio(Params):
-    """RIO, RED with In and Out: packets out of profile are judged by the average of the whole queue, packets in profile by the average of their own kind and with higher thresholds, so that the former are dropped first (Clark and Fang 1998).
+class Rio(QueueParams):
+    """RIO, RED with In and Out: packets out of profile are judged by the average
+    of the whole queue, packets in profile by the average of their own kind and
+    with higher thresholds, so that the former are dropped first (Clark and Fang
+    1998).
 
     Args:
-        limit: What the buffer holds; the packet in transmission is not counted. In packets with `measure = "bytes"`: that many of `mean_packet`. (packets or bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
-        in_profile: Which packets are in profile: `"dscp:af11"`, `"tcp"`, `"flow:NAME"`, or a list of these. By default those of the lowest drop precedence of assured forwarding (RFC 2597 section 6), as srTCM and trTCM colour them. (list of text; or text, default ["dscp:af11","dscp:af21","dscp:af31","dscp:af41"])
-        in_min: Average of the packets in profile below which none of them is dropped (min_in; ns-2's in_thresh_). (packets or bytes, default "40p")
-        in_max: Average at which their probability is `in_max_p` (max_in; ns-2's in_maxthresh_). (packets or bytes, default "70p")
-        in_max_p: That probability (P_max_in; the inverse of ns-2's in_linterm_). (number, default 0.02, 0 to 1)
-        out_min: Average below which no packet out of profile is dropped (min_out; ns-2's out_thresh_). (packets or bytes, default "10p")
-        out_max: Average at which their probability is `out_max_p` (max_out; ns-2's out_maxthresh_). (packets or bytes, default "30p")
+        limit: What the buffer holds; the packet in transmission is not counted.
+            In packets with `measure = "bytes"`: that many of `mean_packet`.
+            (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`,
+            `not_full`, default "fits")
+        in_profile: Which packets are in profile: `"dscp:af11"`, `"tcp"`,
+            `"flow:NAME"`, or a list of these. By default those of the lowest
+            drop precedence of assured forwarding (RFC 2597 section 6), as srTCM
+            and trTCM colour them. (list of text; or text, default
+            ["dscp:af11","dscp:af21","dscp:af31","dscp:af41"])
+        in_min: Average of the packets in profile below which none of them is
+            dropped (min_in; ns-2's in_thresh_). (packets or bytes, default
+            "40p")
+        in_max: Average at which their probability is `in_max_p` (max_in; ns-2's
+            in_maxthresh_). (packets or bytes, default "70p")
+        in_max_p: That probability (P_max_in; the inverse of ns-2's
+            in_linterm_). (number, default 0.02, 0 to 1)
+        out_min: Average below which no packet out of profile is dropped
+            (min_out; ns-2's out_thresh_). (packets or bytes, default "10p")
+        out_max: Average at which their probability is `out_max_p` (max_out;
+            ns-2's out_maxthresh_). (packets or bytes, default "30p")
         out_max_p: That probability (P_max_out). (number, default 0.2, 0 to 1)
-        coupling: Which average judges the packets out of profile. (one of `coupled`, `decoupled`, default "coupled")
-        w_q: Weight of one arrival in the averages. (number, default 0.002, 0 to 1)
-        gentle: Whether probabilities grow from `max_p` at `max` to 1 at twice `max`, instead of jumping to 1 at `max`. (true or false, default false)
-        wait: Whether gaps between drops are spread over 1/p to 2/p packets instead of 1 to 1/p, as in RED. (true or false, default false)
-        measure: What the averages, the thresholds and the limit are counted in. (one of `packets`, `bytes`, default "packets")
-        byte_mode: Whether a packet is dropped in proportion to its length, and gaps are counted in bytes. (true or false, default false)
-        mean_packet: Length of a typical packet: converts between packets and bytes, and ages the averages of an idle link. (size, default "1000B", 1B to 64KiB)
-        ecn: Whether ECN-capable packets are marked instead of dropped while the average is below `max` (RFC 3168 section 7). (true or false, default false)
-        spare: No early drop while only this many wait, of all packets or of those in profile as the average that judges; ns-2 has 1. Unset: the average alone decides. (integer, default unset, from 0)
-        grace: Whether the arrival that begins a stay above `min` is spared and counted as the first of the gap, as in ns-2. (true or false, default false)
-        total_by_in: Whether only arrivals in profile update the averages (ns-2.35) instead of all arrivals: an average that judges packets out of profile then stands still while none in profile comes. (true or false, default false)
-        age_own: Whether the average of one kind ages while none of that kind waits (ns-2's dsRED), instead of only while the link is idle. (true or false, default false)
-        lapse: Without `wait`: whether a gap in which the average rises too fast for its last drop goes on without one until the average leaves the thresholds (ns-2's dsRED, where p_a turns negative there), instead of ending at once. Overflows then begin no new gap. (true or false, default false)
-        keep_out_gap: Whether forced drops and overflows of packets out of profile leave their gap as it is (ns-2.35) instead of beginning a new one. (true or false, default false)
-        preset: Named set of values laid under those written here. (one of `ns2`, `dsred`, default unset)
+        coupling: Which average judges the packets out of profile. (one of
+            `coupled`, `decoupled`, default "coupled")
+        w_q: Weight of one arrival in the averages. (number, default 0.002, 0 to
+            1)
+        gentle: Whether probabilities grow from `max_p` at `max` to 1 at twice
+            `max`, instead of jumping to 1 at `max`. (true or false, default
+            false)
+        wait: Whether gaps between drops are spread over 1/p to 2/p packets
+            instead of 1 to 1/p, as in RED. (true or false, default false)
+        measure: What the averages, the thresholds and the limit are counted in.
+            (one of `packets`, `bytes`, default "packets")
+        byte_mode: Whether a packet is dropped in proportion to its length, and
+            gaps are counted in bytes. (true or false, default false)
+        mean_packet: Length of a typical packet: converts between packets and
+            bytes, and ages the averages of an idle link. (size, default
+            "1000B", 1B to 64KiB)
+        ecn: Whether ECN-capable packets are marked instead of dropped while the
+            average is below `max` (RFC 3168 section 7). (true or false, default
+            false)
+        spare: No early drop while only this many wait, of all packets or of
+            those in profile as the average that judges; ns-2 has 1. Unset: the
+            average alone decides. (integer, default unset, from 0)
+        grace: Whether the arrival that begins a stay above `min` is spared and
+            counted as the first of the gap, as in ns-2. (true or false, default
+            false)
+        total_by_in: Whether only arrivals in profile update the averages
+            (ns-2.35) instead of all arrivals: an average that judges packets
+            out of profile then stands still while none in profile comes. (true
+            or false, default false)
+        age_own: Whether the average of one kind ages while none of that kind
+            waits (ns-2's dsRED), instead of only while the link is idle. (true
+            or false, default false)
+        lapse: Without `wait`: whether a gap in which the average rises too fast
+            for its last drop goes on without one until the average leaves the
+            thresholds (ns-2's dsRED, where p_a turns negative there), instead
+            of ending at once. Overflows then begin no new gap. (true or false,
+            default false)
+        keep_out_gap: Whether forced drops and overflows of packets out of
+            profile leave their gap as it is (ns-2.35) instead of beginning a
+            new one. (true or false, default false)
+        preset: Named set of values laid under those written here. (one of
+            `ns2`, `dsred`, default unset)
     """
 
-    _kind: ClassVar[str] = "queue"
     _name: ClassVar[str] = "rio"
-    limit: str | None = None
-    admit: str | None = None
-    in_profile: str | None = None
-    in_min: str | None = None
-    in_max: str | None = None
-    in_max_p: float | str | None = None
-    out_min: str | None = None
-    out_max: str | None = None
-    out_max_p: float | str | None = None
-    coupling: str | None = None
-    w_q: float | str | None = None
+    limit: Length | None = None
+    admit: Literal["fits", "under", "not_full"] | None = None
+    in_profile: Sequence[str] | str | None = None
+    in_min: Length | None = None
+    in_max: Length | None = None
+    in_max_p: float | None = None
+    out_min: Length | None = None
+    out_max: Length | None = None
+    out_max_p: float | None = None
+    coupling: Literal["coupled", "decoupled"] | None = None
+    w_q: float | None = None
     gentle: bool | None = None
     wait: bool | None = None
-    measure: str | None = None
+    measure: Literal["packets", "bytes"] | None = None
     byte_mode: bool | None = None
-    mean_packet: str | None = None
+    mean_packet: Size | None = None
     ecn: bool | None = None
-    spare: int | str | None = None
+    spare: int | Automatic | None = None
     grace: bool | None = None
     total_by_in: bool | None = None
     age_own: bool | None = None
     lapse: bool | None = None
     keep_out_gap: bool | None = None
-    preset: str | None = None
+    preset: Literal["ns2", "dsred"] | None = None
 
 
 @dataclass(kw_only=True)
-class Modred(Params):
-    """ModRED: while the average queue lies between the thresholds, the receive windows of returning acknowledgements are cut to one segment; above them packets are dropped, those out of profile first (Ramachendra, Banu and Ali Ahammed 2014). Hosts need not change, nor know of ECN.
+class Modred(QueueParams):
+    """ModRED: while the average queue lies between the thresholds, the receive
+    windows of returning acknowledgements are cut to one segment; above them
+    packets are dropped, those out of profile first (Ramachendra, Banu and Ali
+    Ahammed 2014). Hosts need not change, nor know of ECN.
 
     Args:
-        limit: What the buffer holds; the packet in transmission is not counted. In packets with `measure = "bytes"`: that many of `mean_packet`. (packets or bytes, default "100p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
-        in_profile: Which packets are in profile: `"dscp:af11"`, `"tcp"`, `"flow:NAME"`, or a list of these. By default those of the lowest drop precedence of assured forwarding (RFC 2597 section 6), as srTCM and trTCM colour them. (list of text; or text, default ["dscp:af11","dscp:af21","dscp:af31","dscp:af41"])
-        min: Average of all packets from which windows are cut, up to `in_max`. (packets or bytes, default "5p")
-        out_max: Average of all packets above which every arrival out of profile is dropped. (packets or bytes, default "10p")
-        in_max: Average of the packets in profile above which every arrival in profile is dropped. (packets or bytes, default "20p")
-        window: Largest window, in bytes, that acknowledgements may show while windows are cut: one segment. (size, default "1000B", 1B to 64KiB)
-        w_q: Weight of one arrival in the averages. (number, default 0.002, 0 to 1)
-        measure: What the averages, the thresholds and the limit are counted in. (one of `packets`, `bytes`, default "packets")
-        mean_packet: Length of a typical packet: converts between packets and bytes, and ages the averages of an idle link. (size, default "1000B", 1B to 64KiB)
+        limit: What the buffer holds; the packet in transmission is not counted.
+            In packets with `measure = "bytes"`: that many of `mean_packet`.
+            (packets or bytes, default "100p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`,
+            `not_full`, default "fits")
+        in_profile: Which packets are in profile: `"dscp:af11"`, `"tcp"`,
+            `"flow:NAME"`, or a list of these. By default those of the lowest
+            drop precedence of assured forwarding (RFC 2597 section 6), as srTCM
+            and trTCM colour them. (list of text; or text, default
+            ["dscp:af11","dscp:af21","dscp:af31","dscp:af41"])
+        min: Average of all packets from which windows are cut, up to `in_max`.
+            (packets or bytes, default "5p")
+        out_max: Average of all packets above which every arrival out of profile
+            is dropped. (packets or bytes, default "10p")
+        in_max: Average of the packets in profile above which every arrival in
+            profile is dropped. (packets or bytes, default "20p")
+        window: Largest window, in bytes, that acknowledgements may show while
+            windows are cut: one segment. (size, default "1000B", 1B to 64KiB)
+        w_q: Weight of one arrival in the averages. (number, default 0.002, 0 to
+            1)
+        measure: What the averages, the thresholds and the limit are counted in.
+            (one of `packets`, `bytes`, default "packets")
+        mean_packet: Length of a typical packet: converts between packets and
+            bytes, and ages the averages of an idle link. (size, default
+            "1000B", 1B to 64KiB)
     """
 
-    _kind: ClassVar[str] = "queue"
     _name: ClassVar[str] = "modred"
-    limit: str | None = None
-    admit: str | None = None
-    in_profile: str | None = None
-    min: str | None = None
-    out_max: str | None = None
-    in_max: str | None = None
-    window: str | None = None
-    w_q: float | str | None = None
-    measure: str | None = None
-    mean_packet: str | None = None
+    limit: Length | None = None
+    admit: Literal["fits", "under", "not_full"] | None = None
+    in_profile: Sequence[str] | str | None = None
+    min: Length | None = None
+    out_max: Length | None = None
+    in_max: Length | None = None
+    window: Size | None = None
+    w_q: float | None = None
+    measure: Literal["packets", "bytes"] | None = None
+    mean_packet: Size | None = None
 
 
 @dataclass(kw_only=True)
-class Avq(Params):
-    """AVQ, adaptive virtual queue: an arrival that would overflow a virtual queue is dropped or marked; the virtual queue's capacity adapts so that arrivals fill the share `gamma` of the link (Kunniyur and Srikant 2001 and 2004).
+class Avq(QueueParams):
+    """AVQ, adaptive virtual queue: an arrival that would overflow a virtual queue
+    is dropped or marked; the virtual queue's capacity adapts so that arrivals
+    fill the share `gamma` of the link (Kunniyur and Srikant 2001 and 2004).
 
     Args:
-        limit: What the buffer holds; the packet in transmission is not counted. In packets with `measure = "bytes"`: that many of `mean_packet`. (packets or bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
-        virtual_limit: What the virtual buffer holds. Unset: as much as the real one (ns-2's buflim_ = 1). (packets or bytes, default unset)
-        gamma: Desired utilisation: arrivals are steered to this share of the link's rate (gamma). (number, default 0.98, 0 to 1)
-        alpha: How fast the virtual capacity adapts (alpha; 0.15 in the paper's simulations and in ns-2's code). (number, default 0.15, from 0)
-        initial: Virtual capacity at the first arrival, as a share of the link's rate (ns-2's ecnlim_). (number, default 1.0, 0 to 1)
-        measure: What virtual queue, real queue and limits are counted in (ns-2's queue_in_bytes_). (one of `packets`, `bytes`, default "bytes")
-        mean_packet: Length of a typical packet: converts between packets and bytes, and the link's rate into packets. (size, default "1000B", 1B to 64KiB)
-        ecn: Whether ECN-capable packets are marked instead of dropped (ns-2's markpkts_). (true or false, default false)
-        spare_incapable: With `ecn`: whether packets that are not ECN-capable are left alone instead of dropped (ns-2). (true or false, default false)
-        skip_dropped: Whether arrivals that are dropped by the law leave the virtual capacity as it is (ns-2): then accepted packets, not offered ones, are steered to `gamma`. (true or false, default false)
-        cap_last: Whether the virtual capacity is held below the link's rate after the arrival has been taken off it (ns-2) instead of before. (true or false, default false)
-        preset: Named set of values laid under those written here. (one of `ns2`, default unset)
+        limit: What the buffer holds; the packet in transmission is not counted.
+            In packets with `measure = "bytes"`: that many of `mean_packet`.
+            (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`,
+            `not_full`, default "fits")
+        virtual_limit: What the virtual buffer holds. Unset: as much as the real
+            one (ns-2's buflim_ = 1). (packets or bytes, default unset)
+        gamma: Desired utilisation: arrivals are steered to this share of the
+            link's rate (gamma). (number, default 0.98, 0 to 1)
+        alpha: How fast the virtual capacity adapts (alpha; 0.15 in the paper's
+            simulations and in ns-2's code). (number, default 0.15, from 0)
+        initial: Virtual capacity at the first arrival, as a share of the link's
+            rate (ns-2's ecnlim_). (number, default 1.0, 0 to 1)
+        measure: What virtual queue, real queue and limits are counted in
+            (ns-2's queue_in_bytes_). (one of `packets`, `bytes`, default
+            "bytes")
+        mean_packet: Length of a typical packet: converts between packets and
+            bytes, and the link's rate into packets. (size, default "1000B", 1B
+            to 64KiB)
+        ecn: Whether ECN-capable packets are marked instead of dropped (ns-2's
+            markpkts_). (true or false, default false)
+        spare_incapable: With `ecn`: whether packets that are not ECN-capable
+            are left alone instead of dropped (ns-2). (true or false, default
+            false)
+        skip_dropped: Whether arrivals that are dropped by the law leave the
+            virtual capacity as it is (ns-2): then accepted packets, not offered
+            ones, are steered to `gamma`. (true or false, default false)
+        cap_last: Whether the virtual capacity is held below the link's rate
+            after the arrival has been taken off it (ns-2) instead of before.
+            (true or false, default false)
+        preset: Named set of values laid under those written here. (one of
+            `ns2`, default unset)
     """
 
-    _kind: ClassVar[str] = "queue"
     _name: ClassVar[str] = "avq"
-    limit: str | None = None
-    admit: str | None = None
-    virtual_limit: str | None = None
-    gamma: float | str | None = None
-    alpha: float | str | None = None
-    initial: float | str | None = None
-    measure: str | None = None
-    mean_packet: str | None = None
+    limit: Length | None = None
+    admit: Literal["fits", "under", "not_full"] | None = None
+    virtual_limit: Length | None = None
+    gamma: float | None = None
+    alpha: float | None = None
+    initial: float | None = None
+    measure: Literal["packets", "bytes"] | None = None
+    mean_packet: Size | None = None
     ecn: bool | None = None
     spare_incapable: bool | None = None
     skip_dropped: bool | None = None
     cap_last: bool | None = None
-    preset: str | None = None
+    preset: Literal["ns2"] | None = None
 
 
 @dataclass(kw_only=True)
-class Rem(Params):
-    """REM, random exponential marking: a price follows the mismatch of rate and queue, and packets are dropped or marked with the probability 1 - phi^-price, so that queue and rate settle at their targets whatever the number of flows (Athuraliya, Low, Li and Yin 2001).
+class Rem(QueueParams):
+    """REM, random exponential marking: a price follows the mismatch of rate and
+    queue, and packets are dropped or marked with the probability 1 -
+    phi^-price, so that queue and rate settle at their targets whatever the
+    number of flows (Athuraliya, Low, Li and Yin 2001).
 
     Args:
-        limit: What the buffer holds; the packet in transmission is not counted. In packets with `measure = "bytes"`: that many of `mean_packet`. (packets or bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
-        target: The queue to hold (b*; ns-2's pbo_). (packets or bytes, default "20p")
-        gamma: Step of the price at each update, per packet of mismatch (gamma). (number, default 0.001, from 0)
-        alpha: Weight of the mismatch of the queue beside that of the rate (alpha; 0.1 in ns-2's code). (number, default 0.1, from 0)
-        phi: Base of the probability (phi), above 1. (number, default 1.001, from 1)
-        interval: Time between two updates of the price (ns-2's pupdtime_). (duration, default "2ms", 1us to 100s)
-        weight: Weight of the newest interval in the average of the arrivals (ns-2's inw_); 1: no averaging. (number, default 1.0, 0 to 1)
-        measure: What arrivals, queue and limit are counted in (ns-2's qib_). In bytes, a packet is dropped in proportion to its length. (one of `packets`, `bytes`, default "packets")
-        mean_packet: Length of a typical packet: converts between packets and bytes, and the link's rate into packets. (size, default "1000B", 1B to 64KiB)
-        ecn: Whether ECN-capable packets are marked instead of dropped. (true or false, default false)
-        mark_departing: With `ecn`: whether packets are marked as they leave instead of as they arrive (ns-2's markpkts_). (true or false, default false)
-        spare_incapable: With `ecn`: whether packets that are not ECN-capable are left alone instead of dropped (ns-2's markpkts_). (true or false, default false)
-        preset: Named set of values laid under those written here. (one of `ns2`, default unset)
+        limit: What the buffer holds; the packet in transmission is not counted.
+            In packets with `measure = "bytes"`: that many of `mean_packet`.
+            (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`,
+            `not_full`, default "fits")
+        target: The queue to hold (b*; ns-2's pbo_). (packets or bytes, default
+            "20p")
+        gamma: Step of the price at each update, per packet of mismatch (gamma).
+            (number, default 0.001, from 0)
+        alpha: Weight of the mismatch of the queue beside that of the rate
+            (alpha; 0.1 in ns-2's code). (number, default 0.1, from 0)
+        phi: Base of the probability (phi), above 1. (number, default 1.001,
+            from 1)
+        interval: Time between two updates of the price (ns-2's pupdtime_).
+            (duration, default "2ms", 1us to 100s)
+        weight: Weight of the newest interval in the average of the arrivals
+            (ns-2's inw_); 1: no averaging. (number, default 1.0, 0 to 1)
+        measure: What arrivals, queue and limit are counted in (ns-2's qib_). In
+            bytes, a packet is dropped in proportion to its length. (one of
+            `packets`, `bytes`, default "packets")
+        mean_packet: Length of a typical packet: converts between packets and
+            bytes, and the link's rate into packets. (size, default "1000B", 1B
+            to 64KiB)
+        ecn: Whether ECN-capable packets are marked instead of dropped. (true or
+            false, default false)
+        mark_departing: With `ecn`: whether packets are marked as they leave
+            instead of as they arrive (ns-2's markpkts_). (true or false,
+            default false)
+        spare_incapable: With `ecn`: whether packets that are not ECN-capable
+            are left alone instead of dropped (ns-2's markpkts_). (true or
+            false, default false)
+        preset: Named set of values laid under those written here. (one of
+            `ns2`, default unset)
     """
 
-    _kind: ClassVar[str] = "queue"
     _name: ClassVar[str] = "rem"
-    limit: str | None = None
-    admit: str | None = None
-    target: str | None = None
-    gamma: float | str | None = None
-    alpha: float | str | None = None
-    phi: float | str | None = None
-    interval: str | None = None
-    weight: float | str | None = None
-    measure: str | None = None
-    mean_packet: str | None = None
+    limit: Length | None = None
+    admit: Literal["fits", "under", "not_full"] | None = None
+    target: Length | None = None
+    gamma: float | None = None
+    alpha: float | None = None
+    phi: float | None = None
+    interval: Duration | None = None
+    weight: float | None = None
+    measure: Literal["packets", "bytes"] | None = None
+    mean_packet: Size | None = None
     ecn: bool | None = None
     mark_departing: bool | None = None
     spare_incapable: bool | None = None
-    preset: str | None = None
+    preset: Literal["ns2"] | None = None
 
 
 @dataclass(kw_only=True)
-class Pi(Params):
-    """PI drops or marks with a probability that a proportional-integral controller sets from samples of the queue, so that it stays at `target` whatever the load (Hollot, Misra, Towsley and Gong 2001).
+class Pi(QueueParams):
+    """PI drops or marks with a probability that a proportional-integral controller
+    sets from samples of the queue, so that it stays at `target` whatever the
+    load (Hollot, Misra, Towsley and Gong 2001).
 
     Args:
-        limit: What the buffer holds; the packet in transmission is not counted. In packets with `measure = "bytes"`: that many of `mean_packet`. (packets or bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
-        target: The queue to hold (q_ref); ns-2's qref_. (packets or bytes, default "50p")
-        a: What the present error adds to the probability at each sample, per packet (a; ns-2's a_). (number, default 0.00001822)
-        b: What the error of the sample before takes off again, per packet (b; ns-2's b_). The paper's a and b suit 60 flows at 15 Mbit/s. (number, default 0.00001816)
-        interval: Time between two samples; the paper's frequency is 160 Hz (ns-2's w_ is the frequency). (duration, default "6.25ms", 1us to 100s)
-        measure: What the queue and the limit are counted in (ns-2's queue_in_bytes_); bytes are divided by `mean_packet` before the controller sees them. (one of `packets`, `bytes`, default "packets")
-        byte_mode: Whether a packet is dropped in proportion to its length (ns-2's bytes_). (true or false, default false)
-        mean_packet: Length of a typical packet: converts between packets and bytes. (size, default "1000B", 1B to 64KiB)
-        ecn: Whether ECN-capable packets are marked instead of dropped (ns-2's setbit_). (true or false, default false)
-        preset: Named set of values laid under those written here. (one of `paper`, `ns2`, default unset)
+        limit: What the buffer holds; the packet in transmission is not counted.
+            In packets with `measure = "bytes"`: that many of `mean_packet`.
+            (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`,
+            `not_full`, default "fits")
+        target: The queue to hold (q_ref); ns-2's qref_. (packets or bytes,
+            default "50p")
+        a: What the present error adds to the probability at each sample, per
+            packet (a; ns-2's a_). (number, default 0.00001822)
+        b: What the error of the sample before takes off again, per packet (b;
+            ns-2's b_). The paper's a and b suit 60 flows at 15 Mbit/s. (number,
+            default 0.00001816)
+        interval: Time between two samples; the paper's frequency is 160 Hz
+            (ns-2's w_ is the frequency). (duration, default "6.25ms", 1us to
+            100s)
+        measure: What the queue and the limit are counted in (ns-2's
+            queue_in_bytes_); bytes are divided by `mean_packet` before the
+            controller sees them. (one of `packets`, `bytes`, default "packets")
+        byte_mode: Whether a packet is dropped in proportion to its length
+            (ns-2's bytes_). (true or false, default false)
+        mean_packet: Length of a typical packet: converts between packets and
+            bytes. (size, default "1000B", 1B to 64KiB)
+        ecn: Whether ECN-capable packets are marked instead of dropped (ns-2's
+            setbit_). (true or false, default false)
+        preset: Named set of values laid under those written here. (one of
+            `paper`, `ns2`, default unset)
     """
 
-    _kind: ClassVar[str] = "queue"
     _name: ClassVar[str] = "pi"
-    limit: str | None = None
-    admit: str | None = None
-    target: str | None = None
-    a: float | str | None = None
-    b: float | str | None = None
-    interval: str | None = None
-    measure: str | None = None
+    limit: Length | None = None
+    admit: Literal["fits", "under", "not_full"] | None = None
+    target: Length | None = None
+    a: float | None = None
+    b: float | None = None
+    interval: Duration | None = None
+    measure: Literal["packets", "bytes"] | None = None
     byte_mode: bool | None = None
-    mean_packet: str | None = None
+    mean_packet: Size | None = None
     ecn: bool | None = None
-    preset: str | None = None
+    preset: Literal["paper", "ns2"] | None = None
 
 
 @dataclass(kw_only=True)
-class Blue(Params):
-    """BLUE drops or marks arriving packets with a probability that grows when the buffer overflows and shrinks when the link falls idle (Feng, Kandlur, Saha and Shin 1999).
+class Blue(QueueParams):
+    """BLUE drops or marks arriving packets with a probability that grows when the
+    buffer overflows and shrinks when the link falls idle (Feng, Kandlur, Saha
+    and Shin 1999).
 
     Args:
-        limit: What the buffer holds; the packet in transmission is not counted. (packets or bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
-        length: Queue above which an arrival raises the probability as a loss does (L, section 3.1). Unset: losses alone. (packets or bytes, default unset)
-        increment: By how much the probability grows (d1, section 3.1). (number, default 0.02, 0 to 1)
-        decrement: By how much it shrinks (d2, section 3.1). (number, default 0.002, 0 to 1)
-        freeze_time: Least time between two changes (freeze_time, section 3.1). (duration, default "100ms", 0s to 1000s)
-        ecn: Whether ECN-capable packets are marked instead of dropped. (true or false, default false)
+        limit: What the buffer holds; the packet in transmission is not counted.
+            (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`,
+            `not_full`, default "fits")
+        length: Queue above which an arrival raises the probability as a loss
+            does (L, section 3.1). Unset: losses alone. (packets or bytes,
+            default unset)
+        increment: By how much the probability grows (d1, section 3.1). (number,
+            default 0.02, 0 to 1)
+        decrement: By how much it shrinks (d2, section 3.1). (number, default
+            0.002, 0 to 1)
+        freeze_time: Least time between two changes (freeze_time, section 3.1).
+            (duration, default "100ms", 0s to 1000s)
+        ecn: Whether ECN-capable packets are marked instead of dropped. (true or
+            false, default false)
     """
 
-    _kind: ClassVar[str] = "queue"
     _name: ClassVar[str] = "blue"
-    limit: str | None = None
-    admit: str | None = None
-    length: str | None = None
-    increment: float | str | None = None
-    decrement: float | str | None = None
-    freeze_time: str | None = None
+    limit: Length | None = None
+    admit: Literal["fits", "under", "not_full"] | None = None
+    length: Length | None = None
+    increment: float | None = None
+    decrement: float | None = None
+    freeze_time: Duration | None = None
     ecn: bool | None = None
 
 
 @dataclass(kw_only=True)
-class Sfb(Params):
-    """SFB hashes each flow into one bin of every level, keeps a BLUE in each bin, drops or marks with the smallest probability a flow meets, and limits the rate of flows for which all are 1 (Feng, Kandlur, Saha and Shin 2001).
+class Sfb(QueueParams):
+    """SFB hashes each flow into one bin of every level, keeps a BLUE in each bin,
+    drops or marks with the smallest probability a flow meets, and limits the
+    rate of flows for which all are 1 (Feng, Kandlur, Saha and Shin 2001).
 
     Args:
-        limit: What the buffer holds; the packet in transmission is not counted. (packets or bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
-        levels: Levels, each with its own hash (L, section 3). (integer, default 2, 1 to 16)
+        limit: What the buffer holds; the packet in transmission is not counted.
+            (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`,
+            `not_full`, default "fits")
+        levels: Levels, each with its own hash (L, section 3). (integer, default
+            2, 1 to 16)
         bins: Bins in a level (N, section 3). (integer, default 23, 1 to 65536)
-        bin_size: What a bin may hold before its probability grows (section 3). Unset: one and a half times an equal share of `limit`. (packets or bytes, default unset)
-        bin_limit: An arrival is dropped if all bins of its flow hold at least this much (tc's max). Unset: only the buffer itself is a limit. (packets or bytes, default unset)
-        increment: By how much a bin's probability grows with an arrival that finds it above its size (section 3). (number, default 0.0025, 0 to 1)
-        decrement: By how much it shrinks with an arrival that finds the bin empty (section 3). (number, default 0.00025, 0 to 1)
-        freeze_time: Least time between two changes of one bin's probability, as BLUE has it. Zero: every arrival may change it. (duration, default "10ms", 0s to 1000s)
-        penalty_rate: Rate that all flows in the penalty box share, those with a probability of 1 in every bin (section 3.1). Unset: a hundredth of the link. (rate, default unset)
-        penalty_burst: Burst that the penalty box lets through. (size, default "15kB", 0B to 1GB)
-        rehash: Time after which the hashes change, so that nobody shares a bin with an unresponsive flow for ever (moving hashes, section 3.2). Unset: never. (duration, default unset, 1ms to 1000000s)
-        warmup: How long before a change the new bins learn beside the old ones (section 3.2). (duration, default "1s", 0s to 1000000s)
-        ecn: Whether ECN-capable packets are marked instead of dropped; never in the penalty box. (true or false, default false)
-        preset: Named set of values laid under those written here. (one of `linux`, default unset)
+        bin_size: What a bin may hold before its probability grows (section 3).
+            Unset: one and a half times an equal share of `limit`. (packets or
+            bytes, default unset)
+        bin_limit: An arrival is dropped if all bins of its flow hold at least
+            this much (tc's max). Unset: only the buffer itself is a limit.
+            (packets or bytes, default unset)
+        increment: By how much a bin's probability grows with an arrival that
+            finds it above its size (section 3). (number, default 0.0025, 0 to
+            1)
+        decrement: By how much it shrinks with an arrival that finds the bin
+            empty (section 3). (number, default 0.00025, 0 to 1)
+        freeze_time: Least time between two changes of one bin's probability, as
+            BLUE has it. Zero: every arrival may change it. (duration, default
+            "10ms", 0s to 1000s)
+        penalty_rate: Rate that all flows in the penalty box share, those with a
+            probability of 1 in every bin (section 3.1). Unset: a hundredth of
+            the link. (rate, default unset)
+        penalty_burst: Burst that the penalty box lets through. (size, default
+            "15kB", 0B to 1GB)
+        rehash: Time after which the hashes change, so that nobody shares a bin
+            with an unresponsive flow for ever (moving hashes, section 3.2).
+            Unset: never. (duration, default unset, 1ms to 1000000s)
+        warmup: How long before a change the new bins learn beside the old ones
+            (section 3.2). (duration, default "1s", 0s to 1000000s)
+        ecn: Whether ECN-capable packets are marked instead of dropped; never in
+            the penalty box. (true or false, default false)
+        preset: Named set of values laid under those written here. (one of
+            `linux`, default unset)
     """
 
-    _kind: ClassVar[str] = "queue"
     _name: ClassVar[str] = "sfb"
-    limit: str | None = None
-    admit: str | None = None
-    levels: int | str | None = None
-    bins: int | str | None = None
-    bin_size: str | None = None
-    bin_limit: str | None = None
-    increment: float | str | None = None
-    decrement: float | str | None = None
-    freeze_time: str | None = None
-    penalty_rate: str | None = None
-    penalty_burst: str | None = None
-    rehash: str | None = None
-    warmup: str | None = None
+    limit: Length | None = None
+    admit: Literal["fits", "under", "not_full"] | None = None
+    levels: int | None = None
+    bins: int | None = None
+    bin_size: Length | None = None
+    bin_limit: Length | None = None
+    increment: float | None = None
+    decrement: float | None = None
+    freeze_time: Duration | None = None
+    penalty_rate: Rate | None = None
+    penalty_burst: Size | None = None
+    rehash: Duration | None = None
+    warmup: Duration | None = None
     ecn: bool | None = None
-    preset: str | None = None
+    preset: Literal["linux"] | None = None
 
 
 @dataclass(kw_only=True)
-class Choke(Params):
-    """CHOKe drops an arriving packet together with one drawn at random from the queue if both belong to one flow, and else does what RED does (Pan, Prabhakar and Psounis 2000).
+class Choke(QueueParams):
+    """CHOKe drops an arriving packet together with one drawn at random from the
+    queue if both belong to one flow, and else does what RED does (Pan,
+    Prabhakar and Psounis 2000).
 
     Args:
-        limit: What the buffer holds; the packet in transmission is not counted. (packets or bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
-        draws: Packets drawn for each arrival while the average is above `min`; all of the arriving flow's are dropped (section 2). (integer, default 1, 1 to 64)
-        min: Average queue below which nothing is drawn or dropped (min_th, section 2). Unset: as RED does. (packets or bytes, default unset)
-        max: Average queue from which every arrival is dropped (max_th, section 2). Unset: three times `min`. (packets or bytes, default unset)
-        target_delay: Queueing delay that automatic thresholds aim at (see RED). (duration, default "5ms", 1us to 100s)
+        limit: What the buffer holds; the packet in transmission is not counted.
+            (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`,
+            `not_full`, default "fits")
+        draws: Packets drawn for each arrival while the average is above `min`;
+            all of the arriving flow's are dropped (section 2). (integer,
+            default 1, 1 to 64)
+        min: Average queue below which nothing is drawn or dropped (min_th,
+            section 2). Unset: as RED does. (packets or bytes, default unset)
+        max: Average queue from which every arrival is dropped (max_th, section
+            2). Unset: three times `min`. (packets or bytes, default unset)
+        target_delay: Queueing delay that automatic thresholds aim at (see RED).
+            (duration, default "5ms", 1us to 100s)
         max_p: RED's probability at `max`. (number, default 0.1, 0 to 1)
-        w_q: Weight of one arrival in the average. Unset: as RED does. (number, default unset, 0 to 1)
-        gentle: Whether RED's probability grows on to 1 at twice `max` instead of jumping there. (true or false, default false)
-        mean_packet: Length of a typical packet. (size, default "1000B", 1B to 64KiB)
-        ecn: Whether RED's half marks ECN-capable packets instead of dropping them, as tc's does; packets of a drawn flow are always dropped. (true or false, default false)
+        w_q: Weight of one arrival in the average. Unset: as RED does. (number,
+            default unset, 0 to 1)
+        gentle: Whether RED's probability grows on to 1 at twice `max` instead
+            of jumping there. (true or false, default false)
+        mean_packet: Length of a typical packet. (size, default "1000B", 1B to
+            64KiB)
+        ecn: Whether RED's half marks ECN-capable packets instead of dropping
+            them, as tc's does; packets of a drawn flow are always dropped.
+            (true or false, default false)
     """
 
-    _kind: ClassVar[str] = "queue"
     _name: ClassVar[str] = "choke"
-    limit: str | None = None
-    admit: str | None = None
-    draws: int | str | None = None
-    min: str | None = None
-    max: str | None = None
-    target_delay: str | None = None
-    max_p: float | str | None = None
-    w_q: float | str | None = None
+    limit: Length | None = None
+    admit: Literal["fits", "under", "not_full"] | None = None
+    draws: int | None = None
+    min: Length | None = None
+    max: Length | None = None
+    target_delay: Duration | None = None
+    max_p: float | None = None
+    w_q: float | Automatic | None = None
     gentle: bool | None = None
-    mean_packet: str | None = None
+    mean_packet: Size | None = None
     ecn: bool | None = None
 
 
 @dataclass(kw_only=True)
-class Fred(Params):
-    """FRED drops early only from flows that hold more than their share of the queue, and from flows that keep too much at every arrival (Lin and Morris 1997).
+class Fred(QueueParams):
+    """FRED drops early only from flows that hold more than their share of the
+    queue, and from flows that keep too much at every arrival (Lin and Morris
+    1997).
 
     Args:
-        limit: What the buffer holds; the packet in transmission is not counted. (packets or bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
-        min: Average queue below which nothing is dropped at random, and most packets of one flow (min_th, figure 7). Unset: a quarter of `limit`, at most what the link sends in `rtt`. (packets or bytes, default unset)
-        max: Average queue from which flows may hold two packets each (max_th, figure 7). Unset: twice `min`. (packets or bytes, default unset)
-        rtt: Round-trip time that the automatic `min` reckons with. (duration, default "100ms", 1us to 100s)
-        max_p: RED's probability at `max` (max_p, figure 7). (number, default 0.02, 0 to 1)
-        w_q: Weight of one sample in the average (w_q, figure 7). (number, default 0.002, 0 to 1)
-        min_q: Packets that each flow may hold without random drops: 2 for small buffers, 4 for large ones (minq, figure 7). (packets or bytes, default "4p")
-        many_flows: Whether flows may still hold two packets each while the average is above `max`, so that many flows do not lock each other out (section 5.2). Without it every arrival is dropped then. (true or false, default true)
-        mean_packet: Length of a typical packet: converts bytes into packets, in which FRED counts. (size, default "1000B", 1B to 64KiB)
+        limit: What the buffer holds; the packet in transmission is not counted.
+            (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`,
+            `not_full`, default "fits")
+        min: Average queue below which nothing is dropped at random, and most
+            packets of one flow (min_th, figure 7). Unset: a quarter of `limit`,
+            at most what the link sends in `rtt`. (packets or bytes, default
+            unset)
+        max: Average queue from which flows may hold two packets each (max_th,
+            figure 7). Unset: twice `min`. (packets or bytes, default unset)
+        rtt: Round-trip time that the automatic `min` reckons with. (duration,
+            default "100ms", 1us to 100s)
+        max_p: RED's probability at `max` (max_p, figure 7). (number, default
+            0.02, 0 to 1)
+        w_q: Weight of one sample in the average (w_q, figure 7). (number,
+            default 0.002, 0 to 1)
+        min_q: Packets that each flow may hold without random drops: 2 for small
+            buffers, 4 for large ones (minq, figure 7). (packets or bytes,
+            default "4p")
+        many_flows: Whether flows may still hold two packets each while the
+            average is above `max`, so that many flows do not lock each other
+            out (section 5.2). Without it every arrival is dropped then. (true
+            or false, default true)
+        mean_packet: Length of a typical packet: converts bytes into packets, in
+            which FRED counts. (size, default "1000B", 1B to 64KiB)
     """
 
-    _kind: ClassVar[str] = "queue"
     _name: ClassVar[str] = "fred"
-    limit: str | None = None
-    admit: str | None = None
-    min: str | None = None
-    max: str | None = None
-    rtt: str | None = None
-    max_p: float | str | None = None
-    w_q: float | str | None = None
-    min_q: str | None = None
+    limit: Length | None = None
+    admit: Literal["fits", "under", "not_full"] | None = None
+    min: Length | None = None
+    max: Length | None = None
+    rtt: Duration | None = None
+    max_p: float | None = None
+    w_q: float | None = None
+    min_q: Length | None = None
     many_flows: bool | None = None
-    mean_packet: str | None = None
+    mean_packet: Size | None = None
 
 
 @dataclass(kw_only=True)
-class Green(Params):
-    """GREEN drops or marks with the probability at which N flows of TCP just fill the link, from their number and their round-trip time (Feng, Kapadia and Thulasidasan 2002).
+class Green(QueueParams):
+    """GREEN drops or marks with the probability at which N flows of TCP just fill
+    the link, from their number and their round-trip time (Feng, Kapadia and
+    Thulasidasan 2002).
 
     Args:
-        limit: What the buffer holds; the packet in transmission is not counted. (packets or bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
-        rtt: Round-trip time of the flows (RTT, equation 2). (duration, default "100ms", 1us to 100s)
-        mss: Segment size of the flows (MSS, equation 2). (size, default "1000B", 1B to 64KiB)
-        c: Constant of the throughput formula: sqrt(3/2) = 1.22 with an acknowledgement for each segment, 0.87 for every other one (Mathis et al. 1997). (number, default 1.22, 0 to 10)
-        window: A flow counts if it sent data within this time. (duration, default "1s", 1us to 1000s)
-        ecn: Whether ECN-capable packets are marked instead of dropped. (true or false, default false)
+        limit: What the buffer holds; the packet in transmission is not counted.
+            (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`,
+            `not_full`, default "fits")
+        rtt: Round-trip time of the flows (RTT, equation 2). (duration, default
+            "100ms", 1us to 100s)
+        mss: Segment size of the flows (MSS, equation 2). (size, default
+            "1000B", 1B to 64KiB)
+        c: Constant of the throughput formula: sqrt(3/2) = 1.22 with an
+            acknowledgement for each segment, 0.87 for every other one (Mathis
+            et al. 1997). (number, default 1.22, 0 to 10)
+        window: A flow counts if it sent data within this time. (duration,
+            default "1s", 1us to 1000s)
+        ecn: Whether ECN-capable packets are marked instead of dropped. (true or
+            false, default false)
     """
 
-    _kind: ClassVar[str] = "queue"
     _name: ClassVar[str] = "green"
-    limit: str | None = None
-    admit: str | None = None
-    rtt: str | None = None
-    mss: str | None = None
-    c: float | str | None = None
-    window: str | None = None
+    limit: Length | None = None
+    admit: Literal["fits", "under", "not_full"] | None = None
+    rtt: Duration | None = None
+    mss: Size | None = None
+    c: float | None = None
+    window: Duration | None = None
     ecn: bool | None = None
 
 
 @dataclass(kw_only=True)
-class Codel(Params):
-    """CoDel drops or marks at the head of the queue, at intervals that shrink with the square root of their count, while packets wait longer than a target (RFC 8289).
+class Codel(QueueParams):
+    """CoDel drops or marks at the head of the queue, at intervals that shrink with
+    the square root of their count, while packets wait longer than a target (RFC
+    8289).
 
     Args:
-        limit: What the buffer holds; the packet in transmission is not counted. (packets or bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
-        target: Waiting time that may stand (TARGET, RFC 8289 section 4.2). (duration, default "5ms", 1us to 100s)
-        interval: How long the waiting time must stay above `target` before a packet is dropped; about a long round trip (INTERVAL, section 4.3). (duration, default "100ms", 1us to 1000s)
-        mtu: Nothing is dropped while at most this much waits behind the packet (maxpacket, section 5.4). Unset: the largest packet seen so far. (size, default unset, 0B to 10MB)
-        ecn: Whether ECN-capable packets are marked instead of dropped (section 3). (true or false, default false)
-        ce_threshold: Waiting time above which every ECN-capable packet is marked, whatever the state (tc's ce_threshold). Unset: off. (duration, default unset, 1us to 100s)
-        inv_sqrt: How 1 / sqrt(count) is worked out. (one of `exact`, `newton`, default "exact")
-        preset: Named set of values laid under those written here. (one of `linux`, `ns3`, default unset)
+        limit: What the buffer holds; the packet in transmission is not counted.
+            (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`,
+            `not_full`, default "fits")
+        target: Waiting time that may stand (TARGET, RFC 8289 section 4.2).
+            (duration, default "5ms", 1us to 100s)
+        interval: How long the waiting time must stay above `target` before a
+            packet is dropped; about a long round trip (INTERVAL, section 4.3).
+            (duration, default "100ms", 1us to 1000s)
+        mtu: Nothing is dropped while at most this much waits behind the packet
+            (maxpacket, section 5.4). Unset: the largest packet seen so far.
+            (size, default unset, 0B to 10MB)
+        ecn: Whether ECN-capable packets are marked instead of dropped (section
+            3). (true or false, default false)
+        ce_threshold: Waiting time above which every ECN-capable packet is
+            marked, whatever the state (tc's ce_threshold). Unset: off.
+            (duration, default unset, 1us to 100s)
+        inv_sqrt: How 1 / sqrt(count) is worked out. (one of `exact`, `newton`,
+            default "exact")
+        preset: Named set of values laid under those written here. (one of
+            `linux`, `ns3`, default unset)
     """
 
-    _kind: ClassVar[str] = "queue"
     _name: ClassVar[str] = "codel"
-    limit: str | None = None
-    admit: str | None = None
-    target: str | None = None
-    interval: str | None = None
-    mtu: str | None = None
+    limit: Length | None = None
+    admit: Literal["fits", "under", "not_full"] | None = None
+    target: Duration | None = None
+    interval: Duration | None = None
+    mtu: Size | None = None
     ecn: bool | None = None
-    ce_threshold: str | None = None
-    inv_sqrt: str | None = None
-    preset: str | None = None
+    ce_threshold: Duration | None = None
+    inv_sqrt: Literal["exact", "newton"] | None = None
+    preset: Literal["linux", "ns3"] | None = None
 
 
 @dataclass(kw_only=True)
-class Cobalt(Params):
-    """COBALT is a CoDel that eases off as gradually as it tightened, joined with a BLUE that answers overflow (Høiland-Jørgensen, Täht and Morton 2018, section III; Palmei et al. 2019).
+class Cobalt(QueueParams):
+    """COBALT is a CoDel that eases off as gradually as it tightened, joined with a
+    BLUE that answers overflow (Høiland-Jørgensen, Täht and Morton 2018, section
+    III; Palmei et al. 2019).
 
     Args:
-        limit: What the buffer holds; the packet in transmission is not counted. (packets or bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
-        target: Waiting time that may stand; also the least time between two changes of BLUE's probability (Palmei et al., section III). (duration, default "5ms", 1us to 100s)
-        interval: Time above `target` before the first signal, and what is divided by sqrt(count) for the next ones (Palmei et al., section III). (duration, default "100ms", 1us to 1000s)
-        mtu: Waits of up to four transmission times of a packet this long are never too long, as in CAKE on slow links. Unset: no such guard. (size, default unset, 1B to 10MB)
-        increment: By how much BLUE's drop probability grows when the buffer overflows (Palmei et al., section III). (number, default 0.00390625, 0 to 1)
-        decrement: By how much it falls when the link finds the queue empty (Palmei et al., section III). (number, default 0.000244140625, 0 to 1)
-        blue_threshold: Waiting time above which BLUE's probability grows without an overflow, as in ns-3. Unset: overflow alone counts. (duration, default unset, 1us to 1000s)
-        ecn: Whether CoDel's half marks ECN-capable packets instead of dropping them, as CAKE does; BLUE's half always drops. (true or false, default true)
-        preset: Named set of values laid under those written here. (one of `cake`, `ns3`, default unset)
+        limit: What the buffer holds; the packet in transmission is not counted.
+            (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`,
+            `not_full`, default "fits")
+        target: Waiting time that may stand; also the least time between two
+            changes of BLUE's probability (Palmei et al., section III).
+            (duration, default "5ms", 1us to 100s)
+        interval: Time above `target` before the first signal, and what is
+            divided by sqrt(count) for the next ones (Palmei et al., section
+            III). (duration, default "100ms", 1us to 1000s)
+        mtu: Waits of up to four transmission times of a packet this long are
+            never too long, as in CAKE on slow links. Unset: no such guard.
+            (size, default unset, 1B to 10MB)
+        increment: By how much BLUE's drop probability grows when the buffer
+            overflows (Palmei et al., section III). (number, default 0.00390625,
+            0 to 1)
+        decrement: By how much it falls when the link finds the queue empty
+            (Palmei et al., section III). (number, default 0.000244140625, 0 to
+            1)
+        blue_threshold: Waiting time above which BLUE's probability grows
+            without an overflow, as in ns-3. Unset: overflow alone counts.
+            (duration, default unset, 1us to 1000s)
+        ecn: Whether CoDel's half marks ECN-capable packets instead of dropping
+            them, as CAKE does; BLUE's half always drops. (true or false,
+            default true)
+        preset: Named set of values laid under those written here. (one of
+            `cake`, `ns3`, default unset)
     """
 
-    _kind: ClassVar[str] = "queue"
     _name: ClassVar[str] = "cobalt"
-    limit: str | None = None
-    admit: str | None = None
-    target: str | None = None
-    interval: str | None = None
-    mtu: str | None = None
-    increment: float | str | None = None
-    decrement: float | str | None = None
-    blue_threshold: str | None = None
+    limit: Length | None = None
+    admit: Literal["fits", "under", "not_full"] | None = None
+    target: Duration | None = None
+    interval: Duration | None = None
+    mtu: Size | None = None
+    increment: float | None = None
+    decrement: float | None = None
+    blue_threshold: Duration | None = None
     ecn: bool | None = None
-    preset: str | None = None
+    preset: Literal["cake", "ns3"] | None = None
 
 
 @dataclass(kw_only=True)
-class Pie(Params):
-    """PIE drops or marks arriving packets with a probability that a proportional integral controller sets from the queueing delay (RFC 8033).
+class Pie(QueueParams):
+    """PIE drops or marks arriving packets with a probability that a proportional
+    integral controller sets from the queueing delay (RFC 8033).
 
     Args:
-        limit: What the buffer holds (TAIL_DROP); the packet in transmission is not counted. (packets or bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
-        target: Delay to hold (QDELAY_REF, section 4.2). (duration, default "15ms", 1us to 100s)
-        tupdate: Time between two updates of the probability (T_UPDATE, section 4.2). (duration, default "15ms", 1us to 100s)
-        alpha: Weight of the delay's distance from the target, per second and update (section 4.2). (number, default 0.125, 0 to 1000)
-        beta: Weight of the delay's change, per second and update (section 4.2). (number, default 1.25, 0 to 1000)
-        max_burst: How long a burst passes without a drop after a time without congestion (MAX_BURST, section 4.4). (duration, default "150ms", 0s to 100s)
-        mean_packet: Length of a typical packet: nothing is dropped while at most two of them wait (MEAN_PKTSIZE, section 4.1). (size, default "1500B", 1B to 64KiB)
-        estimate: Where the delay comes from. (one of `timestamp`, `dequeue_rate`, default "timestamp")
-        dq_threshold: Bytes over which the departure rate is measured (DQ_THRESHOLD, section 5.2). (size, default "16KiB", 1B to 64KiB)
-        cap: Whether the probability, once it is 10 %, grows by at most 2 % an update (section 5.5). (true or false, default true)
-        derandomize: Whether lucky and unlucky series of the random test are cut short (section 5.4). (true or false, default false)
-        hold: Whether the probability stays zero during a burst allowance, as in ns-3. (true or false, default false)
-        burst_reset: Quiet time after which the next arrival begins a burst allowance, which then runs out with congestion or without, as in ns-3. Unset: the allowance is whole for as long as it is quiet (section 4.4). (duration, default unset, 1us to 100s)
-        panic_delay: Delay above which 2 % are added to the probability at each update, as in Linux. Unset: none. (duration, default unset, 1us to 100s)
-        byte_mode: Whether a packet is dropped in proportion to its length (tc's bytemode). (true or false, default false)
-        start: Backlog at which PIE sets to work; it rests again when probability and delay are zero (section 5.3). Unset: always at work. (packets or bytes, default unset)
-        ecn: Whether ECN-capable packets are marked instead of dropped (section 5.1). (true or false, default false)
-        mark_ecnth: Probability above which packets are dropped even if they could be marked (mark_ecnth, section 5.1). (number, default 0.1, 0 to 1)
-        preset: Named set of values laid under those written here. (one of `linux`, `ns3`, default unset)
+        limit: What the buffer holds (TAIL_DROP); the packet in transmission is
+            not counted. (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`,
+            `not_full`, default "fits")
+        target: Delay to hold (QDELAY_REF, section 4.2). (duration, default
+            "15ms", 1us to 100s)
+        tupdate: Time between two updates of the probability (T_UPDATE, section
+            4.2). (duration, default "15ms", 1us to 100s)
+        alpha: Weight of the delay's distance from the target, per second and
+            update (section 4.2). (number, default 0.125, 0 to 1000)
+        beta: Weight of the delay's change, per second and update (section 4.2).
+            (number, default 1.25, 0 to 1000)
+        max_burst: How long a burst passes without a drop after a time without
+            congestion (MAX_BURST, section 4.4). (duration, default "150ms", 0s
+            to 100s)
+        mean_packet: Length of a typical packet: nothing is dropped while at
+            most two of them wait (MEAN_PKTSIZE, section 4.1). (size, default
+            "1500B", 1B to 64KiB)
+        estimate: Where the delay comes from. (one of `timestamp`,
+            `dequeue_rate`, default "timestamp")
+        dq_threshold: Bytes over which the departure rate is measured
+            (DQ_THRESHOLD, section 5.2). (size, default "16KiB", 1B to 64KiB)
+        cap: Whether the probability, once it is 10 %, grows by at most 2 % an
+            update (section 5.5). (true or false, default true)
+        derandomize: Whether lucky and unlucky series of the random test are cut
+            short (section 5.4). (true or false, default false)
+        hold: Whether the probability stays zero during a burst allowance, as in
+            ns-3. (true or false, default false)
+        burst_reset: Quiet time after which the next arrival begins a burst
+            allowance, which then runs out with congestion or without, as in
+            ns-3. Unset: the allowance is whole for as long as it is quiet
+            (section 4.4). (duration, default unset, 1us to 100s)
+        panic_delay: Delay above which 2 % are added to the probability at each
+            update, as in Linux. Unset: none. (duration, default unset, 1us to
+            100s)
+        byte_mode: Whether a packet is dropped in proportion to its length (tc's
+            bytemode). (true or false, default false)
+        start: Backlog at which PIE sets to work; it rests again when
+            probability and delay are zero (section 5.3). Unset: always at work.
+            (packets or bytes, default unset)
+        ecn: Whether ECN-capable packets are marked instead of dropped (section
+            5.1). (true or false, default false)
+        mark_ecnth: Probability above which packets are dropped even if they
+            could be marked (mark_ecnth, section 5.1). (number, default 0.1, 0
+            to 1)
+        preset: Named set of values laid under those written here. (one of
+            `linux`, `ns3`, default unset)
     """
 
-    _kind: ClassVar[str] = "queue"
     _name: ClassVar[str] = "pie"
-    limit: str | None = None
-    admit: str | None = None
-    target: str | None = None
-    tupdate: str | None = None
-    alpha: float | str | None = None
-    beta: float | str | None = None
-    max_burst: str | None = None
-    mean_packet: str | None = None
-    estimate: str | None = None
-    dq_threshold: str | None = None
+    limit: Length | None = None
+    admit: Literal["fits", "under", "not_full"] | None = None
+    target: Duration | None = None
+    tupdate: Duration | None = None
+    alpha: float | None = None
+    beta: float | None = None
+    max_burst: Duration | None = None
+    mean_packet: Size | None = None
+    estimate: Literal["timestamp", "dequeue_rate"] | None = None
+    dq_threshold: Size | None = None
     cap: bool | None = None
     derandomize: bool | None = None
     hold: bool | None = None
-    burst_reset: str | None = None
-    panic_delay: str | None = None
+    burst_reset: Duration | None = None
+    panic_delay: Duration | None = None
     byte_mode: bool | None = None
-    start: str | None = None
+    start: Length | None = None
     ecn: bool | None = None
-    mark_ecnth: float | str | None = None
-    preset: str | None = None
+    mark_ecnth: float | None = None
+    preset: Literal["linux", "ns3"] | None = None
 
 
 @dataclass(kw_only=True)
-class Pi2(Params):
-    """PI2 drops or marks Classic packets with the square of a PI controller's output and marks Scalable ones in proportion to it (De Schepper, Bondarenko, Tsang and Briscoe 2016).
+class Pi2(QueueParams):
+    """PI2 drops or marks Classic packets with the square of a PI controller's
+    output and marks Scalable ones in proportion to it (De Schepper, Bondarenko,
+    Tsang and Briscoe 2016).
 
     Args:
-        limit: What the buffer holds; the packet in transmission is not counted. (packets or bytes, default "1000p")
-        admit: Which arrivals the limit admits. (one of `fits`, `under`, `not_full`, default "fits")
-        target: Delay to hold (tau_0, section 4; 20 ms in section 6). (duration, default "20ms", 1us to 100s)
-        tupdate: Time between two updates (T, section 4; 32 ms in section 6). (duration, default "32ms", 1us to 100s)
-        alpha: Weight of the delay's distance from the target, per second and update (5/16 in section 6). (number, default 0.3125, 0 to 1000)
-        beta: Weight of the delay's change, per second and update (50/16 in section 6). (number, default 3.125, 0 to 1000)
-        k: Coupling: a Scalable packet, one with ECT(1) or CE, is marked with k times the controller's output (section 5). (number, default 2.0, 0 to 100)
-        max_prob: Largest probability for Classic packets (25 % in section 6); beyond it the buffer has to overflow. (number, default 0.25, 0 to 1)
-        ecn: Whether ECN-capable packets are marked instead of dropped; without it all are Classic and dropped. (true or false, default true)
+        limit: What the buffer holds; the packet in transmission is not counted.
+            (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`,
+            `not_full`, default "fits")
+        target: Delay to hold (tau_0, section 4; 20 ms in section 6). (duration,
+            default "20ms", 1us to 100s)
+        tupdate: Time between two updates (T, section 4; 32 ms in section 6).
+            (duration, default "32ms", 1us to 100s)
+        alpha: Weight of the delay's distance from the target, per second and
+            update (5/16 in section 6). (number, default 0.3125, 0 to 1000)
+        beta: Weight of the delay's change, per second and update (50/16 in
+            section 6). (number, default 3.125, 0 to 1000)
+        k: Coupling: a Scalable packet, one with ECT(1) or CE, is marked with k
+            times the controller's output (section 5). (number, default 2.0, 0
+            to 100)
+        max_prob: Largest probability for Classic packets (25 % in section 6);
+            beyond it the buffer has to overflow. (number, default 0.25, 0 to 1)
+        ecn: Whether ECN-capable packets are marked instead of dropped; without
+            it all are Classic and dropped. (true or false, default true)
     """
 
-    _kind: ClassVar[str] = "queue"
     _name: ClassVar[str] = "pi2"
-    limit: str | None = None
-    admit: str | None = None
-    target: str | None = None
-    tupdate: str | None = None
-    alpha: float | str | None = None
-    beta: float | str | None = None
-    k: float | str | None = None
-    max_prob: float | str | None = None
+    limit: Length | None = None
+    admit: Literal["fits", "under", "not_full"] | None = None
+    target: Duration | None = None
+    tupdate: Duration | None = None
+    alpha: float | None = None
+    beta: float | None = None
+    k: float | None = None
+    max_prob: float | None = None
     ecn: bool | None = None
 
 
 @dataclass(kw_only=True)
-class Dualpi2(Params):
-    """DualPI2 keeps ECT(1) and CE packets in a queue with a shallow marking ramp and all others in one under PI2, whose output also marks the first queue (RFC 9332 appendix A).
+class Dualpi2(QueueParams):
+    """DualPI2 keeps ECT(1) and CE packets in a queue with a shallow marking ramp
+    and all others in one under PI2, whose output also marks the first queue
+    (RFC 9332 appendix A).
 
     Args:
-        limit: What both queues hold together; the packet in transmission is not counted. Unset: 250 ms of the link, at least 10 packets of 1500 bytes. (packets or bytes, default unset)
-        target: Delay to hold in the Classic queue (target). (duration, default "15ms", 1us to 100s)
-        rtt_max: Longest round trip to be stable with (RTT_max). (duration, default "100ms", 1us to 100s)
-        tupdate: Time between two updates (Tupdate). Unset: the smaller of `target` and a third of `rtt_max`. (duration, default unset, 1us to 100s)
-        alpha: Integral gain, per second and update. Unset: 0.1 Tupdate / RTT_max^2. (number, default unset, 0 to 1000)
-        beta: Proportional gain, per second and update. Unset: 0.3 / RTT_max. (number, default unset, 0 to 1000)
-        k: Coupling factor: p_CL = k p' (section 2.1). (number, default 2.0, 0 to 100)
-        min_th: Delay of the L queue at which its own marking begins (minTh). (duration, default "800us", 0s to 100s)
-        range: Delay over which its own marking rises to 1 (range). Zero makes it a step. (duration, default "400us", 0s to 100s)
-        th_len: The L queue's own marking spares packets while at most this many are queued there, the leaving one included (Th_len). (integer, default 1, 0 to 1000000)
-        scheduler: Which queue is served. (one of `wrr`, `ts_fifo`, default "wrr")
-        classic_share: Least share of the link for a busy Classic queue, with `scheduler = "wrr"`. (number, default 0.1, 0 to 1)
-        t_shift: By how much Classic packets are taken to have come later, with `scheduler = "ts_fifo"`. (duration, default "50ms", 0s to 100s)
-        preset: Named set of values laid under those written here. (one of `linux`, default unset)
+        limit: What both queues hold together; the packet in transmission is not
+            counted. Unset: 250 ms of the link, at least 10 packets of 1500
+            bytes. (packets or bytes, default unset)
+        target: Delay to hold in the Classic queue (target). (duration, default
+            "15ms", 1us to 100s)
+        rtt_max: Longest round trip to be stable with (RTT_max). (duration,
+            default "100ms", 1us to 100s)
+        tupdate: Time between two updates (Tupdate). Unset: the smaller of
+            `target` and a third of `rtt_max`. (duration, default unset, 1us to
+            100s)
+        alpha: Integral gain, per second and update. Unset: 0.1 Tupdate /
+            RTT_max^2. (number, default unset, 0 to 1000)
+        beta: Proportional gain, per second and update. Unset: 0.3 / RTT_max.
+            (number, default unset, 0 to 1000)
+        k: Coupling factor: p_CL = k p' (section 2.1). (number, default 2.0, 0
+            to 100)
+        min_th: Delay of the L queue at which its own marking begins (minTh).
+            (duration, default "800us", 0s to 100s)
+        range: Delay over which its own marking rises to 1 (range). Zero makes
+            it a step. (duration, default "400us", 0s to 100s)
+        th_len: The L queue's own marking spares packets while at most this many
+            are queued there, the leaving one included (Th_len). (integer,
+            default 1, 0 to 1000000)
+        scheduler: Which queue is served. (one of `wrr`, `ts_fifo`, default
+            "wrr")
+        classic_share: Least share of the link for a busy Classic queue, with
+            `scheduler = "wrr"`. (number, default 0.1, 0 to 1)
+        t_shift: By how much Classic packets are taken to have come later, with
+            `scheduler = "ts_fifo"`. (duration, default "50ms", 0s to 100s)
+        preset: Named set of values laid under those written here. (one of
+            `linux`, default unset)
     """
 
-    _kind: ClassVar[str] = "queue"
     _name: ClassVar[str] = "dualpi2"
-    limit: str | None = None
-    target: str | None = None
-    rtt_max: str | None = None
-    tupdate: str | None = None
-    alpha: float | str | None = None
-    beta: float | str | None = None
-    k: float | str | None = None
-    min_th: str | None = None
-    range: str | None = None
-    th_len: int | str | None = None
-    scheduler: str | None = None
-    classic_share: float | str | None = None
-    t_shift: str | None = None
-    preset: str | None = None
+    limit: Length | None = None
+    target: Duration | None = None
+    rtt_max: Duration | None = None
+    tupdate: Duration | None = None
+    alpha: float | Automatic | None = None
+    beta: float | Automatic | None = None
+    k: float | None = None
+    min_th: Duration | None = None
+    range: Duration | None = None
+    th_len: int | None = None
+    scheduler: Literal["wrr", "ts_fifo"] | None = None
+    classic_share: float | None = None
+    t_shift: Duration | None = None
+    preset: Literal["linux"] | None = None
 
 
 @dataclass(kw_only=True)
-class Prio(Params):
-    """PRIO serves a class only while those before it are empty (tc-prio; with `yields`, the modified PRIO of Nowak, Domańska and Domański 2009).
+class Prio(QueueParams):
+    """PRIO serves a class only while those before it are empty (tc-prio; with
+    `yields`, the modified PRIO of Nowak, Domańska and Domański 2009).
 
     Args:
-        classes: The classes, highest priority first; each has a `match` (which packets it takes) and a `queue` (any discipline). (list of table, default [{"match":"tcp","queue":{"droptail":{"limit":"1000p","admit":"fits"}}},{"match":"udp","queue":{"droptail":{"limit":"1000p","admit":"fits"}}}])
-        limit: What all classes together may hold. Unset: only the limits of their queues. (packets or bytes, default unset)
-        yields: Whether a class may send one packet before those above it each time that the queue of the class just above drops a packet (Nowak, Domańska and Domański 2009). (true or false, default false)
-        preset: Named set of values laid under those written here. (one of `nowak2009`, `linux`, default unset)
+        classes: The classes, highest priority first; each has a `match` (which
+            packets it takes) and a `queue` (any discipline). (list of table,
+            default
+            [{"match":"tcp","queue":{"droptail":{"limit":"1000p","admit":"fits"}}},{"match":"udp","queue":{"droptail":{"limit":"1000p","admit":"fits"}}}])
+        limit: What all classes together may hold. Unset: only the limits of
+            their queues. (packets or bytes, default unset)
+        yields: Whether a class may send one packet before those above it each
+            time that the queue of the class just above drops a packet (Nowak,
+            Domańska and Domański 2009). (true or false, default false)
+        preset: Named set of values laid under those written here. (one of
+            `nowak2009`, `linux`, default unset)
     """
 
-    _kind: ClassVar[str] = "queue"
     _name: ClassVar[str] = "prio"
-    classes: list[Any] | None = None
-    limit: str | None = None
+    classes: Sequence[ClassTable] | None = None
+    limit: Length | None = None
     yields: bool | None = None
-    preset: str | None = None
+    preset: Literal["nowak2009", "linux"] | None = None
 
 
 @dataclass(kw_only=True)
-class Rr(Params):
+class Rr(QueueParams):
     """RR serves the classes in turn, one packet each (Nagle 1985, RFC 970).
 
     Args:
-        classes: The classes in the order of their turns, each with a `match` and a `queue`. None: as `queues` says. (list of table, default [])
-        queues: Number of equal queues, where no classes are given: flow number i, counted from 0 in the order of the scenario, goes to queue i modulo this number (Ramachendra et al. 2014). Unset: each flow has its own queue. (integer, default unset, 1 to 65535)
-        queue: Each of the equal queues. (queue: name or table, default "droptail")
-        limit: What all queues together may hold. Unset: only their own limits. (packets or bytes, default unset)
-        preset: Named set of values laid under those written here. (one of `ramachendra2014`, default unset)
+        classes: The classes in the order of their turns, each with a `match`
+            and a `queue`. None: as `queues` says. (list of table, default [])
+        queues: Number of equal queues, where no classes are given: flow number
+            i, counted from 0 in the order of the scenario, goes to queue i
+            modulo this number (Ramachendra et al. 2014). Unset: each flow has
+            its own queue. (integer, default unset, 1 to 65535)
+        queue: Each of the equal queues. (queue: name or table, default
+            "droptail")
+        limit: What all queues together may hold. Unset: only their own limits.
+            (packets or bytes, default unset)
+        preset: Named set of values laid under those written here. (one of
+            `ramachendra2014`, default unset)
     """
 
-    _kind: ClassVar[str] = "queue"
     _name: ClassVar[str] = "rr"
-    classes: list[Any] | None = None
-    queues: int | str | None = None
-    queue: Any = None
-    limit: str | None = None
-    preset: str | None = None
+    classes: Sequence[ClassTable] | None = None
+    queues: int | Automatic | None = None
+    queue: Queue | None = None
+    limit: Length | None = None
+    preset: Literal["ramachendra2014"] | None = None
 
 
 @dataclass(kw_only=True)
-class Wrr(Params):
-    """WRR serves the classes in turn, each with as many packets, or bytes, as its weight says (Katevenis, Sidiropoulos and Courcoubetis 1991).
+class Wrr(QueueParams):
+    """WRR serves the classes in turn, each with as many packets, or bytes, as its
+    weight says (Katevenis, Sidiropoulos and Courcoubetis 1991).
 
     Args:
-        classes: The classes in the order of their turns, each with a `match`, a `queue` and a `weight` of 1 to 65535; the default is one TCP packet, then four UDP packets (Nowak, Domańska and Domański 2009). None: each flow is a class of weight 1. (list of table, default [{"match":"tcp","queue":{"droptail":{"limit":"1000p","admit":"fits"}},"weight":1},{"match":"udp","queue":{"droptail":{"limit":"1000p","admit":"fits"}},"weight":4}])
-        queue: The queue of each flow, where no classes are given. (queue: name or table, default "droptail")
-        count: What turns are counted in. (one of `packets`, `bytes`, default "packets")
-        quantum: Bytes of a turn for each unit of weight, with `count = "bytes"`. (size, default "1500B", 64B to 1MiB)
-        limit: What all classes together may hold. Unset: only the limits of their queues. (packets or bytes, default unset)
+        classes: The classes in the order of their turns, each with a `match`, a
+            `queue` and a `weight` of 1 to 65535; the default is one TCP packet,
+            then four UDP packets (Nowak, Domańska and Domański 2009). None:
+            each flow is a class of weight 1. (list of table, default
+            [{"match":"tcp","queue":{"droptail":{"limit":"1000p","admit":"fits"}},"weight":1},{"match":"udp","queue":{"droptail":{"limit":"1000p","admit":"fits"}},"weight":4}])
+        queue: The queue of each flow, where no classes are given. (queue: name
+            or table, default "droptail")
+        count: What turns are counted in. (one of `packets`, `bytes`, default
+            "packets")
+        quantum: Bytes of a turn for each unit of weight, with `count =
+            "bytes"`. (size, default "1500B", 64B to 1MiB)
+        limit: What all classes together may hold. Unset: only the limits of
+            their queues. (packets or bytes, default unset)
     """
 
-    _kind: ClassVar[str] = "queue"
     _name: ClassVar[str] = "wrr"
-    classes: list[Any] | None = None
-    queue: Any = None
-    count: str | None = None
-    quantum: str | None = None
-    limit: str | None = None
+    classes: Sequence[WeightedTable] | None = None
+    queue: Queue | None = None
+    count: Literal["packets", "bytes"] | None = None
+    quantum: Size | None = None
+    limit: Length | None = None
 
 
 @dataclass(kw_only=True)
-class Drr(Params):
-    """DRR: flows take turns, and what a turn's quantum of bytes does not cover is carried over to the next (Shreedhar and Varghese 1996).
+class Drr(QueueParams):
+    """DRR: flows take turns, and what a turn's quantum of bytes does not cover is
+    carried over to the next (Shreedhar and Varghese 1996).
 
     Args:
-        limit: What all queues hold together; the packet in transmission is not counted (ns-2's blimit_). (packets or bytes, default "1000p")
-        quantum: Bytes a queue may send in its turn (section 3). A packet's cost is constant if no packet is longer; shorter quanta need several rounds for a packet. (size, default "1500B", 1B to 1MiB)
-        buckets: Number of queues that flows are hashed into (section 3). Unset: a queue for each. (integer, default unset, 1 to 1048576)
-        hash: What packets of one queue have in common. (one of `flow`, `source`, `destination`, `pair`, `ns2_source`, `ns2_sum`, default "flow")
-        salt: Salt of the hash. Unset: drawn from the random stream of the queue. (integer, default unset, from 0)
-        drop: Which packet of the longest queue, in bytes, makes room in a full buffer (buffer stealing, section 3). (one of `tail`, `head`, default "tail")
-        classes: Classes that take turns in the place of flows, in this order; each has a queue and a quantum of its own. Nobody knows the next packet of a queue whose law may still drop it, so a turn lasts until its credit is used up, and what the last packet took beyond it is missing from the next turn. A full buffer (`limit`) refuses the arriving packet. None: flows. (list of table, default [])
-        preset: Named set of values laid under those written here. (one of `ns2`, default unset)
+        limit: What all queues hold together; the packet in transmission is not
+            counted (ns-2's blimit_). (packets or bytes, default "1000p")
+        quantum: Bytes a queue may send in its turn (section 3). A packet's cost
+            is constant if no packet is longer; shorter quanta need several
+            rounds for a packet. (size, default "1500B", 1B to 1MiB)
+        buckets: Number of queues that flows are hashed into (section 3). Unset:
+            a queue for each. (integer, default unset, 1 to 1048576)
+        hash: What packets of one queue have in common. (one of `flow`,
+            `source`, `destination`, `pair`, `ns2_source`, `ns2_sum`, default
+            "flow")
+        salt: Salt of the hash. Unset: drawn from the random stream of the
+            queue. (integer, default unset, from 0)
+        drop: Which packet of the longest queue, in bytes, makes room in a full
+            buffer (buffer stealing, section 3). (one of `tail`, `head`, default
+            "tail")
+        classes: Classes that take turns in the place of flows, in this order;
+            each has a queue and a quantum of its own. Nobody knows the next
+            packet of a queue whose law may still drop it, so a turn lasts until
+            its credit is used up, and what the last packet took beyond it is
+            missing from the next turn. A full buffer (`limit`) refuses the
+            arriving packet. None: flows. (list of table, default [])
+        preset: Named set of values laid under those written here. (one of
+            `ns2`, default unset)
     """
 
-    _kind: ClassVar[str] = "queue"
     _name: ClassVar[str] = "drr"
-    limit: str | None = None
-    quantum: str | None = None
-    buckets: int | str | None = None
-    hash: str | None = None
-    salt: int | str | None = None
-    drop: str | None = None
-    classes: list[Any] | None = None
-    preset: str | None = None
+    limit: Length | None = None
+    quantum: Size | None = None
+    buckets: int | Automatic | None = None
+    hash: Literal["flow", "source", "destination", "pair", "ns2_source", "ns2_sum"] | None = None
+    salt: int | Automatic | None = None
+    drop: Literal["tail", "head"] | None = None
+    classes: Sequence[DrrClassTable] | None = None
+    preset: Literal["ns2"] | None = None
 
 
 @dataclass(kw_only=True)
-class Sfq(Params):
-    """SFQ: flows are hashed into queues served in turn, and a full buffer takes from the longest of them (McKenney 1990; Linux's sch_sfq).
+class Sfq(QueueParams):
+    """SFQ: flows are hashed into queues served in turn, and a full buffer takes
+    from the longest of them (McKenney 1990; Linux's sch_sfq).
 
     Args:
-        limit: What all queues hold together; the packet in transmission is not counted (ns-2's maxqueue_). (packets or bytes, default "1000p")
-        buckets: Number of queues that flows are hashed into (tc's divisor). (integer, default 1024, 1 to 1048576)
-        hash: What packets of one queue have in common. (one of `flow`, `source`, `destination`, `pair`, `ns2_source`, `ns2_sum`, default "flow")
-        salt: Salt of the hash. Unset: drawn from the random stream of the queue. (integer, default unset, from 0)
-        perturb: How often the salt is drawn anew, so that flows that collide do not do so for ever (McKenney 1990, section 4.1; tc's perturb). Packets move to their new queues and keep their order. Unset: never. (duration, default unset, 1ms to 100000s)
-        quantum: Bytes a queue may send in its turn, the last packet being sent whole and its excess paid back in the next turns (tc's quantum). Unset: one packet, whatever its length (McKenney 1990). (size, default unset, 1B to 1MiB)
-        depth: What one queue holds at most (tc's depth). Unset: the limit is the only one. (packets or bytes, default unset)
-        drop: Which packet of the longest queue, or of one at its depth, makes room (tc's headdrop). The longest queue is the one with most packets, or most bytes if the limit is in bytes. (one of `tail`, `head`, default "tail")
-        refuse: Whether no queue gives up a packet for another one: an arrival is refused if its queue holds half of the free space or more, or more than limit / buckets when fewer packets than buckets find room (ns-2's SFQ). The limit must be in packets. (true or false, default false)
-        preset: Named set of values laid under those written here. (one of `ns2`, `linux`, default unset)
+        limit: What all queues hold together; the packet in transmission is not
+            counted (ns-2's maxqueue_). (packets or bytes, default "1000p")
+        buckets: Number of queues that flows are hashed into (tc's divisor).
+            (integer, default 1024, 1 to 1048576)
+        hash: What packets of one queue have in common. (one of `flow`,
+            `source`, `destination`, `pair`, `ns2_source`, `ns2_sum`, default
+            "flow")
+        salt: Salt of the hash. Unset: drawn from the random stream of the
+            queue. (integer, default unset, from 0)
+        perturb: How often the salt is drawn anew, so that flows that collide do
+            not do so for ever (McKenney 1990, section 4.1; tc's perturb).
+            Packets move to their new queues and keep their order. Unset: never.
+            (duration, default unset, 1ms to 100000s)
+        quantum: Bytes a queue may send in its turn, the last packet being sent
+            whole and its excess paid back in the next turns (tc's quantum).
+            Unset: one packet, whatever its length (McKenney 1990). (size,
+            default unset, 1B to 1MiB)
+        depth: What one queue holds at most (tc's depth). Unset: the limit is
+            the only one. (packets or bytes, default unset)
+        drop: Which packet of the longest queue, or of one at its depth, makes
+            room (tc's headdrop). The longest queue is the one with most
+            packets, or most bytes if the limit is in bytes. (one of `tail`,
+            `head`, default "tail")
+        refuse: Whether no queue gives up a packet for another one: an arrival
+            is refused if its queue holds half of the free space or more, or
+            more than limit / buckets when fewer packets than buckets find room
+            (ns-2's SFQ). The limit must be in packets. (true or false, default
+            false)
+        preset: Named set of values laid under those written here. (one of
+            `ns2`, `linux`, default unset)
     """
 
-    _kind: ClassVar[str] = "queue"
     _name: ClassVar[str] = "sfq"
-    limit: str | None = None
-    buckets: int | str | None = None
-    hash: str | None = None
-    salt: int | str | None = None
-    perturb: str | None = None
-    quantum: str | None = None
-    depth: str | None = None
-    drop: str | None = None
+    limit: Length | None = None
+    buckets: int | None = None
+    hash: Literal["flow", "source", "destination", "pair", "ns2_source", "ns2_sum"] | None = None
+    salt: int | Automatic | None = None
+    perturb: Duration | None = None
+    quantum: Size | None = None
+    depth: Length | None = None
+    drop: Literal["tail", "head"] | None = None
     refuse: bool | None = None
-    preset: str | None = None
+    preset: Literal["ns2", "linux"] | None = None
 
 
 @dataclass(kw_only=True)
-class Fq(Params):
-    """FQ: the packet leaves first whose last bit a bit-by-bit round robin among the flows would send first (Demers, Keshav and Shenker 1989).
+class Fq(QueueParams):
+    """FQ: the packet leaves first whose last bit a bit-by-bit round robin among
+    the flows would send first (Demers, Keshav and Shenker 1989).
 
     Args:
-        limit: What all flows hold together; the packet in transmission is not counted. A full buffer takes from the flow that holds most bytes (section 2). Unset: no limit. (packets or bytes, default "1000p")
-        flow_limit: What one flow holds at most (ns-2's limit_ of each flow's queue). Unset: no limit. (packets or bytes, default unset)
-        hash: What packets of one flow have in common. (one of `flow`, `source`, `destination`, `pair`, `ns2_source`, `ns2_sum`, default "flow")
-        clock: What finish numbers are reckoned from. (one of `round`, `arrival`, default "round")
-        promptness: How many bytes of rounds a flow that was silent may go back when it bids for service, so that thin flows leave sooner (delta, section 2). Only with `clock = "round"`. (size, default "0B", 0B to 10MB)
-        drop: Which packet of the flow that holds most makes room; the paper drops the last. (one of `tail`, `head`, default "tail")
-        preset: Named set of values laid under those written here. (one of `ns2`, default unset)
+        limit: What all flows hold together; the packet in transmission is not
+            counted. A full buffer takes from the flow that holds most bytes
+            (section 2). Unset: no limit. (packets or bytes, default "1000p")
+        flow_limit: What one flow holds at most (ns-2's limit_ of each flow's
+            queue). Unset: no limit. (packets or bytes, default unset)
+        hash: What packets of one flow have in common. (one of `flow`, `source`,
+            `destination`, `pair`, `ns2_source`, `ns2_sum`, default "flow")
+        clock: What finish numbers are reckoned from. (one of `round`,
+            `arrival`, default "round")
+        promptness: How many bytes of rounds a flow that was silent may go back
+            when it bids for service, so that thin flows leave sooner (delta,
+            section 2). Only with `clock = "round"`. (size, default "0B", 0B to
+            10MB)
+        drop: Which packet of the flow that holds most makes room; the paper
+            drops the last. (one of `tail`, `head`, default "tail")
+        preset: Named set of values laid under those written here. (one of
+            `ns2`, default unset)
     """
 
-    _kind: ClassVar[str] = "queue"
     _name: ClassVar[str] = "fq"
-    limit: str | None = None
-    flow_limit: str | None = None
-    hash: str | None = None
-    clock: str | None = None
-    promptness: str | None = None
-    drop: str | None = None
-    preset: str | None = None
+    limit: Length | None = None
+    flow_limit: Length | None = None
+    hash: Literal["flow", "source", "destination", "pair", "ns2_source", "ns2_sum"] | None = None
+    clock: Literal["round", "arrival"] | None = None
+    promptness: Size | None = None
+    drop: Literal["tail", "head"] | None = None
+    preset: Literal["ns2"] | None = None
 
 
 @dataclass(kw_only=True)
-class Wfq(Params):
-    """WFQ sends the packet that a fluid fair server would finish first (Demers, Keshav and Shenker 1989; Parekh and Gallager 1993; Golestani 1994).
+class Wfq(QueueParams):
+    """WFQ sends the packet that a fluid fair server would finish first (Demers,
+    Keshav and Shenker 1989; Parekh and Gallager 1993; Golestani 1994).
 
     Args:
-        classes: The classes, each with a `match`, a `queue` and a `weight` of 1 to 65535. None: each flow is a class of weight 1. (list of table, default [])
-        queue: The queue of each flow, where no classes are given. (queue: name or table, default "droptail")
-        clock: What virtual time is measured by. (one of `gps`, `scfq`, default "gps")
-        rate: Rate of the fluid reference, with `clock = "gps"`: that at which the queue is really served. Unset: that of the link, or of the shaper around the queue. (rate, default unset, 1bit/s to 100Tbit/s)
-        limit: What all classes together may hold. Unset: only the limits of their queues. (packets or bytes, default unset)
+        classes: The classes, each with a `match`, a `queue` and a `weight` of 1
+            to 65535. None: each flow is a class of weight 1. (list of table,
+            default [])
+        queue: The queue of each flow, where no classes are given. (queue: name
+            or table, default "droptail")
+        clock: What virtual time is measured by. (one of `gps`, `scfq`, default
+            "gps")
+        rate: Rate of the fluid reference, with `clock = "gps"`: that at which
+            the queue is really served. Unset: that of the link, or of the
+            shaper around the queue. (rate, default unset, 1bit/s to 100Tbit/s)
+        limit: What all classes together may hold. Unset: only the limits of
+            their queues. (packets or bytes, default unset)
     """
 
-    _kind: ClassVar[str] = "queue"
     _name: ClassVar[str] = "wfq"
-    classes: list[Any] | None = None
-    queue: Any = None
-    clock: str | None = None
-    rate: str | None = None
-    limit: str | None = None
+    classes: Sequence[WeightedTable] | None = None
+    queue: Queue | None = None
+    clock: Literal["gps", "scfq"] | None = None
+    rate: Rate | None = None
+    limit: Length | None = None
 
 
 @dataclass(kw_only=True)
-class Wf2q(Params):
-    """WF2Q+ sends, of the packets that a fluid fair server would have begun by now, the one that it would finish first (Bennett and Zhang 1997).
+class Wf2q(QueueParams):
+    """WF2Q+ sends, of the packets that a fluid fair server would have begun by
+    now, the one that it would finish first (Bennett and Zhang 1997).
 
     Args:
-        classes: The classes, each with a `match`, a `queue` and a `weight` of 1 to 65535. None: each flow is a class of weight 1. (list of table, default [])
-        queue: The queue of each flow, where no classes are given. (queue: name or table, default "droptail")
-        rate: Rate at which virtual time goes on while nothing waits: by its definition V grows at least as fast as real time. Unset: that of the link. (rate, default unset, 1bit/s to 100Tbit/s)
-        limit: What all classes together may hold. Unset: only the limits of their queues. (packets or bytes, default unset)
+        classes: The classes, each with a `match`, a `queue` and a `weight` of 1
+            to 65535. None: each flow is a class of weight 1. (list of table,
+            default [])
+        queue: The queue of each flow, where no classes are given. (queue: name
+            or table, default "droptail")
+        rate: Rate at which virtual time goes on while nothing waits: by its
+            definition V grows at least as fast as real time. Unset: that of the
+            link. (rate, default unset, 1bit/s to 100Tbit/s)
+        limit: What all classes together may hold. Unset: only the limits of
+            their queues. (packets or bytes, default unset)
     """
 
-    _kind: ClassVar[str] = "queue"
     _name: ClassVar[str] = "wf2q"
-    classes: list[Any] | None = None
-    queue: Any = None
-    rate: str | None = None
-    limit: str | None = None
+    classes: Sequence[WeightedTable] | None = None
+    queue: Queue | None = None
+    rate: Rate | None = None
+    limit: Length | None = None
 
 
 @dataclass(kw_only=True)
-class FqCodel(Params):
-    """FQ-CoDel hashes flows into queues, serves them by deficit round robin with new flows first, and lets CoDel manage each (RFC 8290).
+class FqCodel(QueueParams):
+    """FQ-CoDel hashes flows into queues, serves them by deficit round robin with
+    new flows first, and lets CoDel manage each (RFC 8290).
 
     Args:
-        limit: What all queues hold together; the packet in transmission is not counted (section 5.2.3). (packets or bytes, default "10240p")
-        memory_limit: What all queues hold together in bytes on the wire (tc's memory_limit, which counts the kernel's buffers). Unset: `limit` is the only one. (size, default unset, 1B to 1GiB)
-        flows: Number of queues that flows are hashed into (section 5.2.5). (integer, default 1024, 1 to 65536)
-        hash: What packets of one queue have in common. (one of `flow`, `source`, `destination`, `pair`, `ns2_source`, `ns2_sum`, default "flow")
-        salt: Salt of the hash (section 4.1). Unset: drawn from the random stream of the queue. (integer, default unset, from 0)
-        quantum: Bytes a queue may send in its turn (section 5.2.4). (size, default "1514B", 1B to 1MiB)
-        drop_batch: Most packets dropped at a time from the head of the queue that holds most bytes, when there is no room (section 4.1). (integer, default 64, 1 to 65536)
-        target: Waiting time that may stand (section 5.2.2). (duration, default "5ms", 1us to 100s)
-        interval: How long the waiting time must stay above `target` before a packet is dropped; about a long round trip (section 5.2.1). (duration, default "100ms", 1us to 1000s)
-        mtu: Nothing is dropped by a flow's CoDel while at most this much of the flow waits behind the packet (RFC 8289 section 5.4). Unset: the largest packet that queue has seen. (size, default unset, 0B to 10MB)
-        ecn: Whether ECN-capable packets are marked instead of dropped (section 5.2.6). (true or false, default true)
-        ce_threshold: Waiting time above which every ECN-capable packet is marked (section 5.2.7). Unset: off. (duration, default unset, 1us to 100s)
-        inv_sqrt: How 1 / sqrt(count) is worked out. (one of `exact`, `newton`, default "exact")
-        preset: Named set of values laid under those written here. (one of `linux`, `ns3`, default unset)
+        limit: What all queues hold together; the packet in transmission is not
+            counted (section 5.2.3). (packets or bytes, default "10240p")
+        memory_limit: What all queues hold together in bytes on the wire (tc's
+            memory_limit, which counts the kernel's buffers). Unset: `limit` is
+            the only one. (size, default unset, 1B to 1GiB)
+        flows: Number of queues that flows are hashed into (section 5.2.5).
+            (integer, default 1024, 1 to 65536)
+        hash: What packets of one queue have in common. (one of `flow`,
+            `source`, `destination`, `pair`, `ns2_source`, `ns2_sum`, default
+            "flow")
+        salt: Salt of the hash (section 4.1). Unset: drawn from the random
+            stream of the queue. (integer, default unset, from 0)
+        quantum: Bytes a queue may send in its turn (section 5.2.4). (size,
+            default "1514B", 1B to 1MiB)
+        drop_batch: Most packets dropped at a time from the head of the queue
+            that holds most bytes, when there is no room (section 4.1).
+            (integer, default 64, 1 to 65536)
+        target: Waiting time that may stand (section 5.2.2). (duration, default
+            "5ms", 1us to 100s)
+        interval: How long the waiting time must stay above `target` before a
+            packet is dropped; about a long round trip (section 5.2.1).
+            (duration, default "100ms", 1us to 1000s)
+        mtu: Nothing is dropped by a flow's CoDel while at most this much of the
+            flow waits behind the packet (RFC 8289 section 5.4). Unset: the
+            largest packet that queue has seen. (size, default unset, 0B to
+            10MB)
+        ecn: Whether ECN-capable packets are marked instead of dropped (section
+            5.2.6). (true or false, default true)
+        ce_threshold: Waiting time above which every ECN-capable packet is
+            marked (section 5.2.7). Unset: off. (duration, default unset, 1us to
+            100s)
+        inv_sqrt: How 1 / sqrt(count) is worked out. (one of `exact`, `newton`,
+            default "exact")
+        preset: Named set of values laid under those written here. (one of
+            `linux`, `ns3`, default unset)
     """
 
-    _kind: ClassVar[str] = "queue"
     _name: ClassVar[str] = "fq_codel"
-    limit: str | None = None
-    memory_limit: str | None = None
-    flows: int | str | None = None
-    hash: str | None = None
-    salt: int | str | None = None
-    quantum: str | None = None
-    drop_batch: int | str | None = None
-    target: str | None = None
-    interval: str | None = None
-    mtu: str | None = None
+    limit: Length | None = None
+    memory_limit: Size | None = None
+    flows: int | None = None
+    hash: Literal["flow", "source", "destination", "pair", "ns2_source", "ns2_sum"] | None = None
+    salt: int | Automatic | None = None
+    quantum: Size | None = None
+    drop_batch: int | None = None
+    target: Duration | None = None
+    interval: Duration | None = None
+    mtu: Size | None = None
     ecn: bool | None = None
-    ce_threshold: str | None = None
-    inv_sqrt: str | None = None
-    preset: str | None = None
+    ce_threshold: Duration | None = None
+    inv_sqrt: Literal["exact", "newton"] | None = None
+    preset: Literal["linux", "ns3"] | None = None
 
 
 @dataclass(kw_only=True)
-class FqPie(Params):
-    """FQ-PIE hashes flows into queues, serves them as FQ-CoDel does (RFC 8290 section 4), and lets PIE (RFC 8033) manage each (Linux's sch_fq_pie; Ramakrishnan et al. 2019).
+class FqPie(QueueParams):
+    """FQ-PIE hashes flows into queues, serves them as FQ-CoDel does (RFC 8290
+    section 4), and lets PIE (RFC 8033) manage each (Linux's sch_fq_pie;
+    Ramakrishnan et al. 2019).
 
     Args:
-        limit: What all queues hold together; the packet in transmission is not counted. (packets or bytes, default "10240p")
-        memory_limit: What all queues hold together in bytes on the wire (tc's memory_limit, which counts the kernel's buffers). Unset: `limit` is the only one. (size, default unset, 1B to 1GiB)
-        flows: Number of queues that flows are hashed into. (integer, default 1024, 1 to 65536)
-        hash: What packets of one queue have in common. (one of `flow`, `source`, `destination`, `pair`, `ns2_source`, `ns2_sum`, default "flow")
-        salt: Salt of the hash. Unset: drawn from the random stream of the queue. (integer, default unset, from 0)
-        quantum: Bytes a queue may send in its turn (RFC 8290 section 5.2.4). (size, default "1514B", 1B to 1MiB)
-        drop_batch: Most packets dropped at a time from the head of the queue that holds most bytes, when there is no room (RFC 8290 section 4.1). (integer, default 64, 1 to 65536)
-        target: Delay to hold in each queue (QDELAY_REF, RFC 8033 section 4.2). (duration, default "15ms", 1us to 100s)
-        tupdate: Time between two updates of the probabilities (T_UPDATE, RFC 8033 section 4.2). (duration, default "15ms", 1us to 100s)
-        alpha: Weight of the delay's distance from the target, per second and update (RFC 8033 section 4.2). (number, default 0.125, 0 to 1000)
-        beta: Weight of the delay's change, per second and update (RFC 8033 section 4.2). (number, default 1.25, 0 to 1000)
-        max_burst: How long a burst of a flow passes without a drop after a time without congestion (MAX_BURST, RFC 8033 section 4.4). (duration, default "150ms", 0s to 100s)
-        mean_packet: Length of a typical packet: nothing is dropped while at most two of them wait in a queue (RFC 8033 section 4.1). (size, default "1500B", 1B to 64KiB)
-        estimate: Where the delay comes from (RFC 8033 section 4.3). (one of `timestamp`, `dequeue_rate`, default "timestamp")
-        dq_threshold: Bytes over which the departure rate of a queue is measured (DQ_THRESHOLD, RFC 8033 section 5.2). (size, default "16KiB", 1B to 64KiB)
-        cap: Whether the probability, once it is 10 %, grows by at most 2 % an update (RFC 8033 section 5.5). (true or false, default true)
-        derandomize: Whether lucky and unlucky series of the random test are cut short (RFC 8033 section 5.4). (true or false, default false)
-        hold: Whether the probability stays zero during a burst allowance, as in ns-3. (true or false, default false)
-        burst_reset: Quiet time after which the next arrival begins a burst allowance, which then runs out with congestion or without, as in ns-3. Unset: the allowance is whole for as long as it is quiet (RFC 8033 section 4.4). (duration, default unset, 1us to 100s)
-        panic_delay: Delay above which 2 % are added to the probability at each update, as in Linux. Unset: none. (duration, default unset, 1us to 100s)
-        byte_mode: Whether a packet is dropped in proportion to its length (tc's bytemode). (true or false, default false)
-        ecn: Whether ECN-capable packets are marked instead of dropped (RFC 8033 section 5.1). (true or false, default false)
-        mark_ecnth: Probability above which packets are dropped even if they could be marked (mark_ecnth, RFC 8033 section 5.1). (number, default 0.1, 0 to 1)
-        preset: Named set of values laid under those written here. (one of `linux`, `ns3`, default unset)
+        limit: What all queues hold together; the packet in transmission is not
+            counted. (packets or bytes, default "10240p")
+        memory_limit: What all queues hold together in bytes on the wire (tc's
+            memory_limit, which counts the kernel's buffers). Unset: `limit` is
+            the only one. (size, default unset, 1B to 1GiB)
+        flows: Number of queues that flows are hashed into. (integer, default
+            1024, 1 to 65536)
+        hash: What packets of one queue have in common. (one of `flow`,
+            `source`, `destination`, `pair`, `ns2_source`, `ns2_sum`, default
+            "flow")
+        salt: Salt of the hash. Unset: drawn from the random stream of the
+            queue. (integer, default unset, from 0)
+        quantum: Bytes a queue may send in its turn (RFC 8290 section 5.2.4).
+            (size, default "1514B", 1B to 1MiB)
+        drop_batch: Most packets dropped at a time from the head of the queue
+            that holds most bytes, when there is no room (RFC 8290 section 4.1).
+            (integer, default 64, 1 to 65536)
+        target: Delay to hold in each queue (QDELAY_REF, RFC 8033 section 4.2).
+            (duration, default "15ms", 1us to 100s)
+        tupdate: Time between two updates of the probabilities (T_UPDATE, RFC
+            8033 section 4.2). (duration, default "15ms", 1us to 100s)
+        alpha: Weight of the delay's distance from the target, per second and
+            update (RFC 8033 section 4.2). (number, default 0.125, 0 to 1000)
+        beta: Weight of the delay's change, per second and update (RFC 8033
+            section 4.2). (number, default 1.25, 0 to 1000)
+        max_burst: How long a burst of a flow passes without a drop after a time
+            without congestion (MAX_BURST, RFC 8033 section 4.4). (duration,
+            default "150ms", 0s to 100s)
+        mean_packet: Length of a typical packet: nothing is dropped while at
+            most two of them wait in a queue (RFC 8033 section 4.1). (size,
+            default "1500B", 1B to 64KiB)
+        estimate: Where the delay comes from (RFC 8033 section 4.3). (one of
+            `timestamp`, `dequeue_rate`, default "timestamp")
+        dq_threshold: Bytes over which the departure rate of a queue is measured
+            (DQ_THRESHOLD, RFC 8033 section 5.2). (size, default "16KiB", 1B to
+            64KiB)
+        cap: Whether the probability, once it is 10 %, grows by at most 2 % an
+            update (RFC 8033 section 5.5). (true or false, default true)
+        derandomize: Whether lucky and unlucky series of the random test are cut
+            short (RFC 8033 section 5.4). (true or false, default false)
+        hold: Whether the probability stays zero during a burst allowance, as in
+            ns-3. (true or false, default false)
+        burst_reset: Quiet time after which the next arrival begins a burst
+            allowance, which then runs out with congestion or without, as in
+            ns-3. Unset: the allowance is whole for as long as it is quiet (RFC
+            8033 section 4.4). (duration, default unset, 1us to 100s)
+        panic_delay: Delay above which 2 % are added to the probability at each
+            update, as in Linux. Unset: none. (duration, default unset, 1us to
+            100s)
+        byte_mode: Whether a packet is dropped in proportion to its length (tc's
+            bytemode). (true or false, default false)
+        ecn: Whether ECN-capable packets are marked instead of dropped (RFC 8033
+            section 5.1). (true or false, default false)
+        mark_ecnth: Probability above which packets are dropped even if they
+            could be marked (mark_ecnth, RFC 8033 section 5.1). (number, default
+            0.1, 0 to 1)
+        preset: Named set of values laid under those written here. (one of
+            `linux`, `ns3`, default unset)
     """
 
-    _kind: ClassVar[str] = "queue"
     _name: ClassVar[str] = "fq_pie"
-    limit: str | None = None
-    memory_limit: str | None = None
-    flows: int | str | None = None
-    hash: str | None = None
-    salt: int | str | None = None
-    quantum: str | None = None
-    drop_batch: int | str | None = None
-    target: str | None = None
-    tupdate: str | None = None
-    alpha: float | str | None = None
-    beta: float | str | None = None
-    max_burst: str | None = None
-    mean_packet: str | None = None
-    estimate: str | None = None
-    dq_threshold: str | None = None
+    limit: Length | None = None
+    memory_limit: Size | None = None
+    flows: int | None = None
+    hash: Literal["flow", "source", "destination", "pair", "ns2_source", "ns2_sum"] | None = None
+    salt: int | Automatic | None = None
+    quantum: Size | None = None
+    drop_batch: int | None = None
+    target: Duration | None = None
+    tupdate: Duration | None = None
+    alpha: float | None = None
+    beta: float | None = None
+    max_burst: Duration | None = None
+    mean_packet: Size | None = None
+    estimate: Literal["timestamp", "dequeue_rate"] | None = None
+    dq_threshold: Size | None = None
     cap: bool | None = None
     derandomize: bool | None = None
     hold: bool | None = None
-    burst_reset: str | None = None
-    panic_delay: str | None = None
+    burst_reset: Duration | None = None
+    panic_delay: Duration | None = None
     byte_mode: bool | None = None
     ecn: bool | None = None
-    mark_ecnth: float | str | None = None
-    preset: str | None = None
+    mark_ecnth: float | None = None
+    preset: Literal["linux", "ns3"] | None = None
 
 
 @dataclass(kw_only=True)
-class Cake(Params):
-    """CAKE shapes to a rate, sorts packets into tins by DSCP, shares each tin between hosts and then flows, and lets COBALT manage every flow (Høiland-Jørgensen, Täht and Morton 2018; Linux's sch_cake).
+class Cake(QueueParams):
+    """CAKE shapes to a rate, sorts packets into tins by DSCP, shares each tin
+    between hosts and then flows, and lets COBALT manage every flow
+    (Høiland-Jørgensen, Täht and Morton 2018; Linux's sch_cake).
 
     Args:
-        bandwidth: Rate to shape to (section III.A). Unset: the link sets the pace, and tins share it by deficits. (rate, default unset)
-        overhead: Bytes that the link layer adds to each packet, for the shaper. (size, default "0B", 0B to 256B)
-        mpu: Least length of a packet with its overhead, for the shaper (tc's mpu). (size, default "0B", 0B to 256B)
-        framing: What the link layer makes of a packet with its overhead, for the shaper. (one of `none`, `atm`, `ptm`, default "none")
-        tins: Into which tins packets are sorted (section III.B). (one of `besteffort`, `diffserv3`, `diffserv4`, `precedence`, default "diffserv3")
-        isolation: Between whom a tin is shared (section III.C). (one of `flowblind`, `srchost`, `dsthost`, `hosts`, `flows`, `dual_srchost`, `dual_dsthost`, `triple_isolate`, default "triple_isolate")
-        rtt: A typical round trip: COBALT's interval, and twenty times its target. (duration, default "100ms", 1us to 1000s)
-        limit: What all queues hold together. Unset: four times what `bandwidth` sends in `rtt` and at least 4 MiB; without a bandwidth 10240 packets of 1514 bytes. (packets or bytes, default unset)
+        bandwidth: Rate to shape to (section III.A). Unset: the link sets the
+            pace, and tins share it by deficits. (rate, default unset)
+        overhead: Bytes that the link layer adds to each packet, for the shaper.
+            (size, default "0B", 0B to 256B)
+        mpu: Least length of a packet with its overhead, for the shaper (tc's
+            mpu). (size, default "0B", 0B to 256B)
+        framing: What the link layer makes of a packet with its overhead, for
+            the shaper. (one of `none`, `atm`, `ptm`, default "none")
+        tins: Into which tins packets are sorted (section III.B). (one of
+            `besteffort`, `diffserv3`, `diffserv4`, `precedence`, default
+            "diffserv3")
+        isolation: Between whom a tin is shared (section III.C). (one of
+            `flowblind`, `srchost`, `dsthost`, `hosts`, `flows`, `dual_srchost`,
+            `dual_dsthost`, `triple_isolate`, default "triple_isolate")
+        rtt: A typical round trip: COBALT's interval, and twenty times its
+            target. (duration, default "100ms", 1us to 1000s)
+        limit: What all queues hold together. Unset: four times what `bandwidth`
+            sends in `rtt` and at least 4 MiB; without a bandwidth 10240 packets
+            of 1514 bytes. (packets or bytes, default unset)
         flows: Number of queues in each tin. (integer, default 1024, 1 to 65536)
-        ways: Ways of the set-associative hash (section III.C); with one it is a plain hash. (integer, default 8, 1 to 64)
-        salt: Salt of the hash. Unset: drawn from the random stream of the queue. (integer, default unset, from 0)
-        ecn: Whether ECN-capable packets are marked instead of dropped; sch_cake always does. (true or false, default true)
-        preset: Named set of values laid under those written here. (one of `linux`, default unset)
+        ways: Ways of the set-associative hash (section III.C); with one it is a
+            plain hash. (integer, default 8, 1 to 64)
+        salt: Salt of the hash. Unset: drawn from the random stream of the
+            queue. (integer, default unset, from 0)
+        ecn: Whether ECN-capable packets are marked instead of dropped; sch_cake
+            always does. (true or false, default true)
+        preset: Named set of values laid under those written here. (one of
+            `linux`, default unset)
     """
 
-    _kind: ClassVar[str] = "queue"
     _name: ClassVar[str] = "cake"
-    bandwidth: str | None = None
-    overhead: str | None = None
-    mpu: str | None = None
-    framing: str | None = None
-    tins: str | None = None
-    isolation: str | None = None
-    rtt: str | None = None
-    limit: str | None = None
-    flows: int | str | None = None
-    ways: int | str | None = None
-    salt: int | str | None = None
+    bandwidth: Rate | None = None
+    overhead: Size | None = None
+    mpu: Size | None = None
+    framing: Literal["none", "atm", "ptm"] | None = None
+    tins: Literal["besteffort", "diffserv3", "diffserv4", "precedence"] | None = None
+    isolation: Literal["flowblind", "srchost", "dsthost", "hosts", "flows", "dual_srchost", "dual_dsthost", "triple_isolate"] | None = None
+    rtt: Duration | None = None
+    limit: Length | None = None
+    flows: int | None = None
+    ways: int | None = None
+    salt: int | Automatic | None = None
     ecn: bool | None = None
-    preset: str | None = None
+    preset: Literal["linux"] | None = None
 
 
 @dataclass(kw_only=True)
-class Tbf(Params):
-    """TBF delays packets until a token bucket has tokens for all their bytes: a burst at once, then the rate (tc-tbf; token bucket of RFC 2215 section 3.2).
+class Tbf(QueueParams):
+    """TBF delays packets until a token bucket has tokens for all their bytes: a
+    burst at once, then the rate (tc-tbf; token bucket of RFC 2215 section 3.2).
 
     Args:
-        rate: Rate of the tokens. Unset: that of the link. (rate, default unset, 1bit/s to 100Tbit/s)
-        burst: Depth of the bucket; a longer packet is dropped, since it never could be sent. (size, default "15140B", 1B to 1GiB)
-        peakrate: Rate of a second bucket that bounds how fast the burst leaves. Unset: none. (rate, default unset, 1bit/s to 100Tbit/s)
-        mtu: Depth of the second bucket: a longer packet is dropped. Without `peakrate` it says nothing. (size, default "1514B", 1B to 1GiB)
-        limit: What may wait for tokens. Unset: only the limit of the inner queue. (packets or bytes, default unset)
-        queue: The queue of the packets that wait: any discipline. Its automatic values see a link of this rate. (queue: name or table, default "droptail")
-        preset: Named set of values laid under those written here. (one of `ns2`, default unset)
+        rate: Rate of the tokens. Unset: that of the link. (rate, default unset,
+            1bit/s to 100Tbit/s)
+        burst: Depth of the bucket; a longer packet is dropped, since it never
+            could be sent. (size, default "15140B", 1B to 1GiB)
+        peakrate: Rate of a second bucket that bounds how fast the burst leaves.
+            Unset: none. (rate, default unset, 1bit/s to 100Tbit/s)
+        mtu: Depth of the second bucket: a longer packet is dropped. Without
+            `peakrate` it says nothing. (size, default "1514B", 1B to 1GiB)
+        limit: What may wait for tokens. Unset: only the limit of the inner
+            queue. (packets or bytes, default unset)
+        queue: The queue of the packets that wait: any discipline. Its automatic
+            values see a link of this rate. (queue: name or table, default
+            "droptail")
+        preset: Named set of values laid under those written here. (one of
+            `ns2`, default unset)
     """
 
-    _kind: ClassVar[str] = "queue"
     _name: ClassVar[str] = "tbf"
-    rate: str | None = None
-    burst: str | None = None
-    peakrate: str | None = None
-    mtu: str | None = None
-    limit: str | None = None
-    queue: Any = None
-    preset: str | None = None
+    rate: Rate | None = None
+    burst: Size | None = None
+    peakrate: Rate | None = None
+    mtu: Size | None = None
+    limit: Length | None = None
+    queue: Queue | None = None
+    preset: Literal["ns2"] | None = None
 
 
 @dataclass(kw_only=True)
-class Srtcm(Params):
-    """srTCM colours packets green, yellow or red by one rate and two burst sizes, before a queue of any kind (RFC 2697).
+class Srtcm(QueueParams):
+    """srTCM colours packets green, yellow or red by one rate and two burst sizes,
+    before a queue of any kind (RFC 2697).
 
     Args:
-        cir: Committed information rate, CIR. Unset: half of the link. (rate, default unset, 1bit/s to 100Tbit/s)
-        cbs: Committed burst size, CBS: depth of the bucket of green packets. (size, default "15kB")
-        ebs: Excess burst size, EBS: depth of the bucket of yellow packets, which takes what the first has no room for. (size, default "15kB")
-        mode: Whether the meter looks at the colour that packets come with. (one of `blind`, `aware`, default "blind")
-        per: Whether all packets share the profile or each flow has one. (one of `aggregate`, `flow`, default "aggregate")
-        match: Which packets are metered, in the language of classes; the others stay as they are. (list of text; or text, default "any")
-        green: What green packets get: a code point, `"drop"` or `"keep"`. (text, default "af11")
+        cir: Committed information rate, CIR. Unset: half of the link. (rate,
+            default unset, 1bit/s to 100Tbit/s)
+        cbs: Committed burst size, CBS: depth of the bucket of green packets.
+            (size, default "15kB")
+        ebs: Excess burst size, EBS: depth of the bucket of yellow packets,
+            which takes what the first has no room for. (size, default "15kB")
+        mode: Whether the meter looks at the colour that packets come with. (one
+            of `blind`, `aware`, default "blind")
+        per: Whether all packets share the profile or each flow has one. (one of
+            `aggregate`, `flow`, default "aggregate")
+        match: Which packets are metered, in the language of classes; the others
+            stay as they are. (list of text; or text, default "any")
+        green: What green packets get: a code point, `"drop"` or `"keep"`.
+            (text, default "af11")
         yellow: What yellow packets get. (text, default "af12")
         red: What red packets get. (text, default "af13")
-        queue: The queue behind the meter: any discipline. (queue: name or table, default "droptail")
+        queue: The queue behind the meter: any discipline. (queue: name or
+            table, default "droptail")
     """
 
-    _kind: ClassVar[str] = "queue"
     _name: ClassVar[str] = "srtcm"
-    cir: str | None = None
-    cbs: str | None = None
-    ebs: str | None = None
-    mode: str | None = None
-    per: str | None = None
-    match: str | None = None
+    cir: Rate | None = None
+    cbs: Size | None = None
+    ebs: Size | None = None
+    mode: Literal["blind", "aware"] | None = None
+    per: Literal["aggregate", "flow"] | None = None
+    match: Sequence[str] | str | None = None
     green: str | None = None
     yellow: str | None = None
     red: str | None = None
-    queue: Any = None
+    queue: Queue | None = None
 
 
 @dataclass(kw_only=True)
-class Trtcm(Params):
-    """trTCM colours packets green, yellow or red by a committed and a peak rate, before a queue of any kind (RFC 2698).
+class Trtcm(QueueParams):
+    """trTCM colours packets green, yellow or red by a committed and a peak rate,
+    before a queue of any kind (RFC 2698).
 
     Args:
-        cir: Committed information rate, CIR: packets within it are green. Unset: half of the link. (rate, default unset, 1bit/s to 100Tbit/s)
+        cir: Committed information rate, CIR: packets within it are green.
+            Unset: half of the link. (rate, default unset, 1bit/s to 100Tbit/s)
         cbs: Committed burst size, CBS. (size, default "15kB", 1B to 1GiB)
-        pir: Peak information rate, PIR: packets above it are red. Unset: three quarters of the link, at least `cir`. (rate, default unset, 1bit/s to 100Tbit/s)
+        pir: Peak information rate, PIR: packets above it are red. Unset: three
+            quarters of the link, at least `cir`. (rate, default unset, 1bit/s
+            to 100Tbit/s)
         pbs: Peak burst size, PBS. (size, default "15kB", 1B to 1GiB)
-        mode: Whether the meter looks at the colour that packets come with. (one of `blind`, `aware`, default "blind")
-        per: Whether all packets share the profile or each flow has one. (one of `aggregate`, `flow`, default "aggregate")
-        match: Which packets are metered, in the language of classes; the others stay as they are. (list of text; or text, default "any")
-        green: What green packets get: a code point, `"drop"` or `"keep"`. (text, default "af11")
+        mode: Whether the meter looks at the colour that packets come with. (one
+            of `blind`, `aware`, default "blind")
+        per: Whether all packets share the profile or each flow has one. (one of
+            `aggregate`, `flow`, default "aggregate")
+        match: Which packets are metered, in the language of classes; the others
+            stay as they are. (list of text; or text, default "any")
+        green: What green packets get: a code point, `"drop"` or `"keep"`.
+            (text, default "af11")
         yellow: What yellow packets get. (text, default "af12")
         red: What red packets get. (text, default "af13")
-        queue: The queue behind the meter: any discipline. (queue: name or table, default "droptail")
+        queue: The queue behind the meter: any discipline. (queue: name or
+            table, default "droptail")
     """
 
-    _kind: ClassVar[str] = "queue"
     _name: ClassVar[str] = "trtcm"
-    cir: str | None = None
-    cbs: str | None = None
-    pir: str | None = None
-    pbs: str | None = None
-    mode: str | None = None
-    per: str | None = None
-    match: str | None = None
+    cir: Rate | None = None
+    cbs: Size | None = None
+    pir: Rate | None = None
+    pbs: Size | None = None
+    mode: Literal["blind", "aware"] | None = None
+    per: Literal["aggregate", "flow"] | None = None
+    match: Sequence[str] | str | None = None
     green: str | None = None
     yellow: str | None = None
     red: str | None = None
-    queue: Any = None
+    queue: Queue | None = None
 
 
 @dataclass(kw_only=True)
-class Tahoe(Params):
-    """Slow start, congestion avoidance and fast retransmit (Jacobson 1988): every loss restarts from one segment."""
+class Tahoe(CcParams):
+    """Slow start, congestion avoidance and fast retransmit (Jacobson 1988): every
+    loss restarts from one segment.
+    """
 
-    _kind: ClassVar[str] = "cc"
     _name: ClassVar[str] = "tahoe"
 
 
 @dataclass(kw_only=True)
-class Reno(Params):
+class Reno(CcParams):
     """Additive increase, multiplicative decrease with fast recovery (RFC 5681)."""
 
-    _kind: ClassVar[str] = "cc"
     _name: ClassVar[str] = "reno"
 
 
 @dataclass(kw_only=True)
-class Newreno(Params):
+class Newreno(CcParams):
     """Reno whose fast recovery understands partial acknowledgments (RFC 6582)."""
 
-    _kind: ClassVar[str] = "cc"
     _name: ClassVar[str] = "newreno"
 
 
 @dataclass(kw_only=True)
-class Sack(Params):
+class Sack(CcParams):
     """Reno with selective acknowledgments (RFC 2018) and the recovery of RFC 6675."""
 
-    _kind: ClassVar[str] = "cc"
     _name: ClassVar[str] = "sack"
 
 
 @dataclass(kw_only=True)
-class Fack(Params):
-    """Reno with forward acknowledgment: the forward-most SACKed byte tells what is in flight (Mathis and Mahdavi 1996)."""
+class Fack(CcParams):
+    """Reno with forward acknowledgment: the forward-most SACKed byte tells what is
+    in flight (Mathis and Mahdavi 1996).
+    """
 
-    _kind: ClassVar[str] = "cc"
     _name: ClassVar[str] = "fack"
 
 
 @dataclass(kw_only=True)
-class Vegas(Params):
-    """A few packets in the queue, told from the round-trip time (Brakmo and Peterson 1995).
+class Vegas(CcParams):
+    """A few packets in the queue, told from the round-trip time (Brakmo and
+    Peterson 1995).
 
     Args:
-        alpha: Segments in the queue below which the window grows (section 3.2: 2 of Vegas-2,4; ns-2: 1). (number, default 2.0, 0 to 1000)
-        beta: Segments in the queue above which the window shrinks (section 3.2: 4 of Vegas-2,4; ns-2: 3). (number, default 4.0, 0 to 1000)
-        gamma: Segments in the queue at which slow start ends (section 3.3: 1). (number, default 1.0, 0 to 1000)
-        reading: Whose reading of what the paper leaves open. (one of `paper`, `ns2`, `ns3`, `linux`, default "paper")
+        alpha: Segments in the queue below which the window grows (section 3.2:
+            2 of Vegas-2,4; ns-2: 1). (number, default 2.0, 0 to 1000)
+        beta: Segments in the queue above which the window shrinks (section 3.2:
+            4 of Vegas-2,4; ns-2: 3). (number, default 4.0, 0 to 1000)
+        gamma: Segments in the queue at which slow start ends (section 3.3: 1).
+            (number, default 1.0, 0 to 1000)
+        reading: Whose reading of what the paper leaves open. (one of `paper`,
+            `ns2`, `ns3`, `linux`, default "paper")
     """
 
-    _kind: ClassVar[str] = "cc"
     _name: ClassVar[str] = "vegas"
-    alpha: float | str | None = None
-    beta: float | str | None = None
-    gamma: float | str | None = None
-    reading: str | None = None
+    alpha: float | None = None
+    beta: float | None = None
+    gamma: float | None = None
+    reading: Literal["paper", "ns2", "ns3", "linux"] | None = None
 
 
 @dataclass(kw_only=True)
-class Westwood(Params):
-    """After a loss the window is what the path was seen to deliver (Westwood+, Grieco and Mascolo 2004).
+class Westwood(CcParams):
+    """After a loss the window is what the path was seen to deliver (Westwood+,
+    Grieco and Mascolo 2004).
 
     Args:
-        weight: What the filter keeps of its value with each sample (section 2.1: 0.9; Linux: 7/8). (number, default 0.9, 0 to 0.999)
-        filter: How samples are smoothed. (one of `single`, `tustin`, `cascade`, default "single")
-        from_zero: Whether the filter begins at zero instead of with the first sample (ns-3). (true or false, default false)
-        interval: Shortest time over which a sample is taken, where the round trip is shorter (Linux: 50 ms). (duration, default "0s", up to 10s)
+        weight: What the filter keeps of its value with each sample (section
+            2.1: 0.9; Linux: 7/8). (number, default 0.9, 0 to 0.999)
+        filter: How samples are smoothed. (one of `single`, `tustin`, `cascade`,
+            default "single")
+        from_zero: Whether the filter begins at zero instead of with the first
+            sample (ns-3). (true or false, default false)
+        interval: Shortest time over which a sample is taken, where the round
+            trip is shorter (Linux: 50 ms). (duration, default "0s", up to 10s)
     """
 
-    _kind: ClassVar[str] = "cc"
     _name: ClassVar[str] = "westwood"
-    weight: float | str | None = None
-    filter: str | None = None
+    weight: float | None = None
+    filter: Literal["single", "tustin", "cascade"] | None = None
     from_zero: bool | None = None
-    interval: str | None = None
+    interval: Duration | None = None
 
 
 @dataclass(kw_only=True)
-class Cubic(Params):
-    """The window as a cubic function of the time since the last loss, with HyStart++ (RFC 9438).
+class Cubic(CcParams):
+    """The window as a cubic function of the time since the last loss, with
+    HyStart++ (RFC 9438).
 
     Args:
-        c: How fast the window returns, in segments per cubic second (C of RFC 9438 section 5.1). (number, default 0.4, 0.001 to 1000)
-        beta: What a loss leaves of the window (beta_cubic of RFC 9438 section 4.6). (number, default 0.7, 0.1 to 0.99)
-        beta_ecn: What an ECN mark leaves of it where TCP's `abe` is set (beta_ecn of RFC 8511 section 3). (number, default 0.85, 0.1 to 0.99)
-        reno_friendly: Whether the window is never below what Reno would reach (RFC 9438 section 4.3). (true or false, default true)
-        catch_up: Whether the estimate of Reno's window grows by a whole segment a round trip from where the last reduction was (RFC 9438 section 4.3; not in Linux). (true or false, default true)
-        fast_convergence: Whether a loss below the last maximum gives up more (RFC 9438 section 4.7). (true or false, default true)
-        first_growth: Least growth in a round trip as a share of the window, as long as no maximum is known (Linux, ns-3: 0.05; none in RFC 9438). (number, default 0.0, 0 to 0.5)
-        whole_segments: Whether window, target and growth are counted in whole segments, and the smallest round-trip time is what is looked ahead (Linux, ns-3); RFC 9438 section 4.2 has fractions and the smoothed round-trip time. (true or false, default false)
+        c: How fast the window returns, in segments per cubic second (C of RFC
+            9438 section 5.1). (number, default 0.4, 0.001 to 1000)
+        beta: What a loss leaves of the window (beta_cubic of RFC 9438 section
+            4.6). (number, default 0.7, 0.1 to 0.99)
+        beta_ecn: What an ECN mark leaves of it where TCP's `abe` is set
+            (beta_ecn of RFC 8511 section 3). (number, default 0.85, 0.1 to
+            0.99)
+        reno_friendly: Whether the window is never below what Reno would reach
+            (RFC 9438 section 4.3). (true or false, default true)
+        catch_up: Whether the estimate of Reno's window grows by a whole segment
+            a round trip from where the last reduction was (RFC 9438 section
+            4.3; not in Linux). (true or false, default true)
+        fast_convergence: Whether a loss below the last maximum gives up more
+            (RFC 9438 section 4.7). (true or false, default true)
+        first_growth: Least growth in a round trip as a share of the window, as
+            long as no maximum is known (Linux, ns-3: 0.05; none in RFC 9438).
+            (number, default 0.0, 0 to 0.5)
+        whole_segments: Whether window, target and growth are counted in whole
+            segments, and the smallest round-trip time is what is looked ahead
+            (Linux, ns-3); RFC 9438 section 4.2 has fractions and the smoothed
+            round-trip time. (true or false, default false)
     """
 
-    _kind: ClassVar[str] = "cc"
     _name: ClassVar[str] = "cubic"
-    c: float | str | None = None
-    beta: float | str | None = None
-    beta_ecn: float | str | None = None
+    c: float | None = None
+    beta: float | None = None
+    beta_ecn: float | None = None
     reno_friendly: bool | None = None
     catch_up: bool | None = None
     fast_convergence: bool | None = None
-    first_growth: float | str | None = None
+    first_growth: float | None = None
     whole_segments: bool | None = None
 
 
 @dataclass(kw_only=True)
-class Bic(Params):
-    """Binary search for the window of the last loss (Xu, Harfoush and Rhee 2004, constants of Linux).
+class Bic(CcParams):
+    """Binary search for the window of the last loss (Xu, Harfoush and Rhee 2004,
+    constants of Linux).
 
     Args:
-        low_window: Window up to which the rules of RFC 5681 hold (low_window of Xu 2004 section IV). (packets or bytes, default "14p")
-        max_increment: Most segments a round trip adds (Smax of Xu 2004 section IV: 32; Linux: 16). (number, default 16.0, 0.1 to 10000)
-        beta: What a loss leaves of the window (Xu 2004 section IV: 0.875; Linux: 819/1024). (number, default 0.8, 0.1 to 0.99)
-        search: A round trip goes that part of the way to the last maximum: 1/4 (Linux, BICTCP_B), 1/2 (Xu 2004 section IV). (number, default 4.0, 1.1 to 100)
-        smooth_part: Round trips to get over the last `search` segments before the maximum, and the first beyond it (Linux: 20; ns-3: 5). (number, default 20.0, 1 to 1000)
-        fast_convergence: Whether a loss below the last maximum gives up more (Xu 2004 section IV). (true or false, default true)
-        first_growth: Least growth in a round trip as a share of the window, as long as no maximum is known (Linux, ns-3). (number, default 0.05, 0 to 0.5)
+        low_window: Window up to which the rules of RFC 5681 hold (low_window of
+            Xu 2004 section IV). (packets or bytes, default "14p")
+        max_increment: Most segments a round trip adds (Smax of Xu 2004 section
+            IV: 32; Linux: 16). (number, default 16.0, 0.1 to 10000)
+        beta: What a loss leaves of the window (Xu 2004 section IV: 0.875;
+            Linux: 819/1024). (number, default 0.8, 0.1 to 0.99)
+        search: A round trip goes that part of the way to the last maximum: 1/4
+            (Linux, BICTCP_B), 1/2 (Xu 2004 section IV). (number, default 4.0,
+            1.1 to 100)
+        smooth_part: Round trips to get over the last `search` segments before
+            the maximum, and the first beyond it (Linux: 20; ns-3: 5). (number,
+            default 20.0, 1 to 1000)
+        fast_convergence: Whether a loss below the last maximum gives up more
+            (Xu 2004 section IV). (true or false, default true)
+        first_growth: Least growth in a round trip as a share of the window, as
+            long as no maximum is known (Linux, ns-3). (number, default 0.05, 0
+            to 0.5)
     """
 
-    _kind: ClassVar[str] = "cc"
     _name: ClassVar[str] = "bic"
-    low_window: str | None = None
-    max_increment: float | str | None = None
-    beta: float | str | None = None
-    search: float | str | None = None
-    smooth_part: float | str | None = None
+    low_window: Length | None = None
+    max_increment: float | None = None
+    beta: float | None = None
+    search: float | None = None
+    smooth_part: float | None = None
     fast_convergence: bool | None = None
-    first_growth: float | str | None = None
+    first_growth: float | None = None
 
 
 @dataclass(kw_only=True)
-class Htcp(Params):
-    """Growth by the time since the last loss, reduction by the queue (H-TCP, draft-leith-tcp-htcp-06).
+class Htcp(CcParams):
+    """Growth by the time since the last loss, reduction by the queue (H-TCP,
+    draft-leith-tcp-htcp-06).
 
     Args:
-        delta_l: Time after a loss for which growth is Reno's (Delta_L of draft-leith-tcp-htcp-06). (duration, default "1s", up to 100s)
-        throughput_ratio: Change of the throughput between losses, as a share, above which half of the window goes (Delta_B of draft-leith-tcp-htcp-06). (number, default 0.2, 0 to 1)
-        beta_min: Least part of the window that a loss leaves (draft-leith-tcp-htcp-06). (number, default 0.5, 0.1 to 0.99)
-        beta_max: Largest part of the window that a loss leaves (draft-leith-tcp-htcp-06). (number, default 0.8, 0.1 to 0.99)
-        rtt_scaling: Whether growth is in proportion to the round-trip time, so that flows with different ones share evenly (Linux). (true or false, default false)
+        delta_l: Time after a loss for which growth is Reno's (Delta_L of
+            draft-leith-tcp-htcp-06). (duration, default "1s", up to 100s)
+        throughput_ratio: Change of the throughput between losses, as a share,
+            above which half of the window goes (Delta_B of
+            draft-leith-tcp-htcp-06). (number, default 0.2, 0 to 1)
+        beta_min: Least part of the window that a loss leaves
+            (draft-leith-tcp-htcp-06). (number, default 0.5, 0.1 to 0.99)
+        beta_max: Largest part of the window that a loss leaves
+            (draft-leith-tcp-htcp-06). (number, default 0.8, 0.1 to 0.99)
+        rtt_scaling: Whether growth is in proportion to the round-trip time, so
+            that flows with different ones share evenly (Linux). (true or false,
+            default false)
     """
 
-    _kind: ClassVar[str] = "cc"
     _name: ClassVar[str] = "htcp"
-    delta_l: str | None = None
-    throughput_ratio: float | str | None = None
-    beta_min: float | str | None = None
-    beta_max: float | str | None = None
+    delta_l: Duration | None = None
+    throughput_ratio: float | None = None
+    beta_min: float | None = None
+    beta_max: float | None = None
     rtt_scaling: bool | None = None
 
 
 @dataclass(kw_only=True)
-class Illinois(Params):
-    """Delay says by how much the window changes, losses say when (Liu, Basar and Srikant 2008).
+class Illinois(CcParams):
+    """Delay says by how much the window changes, losses say when (Liu, Basar and
+    Srikant 2008).
 
     Args:
-        alpha_min: Growth a round trip with the longest queue, in segments (section 4: 0.3). (number, default 0.3, 0.001 to 1)
-        alpha_max: Growth a round trip with no queue, in segments (section 4: 10). (number, default 10.0, 1 to 1000)
-        beta_min: What a loss takes with a short queue (section 4: 0.125). (number, default 0.125, 0 to 1)
-        beta_max: What a loss takes with a long queue (section 4: 0.5). (number, default 0.5, 0 to 1)
-        window_threshold: Window in segments below which it is Reno (section 4: 15). (number, default 15.0, 0 to 1000000)
-        theta: Round trips without a queue after which alpha is `alpha_max` again (section 4: 5). (integer, default 5, from 1)
+        alpha_min: Growth a round trip with the longest queue, in segments
+            (section 4: 0.3). (number, default 0.3, 0.001 to 1)
+        alpha_max: Growth a round trip with no queue, in segments (section 4:
+            10). (number, default 10.0, 1 to 1000)
+        beta_min: What a loss takes with a short queue (section 4: 0.125).
+            (number, default 0.125, 0 to 1)
+        beta_max: What a loss takes with a long queue (section 4: 0.5). (number,
+            default 0.5, 0 to 1)
+        window_threshold: Window in segments below which it is Reno (section 4:
+            15). (number, default 15.0, 0 to 1000000)
+        theta: Round trips without a queue after which alpha is `alpha_max`
+            again (section 4: 5). (integer, default 5, from 1)
     """
 
-    _kind: ClassVar[str] = "cc"
     _name: ClassVar[str] = "illinois"
-    alpha_min: float | str | None = None
-    alpha_max: float | str | None = None
-    beta_min: float | str | None = None
-    beta_max: float | str | None = None
-    window_threshold: float | str | None = None
-    theta: int | str | None = None
+    alpha_min: float | None = None
+    alpha_max: float | None = None
+    beta_min: float | None = None
+    beta_max: float | None = None
+    window_threshold: float | None = None
+    theta: int | None = None
 
 
 @dataclass(kw_only=True)
-class Scalable(Params):
+class Scalable(CcParams):
     """Growth in proportion to the window (Scalable TCP, Kelly 2003).
 
     Args:
-        increase: Growth for each segment acknowledged, in segments (a of Kelly 2003 section 3). (number, default 0.01, 0 to 1)
-        decrease: Share of the window that a loss event takes (b of Kelly 2003 section 3). (number, default 0.125, 0 to 1)
-        legacy_window: Window up to which the rules of RFC 5681 hold (lwnd of Kelly 2003 section 3.1). (packets or bytes, default "16p")
-        legacy_decrease: Share of the window that a loss event takes up to there (RFC 5681 equation 4; Linux, ns-3: 0.125). (number, default 0.5, 0 to 1)
+        increase: Growth for each segment acknowledged, in segments (a of Kelly
+            2003 section 3). (number, default 0.01, 0 to 1)
+        decrease: Share of the window that a loss event takes (b of Kelly 2003
+            section 3). (number, default 0.125, 0 to 1)
+        legacy_window: Window up to which the rules of RFC 5681 hold (lwnd of
+            Kelly 2003 section 3.1). (packets or bytes, default "16p")
+        legacy_decrease: Share of the window that a loss event takes up to there
+            (RFC 5681 equation 4; Linux, ns-3: 0.125). (number, default 0.5, 0
+            to 1)
     """
 
-    _kind: ClassVar[str] = "cc"
     _name: ClassVar[str] = "scalable"
-    increase: float | str | None = None
-    decrease: float | str | None = None
-    legacy_window: str | None = None
-    legacy_decrease: float | str | None = None
+    increase: float | None = None
+    decrease: float | None = None
+    legacy_window: Length | None = None
+    legacy_decrease: float | None = None
 
 
 @dataclass(kw_only=True)
-class Highspeed(Params):
+class Highspeed(CcParams):
     """Growth and reduction that depend on the window (HighSpeed TCP, RFC 3649).
 
     Args:
-        low_window: Window up to which the rules of RFC 5681 hold (Low_Window of RFC 3649 section 5). (packets or bytes, default "38p", from 2p)
-        high_window: Window that `high_p` stands for (High_Window of RFC 3649 section 5). (packets or bytes, default "83000p", from 3p)
-        high_p: Loss rate at the high window (High_P of RFC 3649 section 5). (number, default 1e-7, 0.000000000001 to 0.0001)
-        high_decrease: Share of the high window that a loss takes (High_Decrease of RFC 3649 section 5). (number, default 0.1, 0.01 to 0.5)
+        low_window: Window up to which the rules of RFC 5681 hold (Low_Window of
+            RFC 3649 section 5). (packets or bytes, default "38p", from 2p)
+        high_window: Window that `high_p` stands for (High_Window of RFC 3649
+            section 5). (packets or bytes, default "83000p", from 3p)
+        high_p: Loss rate at the high window (High_P of RFC 3649 section 5).
+            (number, default 1e-7, 0.000000000001 to 0.0001)
+        high_decrease: Share of the high window that a loss takes (High_Decrease
+            of RFC 3649 section 5). (number, default 0.1, 0.01 to 0.5)
     """
 
-    _kind: ClassVar[str] = "cc"
     _name: ClassVar[str] = "highspeed"
-    low_window: str | None = None
-    high_window: str | None = None
-    high_p: float | str | None = None
-    high_decrease: float | str | None = None
+    low_window: Length | None = None
+    high_window: Length | None = None
+    high_p: float | None = None
+    high_decrease: float | None = None
 
 
 @dataclass(kw_only=True)
-class Hybla(Params):
+class Hybla(CcParams):
     """Growth as on a path of 25 ms (Caini and Firrincieli 2004).
 
     Args:
-        rtt0: Round-trip time of the reference connection (RTT0 of Caini 2004: 25 ms; ns-3: 50 ms). (duration, default "25ms", 1ms to 10s)
+        rtt0: Round-trip time of the reference connection (RTT0 of Caini 2004:
+            25 ms; ns-3: 50 ms). (duration, default "25ms", 1ms to 10s)
     """
 
-    _kind: ClassVar[str] = "cc"
     _name: ClassVar[str] = "hybla"
-    rtt0: str | None = None
+    rtt0: Duration | None = None
 
 
 @dataclass(kw_only=True)
-class Veno(Params):
-    """A loss while the queue is short is taken for one of the radio link (Fu and Liew 2003).
+class Veno(CcParams):
+    """A loss while the queue is short is taken for one of the radio link (Fu and
+    Liew 2003).
 
     Args:
-        beta: Packets in the queue from which a loss counts as congestion (section III-B: 3). (number, default 3.0, 0 to 1000)
-        keep: What a loss leaves of the window with fewer in the queue (section III-B: 4/5). (number, default 0.8, 0.5 to 1)
-        rtt: Which round-trip time tells of the queue. (one of `smoothed`, `last`, default "smoothed")
+        beta: Packets in the queue from which a loss counts as congestion
+            (section III-B: 3). (number, default 3.0, 0 to 1000)
+        keep: What a loss leaves of the window with fewer in the queue (section
+            III-B: 4/5). (number, default 0.8, 0.5 to 1)
+        rtt: Which round-trip time tells of the queue. (one of `smoothed`,
+            `last`, default "smoothed")
     """
 
-    _kind: ClassVar[str] = "cc"
     _name: ClassVar[str] = "veno"
-    beta: float | str | None = None
-    keep: float | str | None = None
-    rtt: str | None = None
+    beta: float | None = None
+    keep: float | None = None
+    rtt: Literal["smoothed", "last"] | None = None
 
 
 @dataclass(kw_only=True)
-class Yeah(Params):
-    """Scalable TCP while the queue is short, else Reno, and it empties the queue (Baiocchi, Castellani and Vacirca 2007).
+class Yeah(CcParams):
+    """Scalable TCP while the queue is short, else Reno, and it empties the queue
+    (Baiocchi, Castellani and Vacirca 2007).
 
     Args:
-        alpha: Packets in the queue that are too many (Qmax of section 2: 80). (number, default 80.0, 0 to 1000000)
-        gamma: The queue is divided by this when it is taken from the window (section 2.1: 1). (number, default 1.0, 1 to 100)
-        delta: A loss takes at least the window shifted right by this (section 2.2: 3, an eighth). (integer, default 3, 1 to 16)
-        epsilon: What empties the queue takes at most the window shifted right by this (section 2.1: 1, half). (integer, default 1, 1 to 16)
-        phi: The network counts as congested when the queue delays by more than this part of the base RTT (section 2: 1/8). (number, default 8.0, 1 to 1000)
-        rho: Round trips of slow mode from which others are taken to fill the queue (section 2.2: 16). (integer, default 16, from 1)
-        zeta: Round trips of fast mode after which the estimate of Reno's window starts afresh (section 2.3: 50). (integer, default 50, from 1)
-        increase: Growth for each segment acknowledged in fast mode, in segments (a of Scalable TCP: 0.01). (number, default 0.01, 0.0001 to 1)
+        alpha: Packets in the queue that are too many (Qmax of section 2: 80).
+            (number, default 80.0, 0 to 1000000)
+        gamma: The queue is divided by this when it is taken from the window
+            (section 2.1: 1). (number, default 1.0, 1 to 100)
+        delta: A loss takes at least the window shifted right by this (section
+            2.2: 3, an eighth). (integer, default 3, 1 to 16)
+        epsilon: What empties the queue takes at most the window shifted right
+            by this (section 2.1: 1, half). (integer, default 1, 1 to 16)
+        phi: The network counts as congested when the queue delays by more than
+            this part of the base RTT (section 2: 1/8). (number, default 8.0, 1
+            to 1000)
+        rho: Round trips of slow mode from which others are taken to fill the
+            queue (section 2.2: 16). (integer, default 16, from 1)
+        zeta: Round trips of fast mode after which the estimate of Reno's window
+            starts afresh (section 2.3: 50). (integer, default 50, from 1)
+        increase: Growth for each segment acknowledged in fast mode, in segments
+            (a of Scalable TCP: 0.01). (number, default 0.01, 0.0001 to 1)
     """
 
-    _kind: ClassVar[str] = "cc"
     _name: ClassVar[str] = "yeah"
-    alpha: float | str | None = None
-    gamma: float | str | None = None
-    delta: int | str | None = None
-    epsilon: int | str | None = None
-    phi: float | str | None = None
-    rho: int | str | None = None
-    zeta: int | str | None = None
-    increase: float | str | None = None
+    alpha: float | None = None
+    gamma: float | None = None
+    delta: int | None = None
+    epsilon: int | None = None
+    phi: float | None = None
+    rho: int | None = None
+    zeta: int | None = None
+    increase: float | None = None
 
 
 @dataclass(kw_only=True)
-class Ledbat(Params):
+class Ledbat(CcParams):
     """A background flow that holds the queueing delay at a target (RFC 6817).
 
     Args:
-        target: Queueing delay that is aimed at (TARGET of section 2.5: at most 100 ms). (duration, default "100ms", 1us to 10s)
-        gain: Segments that the window grows by in a round trip without a queue (GAIN of section 2.5: at most 1). (number, default 1.0, 0 to 100)
-        base_history: Minutes over which the smallest delay is kept (BASE_HISTORY of section 2.5: 10). (integer, default 10, 1 to 1000)
-        current_filter: Delays of which the least tells of the queue now, none older than a round trip (CURRENT_FILTER of section 2.5: 4). (integer, default 4, 1 to 1000)
-        allowed_increase: Segments the window may be above what is in flight (ALLOWED_INCREASE of section 2.5: 1). (number, default 1.0, 0.001 to 1000)
-        min_window: Smallest window in segments (MIN_CWND of section 2.5: 2). (number, default 2.0, 1 to 1000)
-        slow_start: Whether a connection begins with slow start, until the queueing delay is at the target (ns-3); the RFC says nothing of it. (true or false, default false)
-        delay: Which delay is measured. (one of `one_way`, `rtt`, default "one_way")
+        target: Queueing delay that is aimed at (TARGET of section 2.5: at most
+            100 ms). (duration, default "100ms", 1us to 10s)
+        gain: Segments that the window grows by in a round trip without a queue
+            (GAIN of section 2.5: at most 1). (number, default 1.0, 0 to 100)
+        base_history: Minutes over which the smallest delay is kept
+            (BASE_HISTORY of section 2.5: 10). (integer, default 10, 1 to 1000)
+        current_filter: Delays of which the least tells of the queue now, none
+            older than a round trip (CURRENT_FILTER of section 2.5: 4).
+            (integer, default 4, 1 to 1000)
+        allowed_increase: Segments the window may be above what is in flight
+            (ALLOWED_INCREASE of section 2.5: 1). (number, default 1.0, 0.001 to
+            1000)
+        min_window: Smallest window in segments (MIN_CWND of section 2.5: 2).
+            (number, default 2.0, 1 to 1000)
+        slow_start: Whether a connection begins with slow start, until the
+            queueing delay is at the target (ns-3); the RFC says nothing of it.
+            (true or false, default false)
+        delay: Which delay is measured. (one of `one_way`, `rtt`, default
+            "one_way")
     """
 
-    _kind: ClassVar[str] = "cc"
     _name: ClassVar[str] = "ledbat"
-    target: str | None = None
-    gain: float | str | None = None
-    base_history: int | str | None = None
-    current_filter: int | str | None = None
-    allowed_increase: float | str | None = None
-    min_window: float | str | None = None
+    target: Duration | None = None
+    gain: float | None = None
+    base_history: int | None = None
+    current_filter: int | None = None
+    allowed_increase: float | None = None
+    min_window: float | None = None
     slow_start: bool | None = None
-    delay: str | None = None
+    delay: Literal["one_way", "rtt"] | None = None
 
 
 @dataclass(kw_only=True)
-class Dctcp(Params):
-    """A window cut in proportion to the share of marked data, for data centres (RFC 8257).
+class Dctcp(CcParams):
+    """A window cut in proportion to the share of marked data, for data centres
+    (RFC 8257).
 
     Args:
-        gain: Weight of the newest window of data in alpha (g of RFC 8257 section 4.2, ns-3 `DctcpShiftG`; Linux: 2^-`dctcp_shift_g`). (number, default 0.0625, 0 to 1)
-        initial_alpha: Alpha before the first window of data (RFC 8257 section 4.2, ns-3 `DctcpAlphaOnInit`; Linux `dctcp_alpha_on_init`, 1024 of 1024). (number, default 1.0, 0 to 1)
+        gain: Weight of the newest window of data in alpha (g of RFC 8257
+            section 4.2, ns-3 `DctcpShiftG`; Linux: 2^-`dctcp_shift_g`).
+            (number, default 0.0625, 0 to 1)
+        initial_alpha: Alpha before the first window of data (RFC 8257 section
+            4.2, ns-3 `DctcpAlphaOnInit`; Linux `dctcp_alpha_on_init`, 1024 of
+            1024). (number, default 1.0, 0 to 1)
     """
 
-    _kind: ClassVar[str] = "cc"
     _name: ClassVar[str] = "dctcp"
-    gain: float | str | None = None
-    initial_alpha: float | str | None = None
+    gain: float | None = None
+    initial_alpha: float | None = None
 
 
 @dataclass(kw_only=True)
-class Bbr(Params):
-    """A model of bandwidth and round-trip time paces the data (BBR version 1, draft-cardwell-iccrg-bbr-congestion-control-00, Linux).
+class Bbr(CcParams):
+    """A model of bandwidth and round-trip time paces the data (BBR version 1,
+    draft-cardwell-iccrg-bbr-congestion-control-00, Linux).
 
     Args:
-        startup_gain: Gain of rate and window in STARTUP: `2 / ln 2` doubles what is delivered each round (draft section 4.3.2; Linux 2885/1000). (number, default 2.885, 1 to 10)
-        cwnd_gain: Gain of the window in PROBE_BW (draft section 4.2.3.2). (number, default 2.0, 1 to 10)
-        bandwidth_rounds: Rounds over which the largest bandwidth counts (BtlBwFilterLen, draft section 4.1.1.3). (integer, default 10, 1 to 1000)
-        min_rtt_window: Time over which the smallest round-trip time counts, and after which PROBE_RTT looks for it (RTpropFilterLen, draft section 4.1.2.3). (duration, default "10s", 1ms to 1h)
-        probe_rtt_time: Time spent in PROBE_RTT (ProbeRTTDuration, draft section 4.3.5). (duration, default "200ms", up to 10s)
-        min_window: Smallest window, also that of PROBE_RTT (BBRMinPipeCwnd, draft section 4.2.3.1). (packets or bytes, default "4p", from 1p)
-        pacing_margin: Share of the estimated bandwidth that pacing stays below it, so that queues drain (Linux 1 %; draft-00: 0). (number, default 0.01, 0 to 0.5)
-        aggregation_gain: Share of the largest aggregation of acknowledgments that the window makes room for (Linux 1; draft-00: 0). (number, default 1.0, 0 to 10)
-        policer: Whether a policer is looked for, and its rate kept to for 48 rounds ("long-term" bandwidth of Linux; draft-00 has none). (true or false, default true)
-        even_window: Whether the window is a whole, even number of segments, to the benefit of delayed acknowledgments (Linux). (true or false, default true)
-        smoothed_rtt: Whether round-trip times are the smoothed ones (ns-3.37). (true or false, default false)
-        first_phase: Phase of the gain cycle that PROBE_BW begins with: 0, or 2 to 7. Unset: a random one of these (draft section 4.3.4.3). (integer, default unset, 0 to 7)
+        startup_gain: Gain of rate and window in STARTUP: `2 / ln 2` doubles
+            what is delivered each round (draft section 4.3.2; Linux 2885/1000).
+            (number, default 2.885, 1 to 10)
+        cwnd_gain: Gain of the window in PROBE_BW (draft section 4.2.3.2).
+            (number, default 2.0, 1 to 10)
+        bandwidth_rounds: Rounds over which the largest bandwidth counts
+            (BtlBwFilterLen, draft section 4.1.1.3). (integer, default 10, 1 to
+            1000)
+        min_rtt_window: Time over which the smallest round-trip time counts, and
+            after which PROBE_RTT looks for it (RTpropFilterLen, draft section
+            4.1.2.3). (duration, default "10s", 1ms to 1h)
+        probe_rtt_time: Time spent in PROBE_RTT (ProbeRTTDuration, draft section
+            4.3.5). (duration, default "200ms", up to 10s)
+        min_window: Smallest window, also that of PROBE_RTT (BBRMinPipeCwnd,
+            draft section 4.2.3.1). (packets or bytes, default "4p", from 1p)
+        pacing_margin: Share of the estimated bandwidth that pacing stays below
+            it, so that queues drain (Linux 1 %; draft-00: 0). (number, default
+            0.01, 0 to 0.5)
+        aggregation_gain: Share of the largest aggregation of acknowledgments
+            that the window makes room for (Linux 1; draft-00: 0). (number,
+            default 1.0, 0 to 10)
+        policer: Whether a policer is looked for, and its rate kept to for 48
+            rounds ("long-term" bandwidth of Linux; draft-00 has none). (true or
+            false, default true)
+        even_window: Whether the window is a whole, even number of segments, to
+            the benefit of delayed acknowledgments (Linux). (true or false,
+            default true)
+        smoothed_rtt: Whether round-trip times are the smoothed ones (ns-3.37).
+            (true or false, default false)
+        first_phase: Phase of the gain cycle that PROBE_BW begins with: 0, or 2
+            to 7. Unset: a random one of these (draft section 4.3.4.3).
+            (integer, default unset, 0 to 7)
     """
 
-    _kind: ClassVar[str] = "cc"
     _name: ClassVar[str] = "bbr"
-    startup_gain: float | str | None = None
-    cwnd_gain: float | str | None = None
-    bandwidth_rounds: int | str | None = None
-    min_rtt_window: str | None = None
-    probe_rtt_time: str | None = None
-    min_window: str | None = None
-    pacing_margin: float | str | None = None
-    aggregation_gain: float | str | None = None
+    startup_gain: float | None = None
+    cwnd_gain: float | None = None
+    bandwidth_rounds: int | None = None
+    min_rtt_window: Duration | None = None
+    probe_rtt_time: Duration | None = None
+    min_window: Length | None = None
+    pacing_margin: float | None = None
+    aggregation_gain: float | None = None
     policer: bool | None = None
     even_window: bool | None = None
     smoothed_rtt: bool | None = None
-    first_phase: int | str | None = None
+    first_phase: int | Automatic | None = None
 
 
 @dataclass(kw_only=True)
-class Bbr3(Params):
-    """BBR version 3: the model is bounded by what losses and marks say (draft-ietf-ccwg-bbr-06).
+class Bbr3(CcParams):
+    """BBR version 3: the model is bounded by what losses and marks say
+    (draft-ietf-ccwg-bbr-06).
 
     Args:
-        startup_gain: Gain of the rate in Startup, `4 ln 2` (StartupPacingGain, draft section 5.3.1). (number, default 2.77, 1 to 10)
-        drain_gain: Gain of the rate in Drain (DrainPacingGain, draft section 5.3.2: 0.5; Linux and drafts before -05: 0.35). (number, default 0.5, 0.05 to 1)
-        cwnd_gain: Gain of the window but for probing, which has a quarter more (DefaultCwndGain, draft section 2.5). (number, default 2.0, 1 to 10)
-        loss_threshold: Share of a round's data that may be lost before probing counts as gone too far (LossThresh, draft section 5.5.10). (number, default 0.02, 0 to 0.5)
-        beta: What is left of the bounds after a round with losses (Beta, draft section 5.5.10). (number, default 0.7, 0.1 to 1)
-        headroom: Share of the volume that is left to others when not probing (Headroom, draft section 5.3.3). (number, default 0.15, 0 to 0.9)
-        min_rtt_window: Time over which the smallest round-trip time counts (MinRTTFilterLen, draft section 5.5.7.2). (duration, default "10s", 1ms to 1h)
-        probe_rtt_interval: Time without a smaller round-trip time after which ProbeRTT looks for one (ProbeRTTInterval, draft section 5.3.4). (duration, default "5s", 1ms to 1h)
-        probe_rtt_time: Time spent in ProbeRTT (ProbeRTTDuration, draft section 5.3.4). (duration, default "200ms", up to 10s)
-        min_window: Smallest window (MinPipeCwnd, draft section 5.6.4.3). (packets or bytes, default "4p", from 1p)
-        pacing_margin: Share of the bandwidth that pacing stays below it (PacingMarginPercent, draft section 5.6.2). (number, default 0.01, 0 to 0.5)
-        ecn: Whether marks are listened to where ECN is in use with exact feedback (Linux). (true or false, default true)
-        ecn_max_rtt: Longest minimum round-trip time at which they are (Linux `bbr_ecn_max_rtt_us`). Unset: any. (duration, default "5ms", from 1us)
-        ecn_threshold: Share of marked data above which probing has gone too far (Linux `bbr_ecn_thresh`). (number, default 0.5, 0 to 1)
-        ecn_factor: Share of the average mark ratio by which a round with marks cuts the volume (Linux `bbr_ecn_factor`). (number, default 0.3333333333333333, 0 to 1)
+        startup_gain: Gain of the rate in Startup, `4 ln 2` (StartupPacingGain,
+            draft section 5.3.1). (number, default 2.77, 1 to 10)
+        drain_gain: Gain of the rate in Drain (DrainPacingGain, draft section
+            5.3.2: 0.5; Linux and drafts before -05: 0.35). (number, default
+            0.5, 0.05 to 1)
+        cwnd_gain: Gain of the window but for probing, which has a quarter more
+            (DefaultCwndGain, draft section 2.5). (number, default 2.0, 1 to 10)
+        loss_threshold: Share of a round's data that may be lost before probing
+            counts as gone too far (LossThresh, draft section 5.5.10). (number,
+            default 0.02, 0 to 0.5)
+        beta: What is left of the bounds after a round with losses (Beta, draft
+            section 5.5.10). (number, default 0.7, 0.1 to 1)
+        headroom: Share of the volume that is left to others when not probing
+            (Headroom, draft section 5.3.3). (number, default 0.15, 0 to 0.9)
+        min_rtt_window: Time over which the smallest round-trip time counts
+            (MinRTTFilterLen, draft section 5.5.7.2). (duration, default "10s",
+            1ms to 1h)
+        probe_rtt_interval: Time without a smaller round-trip time after which
+            ProbeRTT looks for one (ProbeRTTInterval, draft section 5.3.4).
+            (duration, default "5s", 1ms to 1h)
+        probe_rtt_time: Time spent in ProbeRTT (ProbeRTTDuration, draft section
+            5.3.4). (duration, default "200ms", up to 10s)
+        min_window: Smallest window (MinPipeCwnd, draft section 5.6.4.3).
+            (packets or bytes, default "4p", from 1p)
+        pacing_margin: Share of the bandwidth that pacing stays below it
+            (PacingMarginPercent, draft section 5.6.2). (number, default 0.01, 0
+            to 0.5)
+        ecn: Whether marks are listened to where ECN is in use with exact
+            feedback (Linux). (true or false, default true)
+        ecn_max_rtt: Longest minimum round-trip time at which they are (Linux
+            `bbr_ecn_max_rtt_us`). Unset: any. (duration, default "5ms", from
+            1us)
+        ecn_threshold: Share of marked data above which probing has gone too far
+            (Linux `bbr_ecn_thresh`). (number, default 0.5, 0 to 1)
+        ecn_factor: Share of the average mark ratio by which a round with marks
+            cuts the volume (Linux `bbr_ecn_factor`). (number, default
+            0.3333333333333333, 0 to 1)
     """
 
-    _kind: ClassVar[str] = "cc"
     _name: ClassVar[str] = "bbr3"
-    startup_gain: float | str | None = None
-    drain_gain: float | str | None = None
-    cwnd_gain: float | str | None = None
-    loss_threshold: float | str | None = None
-    beta: float | str | None = None
-    headroom: float | str | None = None
-    min_rtt_window: str | None = None
-    probe_rtt_interval: str | None = None
-    probe_rtt_time: str | None = None
-    min_window: str | None = None
-    pacing_margin: float | str | None = None
+    startup_gain: float | None = None
+    drain_gain: float | None = None
+    cwnd_gain: float | None = None
+    loss_threshold: float | None = None
+    beta: float | None = None
+    headroom: float | None = None
+    min_rtt_window: Duration | None = None
+    probe_rtt_interval: Duration | None = None
+    probe_rtt_time: Duration | None = None
+    min_window: Length | None = None
+    pacing_margin: float | None = None
     ecn: bool | None = None
-    ecn_max_rtt: str | None = None
-    ecn_threshold: float | str | None = None
-    ecn_factor: float | str | None = None
+    ecn_max_rtt: Duration | None = None
+    ecn_threshold: float | None = None
+    ecn_factor: float | None = None
 
 
 @dataclass(kw_only=True)
-class Prague(Params):
-    """DCTCP for the Internet: L4S with pacing and little dependence on the round-trip time (draft-briscoe-iccrg-prague-congestion-control-04).
+class Prague(CcParams):
+    """DCTCP for the Internet: L4S with pacing and little dependence on the
+    round-trip time (draft-briscoe-iccrg-prague-congestion-control-04).
 
     Args:
-        gain: Weight of the newest round in alpha (g of section 2.4.2; Linux 2^-`PRAGUE_SHIFT_G`). (number, default 0.0625, 0 to 1)
-        target_rtt: Round trips shorter than this count as this long (RTT_VIRT_MIN of section 2.4.4; Linux `prague_rtt_target`, 25 ms). `0s`: growth depends on the round-trip time as Reno's does. (duration, default "25ms", up to 1s)
-        transition: Rounds after slow start before they do (Linux `prague_rtt_transition`). (integer, default 4, from 0)
-        slow_start_rate: Pacing rate in slow start below half the threshold, as a multiple of `cwnd / SRTT` (Linux: 2); later it is 1. (number, default 2.0, 1 to 10)
+        gain: Weight of the newest round in alpha (g of section 2.4.2; Linux
+            2^-`PRAGUE_SHIFT_G`). (number, default 0.0625, 0 to 1)
+        target_rtt: Round trips shorter than this count as this long
+            (RTT_VIRT_MIN of section 2.4.4; Linux `prague_rtt_target`, 25 ms).
+            `0s`: growth depends on the round-trip time as Reno's does.
+            (duration, default "25ms", up to 1s)
+        transition: Rounds after slow start before they do (Linux
+            `prague_rtt_transition`). (integer, default 4, from 0)
+        slow_start_rate: Pacing rate in slow start below half the threshold, as
+            a multiple of `cwnd / SRTT` (Linux: 2); later it is 1. (number,
+            default 2.0, 1 to 10)
     """
 
-    _kind: ClassVar[str] = "cc"
     _name: ClassVar[str] = "prague"
-    gain: float | str | None = None
-    target_rtt: str | None = None
-    transition: int | str | None = None
-    slow_start_rate: float | str | None = None
+    gain: float | None = None
+    target_rtt: Duration | None = None
+    transition: int | None = None
+    slow_start_rate: float | None = None
 
 
 @dataclass(kw_only=True)
-class Bulk(Params):
-    """Bulk always has more to send (RFC 5166 section 4.1, long-lived flows; ns-2's Application/FTP)."""
+class Bulk(SourceParams):
+    """Bulk always has more to send (RFC 5166 section 4.1, long-lived flows; ns-2's
+    Application/FTP).
+    """
 
-    _kind: ClassVar[str] = "source"
     _name: ClassVar[str] = "bulk"
 
 
 @dataclass(kw_only=True)
-class File(Params):
-    """File sends a given amount of data and closes the flow, or goes on with transfers at an offered rate or after pauses (RFC 5166 section 4.1, file transfers).
+class File(SourceParams):
+    """File sends a given amount of data and closes the flow, or goes on with
+    transfers at an offered rate or after pauses (RFC 5166 section 4.1, file
+    transfers).
 
     Args:
-        size: Amount of data, headers not counted; the mean of them where `sizes` is not `fixed`. (size, default "1MB", 1B to 1000TB)
-        sizes: Distribution of the amounts. (one of `fixed`, `exponential`, `pareto`, `lognormal`, default "fixed")
-        shape: Shape of Pareto amounts, above 1; the variance is infinite up to 2. For web files 1.2 or so (Crovella and Bestavros 1997, section 4.2). (number, default 1.2, up to 100)
-        cv: Coefficient of variation of lognormal amounts. (number, default 1.0, 0 to 100)
-        rate: Mean offered rate of repeated transfers: they arrive as a Poisson process with mean gap 8 * `size` / `rate`. Unset: one transfer, or as `gap` says. (rate, default unset, 1bit/s to 1Tbit/s)
-        gap: Mean of the exponential pauses between the end of a transfer and the start of the next, and before the first. Unset: one transfer, or as `rate` says. (duration, default unset)
+        size: Amount of data, headers not counted; the mean of them where
+            `sizes` is not `fixed`. (size, default "1MB", 1B to 1000TB)
+        sizes: Distribution of the amounts. (one of `fixed`, `exponential`,
+            `pareto`, `lognormal`, default "fixed")
+        shape: Shape of Pareto amounts, above 1; the variance is infinite up to
+            2. For web files 1.2 or so (Crovella and Bestavros 1997, section
+            4.2). (number, default 1.2, up to 100)
+        cv: Coefficient of variation of lognormal amounts. (number, default 1.0,
+            0 to 100)
+        rate: Mean offered rate of repeated transfers: they arrive as a Poisson
+            process with mean gap 8 * `size` / `rate`. Unset: one transfer, or
+            as `gap` says. (rate, default unset, 1bit/s to 1Tbit/s)
+        gap: Mean of the exponential pauses between the end of a transfer and
+            the start of the next, and before the first. Unset: one transfer, or
+            as `rate` says. (duration, default unset)
     """
 
-    _kind: ClassVar[str] = "source"
     _name: ClassVar[str] = "file"
-    size: str | None = None
-    sizes: str | None = None
-    shape: float | str | None = None
-    cv: float | str | None = None
-    rate: str | None = None
-    gap: str | None = None
+    size: Size | None = None
+    sizes: Literal["fixed", "exponential", "pareto", "lognormal"] | None = None
+    shape: float | None = None
+    cv: float | None = None
+    rate: Rate | None = None
+    gap: Duration | None = None
 
 
 @dataclass(kw_only=True)
-class Cbr(Params):
-    """CBR writes packets of one size at a constant rate, the first at its start (ns-2's Application/Traffic/CBR).
+class Cbr(SourceParams):
+    """CBR writes packets of one size at a constant rate, the first at its start
+    (ns-2's Application/Traffic/CBR).
 
     Args:
-        rate: Rate of the data, headers not counted. (rate, default "1Mbit/s", 1bit/s to 1Tbit/s)
-        size: Size of a packet, headers not counted. (size, default "1000B", 1B to 65507B)
-        jitter: Width of the uniform noise on each interval, as a share of it: 1 means 0.5 to 1.5 intervals (ns-2's random_). (number, default 0.0, 0 to 2)
+        rate: Rate of the data, headers not counted. (rate, default "1Mbit/s",
+            1bit/s to 1Tbit/s)
+        size: Size of a packet, headers not counted. (size, default "1000B", 1B
+            to 65507B)
+        jitter: Width of the uniform noise on each interval, as a share of it: 1
+            means 0.5 to 1.5 intervals (ns-2's random_). (number, default 0.0, 0
+            to 2)
     """
 
-    _kind: ClassVar[str] = "source"
     _name: ClassVar[str] = "cbr"
-    rate: str | None = None
-    size: str | None = None
-    jitter: float | str | None = None
+    rate: Rate | None = None
+    size: Size | None = None
+    jitter: float | None = None
 
 
 @dataclass(kw_only=True)
-class Poisson(Params):
-    """Poisson writes packets at exponentially distributed intervals (Kleinrock, Queueing Systems volume 1, section 2.4).
+class Poisson(SourceParams):
+    """Poisson writes packets at exponentially distributed intervals (Kleinrock,
+    Queueing Systems volume 1, section 2.4).
 
     Args:
-        rate: Mean rate of the data, headers not counted; packets come at `rate` / `size`. (rate, default "1Mbit/s", 1bit/s to 1Tbit/s)
-        size: Mean size of a packet, headers not counted. (size, default "1000B", 1B to 65507B)
-        sizes: Distribution of the sizes. (one of `fixed`, `exponential`, default "fixed")
+        rate: Mean rate of the data, headers not counted; packets come at `rate`
+            / `size`. (rate, default "1Mbit/s", 1bit/s to 1Tbit/s)
+        size: Mean size of a packet, headers not counted. (size, default
+            "1000B", 1B to 65507B)
+        sizes: Distribution of the sizes. (one of `fixed`, `exponential`,
+            default "fixed")
     """
 
-    _kind: ClassVar[str] = "source"
     _name: ClassVar[str] = "poisson"
-    rate: str | None = None
-    size: str | None = None
-    sizes: str | None = None
+    rate: Rate | None = None
+    size: Size | None = None
+    sizes: Literal["fixed", "exponential"] | None = None
 
 
 @dataclass(kw_only=True)
-class OnOff(Params):
-    """On-off sends bursts at a constant rate, separated by silence, with random lengths of both (ns-2's Application/Traffic/Exponential and Pareto).
+class OnOff(SourceParams):
+    """On-off sends bursts at a constant rate, separated by silence, with random
+    lengths of both (ns-2's Application/Traffic/Exponential and Pareto).
 
     Args:
-        rate: Rate of the data during ON periods, headers not counted; the mean rate is `rate` * `on` / (`on` + `off`). (rate, default "2Mbit/s", 1bit/s to 1Tbit/s)
-        size: Size of a packet, headers not counted. (size, default "1000B", 1B to 65507B)
-        on: Mean of the ON periods (ns-2's burst_time_). (duration, default "500ms", from 1ns)
-        off: Mean of the OFF periods (ns-2's idle_time_). (duration, default "500ms", from 1ns)
-        periods: Law of the lengths of both kinds of period. (one of `exponential`, `pareto`, default "exponential")
-        shape: Shape of Pareto periods, above 1 (ns-2's shape_); the variance is infinite up to 2. Unset: as `hurst` says, or else 1.5. (number, default unset, up to 100)
-        hurst: Hurst parameter of the aggregate of many such sources, between 0.5 and 1, neither included: the shape of Pareto periods is 3 - 2 `hurst` (Taqqu, Willinger and Sherman 1997, theorem 1). (number, default unset)
-        fraction: Where the unfinished part of a packet goes at the end of an ON period. (one of `carried`, `rounded`, default "carried")
-        begin: What the source begins with. (one of `stationary`, `on`, `off`, default "stationary")
+        rate: Rate of the data during ON periods, headers not counted; the mean
+            rate is `rate` * `on` / (`on` + `off`). (rate, default "2Mbit/s",
+            1bit/s to 1Tbit/s)
+        size: Size of a packet, headers not counted. (size, default "1000B", 1B
+            to 65507B)
+        on: Mean of the ON periods (ns-2's burst_time_). (duration, default
+            "500ms", from 1ns)
+        off: Mean of the OFF periods (ns-2's idle_time_). (duration, default
+            "500ms", from 1ns)
+        periods: Law of the lengths of both kinds of period. (one of
+            `exponential`, `pareto`, default "exponential")
+        shape: Shape of Pareto periods, above 1 (ns-2's shape_); the variance is
+            infinite up to 2. Unset: as `hurst` says, or else 1.5. (number,
+            default unset, up to 100)
+        hurst: Hurst parameter of the aggregate of many such sources, between
+            0.5 and 1, neither included: the shape of Pareto periods is 3 - 2
+            `hurst` (Taqqu, Willinger and Sherman 1997, theorem 1). (number,
+            default unset)
+        fraction: Where the unfinished part of a packet goes at the end of an ON
+            period. (one of `carried`, `rounded`, default "carried")
+        begin: What the source begins with. (one of `stationary`, `on`, `off`,
+            default "stationary")
     """
 
-    _kind: ClassVar[str] = "source"
     _name: ClassVar[str] = "on_off"
-    rate: str | None = None
-    size: str | None = None
-    on: str | None = None
-    off: str | None = None
-    periods: str | None = None
-    shape: float | str | None = None
-    hurst: float | str | None = None
-    fraction: str | None = None
-    begin: str | None = None
+    rate: Rate | None = None
+    size: Size | None = None
+    on: Duration | None = None
+    off: Duration | None = None
+    periods: Literal["exponential", "pareto"] | None = None
+    shape: float | Automatic | None = None
+    hurst: float | Automatic | None = None
+    fraction: Literal["carried", "rounded"] | None = None
+    begin: Literal["stationary", "on", "off"] | None = None
 
 
 @dataclass(kw_only=True)
-class Mmpp(Params):
-    """MMPP writes packets as a Poisson process whose rate changes with the state of a Markov chain (Heffes and Lucantoni 1986).
+class Mmpp(SourceParams):
+    """MMPP writes packets as a Poisson process whose rate changes with the state
+    of a Markov chain (Heffes and Lucantoni 1986).
 
     Args:
-        states: The states of the chain: `{ rate = "4Mbit/s", stay = "100ms" }`, with `to = [...]` where not all others follow equally. (list of table, default [{"rate":"1Mbit/s","stay":"150ms","to":[]},{"rate":"4Mbit/s","stay":"50ms","to":[]}])
-        size: Mean size of a packet, headers not counted. (size, default "1000B", 1B to 65507B)
-        sizes: Distribution of the sizes. (one of `fixed`, `exponential`, default "fixed")
-        first: State it begins in, counted from 0. Unset: drawn from the stationary law of the chain. (integer, default unset, 0 to 99)
+        states: The states of the chain: `{ rate = "4Mbit/s", stay = "100ms" }`,
+            with `to = [...]` where not all others follow equally. (list of
+            table, default
+            [{"rate":"1Mbit/s","stay":"150ms","to":[]},{"rate":"4Mbit/s","stay":"50ms","to":[]}])
+        size: Mean size of a packet, headers not counted. (size, default
+            "1000B", 1B to 65507B)
+        sizes: Distribution of the sizes. (one of `fixed`, `exponential`,
+            default "fixed")
+        first: State it begins in, counted from 0. Unset: drawn from the
+            stationary law of the chain. (integer, default unset, 0 to 99)
     """
 
-    _kind: ClassVar[str] = "source"
     _name: ClassVar[str] = "mmpp"
-    states: list[Any] | None = None
-    size: str | None = None
-    sizes: str | None = None
-    first: int | str | None = None
+    states: Sequence[MmppStateTable] | None = None
+    size: Size | None = None
+    sizes: Literal["fixed", "exponential"] | None = None
+    first: int | Automatic | None = None
 
 
 @dataclass(kw_only=True)
-class Video(Params):
-    """Video sends frames at an even pace, split into packets; their sizes follow an MPEG group of pictures (Rose 1995; Krunz and Tripathi 1997) or a trace.
+class Video(SourceParams):
+    """Video sends frames at an even pace, split into packets; their sizes follow
+    an MPEG group of pictures (Rose 1995; Krunz and Tripathi 1997) or a trace.
 
     Args:
         fps: Frames a second. (number, default 25.0, 0.1 to 1000)
-        gop: Types of the frames of a group of pictures, in the order sent: the letters I, P and B, at most 1000. (text, default "IBBPBBPBBPBB")
-        i_size: Mean size of an I frame, which is coded for itself. (size, default "15kB", 1B to 10MB)
-        p_size: Mean size of a P frame, which is predicted from the one before. (size, default "8000B", 1B to 10MB)
-        b_size: Mean size of a B frame, which is predicted from both sides. (size, default "3000B", 1B to 10MB)
-        cv: Coefficient of variation of the sizes of each type, which are lognormal; 0 for always the mean (Krunz and Tripathi 1997, section 3). (number, default 0.3, 0 to 10)
-        correlation: Correlation of the logarithms of neighbouring frames' sizes, types set aside, below 1: autoregression of order 1. (number, default 0.0, from 0)
-        trace: File with the size of each frame in bytes, a whole number on each line, in place of the group of pictures; at its end it begins anew. (path of a file, default unset)
-        first: Frame of the group, or of the trace, that is sent first, counted from 0. Unset: drawn, so that members of a group of flows differ. (integer, default unset, from 0)
-        size: Largest packet that a frame is split into, headers not counted. (size, default "1000B", 1B to 65507B)
-        spread: Whether the packets of a frame are spread evenly over the time until the next one, instead of written at once. (true or false, default false)
+        gop: Types of the frames of a group of pictures, in the order sent: the
+            letters I, P and B, at most 1000. (text, default "IBBPBBPBBPBB")
+        i_size: Mean size of an I frame, which is coded for itself. (size,
+            default "15kB", 1B to 10MB)
+        p_size: Mean size of a P frame, which is predicted from the one before.
+            (size, default "8000B", 1B to 10MB)
+        b_size: Mean size of a B frame, which is predicted from both sides.
+            (size, default "3000B", 1B to 10MB)
+        cv: Coefficient of variation of the sizes of each type, which are
+            lognormal; 0 for always the mean (Krunz and Tripathi 1997, section
+            3). (number, default 0.3, 0 to 10)
+        correlation: Correlation of the logarithms of neighbouring frames'
+            sizes, types set aside, below 1: autoregression of order 1. (number,
+            default 0.0, from 0)
+        trace: File with the size of each frame in bytes, a whole number on each
+            line, in place of the group of pictures; at its end it begins anew.
+            (path of a file, default unset)
+        first: Frame of the group, or of the trace, that is sent first, counted
+            from 0. Unset: drawn, so that members of a group of flows differ.
+            (integer, default unset, from 0)
+        size: Largest packet that a frame is split into, headers not counted.
+            (size, default "1000B", 1B to 65507B)
+        spread: Whether the packets of a frame are spread evenly over the time
+            until the next one, instead of written at once. (true or false,
+            default false)
     """
 
-    _kind: ClassVar[str] = "source"
     _name: ClassVar[str] = "video"
-    fps: float | str | None = None
+    fps: float | None = None
     gop: str | None = None
-    i_size: str | None = None
-    p_size: str | None = None
-    b_size: str | None = None
-    cv: float | str | None = None
-    correlation: float | str | None = None
-    trace: str | None = None
-    first: int | str | None = None
-    size: str | None = None
+    i_size: Size | None = None
+    p_size: Size | None = None
+    b_size: Size | None = None
+    cv: float | None = None
+    correlation: float | None = None
+    trace: FilePath | None = None
+    first: int | Automatic | None = None
+    size: Size | None = None
     spread: bool | None = None
 
 
 @dataclass(kw_only=True)
-class Voip(Params):
-    """VoIP sends the packets of a telephone's codec at a constant pace while someone speaks (RFC 3551; talk spurts of ITU-T P.59).
+class Voip(SourceParams):
+    """VoIP sends the packets of a telephone's codec at a constant pace while
+    someone speaks (RFC 3551; talk spurts of ITU-T P.59).
 
     Args:
-        codec: The codec. (one of `g711`, `g729`, `g723_1_high`, `g723_1_low`, default "g711")
-        interval: Speech in a packet: a whole number of the codec's frames. Unset: 20 ms, or 30 ms for G.723.1 (RFC 3551 section 4.2). (duration, default unset, 125us to 1s)
-        header: Bytes before the speech in each packet: 12 of RTP (RFC 3550 section 5.1). The headers of UDP and IP come on top. (size, default "12B", up to 1000B)
-        vad: Whether nothing is sent in silences (voice activity detection); without, packets never cease. (true or false, default true)
-        talk: Mean of the talk spurts, which are exponential: 1.004 s in ITU-T P.59, 352 ms in Brady's conversations. (duration, default "1.004s", from 1ms)
-        silence: Mean of the silences, which are exponential: 1.587 s in ITU-T P.59, 650 ms in Brady's conversations. (duration, default "1.587s", from 1ms)
+        codec: The codec. (one of `g711`, `g729`, `g723_1_high`, `g723_1_low`,
+            default "g711")
+        interval: Speech in a packet: a whole number of the codec's frames.
+            Unset: 20 ms, or 30 ms for G.723.1 (RFC 3551 section 4.2).
+            (duration, default unset, 125us to 1s)
+        header: Bytes before the speech in each packet: 12 of RTP (RFC 3550
+            section 5.1). The headers of UDP and IP come on top. (size, default
+            "12B", up to 1000B)
+        vad: Whether nothing is sent in silences (voice activity detection);
+            without, packets never cease. (true or false, default true)
+        talk: Mean of the talk spurts, which are exponential: 1.004 s in ITU-T
+            P.59, 352 ms in Brady's conversations. (duration, default "1.004s",
+            from 1ms)
+        silence: Mean of the silences, which are exponential: 1.587 s in ITU-T
+            P.59, 650 ms in Brady's conversations. (duration, default "1.587s",
+            from 1ms)
     """
 
-    _kind: ClassVar[str] = "source"
     _name: ClassVar[str] = "voip"
-    codec: str | None = None
-    interval: str | None = None
-    header: str | None = None
+    codec: Literal["g711", "g729", "g723_1_high", "g723_1_low"] | None = None
+    interval: Duration | None = None
+    header: Size | None = None
     vad: bool | None = None
-    talk: str | None = None
-    silence: str | None = None
+    talk: Duration | None = None
+    silence: Duration | None = None
 
 
 @dataclass(kw_only=True)
-class Replay(Params):
-    """Replay writes what a recording has, when it has it: each packet of the file becomes a datagram over UDP, a write over TCP (as tcpreplay does with packets, here with sizes and times alone).
+class Replay(SourceParams):
+    """Replay writes what a recording has, when it has it: each packet of the file
+    becomes a datagram over UDP, a write over TCP (as tcpreplay does with
+    packets, here with sizes and times alone).
 
     Args:
-        file: A capture (pcap or pcapng), or a text file with the seconds and the size of a packet on each line. The first packet is sent at the start of the flow. (path of a file, default required)
-        scale: What all times are multiplied by: 2 is half the pace. With 1 times are those of the file, to the nanosecond. (number, default 1.0, 0.000001 to 1000000)
-        repeat: Whether the recording begins again after its last packet, one mean gap later. (true or false, default false)
-        sizes: Which length of a packet is written. (one of `payload`, `packet`, default "payload")
-        size: Size of every write, headers not counted. Unset: as recorded. (size, default unset, 1B to 65507B)
+        file: A capture (pcap or pcapng), or a text file with the seconds and
+            the size of a packet on each line. The first packet is sent at the
+            start of the flow. (path of a file, required)
+        scale: What all times are multiplied by: 2 is half the pace. With 1
+            times are those of the file, to the nanosecond. (number, default
+            1.0, 0.000001 to 1000000)
+        repeat: Whether the recording begins again after its last packet, one
+            mean gap later. (true or false, default false)
+        sizes: Which length of a packet is written. (one of `payload`, `packet`,
+            default "payload")
+        size: Size of every write, headers not counted. Unset: as recorded.
+            (size, default unset, 1B to 65507B)
     """
 
-    _kind: ClassVar[str] = "source"
     _name: ClassVar[str] = "replay"
-    file: str | None = None
-    scale: float | str | None = None
+    file: FilePath | None = None
+    scale: float | None = None
     repeat: bool | None = None
-    sizes: str | None = None
-    size: str | None = None
+    sizes: Literal["payload", "packet"] | None = None
+    size: Size | None = None
 
 
 @dataclass(kw_only=True)
-class RequestResponse(Params):
-    """Request-response: the flow's receiver asks, its sender answers, and the receiver thinks before it asks again (RFC 5166 section 2.2). Goodput counts the answers, a transaction lasts from a request to the last byte of its answer.
+class RequestResponse(SourceParams):
+    """Request-response: the flow's receiver asks, its sender answers, and the
+    receiver thinks before it asks again (RFC 5166 section 2.2). Goodput counts
+    the answers, a transaction lasts from a request to the last byte of its
+    answer.
 
     Args:
-        request: Size of a request: that of HTTP in IEEE 802.16m's evaluation methodology. (size, default "350B", 1B to 1GB)
+        request: Size of a request: that of HTTP in IEEE 802.16m's evaluation
+            methodology. (size, default "350B", 1B to 1GB)
         response: Mean size of an answer. (size, default "10kB", 1B to 1TB)
-        sizes: Distribution of the sizes of answers. (one of `fixed`, `exponential`, `pareto`, `lognormal`, default "fixed")
-        shape: Shape of the Pareto distribution: the smaller, the heavier its tail. (number, default 1.2, 1.01 to 100)
-        cv: Coefficient of variation of the lognormal distribution: standard deviation over mean. (number, default 1.0, 0 to 100)
-        think: Mean time from the end of an answer to the next request. (duration, default "100ms", up to 1h)
-        think_times: Distribution of the think times. (one of `fixed`, `exponential`, default "exponential")
-        outstanding: Requests in the loop at a time, all asked at the start: with more than one they follow one another without awaiting answers (pipelining, RFC 9112 section 9.3.2). Answers come in the order of the requests. (integer, default 1, 1 to 1000)
-        requests: Requests after whose answers the flow closes. Absent: it goes on. (integer, default unset, from 1)
-        timeout: Time after which what is missing of an answer is asked for again. Absent: over UDP 5 s (RFC 1035 section 4.2.1); never over TCP, which repeats by itself. (duration, default unset, 1ms to 1h)
+        sizes: Distribution of the sizes of answers. (one of `fixed`,
+            `exponential`, `pareto`, `lognormal`, default "fixed")
+        shape: Shape of the Pareto distribution: the smaller, the heavier its
+            tail. (number, default 1.2, 1.01 to 100)
+        cv: Coefficient of variation of the lognormal distribution: standard
+            deviation over mean. (number, default 1.0, 0 to 100)
+        think: Mean time from the end of an answer to the next request.
+            (duration, default "100ms", up to 1h)
+        think_times: Distribution of the think times. (one of `fixed`,
+            `exponential`, default "exponential")
+        outstanding: Requests in the loop at a time, all asked at the start:
+            with more than one they follow one another without awaiting answers
+            (pipelining, RFC 9112 section 9.3.2). Answers come in the order of
+            the requests. (integer, default 1, 1 to 1000)
+        requests: Requests after whose answers the flow closes. Absent: it goes
+            on. (integer, default unset, from 1)
+        timeout: Time after which what is missing of an answer is asked for
+            again. Absent: over UDP 5 s (RFC 1035 section 4.2.1); never over
+            TCP, which repeats by itself. (duration, default unset, 1ms to 1h)
     """
 
-    _kind: ClassVar[str] = "source"
     _name: ClassVar[str] = "request_response"
-    request: str | None = None
-    response: str | None = None
-    sizes: str | None = None
-    shape: float | str | None = None
-    cv: float | str | None = None
-    think: str | None = None
-    think_times: str | None = None
-    outstanding: int | str | None = None
-    requests: int | str | None = None
-    timeout: str | None = None
+    request: Size | None = None
+    response: Size | None = None
+    sizes: Literal["fixed", "exponential", "pareto", "lognormal"] | None = None
+    shape: float | None = None
+    cv: float | None = None
+    think: Duration | None = None
+    think_times: Literal["fixed", "exponential"] | None = None
+    outstanding: int | None = None
+    requests: int | Automatic | None = None
+    timeout: Duration | None = None
 
 
 @dataclass(kw_only=True)
-class Web(Params):
-    """Web loads pages one after another over one persistent connection, from the flow's sender to its receiver, as 3GPP TR 25.892 or RFC 7928 describe them. A transaction is the loading of a page, from its first request to the last byte of its last object.
+class Web(SourceParams):
+    """Web loads pages one after another over one persistent connection, from the
+    flow's sender to its receiver, as 3GPP TR 25.892 or RFC 7928 describe them.
+    A transaction is the loading of a page, from its first request to the last
+    byte of its last object.
 
     Args:
-        model: What a page consists of. (one of `3gpp`, `rfc7928`, default "3gpp")
-        request: Size of a request: 350 byte in IEEE 802.16m's evaluation methodology; ns-3 has 328. (size, default "350B", 1B to 1GB)
-        page: `rfc7928`: size of a page (RFC 7928: 700 kB). (size, default "700kB", 1B to 1TB)
-        main_mean: `3gpp`: mean size of a main object, before truncation (TR 25.892 annex A). (size, default "10710B", 1B to 1GB)
-        main_std: `3gpp`: standard deviation of the size of a main object, before truncation (TR 25.892 annex A). (size, default "25032B", up to 1GB)
-        main_min: `3gpp`: smallest main object (TR 25.892 annex A). (size, default "100B", 1B to 1GB)
-        main_max: `3gpp`: largest main object (TR 25.892 annex A). (size, default "2MB", 1B to 1TB)
-        object_mean: `3gpp`: mean size of an embedded object, before truncation (TR 25.892 annex A). (size, default "7758B", 1B to 1GB)
-        object_std: `3gpp`: standard deviation of the size of an embedded object, before truncation (TR 25.892 annex A). (size, default "126168B", up to 1GB)
-        object_min: `3gpp`: smallest embedded object (TR 25.892 annex A). (size, default "50B", 1B to 1GB)
-        object_max: `3gpp`: largest embedded object (TR 25.892 annex A). (size, default "2MB", 1B to 1TB)
-        objects_shape: `3gpp`: shape of the Pareto law of the number of embedded objects (alpha of TR 25.892 annex A). (number, default 1.1, 0.1 to 100)
-        objects_least: `3gpp`: least value of that law, which is subtracted from what is drawn (k of TR 25.892 annex A). (integer, default 2, 1 to 10000)
-        objects_most: `3gpp`: greatest value of that law (m of TR 25.892 annex A): a page has at most `objects_most - objects_least` embedded objects. (integer, default 55, 1 to 10000)
-        parsing: `3gpp`: mean of the exponential time from the main object to the requests of the embedded ones (TR 25.892 annex A). (duration, default "130ms", up to 1h)
-        reading: Mean of the exponential time from the end of a page to the next. Absent: 30 s with `3gpp` (TR 25.892 annex A), none with `rfc7928`. (duration, default unset, up to 1h)
-        pipelined: Whether all embedded objects are asked for at once (RFC 9112 section 9.3.2) instead of each after the one before it. (true or false, default false)
-        pages: Pages after which the flow closes. Absent: it goes on. (integer, default unset, from 1)
-        timeout: Time after which what is missing of an object is asked for again. Absent: over UDP 5 s (RFC 1035 section 4.2.1); never over TCP, which repeats by itself. (duration, default unset, 1ms to 1h)
+        model: What a page consists of. (one of `3gpp`, `rfc7928`, default
+            "3gpp")
+        request: Size of a request: 350 byte in IEEE 802.16m's evaluation
+            methodology; ns-3 has 328. (size, default "350B", 1B to 1GB)
+        page: `rfc7928`: size of a page (RFC 7928: 700 kB). (size, default
+            "700kB", 1B to 1TB)
+        main_mean: `3gpp`: mean size of a main object, before truncation (TR
+            25.892 annex A). (size, default "10710B", 1B to 1GB)
+        main_std: `3gpp`: standard deviation of the size of a main object,
+            before truncation (TR 25.892 annex A). (size, default "25032B", up
+            to 1GB)
+        main_min: `3gpp`: smallest main object (TR 25.892 annex A). (size,
+            default "100B", 1B to 1GB)
+        main_max: `3gpp`: largest main object (TR 25.892 annex A). (size,
+            default "2MB", 1B to 1TB)
+        object_mean: `3gpp`: mean size of an embedded object, before truncation
+            (TR 25.892 annex A). (size, default "7758B", 1B to 1GB)
+        object_std: `3gpp`: standard deviation of the size of an embedded
+            object, before truncation (TR 25.892 annex A). (size, default
+            "126168B", up to 1GB)
+        object_min: `3gpp`: smallest embedded object (TR 25.892 annex A). (size,
+            default "50B", 1B to 1GB)
+        object_max: `3gpp`: largest embedded object (TR 25.892 annex A). (size,
+            default "2MB", 1B to 1TB)
+        objects_shape: `3gpp`: shape of the Pareto law of the number of embedded
+            objects (alpha of TR 25.892 annex A). (number, default 1.1, 0.1 to
+            100)
+        objects_least: `3gpp`: least value of that law, which is subtracted from
+            what is drawn (k of TR 25.892 annex A). (integer, default 2, 1 to
+            10000)
+        objects_most: `3gpp`: greatest value of that law (m of TR 25.892 annex
+            A): a page has at most `objects_most - objects_least` embedded
+            objects. (integer, default 55, 1 to 10000)
+        parsing: `3gpp`: mean of the exponential time from the main object to
+            the requests of the embedded ones (TR 25.892 annex A). (duration,
+            default "130ms", up to 1h)
+        reading: Mean of the exponential time from the end of a page to the
+            next. Absent: 30 s with `3gpp` (TR 25.892 annex A), none with
+            `rfc7928`. (duration, default unset, up to 1h)
+        pipelined: Whether all embedded objects are asked for at once (RFC 9112
+            section 9.3.2) instead of each after the one before it. (true or
+            false, default false)
+        pages: Pages after which the flow closes. Absent: it goes on. (integer,
+            default unset, from 1)
+        timeout: Time after which what is missing of an object is asked for
+            again. Absent: over UDP 5 s (RFC 1035 section 4.2.1); never over
+            TCP, which repeats by itself. (duration, default unset, 1ms to 1h)
     """
 
-    _kind: ClassVar[str] = "source"
     _name: ClassVar[str] = "web"
-    model: str | None = None
-    request: str | None = None
-    page: str | None = None
-    main_mean: str | None = None
-    main_std: str | None = None
-    main_min: str | None = None
-    main_max: str | None = None
-    object_mean: str | None = None
-    object_std: str | None = None
-    object_min: str | None = None
-    object_max: str | None = None
-    objects_shape: float | str | None = None
-    objects_least: int | str | None = None
-    objects_most: int | str | None = None
-    parsing: str | None = None
-    reading: str | None = None
+    model: Literal["3gpp", "rfc7928"] | None = None
+    request: Size | None = None
+    page: Size | None = None
+    main_mean: Size | None = None
+    main_std: Size | None = None
+    main_min: Size | None = None
+    main_max: Size | None = None
+    object_mean: Size | None = None
+    object_std: Size | None = None
+    object_min: Size | None = None
+    object_max: Size | None = None
+    objects_shape: float | None = None
+    objects_least: int | None = None
+    objects_most: int | None = None
+    parsing: Duration | None = None
+    reading: Duration | None = None
     pipelined: bool | None = None
-    pages: int | str | None = None
-    timeout: str | None = None
+    pages: int | Automatic | None = None
+    timeout: Duration | None = None
 
 
 @dataclass(kw_only=True)
-class Tfrc(Params):
-    """TFRC sends what another source writes at a TCP-friendly rate (RFC 5348): that of the throughput equation for the measured loss event rate, smoother than TCP's. Nothing is retransmitted. The flow needs `udp`.
+class Tfrc(SourceParams):
+    """TFRC sends what another source writes at a TCP-friendly rate (RFC 5348):
+    that of the throughput equation for the measured loss event rate, smoother
+    than TCP's. Nothing is retransmitted. The flow needs `udp`.
 
     Args:
-        source: What is sent: any other source. A write is a packet, or several if it is larger than `size`. (source: name or table, default "bulk")
-        size: Largest payload of a packet: the segment size s, as which the mean of recent packets counts if they vary (RFC 5348 section 4.1). (size, default "1000B", 1B to 65507B)
-        buffer: Bytes of writes that may wait to be sent; beyond them new writes are discarded. A write that finds less waiting is taken whole. (size, default "1MB", from 1B)
-        data_header: Header of a data packet after that of UDP: sequence number, time stamp and round-trip estimate of 4 bytes each (RFC 5348 section 3.2.1). (size, default "12B", 0B to 1000B)
-        feedback: Feedback packet after the header of UDP: time stamp of the last data packet, delay since then, receive rate, loss event rate and number of loss events, 4 bytes each (RFC 5348 section 3.2.2; the number is ours). (size, default "20B", 0B to 1000B)
-        oscillation_reduction: Whether the rate gives way to a growing round-trip time within the round trip (RFC 5348 section 4.5). (true or false, default true)
-        history_discounting: Whether a long loss-free time discounts the loss intervals before it (RFC 5348 section 5.5). (true or false, default true)
-        credit: Unused time to send that may be made up for in a burst, in round trips; RFC 5348 section 4.6 allows one at most. (number, default 0.0, 0 to 1)
+        source: What is sent: any other source. A write is a packet, or several
+            if it is larger than `size`. (source: name or table, default "bulk")
+        size: Largest payload of a packet: the segment size s, as which the mean
+            of recent packets counts if they vary (RFC 5348 section 4.1). (size,
+            default "1000B", 1B to 65507B)
+        buffer: Bytes of writes that may wait to be sent; beyond them new writes
+            are discarded. A write that finds less waiting is taken whole.
+            (size, default "1MB", from 1B)
+        data_header: Header of a data packet after that of UDP: sequence number,
+            time stamp and round-trip estimate of 4 bytes each (RFC 5348 section
+            3.2.1). (size, default "12B", 0B to 1000B)
+        feedback: Feedback packet after the header of UDP: time stamp of the
+            last data packet, delay since then, receive rate, loss event rate
+            and number of loss events, 4 bytes each (RFC 5348 section 3.2.2; the
+            number is ours). (size, default "20B", 0B to 1000B)
+        oscillation_reduction: Whether the rate gives way to a growing
+            round-trip time within the round trip (RFC 5348 section 4.5). (true
+            or false, default true)
+        history_discounting: Whether a long loss-free time discounts the loss
+            intervals before it (RFC 5348 section 5.5). (true or false, default
+            true)
+        credit: Unused time to send that may be made up for in a burst, in round
+            trips; RFC 5348 section 4.6 allows one at most. (number, default
+            0.0, 0 to 1)
     """
 
-    _kind: ClassVar[str] = "source"
     _name: ClassVar[str] = "tfrc"
-    source: Any = None
-    size: str | None = None
-    buffer: str | None = None
-    data_header: str | None = None
-    feedback: str | None = None
+    source: Source | None = None
+    size: Size | None = None
+    buffer: Size | None = None
+    data_header: Size | None = None
+    feedback: Size | None = None
     oscillation_reduction: bool | None = None
     history_discounting: bool | None = None
-    credit: float | str | None = None
+    credit: float | None = None
 
 
 @dataclass(kw_only=True)
-class Rap(Params):
-    """RAP sends what another source writes with a gap between packets that follows TCP's additive increase and multiplicative decrease (Rejaie, Handley and Estrin 1999). Each packet is acknowledged, nothing is retransmitted. The flow needs `udp`.
+class Rap(SourceParams):
+    """RAP sends what another source writes with a gap between packets that follows
+    TCP's additive increase and multiplicative decrease (Rejaie, Handley and
+    Estrin 1999). Each packet is acknowledged, nothing is retransmitted. The
+    flow needs `udp`.
 
     Args:
-        source: What is sent: any other source. A write is a packet, or several if it is larger than `size`. (source: name or table, default "bulk")
+        source: What is sent: any other source. A write is a packet, or several
+            if it is larger than `size`. (source: name or table, default "bulk")
         size: Largest payload of a packet. (size, default "1000B", 1B to 65507B)
-        buffer: Bytes of writes that may wait to be sent; beyond them new writes are discarded. A write that finds less waiting is taken whole. (size, default "1MB", from 1B)
-        data_header: Header of a data packet after that of UDP: its sequence number. (size, default "4B", 0B to 1000B)
-        ack: Acknowledgment after the header of UDP: the packet it answers, the highest received, and the last hole before that. (size, default "16B", 0B to 1000B)
-        increase: Packets a round trip by which the rate grows in a round trip (increase/decrease algorithm of the paper; ns-2's alpha_). (number, default 1.0, 0.01 to 100)
-        decrease: Share of the rate that a loss leaves (increase/decrease algorithm; ns-2's beta_). (number, default 0.5, 0.01 to 0.99)
-        initial_rtt: Round-trip time that is assumed before the first sample; the first packets leave that far apart (ns-2). (duration, default "2s", 1us to 64s)
-        srtt_gain: Weight of a sample in the smoothed round-trip time (Jacobson and Karels; ns-2's delta_ is 0.5). (number, default 0.125, 0.001 to 1)
-        deviation_gain: Weight of a sample in the mean deviation of the round-trip time (ns-2's delta_ is 0.5). (number, default 0.25, 0.001 to 1)
-        timeout_srtt: Smoothed round-trip times in a timeout (ns-2's mu_). (number, default 1.2, 1 to 10)
-        timeout_deviation: Mean deviations in a timeout (Jacobson and Karels; ns-2's phi_). (number, default 4.0, 0 to 10)
-        used: Share of the allowed packets that must have been sent in a round trip for the rate to grow (ns-2's dpthresh_, in per cent). (number, default 0.5, 0 to 1)
-        fine_grain: Whether the gap follows the ratio of the short-term to the long-term mean of the round-trip time (fine-grain adaptation). (true or false, default false)
-        frtt_gain: Weight of a sample in the short-term mean of the round-trip time, K_frtt. (number, default 0.9, 0.001 to 1)
-        xrtt_gain: Weight of a sample in the long-term mean of the round-trip time, K_xrtt. (number, default 0.01, 0.001 to 1)
+        buffer: Bytes of writes that may wait to be sent; beyond them new writes
+            are discarded. A write that finds less waiting is taken whole.
+            (size, default "1MB", from 1B)
+        data_header: Header of a data packet after that of UDP: its sequence
+            number. (size, default "4B", 0B to 1000B)
+        ack: Acknowledgment after the header of UDP: the packet it answers, the
+            highest received, and the last hole before that. (size, default
+            "16B", 0B to 1000B)
+        increase: Packets a round trip by which the rate grows in a round trip
+            (increase/decrease algorithm of the paper; ns-2's alpha_). (number,
+            default 1.0, 0.01 to 100)
+        decrease: Share of the rate that a loss leaves (increase/decrease
+            algorithm; ns-2's beta_). (number, default 0.5, 0.01 to 0.99)
+        initial_rtt: Round-trip time that is assumed before the first sample;
+            the first packets leave that far apart (ns-2). (duration, default
+            "2s", 1us to 64s)
+        srtt_gain: Weight of a sample in the smoothed round-trip time (Jacobson
+            and Karels; ns-2's delta_ is 0.5). (number, default 0.125, 0.001 to
+            1)
+        deviation_gain: Weight of a sample in the mean deviation of the
+            round-trip time (ns-2's delta_ is 0.5). (number, default 0.25, 0.001
+            to 1)
+        timeout_srtt: Smoothed round-trip times in a timeout (ns-2's mu_).
+            (number, default 1.2, 1 to 10)
+        timeout_deviation: Mean deviations in a timeout (Jacobson and Karels;
+            ns-2's phi_). (number, default 4.0, 0 to 10)
+        used: Share of the allowed packets that must have been sent in a round
+            trip for the rate to grow (ns-2's dpthresh_, in per cent). (number,
+            default 0.5, 0 to 1)
+        fine_grain: Whether the gap follows the ratio of the short-term to the
+            long-term mean of the round-trip time (fine-grain adaptation). (true
+            or false, default false)
+        frtt_gain: Weight of a sample in the short-term mean of the round-trip
+            time, K_frtt. (number, default 0.9, 0.001 to 1)
+        xrtt_gain: Weight of a sample in the long-term mean of the round-trip
+            time, K_xrtt. (number, default 0.01, 0.001 to 1)
     """
 
-    _kind: ClassVar[str] = "source"
     _name: ClassVar[str] = "rap"
-    source: Any = None
-    size: str | None = None
-    buffer: str | None = None
-    data_header: str | None = None
-    ack: str | None = None
-    increase: float | str | None = None
-    decrease: float | str | None = None
-    initial_rtt: str | None = None
-    srtt_gain: float | str | None = None
-    deviation_gain: float | str | None = None
-    timeout_srtt: float | str | None = None
-    timeout_deviation: float | str | None = None
-    used: float | str | None = None
+    source: Source | None = None
+    size: Size | None = None
+    buffer: Size | None = None
+    data_header: Size | None = None
+    ack: Size | None = None
+    increase: float | None = None
+    decrease: float | None = None
+    initial_rtt: Duration | None = None
+    srtt_gain: float | None = None
+    deviation_gain: float | None = None
+    timeout_srtt: float | None = None
+    timeout_deviation: float | None = None
+    used: float | None = None
     fine_grain: bool | None = None
-    frtt_gain: float | str | None = None
-    xrtt_gain: float | str | None = None
+    frtt_gain: float | None = None
+    xrtt_gain: float | None = None
 
 
 @dataclass(kw_only=True)
-class TimeSlots(Params):
-    """Time slots let the flows of a node send one at a time, round robin, for a number of slots that depends on the priority (yang2001, section 3.2).
+class TimeSlots(ControlParams):
+    """Time slots let the flows of a node send one at a time, round robin, for a
+    number of slots that depends on the priority (yang2001, section 3.2).
 
     Args:
-        nodes: Nodes whose flows are governed, each node by a ring of its own. Absent: every node that sends. (list of text, default unset)
-        flows: Flows that are governed, by the name of a group or of a member. Absent: all that begin at these nodes. (list of text, default unset)
-        slot: Length of a slot; 0.1 s fits the times that the paper prints. (duration, default "100ms", 1us to 100s)
-        slots: Slots of a turn for the priorities 1 to 6: tsn(P) = 2^(9-P). (list of integer, default [256,128,64,32,16,8])
-        order: Order in which the ring runs. (one of `file`, `interleaved`, `priority`, default "file")
-        aging: For each such time that a flow has been closed, its priority is better by one, but not better than 1. Absent: priorities stay. (duration, default unset, from 1us)
-        acks: What a closed TCP sender does with acknowledgments. (one of `heard`, `ignored`, default "heard")
+        nodes: Nodes whose flows are governed, each node by a ring of its own.
+            Absent: every node that sends. (list of text, default unset)
+        flows: Flows that are governed, by the name of a group or of a member.
+            Absent: all that begin at these nodes. (list of text, default unset)
+        slot: Length of a slot; 0.1 s fits the times that the paper prints.
+            (duration, default "100ms", 1us to 100s)
+        slots: Slots of a turn for the priorities 1 to 6: tsn(P) = 2^(9-P).
+            (list of integer, default [256,128,64,32,16,8])
+        order: Order in which the ring runs. (one of `file`, `interleaved`,
+            `priority`, default "file")
+        aging: For each such time that a flow has been closed, its priority is
+            better by one, but not better than 1. Absent: priorities stay.
+            (duration, default unset, from 1us)
+        acks: What a closed TCP sender does with acknowledgments. (one of
+            `heard`, `ignored`, default "heard")
     """
 
-    _kind: ClassVar[str] = "control"
     _name: ClassVar[str] = "time_slots"
-    nodes: list[Any] | None = None
-    flows: list[Any] | None = None
-    slot: str | None = None
-    slots: list[Any] | None = None
-    order: str | None = None
-    aging: str | None = None
-    acks: str | None = None
+    nodes: Sequence[str] | Automatic | None = None
+    flows: Sequence[str] | Automatic | None = None
+    slot: Duration | None = None
+    slots: Sequence[int] | None = None
+    order: Literal["file", "interleaved", "priority"] | None = None
+    aging: Duration | None = None
+    acks: Literal["heard", "ignored"] | None = None
 
 
 @dataclass(kw_only=True)
-class CongestionSignal(Params):
-    """Congestion-signal control stops the lower priorities of a node when one of its TCP flows meets congestion (yang2001, section 3.1).
+class CongestionSignal(ControlParams):
+    """Congestion-signal control stops the lower priorities of a node when one of
+    its TCP flows meets congestion (yang2001, section 3.1).
 
     Args:
-        nodes: Nodes whose flows are governed, each node by itself. Absent: every node that sends. (list of text, default unset)
-        flows: Flows that are governed, by the name of a group or of a member. Absent: all that begin at these nodes. (list of text, default unset)
-        signal: What counts as a sign of congestion. (one of `loss`, `fast_retransmit`, `timeout`, `loss_or_mark`, default "loss")
-        hold: Which flows a sign stops. (one of `lower`, `worst`, default "lower")
-        clear: After this time without a sign held flows are released. Absent: not before the better ones are over. (duration, default "5s", from 1us)
-        release: Which held flows come back at a time. (one of `best`, `all`, default "best")
-        aging: For each such time that a flow has been held, its priority is better by one, but not better than 1. Absent: priorities stay. (duration, default unset, from 1us)
-        acks: What a held TCP sender does with acknowledgments. (one of `heard`, `ignored`, default "heard")
+        nodes: Nodes whose flows are governed, each node by itself. Absent:
+            every node that sends. (list of text, default unset)
+        flows: Flows that are governed, by the name of a group or of a member.
+            Absent: all that begin at these nodes. (list of text, default unset)
+        signal: What counts as a sign of congestion. (one of `loss`,
+            `fast_retransmit`, `timeout`, `loss_or_mark`, default "loss")
+        hold: Which flows a sign stops. (one of `lower`, `worst`, default
+            "lower")
+        clear: After this time without a sign held flows are released. Absent:
+            not before the better ones are over. (duration, default "5s", from
+            1us)
+        release: Which held flows come back at a time. (one of `best`, `all`,
+            default "best")
+        aging: For each such time that a flow has been held, its priority is
+            better by one, but not better than 1. Absent: priorities stay.
+            (duration, default unset, from 1us)
+        acks: What a held TCP sender does with acknowledgments. (one of `heard`,
+            `ignored`, default "heard")
     """
 
-    _kind: ClassVar[str] = "control"
     _name: ClassVar[str] = "congestion_signal"
-    nodes: list[Any] | None = None
-    flows: list[Any] | None = None
-    signal: str | None = None
-    hold: str | None = None
-    clear: str | None = None
-    release: str | None = None
-    aging: str | None = None
-    acks: str | None = None
+    nodes: Sequence[str] | Automatic | None = None
+    flows: Sequence[str] | Automatic | None = None
+    signal: Literal["loss", "fast_retransmit", "timeout", "loss_or_mark"] | None = None
+    hold: Literal["lower", "worst"] | None = None
+    clear: Duration | None = None
+    release: Literal["best", "all"] | None = None
+    aging: Duration | None = None
+    acks: Literal["heard", "ignored"] | None = None
 
 
 @dataclass(kw_only=True)
-class Dumbbell(Params):
-    """Hosts s0, s1... on router r1, hosts d0, d1... on router r2, and the link `bottleneck` from r1 to r2. Access links are named like their host.
+class Dumbbell(TopologyParams):
+    """Hosts s0, s1... on router r1, hosts d0, d1... on router r2, and the link
+    `bottleneck` from r1 to r2. Access links are named like their host.
 
     Args:
         pairs: Number of host pairs. (integer, default 1, 1 to 100000)
-        access: The access links of both sides, from host to router; unless said otherwise 100 Mbit/s, 1 ms and a queue with room for 100,000 packets. (table, default unset)
-        left: The access links of the left side, where they differ from `access`. (table, default unset)
-        right: The access links of the right side, where they differ from `access`. (table, default unset)
-        delays: Delay of each left access link, one a pair; over `left`. (list of duration, default unset)
-        rates: Rate of each left access link, one a pair; over `left`. (list of rate, default unset)
-        bottleneck: The link from r1 to r2; unless said otherwise 10 Mbit/s and 20 ms. (table, default unset)
+        access: The access links of both sides, from host to router; unless said
+            otherwise 100 Mbit/s, 1 ms and a queue with room for 100,000
+            packets. (table, default unset)
+        left: The access links of the left side, where they differ from
+            `access`. (table, default unset)
+        right: The access links of the right side, where they differ from
+            `access`. (table, default unset)
+        delays: Delay of each left access link, one a pair; over `left`. (list
+            of duration, default unset)
+        rates: Rate of each left access link, one a pair; over `left`. (list of
+            rate, default unset)
+        bottleneck: The link from r1 to r2; unless said otherwise 10 Mbit/s and
+            20 ms. (table, default unset)
     """
 
-    _kind: ClassVar[str] = "topology"
     _name: ClassVar[str] = "dumbbell"
-    pairs: int | str | None = None
-    access: Any = None
-    left: Any = None
-    right: Any = None
-    delays: list[Any] | None = None
-    rates: list[Any] | None = None
-    bottleneck: Any = None
+    pairs: int | None = None
+    access: PipeTable | None = None
+    left: PipeTable | Automatic | None = None
+    right: PipeTable | Automatic | None = None
+    delays: Sequence[Duration] | Automatic | None = None
+    rates: Sequence[Rate] | Automatic | None = None
+    bottleneck: PipeTable | None = None
 
 
 @dataclass(kw_only=True)
-class Star(Params):
-    """Hosts c0, c1... and `server` on the router r. Client links are named like their host and lead to the router; the link `server` leads from the router to the server.
+class Star(TopologyParams):
+    """Hosts c0, c1... and `server` on the router r. Client links are named like
+    their host and lead to the router; the link `server` leads from the router
+    to the server.
 
     Args:
         clients: Number of clients. (integer, default 1, 1 to 100000)
-        access: The links of the clients; unless said otherwise 10 Mbit/s and 3 ms. (table, default unset)
-        server: The link of the server; unless said otherwise 50 Mbit/s and 10 ms. (table, default unset)
-        queue: The queue of every direction of every link that names none. (queue: name or table, default unset)
+        access: The links of the clients; unless said otherwise 10 Mbit/s and 3
+            ms. (table, default unset)
+        server: The link of the server; unless said otherwise 50 Mbit/s and 10
+            ms. (table, default unset)
+        queue: The queue of every direction of every link that names none.
+            (queue: name or table, default unset)
     """
 
-    _kind: ClassVar[str] = "topology"
     _name: ClassVar[str] = "star"
-    clients: int | str | None = None
-    access: Any = None
-    server: Any = None
-    queue: Any = None
+    clients: int | None = None
+    access: PipeTable | None = None
+    server: PipeTable | None = None
+    queue: Queue | Automatic | None = None
 
 
 @dataclass(kw_only=True)
-class ParkingLot(Params):
-    """Routers r0, r1... joined by the links hop1, hop2...; hosts s0 and d0 at the two ends, and hosts s1 and d1 on either side of hop1, s2 and d2 of hop2, and so on.
+class ParkingLot(TopologyParams):
+    """Routers r0, r1... joined by the links hop1, hop2...; hosts s0 and d0 at the
+    two ends, and hosts s1 and d1 on either side of hop1, s2 and d2 of hop2, and
+    so on.
 
     Args:
-        hops: Number of bottlenecks in the chain. (integer, default 3, 1 to 1000)
-        access: The access links, from host to router; unless said otherwise 100 Mbit/s, 1 ms and a queue with room for 100,000 packets. (table, default unset)
-        bottleneck: The links of the chain; unless said otherwise 10 Mbit/s and 20 ms. (table, default unset)
+        hops: Number of bottlenecks in the chain. (integer, default 3, 1 to
+            1000)
+        access: The access links, from host to router; unless said otherwise 100
+            Mbit/s, 1 ms and a queue with room for 100,000 packets. (table,
+            default unset)
+        bottleneck: The links of the chain; unless said otherwise 10 Mbit/s and
+            20 ms. (table, default unset)
     """
 
-    _kind: ClassVar[str] = "topology"
     _name: ClassVar[str] = "parking_lot"
-    hops: int | str | None = None
-    access: Any = None
-    bottleneck: Any = None
+    hops: int | None = None
+    access: PipeTable | None = None
+    bottleneck: PipeTable | None = None
 
 
 @dataclass(kw_only=True)
-class FatTree(Params):
-    """The three-layer fat-tree of k-port switches (Al-Fares et al. 2008, section 3): k pods of k/2 edge switches eP_J and k/2 aggregation switches aP_J, (k/2)^2 core switches c0, c1..., and k^3/4 hosts h0, h1... Links are named like their host, or LOWER-UPPER.
+class FatTree(TopologyParams):
+    """The three-layer fat-tree of k-port switches (Al-Fares et al. 2008, section
+    3): k pods of k/2 edge switches eP_J and k/2 aggregation switches aP_J,
+    (k/2)^2 core switches c0, c1..., and k^3/4 hosts h0, h1... Links are named
+    like their host, or LOWER-UPPER.
 
     Args:
         k: Ports of a switch, an even number. (integer, default 4, 2 to 64)
         rate: Rate of every link. (rate, default "10Gbit/s", 1bit/s to 10Tbit/s)
-        delay: Propagation delay of every link. (duration, default "1us", up to 1h)
-        queue: Queue of every direction of every link. Absent: DropTail with its defaults. (queue: name or table, default unset)
+        delay: Propagation delay of every link. (duration, default "1us", up to
+            1h)
+        queue: Queue of every direction of every link. Absent: DropTail with its
+            defaults. (queue: name or table, default unset)
     """
 
-    _kind: ClassVar[str] = "topology"
     _name: ClassVar[str] = "fat_tree"
-    k: int | str | None = None
-    rate: str | None = None
-    delay: str | None = None
-    queue: Any = None
+    k: int | None = None
+    rate: Rate | None = None
+    delay: Duration | None = None
+    queue: Queue | Automatic | None = None
 
 
 @dataclass(kw_only=True)
-class Tcp(Params):
-    """TCP (RFC 9293) with the congestion control of RFC 5681 and its companions; both ends of a flow share the values.  The defaults are the preset `rfc`. A preset is a named set of values, nothing more: see `fairlane explain ns2`.
+class Tcp(TransportParams):
+    """TCP (RFC 9293) with the congestion control of RFC 5681 and its companions;
+    both ends of a flow share the values. The defaults are the preset `rfc`. A
+    preset is a named set of values, nothing more: see `fairlane explain ns2`.
 
     Args:
-        preset: The named set of values that those not given are taken from. (one of `rfc`, `ns2`, `ns3`, `linux`, default "rfc")
-        cc: Congestion control algorithm: owns the window (RFC 5681 section 3). (one of `tahoe`, `Tahoe`, `Agent/TCP`, `reno`, `Reno`, `Agent/TCP/Reno`, `newreno`, `Newreno`, `NewReno`, `Agent/TCP/Newreno`, `sack`, `Sack`, `Sack1`, `Agent/TCP/Sack1`, `fack`, `Fack`, `Agent/TCP/Fack`, `vegas`, `Vegas`, `Agent/TCP/Vegas`, `TcpVegas`, `westwood`, `Westwood`, `westwood+`, `TcpWestwood`, `TcpWestwoodPlus`, `cubic`, `Cubic`, `TcpCubic`, `bic`, `Bic`, `TcpBic`, `htcp`, `Htcp`, `TcpHtcp`, `h-tcp`, `illinois`, `Illinois`, `TcpIllinois`, `scalable`, `Scalable`, `TcpScalable`, `highspeed`, `HighSpeed`, `TcpHighSpeed`, `hstcp`, `hybla`, `Hybla`, `TcpHybla`, `veno`, `Veno`, `TcpVeno`, `yeah`, `YeAH`, `YeAH-TCP`, `TcpYeah`, `ledbat`, `LEDBAT`, `TcpLedbat`, `dctcp`, `Dctcp`, `DCTCP`, `TcpDctcp`, `bbr`, `Bbr`, `TcpBbr`, `bbr1`, `bbr3`, `BBRv3`, `prague`, `Prague`; or table, default "newreno")
-        recovery: Loss recovery scheme; unset: the one `cc` implies. (one of `tahoe`, `reno`, `newreno`, `sack`, `fack`, `vegas`, default unset)
-        mss: Largest payload of a segment, options already taken off (SMSS of RFC 5681 section 2). (size, default "1460B", 1B to 65000B)
-        window: Upper bound of the send window, whatever the congestion window says (ns-2 `window_`; a send buffer). Unset: none. (packets or bytes, default unset, from 1p)
-        receive_window: Receive buffer, advertised as the receive window (RFC 9293 section 3.8.6); the default holds 670 Mbit/s over 100 ms. Unset: flow control never limits. (size, default "8MiB", from 1B)
-        window_scaling: Whether the window scale option is used (RFC 7323 section 2); without it at most 65535 bytes are advertised. (true or false, default true)
-        handshake: Whether the connection opens with SYN and SYN-ACK (RFC 9293 section 3.5); false: data flows at once. (true or false, default true)
-        handshake_ack: Whether the opener acknowledges the SYN-ACK with a segment of its own (RFC 9293 section 3.5); false: its first data does. (true or false, default true)
-        fin: Whether the end of the data is signalled by FIN (RFC 9293 section 3.6). (true or false, default true)
-        initial_window: Initial window: `rfc6928`, `rfc3390` or a fixed size such as `2p` (RFC 6928 section 2, RFC 5681 equation 1). (one of `rfc6928`, `rfc3390`, `rfc5681`; or packets or bytes, default "rfc6928")
-        initial_ssthresh: Initial slow-start threshold. Unset: arbitrarily high (RFC 5681 section 3.1), or see `ssthresh_from_window`. (packets or bytes, default unset, from 1p)
-        ssthresh_from_window: Whether an unset initial slow-start threshold is `window` instead (ns-2). (true or false, default false)
-        syn_loss_ssthresh: Slow-start threshold after a lost SYN (ns-2 treats it as a loss of data). Unset: unchanged. (packets or bytes, default unset, from 1p)
-        byte_counting: Segments that one acknowledgment may count for in growing the window (L of RFC 3465 section 2.1; 1: RFC 5681 equation 2). Unset: every acknowledgment counts as one segment, however much it covers (RFC 2581). (integer, default 1, from 1)
-        slow_start: How slow start ends before there is a loss. Unset: the algorithm's own choice, which is the standard one for all but CUBIC. (one of `standard`, `limited`, `hystart_plus_plus`, `hystart`, default unset)
-        max_ssthresh: Window beyond which limited slow start adds at most half of it a round trip (max_ssthresh of RFC 3742 section 2). (packets or bytes, default "100p", from 1p)
-        hystart_divisor: Part of the round-trip time by which it must rise to end slow start: HyStart++ 1/8 of the last round's (MIN_RTT_DIVISOR of RFC 9406 section 4.3), HyStart 1/8 of the smallest (Linux). (number, default 8.0, 0.1 to 1000)
-        hystart_min: Least such rise (MIN_RTT_THRESH of RFC 9406 section 4.3; Linux). (duration, default "4ms", up to 10s)
-        hystart_max: Largest such rise (MAX_RTT_THRESH of RFC 9406 section 4.3; Linux). (duration, default "16ms", up to 10s)
-        hystart_train: HyStart without pacing: length of the train of acknowledgments that ends slow start, as a share of the smallest round-trip time (Linux: half). (number, default 0.5, 0 to 10)
-        cwnd_validation: Whether the window grows only while it is what limits the sender (RFC 7661 section 4.3). (true or false, default true)
-        cwnd_limited_by_round: Whether for `cwnd_validation` the window counts as the limit for the whole round trip in which it once was, and in slow start already when more than half of it was used, so that it may grow to twice what arrived (Linux `tcp_is_cwnd_limited`). Otherwise what ended the last sending decides. (true or false, default false)
-        grow_by_delivered: Whether the window grows by what an acknowledgment newly delivers, SACKed or not (Linux `tcp_cong_avoid`), and not by what it covers: SACKed data below it has been delivered before. (true or false, default false)
-        new_cwv: Whether a window that was not used for long is taken back to what was (pipeACK and the non-validated phase, RFC 7661 sections 4.2 to 4.5). (true or false, default false)
-        empty_window_probes: A probe of a shut window carries no data, and a sequence number that was acknowledged before (Linux, `tcp_xmit_probe_skb`). Else one byte. (true or false, default false)
-        rtt_of_sacked: Whether an acknowledgment that SACKs segments sent once, and covers nothing new, measures the round-trip time by them (Linux `tcp_ack_update_rtt`). Needs `rack`. (true or false, default false)
-        loss_basis: What a loss halves: the flight size (RFC 5681 equation 4), the congestion window, or the smaller of both. (one of `flight`, `cwnd`, `smaller`, default "smaller")
-        ssthresh_whole_segments: Whether the slow-start threshold is the integer part in segments (ns-2). (true or false, default false)
-        timeout_cuts_again: Whether each timeout in a row lowers the slow-start threshold again (ns-2); RFC 5681 section 3.1 holds it constant. (true or false, default false)
-        idle_restart: The congestion window after an idle time of more than the RTO (RFC 5681 section 4.1). (one of `off`, `initial`, `one`, `decay`, default "initial")
-        ecn: Explicit congestion notification, negotiated in the handshake if there is one. Unset: what `cc` needs (`dctcp`, `prague`), else off. (one of `off`, `classic`, `dctcp`, `accecn`, default unset)
-        ecn_plus: Whether SYN, pure acknowledgments, window probes and retransmissions carry ECT as well (ECN++, draft-ietf-tcpm-generalized-ecn; Linux with DCTCP). RFC 3168 sections 6.1.1 to 6.1.6 want it on new data only. (true or false, default false)
-        abe: Whether an ECN mark takes less than a loss does: alternative back-off (ABE, RFC 8511). (true or false, default false)
-        pacing: Whether segments are spread in time instead of sent in bursts. Algorithms built on it (`bbr`, `bbr3`, `prague`) always are. (true or false, default false)
-        pacing_slow_start: Pacing rate in slow start, as a multiple of `cwnd / SRTT` (Linux `tcp_pacing_ss_ratio`, 200 %). (number, default 2.0, 0.1 to 100)
-        pacing_avoidance: Pacing rate in congestion avoidance, as a multiple of `cwnd / SRTT` (Linux `tcp_pacing_ca_ratio`, 120 %). (number, default 1.2, 0.1 to 100)
-        pacing_burst: Data of that much time at the pacing rate goes out at once, at least `pacing_segments` (Linux: 1 ms). `0s`: nothing beyond these. (duration, default "0s", up to 1s)
-        pacing_segments: Segments that always may go at once (Linux `tcp_min_tso_segs`: 2). (integer, default 1, from 1)
-        rto_initial: RTO before the first measurement (RFC 6298 section 2.1). (duration, default "1s", 1us to 1h)
-        rto_min: Smallest RTO (RFC 6298 section 2.4). (duration, default "1s", 1us to 1h)
-        rto_max: Largest RTO, backed off (RFC 6298 section 2.5). (duration, default "60s", 1us to 24h)
-        rto_granularity: G of RFC 6298 section 2: the variation term of the RTO is never smaller. (duration, default "1ms", up to 10s)
-        rto_after_syn_loss: RTO for the first data after a lost SYN (RFC 6298 section 5.7). Unset: what is in force. (duration, default "3s", 1us to 1h)
-        rtt_tick: Tick of the clock that measures round-trip times for the RTO; `1ps` measures exactly. (duration, default "1ps", 1ps to 1s)
-        rtt_sampling: Which segments are timed (RFC 6298 section 3: at least one a round trip). With timestamps each acknowledgment measures. (one of `one`, `every`, default "every")
-        backoff_ends: What ends the back-off of the RTO: a new measurement (RFC 6298 section 5) or any acknowledgment of new data (Linux). (one of `sample`, `ack`, default "sample")
-        forget_rtt_after: Timeouts in a row after which SRTT and RTTVAR are started afresh (RFC 6298 section 5, last note). Unset: never. (integer, default unset, from 1)
-        frto: F-RTO (RFC 5682): after a timeout new data tells whether it was spurious. (true or false, default false)
-        eifel: Eifel detection (RFC 3522) with the response of RFC 4015: timestamps tell that what was retransmitted had arrived, and the reduction is taken back. (true or false, default false)
-        dsack_undo: Whether the reduction is taken back when D-SACK reports that all retransmissions of it were superfluous (RFC 3708). (true or false, default false)
-        timestamps: Timestamps option (RFC 7323 section 3): RTTM; PAWS is not needed, sequence numbers have 64 bits. (true or false, default false)
-        timestamp_tick: Tick of the timestamp clock (RFC 7323 section 5.4: 1 ms to 1 s; Linux 1 ms). (duration, default "1ms", 1us to 1s)
-        ack_every: Acknowledge every n-th full-sized segment (RFC 5681 section 4.2: at least every second); 1: delayed ACK off. (integer, default 2, from 1)
-        ack_delay: Longest delay of an acknowledgment (RFC 1122 section 4.2.3.2: below 500 ms). (duration, default "200ms", 1us to 500ms)
-        quick_acks: Acknowledgments at the start of a connection that are not delayed (Linux: 16). Once data was sent within `ack_delay` of data that arrived they are, until the timer of one goes off. (integer, default 0, from 0)
-        dupthresh: Duplicate acknowledgments that signal a loss (RFC 5681 section 3.2, DupThresh of RFC 6675). (integer, default 3, 1 to 1000)
-        rack: RACK (RFC 8985): time, not only counts, tells what is lost. Needs SACK recovery. (true or false, default false)
-        tlp: Tail loss probe (RFC 8985 section 7). Needs SACK recovery. (true or false, default false)
-        tlp_ack_delay: How long the receiver may hold back the acknowledgment of a single segment, for `tlp` (TLP.max_ack_delay of RFC 8985 section 7.2; Linux: its smallest RTO). (duration, default "200ms", up to 10s)
-        timer_slack: What `rack` and `tlp` add to their waits (Linux: two ticks of its clock). (duration, default "0s", up to 1s)
-        prr: Proportional rate reduction: the cut of a loss is spread over the recovery. Needs SACK recovery. (one of `off`, `crb`, `ssrb`, `rfc9937`, default "off")
-        prr_base: What the reduction of `prr` is a share of (RecoverFS of RFC 9937 section 6.2). (one of `flight`, `window`, `pipe`, default "flight")
-        prr_whole_segments: Whether what `prr` lets out is rounded up to whole segments (RFC 6937 section 4 counts segments; ns-3 does not round). (true or false, default true)
-        fack_overdamping: FACK: a loss in slow start halves the window twice, since it has doubled after the lost segment went out (overdamping, Mathis and Mahdavi 1996; ns-2 `ss-div4_`). (true or false, default false)
-        fack_rampdown: FACK: the window is lowered smoothly over a round trip (rampdown, Mathis and Mahdavi 1996; ns-2 `rampdown_`). (true or false, default false)
-        fack_dialect: FACK as published or as in ns-2. (one of `paper`, `ns2`, default "paper")
-        limited_transmit: Limited transmit (RFC 3042): new data on duplicate acknowledgments below the threshold. (true or false, default true)
-        careful: Whether a loss event may begin only after everything sent before the last one is acknowledged (RFC 6582 section 3.2 step 2). (true or false, default true)
-        newreno_timer: Whether only the first partial acknowledgment restarts the retransmission timer, or each (RFC 6582 section 4). (one of `impatient`, `slow_but_steady`, default "impatient")
-        partial_deflation: Whether a partial acknowledgment takes what it covers out of the inflated window (RFC 6582 section 3.2 step 3). (true or false, default true)
-        recovery_burst: Most segments one acknowledgment may release during NewReno recovery, besides the retransmission. Unset: no bound. (integer, default unset, from 1)
-        max_burst: Most segments one acknowledgment may release (RFC 6582 section 3.2 speaks of bursts on leaving recovery). Unset: no bound. (integer, default unset, from 1)
-        exit_window: The congestion window on leaving fast recovery (RFC 6582 section 3.2 step 3, full acknowledgments). (one of `flight`, `ssthresh`, `keep`, default "flight")
-        grow_on_exit: Whether the acknowledgment that ends Reno or NewReno recovery also grows the window (ns-2). (true or false, default false)
-        sack_blocks: Most SACK blocks in an acknowledgment (RFC 2018 section 3: 4, or 3 beside timestamps). (integer, default 4, 1 to 4)
-        dsack: Whether duplicates are reported in the first SACK block (D-SACK, RFC 2883). (true or false, default true)
-        sack_pipe: How the data in flight is estimated during SACK recovery. (one of `rfc6675`, `counted`, default "rfc6675")
-        sack_lost_after: Segments that must be SACKed above a hole before it counts as lost (DupThresh in IsLost of RFC 6675 section 4; 1: any). (integer, default 3, 1 to 1000)
-        sack_rescue: Whether NextSeg rule 4 of RFC 6675 (rescue retransmission) is used. (true or false, default true)
-        sack_careful: Whether SACK recovery after a timeout waits for an acknowledgment of something sent after it (ns-2); RFC 6675 section 5.1 only asks that all that was sent before it is acknowledged. (true or false, default false)
-        sack_grow_on_exit: Whether the acknowledgment that ends SACK recovery also grows the window, by all that it covers (ns-3): nearly one segment more. It covers what recovery began with, so RFC 5681 section 3.2 has counted it already. (true or false, default false)
-        sack_memory: How long SACK information is believed. (one of `keep`, `timeout`, `progress`, default "keep")
-        header: IP and TCP header without options. (size, default "40B", up to 1000B)
-        data_header: The same for segments with data, where a model counts it differently (0 for ns-2's Vegas, which adds no header). Unset: `header`. (size, default unset, up to 1000B)
-        syn_options: Options of a SYN: MSS, window scale, SACK permitted, timestamps, padded. (size, default "12B", up to 1000B)
-        sack_option: Fixed part of a SACK option, padded (RFC 2018 section 3). (size, default "4B", up to 1000B)
-        sack_block: One SACK block (RFC 2018 section 3). (size, default "8B", up to 1000B)
-        timestamp_option: Timestamps option, padded (RFC 7323 section 3). (size, default "12B", up to 1000B)
+        preset: The named set of values that those not given are taken from.
+            (one of `rfc`, `ns2`, `ns3`, `linux`, default "rfc")
+        cc: Congestion control algorithm: owns the window (RFC 5681 section 3).
+            (cc: name or table, default "newreno")
+        recovery: Loss recovery scheme; unset: the one `cc` implies. (one of
+            `tahoe`, `reno`, `newreno`, `sack`, `fack`, `vegas`, default unset)
+        mss: Largest payload of a segment, options already taken off (SMSS of
+            RFC 5681 section 2). (size, default "1460B", 1B to 65000B)
+        window: Upper bound of the send window, whatever the congestion window
+            says (ns-2 `window_`; a send buffer). Unset: none. (packets or
+            bytes, default unset, from 1p)
+        receive_window: Receive buffer, advertised as the receive window (RFC
+            9293 section 3.8.6); the default holds 670 Mbit/s over 100 ms.
+            Unset: flow control never limits. (size, default "8MiB", from 1B)
+        window_scaling: Whether the window scale option is used (RFC 7323
+            section 2); without it at most 65535 bytes are advertised. (true or
+            false, default true)
+        handshake: Whether the connection opens with SYN and SYN-ACK (RFC 9293
+            section 3.5); false: data flows at once. (true or false, default
+            true)
+        handshake_ack: Whether the opener acknowledges the SYN-ACK with a
+            segment of its own (RFC 9293 section 3.5); false: its first data
+            does. (true or false, default true)
+        fin: Whether the end of the data is signalled by FIN (RFC 9293 section
+            3.6). (true or false, default true)
+        initial_window: Initial window: `rfc6928`, `rfc3390` or a fixed size
+            such as `2p` (RFC 6928 section 2, RFC 5681 equation 1). (one of
+            `rfc6928`, `rfc3390`, `rfc5681`; or packets or bytes, default
+            "rfc6928")
+        initial_ssthresh: Initial slow-start threshold. Unset: arbitrarily high
+            (RFC 5681 section 3.1), or see `ssthresh_from_window`. (packets or
+            bytes, default unset, from 1p)
+        ssthresh_from_window: Whether an unset initial slow-start threshold is
+            `window` instead (ns-2). (true or false, default false)
+        syn_loss_ssthresh: Slow-start threshold after a lost SYN (ns-2 treats it
+            as a loss of data). Unset: unchanged. (packets or bytes, default
+            unset, from 1p)
+        byte_counting: Segments that one acknowledgment may count for in growing
+            the window (L of RFC 3465 section 2.1; 1: RFC 5681 equation 2).
+            Unset: every acknowledgment counts as one segment, however much it
+            covers (RFC 2581). (integer, default 1, from 1)
+        slow_start: How slow start ends before there is a loss. Unset: the
+            algorithm's own choice, which is the standard one for all but CUBIC.
+            (one of `standard`, `limited`, `hystart_plus_plus`, `hystart`,
+            default unset)
+        max_ssthresh: Window beyond which limited slow start adds at most half
+            of it a round trip (max_ssthresh of RFC 3742 section 2). (packets or
+            bytes, default "100p", from 1p)
+        hystart_divisor: Part of the round-trip time by which it must rise to
+            end slow start: HyStart++ 1/8 of the last round's (MIN_RTT_DIVISOR
+            of RFC 9406 section 4.3), HyStart 1/8 of the smallest (Linux).
+            (number, default 8.0, 0.1 to 1000)
+        hystart_min: Least such rise (MIN_RTT_THRESH of RFC 9406 section 4.3;
+            Linux). (duration, default "4ms", up to 10s)
+        hystart_max: Largest such rise (MAX_RTT_THRESH of RFC 9406 section 4.3;
+            Linux). (duration, default "16ms", up to 10s)
+        hystart_train: HyStart without pacing: length of the train of
+            acknowledgments that ends slow start, as a share of the smallest
+            round-trip time (Linux: half). (number, default 0.5, 0 to 10)
+        cwnd_validation: Whether the window grows only while it is what limits
+            the sender (RFC 7661 section 4.3). (true or false, default true)
+        cwnd_limited_by_round: Whether for `cwnd_validation` the window counts
+            as the limit for the whole round trip in which it once was, and in
+            slow start already when more than half of it was used, so that it
+            may grow to twice what arrived (Linux `tcp_is_cwnd_limited`).
+            Otherwise what ended the last sending decides. (true or false,
+            default false)
+        grow_by_delivered: Whether the window grows by what an acknowledgment
+            newly delivers, SACKed or not (Linux `tcp_cong_avoid`), and not by
+            what it covers: SACKed data below it has been delivered before.
+            (true or false, default false)
+        new_cwv: Whether a window that was not used for long is taken back to
+            what was (pipeACK and the non-validated phase, RFC 7661 sections 4.2
+            to 4.5). (true or false, default false)
+        empty_window_probes: A probe of a shut window carries no data, and a
+            sequence number that was acknowledged before (Linux,
+            `tcp_xmit_probe_skb`). Else one byte. (true or false, default false)
+        rtt_of_sacked: Whether an acknowledgment that SACKs segments sent once,
+            and covers nothing new, measures the round-trip time by them (Linux
+            `tcp_ack_update_rtt`). Needs `rack`. (true or false, default false)
+        loss_basis: What a loss halves: the flight size (RFC 5681 equation 4),
+            the congestion window, or the smaller of both. (one of `flight`,
+            `cwnd`, `smaller`, default "smaller")
+        ssthresh_whole_segments: Whether the slow-start threshold is the integer
+            part in segments (ns-2). (true or false, default false)
+        timeout_cuts_again: Whether each timeout in a row lowers the slow-start
+            threshold again (ns-2); RFC 5681 section 3.1 holds it constant.
+            (true or false, default false)
+        idle_restart: The congestion window after an idle time of more than the
+            RTO (RFC 5681 section 4.1). (one of `off`, `initial`, `one`,
+            `decay`, default "initial")
+        ecn: Explicit congestion notification, negotiated in the handshake if
+            there is one. Unset: what `cc` needs (`dctcp`, `prague`), else off.
+            (one of `off`, `classic`, `dctcp`, `accecn`, default unset)
+        ecn_plus: Whether SYN, pure acknowledgments, window probes and
+            retransmissions carry ECT as well (ECN++,
+            draft-ietf-tcpm-generalized-ecn; Linux with DCTCP). RFC 3168
+            sections 6.1.1 to 6.1.6 want it on new data only. (true or false,
+            default false)
+        abe: Whether an ECN mark takes less than a loss does: alternative
+            back-off (ABE, RFC 8511). (true or false, default false)
+        pacing: Whether segments are spread in time instead of sent in bursts.
+            Algorithms built on it (`bbr`, `bbr3`, `prague`) always are. (true
+            or false, default false)
+        pacing_slow_start: Pacing rate in slow start, as a multiple of `cwnd /
+            SRTT` (Linux `tcp_pacing_ss_ratio`, 200 %). (number, default 2.0,
+            0.1 to 100)
+        pacing_avoidance: Pacing rate in congestion avoidance, as a multiple of
+            `cwnd / SRTT` (Linux `tcp_pacing_ca_ratio`, 120 %). (number, default
+            1.2, 0.1 to 100)
+        pacing_burst: Data of that much time at the pacing rate goes out at
+            once, at least `pacing_segments` (Linux: 1 ms). `0s`: nothing beyond
+            these. (duration, default "0s", up to 1s)
+        pacing_segments: Segments that always may go at once (Linux
+            `tcp_min_tso_segs`: 2). (integer, default 1, from 1)
+        rto_initial: RTO before the first measurement (RFC 6298 section 2.1).
+            (duration, default "1s", 1us to 1h)
+        rto_min: Smallest RTO (RFC 6298 section 2.4). (duration, default "1s",
+            1us to 1h)
+        rto_max: Largest RTO, backed off (RFC 6298 section 2.5). (duration,
+            default "60s", 1us to 24h)
+        rto_granularity: G of RFC 6298 section 2: the variation term of the RTO
+            is never smaller. (duration, default "1ms", up to 10s)
+        rto_after_syn_loss: RTO for the first data after a lost SYN (RFC 6298
+            section 5.7). Unset: what is in force. (duration, default "3s", 1us
+            to 1h)
+        rtt_tick: Tick of the clock that measures round-trip times for the RTO;
+            `1ps` measures exactly. (duration, default "1ps", 1ps to 1s)
+        rtt_sampling: Which segments are timed (RFC 6298 section 3: at least one
+            a round trip). With timestamps each acknowledgment measures. (one of
+            `one`, `every`, default "every")
+        backoff_ends: What ends the back-off of the RTO: a new measurement (RFC
+            6298 section 5) or any acknowledgment of new data (Linux). (one of
+            `sample`, `ack`, default "sample")
+        forget_rtt_after: Timeouts in a row after which SRTT and RTTVAR are
+            started afresh (RFC 6298 section 5, last note). Unset: never.
+            (integer, default unset, from 1)
+        frto: F-RTO (RFC 5682): after a timeout new data tells whether it was
+            spurious. (true or false, default false)
+        eifel: Eifel detection (RFC 3522) with the response of RFC 4015:
+            timestamps tell that what was retransmitted had arrived, and the
+            reduction is taken back. (true or false, default false)
+        dsack_undo: Whether the reduction is taken back when D-SACK reports that
+            all retransmissions of it were superfluous (RFC 3708). (true or
+            false, default false)
+        timestamps: Timestamps option (RFC 7323 section 3): RTTM; PAWS is not
+            needed, sequence numbers have 64 bits. (true or false, default
+            false)
+        timestamp_tick: Tick of the timestamp clock (RFC 7323 section 5.4: 1 ms
+            to 1 s; Linux 1 ms). (duration, default "1ms", 1us to 1s)
+        ack_every: Acknowledge every n-th full-sized segment (RFC 5681 section
+            4.2: at least every second); 1: delayed ACK off. (integer, default
+            2, from 1)
+        ack_delay: Longest delay of an acknowledgment (RFC 1122 section 4.2.3.2:
+            below 500 ms). (duration, default "200ms", 1us to 500ms)
+        quick_acks: Acknowledgments at the start of a connection that are not
+            delayed (Linux: 16). Once data was sent within `ack_delay` of data
+            that arrived they are, until the timer of one goes off. (integer,
+            default 0, from 0)
+        dupthresh: Duplicate acknowledgments that signal a loss (RFC 5681
+            section 3.2, DupThresh of RFC 6675). (integer, default 3, 1 to 1000)
+        rack: RACK (RFC 8985): time, not only counts, tells what is lost. Needs
+            SACK recovery. (true or false, default false)
+        tlp: Tail loss probe (RFC 8985 section 7). Needs SACK recovery. (true or
+            false, default false)
+        tlp_ack_delay: How long the receiver may hold back the acknowledgment of
+            a single segment, for `tlp` (TLP.max_ack_delay of RFC 8985 section
+            7.2; Linux: its smallest RTO). (duration, default "200ms", up to
+            10s)
+        timer_slack: What `rack` and `tlp` add to their waits (Linux: two ticks
+            of its clock). (duration, default "0s", up to 1s)
+        prr: Proportional rate reduction: the cut of a loss is spread over the
+            recovery. Needs SACK recovery. (one of `off`, `crb`, `ssrb`,
+            `rfc9937`, default "off")
+        prr_base: What the reduction of `prr` is a share of (RecoverFS of RFC
+            9937 section 6.2). (one of `flight`, `window`, `pipe`, default
+            "flight")
+        prr_whole_segments: Whether what `prr` lets out is rounded up to whole
+            segments (RFC 6937 section 4 counts segments; ns-3 does not round).
+            (true or false, default true)
+        fack_overdamping: FACK: a loss in slow start halves the window twice,
+            since it has doubled after the lost segment went out (overdamping,
+            Mathis and Mahdavi 1996; ns-2 `ss-div4_`). (true or false, default
+            false)
+        fack_rampdown: FACK: the window is lowered smoothly over a round trip
+            (rampdown, Mathis and Mahdavi 1996; ns-2 `rampdown_`). (true or
+            false, default false)
+        fack_dialect: FACK as published or as in ns-2. (one of `paper`, `ns2`,
+            default "paper")
+        limited_transmit: Limited transmit (RFC 3042): new data on duplicate
+            acknowledgments below the threshold. (true or false, default true)
+        careful: Whether a loss event may begin only after everything sent
+            before the last one is acknowledged (RFC 6582 section 3.2 step 2).
+            (true or false, default true)
+        newreno_timer: Whether only the first partial acknowledgment restarts
+            the retransmission timer, or each (RFC 6582 section 4). (one of
+            `impatient`, `slow_but_steady`, default "impatient")
+        partial_deflation: Whether a partial acknowledgment takes what it covers
+            out of the inflated window (RFC 6582 section 3.2 step 3). (true or
+            false, default true)
+        recovery_burst: Most segments one acknowledgment may release during
+            NewReno recovery, besides the retransmission. Unset: no bound.
+            (integer, default unset, from 1)
+        max_burst: Most segments one acknowledgment may release (RFC 6582
+            section 3.2 speaks of bursts on leaving recovery). Unset: no bound.
+            (integer, default unset, from 1)
+        exit_window: The congestion window on leaving fast recovery (RFC 6582
+            section 3.2 step 3, full acknowledgments). (one of `flight`,
+            `ssthresh`, `keep`, default "flight")
+        grow_on_exit: Whether the acknowledgment that ends Reno or NewReno
+            recovery also grows the window (ns-2). (true or false, default
+            false)
+        sack_blocks: Most SACK blocks in an acknowledgment (RFC 2018 section 3:
+            4, or 3 beside timestamps). (integer, default 4, 1 to 4)
+        dsack: Whether duplicates are reported in the first SACK block (D-SACK,
+            RFC 2883). (true or false, default true)
+        sack_pipe: How the data in flight is estimated during SACK recovery.
+            (one of `rfc6675`, `counted`, default "rfc6675")
+        sack_lost_after: Segments that must be SACKed above a hole before it
+            counts as lost (DupThresh in IsLost of RFC 6675 section 4; 1: any).
+            (integer, default 3, 1 to 1000)
+        sack_rescue: Whether NextSeg rule 4 of RFC 6675 (rescue retransmission)
+            is used. (true or false, default true)
+        sack_careful: Whether SACK recovery after a timeout waits for an
+            acknowledgment of something sent after it (ns-2); RFC 6675 section
+            5.1 only asks that all that was sent before it is acknowledged.
+            (true or false, default false)
+        sack_grow_on_exit: Whether the acknowledgment that ends SACK recovery
+            also grows the window, by all that it covers (ns-3): nearly one
+            segment more. It covers what recovery began with, so RFC 5681
+            section 3.2 has counted it already. (true or false, default false)
+        sack_memory: How long SACK information is believed. (one of `keep`,
+            `timeout`, `progress`, default "keep")
+        header: IP and TCP header without options. (size, default "40B", up to
+            1000B)
+        data_header: The same for segments with data, where a model counts it
+            differently (0 for ns-2's Vegas, which adds no header). Unset:
+            `header`. (size, default unset, up to 1000B)
+        syn_options: Options of a SYN: MSS, window scale, SACK permitted,
+            timestamps, padded. (size, default "12B", up to 1000B)
+        sack_option: Fixed part of a SACK option, padded (RFC 2018 section 3).
+            (size, default "4B", up to 1000B)
+        sack_block: One SACK block (RFC 2018 section 3). (size, default "8B", up
+            to 1000B)
+        timestamp_option: Timestamps option, padded (RFC 7323 section 3). (size,
+            default "12B", up to 1000B)
     """
 
-    _kind: ClassVar[str] = "transport"
     _name: ClassVar[str] = "tcp"
-    preset: str | None = None
-    cc: str | None = None
-    recovery: str | None = None
-    mss: str | None = None
-    window: str | None = None
-    receive_window: str | None = None
+    preset: Literal["rfc", "ns2", "ns3", "linux"] | None = None
+    cc: Cc | None = None
+    recovery: Literal["tahoe", "reno", "newreno", "sack", "fack", "vegas"] | None = None
+    mss: Size | None = None
+    window: Length | None = None
+    receive_window: Size | None = None
     window_scaling: bool | None = None
     handshake: bool | None = None
     handshake_ack: bool | None = None
     fin: bool | None = None
-    initial_window: str | None = None
-    initial_ssthresh: str | None = None
+    initial_window: Literal["rfc6928", "rfc3390", "rfc5681"] | Length | None = None
+    initial_ssthresh: Length | None = None
     ssthresh_from_window: bool | None = None
-    syn_loss_ssthresh: str | None = None
-    byte_counting: int | str | None = None
-    slow_start: str | None = None
-    max_ssthresh: str | None = None
-    hystart_divisor: float | str | None = None
-    hystart_min: str | None = None
-    hystart_max: str | None = None
-    hystart_train: float | str | None = None
+    syn_loss_ssthresh: Length | None = None
+    byte_counting: int | Automatic | None = None
+    slow_start: Literal["standard", "limited", "hystart_plus_plus", "hystart"] | None = None
+    max_ssthresh: Length | None = None
+    hystart_divisor: float | None = None
+    hystart_min: Duration | None = None
+    hystart_max: Duration | None = None
+    hystart_train: float | None = None
     cwnd_validation: bool | None = None
     cwnd_limited_by_round: bool | None = None
     grow_by_delivered: bool | None = None
     new_cwv: bool | None = None
     empty_window_probes: bool | None = None
     rtt_of_sacked: bool | None = None
-    loss_basis: str | None = None
+    loss_basis: Literal["flight", "cwnd", "smaller"] | None = None
     ssthresh_whole_segments: bool | None = None
     timeout_cuts_again: bool | None = None
-    idle_restart: str | None = None
-    ecn: str | None = None
+    idle_restart: Literal["off", "initial", "one", "decay"] | None = None
+    ecn: Literal["off", "classic", "dctcp", "accecn"] | None = None
     ecn_plus: bool | None = None
     abe: bool | None = None
     pacing: bool | None = None
-    pacing_slow_start: float | str | None = None
-    pacing_avoidance: float | str | None = None
-    pacing_burst: str | None = None
-    pacing_segments: int | str | None = None
-    rto_initial: str | None = None
-    rto_min: str | None = None
-    rto_max: str | None = None
-    rto_granularity: str | None = None
-    rto_after_syn_loss: str | None = None
-    rtt_tick: str | None = None
-    rtt_sampling: str | None = None
-    backoff_ends: str | None = None
-    forget_rtt_after: int | str | None = None
+    pacing_slow_start: float | None = None
+    pacing_avoidance: float | None = None
+    pacing_burst: Duration | None = None
+    pacing_segments: int | None = None
+    rto_initial: Duration | None = None
+    rto_min: Duration | None = None
+    rto_max: Duration | None = None
+    rto_granularity: Duration | None = None
+    rto_after_syn_loss: Duration | None = None
+    rtt_tick: Duration | None = None
+    rtt_sampling: Literal["one", "every"] | None = None
+    backoff_ends: Literal["sample", "ack"] | None = None
+    forget_rtt_after: int | Automatic | None = None
     frto: bool | None = None
     eifel: bool | None = None
     dsack_undo: bool | None = None
     timestamps: bool | None = None
-    timestamp_tick: str | None = None
-    ack_every: int | str | None = None
-    ack_delay: str | None = None
-    quick_acks: int | str | None = None
-    dupthresh: int | str | None = None
+    timestamp_tick: Duration | None = None
+    ack_every: int | None = None
+    ack_delay: Duration | None = None
+    quick_acks: int | None = None
+    dupthresh: int | None = None
     rack: bool | None = None
     tlp: bool | None = None
-    tlp_ack_delay: str | None = None
-    timer_slack: str | None = None
-    prr: str | None = None
-    prr_base: str | None = None
+    tlp_ack_delay: Duration | None = None
+    timer_slack: Duration | None = None
+    prr: Literal["off", "crb", "ssrb", "rfc9937"] | None = None
+    prr_base: Literal["flight", "window", "pipe"] | None = None
     prr_whole_segments: bool | None = None
     fack_overdamping: bool | None = None
     fack_rampdown: bool | None = None
-    fack_dialect: str | None = None
+    fack_dialect: Literal["paper", "ns2"] | None = None
     limited_transmit: bool | None = None
     careful: bool | None = None
-    newreno_timer: str | None = None
+    newreno_timer: Literal["impatient", "slow_but_steady"] | None = None
     partial_deflation: bool | None = None
-    recovery_burst: int | str | None = None
-    max_burst: int | str | None = None
-    exit_window: str | None = None
+    recovery_burst: int | Automatic | None = None
+    max_burst: int | Automatic | None = None
+    exit_window: Literal["flight", "ssthresh", "keep"] | None = None
     grow_on_exit: bool | None = None
-    sack_blocks: int | str | None = None
+    sack_blocks: int | None = None
     dsack: bool | None = None
-    sack_pipe: str | None = None
-    sack_lost_after: int | str | None = None
+    sack_pipe: Literal["rfc6675", "counted"] | None = None
+    sack_lost_after: int | None = None
     sack_rescue: bool | None = None
     sack_careful: bool | None = None
     sack_grow_on_exit: bool | None = None
-    sack_memory: str | None = None
-    header: str | None = None
-    data_header: str | None = None
-    syn_options: str | None = None
-    sack_option: str | None = None
-    sack_block: str | None = None
-    timestamp_option: str | None = None
+    sack_memory: Literal["keep", "timeout", "progress"] | None = None
+    header: Size | None = None
+    data_header: Size | None = None
+    syn_options: Size | None = None
+    sack_option: Size | None = None
+    sack_block: Size | None = None
+    timestamp_option: Size | None = None
 
 
 @dataclass(kw_only=True)
-class Udp(Params):
-    """UDP sends datagrams without feedback, recovery or congestion control (RFC 768), either way.
+class Udp(TransportParams):
+    """UDP sends datagrams without feedback, recovery or congestion control (RFC
+    768), either way.
 
     Args:
-        header: Header bytes that a datagram carries on the wire: 20 of IP (RFC 791) and 8 of UDP (RFC 768); ns-2 counts none. (size, default "28B", 0B to 1000B)
-        ecn: ECN field of every datagram: what queues may do to it besides dropping it (RFC 3168 section 5). (one of `not_ect`, `ect0`, `ect1`, default "not_ect")
-        datagram: Payload of the datagrams that an amount of data (a file, an answer) is cut into: 1500 bytes of Ethernet (RFC 894) less 28 of headers. Sources of packets say themselves how long these are. (size, default "1472B", 1B to 65507B)
-        rate: Rate on the wire of what takes more than one datagram, headers included. Absent: that of the first link on the way, as under the back-pressure of a socket. (rate, default unset, 1bit/s to 1Tbit/s)
+        header: Header bytes that a datagram carries on the wire: 20 of IP (RFC
+            791) and 8 of UDP (RFC 768); ns-2 counts none. (size, default "28B",
+            0B to 1000B)
+        ecn: ECN field of every datagram: what queues may do to it besides
+            dropping it (RFC 3168 section 5). (one of `not_ect`, `ect0`, `ect1`,
+            default "not_ect")
+        datagram: Payload of the datagrams that an amount of data (a file, an
+            answer) is cut into: 1500 bytes of Ethernet (RFC 894) less 28 of
+            headers. Sources of packets say themselves how long these are.
+            (size, default "1472B", 1B to 65507B)
+        rate: Rate on the wire of what takes more than one datagram, headers
+            included. Absent: that of the first link on the way, as under the
+            back-pressure of a socket. (rate, default unset, 1bit/s to 1Tbit/s)
     """
 
-    _kind: ClassVar[str] = "transport"
     _name: ClassVar[str] = "udp"
-    header: str | None = None
-    ecn: str | None = None
-    datagram: str | None = None
-    rate: str | None = None
+    header: Size | None = None
+    ecn: Literal["not_ect", "ect0", "ect1"] | None = None
+    datagram: Size | None = None
+    rate: Rate | None = None
 
 
 __all__ = [

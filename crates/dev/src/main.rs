@@ -5,6 +5,8 @@ mod pages;
 mod params;
 mod perf;
 mod python;
+mod settings;
+mod types;
 
 use std::fs;
 use std::io::Write;
@@ -20,7 +22,11 @@ const USAGE: &str = "usage: cargo dev gen     write the generated files
 fn generated() -> Vec<(&'static str, String)> {
     let mut schema = serde_json::to_string_pretty(fairlane_scenario::schema()).unwrap_or_default();
     schema.push('\n');
-    let mut files = vec![("docs/reference/schema.json", schema), ("python/fairlane/_params.py", python::classes())];
+    let mut files = vec![
+        ("docs/reference/schema.json", schema),
+        ("python/fairlane/_params.py", python::classes()),
+        ("python/fairlane/settings.py", settings::module()),
+    ];
     files.extend(pages::pages());
     files
 }

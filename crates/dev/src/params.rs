@@ -1,5 +1,6 @@
 //! Parameters as the pages and classes show them, read from JSON Schema.
 
+use crate::types::annotation;
 use serde_json::Value;
 
 /// One parameter of an algorithm.
@@ -8,7 +9,7 @@ pub(crate) struct Param {
     /// What kind of value: "duration", "number", "one of `a`, `b`".
     pub(crate) kind: String,
     /// Python type of the value.
-    pub(crate) python: &'static str,
+    pub(crate) python: String,
     /// Default as written in a scenario; "unset" if there is none.
     pub(crate) default: String,
     pub(crate) range: String,
@@ -23,7 +24,7 @@ pub(crate) fn params(schema: &Value, root: &Value) -> Vec<Param> {
 
 fn param(name: &str, schema: &Value, root: &Value, required: bool) -> Param {
     let target = follow(schema, root);
-    let (kind, python) = kind(target, root);
+    let (kind, python) = (kind(target, root), annotation(schema, root));
     let default = match schema.get("default") {
         _ if required => "required".to_owned(),
         None | Some(Value::Null) => "unset".to_owned(),
@@ -35,7 +36,7 @@ fn param(name: &str, schema: &Value, root: &Value, required: bool) -> Param {
 }
 
 /// The schema behind references and "or null".
-fn follow<'a>(mut schema: &'a Value, root: &'a Value) -> &'a Value {
+pub(crate) fn follow<'a>(mut schema: &'a Value, root: &'a Value) -> &'a Value {
     while let Some(next) = step(schema, root) {
         schema = next;
     }
@@ -54,44 +55,41 @@ fn step<'a>(schema: &'a Value, root: &'a Value) -> Option<&'a Value> {
     others.next().filter(|_| others.next().is_none())
 }
 
-fn kind(schema: &Value, root: &Value) -> (String, &'static str) {
+fn kind(schema: &Value, root: &Value) -> String {
     if let Some(registry) = schema["x-registry"].as_str() {
-        return (format!("{registry}: name or table"), "Any");
+        return format!("{registry}: name or table");
     }
     if schema.get("x-shorthand").is_some() {
-        let short = schema.pointer("/anyOf/0").filter(|s| s["format"].is_string()).map(|s| kind(s, root).0);
-        return (format!("{} or table", short.as_deref().unwrap_or("name")), "Any");
+        let short = schema.pointer("/anyOf/0").filter(|s| s["format"].is_string()).map(|s| kind(s, root));
+        return format!("{} or table", short.as_deref().unwrap_or("name"));
     }
     let names = choices(schema);
     if !names.is_empty() {
-        return (format!("one of {}", names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")), "str");
+        return format!("one of {}", names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", "));
     }
     if let Some(any) = schema["anyOf"].as_array() {
-        let kinds: Vec<String> = any.iter().map(|s| kind(follow(s, root), root).0).collect();
-        return (kinds.join("; or "), "str");
+        let kinds: Vec<String> = any.iter().map(|s| kind(follow(s, root), root)).collect();
+        return kinds.join("; or ");
     }
     let of = match &schema["type"] {
         Value::Array(a) => a.iter().filter_map(Value::as_str).find(|t| *t != "null").unwrap_or_default(),
         t => t.as_str().unwrap_or_default(),
     };
-    let (kind, python) = match (of, schema["format"].as_str().unwrap_or_default()) {
-        ("string", "fl-dur") => ("duration", "str"),
-        ("string", "fl-rate") => ("rate", "str"),
-        ("string", "fl-bytes") => ("size", "str"),
-        ("string", "fl-len") => ("packets or bytes", "str"),
-        ("string", "fl-file") => ("path of a file", "str"),
-        ("string", _) => ("text", "str"),
-        ("integer", _) => ("integer", "int | str"),
-        ("number", _) => ("number", "float | str"),
-        ("boolean", _) => ("true or false", "bool"),
-        ("array", _) => {
-            let items = kind(follow(&schema["items"], root), root).0;
-            return (format!("list of {items}"), "list[Any]");
-        }
-        ("object", _) => ("table", "Any"),
-        _ => ("value", "Any"),
+    let kind = match (of, schema["format"].as_str().unwrap_or_default()) {
+        ("string", "fl-dur") => "duration",
+        ("string", "fl-rate") => "rate",
+        ("string", "fl-bytes") => "size",
+        ("string", "fl-len") => "packets or bytes",
+        ("string", "fl-file") => "path of a file",
+        ("string", _) => "text",
+        ("integer", _) => "integer",
+        ("number", _) => "number",
+        ("boolean", _) => "true or false",
+        ("array", _) => return format!("list of {}", kind(follow(&schema["items"], root), root)),
+        ("object", _) => "table",
+        _ => "value",
     };
-    (kind.to_owned(), python)
+    kind.to_owned()
 }
 
 /// Names of an enumeration.

@@ -3,20 +3,35 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from inspect import cleandoc
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from ..base import toml
 from ..base.spec import Params, plain
 from ..errors import FairlaneError
+from ..settings import Builders, FlowSettings, LinkSettings, NetworkSettings
 
 if TYPE_CHECKING:
-    from .result import Result
+    from .result import Result, RunOptions
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
-class Network:
+def _takes(settings: type) -> Callable[[_Method], _Method]:
+    """Adds the list of settings to the docstring of a method, so that `help` shows them."""
+
+    def listed(method: _Method) -> _Method:
+        if method.__doc__ and settings.__doc__:  # there are none under -OO
+            method.__doc__ = f"{cleandoc(method.__doc__)}\n\n{cleandoc(settings.__doc__).partition(chr(10) * 2)[2]}\n"
+        return method
+
+    return listed
+
+
+class Network(Builders):
     """A network, its flows and how long to run them.
 
     Every argument takes what the scenario file takes under the same name: text with a unit (`"10Mbit/s"`,
@@ -42,49 +57,35 @@ class Network:
     <BLANKLINE>
     """
 
-    def __init__(self, *, duration: str, **settings: Any) -> None:
-        """Starts an empty network; `settings`: warmup, seed, sample, routing, name, description, nodes."""
+    @_takes(NetworkSettings)
+    def __init__(self, *, duration: str, **settings: Unpack[NetworkSettings]) -> None:
+        """Starts an empty network; runs of it simulate this `duration`."""
         self._tree: dict[str, Any] = plain({"duration": duration, **settings})
 
     # --- topology -------------------------------------------------------------------------------------
 
-    def topology(self, builder: str | Params, **settings: Any) -> Self:
-        """Uses a topology builder, by name and settings or as its class: `net.topology(fl.Dumbbell(pairs=5))`."""
-        if isinstance(builder, Params):
-            builder, settings = builder._name, {**builder.table(), **settings}
+    def _topology(self, builder: str | Params, settings: Mapping[str, Any]) -> Self:
+        name, settings = _named(builder, settings)
         if "topology" in self._tree:
             raise FairlaneError(f"this network already has the topology {next(iter(self._tree['topology']))!r}")
-        self._tree["topology"] = {builder: plain(settings)}
+        self._tree["topology"] = {name: plain(settings)}
         return self
 
-    def dumbbell(self, *, pairs: int, **settings: Any) -> Self:
-        """Hosts s0.. and d0.. on both sides of the link `bottleneck` from r1 to r2 (settings: access, bottleneck...)."""
-        return self.topology("dumbbell", pairs=pairs, **settings)
-
-    def star(self, *, clients: int, **settings: Any) -> Self:
-        """Clients c0.. and a server around one router (settings: access, server, queue)."""
-        return self.topology("star", clients=clients, **settings)
-
-    def parking_lot(self, *, hops: int, **settings: Any) -> Self:
-        """A chain of bottlenecks with cross traffic at each."""
-        return self.topology("parking_lot", hops=hops, **settings)
-
-    def fat_tree(self, *, k: int, **settings: Any) -> Self:
-        """A fat-tree of switches with `k` ports and k^3/4 hosts h0.. (settings: rate, delay, queue)."""
-        return self.topology("fat_tree", k=k, **settings)
-
-    def link(self, start: str, end: str, /, *, name: str | None = None, **settings: Any) -> Self:
+    @_takes(LinkSettings)
+    def link(self, start: str, end: str, /, *, name: str | None = None, **settings: Unpack[LinkSettings]) -> Self:
         """Adds a link from `start` to `end` and, unless `duplex=False`, back; its name is "start-end" by default."""
         return self._add("links", name or f"{start}-{end}", {"from": start, "to": end, **plain(settings)})
 
-    def refine(self, link: str, **settings: Any) -> Self:
+    @_takes(LinkSettings)
+    def refine(self, link: str, **settings: Unpack[LinkSettings]) -> Self:
         """Changes settings of a link that the topology builder makes."""
         return self._add("links", link, plain(settings))
 
     # --- traffic --------------------------------------------------------------------------------------
 
-    def flow(self, name: str, sender: str, receiver: str, /, **settings: Any) -> Self:
-        """Adds a flow, or with `count` a group whose hosts may contain `{i}` (settings: tcp or udp, source, start, stop...).
+    @_takes(FlowSettings)
+    def flow(self, name: str, sender: str, receiver: str, /, **settings: Unpack[FlowSettings]) -> Self:
+        """Adds a flow, or with `count` a group whose hosts may contain `{i}`.
 
         >>> Network(duration="9s").flow("late", "a", "b", tcp="reno", start="5s").to_dict()["flows"]
         {'late': {'from': 'a', 'to': 'b', 'tcp': 'reno', 'start': '5s'}}
@@ -94,14 +95,8 @@ class Network:
         own = {key.rstrip("_"): value for key, value in settings.items()}
         return self._add("flows", name, {"from": sender, "to": receiver, **plain(own)})
 
-    def control(self, control: str | Params, /, **settings: Any) -> Self:
-        """Adds a control of flows at their source, by name and settings or as its class; once more for other nodes or flows.
-
-        >>> Network(duration="9s").control("time_slots", slot="50ms").to_dict()["control"]
-        {'time_slots': {'slot': '50ms'}}
-        """
-        if isinstance(control, Params):
-            control, settings = control._name, {**control.table(), **settings}
+    def _control(self, control: str | Params, settings: Mapping[str, Any]) -> Self:
+        control, settings = _named(control, settings)
         tables = self._tree.setdefault("control", {})
         known, table = tables.get(control), plain(settings)
         if known is None:
@@ -175,8 +170,8 @@ class Network:
 
         return resolve(self)
 
-    def run(self, seeds: int | str | Iterable[int] | None = None, **options: Any) -> Result:
-        """Runs the network; see `fairlane.run`."""
+    def run(self, seeds: int | str | Iterable[int] | None = None, **options: Unpack[RunOptions]) -> Result:
+        """Runs the network, as `fairlane.run` does with the same `seeds` and options."""
         from .result import run
 
         return run(self, seeds, **options)
@@ -191,3 +186,8 @@ class Network:
     def __repr__(self) -> str:
         shape = next(iter(self._tree.get("topology", {})), f"{len(self._tree.get('links', {}))} links")
         return f"Network({shape}, {len(self._tree.get('flows', {}))} flow groups, {self._tree.get('duration')})"
+
+
+def _named(algorithm: str | Params, settings: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """Name and settings of an algorithm that may be given as its class."""
+    return (algorithm._name, {**algorithm.table(), **settings}) if isinstance(algorithm, Params) else (algorithm, settings)
