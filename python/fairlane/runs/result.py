@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from .. import _core
 from ..base.cores import available_threads
@@ -30,6 +30,16 @@ Progress = Callable[[float, int, int], bool | None]
 LABELS = ("seed", "flow", "link", "from", "to", "transport")
 KEYS = {"flows": "flow", "links": "link"}
 _NO_CHANCE = "all runs are the same: nothing in this scenario is left to chance, so the intervals say nothing about it"
+
+
+class RunOptions(TypedDict, total=False):
+    """What `run` takes besides the scenario and the seeds, for `Network.run`."""
+
+    threads: int | None
+    sets: Mapping[str, Any] | Iterable[tuple[str, str]]
+    hop_probe: bool
+    pcap: Pcap | Names | None
+    progress: Progress | None
 
 
 def run(
