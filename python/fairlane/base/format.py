@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-
-from ..stats import Interval
+from typing import Protocol
 
 _PREFIXES = {"bit/s": ("bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"), "byte": ("B", "kB", "MB", "GB", "TB")}
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
@@ -19,6 +18,18 @@ _SECONDS = {
     "min": 60.0,
     "h": 3600.0,
 }
+
+
+class Spread(Protocol):
+    """A mean that may have an interval, such as `fairlane.stats.Interval`."""
+
+    @property
+    def mean(self) -> float | None:
+        """The mean; None without a value."""
+
+    @property
+    def half_width(self) -> float | None:
+        """Half the width of its interval."""
 
 
 def scale(unit: str, size: float) -> tuple[float, str]:
@@ -64,9 +75,10 @@ def number(x: float | None, digits: int = 4) -> str:
     return f"{x:.{digits - 1}e}"
 
 
-def quantity(iv: Interval, unit: str) -> str:
+def quantity(iv: Spread, unit: str) -> str:
     """A mean with its interval and unit.
 
+    >>> from fairlane import Interval
     >>> quantity(Interval(9.6e6, 9.5e6, 9.7e6, 1.0, 5), "bit/s")
     '9.60 ± 0.10 Mbit/s'
     >>> quantity(Interval(0.02, None, None, None, 1), "s")

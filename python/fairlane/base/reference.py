@@ -116,7 +116,7 @@ def _path(path: str) -> list[Entry]:
     nodes = [root]
     parts = path.split(".")
     for part in parts:
-        nodes = [below for node in nodes for below in _step(root, node, part)]
+        nodes = [below for node in nodes for below in member_of(root, node, part)]
         if not nodes:
             return _short(parts)
     node = next((n for n in nodes if n.get("description")), nodes[0])
@@ -125,7 +125,7 @@ def _path(path: str) -> list[Entry]:
     facts = {"type": _kind(root, node), "default": _default(node), "range": _limits(node)}
     # A table by free names, such as `flows`, is explained by what each of them holds.
     nodes = nodes + [
-        b["additionalProperties"] for n in nodes for b in _branches(root, n) if isinstance(b.get("additionalProperties"), dict)
+        b["additionalProperties"] for n in nodes for b in branches_of(root, n) if isinstance(b.get("additionalProperties"), dict)
     ]
     inner = next((p for n in nodes if (p := _parameters(root, n))), ())
     return [Entry(path, "setting", doc, inner, {k: v for k, v in facts.items() if v and not (k == "type" and inner)})]
@@ -166,20 +166,21 @@ def _deref(root: dict[str, Any], node: Any) -> dict[str, Any]:
     return node if isinstance(node, dict) else {}
 
 
-def _branches(root: dict[str, Any], node: Any, depth: int = 0) -> list[dict[str, Any]]:
+def branches_of(root: dict[str, Any], node: Any, depth: int = 0) -> list[dict[str, Any]]:
     """The node and all alternatives inside it, references followed."""
     node = _deref(root, node)
     out = [node]
     if depth < 8:
         for word in ("anyOf", "oneOf", "allOf"):
             for inner in node.get(word, ()):
-                out.extend(_branches(root, inner, depth + 1))
+                out.extend(branches_of(root, inner, depth + 1))
     return out
 
 
-def _step(root: dict[str, Any], node: Any, part: str) -> list[dict[str, Any]]:
+def member_of(root: dict[str, Any], node: Any, part: str) -> list[dict[str, Any]]:
+    """The schemas of the member `part` of a value that the node describes, one for each alternative that has it."""
     out = []
-    for branch in _branches(root, node):
+    for branch in branches_of(root, node):
         if part in branch.get("properties", {}):
             out.append(branch["properties"][part])
         elif isinstance(branch.get("additionalProperties"), dict):
@@ -191,7 +192,7 @@ def _step(root: dict[str, Any], node: Any, part: str) -> list[dict[str, Any]]:
 
 def _parameters(root: dict[str, Any], node: Any) -> tuple[Parameter, ...]:
     rows: dict[str, Parameter] = {}
-    for branch in _branches(root, node):
+    for branch in branches_of(root, node):
         for name, p in branch.get("properties", {}).items():
             doc = p.get("description") or _deref(root, p).get("description", "")
             rows.setdefault(name, Parameter(name, _kind(root, p), _default(p), _limits(p), " ".join(doc.split())))
@@ -205,7 +206,7 @@ def _parameters(root: dict[str, Any], node: Any) -> tuple[Parameter, ...]:
 
 def _kind(root: dict[str, Any], node: dict[str, Any]) -> str:
     words: list[str] = []
-    branches = _branches(root, node)
+    branches = branches_of(root, node)
     registered = next((b["x-registry"] for b in branches if "x-registry" in b), None)
     if registered:
         return f"{registered}: name or table"

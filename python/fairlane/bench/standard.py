@@ -1,7 +1,7 @@
 """The benchmark set P1-P6: each scenario in a fresh process, counting what the run itself costs.
 
-`python -m fairlane.bench.standard FILE [QUEUE]` runs one scenario in this process, with another queue at its bottleneck if one is given as JSON,
-and prints its row as JSON.
+`python -m fairlane.bench.standard FILE [QUEUE]` runs one scenario in this process, with another queue at its bottleneck if one is given
+as JSON, and prints its row as JSON.
 """
 
 from __future__ import annotations

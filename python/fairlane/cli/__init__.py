@@ -25,7 +25,7 @@ def invoke(argv: list[str] | None = None) -> int:
     try:
         return _invoke(argv)
     except KeyboardInterrupt:
-        _say("interrupted")
+        say("interrupted")
         return INTERRUPTED
     except BrokenPipeError:
         # What is still buffered has nowhere to go: keep the interpreter from trying again at exit.
@@ -53,30 +53,30 @@ def _invoke(argv: list[str] | None) -> int:
         raise KeyboardInterrupt from None
     except click.ClickException as e:
         where = f" (see {e.ctx.command_path} --help)" if isinstance(e, click.UsageError) and e.ctx is not None else ""
-        _say(e.format_message().rstrip(".") + where)
+        say(e.format_message().rstrip(".") + where)
         return BAD_INPUT
     except PluginError as e:
-        _say(str(e))
+        say(str(e))
         return FAILED
     except FairlaneError as e:
-        _say(str(e))
+        say(str(e))
         return BAD_INPUT
     except BrokenPipeError:
         raise
     except ImportError as e:
-        _say(str(e))
+        say(str(e))
         return BAD_INPUT
     except MemoryError:
-        _say("out of memory: use fewer --threads, a coarser sample or fewer flows")
+        say("out of memory: use fewer --threads, a coarser sample or fewer flows")
         return BAD_INPUT
     except OSError as e:
         from ..base.files import reason
 
-        _say(f"{e.filename}: {reason(e)}" if e.filename else f"cannot write: {reason(e)}")
+        say(f"{e.filename}: {reason(e)}" if e.filename else f"cannot write: {reason(e)}")
         return BAD_INPUT
 
 
-def _say(message: str) -> None:
+def say(message: str) -> None:
     """One message on stderr, led by the word error unless it is a note or a rendered diagnosis already."""
     lead = "" if message.startswith(("error", "interrupted")) else "error: "
     try:

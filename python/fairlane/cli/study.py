@@ -51,7 +51,7 @@ def study(
     from ..own.plugin import load
     from ..study import Study, read_study
     from ..study.plots import check
-    from . import FAILED, INTERRUPTED, _say
+    from . import FAILED, INTERRUPTED, say
 
     for plugin in plugins:
         load(plugin)
@@ -68,7 +68,7 @@ def study(
         with study_bar(todo.spec.name, quiet=quiet) as progress:
             result = todo.run(folder, threads=threads, processes=processes, cluster=cluster, mpi=mpi, progress=progress)
     except KeyboardInterrupt as e:
-        _say(f"interrupted: {e}" if str(e) else "interrupted")
+        say(f"interrupted: {e}" if str(e) else "interrupted")
         return INTERRUPTED
     files = result.save(_command())
     if as_json:

@@ -15,7 +15,7 @@ from .plan import Link, Plan, Table
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ..runs.network import Network
+    from ..base.scenario import Built
 
 TC_SCHEMA = "fairlane.tc/1"
 
@@ -78,7 +78,7 @@ def _none(missing: list[str]) -> str:
 
 
 def export(
-    scenario: str | PathLike[str] | Network,
+    scenario: str | PathLike[str] | Built,
     link: str | None = None,
     *,
     dev: str = "eth0",
@@ -106,11 +106,12 @@ def export(
         if like is not None:
             like.also.append(x["name"])
         else:
-            out.append((nature, _export(x, dev, queue_only)))
+            out.append((nature, commands_for(x, dev, queue_only=queue_only)))
     return [e for _, e in out]
 
 
-def _export(x: dict[str, Any], dev: str, queue_only: bool) -> Export:
+def commands_for(x: dict[str, Any], dev: str, *, queue_only: bool = False) -> Export:
+    """The commands for one direction of a link of a resolved scenario."""
     from .kinds import write
     from .netem import delay_line
     from .trees import shaper
@@ -142,4 +143,4 @@ def document(exports: list[Export], dev: str) -> dict[str, Any]:
     return {"schema": TC_SCHEMA, "fairlane": _core.version(), "dev": dev, "links": [e.as_dict() for e in exports]}
 
 
-__all__ = ["Export", "Table", "document", "export"]
+__all__ = ["Export", "Table", "commands_for", "document", "export"]

@@ -184,7 +184,7 @@ class Result:
         `metric`: a series such as "queue", "throughput" or "cwnd". The answer has the longest cut over the runs in `seconds`, None if a run
         is too short to tell; printed, it says so in words. Needs a scenario with a sampling step. See `fairlane.stats.mser5`.
         """
-        from ..stats.warmup import warmup
+        from .warmup import warmup
 
         return warmup(self, metric, flow=flow, link=link)
 

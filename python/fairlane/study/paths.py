@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..base.reference import _branches, _step, registry, scenario_schema
+from ..base.reference import branches_of, member_of, registry, scenario_schema
 
 
 def split(path: str) -> tuple[str, ...] | None:
@@ -76,10 +76,10 @@ def kind_of(keys: tuple[str, ...]) -> Kind:
     root = scenario_schema()
     nodes: list[Any] = [root]
     for part in keys:
-        nodes = [below for node in nodes for below in _step(root, node, part)]
+        nodes = [below for node in nodes for below in member_of(root, node, part)]
         if not nodes:
             return Kind(known=False)
-    branches = [b for n in nodes for b in _branches(root, n)]
+    branches = [b for n in nodes for b in branches_of(root, n)]
     formats = {b.get("format", "") for b in branches}
     types = {t for b in branches for t in (b["type"] if isinstance(b.get("type"), list) else [b.get("type")])}
     quantity = next((f[3:] for f in ("fl-rate", "fl-dur", "fl-len", "fl-bytes") if f in formats), "")

@@ -32,10 +32,10 @@ def chosen_scenario(r: TuneResult) -> str:
 
 def tc_lines(r: TuneResult, dev: str = "eth0") -> str:
     """See `TuneResult.tc`."""
-    from ..linux import _export
+    from ..linux import commands_for
 
     x = next(x for x in resolved(r)["expanded"]["links"] if x["name"] == r.spec.link)
-    return _export(x, dev, False).text()
+    return commands_for(x, dev).text()
 
 
 def write(r: TuneResult, folder: Path) -> None:

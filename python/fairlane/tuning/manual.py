@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..base import toml
-from ..study.manual import _table
+from ..base.manual import key_table
 from .page import RULES
 from .read import schema
 from .sensible import LEFT_OUT, RANGES
@@ -62,7 +62,7 @@ def _rows(root: dict[str, Any], spec: dict[str, Any]) -> str:
     for p in properties.values():
         if p.get("$ref") == "#/$defs/seeds":
             del p["$ref"]
-    return _table(root, {**spec, "properties": properties})
+    return key_table(root, {**spec, "properties": properties})
 
 
 if __name__ == "__main__":

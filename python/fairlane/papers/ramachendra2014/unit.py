@@ -70,10 +70,11 @@ def _packet(time: float, frame: bytes) -> Seen:
 
 
 def _run(scenario: Path, what: str, sets: Mapping[str, Any]) -> tuple[Any, list[Seen]]:
-    import fairlane
+    from ...runs.pcap import Pcap
+    from ...runs.result import run
 
     with tempfile.TemporaryDirectory() as folder:
-        result = fairlane.run(scenario, sets=dict(sets), pcap=fairlane.Pcap(what, folder=folder))
+        result = run(scenario, sets=dict(sets), pcap=Pcap(what, folder=folder))
         return result, list(captured(Path(result.captures[0])))
 
 

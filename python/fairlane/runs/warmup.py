@@ -1,0 +1,47 @@
+"""The warm-up that the time series of a result ask for."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from ..base.format import seconds
+from ..errors import FairlaneError, suggest
+from ..stats import Warmup, mser5
+from ..stats.intervals import finite
+
+if TYPE_CHECKING:
+    from .result import Result
+
+
+def warmup(result: Result, metric: str, *, flow: str | None = None, link: str | None = None) -> Warmup:
+    """What `Result.warmup` returns."""
+    if (flow is None) == (link is None):
+        raise FairlaneError('a warm-up is that of a series of one flow or one link: give flow="NAME" or link="NAME"')
+    key, label = ("flow", flow) if flow is not None else ("link", link)
+    frame = result.table(f"{key}_series")
+    if frame.is_empty():
+        raise FairlaneError('there is no series to look at: give the scenario a sampling step, such as sample = "100ms"')
+    metrics = [c for c in frame.columns if c not in ("seed", "time", key)]
+    if metric not in metrics:
+        raise suggest(metric, metrics, f"series of a {key}")
+    own = frame.filter(pl.col(key) == label)
+    if own.is_empty():
+        raise suggest(str(label), frame[key].unique().to_list(), key)
+    cuts: list[float | None] = []
+    step = 0.0
+    for seed in result.seeds:
+        run = own.filter(pl.col("seed") == seed).sort("time")
+        times, values = run["time"].to_list(), run[metric].cast(pl.Float64).to_list()
+        step = times[1] - times[0] if len(times) > 1 else 0.0
+        # A round-trip time has no value before the first sample: that belongs to the warm-up.
+        first = next((i for i, x in enumerate(values) if x is not None and math.isfinite(x)), len(values))
+        rest = values[first:]
+        if len(finite(rest)) < len(rest):
+            raise FairlaneError(f"{metric} of {label} has instants without a value: take another series")
+        found = mser5(rest)
+        cuts.append(None if found.cut is None else times[first + found.cut - 1] if first + found.cut else 0.0)
+    whole = None if any(c is None for c in cuts) else max(c for c in cuts if c is not None)
+    return Warmup(metric, str(label), whole, tuple(cuts), seconds(result.scenario["warmup"]), step)
