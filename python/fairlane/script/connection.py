@@ -27,8 +27,6 @@ TIMESTAMPS = 12
 """Bytes that the timestamps option takes of each segment (RFC 7323 appendix A)."""
 MOST_SCALE = 14
 """RFC 7323 section 2.3."""
-INFINITE = 0x7FFFFFFF
-"""ssthresh before the first loss, as Linux says it."""
 
 _LETTERS = (("S", SYN), ("F", FIN), ("R", RST), ("P", PSH), ("E", ECE), ("W", CWR), (".", ACK))
 _CODEPOINTS = ("noecn", "ect1", "ect0", "ce")
@@ -419,82 +417,12 @@ class Connection:
             self.take(now, self.core.advance(now + EPOCH))
             self.feed(now)
 
-    # struct tcp_info.
-
-    def info(self, now: int) -> dict[str, Any]:
-        """What getsockopt(TCP_INFO) says, by the names that scripts use."""
-        v = self.view()
-        mss = v["mss"]
-        micro = {k: round(v[k] * 1e6) for k in ("srtt", "rttvar", "rto")}
-        ago = {f"tcpi_last_{k}": max(0, now - t) // (1000 * PS) for k, t in self.last.items()}
-        cc_packets = max(1, v["window"] // mss)
-        infinite = v["ssthresh"] == float("inf")
-        out = {
-            "tcpi_state": self.state(v),
-            "tcpi_ca_state": v["ca_state"],
-            "tcpi_retransmits": v["in_a_row"],
-            "tcpi_probes": v["probes"],
-            "tcpi_backoff": v["backoff"],
-            "tcpi_options": (1 if self.timestamps else 0) | (2 if self.sack else 0) | (4 if self.scaling else 0),
-            "tcpi_snd_wscale": self.peer_scale,
-            "tcpi_rcv_wscale": self.our_scale,
-            "tcpi_rto": micro["rto"],
-            "tcpi_ato": 40_000,
-            "tcpi_snd_mss": mss,
-            "tcpi_rcv_mss": DEFAULT_MSS,
-            "tcpi_unacked": v["unacked"],
-            "tcpi_sacked": v["sacked"],
-            "tcpi_lost": v["lost"],
-            "tcpi_retrans": v["retrans"],
-            "tcpi_fackets": 0,
-            "tcpi_pmtu": self.options["mtu"],
-            "tcpi_rcv_ssthresh": min(self.buffer(), 65535),
-            "tcpi_rtt": micro["srtt"],
-            "tcpi_rttvar": micro["rttvar"],
-            "tcpi_snd_ssthresh": INFINITE if infinite else int(v["ssthresh"]) // mss,
-            "tcpi_snd_cwnd": cc_packets,
-            "tcpi_advmss": self.offered_mss() - (TIMESTAMPS if self.timestamps else 0),
-            "tcpi_reordering": v["reordering"],
-            "tcpi_rcv_rtt": 0,
-            "tcpi_rcv_space": self.buffer(),
-            "tcpi_total_retrans": v["retransmits"] + self.syns_again,
-            "tcpi_pacing_rate": v.get("pacing_rate", 0),
-            "tcpi_max_pacing_rate": 0xFFFFFFFFFFFFFFFF,
-            "tcpi_bytes_acked": v["acked"],
-            "tcpi_bytes_received": self.core.delivered,
-            "tcpi_notsent_bytes": max(0, self.written + 1 - min(v["nxt"], self.written + 1)),
-            "tcpi_min_rtt": round(v["min_rtt"] * 1e6) if "min_rtt" in v else NO_LIMIT,
-            "tcpi_data_segs_out": v["data_segments"],
-            "tcpi_delivery_rate": v.get("delivery_rate", 0),
-            "tcpi_delivered": self.delivered(v),
-            "tcpi_delivered_ce": max(self.delivered_ce, -(-v["ce_delivered"] // mss)),
-            "tcpi_bytes_sent": v["data_bytes"],
-            "tcpi_bytes_retrans": v["retransmit_bytes"],
-            "tcpi_dsack_dups": v["dsacks"],
-            "tcpi_reord_seen": v["reord_seen"],
-            "tcpi_rcv_ooopack": 0,
-            "tcpi_snd_wnd": self.peer_win,
-        }
-        return out | ago | {f"tcpi_{k}": n for k, n in self.count.items() if k != "bytes_received"}
+    # What Linux counts.
 
     def delivered(self, v: dict[str, Any]) -> int:
         """Segments that arrived, our SYN among them (Linux counts it); without RACK as many as what is acknowledged and reported fills."""
         if not v["established"]:
             return 0
         return 1 + (v["delivered"] if "delivered" in v else -(-v["acked"] // v["mss"]) + v["sacked"])
-
-    def state(self, v: dict[str, Any]) -> int:
-        """The number of the state in Linux (enum in tcp_states.h)."""
-        if self.dead:
-            return 7
-        if not v["established"]:
-            return 3 if self.passive else 2
-        acked = v["fin_sent"] and v["una"] >= v["nxt"]
-        if v["peer_closed"]:
-            if not v["fin_sent"]:
-                return 8
-            return (9 if self.peer_closed_first else 6 if acked else 11) if not (acked and self.peer_closed_first) else 7
-        self.peer_closed_first = not v["fin_sent"]
-        return (5 if acked else 4) if v["fin_sent"] else 1
 
     peer_closed_first = True

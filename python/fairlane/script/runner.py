@@ -13,12 +13,14 @@ from typing import Any
 
 from .. import _core
 from ..errors import FairlaneError
-from .calls import BLOCKS, Calls, Failed, Socket, value_of
+from .calls import Calls, value_of
 from .connection import PS, Connection
 from .lexer import Source
 from .model import WILD, Code, Event, Expect, Inject, Name, Packet, Script, Shell, Syscall, When
 from .parser import parse
 from .settings import Settings
+from .sockets import BLOCKS, Failed, Socket
+from .tcp_info import tcp_info
 from .wire import differences, follows, joined, show, show_options
 
 TOLERANCE = 4_000
@@ -404,7 +406,7 @@ class Run:
         """Python of the script, with the connection's tcpi_ values."""
         c = self.connection
         if c is not None and c.core is not None:
-            self.space.update(c.info(self.now))
+            self.space.update(tcp_info(c, self.now))
         text = textwrap.dedent(event.text) if event.text.lstrip(" \t").startswith("\n") else event.text.strip()
         before = event.text[: len(event.text) - len(event.text.lstrip("\n"))].count("\n") if "\n" in event.text else 0
         del before

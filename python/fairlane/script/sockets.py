@@ -1,0 +1,84 @@
+"""Sockets as calls see them, and the arguments of calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from .connection import Connection
+from .model import WILD, Name, Syscall
+
+if TYPE_CHECKING:
+    from .runner import Run
+
+BLOCKS = object()
+"""The call would wait."""
+
+
+@dataclass
+class Failed:
+    """The call returns -1 and an error."""
+
+    errno: str
+
+
+@dataclass
+class Socket:
+    """A file descriptor."""
+
+    fd: int
+    options: dict[str, Any] = field(default_factory=dict)
+    nonblocking: bool = False
+    listening: bool = False
+    queue: list[Connection] = field(default_factory=list)
+    connection: Connection | None = None
+    connecting: bool = False
+    epoll: dict[int, int] | None = None
+
+
+class Sockets:
+    """The file descriptors of a script, and what its calls have to say about them."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.sockets: dict[int, Socket] = {}
+
+    def bad(self, call: Syscall, index: int, message: str, help: str = "") -> Exception:
+        token = call.arg_tokens[index] if index < len(call.arg_tokens) else call.token
+        return self.run.source.error(token, message, help)
+
+    def number(self, call: Syscall, index: int) -> int:
+        value = call.args[index] if index < len(call.args) else None
+        if isinstance(value, list) and len(value) == 1:
+            value = value[0]
+        if not isinstance(value, int):
+            raise self.bad(call, index, f"argument {index + 1} of {call.name} is a number", f"{call.name} takes numbers such as 1000")
+        return value
+
+    def socket(self, call: Syscall, index: int = 0) -> Socket | Failed:
+        fd = self.number(call, index)
+        return self.sockets[fd] if fd in self.sockets else Failed("EBADF")
+
+    @staticmethod
+    def words(value: Any) -> set[str]:
+        """The names in an expression such as O_RDWR|O_NONBLOCK."""
+        parts = value if isinstance(value, tuple) else (value,)
+        return {p.text for p in parts if isinstance(p, Name)}
+
+    def fresh(self, call: Syscall) -> int:
+        """The script's number for a new descriptor."""
+        fd = call.result
+        if not isinstance(fd, int) or fd < 0 or fd in self.sockets:
+            fd = max([2, *self.sockets]) + 1
+        return fd
+
+    def compare(self, call: Syscall, index: int, value: Any) -> None:
+        """An argument that the call fills in, against what the script says."""
+        want = call.args[index] if index < len(call.args) else WILD
+        if isinstance(want, list) and len(want) == 1:
+            want = want[0]
+        if want is WILD or want == value:
+            return
+        if isinstance(want, Name) and want.text == value:
+            return
+        raise self.run.failure(call.line, f"{call.name}: argument {index + 1}: expected {want}, actual {value}")
