@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from .. import _core
 from ..errors import RunError
 from ..study.crew import Crew, Threads
-from ..study.model import Outcome, Point, StudySpec, Task, Wanted
-from ..study.plan import Plan, resolve_point
+from ..study.model import Outcome, Task
+from ..study.plan import Cells, point_of
+from ..study.rows import cells_of
 from ..study.store import Store
 from .definition import Cell, Paper, RunTables
-from .kept import Kept, cells_of, tables_of_run
+from .kept import Kept, tables_of_run
 
 Progress = Callable[[float, str], object]
 """progress(fraction of the work done, what is being done); returning False stops the reproduction."""
@@ -33,14 +35,13 @@ class Job:
     seed: int
 
 
-class _Scenario(Plan):
-    """The plan of jobs that differ in their seed alone: a paper's scenario may depend on the seed, so each text is a point of its own."""
+class _Scenario:
+    """What jobs that differ in their seed alone share. A paper's scenario may depend on the seed, too: then each seed has its own."""
 
     def __init__(self, paper: Paper, cell: Cell, text: str) -> None:
-        spec = StudySpec(paper.key, text, f"{paper.key}.json", "json", (), (1,), (), keep="selected", hop_probe=paper.hop_probe)
-        self.point = resolve_point(spec, 0, ())
-        flows = tuple(f for group in self.point.groups.values() for f in group)
-        links = tuple(x for x in self.point.links if paper.links is None or x in paper.links)
+        point = point_of(json.loads(_core.resolve(text, f"{paper.key}.json", "json", [])))
+        flows = tuple(f for group in point.groups.values() for f in group)
+        links = tuple(x for x in point.links if paper.links is None or x in paper.links)
         flow_series, link_series = paper.series_of(cell)
         self.kept: Kept = (
             ("flows", paper.flow_columns, flows),
@@ -49,11 +50,8 @@ class _Scenario(Plan):
             ("flow_series", flow_series, flows),
             ("link_series", link_series, links),
         )
-        super().__init__(spec, [self.point])
-
-    def wanted(self, _point: Point) -> Wanted:
-        """The columns that the paper measures."""
-        return tuple((table, column, names) for table, columns, names in self.kept for column in columns)
+        wanted = tuple((table, column, names) for table, columns, names in self.kept for column in columns)
+        self.cells = Cells(point, wanted, hop_probe=paper.hop_probe)
 
 
 class Runner:
@@ -97,7 +95,7 @@ class Runner:
         def feed() -> Task | None:
             for job in left:
                 scenario = self._scenario(job)
-                task = scenario.task(scenario.point, job.seed)
+                task = scenario.cells.task(job.seed)
                 planned.append(task)
                 kept.append(scenario.kept)
                 if task.key not in self._asked:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass, fields
 
 import polars as pl
 
@@ -21,6 +21,30 @@ INDEX_SECONDS = 5.0
 """The index is written this often while cells run, unless writing takes long."""
 
 
+@dataclass(slots=True)
+class Row:
+    """A row of the index: a replication of a point. Rows with one key (points that come to the same scenario) share its result."""
+
+    point: int
+    replication: int
+    seed: int
+    key: str
+    status: str = "open"
+    kind: str = ""
+    error: str = ""
+    fingerprint: str | None = None
+    events: int | None = None
+    cpu_s: float | None = None
+
+    def answer(self, other: Row) -> None:
+        """The answer of a row with the same key."""
+        self.status, self.kind, self.error = other.status, other.kind, other.error
+        self.fingerprint, self.events, self.cpu_s = other.fingerprint, other.events, other.cpu_s
+
+
+_COLUMNS = tuple(f.name for f in fields(Row))
+
+
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C: what is finished is kept."""
 
@@ -33,24 +57,14 @@ class Drive:
         precision = plan.spec.precision
         self._stopping = None if precision is None else Stopping(plan.spec, precision)
         self._known = _facts_of(store.read_index())
-        # One list a column; a row is a point and a replication. Rows with one key (points that come to the same scenario) share its result.
-        self._point: list[int] = []
-        self._replication: list[int] = []
-        self._seed: list[int] = []
-        self._key: list[str] = []
-        self._status: list[str] = []
-        self._kind: list[str] = []
-        self._error: list[str] = []
-        self._fingerprint: list[str | None] = []
-        self._events: list[int | None] = []
-        self._cpu_s: list[float | None] = []
-        self._rows: dict[str, list[int]] = {}
-        self._of_point: list[list[int]] = [[] for _ in plan.points]
+        self._rows: list[Row] = []
+        self._of_key: dict[str, list[Row]] = {}
+        self._of_point: list[list[Row]] = [[] for _ in plan.points]
         self._open: list[int] = [0] * len(plan.points)
         """Cells of each point without an answer."""
         self._beyond: list[int] = [0] * len(plan.points)
         """Cells that each point is expected to need beyond those."""
-        self._queue: deque[int] = deque()
+        self._queue: deque[Row] = deque()
         self._running: set[str] = set()
         self._next_index = 0.0
         seeds = plan.spec.seeds
@@ -59,13 +73,13 @@ class Drive:
             self._add(point, first, 0)
         self._recall()
         if self._stopping is not None:
-            self._stopping.remember([k for k in self._rows if k in store], store)
+            self._stopping.remember([k for k in self._of_key if k in store], store)
         for point in plan.points:
             self._settle(point)
 
     def notes(self) -> list[str]:
         """What is worth telling about what was found in the folder."""
-        others = [k for k in self.store if k not in self._rows]
+        others = [k for k in self.store if k not in self._of_key]
         if not others:
             return list(self.store.notes)
         engines = (
@@ -111,26 +125,20 @@ class Drive:
     def _add(self, point: Point, seeds: list[int], first: int) -> None:
         """More replications of a point."""
         for i, seed in enumerate(seeds, first):
-            row, key = len(self._key), self.plan.task(point, seed).key
-            self._point.append(point.index)
-            self._replication.append(i)
-            self._seed.append(seed)
-            self._key.append(key)
-            self._status.append("open")
-            self._kind.append("")
-            self._error.append("")
-            self._fingerprint.append(None)
-            self._events.append(None)
-            self._cpu_s.append(None)
+            row = Row(point.index, i, seed, self.plan.task(point, seed).key)
+            self._rows.append(row)
             self._of_point[point.index].append(row)
-            twins = self._rows.setdefault(key, [])
+            twins = self._of_key.setdefault(row.key, [])
             twins.append(row)
             self.tally.cells += 1
-            answered = next((t for t in twins[:-1] if self._status[t] != "open"), None)
+            answered = next((t for t in twins[:-1] if t.status != "open"), None)
             if answered is not None:
-                self._copy(answered, row)
-            elif key in self.store:
-                self._finish(row, "done", *self._known.get(key, (None, None, None)))
+                row.answer(answered)
+                self._count(row)
+            elif row.key in self.store:
+                row.status = "done"
+                row.fingerprint, row.events, row.cpu_s = self._known.get(row.key, (None, None, None))
+                self._count(row)
                 self.tally.reused += 1
             else:
                 self._open[point.index] += 1
@@ -138,37 +146,31 @@ class Drive:
                 if len(twins) == 1:
                     self._queue.append(row)
 
-    def _copy(self, twin: int, row: int) -> None:
-        """The answer of a cell that two points share."""
-        self._kind[row], self._error[row] = self._kind[twin], self._error[twin]
-        self._finish(row, self._status[twin], self._fingerprint[twin], self._events[twin], self._cpu_s[twin])
-
-    def _finish(self, row: int, status: str, fingerprint: str | None, events: int | None, cpu_s: float | None) -> None:
-        self._status[row], self._fingerprint[row], self._events[row], self._cpu_s[row] = status, fingerprint, events, cpu_s
-        if status == "done":
+    def _count(self, row: Row) -> None:
+        if row.status == "done":
             self.tally.done += 1
         else:
             self.tally.failed += 1
 
     def _recall(self) -> None:
         """Facts of results from before that the last index did not have: it was lost, or of another study."""
-        unknown = [k for k, f, s in zip(self._key, self._fingerprint, self._status, strict=True) if s == "done" and not f]
+        unknown = [r.key for r in self._rows if r.status == "done" and not r.fingerprint]
         if not unknown:
             return
         facts = self.store.scan(unknown).filter((pl.col("table") == "run") & pl.col("metric").is_in(["fingerprint", "events"]))
         for key, value, text in facts.select("key", "value", "text").collect().iter_rows():
-            for row in self._rows[key]:
+            for row in self._of_key[key]:
                 if text is None:
-                    self._events[row] = int(value)
+                    row.events = int(value)
                 else:
-                    self._fingerprint[row] = text
+                    row.fingerprint = text
 
     def _feed(self) -> Task | None:
         while self._queue:
             row = self._queue.popleft()
-            if self._status[row] == "open":
-                self._running.add(self._key[row])
-                return self.plan.task(self.plan.points[self._point[row]], self._seed[row])
+            if row.status == "open":
+                self._running.add(row.key)
+                return self.plan.task(self.plan.points[row.point], row.seed)
         return None
 
     def _done(self, outcome: Outcome) -> None:
@@ -181,17 +183,16 @@ class Drive:
             self.store.put(outcome)
         self._running.discard(outcome.key)
         settled: dict[int, Point] = {}
-        for row in self._rows[outcome.key]:
-            at = self._point[row]
+        for row in self._of_key[outcome.key]:
             if error:
-                self._kind[row], self._error[row] = kind, error
-                self._finish(row, "failed", None, None, None)
+                row.status, row.kind, row.error = "failed", kind, error
             else:
-                self._finish(row, "done", outcome.fingerprint, outcome.events, outcome.cpu_s)
-            self.tally.ran(at, outcome.cpu_s if not error else 0.0)
-            self._open[at] -= 1
-            if not self._open[at]:
-                settled[at] = self.plan.points[at]
+                row.status, row.fingerprint, row.events, row.cpu_s = "done", outcome.fingerprint, outcome.events, outcome.cpu_s
+            self._count(row)
+            self.tally.ran(row.point, outcome.cpu_s if not error else 0.0)
+            self._open[row.point] -= 1
+            if not self._open[row.point]:
+                settled[row.point] = self.plan.points[row.point]
         for point in settled.values():
             self._settle(point)
         self._tidy()
@@ -205,8 +206,8 @@ class Drive:
             rows = self._of_point[point.index]
             more, beyond = 0, 0
             # A point with failed cells gets no more: they are tried again first, next time.
-            if all(self._status[r] == "done" for r in rows):
-                more, beyond = stopping.more(point, [self._key[r] for r in rows], self.store)
+            if all(r.status == "done" for r in rows):
+                more, beyond = stopping.more(point, [r.key for r in rows], self.store)
             self.tally.expected += beyond - self._beyond[point.index]
             self._beyond[point.index] = beyond
             if not more:
@@ -221,12 +222,9 @@ class Drive:
 
     def index(self) -> pl.DataFrame:
         """One row a cell, in the order of points and replications."""
-        columns: dict[str, list[Any]] = {
-            "point": self._point, "replication": self._replication, "seed": self._seed, "key": self._key, "status": self._status,
-            "kind": self._kind, "error": self._error, "fingerprint": self._fingerprint, "events": self._events, "cpu_s": self._cpu_s,
-        }  # fmt: skip
+        columns = {c: [getattr(r, c) for r in self._rows] for c in _COLUMNS}
         points = self.plan.points
-        factors = {f.name: [points[p].labels[f.name] for p in self._point] for f in self.plan.spec.factors}
+        factors = {f.name: [points[r.point].labels[f.name] for r in self._rows] for f in self.plan.spec.factors}
         return index_frame(columns, factors, self.store.file).sort("point", "replication")
 
     def write_index(self) -> None:

@@ -17,7 +17,7 @@ from ..errors import ScenarioError
 from . import select
 from .cell import digest_of, engine, key_of
 from .diagnose import Diagnosis, check_metrics, resolve_base, same_points
-from .model import Level, Point, StudySpec, Task, Wanted
+from .model import Label, Level, Point, StudySpec, Task, Wanted
 
 _WORDS = ("name", "description", "seed")
 """Parts of a resolved scenario that decide no result; the seed is named beside it."""
@@ -26,6 +26,25 @@ _MANY = 5_000
 _PROBES = 500
 _CHUNK = 500
 _compact = json.JSONEncoder(separators=(",", ":")).encode
+
+
+class Cells:
+    """The cells of a point; they differ in their seeds alone."""
+
+    __slots__ = ("_essence", "_hop_probe", "_plugins", "_point", "_wanted")
+
+    def __init__(
+        self, point: Point, wanted: Wanted | None = None, plugins: tuple[tuple[str, str], ...] = (), hop_probe: bool = False
+    ) -> None:
+        self._point, self._wanted, self._plugins, self._hop_probe = point, wanted, plugins, hop_probe
+        self._essence = point.essence
+        if wanted is not None or plugins or hop_probe:
+            digests = [digest for _, digest in plugins]
+            self._essence = _hash([point.essence, wanted, digests, *(["hop probe"] if hop_probe else [])])
+
+    def task(self, seed: int) -> Task:
+        """The cell of a seed."""
+        return Task(key_of(self._essence, seed), self._point.resolved, seed, engine(), self._plugins, self._wanted, self._hop_probe)
 
 
 class Plan:
@@ -38,28 +57,20 @@ class Plan:
         """What to know about the study as a whole, such as points that are the same scenario."""
         self.engine = engine()
         self._plugins = tuple((p, digest_of(p)) for p in spec.plugins)
-        self._named: dict[int, tuple[str, Wanted | None]] = {}
+        self._cells: dict[int, Cells] = {}
 
     def task(self, point: Point, seed: int) -> Task:
         """The cell of a point and a seed."""
-        # Its replications share everything but the seed.
-        named = self._named.get(point.index)
-        if named is None:
-            named = self._named[point.index] = self._essence(point)
-        essence, wanted = named
-        return Task(key_of(essence, seed), point.resolved, seed, self.engine, self._plugins, wanted, self.spec.hop_probe)
+        cells = self._cells.get(point.index)
+        if cells is None:
+            cells = self._cells[point.index] = Cells(point, self._wanted(point), self._plugins, self.spec.hop_probe)
+        return cells.task(seed)
 
-    def wanted(self, point: Point) -> Wanted | None:
-        """What is kept of the cells of a point: (table, metric, names); None for all."""
+    def _wanted(self, point: Point) -> Wanted | None:
+        """What is kept of the cells of a point; None for all."""
         if self.spec.keep != "selected":
             return None
         return tuple((s.table, s.metric, select.names(s, point)) for s in self.spec.metrics)
-
-    def _essence(self, point: Point) -> tuple[str, Wanted | None]:
-        wanted, probe = self.wanted(point), self.spec.hop_probe
-        if wanted is None and not self._plugins and not probe:
-            return point.essence, None
-        return _hash([point.essence, wanted, [digest for _, digest in self._plugins], *(["hop probe"] if probe else [])]), wanted
 
     def tasks(self) -> Iterator[tuple[Point, Task]]:
         """All cells that do not depend on results: every point with every seed."""
@@ -122,13 +133,18 @@ def _sample(sizes: list[int]) -> Iterator[tuple[int, ...]]:
 def resolve_point(spec: StudySpec, index: int, levels: tuple[Level, ...]) -> Point:
     """One combination of levels, resolved; raises `ScenarioError`."""
     tree = resolve_base(spec, (s for level in levels for s in level.sets))
+    return point_of(tree, index, {f.name: level.label for f, level in zip(spec.factors, levels, strict=False)})
+
+
+def point_of(tree: dict[str, Any], index: int = 0, labels: Mapping[str, Label] | None = None) -> Point:
+    """A resolved scenario as a point; takes the tree apart."""
     expanded, warnings = tree.pop("expanded"), tree.pop("warnings")
     # The core writes parameters in the order of their declaration; links and flows keep the order of the file, on which results depend.
     parts = {k: f'"{k}":{_compact(v)}' for k, v in tree.items()}
     groups, links = _layout(tuple((f["group"], f["name"]) for f in expanded["flows"]), tuple(x["name"] for x in expanded["links"]))
     return Point(
         index,
-        {f.name: level.label for f, level in zip(spec.factors, levels, strict=False)},
+        labels or {},
         tuple(sys.intern(part) for part in parts.values()),
         _hash([part for k, part in parts.items() if k not in _WORDS]),
         groups,
