@@ -245,38 +245,26 @@ def bench(names: tuple[str, ...], as_json: bool, repeat: int) -> None:
         _bench_queues(names[1:], as_json, repeat)
         return
     from ..bench.standard import choose, run_bench
+    from ..bench.terminal import SCENARIOS, scenario_row
 
     choose(names)
     if as_json:
         emit_json(run_bench(names, repeat=repeat))
         return
-    emit(f"{'scenario':<9}{'packet-hops':>13}{'events':>13}{'cpu s':>9}{'ns/hop':>9}{'set-up s':>10}{'peak MiB':>10}")
-
-    def row(r: dict[str, Any]) -> None:
-        emit(
-            f"{r['scenario']:<9}{r['packet_hops']:>13}{r['events']:>13}{r['cpu_s']:>9.3f}{r['ns_per_packet_hop']:>9.1f}"
-            f"{r['setup_s']:>10.3f}{r['peak_rss_mib']:>10.1f}"
-        )
-
-    run_bench(names, repeat=repeat, report=row)
+    emit(SCENARIOS)
+    run_bench(names, repeat=repeat, report=lambda r: emit(scenario_row(r)))
 
 
 def _bench_queues(names: tuple[str, ...], as_json: bool, repeat: int) -> None:
     from ..bench.queues import choose, run_queues
+    from ..bench.terminal import QUEUES, queue_row
 
     choose(names)
     if as_json:
         emit_json(run_queues(names, repeat=repeat))
         return
-    emit(f"{'queue':<14}{'ns a packet':>12}{'drops':>10}{'P1 ns/hop':>11}{'ratio':>8}")
-
-    def row(r: dict[str, Any]) -> None:
-        if r["ns"] is None:
-            emit(f"{r['queue']:<14}{'needs parameters':>18}")
-        else:
-            emit(f"{r['queue']:<14}{r['ns']:>12.1f}{r['drops']:>10}{r['hop_ns']:>11.1f}{r['hop_ratio']:>8.2f}")
-
-    run_queues(names, repeat=repeat, report=row)
+    emit(QUEUES)
+    run_queues(names, repeat=repeat, report=lambda r: emit(queue_row(r)))
 
 
 @cli.command()

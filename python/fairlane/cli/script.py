@@ -33,6 +33,7 @@ def script(files: tuple[str, ...], preset: str, sets: tuple[str, ...], defines: 
     Python between %{ and }% is executed: run only scripts that you trust. Shell lines are read for settings, never executed.
     """
     from ..script import ScriptError, run_file
+    from ..script.document import document
 
     paths = _find(files or (str(Path(__file__).parent.parent / "scripts"),))
     changes: dict[str, Any] = {name: _plain(value) for name, value in assignments(sets)}
@@ -53,9 +54,7 @@ def script(files: tuple[str, ...], preset: str, sets: tuple[str, ...], defines: 
             _show(outcome, verbose)
     failed = sum(not o.passed for o in done)
     if as_json:
-        emit_json(
-            {"format": "fairlane.script/1", "passed": len(done) - failed, "failed": failed, "scripts": [_row(o, verbose) for o in done]}
-        )
+        emit_json(document(done, timeline=verbose))
     elif len(paths) > 1:
         emit(f"{len(paths)} scripts: {len(done) - failed} pass, {failed} fail" + (f", {unread} cannot be read" if unread else ""))
     return 2 if unread else 1 if failed else 0
@@ -95,9 +94,3 @@ def _show(outcome: Outcome, verbose: bool) -> None:
     for warning in outcome.warnings:
         emit(f"warning: {warning}")
     emit(f"ok    {outcome.file}" if outcome.passed else f"FAILS {outcome.message}")
-
-
-def _row(outcome: Outcome, verbose: bool) -> dict[str, Any]:
-    row: dict[str, Any] = {"file": outcome.file, "passed": outcome.passed, "events": outcome.events, "time": outcome.time}
-    row |= {"line": outcome.line, "message": outcome.message, "warnings": outcome.warnings, "printed": outcome.printed}
-    return row | ({"timeline": outcome.timeline} if verbose else {})

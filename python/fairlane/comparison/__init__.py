@@ -2,11 +2,10 @@
 
 from .compare import CAPACITY, SAMPLES, StepProgress, compare, mixed
 from .ellipse import Ellipse, ellipse
-from .result import COMPARE_SCHEMA, GROUP_METRICS, LINK_METRICS, Compared, Comparison, jain
+from .result import GROUP_METRICS, LINK_METRICS, Compared, Comparison, jain
 
 __all__ = [
     "CAPACITY",
-    "COMPARE_SCHEMA",
     "GROUP_METRICS",
     "LINK_METRICS",
     "SAMPLES",

@@ -18,7 +18,6 @@ from .ellipse import Ellipse, ellipse
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-COMPARE_SCHEMA = "fairlane.compare/1"
 
 GROUP_METRICS = ("goodput_sum", "jain", "delay_mean", "delay_p95", "loss")
 """What is told about each group of flows; see `Compared.of_group`."""
@@ -142,7 +141,7 @@ class Comparison:
 
     def plot(self, what: str = "ellipses", *, path: str | PathLike[str] | None = None) -> Figure:
         """A figure: "ellipses", "queue" (over time) or "jain"; `path` saves it as SVG, PNG or PDF."""
-        from .page import picture
+        from .plots import picture
 
         figure = picture(self, what)
         if path is not None:
@@ -159,42 +158,9 @@ class Comparison:
 
     def document(self) -> dict[str, Any]:
         """The document that `fairlane compare --json` prints."""
-        from .. import _core
-        from ..base.document import finite
-        from ..base.metrics import unit
-        from ..runs.document import run_document
+        from .document import compare_document
 
-        rows = []
-        for q in self.queues:
-            whole = run_document(q.result)
-            (link,) = (row for row in whole["links"] if row["name"] == self.link)
-            times, lengths = q.series()
-            groups = [
-                {
-                    "name": g,
-                    "flows": q.flows(g)["flow"].n_unique(),
-                    **{m: q.of_group(g, m).as_dict() for m in GROUP_METRICS},
-                    "ellipse": None if (e := q.ellipse(g)) is None else e.as_dict(),
-                }
-                for g in q.groups()
-            ]
-            rows.append(
-                {
-                    "name": q.label,
-                    "queue": _resolved_queue(q.result, self.link),
-                    "fingerprints": q.result.fingerprints,
-                    "warnings": q.warnings,
-                    "network": whole["network"][0],
-                    "link": link,
-                    "groups": groups,
-                    "flows": whole["flows"],
-                    "series": {"time": times, "queue": lengths},
-                }
-            )
-        metrics = {m: unit(m) for row in rows for part in (row["network"], row["link"], *row["flows"]) for m in part if unit(m)}
-        scenario = {k: v for k, v in self.queues[0].result.scenario.items() if k not in ("expanded", "warnings")}
-        head = {"schema": COMPARE_SCHEMA, "fairlane": _core.version(), "link": self.link, "seeds": self.seeds}
-        return finite({**head, "scenario": scenario, "units": metrics | {"goodput_sum": "bit/s"}, "queues": rows})
+        return compare_document(self)
 
     def __repr__(self) -> str:
         return f"Comparison({', '.join(q.label for q in self.queues)}; {len(self.seeds)} runs each)"
@@ -206,7 +172,3 @@ def _headline(q: Compared) -> list[tuple[str, str, Interval]]:
     for g in q.groups():
         rows += [(g, m, q.of_group(g, m)) for m in GROUP_METRICS]
     return rows
-
-
-def _resolved_queue(result: Result, link: str) -> Any:
-    return next(x["queue"] for x in result.scenario["expanded"]["links"] if x["name"] == link)

@@ -1,0 +1,53 @@
+"""The JSON document of a comparison (`fairlane.compare/1`); docs/reference/json.md describes it, schemas/compare.json defines it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _core
+from ..base.document import finite
+from ..base.metrics import unit
+from ..runs.document import run_document
+from ..runs.result import Result
+from .result import GROUP_METRICS, Comparison
+
+COMPARE_SCHEMA = "fairlane.compare/1"
+
+
+def compare_document(c: Comparison) -> dict[str, Any]:
+    """The document of all queues."""
+    rows = []
+    for q in c.queues:
+        whole = run_document(q.result)
+        (link,) = (row for row in whole["links"] if row["name"] == c.link)
+        times, lengths = q.series()
+        groups = [
+            {
+                "name": g,
+                "flows": q.flows(g)["flow"].n_unique(),
+                **{m: q.of_group(g, m).as_dict() for m in GROUP_METRICS},
+                "ellipse": None if (e := q.ellipse(g)) is None else e.as_dict(),
+            }
+            for g in q.groups()
+        ]
+        rows.append(
+            {
+                "name": q.label,
+                "queue": _resolved_queue(q.result, c.link),
+                "fingerprints": q.result.fingerprints,
+                "warnings": q.warnings,
+                "network": whole["network"][0],
+                "link": link,
+                "groups": groups,
+                "flows": whole["flows"],
+                "series": {"time": times, "queue": lengths},
+            }
+        )
+    metrics = {m: unit(m) for row in rows for part in (row["network"], row["link"], *row["flows"]) for m in part if unit(m)}
+    scenario = {k: v for k, v in c.queues[0].result.scenario.items() if k not in ("expanded", "warnings")}
+    head = {"schema": COMPARE_SCHEMA, "fairlane": _core.version(), "link": c.link, "seeds": c.seeds}
+    return finite({**head, "scenario": scenario, "units": metrics | {"goodput_sum": "bit/s"}, "queues": rows})
+
+
+def _resolved_queue(result: Result, link: str) -> Any:
+    return next(x["queue"] for x in result.scenario["expanded"]["links"] if x["name"] == link)

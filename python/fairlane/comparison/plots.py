@@ -1,0 +1,205 @@
+"""The pictures of a comparison: ellipses of delay and throughput, queues over time, shares."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..base.format import scale
+from ..errors import suggest
+from ..look import theme
+from ..stats import Interval
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from .result import Compared, Comparison
+
+PICTURES = ("ellipses", "queue", "jain")
+MOST_GROUPS = 6
+"""Groups of flows that get a panel of their own."""
+_DASHES = ("-", "--", ":", "-.")
+_WIDE_RATIO = 6.0
+"""Delays farther apart than this stand on a logarithmic axis."""
+CAPTIONS = {
+    "ellipses": "Each point is one flow of one run; the cross is the mean, the ellipse the contour at one standard deviation of the "
+    "nearest normal distribution. Better is up and to the right; a small ellipse means that all flows are treated alike, run after run.",
+    "queue": "Packets waiting at the link, first seed. Each panel has its own scale.",
+    "jain": "Jain's index of the goodputs of all flows (1: equal shares) and the share of the link's capacity in use; 95 % intervals over "
+    "the runs.",
+}
+
+
+def _ink(i: int) -> tuple[str, str]:
+    return theme.HUES[i % len(theme.HUES)], _DASHES[i // len(theme.HUES) % len(_DASHES)]
+
+
+@dataclass(frozen=True)
+class Ellipses:
+    """Delay against throughput of one group of flows, under each queue."""
+
+    queues: Sequence[Compared]
+    group: str
+    size = (4.4, 3.4)
+    margins = (0.72, 0.5, 0.25, 0.3)
+
+    def draw(self, figure: Figure, ax: Axes) -> None:
+        """Draws the panel."""
+        shapes = [(i, q, e) for i, q in enumerate(self.queues) if (e := q.ellipse(self.group)) is not None]
+        ax.set_title(self.group)
+        ax.set_xlabel("one-way delay (ms), better to the right")
+        if not shapes:
+            ax.text(0.5, 0.5, "nothing was delivered", ha="center", transform=ax.transAxes)
+            return
+        factor, name = scale("bit/s", max(e.throughput for _, _, e in shapes))
+        ax.set_ylabel(f"throughput of a flow ({name})")
+        least = min(min(d for d in q.flows(self.group)["delay_mean"].to_list() if math.isfinite(d)) for _, q, _ in shapes)
+        delays = [e.delay for _, _, e in shapes]
+        if max(delays) > _WIDE_RATIO * min(delays):
+            ax.set_xscale("log")
+            _plain(ax)
+        for i, q, e in shapes:
+            colour, dash = _ink(i)
+            points = q.flows(self.group)
+            ax.plot(points["delay_mean"] * 1e3, points["throughput"] * factor, ".", ms=2.6, color=colour, alpha=0.45, mew=0, zorder=2)
+            # Beyond the shortest delay seen the ellipse has no meaning, and a logarithm none below zero.
+            xs, ys = zip(*((max(d, 0.5 * least) * 1e3, t * factor) for d, t in e.contour(48)), strict=True)
+            ax.fill(xs, ys, color=colour, alpha=0.13, lw=0, zorder=1)
+            ax.plot(xs, ys, dash, color=colour, lw=1.4, zorder=3)
+            ax.plot([e.delay * 1e3], [e.throughput * factor], "+", color=colour, ms=8, mew=1.6, zorder=4)
+        ax.invert_xaxis()
+        ax.margins(0.08)
+        ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]) if ax.get_ylim()[0] < 0.3 * ax.get_ylim()[1] else None)
+        ax.autoscale_view()
+        _names(figure, ax, [(q.label, (e.delay * 1e3, e.throughput * factor), _ink(i)[0]) for i, q, e in shapes])
+
+
+@dataclass(frozen=True)
+class Backlog:
+    """The queue over time."""
+
+    queue: Compared
+    number: int
+    size = (3.25, 1.75)
+    margins = (0.72, 0.42, 0.12, 0.3)
+
+    def draw(self, figure: Figure, ax: Axes) -> None:
+        """Draws the panel."""
+        times, lengths = self.queue.series()
+        ax.plot(times, lengths, color=_ink(self.number)[0], lw=0.8)
+        ax.set_title(_short(self.queue.label, 40), fontsize=9)
+        ax.set_ylim(0, max([*lengths, 1.0]) * 1.05)
+        ax.margins(x=0.01)
+        ax.set_xlabel("time (s)")
+        ax.set_ylabel("packets")
+
+
+@dataclass(frozen=True)
+class Dots:
+    """One number of each queue with its interval."""
+
+    title: str
+    rows: Sequence[tuple[str, Interval]]
+    low: float = 0.0
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height, inches."""
+        return (4.1, 0.75 + 0.24 * len(self.rows))
+
+    @property
+    def margins(self) -> tuple[float, float, float, float]:
+        """Left, bottom, right, top, inches: the names stand on the left."""
+        return (0.25 + 0.075 * max(len(_short(label, 26)) for label, _ in self.rows), 0.36, 0.2, 0.3)
+
+    def draw(self, figure: Figure, ax: Axes) -> None:
+        """Draws the panel."""
+        for i, (_, iv) in enumerate(self.rows):
+            if iv.mean is not None:
+                half = iv.half_width or 0.0
+                ax.errorbar([iv.mean], [i], xerr=[half], fmt="o", ms=4.5, capsize=2.5, lw=1.2, color=_ink(i)[0])
+        ax.set_yticks(range(len(self.rows)), [_short(label, 26) for label, _ in self.rows])
+        ax.set_ylim(len(self.rows) - 0.4, -0.6)
+        ax.set_xlim(self.low, 1.02)
+        ax.grid(axis="y", visible=False)
+        ax.set_title(self.title)
+
+
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _plain(ax: Axes) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    ax.xaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5)))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+    ax.xaxis.set_minor_formatter(NullFormatter())
+
+
+def _names(figure: Figure, ax: Axes, entries: list[tuple[str, tuple[float, float], str]]) -> None:
+    """Names beside the crosses, moved up or down until none covers another."""
+    point = figure.dpi / 72
+    taken: list[tuple[float, float, float]] = []
+    for label, at, colour in sorted(entries, key=lambda e: -e[1][1]):
+        x, y = ax.transData.transform(at)
+        text = _short(label, 26)
+        width, height = 5.9 * len(text) * point, 10.5 * point
+        left = x + 6 * point + width > ax.bbox.x1
+        start = x - 6 * point - width if left else x + 6 * point
+        steps = [0, *(s * k for k in range(1, 24) for s in (-1, 1))]
+
+        def free(dy: float, start: float = start, y: float = y, width: float = width, height: float = height) -> bool:
+            inside = ax.bbox.y0 <= y + dy <= ax.bbox.y1
+            return inside and all(abs(y + dy - b) >= height or start + width < a or a + w < start for a, b, w in taken)
+
+        dy = next((k * height / 2 for k in steps if free(k * height / 2)), 0.0)
+        taken.append((start, y + dy, width))
+        ax.annotate(
+            text, at, (-6 if left else 6, dy / point), textcoords="offset points", ha="right" if left else "left", va="center",
+            fontsize=8.5, color=colour, weight="bold", annotation_clip=False, zorder=6,
+            arrowprops={"arrowstyle": "-", "color": colour, "lw": 0.6} if abs(dy) > 1.2 * height else None,
+        )  # fmt: skip
+
+
+def panels(c: Comparison, what: str) -> list[Any]:
+    """The panels of a picture."""
+    if what == "ellipses":
+        return [Ellipses(c.queues, g) for g in c.groups()[:MOST_GROUPS]]
+    if what == "queue":
+        return [Backlog(q, i) for i, q in enumerate(c.queues)]
+    if what == "jain":
+        used = [(q.label, q.of_link("utilisation")) for q in c.queues]
+        jain = [(q.label, q.jain()) for q in c.queues]
+        return [Dots("Jain's index", jain), Dots("utilisation", used, _floor(used))]
+    raise suggest(what, list(PICTURES), "picture of a comparison")
+
+
+def _floor(rows: Sequence[tuple[str, Interval]]) -> float:
+    """Where an axis of shares begins: at zero, unless all are near one."""
+    least = min((iv.low if iv.low is not None else iv.mean or 0.0 for _, iv in rows), default=0.0)
+    return 0.0 if least < 0.55 else math.floor(10 * least - 0.5) / 10
+
+
+def picture(c: Comparison, what: str) -> Figure:
+    """A picture of all panels on white, in rows of at most three."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    parts = panels(c, what)
+    columns = min(len(parts), 3 if what == "queue" else 2)
+    rows = [parts[i : i + columns] for i in range(0, len(parts), columns)]
+    (wide, high) = parts[0].size
+    with mpl.rc_context(theme.style() | {"figure.facecolor": "white", "savefig.facecolor": "white"}):
+        figure = Figure(figsize=(wide * columns, high * len(rows)))
+        whole = figure.get_size_inches()
+        for r, row in enumerate(rows):
+            for k, p in enumerate(row):
+                left, bottom, right, top = p.margins
+                x, y = k * wide + left, (len(rows) - 1 - r) * high + bottom
+                box = (x / whole[0], y / whole[1], (wide - left - right) / whole[0], (high - bottom - top) / whole[1])
+                p.draw(figure, figure.add_axes(box))
+    return figure
