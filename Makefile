@@ -48,8 +48,8 @@ lint: $(VENV)/.dev
 	@cargo clippy --version >/dev/null 2>&1 || { echo "make: cargo clippy is missing: rustup component add clippy" >&2; exit 1; }
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
-	$(PY) -m ruff format --check python tests examples
-	$(PY) -m ruff check python tests examples
+	$(PY) -m ruff format --check python tests examples papers
+	$(PY) -m ruff check python tests examples papers
 	cargo dev check
 	cargo dev arrows
 

@@ -23,7 +23,8 @@ ELSEWHERE = {
     "make": "builds what the tests run on",
     "cargo": "builds Rust: shown by the Rust tests",
     "python": "tests/test_examples.py runs the scripts",
-    "fairlane reproduce": "tests/test_papers.py",
+    "fairlane reproduce all": "tests/test_papers.py",
+    "fairlane reproduce nowak2009": "tests/test_paper_nowak2009.py",
     "fairlane bench": "tests/test_cli.py",
     "fairlane tune papers/nowak2009/tune.toml": "tests/test_tune.py, with a smaller budget",
 }

@@ -13,7 +13,7 @@ from fairlane.papers.claims import read_claims
 from verdicts import VERDICTS, recorded
 
 TEXT = (ROOT / "docs" / "papers" / "findings.md").read_text("utf-8")
-CLAIMS = {key: read_claims(papers.data_folder() / key / "claims.toml") for key in papers.keys()}  # noqa: SIM118
+CLAIMS = {key: read_claims(papers.shipped() / key / "claims.toml") for key in papers.keys()}  # noqa: SIM118
 
 
 @pytest.mark.parametrize("key", papers.keys())

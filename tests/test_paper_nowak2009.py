@@ -11,12 +11,12 @@ import pytest
 import browser
 from fairlane import papers
 from fairlane.papers.claims import read_claims
-from fairlane.papers.nowak2009.measure import changes, samples_of, smoothed_from_zero
-from fairlane.papers.nowak2009.net import SETTINGS
 from fairlane.papers.tables import read_csv, read_folder
+from shipped import module
 from verdicts import against_record
 
-PUBLISHED = papers.data_folder() / "nowak2009"
+measure, SETTINGS = module("nowak2009", "measure"), module("nowak2009", "net").SETTINGS
+PUBLISHED = papers.shipped() / "nowak2009"
 EXPERIMENTS = [
     *(f"table1/C{i}" for i in range(1, 9)), "table1", "prio-mod", *(f"fig{i}" for i in range(1, 10)), "tcp-only", "rate-sweep", "observed",
     "closing-question",
@@ -37,9 +37,9 @@ def test_round_trips_come_back_from_their_filter():
     for x in samples[1:]:
         filtered.append(filtered[-1] + (x - filtered[-1]) / 8)
         from_zero.append(from_zero[-1] + (x - from_zero[-1]) / 8)
-    assert samples_of(np.array(filtered)) == pytest.approx(samples)
-    assert smoothed_from_zero(np.array(filtered)) == pytest.approx(from_zero)
-    assert changes(np.array([0, 1, 1, 2, 1, 1])).tolist() == [False, True, False, True, True, False]
+    assert measure.samples_of(np.array(filtered)) == pytest.approx(samples)
+    assert measure.smoothed_from_zero(np.array(filtered)) == pytest.approx(from_zero)
+    assert measure.changes(np.array([0, 1, 1, 2, 1, 1])).tolist() == [False, True, False, True, True, False]
 
 
 @pytest.fixture(scope="module")

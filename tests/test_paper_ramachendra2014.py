@@ -10,11 +10,12 @@ import browser
 from fairlane import papers
 from fairlane.papers.claims import read_claims
 from fairlane.papers.definition import all_of
-from fairlane.papers.ramachendra2014 import net
 from fairlane.papers.runner import Job, Runner
 from fairlane.papers.tables import Tables, read_csv, read_folder
+from shipped import module
 
-PUBLISHED = papers.data_folder() / "ramachendra2014"
+net = module("ramachendra2014", "net")
+PUBLISHED = papers.shipped() / "ramachendra2014"
 EXPERIMENTS = (
     "matrix", "loss-vs-queue", "loss-64n-75", "modred-25", "modred-50", "modred-75-100", "bursty", "fig2.1", "fig3.1", "fig4.1", "fig5.1",
     "fig5.2", "fig5.3", "fig5.5", "modred-unit",
@@ -36,8 +37,7 @@ def paper():
 
 def _shortened(monkeypatch):
     """The quick study with a tenth of the time and one set-up: enough for its form, not for its numbers."""
-    from fairlane.papers.ramachendra2014.paper import Ramachendra2014
-
+    Ramachendra2014 = module("ramachendra2014", "study").Ramachendra2014
     whole = Ramachendra2014._with
     monkeypatch.setattr(Ramachendra2014, "_with", lambda self, cells, change=None: whole(self, cells, change or net.run_time(20)))
     monkeypatch.setattr(net, "QUICK_SETUPS", net.QUICK_SETUPS[:1])

@@ -10,11 +10,12 @@ import pytest
 import browser
 from fairlane import _core, papers
 from fairlane.papers.claims import read_claims
-from fairlane.papers.syla2022.paper import bottleneck
 from fairlane.papers.tables import Tables, read_csv, read_folder
+from shipped import module
 from verdicts import against_record
 
-PUBLISHED = papers.data_folder() / "syla2022"
+bottleneck = module("syla2022", "study").bottleneck
+PUBLISHED = papers.shipped() / "syla2022"
 EXPERIMENTS = [
     "table1", "table2", "table3", "part1-cbr-sweep", "part2-mixed", "part2-rtt", "part3-fairness", "management-unit",
     *(f"fig{i}" for i in range(1, 12)),

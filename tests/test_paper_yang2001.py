@@ -12,9 +12,10 @@ import browser
 from fairlane import papers
 from fairlane.papers.claims import read_claims
 from fairlane.papers.tables import read_csv, read_folder
+from shipped import module
 from verdicts import against_record
 
-DATA = papers.data_folder() / "yang2001"
+DATA = papers.shipped() / "yang2001"
 EXPERIMENTS = [
     "fig1", "table1", "fig2", "table4", "table6", "table5", "fig5", "fig7", "fig8", "fig9", "sec5.1", "sec5.6-slots", "sec5.6-aging",
     "ts-mechanism",
@@ -71,10 +72,8 @@ def test_consecutive_flows_have_consecutive_sums_of_addresses():
 @pytest.fixture(scope="module")
 def few(tmp_path_factory):
     """The whole study but for the number of ratios."""
-    from fairlane.papers.yang2001 import paper as yang2001
-
     with pytest.MonkeyPatch.context() as m:
-        m.setattr(yang2001, "QUICK", (81, 90, 99))
+        m.setattr(module("yang2001", "study"), "QUICK", (81, 90, 99))
         yield papers.reproduce("yang2001", quick=True, out=tmp_path_factory.mktemp("yang"))
 
 
@@ -186,9 +185,9 @@ def test_verdicts_are_those_on_record(few):
 
 def test_chance_is_told_from_replications():
     """Two replications whose margins are known: 10 and 14 s; a printed margin of 4 s is chance, one of 40 s is not."""
-    from fairlane.papers.definition import Cell, Results
-    from fairlane.papers.yang2001.net import key
-    from fairlane.papers.yang2001.says import chance_of
+    from fairlane.papers import Cell, Results
+
+    key, chance_of = module("yang2001", "net").key, module("yang2001", "says").chance_of
 
     def of(fcfs: list[float], red: list[float]) -> Results:
         cells = {q: Cell(key("grid", "be/be", q, "1MB", 90), lambda _: {}) for q in ("FCFS", "RED")}

@@ -19,7 +19,7 @@ from fairlane.papers.claims import BadCheck, Check, Claim, judge, read_claims
 from fairlane.papers.tables import Tables, compare, factors_key, read_csv, read_folder, resampled, row_of, spearman, tables_of, write_rows
 from verdicts import against_record
 
-PUBLISHED = papers.data_folder() / "sarma2013"
+PUBLISHED = papers.shipped() / "sarma2013"
 EXPERIMENTS = ["table1", "table2", "fig3", "table3", "fig4", "table4", "fig5", "fig6", "fig7", "bdp", "fig1", "fig2"]
 
 

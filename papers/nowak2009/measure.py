@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..definition import Cell, Curve, RunTables, Tree
+from fairlane.papers import Cell, Curve, RunTables, Tree, quantity
+
 from .net import SECONDS, Drawn, Scenarios, bottleneck, tcp_class
 
 TCP_HEADER, VIDEO_HEADER = 47, 35
@@ -199,9 +200,7 @@ class Measures(Scenarios):
 
     @staticmethod
     def _rate(t: Tree) -> float:
-        from fairlane import _core
-
-        return float(_core.quantity("rate", bottleneck(t)["rate"])[0])
+        return quantity(bottleneck(t)["rate"])
 
     @staticmethod
     def _segment(t: Tree) -> int:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
 
-from ...base.choices import choices
-from ..definition import Alternative, Cell, Paper, Tree, all_of, factors_of
+from fairlane.papers import Alternative, Cell, Change, Paper, Tree, all_of, factors_of, queue_of
 
 CASES = ("C1", "C2", "C3", "C4", "C5", "C6", "C7", "C8", "C9", "C3m")
 """The rows of Table 1, Fig. 9 (C9), and the modified priority (C3m)."""
@@ -36,7 +34,6 @@ TOGETHER = "all connections start within 1 s"
 RIVALS = tuple(f"{TOGETHER}; {what}" for what in ("first threshold of 32 segments", "window of 40 segments", "FIFO of 150 packets"))
 """What else might explain the FIFO queues of TCP: of each open parameter the value that comes nearest."""
 THRESHOLD = "first threshold of 40 segments"
-SLOW_LINK = "all as stated, 0.1 Mbit/s"
 HALF = "video of 50 % of the link"
 LONG = "TCP data of 10 MB each"
 GREEDY = "video of 99 % of the link"
@@ -46,7 +43,6 @@ LASTING = "RED's gaps as in ns-2, TCP data of 10 MB each"
 STATED_LASTING = "as stated at 1.5 Mbit/s, RED's gaps as in ns-2, TCP data of 10 MB each"
 SETTINGS = (*CASES, "chosen")
 """The paper's queues, and the one that the search chose."""
-Change = Callable[[Tree], None]
 
 
 def bottleneck(tree: Tree) -> Tree:
@@ -80,7 +76,7 @@ def merged(tree: Tree, changes: Tree) -> Tree:
     return out
 
 
-def unseen(tree: Tree) -> None:
+def unseen(tree: Tree, _: Cell) -> None:
     """Another seed than those of the search."""
     tree["seed"] += 300
 
@@ -88,7 +84,7 @@ def unseen(tree: Tree) -> None:
 def at_rate(mbps: float, load: float = 0.75, bytes_of_tcp: bool = True) -> Change:
     """Another bottleneck, its video with the same share of it, and the data of TCP in proportion."""
 
-    def change(t: Tree) -> None:
+    def change(t: Tree, _: Cell) -> None:
         bottleneck(t)["rate"] = f"{mbps:g}Mbit/s"
         t["flows"]["video"]["source"]["cbr"]["rate"] = f"{round(mbps * 1e6 * load * 1000 / FRAME)}bit/s"
         if bytes_of_tcp:
@@ -106,7 +102,7 @@ class Scenarios(Paper):
 
     def _case(self, case: str, table: str = "cases.toml") -> Tree:
         t = self.scenario("network.toml")
-        bottleneck(t)["queue"] = copy.deepcopy(choices(self.scenario(table)["factors"]["case"]["values"][case])[0].value)
+        bottleneck(t)["queue"] = queue_of(self.scenario(table)["factors"]["case"]["values"][case])
         t["flows"]["tcp"].update(source={"file": {"size": f"{TRANSFER}kB"}}, stagger=APART)
         t["name"] = case
         return t
@@ -120,10 +116,11 @@ class Scenarios(Paper):
             if sample is not None:
                 t["sample"] = sample
             if seed_of is not None:
-                seed_of(t)
+                seed_of(t, cell)
             return t
 
-        return kind(factors_of(**factors), tree)
+        cell = kind(factors_of(**factors), tree)
+        return cell
 
     def table_cells(self, change: Change | None = None) -> list[Cell]:
         """The cases with the parameters that fit Table 1."""
@@ -191,26 +188,26 @@ class Scenarios(Paper):
         """The open choices, each changed alone; only the cases of Table 1 run again."""
 
         def tcp(**values: object) -> Change:
-            return lambda t: t["flows"]["tcp"]["tcp"].update(values)
+            return lambda t, _: t["flows"]["tcp"]["tcp"].update(values)
 
         def size(text: str) -> Change:
-            return lambda t: t["flows"]["tcp"]["source"]["file"].update(size=text)
+            return lambda t, _: t["flows"]["tcp"]["source"]["file"].update(size=text)
 
         def load(share: float) -> Change:
             return at_rate(1.5, share, bytes_of_tcp=False)
 
         def video(**values: object) -> Change:
-            return lambda t: t["flows"]["video"]["source"]["cbr"].update(values)
+            return lambda t, _: t["flows"]["video"]["source"]["cbr"].update(values)
 
         def frames(payload: int) -> Change:
             return video(size=f"{payload}B", rate=f"{round(0.75 * 1.5e6 * payload / (payload + 35))}bit/s")
 
-        def burst(t: Tree) -> None:
+        def burst(t: Tree, _: Cell) -> None:
             t["flows"]["video"]["source"] = {"file": {"size": "1920000B"}}
             t["flows"]["video"]["udp"].update(rate="50Mbit/s", datagram="1000B")
 
         def of_kind(kind: str, *, alone: bool | None = None, **values: object) -> Change:
-            def change(t: Tree) -> None:
+            def change(t: Tree, _: Cell) -> None:
                 own = queues(t)
                 for q in own:
                     if kind in q and alone in (None, len(own) == 1):
@@ -219,7 +216,7 @@ class Scenarios(Paper):
             return change
 
         def starts(within: str = "1s", apart: str = "0s") -> Change:
-            def change(t: Tree) -> None:
+            def change(t: Tree, _: Cell) -> None:
                 for group in t["flows"].values():
                     group["spread"] = within
                 t["flows"]["tcp"]["stagger"] = apart
@@ -227,10 +224,10 @@ class Scenarios(Paper):
             return change
 
         def count(n: int) -> Change:
-            return lambda t: t["flows"]["tcp"].update(count=n)
+            return lambda t, _: t["flows"]["tcp"].update(count=n)
 
         def delay(text: str, sample: str = STEP) -> Change:
-            def change(t: Tree) -> None:
+            def change(t: Tree, _: Cell) -> None:
                 bottleneck(t)["delay"] = text
                 t["sample"] = sample
 
@@ -245,7 +242,7 @@ class Scenarios(Paper):
         rates = [stated(f"all as stated, {rate} Mbit/s", "a rate that the text lists", rate) for rate in RATES]
         small = all_of(at_rate(1.0), tcp(mss="653B", window="100p", initial_ssthresh="100p"), frames_at(1.0, 665))
         return [
-            of(SAME, "nothing is changed; those below are compared with this one", lambda t: None),
+            of(SAME, "nothing is changed; those below are compared with this one", lambda *_: None),
             stated(STATED, "DropTail 25, RED 15 to 25 with weight 0.02 and max_p 0.03", "1.5"),
             *rates,
             of("bottleneck of 1 Mbit/s", "a listed rate, with the queues that fit Table 1", at_rate(1.0)),
@@ -297,7 +294,7 @@ class Scenarios(Paper):
 def frames_at(mbps: float, payload: int) -> Change:
     """A video of three quarters of a link in frames of another size."""
 
-    def change(t: Tree) -> None:
+    def change(t: Tree, _: Cell) -> None:
         rate = round(0.75 * mbps * 1e6 * payload / (payload + 35))
         t["flows"]["video"]["source"]["cbr"].update(size=f"{payload}B", rate=f"{rate}bit/s")
 

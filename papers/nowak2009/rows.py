@@ -6,10 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ...look import drawings
-from ...look.series import Series, Trace
-from ..definition import Built, Cell, Curve, Picture, Results, factors_of
-from ..tables import Compared, Comparison, Row, compare, row_of
+from fairlane.papers import Built, Cell, Compared, Comparison, Curve, Picture, Results, Row, compare, drawings, factors_of, row_of, series
+
 from .measure import Measures
 from .net import CASES
 
@@ -114,19 +112,19 @@ class Shows(Measures):
         waits = [t for t, x in zip(*self._first(r, case, "queue2"), strict=True) if x is not None and x > 5]
         return max(r.samples(r.cell(set="table", case=case), "transfer_last")[0], waits[-1] if waits else 0.0) + 5
 
-    def _trace(self, r: Results, case: str, name: str, label: str, end: float | None = None) -> Trace:
+    def _trace(self, r: Results, case: str, name: str, label: str, end: float | None = None) -> series.Trace:
         """A series of the first replication, as far as something happens."""
         times, values = self._first(r, case, name)
         end = self._end(r, case) if end is None else end
         kept = [(t, x) for t, x in zip(times, values, strict=True) if t <= end]
-        return Trace(label, [t for t, _ in kept], [x for _, x in kept])
+        return series.Trace(label, [t for t, _ in kept], [x for _, x in kept])
 
     @staticmethod
-    def _close(r: Results, case: str) -> Trace:
+    def _close(r: Results, case: str) -> series.Trace:
         """A short queue of the video, each packet of it."""
         times, values = r.curves(r.cell(set="events", case=case), "queue2")[0]
         kept = [(t, x) for t, x in zip(times, values, strict=True) if 5.0 <= t <= 5.3]
-        return Trace("video", [t for t, _ in kept], [x for _, x in kept])
+        return series.Trace("video", [t for t, _ in kept], [x for _, x in kept])
 
     def _series_rows(self, r: Results, case: str, names: Mapping[str, tuple[str, str]]) -> list[Row]:
         """The first replication's series, one value a second."""
@@ -160,14 +158,14 @@ class Shows(Measures):
             f"The video takes {video:.0f} % of the link, TCP {tcp:.0f} %: what the video leaves, which is not nothing."
         )
         panels = [
-            Series(
+            series.Series(
                 [self._trace(r, "C2", "average", "average")],
                 "RED's average",
                 "time, s",
                 "packets",
                 level=self._printed_mean("C2", "queue1"),
             ),
-            Series([self._trace(r, "C2", "queue1", "length")], "packets waiting", "time, s", "packets"),
+            series.Series([self._trace(r, "C2", "queue1", "length")], "packets waiting", "time, s", "packets"),
         ]
         caption = "First replication. Dashed: the printed mean length of Table 1. The paper's curve is not available as numbers."
         built.pictures.append(Picture("fig4", self.title_of("fig4"), caption, list(panels)))
@@ -188,7 +186,7 @@ class Shows(Measures):
         )
         for number, trace in enumerate(traces, 1):
             level = self._printed_mean(case, f"queue{number}")
-            panels.append(Series([trace], f"queue {number} ({trace.name})", "time, s", "packets", level, size=(4.4, 2.6)))
+            panels.append(series.Series([trace], f"queue {number} ({trace.name})", "time, s", "packets", level, size=(4.4, 2.6)))
         caption = "First replication. Left: until the transfers are over. "
         if short:
             caption += "Right: 0.3 s of a run with a sample every millisecond, while three connections send."
@@ -224,11 +222,11 @@ class Shows(Measures):
         for case in ("C3", "C5", "C8"):
             end = r.samples(r.cell(set="table", case=case), "transfer_last")[0] + 2
             flights = [self._trace(r, case, f"unacknowledged tcp.{k}", f"TCP {k + 1}", end) for k in range(3)]
-            pictures.append(Series(flights, f"{case}: unacknowledged", "time, s", "segments", size=(4.4, 2.6)))
+            pictures.append(series.Series(flights, f"{case}: unacknowledged", "time, s", "segments", size=(4.4, 2.6)))
         trips = []
         for case in ("C3", "C5", "C8"):
             both = [self._trace(r, case, "rtt tcp.0", "measured"), self._trace(r, case, "srtt tcp.0", "smoothed")]
-            trips.append(Series(both, f"{case}: round trip of TCP 1", "time, s", "s", size=(4.4, 2.6)))
+            trips.append(series.Series(both, f"{case}: round trip of TCP 1", "time, s", "s", size=(4.4, 2.6)))
         caption = "First replication. Each measured round trip is one segment a window; the smoothed one begins at 0."
         built.pictures.append(Picture("observed-flight", "Unacknowledged segments", "First replication of C3, C5 and C8.", list(pictures)))
         built.pictures.append(Picture("observed-rtt", "Round trips", caption, list(trips)))
@@ -245,11 +243,11 @@ class Shows(Measures):
         built = Built(Comparison([self._ours(x) for x in rows]), rows, group_by=("metric",))
         end = max(r.samples(r.cell(set="table", case=c), "transfer_last")[0] for c in names) + 2
         panels = [
-            Series([self._trace(r, c, "queue1", "TCP", end)], f"queue 1, {name} priority", "time, s", "packets", size=(4.4, 2.6))
+            series.Series([self._trace(r, c, "queue1", "TCP", end)], f"queue 1, {name} priority", "time, s", "packets", size=(4.4, 2.6))
             for c, name in names.items()
         ]
         both = [self._trace(r, c, "queue2", name) for c, name in names.items()]
-        panels.append(Series(both, "queue 2 (video)", "time, s", "packets", size=(4.4, 2.6)))
+        panels.append(series.Series(both, "queue 2 (video)", "time, s", "packets", size=(4.4, 2.6)))
         built.pictures.append(Picture("prio-mod", self.title_of("prio-mod"), "First replication.", list(panels)))
         return built
 
@@ -257,7 +255,7 @@ class Shows(Measures):
         rows = self._window_rows(r, [tcp])
         built = Built(Comparison([self._ours(x) for x in rows]), group_by=("tcp",))
         times, values = r.curves(r.cell(set="window", tcp=tcp), "window")[0]
-        panel = Series([Trace(tcp, times, values)], f"TCP {tcp}", "time, s", "window, segments")
+        panel = series.Series([series.Trace(tcp, times, values)], f"TCP {tcp}", "time, s", "window, segments")
         built.pictures.append(Picture(name, self.title_of(name), "First replication, one connection alone.", [panel]))
         return built
 

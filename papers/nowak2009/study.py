@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from ...look import charts
-from ..definition import Built, Cell, Experiment, Picture, Results, SensitivityColumn
-from ..tables import Compared, Row
+from fairlane.papers import Built, Cell, Compared, Experiment, Picture, Results, Row, SensitivityColumn, charts
+
 from .net import CASES, SAME
 from .rows import FIGURES, PRINTED, WORDS
-from .studies import Studies
 from .text import FIFOS, causes, findings, round_trips
+from .unprinted import Studies
 
 
 class Nowak2009(Studies):
     """The study and how it is rebuilt."""
 
-    key = "nowak2009"
     minutes = 1.1
+    tables = ("shares", "fig1_fig2")
     seeds = tuple(range(1, 7))
     quick_seeds = (1, 2)
     alternative_seeds = (1, 2, 3)

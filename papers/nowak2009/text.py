@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from ..definition import Results
+from fairlane.papers import Results
+
 from .measure import TCP_HEADER
 from .net import (
     BURST,
@@ -123,6 +124,11 @@ def _printed_trips(printed: Sequence[Mapping[str, str]], case: str, metric: str 
     return [float(p["value"]) for p in printed if (p["case"], p["metric"]) == (case, metric)]
 
 
+def _printed_trip(printed: Sequence[Mapping[str, str]], case: str) -> float:
+    """Their mean."""
+    return sum(_printed_trips(printed, case)) / 3
+
+
 def _trips(r: Results, case: str, metric: str = "rtt") -> list[float]:
     return [_of(r, f"{metric}_{k}", case) for k in (1, 2, 3)]
 
@@ -130,7 +136,7 @@ def _trips(r: Results, case: str, metric: str = "rtt") -> list[float]:
 def round_trips(r: Results, printed: Sequence[Mapping[str, str]]) -> list[str]:
     """What the printed queues without RED say about the round trips beside them, and ours about ours; and what cannot be."""
     lengths = {p["case"]: float(p["value"]) for p in printed if (p["object"], p["metric"]) == ("queue1", "mean_size")}
-    theirs = [sum(_printed_trips(printed, c)) / 3 for c in FIFOS]
+    theirs = [_printed_trip(printed, c) for c in FIFOS]
     ours = [_of(r, "rtt", c) for c in FIFOS]
     waits = [_waits(r, c, lengths[c]) for c in FIFOS]
     own = [_waits(r, c, _of(r, "queue1_mean", c)) for c in FIFOS]
@@ -192,7 +198,7 @@ def findings(r: Results, others: Mapping[str, Results], printed: Sequence[Mappin
         "In print another connection has the shortest round trips in each of these cases. From the shortest to the longest ours are "
         + "; ".join(_in_order(r, printed, c) for c in FIFOS)
         + ": one segment a window is timed, and each counts once. What is left is C6, where ours are "
-        f"{100 * (_of(r, 'rtt', 'C6') / (sum(_printed_trips(printed, 'C6')) / 3) - 1):.0f} % longer in the mean"
+        f"{100 * (_of(r, 'rtt', 'C6') / _printed_trip(printed, 'C6') - 1):.0f} % longer in the mean"
         + _with(others, THRESHOLD, lambda o: f"and no choice found brings them nearer without moving the queues: with a {THRESHOLD} they "
                 f"are {_listed(sorted(_trips(o, 'C6')))} s, but C4, C5 and C6 have {_fifos(o)} packets") + ".",
         f"With 1:1 turns TCP takes longer ({ended['C6']:.0f} s) and the queue grows a third as fast: "

@@ -8,11 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from ...look import charts
-from ...tuning import TuneSpec, Tuning
-from ...tuning.score import cost_of
-from ..definition import Built, Picture, Results
-from ..tables import Comparison, Row, compare, row_of
+from fairlane.papers import Built, Comparison, Picture, Results, Row, charts, compare, row_of
+from fairlane.tuning import TuneSpec, Tuning, cost_of
+
 from .net import LAWS, RATES, SETTINGS
 from .rows import WORDS, Shows
 

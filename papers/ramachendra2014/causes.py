@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...stats import interval
-from ..definition import Results
+from fairlane.papers import Results
+from fairlane.stats import interval
+
 from . import net
 from .text import AQMS, FULL_WINDOW, PATH, against, gain, of, one_segment, room, use
 

@@ -6,10 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...look import charts, drawings, series
-from ...look.theme import GRID, HUES, INK, MUTED, TINTS, hue
-from ..definition import Picture, Results, Tree
-from ..tables import row_of
+from fairlane.papers import Picture, Results, Tree, charts, drawings, row_of, series, theme
+
 from .net import BASE, LIMITS, LOADS, NETWORKS, QUEUES
 
 if TYPE_CHECKING:
@@ -81,7 +79,7 @@ class AgainstLoad:
         begins = [step * g for g in range(len(self.fields))]
         ends = []
         for i, name in enumerate(QUEUES):
-            colour, xs, ys, bars = hue(name, i), [], [], []
+            colour, xs, ys, bars = theme.hue(name, i), [], [], []
             for begin, curves in zip(begins, self.fields.values(), strict=True):
                 c = curves[i]
                 xs += [*(begin + k for k in range(len(c.x))), float("nan")]
@@ -101,10 +99,10 @@ class AgainstLoad:
                 "offset points",
                 ha="center",
                 fontsize=8.5,
-                color=MUTED,
+                color=theme.MUTED,
             )
             if begin:
-                ax.axvline(begin - 0.7, color=GRID, lw=1.2, zorder=1)
+                ax.axvline(begin - 0.7, color=theme.GRID, lw=1.2, zorder=1)
         ax.set_ylim(*charts.span([c for curves in self.fields.values() for c in curves]))
         ax.set_xlim(-0.4, begins[-1] + len(LOADS) - 0.6)
         named = [f"{x:g}" if x in (LOADS[0], LOADS[-1]) else "" for x in LOADS]
@@ -161,8 +159,8 @@ class Steps:
     def draw(self, figure: Figure, ax: Axes) -> None:
         """Draws the panel."""
         values = [float("nan") if v is None else v for v in self.values]
-        ax.fill_between(self.times, values, step="post", color=HUES[0], alpha=0.25, lw=0)
-        ax.step(self.times, values, where="post", color=HUES[0], lw=0.8)
+        ax.fill_between(self.times, values, step="post", color=theme.HUES[0], alpha=0.25, lw=0)
+        ax.step(self.times, values, where="post", color=theme.HUES[0], lw=0.8)
         ax.set_yticks(range(self.most + 1))
         ax.set_ylim(0, self.most + 0.1)
         ax.margins(x=0.01)
@@ -186,14 +184,14 @@ class DropCurves:
 
     def draw(self, figure: Figure, ax: Axes) -> None:
         """Draws the panel."""
-        for (a, b, words), tint in zip(self.grounds, TINTS, strict=False):
+        for (a, b, words), tint in zip(self.grounds, theme.TINTS, strict=False):
             ax.axvspan(a, b, color=tint, lw=0)
-            ax.text((a + b) / 2, 1.09, words, ha="center", va="center", fontsize=8, color=INK)
+            ax.text((a + b) / 2, 1.09, words, ha="center", va="center", fontsize=8, color=theme.INK)
         for i, (name, low, high, p) in enumerate(self.curves):
-            ax.plot([0, low, high, high, self.right], [0, 0, p, 1, 1], color=HUES[i], lw=2, zorder=3 - i / 10)
-            ax.text(high + 0.3, 0.55, name, color=HUES[i], weight="bold")
+            ax.plot([0, low, high, high, self.right], [0, 0, p, 1, 1], color=theme.HUES[i], lw=2, zorder=3 - i / 10)
+            ax.text(high + 0.3, 0.55, name, color=theme.HUES[i], weight="bold")
             if p:
-                ax.text(high + 0.3, 0.05, f"{100 * p:g} %", color=MUTED, fontsize=8)
+                ax.text(high + 0.3, 0.05, f"{100 * p:g} %", color=theme.MUTED, fontsize=8)
         ax.set_xlim(0, self.right)
         ax.set_ylim(-0.02, 1.18 if self.grounds else 1.06)
         ax.set_xticks(sorted({0.0, *(x for _, low, high, _ in self.curves for x in (low, high))}))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import copy
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ..definition import Cell, Results, Tree, all_of, factors_of
+from fairlane.papers import Cell, Change, Results, Tree, all_of, factors_of
 
 NETWORKS = (16, 32, 64)
 LOADS = (25, 50, 75, 100)
@@ -25,9 +25,6 @@ IDLE_DELAY = 1e3 * (TRIP / 2 + 3 * 8 * PACKET / LINK)
 """One-way delay of a full segment where nothing waits, ms: three links."""
 BASE = "as chosen"
 """The set-up with our own choices."""
-
-Change = Callable[[Tree, Cell], None]
-"""Changes the tree of a cell."""
 
 
 def cell(network: int, load: int, queue: int, aqm: str, traffic: str = "bulk", setup: str = BASE) -> Cell:

@@ -4,8 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ..definition import Alternative, Built, Cell, Curve, Experiment, Paper, Results, RunTables, SensitivityColumn, Tree, factors_of
-from ..tables import Compared, Comparison, Row, compare, row_of
+from fairlane.papers import (
+    Alternative,
+    Built,
+    Cell,
+    Change,
+    Compared,
+    Comparison,
+    Curve,
+    Experiment,
+    Paper,
+    Results,
+    Row,
+    RunTables,
+    SensitivityColumn,
+    Tree,
+    compare,
+    factors_of,
+    row_of,
+)
+
 from . import figures, net
 from .causes import causes
 from .figures import METRICS
@@ -38,8 +56,8 @@ def _measured(factors: Mapping[str, object], name: str, row: Row) -> Compared:
 class Ramachendra2014(Paper):
     """The study and how it is rebuilt."""
 
-    key = "ramachendra2014"
     minutes = 3.0
+    tables = ("results", "quoted_values", "modred_unit", "rr_unit")
     flow_columns = ("throughput", "jitter", "packets_received", "timeouts", "fast_recoveries")
     link_columns = (
         "utilisation",
@@ -70,7 +88,7 @@ class Ramachendra2014(Paper):
         """64 nodes, what claims read of the others, and four of the set-ups."""
         return [*self._with(net.quick()), *self._with(net.calibration(net.QUICK_SETUPS), net.set_up)]
 
-    def _with(self, cells: Sequence[Cell], change: net.Change | None = None) -> list[Cell]:
+    def _with(self, cells: Sequence[Cell], change: Change | None = None) -> list[Cell]:
         return net.with_trees(self.scenario("net.toml"), self.scenario("cells.toml"), cells, change)
 
     def topology(self) -> Tree:
@@ -286,7 +304,7 @@ class Ramachendra2014(Paper):
     def alternatives(self) -> list[Alternative]:
         """The open choices, each changed alone, on the cells that claims read."""
 
-        def of(name: str, why: str, change: net.Change) -> Alternative:
+        def of(name: str, why: str, change: Change) -> Alternative:
             return Alternative(name, why, lambda: self._with(net.claimed(), change))
 
         return [of(*x) for x in (net.UNCHANGED, *net.CHOICES, *net.EXTREMES)]

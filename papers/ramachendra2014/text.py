@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from ..definition import Results
+from fairlane.papers import Results
+
 from . import net
 
 AQMS = ("RED", "WRED", "AVQ", "ModRED")

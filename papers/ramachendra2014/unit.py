@@ -11,9 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...look.theme import INK, hue
-from ..definition import Picture
-from ..tables import Row
+from fairlane.papers import Picture, Row, theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -145,9 +143,11 @@ class Turns:
     def draw(self, figure: Figure, ax: Axes) -> None:
         """Draws the panel."""
         xs = range(1, len(self.served) + 1)
-        ax.plot(xs, self.served, color=INK, lw=0.5, alpha=0.4)
+        ax.plot(xs, self.served, color=theme.INK, lw=0.5, alpha=0.4)
         for q in sorted(set(self.served)):
-            ax.plot([x for x, s in zip(xs, self.served, strict=True) if s == q], [q] * self.served.count(q), "s", color=hue("", q), ms=6)
+            ax.plot(
+                [x for x, s in zip(xs, self.served, strict=True) if s == q], [q] * self.served.count(q), "s", color=theme.hue("", q), ms=6
+            )
         ax.set_xticks(range(1, len(self.served) + 1))
         ax.set_yticks([0, 1, 2], ["first queue", "second", "third"])
         ax.set_ylim(2.5, -0.5)

@@ -6,22 +6,31 @@ import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from ...look import charts, drawings
-from ..definition import (
+from fairlane.papers import (
     Alternative,
     Built,
     Cell,
+    Change,
+    Compared,
+    Comparison,
     Experiment,
+    Factors,
     Paper,
     Picture,
     Results,
+    Row,
     RunTables,
     SensitivityColumn,
     Tree,
     all_of,
+    charts,
+    compare,
+    drawings,
+    factors_key,
     factors_of,
+    row_of,
 )
-from ..tables import Compared, Comparison, Factors, Row, compare, factors_key, row_of
+
 from .text import AT_ONCE, DELAYED, ROOMY, SLOW, SLOW_DELAYED, causes, findings
 
 CONGESTED = (3, 5, 8, 10)
@@ -29,12 +38,10 @@ HEAVY = (25, 35, 50)
 QUEUES = ("DropTail", "RED")
 SHARED_LINK = 50_000.0
 """Rate of the router-server link, kbit/s."""
-ACCESS_DELAY_MS = 3.0
 COUNTED = 1500
 """Bytes the printed throughput counts for each packet."""
 SAME = "the first two replications alone"
 """What the other choices are compared with."""
-Change = Callable[[Tree], None]
 _CROSSED = (4, 6)
 """Contradictions whose values are crossed out in figures."""
 
@@ -57,7 +64,6 @@ def _measured(factors: Factors, name: str, row: Row) -> Compared:
 class Sarma2013(Paper):
     """The study and how it is rebuilt."""
 
-    key = "sarma2013"
     minutes = 0.6
     flow_columns = (
         "packets_sent", "packets_received", "packets_lost", "throughput", "goodput", "delay_mean", "router_path_delay_mean",
@@ -91,10 +97,11 @@ class Sarma2013(Paper):
                     block = copy.deepcopy(blocks["flow"][name])
                     t["flows"][name] = {"from": "c{i}", "to": "server", "count": count, "first": first, **block}
             if change is not None:
-                change(t)
+                change(t, cell)
             return t
 
-        return Cell(factors_of(clients=n, queue=queue, traffic=traffic), tree)
+        cell = Cell(factors_of(clients=n, queue=queue, traffic=traffic), tree)
+        return cell
 
     def topology(self) -> Tree:
         """Ten clients."""
@@ -318,14 +325,14 @@ class Sarma2013(Paper):
         """The open choices, each changed alone."""
 
         def tcp(**values: object) -> Change:
-            def change(t: Tree) -> None:
+            def change(t: Tree, _: Cell) -> None:
                 if "tcp" in t["flows"]:
                     t["flows"]["tcp"]["tcp"].update(values)
 
             return change
 
         def queue(name: str, **values: object) -> Change:
-            def change(t: Tree) -> None:
+            def change(t: Tree, _: Cell) -> None:
                 q = t["topology"]["star"]["queue"]
                 if name in q:
                     q[name].update(values)
@@ -336,7 +343,7 @@ class Sarma2013(Paper):
         packets = queue("red", measure="packets", byte_mode=False, min="5p", max="15p", w_q=0.002, gentle=False)
 
         def starts(within: str) -> Change:
-            def change(t: Tree) -> None:
+            def change(t: Tree, _: Cell) -> None:
                 for group in t["flows"].values():
                     group["spread"] = within
 
@@ -349,7 +356,7 @@ class Sarma2013(Paper):
             return Alternative(name, why, lambda: self._cells(tcp_share=share))
 
         return [
-            of(SAME, "nothing is changed: the choices below, of two replications each, are compared with this", lambda _: None),
+            of(SAME, "nothing is changed: the choices below, of two replications each, are compared with this", lambda *_: None),
             of("TCP window 20", "the default of ns-2", tcp(window="20p")),
             of("TCP window unlimited", "what a modern host would have", tcp(window="10000p")),
             of("TCP NewReno", "the agent many studies of the time used", tcp(cc="newreno")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import median
 
-from ..definition import Results
+from fairlane.papers import Results
 
 _TCP = (3, 5, 8, 10, 25, 35, 50)
 _DELAY = "mean_end_to_end_delay"

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...look import charts
-from ...look.series import Series, Trace
-from ..definition import Built, Cell, Picture, Results
-from ..tables import Comparison, Row, compare, row_of
+from fairlane.papers import Built, Cell, Comparison, Picture, Results, Row, charts, compare, row_of, series
+
 from .tables import BuildsTables
 
 _MEANS = "Solid: our mean with its 95 % interval."
@@ -16,13 +14,13 @@ _MEANS = "Solid: our mean with its 95 % interval."
 class Figures(BuildsTables):
     """Figures redrawn; the paper's own are not available as numbers."""
 
-    def _traces(self, r: Results, cells: Sequence[tuple[str, Cell]], names: Sequence[str]) -> list[Trace]:
+    def _traces(self, r: Results, cells: Sequence[tuple[str, Cell]], names: Sequence[str]) -> list[series.Trace]:
         """One series of each cell, from the first replication."""
         out = []
         for (label, cell), name in zip(cells, names, strict=True):
             curves = r.curves(cell, name)
             if curves:
-                out.append(Trace(label, *curves[0]))
+                out.append(series.Trace(label, *curves[0]))
         return out
 
     def over_time(self, name: str, queue: str, rate: str, r: Results) -> Built:
@@ -38,14 +36,14 @@ class Figures(BuildsTables):
             p for p in self.published("table2") if p["queue"] == queue and p["cbr_rate_mbps"] == rate and p["metric"] == "throughput"
         ]
         ns2 = [p for p in self.peer("one") if p["queue"] == queue and p["cbr_rate_mbps"] == rate]
-        whole = Series(traces, f"{queue}, CBR {rate} Mbit/s", "time, s", "throughput, Mbit/s")
+        whole = series.Series(traces, f"{queue}, CBR {rate} Mbit/s", "time, s", "throughput, Mbit/s")
         panels = [whole]
         caption = (
             "First replication, in intervals of half a second. The paper's curves are not available; its means (Table 2) are in the table."
         )
         if rate == "3":
-            begin = [Trace(t.name, t.times[:8], t.values[:8]) for t in traces]
-            panels = [Series(begin, "the first four seconds", "time, s", "throughput, Mbit/s")]
+            begin = [series.Trace(t.name, t.times[:8], t.values[:8]) for t in traces]
+            panels = [series.Series(begin, "the first four seconds", "time, s", "throughput, Mbit/s")]
             most = max((x or 0.0 for t in traces for x in t.values[8:]), default=0.0)
             caption += " The streams begin at 1.1 s and ask for three times what the link carries. In the 96 s not shown " + (
                 f"no interval has more than {1e3 * most:.0f} kbit/s." if most >= 5e-4 else "nothing arrives."
@@ -98,8 +96,8 @@ class Figures(BuildsTables):
         cells = [(t, r.cell(part="one", tcp=t, queue="DropTail", cbr_rate_mbps="0.5")) for t in ("Vegas", "Sack", "Fack")]
         rows = [row_of({"tcp": t}, m, r.samples(c, m), "packets") for t, c in cells for m in ("cwnd_max", "cwnd_mean")]
         traces = self._traces(r, cells, ["window tcp0"] * 3)
-        short = [Trace(t.name, t.times[:201], t.values[:201]) for t in traces]
-        panels = [Series([t], t.name, "time, s", "window, packets", size=(3.9, 2.3)) for t in short]
+        short = [series.Trace(t.name, t.times[:201], t.values[:201]) for t in traces]
+        panels = [series.Series([t], t.name, "time, s", "window, packets", size=(3.9, 2.3)) for t in short]
         caption = "First replication, the first 20 s. The paper says that Vegas grows in steps of one and that Sack and Fack stay at 1."
         built = Built(compare(rows, []), rows, group_by=("metric",))
         built.pictures.append(Picture("fig5", self.title_of("fig5"), caption, list(panels)))
@@ -128,7 +126,7 @@ class Figures(BuildsTables):
             "CA: congestion avoidance, FR: fast retransmit."
         )
         built.pictures.append(
-            Picture("fig6", self.title_of("fig6"), caption, [Series(traces, "", "time, s", "packets", spans=spans, size=(4.4, 2.6))])
+            Picture("fig6", self.title_of("fig6"), caption, [series.Series(traces, "", "time, s", "packets", spans=spans, size=(4.4, 2.6))])
         )
         return built
 
@@ -143,7 +141,7 @@ class Figures(BuildsTables):
         built = Built(compare([*rows, fair], [], self.peer("five")), rows, peer_name=self.words["peer"], group_by=("metric",))
         traces = self._traces(r, [(f"n{5 + i}", cell) for i in range(5)], [f"rate tcp{i}" for i in range(5)])
         caption = "First replication, in intervals of two seconds; one curve for each sink."
-        panel = Series(traces, f"five {tcp} flows, {queue}", "time, s", "throughput, Mbit/s", level=1.0)
+        panel = series.Series(traces, f"five {tcp} flows, {queue}", "time, s", "throughput, Mbit/s", level=1.0)
         built.pictures.append(Picture(name, self.title_of(name), caption + " Dashed: a fifth of the link.", [panel]))
         wins = [max(range(5), key=lambda i, k=k: r.samples(cell, f"throughput_{i}")[k]) for k in range(len(r.samples(cell, "jain")))]
         won = ", ".join(f"n{5 + i} {wins.count(i)}" for i in range(5) if wins.count(i))

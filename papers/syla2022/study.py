@@ -8,8 +8,22 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import pairwise
 
-from ..definition import Alternative, Built, Cell, Curve, Experiment, Results, RunTables, SensitivityColumn, Tree, factors_of
-from ..tables import Row
+from fairlane.papers import (
+    Alternative,
+    Built,
+    Cell,
+    Change,
+    Curve,
+    Experiment,
+    Results,
+    Row,
+    RunTables,
+    SensitivityColumn,
+    Tree,
+    all_of,
+    factors_of,
+)
+
 from .figures import Figures
 from .text import causes, findings
 
@@ -25,8 +39,6 @@ LIMITS = (1, 2, 3, 10, 50)
 READ = ("table2", "fig5", "fig7", "fig8", "fig9", "fig10", "table3", "part2-mixed", "part2-rtt", "fig11", "part3-fairness")
 """Experiments whose rows claims read and whose runs the open parameters change."""
 SECONDS = 100.0
-Change = Callable[[Tree, str], None]
-"""Changes the scenario of a part."""
 
 PACKETS = {"measure": "packets", "byte_mode": False, "mean_packet": "1000B", "w_q": 0.002, "max_p": 0.1}
 """RED as its authors describe it: counted in packets."""
@@ -56,8 +68,8 @@ def bottleneck(tree: Tree) -> Tree:
 class Syla2022(Figures):
     """The study and how it is rebuilt."""
 
-    key = "syla2022"
     minutes = 1.3
+    tables = ("part2", "part2_mixed", "part2_rtt", "management_unit")
     seeds = tuple(range(1, 31))  # Vegas beside a loss-based flow over RED has two outcomes, by the start: ten runs do not settle its mean
     alternative_seeds = (1, 2, 3, 4)
     reference = FEW
@@ -134,10 +146,11 @@ class Syla2022(Figures):
             if self._draws_series(factors):
                 t["sample"] = "100ms"
             if change is not None:
-                change(t, str(factors["part"]))
+                change(t, cell)
             return t
 
-        return Cell(factors_of(**factors), tree)
+        cell = Cell(factors_of(**factors), tree)
+        return cell
 
     @staticmethod
     def _queue(blocks: Tree, queue: str, limit: int | None) -> Tree:
@@ -321,14 +334,10 @@ class Syla2022(Figures):
         """The open choices, each changed alone."""
 
         def of(name: str, why: str, *changes: Change) -> Alternative:
-            def change(t: Tree, part: str) -> None:
-                for c in changes:
-                    c(t, part)
-
-            return Alternative(name, why, lambda: [c for c in self._cells(change) if self._claimed(c)])
+            return Alternative(name, why, lambda: [c for c in self._cells(all_of(*changes)) if self._claimed(c)])
 
         def tcp(only: str | None = None, **values: object) -> Change:
-            def change(t: Tree, part: str) -> None:
+            def change(t: Tree, cell: Cell) -> None:
                 for name, group in t["flows"].items():
                     if name != "cbr" and only in (None, group["tcp"]["cc"]):
                         group["tcp"].update(values)
@@ -336,7 +345,7 @@ class Syla2022(Figures):
             return change
 
         def cbr(**values: object) -> Change:
-            def change(t: Tree, part: str) -> None:
+            def change(t: Tree, cell: Cell) -> None:
                 group = t["flows"].get("cbr", {})
                 for key, value in values.items() if group else ():
                     (group["source"]["cbr"] if key in ("size", "jitter") else group)[key] = value
@@ -344,36 +353,36 @@ class Syla2022(Figures):
             return change
 
         def red(**values: object) -> Change:
-            def change(t: Tree, part: str) -> None:
+            def change(t: Tree, cell: Cell) -> None:
                 q = bottleneck(t)["queue"].get("red")
                 if q is not None:
                     q.update({k: x for k, x in values.items() if k not in q})
 
             return change
 
-        def spacious(t: Tree, part: str) -> None:
-            if part in ("one", "five", "mixed", "rtt") and "red" in bottleneck(t)["queue"]:
-                red(min="20p", max="60p", **PACKETS)(t, part)
+        def spacious(t: Tree, cell: Cell) -> None:
+            if cell["part"] in ("one", "five", "mixed", "rtt") and "red" in bottleneck(t)["queue"]:
+                red(min="20p", max="60p", **PACKETS)(t, cell)
                 bottleneck(t)["queue"]["red"]["limit"] = "100p"
 
-        def roomy(t: Tree, part: str) -> None:
-            if part in ("one", "five", "mixed", "rtt"):
+        def roomy(t: Tree, cell: Cell) -> None:
+            if cell["part"] in ("one", "five", "mixed", "rtt"):
                 for q in bottleneck(t)["queue"].values():
                     q["limit"] = "50p"
 
         def delays(shared: str) -> Change:
             return lambda t, _: bottleneck(t).update(delay=shared)
 
-        def unequal(t: Tree, part: str) -> None:
-            if part in ("one", "five", "mixed"):
+        def unequal(t: Tree, cell: Cell) -> None:
+            if cell["part"] in ("one", "five", "mixed"):
                 t["topology"]["dumbbell"]["delays"] = [f"{2000 + 20 * i}us" for i in range(10)]
 
-        def others(t: Tree, _: str) -> None:
+        def others(t: Tree, _: Cell) -> None:
             small = {"droptail": {"limit": "10p", "admit": "under"}}
             t["topology"]["dumbbell"]["access"]["queue"] = small
             bottleneck(t)["reverse"] = {"queue": copy.deepcopy(small)}
 
-        def together(t: Tree, _: str) -> None:
+        def together(t: Tree, _: Cell) -> None:
             for group in t["flows"].values():
                 group["spread"] = "0s"
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ...look import drawings
-from ..definition import Built, Paper, Picture, Results, factors_of
-from ..tables import Compared, Comparison, Factors, Row, compare, row_of
+from fairlane.papers import Built, Compared, Comparison, Factors, Paper, Picture, Results, Row, compare, drawings, factors_of, row_of
+
 from .text import outcomes
 
 UNITS = {"packets_sent": "packets", "packets_lost": "packets", "mean_delay": "ms", "throughput": "Mbit/s", "udp_received": "packets"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..definition import Results
+from fairlane.papers import Results
 
 _LOSSY = ("Sack", "Fack")
 _PRINTED = ("Vegas", *_LOSSY)

@@ -12,7 +12,7 @@ from .tables import Means
 from .text import HASHED, HEAD, NEARER, RANDOM, RING, ROOMY, RTO64, SAME, SLOW_CBR, SPREAD, Values, mean, printed, values
 
 if TYPE_CHECKING:
-    from ..definition import Paper, Results
+    from fairlane.papers import Paper, Results
 
 _CLOSE = ("Y14", "Y20", "Y21", "Y21b", "Y22")
 """Claims on Table 4 that rest on small differences."""

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...look.charts import MARKS
-from ...look.theme import FACE, hue
+from fairlane.papers import charts, theme
+
 from .net import CLASSES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ..tables import Row
+    from fairlane.papers import Row
 
 Place = tuple[str, str]
 """Source ("1" or "2") and class."""
@@ -41,10 +41,18 @@ class Dots:
         values = [r.value for rows in self.ours.values() for r in rows.values()] + [x for xs in self.printed.values() for x in xs.values()]
         ax.set_yscale("log")
         for k, queue in enumerate(_QUEUES):
-            colour, mark, shift = hue(queue, k), MARKS[k], (k - 1.5) * _STEP
+            colour, mark, shift = theme.hue(queue, k), charts.MARKS[k], (k - 1.5) * _STEP
             printed, ours = self.printed.get(queue, {}), self.ours.get(queue, {})
             ax.plot(
-                [at[p] + shift for p in printed], list(printed.values()), mark, mfc=FACE, mec=colour, mew=1.0, ms=5.6, ls="none", zorder=3
+                [at[p] + shift for p in printed],
+                list(printed.values()),
+                mark,
+                mfc=theme.FACE,
+                mec=colour,
+                mew=1.0,
+                ms=5.6,
+                ls="none",
+                zorder=3,
             )
             xs, ys = [at[p] + shift for p in ours], [r.value for r in ours.values()]
             bars = [(x, r.low, r.high) for x, r in zip(xs, ours.values(), strict=True) if r.low is not None and r.high is not None]

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ...look import charts, drawings, series
-from ..definition import Built, Paper, Picture, Results, factors_of
-from ..tables import Compared, Comparison, Row, compare, row_of
+from fairlane.papers import Built, Compared, Comparison, Paper, Picture, Results, Row, charts, compare, drawings, factors_of, row_of, series
+
 from .net import CLASSES, ENVS, TABLE1
 from .text import notes
 
 if TYPE_CHECKING:
-    from ...look.theme import Panel
+    from fairlane.papers import Panel
 
 _WITH = "Filled marks: our mean with its 95 % interval."
 

@@ -12,7 +12,7 @@ from .tables import Means
 from .text import HEAD, RANDOM, ROOMY, RTO64, SAME, SPREAD, TCP, Values, apart, beyond, mean, printed, replications, signed, values
 
 if TYPE_CHECKING:
-    from ..definition import Paper, Results
+    from fairlane.papers import Paper, Results
 
 _IDLE_BY = {"ns-2's 25 kB": ROOMY, "timers of at most 64 s": RTO64, "starts spread over 0.5 s": SPREAD}
 """Without any one of these choices DRR leaves nothing idle."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
-from ..definition import Cell, Tree, factors_of
-from ..tables import Factors
+from fairlane.papers import Cell, Change, Factors, Tree, factors_of
 
 ENVS = ("cc/cc", "ts/ts", "cc/be", "ts/be", "be/be")
 QUEUES = ("FCFS", "DRR", "RED", "SFQ")
@@ -29,7 +28,6 @@ TURNS = {"below_rtt": "1ms", "default": "100ms", "huge": "10s"}
 _THIRTEEN = [(4, 3), (3, 3)]
 _MEMBERS = {"table1": _THIRTEEN, "fig2": _THIRTEEN, "fig5": [(8, 2)] * 2}
 """TCP and UDP flows of each source, where they are not 100."""
-Change = Callable[[Tree], None]
 
 
 def key(part: str, env: str, queue: str, size: str, tcp: int, what: object = "") -> Factors:
@@ -55,13 +53,14 @@ class Network:
             self._members(t, counts, None if size == "endless" else size)
             self._control(t, env)
             if edit is not None:
-                edit(t)
+                edit(t, cell)
             if self.change is not None:
-                self.change(t)
+                self.change(t, cell)
             self._ports(t)
             return t
 
-        return Cell(key(part, env, queue, size, tcp, what), tree)
+        cell = Cell(key(part, env, queue, size, tcp, what), tree)
+        return cell
 
     @staticmethod
     def _ports(t: Tree) -> None:
@@ -121,23 +120,23 @@ class Network:
         """The runs beside the factorial."""
 
         def lasting(seconds: int) -> Change:
-            def edit(t: Tree) -> None:
+            def edit(t: Tree, _: Cell) -> None:
                 t["duration"] = f"{seconds}s"
 
             return edit
 
-        def snapshot(t: Tree) -> None:
+        def snapshot(t: Tree, _: Cell) -> None:
             t.update(duration="160s", sample="500ms")
 
         def controls(**values: object) -> Change:
-            def edit(t: Tree) -> None:
+            def edit(t: Tree, _: Cell) -> None:
                 for blocks in t["control"].values():
                     for block in blocks:
                         block.update(values)
 
             return edit
 
-        def unit(t: Tree) -> None:
+        def unit(t: Tree, _: Cell) -> None:
             t.update(copy.deepcopy(self.blocks["unit"]))
 
         out = [self.cell("table1", "be/be", "FCFS", s, 0) for s in TABLE1]
@@ -149,8 +148,8 @@ class Network:
         for name, slot in TURNS.items():
             for acks in ("heard", "ignored"):
 
-                def edit(t: Tree, slot: str = slot, acks: str = acks) -> None:
-                    controls(slot=slot, acks=acks)(t)
+                def edit(t: Tree, cell: Cell, slot: str = slot, acks: str = acks) -> None:
+                    controls(slot=slot, acks=acks)(t, cell)
                     t["duration"] = "4000s"
 
                 out.append(self.cell("slots", "ts/ts", "FCFS", "1MB", 90, f"{name}, {acks}", edit))
@@ -164,7 +163,7 @@ class Network:
 def tcp(**values: object) -> Change:
     """Another value of TCP's parameters."""
 
-    def change(t: Tree) -> None:
+    def change(t: Tree, _: Cell) -> None:
         for name, flow in t["flows"].items():
             if name.startswith("tcp"):
                 flow["tcp"].update(values)
@@ -175,7 +174,7 @@ def tcp(**values: object) -> Change:
 def cbr(rate: str) -> Change:
     """Another rate of the UDP flows."""
 
-    def change(t: Tree) -> None:
+    def change(t: Tree, _: Cell) -> None:
         for name, flow in t["flows"].items():
             if name.startswith("udp"):
                 flow["source"]["cbr"]["rate"] = rate
@@ -186,7 +185,7 @@ def cbr(rate: str) -> Change:
 def starts(within: str) -> Change:
     """Starts spread over a time."""
 
-    def change(t: Tree) -> None:
+    def change(t: Tree, _: Cell) -> None:
         for flow in t["flows"].values():
             flow["spread"] = within
 
@@ -196,7 +195,7 @@ def starts(within: str) -> Change:
 def links(access: str | None = None, delay: str | None = None) -> Change:
     """Other access rates, or another delay of each link."""
 
-    def change(t: Tree) -> None:
+    def change(t: Tree, _: Cell) -> None:
         d = t["topology"]["dumbbell"]
         if access:
             d["access"]["rate"] = access
@@ -209,7 +208,7 @@ def links(access: str | None = None, delay: str | None = None) -> Change:
 def queue(name: str, **values: object) -> Change:
     """Other parameters of a queue, where it stands."""
 
-    def change(t: Tree) -> None:
+    def change(t: Tree, _: Cell) -> None:
         q = t["topology"]["dumbbell"]["bottleneck"]["queue"]
         if name in q:
             q[name].update(values)
@@ -220,7 +219,7 @@ def queue(name: str, **values: object) -> Change:
 def control(name: str, **values: object) -> Change:
     """Other parameters of a control, where it stands and the cell does not vary them itself; `None` leaves one out."""
 
-    def change(t: Tree) -> None:
+    def change(t: Tree, _: Cell) -> None:
         for block in t.get("control", {}).get(name, ()):
             for k, x in values.items():
                 block.setdefault(k, x)

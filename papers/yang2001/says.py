@@ -12,7 +12,7 @@ from .net import CLASSES, ENVS, QUEUES
 from .text import TCP, Values, replications
 
 if TYPE_CHECKING:
-    from ..definition import Results
+    from fairlane.papers import Results
 
 Look = Callable[[str, str, int, str], float]
 """The value of an environment, a queue, a source and a class."""

@@ -5,8 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 
-from ..definition import Alternative, Built, Cell, Curve, Experiment, Paper, Picture, Results, RunTables, SensitivityColumn, Tree, all_of
-from ..tables import Factors, Row, compare, factors_key
+from fairlane.papers import (
+    Alternative,
+    Built,
+    Cell,
+    Change,
+    Curve,
+    Experiment,
+    Factors,
+    Paper,
+    Picture,
+    Results,
+    Row,
+    RunTables,
+    SensitivityColumn,
+    Tree,
+    all_of,
+    compare,
+    factors_key,
+)
+
 from . import figures, net
 from .causes import causes
 from .dots import dots
@@ -33,8 +51,8 @@ def _suspects(printed: Sequence[Mapping[str, str]]) -> dict[Factors, int]:
 class Yang2001(Paper):
     """The study and how it is rebuilt."""
 
-    key = "yang2001"
     minutes = 3.6
+    tables = ("sec5_1", "slots", "aging", "tsn")
     hop_probe = False
     meant = ("so the window limits it", "less than 50 round trips", "sampling step", "delivered nothing")
     flow_columns = ("completion_time", "open_time", "turns", "timeouts")
@@ -50,7 +68,7 @@ class Yang2001(Paper):
     def _files(self) -> tuple[Tree, Tree]:
         return self.scenario("net.toml"), self.scenario("cells.toml")
 
-    def _network(self, change: net.Change | None = None) -> Network:
+    def _network(self, change: Change | None = None) -> Network:
         return Network(*self._files, change)
 
     def cells(self) -> list[Cell]:
@@ -63,7 +81,7 @@ class Yang2001(Paper):
         n = self._network()
         return [*n.beside([t for t in net.TIMES if t <= 2000]), *n.grid(("1MB",), QUICK), *n.grid(("10KB",), SMALL)]
 
-    def _few(self, change: net.Change | None) -> list[Cell]:
+    def _few(self, change: Change | None) -> list[Cell]:
         """What claims read, with four ratios: with 10 KB they read FCFS alone."""
         n = self._network(change)
         return [*n.beside([t for t in net.TIMES if t <= 500]), *n.grid(("1MB",), FEW), *n.grid(("10KB",), SMALL, ("FCFS",))]
@@ -168,14 +186,14 @@ class Yang2001(Paper):
     def alternatives(self) -> list[Alternative]:
         """The open choices, each changed alone; the first changes nothing but the number of ratios."""
 
-        def of(name: str, why: str, change: net.Change | None) -> Alternative:
+        def of(name: str, why: str, change: Change | None) -> Alternative:
             return Alternative(name, why, lambda: self._few(change))
 
-        def grid(name: str, why: str, change: net.Change) -> Alternative:
+        def grid(name: str, why: str, change: Change) -> Alternative:
             """One that says nothing about the runs beside the factorial."""
             return Alternative(name, why, lambda: self._network(change).grid(("1MB",), FEW))
 
-        def hashed(by: str) -> net.Change:
+        def hashed(by: str) -> Change:
             return all_of(net.queue("sfq", hash=by), net.queue("drr", hash=by))
 
         return [

@@ -7,12 +7,12 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from ..definition import Built, Cell, Paper, Results, factors_of
-from ..tables import Compared, Comparison, Row, Tables, row_of, tables_of
+from fairlane.papers import Built, Cell, Compared, Comparison, Paper, Results, Row, Tables, factors_of, row_of, tables_of
+
 from .net import CLASSES, ENVS, QUEUES, RATIOS, SIZES, key
 
 if TYPE_CHECKING:
-    from ..tables import Factors
+    from fairlane.papers import Factors
 
 FACTORS = ("env", "queue", "traffic", "flow")
 _FLOWS = [f"TCP{i}" for i in range(1, 8)] + [f"UDP{i}" for i in range(1, 7)]

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean, median, stdev
 from typing import TYPE_CHECKING
 
-from ..definition import all_of
+from fairlane.papers import all_of
+
 from .net import CLASSES, ENVS, QUEUES, control
 from .tables import Means
 
 if TYPE_CHECKING:
-    from ..definition import Paper, Results
-    from ..tables import Row
+    from fairlane.papers import Paper, Results, Row
 
 SAME = "as chosen, with four of the ratios"
 RTO64, RTO384, SPREAD = "longest RTO 64 s", "longest RTO 384 s", "starts spread over 0.5 s"

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .comparison import Comparison, compare
     from .own.cc import CongestionControl, cc_include, load_cc
     from .own.plugin import Parameter, Qdisc
+    from .papers import reproduce
     from .runs.network import Network
     from .runs.pcap import Pcap
     from .runs.result import Result, load, run
@@ -54,6 +55,7 @@ _WHERE = {
     "interval": "stats",
     "load": "runs.result",
     "load_study": "study",
+    "reproduce": "papers",
     "run": "runs.result",
     "Tuning": "tuning",
     "TuneResult": "tuning",
@@ -85,6 +87,7 @@ __all__ = [
     "load",
     "load_cc",
     "load_study",
+    "reproduce",
     "run",
     "TuneResult",
     "Tuning",

@@ -42,6 +42,10 @@ class FolderError(FairlaneError):
     """A result folder or file that cannot be written or read."""
 
 
+class PaperError(FairlaneError):
+    """A study of a published paper that cannot be reproduced: something in its folder is missing or wrong. The message says where."""
+
+
 class CrewError(FairlaneError):
     """Nobody can run the cells of a study: workers that cannot start, a cluster that is gone. Finished cells are kept."""
 

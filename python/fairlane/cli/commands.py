@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from ..errors import FairlaneError, ScenarioError
+from . import new as about_new
 from . import queues as about_queues
 from . import script as about_scripts
 from . import study as about_studies
@@ -18,7 +19,10 @@ from . import tune as about_tuning
 from .output import emit, emit_json, plugin_option, printed, progress_bar, render, step_bar
 from .queues import assignments
 
-_SCHEMAS = ["scenario", "run", "bench", "bench-queues", "compare", "reproduction", "study", "study-file", "tc", "tune", "tune-file"]
+_SCHEMAS = [
+    "scenario", "run", "bench", "bench-queues", "claims-file", "compare", "paper-file", "reproduction", "study", "study-file", "tc", "tune",
+    "tune-file",
+]  # fmt: skip
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 
 
@@ -195,7 +199,7 @@ def schema(which: str) -> None:
 
 
 @cli.command()
-@click.argument("key", required=False, metavar="[KEY|all]")
+@click.argument("key", required=False, metavar="[KEY|FOLDER|all]")
 @click.option("--only", metavar="ID", help="Tables, figures or claims: table3 or fig4,S7 (a claim stands for the experiments it rests on).")
 @click.option("--quick", is_flag=True, help="Few replications, no study of the open parameters: to see that it works.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -204,7 +208,7 @@ def schema(which: str) -> None:
 def reproduce(key: str | None, only: str | None, quick: bool, as_json: bool, out: str | None, quiet: bool) -> None:
     """Reproduce a published study, side by side with its numbers; `all`: every study, and one page over them.
 
-    Without KEY: list the studies.
+    KEY is a study that comes with fairlane, FOLDER one of your own (`fairlane new paper` writes one). Without either: list the studies.
     """
     from .. import papers
 
@@ -285,6 +289,7 @@ def doctor(as_json: bool) -> int:
 
 cli.add_command(about_queues.compare)
 cli.add_command(about_queues.tc)
+cli.add_command(about_new.new)
 cli.add_command(about_scripts.script)
 cli.add_command(about_studies.study)
 cli.add_command(about_tuning.tune)

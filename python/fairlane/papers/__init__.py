@@ -1,5 +1,8 @@
 """Reproductions of published studies: run every table and figure again and put it beside the printed numbers.
 
+What a study is made of (`Paper`, `Cell`, `Experiment`...) and what draws its figures (`charts`, `drawings`, `series`, `theme`) is all that
+the code of a study uses of fairlane, beside `fairlane`, `fairlane.stats` and `fairlane.tuning`: see docs/reference/papers.md.
+
 >>> "sarma2013" in keys()
 True
 """
@@ -9,49 +12,95 @@ from __future__ import annotations
 from collections.abc import Iterable
 from importlib import import_module
 from os import PathLike
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from ..errors import suggest
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .definition import Paper
+    from ..look import charts, drawings, series, theme
+    from .definition import (
+        Alternative,
+        Built,
+        Cell,
+        Change,
+        Curve,
+        Experiment,
+        Panel,
+        Paper,
+        Picture,
+        Results,
+        RunTables,
+        SensitivityColumn,
+        Tree,
+        all_of,
+        factors_of,
+    )
+    from .folders import keys, load, shipped
     from .reproduction import Reproduction
     from .runner import Progress
+    from .tables import Compared, Comparison, Factors, Row, Tables, compare, factors_key, row_of, tables_of
     from .together import Reproductions
+    from .values import quantity, queue_of
 
-__all__ = ["keys", "load", "reproduce", "reproduce_all"]
+__all__ = [
+    "Alternative",
+    "Built",
+    "Cell",
+    "Change",
+    "Compared",
+    "Comparison",
+    "Curve",
+    "Experiment",
+    "Factors",
+    "Panel",
+    "Paper",
+    "Picture",
+    "Results",
+    "Row",
+    "RunTables",
+    "SensitivityColumn",
+    "Tables",
+    "Tree",
+    "all_of",
+    "charts",
+    "compare",
+    "drawings",
+    "factors_key",
+    "factors_of",
+    "keys",
+    "load",
+    "quantity",
+    "queue_of",
+    "reproduce",
+    "reproduce_all",
+    "row_of",
+    "series",
+    "shipped",
+    "tables_of",
+    "theme",
+]
 
-_PAPERS = {
-    "nowak2009": "Nowak2009",
-    "ramachendra2014": "Ramachendra2014",
-    "sarma2013": "Sarma2013",
-    "syla2022": "Syla2022",
-    "yang2001": "Yang2001",
+# Imported on first use: `fairlane --help` stays quick.
+_WHERE = {
+    **dict.fromkeys(("Compared", "Comparison", "Factors", "Row", "Tables", "compare", "factors_key", "row_of", "tables_of"), "tables"),
+    **dict.fromkeys(("keys", "load", "shipped"), "folders"),
+    **dict.fromkeys(("quantity", "queue_of"), "values"),
 }
-"""Key of a paper (its module here, and its folder of data) and the class that defines it."""
+_DRAWING = ("charts", "drawings", "series", "theme")
 
 
-def keys() -> list[str]:
-    """The papers that can be reproduced."""
-    return sorted(_PAPERS)
+def __getattr__(name: str) -> Any:
+    if name in _DRAWING:
+        return import_module(f"..look.{name}", __name__)
+    if name in __all__:
+        return getattr(import_module(f".{_WHERE.get(name, 'definition')}", __name__), name)
+    raise AttributeError(f"module 'fairlane.papers' has no attribute {name!r}")
 
 
-def data_folder() -> Path:
-    """The folder with one folder of data per paper (the source tree's `papers` is a link to it)."""
-    return Path(__file__).resolve().parent / "data"
-
-
-def load(key: str) -> Paper:
-    """The definition of a paper; an unknown key gives an error that names near ones."""
-    if key not in _PAPERS:
-        raise suggest(key, keys(), "paper")
-    paper: Paper = getattr(import_module(f".{key}", __name__), _PAPERS[key])(data_folder() / key)
-    return paper
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 def reproduce(
-    key: str,
+    key: str | PathLike[str],
     only: str | Iterable[str] | None = None,
     quick: bool = False,
     out: str | PathLike[str] | None = None,
@@ -60,23 +109,25 @@ def reproduce(
 ) -> Reproduction:
     """Runs a study and writes its tables, figures, verdicts and page.
 
-    `only`: one id ("table3"), several, or a comma list; the id of a claim ("S7") stands for the experiments it rests on; by
-    default everything. `quick`: few replications and no study of the open parameters. `out`: the folder to write,
-    `results/KEY` by default; finished runs are kept in it, so a second call goes on where the first one stopped.
-    `progress(fraction, label)` is called about ten times a second and stops the reproduction by returning False. `seeds`: the
-    replications, like "1..10", [1, 2] or one number.
+    `key`: a study that comes with fairlane ("sarma2013"), or the folder of one of your own ("./mine1999"). `only`: one id ("table3"),
+    several, or a comma list; the id of a claim ("S7") stands for the experiments it rests on; by default everything. `quick`: few
+    replications and no study of the open parameters. `out`: the folder to write, `results/KEY` by default; finished runs are kept in it,
+    so a second call goes on where the first one stopped. `progress(fraction, label)` is called about ten times a second and stops the
+    reproduction by returning False. `seeds`: the replications, like "1..10", [1, 2] or one number.
     """
+    from .folders import load
     from .reproduction import run_reproduction
 
     return run_reproduction(load(key), only=only, quick=quick, out=out, progress=progress, seeds=seeds)
 
 
 def reproduce_all(quick: bool = False, out: str | PathLike[str] | None = None, progress: Progress | None = None) -> Reproductions:
-    """Runs all studies, each into a folder of its own in `out` (`results` by default), and writes one page over them, `index.html`.
+    """Runs all studies that come with fairlane, each into a folder of its own in `out` (`results` by default).
 
-    The other parameters are those of `reproduce`. Only what the page over all needs of a study is kept when the next one begins:
-    the result is a sequence of outlines with `key`, `claims`, `findings`, `page` and the whole `document`.
+    Then one page over them, `index.html`. The other parameters are those of `reproduce`. Only what the page over all needs of a study is
+    kept when the next one begins: the result is a sequence of outlines with `key`, `claims`, `findings`, `page` and the whole `document`.
     """
+    from .folders import keys, load
     from .together import reproduce_papers
 
     return reproduce_papers([load(key) for key in keys()], quick=quick, out=out, progress=progress)

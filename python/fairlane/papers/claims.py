@@ -29,7 +29,7 @@ SURE = 0.95
 
 
 class BadCheck(ValueError):
-    """The check of a claim uses something outside the vocabulary."""
+    """The check of a claim uses something outside the vocabulary, or cannot be evaluated."""
 
 
 def _mean(xs: Iterable[float]) -> float:
@@ -143,12 +143,20 @@ class Check:
         watched = ast.fix_missing_locations(_Watched().visit(ast.parse(text.strip(), mode="eval")))
         self._watched: CodeType = compile(watched, "<check>", "eval")
 
+    def tables(self) -> list[str]:
+        """The tables that the check names."""
+        calls = (n for n in ast.walk(ast.parse(self.text.strip(), mode="eval")) if isinstance(n, ast.Call))
+        read = [n.args[0] for n in calls if isinstance(n.func, ast.Name) and n.func.id in ("v", "vs", "series") and n.args]
+        return list(dict.fromkeys(a.value for a in read if isinstance(a, ast.Constant) and isinstance(a.value, str)))
+
     def _run(self, code: CodeType, tables: Tables, **more: Callable[..., Any]) -> Outcome:
         scope: dict[str, Any] = {"__builtins__": {}, **_HELPERS, "v": tables.v, "vs": tables.vs, "series": tables.series, **more}
         try:
             return "holds" if eval(code, scope) else "fails"
         except NoData:
             return "no-data"
+        except (ArithmeticError, LookupError, TypeError, ValueError) as e:
+            raise BadCheck(f"the check cannot be evaluated: {e}") from e
 
     def outcome(self, tables: Tables) -> Outcome:
         """What the check says of these tables."""
@@ -220,13 +228,17 @@ class Judged:
 
 
 def read_claims(path: Path) -> list[Claim]:
-    """The claims of a ``claims.toml``."""
+    """The claims of a ``claims.toml``; their experiments get the study's key, which is the name of its folder."""
+    key = path.resolve().parent.name
     with path.open("rb") as f:
         entries = tomllib.load(f)["claim"]
     return [
-        Claim(e["id"], e["statement"], tuple(e["experiments"]), Check(e["check"]), e["published"], e["expect"], e.get("why", ""))
+        Claim(
+            e["id"], e["statement"], tuple(f"{key}/{x}" for x in e["experiments"]), Check(e["check"]), e["published"],
+            e.get("expect", "hold"), e.get("why", ""),
+        )
         for e in entries
-    ]
+    ]  # fmt: skip
 
 
 def judge(claim: Claim, tables: Tables, resamples: Sequence[Tables] = ()) -> Judged:

@@ -8,34 +8,24 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import suggest
+from ..look.theme import Panel
 from .tables import Compared, Comparison, Factors, Row, read_csv, row_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ..look.theme import Panel
-
 Tree = dict[str, Any]
-_P = ParamSpec("_P")
+"""A scenario, as the tree of its TOML file."""
 
 
 def factors_of(**names: object) -> Factors:
     """Factors in the order given, as text."""
     return tuple((k, str(x)) for k, x in names.items())
-
-
-def all_of(*changes: Callable[_P, None]) -> Callable[_P, None]:
-    """Several changes of a scenario, one after the other, as one."""
-
-    def change(*args: _P.args, **names: _P.kwargs) -> None:
-        for one in changes:
-            one(*args, **names)
-
-    return change
 
 
 @dataclass(frozen=True)
@@ -48,6 +38,20 @@ class Cell:
 
     def __getitem__(self, name: str) -> str:
         return dict(self.factors)[name]
+
+
+Change = Callable[[Tree, Cell], None]
+"""Changes the scenario of a cell in place."""
+
+
+def all_of(*changes: Change) -> Change:
+    """Several changes of a scenario, one after the other, as one."""
+
+    def change(tree: Tree, cell: Cell) -> None:
+        for one in changes:
+            one(tree, cell)
+
+    return change
 
 
 Curve = tuple[list[float], list[float | None]]
@@ -153,7 +157,7 @@ class Picture:
 class Built:
     """The outcome of one experiment."""
 
-    comparison: Comparison
+    comparison: Comparison = field(default_factory=Comparison)
     rows: list[Row] = field(default_factory=list)
     """Our tidy table, written as <id>.csv."""
     pictures: list[Picture] = field(default_factory=list)
@@ -198,8 +202,11 @@ class Results:
 
     def cell(self, **factors: object) -> Cell:
         """The one cell with these factors."""
-        (found,) = [c for c in self.cells if all(c[k] == str(x) for k, x in factors.items())]
-        return found
+        found = [c for c in self.cells if all(c[k] == str(x) for k, x in factors.items())]
+        if len(found) != 1:
+            told = ", ".join(f"{k}={x}" for k, x in factors.items())
+            raise LookupError(f"{len(found)} cells with {told} were run; one is expected")
+        return found[0]
 
     def has(self, **factors: object) -> bool:
         """Whether a cell with these factors was run."""
@@ -227,13 +234,15 @@ class Experiment:
 
 
 class Paper(ABC):
-    """The data of a paper (its folder under ``papers/``) and, in subclasses, how it is reproduced.
+    """The data of a paper (its folder) and, in a subclass in ``study.py`` there, how it is reproduced.
 
-    The folder holds ``paper.toml`` (words: title, citation, question, experiments, contradictions, causes), ``claims.toml``,
-    ``parameters.csv``, the published tables, and scenario files.
+    The folder holds ``paper.toml`` (words: title, citation, question, experiments, contradictions), ``claims.toml``,
+    ``parameters.csv``, the published tables, and scenario files. Its name is the key of the study.
     """
 
     key: str
+    called: str
+    """How the study was named: its key, or the path of its folder."""
     flow_columns: tuple[str, ...] = ()
     link_columns: tuple[str, ...] = ()
     network_columns: tuple[str, ...] = ()
@@ -246,6 +255,8 @@ class Paper(ABC):
     link_series: tuple[str, ...] = ()
     links: tuple[str, ...] | None = None
     """Names of the links whose rows are kept; `None` keeps all."""
+    tables: tuple[str, ...] = ()
+    """Tables that claims read and that are no experiments: `claim_tables` makes them."""
     minutes: float = 1.0
     """About how long all of it takes on two cores, for lists and for the time left of `reproduce all`."""
     seeds: tuple[int, ...] = tuple(range(1, 11))
@@ -256,17 +267,19 @@ class Paper(ABC):
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.key = self.called = folder.resolve().name
 
     @cached_property
     def words(self) -> Tree:
-        """What ``paper.toml`` says."""
-        with (self.folder / "paper.toml").open("rb") as f:
-            return tomllib.load(f)
+        """What ``paper.toml`` says; what it may leave out is empty."""
+        blank = dict.fromkeys(("citation", "question", "setup", "topology", "peer", "peer_note"), "")
+        return {**blank, "experiments": {}, "contradictions": [], **self.scenario("paper.toml")}
 
     @cached_property
     def parameters(self) -> list[dict[str, str]]:
         """The parameter table: parameter, value, status, basis."""
-        return read_csv(self.folder / "parameters.csv")
+        path = self.folder / "parameters.csv"
+        return read_csv(path) if path.exists() else []
 
     def published(self, table: str) -> list[dict[str, str]]:
         """A published table; empty if the paper does not print it."""
@@ -284,7 +297,10 @@ class Paper(ABC):
 
     def experiment(self, id: str, build: Callable[[Results], Built], needs: Callable[[Cell], bool] = lambda _: True) -> Experiment:
         """An experiment whose words are in ``paper.toml``."""
-        w = self.words["experiments"][id]
+        known = self.words["experiments"]
+        if id not in known:
+            raise LookupError(f"[experiments.{id}] is not in paper.toml: {suggest(id, [*known], 'experiment')}")
+        w = known[id]
         return Experiment(id, w["title"], w["text"], build, needs)
 
     # What a paper defines:

@@ -60,7 +60,8 @@ def _section(r: Reproduction, e: Any, b: Built) -> dict[str, Any]:
         "id": e.id, "setup": e.id == r.paper.words.get("topology"), "full_id": f"{r.paper.key}/{e.id}",
         "title": e.title, "text": e.text, "built": b, "rho": list(b.comparison.rank_correlations().items()), "apart": _apart(rows),
         **dict(zip(("verdict", "reason"), r.verdict(e, b), strict=True)),
-        "table": _table(rows, b.group_by, names) if b.show_table else None, "more": _table(b.more, b.group_by, names) if b.more else None,
+        "table": _table(rows, b.group_by, names) if b.show_table and rows else None,
+        "more": _table(b.more, b.group_by, names) if b.more else None,
     }  # fmt: skip
 
 

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 from ..base.files import reason, save_bytes
 from ..base.seeds import parse_seeds
 from ..errors import FairlaneError, FolderError, suggest
-from .claims import Claim, Judged, judge, read_claims
+from .checks import bad_check, check_files, check_study
+from .claims import BadCheck, Claim, Judged, judge, read_claims
 from .definition import Alternative, Built, Cell, Curve, Experiment, Paper, Results, RunTables, only_ids
+from .mistakes import told
 from .runner import Job, Progress, Runner
 from .tables import NEAR, Row, resampled, tables_of, write_rows
 
@@ -148,8 +150,8 @@ def _selected(paper: Paper, only: str | Iterable[str] | None) -> list[Experiment
     return [e for e in experiments if e.id in chosen]
 
 
-def _folder(paper: Paper, out: str | PathLike[str] | None) -> Path:
-    path = Path(fspath(out)) if out is not None else Path("results") / paper.key
+def _folder(path: Path) -> Path:
+    """The folder to write, made and tried."""
     try:
         path.mkdir(parents=True, exist_ok=True)
         save_bytes(path / ".writable", b"")
@@ -204,20 +206,37 @@ def run_reproduction(
     seeds: int | str | Iterable[int] | None = None,
 ) -> Reproduction:
     """See `fairlane.papers.reproduce`."""
+    with told(paper.folder):
+        return _reproduced(paper, only, quick, out, progress, seeds)
+
+
+def _reproduced(
+    paper: Paper,
+    only: str | Iterable[str] | None,
+    quick: bool,
+    out: str | PathLike[str] | None,
+    progress: Progress | None,
+    seeds: int | str | Iterable[int] | None,
+) -> Reproduction:
     from fairlane import _core
 
     began = time.perf_counter()
+    check_files(paper)
+    every = paper.quick_cells() if quick else paper.cells()
+    check_study(paper, paper.experiments(), every)
     selected = _selected(paper, only)
     partial = only is not None
     chosen = _seeds(paper, quick, seeds)
-    folder = _folder(paper, out)
-    every = paper.quick_cells() if quick else paper.cells()
+    path = Path(fspath(out)) if out is not None else Path("results") / paper.key
     cells = [c for c in every if any(e.needs(c) for e in selected)]
     alternatives = [] if quick or partial else paper.alternatives()
     few = paper.alternative_seeds
     work = [len(cells) * len(chosen), *(len(cells) * len(few) for _ in alternatives)]
     ends = [sum(work[: i + 1]) / max(1, sum(work)) for i in range(len(work))]
-    with Runner(paper, folder / "runs") as runner:
+    runner = Runner(paper, path / "runs")
+    runner.look([Job(c, s) for c in cells for s in chosen[:1]], progress)
+    folder = _folder(path)
+    with runner:
         results, warnings, hops = _measured(paper, runner, cells, chosen, progress, (0.0, ends[0]))
         spans = pairwise(ends)
         tried = [_measured(paper, runner, a.cells(), few, progress, span) for a, span in zip(alternatives, spans, strict=True)]
@@ -267,7 +286,13 @@ def _judged(paper: Paper, selected: Sequence[Experiment], partial: bool, tables:
     claims: list[Claim] = read_claims(paper.folder / "claims.toml")
     claims = [c for c in claims if not partial or shown & set(c.experiments)]
     means, copies = tables_of(tables), resampled(tables, RESAMPLES)
-    return [judge(c, means, copies) for c in claims]
+    judged = []
+    for c in claims:
+        try:
+            judged.append(judge(c, means, copies))
+        except BadCheck as e:
+            raise bad_check(paper, c.id, str(e)) from e
+    return judged
 
 
 def _changed(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[list[tuple[str, str, str]], list[str]]:

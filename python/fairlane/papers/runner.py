@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 from .. import _core
-from ..errors import RunError
+from ..base import toml
+from ..errors import RunError, ScenarioError
 from ..study.crew import Crew, Threads
 from ..study.model import Outcome, Task
 from ..study.plan import Cells, point_of
@@ -66,14 +67,22 @@ class Runner:
         self._asked: set[str] = set()
         self.cpu_s = 0.0
         self._crew = crew
-        self._store = Store(folder)
+        self._folder = folder
         self._scenarios: dict[tuple[Any, ...], _Scenario] = {}
 
     def __enter__(self) -> Self:
+        self._store = Store(self._folder)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._store.close()
+
+    def look(self, jobs: Sequence[Job], progress: Progress | None = None) -> None:
+        """Raises what is wrong with the scenarios of these jobs; nothing is run or written."""
+        for i, job in enumerate(jobs):
+            self._scenario(job)
+            if progress is not None and progress(0.0, f"{i + 1} of {len(jobs)} scenarios read") is False:
+                raise Stopped
 
     def run(
         self,
@@ -136,10 +145,15 @@ class Runner:
         return [out[i] for i in range(len(work))]
 
     def _scenario(self, job: Job) -> _Scenario:
-        """The scenario of a job, resolved once for all seeds and all cells that have the same."""
+        """The scenario of a job, resolved once for all seeds and all cells that have the same. `ScenarioError` shows it as TOML."""
         tree = {k: x for k, x in job.cell.tree(job.seed).items() if k not in ("name", "description", "seed")}
         text = json.dumps(tree)
         known = (hashlib.sha256(text.encode()).digest(), self.paper.series_of(job.cell))
         if known not in self._scenarios:
-            self._scenarios[known] = _Scenario(self.paper, job.cell, text)
+            try:
+                self._scenarios[known] = _Scenario(self.paper, job.cell, text)
+            except ScenarioError:
+                name = f"cell {', '.join(f'{k}={x}' for k, x in job.cell.factors)} of {self.paper.called}"
+                _core.resolve(toml.dumps(tree), name, "toml", [])
+                raise
         return self._scenarios[known]

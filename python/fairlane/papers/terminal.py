@@ -22,7 +22,7 @@ def show(r: Reproduction, console: Console) -> None:
 
     console.print(f"\n[bold]{r.paper.words['title']}[/bold]  ({r.paper.key}, {len(r.seeds)} replications)")
     for e, b in r.experiments:
-        if not b.show_table:
+        if not b.show_table or not b.comparison.rows:
             continue
         rho = b.comparison.rank_correlations()
         peer = any(row.peer is not None for row in b.comparison.rows)

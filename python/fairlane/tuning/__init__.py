@@ -14,6 +14,7 @@ from ..errors import FairlaneError
 from ..runs.network import Network
 from .model import Constraint, Entry, HandMade, Mix, Objective, Trial, TuneSpec
 from .result import TuneResult, Verdict
+from .score import cost_of
 from .search import TuneProgress, TuneTally
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "TuneTally",
     "Tuning",
     "Verdict",
+    "cost_of",
     "tune",
 ]
 

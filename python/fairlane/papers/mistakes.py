@@ -1,0 +1,39 @@
+"""Mistakes in the code of a study: one message with the place, in place of a traceback through ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from traceback import walk_tb
+
+from ..errors import FairlaneError, PaperError
+
+
+@contextmanager
+def told(folder: Path) -> Iterator[None]:
+    """What the code of a study in `folder` fails with becomes a `PaperError` that names the line; the cause keeps the traceback."""
+    try:
+        yield
+    except FairlaneError:
+        raise
+    except Exception as e:
+        where = _place(e, folder)
+        if where is None:
+            raise
+        # `LookupError` itself is what we raise for names that a study asks for in vain: its text says all.
+        plain = e.msg if isinstance(e, SyntaxError) else str(e) if type(e) is LookupError else ""
+        words = plain or f"{type(e).__name__}: {e}".rstrip(": ")
+        raise PaperError(f"{where}: {words}") from e
+
+
+def _place(e: Exception, folder: Path) -> str | None:
+    """File and line of the last step that was taken in the folder; `None` if there was none."""
+    frames = [(frame.f_code.co_filename, line) for frame, line in walk_tb(e.__traceback__)]
+    if isinstance(e, SyntaxError) and e.filename:
+        frames.append((e.filename, e.lineno or 1))
+    for name, line in reversed(frames):
+        file = Path(name)
+        if file.is_relative_to(folder.resolve()):
+            return f"{folder / file.relative_to(folder.resolve())}:{line}"
+    return None

@@ -1,0 +1,99 @@
+"""A study of one's own: the skeleton runs as it is, and the study made from the guide judges its claims."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from math import sqrt
+
+import jsonschema
+import pytest
+
+import browser
+import fairlane
+from conftest import ROOT
+from fairlane.base.document import json_schema
+from fairlane.cli import invoke
+from fairlane.papers.new import new_paper
+from fairlane.papers.tables import read_csv, read_folder
+
+MATHIS = ROOT / "examples" / "papers" / "mathis1997"
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    return fairlane.reproduce(MATHIS, quick=True, out=tmp_path_factory.mktemp("mathis"))
+
+
+def test_the_printed_values_are_those_of_the_equation():
+    """Mathis et al. 1997, equation 3: segment size / round trip x C / sqrt(p), C = sqrt(3/2) if each segment is acknowledged."""
+    for p in read_csv(MATHIS / "table1.csv"):
+        bits_per_s = 1460 * 8 / (float(p["rtt"]) * 1e-3) * sqrt(3 / 2) / sqrt(float(p["loss"]) / 100)
+        assert float(p["value"]) == pytest.approx(bits_per_s / 1e6, rel=1e-3)
+
+
+def test_one_claim_holds_one_fails_one_is_left_to_chance(quick):
+    assert {j.claim.id: j.verdict for j in quick.claims} == {"M1": "holds", "M2": "fails", "M3": "undecided"}
+    inverse, equation, chance = quick.claims
+    assert inverse.support > 0.95 and equation.support < 0.05 < chance.support < 0.95
+    # What makes the second fail is what theory says: timeouts, where the windows are small.
+    assert all(c.true for c in equation.comparisons[:1]) and not equation.comparisons[-1].true
+    assert "timeouts" in equation.cause
+
+
+def test_its_page_and_its_tables_are_whole(quick):
+    page = quick.page.read_text("utf-8")
+    for name in ("table1", "fig1", "M1", "M2", "M3"):
+        assert page.count(f'id="{name}"') == 1, name
+    for word in ("http:", "https:", "<script", "@import", "<link", "src="):
+        assert word not in page.replace("http://www.w3.org/", ""), word
+    assert 'id="contradictions"' not in page and "#contradiction" not in page  # it has none
+    assert (quick.folder / "figures" / "fig1.svg").is_file()
+    document = json.loads((quick.folder / "reproduction.json").read_text("utf-8"))
+    jsonschema.validate(document, json_schema("reproduction"))
+    assert document["key"] == "mathis1997" and [e["id"] for e in document["experiments"]] == ["mathis1997/table1", "mathis1997/fig1"]
+    tables = read_folder(quick.folder)
+    assert all(j.claim.check.outcome(tables) == j.outcome for j in quick.claims)
+    printed = {(p["rtt"], p["loss"]) for p in read_csv(MATHIS / "table1.csv")}
+    assert {(p["rtt"], p["loss"]) for p in read_csv(quick.folder / "table1.csv") if p["metric"] == "throughput"} == printed
+
+
+@browser.needed
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_browser_shows_the_page_without_sideways_scrolling(quick, tmp_path, width):
+    browser.fits(quick.page, tmp_path, width)
+
+
+def test_the_skeleton_runs_as_it_is(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert invoke(["new", "paper", "mine1999"]) == 0
+    told = capsys.readouterr().out
+    files = sorted(p.name for p in (tmp_path / "mine1999").iterdir())
+    assert files == ["claims.toml", "paper.toml", "parameters.csv", "scenario.toml", "study.py", "table1.csv"]
+    assert all(f"mine1999/{name}" in told for name in files) and told.endswith("fairlane reproduce mine1999 --quick\n")
+    assert invoke(["reproduce", "mine1999", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    jsonschema.validate(document, json_schema("reproduction"))
+    assert document["key"] == "mine1999" and len(document["claims"]) == 3 and len(document["sensitivity"]) == 2
+    page = (tmp_path / "results" / "mine1999" / "index.html").read_text("utf-8")
+    assert "<code>fairlane reproduce mine1999</code>" in page and "contradiction-1" in page
+    assert not list((tmp_path / "mine1999").rglob("*.pyc"))
+
+
+def test_the_skeleton_is_what_lies_in_the_package(tmp_path):
+    skeleton = ROOT / "python" / "fairlane" / "papers" / "skeleton"
+    folder = new_paper("other", tmp_path)
+    for file in folder.iterdir():
+        assert file.read_bytes() == (skeleton / file.name).read_bytes()
+
+
+def test_a_folder_can_be_given_away(quick, tmp_path, monkeypatch):
+    """Elsewhere, under another name and from a path with a space in it, the numbers are the same."""
+    there = tmp_path / "a place" / "renamed"
+    shutil.copytree(MATHIS, there)
+    monkeypatch.chdir(tmp_path)
+    r = fairlane.reproduce(there, only="table1", quick=True)
+    assert r.page == (tmp_path / "results" / "renamed" / "table1.html").relative_to(tmp_path)
+    of = {e.id: b for e, b in quick.experiments}["table1"]
+    assert r.experiments[0][1].comparison.rows == of.comparison.rows
+    assert r.to_json()["claims"][0]["experiments"] == ["renamed/table1"]
