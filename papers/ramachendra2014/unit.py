@@ -68,8 +68,7 @@ def _packet(time: float, frame: bytes) -> Seen:
 
 
 def _run(scenario: Path, what: str, sets: Mapping[str, Any]) -> tuple[Any, list[Seen]]:
-    from ...runs.pcap import Pcap
-    from ...runs.result import run
+    from fairlane import Pcap, run
 
     with tempfile.TemporaryDirectory() as folder:
         result = run(scenario, sets=dict(sets), pcap=Pcap(what, folder=folder))
