@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..look import charts, drawings, series, theme
+    from ..look.theme import Panel
     from .definition import (
         Alternative,
         Built,
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
         Change,
         Curve,
         Experiment,
-        Panel,
         Paper,
         Picture,
         Results,

@@ -135,7 +135,7 @@ class Picture:
     name: str
     title: str
     caption: str
-    panels: list[Panel]
+    panels: Sequence[Panel]
     """Drawings side by side (stacked on a narrow screen)."""
 
     @cached_property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 
 from fairlane.papers import (
     Alternative,
@@ -134,12 +135,12 @@ class Study(Paper):
 
     # What we say
 
-    def findings(self, results: Results, others: dict[str, Results]) -> list[str]:
+    def findings(self, results: Results, others: Mapping[str, Results]) -> list[str]:
         """Sentences at the top of the page, with the numbers of the runs at hand."""
         waits = [results.mean("wait", senders=10, queue=q) for q in QUEUES]
         return [f"With ten senders a packet waits {waits[0]:.1f} ms with DropTail and {waits[1]:.1f} ms with RED."]
 
-    def causes(self, results: Results, others: dict[str, Results]) -> dict[str, str]:
+    def causes(self, results: Results, others: Mapping[str, Results]) -> Mapping[str, str]:
         """Why a claim comes out as it does, where that needs saying, by its id."""
         use = min(results.mean("use", senders=n, queue="RED") for n in SENDERS)
         return {"C1": f"The least busy link has RED and is used for {use:.1f} % of the time."}
