@@ -2,8 +2,8 @@
 
 use fairlane_net::{Backlog, LinkInfo};
 use fairlane_queue::{
-    Admit, BlueParams, ChokeParams, CobaltParams, CodelParams, DelayEstimate, Discipline, DualPi2Params, DualScheduler, FredParams,
-    GreenParams, InvSqrt, Pi2Params, PieParams, SfbParams,
+    Admit, BlueParams, ChokeParams, CobaltParams, CodelFiner, CodelParams, CodelTimes, DelayEstimate, Discipline, DualPi2Params,
+    DualScheduler, FredParams, GreenParams, InvSqrt, Pi2Params, PieControl, PieMarks, PieParams, RedThresholds, SfbParams,
 };
 use fairlane_testkit::conformance::{Load, Rules, check};
 use fairlane_units::{Bytes, Dur, Len, Rate};
@@ -43,7 +43,7 @@ proptest! {
         mtu in proptest::option::of(0_u64..3000), ce in proptest::option::of(ms(1..20)),
     ) {
         let inv_sqrt = if newton { InvSqrt::Newton } else { InvSqrt::Exact };
-        let p = CodelParams { limit, admit: Admit::Fits, target, interval, mtu: mtu.map(Bytes), ecn, ce_threshold: ce, inv_sqrt };
+        let p = CodelParams { limit, admit: Admit::Fits, ecn, times: CodelTimes { target, interval, mtu: mtu.map(Bytes) }, finer: CodelFiner { ce_threshold: ce, inv_sqrt } };
         run(&p, limit, ecn || ce.is_some(), seed, us)?;
     }
 
@@ -54,10 +54,7 @@ proptest! {
     ) {
         let [ecn, cap, derandomize, hold, byte_mode, rate] = flags;
         let estimate = if rate { DelayEstimate::DequeueRate } else { DelayEstimate::Timestamp };
-        let p = PieParams {
-            limit, target, tupdate, alpha, beta, max_burst: burst, ecn, cap, derandomize, hold, byte_mode, estimate, mark_ecnth: 0.5,
-            start: start.map(Len::Packets), ..PieParams::default()
-        };
+        let p = PieParams { limit, start: start.map(Len::Packets), control: PieControl { target, tupdate, alpha, beta, max_burst: burst, cap, derandomize, hold, byte_mode, estimate, ..PieControl::default() }, marks: PieMarks { ecn, mark_ecnth: 0.5 }, ..PieParams::default() };
         run(&p, limit, ecn, seed, us)?;
     }
 
@@ -121,10 +118,7 @@ proptest! {
         seed: u64, us in 200_u64..1500, limit in limits(), draws in 1_u32..=8, min in 0_u64..20, width in 0_u64..40, max_p in 0.0_f64..=1.0,
         w_q in 0.001_f64..=1.0, gentle: bool, ecn: bool,
     ) {
-        let p = ChokeParams {
-            limit, draws, min: Some(Len::Packets(min)), max: Some(Len::Packets(min + width)), max_p, w_q: Some(w_q), gentle, ecn,
-            ..ChokeParams::default()
-        };
+        let p = ChokeParams { limit, draws, w_q: Some(w_q), gentle, ecn, thresholds: RedThresholds { min: Some(Len::Packets(min)), max: Some(Len::Packets(min + width)), max_p, ..RedThresholds::default() }, ..ChokeParams::default() };
         run(&p, limit, ecn, seed, us)?;
     }
 

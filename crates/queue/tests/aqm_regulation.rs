@@ -7,7 +7,7 @@ use fairlane_engine::Stream;
 use fairlane_net::{Class, Drops, Ecn, FlowId, LinkInfo, PktRef, Proto, QCx, QPkt, Qdisc};
 use fairlane_queue::{
     BlueParams, ChokeParams, CobaltParams, CodelParams, Discipline, DropTailParams, DualPi2Params, FredParams, GreenParams, Pi2Params,
-    PieParams, SfbParams,
+    PieParams, RedThresholds, SfbParams,
 };
 use fairlane_units::{Dur, Len, Rate, Time};
 use std::cmp::Reverse;
@@ -292,7 +292,10 @@ fn who_holds_down_an_unresponsive_flow() {
 fn choke_takes_from_the_unresponsive() {
     let mut kinds = classic(40);
     kinds.push(Kind::Cbr(Rate::from_mbps(20)));
-    let wide = ChokeParams { min: Some(Len::Packets(20)), max: Some(Len::Packets(300)), max_p: 0.1, ..ChokeParams::default() };
+    let wide = ChokeParams {
+        thresholds: RedThresholds { min: Some(Len::Packets(20)), max: Some(Len::Packets(300)), max_p: 0.1, ..RedThresholds::default() },
+        ..ChokeParams::default()
+    };
     let choke = world(&wide, 40, &kinds).run(60);
     let draws = world(&ChokeParams { draws: 4, ..wide }, 40, &kinds).run(60);
     let tail = world(&DropTailParams { limit: Len::Packets(300), ..DropTailParams::default() }, 40, &kinds).run(60);

@@ -5,7 +5,7 @@ mod closed;
 use closed::{Loop, link, pkt, rules, run};
 use fairlane_engine::Stream;
 use fairlane_net::{Ecn, LinkInfo, QCx, Qdisc};
-use fairlane_queue::{Admit, Ared, AredParams, Discipline, Fifo, RedParams};
+use fairlane_queue::{Admit, Ared, AredParams, Discipline, Fifo, RedParams, RedThresholds, RedTuning};
 use fairlane_units::{Dur, Len, Rate, Time};
 use proptest::prelude::*;
 
@@ -16,10 +16,9 @@ fn preset(name: &str) -> AredParams {
 /// Thresholds 10 and 60, average equal to the queue: the target is 30 to 40.
 fn instant() -> AredParams {
     AredParams {
-        min: Some(Len::Packets(10)),
-        max: Some(Len::Packets(60)),
-        w_q: Some(1.0),
         limit: Len::Packets(10_000),
+        thresholds: RedThresholds { min: Some(Len::Packets(10)), max: Some(Len::Packets(60)), ..RedThresholds::default() },
+        tuning: RedTuning { w_q: Some(1.0), ..RedTuning::default() },
         ..AredParams::default()
     }
 }
@@ -54,7 +53,8 @@ impl Held {
 fn target_is_the_middle_fifth() {
     assert_eq!(Held::new(&instant(), 0).q.law().target(), (30.0, 40.0));
     // Automatic thresholds at 10 Mbit/s: 6.25 and 18.75 packets of 500 bytes.
-    let auto = AredParams { mean_packet: fairlane_units::Bytes(500), ..AredParams::default() };
+    let auto =
+        AredParams { tuning: RedTuning { mean_packet: fairlane_units::Bytes(500), ..RedTuning::default() }, ..AredParams::default() };
     let (low, high) = Held::new(&auto, 0).q.law().target();
     assert!((low - 11.25).abs() < 1e-12 && (high - 13.75).abs() < 1e-12, "{low} {high}");
 }
@@ -71,7 +71,7 @@ fn max_p_moves_by_aimd() {
         assert!((above.tick(n) - want).abs() < 1e-12, "{n}");
     }
     assert!(want > 0.5 && want < 0.511);
-    let mut slow = Held::new(&AredParams { max_p: 0.01, ..instant() }, 45);
+    let mut slow = Held::new(&AredParams { thresholds: RedThresholds { max_p: 0.01, ..instant().thresholds }, ..instant() }, 45);
     let steps: Vec<f64> = (1..=3).map(|n| slow.tick(n)).collect();
     // A quarter of itself while that is less than 0.01.
     for (got, want) in steps.iter().zip([0.0125, 0.015_625, 0.019_531_25]) {
@@ -106,7 +106,8 @@ fn dialects_adapt_on_arrival() {
 #[test]
 fn automatic_bottom() {
     for (mbps, bottom) in [(1, 0.01), (8, 0.01), (20, 0.004), (100, 0.0008)] {
-        let mut q = AredParams { max_p: bottom * 1.05, ..instant() }.build(&link(mbps).into());
+        let mut q = AredParams { thresholds: RedThresholds { max_p: bottom * 1.05, ..instant().thresholds }, ..instant() }
+            .build(&link(mbps).into());
         let (mut rng, mut drops) = (Stream::new(1, "port", "ared", "aqm"), vec![]);
         let mut at = |ms| {
             q.on_timer(&mut QCx { now: Time::ZERO + Dur::from_ms(ms), rng: &mut rng, drops: &mut drops, marks: 0 });
@@ -132,12 +133,20 @@ fn dialects_set_themselves() {
 /// The aim: whatever the load, the average settles in the target. RED with a fixed max_p does not.
 #[test]
 fn average_settles_in_the_target() {
-    let p = AredParams { limit: Len::Packets(500), min: Some(Len::Packets(20)), max: Some(Len::Packets(60)), ..AredParams::default() };
+    let p = AredParams {
+        limit: Len::Packets(500),
+        thresholds: RedThresholds { min: Some(Len::Packets(20)), max: Some(Len::Packets(60)), ..RedThresholds::default() },
+        ..AredParams::default()
+    };
     for flows in [10, 20, 40] {
         let mean = |queue: &mut dyn Qdisc| Loop { flows, ..Loop::new(10) }.run(queue, Dur::from_secs(160), Dur::from_secs(80)).queue;
         let ared = mean(&mut p.build(&link(10).into()));
         assert!((34.0..46.0).contains(&ared), "{flows} flows: {ared}");
-        let red = RedParams { limit: p.limit, min: p.min, max: p.max, max_p: 0.02, ..RedParams::default() };
+        let red = RedParams {
+            limit: p.limit,
+            thresholds: RedThresholds { min: p.thresholds.min, max: p.thresholds.max, max_p: 0.02, ..RedThresholds::default() },
+            ..RedParams::default()
+        };
         let red = mean(&mut red.build(&link(10).into()));
         assert!(flows < 40 || red > 55.0, "{flows} flows: {red}");
     }
@@ -146,8 +155,16 @@ fn average_settles_in_the_target() {
 /// With max_p held still it is RED, packet by packet.
 #[test]
 fn without_adaptation_it_is_red() {
-    let still = AredParams { alpha: 0.0, beta: 1.0, min: Some(Len::Packets(5)), max: Some(Len::Packets(15)), ..AredParams::default() };
-    let red = RedParams { min: still.min, max: still.max, ..RedParams::default() };
+    let still = AredParams {
+        alpha: 0.0,
+        beta: 1.0,
+        thresholds: RedThresholds { min: Some(Len::Packets(5)), max: Some(Len::Packets(15)), ..RedThresholds::default() },
+        ..AredParams::default()
+    };
+    let red = RedParams {
+        thresholds: RedThresholds { min: still.thresholds.min, max: still.thresholds.max, ..RedThresholds::default() },
+        ..RedParams::default()
+    };
     let a = run(&still.build(&link(10).into()), 7, 600, &rules(Len::Packets(1000), true)).unwrap();
     let r = run(&red.build(&link(10).into()), 7, 600, &rules(Len::Packets(1000), true)).unwrap();
     assert_eq!(a, r);
@@ -174,10 +191,7 @@ proptest! {
     fn conforms(seed: u64, us in 200_u64..1500, limit in 1_u64..80, min in 0_u64..20, width in 0_u64..40, max_p in 0.0_f64..=1.0,
                 ms in 1_u64..100, flags in proptest::array::uniform4(any::<bool>())) {
         let [on_arrival, fixed_gentle, gentle, ecn] = flags;
-        let p = AredParams {
-            limit: Len::Packets(limit), admit: Admit::Fits, min: Some(Len::Packets(min)), max: Some(Len::Packets(min + width)), max_p,
-            interval: Dur::from_ms(ms), on_arrival, fixed_gentle, gentle, ecn, ..AredParams::default()
-        };
+        let p = AredParams { limit: Len::Packets(limit), admit: Admit::Fits, interval: Dur::from_ms(ms), on_arrival, fixed_gentle, thresholds: RedThresholds { min: Some(Len::Packets(min)), max: Some(Len::Packets(min + width)), max_p, ..RedThresholds::default() }, tuning: RedTuning { gentle, ecn, ..RedTuning::default() }, ..AredParams::default() };
         prop_assert!(p.check(&link(10).into()).is_ok());
         let out = run(&p.build(&link(10).into()), seed, us, &rules(p.limit, ecn))?;
         prop_assert_eq!(out.sent.len() + out.dropped.len(), closed::PACKETS);

@@ -134,11 +134,14 @@ fn leaves() -> impl Strategy<Value = Tree> {
     let limit = prop_oneof![(1_u64..60).prop_map(Len::Packets), (1500_u64..60_000).prop_map(Len::Bytes)];
     prop_oneof![
         limit.clone().prop_map(|limit| Tree::DropTail(DropTailParams { limit, ..DropTailParams::default() })),
-        (limit.clone(), any::<bool>()).prop_map(|(limit, ecn)| Tree::Red(RedParams { limit, ecn, w_q: Some(0.1), ..RedParams::default() })),
+        (limit.clone(), any::<bool>()).prop_map(|(limit, ecn)| Tree::Red(RedParams {
+            limit,
+            tuning: RedTuning { ecn, w_q: Some(0.1), ..RedTuning::default() },
+            ..RedParams::default()
+        })),
         limit.prop_map(|limit| Tree::Codel(CodelParams {
             limit,
-            target: Dur::from_us(900),
-            interval: Dur::from_ms(4),
+            times: CodelTimes { target: Dur::from_us(900), interval: Dur::from_ms(4), ..CodelTimes::default() },
             ..CodelParams::default()
         })),
         Just(Tree::Pie(PieParams::default())),
@@ -238,8 +241,8 @@ fn weighted(select: &str, weight: u32, queue: Tree) -> WeightedParams<Tree> {
 /// A class that takes everything is as good as its queue alone: same timers, same random numbers, same drops.
 #[test]
 fn one_class_is_the_queue_itself() {
-    let pie = Tree::Pie(PieParams { ecn: false, ..PieParams::default() });
-    let red = Tree::Red(RedParams { w_q: Some(0.1), ..RedParams::default() });
+    let pie = Tree::Pie(PieParams { marks: PieMarks { ecn: false, ..PieMarks::default() }, ..PieParams::default() });
+    let red = Tree::Red(RedParams { tuning: RedTuning { w_q: Some(0.1), ..RedTuning::default() }, ..RedParams::default() });
     for inner in [pie, red, Tree::Codel(CodelParams::default())] {
         for seed in 1..4 {
             let arrivals = load(seed, 400);

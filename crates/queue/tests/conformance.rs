@@ -1,7 +1,7 @@
 //! Every queue of this crate through the conformance suite, with random parameters and loads.
 
 use fairlane_net::{Backlog, LinkInfo, Qdisc};
-use fairlane_queue::{Admit, Discipline, DropTailParams, Measure, RedParams};
+use fairlane_queue::{Admit, Discipline, DropTailParams, Measure, RedParams, RedStart, RedThresholds, RedTuning};
 use fairlane_testkit::conformance::{Load, Outcome, Rules, check};
 use fairlane_units::{Bytes, Dur, Len, Rate};
 use proptest::prelude::*;
@@ -53,12 +53,7 @@ proptest! {
     ) {
         let [gentle, wait, byte_mode, ecn, grace, in_bytes] = flags;
         let mean_packet = Bytes(700);
-        let p = RedParams {
-            limit, admit, max_p, gentle, wait, byte_mode, ecn, grace, spare, mean_packet,
-            min: Some(Len::Packets(min)), max: Some(Len::Packets(min + width)), w_q: Some(w_q),
-            measure: if in_bytes { Measure::Bytes } else { Measure::Packets },
-            ..RedParams::default()
-        };
+        let p = RedParams { limit, admit, thresholds: RedThresholds { max_p, min: Some(Len::Packets(min)), max: Some(Len::Packets(min + width)), ..RedThresholds::default() }, tuning: RedTuning { gentle, wait, byte_mode, ecn, mean_packet, w_q: Some(w_q), measure: if in_bytes { Measure::Bytes } else { Measure::Packets }, ..RedTuning::default() }, start: RedStart { grace, spare }, ..RedParams::default() };
         prop_assert!(p.check(&link().into()).is_ok());
         let limit = match limit {
             Len::Packets(n) if in_bytes => Len::Bytes(n * 700),

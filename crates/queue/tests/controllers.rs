@@ -5,7 +5,7 @@ mod closed;
 use closed::{Loop, Seen, link, pkt, rules, run};
 use fairlane_engine::Stream;
 use fairlane_net::{Backlog, Ecn, LinkInfo, QCx, QPkt, Qdisc, Why};
-use fairlane_queue::{Admit, AvqParams, Discipline, DropTailParams, Fifo, Measure, PiParams, RedParams, RemParams};
+use fairlane_queue::{Admit, AvqParams, Discipline, DropTailParams, Fifo, Measure, PiParams, RedParams, RedThresholds, RemParams};
 use fairlane_testkit::conformance::Rules;
 use fairlane_units::{Bytes, Dur, Len, Rate, Time};
 use proptest::prelude::*;
@@ -174,7 +174,11 @@ fn settle<D: Discipline>(params: &D, flows: usize, ecn: Ecn) -> Seen {
 /// The aim of PI: the reference queue, whatever the load. RED's queue grows with the load.
 #[test]
 fn pi_holds_its_reference() {
-    let red = RedParams { limit: p(400), min: Some(p(20)), max: Some(p(100)), max_p: 0.1, ..RedParams::default() };
+    let red = RedParams {
+        limit: p(400),
+        thresholds: RedThresholds { min: Some(p(20)), max: Some(p(100)), max_p: 0.1, ..RedThresholds::default() },
+        ..RedParams::default()
+    };
     for (flows, target) in [(5, 50), (12, 50), (12, 100)] {
         let seen = settle(&PiParams { limit: p(400), target: p(target), ..PiParams::default() }, flows, Ecn::NotEct);
         assert!((seen.queue / target as f64 - 1.0).abs() < 0.1, "{flows} {target} {seen:?}");

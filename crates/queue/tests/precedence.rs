@@ -6,7 +6,8 @@ use closed::{link, rules, run};
 use fairlane_engine::Stream;
 use fairlane_net::{Class, Ecn, FlowId, QCx, QPkt, Qdisc, Why};
 use fairlane_queue::{
-    Coupling, Discipline, Fifo, Match, Measure, ModRed, ModRedParams, RedParams, RioParams, WredLevel, WredParams, code_point,
+    Coupling, CurveTuning, Discipline, Fifo, Match, Measure, ModRed, ModRedParams, RedParams, RedStart, RedThresholds, RedTuning,
+    RioParams, WredLevel, WredParams, code_point,
 };
 use fairlane_testkit::conformance::{Load, check};
 use fairlane_units::{Bytes, Dur, Len, Time};
@@ -141,8 +142,12 @@ fn wred_reads_drop_precedence_from_the_code_point() {
 /// With one level it is RED, packet by packet; with two it is not.
 #[test]
 fn wred_of_one_level_is_red() {
-    let red =
-        RedParams { min: Some(p(5)), max: Some(p(15)), max_p: 0.1, w_q: Some(0.01), gentle: false, limit: p(60), ..RedParams::default() };
+    let red = RedParams {
+        limit: p(60),
+        thresholds: RedThresholds { min: Some(p(5)), max: Some(p(15)), max_p: 0.1, ..RedThresholds::default() },
+        tuning: RedTuning { w_q: Some(0.01), gentle: false, ..RedTuning::default() },
+        ..RedParams::default()
+    };
     let level = WredLevel { select: Match::default(), min: p(5), max: p(15), max_p: 0.1 };
     let one = WredParams { levels: vec![level.clone()], w_q: 0.01, limit: p(60), ..WredParams::default() };
     let two = WredParams { levels: vec![WredLevel { select: "udp".into(), min: p(10), ..level.clone() }, level], ..one.clone() };
@@ -272,14 +277,19 @@ fn rio_averages_age_while_the_link_is_idle() {
 #[test]
 fn precedences_mark_below_the_upper_threshold() {
     let capable = QPkt { ecn: Ecn::Ect0, ..coloured("be") };
-    let mut h = Hand::new(RioParams { ecn: true, ..rio(Coupling::Coupled) }.build(&link(10).into()));
+    let mut h = Hand::new(
+        RioParams { curves: CurveTuning { ecn: true, ..rio(Coupling::Coupled).curves }, ..rio(Coupling::Coupled) }.build(&link(10).into()),
+    );
     h.fill(&coloured("af11"), 15);
     assert_eq!(h.share(&capable, 1000), 0.0);
     assert!(h.marks > 50);
     h.fill(&coloured("af11"), 12);
     assert_eq!(h.share(&capable, 1000), 1.0);
     let level = WredLevel { select: Match::default(), min: p(5), max: p(25), max_p: 0.1 };
-    let mut h = Hand::new(WredParams { levels: vec![level], w_q: 1.0, ecn: true, ..WredParams::default() }.build(&link(10).into()));
+    let mut h = Hand::new(
+        WredParams { levels: vec![level], w_q: 1.0, curves: CurveTuning { ecn: true, ..CurveTuning::default() }, ..WredParams::default() }
+            .build(&link(10).into()),
+    );
     h.fill(&capable, 15);
     let marks = h.marks;
     assert_eq!(h.share(&capable, 1000), 0.0);
@@ -367,16 +377,9 @@ proptest! {
         let mean_packet = Bytes(1600);
         // Flows of the load have classes 0 to 4 and odd ones are UDP: IN are the UDP flows and class 4.
         let in_profile: Match = ["udp", "dscp:4"].into();
-        let rio = RioParams {
-            limit: p(limit), in_profile: in_profile.clone(), in_min: p(min + 5), in_max: p(min + 5 + width), in_max_p: max_p, out_min: p(min),
-            out_max: p(min + width), out_max_p: max_p, w_q, gentle, wait, byte_mode, ecn, grace, spare, measure, mean_packet,
-            coupling: if ns2 || wait { Coupling::Coupled } else { Coupling::Decoupled }, total_by_in: ns2, keep_out_gap: ns2, ..RioParams::default()
-        };
+        let rio = RioParams { limit: p(limit), in_profile: in_profile.clone(), in_min: p(min + 5), in_max: p(min + 5 + width), in_max_p: max_p, out_min: p(min), out_max: p(min + width), out_max_p: max_p, w_q, coupling: if ns2 || wait { Coupling::Coupled } else { Coupling::Decoupled }, total_by_in: ns2, keep_out_gap: ns2, curves: CurveTuning { gentle, wait, byte_mode, ecn, measure, mean_packet }, start: RedStart { grace, spare }, ..RioParams::default() };
         let level = |select, more| WredLevel { select, min: p(min + more), max: p(min + more + width), max_p };
-        let wred = WredParams {
-            limit: p(limit), levels: vec![level("dscp:1".into(), 5), level("tcp".into(), 2), level(Match::default(), 0)], w_q, gentle, wait,
-            byte_mode, ecn, measure, mean_packet, ..WredParams::default()
-        };
+        let wred = WredParams { limit: p(limit), levels: vec![level("dscp:1".into(), 5), level("tcp".into(), 2), level(Match::default(), 0)], w_q, curves: CurveTuning { gentle, wait, byte_mode, ecn, measure, mean_packet }, ..WredParams::default() };
         let modred = ModRedParams {
             limit: p(limit), in_profile, min: p(min), in_max: p(min + width + 5), out_max: p(min + width), w_q, measure, mean_packet, ..ModRedParams::default()
         };

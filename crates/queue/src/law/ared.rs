@@ -1,12 +1,12 @@
 //! Adaptive RED: RED that sets its own thresholds, weight and, in operation, its maximum probability.
 
-use super::red::{Measure, Red, RedParams, RedSetting};
+use super::red::{Red, RedParams, RedSetting, RedStart, RedThresholds, RedTuning};
 use super::{Law, LawCx, Verdict, Victim};
 use crate::discipline::{Discipline, Preset, Problem};
 use crate::limit::Admit;
 use crate::sched::fifo::Fifo;
 use fairlane_net::{LinkInfo, QPkt, Site};
-use fairlane_units::{Bytes, Dur, Len, Time};
+use fairlane_units::{Dur, Len, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,16 +18,9 @@ pub struct AredParams {
     pub limit: Len,
     /// Which arrivals the limit admits.
     pub admit: Admit,
-    /// Average queue below which nothing is dropped. Unset: half of `target_delay` worth of the link, at least 5 packets.
-    pub min: Option<Len>,
-    /// Average queue at which the probability is `max_p`. Unset: three times `min`.
-    pub max: Option<Len>,
-    /// Queueing delay that automatic thresholds aim at.
-    #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
-    pub target_delay: Dur,
-    /// Probability at `max` at the start; from then on it adapts.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub max_p: f64,
+    /// RED's thresholds; `max_p` is the probability at the start, from then on it adapts.
+    #[serde(flatten)]
+    pub thresholds: RedThresholds,
     /// Time between two changes of `max_p` .
     #[schemars(extend("x-min" = "1us", "x-max" = "1000s"))]
     pub interval: Dur,
@@ -48,48 +41,20 @@ pub struct AredParams {
     pub on_arrival: bool,
     /// Whether above `max` the probability rises from the first `max_p` to 1 (ns-2, ns-3) instead of from the present one.
     pub fixed_gentle: bool,
-    /// Weight of one arrival in the average. Unset: from `averaging`.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub w_q: Option<f64>,
-    /// Time constant of the average on a busy link, from which w_q = 1 - exp(-1 / packets sent in it). Unset: the paper's second, more on
-    /// long links: ten times three times the link's delay and transmission time (as in ns-2).
-    #[schemars(extend("x-min" = "1us", "x-max" = "1000s"))]
-    pub averaging: Option<Dur>,
-    /// Whether the probability grows from `max_p` at `max` to 1 at twice `max`, instead of jumping to 1 at `max`.
-    pub gentle: bool,
-    /// Whether gaps between drops are spread over 1/p to 2/p packets instead of 1 to 1/p (ns-2's wait_).
-    pub wait: bool,
-    /// What the average, the thresholds and the limit are counted in.
-    pub measure: Measure,
-    /// Whether a packet is dropped in proportion to its length, and gaps are counted in bytes.
-    pub byte_mode: bool,
-    /// Length of a typical packet: converts between packets and bytes, and rates into packets.
-    #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
-    pub mean_packet: Bytes,
-    /// Length of the packets that an idle link is taken to have sent. Unset: `mean_packet`.
-    #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
-    pub idle_packet: Option<Bytes>,
-    /// Whether ECN-capable packets are marked instead of dropped (RFC 3168 section 7).
-    pub ecn: bool,
-    /// Probability from which packets are dropped even if they could be marked (RFC 3168 section 7; ns-2's mark_p_).
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub mark_p: f64,
-    /// No early drop while only this many wait, in the unit of `measure`; ns-2 has 1. Unset: the average alone decides.
-    pub spare: Option<u64>,
-    /// Whether the arrival that begins a stay above `min` is spared and counted as the first of the gap, as in ns-2.
-    pub grace: bool,
+    /// RED's average, and what follows from it.
+    #[serde(flatten)]
+    pub tuning: RedTuning,
+    /// How a stay above the lower threshold begins.
+    #[serde(flatten)]
+    pub start: RedStart,
 }
 
 impl Default for AredParams {
     fn default() -> Self {
-        let red = RedParams::default();
         Self {
-            limit: red.limit,
-            admit: red.admit,
-            min: None,
-            max: None,
-            target_delay: red.target_delay,
-            max_p: red.max_p,
+            limit: Len::Packets(1000),
+            admit: Admit::Fits,
+            thresholds: RedThresholds::default(),
             interval: Dur::from_ms(500),
             alpha: 0.01,
             beta: 0.9,
@@ -97,18 +62,8 @@ impl Default for AredParams {
             bottom: None,
             on_arrival: false,
             fixed_gentle: false,
-            w_q: None,
-            averaging: None,
-            gentle: true,
-            wait: false,
-            measure: Measure::Packets,
-            byte_mode: false,
-            mean_packet: red.mean_packet,
-            idle_packet: None,
-            ecn: false,
-            mark_p: red.mark_p,
-            spare: None,
-            grace: false,
+            tuning: RedTuning::default(),
+            start: RedStart::default(),
         }
     }
 }
@@ -127,23 +82,10 @@ impl AredParams {
         RedParams {
             limit: self.limit,
             admit: self.admit,
-            min: self.min,
-            max: self.max,
-            target_delay: self.target_delay,
-            max_p: self.max_p,
-            w_q: self.w_q,
-            averaging: self.averaging,
-            gentle: self.gentle,
-            wait: self.wait,
-            measure: self.measure,
-            byte_mode: self.byte_mode,
-            mean_packet: self.mean_packet,
-            idle_packet: self.idle_packet,
-            ecn: self.ecn,
-            mark_p: self.mark_p,
+            thresholds: self.thresholds.clone(),
+            tuning: self.tuning.clone(),
             hard_drop: true,
-            spare: self.spare,
-            grace: self.grace,
+            start: self.start.clone(),
         }
     }
 
@@ -236,7 +178,7 @@ impl Ared {
             interval: p.interval,
             on_arrival: p.on_arrival,
             fixed_gentle: p.fixed_gentle,
-            max_p: p.max_p,
+            max_p: p.thresholds.max_p,
             changed_at: Time::ZERO,
         }
     }

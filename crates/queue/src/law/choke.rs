@@ -1,12 +1,12 @@
 //! CHOKe: RED that also compares an arriving packet with one drawn from the queue and drops both if they are of one flow.
 
-use super::red::{Red, RedParams};
+use super::red::{Red, RedParams, RedThresholds, RedTuning};
 use super::{Law, LawCx, Verdict, Victim};
 use crate::discipline::{Discipline, Problem};
 use crate::limit::{Admit, Limit};
 use crate::sched::fifo::Fifo;
 use fairlane_net::{QPkt, Site, Why};
-use fairlane_units::{Bytes, Dur, Len};
+use fairlane_units::{Bytes, Len};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,16 +21,9 @@ pub struct ChokeParams {
     /// Packets drawn for each arrival while the average is above `min`; all of the arriving flow's are dropped (section 2).
     #[schemars(range(min = 1, max = 64))]
     pub draws: u32,
-    /// Average queue below which nothing is drawn or dropped (min_th, section 2). Unset: as RED does.
-    pub min: Option<Len>,
-    /// Average queue from which every arrival is dropped (max_th, section 2). Unset: three times `min`.
-    pub max: Option<Len>,
-    /// Queueing delay that automatic thresholds aim at (see RED).
-    #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
-    pub target_delay: Dur,
-    /// RED's probability at `max`.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub max_p: f64,
+    /// RED's thresholds; below the lower one nothing is drawn.
+    #[serde(flatten)]
+    pub thresholds: RedThresholds,
     /// Weight of one arrival in the average. Unset: as RED does.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub w_q: Option<f64>,
@@ -45,18 +38,14 @@ pub struct ChokeParams {
 
 impl Default for ChokeParams {
     fn default() -> Self {
-        let red = RedParams::default();
         Self {
-            limit: red.limit,
-            admit: red.admit,
+            limit: Len::Packets(1000),
+            admit: Admit::Fits,
             draws: 1,
-            min: None,
-            max: None,
-            target_delay: red.target_delay,
-            max_p: red.max_p,
+            thresholds: RedThresholds::default(),
             w_q: None,
             gentle: false,
-            mean_packet: red.mean_packet,
+            mean_packet: RedTuning::default().mean_packet,
             ecn: false,
         }
     }
@@ -67,19 +56,8 @@ const MOST_DRAWS: u32 = 64;
 
 impl ChokeParams {
     fn red(&self) -> RedParams {
-        RedParams {
-            limit: self.limit,
-            admit: self.admit,
-            min: self.min,
-            max: self.max,
-            target_delay: self.target_delay,
-            max_p: self.max_p,
-            w_q: self.w_q,
-            gentle: self.gentle,
-            mean_packet: self.mean_packet,
-            ecn: self.ecn,
-            ..RedParams::default()
-        }
+        let tuning = RedTuning { w_q: self.w_q, gentle: self.gentle, mean_packet: self.mean_packet, ecn: self.ecn, ..RedTuning::default() };
+        RedParams { limit: self.limit, admit: self.admit, thresholds: self.thresholds.clone(), tuning, ..RedParams::default() }
     }
 }
 

@@ -29,42 +29,57 @@ pub struct CodelParams {
     pub limit: Len,
     /// Which arrivals the limit admits.
     pub admit: Admit,
+    /// When it drops.
+    #[serde(flatten)]
+    pub times: CodelTimes,
+    /// Whether ECN-capable packets are marked instead of dropped (section 3).
+    pub ecn: bool,
+    /// What implementations add.
+    #[serde(flatten)]
+    pub finer: CodelFiner,
+}
+
+impl Default for CodelParams {
+    fn default() -> Self {
+        Self { limit: Len::Packets(1000), admit: Admit::Fits, times: CodelTimes::default(), ecn: false, finer: CodelFiner::default() }
+    }
+}
+
+/// When CoDel drops.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct CodelTimes {
     /// Waiting time that may stand (TARGET, RFC 8289 section 4.2).
     #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
     pub target: Dur,
-    /// How long the waiting time must stay above `target` before a packet is dropped; about a long round trip (INTERVAL, section 4.3).
+    /// How long the waiting time must stay above `target` before a packet is dropped; about a long round trip (INTERVAL, RFC 8289 section 4.3).
     #[schemars(extend("x-min" = "1us", "x-max" = "1000s"))]
     pub interval: Dur,
-    /// Nothing is dropped while at most this much waits behind the packet (maxpacket, section 5.4). Unset: the largest packet seen so far.
+    /// Nothing is dropped while at most this much waits behind the packet (maxpacket, RFC 8289 section 5.4). Unset: the largest packet seen so far.
     #[schemars(extend("x-min" = "0B", "x-max" = "10MB"))]
     pub mtu: Option<Bytes>,
-    /// Whether ECN-capable packets are marked instead of dropped (section 3).
-    pub ecn: bool,
-    /// Waiting time above which every ECN-capable packet is marked, whatever the state (tc's ce_threshold). Unset: off.
+}
+
+impl Default for CodelTimes {
+    fn default() -> Self {
+        Self { target: Dur::from_ms(5), interval: Dur::from_ms(100), mtu: None }
+    }
+}
+
+/// What implementations of CoDel add to it, and how they do their sums.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct CodelFiner {
+    /// Waiting time above which every ECN-capable packet is marked, whatever the state (tc's ce_threshold, RFC 8290 section 5.2.7). Unset: off.
     #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
     pub ce_threshold: Option<Dur>,
     /// How 1 / sqrt(count) is worked out.
     pub inv_sqrt: InvSqrt,
 }
 
-impl Default for CodelParams {
-    fn default() -> Self {
-        Self {
-            limit: Len::Packets(1000),
-            admit: Admit::Fits,
-            target: Dur::from_ms(5),
-            interval: Dur::from_ms(100),
-            mtu: None,
-            ecn: false,
-            ce_threshold: None,
-            inv_sqrt: InvSqrt::Exact,
-        }
-    }
-}
-
-impl CodelParams {
-    /// Whether the times make sense, under the names they have here; for disciplines that hold a [`Codel`] for each flow.
-    pub fn check_times(&self) -> Result<(), Problem> {
+impl CodelTimes {
+    /// Whether the times make sense.
+    pub(crate) fn check(&self) -> Result<(), Problem> {
         if self.target >= self.interval {
             let message = format!("a target of {} must be shorter than the interval of {}", self.target, self.interval);
             return Err(Problem::new("target", message));
@@ -91,7 +106,7 @@ impl Discipline for CodelParams {
 
     fn check(&self, _: &Site<'_>) -> Result<(), Problem> {
         check_limit(self.limit, self.admit)?;
-        self.check_times()
+        self.times.check()
     }
 
     fn build(&self, _: &Site<'_>) -> Fifo<Codel> {
@@ -142,13 +157,18 @@ pub struct Codel {
 impl Codel {
     /// A CoDel that has seen nothing yet.
     pub fn new(p: &CodelParams) -> Self {
+        Self::of(&p.times, &p.finer, p.ecn)
+    }
+
+    /// One of these parameters.
+    pub(crate) fn of(times: &CodelTimes, finer: &CodelFiner, ecn: bool) -> Self {
         Self {
-            target: p.target,
-            interval: p.interval,
-            mtu: p.mtu.map(Bytes::get),
-            ce_threshold: p.ce_threshold.unwrap_or(Dur::MAX),
-            ecn: p.ecn,
-            newton: p.inv_sqrt == InvSqrt::Newton,
+            target: times.target,
+            interval: times.interval,
+            mtu: times.mtu.map(Bytes::get),
+            ce_threshold: finer.ce_threshold.unwrap_or(Dur::MAX),
+            ecn,
+            newton: finer.inv_sqrt == InvSqrt::Newton,
             phase: Phase::Calm,
             max_packet: 0,
             first_above: None,

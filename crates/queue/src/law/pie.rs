@@ -29,37 +29,57 @@ pub struct PieParams {
     pub limit: Len,
     /// Which arrivals the limit admits.
     pub admit: Admit,
-    /// Delay to hold (QDELAY_REF, section 4.2).
+    /// The controller.
+    #[serde(flatten)]
+    pub control: PieControl,
+    /// Backlog at which PIE sets to work; it rests again when probability and delay are zero (section 5.3). Unset: always at work.
+    pub start: Option<Len>,
+    /// When it marks.
+    #[serde(flatten)]
+    pub marks: PieMarks,
+}
+
+impl Default for PieParams {
+    fn default() -> Self {
+        Self { limit: Len::Packets(1000), admit: Admit::Fits, control: PieControl::default(), start: None, marks: PieMarks::default() }
+    }
+}
+
+/// PIE's controller: what it holds and how it gets there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct PieControl {
+    /// Delay to hold (QDELAY_REF, RFC 8033 section 4.2).
     #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
     pub target: Dur,
-    /// Time between two updates of the probability (T_UPDATE, section 4.2).
+    /// Time between two updates of the probability (T_UPDATE, RFC 8033 section 4.2).
     #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
     pub tupdate: Dur,
-    /// Weight of the delay's distance from the target, per second and update (section 4.2).
+    /// Weight of the delay's distance from the target, per second and update (RFC 8033 section 4.2).
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub alpha: f64,
-    /// Weight of the delay's change, per second and update (section 4.2).
+    /// Weight of the delay's change, per second and update (RFC 8033 section 4.2).
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub beta: f64,
-    /// How long a burst passes without a drop after a time without congestion (MAX_BURST, section 4.4).
+    /// How long a burst passes without a drop after a time without congestion (MAX_BURST, RFC 8033 section 4.4).
     #[schemars(extend("x-min" = "0s", "x-max" = "100s"))]
     pub max_burst: Dur,
-    /// Length of a typical packet: nothing is dropped while at most two of them wait (MEAN_PKTSIZE, section 4.1).
+    /// Length of a typical packet: nothing is dropped while at most two of them wait (MEAN_PKTSIZE, RFC 8033 section 4.1).
     #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
     pub mean_packet: Bytes,
     /// Where the delay comes from.
     pub estimate: DelayEstimate,
-    /// Bytes over which the departure rate is measured (DQ_THRESHOLD, section 5.2).
+    /// Bytes over which the departure rate is measured (DQ_THRESHOLD, RFC 8033 section 5.2).
     #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
     pub dq_threshold: Bytes,
-    /// Whether the probability, once it is 10 %, grows by at most 2 % an update (section 5.5).
+    /// Whether the probability, once it is 10 %, grows by at most 2 % an update (RFC 8033 section 5.5).
     pub cap: bool,
-    /// Whether lucky and unlucky series of the random test are cut short (section 5.4).
+    /// Whether lucky and unlucky series of the random test are cut short (RFC 8033 section 5.4).
     pub derandomize: bool,
     /// Whether the probability stays zero during a burst allowance, as in ns-3.
     pub hold: bool,
     /// Quiet time after which the next arrival begins a burst allowance, which then runs out with congestion or without, as in ns-3. Unset: the
-    /// allowance is whole for as long as it is quiet (section 4.4).
+    /// allowance is whole for as long as it is quiet (RFC 8033 section 4.4).
     #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
     pub burst_reset: Option<Dur>,
     /// Delay above which 2 % are added to the probability at each update, as in Linux. Unset: none.
@@ -67,20 +87,11 @@ pub struct PieParams {
     pub panic_delay: Option<Dur>,
     /// Whether a packet is dropped in proportion to its length (tc's bytemode).
     pub byte_mode: bool,
-    /// Backlog at which PIE sets to work; it rests again when probability and delay are zero (section 5.3). Unset: always at work.
-    pub start: Option<Len>,
-    /// Whether ECN-capable packets are marked instead of dropped (section 5.1).
-    pub ecn: bool,
-    /// Probability above which packets are dropped even if they could be marked (mark_ecnth, section 5.1).
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub mark_ecnth: f64,
 }
 
-impl Default for PieParams {
+impl Default for PieControl {
     fn default() -> Self {
         Self {
-            limit: Len::Packets(1000),
-            admit: Admit::Fits,
             target: Dur::from_ms(15),
             tupdate: Dur::from_ms(15),
             alpha: 0.125,
@@ -95,20 +106,34 @@ impl Default for PieParams {
             burst_reset: None,
             panic_delay: None,
             byte_mode: false,
-            start: None,
-            ecn: false,
-            mark_ecnth: 0.1,
         }
     }
 }
 
-impl PieParams {
-    /// Whether the controller's values make sense; for disciplines that hold a [`Pie`] for each flow.
-    pub fn check_control(&self) -> Result<(), Problem> {
+/// When PIE marks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct PieMarks {
+    /// Whether ECN-capable packets are marked instead of dropped (RFC 8033 section 5.1).
+    pub ecn: bool,
+    /// Probability above which packets are dropped even if they could be marked (mark_ecnth, RFC 8033 section 5.1).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub mark_ecnth: f64,
+}
+
+impl Default for PieMarks {
+    fn default() -> Self {
+        Self { ecn: false, mark_ecnth: 0.1 }
+    }
+}
+
+impl PieControl {
+    /// Whether the values make sense.
+    pub(crate) fn check(&self, marks: &PieMarks) -> Result<(), Problem> {
         if self.tupdate == Dur::ZERO {
             return Err(Problem::new("tupdate", "the probability cannot be updated every 0 s"));
         }
-        for (name, v, most) in [("alpha", self.alpha, 1000.0), ("beta", self.beta, 1000.0), ("mark_ecnth", self.mark_ecnth, 1.0)] {
+        for (name, v, most) in [("alpha", self.alpha, 1000.0), ("beta", self.beta, 1000.0), ("mark_ecnth", marks.mark_ecnth, 1.0)] {
             if !(0.0..=most).contains(&v) {
                 return Err(Problem::new(name, format!("{v} is not between 0 and {most}")));
             }
@@ -138,7 +163,7 @@ impl Discipline for PieParams {
 
     fn check(&self, _: &Site<'_>) -> Result<(), Problem> {
         check_limit(self.limit, self.admit)?;
-        self.check_control()
+        self.control.check(&self.marks)
     }
 
     fn build(&self, _: &Site<'_>) -> Fifo<Pie> {
@@ -162,7 +187,10 @@ const ACCU_HIGH: f64 = 8.5;
 /// The state of PIE: one for a plain queue, one for each queue of a scheduler with many.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pie {
-    p: PieParams,
+    p: PieControl,
+    marks: PieMarks,
+    /// Backlog at which it sets to work.
+    start: Option<Len>,
     /// The target in seconds.
     target: f64,
 
@@ -186,9 +214,14 @@ pub struct Pie {
 impl Pie {
     /// A PIE that has seen nothing yet.
     pub fn new(p: &PieParams) -> Self {
+        Self::of(&p.control, &p.marks, p.start)
+    }
+
+    /// One of these parameters.
+    pub(crate) fn of(p: &PieControl, marks: &PieMarks, start: Option<Len>) -> Self {
         Self {
             target: p.target.as_secs_f64(),
-            active: p.start.is_none(),
+            active: start.is_none(),
             drop_prob: 0.0,
             qdelay_old: 0.0,
             burst_allowance: if p.burst_reset.is_some() { Dur::ZERO } else { p.max_burst },
@@ -199,6 +232,8 @@ impl Pie {
             dq_count: 0,
             avg_dq_time: 0.0,
             p: p.clone(),
+            marks: marks.clone(),
+            start,
         }
     }
 
@@ -251,7 +286,7 @@ impl Pie {
                 self.quiet = so_far.filter(|&t| t <= reset);
             }
         }
-        if self.p.start.is_some() && self.drop_prob == 0.0 && qdelay == 0.0 && self.qdelay_old == 0.0 {
+        if self.start.is_some() && self.drop_prob == 0.0 && qdelay == 0.0 && self.qdelay_old == 0.0 {
             self.active = false;
         }
         self.qdelay_old = qdelay;
@@ -263,7 +298,7 @@ impl Pie {
             Len::Packets(n) => u64::from(held.pkts) >= n,
             Len::Bytes(n) => held.bytes >= n,
         };
-        if !self.active && self.p.start.is_some_and(due) {
+        if !self.active && self.start.is_some_and(due) {
             self.active = true;
             self.drop_prob = 0.0;
             self.qdelay_old = 0.0;
@@ -338,7 +373,7 @@ impl Law for Pie {
         if !self.awake(cx.held) || !self.drop_early(p, cx) {
             return Verdict::Pass;
         }
-        match self.p.ecn && p.ecn.capable() && self.drop_prob <= self.p.mark_ecnth {
+        match self.marks.ecn && p.ecn.capable() && self.drop_prob <= self.marks.mark_ecnth {
             true => Verdict::Mark,
             false => Verdict::Drop(Why::Early),
         }

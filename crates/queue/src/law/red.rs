@@ -31,17 +31,60 @@ pub struct RedParams {
     pub limit: Len,
     /// Which arrivals the limit admits.
     pub admit: Admit,
-    /// Average queue below which nothing is dropped (min_th, section 4). Unset: half of `target_delay` worth of the link, at least 5 packets.
+    /// Where early drops begin, and how frequent they get.
+    #[serde(flatten)]
+    pub thresholds: RedThresholds,
+    /// What the average is made of, and what follows from it.
+    #[serde(flatten)]
+    pub tuning: RedTuning,
+    /// Whether packets that could be marked are dropped from `mark_p` on (ns-3 `UseHardDrop`); false: they are marked whatever the average, as DCTCP
+    /// needs it (Alizadeh et al. 2010 section 3.1).
+    pub hard_drop: bool,
+    /// How a stay above the lower threshold begins.
+    #[serde(flatten)]
+    pub start: RedStart,
+}
+
+impl Default for RedParams {
+    fn default() -> Self {
+        Self {
+            limit: Len::Packets(1000),
+            admit: Admit::Fits,
+            thresholds: RedThresholds::default(),
+            tuning: RedTuning::default(),
+            hard_drop: true,
+            start: RedStart::default(),
+        }
+    }
+}
+
+/// Where RED's early drops begin, and how frequent they get.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct RedThresholds {
+    /// Average queue below which nothing is dropped (min_th, Floyd and Jacobson 1993 section 4). Unset: half of `target_delay` worth of the link, at least 5 packets.
     pub min: Option<Len>,
-    /// Average queue at which the probability is `max_p` (max_th, section 4). Unset: three times `min` (section 5).
+    /// Average queue at which the probability is `max_p` (max_th, Floyd and Jacobson 1993 section 4). Unset: three times `min` (section 5).
     pub max: Option<Len>,
     /// Queueing delay that automatic thresholds aim at (Floyd, Gummadi and Shenker 2001, section 5).
     #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
     pub target_delay: Dur,
-    /// Probability at `max` (max_p, section 4); ns-2's linterm is its inverse.
+    /// Probability at `max` (max_p, Floyd and Jacobson 1993 section 4; ns-2's linterm is its inverse); adaptive RED begins with it.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub max_p: f64,
-    /// Weight of one arrival in the average (w_q, section 4). Unset: from `averaging`.
+}
+
+impl Default for RedThresholds {
+    fn default() -> Self {
+        Self { min: None, max: None, target_delay: Dur::from_ms(5), max_p: 0.1 }
+    }
+}
+
+/// What RED's average is made of, and what follows from it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct RedTuning {
+    /// Weight of one arrival in the average (w_q, Floyd and Jacobson 1993 section 4). Unset: from `averaging`.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub w_q: Option<f64>,
     /// Time constant of the average on a busy link, from which w_q = 1 - exp(-1 / packets sent in it). Unset: ten round trips, one being three times
@@ -52,14 +95,14 @@ pub struct RedParams {
     pub gentle: bool,
     /// Whether gaps between drops are spread over 1/p to 2/p packets instead of 1 to 1/p (ns-2's wait_).
     pub wait: bool,
-    /// What the average, the thresholds and the limit are counted in (section 4; ns-2's queue_in_bytes_).
+    /// What the average, the thresholds and the limit are counted in (Floyd and Jacobson 1993 section 4; ns-2's queue_in_bytes_).
     pub measure: Measure,
-    /// Whether a packet is dropped in proportion to its length, and gaps are counted in bytes (section 4, byte mode; ns-2's bytes_).
+    /// Whether a packet is dropped in proportion to its length, and gaps are counted in bytes (Floyd and Jacobson 1993 section 4, byte mode; ns-2's bytes_).
     pub byte_mode: bool,
     /// Length of a typical packet: converts between packets and bytes, and rates into packets.
     #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
     pub mean_packet: Bytes,
-    /// Length of the packets that an idle link is taken to have sent, which ages the average (s in section 4). Unset: `mean_packet`.
+    /// Length of the packets that an idle link is taken to have sent, which ages the average (s in Floyd and Jacobson 1993 section 4). Unset: `mean_packet`.
     #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
     pub idle_packet: Option<Bytes>,
     /// Whether ECN-capable packets are marked instead of dropped (RFC 3168 section 7; ns-2's setbit_).
@@ -67,24 +110,11 @@ pub struct RedParams {
     /// Probability from which packets are dropped even if they could be marked (RFC 3168 section 7; ns-2's mark_p_).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub mark_p: f64,
-    /// Whether packets that could be marked are dropped from `mark_p` on (ns-3 `UseHardDrop`); false: they are marked whatever the average, as DCTCP
-    /// needs it (Alizadeh et al. 2010 section 3.1).
-    pub hard_drop: bool,
-    /// No early drop while only this many wait, in the unit of `measure`; ns-2 has 1. Unset: the average alone decides (section 4).
-    pub spare: Option<u64>,
-    /// Whether the arrival that begins a stay above `min` is spared and counted as the first of the gap, as in ns-2.
-    pub grace: bool,
 }
 
-impl Default for RedParams {
+impl Default for RedTuning {
     fn default() -> Self {
         Self {
-            limit: Len::Packets(1000),
-            admit: Admit::Fits,
-            min: None,
-            max: None,
-            target_delay: Dur::from_ms(5),
-            max_p: 0.1,
             w_q: None,
             averaging: None,
             gentle: true,
@@ -95,11 +125,18 @@ impl Default for RedParams {
             idle_packet: None,
             ecn: false,
             mark_p: 1.0,
-            hard_drop: true,
-            spare: None,
-            grace: false,
         }
     }
+}
+
+/// How a stay above the lower threshold begins.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct RedStart {
+    /// No early drop while only this many wait of those that the average counts, in the unit of `measure`; ns-2 has 1. Unset: the average alone decides (Floyd and Jacobson 1993 section 4).
+    pub spare: Option<u64>,
+    /// Whether the arrival that begins a stay above `min` is spared and counted as the first of the gap, as in ns-2.
+    pub grace: bool,
 }
 
 /// The values RED works with on a given link, automatic ones worked out. Lengths are in the unit of [`RedParams::measure`].
@@ -126,33 +163,33 @@ const AVERAGED_RTTS: f64 = 10.0;
 
 impl RedParams {
     fn mean(&self) -> f64 {
-        self.mean_packet.get().max(1) as f64
+        self.tuning.mean_packet.get().max(1) as f64
     }
 
     fn in_measure(&self, len: Len) -> f64 {
-        length_in(self.measure, len, self.mean_packet)
+        length_in(self.tuning.measure, len, self.tuning.mean_packet)
     }
 
     /// What the buffer admits.
     pub(crate) fn limit(&self) -> Limit {
-        limit_in(self.measure, self.limit, self.mean_packet, self.admit)
+        limit_in(self.tuning.measure, self.limit, self.tuning.mean_packet, self.admit)
     }
 
     /// The values in force on a link.
     pub fn setting(&self, link: LinkInfo) -> RedSetting {
         let rate = link.rate.as_bps() as f64;
         let packets_per_sec = rate / (8.0 * self.mean());
-        let unit = if self.measure == Measure::Bytes { self.mean() } else { 1.0 };
-        let min = self.min.map_or_else(
+        let unit = if self.tuning.measure == Measure::Bytes { self.mean() } else { 1.0 };
+        let min = self.thresholds.min.map_or_else(
             || {
-                let half = self.target_delay.as_secs_f64() * packets_per_sec / 2.0;
+                let half = self.thresholds.target_delay.as_secs_f64() * packets_per_sec / 2.0;
                 unit * if half > LEAST_MIN { half } else { LEAST_MIN }
             },
             |len| self.in_measure(len),
         );
-        let max = self.max.map_or(MAX_OVER_MIN * min, |len| self.in_measure(len));
-        let w_q = self.w_q.unwrap_or_else(|| {
-            let span = self.averaging.map_or_else(
+        let max = self.thresholds.max.map_or(MAX_OVER_MIN * min, |len| self.in_measure(len));
+        let w_q = self.tuning.w_q.unwrap_or_else(|| {
+            let span = self.tuning.averaging.map_or_else(
                 || {
                     let rtt = 3.0 * (link.delay.as_secs_f64() + 1.0 / packets_per_sec);
                     AVERAGED_RTTS * if rtt > LEAST_RTT { rtt } else { LEAST_RTT }
@@ -161,7 +198,7 @@ impl RedParams {
             );
             1.0 - libm::exp(-1.0 / (span * packets_per_sec))
         });
-        let idle = self.idle_packet.map_or(self.mean(), |b| b.get().max(1) as f64);
+        let idle = self.tuning.idle_packet.map_or(self.mean(), |b| b.get().max(1) as f64);
         RedSetting { min, max, w_q, idle_rate: rate / (8.0 * idle) }
     }
 }
@@ -198,10 +235,10 @@ impl Discipline for RedParams {
         }
         let s = self.setting(site.link);
         if s.max < s.min {
-            let unit = if self.measure == Measure::Bytes { "bytes" } else { "packets" };
+            let unit = if self.tuning.measure == Measure::Bytes { "bytes" } else { "packets" };
             return Err(Problem::new("max", format!("the upper threshold ({} {unit}) is below the lower one ({} {unit})", s.max, s.min)));
         }
-        for (name, p) in [("max_p", self.max_p), ("mark_p", self.mark_p), ("w_q", s.w_q)] {
+        for (name, p) in [("max_p", self.thresholds.max_p), ("mark_p", self.tuning.mark_p), ("w_q", s.w_q)] {
             if !(0.0..=1.0).contains(&p) {
                 return Err(Problem::new(name, format!("{p} is not between 0 and 1")));
             }
@@ -250,22 +287,22 @@ impl Red {
         let shape = Shape {
             min: s.min,
             max: s.max,
-            max_p: p.max_p,
-            gentle: p.gentle,
-            wait: p.wait,
-            byte_mode: p.byte_mode,
-            mean_packet: p.mean_packet.get().max(1),
-            spare: p.spare.map_or(0, |n| n.saturating_add(1)),
-            grace: p.grace,
+            max_p: p.thresholds.max_p,
+            gentle: p.tuning.gentle,
+            wait: p.tuning.wait,
+            byte_mode: p.tuning.byte_mode,
+            mean_packet: p.tuning.mean_packet.get().max(1),
+            spare: p.start.spare.map_or(0, |n| n.saturating_add(1)),
+            grace: p.start.grace,
             lapse: false,
         };
         Self {
             idle: Idle::new(s.idle_rate, link),
             average: Average::new(s.w_q),
             chooser: Chooser::new(shape),
-            in_bytes: p.measure == Measure::Bytes,
-            ecn: p.ecn,
-            mark_p: if p.hard_drop { p.mark_p } else { f64::INFINITY },
+            in_bytes: p.tuning.measure == Measure::Bytes,
+            ecn: p.tuning.ecn,
+            mark_p: if p.hard_drop { p.tuning.mark_p } else { f64::INFINITY },
         }
     }
 

@@ -1,16 +1,16 @@
 //! RIO: RED with two drop curves, for packets in and out of their sender's profile.
 
 use super::red::parts::{Chooser, Shape};
-use super::red::{Measure, length_in, limit_in};
+use super::red::{RedStart, length_in, limit_in};
 use super::twin::{Twin, TwinSetting, check_profile};
-use super::wred::{assured, check_curve};
+use super::wred::{CurveTuning, assured, check_curve};
 use super::{Law, LawCx, Verdict, Victim};
 use crate::classify::Match;
 use crate::discipline::{Discipline, Preset, Problem};
 use crate::limit::Admit;
 use crate::sched::fifo::Fifo;
 use fairlane_net::{QPkt, Site, Why};
-use fairlane_units::{Bytes, Len};
+use fairlane_units::Len;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -45,23 +45,12 @@ pub struct RioParams {
     /// Weight of one arrival in the averages.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub w_q: f64,
-    /// Whether probabilities grow from `max_p` at `max` to 1 at twice `max`, instead of jumping to 1 at `max`.
-    pub gentle: bool,
-    /// Whether gaps between drops are spread over 1/p to 2/p packets instead of 1 to 1/p, as in RED.
-    pub wait: bool,
-    /// What the averages, the thresholds and the limit are counted in.
-    pub measure: Measure,
-    /// Whether a packet is dropped in proportion to its length, and gaps are counted in bytes.
-    pub byte_mode: bool,
-    /// Length of a typical packet: converts between packets and bytes, and ages the averages of an idle link.
-    #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
-    pub mean_packet: Bytes,
-    /// Whether ECN-capable packets are marked instead of dropped while the average is below `max` (RFC 3168 section 7).
-    pub ecn: bool,
-    /// No early drop while only this many wait, of all packets or of those in profile as the average that judges; ns-2 has 1. Unset: the average alone decides.
-    pub spare: Option<u64>,
-    /// Whether the arrival that begins a stay above `min` is spared and counted as the first of the gap, as in ns-2.
-    pub grace: bool,
+    /// What the averages are counted in, and what follows from them.
+    #[serde(flatten)]
+    pub curves: CurveTuning,
+    /// How a stay above a lower threshold begins.
+    #[serde(flatten)]
+    pub start: RedStart,
     /// Whether only arrivals in profile update the averages (ns-2.35) instead of all arrivals: an average that judges packets out of profile then stands
     /// still while none in profile comes.
     pub total_by_in: bool,
@@ -99,14 +88,8 @@ impl Default for RioParams {
             out_max_p: 0.2,
             coupling: Coupling::Coupled,
             w_q: 0.002,
-            gentle: false,
-            wait: false,
-            measure: Measure::Packets,
-            byte_mode: false,
-            mean_packet: Bytes(1000),
-            ecn: false,
-            spare: None,
-            grace: false,
+            curves: CurveTuning::default(),
+            start: RedStart::default(),
             total_by_in: false,
             age_own: false,
             lapse: false,
@@ -150,7 +133,7 @@ impl Discipline for RioParams {
             let why = "packets out of profile would be judged by an average that nothing updates: write \"coupled\"";
             return Err(Problem::new("coupling", why));
         }
-        let curve = |min, max, max_p| check_curve(min, max, max_p, self.measure, self.mean_packet);
+        let curve = |min, max, max_p| check_curve(min, max, max_p, self.curves.measure, self.curves.mean_packet);
         curve(self.in_min, self.in_max, self.in_max_p).map_err(|p| Problem { field: format!("in_{}", p.field), ..p })?;
         curve(self.out_min, self.out_max, self.out_max_p).map_err(|p| Problem { field: format!("out_{}", p.field), ..p })?;
         check_profile(&self.in_profile, site)
@@ -159,23 +142,23 @@ impl Discipline for RioParams {
     fn build(&self, site: &Site<'_>) -> Fifo<Rio> {
         let chooser = |min, max, max_p| {
             Chooser::new(Shape {
-                min: length_in(self.measure, min, self.mean_packet),
-                max: length_in(self.measure, max, self.mean_packet),
+                min: length_in(self.curves.measure, min, self.curves.mean_packet),
+                max: length_in(self.curves.measure, max, self.curves.mean_packet),
                 max_p,
-                gentle: self.gentle,
-                wait: self.wait,
-                byte_mode: self.byte_mode,
-                mean_packet: self.mean_packet.get().max(1),
-                spare: self.spare.map_or(0, |n| n.saturating_add(1)),
-                grace: self.grace,
+                gentle: self.curves.gentle,
+                wait: self.curves.wait,
+                byte_mode: self.curves.byte_mode,
+                mean_packet: self.curves.mean_packet.get().max(1),
+                spare: self.start.spare.map_or(0, |n| n.saturating_add(1)),
+                grace: self.start.grace,
                 lapse: self.lapse,
             })
         };
         let twin = TwinSetting {
             in_profile: &self.in_profile,
             w_q: self.w_q,
-            measure: self.measure,
-            mean_packet: self.mean_packet,
+            measure: self.curves.measure,
+            mean_packet: self.curves.mean_packet,
             total_by_in: self.total_by_in,
             age_own: self.age_own,
         };
@@ -184,10 +167,10 @@ impl Discipline for RioParams {
             inside: chooser(self.in_min, self.in_max, self.in_max_p),
             outside: chooser(self.out_min, self.out_max, self.out_max_p),
             decoupled: self.coupling == Coupling::Decoupled,
-            ecn: self.ecn,
+            ecn: self.curves.ecn,
             keep_out_gap: self.keep_out_gap,
         };
-        Fifo::new(rio, limit_in(self.measure, self.limit, self.mean_packet, self.admit))
+        Fifo::new(rio, limit_in(self.curves.measure, self.limit, self.curves.mean_packet, self.admit))
     }
 }
 

@@ -26,6 +26,21 @@ pub struct WredParams {
     /// Weight of one arrival in the average; Cisco's exponential weighting constant n stands for 2^-n.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub w_q: f64,
+    /// What the average is counted in, and what follows from it.
+    #[serde(flatten)]
+    pub curves: CurveTuning,
+    /// Whether the average ages from when the last packet of some precedence left, though others wait (ns-2's dsRED), instead of only while the link is
+    /// idle.
+    pub age_level: bool,
+    /// Without `wait`: whether a gap in which the average rises too fast for its last drop goes on without one until the average leaves the thresholds
+    /// (ns-2's dsRED, where p_a turns negative there), instead of ending at once. Overflows then begin no new gap.
+    pub lapse: bool,
+}
+
+/// What drop curves are counted in, and what follows from them; for laws with several.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct CurveTuning {
     /// Whether the probability grows from `max_p` at `max` to 1 at twice `max`, instead of jumping to 1 at `max`.
     pub gentle: bool,
     /// Whether gaps between drops are spread over 1/p to 2/p packets instead of 1 to 1/p, as in RED.
@@ -39,12 +54,12 @@ pub struct WredParams {
     pub mean_packet: Bytes,
     /// Whether ECN-capable packets are marked instead of dropped while the average is below `max` (RFC 3168 section 7).
     pub ecn: bool,
-    /// Whether the average ages from when the last packet of some precedence left, though others wait (ns-2's dsRED), instead of only while the link is
-    /// idle.
-    pub age_level: bool,
-    /// Without `wait`: whether a gap in which the average rises too fast for its last drop goes on without one until the average leaves the thresholds
-    /// (ns-2's dsRED, where p_a turns negative there), instead of ending at once. Overflows then begin no new gap.
-    pub lapse: bool,
+}
+
+impl Default for CurveTuning {
+    fn default() -> Self {
+        Self { gentle: false, wait: false, measure: Measure::Packets, byte_mode: false, mean_packet: Bytes(1000), ecn: false }
+    }
 }
 
 /// A drop precedence.
@@ -86,12 +101,7 @@ impl Default for WredParams {
             admit: Admit::Fits,
             levels: vec![level(assured(1), 32), level(assured(2), 28), level(assured(3), 24), level(Match::default(), 20)],
             w_q: 1.0 / 512.0,
-            gentle: false,
-            wait: false,
-            measure: Measure::Packets,
-            byte_mode: false,
-            mean_packet: Bytes(1000),
-            ecn: false,
+            curves: CurveTuning::default(),
             age_level: false,
             lapse: false,
         }
@@ -148,22 +158,23 @@ impl Discipline for WredParams {
         }
         for (i, l) in self.levels.iter().enumerate() {
             l.select.check(site).map_err(|m| Problem::new(format!("levels.{i}.match"), m))?;
-            check_curve(l.min, l.max, l.max_p, self.measure, self.mean_packet).map_err(|p| p.within(&format!("levels.{i}")))?;
+            check_curve(l.min, l.max, l.max_p, self.curves.measure, self.curves.mean_packet)
+                .map_err(|p| p.within(&format!("levels.{i}")))?;
         }
         Ok(())
     }
 
     fn build(&self, site: &Site<'_>) -> Fifo<Wred> {
-        let length = |len| length_in(self.measure, len, self.mean_packet);
+        let length = |len| length_in(self.curves.measure, len, self.curves.mean_packet);
         let chooser = |l: &WredLevel| {
             Chooser::new(Shape {
                 min: length(l.min),
                 max: length(l.max),
                 max_p: l.max_p,
-                gentle: self.gentle,
-                wait: self.wait,
-                byte_mode: self.byte_mode,
-                mean_packet: self.mean_packet.get().max(1),
+                gentle: self.curves.gentle,
+                wait: self.curves.wait,
+                byte_mode: self.curves.byte_mode,
+                mean_packet: self.curves.mean_packet.get().max(1),
                 spare: 0,
                 grace: false,
                 lapse: self.lapse,
@@ -173,15 +184,15 @@ impl Discipline for WredParams {
             levels: Classifier::new(self.levels.iter().map(|l| &l.select), site),
             choosers: self.levels.iter().map(chooser).collect(),
             average: Average::new(self.w_q),
-            idle: Idle::of_packets(self.mean_packet, site.link),
-            in_bytes: self.measure == Measure::Bytes,
-            ecn: self.ecn,
+            idle: Idle::of_packets(self.curves.mean_packet, site.link),
+            in_bytes: self.curves.measure == Measure::Bytes,
+            ecn: self.curves.ecn,
             age_level: self.age_level,
             held: vec![0; self.levels.len()],
             empty_since: Some(Time::ZERO),
             p_b: 0.0,
         };
-        Fifo::new(wred, limit_in(self.measure, self.limit, self.mean_packet, self.admit))
+        Fifo::new(wred, limit_in(self.curves.measure, self.limit, self.curves.mean_packet, self.admit))
     }
 }
 

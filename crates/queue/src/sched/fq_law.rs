@@ -9,20 +9,48 @@ use crate::law::Law;
 use crate::limit::Limit;
 use fairlane_net::{Backlog, QCx, QPkt, Qdisc, Site};
 use fairlane_units::{Bytes, Len, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// What the scheduler of FQ-CoDel (RFC 8290) takes, whatever the law.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct FqSetting {
-    pub(crate) limit: Len,
-    pub(crate) memory_limit: Option<Bytes>,
-    pub(crate) flows: u32,
-    pub(crate) hash: HashBy,
-    pub(crate) salt: Option<u64>,
-    pub(crate) quantum: Bytes,
-    pub(crate) drop_batch: u32,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct FqScheduler {
+    /// What all queues hold together; the packet in transmission is not counted (RFC 8290 section 5.2.3).
+    pub limit: Len,
+    /// What all queues hold together in bytes on the wire (tc's memory_limit, which counts the kernel's buffers). Unset: `limit` is the only one.
+    #[schemars(extend("x-min" = "1B", "x-max" = "1GiB"))]
+    pub memory_limit: Option<Bytes>,
+    /// Number of queues that flows are hashed into (RFC 8290 section 5.2.5).
+    #[schemars(range(min = 1, max = 65536))]
+    pub flows: u32,
+    /// What packets of one queue have in common.
+    pub hash: HashBy,
+    /// Salt of the hash (RFC 8290 section 4.1). Unset: drawn from the random stream of the queue.
+    pub salt: Option<u64>,
+    /// Bytes a queue may send in its turn (RFC 8290 section 5.2.4).
+    #[schemars(extend("x-min" = "1B", "x-max" = "1MiB"))]
+    pub quantum: Bytes,
+    /// Most packets dropped at a time from the head of the queue that holds most bytes, when there is no room (RFC 8290 section 4.1).
+    #[schemars(range(min = 1, max = 65536))]
+    pub drop_batch: u32,
 }
 
-impl FqSetting {
+impl Default for FqScheduler {
+    fn default() -> Self {
+        Self {
+            limit: Len::Packets(10_240),
+            memory_limit: None,
+            flows: 1024,
+            hash: HashBy::Flow,
+            salt: None,
+            quantum: Bytes(1514),
+            drop_batch: 64,
+        }
+    }
+}
+
+impl FqScheduler {
     pub(crate) fn check(&self) -> Result<(), Problem> {
         check::holds("limit", Some(self.limit))?;
         check::some("memory_limit", self.memory_limit.map_or(1, Bytes::get))?;
@@ -42,7 +70,7 @@ pub struct FqFlows<L> {
 }
 
 impl<L: Law> FqFlows<L> {
-    pub(crate) fn new(p: &FqSetting, law: L, site: &Site<'_>) -> Self {
+    pub(crate) fn new(p: &FqScheduler, law: L, site: &Site<'_>) -> Self {
         Self {
             map: FlowMap::new(p.hash, Some(p.flows), p.salt, site),
             queues: FlowQueues::new(Fifo::new(law, Limit::NONE), p.flows as usize, p.quantum.get(), site.link.rate),

@@ -2,6 +2,7 @@ use super::*;
 use crate::law::testing::pkt;
 use fairlane_engine::Stream;
 use fairlane_net::{Drops, Ecn, LinkInfo, QCx, Qdisc};
+use fairlane_units::Dur;
 use fairlane_units::{Rate, Time};
 
 fn link() -> LinkInfo {
@@ -12,11 +13,9 @@ fn link() -> LinkInfo {
 fn bare(draws: u32) -> ChokeParams {
     ChokeParams {
         draws,
-        min: Some(Len::Packets(10)),
-        max: Some(Len::Packets(100_000)),
-        max_p: 0.0,
         w_q: Some(1.0),
         limit: Len::Packets(100_000),
+        thresholds: RedThresholds { min: Some(Len::Packets(10)), max: Some(Len::Packets(100_000)), max_p: 0.0, ..RedThresholds::default() },
         ..ChokeParams::default()
     }
 }
@@ -159,8 +158,14 @@ fn directions_are_different_flows() {
 fn impossible_values_are_refused() {
     for (p, field) in [
         (ChokeParams { draws: 0, ..ChokeParams::default() }, "draws"),
-        (ChokeParams { max_p: 2.0, ..ChokeParams::default() }, "max_p"),
-        (ChokeParams { min: Some(Len::Packets(9)), max: Some(Len::Packets(3)), ..ChokeParams::default() }, "max"),
+        (ChokeParams { thresholds: RedThresholds { max_p: 2.0, ..RedThresholds::default() }, ..ChokeParams::default() }, "max_p"),
+        (
+            ChokeParams {
+                thresholds: RedThresholds { min: Some(Len::Packets(9)), max: Some(Len::Packets(3)), ..RedThresholds::default() },
+                ..ChokeParams::default()
+            },
+            "max",
+        ),
     ] {
         assert_eq!(p.check(&link().into()).unwrap_err().field, field);
     }

@@ -133,7 +133,8 @@ fn dialects_differ_in_the_last_packet() {
 /// Newton's method keeps the schedule within a few per cent; its first steps from 1 are 1, 0.75 of..., known from x (3 - n x^2) / 2.
 #[test]
 fn newton_approaches_the_square_root() {
-    let mut c = Codel::new(&CodelParams { inv_sqrt: InvSqrt::Newton, ..CodelParams::default() });
+    let mut c =
+        Codel::new(&CodelParams { finer: CodelFiner { inv_sqrt: InvSqrt::Newton, ..CodelFiner::default() }, ..CodelParams::default() });
     let mut x = 1.0_f64;
     for n in 2..=400_u32 {
         c.count = n;
@@ -146,7 +147,7 @@ fn newton_approaches_the_square_root() {
         }
     }
     let exact = Head::new(&CodelParams::default()).signals(Dur::from_ms(20), Dur::from_secs(2)).len();
-    let p = CodelParams { inv_sqrt: InvSqrt::Newton, ..CodelParams::default() };
+    let p = CodelParams { finer: CodelFiner { inv_sqrt: InvSqrt::Newton, ..CodelFiner::default() }, ..CodelParams::default() };
     let newton = Head::new(&p).signals(Dur::from_ms(20), Dur::from_secs(2)).len();
     assert!(newton.abs_diff(exact) < exact / 20, "{newton} {exact}");
 }
@@ -166,7 +167,10 @@ fn marks_keep_the_schedule() {
 
 #[test]
 fn ce_threshold_marks_at_once() {
-    let mut h = Head::new(&CodelParams { ce_threshold: Some(Dur::from_ms(1)), ..CodelParams::default() });
+    let mut h = Head::new(&CodelParams {
+        finer: CodelFiner { ce_threshold: Some(Dur::from_ms(1)), ..CodelFiner::default() },
+        ..CodelParams::default()
+    });
     assert_eq!(h.ask(Dur::from_ms(2)), Verdict::Pass);
     h.ecn = Ecn::Ect1;
     assert_eq!(h.ask(Dur::from_ms(1)), Verdict::Pass);
@@ -175,7 +179,7 @@ fn ce_threshold_marks_at_once() {
 
 #[test]
 fn impossible_times_are_refused() {
-    let p = CodelParams { target: Dur::from_ms(100), ..CodelParams::default() };
+    let p = CodelParams { times: CodelTimes { target: Dur::from_ms(100), ..CodelTimes::default() }, ..CodelParams::default() };
     let site = fairlane_net::LinkInfo { rate: fairlane_units::Rate::from_mbps(1), delay: Dur::ZERO }.into();
     assert_eq!(p.check(&site).unwrap_err().field, "target");
     assert!(CodelParams::default().check(&site).is_ok());

@@ -10,7 +10,7 @@ fn at(ms: u64) -> Time {
 
 /// A PIE without a burst allowance whose packets have just waited `ms`.
 fn waiting(p: &PieParams, ms: u64) -> Bench<Pie> {
-    let mut b = Bench::new(Pie::new(&PieParams { max_burst: Dur::ZERO, ..p.clone() }), 3);
+    let mut b = Bench::new(Pie::new(&PieParams { control: PieControl { max_burst: Dur::ZERO, ..p.clone().control }, ..p.clone() }), 3);
     depart(&mut b, ms);
     b
 }
@@ -79,7 +79,8 @@ fn large_steps_are_capped() {
         b.timer(at(ms), FULL);
         b.law.drop_prob() - prob
     };
-    let (rfc, free) = (PieParams::default(), PieParams { cap: false, ..PieParams::default() });
+    let (rfc, free) =
+        (PieParams::default(), PieParams { control: PieControl { cap: false, ..PieControl::default() }, ..PieParams::default() });
     assert!((step(&rfc, 0.1, 100) - 0.02).abs() < 1e-12);
     // 0.125 * 0.085 + 1.25 * 0.1 = 0.135625
     assert!((step(&free, 0.1, 100) - 0.135_625).abs() < 1e-12);
@@ -106,7 +107,7 @@ fn decays_without_congestion() {
 #[test]
 fn bursts_are_allowed() {
     for (hold, grows) in [(false, true), (true, false)] {
-        let mut b = Bench::new(Pie::new(&PieParams { hold, ..PieParams::default() }), 1);
+        let mut b = Bench::new(Pie::new(&PieParams { control: PieControl { hold, ..PieControl::default() }, ..PieParams::default() }), 1);
         for n in 1..=10 {
             depart(&mut b, 200);
             assert_eq!(drops(&mut b, 100), 0, "{n}");
@@ -164,7 +165,7 @@ fn safeguards() {
 /// Section 5.4: at a probability of 1/20 gaps are at least 17 arrivals (0.85 / p) and at most 170 (8.5 / p).
 #[test]
 fn derandomized_gaps() {
-    let mut b = waiting(&PieParams { derandomize: true, ..PieParams::default() }, 40);
+    let mut b = waiting(&PieParams { control: PieControl { derandomize: true, ..PieControl::default() }, ..PieParams::default() }, 40);
     (b.law.drop_prob, b.law.qdelay_old) = (0.05, 0.04);
     let mut gaps = vec![0_u32];
     for _ in 0..100_000 {
@@ -184,7 +185,7 @@ fn derandomized_gaps() {
 /// Section 5.1: marks up to a probability of 10 %, drops above; tc's bytemode drops by length.
 #[test]
 fn marks_up_to_the_threshold() {
-    let mut b = waiting(&PieParams { ecn: true, ..PieParams::default() }, 40);
+    let mut b = waiting(&PieParams { marks: PieMarks { ecn: true, ..PieMarks::default() }, ..PieParams::default() }, 40);
     b.law.qdelay_old = 0.04;
     let all = |b: &mut Bench<Pie>, ecn| (0..1000).map(|_| arrive(b, ecn)).filter(|v| *v != Verdict::Pass).collect::<Vec<_>>();
     b.law.drop_prob = 0.1;
@@ -194,7 +195,10 @@ fn marks_up_to_the_threshold() {
     let v = all(&mut b, Ecn::Ect0);
     assert!(v.len() > 50 && v.iter().all(|v| *v == Verdict::Drop(Why::Early)));
 
-    let mut b = waiting(&PieParams { byte_mode: true, mean_packet: Bytes(1000), ..PieParams::default() }, 40);
+    let mut b = waiting(
+        &PieParams { control: PieControl { byte_mode: true, mean_packet: Bytes(1000), ..PieControl::default() }, ..PieParams::default() },
+        40,
+    );
     (b.law.drop_prob, b.law.qdelay_old) = (0.2, 0.04);
     let hit = |b: &mut Bench<Pie>, len| {
         (0..20_000).filter(|_| b.enqueue(&pkt(len, 0, Ecn::NotEct, at(0)), at(0), FULL) != Verdict::Pass).count() as f64 / 20_000.0
@@ -205,7 +209,10 @@ fn marks_up_to_the_threshold() {
 /// Section 5.2: at 10 Mbit/s 16,384 bytes take 13.1072 ms; a backlog of 40,000 then stands for 32 ms.
 #[test]
 fn departure_rate_gives_the_delay() {
-    let p = PieParams { estimate: DelayEstimate::DequeueRate, max_burst: Dur::ZERO, ..PieParams::default() };
+    let p = PieParams {
+        control: PieControl { estimate: DelayEstimate::DequeueRate, max_burst: Dur::ZERO, ..PieControl::default() },
+        ..PieParams::default()
+    };
     let mut b = Bench::new(Pie::new(&p), 1);
     for n in 0..100 {
         b.dequeue(&pkt(1000, 0, Ecn::NotEct, at(0)), at(0) + Dur::from_us(800 * n), 40_000);
@@ -250,8 +257,8 @@ fn rests_while_the_queue_is_short() {
 fn impossible_values_are_refused() {
     let site = fairlane_net::LinkInfo { rate: fairlane_units::Rate::from_mbps(1), delay: Dur::ZERO }.into();
     for (p, field) in [
-        (PieParams { tupdate: Dur::ZERO, ..PieParams::default() }, "tupdate"),
-        (PieParams { alpha: f64::NAN, ..PieParams::default() }, "alpha"),
+        (PieParams { control: PieControl { tupdate: Dur::ZERO, ..PieControl::default() }, ..PieParams::default() }, "tupdate"),
+        (PieParams { control: PieControl { alpha: f64::NAN, ..PieControl::default() }, ..PieParams::default() }, "alpha"),
         (PieParams { limit: Len::Packets(0), ..PieParams::default() }, "limit"),
     ] {
         assert_eq!(p.check(&site).unwrap_err().field, field);

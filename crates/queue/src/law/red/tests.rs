@@ -49,7 +49,11 @@ impl Bench {
 
 /// The average is the queue itself with weight 1: p_b is then set by the backlog.
 fn instant(min: u64, max: u64) -> RedParams {
-    RedParams { min: Some(Len::Packets(min)), max: Some(Len::Packets(max)), w_q: Some(1.0), ..RedParams::default() }
+    RedParams {
+        thresholds: RedThresholds { min: Some(Len::Packets(min)), max: Some(Len::Packets(max)), ..RedThresholds::default() },
+        tuning: RedTuning { w_q: Some(1.0), ..RedTuning::default() },
+        ..RedParams::default()
+    }
 }
 
 /// What ns-2.35 prints of a Queue/RED with its class defaults on links of these rates and delays.
@@ -67,7 +71,7 @@ fn automatic_values_are_those_of_ns2() {
         let s = ns2().setting(link(mbps, ms));
         assert!((s.min / 500.0 - min).abs() < 1e-9 && (s.max / 500.0 - max).abs() < 1e-9, "{mbps} {s:?}");
         assert!((s.w_q / w - 1.0).abs() < 1e-11, "{mbps} {s:?}");
-        let p = RedParams { measure: Measure::Packets, ..ns2() }.setting(link(mbps, ms));
+        let p = RedParams { tuning: RedTuning { measure: Measure::Packets, ..ns2().tuning }, ..ns2() }.setting(link(mbps, ms));
         assert!((p.min - min).abs() < 1e-9 && (p.max - max).abs() < 1e-9);
     }
 }
@@ -75,7 +79,7 @@ fn automatic_values_are_those_of_ns2() {
 /// ns-2's other automatic weights, q_weight 0 and -2: time constants of 1 s and 0.1 s.
 #[test]
 fn averaging_sets_the_weight() {
-    let w = |t| RedParams { averaging: Some(t), ..ns2() }.setting(link(10, 20)).w_q;
+    let w = |t| RedParams { tuning: RedTuning { averaging: Some(t), ..ns2().tuning }, ..ns2() }.setting(link(10, 20)).w_q;
     assert!((w(Dur::from_secs(1)) - (1.0 - (-1.0_f64 / 2500.0).exp())).abs() < 1e-15);
     assert!((w(Dur::from_ms(100)) - (1.0 - (-1.0_f64 / 250.0).exp())).abs() < 1e-15);
     // A long link: three times 200 ms and a packet of 0.4 ms, ten times.
@@ -86,7 +90,14 @@ fn averaging_sets_the_weight() {
 /// Section 6.2 of the 1993 paper: after L arrivals at a queue of q, avg = q (1 - (1 - w)^L).
 #[test]
 fn average_follows_its_closed_form() {
-    let mut b = Bench::new(&RedParams { w_q: Some(0.002), min: Some(Len::Packets(1000)), ..RedParams::default() }, 1);
+    let mut b = Bench::new(
+        &RedParams {
+            tuning: RedTuning { w_q: Some(0.002), ..RedTuning::default() },
+            thresholds: RedThresholds { min: Some(Len::Packets(1000)), ..RedThresholds::default() },
+            ..RedParams::default()
+        },
+        1,
+    );
     for n in 1..=500 {
         b.arrive(40);
         let want = 40.0 * (1.0 - (1.0_f64 - 0.002).powi(n));
@@ -99,7 +110,14 @@ fn average_follows_its_closed_form() {
 #[test]
 fn growing_burst_follows_equation_2() {
     let w: f64 = 0.001;
-    let mut b = Bench::new(&RedParams { w_q: Some(w), min: Some(Len::Packets(1000)), ..RedParams::default() }, 1);
+    let mut b = Bench::new(
+        &RedParams {
+            tuning: RedTuning { w_q: Some(w), ..RedTuning::default() },
+            thresholds: RedThresholds { min: Some(Len::Packets(1000)), ..RedThresholds::default() },
+            ..RedParams::default()
+        },
+        1,
+    );
     let burst = 80;
     for i in 1..=burst {
         b.arrive(i);
@@ -112,9 +130,13 @@ fn growing_burst_follows_equation_2() {
 /// Section 4: an idle link ages the average as if it had sent m packets.
 #[test]
 fn idle_time_ages_the_average() {
-    let p = RedParams { w_q: Some(0.01), min: Some(Len::Packets(1000)), ..RedParams::default() };
+    let p = RedParams {
+        tuning: RedTuning { w_q: Some(0.01), ..RedTuning::default() },
+        thresholds: RedThresholds { min: Some(Len::Packets(1000)), ..RedThresholds::default() },
+        ..RedParams::default()
+    };
     for (idle_packet, m) in [(None, 25), (Some(Bytes(100)), 255)] {
-        let mut b = Bench::new(&RedParams { idle_packet, ..p.clone() }, 1);
+        let mut b = Bench::new(&RedParams { tuning: RedTuning { idle_packet, ..p.clone().tuning }, ..p.clone() }, 1);
         (0..500).for_each(|_| assert_eq!(b.arrive(40), Verdict::Pass));
         let before = b.red.avg();
         let (start, last) = (Time::from_ps(PS_PER_SEC), pkt(1000, Ecn::NotEct));
@@ -130,7 +152,14 @@ fn idle_time_ages_the_average() {
 /// While the link still sends the last packet nothing is idle, though nothing waits.
 #[test]
 fn busy_link_is_not_idle() {
-    let mut b = Bench::new(&RedParams { w_q: Some(0.01), min: Some(Len::Packets(1000)), ..RedParams::default() }, 1);
+    let mut b = Bench::new(
+        &RedParams {
+            tuning: RedTuning { w_q: Some(0.01), ..RedTuning::default() },
+            thresholds: RedThresholds { min: Some(Len::Packets(1000)), ..RedThresholds::default() },
+            ..RedParams::default()
+        },
+        1,
+    );
     (0..500).for_each(|_| assert_eq!(b.arrive(40), Verdict::Pass));
     let (before, start, last) = (b.red.avg(), Time::from_ps(PS_PER_SEC), pkt(1000, Ecn::NotEct));
     b.red.on_dequeue(&last, &mut LawCx { now: start, rng: &mut b.rng, held: Backlog::default(), queue: &b.queue });
@@ -143,7 +172,7 @@ fn busy_link_is_not_idle() {
 fn probability_curve() {
     let at = |p: &RedParams, avg: f64| Red::new(p, link(10, 20)).chooser.p_b_at(avg);
     let gentle = instant(10, 30);
-    let steep = RedParams { gentle: false, ..gentle.clone() };
+    let steep = RedParams { tuning: RedTuning { gentle: false, ..gentle.clone().tuning }, ..gentle.clone() };
     for (avg, p) in [(10.0, 0.0), (15.0, 0.025), (20.0, 0.05), (29.0, 0.095)] {
         assert!((at(&gentle, avg) - p).abs() < 1e-12 && (at(&steep, avg) - p).abs() < 1e-12, "{avg}");
     }
@@ -164,7 +193,7 @@ fn gaps_are_uniform() {
 /// With `wait` they run from 1/p to 2/p - 1: the mean drop rate is about 2p/3.
 #[test]
 fn waiting_gaps_are_uniform() {
-    let gaps = Bench::new(&RedParams { wait: true, ..instant(10, 30) }, 6).gaps(20, 40_000);
+    let gaps = Bench::new(&RedParams { tuning: RedTuning { wait: true, ..instant(10, 30).tuning }, ..instant(10, 30) }, 6).gaps(20, 40_000);
     assert_uniform(&gaps, 20, 39);
 }
 
@@ -180,7 +209,11 @@ fn assert_uniform(gaps: &[u64], low: u64, high: u64) {
 /// Byte mode: a packet is dropped in proportion to its length.
 #[test]
 fn byte_mode_drops_by_length() {
-    let p = RedParams { byte_mode: true, mean_packet: Bytes(1000), max_p: 0.02, ..instant(10, 30) };
+    let p = RedParams {
+        tuning: RedTuning { byte_mode: true, mean_packet: Bytes(1000), ..instant(10, 30).tuning },
+        thresholds: RedThresholds { max_p: 0.02, ..instant(10, 30).thresholds },
+        ..instant(10, 30)
+    };
     let mut b = Bench::new(&p, 8);
     let (mut drops, n) = ([0_u32; 2], 400_000);
     for i in 0..n {
@@ -194,19 +227,23 @@ fn byte_mode_drops_by_length() {
 /// ns-2: the first arrival above the threshold is spared, and none is dropped while only one waits.
 #[test]
 fn grace_and_spare() {
-    let p = RedParams { gentle: false, wait: true, grace: true, spare: Some(1), ..instant(0, 1) };
+    let p = RedParams {
+        tuning: RedTuning { gentle: false, wait: true, ..instant(0, 1).tuning },
+        start: RedStart { grace: true, spare: Some(1) },
+        ..instant(0, 1)
+    };
     let mut b = Bench::new(&p, 9);
     assert_eq!((b.arrive(2), b.arrive(2)), (Verdict::Pass, Verdict::Drop(Why::Forced)));
     assert_eq!((b.arrive(1), b.arrive(2), b.arrive(2)), (Verdict::Pass, Verdict::Pass, Verdict::Drop(Why::Forced)));
     // Without them the average alone decides.
-    let mut b = Bench::new(&RedParams { gentle: false, ..instant(0, 1) }, 9);
+    let mut b = Bench::new(&RedParams { tuning: RedTuning { gentle: false, ..instant(0, 1).tuning }, ..instant(0, 1) }, 9);
     assert_eq!(b.arrive(1), Verdict::Drop(Why::Forced));
 }
 
 /// RFC 3168 section 7: mark ECN-capable packets only, and drop where the probability says that marks do not help.
 #[test]
 fn marks_only_capable_packets_below_mark_p() {
-    let p = RedParams { ecn: true, mark_p: 0.3, ..instant(10, 30) };
+    let p = RedParams { tuning: RedTuning { ecn: true, mark_p: 0.3, ..instant(10, 30).tuning }, ..instant(10, 30) };
     let first = |p: &RedParams, pkts, ecn| {
         let mut b = Bench::new(p, 3);
         (0..10_000).map(|_| b.arrive_at(Time::ZERO, pkts, &pkt(1000, ecn))).find(|v| *v != Verdict::Pass).unwrap()
@@ -216,12 +253,12 @@ fn marks_only_capable_packets_below_mark_p() {
     assert_eq!(first(&p, 20, Ecn::NotEct), Verdict::Drop(Why::Early));
     assert_eq!(first(&p, 45, Ecn::Ect0), Verdict::Drop(Why::Early));
     // DCTCP's step marks all that finds the threshold reached, however many wait.
-    let step = RedParams { ecn: true, hard_drop: false, gentle: false, ..instant(20, 20) };
+    let step = RedParams { hard_drop: false, tuning: RedTuning { ecn: true, gentle: false, ..instant(20, 20).tuning }, ..instant(20, 20) };
     for (pkts, verdict) in [(19, Verdict::Pass), (20, Verdict::Mark), (500, Verdict::Mark)] {
         assert_eq!(Bench::new(&step, 3).arrive_at(Time::ZERO, pkts, &pkt(1000, Ecn::Ect0)), verdict, "{pkts}");
     }
     assert_eq!(first(&step, 20, Ecn::NotEct), Verdict::Drop(Why::Forced));
-    assert_eq!(first(&RedParams { ecn: false, ..p }, 20, Ecn::Ect0), Verdict::Drop(Why::Early));
+    assert_eq!(first(&RedParams { tuning: RedTuning { ecn: false, ..p.tuning }, ..p }, 20, Ecn::Ect0), Verdict::Drop(Why::Early));
 }
 
 /// ns-2 multiplies its limit in packets by the mean packet when it measures in bytes, and admits while not full.
@@ -246,7 +283,13 @@ fn nonsense_is_named() {
     assert!(RedParams::default().check(&l.into()).is_ok() && ns2().check(&l.into()).is_ok());
     let Problem { field, message: text } = instant(30, 10).check(&l.into()).unwrap_err();
     assert_eq!((field.as_str(), text.as_str()), ("max", "the upper threshold (10 packets) is below the lower one (30 packets)"));
-    assert_eq!(RedParams { max_p: f64::NAN, ..RedParams::default() }.check(&l.into()).unwrap_err().field, "max_p");
+    assert_eq!(
+        RedParams { thresholds: RedThresholds { max_p: f64::NAN, ..RedThresholds::default() }, ..RedParams::default() }
+            .check(&l.into())
+            .unwrap_err()
+            .field,
+        "max_p"
+    );
     assert_eq!(RedParams { limit: Len::Packets(0), ..RedParams::default() }.check(&l.into()).unwrap_err().field, "limit");
 }
 
