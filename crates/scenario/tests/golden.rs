@@ -66,6 +66,8 @@ fn sources() -> impl Iterator<Item = (&'static str, String)> {
     })
 }
 
+/// What writes the file.
+const RECORD: &str = "FAIRLANE_BLESS=1 cargo test -p fairlane-scenario --test golden";
 const CONTROLS: &str = "examples/tcp_variants.toml";
 
 fn root() -> PathBuf {
@@ -119,8 +121,14 @@ fn trajectories_are_the_committed_ones() {
         fs::write(&stored, &got).unwrap();
     }
     let want = fs::read_to_string(&stored).unwrap();
-    let changed: Vec<&str> = got.lines().filter(|l| !want.lines().any(|w| w == *l)).collect();
-    assert!(changed.is_empty(), "results changed:\n{}", changed.join("\n"));
+    let run_of = |line: &str| line.rsplit_once(' ').map_or(line, |(run, _)| run).to_owned();
+    let stored_runs: Vec<String> = want.lines().map(run_of).collect();
+    let (changed, new): (Vec<&str>, Vec<&str>) =
+        got.lines().filter(|l| !want.lines().any(|w| w == *l)).partition(|l| stored_runs.contains(&run_of(l)));
+    assert!(changed.is_empty(), "results changed, which takes a commit of its own and a line in CHANGELOG.md:\n{}", changed.join("\n"));
+    assert!(new.is_empty(), "not recorded yet; to record, run `{RECORD}`:\n{}", new.join("\n"));
+    let gone: Vec<&String> = stored_runs.iter().filter(|w| got.lines().all(|l| run_of(l) != **w)).collect();
+    assert!(gone.is_empty(), "recorded, but no longer run; to record anew, run `{RECORD}`: {gone:?}");
 }
 
 /// The loop compiled for observers, the sampler, and the number of threads leave the trajectory and every table alone.

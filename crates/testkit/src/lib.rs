@@ -1,5 +1,7 @@
-//! What tests of any room share: a conformance suite for queues, formulas of queueing theory, small statistics.
+//! What tests of any room share: a conformance suite for queues, values drawn from a schema, formulas of queueing theory, small statistics.
 
 pub mod conformance;
+pub mod draw;
+pub mod limits;
 pub mod stats;
 pub mod theory;

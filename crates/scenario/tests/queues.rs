@@ -1,0 +1,149 @@
+//! Every queue of the registry obeys what all queues must, whatever its parameters: conservation, order within a flow, its limit, a link
+//! that never waits while packets do, marks on ECN-capable packets only. A new line of the registry is tested without being named here.
+
+use fairlane_engine::Stream;
+use fairlane_net::{Backlog, FlowInfo, LinkInfo, Proto, Qdisc, Site};
+use fairlane_queue::{Admit, Discipline, DropTailParams};
+use fairlane_scenario::{QueueSpec, registry_listing};
+use fairlane_testkit::conformance::{Load, Outcome, Rules, check};
+use fairlane_testkit::{draw, limits};
+use fairlane_units::{Dur, Len, Rate};
+use serde_json::{Map, Value, json};
+
+const LENS: &[u32] = &[40, 576, 1500];
+const LARGEST: u32 = 1500;
+/// Small enough to bite; the one in bytes holds a few of the largest packets.
+const LIMITS: [&str; 2] = ["20p", "9kB"];
+/// Sets of parameters drawn for each queue.
+const DRAWS: usize = 30;
+
+/// Seven flows, TCP and UDP in turn, over a link of this rate.
+fn at<R>(mbps: u64, run: impl FnOnce(&Site<'_>) -> R) -> R {
+    let link = LinkInfo { rate: Rate::from_mbps(mbps), delay: Dur::from_ms(20) };
+    let names: Vec<String> = (0..7).map(|i| format!("f{i}")).collect();
+    let proto = |i: u32| if i.is_multiple_of(2) { Proto::Tcp } else { Proto::Udp };
+    let flows: Vec<FlowInfo<'_>> =
+        names.iter().zip(0..).map(|(name, i)| FlowInfo { name, from: 2 * i, to: 2 * i + 1, proto: proto(i) }).collect();
+    run(&Site { link, flows: &flows })
+}
+
+/// Packets of 705 bytes in the mean that come every `percent` of their transmission time.
+fn load(site: &Site<'_>, percent: u64) -> Load<'static> {
+    let mean_gap = Dur::from_ps((site.link.rate.tx_time(705).as_ps() * percent / 100).max(1));
+    Load { packets: 4000, flows: 7, lens: LENS, ect: 0.5, mean_gap }
+}
+
+/// The queues themselves, of the registry and of presets: their name for messages, and all their parameters.
+fn named() -> Vec<(String, Value)> {
+    let mut all = Vec::new();
+    for q in QueueSpec::all() {
+        let name = q.name();
+        all.push((name.to_owned(), serde_json::to_value(&q).unwrap()));
+        for p in QueueSpec::presets(name) {
+            let values: Value = serde_json::from_str(p.values).unwrap();
+            let q: QueueSpec = serde_json::from_value(json!({ name: values })).unwrap_or_else(|e| panic!("{name} {}: {e}", p.name));
+            all.push((format!("{name} preset {}", p.name), serde_json::to_value(&q).unwrap()));
+        }
+    }
+    all
+}
+
+/// Runs a queue under every rule, its limit among them, where its parameters give one.
+fn conforms(queue: &(impl Qdisc + Clone), spec: &Value, rules: Rules, site: &Site<'_>, load: &Load<'_>) -> Result<Outcome, String> {
+    let most = limits::most(spec, LARGEST).unwrap_or(rules.most);
+    let out = check(queue, site.link, &load.draw(load.mean_gap.as_ps()), &Rules { most, ..rules })?;
+    match out.sent.len() + out.dropped.len() {
+        n if n == load.packets => Ok(out),
+        n => Err(format!("{n} of {} packets left", load.packets)),
+    }
+}
+
+fn rules(q: &QueueSpec) -> Rules {
+    let n = q.nature();
+    Rules { keeps_order: !n.reorders, work_conserving: !n.shapes, recolours: n.recolours, ..Rules::default() }
+}
+
+/// Reads, checks, builds and runs; the first error is that of the parameters.
+fn run(spec: &Value, site: &Site<'_>, load: &Load<'_>) -> Result<Result<Outcome, String>, String> {
+    let q: QueueSpec = serde_json::from_value(spec.clone()).map_err(|e| e.to_string())?;
+    q.check(site).map_err(|p| format!("{}: {}", p.field, p.message))?;
+    Ok(conforms(&q.build(site), spec, rules(&q), site, load))
+}
+
+#[test]
+fn every_queue_and_preset_conforms() {
+    for mbps in [1, 10, 400_000] {
+        at(mbps, |site| {
+            // Half of the offered load, just the load, twice the load of the link.
+            for percent in [200, 100, 50] {
+                for (name, spec) in named() {
+                    let done = run(&spec, site, &load(site, percent)).and_then(|r| r);
+                    done.unwrap_or_else(|e| panic!("{name} at {mbps} Mbit/s: {e}"));
+                }
+            }
+        });
+    }
+}
+
+/// The parameter `limit` is a promise: whatever the law, no more waits. Whoever calls it otherwise, or has none, fails here.
+#[test]
+fn every_queue_and_preset_keeps_its_limit() {
+    at(10, |site| {
+        for (name, mut spec) in named() {
+            for limit in LIMITS {
+                limits::set(&mut spec, limit);
+                assert!(limits::most(&spec, LARGEST).is_some(), "{name}: no parameter `limit` says what it holds");
+                for percent in [50, 10] {
+                    let done = run(&spec, site, &load(site, percent)).and_then(|r| r);
+                    let out = done.unwrap_or_else(|e| panic!("{name} with limits of {limit}: {e}"));
+                    assert!(!out.dropped.is_empty(), "{name} with limits of {limit} dropped nothing at {percent} %");
+                }
+            }
+        }
+    });
+}
+
+/// Defaults are one point of many: values drawn from the ranges that the schema gives, as a user may write them.
+#[test]
+fn every_queue_conforms_with_drawn_parameters() {
+    at(10, |site| {
+        for listed in registry_listing().iter().filter(|l| l.kind == "queue") {
+            let mut rng = Stream::new(1, "test", listed.name, "parameters");
+            let (mut ran, mut last) = (0, String::new());
+            for _ in 0..20 * DRAWS {
+                let mut drawn: Map<String, Value> = draw::table(&listed.schema, 0.5, &mut rng);
+                drawn.remove("preset");
+                let written = json!({ listed.name: drawn });
+                // With all its parameters, as limits are read from them.
+                let whole = match serde_json::from_value::<QueueSpec>(written.clone()) {
+                    Ok(q) => serde_json::to_value(q).unwrap(),
+                    Err(e) => panic!("{written}: the schema allows it, but {e}"),
+                };
+                match run(&whole, site, &load(site, 60)) {
+                    Ok(done) => {
+                        done.unwrap_or_else(|e| panic!("{written}: {e}"));
+                        ran += 1;
+                    }
+                    // Values may be refused together; then others are drawn.
+                    Err(why) => last = format!("{written}: {why}"),
+                }
+                if ran == DRAWS {
+                    break;
+                }
+            }
+            assert_eq!(ran, DRAWS, "{}: most of what its schema allows is refused, such as {last}", listed.name);
+        }
+    });
+}
+
+/// The checks find what they are for: a queue that holds more than its parameter says.
+#[test]
+fn a_queue_without_its_limit_is_found() {
+    at(10, |site| {
+        let queue = DropTailParams { limit: Len::Packets(1000), admit: Admit::Fits }.build(site);
+        let of = |limit: &str| conforms(&queue, &json!({ "droptail": { "limit": limit } }), Rules::default(), site, &load(site, 50));
+        assert!(of("20p").unwrap_err().contains("is above"));
+        assert!(of("9kB").unwrap_err().contains("is above"));
+        assert_eq!(of("1000p").unwrap().most, Backlog { pkts: 1000, ..of("1000p").unwrap().most });
+    });
+}
