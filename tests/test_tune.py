@@ -27,7 +27,7 @@ from fairlane.study import Level, Study
 from fairlane.study.plan import resolve_point
 from fairlane.tuning import Tuning, score, space
 from fairlane.tuning.model import Entry, Trial
-from fairlane.tuning.sensible import LEFT_OUT, RANGES
+from fairlane.tuning.sensible import LEFT_OUT, RANGES, ranges
 
 pytest.importorskip("optuna")
 
@@ -291,7 +291,15 @@ def test_the_reference_page_is_made_from_the_schema():
 def test_every_queue_has_ranges_of_the_house_or_a_reason_for_none():
     # Not the registry in Python, which has the plug-ins of other tests too.
     built_in = {e["name"] for e in json.loads(_core.registry()) if e["kind"] == "queue"}
-    assert built_in <= set(RANGES) | set(LEFT_OUT)
+    assert built_in == (set(ranges()) | set(LEFT_OUT)) - {"plugin"}
+    assert not set(ranges()) & set(LEFT_OUT)
+
+
+def test_a_queue_that_nobody_has_described_has_its_limit_searched(monkeypatch):
+    of_headdrop = RANGES["headdrop"]
+    monkeypatch.delitem(RANGES, "headdrop")
+    assert "headdrop" not in RANGES
+    assert ranges()["headdrop"] == of_headdrop == {"limit": {"from": "5p", "to": "200p", "scale": "log"}}
 
 
 @pytest.mark.parametrize("name", RANGES)

@@ -38,14 +38,15 @@ _FORMATS = {"fl-dur": "duration", "fl-rate": "rate", "fl-bytes": "bytes", "fl-le
 
 
 @lru_cache(maxsize=1)
-def _built_in() -> tuple[dict[str, Any], ...]:
+def built_in() -> tuple[dict[str, Any], ...]:
+    """The algorithms of the house: kind, name, aliases, doc, schema."""
     return tuple(json.loads(_core.registry()))
 
 
 def registry() -> tuple[dict[str, Any], ...]:
     """All algorithms: kind, name, aliases, doc, schema; those of one's own (`fairlane.plugin`, `fairlane.cc`) at the end."""
     own = json.loads(_core.plugins())
-    return (*_built_in(), *({"aliases": [], **entry} for entry in own))
+    return (*built_in(), *({"aliases": [], **entry} for entry in own))
 
 
 @lru_cache(maxsize=1)

@@ -52,7 +52,7 @@ ABSENT = {
     "trtcm": "the nearest are two tc-police(8) in a row, without colours",
     "wf2q": "qfq (sch_qfq) approximates WF2Q+ by groups of weights",
 }
-"""Why, and what comes nearest."""
+"""Why, and what comes nearest; of a queue in neither table nobody has said."""
 
 
 def named(spec: dict[str, Any] | str) -> tuple[str, dict[str, Any]]:
@@ -72,4 +72,6 @@ def write(plan: Plan, parent: str, handle: str, spec: dict[str, Any] | str) -> N
         return
     if name not in plan.missing:
         plan.missing.append(name)
-    plan.note(f"{name} is not in Linux: {ABSENT.get(name, 'it is a queue of your own')}")
+    own = isinstance(spec, dict) and "plugin" in spec
+    why = ABSENT.get(name, "it is a queue of your own" if own else "nobody has said what comes nearest")
+    plan.note(f"{name} is not in Linux: {why}")

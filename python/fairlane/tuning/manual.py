@@ -8,7 +8,7 @@ from ..base import toml
 from ..base.manual import key_table
 from .page import RULES
 from .read import schema
-from .sensible import LEFT_OUT, RANGES
+from .sensible import LEFT_OUT, ranges
 
 _SEARCH = (
     'Each key of `[search]` is a queue with its parameters (`{}`: its defaults alone; `"auto"`: the ranges below), or a label of your own '
@@ -50,7 +50,7 @@ def page() -> str:
         _SEARCH,
         _RANGE,
         "### Ranges of the house",
-        "\n".join(["| queue | ranges |", "|---|---|", *(f"| `{n}` | `{toml.value(r)}` |" for n, r in RANGES.items())]),
+        "\n".join(["| queue | ranges |", "|---|---|", *(f"| `{n}` | `{toml.value(r)}` |" for n, r in ranges().items())]),
         "Left out: " + "; ".join(f"`{n}` ({why})" for n, why in LEFT_OUT.items() if n != "plugin") + ".",
     ]
     return "\n\n".join(parts) + "\n"

@@ -21,7 +21,7 @@ from ..study.plan import resolve_point
 from ..study.read import options
 from . import space
 from .model import Constraint, Entry, HandMade, Mix, Objective, TuneSpec
-from .sensible import LEFT_OUT, RANGES
+from .sensible import LEFT_OUT, ranges
 
 _BOUND = {"<=": "most", "<": "most", ">=": "least", ">": "least"}
 
@@ -248,32 +248,32 @@ class _Reader:
     def _named(self, parser: space.Parser, keys: tuple[str, ...], text: str) -> list[Entry]:
         """Queues of a text: "all", or as `fairlane compare` takes them, with ranges of the house for those without parameters."""
         if text.strip() == "all":
-            return [Entry(n, {n: parser.parse(r, keys)}) for n, r in RANGES.items()]
+            return [Entry(n, {n: parser.parse(r, keys)}) for n, r in ranges().items()]
         out = []
         try:
             for c in choices(text):
                 inner = c.value[c.name]
-                ranges = inner or self._auto(keys, c.name)
-                if ranges is not None:
-                    out.append(Entry(c.label if inner else c.name, {c.name: parser.parse(ranges, keys)}))
+                searched = inner or self._auto(keys, c.name)
+                if searched is not None:
+                    out.append(Entry(c.label if inner else c.name, {c.name: parser.parse(searched, keys)}))
         except FairlaneError as e:
             self.fail(keys, str(e))
         return out
 
     def _auto(self, keys: tuple[str, ...], name: str) -> dict[str, Any] | None:
-        if name not in RANGES:
+        if name not in (house := ranges()):
             why = LEFT_OUT.get(name, LEFT_OUT["plugin"])
             self.fail(keys, f"there are no ranges of the house for {name}: {why}", "write its parameters with ranges")
             return None
-        return RANGES[name]
+        return house[name]
 
     def _entry(self, parser: space.Parser, label: str, value: Any) -> Entry | None:
         keys: tuple[str, ...] = ("search", label)
         name = known().get(label.lower())
         if name is not None:
             if value == "auto":
-                ranges = self._auto(keys, name)
-                return None if ranges is None else Entry(label, {name: parser.parse(ranges, keys)})
+                searched = self._auto(keys, name)
+                return None if searched is None else Entry(label, {name: parser.parse(searched, keys)})
             if isinstance(value, dict):
                 return Entry(label, {label: parser.parse(value, keys)}, ("search",))
             self.fail(keys, f"expected the parameters of {name} as a table, found {value!r}", 'write {} for its defaults, or "auto"')

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base.reference import built_in
+
 _TARGET = {"from": "1ms", "to": "50ms", "scale": "log"}
 _INTERVAL = {"from": "20ms", "to": "500ms", "scale": "log"}
 _LIMIT = {"from": "5p", "to": "200p", "scale": "log"}
@@ -74,3 +76,9 @@ LEFT_OUT = {
     "plugin": "it is a queue of one's own: give its parameters ranges",
 }
 """Queues that "all" leaves out, and why."""
+
+
+def ranges() -> dict[str, dict[str, Any]]:
+    """Of every queue: those above; of one that neither table knows its `limit`, which every queue with a buffer has."""
+    unknown = [e for e in built_in() if e["kind"] == "queue" and e["name"] not in RANGES and e["name"] not in LEFT_OUT]
+    return RANGES | {e["name"]: {"limit": _LIMIT} for e in unknown if "limit" in e["schema"]["properties"]}
