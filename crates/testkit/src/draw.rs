@@ -15,8 +15,8 @@ const LENGTH: (u64, u64) = (1540, 80_000);
 const WHOLE: (u64, u64) = (0, 64);
 const NUMBER: (f64, f64) = (0.0, 10.0);
 
-/// A table with `share` of the parameters of `schema`, each with a value that it allows. What has no plain value (a list, a table, a
-/// name) is left at its default.
+/// A table with `share` of the parameters of `schema`, each with a value that it allows. What has no plain value (a list, a table,
+/// another algorithm) is left at its default.
 pub fn table(schema: &Value, share: f64, rng: &mut Stream) -> Map<String, Value> {
     let properties = schema.get("properties").and_then(Value::as_object);
     let mut drawn = Map::new();
@@ -32,6 +32,9 @@ pub fn table(schema: &Value, share: f64, rng: &mut Stream) -> Map<String, Value>
 
 /// A value that `schema` allows.
 pub fn value(schema: &Value, rng: &mut Stream) -> Option<Value> {
+    if schema.get("x-registry").is_some() {
+        return None;
+    }
     for alternatives in ["oneOf", "anyOf"] {
         if let Some(list) = schema.get(alternatives).and_then(Value::as_array) {
             return value(&list[rng.below(list.len() as u64) as usize], rng);
