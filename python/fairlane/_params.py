@@ -79,19 +79,20 @@ class Red(QueueParams):
             (packets or bytes, default "1000p")
         admit: Which arrivals the limit admits. (one of `fits`, `under`,
             `not_full`, default "fits")
-        min: Average queue below which nothing is dropped (min_th, section 4).
-            Unset: half of `target_delay` worth of the link, at least 5 packets.
+        min: Average queue below which nothing is dropped (min_th, Floyd and
+            Jacobson 1993 section 4). Unset: half of `target_delay` worth of the
+            link, at least 5 packets. (packets or bytes, default unset)
+        max: Average queue at which the probability is `max_p` (max_th, Floyd
+            and Jacobson 1993 section 4). Unset: three times `min` (section 5).
             (packets or bytes, default unset)
-        max: Average queue at which the probability is `max_p` (max_th, section
-            4). Unset: three times `min` (section 5). (packets or bytes, default
-            unset)
         target_delay: Queueing delay that automatic thresholds aim at (Floyd,
             Gummadi and Shenker 2001, section 5). (duration, default "5ms", 1us
             to 100s)
-        max_p: Probability at `max` (max_p, section 4); ns-2's linterm is its
-            inverse. (number, default 0.1, 0 to 1)
-        w_q: Weight of one arrival in the average (w_q, section 4). Unset: from
-            `averaging`. (number, default unset, 0 to 1)
+        max_p: Probability at `max` (max_p, Floyd and Jacobson 1993 section 4;
+            ns-2's linterm is its inverse); adaptive RED begins with it.
+            (number, default 0.1, 0 to 1)
+        w_q: Weight of one arrival in the average (w_q, Floyd and Jacobson 1993
+            section 4). Unset: from `averaging`. (number, default unset, 0 to 1)
         averaging: Time constant of the average on a busy link, from which w_q =
             1 - exp(-1 / packets sent in it). Unset: ten round trips, one being
             three times the link's delay and transmission time, at least 100 ms
@@ -103,16 +104,16 @@ class Red(QueueParams):
         wait: Whether gaps between drops are spread over 1/p to 2/p packets
             instead of 1 to 1/p (ns-2's wait_). (true or false, default false)
         measure: What the average, the thresholds and the limit are counted in
-            (section 4; ns-2's queue_in_bytes_). (one of `packets`, `bytes`,
-            default "packets")
+            (Floyd and Jacobson 1993 section 4; ns-2's queue_in_bytes_). (one of
+            `packets`, `bytes`, default "packets")
         byte_mode: Whether a packet is dropped in proportion to its length, and
-            gaps are counted in bytes (section 4, byte mode; ns-2's bytes_).
-            (true or false, default false)
+            gaps are counted in bytes (Floyd and Jacobson 1993 section 4, byte
+            mode; ns-2's bytes_). (true or false, default false)
         mean_packet: Length of a typical packet: converts between packets and
             bytes, and rates into packets. (size, default "1000B", 1B to 64KiB)
         idle_packet: Length of the packets that an idle link is taken to have
-            sent, which ages the average (s in section 4). Unset: `mean_packet`.
-            (size, default unset, 1B to 64KiB)
+            sent, which ages the average (s in Floyd and Jacobson 1993 section
+            4). Unset: `mean_packet`. (size, default unset, 1B to 64KiB)
         ecn: Whether ECN-capable packets are marked instead of dropped (RFC 3168
             section 7; ns-2's setbit_). (true or false, default false)
         mark_p: Probability from which packets are dropped even if they could be
@@ -122,9 +123,10 @@ class Red(QueueParams):
             `mark_p` on (ns-3 `UseHardDrop`); false: they are marked whatever
             the average, as DCTCP needs it (Alizadeh et al. 2010 section 3.1).
             (true or false, default true)
-        spare: No early drop while only this many wait, in the unit of
-            `measure`; ns-2 has 1. Unset: the average alone decides (section 4).
-            (integer, default unset, from 0)
+        spare: No early drop while only this many wait of those that the average
+            counts, in the unit of `measure`; ns-2 has 1. Unset: the average
+            alone decides (Floyd and Jacobson 1993 section 4). (integer, default
+            unset, from 0)
         grace: Whether the arrival that begins a stay above `min` is spared and
             counted as the first of the gap, as in ns-2. (true or false, default
             false)
@@ -232,14 +234,17 @@ class Ared(QueueParams):
             (packets or bytes, default "1000p")
         admit: Which arrivals the limit admits. (one of `fits`, `under`,
             `not_full`, default "fits")
-        min: Average queue below which nothing is dropped. Unset: half of
-            `target_delay` worth of the link, at least 5 packets. (packets or
-            bytes, default unset)
-        max: Average queue at which the probability is `max_p`. Unset: three
-            times `min`. (packets or bytes, default unset)
-        target_delay: Queueing delay that automatic thresholds aim at.
-            (duration, default "5ms", 1us to 100s)
-        max_p: Probability at `max` at the start; from then on it adapts.
+        min: Average queue below which nothing is dropped (min_th, Floyd and
+            Jacobson 1993 section 4). Unset: half of `target_delay` worth of the
+            link, at least 5 packets. (packets or bytes, default unset)
+        max: Average queue at which the probability is `max_p` (max_th, Floyd
+            and Jacobson 1993 section 4). Unset: three times `min` (section 5).
+            (packets or bytes, default unset)
+        target_delay: Queueing delay that automatic thresholds aim at (Floyd,
+            Gummadi and Shenker 2001, section 5). (duration, default "5ms", 1us
+            to 100s)
+        max_p: Probability at `max` (max_p, Floyd and Jacobson 1993 section 4;
+            ns-2's linterm is its inverse); adaptive RED begins with it.
             (number, default 0.1, 0 to 1)
         interval: Time between two changes of `max_p` . (duration, default
             "500ms", 1us to 1000s)
@@ -258,33 +263,38 @@ class Ared(QueueParams):
         fixed_gentle: Whether above `max` the probability rises from the first
             `max_p` to 1 (ns-2, ns-3) instead of from the present one. (true or
             false, default false)
-        w_q: Weight of one arrival in the average. Unset: from `averaging`.
-            (number, default unset, 0 to 1)
+        w_q: Weight of one arrival in the average (w_q, Floyd and Jacobson 1993
+            section 4). Unset: from `averaging`. (number, default unset, 0 to 1)
         averaging: Time constant of the average on a busy link, from which w_q =
-            1 - exp(-1 / packets sent in it). Unset: the paper's second, more on
-            long links: ten times three times the link's delay and transmission
-            time (as in ns-2). (duration, default unset, 1us to 1000s)
+            1 - exp(-1 / packets sent in it). Unset: ten round trips, one being
+            three times the link's delay and transmission time, at least 100 ms
+            (Floyd, Gummadi and Shenker 2001, section 4.3). (duration, default
+            unset, 1us to 1000s)
         gentle: Whether the probability grows from `max_p` at `max` to 1 at
-            twice `max`, instead of jumping to 1 at `max`. (true or false,
-            default true)
+            twice `max`, instead of jumping to 1 at `max` (Floyd 2000). (true or
+            false, default true)
         wait: Whether gaps between drops are spread over 1/p to 2/p packets
             instead of 1 to 1/p (ns-2's wait_). (true or false, default false)
-        measure: What the average, the thresholds and the limit are counted in.
-            (one of `packets`, `bytes`, default "packets")
+        measure: What the average, the thresholds and the limit are counted in
+            (Floyd and Jacobson 1993 section 4; ns-2's queue_in_bytes_). (one of
+            `packets`, `bytes`, default "packets")
         byte_mode: Whether a packet is dropped in proportion to its length, and
-            gaps are counted in bytes. (true or false, default false)
+            gaps are counted in bytes (Floyd and Jacobson 1993 section 4, byte
+            mode; ns-2's bytes_). (true or false, default false)
         mean_packet: Length of a typical packet: converts between packets and
             bytes, and rates into packets. (size, default "1000B", 1B to 64KiB)
         idle_packet: Length of the packets that an idle link is taken to have
-            sent. Unset: `mean_packet`. (size, default unset, 1B to 64KiB)
+            sent, which ages the average (s in Floyd and Jacobson 1993 section
+            4). Unset: `mean_packet`. (size, default unset, 1B to 64KiB)
         ecn: Whether ECN-capable packets are marked instead of dropped (RFC 3168
-            section 7). (true or false, default false)
+            section 7; ns-2's setbit_). (true or false, default false)
         mark_p: Probability from which packets are dropped even if they could be
             marked (RFC 3168 section 7; ns-2's mark_p_). (number, default 1.0, 0
             to 1)
-        spare: No early drop while only this many wait, in the unit of
-            `measure`; ns-2 has 1. Unset: the average alone decides. (integer,
-            default unset, from 0)
+        spare: No early drop while only this many wait of those that the average
+            counts, in the unit of `measure`; ns-2 has 1. Unset: the average
+            alone decides (Floyd and Jacobson 1993 section 4). (integer, default
+            unset, from 0)
         grace: Whether the arrival that begins a stay above `min` is spared and
             counted as the first of the gap, as in ns-2. (true or false, default
             false)
@@ -416,24 +426,25 @@ class Rio(QueueParams):
             `coupled`, `decoupled`, default "coupled")
         w_q: Weight of one arrival in the averages. (number, default 0.002, 0 to
             1)
-        gentle: Whether probabilities grow from `max_p` at `max` to 1 at twice
-            `max`, instead of jumping to 1 at `max`. (true or false, default
-            false)
+        gentle: Whether the probability grows from `max_p` at `max` to 1 at
+            twice `max`, instead of jumping to 1 at `max`. (true or false,
+            default false)
         wait: Whether gaps between drops are spread over 1/p to 2/p packets
             instead of 1 to 1/p, as in RED. (true or false, default false)
-        measure: What the averages, the thresholds and the limit are counted in.
+        measure: What the average, the thresholds and the limit are counted in.
             (one of `packets`, `bytes`, default "packets")
         byte_mode: Whether a packet is dropped in proportion to its length, and
             gaps are counted in bytes. (true or false, default false)
         mean_packet: Length of a typical packet: converts between packets and
-            bytes, and ages the averages of an idle link. (size, default
-            "1000B", 1B to 64KiB)
+            bytes, and ages the average of an idle link. (size, default "1000B",
+            1B to 64KiB)
         ecn: Whether ECN-capable packets are marked instead of dropped while the
             average is below `max` (RFC 3168 section 7). (true or false, default
             false)
-        spare: No early drop while only this many wait, of all packets or of
-            those in profile as the average that judges; ns-2 has 1. Unset: the
-            average alone decides. (integer, default unset, from 0)
+        spare: No early drop while only this many wait of those that the average
+            counts, in the unit of `measure`; ns-2 has 1. Unset: the average
+            alone decides (Floyd and Jacobson 1993 section 4). (integer, default
+            unset, from 0)
         grace: Whether the arrival that begins a stay above `min` is spared and
             counted as the first of the gap, as in ns-2. (true or false, default
             false)
@@ -807,13 +818,18 @@ class Choke(QueueParams):
         draws: Packets drawn for each arrival while the average is above `min`;
             all of the arriving flow's are dropped (section 2). (integer,
             default 1, 1 to 64)
-        min: Average queue below which nothing is drawn or dropped (min_th,
-            section 2). Unset: as RED does. (packets or bytes, default unset)
-        max: Average queue from which every arrival is dropped (max_th, section
-            2). Unset: three times `min`. (packets or bytes, default unset)
-        target_delay: Queueing delay that automatic thresholds aim at (see RED).
-            (duration, default "5ms", 1us to 100s)
-        max_p: RED's probability at `max`. (number, default 0.1, 0 to 1)
+        min: Average queue below which nothing is dropped (min_th, Floyd and
+            Jacobson 1993 section 4). Unset: half of `target_delay` worth of the
+            link, at least 5 packets. (packets or bytes, default unset)
+        max: Average queue at which the probability is `max_p` (max_th, Floyd
+            and Jacobson 1993 section 4). Unset: three times `min` (section 5).
+            (packets or bytes, default unset)
+        target_delay: Queueing delay that automatic thresholds aim at (Floyd,
+            Gummadi and Shenker 2001, section 5). (duration, default "5ms", 1us
+            to 100s)
+        max_p: Probability at `max` (max_p, Floyd and Jacobson 1993 section 4;
+            ns-2's linterm is its inverse); adaptive RED begins with it.
+            (number, default 0.1, 0 to 1)
         w_q: Weight of one arrival in the average. Unset: as RED does. (number,
             default unset, 0 to 1)
         gentle: Whether RED's probability grows on to 1 at twice `max` instead
@@ -934,16 +950,16 @@ class Codel(QueueParams):
         target: Waiting time that may stand (TARGET, RFC 8289 section 4.2).
             (duration, default "5ms", 1us to 100s)
         interval: How long the waiting time must stay above `target` before a
-            packet is dropped; about a long round trip (INTERVAL, section 4.3).
-            (duration, default "100ms", 1us to 1000s)
+            packet is dropped; about a long round trip (INTERVAL, RFC 8289
+            section 4.3). (duration, default "100ms", 1us to 1000s)
         mtu: Nothing is dropped while at most this much waits behind the packet
-            (maxpacket, section 5.4). Unset: the largest packet seen so far.
-            (size, default unset, 0B to 10MB)
+            (maxpacket, RFC 8289 section 5.4). Unset: the largest packet seen so
+            far. (size, default unset, 0B to 10MB)
         ecn: Whether ECN-capable packets are marked instead of dropped (section
             3). (true or false, default false)
         ce_threshold: Waiting time above which every ECN-capable packet is
-            marked, whatever the state (tc's ce_threshold). Unset: off.
-            (duration, default unset, 1us to 100s)
+            marked, whatever the state (tc's ce_threshold, RFC 8290 section
+            5.2.7). Unset: off. (duration, default unset, 1us to 100s)
         inv_sqrt: How 1 / sqrt(count) is worked out. (one of `exact`, `newton`,
             default "exact")
         preset: Named set of values laid under those written here. (one of
@@ -1021,34 +1037,35 @@ class Pie(QueueParams):
             not counted. (packets or bytes, default "1000p")
         admit: Which arrivals the limit admits. (one of `fits`, `under`,
             `not_full`, default "fits")
-        target: Delay to hold (QDELAY_REF, section 4.2). (duration, default
-            "15ms", 1us to 100s)
-        tupdate: Time between two updates of the probability (T_UPDATE, section
-            4.2). (duration, default "15ms", 1us to 100s)
+        target: Delay to hold (QDELAY_REF, RFC 8033 section 4.2). (duration,
+            default "15ms", 1us to 100s)
+        tupdate: Time between two updates of the probability (T_UPDATE, RFC 8033
+            section 4.2). (duration, default "15ms", 1us to 100s)
         alpha: Weight of the delay's distance from the target, per second and
-            update (section 4.2). (number, default 0.125, 0 to 1000)
-        beta: Weight of the delay's change, per second and update (section 4.2).
-            (number, default 1.25, 0 to 1000)
+            update (RFC 8033 section 4.2). (number, default 0.125, 0 to 1000)
+        beta: Weight of the delay's change, per second and update (RFC 8033
+            section 4.2). (number, default 1.25, 0 to 1000)
         max_burst: How long a burst passes without a drop after a time without
-            congestion (MAX_BURST, section 4.4). (duration, default "150ms", 0s
-            to 100s)
+            congestion (MAX_BURST, RFC 8033 section 4.4). (duration, default
+            "150ms", 0s to 100s)
         mean_packet: Length of a typical packet: nothing is dropped while at
-            most two of them wait (MEAN_PKTSIZE, section 4.1). (size, default
-            "1500B", 1B to 64KiB)
+            most two of them wait (MEAN_PKTSIZE, RFC 8033 section 4.1). (size,
+            default "1500B", 1B to 64KiB)
         estimate: Where the delay comes from. (one of `timestamp`,
             `dequeue_rate`, default "timestamp")
         dq_threshold: Bytes over which the departure rate is measured
-            (DQ_THRESHOLD, section 5.2). (size, default "16KiB", 1B to 64KiB)
+            (DQ_THRESHOLD, RFC 8033 section 5.2). (size, default "16KiB", 1B to
+            64KiB)
         cap: Whether the probability, once it is 10 %, grows by at most 2 % an
-            update (section 5.5). (true or false, default true)
+            update (RFC 8033 section 5.5). (true or false, default true)
         derandomize: Whether lucky and unlucky series of the random test are cut
-            short (section 5.4). (true or false, default false)
+            short (RFC 8033 section 5.4). (true or false, default false)
         hold: Whether the probability stays zero during a burst allowance, as in
             ns-3. (true or false, default false)
         burst_reset: Quiet time after which the next arrival begins a burst
             allowance, which then runs out with congestion or without, as in
-            ns-3. Unset: the allowance is whole for as long as it is quiet
-            (section 4.4). (duration, default unset, 1us to 100s)
+            ns-3. Unset: the allowance is whole for as long as it is quiet (RFC
+            8033 section 4.4). (duration, default unset, 1us to 100s)
         panic_delay: Delay above which 2 % are added to the probability at each
             update, as in Linux. Unset: none. (duration, default unset, 1us to
             100s)
@@ -1057,11 +1074,11 @@ class Pie(QueueParams):
         start: Backlog at which PIE sets to work; it rests again when
             probability and delay are zero (section 5.3). Unset: always at work.
             (packets or bytes, default unset)
-        ecn: Whether ECN-capable packets are marked instead of dropped (section
-            5.1). (true or false, default false)
+        ecn: Whether ECN-capable packets are marked instead of dropped (RFC 8033
+            section 5.1). (true or false, default false)
         mark_ecnth: Probability above which packets are dropped even if they
-            could be marked (mark_ecnth, section 5.1). (number, default 0.1, 0
-            to 1)
+            could be marked (mark_ecnth, RFC 8033 section 5.1). (number, default
+            0.1, 0 to 1)
         preset: Named set of values laid under those written here. (one of
             `linux`, `ns3`, default unset)
     """
@@ -1456,36 +1473,36 @@ class FqCodel(QueueParams):
 
     Args:
         limit: What all queues hold together; the packet in transmission is not
-            counted (section 5.2.3). (packets or bytes, default "10240p")
+            counted (RFC 8290 section 5.2.3). (packets or bytes, default
+            "10240p")
         memory_limit: What all queues hold together in bytes on the wire (tc's
             memory_limit, which counts the kernel's buffers). Unset: `limit` is
             the only one. (size, default unset, 1B to 1GiB)
-        flows: Number of queues that flows are hashed into (section 5.2.5).
-            (integer, default 1024, 1 to 65536)
+        flows: Number of queues that flows are hashed into (RFC 8290 section
+            5.2.5). (integer, default 1024, 1 to 65536)
         hash: What packets of one queue have in common. (one of `flow`,
             `source`, `destination`, `pair`, `ns2_source`, `ns2_sum`, default
             "flow")
-        salt: Salt of the hash (section 4.1). Unset: drawn from the random
-            stream of the queue. (integer, default unset, from 0)
-        quantum: Bytes a queue may send in its turn (section 5.2.4). (size,
-            default "1514B", 1B to 1MiB)
+        salt: Salt of the hash (RFC 8290 section 4.1). Unset: drawn from the
+            random stream of the queue. (integer, default unset, from 0)
+        quantum: Bytes a queue may send in its turn (RFC 8290 section 5.2.4).
+            (size, default "1514B", 1B to 1MiB)
         drop_batch: Most packets dropped at a time from the head of the queue
-            that holds most bytes, when there is no room (section 4.1).
+            that holds most bytes, when there is no room (RFC 8290 section 4.1).
             (integer, default 64, 1 to 65536)
-        target: Waiting time that may stand (section 5.2.2). (duration, default
-            "5ms", 1us to 100s)
+        target: Waiting time that may stand (TARGET, RFC 8289 section 4.2).
+            (duration, default "5ms", 1us to 100s)
         interval: How long the waiting time must stay above `target` before a
-            packet is dropped; about a long round trip (section 5.2.1).
-            (duration, default "100ms", 1us to 1000s)
-        mtu: Nothing is dropped by a flow's CoDel while at most this much of the
-            flow waits behind the packet (RFC 8289 section 5.4). Unset: the
-            largest packet that queue has seen. (size, default unset, 0B to
-            10MB)
+            packet is dropped; about a long round trip (INTERVAL, RFC 8289
+            section 4.3). (duration, default "100ms", 1us to 1000s)
+        mtu: Nothing is dropped while at most this much waits behind the packet
+            (maxpacket, RFC 8289 section 5.4). Unset: the largest packet seen so
+            far. (size, default unset, 0B to 10MB)
         ecn: Whether ECN-capable packets are marked instead of dropped (section
             5.2.6). (true or false, default true)
         ce_threshold: Waiting time above which every ECN-capable packet is
-            marked (section 5.2.7). Unset: off. (duration, default unset, 1us to
-            100s)
+            marked, whatever the state (tc's ce_threshold, RFC 8290 section
+            5.2.7). Unset: off. (duration, default unset, 1us to 100s)
         inv_sqrt: How 1 / sqrt(count) is worked out. (one of `exact`, `newton`,
             default "exact")
         preset: Named set of values laid under those written here. (one of
@@ -1517,39 +1534,40 @@ class FqPie(QueueParams):
 
     Args:
         limit: What all queues hold together; the packet in transmission is not
-            counted. (packets or bytes, default "10240p")
+            counted (RFC 8290 section 5.2.3). (packets or bytes, default
+            "10240p")
         memory_limit: What all queues hold together in bytes on the wire (tc's
             memory_limit, which counts the kernel's buffers). Unset: `limit` is
             the only one. (size, default unset, 1B to 1GiB)
-        flows: Number of queues that flows are hashed into. (integer, default
-            1024, 1 to 65536)
+        flows: Number of queues that flows are hashed into (RFC 8290 section
+            5.2.5). (integer, default 1024, 1 to 65536)
         hash: What packets of one queue have in common. (one of `flow`,
             `source`, `destination`, `pair`, `ns2_source`, `ns2_sum`, default
             "flow")
-        salt: Salt of the hash. Unset: drawn from the random stream of the
-            queue. (integer, default unset, from 0)
+        salt: Salt of the hash (RFC 8290 section 4.1). Unset: drawn from the
+            random stream of the queue. (integer, default unset, from 0)
         quantum: Bytes a queue may send in its turn (RFC 8290 section 5.2.4).
             (size, default "1514B", 1B to 1MiB)
         drop_batch: Most packets dropped at a time from the head of the queue
             that holds most bytes, when there is no room (RFC 8290 section 4.1).
             (integer, default 64, 1 to 65536)
-        target: Delay to hold in each queue (QDELAY_REF, RFC 8033 section 4.2).
-            (duration, default "15ms", 1us to 100s)
-        tupdate: Time between two updates of the probabilities (T_UPDATE, RFC
-            8033 section 4.2). (duration, default "15ms", 1us to 100s)
+        target: Delay to hold (QDELAY_REF, RFC 8033 section 4.2). (duration,
+            default "15ms", 1us to 100s)
+        tupdate: Time between two updates of the probability (T_UPDATE, RFC 8033
+            section 4.2). (duration, default "15ms", 1us to 100s)
         alpha: Weight of the delay's distance from the target, per second and
             update (RFC 8033 section 4.2). (number, default 0.125, 0 to 1000)
         beta: Weight of the delay's change, per second and update (RFC 8033
             section 4.2). (number, default 1.25, 0 to 1000)
-        max_burst: How long a burst of a flow passes without a drop after a time
-            without congestion (MAX_BURST, RFC 8033 section 4.4). (duration,
-            default "150ms", 0s to 100s)
+        max_burst: How long a burst passes without a drop after a time without
+            congestion (MAX_BURST, RFC 8033 section 4.4). (duration, default
+            "150ms", 0s to 100s)
         mean_packet: Length of a typical packet: nothing is dropped while at
-            most two of them wait in a queue (RFC 8033 section 4.1). (size,
+            most two of them wait (MEAN_PKTSIZE, RFC 8033 section 4.1). (size,
             default "1500B", 1B to 64KiB)
-        estimate: Where the delay comes from (RFC 8033 section 4.3). (one of
-            `timestamp`, `dequeue_rate`, default "timestamp")
-        dq_threshold: Bytes over which the departure rate of a queue is measured
+        estimate: Where the delay comes from. (one of `timestamp`,
+            `dequeue_rate`, default "timestamp")
+        dq_threshold: Bytes over which the departure rate is measured
             (DQ_THRESHOLD, RFC 8033 section 5.2). (size, default "16KiB", 1B to
             64KiB)
         cap: Whether the probability, once it is 10 %, grows by at most 2 % an
