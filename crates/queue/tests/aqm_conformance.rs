@@ -43,7 +43,13 @@ proptest! {
         mtu in proptest::option::of(0_u64..3000), ce in proptest::option::of(ms(1..20)),
     ) {
         let inv_sqrt = if newton { InvSqrt::Newton } else { InvSqrt::Exact };
-        let p = CodelParams { limit, admit: Admit::Fits, ecn, times: CodelTimes { target, interval, mtu: mtu.map(Bytes) }, finer: CodelFiner { ce_threshold: ce, inv_sqrt } };
+        let p = CodelParams {
+            limit,
+            admit: Admit::Fits,
+            ecn,
+            times: CodelTimes { target, interval, mtu: mtu.map(Bytes) },
+            finer: CodelFiner { ce_threshold: ce, inv_sqrt },
+        };
         run(&p, limit, ecn || ce.is_some(), seed, us)?;
     }
 
@@ -54,7 +60,25 @@ proptest! {
     ) {
         let [ecn, cap, derandomize, hold, byte_mode, rate] = flags;
         let estimate = if rate { DelayEstimate::DequeueRate } else { DelayEstimate::Timestamp };
-        let p = PieParams { limit, start: start.map(Len::Packets), control: PieControl { target, tupdate, alpha, beta, max_burst: burst, cap, derandomize, hold, byte_mode, estimate, ..PieControl::default() }, marks: PieMarks { ecn, mark_ecnth: 0.5 }, ..PieParams::default() };
+        let p = PieParams {
+            limit,
+            start: start.map(Len::Packets),
+            control: PieControl {
+                target,
+                tupdate,
+                alpha,
+                beta,
+                max_burst: burst,
+                cap,
+                derandomize,
+                hold,
+                byte_mode,
+                estimate,
+                ..PieControl::default()
+            },
+            marks: PieMarks { ecn, mark_ecnth: 0.5 },
+            ..PieParams::default()
+        };
         run(&p, limit, ecn, seed, us)?;
     }
 
@@ -96,7 +120,15 @@ proptest! {
         seed: u64, us in 200_u64..1500, limit in limits(), increment in 0.0_f64..0.3, decrement in 0.0_f64..0.1, freeze in ms(0..100), ecn: bool,
         length in proptest::option::of(1_u64..40),
     ) {
-        let p = BlueParams { limit, increment, decrement, freeze_time: freeze, ecn, length: length.map(Len::Packets), ..BlueParams::default() };
+        let p = BlueParams {
+            limit,
+            increment,
+            decrement,
+            freeze_time: freeze,
+            ecn,
+            length: length.map(Len::Packets),
+            ..BlueParams::default()
+        };
         run(&p, limit, ecn, seed, us)?;
     }
 
@@ -118,7 +150,20 @@ proptest! {
         seed: u64, us in 200_u64..1500, limit in limits(), draws in 1_u32..=8, min in 0_u64..20, width in 0_u64..40, max_p in 0.0_f64..=1.0,
         w_q in 0.001_f64..=1.0, gentle: bool, ecn: bool,
     ) {
-        let p = ChokeParams { limit, draws, w_q: Some(w_q), gentle, ecn, thresholds: RedThresholds { min: Some(Len::Packets(min)), max: Some(Len::Packets(min + width)), max_p, ..RedThresholds::default() }, ..ChokeParams::default() };
+        let p = ChokeParams {
+            limit,
+            draws,
+            w_q: Some(w_q),
+            gentle,
+            ecn,
+            thresholds: RedThresholds {
+                min: Some(Len::Packets(min)),
+                max: Some(Len::Packets(min + width)),
+                max_p,
+                ..RedThresholds::default()
+            },
+            ..ChokeParams::default()
+        };
         run(&p, limit, ecn, seed, us)?;
     }
 

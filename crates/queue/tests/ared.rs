@@ -191,7 +191,21 @@ proptest! {
     fn conforms(seed: u64, us in 200_u64..1500, limit in 1_u64..80, min in 0_u64..20, width in 0_u64..40, max_p in 0.0_f64..=1.0,
                 ms in 1_u64..100, flags in proptest::array::uniform4(any::<bool>())) {
         let [on_arrival, fixed_gentle, gentle, ecn] = flags;
-        let p = AredParams { limit: Len::Packets(limit), admit: Admit::Fits, interval: Dur::from_ms(ms), on_arrival, fixed_gentle, thresholds: RedThresholds { min: Some(Len::Packets(min)), max: Some(Len::Packets(min + width)), max_p, ..RedThresholds::default() }, tuning: RedTuning { gentle, ecn, ..RedTuning::default() }, ..AredParams::default() };
+        let p = AredParams {
+            limit: Len::Packets(limit),
+            admit: Admit::Fits,
+            interval: Dur::from_ms(ms),
+            on_arrival,
+            fixed_gentle,
+            thresholds: RedThresholds {
+                min: Some(Len::Packets(min)),
+                max: Some(Len::Packets(min + width)),
+                max_p,
+                ..RedThresholds::default()
+            },
+            tuning: RedTuning { gentle, ecn, ..RedTuning::default() },
+            ..AredParams::default()
+        };
         prop_assert!(p.check(&link(10).into()).is_ok());
         let out = run(&p.build(&link(10).into()), seed, us, &rules(p.limit, ecn))?;
         prop_assert_eq!(out.sent.len() + out.dropped.len(), closed::PACKETS);

@@ -53,7 +53,28 @@ proptest! {
     ) {
         let [gentle, wait, byte_mode, ecn, grace, in_bytes] = flags;
         let mean_packet = Bytes(700);
-        let p = RedParams { limit, admit, thresholds: RedThresholds { max_p, min: Some(Len::Packets(min)), max: Some(Len::Packets(min + width)), ..RedThresholds::default() }, tuning: RedTuning { gentle, wait, byte_mode, ecn, mean_packet, w_q: Some(w_q), measure: if in_bytes { Measure::Bytes } else { Measure::Packets }, ..RedTuning::default() }, start: RedStart { grace, spare }, ..RedParams::default() };
+        let p = RedParams {
+            limit,
+            admit,
+            thresholds: RedThresholds {
+                max_p,
+                min: Some(Len::Packets(min)),
+                max: Some(Len::Packets(min + width)),
+                ..RedThresholds::default()
+            },
+            tuning: RedTuning {
+                gentle,
+                wait,
+                byte_mode,
+                ecn,
+                mean_packet,
+                w_q: Some(w_q),
+                measure: if in_bytes { Measure::Bytes } else { Measure::Packets },
+                ..RedTuning::default()
+            },
+            start: RedStart { grace, spare },
+            ..RedParams::default()
+        };
         prop_assert!(p.check(&link().into()).is_ok());
         let limit = match limit {
             Len::Packets(n) if in_bytes => Len::Bytes(n * 700),

@@ -85,7 +85,12 @@ proptest! {
         seed: u64, us in 200_u64..1500, limit in limits(), memory_limit in proptest::option::of(40_u64..80_000), flows in 1_u32..40, hash in hashes(),
         salt: Option<u64>, quantum in 1_u64..4000, drop_batch in 1_u32..70, target in 1_u64..20, ecn: bool, ce in proptest::option::of(1_u64..30),
     ) {
-        let p = FqCodelParams { ecn, scheduler: FqScheduler { limit, memory_limit: memory_limit.map(Bytes), flows, hash, salt, quantum: Bytes(quantum), drop_batch }, times: CodelTimes { target: Dur::from_ms(target), ..CodelTimes::default() }, finer: CodelFiner { ce_threshold: ce.map(Dur::from_ms), ..CodelFiner::default() }, ..FqCodelParams::default() };
+        let p = FqCodelParams {
+            ecn,
+            scheduler: FqScheduler { limit, memory_limit: memory_limit.map(Bytes), flows, hash, salt, quantum: Bytes(quantum), drop_batch },
+            times: CodelTimes { target: Dur::from_ms(target), ..CodelTimes::default() },
+            finer: CodelFiner { ce_threshold: ce.map(Dur::from_ms), ..CodelFiner::default() },
+        };
         prop_assert_eq!(p.check(&link().into()), Ok(()));
         let most = Backlog { bytes: most(limit).bytes.min(memory_limit.unwrap_or(u64::MAX)), ..most(limit) };
         let rules = Rules { most, marks: ecn || ce.is_some(), ..Rules::default() };
@@ -97,7 +102,17 @@ proptest! {
         seed: u64, us in 200_u64..1500, limit in limits(), flows in 1_u32..40, quantum in 1_u64..4000, drop_batch in 1_u32..70,
         target in 1_u64..30, tupdate in 1_u64..30, ecn: bool, derandomize: bool, byte_mode: bool,
     ) {
-        let p = FqPieParams { scheduler: FqScheduler { limit, flows, quantum: Bytes(quantum), drop_batch, ..FqScheduler::default() }, control: PieControl { target: Dur::from_ms(target), tupdate: Dur::from_ms(tupdate), derandomize, byte_mode, ..PieControl::default() }, marks: PieMarks { ecn, ..PieMarks::default() }, ..FqPieParams::default() };
+        let p = FqPieParams {
+            scheduler: FqScheduler { limit, flows, quantum: Bytes(quantum), drop_batch, ..FqScheduler::default() },
+            control: PieControl {
+                target: Dur::from_ms(target),
+                tupdate: Dur::from_ms(tupdate),
+                derandomize,
+                byte_mode,
+                ..PieControl::default()
+            },
+            marks: PieMarks { ecn, ..PieMarks::default() },
+        };
         prop_assert_eq!(p.check(&link().into()), Ok(()));
         run(&p.build(&link().into()), seed, us, &Rules { most: most(limit), marks: ecn, ..Rules::default() })?;
     }

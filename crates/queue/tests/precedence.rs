@@ -377,9 +377,31 @@ proptest! {
         let mean_packet = Bytes(1600);
         // Flows of the load have classes 0 to 4 and odd ones are UDP: IN are the UDP flows and class 4.
         let in_profile: Match = ["udp", "dscp:4"].into();
-        let rio = RioParams { limit: p(limit), in_profile: in_profile.clone(), in_min: p(min + 5), in_max: p(min + 5 + width), in_max_p: max_p, out_min: p(min), out_max: p(min + width), out_max_p: max_p, w_q, coupling: if ns2 || wait { Coupling::Coupled } else { Coupling::Decoupled }, total_by_in: ns2, keep_out_gap: ns2, curves: CurveTuning { gentle, wait, byte_mode, ecn, measure, mean_packet }, start: RedStart { grace, spare }, ..RioParams::default() };
+        let rio = RioParams {
+            limit: p(limit),
+            in_profile: in_profile.clone(),
+            in_min: p(min + 5),
+            in_max: p(min + 5 + width),
+            in_max_p: max_p,
+            out_min: p(min),
+            out_max: p(min + width),
+            out_max_p: max_p,
+            w_q,
+            coupling: if ns2 || wait { Coupling::Coupled } else { Coupling::Decoupled },
+            total_by_in: ns2,
+            keep_out_gap: ns2,
+            curves: CurveTuning { gentle, wait, byte_mode, ecn, measure, mean_packet },
+            start: RedStart { grace, spare },
+            ..RioParams::default()
+        };
         let level = |select, more| WredLevel { select, min: p(min + more), max: p(min + more + width), max_p };
-        let wred = WredParams { limit: p(limit), levels: vec![level("dscp:1".into(), 5), level("tcp".into(), 2), level(Match::default(), 0)], w_q, curves: CurveTuning { gentle, wait, byte_mode, ecn, measure, mean_packet }, ..WredParams::default() };
+        let wred = WredParams {
+            limit: p(limit),
+            levels: vec![level("dscp:1".into(), 5), level("tcp".into(), 2), level(Match::default(), 0)],
+            w_q,
+            curves: CurveTuning { gentle, wait, byte_mode, ecn, measure, mean_packet },
+            ..WredParams::default()
+        };
         let modred = ModRedParams {
             limit: p(limit), in_profile, min: p(min), in_max: p(min + width + 5), out_max: p(min + width), w_q, measure, mean_packet, ..ModRedParams::default()
         };
