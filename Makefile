@@ -2,7 +2,7 @@
 #   make demo    build, then reproduce the LAN study (leaves .venv/bin/fairlane)
 #   make test    all Rust and Python tests
 #   make bench   the benchmark set P1-P6, instructions per packet-hop where valgrind is installed, memory of 100,000 flows, packet capture, overhead of a study
-#   make lint    formatting and lints of both languages; generated files and the layer graph are as the sources say
+#   make lint    formatting and lints of both languages, types of Python; generated files and the layer graph are as the sources say
 #   make docs    generated reference pages and the API documentation of the crates
 #   make clean   removes .venv, build products and results
 # VENV=folder and PYTHON=interpreter choose others than .venv and the first Python >= 3.11 found.
@@ -50,6 +50,7 @@ lint: $(VENV)/.dev
 	cargo clippy --workspace --all-targets -- -D warnings
 	$(PY) -m ruff format --check python tests examples papers
 	$(PY) -m ruff check python tests examples papers
+	$(PY) -m mypy
 	cargo dev check
 	cargo dev arrows
 

@@ -9,8 +9,11 @@ import fairlane as fl
 def network(buffer: str) -> fl.Network:
     """The same dumbbell with another buffer."""
     net = fl.Network(duration="60s", warmup="10s", sample="20ms", name=f"buffer {buffer}")
-    bottleneck = {"rate": "10Mbit/s", "delay": "20ms", "queue": {"droptail": {"limit": buffer}}}
-    net.dumbbell(pairs=2, access={"rate": "100Mbit/s", "delay": "1ms"}, bottleneck=bottleneck)
+    net.dumbbell(
+        pairs=2,
+        access={"rate": "100Mbit/s", "delay": "1ms"},
+        bottleneck={"rate": "10Mbit/s", "delay": "20ms", "queue": fl.Droptail(limit=buffer)},
+    )
     return net.flow("tcp", "s{i}", "d{i}", count=2, spread="200ms", tcp="sack")
 
 

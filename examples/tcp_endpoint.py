@@ -3,7 +3,7 @@
 Run it with: python examples/tcp_endpoint.py
 """
 
-from fairlane.tcp import Endpoint
+from fairlane.tcp import Endpoint, Segment
 
 DELAY = 0.010  # seconds, one way
 
@@ -16,7 +16,7 @@ def transfer(total: int, lose: int) -> list[str]:
     sent = count = 0
     now = 0.0
 
-    def post(segments, to_receiver):
+    def post(segments: list[Segment], to_receiver: bool) -> None:
         nonlocal sent, count
         for s in segments:
             count += 1

@@ -38,9 +38,10 @@ def _moments(values: Values, weights: Values) -> tuple[float, float]:
     return float(mean), float(np.sqrt((weights * (values - mean) ** 2).sum() / whole))
 
 
-def changes(values: Values) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def changes(values: Values) -> np.ndarray:
     """Whether each value differs from the one before; the first one does not."""
-    return np.diff(values, prepend=values[:1]) != 0
+    changed: np.ndarray = np.diff(values, prepend=values[:1]) != 0
+    return changed
 
 
 def samples_of(updates: Values) -> Values:
@@ -158,7 +159,7 @@ class Measures(Scenarios):
             return out
         rates = {n: np.nan_to_num(_series(run, n, "throughput")[1]) for n in f["name"]}
         times = run.flow_series.times
-        busy = sum(rates[f["name"][i]] for i in tcp) > 0
+        busy = np.sum([rates[f["name"][i]] for i in tcp], axis=0) > 0
         last = float(times[busy][-1]) if len(finished) == len(tcp) and busy.any() else SECONDS
         meanwhile = (times > 1.0) & (times <= last)
         shares = {n: 100 * float(x[meanwhile].mean()) / self._rate(t) if meanwhile.any() else 0.0 for n, x in rates.items()}
@@ -246,6 +247,8 @@ class Measures(Scenarios):
             times, flight = run.series(name, "in_flight")
             out[f"unacknowledged {name}"] = (times, [None if x is None else x / segment for x in flight])
             moments, filtered = self._updates(run, name)
-            out[f"rtt {name}"] = (moments.tolist(), samples_of(filtered).tolist())
-            out[f"srtt {name}"] = (moments.tolist(), smoothed_from_zero(filtered).tolist())
+            rtt: list[float | None] = [*samples_of(filtered).tolist()]
+            srtt: list[float | None] = [*smoothed_from_zero(filtered).tolist()]
+            out[f"rtt {name}"] = (moments.tolist(), rtt)
+            out[f"srtt {name}"] = (moments.tolist(), srtt)
         return out

@@ -129,7 +129,7 @@ class Scenarios(Paper):
 
     def stated_cells(self, rate: str, as_table: bool = False, change: Change | None = None) -> list[Cell]:
         """The cases with the stated parameters at one of the stated rates."""
-        names = {"set": "table"} if as_table else {"set": "stated", "rate": rate}
+        names: dict[str, Any] = {"set": "table"} if as_table else {"set": "stated", "rate": rate}
         both = all_of(at_rate(float(rate)), *([] if change is None else [change]))
         return [self._cell(self._case(case, "stated-cases.toml"), both, STEP, **names, case=case) for case in CASES]
 

@@ -53,7 +53,7 @@ def matrix(r: Results) -> list[Picture]:
 
 def _fields(r: Results, n: int, metric: str, scale: float) -> dict[int, list[charts.Curve]]:
     """The curves of each queue limit."""
-    fields = {}
+    fields: dict[int, list[charts.Curve]] = {}
     for q in LIMITS:
         fields[q] = []
         for a in QUEUES:
@@ -79,11 +79,14 @@ class AgainstLoad:
         begins = [step * g for g in range(len(self.fields))]
         ends = []
         for i, name in enumerate(QUEUES):
-            colour, xs, ys, bars = theme.hue(name, i), [], [], []
+            colour = theme.hue(name, i)
+            xs: list[float] = []
+            ys: list[float] = []
+            bars: list[tuple[float, float, float]] = []
             for begin, curves in zip(begins, self.fields.values(), strict=True):
                 c = curves[i]
                 xs += [*(begin + k for k in range(len(c.x))), float("nan")]
-                ys += [*c.ours, float("nan")]
+                ys += [*(float("nan") if y is None else y for y in c.ours), float("nan")]
                 bars += [(begin + k, a, b) for k, (a, b) in enumerate(zip(c.low, c.high, strict=True)) if a is not None and b is not None]
             ax.plot(xs, ys, marker=charts.MARKS[i], ms=3.6, color=colour, lw=1.4, zorder=4)
             if bars:
@@ -133,7 +136,7 @@ def over_time(r: Results) -> Picture:
     cell = {"load": 75, "traffic": "watched"}
     waiting = [series.Trace(a, *r.curves(r.cell(aqm=a, **cell), "queue")[0]) for a in ("ModRED", "RED")]
     cut = r.curves(r.cell(aqm="ModRED", **cell), "cutting")[0]
-    panels = [
+    panels: list[theme.Panel] = [
         series.Series(waiting, "All three queues, 64 nodes, 75 % load", "time, s", "packets waiting"),
         Steps(*cut, "ModRED: queues that cut windows", "time, s", "of three", 3),
     ]

@@ -97,7 +97,11 @@ class Ramachendra2014(Paper):
 
     def measure(self, run: RunTables, cell: Cell) -> dict[str, float]:
         """The paper's metrics of one run; those of the queue at the bottleneck, the others over all flows."""
-        f, link = run.flows, lambda column: run.link("bottleneck", column)
+        f = run.flows
+
+        def link(column: str) -> float:
+            return run.link("bottleneck", column)
+
         got = sum(f["packets_received"])
         jitter = sum((j or 0.0) * k for j, k in zip(f["jitter"], f["packets_received"], strict=True)) / got
         m = {

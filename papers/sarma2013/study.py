@@ -114,7 +114,7 @@ class Sarma2013(Paper):
 
         def over_packets(column: str) -> float:
             pairs = zip(f[column], f["packets_received"], strict=True)
-            return 1e3 * sum(d * k for d, k in pairs if k and d is not None) / received
+            return float(1e3 * sum(d * k for d, k in pairs if k and d is not None) / received)
 
         counted = received * COUNTED * 8 / seconds / 1e3
         dropped = run.link("server", "drops")

@@ -135,7 +135,9 @@ def _sooner(others: Mapping[str, Results]) -> str:
     """UDP against TCP with equal starts."""
     if AT_ONCE not in others:
         return ""
-    pairs = [(q, n, *(_of(others[AT_ONCE], _DELAY, n, q, t) for t in ("UDP", "TCP"))) for q in ("DropTail", "RED") for n in (3, 5, 8, 10)]
+    at_once = others[AT_ONCE]
+    cells = [(q, n) for q in ("DropTail", "RED") for n in (3, 5, 8, 10)]
+    pairs = [(q, n, _of(at_once, _DELAY, n, q, "UDP"), _of(at_once, _DELAY, n, q, "TCP")) for q, n in cells]
     told = ", ".join(f"{u:.2f} against {t:.2f} ({q}, {n} clients)" for q, n, u, t in pairs if n < 8)
     slower = sum(u > t for _, _, u, t in pairs)
     return (

@@ -143,7 +143,8 @@ class Figures(BuildsTables):
         caption = "First replication, in intervals of two seconds; one curve for each sink."
         panel = series.Series(traces, f"five {tcp} flows, {queue}", "time, s", "throughput, Mbit/s", level=1.0)
         built.pictures.append(Picture(name, self.title_of(name), caption + " Dashed: a fifth of the link.", [panel]))
-        wins = [max(range(5), key=lambda i, k=k: r.samples(cell, f"throughput_{i}")[k]) for k in range(len(r.samples(cell, "jain")))]
+        shares = [r.samples(cell, f"throughput_{i}") for i in range(5)]
+        wins = [per_run.index(max(per_run)) for per_run in zip(*shares, strict=True)]
         won = ", ".join(f"n{5 + i} {wins.count(i)}" for i in range(5) if wins.count(i))
         built.notes.append(f"The flow that gets most, over the replications: {won}. They differ only in their starts, within 2 ms.")
         return built

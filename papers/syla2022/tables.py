@@ -38,12 +38,12 @@ class BuildsTables(Paper):
         """The topology."""
         wide = self.scenario("network.toml")["topology"]["dumbbell"]
         rows = [
-            Compared(factors_of(link=name), what, unit, published, ours)
+            Compared(factors_of(link=name), what, unit, printed, ours)
             for name, rate, published, delay in (
                 ("access links", wide["access"]["rate"], 100.0, wide["access"]["delay"]),
                 ("shared link", wide["bottleneck"]["rate"], 5.0, wide["bottleneck"]["delay"]),
             )
-            for what, unit, published, ours in (
+            for what, unit, printed, ours in (
                 ("rate", "Mbit/s", published, float(rate.removesuffix("Mbit/s"))),
                 ("propagation delay", "ms", None, float(delay.removesuffix("ms"))),
             )

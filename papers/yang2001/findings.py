@@ -97,7 +97,7 @@ def _thirteen(paper: Paper, r: Results, others: Mapping[str, Results]) -> list[s
         return fmean(float(x["value"]) for x in old if x["size"] == size and x["flow"].startswith(kind))
 
     def mean_of(x: Results, kind: str, size: str) -> float | None:
-        (cell,) = [c for c in x.cells if c["part"] == "table1" and c["size"] == size] or [None]
+        cell = next((c for c in x.cells if c["part"] == "table1" and c["size"] == size), None)
         names = [f"{kind}{i}" for i in range(1, 8 if kind == "TCP" else 7)]
         return None if cell is None else fmean(y for n in names for y in x.samples(cell, n))
 

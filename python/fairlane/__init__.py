@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from . import settings, tcp
     from ._core import version
     from ._params import *  # noqa: F403
-    from .comparison import Comparison, compare
+    from .comparison.compare import compare
+    from .comparison.result import Comparison
     from .own.cc import CongestionControl, cc_include, load_cc
     from .own.plugin import Parameter, Qdisc
     from .papers import reproduce
@@ -89,6 +90,7 @@ __all__ = [
     "load_study",
     "reproduce",
     "run",
+    "settings",
     "TuneResult",
     "Tuning",
     "tcp",

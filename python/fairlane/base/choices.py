@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from ..errors import FairlaneError, suggest
 
@@ -186,7 +186,7 @@ class _Reader:
         while self.text[self.at : self.at + 1].isspace():
             self.at += 1
 
-    def _fail(self, wanted: str) -> Any:
+    def _fail(self, wanted: str) -> NoReturn:
         rest = self.text[self.at : self.at + 20]
         there = f"{rest!r} begins" if rest else "it ends"
         raise FairlaneError(f"cannot read queues {self.text!r}: expected {wanted} where {there}")

@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 import math
 from importlib.resources import files
-from typing import Any
+from typing import Any, overload
 
 
+@overload
+def finite(value: dict[str, Any]) -> dict[str, Any]: ...
+@overload
+def finite(value: Any) -> Any: ...
 def finite(value: Any) -> Any:
     """`value` with null in place of what JSON has no word for."""
     if isinstance(value, float) and not math.isfinite(value):
@@ -24,5 +28,8 @@ def json_schema(which: str) -> dict[str, Any]:
     if which == "scenario":
         from .. import _core
 
-        return json.loads(_core.schema())
-    return json.loads(files("fairlane").joinpath("schemas", f"{which}.json").read_text("utf-8"))
+        text = _core.schema()
+    else:
+        text = files("fairlane").joinpath("schemas", f"{which}.json").read_text("utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema

@@ -58,7 +58,8 @@ def presets() -> tuple[dict[str, Any], ...]:
 @lru_cache(maxsize=1)
 def scenario_schema() -> dict[str, Any]:
     """The JSON Schema of scenario files."""
-    return json.loads(_core.schema())
+    made: dict[str, Any] = json.loads(_core.schema())
+    return made
 
 
 def contents() -> dict[str, list[str]]:
@@ -229,7 +230,7 @@ def _kind(root: dict[str, Any], node: dict[str, Any]) -> str:
                 "array": "list",
                 "null": "",
             }
-            words.extend(names.get(t, t) for t in types)
+            words.extend(names.get(t, str(t)) for t in types)
     return " | ".join(dict.fromkeys(w for w in words if w))
 
 
@@ -241,7 +242,7 @@ def _default(node: dict[str, Any]) -> str:
         # Classes: what they take says more than all they hold.
         return ", ".join(str(v.get("match", "...")) for v in value)
     if isinstance(value, dict) and len(value) == 1 and all(isinstance(v, dict) for v in value.values()):
-        return next(iter(value))
+        return str(next(iter(value)))
     if isinstance(value, dict):
         value = {k: v for k, v in value.items() if v is not None}
         return json.dumps(value) if value else ""

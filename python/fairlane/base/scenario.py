@@ -54,7 +54,7 @@ def _set_pair(path: str, value: Any) -> tuple[str, str]:
 
 def resolve(
     scenario: str | PathLike[str] | Built,
-    sets: Mapping[str, Any] | Iterable[tuple[str, str]] = (),
+    sets: Mapping[str, Any] | Iterable[tuple[str, Any]] = (),
 ) -> dict[str, Any]:
     """A scenario file or network with every parameter filled in; raises `ScenarioError`.
 
@@ -65,12 +65,13 @@ def resolve(
     else:
         text, name, form = read_scenario(scenario)
     pairs = [_set_pair(k, v) for k, v in (sets.items() if isinstance(sets, Mapping) else sets)]
-    return json.loads(_core.resolve(text, name, form, pairs))
+    resolved: dict[str, Any] = json.loads(_core.resolve(text, name, form, pairs))
+    return resolved
 
 
 def chosen_link(resolved: dict[str, Any], link: str | None) -> str:
     """The link whose queue is to be replaced: the one that is named, or else `bottleneck`, or the only one."""
-    names = [x["name"] for x in resolved["expanded"]["links"]]
+    names: list[str] = [x["name"] for x in resolved["expanded"]["links"]]
     forward = [n for n in names if not n.endswith(".reverse")]
     if link is not None:
         if link not in names:

@@ -73,4 +73,4 @@ def _hop(name: str, repeat: int) -> float:
     (path,) = standard.choose(["P1"]).values()
     (choice,) = choices(name)
     queue = limited(choice, P1_LIMIT)
-    return min(standard.one(name, path, queue)["ns_per_packet_hop"] for _ in range(repeat))
+    return min(float(standard.one(name, path, queue)["ns_per_packet_hop"]) for _ in range(repeat))

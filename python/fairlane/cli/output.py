@@ -103,6 +103,9 @@ def progress_bar(what: str, runs: int, *, quiet: bool) -> Iterator[Callable[[flo
     width = 24
     began = time.monotonic()
     with status_line(quiet=quiet) as line:
+        if line is None:
+            yield None
+            return
 
         def show(fraction: float, done: int, events: int) -> bool:
             spent = time.monotonic() - began
@@ -113,7 +116,7 @@ def progress_bar(what: str, runs: int, *, quiet: bool) -> Iterator[Callable[[flo
             line(f"{what} [{'#' * full}{'.' * (width - full)}] {fraction:4.0%}{of}{speed}{left}")
             return True
 
-        yield None if line is None else show
+        yield show
 
 
 @contextmanager
@@ -121,10 +124,13 @@ def step_bar(what: str, *, quiet: bool) -> Iterator[Callable[[float, str], None]
     """A callback for long studies: fraction done and what is being done; None unless stderr is a terminal."""
     began = time.monotonic()
     with status_line(quiet=quiet) as line:
+        if line is None:
+            yield None
+            return
 
         def show(fraction: float, text: str = "") -> None:
             spent = time.monotonic() - began
             left = f", {duration(spent * (1 - fraction) / fraction)} left" if fraction > 0.01 and spent > 1 else ""
             line(f"{what} {fraction:4.0%}{left} {text}"[:150])
 
-        yield None if line is None else show
+        yield show

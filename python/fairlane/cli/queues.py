@@ -13,6 +13,7 @@ from .output import emit, emit_json, plugin_option, render, step_bar
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
+    from ..runs.network import Network
 
 _DEVICE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}")
 """What Linux takes for a device (IFNAMSIZ in netdevice(7)), without what a shell would read."""
@@ -70,7 +71,6 @@ def compare(
     Without --scenario: five TCP flows (NewReno) beside a UDP stream at half the rate of their common link, 10 Mbit/s and 20 ms.
     """
     from ..comparison import compare as run
-    from ..comparison import mixed
     from ..comparison.plots import PICTURES
 
     targets = [_target(p, PICTURES) for p in plots]
@@ -78,7 +78,7 @@ def compare(
     changes = assignments(sets) + ([("duration", duration)] if duration is not None else [])
     if scenario is not None and (flows is not None or udp is not None):
         raise FairlaneError("--flows and --udp belong to the built-in dumbbell: with --scenario use --set, such as --set flows.tcp.count=9")
-    source = scenario if scenario is not None else mixed(**{k: v for k, v in (("flows", flows), ("udp", udp)) if v is not None})
+    source = scenario if scenario is not None else _built_in(flows, udp)
     if scenario is None and duration is not None and not any(path == "warmup" for path, _ in changes):
         changes.append(("warmup", _sixth(source, changes)))
     with step_bar("comparing", quiet=quiet) as progress:
@@ -91,6 +91,15 @@ def compare(
         from ..comparison.terminal import report
 
         emit(render(*report(done)))
+
+
+def _built_in(flows: int | None, udp: str | None) -> Network:
+    """The dumbbell with what was asked for in place of its defaults."""
+    from ..comparison import mixed
+
+    if flows is None:
+        return mixed() if udp is None else mixed(udp=udp)
+    return mixed(flows=flows) if udp is None else mixed(flows=flows, udp=udp)
 
 
 def _sixth(source: Any, changes: list[tuple[str, str]]) -> str:

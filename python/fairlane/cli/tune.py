@@ -79,6 +79,9 @@ def bar(*, quiet: bool) -> Iterator[TuneProgress | None]:
 
     began = time.monotonic()
     with status_line(quiet=quiet) as line:
+        if line is None:
+            yield None
+            return
 
         def show(t: TuneTally) -> None:
             spent, fresh = time.monotonic() - began, t.done - t.reused + t.failed
@@ -88,4 +91,4 @@ def bar(*, quiet: bool) -> Iterator[TuneProgress | None]:
             failed = f", {t.failed} failed" if t.failed else ""
             line(f"tuning {t.done}/{t.cells} cells{failed}{eta}, {t.stage}"[:140])
 
-        yield None if line is None else show
+        yield show

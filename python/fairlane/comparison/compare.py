@@ -37,8 +37,8 @@ def mixed(*, flows: int = 5, udp: str = "5Mbit/s", tcp: Any = "newreno", duratio
         bottleneck={"rate": CAPACITY, "delay": "20ms"},
     )
     if flows:
-        group = {"count": flows} if flows > 1 else {}
-        net.flow("tcp", "s{i}" if flows > 1 else "s0", "d{i}" if flows > 1 else "d0", spread="1s", tcp=tcp, **group)
+        many = flows > 1
+        net.flow("tcp", "s{i}" if many else "s0", "d{i}" if many else "d0", spread="1s", tcp=tcp, count=flows if many else None)
     if stream:
         net.flow("udp", f"s{flows}", f"d{flows}", udp={}, source={"cbr": {"rate": udp, "size": "1000B", "jitter": 0.5}})
     return net
@@ -62,7 +62,7 @@ def compare(
     `limit`: the buffer of those that have a limit and are not given one. All queues see the same seeds.
     """
     wanted = _wanted(queues)
-    pairs = list(sets.items()) if isinstance(sets, Mapping) else list(sets)
+    pairs: list[tuple[str, Any]] = list(sets.items()) if isinstance(sets, Mapping) else list(sets)
     base = resolve(mixed() if scenario is None else scenario, pairs)
     chosen = parse_seeds(seeds)
     name = chosen_link(base, link)

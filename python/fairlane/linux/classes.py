@@ -93,7 +93,7 @@ def tbf(plan: Plan, parent: str, handle: str, t: Table) -> None:
     t.settled("mtu")
 
 
-def _virtual(plan: Plan, handle: str, number: int, words: tuple[object, ...]) -> None:
+def _virtual(plan: Plan, handle: tuple[str, ...], number: int, words: tuple[object, ...]) -> None:
     plan.tc("qdisc change dev", plan.dev, *handle, "gred vq", number, *words)
 
 

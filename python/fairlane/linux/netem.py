@@ -68,7 +68,7 @@ def _delay(plan: Plan, jitter: dict[str, Any] | None) -> list[str]:
 
 
 def _loss(plan: Plan, loss: float | dict[str, Any]) -> list[str]:
-    models = loss if isinstance(loss, dict) else {"share": loss}
+    models: dict[str, Any] = loss if isinstance(loss, dict) else {"share": loss}
     for name in ("every", "list"):
         if models.get(name):
             plan.note(f"netem cannot lose packets by their number: loss.{name} is left out")

@@ -105,7 +105,7 @@ def _same(a: Any, b: Any) -> bool:
                 return q.number(a, kind) == q.number(b, kind)
             except ValueError:
                 pass
-    return a == b
+    return bool(a == b)
 
 
 def _shown(value: Any) -> str:
@@ -134,7 +134,7 @@ def in_packets(plan: Plan, table: Table, key: str = "limit", packet: int = 1500)
     if n is None:
         n = q.count(text, packet)
         plan.note(f"{table.name} counts packets in the kernel: {text} are taken as {n} packets of {packet} bytes")
-    return n - (table.get("admit") == "under")
+    return n - int(table.get("admit") == "under")
 
 
 def flag(on: bool, word: str) -> str:

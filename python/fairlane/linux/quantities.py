@@ -6,7 +6,7 @@ import math
 import re
 from fractions import Fraction
 
-_UNITS = {
+_UNITS: dict[str, dict[str, int | Fraction]] = {
     "s": {"ps": Fraction(1, 10**12), "ns": Fraction(1, 10**9), "us": Fraction(1, 10**6), "ms": Fraction(1, 1000), "s": 1,
           "min": 60, "h": 3600},
     "bit/s": {f"{p}bit/s": f for p, f in (("", 1), ("k", 10**3), ("M", 10**6), ("G", 10**9), ("T", 10**12))},

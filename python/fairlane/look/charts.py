@@ -95,7 +95,7 @@ def _curve(ax: MplAxes, c: Curve, i: int) -> None:
     colour, mark = hue(c.name, i), MARKS[i % len(MARKS)]
     printed = [(x, y) for x, y in zip(c.x, c.published, strict=False) if y is not None]
     if printed:
-        xs, ys = zip(*printed, strict=True)
+        xs, ys = [x for x, _ in printed], [y for _, y in printed]
         ax.plot(xs, ys, ":", color=colour, lw=1.1, zorder=2)
         ax.plot(xs, ys, mark, mfc=FACE, mec=colour, mew=1.1, ms=6.2, ls="none", zorder=3)
     bad = [(x, y) for x, y, b in zip(c.x, c.published, c.crossed, strict=False) if b and y is not None]
@@ -109,9 +109,10 @@ def _curve(ax: MplAxes, c: Curve, i: int) -> None:
         spread = [(x, y, c.low[j], c.high[j]) for x, y, j in own if c.low and c.high]
         bars = [(x, y, y - low, high - y) for x, y, low, high in spread if low is not None and high is not None and high > low]
         if bars:
-            xs, ys, below, above = zip(*bars, strict=True)
-            reach = [[max(0.0, b) for b in below], [max(0.0, a) for a in above]]
-            ax.errorbar(xs, ys, reach, ls="none", color=colour, capsize=2.4, lw=1.1, zorder=4)
+            reach = [[max(0.0, b) for _, _, b, _ in bars], [max(0.0, a) for _, _, _, a in bars]]
+            ax.errorbar(
+                [x for x, _, _, _ in bars], [y for _, y, _, _ in bars], reach, ls="none", color=colour, capsize=2.4, lw=1.1, zorder=4
+            )
 
 
 def _plain_ticks(ax: MplAxes) -> None:

@@ -61,8 +61,8 @@ class RedCurve:
         xs = sorted(xs)
         ax.plot([x / kb for x in xs], [self.at(x) for x in xs], color=HUES[1], lw=2)
         ax.plot([self.limit / kb] * 2, [0, 1], color=INK, ls="--", lw=1.1)
-        at = {"xytext": (4, 0), "textcoords": "offset points"}
-        ax.annotate(f"buffer\n{self.limit / kb:g} kbyte", (self.limit / kb, 0.62), fontsize=8, va="center", color=INK, **at)
+        where = (self.limit / kb, 0.62)
+        ax.annotate(f"buffer\n{self.limit / kb:g} kbyte", where, (4, 0), textcoords="offset points", fontsize=8, va="center", color=INK)
         ax.set_xlim(0, right / kb)
         ax.set_ylim(0, 1.16)
         ax.set_yticks([*([0] if self.max_p > 0.05 else []), self.max_p, 0.5, 1])
@@ -98,14 +98,14 @@ class Topology:
         resolved, columns = self._network
         ax.axis("off")
         place: dict[str, tuple[float, float]] = {}
-        for x, nodes in enumerate(columns):
+        for at, nodes in enumerate(columns):
             shown = nodes if len(nodes) <= _MOST else [*nodes[: _MOST - 2], None, nodes[-1]]
             for k, node in enumerate(shown):
                 y = 0.0 if len(shown) == 1 else 1.0 - 2.0 * k / (len(shown) - 1)
                 if node is None:
-                    ax.text(x, y, "⋮", ha="center", va="center", fontsize=15, color=MUTED)
+                    ax.text(at, y, "⋮", ha="center", va="center", fontsize=15, color=MUTED)
                 else:
-                    place[node] = (x, y)
+                    place[node] = (at, y)
         seen: dict[tuple[float, float, str], tuple[float, float]] = {}
         for link in resolved["links"]:
             a, b = link["from"], link["to"]
@@ -117,8 +117,8 @@ class Topology:
                 text = f"{_spaced(link['rate'])}\n{_spaced(link['delay'])}"
                 seen[(x0, x1, text)] = max(seen.get((x0, x1, text), (-9.0, 0.0)), ((y0 + y1) / 2, y1 - y0))
         for (x0, x1, text), (y, rise) in seen.items():
-            side = "center" if not rise else "right" if rise > 0 else "left"
-            ax.text((x0 + x1) / 2 + 0.04, y + 0.1, text, ha=side, va="bottom", fontsize=9, color=INK, linespacing=1.3)
+            beside_line = "center" if not rise else "right" if rise > 0 else "left"
+            ax.text((x0 + x1) / 2 + 0.04, y + 0.1, text, ha=beside_line, va="bottom", fontsize=9, color=INK, linespacing=1.3)
         senders = {f["from"] for f in resolved["flows"]}
         receivers = {f["to"] for f in resolved["flows"]}
         for node, (x, y) in place.items():
@@ -128,8 +128,8 @@ class Topology:
                 ax.text(x, y - 0.34, "router" if node == "r" else node, fontsize=9.5, color=INK, ha="center", va="center")
             else:  # beside the square, away from the links
                 side = -1 if node in senders else 1
-                at = {"textcoords": "offset points", "ha": "right" if side < 0 else "left", "va": "center"}
-                ax.annotate(node, (x, y), (12 * side, 0), fontsize=9.5, color=INK, **at)
+                ha = "right" if side < 0 else "left"
+                ax.annotate(node, (x, y), (12 * side, 0), textcoords="offset points", ha=ha, va="center", fontsize=9.5, color=INK)
         ax.set_xlim(-0.5, len(columns) - 0.5)
         ax.set_ylim(-1.25, 1.3)
 

@@ -11,7 +11,7 @@ from ..base.files import save_bytes
 from ..errors import FairlaneError
 
 FORMATS = (".svg", ".png", ".pdf")
-STYLE = {
+STYLE: dict[Any, Any] = {
     "axes.grid": True,
     "axes.spines.right": False,
     "axes.spines.top": False,

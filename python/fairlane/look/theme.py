@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +34,7 @@ def hue(name: str, number: int = 0) -> str:
     return HUES[_NAMED.get(name, number) % len(HUES)]
 
 
-def style() -> dict[str, object]:
+def style() -> dict[Any, Any]:
     """Matplotlib settings of all pictures."""
     return {
         "figure.facecolor": "none", "axes.facecolor": "none", "savefig.facecolor": "none", "font.size": 9, "font.family": "sans-serif",

@@ -33,6 +33,7 @@ from .plugin import Parameter, PluginLoadError, declared, schema_of, sentence
 
 if TYPE_CHECKING:
     from .._core import AckSample, CongestionEvent, LostSample, RecoveryExit
+    from ..settings import Announced
 
 
 class Connection(NamedTuple):
@@ -245,7 +246,7 @@ def cc_include() -> str:
     return str(Path(__file__).parent / "include")
 
 
-def load_cc(path: str | Path) -> list[str]:
+def load_cc(path: str | Path) -> list[Announced]:
     """Loads a shared library with congestion controls, made with `fairlane_cc.h`: their names, which scenarios may use from then on.
 
     Raises:

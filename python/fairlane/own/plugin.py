@@ -104,6 +104,10 @@ class Parameter:
         if max is not None:
             self.schema["maximum"] = max
 
+    if TYPE_CHECKING:  # the instance has the value in place of its declaration
+
+        def __get__(self, instance: object, owner: type | None = None) -> Any: ...
+
     def value(self, written: Any) -> Any:
         """What was written in a scenario, as the attribute of the instance."""
         if self.kind is None:

@@ -40,7 +40,7 @@ def _mean(xs: Iterable[float]) -> float:
 def _sd(xs: Iterable[float]) -> float:
     values = list(xs)
     m = _mean(values)
-    return (sum((x - m) ** 2 for x in values) / len(values)) ** 0.5
+    return float((sum((x - m) ** 2 for x in values) / len(values)) ** 0.5)
 
 
 def _jain(xs: Iterable[float]) -> float:

@@ -86,7 +86,7 @@ class Series:
         """Times and values of one column of one flow or link; None where it has no value."""
         values = self.columns[column][self.names.index(name)]
         missing = np.isnan(values)
-        return self.times.tolist(), np.where(missing, None, values).tolist() if missing.any() else values.tolist()
+        return self.times.tolist(), [None if gone else x for x, gone in zip(values.tolist(), missing, strict=True)]
 
 
 @dataclass

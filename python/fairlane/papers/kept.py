@@ -8,7 +8,7 @@ from typing import Any
 from ..study.rows import Rows
 from .definition import RunTables, Series
 
-Kept = tuple[tuple[str, Sequence[str], Sequence[str]], ...]
+Kept = tuple[tuple[str, Sequence[str], tuple[str, ...]], ...]
 """What a paper keeps: table, columns and names of flows, links, network, and of the series of flows and links."""
 
 

@@ -53,8 +53,8 @@ def show(r: Reproductions, console: Console) -> None:
         console.print(f"\n[bold]{o.key}[/bold]  " + "; ".join(f"{v}: {ids}" for v, ids in told.items() if ids), highlight=False)
         for f in o.findings[:3]:
             console.print(f"  {f}", highlight=False, markup=False)
-    counts = ", ".join(f"{n} {v}" for v, n in r.counts.items())
-    console.print(f"\n{counts}.  The reasons are on the pages.")
+    told_all = ", ".join(f"{n} {v}" for v, n in r.counts.items())
+    console.print(f"\n{told_all}.  The reasons are on the pages.")
     console.print(f"Page: {r.page}", soft_wrap=True)
 
 

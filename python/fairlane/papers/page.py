@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..look import templates
@@ -26,7 +27,7 @@ def render(r: Reproduction) -> str:
     """The page as text."""
     from .reproduction import RESAMPLES
 
-    filters = {
+    filters: dict[str, Callable[..., Any]] = {
         "value": value,
         "halves": mean_and_half,
         "printed": printed,

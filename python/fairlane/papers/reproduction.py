@@ -310,9 +310,9 @@ def _write(r: Reproduction) -> None:
         (r.folder / "figures").mkdir(exist_ok=True)
     except OSError as e:
         raise FolderError(f"cannot write {r.folder}: {reason(e)}") from e
-    for e, b in r.experiments:
+    for experiment, b in r.experiments:
         if b.rows:
-            write_rows(r.folder / f"{e.id}.csv", b.rows)
+            write_rows(r.folder / f"{experiment.id}.csv", b.rows)
         for p in b.pictures:
             save_bytes(r.folder / "figures" / f"{p.name}.svg", p.svg.encode())
             save_bytes(r.folder / "figures" / f"{p.name}.png", theme.png(p.figure))

@@ -169,14 +169,14 @@ def resampled(rows: Mapping[str, Sequence[Row]], times: int, seed: int = 1) -> l
                 places.append(i)
                 cells.append(keys.setdefault((frozenset(r.factors), n), len(keys)))
                 samples.append(r.samples)
-    stacks = [(t, np.array(at), np.array(of), np.array(xs), n) for (t, n), (at, of, xs) in groups.items()]
+    stacks = [(t, np.array(p), np.array(c), np.array(s), n) for (t, n), (p, c, s) in groups.items()]
     means = {table: np.array([r.value for r in rs]) for table, rs in rows.items()}
     for _ in range(times):
         draws = [[rng.randrange(n) for _ in range(n)] for _, n in keys]
         values = {table: x.copy() for table, x in means.items()}
-        for table, places, cells, samples, n in stacks:
-            chosen = np.array([draws[k] for k in cells])
-            values[table][places] = np.take_along_axis(samples, chosen, axis=1).sum(axis=1) / n
+        for table, at, of, xs, n in stacks:
+            chosen = np.array([draws[k] for k in of])
+            values[table][at] = np.take_along_axis(xs, chosen, axis=1).sum(axis=1) / n
         copies.append(base.with_values({table: x.tolist() for table, x in values.items()}))
     return copies
 
@@ -331,4 +331,4 @@ def spearman(xs: Sequence[float], ys: Sequence[float]) -> float | None:
     saa, sbb = sum((x - m) ** 2 for x in a), sum((y - m) ** 2 for y in b)
     if saa == 0 or sbb == 0:
         return None
-    return sum((x - m) * (y - m) for x, y in zip(a, b, strict=True)) / (saa * sbb) ** 0.5
+    return float(sum((x - m) * (y - m) for x, y in zip(a, b, strict=True)) / (saa * sbb) ** 0.5)

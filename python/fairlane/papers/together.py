@@ -44,7 +44,8 @@ class Outline:
     @property
     def claims(self) -> list[dict[str, Any]]:
         """The claims as the document has them."""
-        return self.document["claims"]
+        claims: list[dict[str, Any]] = self.document["claims"]
+        return claims
 
     @property
     def counts(self) -> dict[str, int]:

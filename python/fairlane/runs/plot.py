@@ -80,14 +80,15 @@ def _pick(frame: pl.DataFrame, what: str, key: str, chosen: Sequence[str] | None
         having = frame.filter(pl.col(what).is_finite() & (pl.col(what) != 0))[key].unique(maintain_order=True).to_list()
         return [name for name in present if name in having][:MAX_LINES] or present[:MAX_LINES]
     top = frame.group_by(key).agg(pl.col(what).fill_nan(0).mean()).sort(what, key, descending=[True, False])
-    busiest = top.filter(pl.col(what) > 0.05 * (top[what].max() or 0))[key].to_list() or top[key].to_list()[:1]
+    busiest = top.filter(pl.col(what) > 0.05 * max(top[what].drop_nulls(), default=0.0))[key].to_list() or top[key].to_list()[:1]
     return busiest[:MAX_LINES]
 
 
 def _means(values: np.ndarray, block: int) -> np.ndarray:
     """Means of `block` values each; what is left over at the end is left out."""
     whole = len(values) // block * block
-    return values[:whole].reshape(-1, block).mean(axis=1)
+    means: np.ndarray = values[:whole].reshape(-1, block).mean(axis=1)
+    return means
 
 
 def _lines(axes: Axes, result: Result, what: str, table: str, chosen: Sequence[str] | None, seed: int) -> None:

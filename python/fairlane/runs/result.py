@@ -110,11 +110,30 @@ class Result:
         info = [{**{k: getattr(r, k) for k in facts}, "warnings": list(r.warnings)} for r in runs]
         return cls(scenario, info, collect(runs))
 
-    flows = property(lambda self: self._tables["flows"], doc="One row per run and flow.")
-    links = property(lambda self: self._tables["links"], doc="One row per run and direction of a link.")
-    network = property(lambda self: self._tables["network"], doc="One row per run.")
-    flow_series = property(lambda self: self._tables["flow_series"], doc="Time series of the flows.")
-    link_series = property(lambda self: self._tables["link_series"], doc="Time series of the links.")
+    @property
+    def flows(self) -> pl.DataFrame:
+        """One row per run and flow."""
+        return self._tables["flows"]
+
+    @property
+    def links(self) -> pl.DataFrame:
+        """One row per run and direction of a link."""
+        return self._tables["links"]
+
+    @property
+    def network(self) -> pl.DataFrame:
+        """One row per run."""
+        return self._tables["network"]
+
+    @property
+    def flow_series(self) -> pl.DataFrame:
+        """Time series of the flows."""
+        return self._tables["flow_series"]
+
+    @property
+    def link_series(self) -> pl.DataFrame:
+        """Time series of the links."""
+        return self._tables["link_series"]
 
     @property
     def seeds(self) -> list[int]:

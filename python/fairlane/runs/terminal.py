@@ -23,8 +23,7 @@ _PERCENT = ("utilisation", "loss", "share", "jain", "worst_share")
 def cell(name: str, iv: Interval) -> str:
     """One number with its interval and unit."""
     if name in _PERCENT and unit(name) in ("1", "", "fraction", "ratio") and iv.mean is not None and name in ("utilisation", "loss"):
-        percent = Interval(*(None if x is None else 100 * x for x in (iv.mean, iv.low, iv.high, iv.sd)), iv.n)  # type: ignore[arg-type]
-        return quantity(percent, "%")
+        return quantity(iv.times(100), "%")
     return quantity(iv, unit(name))
 
 

@@ -72,7 +72,7 @@ class Connection:
         """What our SYN says (RFC 9293 section 3.7.1)."""
         mss = self.options["mtu"] - IP_TCP[self.options["ip_version"]]
         user = self.options.get("TCP_MAXSEG")
-        return min(mss, user) if user else mss
+        return int(min(mss, user) if user else mss)
 
     def buffer(self) -> int:
         """Bytes that the receive buffer takes: half of what the setting says, as Linux reckons overhead."""
@@ -319,11 +319,12 @@ class Connection:
     @property
     def mss(self) -> int:
         """Payload of a full segment."""
-        return self.view()["mss"]
+        return int(self.view()["mss"])
 
     def view(self) -> dict[str, Any]:
         """The endpoint's state."""
-        return self.core.view()
+        state: dict[str, Any] = self.core.view()
+        return state
 
     @property
     def established(self) -> bool:
@@ -335,16 +336,16 @@ class Connection:
     @property
     def una(self) -> int:
         """Oldest unacknowledged sequence number."""
-        return self.view()["una"]
+        return int(self.view()["una"])
 
     @property
     def rcv_nxt(self) -> int:
         """Next sequence number expected of the peer."""
-        return self.view()["rcv_nxt"]
+        return int(self.view()["rcv_nxt"])
 
     def readable(self) -> int:
         """Bytes that read() would give."""
-        return self.core.delivered - self.read_bytes
+        return int(self.core.delivered - self.read_bytes)
 
     def at_end(self) -> bool:
         """The peer closed, and all it sent was read."""
@@ -423,6 +424,6 @@ class Connection:
         """Segments that arrived, our SYN among them (Linux counts it); without RACK as many as what is acknowledged and reported fills."""
         if not v["established"]:
             return 0
-        return 1 + (v["delivered"] if "delivered" in v else -(-v["acked"] // v["mss"]) + v["sacked"])
+        return 1 + int(v["delivered"] if "delivered" in v else -(-v["acked"] // v["mss"]) + v["sacked"])
 
     peer_closed_first = True

@@ -241,7 +241,7 @@ def effects(
                     numbers = _pooled(mine, pooled, free, confidence)
                 rows.append({"term": ":".join(term), **dict.fromkeys(factors), **label, **numbers, "effect": numbers["mean"] - grand})
     floats = dict.fromkeys(("mean", "low", "high", "sd"), pl.Float64)
-    schema = {"term": pl.String, **{f: data.schema[f] for f in factors}, **floats, "n": pl.Int64, "effect": pl.Float64}
+    schema: dict[str, Any] = {"term": pl.String, **{f: data.schema[f] for f in factors}, **floats, "n": pl.Int64, "effect": pl.Float64}
     return pl.DataFrame(rows, schema=schema)
 
 

@@ -56,6 +56,11 @@ class Interval(_Bounds):
     def __str__(self) -> str:
         return format(self, ".6g")
 
+    def times(self, factor: float) -> Interval:
+        """The same in another unit: `times(100)` of a share is in percent."""
+        mean, low, high, sd = (None if x is None else factor * x for x in (self.mean, self.low, self.high, self.sd))
+        return Interval(mean, low, high, sd, self.n)
+
     def as_dict(self) -> dict[str, float | int | None]:
         """The five numbers by name, as in the JSON documents."""
         return {"mean": self.mean, "low": self.low, "high": self.high, "sd": self.sd, "n": self.n}

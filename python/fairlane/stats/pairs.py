@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeGuard
 
 from ..errors import FairlaneError
 from .intervals import CONFIDENCE, Estimate, Interval, check_confidence, interval, t_factor
@@ -290,5 +290,5 @@ def all_pairs(groups: Mapping[Any, Values], common_seeds: bool = True, confidenc
     return [Pair(x, y, d, p) for (x, y, d), p in zip(found, corrected, strict=True)]
 
 
-def _is_value(x: float | None) -> bool:
+def _is_value(x: float | None) -> TypeGuard[float]:
     return x is not None and math.isfinite(x)

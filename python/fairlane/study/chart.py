@@ -343,10 +343,11 @@ class Chart:
         low, high = min(ends, default=0.0), max(ends, default=1.0)
         mesh = ax.pcolormesh(grid, cmap="viridis", vmin=low, vmax=high if high > low else low + 1, edgecolors="face", linewidth=0.4)
         if self._numbers():
+            share: Any = mesh.norm  # of a number; the stubs know arrays alone
             for j, row in enumerate(grid):
                 for i, v in enumerate(row):
                     if math.isfinite(v):
-                        red, green, blue, _ = mesh.cmap(mesh.norm(v))
+                        red, green, blue, _ = mesh.cmap(share(v))
                         dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
                         ax.text(i + 0.5, j + 0.5, _digits(v), ha="center", va="center", fontsize=8, color="#ffffff" if dark else "#000000")
         else:
@@ -376,8 +377,9 @@ class Chart:
             ink = {"color": _colour(k), "lw": 1.1}
             at = [i - 0.4 + (k + 0.5) * width for i in range(len(levels))]
             dots = {"marker": ".", "ms": 4, "mfc": _colour(k), "mec": "none"}
-            lines = {"boxprops": ink, "whiskerprops": ink, "capprops": ink, "medianprops": {**ink, "lw": 2}, "flierprops": dots}
-            ax.boxplot(data, positions=at, widths=width * 0.8, manage_ticks=False, **lines)
+            look: dict[str, Any] = {name: ink for name in ("boxprops", "whiskerprops", "capprops")}
+            look |= {"medianprops": {**ink, "lw": 2}, "flierprops": dots}
+            ax.boxplot(data, positions=at, widths=width * 0.8, manage_ticks=False, **look)
             if colour is not None:
                 ax.plot([], [], color=_colour(k), lw=2, label=_short(self._names()[k]))
         self._category_ticks(ax, range(len(levels)))

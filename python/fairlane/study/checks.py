@@ -105,7 +105,7 @@ def _too_wide(result: StudyResult) -> list[str]:
         for label in labels:
             v = verdict(part[label].to_list(), asked.relative, result.spec.confidence)
             if not v.enough:
-                wide.setdefault(label, []).append((int(point), v.relative_error, part.height))  # type: ignore[call-overload]
+                wide.setdefault(label, []).append((int(point), v.relative_error, part.height))
     out = []
     for label, rows in wide.items():
         worst = max((error for _, error, _ in rows if error is not None), default=None)

@@ -78,7 +78,7 @@ def compare(result: StudyResult, metric: str, factor: str, baseline: Label | Non
         row["p_holm"] = p
     floats = ("mean", "baseline", "difference", "low", "high", "percent", "percent_low", "percent_high", "p", "p_holm")
     heads = {**{n: frames.levels_dtype(result.factor(n)) for n in by}, factor: dtype}
-    schema = {**heads, **dict.fromkeys(floats[:-2], pl.Float64), "n": pl.Int64, "p": pl.Float64, "p_holm": pl.Float64}
+    schema: dict[str, Any] = {**heads, **dict.fromkeys(floats[:-2], pl.Float64), "n": pl.Int64, "p": pl.Float64, "p_holm": pl.Float64}
     return pl.DataFrame(rows, schema=schema)
 
 
@@ -95,8 +95,8 @@ def _against(
     """One level against the baseline, seed by seed; a seed that lacks one of the points on either side does not count."""
     a, b = (part.filter(pl.col(factor) == x).select(*others, "seed", label) for x in (level, base))
     both = a.join(b, on=[*others, "seed"], nulls_equal=True, suffix="_base").drop_nulls([label, f"{label}_base"])
-    per_seed = both.group_by("seed", maintain_order=True)
-    per_seed = per_seed.agg(pl.col(label).mean(), pl.col(f"{label}_base").mean(), pl.len().alias("_points")).sort("seed")
+    grouped = both.group_by("seed", maintain_order=True)
+    per_seed = grouped.agg(pl.col(label).mean(), pl.col(f"{label}_base").mean(), pl.len().alias("_points")).sort("seed")
     per_seed = per_seed.filter(pl.col("_points") == pl.col("_points").max())
     d = stats.paired(per_seed[label].to_list(), per_seed[f"{label}_base"].to_list(), confidence)
     return {
@@ -123,7 +123,7 @@ def best(result: StudyResult, metric: str, goal: str | None) -> pl.DataFrame:
     first = ordered["point"][0]
     values: dict[int, dict[int, float | None]] = {}
     for (p,), part in result._cells.group_by(["point"], maintain_order=True):
-        values[p] = dict(zip(part["seed"], part[s.label], strict=True))  # type: ignore[index]
+        values[p] = dict(zip(part["seed"], part[s.label], strict=True))
     differences = []
     for p in ordered["point"]:
         seeds = sorted(values[p].keys() & values[first].keys())

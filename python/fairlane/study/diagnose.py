@@ -62,7 +62,8 @@ def pairs_of(sets: Iterable[tuple[str, Any]]) -> list[tuple[str, str]]:
 
 def resolve_base(spec: StudySpec, sets: Iterable[tuple[str, Any]] = ()) -> dict[str, Any]:
     """The base scenario of a study with its own changes and then these, every parameter filled in; raises `ScenarioError`."""
-    return json.loads(_core.resolve(spec.base, spec.base_name, spec.base_format, pairs_of((*spec.sets, *sets))))
+    resolved: dict[str, Any] = json.loads(_core.resolve(spec.base, spec.base_name, spec.base_format, pairs_of((*spec.sets, *sets))))
+    return resolved
 
 
 def pieces(error: ScenarioError) -> list[str]:

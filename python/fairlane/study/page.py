@@ -68,9 +68,9 @@ def _factor(f: Factor) -> dict[str, Any]:
     return {"name": f.name, "paths": paths, "levels": [words.level(f, level.label) for level in f.levels]}
 
 
-def _pictures(result: StudyResult) -> list[tuple[str, list[Any]]]:
-    """Each picture's caption and its panels."""
-    out = []
+def _pictures(result: StudyResult) -> list[tuple[str, str, list[Any]]]:
+    """Each picture's title and caption, and its panels."""
+    out: list[tuple[str, str, list[Any]]] = []
     if not result._done.height:
         return out
     for plot in plots.specs(result):
@@ -122,7 +122,7 @@ def _p(p: float | None) -> str:
 
 def _compared(result: StudyResult) -> list[dict[str, Any]]:
     """For each factor every level against the first one, all metrics."""
-    out = []
+    out: list[dict[str, Any]] = []
     if result.index["seed"].n_unique() < 2 or not result._done.height:
         return out
     for f in result.spec.factors:
@@ -147,7 +147,7 @@ def _difference(result: StudyResult, metric: str, row: dict[str, Any]) -> dict[s
     iv = Interval(row["difference"], row["low"], row["high"], None, row["n"])
     s = result.metric(metric)
     if s.metric in words.PERCENT and s.aggregate != "sum":
-        iv = Interval(*(None if x is None else 100 * x for x in (iv.mean, iv.low, iv.high)), None, iv.n)
+        iv = iv.times(100)
         text = quantity(iv, "") + " points"
     else:
         text = quantity(iv, result.unit(s.label))

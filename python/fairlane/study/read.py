@@ -8,12 +8,12 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
-from importlib.resources import files
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from .. import _core
+from ..base.document import json_schema
 from ..base.metrics import metrics as known_metrics
 from ..base.scenario import read_scenario
 from ..base.seeds import parse_seeds
@@ -33,7 +33,7 @@ _HELP = "\n  = help: "
 @lru_cache(maxsize=1)
 def schema() -> dict[str, Any]:
     """The JSON Schema of study files: the one declaration of their keys."""
-    return json.loads(files("fairlane").joinpath("schemas", "study-file.json").read_text("utf-8"))
+    return json_schema("study-file")
 
 
 def read_study(
@@ -74,7 +74,7 @@ def _checked(text: str, name: str, form: str) -> dict[str, Any]:
             text + "\n#", name, "toml", [([], False, "the file is empty", "a study needs at least `scenario` and `metrics`")]
         )
     # Which of its forms a factor has decides what it is checked against: the schema is made narrower for the file at hand.
-    tree = json.loads(_core.read_document(text, name, form, '{"type": "object", "additionalProperties": true}'))
+    tree: dict[str, Any] = json.loads(_core.read_document(text, name, form, '{"type": "object", "additionalProperties": true}'))
     nulls = list(_nulls({k: v for k, v in tree.items() if k != "scenario"}))
     if nulls:
         told = 'leave the key out; a parameter that can be absent has a word for it, such as "none"'
@@ -177,7 +177,7 @@ class _Study:
     # --- parts ----------------------------------------------------------------------------------------
 
     def _name(self) -> str:
-        name = self.tree.get("name")
+        name: str | None = self.tree.get("name")
         if name is None:
             stem = Path(self.troubles.name).stem
             return stem if not stem.startswith("<") else "study"

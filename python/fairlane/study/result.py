@@ -203,7 +203,8 @@ class StudyResult:
         known = ("cells", "summary", "flows", "links", "network")
         if name not in known:
             raise suggest(name, [*known, "link_series", "flow_series"], "table")
-        return getattr(self, name)()
+        frame: pl.DataFrame = getattr(self, name)()
+        return frame
 
     def to_arrow(self, table: str = "cells") -> pa.Table:
         """A table as a pyarrow Table (needs the extra `arrow`)."""

@@ -49,9 +49,10 @@ def from_dict(tree: Mapping[str, Any]) -> tuple[StudySpec, list[Point], str]:
         }
     )
     layouts = [({g: tuple(m) for g, m in x["groups"].items()}, tuple(x["links"])) for x in tree["layouts"]]
-    points = [
-        Point(i, p["labels"], (), p["essence"], *layouts[p["layout"]], warnings=tuple(p["warnings"])) for i, p in enumerate(tree["points"])
-    ]
+    points = []
+    for i, p in enumerate(tree["points"]):
+        groups, links = layouts[p["layout"]]
+        points.append(Point(i, p["labels"], (), p["essence"], groups, links, tuple(p["warnings"])))
     return spec, points, tree["engine"]
 
 

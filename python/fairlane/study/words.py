@@ -48,7 +48,7 @@ def cell(result: StudyResult, metric: str, iv: Interval) -> str:
     """A mean with its interval and unit."""
     s = result.metric(metric)
     if s.metric in PERCENT and s.aggregate in ("mean", "min", "max"):
-        return quantity(Interval(*(None if x is None else 100 * x for x in (iv.mean, iv.low, iv.high, iv.sd)), iv.n), "%")  # type: ignore[arg-type]
+        return quantity(iv.times(100), "%")
     return quantity(iv, result.unit(s.label))
 
 

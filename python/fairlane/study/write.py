@@ -70,12 +70,10 @@ def dumps(tree: Mapping[str, Any]) -> str:
     tables = {k: v for k, v in tree.items() if (k in _TABLES and isinstance(v, dict)) or (k in _LISTS and isinstance(v, list) and v)}
     parts = ["\n".join(f"{toml.key(k)} = {toml.value(v)}" for k, v in tree.items() if k not in tables)]
     for name, table in tables.items():
-        if name == "scenario":
-            parts += _scenario(table)
-        elif isinstance(table, dict):
-            parts.append(_lines(f"[{name}]", table))
-        else:
+        if isinstance(table, list):
             parts += [_lines(f"[[{name}]]", t) for t in table]
+        else:
+            parts += _scenario(table) if name == "scenario" else [_lines(f"[{name}]", table)]
     return "\n\n".join(p for p in parts if p) + "\n"
 
 

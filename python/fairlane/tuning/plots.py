@@ -89,8 +89,10 @@ class Front:
             ax.annotate(_short(t.label), (self._values(self.x, [t], fx)[0], self._values(self.y, [t], fy)[0]), (5, 4),
                         textcoords="offset points", fontsize=7.5, color=theme.HUES[1])  # fmt: skip
         if self.legend:
+            import numpy as np
+
             # Empty series need no entry.
-            handles = [h for h in ax.get_lines() if len(h.get_xdata()) and not h.get_label().startswith("_")]
+            handles = [h for h in ax.get_lines() if np.size(h.get_xdata()) and not str(h.get_label()).startswith("_")]
             ax.legend(handles=handles, fontsize=7.5, frameon=False, loc="best")
 
     def _factor(self, o: Objective | None) -> tuple[float, str]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from .. import _core
 from ..base.choices import choices, known
+from ..base.document import json_schema
 from ..base.scenario import chosen_link, read_scenario
 from ..base.seeds import parse_seeds
 from ..errors import FairlaneError, ScenarioError, UnknownNameError, suggest
@@ -29,7 +29,7 @@ _BOUND = {"<=": "most", "<": "most", ">=": "least", ">": "least"}
 @lru_cache(maxsize=1)
 def schema() -> dict[str, Any]:
     """The JSON Schema of tune files: the one declaration of their keys."""
-    return json.loads(files("fairlane").joinpath("schemas", "tune-file.json").read_text("utf-8"))
+    return json_schema("tune-file")
 
 
 def read(path: str | Path, changes: Mapping[str, Any] | None = None, sets: Iterable[tuple[str, str]] = ()) -> TuneSpec:
@@ -109,7 +109,7 @@ class _Reader:
         hand_made = self._hand_made()
         self.tell()
         link = self._check_base(study, (("mixes", mixes), ("holdout", holdout)))
-        rule = (t.get("choice") or {}).get("rule") or ("worst" if all(o.good is not None for o in objectives) else "knee")
+        rule: Any = (t.get("choice") or {}).get("rule") or ("worst" if all(o.good is not None for o in objectives) else "knee")
         for o in objectives:
             if rule != "knee" and o.good is None:
                 keys = ("objectives", o.selector.label)
@@ -187,7 +187,8 @@ class _Reader:
             if good is not None and bad is not None and (good >= bad if table["goal"] == "min" else good <= bad):
                 order = "below" if table["goal"] == "min" else "above"
                 self.fail((*keys, "good"), f'with goal = "{table["goal"]}" `good` lies {order} `bad`', "")
-            out.append(Objective(s, table["goal"], good, bad, float(table.get("weight", 1.0))))
+            goal: Any = table["goal"]  # the schema has seen to it
+            out.append(Objective(s, goal, good, bad, float(table.get("weight", 1.0))))
         return tuple(out)
 
     def _constraints(self) -> tuple[Constraint, ...]:

@@ -292,7 +292,7 @@ def _ped_anova(trials: list[Trial]) -> dict[str, float]:
             columns[k] = values
     if not columns:
         return {}
-    distributions = {k: optuna.distributions.FloatDistribution(min(v), max(v), log=min(v) > 0) for k, v in columns.items()}
+    distributions: dict[str, Any] = {k: optuna.distributions.FloatDistribution(min(v), max(v), log=min(v) > 0) for k, v in columns.items()}
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -174,12 +174,12 @@ class Drawn:
     def number(self, name: str, r: Range) -> float:
         """Asks the sampler."""
         if r.whole:
-            return self.trial.suggest_int(name, int(r.low), int(r.high), log=r.log)
-        return self.trial.suggest_float(name, r.low, r.high, log=r.log)
+            return int(self.trial.suggest_int(name, int(r.low), int(r.high), log=r.log))
+        return float(self.trial.suggest_float(name, r.low, r.high, log=r.log))
 
     def index(self, name: str, p: Pick) -> int:
         """Asks the sampler."""
-        return self.trial.suggest_categorical(name, list(range(len(p.options))))
+        return int(self.trial.suggest_categorical(name, list(range(len(p.options)))))
 
 
 class Corner:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..base.format import number, quantity, scale
 from ..base.toml import value as as_toml
-from ..stats import Interval, interval
+from ..stats import interval
 from ..study.select import unit_of
 
 if TYPE_CHECKING:
@@ -35,8 +35,7 @@ def cell(t: Trial, label: str, s: Selector) -> str:
         return "-"
     iv = interval(t.per_seed[label])
     if s.metric == "loss":
-        iv = Interval(*(None if x is None else 100 * x for x in (iv.mean, iv.low, iv.high, iv.sd)), iv.n)  # type: ignore[arg-type]
-        return quantity(iv, "%")
+        return quantity(iv.times(100), "%")
     return quantity(iv, unit_of(s))
 
 

@@ -44,8 +44,8 @@ def choose(
     named = [name for name, value in asked if value is not None]
     if len(named) > 1:
         raise FairlaneError(f"cells can run in one place only: choose {' or '.join(named)}")
-    for name, value in asked[:2]:
-        if value is not None and value < 0:
+    for name, count in (("threads", threads), ("processes", processes)):
+        if count is not None and count < 0:
             raise FairlaneError(f"{name} cannot be negative")
     if processes is not None:
         return Processes(processes)

@@ -44,7 +44,7 @@ class Crew(ABC):
     name: ClassVar[str]
     workers: int
     """How many cells run at once; 0 while nobody is there, and those that come are waited for (`look` says how long)."""
-    apart: ClassVar[Callable[[], Crew] | None] = None
+    apart: Callable[[], Crew] | None = None
     """Makes a crew of one to run a suspect, whose death concerns nobody else; None: a suspect has this crew for itself."""
     proof: ClassVar[int] = 2
     """A cell is taken for the culprit after so many deaths of a worker that had nothing else to do."""

@@ -197,7 +197,8 @@ class Mpi(Crew):
 
     def submit(self, task: Task) -> Future[Outcome]:
         """Hands a cell to a process."""
-        return self._executor.submit(_work_unless_halted, task)
+        future: Future[Outcome] = self._executor.submit(_work_unless_halted, task)
+        return future
 
 
 HALT = 6011
