@@ -63,5 +63,6 @@ def cells_of(batch: pl.DataFrame) -> Iterator[tuple[str, Rows]]:
     for length, key in runs.select("len", "value").iter_rows():
         own = slice(start, start + length)
         told = [(words[codes[2, i]], texts[int(i)]) for i in start + np.flatnonzero(worded[own])]
-        yield key, Rows(words, *codes[:, own], times[own], values[own], told)
+        table, name, metric = codes[:, own]
+        yield key, Rows(words, table, name, metric, times[own], values[own], told)
         start += length
