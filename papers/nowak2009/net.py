@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from typing import Any
 
 from fairlane.papers import Alternative, Cell, Change, Paper, Tree, all_of, factors_of, queue_of
 
