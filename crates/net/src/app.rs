@@ -1,7 +1,6 @@
 //! What the network asks of an application: when to write how much.
 
-use crate::packet::FlowId;
-use crate::world::EpId;
+use crate::ids::{EpId, FlowId};
 use fairlane_engine::Stream;
 use fairlane_units::Time;
 

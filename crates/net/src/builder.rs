@@ -1,25 +1,24 @@
 //! Builds a [`World`] from nodes, links, flows and applications.
 
 use crate::app::App;
-use crate::counters::FlowCounters;
-use crate::endpoint::{Endpoint, Timers};
+use crate::endpoint::Endpoint;
+use crate::flow::Flow;
 use crate::govern::Govern;
+use crate::ids::{FlowId, NodeId, PortId};
 use crate::impair::{Impair, Impairments};
-use crate::order::{Order, Turn};
-use crate::packet::{Arena, FlowId, Proto};
+use crate::order::Turn;
+use crate::packet::{Arena, Proto};
 use crate::path::{END, Path};
-use crate::port::{Port, PortId};
+use crate::port::Port;
 use crate::qdisc::{LinkInfo, Qdisc};
 use crate::route::{Graph, Router, Routing};
 use crate::sample::Sampler;
 use crate::schedule::Schedule;
-use crate::world::{Flow, Host, Plugs, Side, Slots, World};
+use crate::side::{Host, Side};
+use crate::slots::{Slots, Sources};
+use crate::world::{Plugs, World};
 use fairlane_engine::{EventQueue, Stream};
 use fairlane_units::{Dur, Rate, Time};
-
-/// Number of a node.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct NodeId(pub u32);
 
 /// One direction of a link.
 #[derive(Clone, Debug)]
@@ -176,133 +175,50 @@ impl<P: Plugs> WorldBuilder<P> {
         self.amounts.push((flow, bytes));
     }
 
+    /// Sources of events, and numbers that their events can have: what a structure for the event queue is chosen by.
+    pub fn slots(&self) -> (usize, usize) {
+        let slots = Slots::new(self.sources(), self.seed);
+        (slots.count as usize, slots.order.numbers())
+    }
+
+    fn sources(&self) -> Sources {
+        Sources {
+            ports: self.links.len(),
+            endpoints: self.endpoints.len(),
+            hosts: self.apps.len(),
+            clocks: clocks(&self.links).count(),
+            lates: lates(&self.links).count(),
+            controls: self.controls.len(),
+        }
+    }
+
     /// Lays the routes and makes the world.
-    pub fn build<H: EventQueue>(self) -> Result<World<P, H>, BuildError> {
-        let Self { seed, routing, nodes, links, flows: defs, mut endpoints, apps, sample, controls, amounts } = self;
-        if let Some(l) = links.iter().find(|l| l.rate == Rate::default()) {
+    pub fn build<H: EventQueue>(mut self) -> Result<World<P, H>, BuildError> {
+        if let Some(l) = self.links.iter().find(|l| l.rate == Rate::default()) {
             return Err(BuildError::NoRate { link: l.name.clone() });
         }
-        let graph = Graph::new(nodes.len(), links.iter().map(|l| (l.from.0, l.to.0)));
-        let mut router = Router::new(&graph, &nodes, routing);
-
-        let mut hops = Vec::new();
-        let (mut sides, mut flows) = (Vec::with_capacity(2 * defs.len()), Vec::with_capacity(defs.len()));
-        for (f, d) in defs.into_iter().enumerate() {
-            let name_of = |n: NodeId| nodes[n.0 as usize].clone();
-            if d.from == d.to {
-                return Err(BuildError::SameNode { flow: d.name, node: name_of(d.from) });
-            }
-            for (end, from, to) in [(1, d.from, d.to), (0, d.to, d.from)] {
-                let Some(path) = router.path(&d.name, from.0, to.0) else {
-                    return Err(BuildError::NoRoute { flow: d.name, from: name_of(from), to: name_of(to) });
-                };
-                sides.push(Side {
-                    timers: Timers::default(),
-                    armed: Time::MAX,
-                    later: Time::MAX,
-                    route: hops.len() as u32,
-                    proto: d.proto,
-                });
-                hops.extend(path);
-                if let Some(first) = hops.get(sides[sides.len() - 1].route as usize) {
-                    endpoints[2 * f + 1 - end as usize].attach(links[*first as usize].rate);
-                }
-                hops.push(END | (2 * f as u32 + end));
-            }
-            flows.push(Flow {
-                name: d.name,
-                counters: FlowCounters::default(),
-                base: None,
-                started: Time::MAX,
-                completed: Time::MAX,
-                delivered: 0,
-                written: 0,
-                amount: 0,
-                closed: false,
-                app: u32::MAX,
-                watched: false,
-                alone: true,
-            });
-        }
-
-        for (f, bytes) in amounts {
+        let slots = Slots::new(self.sources(), self.seed);
+        let clocks: Vec<u32> = clocks(&self.links).collect();
+        let lates: Vec<u32> = lates(&self.links).collect();
+        let Laid { hops, mut sides, mut flows } = self.lay()?;
+        for (f, bytes) in self.amounts {
             let flow = &mut flows[f.0 as usize];
             (flow.amount, flow.written, flow.closed) = (bytes, bytes, true);
         }
-
-        let clampers = clampers(&links);
-        let mut ports: Vec<Port<P::Qdisc>> = links
-            .into_iter()
-            .zip(clampers)
-            .map(|(l, clamped_by)| {
-                let mut impair = Impair::new(&l.impairments, l.delay, seed, &l.name);
-                if clamped_by.is_some() {
-                    impair.get_or_insert_with(|| Impair::idle(l.impairments, l.delay, seed, &l.name)).clamped_by = clamped_by;
-                }
-                let rng = Stream::new(seed, "port", &l.name, "queue");
-                Port::new(LinkInfo { rate: l.rate, delay: l.delay }, l.schedule, l.qdisc, impair, rng)
-            })
-            .collect();
-
-        let mut hosts = Vec::new();
-        for (i, (app, driven)) in apps.into_iter().enumerate() {
-            for f in &driven {
-                let flow = &mut flows[f.0 as usize];
-                flow.app = i as u32;
-                flow.watched = app.listens();
-                flow.alone = driven.len() == 1;
-            }
-            let name = driven.first().map_or("", |f| &flows[f.0 as usize].name);
-            let wake = app.starts_at();
-            hosts.push(Host { rng: Stream::new(seed, "app", name, "traffic"), wake, armed: wake, app });
-        }
-        if let Some(flow) = flows.iter().find(|f| f.app == u32::MAX) {
-            return Err(BuildError::NoApp { flow: flow.name.clone() });
-        }
-
-        let govern = Govern::new(controls, &flows, &mut sides, &mut endpoints, hosts.len())
-            .map_err(|f| BuildError::GovernedTwice { flow: flows[f.0 as usize].name.clone() })?;
-
-        let clocks: Vec<u32> = (0..ports.len() as u32).filter(|&i| ports[i as usize].qdisc.has_timer()).collect();
-        let is_late = |p: &Port<P::Qdisc>| p.impair.as_ref().is_some_and(|imp| imp.late.is_some());
-        let lates: Vec<u32> = (0..ports.len() as u32).filter(|&i| is_late(&ports[i as usize])).collect();
-        let mut next = ports.len() as u32;
-        let mut block = |n: usize| {
-            let first = next;
-            next += n as u32;
-            first
-        };
-        let slots = Slots {
-            endpoints: block(endpoints.len()),
-            hosts: block(hosts.len()),
-            clocks: block(clocks.len()),
-            lates: block(lates.len()),
-            sampler: block(1),
-            controls: block(govern.as_ref().map_or(0, |g| g.len())),
-            order: Order::new(next as usize, seed),
-        };
-        for (k, &i) in lates.iter().enumerate() {
+        let mut ports = ports(self.links, self.seed);
+        for (&i, slot) in lates.iter().zip(slots.lates..) {
             if let Some(late) = ports[i as usize].impair.as_mut().and_then(|imp| imp.late.as_mut()) {
-                late.place(slots.lates + k as u32, sides.len());
+                late.place(slot, sides.len());
             }
         }
-        let order = slots.order;
-        let mut events = H::with_slots(order.numbers());
-        let mut push = |time, slot, turn| events.push(time, order.number(time, slot, turn));
-        for (i, host) in hosts.iter().enumerate().filter(|(_, h)| h.wake != Time::MAX) {
-            push(host.wake, slots.hosts + i as u32, Turn::Act);
-        }
-        for i in 0..clocks.len() as u32 {
-            push(Time::ZERO, slots.clocks + i, Turn::Act);
-        }
-        let sampler = sample.map(|(step, watched)| {
-            push(Time::ZERO, slots.sampler, Turn::Look);
-            Sampler::new(step, watched)
-        });
+        let hosts = hosts(self.apps, &mut flows, self.seed)?;
+        let govern = Govern::new(self.controls, &flows, &mut sides, &mut self.endpoints, hosts.len())
+            .map_err(|f| BuildError::GovernedTwice { flow: flows[f.0 as usize].name.clone() })?;
+        let sampler = self.sample.map(|(step, watched)| Sampler::new(step, watched));
         Ok(World {
             path: Path {
                 now: Time::ZERO,
-                events,
+                events: first_events(slots, &hosts, clocks.len(), sampler.is_some()),
                 ports,
                 hops,
                 arena: Arena::default(),
@@ -312,7 +228,7 @@ impl<P: Plugs> WorldBuilder<P> {
                 hops_before_reset: 0,
                 copies: Vec::new(),
             },
-            endpoints,
+            endpoints: self.endpoints,
             last_views: Vec::new(),
             sides,
             hosts,
@@ -327,6 +243,101 @@ impl<P: Plugs> WorldBuilder<P> {
             fingerprint: 0,
         })
     }
+
+    /// The way of each endpoint's packets; endpoints are told the rate of their first link.
+    fn lay(&mut self) -> Result<Laid, BuildError> {
+        let Self { routing, nodes, links, flows: defs, endpoints, .. } = self;
+        let graph = Graph::new(nodes.len(), links.iter().map(|l| (l.from.0, l.to.0)));
+        let mut router = Router::new(&graph, nodes, *routing);
+        let name_of = |n: NodeId| nodes[n.0 as usize].clone();
+        let mut laid = Laid { hops: Vec::new(), sides: Vec::with_capacity(2 * defs.len()), flows: Vec::with_capacity(defs.len()) };
+        for (f, d) in std::mem::take(defs).into_iter().enumerate() {
+            if d.from == d.to {
+                return Err(BuildError::SameNode { flow: d.name, node: name_of(d.from) });
+            }
+            for (end, from, to) in [(1, d.from, d.to), (0, d.to, d.from)] {
+                let Some(path) = router.path(&d.name, from.0, to.0) else {
+                    return Err(BuildError::NoRoute { flow: d.name, from: name_of(from), to: name_of(to) });
+                };
+                let route = laid.hops.len();
+                laid.sides.push(Side::new(route as u32, d.proto));
+                laid.hops.extend(path);
+                if let Some(first) = laid.hops.get(route) {
+                    endpoints[2 * f + 1 - end as usize].attach(links[*first as usize].rate);
+                }
+                laid.hops.push(END | (2 * f as u32 + end));
+            }
+            laid.flows.push(Flow::new(d.name));
+        }
+        Ok(laid)
+    }
+}
+
+/// Flows with the routes of their endpoints.
+struct Laid {
+    hops: Vec<u32>,
+    sides: Vec<Side>,
+    flows: Vec<Flow>,
+}
+
+/// Numbers of the links whose queue has a timer of its own.
+fn clocks<Q: Qdisc>(links: &[LinkDef<Q>]) -> impl Iterator<Item = u32> {
+    (0..).zip(links).filter(|(_, l)| l.qdisc.has_timer()).map(|(i, _)| i)
+}
+
+/// Numbers of the links that keep packets back.
+fn lates<Q>(links: &[LinkDef<Q>]) -> impl Iterator<Item = u32> {
+    (0..).zip(links).filter(|(_, l)| l.impairments.delays()).map(|(i, _)| i)
+}
+
+fn ports<Q: Qdisc>(links: Vec<LinkDef<Q>>, seed: u64) -> Vec<Port<Q>> {
+    let clampers = clampers(&links);
+    let port = |(l, clamped_by): (LinkDef<Q>, Option<PortId>)| {
+        let mut impair = Impair::new(&l.impairments, l.delay, seed, &l.name);
+        if clamped_by.is_some() {
+            impair.get_or_insert_with(|| Impair::idle(l.impairments, l.delay, seed, &l.name)).clamped_by = clamped_by;
+        }
+        let rng = Stream::new(seed, "port", &l.name, "queue");
+        Port::new(LinkInfo { rate: l.rate, delay: l.delay }, l.schedule, l.qdisc, impair, rng)
+    };
+    links.into_iter().zip(clampers).map(port).collect()
+}
+
+/// The applications, each of which is noted in the flows that it drives.
+fn hosts<A: App>(apps: Vec<(A, Vec<FlowId>)>, flows: &mut [Flow], seed: u64) -> Result<Vec<Host<A>>, BuildError> {
+    let mut hosts = Vec::new();
+    for (i, (app, driven)) in (0..).zip(apps) {
+        for f in &driven {
+            let flow = &mut flows[f.0 as usize];
+            flow.app = i;
+            flow.watched = app.listens();
+            flow.alone = driven.len() == 1;
+        }
+        let name = driven.first().map_or("", |f| &flows[f.0 as usize].name);
+        let wake = app.starts_at();
+        hosts.push(Host { rng: Stream::new(seed, "app", name, "traffic"), wake, armed: wake, app });
+    }
+    match flows.iter().find(|f| f.app == u32::MAX) {
+        Some(flow) => Err(BuildError::NoApp { flow: flow.name.clone() }),
+        None => Ok(hosts),
+    }
+}
+
+/// The event queue with what begins by itself: applications, the timers of queues, the sampler.
+fn first_events<A, H: EventQueue>(slots: Slots, hosts: &[Host<A>], clocks: usize, sampled: bool) -> H {
+    let order = slots.order;
+    let mut events = H::with_slots(order.numbers());
+    let mut push = |time, slot, turn| events.push(time, order.number(time, slot, turn));
+    for (host, slot) in hosts.iter().zip(slots.hosts..).filter(|(h, _)| h.wake != Time::MAX) {
+        push(host.wake, slot, Turn::Act);
+    }
+    for slot in (slots.clocks..).take(clocks) {
+        push(Time::ZERO, slot, Turn::Act);
+    }
+    if sampled {
+        push(Time::ZERO, slots.sampler, Turn::Look);
+    }
+    events
 }
 
 /// For each link the port of its other direction, where the queue there rewrites windows. Of parallel links the one that

@@ -11,8 +11,8 @@
 //!
 //! Late packets: see `late.rs`.
 
+use crate::ids::PortId;
 use crate::late::{Jitter, Late, Reorder};
-use crate::port::PortId;
 use fairlane_engine::Stream;
 use fairlane_units::{Dur, Time};
 use std::sync::Arc;

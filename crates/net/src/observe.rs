@@ -1,9 +1,8 @@
 //! What can be watched. Observers see `&Event` and nothing else, so watching cannot change a result.
 
-use crate::packet::{FlowId, QPkt, Segment};
-use crate::port::PortId;
+use crate::ids::{EpId, FlowId, PortId};
+use crate::packet::{QPkt, Segment};
 use crate::qdisc::{Backlog, Why};
-use crate::world::EpId;
 use fairlane_units::Time;
 
 /// Each event once: its meaning, struct, hook and fields. Expands to the structs and the [`Observer`] trait.

@@ -1,14 +1,11 @@
 //! Packets: the 64-byte record in the arena, the small copy that queues and links handle, the segment that endpoints see.
 
+use crate::ids::FlowId;
 use fairlane_units::Time;
 
 /// Handle of a packet in the [`Arena`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PktRef(pub u32);
-
-/// Number of a flow.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct FlowId(pub u32);
 
 /// Traffic class: the DSCP (RFC 2474) in the low six bits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]

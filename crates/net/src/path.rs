@@ -1,14 +1,16 @@
 //! Ports, links and the packets on them: what happens between two endpoints.
 
 use crate::endpoint::Out;
+use crate::flow::Flow;
+use crate::ids::{EpId, FlowId, PortId};
 use crate::impair::Fate;
 use crate::observe::{DequeueEvent, DropEvent, EnqueueEvent, HopEvent, Observer, SendEvent};
 use crate::order::{Order, Turn};
 use crate::packet::{Arena, Proto, QPkt, flag};
-use crate::port::{Port, PortId};
+use crate::port::Port;
 use crate::prefetch::prefetch;
 use crate::qdisc::{Drops, QCx, Qdisc, Why};
-use crate::world::{EpId, Flow, Slots};
+use crate::slots::Slots;
 use fairlane_engine::{EventQueue, Slot};
 use fairlane_units::Time;
 
@@ -40,7 +42,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     pub(crate) fn send<O: Observer>(&mut self, ep: u32, route: u32, proto: Proto, out: &Out, now: Time, obs: &mut O) {
         let &Out { mut seg, len, class } = out;
         seg.sent = now;
-        let flow = crate::packet::FlowId(ep >> 1);
+        let flow = FlowId(ep >> 1);
         let data = seg.payload > 0;
         if data && ep & 1 == 0 {
             let c = &mut self.flows[flow.0 as usize].counters;

@@ -10,10 +10,6 @@ use crate::schedule::Schedule;
 use fairlane_engine::Stream;
 use fairlane_units::{Dur, Rate, Time};
 
-/// Number of a port: one direction of a link.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct PortId(pub u32);
-
 /// One direction of a link with its queue.
 ///
 /// The ring holds the packets in flight, the one in transmission last. A waiting packet leaves the queue when the

@@ -1,6 +1,7 @@
 //! What a port asks of a queue discipline.
 
-use crate::packet::{Ecn, FlowId, Proto, QPkt};
+use crate::ids::FlowId;
+use crate::packet::{Ecn, Proto, QPkt};
 use fairlane_engine::Stream;
 use fairlane_units::{Dur, Rate, Time};
 

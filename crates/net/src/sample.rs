@@ -1,9 +1,9 @@
 //! Time series, sampled at a fixed step by a source of events of its own.
 
 use crate::endpoint::Endpoint;
+use crate::flow::Flow;
 use crate::port::Port;
 use crate::qdisc::Qdisc;
-use crate::world::Flow;
 use fairlane_units::{Dur, Time};
 
 /// One row a flow and sample.

@@ -1,19 +1,22 @@
 //! The world of one run: all its state as plain owned data, and the loop that moves time.
 
+mod read;
+
 use crate::app::{Action, App, AppCx};
 use crate::control::Control;
-use crate::counters::FlowCounters;
-use crate::endpoint::{Cx, Endpoint, FlowView, Out, Timers};
+use crate::counters::{FlowCounters, PortCounters};
+use crate::endpoint::{Cx, Endpoint, FlowView, Out};
 use crate::govern::Govern;
+use crate::ids::EpId;
 use crate::observe::{Observer, ReceiveEvent};
-use crate::order::{Order, Turn};
-use crate::packet::{Ecn, FlowId, Proto, QPkt};
-use crate::path::{END, NOWHERE, Path};
-use crate::port::{Port, PortId};
+use crate::order::Turn;
+use crate::packet::{Ecn, QPkt};
+use crate::path::{NOWHERE, Path};
 use crate::prefetch::prefetch;
 use crate::qdisc::Qdisc;
 use crate::sample::Sampler;
-use fairlane_engine::{EventQueue, Slot, StdHeap, Stream};
+use crate::side::{Host, Side};
+use fairlane_engine::{EventQueue, StdHeap};
 use fairlane_units::{Dur, Time};
 
 /// The types plugged into a world: enums over the built-in ones, or a user's own.
@@ -26,103 +29,6 @@ pub trait Plugs: Clone + Send + 'static {
     type App: App + Clone;
     /// Controls of flows at their source; `()` for none.
     type Control: Control + Clone;
-}
-
-/// Number of an endpoint: `2 f` is the sender of flow `f`, `2 f + 1` its receiver.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct EpId(pub u32);
-
-impl EpId {
-    /// The sender of a flow.
-    pub const fn sender(flow: FlowId) -> Self {
-        Self(flow.0 << 1)
-    }
-    /// The receiver of a flow.
-    pub const fn receiver(flow: FlowId) -> Self {
-        Self(flow.0 << 1 | 1)
-    }
-    /// The flow it belongs to.
-    pub const fn flow(self) -> FlowId {
-        FlowId(self.0 >> 1)
-    }
-    /// Whether it is the side that data flows to.
-    pub const fn receives(self) -> bool {
-        self.0 & 1 == 1
-    }
-}
-
-/// A flow: its counters and its progress.
-#[derive(Clone, Debug)]
-pub struct Flow {
-    /// Unique name.
-    pub name: String,
-    /// Counters since the last reset.
-    pub counters: FlowCounters,
-    /// The sender's view at the last reset: subtract it from the present one.
-    pub base: Option<Box<FlowView>>,
-    /// When the application first wrote; `MAX` before.
-    pub started: Time,
-    /// When the last byte written reached the receiving application; `MAX` before.
-    pub completed: Time,
-    /// Payload bytes delivered since the flow began.
-    pub delivered: u64,
-    pub(crate) written: u64,
-    /// The flow is over once the receiver has this much; 0: once it has all that was written.
-    pub(crate) amount: u64,
-    pub(crate) closed: bool,
-    pub(crate) app: u32,
-    pub(crate) watched: bool,
-    /// Its application drives no other.
-    pub(crate) alone: bool,
-}
-
-/// What the loop needs of an endpoint beside its state.
-#[derive(Clone, Debug)]
-pub(crate) struct Side {
-    pub(crate) timers: Timers,
-    /// Time of the earliest event queued for its timers.
-    pub(crate) armed: Time,
-    /// Time of another event queued, not before it: once the first is over, a far deadline needs no second event.
-    pub(crate) later: Time,
-    /// Where its route begins in the table of hops.
-    pub(crate) route: u32,
-    pub(crate) proto: Proto,
-}
-
-impl Side {
-    /// The time for which an event is to be queued now, if any.
-    #[inline(always)]
-    fn arm(&mut self) -> Option<Time> {
-        let next = self.timers.next();
-        if next >= self.armed {
-            return None;
-        }
-        if self.later == Time::MAX {
-            self.later = self.armed;
-        }
-        self.armed = next;
-        Some(next)
-    }
-
-    /// An event queued for `now` is over.
-    #[inline]
-    fn disarm(&mut self, now: Time) {
-        if self.armed == now {
-            self.armed = self.later;
-            self.later = Time::MAX;
-        } else if self.later == now {
-            self.later = Time::MAX;
-        }
-    }
-}
-
-/// An application with its stream and its next wake-up.
-#[derive(Clone, Debug)]
-pub(crate) struct Host<A> {
-    pub(crate) app: A,
-    pub(crate) rng: Stream,
-    pub(crate) wake: Time,
-    pub(crate) armed: Time,
 }
 
 /// Everything of one run. Cloning it makes a branch with its own future.
@@ -145,18 +51,6 @@ pub struct World<P: Plugs, H: EventQueue = StdHeap> {
     pub(crate) events_run: u64,
     pub(crate) reset_at: Time,
     pub(crate) fingerprint: u64,
-}
-
-/// First slot of each kind of event source, in the order of ties.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Slots {
-    pub(crate) endpoints: Slot,
-    pub(crate) hosts: Slot,
-    pub(crate) clocks: Slot,
-    pub(crate) lates: Slot,
-    pub(crate) sampler: Slot,
-    pub(crate) controls: Slot,
-    pub(crate) order: Order,
 }
 
 impl<P: Plugs, H: EventQueue> World<P, H> {
@@ -468,7 +362,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         self.reset_at = now;
         self.path.hops_before_reset = self.packet_hops();
         for port in &mut self.path.ports {
-            let mut fresh = crate::PortCounters { occupancy: std::mem::take(&mut port.counters.occupancy), ..Default::default() };
+            let mut fresh = PortCounters { occupancy: std::mem::take(&mut port.counters.occupancy), ..Default::default() };
             fresh.occupancy.reset(now);
             fresh.initial = port.qdisc.backlog();
             port.counters = fresh;
@@ -482,37 +376,6 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         }
     }
 
-    /// Carries out every departure due by now, so that counters and backlogs speak of this instant.
-    pub fn settle<O: Observer>(&mut self, obs: &mut O) {
-        self.path.settle_all::<O, true>(self.path.now, obs);
-    }
-
-    /// The present.
-    pub fn now(&self) -> Time {
-        self.path.now
-    }
-    /// When counters were last reset: the end of the warm-up.
-    pub fn reset_at(&self) -> Time {
-        self.reset_at
-    }
-    /// All ports.
-    pub fn ports(&self) -> &[Port<P::Qdisc>] {
-        &self.path.ports
-    }
-    /// A port by number.
-    pub fn port(&self, id: PortId) -> &Port<P::Qdisc> {
-        &self.path.ports[id.0 as usize]
-    }
-    /// All flows.
-    pub fn flows(&self) -> &[Flow] {
-        &self.path.flows
-    }
-    /// The state of an endpoint; after [`Self::retire`] of a sender only.
-    pub fn view(&self, ep: EpId) -> FlowView {
-        let i = ep.0 as usize;
-        let last = || self.last_views.get(i / 2).copied().unwrap_or_default();
-        self.endpoints.get(i).map_or_else(last, Endpoint::view)
-    }
     /// The run is over: what only a future would need is given up, before tables of the results take its memory. Nothing happens any more.
     pub fn retire(&mut self) {
         self.path.events = H::with_slots(0);
@@ -520,39 +383,10 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         self.last_views = self.endpoints.iter().step_by(2).map(Endpoint::view).collect();
         self.endpoints = Vec::new();
     }
-    /// The ports on the way from the given endpoint to its peer.
-    pub fn route(&self, ep: EpId) -> impl Iterator<Item = PortId> + '_ {
-        let start = self.sides[ep.0 as usize].route as usize;
-        self.path.hops[start..].iter().take_while(|&&h| h & END == 0).map(|&h| PortId(h))
-    }
-    /// Where the hops of an endpoint's packets begin: [`QPkt::hop`] of one before its first link.
-    pub fn first_hop(&self, ep: EpId) -> u32 {
-        self.sides[ep.0 as usize].route
-    }
-    /// Events carried out so far.
-    pub fn events(&self) -> u64 {
-        self.events_run
-    }
-    /// Transmissions begun so far: packets times links.
-    pub fn packet_hops(&self) -> u64 {
-        self.path.hops_before_reset + self.path.ports.iter().map(|p| p.counters.sent_pkts).sum::<u64>()
-    }
-    /// Packets alive: waiting or on a link.
-    pub fn packets_alive(&self) -> usize {
-        self.path.arena.len()
-    }
-    /// Most packets alive at one time so far.
-    pub fn packets_peak(&self) -> usize {
-        self.path.arena.peak()
-    }
-    /// A number that depends on when every packet arrived where: two runs with the same trajectory have the same one. It is a sum
-    /// over packets, so it does not depend on the order in which simultaneous events were carried out.
-    pub fn fingerprint(&self) -> u64 {
-        self.fingerprint
-    }
-    /// The time series, if sampling is on.
-    pub fn sampler(&self) -> Option<&Sampler> {
-        self.sampler.as_ref()
+
+    /// Carries out every departure due by now, so that counters and backlogs speak of this instant.
+    pub fn settle<O: Observer>(&mut self, obs: &mut O) {
+        self.path.settle_all::<O, true>(self.path.now, obs);
     }
 }
 

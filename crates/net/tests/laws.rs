@@ -2,7 +2,7 @@
 
 mod toy;
 
-use fairlane_engine::{Calendar, EventQueue, QuadHeap, StdHeap, Wheel};
+use fairlane_engine::{EventQueue, QuadHeap, StdHeap, Wheel};
 use fairlane_net::*;
 use fairlane_units::{Dur, Rate, Time};
 use proptest::prelude::*;
@@ -146,7 +146,6 @@ proptest! {
         let want = run::<QuadHeap>(&d);
         prop_assert_eq!(&run::<StdHeap>(&d), &want);
         prop_assert_eq!(&run::<Wheel>(&d), &want);
-        prop_assert_eq!(&run::<Calendar>(&d), &want);
     }
 
     #[test]

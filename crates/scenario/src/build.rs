@@ -17,10 +17,10 @@ use indexmap::IndexMap;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The world of a scenario in the run with this seed.
+/// The parts of the world of a scenario in the run with this seed.
 ///
 /// Nodes, links and flows are added in the order of the expanded scenario, so their numbers are its indices.
-pub fn world<H: EventQueue>(scenario: &Resolved, seed: u64) -> Result<World<BuiltIn, H>, BuildError> {
+pub(crate) fn parts(scenario: &Resolved, seed: u64) -> WorldBuilder<BuiltIn> {
     let routing = match scenario.routing {
         RoutingSpec::Ecmp => Routing::Ecmp,
         RoutingSpec::Single => Routing::Single,
@@ -65,7 +65,12 @@ pub fn world<H: EventQueue>(scenario: &Resolved, seed: u64) -> Result<World<Buil
     if let Some(step) = scenario.sample.filter(|&s| s > Dur::ZERO) {
         w.sample(step, watched(scenario, scenario.link_directions()).into_iter().map(|i| PortId(i as u32)).collect());
     }
-    w.build()
+    w
+}
+
+/// The world of a scenario in the run with this seed.
+pub fn world<H: EventQueue>(scenario: &Resolved, seed: u64) -> Result<World<BuiltIn, H>, BuildError> {
+    parts(scenario, seed).build()
 }
 
 /// The flows as classifiers see them. A node's address is its place among all nodes.

@@ -8,7 +8,7 @@ use crate::plugs::BuiltIn;
 use crate::probes::{Probes, Watching};
 use crate::spec::Resolved;
 use fairlane_engine::{EventQueue, QuadHeap, StdHeap, Wheel, fits_64_bits};
-use fairlane_net::{BuildError, Tally, World};
+use fairlane_net::{BuildError, Tally, World, WorldBuilder};
 use fairlane_trace::HopDelay;
 use fairlane_trace::pcapng::{Capture, Written};
 use fairlane_units::Time;
@@ -196,28 +196,42 @@ const SOME_SLOTS: usize = 1000;
 const MANY_SLOTS: usize = 5000;
 
 fn run_one(scenario: &Resolved, seed: u64, watch: Watch<'_>, progress: &Progress) -> Result<Done, RunError> {
-    // Ports with their queues' timers, endpoints and applications; four turns each.
-    let late = scenario.link_directions().iter().filter(|l| l.wire.impairments().delays()).count();
-    let slots = late + 2 * scenario.link_directions().len() + 3 * scenario.flow_members().len() + scenario.expanded.controls.len() + 1;
-    match (fits_64_bits(4 * slots, Time::ZERO + scenario.duration), slots) {
-        (true, 0..SOME_SLOTS) => run_watched::<StdHeap<u64>>(scenario, seed, watch, progress),
-        (true, SOME_SLOTS..MANY_SLOTS) => run_watched::<QuadHeap<u64>>(scenario, seed, watch, progress),
-        (true, _) => run_watched::<Wheel<u64>>(scenario, seed, watch, progress),
-        (false, _) => run_watched::<Wheel<u128>>(scenario, seed, watch, progress),
+    let setup = Setup::new(scenario, seed);
+    let (slots, numbers) = setup.parts.slots();
+    match (fits_64_bits(numbers, Time::ZERO + scenario.duration), slots) {
+        (true, 0..SOME_SLOTS) => run_watched::<StdHeap<u64>>(scenario, setup, watch, progress),
+        (true, SOME_SLOTS..MANY_SLOTS) => run_watched::<QuadHeap<u64>>(scenario, setup, watch, progress),
+        (true, _) => run_watched::<Wheel<u64>>(scenario, setup, watch, progress),
+        (false, _) => run_watched::<Wheel<u128>>(scenario, setup, watch, progress),
+    }
+}
+
+/// The parts of a world, and how long it has taken so far to make it.
+struct Setup {
+    seed: u64,
+    clock: CpuClock,
+    parts: WorldBuilder<BuiltIn>,
+}
+
+impl Setup {
+    fn new(scenario: &Resolved, seed: u64) -> Self {
+        // Of an earlier run on this thread; building may already fail.
+        take_fault();
+        let clock = CpuClock::start();
+        Self { seed, clock, parts: build::parts(scenario, seed) }
     }
 }
 
 /// One run with a given structure for the event queue. The structure decides the speed, never the result.
 pub fn run_with<H: EventQueue>(scenario: &Resolved, seed: u64, hop_probe: bool, progress: &Progress) -> Result<RunOutput, RunError> {
     let captures = Captures::default();
-    run_watched::<H>(scenario, seed, Watch { hop_probe, captures: &captures, run: 0 }, progress).map(|done| done.output)
+    run_watched::<H>(scenario, Setup::new(scenario, seed), Watch { hop_probe, captures: &captures, run: 0 }, progress)
+        .map(|done| done.output)
 }
 
-fn run_watched<H: EventQueue>(scenario: &Resolved, seed: u64, watch: Watch<'_>, progress: &Progress) -> Result<Done, RunError> {
-    // Of an earlier run on this thread; building may already fail.
-    take_fault();
-    let clock = CpuClock::start();
-    let mut world = build::world::<H>(scenario, seed)?;
+fn run_watched<H: EventQueue>(scenario: &Resolved, setup: Setup, watch: Watch<'_>, progress: &Progress) -> Result<Done, RunError> {
+    let Setup { seed, clock, parts } = setup;
+    let mut world = parts.build::<H>()?;
     let setup_s = clock.seconds();
     let clock = CpuClock::start();
     let from = Time::ZERO + scenario.warmup;

@@ -1,12 +1,10 @@
 //! Structures for the event queue. All give the same order; `docs/background/event-queue.md` has their speeds.
 
 mod binary;
-mod calendar;
 mod quad;
 mod wheel;
 
 pub use binary::StdHeap;
-pub use calendar::Calendar;
 pub use quad::QuadHeap;
 pub use wheel::Wheel;
 

@@ -52,8 +52,3 @@ fn wheel_orders() {
     same_as_a_sorted_set::<Wheel<u64>>();
     same_as_a_sorted_set::<Wheel<u128>>();
 }
-
-#[test]
-fn calendar_orders() {
-    same_as_a_sorted_set::<Calendar>();
-}

@@ -1,0 +1,210 @@
+//! What closing a flow does in a world: to its endpoint, to its application, and to the clock of that.
+
+use super::{Clock, Govern, News};
+use crate::app::App;
+use crate::control::{Control, ControlCx};
+use crate::endpoint::Endpoint;
+use crate::ids::FlowId;
+use crate::observe::{Observer, TurnEvent};
+use crate::order::Turn;
+use crate::side::Host;
+use crate::world::{Plugs, World};
+use fairlane_engine::EventQueue;
+use fairlane_units::{Dur, Time};
+
+impl<P: Plugs, H: EventQueue> World<P, H> {
+    /// Whether this is an application's first wake-up, and that of a closed flow: the flow begins, and what the application woke for waits.
+    #[inline]
+    pub(crate) fn begins_closed(&mut self, app: usize, now: Time) -> bool {
+        let clock = self.govern.as_mut().and_then(|g| g.clocks.get_mut(g.clock_of[app] as usize));
+        clock.is_some_and(|c| !std::mem::replace(&mut c.woken, true)) && self.begins_closed_now(app, now)
+    }
+
+    #[cold]
+    fn begins_closed_now(&mut self, app: usize, now: Time) -> bool {
+        let Some(g) = &mut self.govern else { return false };
+        self.hosts[app].wake = now;
+        let clock = g.clock_of[app] as usize;
+        for (f, flow) in self.path.flows.iter_mut().enumerate().filter(|(_, f)| f.app as usize == app) {
+            if let Some((_, gate)) = g.gate_mut(f).filter(|g| g.1.closed && !g.1.keeps) {
+                gate.stands = true;
+                flow.started = now;
+                g.begin(f, now);
+                stand(&mut g.clocks[clock], &mut self.hosts[app], now);
+            }
+        }
+        let waits = g.clocks[clock].stops > 0;
+        if !waits {
+            self.hosts[app].wake = Time::MAX;
+        }
+        waits
+    }
+
+    /// A flow has all it was to carry: its application is not woken again.
+    pub(crate) fn forget(&mut self, app: usize) {
+        self.hosts[app].wake = Time::MAX;
+        if let Some(clock) = self.govern.as_mut().and_then(|g| g.clocks.get_mut(g.clock_of[app] as usize)) {
+            clock.wake = Time::MAX;
+        }
+    }
+
+    /// The time a control asked for has come.
+    #[cold]
+    pub(crate) fn on_control(&mut self, number: usize, now: Time) {
+        let slot = self.path.slots.controls + number as u32;
+        let Some(g) = &mut self.govern else { return };
+        let Govern { wardens, orders, .. } = &mut **g;
+        let w = &mut wardens[number];
+        if w.armed == now {
+            w.armed = Time::MAX;
+        }
+        if w.wake <= now {
+            w.wake = Time::MAX;
+            w.control.on_wake(&mut ControlCx { now, orders, wake: &mut w.wake });
+        }
+        if w.wake < w.armed {
+            w.armed = w.wake.max(now);
+            self.path.push(w.armed, slot, Turn::Look);
+        }
+    }
+
+    /// Tells the controls what happened, and does what they say, until there is nothing more.
+    #[inline]
+    pub(crate) fn govern<O: Observer>(&mut self, control: Option<usize>, now: Time, obs: &mut O) {
+        if self.govern.as_ref().is_some_and(|g| control.is_some() || !g.news.is_empty()) {
+            self.govern_on(control, now, obs);
+        }
+    }
+
+    #[cold]
+    fn govern_on<O: Observer>(&mut self, control: Option<usize>, now: Time, obs: &mut O) {
+        if let Some(number) = control {
+            self.carry_out(number, now, obs);
+        }
+        let mut read = 0;
+        // Carrying out may bring more.
+        while let Some(&(gate, news)) = self.govern.as_ref().and_then(|g| g.news.get(read)) {
+            read += 1;
+            let over = matches!(news, News::Finish);
+            if let Some(g) = self.govern.as_ref().map(|g| &g.gates[gate as usize]).filter(|g| over && g.open()) {
+                obs.on_turn(&TurnEvent { time: now, flow: FlowId(g.flow), open: false });
+            }
+            if let Some(number) = self.pass_on(gate, news, now) {
+                if over {
+                    self.set_gate(gate, true, now, obs);
+                }
+                self.carry_out(number, now, obs);
+            }
+        }
+        if let Some(g) = &mut self.govern {
+            g.news.clear();
+        }
+    }
+
+    /// Tells the control of a gate the news; the number of the control.
+    fn pass_on(&mut self, gate: u32, news: News, now: Time) -> Option<usize> {
+        let g = &mut **self.govern.as_mut()?;
+        let gate = g.gates.get_mut(gate as usize)?;
+        if gate.ended {
+            return None;
+        }
+        let (number, member) = (gate.warden as usize, gate.member as usize);
+        let w = &mut g.wardens[number];
+        let mut cx = ControlCx { now, orders: &mut g.orders, wake: &mut w.wake };
+        match news {
+            News::Begin => w.control.on_begin(member, &mut cx),
+            News::Sign(sign) => w.control.on_sign(member, sign, &mut cx),
+            News::Finish => {
+                gate.count(now);
+                gate.ended = true;
+                w.control.on_finish(member, &mut cx);
+            }
+        }
+        if w.wake < w.armed {
+            w.armed = w.wake.max(now);
+            let at = w.armed;
+            self.path.push(at, self.path.slots.controls + number as u32, Turn::Look);
+        }
+        Some(number)
+    }
+
+    fn carry_out<O: Observer>(&mut self, number: usize, now: Time, obs: &mut O) {
+        let Some(g) = &mut self.govern else { return };
+        let mut orders = std::mem::take(&mut g.orders);
+        for (member, open) in orders.drain(..) {
+            let Some(&gate) = self.govern.as_ref().and_then(|g| g.wardens[number].gates.get(member)) else { continue };
+            if self.govern.as_ref().is_some_and(|g| !g.gates[gate as usize].ended) {
+                self.set_gate(gate, open, now, obs);
+            }
+        }
+        if let Some(g) = &mut self.govern {
+            g.orders = orders;
+        }
+    }
+
+    fn set_gate<O: Observer>(&mut self, gate: u32, open: bool, now: Time, obs: &mut O) {
+        let Some(g) = &mut self.govern else { return };
+        let gate = &mut g.gates[gate as usize];
+        if gate.closed != open {
+            return;
+        }
+        gate.count(now);
+        gate.closed = !open;
+        let (flow, ended) = (gate.flow, gate.ended);
+        gate.turns += u32::from(gate.open());
+        if gate.begun && !ended {
+            obs.on_turn(&TurnEvent { time: now, flow: FlowId(flow), open });
+        }
+        let mut keeps = false;
+        self.with_endpoint(2 * flow, now, obs, |e, cx| keeps = e.hold(!open, cx));
+        let app = self.path.flows[flow as usize].app as usize;
+        let Some(g) = &mut self.govern else { return };
+        let i = g.clock_of[app] as usize;
+        let woken = g.clocks[i].woken;
+        let Some((_, gate)) = g.gate_mut(flow as usize) else { return };
+        gate.keeps = keeps && !open;
+        let stood = std::mem::replace(&mut gate.stands, !open && !keeps && woken);
+        if gate.stands {
+            stand(&mut g.clocks[i], &mut self.hosts[app], now);
+        } else if stood {
+            g.clocks[i].stops -= 1;
+            if g.clocks[i].stops == 0 {
+                self.go_on(app, now, obs);
+            }
+        }
+    }
+
+    /// An application's clock goes on.
+    fn go_on<O: Observer>(&mut self, app: usize, now: Time, obs: &mut O) {
+        let Some(g) = &mut self.govern else { return };
+        let clock = &mut g.clocks[g.clock_of[app] as usize];
+        let stood = now - clock.since;
+        clock.lag += stood;
+        let owed = std::mem::take(&mut clock.owed);
+        let host = &mut self.hosts[app];
+        if clock.wake != Time::MAX {
+            host.wake = clock.wake + stood;
+            if host.wake < host.armed {
+                host.armed = host.wake;
+                self.path.push(host.wake, self.path.slots.hosts + app as u32, Turn::Act);
+            }
+        }
+        for (at, bytes) in owed {
+            self.with_app(app, now, obs, |a, cx| a.on_delivered(at, bytes, cx));
+        }
+    }
+
+    /// How long the control of a flow kept it open since counters were last reset, and how often it was opened; `None` without one.
+    pub fn opened(&self, flow: FlowId) -> Option<(Dur, u32)> {
+        self.govern.as_ref()?.opened(flow.0 as usize, self.path.now)
+    }
+}
+
+/// An application comes to stand.
+fn stand<A: App>(clock: &mut Clock, host: &mut Host<A>, now: Time) {
+    clock.stops += 1;
+    if clock.stops == 1 {
+        clock.since = now;
+        clock.wake = std::mem::replace(&mut host.wake, Time::MAX);
+    }
+}

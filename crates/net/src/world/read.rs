@@ -1,0 +1,74 @@
+//! What can be read of a world.
+
+use super::{Plugs, World};
+use crate::endpoint::{Endpoint, FlowView};
+use crate::flow::Flow;
+use crate::ids::{EpId, PortId};
+use crate::path::END;
+use crate::port::Port;
+use crate::sample::Sampler;
+use fairlane_engine::EventQueue;
+use fairlane_units::Time;
+
+impl<P: Plugs, H: EventQueue> World<P, H> {
+    /// The present.
+    pub fn now(&self) -> Time {
+        self.path.now
+    }
+    /// When counters were last reset: the end of the warm-up.
+    pub fn reset_at(&self) -> Time {
+        self.reset_at
+    }
+    /// All ports.
+    pub fn ports(&self) -> &[Port<P::Qdisc>] {
+        &self.path.ports
+    }
+    /// A port by number.
+    pub fn port(&self, id: PortId) -> &Port<P::Qdisc> {
+        &self.path.ports[id.0 as usize]
+    }
+    /// All flows.
+    pub fn flows(&self) -> &[Flow] {
+        &self.path.flows
+    }
+    /// The state of an endpoint; after [`Self::retire`] of a sender only.
+    pub fn view(&self, ep: EpId) -> FlowView {
+        let i = ep.0 as usize;
+        let last = || self.last_views.get(i / 2).copied().unwrap_or_default();
+        self.endpoints.get(i).map_or_else(last, Endpoint::view)
+    }
+    /// The ports on the way from the given endpoint to its peer.
+    pub fn route(&self, ep: EpId) -> impl Iterator<Item = PortId> + '_ {
+        let start = self.sides[ep.0 as usize].route as usize;
+        self.path.hops[start..].iter().take_while(|&&h| h & END == 0).map(|&h| PortId(h))
+    }
+    /// Where the hops of an endpoint's packets begin: [`crate::QPkt::hop`] of one before its first link.
+    pub fn first_hop(&self, ep: EpId) -> u32 {
+        self.sides[ep.0 as usize].route
+    }
+    /// Events carried out so far.
+    pub fn events(&self) -> u64 {
+        self.events_run
+    }
+    /// Transmissions begun so far: packets times links.
+    pub fn packet_hops(&self) -> u64 {
+        self.path.hops_before_reset + self.path.ports.iter().map(|p| p.counters.sent_pkts).sum::<u64>()
+    }
+    /// Packets alive: waiting or on a link.
+    pub fn packets_alive(&self) -> usize {
+        self.path.arena.len()
+    }
+    /// Most packets alive at one time so far.
+    pub fn packets_peak(&self) -> usize {
+        self.path.arena.peak()
+    }
+    /// A number that depends on when every packet arrived where: two runs with the same trajectory have the same one. It is a sum
+    /// over packets, so it does not depend on the order in which simultaneous events were carried out.
+    pub fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+    /// The time series, if sampling is on.
+    pub fn sampler(&self) -> Option<&Sampler> {
+        self.sampler.as_ref()
+    }
+}
