@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from fairlane.base.reference import scenario_schema
+
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from validation.ns2 import cases, compare, measures, ours, peer, reference, tcl, trace
-from validation.ns2.network import Unsupported
+from validation.ns2.network import Unsupported, read
 from validation.sides.judge import jain
 from validation.sides.judge import judge as judge_with
 
@@ -61,6 +63,17 @@ def test_a_scenario_without_counterpart_is_refused_by_path() -> None:
     _, network = ours.resolve(changed)
     with pytest.raises(Unsupported, match=r"flows\.tcp\.tcp\.timestamps"):
         tcl.script(network, case.watch, 0)
+
+
+def test_a_link_that_does_more_than_carry_is_refused() -> None:
+    """Whatever a link may be told: what ns-2 is not told of is refused by name."""
+    link = {"name": "x", "from": "a", "to": "b", "rate": "1Mbit/s", "delay": "1ms", "queue": "droptail"}
+    tree = {"duration": "1s", "flows": {}, "expanded": {"nodes": ["a", "b"], "links": [link], "flows": []}}
+    assert len(read(tree).links) == 1
+    for key in scenario_schema()["$defs"]["Direction"]["properties"].keys() - link.keys():
+        tree["expanded"]["links"] = [{**link, key: 0.5}]
+        with pytest.raises(Unsupported, match=rf"links\.x\.{key}: not mapped"):
+            read(tree)
 
 
 TRACE = """\

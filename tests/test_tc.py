@@ -18,10 +18,11 @@ import fairlane as fl
 from conftest import fairlane
 from fairlane import _core
 from fairlane.base.document import json_schema
-from fairlane.base.reference import presets
-from fairlane.linux import document, export
+from fairlane.base.reference import impairments, presets
+from fairlane.linux import document, export, netem
 from fairlane.linux import quantities as q
 from fairlane.linux.kinds import ABSENT, WRITERS
+from fairlane.linux.plan import Link, Plan
 from test_cli_errors import check
 
 QUEUES = [e["name"] for e in json.loads(_core.registry()) if e["kind"] == "queue"]
@@ -288,6 +289,19 @@ def test_jitter_and_reordering_come_as_netem_has_them():
     far, notes = far_end(reorder={"share": 0.01, "delay": "5ms"})
     assert "root handle 1: netem delay 5ms reorder 99% limit" in far[-2]
     assert "parent 1:1 netem delay 20ms limit" in far[-1] and "not late" in notes
+
+
+def test_each_impairment_is_translated_or_refused(monkeypatch):
+    """A new impairment that nobody has thought of here is missing, and said to be so."""
+    written = {"loss": 0.01, "duplicate": 0.02, "reorder": {"share": 0.01, "delay": "5ms"}}
+    written["jitter"] = {"width": "5ms", "distribution": "uniform", "keep_order": False}
+    monkeypatch.setattr(netem, "impairments", lambda: (*impairments(), "corrupt"))
+    for name in netem.impairments():
+        plan = Plan("eth0", Link(Fraction(10**6), Fraction(1, 100)))
+        plain = netem.delay_line(plan, {})
+        lines = netem.delay_line(plan, {name: written.get(name, 0.5)})
+        assert (lines == plain) == (plan.missing == [f"the impairment {name}"]), name
+        assert (lines != plain) == (name in written), name
 
 
 def test_a_rate_that_changes_is_told():

@@ -9,6 +9,10 @@ from typing import Any
 from .units import bits_per_second, seconds
 
 
+READ = {"name", "from", "to", "rate", "delay", "queue"}
+"""What ns-2 is told of a link; a link that does more is refused."""
+
+
 class Unsupported(ValueError):
     """The scenario uses something that has no counterpart in ns-2 or is not mapped yet."""
 
@@ -106,9 +110,9 @@ def read(resolved: str | dict[str, Any]) -> Network:
                 params=params,
             )
         )
-        for impairment in ("loss", "duplicate", "reorder", "jitter", "trace", "rates"):
-            if entry.get(impairment):
-                raise Unsupported(f"links.{entry['name']}.{impairment}: not mapped to ns-2")
+        for key in sorted(entry.keys() - READ):
+            if entry[key]:
+                raise Unsupported(f"links.{entry['name']}.{key}: not mapped to ns-2")
     flows = []
     for entry in flat["flows"]:
         group = tree["flows"][entry["group"]]

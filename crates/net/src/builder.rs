@@ -295,7 +295,7 @@ fn ports<Q: Qdisc>(links: Vec<LinkDef<Q>>, seed: u64) -> Vec<Port<Q>> {
     let port = |(l, clamped_by): (LinkDef<Q>, Option<PortId>)| {
         let mut impair = Impair::new(&l.impairments, l.delay, seed, &l.name);
         if clamped_by.is_some() {
-            impair.get_or_insert_with(|| Impair::idle(l.impairments, l.delay, seed, &l.name)).clamped_by = clamped_by;
+            impair.get_or_insert_with(|| Impair::idle(&l.impairments, l.delay, seed, &l.name)).clamped_by = clamped_by;
         }
         let rng = Stream::new(seed, "port", &l.name, "queue");
         Port::new(LinkInfo { rate: l.rate, delay: l.delay }, l.schedule, l.qdisc, impair, rng)

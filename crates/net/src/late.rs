@@ -1,9 +1,4 @@
-//! Packets that take longer over a link than the one behind them.
-//!
-//! Two reasons, as in netem (tc-netem(8)): a share of the packets is singled out and comes a fixed time later, and the propagation delay
-//! varies from packet to packet. Jitter may keep the order of the packets (a packet then waits for the one before it) or not; packets that
-//! are singled out never hold up others. netem's `reorder` is the other way round: all packets are delayed but the share named, which
-//! overtakes them; who asks for a share of 1 - x with all of the delay has that.
+//! Packets that take longer over a link than the one behind them: because they were singled out, or because the propagation delay varies.
 //!
 //! The ring of a port stays in order: a packet leaves it at the earliest time it could arrive and is then kept here, in a heap with a source of events
 //! of its own, until its time has come.
@@ -12,33 +7,10 @@
 //! left it before.
 
 use crate::packet::QPkt;
-use fairlane_engine::{Slot, Stream};
-use fairlane_units::{Dur, Time};
+use fairlane_engine::Slot;
+use fairlane_units::Time;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
-
-/// Packets that are singled out.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Reorder {
-    /// Probability that a packet is.
-    pub share: f64,
-    /// How much later it comes.
-    pub delay: Dur,
-}
-
-/// How the propagation delay of a link varies.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Jitter {
-    /// Half the width of the uniform distribution, or the standard deviation of the normal one.
-    pub width: Dur,
-    /// Whether it is the normal distribution.
-    pub normal: bool,
-    /// Whether packets wait for those before them.
-    pub keep_order: bool,
-}
-
-/// The normal distribution is cut this many deviations from its mean; beyond is one draw in 16,000. netem's table ends there, too.
-const CUT: u64 = 4;
 
 #[derive(Clone, Copy, Debug)]
 struct Held {
@@ -67,14 +39,6 @@ impl Ord for Held {
 /// The late packets of a link.
 #[derive(Clone, Debug)]
 pub(crate) struct Late {
-    reorder: Option<Reorder>,
-    jitter: Option<Jitter>,
-    /// Part of the propagation delay that is added here: what the shortest draw takes away.
-    early: Dur,
-    swaps: Stream,
-    draws: Stream,
-    /// Arrival of the last packet that keeps its place.
-    last: Time,
     held: BinaryHeap<Reverse<Held>>,
     /// Time of the earliest event queued.
     armed: Time,
@@ -86,64 +50,22 @@ pub(crate) struct Late {
     newest: Vec<u64>,
 }
 
-impl Late {
-    pub(crate) fn new(reorder: Option<Reorder>, jitter: Option<Jitter>, delay: Dur, stream: impl Fn(&'static str) -> Stream) -> Self {
-        let early = jitter.map_or(Dur::ZERO, |j| if j.normal { j.width * CUT } else { j.width }.min(delay));
-        Self {
-            reorder,
-            jitter,
-            early,
-            swaps: stream("reorder"),
-            draws: stream("jitter"),
-            last: Time::ZERO,
-            held: BinaryHeap::new(),
-            armed: Time::MAX,
-            slot: Slot::MAX,
-            count: 0,
-            newest: Vec::new(),
-        }
+impl Default for Late {
+    fn default() -> Self {
+        Self { held: BinaryHeap::new(), armed: Time::MAX, slot: Slot::MAX, count: 0, newest: Vec::new() }
     }
+}
 
+impl Late {
     /// Where the network puts its events, and how many endpoints there are.
     pub(crate) fn place(&mut self, slot: Slot, endpoints: usize) {
         self.slot = slot;
         self.newest = vec![0; endpoints];
     }
 
-    pub(crate) fn early(&self) -> Dur {
-        self.early
-    }
-
     /// Packets held.
     pub(crate) fn len(&self) -> usize {
         self.held.len()
-    }
-
-    /// When a packet arrives that may arrive from `now` on.
-    pub(crate) fn arrival(&mut self, now: Time) -> Time {
-        let mut at = now + self.draw();
-        if self.jitter.is_some_and(|j| j.keep_order) {
-            at = at.max(self.last);
-            self.last = at;
-        }
-        if let Some(r) = self.reorder
-            && self.swaps.uniform() < r.share
-        {
-            at += r.delay;
-        }
-        at
-    }
-
-    fn draw(&mut self) -> Dur {
-        let Some(j) = self.jitter else { return Dur::ZERO };
-        let width = j.width.as_ps();
-        if !j.normal {
-            return Dur::from_ps(self.draws.below(2 * self.early.as_ps() + 1));
-        }
-        let most = self.early + j.width * CUT;
-        let x = self.early.as_ps() as f64 + width as f64 * self.draws.normal() + 0.5;
-        // A draw below zero becomes zero.
-        Dur::from_ps(x as u64).min(most)
     }
 
     /// Numbers the next packet that enters the link.

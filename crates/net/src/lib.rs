@@ -38,8 +38,7 @@ pub use endpoint::{Cx, ENDLESS, Endpoint, FlowView, Out, TIMERS, TimerId, Timers
 pub use flow::Flow;
 pub use hist::{Hist, Tally};
 pub use ids::{EpId, FlowId, NodeId, PortId};
-pub use impair::{Fate, GilbertElliott, Impair, Impairments, Loss};
-pub use late::{Jitter, Reorder};
+pub use impair::*;
 pub use observe::{DequeueEvent, DropEvent, EnqueueEvent, HopEvent, Observer, ReceiveEvent, SendEvent, TurnEvent};
 pub use packet::{Arena, Block, Class, Ecn, PktRef, Proto, QPkt, Segment, flag, fold, unfold};
 pub use port::Port;

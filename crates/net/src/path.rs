@@ -197,8 +197,8 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     /// A packet that was not lost reaches the end of an impaired link, or is kept to arrive later.
     fn leave<O: Observer>(&mut self, i: u32, pkt: &mut QPkt, now: Time, obs: &mut O) -> u32 {
         let port = &mut self.ports[i as usize];
-        if let Some(late) = port.impair.as_mut().and_then(|imp| imp.late.as_mut()) {
-            let (number, at) = (late.number(), late.arrival(now));
+        if let Some((late, at)) = port.impair.as_mut().and_then(|imp| imp.late_arrival(now)) {
+            let number = late.number();
             if at > now {
                 let slot = late.slot;
                 if late.hold(*pkt, number, at) {

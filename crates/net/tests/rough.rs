@@ -30,11 +30,16 @@ fn schedules() -> impl Strategy<Value = Option<Schedule>> {
     prop_oneof![Just(None), trace, steps]
 }
 
+fn jitter(us: u64, normal: bool, keep_order: bool) -> JitterSpec {
+    let distribution = if normal { Distribution::Normal } else { Distribution::Uniform };
+    JitterSpec(JitterParams { width: Dur::from_us(us), distribution, keep_order })
+}
+
 fn impairments() -> impl Strategy<Value = Impairments> {
     (0_u64..8000, any::<bool>(), any::<bool>(), 0_u64..9000, 0_u8..4).prop_map(|(us, normal, keep_order, later, which)| Impairments {
-        loss: Loss { every: us % 50, ..Loss::default() },
-        jitter: (which & 1 == 1).then_some(Jitter { width: Dur::from_us(us), normal, keep_order }),
-        reorder: (which & 2 == 2).then_some(Reorder { share: 0.1, delay: Dur::from_us(later) }),
+        loss: Some(LossSpec::Models(LossModels { every: Some(us % 50), ..LossModels::default() })),
+        jitter: (which & 1 == 1).then_some(jitter(us, normal, keep_order)),
+        reorder: (which & 2 == 2).then_some(ReorderSpec { share: 0.1, delay: Dur::from_us(later) }),
         ..Impairments::default()
     })
 }
@@ -199,7 +204,7 @@ fn one_flow(impairments: Impairments, window: u32) -> (World<ToyPlugs, QuadHeap>
 /// Packets a millisecond apart: one that comes 4.5 ms later is passed by four. Its share is the share asked for, its extent at most four.
 #[test]
 fn a_share_of_the_packets_comes_so_many_places_later() {
-    let reorder = Some(Reorder { share: 0.05, delay: Dur::from_us(4500) });
+    let reorder = Some(ReorderSpec { share: 0.05, delay: Dur::from_us(4500) });
     let (w, order) = one_flow(Impairments { reorder, ..Impairments::default() }, 100);
     let n = order.arrived.len() as f64;
     let share = order.reordered() as f64 / n;
@@ -216,7 +221,7 @@ fn a_share_of_the_packets_comes_so_many_places_later() {
 /// A delay shorter than the gap of two packets passes nobody.
 #[test]
 fn a_short_delay_reorders_nothing() {
-    let reorder = Some(Reorder { share: 0.5, delay: Dur::from_us(900) });
+    let reorder = Some(ReorderSpec { share: 0.5, delay: Dur::from_us(900) });
     let (w, order) = one_flow(Impairments { reorder, ..Impairments::default() }, 100);
     assert_eq!((order.reordered(), w.port(PortId(0)).counters().reordered), (0, 0));
 }
@@ -224,8 +229,7 @@ fn a_short_delay_reorders_nothing() {
 /// Jitter of 5 ms either way over packets 1 ms apart reorders most of them, unless it keeps the order.
 #[test]
 fn jitter_reorders_unless_it_keeps_the_order() {
-    let with = |keep_order| Jitter { width: Dur::from_ms(5), normal: false, keep_order };
-    let jitter = |keep_order| Impairments { jitter: Some(with(keep_order)), ..Impairments::default() };
+    let jitter = |keep_order| Impairments { jitter: Some(jitter(5000, false, keep_order)), ..Impairments::default() };
     let (loose, order) = one_flow(jitter(false), 100);
     let c = loose.port(PortId(0)).counters();
     assert_eq!(c.reordered, order.reordered() as u64);
@@ -238,7 +242,7 @@ fn jitter_reorders_unless_it_keeps_the_order() {
 /// The unimpaired way back keeps its order, and so does a trace of opportunities.
 #[test]
 fn order_within_a_link_without_late_packets_stays() {
-    let (w, _) = one_flow(Impairments { reorder: Some(Reorder { share: 0.1, delay: Dur::from_ms(5) }), ..Impairments::default() }, 100);
+    let (w, _) = one_flow(Impairments { reorder: Some(ReorderSpec { share: 0.1, delay: Dur::from_ms(5) }), ..Impairments::default() }, 100);
     assert!(w.ports()[2..].iter().all(|p| p.counters().reordered == 0));
 }
 

@@ -41,7 +41,7 @@ pub(crate) fn parts(scenario: &Resolved, seed: u64) -> WorldBuilder<BuiltIn> {
             delay: link.delay,
             qdisc: l.wire.queue.build(&Site { link, flows: &infos }),
             schedule: l.wire.schedule(),
-            impairments: l.wire.impairments(),
+            impairments: l.wire.impairments.clone(),
         });
     }
     let mut configs = Configs::default();

@@ -67,7 +67,7 @@ impl LiveLink {
         let infos = flow_infos(&members, address);
         let info = link.wire.info();
         let queue = link.wire.queue.build(&Site { link: info, flows: &infos });
-        let impair = Impair::new(&link.wire.impairments(), info.delay, seed, name);
+        let impair = Impair::new(&link.wire.impairments, info.delay, seed, name);
         let timer = if queue.has_timer() { Time::ZERO } else { Time::MAX };
         Some(Self {
             queue,

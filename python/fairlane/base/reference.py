@@ -55,6 +55,14 @@ def presets() -> tuple[dict[str, Any], ...]:
     return tuple(json.loads(_core.presets()))
 
 
+_CARRIES = ("rate", "trace", "rates", "delay", "queue")
+
+
+def impairments() -> tuple[str, ...]:
+    """What a link may do to packets besides carrying them, by name."""
+    return tuple(key for key in scenario_schema()["$defs"]["Direction"]["properties"] if key not in _CARRIES)
+
+
 @lru_cache(maxsize=1)
 def scenario_schema() -> dict[str, Any]:
     """The JSON Schema of scenario files."""

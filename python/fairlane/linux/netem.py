@@ -5,9 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from ..base.reference import impairments
 from . import quantities as q
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .plan import Plan
 
 LEAST_NETEM = 1000
@@ -18,9 +21,8 @@ SMALL_PACKET = 64
 
 def delay_line(plan: Plan, link: dict[str, Any]) -> list[str]:
     """Propagation and impairments, on the far end: below an AQM netem's own queue would hide the packets from it (tc-netem(8))."""
-    words = [*_delay(plan, link.get("jitter")), *_loss(plan, link.get("loss", 0.0))]
-    if duplicate := link.get("duplicate", 0.0):
-        words += ["duplicate", _percent(duplicate)]
+    words = [word for name, words_of in _WORDS.items() for word in words_of(plan, link.get(name))]
+    plan.missing += [f"the impairment {name}" for name in impairments() if link.get(name) and name not in (*_WORDS, "reorder")]
     late = link.get("reorder") or {}
     if not late.get("share"):
         late = {}
@@ -67,14 +69,22 @@ def _delay(plan: Plan, jitter: dict[str, Any] | None) -> list[str]:
     return ["delay", q.time(plan.link.delay), q.time(width), *normal]
 
 
-def _loss(plan: Plan, loss: float | dict[str, Any]) -> list[str]:
+def _loss(plan: Plan, loss: float | dict[str, Any] | None) -> list[str]:
     models: dict[str, Any] = loss if isinstance(loss, dict) else {"share": loss}
     for name in ("every", "list"):
         if models.get(name):
             plan.note(f"netem cannot lose packets by their number: loss.{name} is left out")
-    share, chain = models.get("share", 0.0), models.get("gilbert_elliott")
+    share, chain = models.get("share"), models.get("gilbert_elliott")
     if chain:
         if share:
             plan.note("netem has one model of loss at a time: loss.share is left out")
         return ["loss gemodel", *(_percent(chain[k]) for k in ("p", "r", "bad", "good"))]
     return ["loss", _percent(share)] if share else []
+
+
+def _duplicate(_: Plan, share: float | None) -> list[str]:
+    return ["duplicate", _percent(share)] if share else []
+
+
+_WORDS: dict[str, Callable[[Plan, Any], list[str]]] = {"jitter": _delay, "loss": _loss, "duplicate": _duplicate}
+"""Impairments in netem's words; `reorder` needs a netem of its own. Any other is said to be missing."""

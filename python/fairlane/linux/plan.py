@@ -21,11 +21,6 @@ class Link:
     delay: Fraction
     """s"""
 
-    @property
-    def packet_time(self) -> Fraction:
-        """Time to send 1000 bytes, s."""
-        return 8000 / self.rate
-
 
 @dataclass
 class Plan:

@@ -130,8 +130,8 @@ pub(crate) struct Dumbbell {
 impl Dumbbell {
     fn bottleneck(&self) -> (Option<Schedule>, Impairments) {
         let (schedule, more) = self.rough.clone().unwrap_or_default();
-        let loss = Loss { share: self.loss, ..more.loss };
-        (schedule, Impairments { loss, duplicate: self.duplicate, ..more })
+        let models = LossModels { share: self.loss, ..more.loss.as_ref().map(LossSpec::models).unwrap_or_default() };
+        (schedule, Impairments { loss: Some(LossSpec::Models(models)), duplicate: Some(Duplicate(self.duplicate)), ..more })
     }
     pub(crate) fn build<H: fairlane_engine::EventQueue>(&self) -> World<ToyPlugs, H> {
         let mut b = WorldBuilder::<ToyPlugs>::new(self.seed, Routing::Ecmp);

@@ -4,11 +4,8 @@ use super::Semantics;
 use crate::diag::Span;
 use crate::expand::LinkDir;
 use crate::source::{Node, Value};
-use crate::spec::{Distribution, LossSpec, Wire};
-use fairlane_units::Dur;
-
-/// A finding: the key it is about, a message, what to write.
-type Finding = (&'static str, String, String);
+use crate::spec::Wire;
+use fairlane_net::Finding;
 
 impl Semantics<'_> {
     /// Tables that say two things about the rate at once: no layer decides between those.
@@ -39,7 +36,7 @@ impl Semantics<'_> {
             if direction == "reverse" && last.is_some_and(|b| findings(&b.wire) == findings(&l.wire)) {
                 continue;
             }
-            for (key, message, help) in findings(&l.wire) {
+            for Finding { key, message, help } in findings(&l.wire) {
                 let mut path = vec!["links", name, direction, key];
                 path.retain(|p| !p.is_empty());
                 let own = self.root.get("links").and_then(|t| t.get(name)).and_then(|t| place_of(t, key));
@@ -73,24 +70,12 @@ fn place_of(node: &Node, key: &str) -> Option<Span> {
 fn findings(w: &Wire) -> Vec<Finding> {
     let mut found = Vec::new();
     if w.trace.is_some() && !w.rates.is_empty() {
-        found.push(("rates", "`rates` changes a rate, and this link has a trace".to_owned(), "leave one of them out".to_owned()));
+        let message = "`rates` changes a rate, and this link has a trace".to_owned();
+        found.push(Finding { key: "rates", message, help: "leave one of them out".to_owned() });
     } else if let Some(i) = w.rates.windows(2).position(|s| s[1].at <= s[0].at) {
         let message = format!("change {} at {} does not come after the one at {}", i + 2, w.rates[i + 1].at, w.rates[i].at);
-        found.push(("rates", message, "list the changes in the order of time".to_owned()));
+        found.push(Finding { key: "rates", message, help: "list the changes in the order of time".to_owned() });
     }
-    if let LossSpec::Models(m) = &w.loss {
-        let list = m.list.as_deref().unwrap_or_default();
-        if list.first() == Some(&0) || list.windows(2).any(|p| p[1] <= p[0]) {
-            let help = "the first packet has the number 1; list each once, in order";
-            found.push(("list", "the numbers of the packets to lose do not rise from 1 on".to_owned(), help.to_owned()));
-        }
-    }
-    if let Some(j) = w.jitter.map(|j| j.0).filter(|j| j.distribution == Distribution::Uniform && j.width > w.delay) {
-        let message = format!("a jitter of {} either way leaves no delay: the link's is {}", j.width, w.delay);
-        found.push(("jitter", message, format!("write a width of at most \"{}\", or a longer delay", w.delay)));
-    }
-    if w.reorder.is_some_and(|r| r.share > 0.0 && r.delay == Dur::ZERO) {
-        found.push(("reorder", "packets that are no later are not reordered".to_owned(), "write a delay such as \"5ms\"".to_owned()));
-    }
+    found.extend(w.impairments.findings(w.delay));
     found
 }

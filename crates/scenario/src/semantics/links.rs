@@ -46,15 +46,15 @@ impl Semantics<'_> {
             let base = made.map_or_else(Pipe::default, LinkSpec::pipe);
             let pipe = spec.pipe().over(&base);
             let back = pipe.reverse.as_ref().and_then(|r| r.queue.as_ref());
-            for (queue, at) in [(pipe.queue.as_ref(), "queue"), (back, "reverse")] {
+            for (queue, at) in [(pipe.forward.queue.as_ref(), "queue"), (back, "reverse")] {
                 if queue.is_some_and(|q| !q.reads()) {
                     let message = format!("the queue of link `{name}` has no such list to reach into");
                     self.fail(&["links", name, at], message, "write the whole list: classes = [ ... ]");
                 }
             }
             let pipe = pipe.filled();
-            let no_rate = pipe.rate.is_none() && pipe.trace.is_none();
-            for (key, missing, example) in [("rate", no_rate, "10Mbit/s"), ("delay", pipe.delay.is_none(), "5ms")] {
+            let no_rate = pipe.forward.rate.is_none() && pipe.forward.trace.is_none();
+            for (key, missing, example) in [("rate", no_rate, "10Mbit/s"), ("delay", pipe.forward.delay.is_none(), "5ms")] {
                 if missing {
                     self.fail_key(&path, format!("link `{name}` has no `{key}`"), format!("write {key} = \"{example}\""));
                 }
@@ -127,15 +127,14 @@ impl Semantics<'_> {
         let mut last = None;
         for (name, spec) in links {
             let (Some(from), Some(to)) = (&spec.from, &spec.to) else { continue };
-            let pipe = spec.pipe();
-            let forward = pipe.forward();
-            if let Some(wire) = shared(&mut last, &forward) {
+            let LinkSpec { forward, reverse, .. } = spec;
+            if let Some(wire) = shared(&mut last, forward) {
                 all.push(LinkDir { name: name.clone(), from: from.clone(), to: to.clone(), wire });
             }
             if spec.duplex == Some(false) {
                 continue;
             }
-            let reverse = pipe.reverse.as_ref().map_or_else(|| forward.clone(), |r| r.over(&forward));
+            let reverse = reverse.as_ref().map_or_else(|| forward.clone(), |r| r.over(forward));
             if let Some(wire) = shared(&mut last, &reverse) {
                 let reverse = format!("{name}.reverse");
                 if links.contains_key(&reverse) {

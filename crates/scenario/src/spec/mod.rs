@@ -4,7 +4,6 @@
 mod classes;
 mod control;
 mod flow;
-mod impair;
 mod link;
 mod table;
 
@@ -12,8 +11,7 @@ pub(crate) use crate::resolve::Resolved;
 pub use classes::Classes;
 pub use control::ControlTables;
 pub use flow::FlowSpec;
-pub use impair::{Distribution, GilbertElliottSpec, JitterParams, JitterSpec, LossModels, LossSpec, RateStep, ReorderSpec};
-pub use link::{Direction, LinkSpec, Pipe, Wire};
+pub use link::{Direction, LinkSpec, Pipe, RateStep, Wire};
 pub(crate) use table::REGISTRY_KEYS;
 pub use table::{QueueTable, SourceTable, TcpTable};
 

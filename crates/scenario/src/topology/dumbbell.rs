@@ -68,13 +68,13 @@ impl Builder for Dumbbell {
         let right = self.right.as_ref().unwrap_or(&self.access);
         for i in 0..self.pairs as usize {
             let mut pipe = left.clone();
-            pipe.delay = self.delays.as_ref().and_then(|d| d.get(i)).copied().or(pipe.delay);
+            pipe.forward.delay = self.delays.as_ref().and_then(|d| d.get(i)).copied().or(pipe.forward.delay);
             if let Some(&rate) = self.rates.as_ref().and_then(|r| r.get(i)) {
                 pipe = pipe.with_rate(rate);
             }
             // A single link's own delay holds for both its directions, as its rate does.
             if let Some(reverse) = &mut pipe.reverse {
-                reverse.delay = self.delays.as_ref().map_or(reverse.delay, |_| pipe.delay);
+                reverse.delay = self.delays.as_ref().map_or(reverse.delay, |_| pipe.forward.delay);
             }
             let (s, d) = (format!("s{i}"), format!("d{i}"));
             g.node(&s);

@@ -31,7 +31,7 @@ impl Default for FatTree {
 
 impl Builder for FatTree {
     fn filled(&self) -> Self {
-        Self { queue: plain(self.rate, self.delay).or_queue(self.queue.as_ref()).filled().queue, ..self.clone() }
+        Self { queue: plain(self.rate, self.delay).or_queue(self.queue.as_ref()).filled().forward.queue, ..self.clone() }
     }
 
     fn check(&self) -> Vec<Misfit> {

@@ -30,8 +30,9 @@ impl Default for Star {
 impl Builder for Star {
     fn filled(&self) -> Self {
         let fill = |p: &Pipe, rate, ms| {
-            let queue = QueueTable::over(p.queue.as_ref(), self.queue.as_ref());
-            Pipe { queue, ..p.over(&plain(Rate::from_mbps(rate), Dur::from_ms(ms))) }.filled()
+            let mut pipe = p.over(&plain(Rate::from_mbps(rate), Dur::from_ms(ms)));
+            pipe.forward.queue = QueueTable::over(p.forward.queue.as_ref(), self.queue.as_ref());
+            pipe.filled()
         };
         let queue = self.queue.as_ref().map(|q| QueueTable::from(&q.spec()));
         Self { access: fill(&self.access, 10, 3), server: fill(&self.server, 50, 10), queue, clients: self.clients }

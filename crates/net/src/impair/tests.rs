@@ -1,7 +1,7 @@
 use super::*;
 
 fn impair(what: Impairments) -> Impair {
-    Impair::idle(what, Dur::from_ms(10), 5, "x")
+    Impair::idle(&what, Dur::from_ms(10), 5, "x")
 }
 
 fn lost(what: Impairments, n: usize) -> Vec<bool> {
@@ -9,8 +9,12 @@ fn lost(what: Impairments, n: usize) -> Vec<bool> {
     (0..n).map(|_| i.fate().lost).collect()
 }
 
+fn losing(models: LossModels) -> Impairments {
+    Impairments { loss: Some(LossSpec::Models(models)), ..Impairments::default() }
+}
+
 fn chain(p: f64, r: f64, good: f64, bad: f64) -> Impairments {
-    Impairments { loss: Loss { chain: Some(GilbertElliott { p, r, bad, good }), ..Loss::default() }, ..Impairments::default() }
+    losing(LossModels { gilbert_elliott: Some(GilbertElliottSpec { p, r, bad, good }), ..LossModels::default() })
 }
 
 /// Lengths of the runs of losses.
@@ -57,7 +61,7 @@ fn elliott_has_its_loss_and_its_bursts() {
 /// What sets the chain apart: the same share of losses, in bursts five times as long as independent ones (mean 1 / (1 - share)).
 #[test]
 fn bursts_are_what_a_single_probability_lacks() {
-    let uniform = Impairments { loss: Loss { share: 0.04, ..Loss::default() }, ..Impairments::default() };
+    let uniform = Impairments { loss: Some(LossSpec::Share(0.04)), ..Impairments::default() };
     let mean = |what| {
         let runs = bursts(&lost(what, 500_000));
         runs.iter().sum::<usize>() as f64 / runs.len() as f64
@@ -75,19 +79,19 @@ fn a_chain_that_always_moves_loses_every_second_packet() {
 
 #[test]
 fn named_packets_are_lost() {
-    let what = Impairments { loss: Loss { list: [2, 3, 7].into(), ..Loss::default() }, ..Impairments::default() };
+    let what = losing(LossModels { list: Some(vec![2, 3, 7]), ..LossModels::default() });
     assert_eq!(lost(what, 8), [false, true, true, false, false, false, true, false]);
-    let what = Impairments { loss: Loss { every: 3, list: [1].into(), ..Loss::default() }, ..Impairments::default() };
+    let what = losing(LossModels { every: Some(3), list: Some(vec![1]), ..LossModels::default() });
     assert_eq!(lost(what, 7), [true, false, true, false, false, true, false]);
 }
 
 /// Adding a chain, a list or jitter leaves the luck of the single probability and of duplicates alone.
 #[test]
 fn models_do_not_share_their_luck() {
-    let plain = Impairments { loss: Loss { share: 0.1, ..Loss::default() }, duplicate: 0.2, ..Impairments::default() };
-    let mut more = chain(0.01, 0.3, 0.0, 1.0);
-    (more.loss.share, more.duplicate, more.loss.every) = (0.1, 0.2, 50);
-    more.jitter = Some(Jitter { width: Dur::from_ms(1), normal: false, keep_order: false });
+    let plain = Impairments { loss: Some(LossSpec::Share(0.1)), duplicate: Some(Duplicate(0.2)), ..Impairments::default() };
+    let gilbert_elliott = Some(GilbertElliottSpec { p: 0.01, r: 0.3, good: 0.0, bad: 1.0 });
+    let loss = losing(LossModels { share: 0.1, gilbert_elliott, every: Some(50), list: None }).loss;
+    let more = Impairments { loss, jitter: Some(jitter(Dur::from_ms(1), false)), ..plain.clone() };
     let (mut a, mut b) = (impair(plain), impair(more));
     for _ in 0..10_000 {
         let (x, y) = (a.fate(), b.fate());
@@ -97,9 +101,35 @@ fn models_do_not_share_their_luck() {
     }
 }
 
-fn arrivals(jitter: Jitter, delay: Dur, n: u64) -> Vec<f64> {
+fn jitter(width: Dur, normal: bool) -> JitterSpec {
+    let distribution = if normal { Distribution::Normal } else { Distribution::Uniform };
+    JitterSpec(JitterParams { width, distribution, keep_order: false })
+}
+
+/// An impairment that is said to be none is none: a link that has only such is a plain one.
+#[test]
+fn what_does_nothing_is_not_at_work() {
+    let idle = Impairments { jitter: Some(jitter(Dur::ZERO, true)), ..Impairments::plain() };
+    assert!(Impair::new(&idle, Dur::from_ms(10), 5, "x").is_none() && !idle.delays());
+    let reorder = Some(ReorderSpec { share: 0.5, delay: Dur::ZERO });
+    assert!(Impair::new(&Impairments { reorder, ..idle.clone() }, Dur::from_ms(10), 5, "x").is_none());
+    let models = [
+        losing(LossModels { share: 0.1, ..LossModels::default() }),
+        losing(LossModels { every: Some(9), ..LossModels::default() }),
+        losing(LossModels { list: Some(vec![9]), ..LossModels::default() }),
+        chain(0.1, 0.1, 0.0, 1.0),
+        Impairments { duplicate: Some(Duplicate(0.1)), ..Impairments::default() },
+        Impairments { jitter: Some(jitter(Dur::from_ms(1), false)), ..Impairments::default() },
+        Impairments { reorder: Some(ReorderSpec { share: 0.1, delay: Dur::from_ms(1) }), ..Impairments::default() },
+    ];
+    for what in models {
+        assert!(Impair::new(&what, Dur::from_ms(10), 5, "x").is_some(), "{what:?}");
+    }
+}
+
+fn arrivals(jitter: JitterSpec, delay: Dur, n: u64) -> Vec<f64> {
     let what = Impairments { jitter: Some(jitter), ..Impairments::default() };
-    let mut i = Impair::idle(what, delay, 3, "x");
+    let mut i = Impair::idle(&what, delay, 3, "x");
     // What the port does: the ring's delay is shorter by `early`.
     let base = delay.saturating_sub(i.early());
     (0..n).map(|_| i.arrival(Time::ZERO + base).as_secs_f64() * 1e3).collect()
@@ -114,7 +144,7 @@ fn moments(x: &[f64]) -> (f64, f64) {
 /// Uniform between 10 - 3 and 10 + 3 ms: deviation 3 / sqrt(3). Normal with a deviation of 2 ms: that, cut at four deviations.
 #[test]
 fn jitter_has_the_moments_of_its_distribution() {
-    let jitter = |ms, normal| Jitter { width: Dur::from_ms(ms), normal, keep_order: false };
+    let jitter = |ms, normal| jitter(Dur::from_ms(ms), normal);
     let x = arrivals(jitter(3, false), Dur::from_ms(10), 200_000);
     let (mean, std) = moments(&x);
     assert!((mean - 10.0).abs() < 0.02 && (std - 3.0_f64.sqrt()).abs() < 0.01, "{mean} {std}");

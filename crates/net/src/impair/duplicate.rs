@@ -1,0 +1,28 @@
+//! Packets that arrive twice.
+
+use super::{At, Fate, Impairment, Luck, Work};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Probability that a packet arrives twice.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline)]
+pub struct Duplicate(pub f64);
+
+impl Impairment for Duplicate {
+    type Working = Self;
+
+    fn plain() -> Option<Self> {
+        Some(Self(0.0))
+    }
+    fn begin(&self, _: &At<'_>) -> Option<Self> {
+        (self.0 > 0.0).then_some(*self)
+    }
+}
+
+impl Work for Duplicate {
+    fn judge(&mut self, luck: Luck, fate: &mut Fate) {
+        fate.twice |= luck.twice < self.0;
+    }
+}

@@ -1,0 +1,118 @@
+//! The propagation delay varies from packet to packet, as in netem (tc-netem(8)). Jitter may keep the order of the packets (a packet then waits for the
+//! one before it) or not.
+
+use super::{At, Finding, Impairment, Work};
+use fairlane_engine::Stream;
+use fairlane_units::{Dur, Time};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// How the propagation delay varies around its mean, from packet to packet.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JitterParams {
+    /// Uniform: half the width, at most the delay. Normal: the standard deviation; draws are cut at 4 deviations and where no delay would be left.
+    #[schemars(extend("x-max" = "1h"))]
+    pub width: Dur,
+    /// Distribution of the variation.
+    #[serde(default)]
+    pub distribution: Distribution,
+    /// Whether packets wait for those before them; else they overtake each other, as in netem.
+    #[serde(default)]
+    pub keep_order: bool,
+}
+
+/// A distribution of the variation of the delay.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Distribution {
+    /// All delays from delay - width to delay + width are equally likely.
+    #[default]
+    Uniform,
+    /// Normal.
+    Normal,
+}
+
+/// [`JitterParams`], or the width alone.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct JitterSpec(pub JitterParams);
+
+impl JsonSchema for JitterSpec {
+    fn schema_name() -> Cow<'static, str> {
+        "Jitter".into()
+    }
+    fn json_schema(g: &mut SchemaGenerator) -> Schema {
+        let params = g.subschema_for::<JitterParams>();
+        json_schema!({
+            "description": "Variation of the delay: its width, or a table of parameters.",
+            "x-shorthand": "width",
+            "anyOf": [{ "type": "string", "format": "fl-dur" }, params],
+        })
+    }
+}
+
+/// The normal distribution is cut this many deviations from its mean; beyond is one draw in 16,000. netem's table ends there, too.
+const CUT: u64 = 4;
+
+impl Impairment for JitterSpec {
+    type Working = Jittering;
+
+    fn check(&self, delay: Dur) -> Option<Finding> {
+        let JitterParams { width, distribution, .. } = self.0;
+        (distribution == Distribution::Uniform && width > delay).then(|| Finding {
+            key: "jitter",
+            message: format!("a jitter of {width} either way leaves no delay: the link's is {delay}"),
+            help: format!("write a width of at most \"{delay}\", or a longer delay"),
+        })
+    }
+    fn delays(&self) -> bool {
+        self.0.width > Dur::ZERO
+    }
+    fn begin(&self, at: &At<'_>) -> Option<Jittering> {
+        let JitterParams { width, distribution, keep_order } = self.0;
+        let normal = distribution == Distribution::Normal;
+        let early = if normal { width * CUT } else { width }.min(at.delay);
+        self.delays().then(|| Jittering { width, normal, keep_order, early, stream: at.stream("jitter"), last: Time::ZERO })
+    }
+}
+
+/// The delay of a link at work.
+#[derive(Clone, Debug)]
+pub struct Jittering {
+    width: Dur,
+    normal: bool,
+    keep_order: bool,
+    /// Part of the propagation delay that is added here: what the shortest draw takes away.
+    early: Dur,
+    stream: Stream,
+    /// Arrival of the last packet that keeps its place.
+    last: Time,
+}
+
+impl Jittering {
+    fn draw(&mut self) -> Dur {
+        if !self.normal {
+            return Dur::from_ps(self.stream.below(2 * self.early.as_ps() + 1));
+        }
+        let most = self.early + self.width * CUT;
+        let x = self.early.as_ps() as f64 + self.width.as_ps() as f64 * self.stream.normal() + 0.5;
+        // A draw below zero becomes zero.
+        Dur::from_ps(x as u64).min(most)
+    }
+}
+
+impl Work for Jittering {
+    fn extra(&mut self, now: Time) -> Dur {
+        let mut at = now + self.draw();
+        if self.keep_order {
+            at = at.max(self.last);
+            self.last = at;
+        }
+        at - now
+    }
+    fn early(&self) -> Dur {
+        self.early
+    }
+}
