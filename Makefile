@@ -47,6 +47,8 @@ lint: $(VENV)/.dev
 	@cargo fmt --version >/dev/null 2>&1 || { echo "make: cargo fmt is missing: rustup component add rustfmt" >&2; exit 1; }
 	@cargo clippy --version >/dev/null 2>&1 || { echo "make: cargo clippy is missing: rustup component add clippy" >&2; exit 1; }
 	cargo fmt --all --check
+	@# Modules that a macro declares (impairments, topologies) are not seen by cargo fmt.
+	rustfmt --edition 2024 --check crates/net/src/impair/*.rs crates/scenario/src/topology/*.rs
 	cargo clippy --workspace --all-targets -- -D warnings
 	$(PY) -m ruff format --check python tests examples papers
 	$(PY) -m ruff check python tests examples papers

@@ -39,13 +39,12 @@ pub use live::{LiveCounters, LiveLink};
 pub use metrics::*;
 pub use plugin::{Fault, PluginParams, QueuePlugin, RegisterError, fail, plugins, register, register_queue, take_fault};
 pub use plugs::{DynApp, DynEndpoint, DynQdisc, Listed};
-pub use registry::{AnyApp, AnyControl, AnyQdisc, BoxedQdisc, ControlSpec, QueueSpec, SourceSpec, TopologySpec};
+pub use registry::{AnyApp, AnyControl, AnyQdisc, BoxedQdisc, ControlSpec, QueueSpec, SourceSpec};
 pub use resolve::{Resolved, resolve, resolve_bytes};
 pub use run::{Options, Progress, RunError, RunOutput, Table, run_all, run_with};
 pub use schema::schema;
 pub use source::{Format, decode};
 pub use spec::{
-    Classes, ControlTables, Direction, FlowSpec, LinkSpec, Pipe, QueueTable, RoutingSpec, Scenario, SourceTable, TcpTable, Wire,
+    Classes, ControlTables, Direction, FlowSpec, LinkSpec, Pipe, QueueTable, RateStep, RoutingSpec, Scenario, SourceTable, TcpTable, Wire,
 };
-pub use spec::{Distribution, GilbertElliottSpec, JitterParams, JitterSpec, LossModels, LossSpec, RateStep, ReorderSpec};
-pub use topology::{Builder, Dumbbell, FatTree, Graph, Misfit, ParkingLot, Star};
+pub use topology::*;

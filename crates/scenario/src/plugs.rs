@@ -427,11 +427,14 @@ macro_rules! controls {
 }
 
 macro_rules! topologies {
-    ($($name:literal [$($alias:literal),*] => $variant:ident: $params:ty;)*) => {
+    ($($name:literal [$($alias:literal),*] => $module:ident::$variant:ident;)*) => {
+        $(mod $module;)*
+        $(pub use $module::$variant;)*
+
         $crate::plugs::spec! {
             /// A builder of a regular network with its parameters.
             TopologySpec, "topology", "Builder of a regular network: a table of its parameters under its name.";
-            $($name [$($alias),*] => $variant: $params;)*
+            $($name [$($alias),*] => $variant: $variant;)*
         }
 
         impl $crate::topology::Builder for TopologySpec {

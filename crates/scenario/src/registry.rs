@@ -1,11 +1,14 @@
-//! Every algorithm, one line each: its name in scenario files, other spellings, its type.
+//! Every algorithm, one line each: its name in scenario files, other spellings, its type. Builders of networks are in `topology/mod.rs`,
+//! congestion controls in `tcp/src/cc/registry.rs`.
 //!
 //! Aliases are the names ns-2 and tc give to the same thing. Adding an algorithm is adding a line; validation, schema,
 //! `explain`, the reference pages, the Python classes and the conformance suites follow from it.
 
-use crate::plugs::{controls, queues, sources, topologies};
+pub(crate) use crate::topology::TopologySpec;
+
+use crate::plugs::{controls, queues, sources};
 use fairlane_queue as q;
-use fairlane_traffic as traffic;
+use fairlane_traffic::{self as traffic, source};
 
 queues! {
     inline {
@@ -51,17 +54,17 @@ queues! {
 }
 
 sources! {
-    "bulk" ["FTP", "Application/FTP"] => Bulk: traffic::BulkParams;
-    "file" [] => File: traffic::FileParams;
-    "cbr" ["CBR", "Application/Traffic/CBR"] => Cbr: traffic::CbrParams;
-    "poisson" [] => Poisson: traffic::PoissonParams;
-    "on_off" ["on-off", "onoff", "Application/Traffic/Exponential"] => OnOff: traffic::OnOffParams;
-    "mmpp" ["MMPP"] => Mmpp: traffic::MmppParams;
-    "video" ["mpeg"] => Video: traffic::VideoParams;
-    "voip" ["VoIP"] => Voip: traffic::VoipParams;
-    "replay" ["tcpreplay", "Application/Traffic/Trace"] => Replay: traffic::ReplayParams;
-    "request_response" ["request-response", "rpc"] => RequestResponse: traffic::RequestResponseParams;
-    "web" ["http"] => Web: traffic::WebParams;
+    "bulk" ["FTP", "Application/FTP"] => Bulk: source::bulk::BulkParams;
+    "file" [] => File: source::file::FileParams;
+    "cbr" ["CBR", "Application/Traffic/CBR"] => Cbr: source::cbr::CbrParams;
+    "poisson" [] => Poisson: source::poisson::PoissonParams;
+    "on_off" ["on-off", "onoff", "Application/Traffic/Exponential"] => OnOff: source::on_off::OnOffParams;
+    "mmpp" ["MMPP"] => Mmpp: source::mmpp::MmppParams;
+    "video" ["mpeg"] => Video: source::video::VideoParams;
+    "voip" ["VoIP"] => Voip: source::voip::VoipParams;
+    "replay" ["tcpreplay", "Application/Traffic/Trace"] => Replay: source::replay::ReplayParams;
+    "request_response" ["request-response", "rpc"] => RequestResponse: source::request_response::RequestResponseParams;
+    "web" ["http"] => Web: source::web::WebParams;
     carriers {
         "tfrc" ["TFRC", "Agent/TFRC"] => Tfrc: traffic::TfrcParams<SourceSpec>;
         "rap" ["RAP", "Agent/RAP"] => Rap: traffic::RapParams<SourceSpec>;
@@ -73,13 +76,6 @@ controls! {
     "congestion_signal" [] => CongestionSignal: traffic::CongestionSignalParams;
 }
 
-topologies! {
-    "dumbbell" ["barbell"] => Dumbbell: crate::topology::Dumbbell;
-    "star" [] => Star: crate::topology::Star;
-    "parking_lot" ["parkinglot", "parking-lot"] => ParkingLot: crate::topology::ParkingLot;
-    "fat_tree" ["fattree", "fat-tree"] => FatTree: crate::topology::FatTree;
-}
-
 impl Default for QueueSpec {
     fn default() -> Self {
         Self::Droptail(q::DropTailParams::default())
@@ -88,6 +84,6 @@ impl Default for QueueSpec {
 
 impl Default for SourceSpec {
     fn default() -> Self {
-        Self::Bulk(traffic::BulkParams::default())
+        Self::Bulk(source::bulk::BulkParams::default())
     }
 }

@@ -5,7 +5,8 @@ use fairlane_net::*;
 use fairlane_queue::{Admit, Discipline, DropTail, DropTailParams, Fifo};
 use fairlane_testkit::stats::Interval;
 use fairlane_testkit::theory;
-use fairlane_traffic::{Poisson, PoissonParams, Sizes, Source, Udp, UdpParams};
+use fairlane_traffic::source::poisson::{Poisson, PoissonParams, Sizes};
+use fairlane_traffic::{Source, Udp, UdpParams};
 use fairlane_units::{Bytes, Dur, Len, Rate, Time};
 
 #[derive(Clone)]

@@ -1,17 +1,15 @@
-//! Builders of regular networks: a few parameters in, nodes and links out.
+//! Builders of regular networks: a few parameters in, nodes and links out. One file each, and a line in the list: name, other spellings, file and type.
 
-mod dumbbell;
-mod fat_tree;
-mod parking_lot;
-mod star;
+topologies! {
+    "dumbbell" ["barbell"] => dumbbell::Dumbbell;
+    "star" [] => star::Star;
+    "parking_lot" ["parkinglot", "parking-lot"] => parking_lot::ParkingLot;
+    "fat_tree" ["fattree", "fat-tree"] => fat_tree::FatTree;
+}
 
-pub use dumbbell::Dumbbell;
-pub use fat_tree::FatTree;
-pub use parking_lot::ParkingLot;
-pub use star::Star;
-
+use crate::plugs::topologies;
 use crate::registry::QueueSpec;
-use crate::spec::{LinkSpec, Pipe, QueueTable};
+use crate::spec::{Direction, LinkSpec, Pipe, QueueTable};
 use fairlane_units::{Dur, Rate};
 use indexmap::IndexMap;
 
@@ -59,7 +57,8 @@ pub trait Builder: Sized {
 
 /// A pipe of this rate and delay, for defaults.
 fn plain(rate: Rate, delay: Dur) -> Pipe {
-    Pipe { rate: Some(rate), delay: Some(delay), ..Pipe::default() }
+    let forward = Direction { rate: Some(rate), delay: Some(delay), ..Direction::default() };
+    Pipe { forward, ..Pipe::default() }
 }
 
 /// A DropTail queue that the traffic of one host does not fill.

@@ -1,18 +1,18 @@
-//! Sources: one file each.
+//! Sources: one file each, a line here and one in the registry of scenarios.
 
-pub(crate) mod bulk;
-pub(crate) mod cbr;
-pub(crate) mod dialogue;
-pub(crate) mod file;
-pub(crate) mod mmpp;
-pub(crate) mod on_off;
+pub mod bulk;
+pub mod cbr;
+mod dialogue;
+pub mod file;
+pub mod mmpp;
+pub mod on_off;
 mod pace;
-pub(crate) mod poisson;
-pub(crate) mod replay;
-pub(crate) mod request_response;
-pub(crate) mod video;
-pub(crate) mod voip;
-pub(crate) mod web;
+pub mod poisson;
+pub mod replay;
+pub mod request_response;
+pub mod video;
+pub mod voip;
+pub mod web;
 
 use fairlane_net::{App, AppCx, FlowId, Problem, Proto};
 use fairlane_units::{Dur, Time};

@@ -1,7 +1,7 @@
 use super::*;
-use crate::PoissonParams;
 use crate::source::harness::{run, writes};
 use crate::source::measure::{autocorrelation, bytes_in_windows, dispersion, hurst_by_spectrum, hurst_by_variances, mean};
+use crate::source::poisson::PoissonParams;
 use fairlane_net::Action;
 
 fn secs(s: u64) -> Time {
