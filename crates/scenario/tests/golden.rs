@@ -1,9 +1,9 @@
 //! Golden fingerprints: the trajectories of a set of scenarios, as committed in `tests/golden/fingerprints.txt`. A change of one is a
-//! change of results: it gets a commit of its own and a line under "Changed results" in CHANGELOG.md. To write the file anew:
-//! `FAIRLANE_BLESS=1 cargo test -p fairlane-scenario --test golden`.
+//! change of results: it gets a commit of its own and a line under "Changed results" in CHANGELOG.md. What is new has none yet: [`RECORD`] writes it.
 
 use fairlane_scenario::{Format, Options, Progress, QueueSpec, Resolved, RunOutput, SourceSpec, Table, resolve, run_all};
 use fairlane_tcp::CcParams;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
@@ -66,8 +66,9 @@ fn sources() -> impl Iterator<Item = (&'static str, String)> {
     })
 }
 
-/// What writes the file.
+/// Writes the fingerprints anew.
 const RECORD: &str = "FAIRLANE_BLESS=1 cargo test -p fairlane-scenario --test golden";
+
 const CONTROLS: &str = "examples/tcp_variants.toml";
 
 fn root() -> PathBuf {
@@ -120,15 +121,46 @@ fn trajectories_are_the_committed_ones() {
         fs::create_dir_all(stored.parent().unwrap()).unwrap();
         fs::write(&stored, &got).unwrap();
     }
-    let want = fs::read_to_string(&stored).unwrap();
-    let run_of = |line: &str| line.rsplit_once(' ').map_or(line, |(run, _)| run).to_owned();
-    let stored_runs: Vec<String> = want.lines().map(run_of).collect();
-    let (changed, new): (Vec<&str>, Vec<&str>) =
-        got.lines().filter(|l| !want.lines().any(|w| w == *l)).partition(|l| stored_runs.contains(&run_of(l)));
-    assert!(changed.is_empty(), "results changed, which takes a commit of its own and a line in CHANGELOG.md:\n{}", changed.join("\n"));
-    assert!(new.is_empty(), "not recorded yet; to record, run `{RECORD}`:\n{}", new.join("\n"));
-    let gone: Vec<&String> = stored_runs.iter().filter(|w| got.lines().all(|l| run_of(l) != **w)).collect();
-    assert!(gone.is_empty(), "recorded, but no longer run; to record anew, run `{RECORD}`: {gone:?}");
+    let found = differences(&fs::read_to_string(&stored).unwrap(), &got);
+    assert!(found.is_empty(), "{found}");
+}
+
+/// What sets the fingerprints of now apart from those on record, and what to do about it.
+fn differences(recorded: &str, got: &str) -> String {
+    let by_case = |text: &str| -> BTreeMap<String, String> {
+        text.lines().filter(|l| !l.starts_with('#')).filter_map(|l| l.rsplit_once(' ')).map(|(c, f)| (c.to_owned(), f.to_owned())).collect()
+    };
+    let (recorded, got) = (by_case(recorded), by_case(got));
+    let mut found = String::new();
+    let mut tell = |what: &str, cases: Vec<String>| {
+        if !cases.is_empty() {
+            writeln!(found, "{what}\n  {}", cases.join("\n  ")).unwrap();
+        }
+    };
+    let changed = got.iter().filter_map(|(case, now)| {
+        let before = recorded.get(case).filter(|before| *before != now)?;
+        Some(format!("{case}: {before} is now {now}"))
+    });
+    tell("CHANGED results (a commit of its own, and a line under \"Changed results\" in CHANGELOG.md):", changed.collect());
+    let only = |a: &BTreeMap<String, String>, b: &BTreeMap<String, String>| a.keys().filter(|c| !b.contains_key(*c)).cloned().collect();
+    tell("NEW, without a record:", only(&got, &recorded));
+    tell("VANISHED, on record but not run any more:", only(&recorded, &got));
+    if !found.is_empty() {
+        writeln!(found, "To record what is now: {RECORD}").unwrap();
+    }
+    found
+}
+
+#[test]
+fn new_changed_and_vanished_cases_are_told_apart() {
+    let recorded = "# heading\nx.toml queue=a 01\nx.toml queue=b 02\nx.toml queue=gone 03\n";
+    assert_eq!(differences(recorded, recorded), "");
+    let found = differences(recorded, "# other heading\nx.toml queue=a 01\nx.toml queue=b ff\nx.toml queue=new 04\n");
+    let lines: Vec<&str> = found.lines().collect();
+    assert!(lines[0].starts_with("CHANGED") && lines[1] == "  x.toml queue=b: 02 is now ff", "{found}");
+    assert!(lines[2].starts_with("NEW") && lines[3] == "  x.toml queue=new", "{found}");
+    assert!(lines[4].starts_with("VANISHED") && lines[5] == "  x.toml queue=gone", "{found}");
+    assert!(lines[6].contains(RECORD) && lines.len() == 7, "{found}");
 }
 
 /// The loop compiled for observers, the sampler, and the number of threads leave the trajectory and every table alone.
