@@ -9,6 +9,7 @@ mod outlet;
 mod queue;
 pub(crate) mod rap;
 mod recv_set;
+mod sender;
 pub(crate) mod tfrc;
 
 #[cfg(test)]

@@ -32,6 +32,8 @@ pub(super) struct Outlet {
     class: Class,
     ecn: Ecn,
     pub(super) queue: SendQueue,
+    /// Whether a control keeps the flow closed: it is as if the application had nothing to send.
+    pub(super) held: bool,
     /// What came from the other end besides reports.
     arrivals: Arrivals,
     pub(super) view: FlowView,
@@ -47,6 +49,7 @@ impl Outlet {
             class,
             ecn: udp.ecn.into(),
             queue: SendQueue::new(buffer.get()),
+            held: false,
             arrivals: Arrivals::default(),
             view: FlowView { mss: u32::from(size), ssthresh: u64::MAX, ..FlowView::default() },
         }

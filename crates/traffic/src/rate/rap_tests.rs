@@ -22,7 +22,7 @@ fn losing(p: f64, seed: u64) -> impl FnMut(bool, &Segment) -> Fate {
 
 /// Packets a round trip of 100 ms.
 fn window(pair: &Pair<RapSender, RapReceiver>) -> f64 {
-    0.1 / pair.sender.e.ipg()
+    0.1 / pair.sender.e.0.ipg()
 }
 
 /// One packet a round trip at first, and one more each round trip.
@@ -83,7 +83,7 @@ fn timeouts_halve_without_acknowledgments() {
     let waited = pair.now.since(start).as_secs_f64();
     assert!((0.06..0.2).contains(&waited), "{waited}");
     pair.run(ms(300_000), &mut none);
-    assert!(pair.sender.e.ipg() <= 64.0 && pair.sender.e.ipg() > 30.0);
+    assert!(pair.sender.e.0.ipg() <= 64.0 && pair.sender.e.0.ipg() > 30.0);
     // The path is back: so is the flow.
     pair.run(ms(480_000), &mut all);
     assert!(window(&pair) > 5.0);
@@ -226,7 +226,7 @@ proptest! {
         if chunks.len() % 2 == 0 { pair.endless(); }
         for step in 0..100 {
             pair.run(ms(2000 + 100 * step), &mut fate);
-            let ipg = pair.sender.e.ipg();
+            let ipg = pair.sender.e.0.ipg();
             prop_assert!(ipg > 0.0 && ipg <= 64.0, "{}", ipg);
         }
         let sent: u64 = pair.sent.iter().map(|s| u64::from(s.2)).sum();

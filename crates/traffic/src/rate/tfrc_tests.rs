@@ -52,9 +52,9 @@ fn section_4_2_initial_rate() {
         pair.endless();
         pair.run(ms(99), &mut all);
         assert_eq!(pair.sent.len(), 1);
-        assert!((pair.sender.e.allowed() - size as f64).abs() < 1e-9);
+        assert!((pair.sender.e.0.allowed() - size as f64).abs() < 1e-9);
         pair.run(ms(100), &mut all);
-        assert!((pair.sender.e.allowed() - window / 0.1).abs() < 1e-6, "{size}");
+        assert!((pair.sender.e.0.allowed() - window / 0.1).abs() < 1e-6, "{size}");
         pair.run(ms(199), &mut all);
         let sent = pair.packets(ms(100), ms(200));
         assert!((2..=4).contains(&sent), "{size}: {sent}");
@@ -70,7 +70,7 @@ fn section_4_3_slow_start_doubles_in_two_round_trips() {
     let mut rates = vec![];
     for n in 1..14 {
         pair.run(ms(100 * n + 60), &mut all);
-        rates.push(pair.sender.e.allowed());
+        rates.push(pair.sender.e.0.allowed());
         let reported = largest_report(&pair);
         assert!(rates[n as usize - 1] <= (2.0 * reported).max(40_000.0) * 1.000_001);
     }
@@ -81,7 +81,7 @@ fn section_4_3_slow_start_doubles_in_two_round_trips() {
     slow.tx = Dur::from_ms(10);
     slow.endless();
     slow.run(ms(1000), &mut all);
-    assert!(slow.sender.e.allowed() <= 2.05 * 100_000.0, "{}", slow.sender.e.allowed());
+    assert!(slow.sender.e.0.allowed() <= 2.05 * 100_000.0, "{}", slow.sender.e.0.allowed());
 }
 
 /// Section 4.4 by hand. One packet a second without feedback: 1000, after 2 s 500, then 2 s / X = 4 s later 250, 8 s later 125.
@@ -92,12 +92,12 @@ fn section_4_4_no_feedback_from_the_start() {
     let mut rates = vec![];
     for t in [1999, 2000, 5999, 6000, 13_999, 14_000, 30_000] {
         pair.run(ms(t), &mut none);
-        rates.push(pair.sender.e.allowed());
+        rates.push(pair.sender.e.0.allowed());
     }
     assert_eq!(rates, [1000.0, 500.0, 500.0, 250.0, 250.0, 125.0, 62.5]);
     // A packet in 64 s at least.
     pair.run(ms(3_600_000), &mut none);
-    assert!((pair.sender.e.allowed() - 1000.0 / 64.0).abs() < 1e-9);
+    assert!((pair.sender.e.0.allowed() - 1000.0 / 64.0).abs() < 1e-9);
     assert!(pair.packets(ms(1_000_000), ms(3_600_000)) >= 40);
 }
 
@@ -109,17 +109,17 @@ fn section_4_4_halving_in_steady_state() {
     let mut fate = losing(0.01, 3);
     pair.run(ms(60_000), &mut fate);
     let last = pair.answers.iter().rev().find(|a| a.0 + Dur::from_ms(50) <= ms(60_000)).unwrap().0 + Dur::from_ms(50);
-    let before = pair.sender.e.allowed();
+    let before = pair.sender.e.0.allowed();
     // Nothing arrives any more from now on; what is on its way still does.
     pair.run(ms(60_060), &mut none);
-    let (rate, rto) = (pair.sender.e.allowed(), pair.sender.timers.get(TimerId::Rto).unwrap());
+    let (rate, rto) = (pair.sender.e.0.allowed(), pair.sender.timers.get(TimerId::Rto).unwrap());
     assert!(rto > last && rate > 0.5 * before);
     pair.run(rto, &mut none);
-    let once = pair.sender.e.allowed();
+    let once = pair.sender.e.0.allowed();
     assert!((once / rate - 0.5).abs() < 0.02, "{once} {rate}");
     assert_eq!(pair.sender.timers.get(TimerId::Rto).unwrap().since(rto), Dur::from_ms(400));
     pair.run(rto + Dur::from_ms(400), &mut none);
-    assert!((pair.sender.e.allowed() / once - 0.5).abs() < 0.02);
+    assert!((pair.sender.e.0.allowed() / once - 0.5).abs() < 0.02);
     assert_eq!(pair.sender.e.view().timeouts, 2);
 }
 
@@ -129,7 +129,7 @@ fn section_4_4_idle_keeps_the_initial_rate() {
     let mut pair = tfrc(&Params::default(), 50);
     pair.write(200_000, &mut all);
     pair.run(ms(60_000), &mut all);
-    let x = pair.sender.e.allowed();
+    let x = pair.sender.e.0.allowed();
     assert!((40_000.0..80_000.0).contains(&x), "{x}");
     assert_eq!(pair.sender.timers.next(), Time::MAX, "an idle flow costs no events");
     assert_eq!(pair.receiver.timers.next(), Time::MAX);
@@ -164,10 +164,10 @@ fn section_6_3_1_the_first_loss_leaves_the_receive_rate() {
         let mut fate = |data: bool, s: &Segment| if data && s.seq == first { Fate::Lost } else { Fate::Arrives };
         let mut before = 0.0;
         while pair.sender.e.view().cwnd_cuts == 0 {
-            before = pair.sender.e.allowed();
+            before = pair.sender.e.0.allowed();
             pair.run(pair.now + Dur::from_ms(1), &mut fate);
         }
-        let (x, reported) = (pair.sender.e.allowed(), largest_report(&pair));
+        let (x, reported) = (pair.sender.e.0.allowed(), largest_report(&pair));
         assert!((x / reported - 1.0).abs() < 0.05, "{first}: {x} {reported}");
         assert!((0.45..0.95).contains(&(x / before)), "{first}: {x} {before}");
     }
@@ -221,7 +221,7 @@ fn section_5_5_discounting_recovers_faster() {
         pair.endless();
         pair.run(ms(60_000), &mut losing(0.03, 2));
         pair.run(ms(90_000), &mut all);
-        pair.sender.e.allowed()
+        pair.sender.e.0.allowed()
     };
     let (with, without) = (after(true), after(false));
     assert!(with > 1.3 * without, "{with} {without}");
@@ -237,7 +237,7 @@ fn section_4_3_data_limited_senders_do_not_grow_without_bound() {
     }
     // 50 kB/s for a minute without loss: twice the rate at which the first packets came, which had waited for the first round trip.
     assert!(pair.sent.len() >= 2999);
-    let (x, reported) = (pair.sender.e.allowed(), largest_report(&pair));
+    let (x, reported) = (pair.sender.e.0.allowed(), largest_report(&pair));
     assert!(x <= 2.0 * reported && reported < 100_000.0 && x >= 50_000.0, "{x} {reported}");
 }
 
@@ -262,7 +262,7 @@ fn section_4_3_loss_while_data_limited() {
         }
     }
     assert_eq!(pair.sender.e.view().cwnd_cuts, 1);
-    let x = pair.sender.e.allowed();
+    let x = pair.sender.e.0.allowed();
     assert!((0.5 * 50_000.0..=0.9 * 55_000.0).contains(&x), "{x}");
 }
 
@@ -369,7 +369,7 @@ proptest! {
         if endless { pair.endless(); }
         for step in 0..100 {
             pair.run(ms(2000 + 100 * step), &mut fate);
-            let x = pair.sender.e.allowed();
+            let x = pair.sender.e.0.allowed();
             prop_assert!(x.is_finite() && x >= 0.999 * (size.min(1) as f64) / 64.0, "{}", x);
             let reported = largest_report(&pair);
             let initial = (4.0 * size as f64).min((2.0 * size as f64).max(4380.0)) / (2.0 * delay as f64 / 1000.0);

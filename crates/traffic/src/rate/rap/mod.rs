@@ -9,9 +9,12 @@ mod receiver;
 mod sender;
 
 pub use receiver::RapReceiver;
-pub use sender::RapSender;
+use sender::Rap;
+/// The end that sends.
+pub type RapSender = RateSender<Rap>;
 
 use crate::rate::outlet::{Outlet, back, headers};
+use crate::rate::sender::RateSender;
 use crate::source::Source;
 use crate::udp::UdpParams;
 use fairlane_net::{Class, FlowId, Problem, Proto};
@@ -127,7 +130,7 @@ impl<S> RapParams<S> {
             xrtt_gain: self.xrtt_gain,
         };
         let receiver = RapReceiver::new(headers(udp, self.ack), class, back(self.size, udp, class));
-        (RapSender::new(config, outlet), receiver)
+        (RateSender(Rap::new(config, outlet)), receiver)
     }
 }
 

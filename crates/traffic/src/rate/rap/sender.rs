@@ -1,8 +1,9 @@
 //! The sender of RAP: the decision function, the increase and decrease of the gap, and the record of packets on their way ("The RAP protocol" of the paper).
 
 use crate::rate::outlet::Outlet;
+use crate::rate::sender::RateControl;
 use crate::rate::unpack;
-use fairlane_net::{Cx, Endpoint, FlowView, Segment, TimerId, flag};
+use fairlane_net::{Cx, Segment, TimerId, flag};
 use fairlane_units::{Dur, Time};
 use std::collections::VecDeque;
 
@@ -46,9 +47,9 @@ struct Sent {
     fate: Fate,
 }
 
-/// The end that sends. Times are in seconds.
+/// RAP where data is sent. Times are in seconds.
 #[derive(Clone, Debug)]
-pub struct RapSender {
+pub struct Rap {
     config: Config,
     outlet: Outlet,
     /// Packets that may still be on their way, in order.
@@ -70,11 +71,9 @@ pub struct RapSender {
     since: Time,
     /// When the last packet was sent.
     last: Option<Time>,
-    /// Whether a control keeps the flow closed.
-    held: bool,
 }
 
-impl RapSender {
+impl Rap {
     pub(super) fn new(config: Config, outlet: Outlet) -> Self {
         let rtt = config.initial_rtt;
         Self {
@@ -91,7 +90,6 @@ impl RapSender {
             heard: false,
             since: Time::ZERO,
             last: None,
-            held: false,
             config,
         }
     }
@@ -111,7 +109,7 @@ impl RapSender {
 
     /// Sends a packet if one is there and its time has come, and sets the timer for the next.
     fn send(&mut self, cx: &mut Cx<'_>) {
-        if self.outlet.queue.is_empty() || self.held {
+        if self.outlet.queue.is_empty() || self.outlet.held {
             return cx.timers.cancel(TimerId::Pace);
         }
         let due = self.next_at();
@@ -147,7 +145,7 @@ impl RapSender {
 
     /// A step is over without a loss: `increase` packets a round trip more, IPG C / (IPG increase + C) with C = SRTT.
     fn on_step(&mut self, cx: &mut Cx<'_>) {
-        if self.sent == 0 && (self.outlet.queue.is_empty() || self.held) {
+        if self.sent == 0 && (self.outlet.queue.is_empty() || self.outlet.held) {
             // Idle: steps begin again with the next packet.
             return;
         }
@@ -251,46 +249,27 @@ impl RapSender {
     }
 }
 
-impl Endpoint for RapSender {
-    fn start(&mut self, _: &mut Cx<'_>) {}
+impl RateControl for Rap {
+    const TIMER: TimerId = TimerId::Probe;
 
-    fn on_packet(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
-        if seg.payload > 0 {
-            return self.outlet.receive(seg, cx);
-        }
-        if self.hear(seg, cx) {
+    fn outlet(&self) -> &Outlet {
+        &self.outlet
+    }
+    fn outlet_mut(&mut self) -> &mut Outlet {
+        &mut self.outlet
+    }
+    fn send(&mut self, cx: &mut Cx<'_>) {
+        Self::send(self, cx);
+    }
+    fn on_report(&mut self, ack: &Segment, cx: &mut Cx<'_>) {
+        if self.hear(ack, cx) {
             self.cut(cx);
         }
         self.send(cx);
     }
-
-    fn on_timer(&mut self, id: TimerId, cx: &mut Cx<'_>) {
-        match id {
-            TimerId::Probe => self.on_step(cx),
-            _ => self.send(cx),
-        }
+    fn on_own_timer(&mut self, cx: &mut Cx<'_>) {
+        self.on_step(cx);
     }
-
-    fn on_write(&mut self, bytes: u64, _: bool, cx: &mut Cx<'_>) {
-        self.outlet.queue.push(bytes);
-        self.send(cx);
-    }
-
-    fn on_stop(&mut self, cx: &mut Cx<'_>) {
-        self.outlet.queue.clear();
-        cx.timers.cancel(TimerId::Pace);
-    }
-
-    fn hold(&mut self, held: bool, cx: &mut Cx<'_>) -> bool {
-        self.held = held;
-        self.send(cx);
-        true
-    }
-
-    fn view(&self) -> FlowView {
-        self.outlet.view
-    }
-
     fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
         out("rate", 8.0 * f64::from(self.outlet.size) / self.gap());
     }

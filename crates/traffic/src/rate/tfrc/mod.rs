@@ -10,9 +10,12 @@ mod receiver;
 mod sender;
 
 pub use receiver::TfrcReceiver;
-pub use sender::TfrcSender;
+use sender::Tfrc;
+/// The end that sends.
+pub type TfrcSender = RateSender<Tfrc>;
 
 use crate::rate::outlet::{Outlet, back, headers};
+use crate::rate::sender::RateSender;
 use crate::source::Source;
 use crate::udp::UdpParams;
 use fairlane_net::{Class, FlowId, Problem, Proto};
@@ -90,7 +93,7 @@ impl<S> TfrcParams<S> {
         let feedback = headers(udp, self.feedback);
         let to = receiver::Config { size: outlet.size, feedback, class, discounting: self.history_discounting };
         let from = sender::Config { reduces_oscillation: self.oscillation_reduction, credit: self.credit.clamp(0.0, 1.0) };
-        (TfrcSender::new(from, outlet), TfrcReceiver::new(to, back(self.size, udp, class)))
+        (RateSender(Tfrc::new(from, outlet)), TfrcReceiver::new(to, back(self.size, udp, class)))
     }
 }
 

@@ -4,8 +4,9 @@ use super::{LONGEST_RTT, T_MBI};
 use crate::rate::equation::throughput;
 use crate::rate::outlet::Outlet;
 use crate::rate::recv_set::RecvSet;
+use crate::rate::sender::RateControl;
 use crate::rate::{MeanSize, unpack};
-use fairlane_net::{Cx, Endpoint, FlowView, Segment, TimerId};
+use fairlane_net::{Cx, Segment, TimerId};
 use fairlane_units::{Dur, Time};
 
 /// Filter of the round-trip estimate, q (section 4.3 step 2), and of the mean of its square roots, q2 (section 4.5).
@@ -58,9 +59,9 @@ impl HeldBack {
     }
 }
 
-/// The end that sends. Rates are payload bytes a second.
+/// TFRC where data is sent. Rates are payload bytes a second.
 #[derive(Clone, Debug)]
-pub struct TfrcSender {
+pub struct Tfrc {
     config: Config,
     outlet: Outlet,
     size: MeanSize,
@@ -83,11 +84,9 @@ pub struct TfrcSender {
     busy: bool,
     /// When the last packet was sent, and what it carried.
     last: Option<(Time, u16)>,
-    /// Whether a control keeps the flow closed: it is as if the application had nothing to send.
-    held: bool,
 }
 
-impl TfrcSender {
+impl Tfrc {
     pub(super) fn new(config: Config, outlet: Outlet) -> Self {
         let s = f64::from(outlet.size);
         Self {
@@ -107,7 +106,6 @@ impl TfrcSender {
             held_back: HeldBack::default(),
             busy: false,
             last: None,
-            held: false,
             config,
         }
     }
@@ -134,7 +132,7 @@ impl TfrcSender {
 
     /// Sends what the rate allows, and sets the timer for the next packet.
     fn send(&mut self, cx: &mut Cx<'_>) {
-        while !self.outlet.queue.is_empty() && !self.held {
+        while !self.outlet.queue.is_empty() && !self.outlet.held {
             let due = self.next_at();
             if due > cx.now {
                 self.held_back.begin(cx.now, self.rtt());
@@ -268,44 +266,27 @@ impl TfrcSender {
     }
 }
 
-impl Endpoint for TfrcSender {
-    fn start(&mut self, _: &mut Cx<'_>) {}
+impl RateControl for Tfrc {
+    const TIMER: TimerId = TimerId::Rto;
 
-    fn on_packet(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
-        if seg.payload > 0 {
-            return self.outlet.receive(seg, cx);
-        }
-        self.on_feedback(seg, cx);
+    fn outlet(&self) -> &Outlet {
+        &self.outlet
     }
-
-    fn on_timer(&mut self, id: TimerId, cx: &mut Cx<'_>) {
-        match id {
-            TimerId::Rto => self.on_nofeedback(cx),
-            _ => self.send(cx),
-        }
+    fn outlet_mut(&mut self) -> &mut Outlet {
+        &mut self.outlet
     }
-
-    fn on_write(&mut self, bytes: u64, _: bool, cx: &mut Cx<'_>) {
-        self.outlet.queue.push(bytes);
-        self.send(cx);
+    fn send(&mut self, cx: &mut Cx<'_>) {
+        Self::send(self, cx);
     }
-
-    fn on_stop(&mut self, cx: &mut Cx<'_>) {
-        self.outlet.queue.clear();
-        self.held_back.end(cx.now);
-        cx.timers.cancel(TimerId::Pace);
+    fn on_report(&mut self, report: &Segment, cx: &mut Cx<'_>) {
+        self.on_feedback(report, cx);
     }
-
-    fn hold(&mut self, held: bool, cx: &mut Cx<'_>) -> bool {
-        self.held = held;
-        self.send(cx);
-        true
+    fn on_own_timer(&mut self, cx: &mut Cx<'_>) {
+        self.on_nofeedback(cx);
     }
-
-    fn view(&self) -> FlowView {
-        self.outlet.view
+    fn on_cleared(&mut self, now: Time) {
+        self.held_back.end(now);
     }
-
     fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
         out("rate", 8.0 * self.x);
         out("loss_event_rate", self.p);
