@@ -8,7 +8,6 @@ from typing import Any
 
 from .units import bits_per_second, seconds
 
-
 READ = {"name", "from", "to", "rate", "delay", "queue"}
 """What ns-2 is told of a link; a link that does more is refused."""
 
