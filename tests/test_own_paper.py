@@ -77,7 +77,6 @@ def test_the_skeleton_runs_as_it_is(tmp_path, monkeypatch, capsys):
     assert document["key"] == "mine1999" and len(document["claims"]) == 3 and len(document["sensitivity"]) == 2
     page = (tmp_path / "results" / "mine1999" / "index.html").read_text("utf-8")
     assert "<code>fairlane reproduce mine1999</code>" in page and "contradiction-1" in page
-    assert not list((tmp_path / "mine1999").rglob("*.pyc"))
 
 
 def test_the_skeleton_is_what_lies_in_the_package(tmp_path):
