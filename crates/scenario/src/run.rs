@@ -192,8 +192,8 @@ struct Watch<'a> {
 }
 
 /// Slots from which on the binary heap is slower than the 4-ary one, and that than the wheel, see `docs/background/event-queue.md`.
-const SOME_SLOTS: usize = 1000;
-const MANY_SLOTS: usize = 5000;
+const SOME_SLOTS: usize = 640;
+const MANY_SLOTS: usize = 3200;
 
 fn run_one(scenario: &Resolved, seed: u64, watch: Watch<'_>, progress: &Progress) -> Result<Done, RunError> {
     let setup = Setup::new(scenario, seed);
