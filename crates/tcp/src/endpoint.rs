@@ -542,4 +542,8 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
             mss: self.cfg.smss,
         }
     }
+
+    fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        self.cc.gauges(out);
+    }
 }
