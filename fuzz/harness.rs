@@ -112,7 +112,13 @@ fn parameters(b: &mut Bytes<'_>) -> serde_json::Value {
     if bit(21) {
         j["window"] = json!("4p");
     }
-    j["fack_dialect"] = json!(if bit(22) { "ns2" } else { "paper" });
+    let fack = [("restart", 22), ("only_enters", 27), ("until_no_sack", 28), ("lost_again_stops", 29), ("every_ack_restarts_timer", 30)];
+    for (name, n) in fack {
+        j[format!("fack_{name}")] = json!(bit(n));
+    }
+    for name in ["vegas_inflates_cwnd", "vegas_backs_off", "vegas_times_waiting", "vegas_send_table"] {
+        j[name] = json!(bit(31));
+    }
     if bit(23) {
         j["ecn"] = json!(["off", "classic", "dctcp", "accecn"][(bits >> 24 & 3) as usize]);
     }

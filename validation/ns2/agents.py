@@ -41,14 +41,26 @@ FIXED: dict[str, Any] = {
     "grow_on_exit": True,
     "dsack": False,
     "sack_pipe": "counted",
-    "fack_dialect": "ns2",
+    "fack_restart": True,
+    "fack_only_enters": True,
+    "fack_until_no_sack": True,
+    "fack_lost_again_stops": True,
+    "fack_every_ack_restarts_timer": True,
     "sack_lost_after": 1,
     "sack_rescue": False,
     "timeout_forgets_sack": True,
 }
 """What is built into the one-way agents of ns-2: a scenario that says otherwise cannot be run there."""
 
-VEGAS: dict[str, Any] = {"handshake": False, "data_header": "0B", "limited_transmit": False}
+VEGAS: dict[str, Any] = {
+    "handshake": False,
+    "data_header": "0B",
+    "limited_transmit": False,
+    "vegas_inflates_cwnd": True,
+    "vegas_backs_off": True,
+    "vegas_times_waiting": True,
+    "vegas_send_table": True,
+}
 """What is built into Agent/TCP/Vegas besides."""
 
 

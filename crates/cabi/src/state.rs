@@ -291,12 +291,9 @@ impl CongestionControl for Foreign {
             every_ack: has(flags::EVERY_ACK),
             pacing: has(flags::PACING),
             ect: if has(flags::ECT1) { Ecn::Ect1 } else { Ecn::NotEct },
+            owns_recovery: has(flags::OWNS_RECOVERY),
             ..Wants::default()
         }
-    }
-
-    fn owns_recovery(&self) -> bool {
-        self.state.algorithm.flags & flags::OWNS_RECOVERY != 0
     }
 
     fn cwnd(&self) -> u64 {

@@ -182,7 +182,6 @@ struct Class {
     scheme: Scheme,
     ecn: EcnMode,
     wants: Wants,
-    owns_recovery: bool,
     has_rate: bool,
 }
 
@@ -303,9 +302,6 @@ impl CongestionControl for PyCc {
     fn wants(&self) -> Wants {
         self.class.wants
     }
-    fn owns_recovery(&self) -> bool {
-        self.class.owns_recovery
-    }
     fn cwnd(&self) -> u64 {
         self.cwnd
     }
@@ -404,11 +400,11 @@ pub(crate) fn register_cc(
         wants: Wants {
             rate: flag("wants_rate")?,
             every_ack: flag("wants_every_ack")?,
+            owns_recovery: flag("owns_recovery")?,
             pacing: flag("pacing")?,
             ect: if flag("ect1")? { Ecn::Ect1 } else { Ecn::NotEct },
             ..Wants::default()
         },
-        owns_recovery: flag("owns_recovery")?,
         has_rate: !class.getattr("pacing_rate")?.is(&base.getattr("pacing_rate")?),
     };
     register_cc_plugin(name, doc, schema, Arc::new(PyPlugin(Arc::new(known)))).map_err(|e| PyValueError::new_err(e.to_string()))

@@ -1,10 +1,8 @@
 //! Parameters as the endpoints use them: checked, in bytes and picoseconds, shared by the flows of a group.
 
-use crate::CcParams;
-use crate::cc::vegas::Reading;
 use crate::params::{
-    BackoffEnds, EcnMode, ExitWindow, FackDialect, IdleRestart, LossBasis, NewRenoTimer, Prr, PrrBase, RttSampling, SackMemory, SackPipe,
-    Scheme, SlowStart, TcpParams, len_bytes,
+    BackoffEnds, EcnMode, ExitWindow, IdleRestart, LossBasis, NewRenoTimer, Prr, PrrBase, RttSampling, SackMemory, SackPipe, Scheme,
+    SlowStart, TcpParams, len_bytes,
 };
 use crate::presets::ParamsError;
 use fairlane_net::Class;
@@ -66,10 +64,16 @@ pub struct TcpConfig {
     pub(crate) prr_whole_segments: bool,
     pub(crate) fack_overdamping: bool,
     pub(crate) fack_rampdown: bool,
-    /// FACK as in ns-2.
-    pub(crate) fack_ns2: bool,
-    /// Vegas as in ns-2.
-    pub(crate) vegas_ns2: bool,
+    /// What belongs to a scheme is off in the others.
+    pub(crate) fack_restart: bool,
+    pub(crate) fack_only_enters: bool,
+    pub(crate) fack_until_no_sack: bool,
+    pub(crate) fack_lost_again_stops: bool,
+    pub(crate) fack_every_ack_restarts_timer: bool,
+    pub(crate) vegas_inflates_cwnd: bool,
+    pub(crate) vegas_backs_off: bool,
+    pub(crate) vegas_times_waiting: bool,
+    pub(crate) vegas_send_table: bool,
     pub(crate) quick_acks: u32,
     pub(crate) loss_basis: LossBasis,
     pub(crate) ssthresh_whole_segments: bool,
@@ -270,6 +274,7 @@ impl TcpConfig {
         p.check()?;
         let smss = p.mss.get();
         let scheme = p.scheme();
+        let (fack, vegas) = (scheme == Scheme::Fack, scheme == Scheme::Vegas);
         let buffer = p.receive_window.map(fairlane_units::Bytes::get);
         let small = |b: fairlane_units::Bytes| b.get() as u32;
         let option = if p.timestamps { small(p.timestamp_option) } else { 0 };
@@ -329,10 +334,15 @@ impl TcpConfig {
             prr_whole_segments: p.prr_whole_segments,
             fack_overdamping: p.fack_overdamping,
             fack_rampdown: p.fack_rampdown,
-            vegas_ns2: scheme == Scheme::Vegas
-                && p.window.is_some_and(|w| len_bytes(w, smss) >= smss)
-                && matches!(&p.cc, CcParams::Vegas(v) if v.reading == Reading::Ns2),
-            fack_ns2: scheme == Scheme::Fack && p.fack_dialect == FackDialect::Ns2,
+            fack_restart: fack && p.fack_restart,
+            fack_only_enters: fack && p.fack_only_enters,
+            fack_until_no_sack: fack && p.fack_until_no_sack,
+            fack_lost_again_stops: fack && p.fack_lost_again_stops,
+            fack_every_ack_restarts_timer: fack && p.fack_every_ack_restarts_timer,
+            vegas_inflates_cwnd: vegas && p.vegas_inflates_cwnd,
+            vegas_backs_off: vegas && p.vegas_backs_off,
+            vegas_times_waiting: vegas && p.vegas_times_waiting,
+            vegas_send_table: vegas && p.vegas_send_table && p.window.is_some_and(|w| len_bytes(w, smss) >= smss),
             quick_acks: p.quick_acks,
             loss_basis: p.loss_basis,
             ssthresh_whole_segments: p.ssthresh_whole_segments,

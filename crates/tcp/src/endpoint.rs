@@ -105,7 +105,7 @@ pub struct Tcp<C> {
     pub(crate) worried: u8,
     /// No acknowledgment of new data since the last timeout.
     pub(crate) silent: bool,
-    /// Nothing goes out before the timer does (FACK as in ns-2).
+    /// Nothing goes out before the timer does, see `fack_lost_again_stops` and `vegas_inflates_cwnd`.
     pub(crate) halted: bool,
     /// The ramp down of FACK takes three quarters, not half.
     pub(crate) steep: bool,
@@ -172,7 +172,7 @@ pub struct Tcp<C> {
     pub(crate) cwv: Option<Box<Cwv>>,
     /// A control at this node lets nothing out.
     pub(crate) held: Option<Box<Held>>,
-    /// Ends of new segments that count as sent before (ns-2's Vegas).
+    /// Ends of new segments that count as sent before, see `vegas_send_table`.
     pub(crate) unforgotten: Option<Box<[Range<u64>; 2]>>,
 }
 
@@ -205,6 +205,7 @@ impl<C: CongestionControl> Tcp<C> {
         let paced = wants.pacing || cfg.pacing;
         let hears_all = wants.rate || wants.every_ack;
         let diary = wants.rate || cfg.diary;
+        let spreads = cfg.prr != Prr::Off && !wants.owns_recovery;
         let mut board = Scoreboard::default();
         if diary {
             board.keep_diary();
@@ -226,10 +227,10 @@ impl<C: CongestionControl> Tcp<C> {
             marked_before: 0,
             most_out: 0,
             was_limited: false,
-            watched: cfg.rack || cfg.tlp || cfg.cwnd_limited_by_round || (cfg.prr != Prr::Off && !cc.owns_recovery()),
+            watched: cfg.rack || cfg.tlp || cfg.cwnd_limited_by_round || spreads,
             used_until: 0,
             rack: (cfg.rack || cfg.tlp).then(Box::default),
-            prr: (cfg.prr != Prr::Off && !cc.owns_recovery()).then(Box::default),
+            prr: spreads.then(Box::default),
             doubt: cfg.doubt.then(Box::default),
             cwv: cfg.new_cwv.then(Box::default),
             held: None,
@@ -247,7 +248,7 @@ impl<C: CongestionControl> Tcp<C> {
             partial_seen: false,
             rescued: false,
             worried: 0,
-            unforgotten: cfg.vegas_ns2.then(|| Box::new([0..0, 0..0])),
+            unforgotten: cfg.vegas_send_table.then(|| Box::new([0..0, 0..0])),
             silent: false,
             halted: false,
             steep: false,

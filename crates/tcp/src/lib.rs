@@ -30,8 +30,8 @@ pub use config::TcpConfig;
 pub use endpoint::Tcp;
 pub use info::{CaState, TcpInfo};
 pub use params::{
-    BackoffEnds, EcnMode, ExitWindow, FackDialect, IdleRestart, InitialWindow, LossBasis, NewRenoTimer, Preset, Prr, PrrBase, RttSampling,
-    SackMemory, SackPipe, Scheme, SlowStart, TcpParams,
+    BackoffEnds, EcnMode, ExitWindow, IdleRestart, InitialWindow, LossBasis, NewRenoTimer, Preset, Prr, PrrBase, RttSampling, SackMemory,
+    SackPipe, Scheme, SlowStart, TcpParams,
 };
 pub use presets::{ParamsError, PresetInfo, presets, resolve_params};
 pub use rtt::RttEstimator;

@@ -188,8 +188,31 @@ pub struct TcpParams {
     pub fack_overdamping: bool,
     /// FACK: the window is lowered smoothly over a round trip (rampdown, Mathis and Mahdavi 1996; ns-2 `rampdown_`).
     pub fack_rampdown: bool,
-    /// FACK as published or as in ns-2.
-    pub fack_dialect: FackDialect,
+    /// FACK: a loss leaves one segment of the window, which opens with each acknowledgment of the recovery (ns-2 tcp-fack.cc, CLOSE_CWND_RESTART and
+    /// opencwnd). Otherwise it is cut at once (Mathis and Mahdavi 1996).
+    pub fack_restart: bool,
+    /// FACK: outside recovery an acknowledgment that repeats the last one or carries SACK blocks may begin recovery, and does nothing else (ns-2
+    /// tcp-fack.cc). Otherwise limited transmit goes on, and the window grows with what is newly acknowledged.
+    pub fack_only_enters: bool,
+    /// FACK: recovery lasts until an acknowledgment beyond its end carries no SACK block, also through a timeout (ns-2 tcp-fack.cc). Otherwise until all that
+    /// was sent before it is acknowledged.
+    pub fack_until_no_sack: bool,
+    /// FACK: when something sent after a retransmission is SACKed before it, nothing goes out until the timer goes off (ns-2 tcp-fack.cc, CheckSndNxt).
+    pub fack_lost_again_stops: bool,
+    /// FACK: each acknowledgment restarts the retransmission timer while data is missing, also one of nothing new (ns-2 tcp-fack.cc, oldack; RFC 6298
+    /// section 5.3 asks for new data).
+    pub fack_every_ack_restarts_timer: bool,
+    /// Vegas: duplicate acknowledgments beyond the threshold are added to the window itself, in any state, and the next one of new data puts back what the last cut
+    /// left; where that is less than a segment the flow stands still until its timer goes off (ns-2 tcp-vegas.cc, v_newcwnd_). Otherwise they inflate the window
+    /// during recovery (RFC 5681 section 3.2 step 4).
+    pub vegas_inflates_cwnd: bool,
+    /// Vegas: a retransmission after duplicates backs the retransmission timer off until the next measurement (ns-2 tcp-vegas.cc, reset_rtx_timer(1)).
+    pub vegas_backs_off: bool,
+    /// Vegas: the acknowledgment of a hole measures by the newest segment it covers, though that waited at the receiver (ns-2 tcp-vegas.cc, v_sendtime_).
+    pub vegas_times_waiting: bool,
+    /// Vegas: sending times stand in a table with a place for each segment of `window`, and an acknowledgment leaves places uncleared where the table begins anew
+    /// (ns-2 tcp-vegas.cc, v_transmits_). Without effect where `window` is unset.
+    pub vegas_send_table: bool,
     /// Limited transmit (RFC 3042): new data on duplicate acknowledgments below the threshold.
     pub limited_transmit: bool,
     /// Whether a loss event may begin only after everything sent before the last one is acknowledged (RFC 6582 section 3.2 step 2).
@@ -318,14 +341,6 @@ choices! {
         Ssrb,
         /// The bound depends on whether recovery makes progress (RFC 9937).
         Rfc9937,
-    }
-    /// Which FACK.
-    FackDialect {
-        /// Mathis and Mahdavi 1996: the window is halved at once, and recovery lasts until all that was sent before it is acknowledged.
-        Paper,
-        /// Agent/TCP/Fack of ns-2: the window starts again from one segment and opens with every acknowledgment, recovery lasts until one
-        /// without SACK blocks, and a retransmission lost again stops the sender until the timer goes off.
-        Ns2,
     }
     /// What a reduction is a share of.
     PrrBase {
@@ -544,7 +559,15 @@ impl Default for TcpParams {
             prr_whole_segments: true,
             fack_overdamping: false,
             fack_rampdown: false,
-            fack_dialect: FackDialect::Paper,
+            fack_restart: false,
+            fack_only_enters: false,
+            fack_until_no_sack: false,
+            fack_lost_again_stops: false,
+            fack_every_ack_restarts_timer: false,
+            vegas_inflates_cwnd: false,
+            vegas_backs_off: false,
+            vegas_times_waiting: false,
+            vegas_send_table: false,
             limited_transmit: true,
             careful: true,
             newreno_timer: NewRenoTimer::Impatient,

@@ -143,7 +143,7 @@ impl Scoreboard {
     }
 
     /// Takes everything below `ack` off. When the last segment that can be timed was sent. `waiting`: the acknowledgment of a hole
-    /// times the newest segment it covers, though that waited at the receiver (ns-2's Vegas).
+    /// times the newest segment it covers, though that waited at the receiver (`vegas_times_waiting`).
     #[inline(always)]
     pub(crate) fn pop(&mut self, ack: u64, waiting: bool) -> Option<Time> {
         // Nearly always a segment or two without marks, the last of which ends at `ack`.

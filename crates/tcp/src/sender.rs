@@ -56,7 +56,7 @@ impl SampleSource for Ack<'_> {
             ce_bytes: self.ecn.newly_ce,
             reordering: false,
             in_recovery: self.phase != Phase::Open,
-            may_grow: self.may_grow && (self.phase != Phase::Recovery || self.cfg.fack_ns2) && !self.ecn.hold,
+            may_grow: self.may_grow && (self.phase != Phase::Recovery || self.cfg.fack_restart) && !self.ecn.hold,
         }
     }
 }
@@ -162,7 +162,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.silent = false;
         self.limited_bytes = 0;
         self.board.note_acked(seg.ack);
-        let timed = self.board.pop(seg.ack, self.cfg.vegas_ns2);
+        let timed = self.board.pop(seg.ack, self.cfg.vegas_times_waiting);
         self.measure(seg, timed, cx);
         if self.cwv.is_some() {
             self.cwv_on_ack(cx.now);
@@ -183,7 +183,7 @@ impl<C: CongestionControl> Tcp<C> {
         match self.phase {
             Phase::Open if self.rack_found() => self.enter_sack(cx),
             Phase::Loss if self.rack_found_again() => self.enter_sack(cx),
-            Phase::Open | Phase::Loss if self.cfg.fack_ns2 && seg.sack_len() != 0 => self.fack_gap(cx),
+            Phase::Open | Phase::Loss if self.cfg.fack_only_enters && seg.sack_len() != 0 => self.fack_gap(acked, cx),
             Phase::Open => {
                 self.dupacks = 0;
                 if self.cfg.progress_forgets_sack && self.board.sacked() != 0 {
@@ -196,7 +196,7 @@ impl<C: CongestionControl> Tcp<C> {
                 self.transmit(self.cfg.max_burst, cx);
             }
             Phase::Recovery => self.on_recovery_ack(acked, sacked, cx),
-            Phase::Loss if self.cfg.vegas_ns2 => self.on_recovery_ack(acked, sacked, cx),
+            Phase::Loss if self.cfg.vegas_inflates_cwnd => self.on_recovery_ack(acked, sacked, cx),
             Phase::Loss => {
                 self.dupacks = 0;
                 if self.cfg.timeout_distrusts_sack {
@@ -238,7 +238,7 @@ impl<C: CongestionControl> Tcp<C> {
                     self.rtt.sample(self.timed_at, cx.now, &self.cfg);
                 }
             }
-            if self.cfg.vegas_ns2 {
+            if self.cfg.vegas_send_table {
                 self.forget_acked();
             }
         }
@@ -333,8 +333,9 @@ impl<C: CongestionControl> Tcp<C> {
     pub(crate) fn congestion_among(&mut self, kind: CongestionKind, flight: u64, cx: &Cx<'_>) {
         self.count.cwnd_cuts += 1;
         let used = if self.cwv.is_some() { self.cwv_used(kind, flight, cx.now) } else { None };
-        if let Some((sent, again)) = self.board.first().map(|i| self.board.at(i)).map(|s| (s.at, s.is(KARN))) {
-            self.cc.on_hole(sent, again);
+        if let (Some(clock), Some(first)) = (self.cc.fine_clock(), self.board.first()) {
+            let hole = self.board.at(first);
+            clock.on_hole(hole.at, hole.is(KARN));
         }
         self.cc.on_congestion(&CongestionEvent { kind, now: cx.now, flight });
         if let Some(used) = used {
@@ -345,7 +346,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// RFC 6298 sections 5.4 to 5.6, RFC 5681 section 3.1.
     pub(crate) fn on_timeout(&mut self, cx: &mut Cx<'_>) {
         if self.board.is_empty() {
-            if !(self.halted && self.cfg.vegas_ns2) {
+            if !(self.halted && self.cfg.vegas_inflates_cwnd) {
                 self.probe_window(cx);
                 return;
             }
@@ -365,7 +366,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.begin_frto(self.phase);
         self.silent = true;
         self.halted = false;
-        if !self.cfg.fack_ns2 || self.phase != Phase::Recovery {
+        if !self.cfg.fack_until_no_sack || self.phase != Phase::Recovery {
             self.phase = Phase::Loss;
             self.recover = self.nxt;
         }

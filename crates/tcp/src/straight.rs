@@ -47,7 +47,7 @@ impl<C: CongestionControl> Tcp<C> {
         self.dupacks = 0;
         self.limited_bytes = 0;
         self.silent = false;
-        if let Some(sent) = self.board.pop(seg.ack, self.cfg.vegas_ns2) {
+        if let Some(sent) = self.board.pop(seg.ack, self.cfg.vegas_times_waiting) {
             cx.rtt = Some(cx.now - sent);
             self.rtt.sample_exact(sent, cx.now, &self.cfg);
         } else if self.cfg.backoff_ends_with_ack {

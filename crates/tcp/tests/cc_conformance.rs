@@ -156,7 +156,7 @@ impl Bench {
                     self.lost += MSS;
                     self.cc.on_lost(&LostSample { now: self.now, bytes: MSS, tx_in_flight: flight * MSS, lost: MSS, app_limited: false });
                 }
-                self.cc.on_hole(self.now, false);
+                self.cc.fine_clock().into_iter().for_each(|c| c.on_hole(self.now, false));
                 let kind = if restart { CongestionKind::FastRetransmitRestart } else { CongestionKind::FastRetransmit };
                 self.congestion(kind, flight)?;
             }

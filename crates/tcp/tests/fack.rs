@@ -24,6 +24,13 @@ fn steady(cc: &str, extra: Value) -> Pair {
     p
 }
 
+/// As published, as in ns-2, and with each of ns-2's choices alone.
+fn variants() -> Vec<Value> {
+    let names = ["fack_restart", "fack_only_enters", "fack_until_no_sack", "fack_lost_again_stops", "fack_every_ack_restarts_timer"];
+    let on = |some: &[&str]| Value::Object(some.iter().map(|n| ((*n).to_owned(), json!(true))).collect());
+    [on(&[]), on(&names)].into_iter().chain(names.map(|n| on(&[n]))).collect()
+}
+
 fn again(p: &Pair) -> Vec<u64> {
     p.log.iter().filter(|l| l.1 == 0 && l.2.retransmission()).map(|l| (l.2.seq - 1) / 960).collect()
 }
@@ -32,8 +39,10 @@ fn again(p: &Pair) -> Vec<u64> {
 /// acknowledgment: those of the first three duplicates were lost.
 #[test]
 fn trigger_by_distance() {
-    for (cc, dialect) in [("fack", "paper"), ("fack", "ns2")] {
-        let mut p = steady(cc, json!({ "fack_dialect": dialect, "cwnd_validation": false }));
+    for one in variants() {
+        let mut j = one.clone();
+        j["cwnd_validation"] = json!(false);
+        let mut p = steady("fack", j);
         p.drop_data(&[10]);
         let mut dups = 0;
         p.script[1] = Box::new(move |_, s| {
@@ -43,7 +52,7 @@ fn trigger_by_distance() {
         p.start();
         p.write(0, ENDLESS, false);
         p.run_until(Time::ZERO + ms(400));
-        assert_eq!((again(&p), p.ends[0].view().fast_recoveries), (vec![10], 1), "{dialect}");
+        assert_eq!((again(&p), p.ends[0].view().fast_recoveries), (vec![10], 1), "{one}");
     }
 }
 
@@ -122,13 +131,13 @@ fn rampdown() {
 /// Many holes in one window: repaired in one recovery, with one reduction, without the timer.
 #[test]
 fn many_holes() {
-    for dialect in ["paper", "ns2"] {
-        let mut p = steady("fack", json!({ "fack_dialect": dialect }));
+    for one in variants() {
+        let mut p = steady("fack", one.clone());
         p.drop_data(&[40, 42, 43, 46, 50, 51, 52]);
         p.start();
         p.write(0, ENDLESS, false);
         p.run_until(Time::ZERO + Dur::from_secs(5));
         let v = p.ends[0].view();
-        assert_eq!((v.fast_recoveries, v.cwnd_cuts, v.timeouts, v.retransmits), (1, 1, 0, 7), "{dialect}");
+        assert_eq!((v.fast_recoveries, v.cwnd_cuts, v.timeouts, v.retransmits), (1, 1, 0, 7), "{one}");
     }
 }

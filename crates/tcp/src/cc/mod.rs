@@ -146,6 +146,8 @@ pub struct Wants {
     /// To hear with [`CongestionControl::on_marks`] of every acknowledgment while ECN is in use: it grades its cut by the number of marks, so a
     /// loss in the same window is an event of its own (RFC 8257 section 3.5).
     pub grades_marks: bool,
+    /// To decide alone what may be in flight during recovery: no reduction is spread (PRR) and no window is set when recovery ends.
+    pub owns_recovery: bool,
 }
 
 /// What a sample can be made from.
@@ -196,6 +198,22 @@ pub struct RecoveryExit {
     pub to_ssthresh: bool,
 }
 
+/// An algorithm that times each segment: recovery with a fine clock asks it what is overdue (Brakmo and Peterson 1995 section 3.1).
+pub trait FineClock {
+    /// Comes before [`CongestionControl::on_congestion`]: the oldest segment in flight was last sent then. `again`: it had been sent before that.
+    fn on_hole(&mut self, sent: Time, again: bool);
+    /// Whether a segment last sent then should have been acknowledged by now.
+    fn overdue(&self, sent: Time, now: Time) -> bool;
+    /// Whether what was lost of the segments sent by then has had its cut of the window.
+    fn answered(&self, sent: Time) -> bool;
+    /// Duplicates are added to the window itself (`vegas_inflates_cwnd`).
+    fn inflate(&mut self, bytes: u64);
+    /// The window becomes what the last cut left of it.
+    fn deflate(&mut self);
+    /// The window is less than a segment, which [`CongestionControl::cwnd`] does not say.
+    fn shut(&self) -> bool;
+}
+
 /// A congestion control algorithm. It never sees segments: it hears of acknowledgments and losses and says how much may be in flight.
 ///
 /// `cwnd` is never below one segment.
@@ -222,29 +240,9 @@ pub trait CongestionControl: Send {
     }
     /// A loss event or an ECN echo.
     fn on_congestion(&mut self, e: &CongestionEvent);
-    /// Comes before [`Self::on_congestion`]: the oldest segment in flight was last sent then. `again`: it had been sent before that.
-    fn on_hole(&mut self, sent: Time, again: bool) {
-        let _ = (sent, again);
-    }
-    /// Whether a segment last sent then should have been acknowledged by now, for recovery with a fine clock (Vegas).
-    fn overdue(&self, sent: Time, now: Time) -> bool {
-        let _ = (sent, now);
-        false
-    }
-    /// Whether what was lost of the segments sent by then has had its cut of the window (Vegas).
-    fn answered(&self, sent: Time) -> bool {
-        let _ = sent;
-        false
-    }
-    /// Duplicates inflate the window itself, not a sum beside it (ns-2's Vegas).
-    fn inflate(&mut self, bytes: u64) {
-        let _ = bytes;
-    }
-    /// The window becomes what the last cut left of it (ns-2's Vegas).
-    fn deflate(&mut self) {}
-    /// The window is less than a segment, which [`Self::cwnd`] does not say: nothing goes out before the timer does (ns-2's Vegas).
-    fn shut(&self) -> bool {
-        false
+    /// What times each segment, for the recovery scheme `vegas`.
+    fn fine_clock(&mut self) -> Option<&mut dyn FineClock> {
+        None
     }
     /// Fast recovery is over.
     fn on_recovery_exit(&mut self, e: &RecoveryExit);
@@ -283,11 +281,6 @@ pub trait CongestionControl: Send {
     /// What it asks of the sender; asked once, before the connection opens.
     fn wants(&self) -> Wants {
         Wants::default()
-    }
-    /// Whether the algorithm decides alone what may be in flight during recovery: no reduction is spread (PRR) and no window
-    /// is set when recovery ends.
-    fn owns_recovery(&self) -> bool {
-        false
     }
     /// Whether it sends less than it thinks the path takes, so that samples of what it sends now say little of the rate of the path. Asked after
     /// each acknowledgment, if it [`Wants`] rate samples.

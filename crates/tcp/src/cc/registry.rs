@@ -18,7 +18,9 @@ use super::vegas::{Vegas, VegasParams};
 use super::veno::{Veno, VenoParams};
 use super::westwood::{Westwood, WestwoodParams};
 use super::yeah::{Yeah, YeahParams};
-use super::{AckSample, CongestionControl, CongestionEvent, CustomCc, LostSample, MarkSample, RecoveryExit, SampleSource, Wants};
+use super::{
+    AckSample, CongestionControl, CongestionEvent, CustomCc, FineClock, LostSample, MarkSample, RecoveryExit, SampleSource, Wants,
+};
 use crate::config::TcpConfig;
 use crate::params::{EcnMode, Scheme};
 use fairlane_units::{Dur, Rate, Time};
@@ -279,7 +281,7 @@ impl CcParams {
     /// The algorithm of an end that has no data to send. One that is not built in need not exist twice, nor one that is large and asks
     /// no more of its sender than Reno does.
     pub fn build_passive(&self, config: &TcpConfig, active: &AnyCc) -> AnyCc {
-        let like_reno = !matches!(active, AnyCc::Reno(_)) && active.wants() == Wants::default() && !active.owns_recovery();
+        let like_reno = !matches!(active, AnyCc::Reno(_)) && active.wants() == Wants::default();
         if like_reno || matches!(self, Self::Plugin(_)) { AnyCc::Reno(Reno::idle(config)) } else { active.clone() }
     }
 }
@@ -353,23 +355,8 @@ impl CongestionControl for AnyCc {
     fn on_congestion(&mut self, e: &CongestionEvent) {
         each!(self, c => c.on_congestion(e));
     }
-    fn on_hole(&mut self, sent: Time, again: bool) {
-        each!(self, c => c.on_hole(sent, again));
-    }
-    fn overdue(&self, sent: Time, now: Time) -> bool {
-        each_ref!(self, c => c.overdue(sent, now))
-    }
-    fn answered(&self, sent: Time) -> bool {
-        each_ref!(self, c => c.answered(sent))
-    }
-    fn inflate(&mut self, bytes: u64) {
-        each!(self, c => c.inflate(bytes));
-    }
-    fn deflate(&mut self) {
-        each!(self, c => c.deflate());
-    }
-    fn shut(&self) -> bool {
-        each_ref!(self, c => c.shut())
+    fn fine_clock(&mut self) -> Option<&mut dyn FineClock> {
+        each!(self, c => c.fine_clock())
     }
     fn on_recovery_exit(&mut self, e: &RecoveryExit) {
         each!(self, c => c.on_recovery_exit(e));
@@ -403,9 +390,6 @@ impl CongestionControl for AnyCc {
     }
     fn wants(&self) -> Wants {
         each_ref!(self, c => c.wants())
-    }
-    fn owns_recovery(&self) -> bool {
-        each_ref!(self, c => c.owns_recovery())
     }
     fn holds_back(&self) -> bool {
         each_ref!(self, c => c.holds_back())

@@ -14,7 +14,7 @@
 
 use super::delay::{ENOUGH, queued, ratio};
 use super::window::Window;
-use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, RecoveryExit};
+use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, FineClock, RecoveryExit};
 use crate::config::TcpConfig;
 use fairlane_units::{Dur, Time};
 use schemars::JsonSchema;
@@ -325,14 +325,6 @@ impl CongestionControl for Vegas {
         }
     }
 
-    fn on_hole(&mut self, sent: Time, again: bool) {
-        self.hole = (sent, again);
-    }
-
-    fn overdue(&self, sent: Time, now: Time) -> bool {
-        self.fine.timeout > 0.0 && now.since(sent).as_ps() as f64 >= self.fine.timeout
-    }
-
     fn on_congestion(&mut self, e: &CongestionEvent) {
         if let CongestionKind::Timeout { .. } | CongestionKind::FastRetransmitRestart = e.kind {
             let half = self.w.basis(e) / 2.0;
@@ -361,21 +353,8 @@ impl CongestionControl for Vegas {
         }
     }
 
-    fn answered(&self, sent: Time) -> bool {
-        sent <= self.changed
-    }
-
-    fn inflate(&mut self, bytes: u64) {
-        self.w.cwnd += bytes as f64 / self.w.smss;
-    }
-
-    fn deflate(&mut self) {
-        self.w.cwnd = self.remains;
-        self.w.ssthresh = LINEAR;
-    }
-
-    fn shut(&self) -> bool {
-        self.w.cwnd < 1.0
+    fn fine_clock(&mut self) -> Option<&mut dyn FineClock> {
+        Some(self)
     }
 
     fn on_recovery_exit(&mut self, e: &RecoveryExit) {
@@ -427,5 +406,32 @@ impl CongestionControl for Vegas {
     fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
         out("base_rtt", if self.base == Dur::MAX { 0.0 } else { self.base.as_secs_f64() });
         out("diff", self.diff);
+    }
+}
+
+impl FineClock for Vegas {
+    fn on_hole(&mut self, sent: Time, again: bool) {
+        self.hole = (sent, again);
+    }
+
+    fn overdue(&self, sent: Time, now: Time) -> bool {
+        self.fine.timeout > 0.0 && now.since(sent).as_ps() as f64 >= self.fine.timeout
+    }
+
+    fn answered(&self, sent: Time) -> bool {
+        sent <= self.changed
+    }
+
+    fn inflate(&mut self, bytes: u64) {
+        self.w.cwnd += bytes as f64 / self.w.smss;
+    }
+
+    fn deflate(&mut self) {
+        self.w.cwnd = self.remains;
+        self.w.ssthresh = LINEAR;
+    }
+
+    fn shut(&self) -> bool {
+        self.w.cwnd < 1.0
     }
 }

@@ -6,10 +6,11 @@
 //! duplicate; then holes, after them new data, go out while `awnd` is below the window. On the scoreboard: every hole below the highest SACKed
 //! segment is lost at once, and `awnd` is [`pipe`](crate::scoreboard::Scoreboard::pipe).
 //!
-//! The dialect of ns-2 follows the behaviour of its `Agent/TCP/Fack`, see `fack_dialect`.
+//! What ns-2's `Agent/TCP/Fack` does otherwise is in five parameters: `fack_restart`, `fack_only_enters`, `fack_until_no_sack`, `fack_lost_again_stops`,
+//! `fack_every_ack_restarts_timer`.
 //!
 //! Deviations: before recovery new data goes out by limited transmit (RFC 3042), which sends what `awnd` would allow; a loss event
-//! begins with a duplicate acknowledgment, never with one of new data, except in the dialect of ns-2.
+//! begins with a duplicate acknowledgment, never with one of new data, except with `fack_only_enters`.
 
 use crate::cc::{CongestionControl, CongestionEvent, CongestionKind};
 use crate::endpoint::{Phase, Tcp};
@@ -23,7 +24,7 @@ impl<C: CongestionControl> Tcp<C> {
     pub(super) fn fack_dupack(&mut self, sacked: u64, cx: &mut Cx<'_>) {
         match self.phase {
             Phase::Recovery => self.fack_recovery_ack(0, sacked, cx),
-            Phase::Open | Phase::Loss if self.cfg.fack_ns2 => self.fack_gap(cx),
+            Phase::Open | Phase::Loss if self.cfg.fack_only_enters => self.fack_gap(0, cx),
             _ if sacked == 0 => {}
             Phase::Loss => {
                 self.dupacks += 1;
@@ -32,7 +33,7 @@ impl<C: CongestionControl> Tcp<C> {
             Phase::Open => {
                 self.dupacks += 1;
                 if (self.dupacks >= self.cfg.dupthresh || self.fack_beyond()) && self.may_enter() {
-                    self.enter_fack(CongestionKind::FastRetransmit, cx);
+                    self.enter_fack(cx);
                     self.transmit(self.cfg.max_burst, cx);
                 } else {
                     self.send_limited(cx);
@@ -46,17 +47,24 @@ impl<C: CongestionControl> Tcp<C> {
         self.board.forward(self.una) - self.una > u64::from(self.cfg.dupthresh) * u64::from(self.cfg.smss)
     }
 
-    /// ns-2: an acknowledgment outside recovery that repeats the last one or carries SACK blocks. Nothing but the start of recovery comes of it.
+    /// `fack_only_enters`: nothing but the start of recovery comes of this acknowledgment of `acked` new bytes.
     #[cold]
-    pub(crate) fn fack_gap(&mut self, cx: &mut Cx<'_>) {
-        self.restart_timer(cx);
+    pub(crate) fn fack_gap(&mut self, acked: u64, cx: &mut Cx<'_>) {
+        self.fack_timer(acked, cx);
         if self.fack_beyond() {
-            self.enter_fack(CongestionKind::FastRetransmitRestart, cx);
+            self.enter_fack(cx);
+        }
+    }
+
+    fn fack_timer(&mut self, acked: u64, cx: &mut Cx<'_>) {
+        if acked != 0 || self.cfg.fack_every_ack_restarts_timer {
+            self.restart_timer(cx);
         }
     }
 
     /// Reduces the window and sends the first hole.
-    fn enter_fack(&mut self, kind: CongestionKind, cx: &mut Cx<'_>) {
+    fn enter_fack(&mut self, cx: &mut Cx<'_>) {
+        let kind = if self.cfg.fack_restart { CongestionKind::FastRetransmitRestart } else { CongestionKind::FastRetransmit };
         let slow_start = self.cc.cwnd() <= self.cc.ssthresh();
         self.steep = self.cfg.fack_overdamping && slow_start;
         if self.steep {
@@ -85,13 +93,13 @@ impl<C: CongestionControl> Tcp<C> {
         if self.cfg.fack_rampdown {
             self.ramp_down();
         }
-        let over = if self.cfg.fack_ns2 {
+        if self.cfg.fack_lost_again_stops {
             self.halted |= self.board.lost_again();
+        }
+        if self.cfg.fack_restart {
             self.grow(acked, sacked, cx);
-            self.una > self.recover && self.board.sacked() == 0
-        } else {
-            self.una >= self.recover
-        };
+        }
+        let over = if self.cfg.fack_until_no_sack { self.una > self.recover && self.board.sacked() == 0 } else { self.una >= self.recover };
         if over {
             self.leave_recovery(cx);
             self.halted = false;
@@ -99,9 +107,7 @@ impl<C: CongestionControl> Tcp<C> {
             self.recover = 0;
             self.board.clear_marks(self.cfg.progress_forgets_sack);
         }
-        if acked != 0 || self.cfg.fack_ns2 {
-            self.restart_timer(cx);
-        }
+        self.fack_timer(acked, cx);
         self.transmit(self.cfg.max_burst, cx);
     }
 

@@ -12,40 +12,49 @@ const WORRIED: u64 = 2;
 
 impl<C: CongestionControl> Tcp<C> {
     /// Whether the first hole should have been acknowledged by now, and whether it was ever sent again.
-    fn head_overdue(&self, cx: &Cx<'_>) -> Option<(bool, bool, Time)> {
-        let head = self.board.at(self.board.first()?);
-        Some((self.cc.overdue(head.at, cx.now), head.is(KARN), head.at))
+    fn head_overdue(&mut self, cx: &Cx<'_>) -> Option<(bool, bool, Time)> {
+        let head = *self.board.at(self.board.first()?);
+        let overdue = self.cc.fine_clock().is_some_and(|c| c.overdue(head.at, cx.now));
+        Some((overdue, head.is(KARN), head.at))
     }
 
-    /// Duplicates inflate the window; in ns-2 for good, until the next acknowledgment of new data that more than three of them precede.
+    /// What the last cut left is less than a segment: nothing goes out before the timer does.
+    fn shut(&mut self) -> bool {
+        self.cfg.vegas_inflates_cwnd && self.cc.fine_clock().is_some_and(|c| c.shut())
+    }
+
+    /// Duplicates inflate the window, or a sum beside it: see `vegas_inflates_cwnd`.
     fn inflate(&mut self, segments: u32) {
         let bytes = u64::from(segments) * u64::from(self.cfg.smss);
-        if self.cfg.vegas_ns2 {
-            self.cc.inflate(bytes);
-            self.halted &= self.cc.shut();
-        } else {
-            self.inflation += bytes;
+        match self.cc.fine_clock() {
+            Some(clock) if self.cfg.vegas_inflates_cwnd => {
+                clock.inflate(bytes);
+                self.halted &= clock.shut();
+            }
+            _ => self.inflation += bytes,
         }
     }
 
     pub(super) fn vegas_dupack(&mut self, cx: &mut Cx<'_>) {
-        let ns2 = self.cfg.vegas_ns2;
+        let itself = self.cfg.vegas_inflates_cwnd;
         self.dupacks += 1;
         let Some((overdue, again, sent)) = self.head_overdue(cx) else { return };
         if overdue || self.dupacks == self.cfg.dupthresh {
             // After a timeout everything is sent again anyway: duplicates of that are no losses.
             if self.phase != Phase::Loss {
                 self.worried = (self.board.outstanding() / u64::from(self.cfg.smss)).min(WORRIED) as u8;
-                let (before, cuts, answered) = (self.cc.cwnd(), self.count.cwnd_cuts, self.cc.answered(sent));
+                let (before, cuts) = (self.cc.cwnd(), self.count.cwnd_cuts);
+                let answered = self.cc.fine_clock().is_some_and(|c| c.answered(sent));
                 self.congestion(CongestionKind::FastRetransmit, cx);
-                let cut = if ns2 { !answered } else { self.cc.cwnd() < before };
+                // A window that duplicates have inflated may be above what it was, though it was cut.
+                let cut = if itself { !answered } else { self.cc.cwnd() < before };
                 if cut {
                     self.inflation = 0;
                     self.inflate(self.dupacks);
                 } else {
                     self.count.cwnd_cuts = cuts;
                 }
-                if ns2 {
+                if self.cfg.vegas_backs_off {
                     self.rtt.back_off(self.cfg.forget_rtt_after, &self.cfg);
                 }
                 self.enter(Phase::Recovery, cx);
@@ -57,7 +66,7 @@ impl<C: CongestionControl> Tcp<C> {
                 }
             }
         } else if self.dupacks > self.cfg.dupthresh {
-            if self.phase == Phase::Recovery || ns2 {
+            if self.phase == Phase::Recovery || itself {
                 self.inflate(1);
             }
         } else {
@@ -68,7 +77,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// ns-2's Vegas notes when each segment was sent, and how often, in a table with a place for each segment of `window`. An acknowledgment clears the
+    /// `vegas_send_table`: a table notes when each segment was sent, and how often, with a place for each segment of `window`. An acknowledgment clears the
     /// places from that of the first segment it covers up to that of the last: none, if the table begins anew between them. What comes to lie in a
     /// place that was not cleared counts as sent before.
     pub(crate) fn forget_acked(&mut self) {
@@ -85,7 +94,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// Whether ns-2 takes the next segment for overdue though it was never sent: its place tells of one sent long ago. Not so if the
+    /// Whether the table takes the next segment for overdue though it was never sent: its place tells of one sent long ago. Not so if the
     /// acknowledgment at hand was that of a hole a whole window earlier, and left its place as it was.
     fn next_looks_overdue(&self) -> bool {
         let smss = u64::from(self.cfg.smss);
@@ -99,10 +108,10 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// Any acknowledgment of new data ends recovery; if the next hole is overdue too, it is of the same event.
     pub(super) fn vegas_recovery_ack(&mut self, acked: u64, sacked: u64, cx: &mut Cx<'_>) {
-        let ns2 = self.cfg.vegas_ns2;
+        let itself = self.cfg.vegas_inflates_cwnd;
         let again = self.phase == Phase::Loss && self.una <= self.recover;
-        if ns2 && self.dupacks > self.cfg.dupthresh {
-            self.cc.deflate();
+        if itself && self.dupacks > self.cfg.dupthresh {
+            self.cc.fine_clock().into_iter().for_each(|c| c.deflate());
         }
         self.leave_recovery(cx);
         self.grow(acked, sacked, cx);
@@ -113,7 +122,7 @@ impl<C: CongestionControl> Tcp<C> {
             if let (Some((true, ..)), Some(first)) = (self.head_overdue(cx), self.board.first()) {
                 open = false;
                 self.resend(first, false, cx);
-            } else if ns2 && self.next_looks_overdue() {
+            } else if self.cfg.vegas_send_table && self.next_looks_overdue() {
                 open = false;
                 self.send_new(self.cfg.smss, cx);
                 if let Some(first) = self.board.first() {
@@ -126,8 +135,7 @@ impl<C: CongestionControl> Tcp<C> {
         if !open {
             self.dupacks = self.cfg.dupthresh;
         }
-        // ns-2's window may be less than a segment: nothing goes out before the timer does.
-        self.halted = ns2 && self.cc.shut();
+        self.halted = self.shut();
         if self.halted && self.board.is_empty() {
             cx.timers.set(TimerId::Rto, cx.now + self.rtt.rto());
         }

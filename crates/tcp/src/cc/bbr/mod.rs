@@ -281,11 +281,7 @@ impl CongestionControl for Bbr {
     }
 
     fn wants(&self) -> Wants {
-        Wants { rate: true, every_ack: true, pacing: true, ..Wants::default() }
-    }
-
-    fn owns_recovery(&self) -> bool {
-        true
+        Wants { rate: true, every_ack: true, pacing: true, owns_recovery: true, ..Wants::default() }
     }
 
     fn holds_back(&self) -> bool {
