@@ -11,8 +11,8 @@
 //! the checks for middleboxes that change the ECN field (section 3.2.2.4); marks count in packets, as full-sized segments.
 
 use crate::cc::{CongestionControl, CongestionKind, MarkSample};
+use crate::choices::EcnMode;
 use crate::endpoint::{Phase, Tcp};
-use crate::params::EcnMode;
 use crate::scoreboard::{SACKED, Scoreboard};
 use fairlane_net::{Cx, Ecn, Segment, flag};
 use std::ops::{Deref, DerefMut};

@@ -1,9 +1,9 @@
 //! Opening a connection (RFC 9293 section 3.5).
 
 use crate::cc::CongestionControl;
+use crate::choices::EcnMode;
 use crate::config::TcpConfig;
 use crate::endpoint::{FIRST, State, Tcp};
-use crate::params::EcnMode;
 use fairlane_net::{Cx, Segment, TimerId, flag};
 use fairlane_units::{Dur, Time};
 use std::sync::Arc;

@@ -3,8 +3,11 @@
 //! [`Tcp`] is one end of a connection, sending and receiving. Everything it does is set by [`TcpParams`]; the
 //! dialects of other simulators and systems are sets of values ([`presets`]), never branches in the code.
 
+mod acks;
 mod audit;
 pub mod cc;
+mod check;
+mod choices;
 mod config;
 mod cwv;
 mod ecn;
@@ -26,12 +29,13 @@ mod sender;
 mod straight;
 
 pub use cc::{AnyCc, CcInfo, CcParams, CcSite, CongestionControl, announced_cc, cc_plugins, register_cc};
+pub use choices::{
+    BackoffEnds, EcnMode, ExitWindow, IdleRestart, InitialWindow, LossBasis, NewRenoTimer, Preset, Prr, PrrBase, RttSampling, SackMemory,
+    SackPipe, Scheme, SlowStart,
+};
 pub use config::TcpConfig;
 pub use endpoint::Tcp;
 pub use info::{CaState, TcpInfo};
-pub use params::{
-    BackoffEnds, EcnMode, ExitWindow, IdleRestart, InitialWindow, LossBasis, NewRenoTimer, Preset, Prr, PrrBase, RttSampling, SackMemory,
-    SackPipe, Scheme, SlowStart, TcpParams,
-};
+pub use params::TcpParams;
 pub use presets::{ParamsError, PresetInfo, presets, resolve_params};
 pub use rtt::RttEstimator;

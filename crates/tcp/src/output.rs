@@ -1,8 +1,8 @@
 //! What goes out: new data and retransmissions, as far as the windows allow.
 
 use crate::cc::CongestionControl;
+use crate::choices::IdleRestart;
 use crate::endpoint::{Phase, State, Tcp};
-use crate::params::IdleRestart;
 use crate::receiver::AckDue;
 use crate::scoreboard::{FIN, Sent};
 use fairlane_net::{Cx, Segment, TimerId, flag};

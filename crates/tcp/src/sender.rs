@@ -1,10 +1,10 @@
 //! The sending half: acknowledgments in, segments out.
 
 use crate::cc::{AckSample, CongestionControl, CongestionEvent, CongestionKind, RateSample, SampleSource};
+use crate::choices::{ExitWindow, Scheme};
 use crate::config::TcpConfig;
 use crate::ecn::OwnEcn;
 use crate::endpoint::{FIRST, Phase, Tcp};
-use crate::params::{ExitWindow, Scheme};
 use crate::rate::RateSampler;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::{KARN, Scoreboard};

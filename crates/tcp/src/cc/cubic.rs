@@ -16,8 +16,8 @@
 
 use super::window::{LossBased, Window};
 use super::{AckSample, CongestionEvent, CongestionKind};
+use crate::choices::SlowStart;
 use crate::config::TcpConfig;
-use crate::params::SlowStart;
 use fairlane_units::{Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -14,8 +14,8 @@
 //! and looks at smoothed round-trip times; here they are as measured.
 
 use super::AckSample;
+use crate::choices::SlowStart;
 use crate::config::TcpConfig;
-use crate::params::SlowStart;
 use fairlane_units::{Dur, Time};
 
 /// Round-trip times a round must have measured before it is judged (N_RTT_SAMPLE of RFC 9406 section 4.3; HYSTART_MIN_SAMPLES of Linux).

@@ -7,8 +7,8 @@
 use super::registry::{AnyCc, BoxedCc};
 use super::{CongestionControl, CustomCc};
 use crate::cc::CcParams;
+use crate::choices::{EcnMode, LossBasis, Scheme};
 use crate::config::TcpConfig;
-use crate::params::{EcnMode, LossBasis, Scheme};
 use fairlane_engine::Stream;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::DeserializeOwned;

@@ -21,8 +21,8 @@ use super::yeah::{Yeah, YeahParams};
 use super::{
     AckSample, CongestionControl, CongestionEvent, CustomCc, FineClock, LostSample, MarkSample, RecoveryExit, SampleSource, Wants,
 };
+use crate::choices::{EcnMode, Scheme};
 use crate::config::TcpConfig;
-use crate::params::{EcnMode, Scheme};
 use fairlane_units::{Dur, Rate, Time};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, MapAccess, Visitor};

@@ -9,8 +9,8 @@
 
 use super::window::{LossBased, Window};
 use super::{AckSample, CongestionEvent};
+use crate::choices::len_bytes;
 use crate::config::TcpConfig;
-use crate::params::len_bytes;
 use fairlane_units::Len;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -5,8 +5,8 @@
 
 use super::hystart::HyStart;
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, MarkSample, RecoveryExit, Wants};
+use crate::choices::{LossBasis, SlowStart};
 use crate::config::TcpConfig;
-use crate::params::{LossBasis, SlowStart};
 use fairlane_units::{Rate, Time};
 
 /// Congestion window and slow-start threshold, in segments with fractions, and the rules all of the family follow.

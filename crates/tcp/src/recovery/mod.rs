@@ -13,8 +13,8 @@ pub(crate) mod undo;
 mod vegas;
 
 use crate::cc::{CongestionControl, CongestionKind, RecoveryExit};
+use crate::choices::{ExitWindow, Scheme};
 use crate::endpoint::{Phase, Tcp};
-use crate::params::{ExitWindow, Scheme};
 use fairlane_net::Cx;
 
 impl<C: CongestionControl> Tcp<C> {

@@ -9,8 +9,8 @@
 //! to an ECN echo, as Linux does in its state CWR.
 
 use crate::cc::CongestionControl;
+use crate::choices::{Prr, PrrBase};
 use crate::endpoint::{Phase, Tcp};
-use crate::params::{Prr, PrrBase};
 use fairlane_net::Cx;
 
 /// What a reduction answers.

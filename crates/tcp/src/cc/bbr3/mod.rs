@@ -16,8 +16,8 @@ mod probe;
 
 use super::bunching::Bunching;
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, LostSample, RateSample, RecoveryExit, Wants};
+use crate::choices::{EcnMode, len_bytes};
 use crate::config::TcpConfig;
-use crate::params::{EcnMode, len_bytes};
 use fairlane_engine::Stream;
 use fairlane_units::{Dur, Len, Rate, Time};
 use model::Marks;

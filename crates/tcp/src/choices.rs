@@ -1,0 +1,222 @@
+//! What a parameter may be where it is a choice among names.
+
+use fairlane_units::Len;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+macro_rules! choices {
+    ($($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident),* $(,)? })*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "snake_case")]
+        pub enum $name { $($(#[$vdoc])* $variant),* }
+    )*};
+}
+
+choices! {
+    /// Names of the sets of values in `presets.json`.
+    Preset {
+        /// What the RFCs say, modern options off.
+        Rfc,
+        /// The one-way agents of ns-2.35 with their defaults.
+        Ns2,
+        /// The sockets of ns-3.37 with their defaults.
+        Ns3,
+        /// The choices of Linux that are parameters here.
+        Linux,
+    }
+    /// How lost segments are found and repaired.
+    Scheme {
+        /// Fast retransmit and slow start (Jacobson 1988).
+        Tahoe,
+        /// Fast recovery (RFC 5681 section 3.2).
+        Reno,
+        /// Fast recovery that understands partial acknowledgments (RFC 6582).
+        Newreno,
+        /// Recovery with selective acknowledgments (RFC 6675).
+        Sack,
+        /// The forward-most SACKed byte tells what is in flight (Mathis and Mahdavi 1996).
+        Fack,
+        /// Reno with a fine clock: the first duplicate acknowledgment retransmits what is overdue (Brakmo and Peterson 1995 section 3.1).
+        Vegas,
+    }
+    /// How slow start ends.
+    SlowStart {
+        /// At the threshold or with a loss (RFC 5681 section 3.1).
+        Standard,
+        /// Limited slow start for large windows (RFC 3742).
+        Limited,
+        /// HyStart++: a rise of the RTT leads to conservative slow start (RFC 9406).
+        HystartPlusPlus,
+        /// HyStart as in Linux 6.x: ACK trains and a rise of the RTT (Ha and Rhee 2011).
+        Hystart,
+    }
+    /// What is negotiated about ECN, and how marks are reported.
+    EcnMode {
+        /// Not used.
+        Off,
+        /// ECE until CWR answers (RFC 3168).
+        Classic,
+        /// ECE tells of each change of the marks (RFC 8257 section 3.2).
+        Dctcp,
+        /// A counter of marked packets in three header bits (AccECN, RFC 9768).
+        Accecn,
+    }
+    /// How the reduction of the window is spread over recovery.
+    Prr {
+        /// It is not: the window is cut at once.
+        Off,
+        /// With the conservative reduction bound (PRR-CRB, RFC 6937).
+        Crb,
+        /// With the slow-start reduction bound (PRR-SSRB, RFC 6937).
+        Ssrb,
+        /// The bound depends on whether recovery makes progress (RFC 9937).
+        Rfc9937,
+    }
+    /// What a reduction is a share of.
+    PrrBase {
+        /// The data in flight when recovery began that had not been SACKed before (RFC 9937 section 6.2).
+        Flight,
+        /// The congestion window before the cut (Linux): the share is that of the algorithm, also where the window was not used up.
+        Window,
+        /// The estimate of what is in the network when recovery begins (ns-3).
+        Pipe,
+    }
+    /// What a loss halves.
+    LossBasis {
+        /// The data in flight, limited transmit excluded (RFC 5681 equation 4, RFC 3042 section 2).
+        Flight,
+        /// The smaller of congestion window and `window`.
+        Cwnd,
+        /// The smallest of flight size, congestion window and `window`. A NewReno recovery of many holes lets the flight grow to
+        /// several times what the path holds; half of that would be no reduction.
+        Smaller,
+    }
+    /// The window after idleness.
+    IdleRestart {
+        /// Unchanged.
+        Off,
+        /// The initial window, if that is smaller (RFC 5681 section 4.1).
+        Initial,
+        /// One segment.
+        One,
+        /// Half for each RTO of idleness, but not less than the initial window; the slow-start threshold keeps three quarters of what was (RFC 2861
+        /// section 3; Linux).
+        Decay,
+    }
+    /// Which segments are timed.
+    RttSampling {
+        /// One at a time: the next new segment after the last measurement ended.
+        One,
+        /// All that were not retransmitted (Karn's algorithm, RFC 6298 section 3).
+        Every,
+    }
+    /// What ends exponential back-off.
+    BackoffEnds {
+        /// A measurement on a segment that was not retransmitted.
+        Sample,
+        /// An acknowledgment of new data.
+        Ack,
+    }
+    /// Which partial acknowledgments restart the retransmission timer.
+    NewRenoTimer {
+        /// Only the first: "impatient" (RFC 6582 section 4).
+        Impatient,
+        /// Each: "slow but steady" (RFC 6582 section 4).
+        SlowButSteady,
+    }
+    /// The window on leaving fast recovery.
+    ExitWindow {
+        /// `min(ssthresh, max(FlightSize, SMSS) + SMSS)` (RFC 6582 section 3.2 step 3, option 1).
+        Flight,
+        /// `ssthresh` (option 2; RFC 5681 section 3.2 step 6).
+        Ssthresh,
+        /// As the reduction set it, less what partial acknowledgments took beyond the inflation (ns-2).
+        Keep,
+    }
+    /// How long SACK information is believed.
+    SackMemory {
+        /// Until the data is acknowledged (RFC 6675 section 5.1).
+        Keep,
+        /// Until a timeout, and not again before recovery from it is over (RFC 2018 section 8).
+        Timeout,
+        /// Until a timeout or, outside recovery, the next acknowledgment of new data (ns-2).
+        Progress,
+    }
+    /// The estimate of the data in flight in SACK recovery.
+    SackPipe {
+        /// SetPipe over the scoreboard (RFC 6675 section 4).
+        Rfc6675,
+        /// A counter: up with each segment sent, down with each acknowledgment, twice with a partial one (Fall and Floyd 1996).
+        Counted,
+    }
+}
+
+/// Initial congestion window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum InitialWindow {
+    /// `min(10 SMSS, max(2 SMSS, 14600))` (RFC 6928 section 2).
+    Rfc6928,
+    /// 2 to 4 segments by their size (RFC 5681 section 3.1, RFC 3390).
+    Rfc3390,
+    /// A fixed size.
+    Fixed(Len),
+}
+
+impl InitialWindow {
+    /// In bytes, for a given maximum segment size.
+    pub fn bytes(self, smss: u64) -> u64 {
+        match self {
+            Self::Rfc6928 => (10 * smss).min((2 * smss).max(14_600)),
+            Self::Rfc3390 if smss > 2190 => 2 * smss,
+            Self::Rfc3390 if smss > 1095 => 3 * smss,
+            Self::Rfc3390 => 4 * smss,
+            Self::Fixed(len) => len_bytes(len, smss).max(smss),
+        }
+    }
+}
+
+impl TryFrom<String> for InitialWindow {
+    type Error = String;
+    fn try_from(s: String) -> Result<Self, String> {
+        match s.as_str() {
+            "rfc6928" => Ok(Self::Rfc6928),
+            "rfc3390" | "rfc5681" => Ok(Self::Rfc3390),
+            other => fairlane_units::parse_len(other).map(Self::Fixed).map_err(|e| format!("{e}; or write \"rfc6928\" or \"rfc3390\"")),
+        }
+    }
+}
+
+impl From<InitialWindow> for String {
+    fn from(w: InitialWindow) -> Self {
+        match w {
+            InitialWindow::Rfc6928 => "rfc6928".into(),
+            InitialWindow::Rfc3390 => "rfc3390".into(),
+            InitialWindow::Fixed(len) => len.to_string(),
+        }
+    }
+}
+
+impl JsonSchema for InitialWindow {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "InitialWindow".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "anyOf": [
+            { "type": "string", "enum": ["rfc6928", "rfc3390", "rfc5681"] },
+            { "type": "string", "format": "fl-len", "x-min": "1p" },
+        ] })
+    }
+}
+
+/// Packets counted as full segments.
+pub(crate) fn len_bytes(len: Len, smss: u64) -> u64 {
+    match len {
+        Len::Packets(n) => n.saturating_mul(smss),
+        Len::Bytes(n) => n,
+    }
+}
