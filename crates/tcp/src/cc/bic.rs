@@ -10,8 +10,8 @@
 //! - From Linux: windows have fractions, and what delayed acknowledgments cover is counted by `byte_counting`.
 //! - ns-3.37 takes `beta` instead of `(1 + beta) / 2` of the window for fast convergence; that is not mirrored.
 
-use super::window::{LossBased, Window};
-use super::{AckSample, CongestionEvent, CongestionKind};
+use super::window::{LossBased, Window, window_in};
+use super::{AckSample, Algorithm, CcSite, CongestionEvent, CongestionKind};
 use crate::choices::len_bytes;
 use crate::config::TcpConfig;
 use fairlane_units::Len;
@@ -68,6 +68,13 @@ pub struct Bic {
     before: f64,
 }
 
+impl Algorithm for BicParams {
+    type State = Bic;
+    fn build(&self, site: &CcSite<'_>) -> Bic {
+        Bic::new(self, site.config)
+    }
+}
+
 impl Bic {
     /// The algorithm before the connection opens.
     pub fn new(p: &BicParams, config: &TcpConfig) -> Self {
@@ -100,12 +107,7 @@ impl Bic {
 }
 
 impl LossBased for Bic {
-    fn window(&self) -> &Window {
-        &self.w
-    }
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.w
-    }
+    window_in!(w);
 
     fn increase(&mut self, s: &AckSample) {
         if self.w.unused(s) {

@@ -14,8 +14,8 @@
 //! a timeout (`first_growth`); W_est grows at the same pace to the end (`catch_up = false`); ns-3.37 has no Reno-friendly
 //! region (`reno_friendly = false`). Of Linux' arithmetic, K in steps of 1/1024 s and updates at most each 1/32 s at one window are left out.
 
-use super::window::{LossBased, Window};
-use super::{AckSample, CongestionEvent, CongestionKind};
+use super::window::{LossBased, Window, window_in};
+use super::{AckSample, Algorithm, CcSite, CongestionEvent, CongestionKind};
 use crate::choices::SlowStart;
 use crate::config::TcpConfig;
 use fairlane_units::{Dur, Time};
@@ -112,6 +112,13 @@ pub struct Cubic {
     beta_ecn: f64,
     /// The shape before the first cut that may still prove a mistake.
     before: Shape,
+}
+
+impl Algorithm for CubicParams {
+    type State = Cubic;
+    fn build(&self, site: &CcSite<'_>) -> Cubic {
+        Cubic::new(self, site.config)
+    }
 }
 
 impl Cubic {
@@ -226,14 +233,7 @@ impl Cubic {
 }
 
 impl LossBased for Cubic {
-    #[inline(always)]
-    fn window(&self) -> &Window {
-        &self.w
-    }
-    #[inline(always)]
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.w
-    }
+    window_in!(w);
 
     #[inline(always)]
     fn increase(&mut self, s: &AckSample) {

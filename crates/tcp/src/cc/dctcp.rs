@@ -7,9 +7,10 @@
 //! scaled to integers (Linux: 1/1024). Linux holds the window for a round trip after a mark, ns-3 as well; RFC 3168 section 6.1.2 asks
 //! that only of acknowledgments with ECE.
 
-use super::window::{LossBased, Window};
-use super::{AckSample, CongestionEvent, CongestionKind, MarkSample, Wants};
+use super::window::{LossBased, Window, window_in};
+use super::{AckSample, Algorithm, CcSite, CongestionEvent, CongestionKind, MarkSample, Wants};
 use crate::cc::reno::BETA;
+use crate::choices::EcnMode;
 use crate::config::TcpConfig;
 use fairlane_net::Ecn;
 use fairlane_units::Time;
@@ -49,6 +50,14 @@ pub struct Dctcp {
     marked: u64,
 }
 
+impl Algorithm for DctcpParams {
+    type State = Dctcp;
+    const ECN: EcnMode = EcnMode::Dctcp;
+    fn build(&self, site: &CcSite<'_>) -> Dctcp {
+        Dctcp::new(self, site.config)
+    }
+}
+
 impl Dctcp {
     /// The algorithm before the connection opens.
     pub fn new(p: &DctcpParams, config: &TcpConfig) -> Self {
@@ -62,12 +71,7 @@ impl Dctcp {
 }
 
 impl LossBased for Dctcp {
-    fn window(&self) -> &Window {
-        &self.w
-    }
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.w
-    }
+    window_in!(w);
 
     fn increase(&mut self, s: &AckSample) {
         if self.w.unused(s) {

@@ -10,8 +10,8 @@
 //!
 //! RFC 3649 section 8 recommends limited slow start with it: `slow_start = "limited"`.
 
-use super::window::{LossBased, Window};
-use super::{AckSample, CongestionEvent};
+use super::window::{LossBased, Window, window_in};
+use super::{AckSample, Algorithm, CcSite, CongestionEvent};
 use crate::choices::len_bytes;
 use crate::config::TcpConfig;
 use fairlane_units::Len;
@@ -92,6 +92,13 @@ pub struct HighSpeed {
     at: f64,
 }
 
+impl Algorithm for HighSpeedParams {
+    type State = HighSpeed;
+    fn build(&self, site: &CcSite<'_>) -> HighSpeed {
+        HighSpeed::new(self, site.config)
+    }
+}
+
 impl HighSpeed {
     /// The algorithm before the connection opens.
     pub fn new(p: &HighSpeedParams, config: &TcpConfig) -> Self {
@@ -105,12 +112,7 @@ impl HighSpeed {
 }
 
 impl LossBased for HighSpeed {
-    fn window(&self) -> &Window {
-        &self.w
-    }
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.w
-    }
+    window_in!(w);
 
     fn increase(&mut self, s: &AckSample) {
         if self.w.unused(s) {

@@ -9,8 +9,8 @@
 //!   Linux (`net/ipv4/tcp_htcp.c`) has it on. Linux also lets the largest round-trip time fade by 5 % a loss instead of measuring it anew.
 //! - ns-3.37 adds alpha bytes an acknowledgment, not alpha segments a round trip, and does not bound beta; that is not mirrored.
 
-use super::window::{LossBased, Window};
-use super::{AckSample, CongestionEvent, CongestionKind};
+use super::window::{LossBased, Window, window_in};
+use super::{AckSample, Algorithm, CcSite, CongestionEvent, CongestionKind};
 use crate::config::TcpConfig;
 use fairlane_units::{Dur, Time};
 use schemars::JsonSchema;
@@ -77,6 +77,13 @@ pub struct Htcp {
     began: Time,
 }
 
+impl Algorithm for HtcpParams {
+    type State = Htcp;
+    fn build(&self, site: &CcSite<'_>) -> Htcp {
+        Htcp::new(self, site.config)
+    }
+}
+
 impl Htcp {
     /// The algorithm before the connection opens.
     pub fn new(p: &HtcpParams, config: &TcpConfig) -> Self {
@@ -122,12 +129,7 @@ impl Htcp {
 }
 
 impl LossBased for Htcp {
-    fn window(&self) -> &Window {
-        &self.w
-    }
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.w
-    }
+    window_in!(w);
 
     fn increase(&mut self, s: &AckSample) {
         self.measure(s);

@@ -10,8 +10,8 @@
 //! - What an acknowledgment adds in slow start is at most 65535 segments, the bound of the window in Linux.
 //! - Packet spacing, which the paper recommends, is `pacing`, timestamps are `timestamps`: parameters of TCP.
 
-use super::window::{LossBased, Window};
-use super::{AckSample, CongestionEvent, CongestionKind};
+use super::window::{LossBased, Window, window_in};
+use super::{AckSample, Algorithm, CcSite, CongestionEvent, CongestionKind};
 use crate::config::TcpConfig;
 use fairlane_units::Dur;
 use schemars::JsonSchema;
@@ -48,6 +48,13 @@ pub struct Hybla {
     up: f64,
 }
 
+impl Algorithm for HyblaParams {
+    type State = Hybla;
+    fn build(&self, site: &CcSite<'_>) -> Hybla {
+        Hybla::new(self, site.config)
+    }
+}
+
 impl Hybla {
     /// The algorithm before the connection opens.
     pub fn new(p: &HyblaParams, config: &TcpConfig) -> Self {
@@ -66,12 +73,7 @@ impl Hybla {
 }
 
 impl LossBased for Hybla {
-    fn window(&self) -> &Window {
-        &self.w
-    }
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.w
-    }
+    window_in!(w);
 
     fn increase(&mut self, s: &AckSample) {
         if s.min_rtt != self.rtt {

@@ -8,8 +8,8 @@
 //! Deviations: none known. After a timeout alpha and beta are Reno's until the next round trip (section 4; Linux too).
 
 use super::delay::Delays;
-use super::window::{LossBased, Window};
-use super::{AckSample, CongestionEvent, CongestionKind};
+use super::window::{LossBased, Window, window_in};
+use super::{AckSample, Algorithm, CcSite, CongestionEvent, CongestionKind};
 use crate::config::TcpConfig;
 use fairlane_units::Time;
 use schemars::JsonSchema;
@@ -87,6 +87,13 @@ pub struct Illinois {
     low: u32,
 }
 
+impl Algorithm for IllinoisParams {
+    type State = Illinois;
+    fn build(&self, site: &CcSite<'_>) -> Illinois {
+        Illinois::new(self, site.config)
+    }
+}
+
 impl Illinois {
     /// The algorithm before the connection opens.
     pub fn new(p: &IllinoisParams, config: &TcpConfig) -> Self {
@@ -119,12 +126,7 @@ impl Illinois {
 }
 
 impl LossBased for Illinois {
-    fn window(&self) -> &Window {
-        &self.w
-    }
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.w
-    }
+    window_in!(w);
     fn increase(&mut self, s: &AckSample) {
         if self.delays.over(s) {
             self.adapt();

@@ -8,8 +8,8 @@
 //!
 //! Deviations: the initial window is TCP's, not 2 segments. Slow start is optional (`slow_start`); the RFC has none. The timeout is TCP's, not CTO.
 
-use super::window::{LossBased, Window};
-use super::{AckSample, CongestionEvent};
+use super::window::{LossBased, Window, window_in};
+use super::{AckSample, Algorithm, CcSite, CongestionEvent};
 use crate::config::TcpConfig;
 use fairlane_units::{Dur, Time};
 use schemars::JsonSchema;
@@ -128,6 +128,13 @@ pub struct Ledbat {
     one_way: bool,
 }
 
+impl Algorithm for LedbatParams {
+    type State = Ledbat;
+    fn build(&self, site: &CcSite<'_>) -> Ledbat {
+        Ledbat::new(self, site.config)
+    }
+}
+
 impl Ledbat {
     /// The algorithm before the connection opens.
     pub fn new(p: &LedbatParams, config: &TcpConfig) -> Self {
@@ -143,12 +150,7 @@ impl Ledbat {
 }
 
 impl LossBased for Ledbat {
-    fn window(&self) -> &Window {
-        &self.w
-    }
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.w
-    }
+    window_in!(w);
     fn increase(&mut self, s: &AckSample) {
         if let Some(delay) = if self.one_way { s.one_way } else { s.rtt } {
             self.history.take(s.now, delay);

@@ -1,13 +1,16 @@
 //! Congestion control: the algorithm owns its window; finding and repairing losses stays with the sender.
 
+mod algorithm;
 pub mod bbr;
 pub mod bbr3;
 pub mod bic;
 mod bunching;
+mod choice;
 pub mod cubic;
 pub mod dctcp;
 pub mod delay;
 pub mod filter;
+mod forward;
 pub mod highspeed;
 pub mod htcp;
 pub mod hybla;
@@ -25,10 +28,11 @@ pub mod westwood;
 pub mod window;
 pub mod yeah;
 
-pub use plugin::{
-    Algorithm, CcPlugin, CcSite, PluginCc, RegisterCcError, WindowRules, announced_cc, cc_plugins, register_cc, register_cc_plugin,
-};
-pub use registry::{AnyCc, CcInfo, CcParams};
+pub use algorithm::{Algorithm, CcSite};
+pub use choice::CcInfo;
+pub use plugin::{CcPlugin, PluginCc, RegisterCcError, WindowRules, announced_cc, cc_plugins, register_cc, register_cc_plugin};
+pub use registry::{AnyCc, CcParams};
+pub use reno::Reno;
 pub use window::{LossBased, Window};
 
 use fairlane_net::Ecn;
@@ -328,3 +332,7 @@ impl Clone for Box<dyn CustomCc> {
         (**self).clone_box()
     }
 }
+
+#[cfg(test)]
+#[path = "lists_tests.rs"]
+mod lists;

@@ -5,11 +5,10 @@
 //! what it found, so a later announcement of the same name does not change it.
 
 use super::registry::{AnyCc, BoxedCc};
-use super::{CongestionControl, CustomCc};
+use super::{Algorithm, CcSite, CustomCc};
 use crate::cc::CcParams;
 use crate::choices::{EcnMode, LossBasis, Scheme};
 use crate::config::TcpConfig;
-use fairlane_engine::Stream;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -17,29 +16,6 @@ use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::sync::{Arc, PoisonError, RwLock};
-
-/// Where an algorithm is to work.
-#[derive(Clone, Copy, Debug)]
-pub struct CcSite<'a> {
-    /// Name of its flow; empty outside of networks.
-    pub flow: &'a str,
-    /// Seed of the run.
-    pub seed: u64,
-    /// Parameters of its connection.
-    pub config: &'a TcpConfig,
-}
-
-impl<'a> CcSite<'a> {
-    /// A connection outside of any network.
-    pub fn of(config: &'a TcpConfig) -> Self {
-        Self { flow: "", seed: 0, config }
-    }
-
-    /// The random numbers of this flow's algorithm: nobody else draws from them.
-    pub fn stream(&self) -> Stream {
-        Stream::new(self.seed, "flow", self.flow, "congestion control")
-    }
-}
 
 /// What the parameters of TCP say of windows, in bytes, for algorithms that keep their own instead of a [`super::Window`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,25 +52,6 @@ impl TcpConfig {
             timeout_cuts_again: self.timeout_cuts_again,
         }
     }
-}
-
-/// The parameters of an algorithm of one's own: their struct declares them, as those of a built-in one do.
-pub trait Algorithm {
-    /// What runs.
-    type State: CongestionControl + Clone + 'static;
-    /// The recovery scheme it implies.
-    const SCHEME: Scheme = Scheme::Sack;
-    /// What it needs of ECN.
-    const ECN: EcnMode = EcnMode::Off;
-    /// Whether the values make sense together.
-    ///
-    /// # Errors
-    /// What is wrong, and what to write.
-    fn check(&self) -> Result<(), String> {
-        Ok(())
-    }
-    /// The algorithm in its first state.
-    fn build(&self, site: &CcSite<'_>) -> Self::State;
 }
 
 /// Makes algorithms from tables of parameters.

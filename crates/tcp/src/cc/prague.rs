@@ -15,9 +15,10 @@
 //! Deviations: the window is fractional and bounded by one segment, not rounded up and bounded by two; segments do not shrink below two in
 //! flight; the rate does not swing by 3 % over each round trip; no detection of a classic queue's marks.
 
-use super::window::{LossBased, Window};
-use super::{AckSample, CongestionEvent, CongestionKind, MarkSample, Wants};
+use super::window::{LossBased, Window, window_in};
+use super::{AckSample, Algorithm, CcSite, CongestionEvent, CongestionKind, MarkSample, Wants};
 use crate::cc::reno::BETA;
+use crate::choices::EcnMode;
 use crate::config::TcpConfig;
 use fairlane_net::Ecn;
 use fairlane_units::{Dur, Rate, Time};
@@ -70,6 +71,14 @@ pub struct Prague {
     srtt: Dur,
 }
 
+impl Algorithm for PragueParams {
+    type State = Prague;
+    const ECN: EcnMode = EcnMode::Accecn;
+    fn build(&self, site: &CcSite<'_>) -> Prague {
+        Prague::new(self, site.config)
+    }
+}
+
 impl Prague {
     /// The algorithm before the connection opens.
     pub fn new(p: &PragueParams, config: &TcpConfig) -> Self {
@@ -105,12 +114,7 @@ impl Prague {
 }
 
 impl LossBased for Prague {
-    fn window(&self) -> &Window {
-        &self.w
-    }
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.w
-    }
+    window_in!(w);
 
     fn increase(&mut self, s: &AckSample) {
         self.srtt = s.srtt;

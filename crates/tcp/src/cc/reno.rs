@@ -2,7 +2,7 @@
 //!
 //! Tahoe, Reno, NewReno and SACK share it; they differ in how they find and repair losses.
 
-use super::window::{LossBased, Window};
+use super::window::{LossBased, Window, window_in};
 use super::{AckSample, CongestionEvent, CongestionKind};
 use crate::config::TcpConfig;
 use schemars::JsonSchema;
@@ -35,15 +35,6 @@ impl Reno {
 }
 
 impl Reno {
-    /// Whether slow start asks for more than what is in a brief sample.
-    #[inline(always)]
-    pub(crate) fn watched(&self) -> bool {
-        self.w.watched()
-    }
-    #[inline(never)]
-    pub(crate) fn on_watched_ack(&mut self, s: &AckSample) {
-        self.increase(s);
-    }
     /// What stands for an algorithm at an end that has no data to send.
     pub(crate) fn idle(config: &TcpConfig) -> Self {
         Self { w: Window::new(config).unwatched(), beta_ecn: BETA }
@@ -51,14 +42,8 @@ impl Reno {
 }
 
 impl LossBased for Reno {
-    #[inline(always)]
-    fn window(&self) -> &Window {
-        &self.w
-    }
-    #[inline(always)]
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.w
-    }
+    window_in!(w);
+    const BRIEF: bool = true;
 
     #[inline(always)]
     fn increase(&mut self, s: &AckSample) {

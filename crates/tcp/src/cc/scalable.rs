@@ -7,8 +7,8 @@
 //! Deviations: none. Linux (`net/ipv4/tcp_scalable.c`) grows by one segment for each min(cwnd, 100) acknowledged and always loses an eighth:
 //! in these words a legacy window of 100 segments with `legacy_decrease = 0.125`. ns-3.37 has 50 and 0.02 there. Both are in the presets.
 
-use super::window::{LossBased, Window};
-use super::{AckSample, CongestionEvent};
+use super::window::{LossBased, Window, window_in};
+use super::{AckSample, Algorithm, CcSite, CongestionEvent};
 use crate::choices::len_bytes;
 use crate::config::TcpConfig;
 use fairlane_units::Len;
@@ -48,6 +48,13 @@ pub struct Scalable {
     legacy_decrease: f64,
 }
 
+impl Algorithm for ScalableParams {
+    type State = Scalable;
+    fn build(&self, site: &CcSite<'_>) -> Scalable {
+        Scalable::new(self, site.config)
+    }
+}
+
 impl Scalable {
     /// The algorithm before the connection opens.
     pub fn new(p: &ScalableParams, config: &TcpConfig) -> Self {
@@ -58,12 +65,7 @@ impl Scalable {
 }
 
 impl LossBased for Scalable {
-    fn window(&self) -> &Window {
-        &self.w
-    }
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.w
-    }
+    window_in!(w);
     fn increase(&mut self, s: &AckSample) {
         if self.w.unused(s) {
             return;

@@ -14,7 +14,8 @@
 
 use super::delay::{ENOUGH, queued, ratio};
 use super::window::Window;
-use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, FineClock, RecoveryExit};
+use super::{AckSample, Algorithm, CcSite, CongestionControl, CongestionEvent, CongestionKind, FineClock, RecoveryExit};
+use crate::choices::Scheme;
 use crate::config::TcpConfig;
 use fairlane_units::{Dur, Time};
 use schemars::JsonSchema;
@@ -119,6 +120,14 @@ pub struct Vegas {
     opening: f64,
     /// Packets in the queue at the last comparison.
     diff: f64,
+}
+
+impl Algorithm for VegasParams {
+    type State = Vegas;
+    const SCHEME: Scheme = Scheme::Vegas;
+    fn build(&self, site: &CcSite<'_>) -> Vegas {
+        Vegas::new(self, site.config)
+    }
 }
 
 impl Vegas {

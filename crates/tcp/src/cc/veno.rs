@@ -8,8 +8,8 @@
 //! speaks of fast retransmit only). `rtt = "last"` takes each measurement by itself, as Linux does.
 
 use super::delay::{Delays, queued};
-use super::window::{LossBased, Window};
-use super::{AckSample, CongestionEvent, CongestionKind};
+use super::window::{LossBased, Window, window_in};
+use super::{AckSample, Algorithm, CcSite, CongestionEvent, CongestionKind};
 use crate::config::TcpConfig;
 use fairlane_units::{Dur, Time};
 use schemars::JsonSchema;
@@ -59,6 +59,13 @@ pub struct Veno {
     n: f64,
 }
 
+impl Algorithm for VenoParams {
+    type State = Veno;
+    fn build(&self, site: &CcSite<'_>) -> Veno {
+        Veno::new(self, site.config)
+    }
+}
+
 impl Veno {
     /// The algorithm before the connection opens.
     pub fn new(p: &VenoParams, config: &TcpConfig) -> Self {
@@ -71,12 +78,7 @@ impl Veno {
 }
 
 impl LossBased for Veno {
-    fn window(&self) -> &Window {
-        &self.w
-    }
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.w
-    }
+    window_in!(w);
     fn increase(&mut self, s: &AckSample) {
         if let Some(rtt) = s.rtt {
             self.delays.take(rtt);

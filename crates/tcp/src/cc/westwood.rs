@@ -9,8 +9,8 @@
 //! once, when it is acknowledged or SACKed, so duplicate acknowledgments without SACK blocks count for nothing until the hole is filled. A loss never raises the
 //! window. Other readings are values: `filter = "tustin"` with `from_zero` is ns-3.37's, `filter = "cascade"` with weight 7/8 and `interval = "50ms"` is that of Linux.
 
-use super::window::{LossBased, Window};
-use super::{AckSample, CongestionEvent, CongestionKind, Wants};
+use super::window::{LossBased, Window, window_in};
+use super::{AckSample, Algorithm, CcSite, CongestionEvent, CongestionKind, Wants};
 use crate::config::TcpConfig;
 use fairlane_units::{Dur, Time};
 use schemars::JsonSchema;
@@ -106,6 +106,13 @@ pub struct Westwood {
     least: Dur,
 }
 
+impl Algorithm for WestwoodParams {
+    type State = Westwood;
+    fn build(&self, site: &CcSite<'_>) -> Westwood {
+        Westwood::new(self, site.config)
+    }
+}
+
 impl Westwood {
     /// The algorithm before the connection opens.
     pub fn new(p: &WestwoodParams, config: &TcpConfig) -> Self {
@@ -124,12 +131,7 @@ impl Westwood {
 }
 
 impl LossBased for Westwood {
-    fn window(&self) -> &Window {
-        &self.w
-    }
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.w
-    }
+    window_in!(w);
     fn wants(&self) -> Wants {
         // The bandwidth is also measured while losses are repaired.
         Wants { every_ack: true, ..Wants::default() }

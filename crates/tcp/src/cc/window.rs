@@ -4,7 +4,7 @@
 //! congestion. The rest is [`Window`].
 
 use super::hystart::HyStart;
-use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, MarkSample, RecoveryExit, Wants};
+use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, MarkSample, RecoveryExit, SampleSource, Wants};
 use crate::choices::{LossBasis, SlowStart};
 use crate::config::TcpConfig;
 use fairlane_units::{Rate, Time};
@@ -190,8 +190,25 @@ impl Window {
     }
 }
 
+/// The field of an algorithm that is its window, in its `impl LossBased`.
+macro_rules! window_in {
+    ($field:ident) => {
+        #[inline(always)]
+        fn window(&self) -> &$crate::cc::Window {
+            &self.$field
+        }
+        #[inline(always)]
+        fn window_mut(&mut self) -> &mut $crate::cc::Window {
+            &mut self.$field
+        }
+    };
+}
+pub(super) use window_in;
+
 /// An algorithm that grows a window until congestion and then cuts it, like those of RFC 5681.
 pub trait LossBased: Send {
+    /// Whether [`Self::increase`] reads no more of a sample than [`SampleSource::brief`] has, as long as nothing watches slow start.
+    const BRIEF: bool = false;
     /// The window.
     fn window(&self) -> &Window;
     /// The window.
@@ -224,6 +241,11 @@ pub trait LossBased: Send {
     }
 }
 
+#[inline(never)]
+fn increase_by_all<T: LossBased>(algorithm: &mut T, s: &AckSample) {
+    algorithm.increase(s);
+}
+
 impl<T: LossBased> CongestionControl for T {
     fn on_established(&mut self, now: Time, window: u64) {
         let w = self.window_mut();
@@ -234,6 +256,15 @@ impl<T: LossBased> CongestionControl for T {
     #[inline(always)]
     fn on_ack(&mut self, s: &AckSample) {
         self.increase(s);
+    }
+
+    #[inline(always)]
+    fn on_ack_with(&mut self, source: &impl SampleSource) {
+        if T::BRIEF && !self.window().watched() {
+            self.increase(&source.brief());
+        } else {
+            increase_by_all(self, &source.sample());
+        }
     }
 
     fn on_congestion(&mut self, e: &CongestionEvent) {

@@ -9,8 +9,8 @@
 //! segments the fast mode grows as Reno does, as in Linux and ns-3: Scalable TCP's own rule there is the legacy window.
 
 use super::delay::{Delays, ENOUGH, queued, ratio};
-use super::window::{LossBased, Window};
-use super::{AckSample, CongestionEvent, CongestionKind};
+use super::window::{LossBased, Window, window_in};
+use super::{AckSample, Algorithm, CcSite, CongestionEvent, CongestionKind};
 use crate::config::TcpConfig;
 use fairlane_units::Time;
 use schemars::JsonSchema;
@@ -70,6 +70,13 @@ pub struct Yeah {
     fast: u32,
 }
 
+impl Algorithm for YeahParams {
+    type State = Yeah;
+    fn build(&self, site: &CcSite<'_>) -> Yeah {
+        Yeah::new(self, site.config)
+    }
+}
+
 impl Yeah {
     /// The algorithm before the connection opens.
     pub fn new(p: &YeahParams, config: &TcpConfig) -> Self {
@@ -106,12 +113,7 @@ fn part(window: f64, shift: u32) -> f64 {
 }
 
 impl LossBased for Yeah {
-    fn window(&self) -> &Window {
-        &self.w
-    }
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.w
-    }
+    window_in!(w);
     fn increase(&mut self, s: &AckSample) {
         if let Some(rtt) = s.rtt {
             self.delays.take(rtt);

@@ -15,7 +15,7 @@ mod model;
 
 use super::bunching::Bunching;
 use super::filter::WindowedMax;
-use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, RateSample, RecoveryExit, Wants};
+use super::{AckSample, Algorithm, CcSite, CongestionControl, CongestionEvent, CongestionKind, RateSample, RecoveryExit, Wants};
 use crate::choices::len_bytes;
 use crate::config::TcpConfig;
 use fairlane_engine::Stream;
@@ -155,6 +155,13 @@ pub struct Bbr {
     idle: bool,
     /// Data ran out when the last acknowledgment came.
     starved: bool,
+}
+
+impl Algorithm for BbrParams {
+    type State = Bbr;
+    fn build(&self, site: &CcSite<'_>) -> Bbr {
+        Bbr::new(self, site.config)
+    }
 }
 
 impl Bbr {

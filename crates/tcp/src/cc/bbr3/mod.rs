@@ -15,7 +15,9 @@ mod model;
 mod probe;
 
 use super::bunching::Bunching;
-use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, LostSample, RateSample, RecoveryExit, Wants};
+use super::{
+    AckSample, Algorithm, CcSite, CongestionControl, CongestionEvent, CongestionKind, LostSample, RateSample, RecoveryExit, Wants,
+};
 use crate::choices::{EcnMode, len_bytes};
 use crate::config::TcpConfig;
 use fairlane_engine::Stream;
@@ -212,6 +214,13 @@ pub struct Bbr3 {
     probe_rtt_round: bool,
     idle: bool,
     starved: bool,
+}
+
+impl Algorithm for Bbr3Params {
+    type State = Bbr3;
+    fn build(&self, site: &CcSite<'_>) -> Bbr3 {
+        Bbr3::new(self, site.config)
+    }
 }
 
 impl Bbr3 {
