@@ -1,12 +1,16 @@
 //! What every congestion control must obey, whatever its law: at least one segment, finite, no growth on congestion, no loss by an undo, the
-//! same answers from a copy. Every algorithm that is registered is tried.
+//! same answers from a copy. Every algorithm that is registered is tried: with its defaults, with every preset, and with parameters drawn from the
+//! ranges that it declares.
+
+#[path = "conformance/drawn.rs"]
+mod drawn;
 
 use fairlane_net::Class;
 use fairlane_tcp::cc::{AckSample, CongestionEvent, CongestionKind, LostSample, MarkSample, RateSample, RecoveryExit};
-use fairlane_tcp::{AnyCc, CcParams, CongestionControl, TcpConfig, resolve_params};
+use fairlane_tcp::{AnyCc, CcParams, CongestionControl, ParamsError, TcpConfig, presets, resolve_params};
 use fairlane_units::{Dur, Rate, Time};
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 const MSS: u64 = 1000;
 
@@ -75,15 +79,16 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(name: &str) -> Self {
-        let p = resolve_params(json!({ "cc": name, "mss": "1000B", "timestamps": true })).unwrap();
-        let config = TcpConfig::new(&p, Class(0)).unwrap();
+    /// With the parameters of TCP that `cc` and `preset` stand for.
+    fn new(cc: &Value, preset: &str) -> Result<Self, ParamsError> {
+        let p = resolve_params(json!({ "cc": cc, "preset": preset, "mss": "1000B", "timestamps": true }))?;
+        let config = TcpConfig::new(&p, Class(0))?;
         let mut cc = p.cc.build(&config);
         cc.seed(7);
         cc.on_first_rtt(Time::ZERO + Dur::from_ms(50), Dur::from_ms(50));
         cc.on_established(Time::ZERO + Dur::from_ms(50), 10 * MSS);
         let now = Time::ZERO + Dur::from_ms(50);
-        Self { cc, now, delivered: 0, lost: 0, round: 0, min_rtt: Dur::MAX, srtt: Dur::ZERO, recovering: false }
+        Ok(Self { cc, now, delivered: 0, lost: 0, round: 0, min_rtt: Dur::MAX, srtt: Dur::ZERO, recovering: false })
     }
 
     fn congestion(&mut self, kind: CongestionKind, flight: u64) -> Result<(), String> {
@@ -207,26 +212,67 @@ impl Bench {
     }
 }
 
+/// One life of the algorithm, and that of a copy made halfway, which has the same future.
+fn lives(mut bench: Bench, ops: &[Operation]) -> Result<(), String> {
+    let half = ops.len() / 2;
+    let run = |bench: &mut Bench, from: usize, to: usize| {
+        (from..to).try_for_each(|n| bench.step(ops[n]).map_err(|e| format!("at {n}, {:?}: {e}", ops[n])))
+    };
+    run(&mut bench, 0, half)?;
+    let mut copy = bench.clone();
+    run(&mut bench, half, ops.len())?;
+    run(&mut copy, half, ops.len())?;
+    let seen = |b: &Bench| (b.cc.cwnd(), b.cc.ssthresh());
+    if seen(&bench) == seen(&copy) { Ok(()) } else { Err(format!("a copy differs: {:?} {:?}", seen(&bench), seen(&copy))) }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// With the defaults of every preset; those of `rfc` are the algorithm's own.
     #[test]
     fn every_algorithm_keeps_its_window(ops in prop::collection::vec(operation(), 1..300)) {
         for info in CcParams::ALL {
-            let mut bench = Bench::new(info.name);
-            let mut copy = None;
-            for (n, &op) in ops.iter().enumerate() {
-                if n == ops.len() / 2 {
-                    copy = Some(bench.clone());
-                }
-                bench.step(op).map_err(|e| TestCaseError::fail(format!("{} at {n}, {op:?}: {e}", info.name)))?;
-            }
-            // A copy has the same future.
-            if let Some(mut copy) = copy {
-                for &op in &ops[ops.len() / 2..] {
-                    copy.step(op).map_err(|e| TestCaseError::fail(format!("{}: copy: {e}", info.name)))?;
-                }
-                prop_assert_eq!((copy.cc.cwnd(), copy.cc.ssthresh()), (bench.cc.cwnd(), bench.cc.ssthresh()), "{}", info.name);
+            for preset in presets() {
+                let bench = Bench::new(&json!(info.name), &preset.name).unwrap();
+                lives(bench, &ops).map_err(|e| TestCaseError::fail(format!("{} with preset {}: {e}", info.name, preset.name)))?;
             }
         }
     }
+
+    /// With what its ranges allow. What the check refuses with a message cannot come to run.
+    #[test]
+    fn every_algorithm_keeps_its_window_over_its_ranges(
+        ops in prop::collection::vec(operation(), 1..150),
+        picks in prop::collection::vec(0.0..1.0_f64, 64),
+        preset in 0..4_usize,
+    ) {
+        for info in CcParams::ALL {
+            let (params, preset) = (drawn::params(&(info.schema)().to_value(), &picks), &presets()[preset].name);
+            let cc = if params.is_empty() { json!(info.name) } else { json!({ info.name: params }) };
+            if let Ok(bench) = Bench::new(&cc, preset) {
+                lives(bench, &ops).map_err(|e| TestCaseError::fail(format!("{cc} with preset {preset}: {e}")))?;
+            }
+        }
+    }
+}
+
+/// The draws reach each parameter of each algorithm, and nearly all of them are accepted: the test above is not empty.
+#[test]
+fn draws_reach_every_parameter() {
+    let (mut made, mut refused) = (0, 0);
+    for info in CcParams::ALL {
+        let schema = (info.schema)().to_value();
+        let declared = schema["properties"].as_object().map_or(0, |p| p.len());
+        let mut reached = std::collections::BTreeSet::new();
+        for k in 0..200_u32 {
+            let picks: Vec<f64> = (0..64).map(|i| f64::from((k * 7919 + i * 104_729 + k * i * 31) % 1000) / 1000.0).collect();
+            let params = drawn::params(&schema, &picks);
+            reached.extend(params.keys().cloned());
+            let cc = json!({ info.name: params });
+            *(if Bench::new(&cc, "rfc").is_ok() { &mut made } else { &mut refused }) += 1;
+        }
+        assert_eq!(reached.len(), declared, "{}: {reached:?}", info.name);
+    }
+    assert!(refused * 5 < made, "{refused} of {} draws are refused", refused + made);
 }
