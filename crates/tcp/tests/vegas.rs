@@ -115,3 +115,59 @@ fn one_cut_for_losses_of_one_window() {
     assert_eq!((v.timeouts, v.retransmits, v.cwnd_cuts), (0, 2, 1));
     assert!(least >= 0.75 * 8.0 - 1.0, "{least} of {before}");
 }
+
+/// The window and the timer while a loss is repaired, with one of ns-2's choices: the largest window, and the RTO over what it was before.
+fn repaired(choice: Value) -> (f64, f64) {
+    let mut j =
+        json!({ "cc": "vegas", "mss": "1000B", "ack_every": 1, "window": "20p", "initial_window": "12p", "limited_transmit": false });
+    j.as_object_mut().unwrap().extend(choice.as_object().unwrap().clone());
+    let mut p = Pair::new(&params(j), vec![Hop::new(Rate::from_bps(332_800), ms(50), usize::MAX)], vec![Hop::delay(ms(50))]);
+    p.drop_data(&[60]);
+    p.start();
+    p.write(0, ENDLESS, false);
+    let mut rto = p.ends[0].view().rto;
+    while p.ends[0].view().fast_recoveries == 0 {
+        rto = p.ends[0].view().rto;
+        p.step();
+    }
+    let later = p.ends[0].view().rto;
+    let mut most = 0.0_f64;
+    let una = p.ends[0].view().acked;
+    while p.ends[0].view().acked == una {
+        most = most.max(cwnd(&p));
+        p.step();
+    }
+    (most, later.as_secs_f64() / rto.as_secs_f64())
+}
+
+fn ms(n: u64) -> Dur {
+    Dur::from_ms(n)
+}
+
+/// ns-2's tcp-vegas.cc: `++cwnd_` for each duplicate beyond the third, `reset_rtx_timer(1)` after a fast retransmission; the paper has neither.
+#[test]
+fn what_ns2_does_after_duplicates_is_a_parameter_each() {
+    let plain = repaired(json!({}));
+    let inflated = repaired(json!({ "vegas_inflates_cwnd": true }));
+    let backed_off = repaired(json!({ "vegas_backs_off": true }));
+    assert!(inflated.0 >= plain.0 + 3.0 && backed_off.0 == plain.0, "{plain:?} {inflated:?} {backed_off:?}");
+    assert!(plain.1 == 1.0 && inflated.1 == 1.0 && (backed_off.1 - 2.0).abs() < 0.01, "{plain:?} {inflated:?} {backed_off:?}");
+}
+
+/// Any of ns-2's choices without the others, and all mixtures of them, still deliver everything.
+#[test]
+fn every_mixture_of_choices_delivers() {
+    for mask in 0..16 {
+        let on = |bit: u32| mask >> bit & 1 == 1;
+        let j = json!({
+            "cc": "vegas", "mss": "1000B", "ack_every": 1, "window": "8p", "initial_window": "8p",
+            "vegas_inflates_cwnd": on(0), "vegas_backs_off": on(1), "vegas_times_waiting": on(2), "vegas_send_table": on(3),
+        });
+        let mut p = Pair::new(&params(j), vec![Hop::new(Rate::from_bps(332_800), ms(50), usize::MAX)], vec![Hop::delay(ms(50))]);
+        p.drop_data(&[30, 31, 45, 60, 62, 64, 66]);
+        p.start();
+        p.write(0, 200_000, true);
+        p.run(Dur::from_secs(120));
+        assert_eq!(p.ends[0].view().acked, 200_000, "{mask:04b}");
+    }
+}
