@@ -3178,8 +3178,44 @@ class Tcp(TransportParams):
         fack_rampdown: FACK: the window is lowered smoothly over a round trip
             (rampdown, Mathis and Mahdavi 1996; ns-2 `rampdown_`). (true or
             false, default false)
-        fack_dialect: FACK as published or as in ns-2. (one of `paper`, `ns2`,
-            default "paper")
+        fack_restart: FACK: a loss leaves one segment of the window, which opens
+            with each acknowledgment of the recovery (ns-2 tcp-fack.cc,
+            CLOSE_CWND_RESTART and opencwnd). Otherwise it is cut at once
+            (Mathis and Mahdavi 1996). (true or false, default false)
+        fack_only_enters: FACK: outside recovery an acknowledgment that repeats
+            the last one or carries SACK blocks may begin recovery, and does
+            nothing else (ns-2 tcp-fack.cc). Otherwise limited transmit goes on,
+            and the window grows with what is newly acknowledged. (true or
+            false, default false)
+        fack_until_no_sack: FACK: recovery lasts until an acknowledgment beyond
+            its end carries no SACK block, also through a timeout (ns-2
+            tcp-fack.cc). Otherwise until all that was sent before it is
+            acknowledged. (true or false, default false)
+        fack_lost_again_stops: FACK: when something sent after a retransmission
+            is SACKed before it, nothing goes out until the timer goes off (ns-2
+            tcp-fack.cc, CheckSndNxt). (true or false, default false)
+        fack_every_ack_restarts_timer: FACK: each acknowledgment restarts the
+            retransmission timer while data is missing, also one of nothing new
+            (ns-2 tcp-fack.cc, oldack; RFC 6298 section 5.3 asks for new data).
+            (true or false, default false)
+        vegas_inflates_cwnd: Vegas: duplicate acknowledgments beyond the
+            threshold are added to the window itself, in any state, and the next
+            one of new data puts back what the last cut left; where that is less
+            than a segment the flow stands still until its timer goes off (ns-2
+            tcp-vegas.cc, v_newcwnd_). Otherwise they inflate the window during
+            recovery (RFC 5681 section 3.2 step 4). (true or false, default
+            false)
+        vegas_backs_off: Vegas: a retransmission after duplicates backs the
+            retransmission timer off until the next measurement (ns-2
+            tcp-vegas.cc, reset_rtx_timer(1)). (true or false, default false)
+        vegas_times_waiting: Vegas: the acknowledgment of a hole measures by the
+            newest segment it covers, though that waited at the receiver (ns-2
+            tcp-vegas.cc, v_sendtime_). (true or false, default false)
+        vegas_send_table: Vegas: sending times stand in a table with a place for
+            each segment of `window`, and an acknowledgment leaves places
+            uncleared where the table begins anew (ns-2 tcp-vegas.cc,
+            v_transmits_). Without effect where `window` is unset. (true or
+            false, default false)
         limited_transmit: Limited transmit (RFC 3042): new data on duplicate
             acknowledgments below the threshold. (true or false, default true)
         careful: Whether a loss event may begin only after everything sent
@@ -3306,7 +3342,15 @@ class Tcp(TransportParams):
     prr_whole_segments: bool | None = None
     fack_overdamping: bool | None = None
     fack_rampdown: bool | None = None
-    fack_dialect: Literal["paper", "ns2"] | None = None
+    fack_restart: bool | None = None
+    fack_only_enters: bool | None = None
+    fack_until_no_sack: bool | None = None
+    fack_lost_again_stops: bool | None = None
+    fack_every_ack_restarts_timer: bool | None = None
+    vegas_inflates_cwnd: bool | None = None
+    vegas_backs_off: bool | None = None
+    vegas_times_waiting: bool | None = None
+    vegas_send_table: bool | None = None
     limited_transmit: bool | None = None
     careful: bool | None = None
     newreno_timer: Literal["impatient", "slow_but_steady"] | None = None
