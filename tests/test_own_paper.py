@@ -47,6 +47,7 @@ def test_its_page_and_its_tables_are_whole(quick):
         assert page.count(f'id="{name}"') == 1, name
     for word in ("http:", "https:", "<script", "@import", "<link", "src="):
         assert word not in page.replace("http://www.w3.org/", ""), word
+    assert "<caption>loss 0.1 % <span" in page  # [factors] of paper.toml: what a number counts
     assert 'id="contradictions"' not in page and "#contradiction" not in page  # it has none
     assert (quick.folder / "figures" / "fig1.svg").is_file()
     document = json.loads((quick.folder / "reproduction.json").read_text("utf-8"))

@@ -273,7 +273,7 @@ class Paper(ABC):
     def words(self) -> Tree:
         """What ``paper.toml`` says; what it may leave out is empty."""
         blank = dict.fromkeys(("citation", "question", "setup", "topology", "peer", "peer_note"), "")
-        return {**blank, "experiments": {}, "contradictions": [], **self.scenario("paper.toml")}
+        return {**blank, "factors": {}, "experiments": {}, "contradictions": [], **self.scenario("paper.toml")}
 
     @cached_property
     def parameters(self) -> list[dict[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..look import templates
@@ -55,14 +55,14 @@ def _svgs(picture: Picture) -> list[Markup]:
 
 
 def _section(r: Reproduction, e: Any, b: Built) -> dict[str, Any]:
-    rows = b.comparison.rows
+    rows, said = b.comparison.rows, r.paper.words["factors"]
     names = list(dict.fromkeys(k for row in rows for k, _ in row.factors))
     return {
         "id": e.id, "setup": e.id == r.paper.words.get("topology"), "full_id": f"{r.paper.key}/{e.id}",
         "title": e.title, "text": e.text, "built": b, "rho": list(b.comparison.rank_correlations().items()), "apart": _apart(rows),
         **dict(zip(("verdict", "reason"), r.verdict(e, b), strict=True)),
-        "table": _table(rows, b.group_by, names) if b.show_table and rows else None,
-        "more": _table(b.more, b.group_by, names) if b.more else None,
+        "table": _table(rows, b.group_by, names, said) if b.show_table and rows else None,
+        "more": _table(b.more, b.group_by, names, said) if b.more else None,
     }  # fmt: skip
 
 
@@ -75,7 +75,7 @@ def _apart(rows: list[Compared]) -> str:
     return f"{100 * apart:+.1f} % ({', '.join(x for _, x in row.factors)})".replace("-", "−", 1)
 
 
-def _table(rows: list[Compared], group_by: tuple[str, ...], names: list[str]) -> dict[str, Any]:
+def _table(rows: list[Compared], group_by: tuple[str, ...], names: list[str], said: Mapping[str, str]) -> dict[str, Any]:
     """Rows under their sub-headings; columns that are empty are left out, those that say the same throughout go into the headings."""
     groups: dict[tuple[str, ...], list[Compared]] = {}
     for row in rows:
@@ -83,10 +83,10 @@ def _table(rows: list[Compared], group_by: tuple[str, ...], names: list[str]) ->
         groups.setdefault(tuple(f.get(g, "") for g in group_by), []).append(row)
     names = [n for n in names if n not in group_by]
     fixed = [] if len(rows) == 1 else [n for n in names if len({dict(row.factors).get(n, "") for row in rows}) == 1]
-    always = [_fixed(n, x) for n in fixed if (x := dict(rows[0].factors).get(n, ""))]
+    always = [_fixed(n, x, said) for n in fixed if (x := dict(rows[0].factors).get(n, ""))]
     titled = []
     for key, members in groups.items():
-        shown = [_factor(n, x) for n, x in zip(group_by, key, strict=True)]
+        shown = [_factor(n, x, said) for n, x in zip(group_by, key, strict=True)]
         titled.append(_group([x for x in shown if x], always, members, "metric" in group_by))
     return {
         "groups": titled,
@@ -95,19 +95,15 @@ def _table(rows: list[Compared], group_by: tuple[str, ...], names: list[str]) ->
     }
 
 
-def _factor(name: str, value: str) -> str:
-    """A factor in a heading; bare numbers say what they count."""
-    words = {
-        "clients": "{} clients", "network": "{} nodes", "network_nodes": "{} nodes", "load": "load {} %", "load_percent": "load {} %",
-        "queue": "{} packets", "queue_packets": "{} packets", "cbr_rate_mbps": "CBR {} Mbit/s",
-    }  # fmt: skip
-    return words[name].format(value) if name in words and value.replace(".", "", 1).isdigit() else value.replace("_", " ")
+def _factor(name: str, value: str, said: Mapping[str, str]) -> str:
+    """A factor in a heading; bare numbers say what they count, as `[factors]` in paper.toml has it."""
+    return said[name].replace("{}", value) if name in said and value.replace(".", "", 1).isdigit() else value.replace("_", " ")
 
 
-def _fixed(name: str, value: str) -> str:
+def _fixed(name: str, value: str, said: Mapping[str, str]) -> str:
     """What all rows of a table have in common, in its heading."""
-    said = _factor(name, value)
-    return said if said != value.replace("_", " ") else f"{name}: {value}".replace("_", " ")
+    told = _factor(name, value, said)
+    return told if told != value.replace("_", " ") else f"{name}: {value}".replace("_", " ")
 
 
 def _metric(row: Compared) -> str:
