@@ -12,7 +12,7 @@ use crate::path::{END, Path};
 use crate::port::Port;
 use crate::qdisc::{LinkInfo, Qdisc};
 use crate::route::{Graph, Router, Routing};
-use crate::sample::Sampler;
+use crate::sample::{Sampler, Sampling};
 use crate::schedule::Schedule;
 use crate::side::{Host, Side};
 use crate::slots::{Slots, Sources};
@@ -119,7 +119,7 @@ pub struct WorldBuilder<P: Plugs> {
     /// Two for each flow, where they stay: of many flows they are most of the memory.
     endpoints: Vec<P::Endpoint>,
     apps: Vec<(P::App, Vec<FlowId>)>,
-    sample: Option<(Dur, Vec<u32>)>,
+    sample: Option<(Sampling, Vec<u32>)>,
     controls: Vec<(P::Control, Vec<FlowId>)>,
     amounts: Vec<(FlowId, u64)>,
 }
@@ -161,9 +161,9 @@ impl<P: Plugs> WorldBuilder<P> {
     pub fn app(&mut self, app: P::App, flows: Vec<FlowId>) {
         self.apps.push((app, flows));
     }
-    /// Samples flows, and the links in `watched`, every `step`.
-    pub fn sample(&mut self, step: Dur, watched: Vec<PortId>) {
-        self.sample = Some((step, watched.into_iter().map(|p| p.0).collect()));
+    /// Samples flows, and the links in `watched`.
+    pub fn sample(&mut self, what: Sampling, watched: Vec<PortId>) {
+        self.sample = Some((what, watched.into_iter().map(|p| p.0).collect()));
     }
 
     /// Adds a control of flows, which it knows by their places in the list.
@@ -214,7 +214,7 @@ impl<P: Plugs> WorldBuilder<P> {
         let hosts = hosts(self.apps, &mut flows, self.seed)?;
         let govern = Govern::new(self.controls, &flows, &mut sides, &mut self.endpoints, hosts.len())
             .map_err(|f| BuildError::GovernedTwice { flow: flows[f.0 as usize].name.clone() })?;
-        let sampler = self.sample.map(|(step, watched)| Sampler::new(step, watched));
+        let sampler = self.sample.map(|(what, watched)| Sampler::new(what, watched));
         Ok(World {
             path: Path {
                 now: Time::ZERO,

@@ -46,6 +46,6 @@ pub use problem::Problem;
 pub use qdisc::{Backlog, Drops, FlowInfo, LinkInfo, QCx, Qdisc, Site, Why};
 pub use ring::Ring;
 pub use route::Routing;
-pub use sample::{FlowSeries, Gauges, LinkSeries, Sampler};
+pub use sample::{Column, FlowSample, PortSample, Rows, Sampler, Sampling};
 pub use schedule::{OPPORTUNITY, Opportunities, Schedule, Steps};
 pub use world::{Plugs, World};

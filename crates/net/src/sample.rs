@@ -1,80 +1,111 @@
-//! Time series, sampled at a fixed step by a source of events of its own.
+//! Time series, sampled at a fixed step by a source of events of its own. Which columns there are, its user says: the world only
+//! knows what can be seen of a flow and of a port at one instant.
 
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, FlowView};
 use crate::flow::Flow;
 use crate::port::Port;
-use crate::qdisc::Qdisc;
+use crate::qdisc::{Backlog, Qdisc};
 use fairlane_units::{Dur, Time};
 
-/// One row a flow and sample.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FlowSeries {
-    /// Seconds.
-    pub time: Vec<f64>,
-    /// Number of the flow.
-    pub flow: Vec<u32>,
-    /// Congestion window in bytes; NaN for a transport without one.
-    pub cwnd: Vec<f64>,
-    /// Slow-start threshold in bytes; infinite before the first loss.
-    pub ssthresh: Vec<f64>,
-    /// Smoothed round-trip time in seconds; NaN before the first sample.
-    pub srtt: Vec<f64>,
-    /// Bytes in flight.
-    pub in_flight: Vec<f64>,
-    /// Bits a second delivered in order to the application since the sample before.
-    pub goodput: Vec<f64>,
-    /// Bits a second on the wire that reached the receiver since the sample before.
-    pub throughput: Vec<f64>,
-    /// Share of the time since the sample before in which its control let the flow send; NaN for a flow without one, no rows without any control.
-    pub open: Vec<f64>,
-    /// Inner variables of transports that have some, by name; NaN where a flow has none of that name.
-    pub gauges: Gauges,
+/// A flow at the instant of a sample.
+#[derive(Clone, Debug)]
+pub struct FlowSample {
+    /// Now.
+    pub time: Time,
+    /// Time since the sample before.
+    pub step: Dur,
+    /// What its sender says of itself.
+    pub view: FlowView,
+    /// Bytes delivered in order to the application since the sample before.
+    pub delivered: u64,
+    /// Bytes on the wire that reached the receiver since the sample before.
+    pub received: u64,
+    /// Share of the step in which its control let the flow send; NaN for a flow without one.
+    pub open: f64,
 }
 
-/// Columns by name.
-pub type Gauges = Vec<(&'static str, Vec<f64>)>;
-
-/// The value of one gauge in the row that is the last of `rows`.
-fn set_gauge(gauges: &mut Gauges, rows: usize, name: &'static str, value: f64) {
-    let k = gauges.iter().position(|(n, _)| *n == name).unwrap_or_else(|| {
-        gauges.push((name, Vec::new()));
-        gauges.len() - 1
-    });
-    gauges[k].1.resize(rows - 1, f64::NAN);
-    gauges[k].1.push(value);
+/// A port at the instant of a sample.
+#[derive(Clone, Debug)]
+pub struct PortSample {
+    /// Now.
+    pub time: Time,
+    /// Time since the sample before.
+    pub step: Dur,
+    /// What waits.
+    pub backlog: Backlog,
+    /// Bytes whose transmission began since the sample before.
+    pub sent: u64,
+    /// Packets dropped since the sample before.
+    pub drops: u64,
 }
 
-/// Rows that said nothing of a gauge.
-fn fill_gauges(gauges: &mut Gauges, rows: usize) {
-    for (_, column) in gauges {
-        column.resize(rows, f64::NAN);
+/// How one column comes out of samples of type `S`: its name and the expression.
+pub type Column<S> = (&'static str, fn(&S) -> f64);
+
+/// What is sampled.
+#[derive(Clone, Debug)]
+pub struct Sampling {
+    /// Time between two samples.
+    pub step: Dur,
+    /// Columns of the flows' series.
+    pub flows: Vec<Column<FlowSample>>,
+    /// Columns of the ports' series.
+    pub ports: Vec<Column<PortSample>>,
+}
+
+/// A series: one row a subject and sample.
+#[derive(Clone, Debug)]
+pub struct Rows<S> {
+    values: Vec<fn(&S) -> f64>,
+    /// The flow or port of each row, by its number.
+    pub subject: Vec<u32>,
+    /// Columns by name: those asked for, then the gauges of endpoints and queues that have some, in the order of their first value;
+    /// NaN where a subject has none of that name.
+    pub columns: Vec<(&'static str, Vec<f64>)>,
+}
+
+impl<S> Rows<S> {
+    fn new(columns: Vec<Column<S>>) -> Self {
+        let (columns, values) = columns.into_iter().map(|(name, value)| ((name, Vec::new()), value)).unzip();
+        Self { values, subject: Vec::new(), columns }
+    }
+
+    /// One more row; `gauges` may add to it.
+    fn push(&mut self, subject: u32, sample: &S, gauges: impl FnOnce(&mut dyn FnMut(&'static str, f64))) {
+        self.subject.push(subject);
+        for ((_, column), value) in self.columns.iter_mut().zip(&self.values) {
+            column.push(value(sample));
+        }
+        let rows = self.subject.len();
+        gauges(&mut |name, value| self.set_gauge(rows, name, value));
+        for (_, column) in &mut self.columns[self.values.len()..] {
+            column.resize(rows, f64::NAN);
+        }
+    }
+
+    /// The value of one gauge in the row that is the last of `rows`.
+    fn set_gauge(&mut self, rows: usize, name: &'static str, value: f64) {
+        let asked = self.values.len();
+        let k = self.columns[asked..].iter().position(|(n, _)| *n == name).unwrap_or_else(|| {
+            self.columns.push((name, Vec::new()));
+            self.columns.len() - 1 - asked
+        });
+        let column = &mut self.columns[asked + k].1;
+        column.resize(rows - 1, f64::NAN);
+        column.push(value);
     }
 }
 
-/// One row a port and sample.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct LinkSeries {
-    /// Seconds.
-    pub time: Vec<f64>,
-    /// Number of the port.
-    pub port: Vec<u32>,
-    /// Packets waiting.
-    pub queue: Vec<f64>,
-    /// Bytes waiting.
-    pub queue_bytes: Vec<f64>,
-    /// Bits a second whose transmission began since the sample before.
-    pub throughput: Vec<f64>,
-    /// Packets dropped since the sample before.
-    pub drops: Vec<f64>,
-    /// Inner variables of the queue disciplines, by name; NaN where a queue has none of that name.
-    pub gauges: Gauges,
-}
-
-/// What a sample needs to know of the one before.
+/// Counters at the sample before.
 #[derive(Clone, Debug, Default)]
 struct Before {
-    delivered: u64,
-    received: u64,
+    bytes: u64,
+    other: u64,
+}
+
+/// What was counted since `before`; counters fall back to zero at the end of the warm-up, and that step then counts from there.
+fn since(now: u64, before: u64) -> u64 {
+    now.checked_sub(before).unwrap_or(now)
 }
 
 /// The sampler and what it has recorded.
@@ -86,22 +117,16 @@ pub struct Sampler {
     /// Ports that are sampled.
     watched: Vec<u32>,
     /// Flows over time.
-    pub flows: FlowSeries,
+    pub flows: Rows<FlowSample>,
     /// Links over time.
-    pub links: LinkSeries,
+    pub links: Rows<PortSample>,
 }
 
 impl Sampler {
-    /// Samples every `step`; links only those in `watched`.
-    pub fn new(step: Dur, watched: Vec<u32>) -> Self {
-        Self {
-            step,
-            flows_before: Vec::new(),
-            ports_before: Vec::new(),
-            watched,
-            flows: FlowSeries::default(),
-            links: LinkSeries::default(),
-        }
+    /// Samples flows, and links in `watched`.
+    pub(crate) fn new(sampling: Sampling, watched: Vec<u32>) -> Self {
+        let Sampling { step, flows, ports } = sampling;
+        Self { step, flows_before: Vec::new(), ports_before: Vec::new(), watched, flows: Rows::new(flows), links: Rows::new(ports) }
     }
 
     /// The step.
@@ -109,52 +134,41 @@ impl Sampler {
         self.step
     }
 
-    /// Takes one sample; returns when the next is due.
+    /// Takes one sample; returns when the next is due. `open`: the shares of the flows that controls govern.
     pub(crate) fn record<'a, Q: Qdisc + 'a, E: Endpoint + 'a>(
         &mut self,
-        now: Time,
+        time: Time,
         flows: impl ExactSizeIterator<Item = &'a Flow>,
         sender: impl Fn(usize) -> &'a E,
         ports: &[Port<Q>],
+        mut open: Option<impl Iterator<Item = f64>>,
     ) -> Time {
-        let (t, bits) = (now.as_secs_f64(), 8.0 / self.step.as_secs_f64());
+        let step = self.step;
         self.flows_before.resize_with(flows.len(), Before::default);
         for (i, flow) in flows.enumerate() {
-            let (endpoint, s, before) = (sender(i), &mut self.flows, &mut self.flows_before[i]);
-            let v = endpoint.view();
-            // Counters fall back to zero at the end of the warm-up; that step then counts from there.
-            let received = flow.counters.received_bytes;
-            s.time.push(t);
-            s.flow.push(i as u32);
-            // TCP never goes below one segment: no window at all means a transport without one.
-            let window = |x: u64| if v.cwnd == 0 { f64::NAN } else { x as f64 };
-            s.cwnd.push(window(v.cwnd));
-            s.ssthresh.push(if v.ssthresh == u64::MAX { f64::INFINITY } else { window(v.ssthresh) });
-            s.srtt.push(if v.srtt == Dur::ZERO { f64::NAN } else { v.srtt.as_secs_f64() });
-            s.in_flight.push(window(v.in_flight));
-            s.goodput.push((flow.delivered - before.delivered) as f64 * bits);
-            s.throughput.push(received.checked_sub(before.received).unwrap_or(received) as f64 * bits);
-            *before = Before { delivered: flow.delivered, received };
-            let rows = s.time.len();
-            endpoint.gauges(&mut |name, value| set_gauge(&mut s.gauges, rows, name, value));
-            fill_gauges(&mut s.gauges, rows);
+            let (endpoint, before) = (sender(i), &mut self.flows_before[i]);
+            let now = Before { bytes: flow.counters.received_bytes, other: flow.delivered };
+            let sample = FlowSample {
+                time,
+                step,
+                view: endpoint.view(),
+                delivered: now.other - before.other,
+                received: since(now.bytes, before.bytes),
+                open: open.as_mut().and_then(Iterator::next).unwrap_or(f64::NAN),
+            };
+            self.flows.push(i as u32, &sample, |out| endpoint.gauges(out));
+            *before = now;
         }
         self.ports_before.resize_with(self.watched.len(), Before::default);
         for (&i, before) in self.watched.iter().zip(&mut self.ports_before) {
-            let (port, s) = (&ports[i as usize], &mut self.links);
-            let (level, c) = (port.qdisc().backlog(), port.counters());
-            let drops: u64 = c.drops.iter().sum();
-            s.time.push(t);
-            s.port.push(i);
-            s.queue.push(f64::from(level.pkts));
-            s.queue_bytes.push(level.bytes as f64);
-            s.throughput.push(c.sent_bytes.checked_sub(before.received).unwrap_or(c.sent_bytes) as f64 * bits);
-            s.drops.push(drops.checked_sub(before.delivered).unwrap_or(drops) as f64);
-            *before = Before { delivered: drops, received: c.sent_bytes };
-            let rows = s.time.len();
-            port.qdisc().gauges(&mut |name, value| set_gauge(&mut s.gauges, rows, name, value));
-            fill_gauges(&mut s.gauges, rows);
+            let port = &ports[i as usize];
+            let c = port.counters();
+            let now = Before { bytes: c.sent_bytes, other: c.drops.iter().sum() };
+            let (sent, drops) = (since(now.bytes, before.bytes), since(now.other, before.other));
+            let sample = PortSample { time, step, backlog: port.qdisc().backlog(), sent, drops };
+            self.links.push(i, &sample, |out| port.qdisc().gauges(out));
+            *before = now;
         }
-        now + self.step
+        time + step
     }
 }

@@ -347,10 +347,8 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         self.path.settle_all::<O, true>(now, obs);
         if let Some(s) = &mut self.sampler {
             let endpoints = &self.endpoints;
-            let next = s.record(now, self.path.flows.iter(), |f| &endpoints[2 * f], &self.path.ports);
-            if let Some(g) = &mut self.govern {
-                s.flows.open.extend(g.shares(now, s.step()));
-            }
+            let open = self.govern.as_mut().map(|g| g.shares(now, s.step()));
+            let next = s.record(now, self.path.flows.iter(), |f| &endpoints[2 * f], &self.path.ports, open);
             self.path.push(next, self.path.slots.sampler, Turn::Look);
         }
     }

@@ -63,7 +63,10 @@ pub(crate) fn parts(scenario: &Resolved, seed: u64) -> WorldBuilder<BuiltIn> {
         w.control(scenario.control.0[c.spec].build(&priorities, &numbers), c.flows.iter().map(|&f| FlowId(f as u32)).collect());
     }
     if let Some(step) = scenario.sample.filter(|&s| s > Dur::ZERO) {
-        w.sample(step, watched(scenario, scenario.link_directions()).into_iter().map(|i| PortId(i as u32)).collect());
+        w.sample(
+            crate::series::sampling(&scenario.scenario, step),
+            watched(scenario, scenario.link_directions()).into_iter().map(|i| PortId(i as u32)).collect(),
+        );
     }
     w
 }

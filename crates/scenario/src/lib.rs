@@ -23,6 +23,7 @@ mod run;
 mod schema;
 mod semantics;
 mod source;
+mod series;
 mod spec;
 mod topology;
 
@@ -43,6 +44,7 @@ pub use registry::{AnyApp, AnyControl, AnyQdisc, BoxedQdisc, ControlSpec, QueueS
 pub use resolve::{Resolved, resolve, resolve_bytes};
 pub use run::{Options, Progress, RunError, RunOutput, Table, run_all, run_with};
 pub use schema::schema;
+pub use series::*;
 pub use source::{Format, decode};
 pub use spec::{
     Classes, ControlTables, Direction, FlowSpec, LinkSpec, Pipe, QueueTable, RateStep, RoutingSpec, Scenario, SourceTable, TcpTable, Wire,

@@ -8,7 +8,7 @@ use crate::plugs::BuiltIn;
 use crate::probes::{Probes, Watching};
 use crate::spec::Resolved;
 use fairlane_engine::{EventQueue, QuadHeap, StdHeap, Wheel, fits_64_bits};
-use fairlane_net::{BuildError, Tally, World, WorldBuilder};
+use fairlane_net::{BuildError, Rows, Tally, World, WorldBuilder};
 use fairlane_trace::HopDelay;
 use fairlane_trace::pcapng::{Capture, Written};
 use fairlane_units::Time;
@@ -316,8 +316,8 @@ fn output<H: EventQueue>(
     if silent.len() > NAMED {
         warnings.push(format!("{} more flows delivered nothing in the measured span", silent.len() - NAMED));
     }
-    let series = world.sampler().map(|s| series_tables(s, &flow_text[0].1, &link_text[0].1));
-    let (flow_series, link_series) = series.map_or((None, None), |(f, l)| (Some(f), Some(l)));
+    let flow_series = world.sampler().map(|s| series_table("flow", &s.flows, &flow_text[0].1));
+    let link_series = world.sampler().map(|s| series_table("link", &s.links, &link_text[0].1));
     RunOutput {
         seed,
         fingerprint: world.fingerprint(),
@@ -335,30 +335,10 @@ fn output<H: EventQueue>(
     }
 }
 
-fn series_tables(s: &fairlane_net::Sampler, flow_names: &[String], link_names: &[String]) -> (Table, Table) {
-    let (f, l) = (&s.flows, &s.links);
-    let mut numbers: Columns = vec![
-        ("time", f.time.clone()),
-        ("cwnd", f.cwnd.clone()),
-        ("ssthresh", f.ssthresh.clone()),
-        ("srtt", f.srtt.clone()),
-        ("in_flight", f.in_flight.clone()),
-        ("goodput", f.goodput.clone()),
-        ("throughput", f.throughput.clone()),
-    ];
-    numbers.extend((!f.open.is_empty()).then(|| ("open", f.open.clone())));
-    numbers.extend(f.gauges.iter().cloned());
-    let flows = Table { text: vec![("flow", f.flow.iter().map(|&i| flow_names[i as usize].clone()).collect())], numbers };
-    let mut numbers: Columns = vec![
-        ("time", l.time.clone()),
-        ("queue", l.queue.clone()),
-        ("queue_bytes", l.queue_bytes.clone()),
-        ("throughput", l.throughput.clone()),
-        ("drops", l.drops.clone()),
-    ];
-    numbers.extend(l.gauges.iter().cloned());
-    let links = Table { text: vec![("link", l.port.iter().map(|&i| link_names[i as usize].clone()).collect())], numbers };
-    (flows, links)
+/// A series as a table, its subjects by name.
+fn series_table<S>(key: &'static str, rows: &Rows<S>, names: &[String]) -> Table {
+    let named = rows.subject.iter().map(|&i| names[i as usize].clone()).collect();
+    Table { text: vec![(key, named)], numbers: rows.columns.clone() }
 }
 
 /// CPU time of the calling thread where the platform tells it, else wall time.
