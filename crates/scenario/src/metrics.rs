@@ -77,10 +77,13 @@ fn sum(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |a, b| a + b)
 }
 
-/// Jain's fairness index; 1 for none or all zero, where nothing is unfair.
+/// Jain's fairness index (sum x)^2 / (n sum x^2) (Jain, Chiu and Hawe 1984): 1 if all are equal, 1/n if one of n has all.
+///
+/// NaN if nobody has anything, or there is nobody: the definition is 0/0 there, and no value would be right. 1 would make the queue that lets
+/// nothing through the fairest of all; and of the limits, that along equal shares is 1, that along one flow's 1/n.
 pub fn jain(x: &[f64]) -> f64 {
     let (sum, squares): (f64, f64) = (x.iter().sum(), x.iter().map(|v| v * v).sum());
-    if squares == 0.0 { 1.0 } else { sum * sum / (x.len() as f64 * squares) }
+    if squares == 0.0 { f64::NAN } else { sum * sum / (x.len() as f64 * squares) }
 }
 
 fn lost(c: &FlowCounters) -> f64 {
@@ -207,8 +210,8 @@ metrics! { NETWORK_METRICS: NetworkSubject {
     "goodput_tcp" ["bit/s"] "sum of the goodputs of the TCP flows", "Useful rate of TCP.", "RFC 5166 section 2.1.1" => |s| sum(&s.tcp);
     "goodput_udp" ["bit/s"] "goodput - goodput_tcp", "Useful rate of UDP.", "RFC 5166 section 2.1.1" => |s| sum(&s.goodputs) - sum(&s.tcp);
     "throughput" ["bit/s"] "sum of the throughputs of all flows", "Rate of data packets at the receivers, headers included.", "RFC 5166 section 2.1.1" => |s| s.throughput;
-    "jain" ["1"] "(sum x)^2 / (n * sum x^2) over the goodputs x of all n flows", "Jain's fairness index: 1 if all are equal, 1/n if one has all.", "Jain, Chiu and Hawe 1984; RFC 5166 section 2.3" => |s| jain(&s.goodputs);
-    "jain_tcp" ["1"] "Jain's index of the TCP flows alone", "Fairness among the TCP flows.", "Jain, Chiu and Hawe 1984; RFC 5166 section 2.3" => |s| jain(&s.tcp);
+    "jain" ["1"] "(sum x)^2 / (n * sum x^2) over the goodputs x of all n flows", "Jain's fairness index: 1 if all are equal, 1/n if one has all; NaN (0/0) if nothing was delivered.", "Jain, Chiu and Hawe 1984; RFC 5166 section 2.3" => |s| jain(&s.goodputs);
+    "jain_tcp" ["1"] "Jain's index of the TCP flows alone", "Fairness among the TCP flows; NaN if there are none, or nothing was delivered to them.", "Jain, Chiu and Hawe 1984; RFC 5166 section 2.3" => |s| jain(&s.tcp);
     "worst_share" ["1"] "min x / mean x over the goodputs of all flows", "What the worst-off flow gets, in units of the equal share.", "RFC 5166 section 2.3 (max-min)" => |s| ratio(s.goodputs.iter().copied().fold(f64::INFINITY, f64::min), s.goodputs.iter().sum::<f64>() / s.goodputs.len() as f64);
     "delay_mean" ["s"] "mean one-way delay over the data packets of all flows", "Mean one-way delay.", "RFC 7679" => |s| secs(s.delay.mean());
     "delay_p95" ["s"] "95th percentile of the one-way delay over all data packets", "One-way delay that 5 % exceed.", "RFC 7679" => |s| secs(s.delay.quantile(0.95));
@@ -308,4 +311,21 @@ pub fn metrics_listing() -> Value {
         metrics.iter().map(row).collect()
     }
     Value::Array([list("flow", FLOW_METRICS), list("link", LINK_METRICS), list("network", NETWORK_METRICS)].concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Values worked out by hand from the definition (Jain, Chiu and Hawe 1984).
+    #[test]
+    fn jain_of_known_shares() {
+        assert_eq!(jain(&[5.0, 0.0, 0.0, 0.0]), 0.25);
+        assert_eq!(jain(&[1.0, 1.0, 1.0, 0.0]), 0.75);
+        assert_eq!(jain(&[2.0; 7]), 1.0);
+        assert_eq!(jain(&[1.0, 2.0, 3.0]), 36.0 / (3.0 * 14.0));
+        // The index does not change with the unit (section 3).
+        assert_eq!(jain(&[1e6, 2e6, 3e6]), jain(&[1.0, 2.0, 3.0]));
+        assert!(jain(&[]).is_nan() && jain(&[0.0, 0.0]).is_nan());
+    }
 }
