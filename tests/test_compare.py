@@ -16,7 +16,8 @@ import fairlane as fl
 from conftest import DUMBBELL, fairlane
 from fairlane.base.choices import choices, limited
 from fairlane.base.document import json_schema
-from fairlane.comparison import Ellipse, ellipse, jain, mixed
+from fairlane.base.metrics import jain
+from fairlane.comparison import Ellipse, ellipse, mixed
 from test_cli_errors import check
 
 SHORT = ("--duration", "6s", "--seeds", "1..3")

@@ -73,7 +73,7 @@ def ours(text: str, seeds: list[int], gauge: str = "avg") -> list[tuple[list[flo
 
 def theirs(text: str, seed: int, folder: Path, variable: str = "ave_") -> tuple[list[float], float, int]:
     """The same of ns-2."""
-    net = network.read(core.resolve(text, "test.toml", "toml", []))
+    net = network.read(core.resolve(text, "test.toml", "toml", []).json())
     watched = tcl.watched_link(net, "bottleneck")
     number = tcl.node_numbers(net)
     ends = str(number[watched.source]), str(number[watched.target])

@@ -15,8 +15,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from validation.ns2 import cases, compare, measures, ours, peer, reference, tcl, trace
 from validation.ns2.network import Unsupported, read
-from validation.sides.judge import jain
 from validation.sides.judge import judge as judge_with
+
+from fairlane.base.metrics import jain
 
 QUICK = cases.select([], quick=True)
 

@@ -11,8 +11,9 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from validation.ns3 import cases, compare, measures, ours, peer, reference, scenario
-from validation.sides.judge import jain
 from validation.sides.judge import judge as judge_with
+
+from fairlane.base.metrics import jain
 
 QUICK = cases.select([], quick=True)
 

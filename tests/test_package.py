@@ -11,7 +11,7 @@ from importlib import metadata, resources
 
 import fairlane as fl
 from fairlane import _core
-from fairlane.base.metrics import TABLES, metrics
+from fairlane.base.metrics import TABLES, metrics, series, unit
 from fairlane.base.reference import explain, presets, registry
 
 
@@ -79,3 +79,23 @@ def test_every_algorithm_has_its_class():
     assert fl.Red(min="10p").spec() == {"red": {"min": "10p"}}
     assert fl.Red().spec() == "red"
     assert fl.Network(duration="1s").topology(fl.Dumbbell(pairs=3)).to_dict()["topology"] == {"dumbbell": {"pairs": 3}}
+
+
+def test_series_have_units_and_explanations():
+    assert {s.table for s in series()} == {"flow_series", "link_series"}
+    for s in series():
+        assert s.unit and s.doc.endswith("."), s
+    assert [unit(x) for x in ("avg", "open", "drop_prob", "class0_class1_avg", "tin3", "cwnd")] == [
+        "packets",
+        "1",
+        "1",
+        "packets",
+        "packets",
+        "byte",
+    ]
+    assert unit("a_gauge_of_my_own") == ""
+    (entry,) = explain("avg")
+    assert entry.kind == "time series" and entry.facts == {"table": "link_series", "unit": "packets", "from": "gauge"}
+    assert [e.kind for e in explain("flows")] == ["setting", "time series"]
+    (entry,) = explain("unknown-key")
+    assert entry.kind == "code of an error"

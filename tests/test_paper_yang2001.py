@@ -46,8 +46,8 @@ def test_the_scenario_file_is_the_cell_it_says():
     from fairlane import _core
 
     paper = papers.load("yang2001")
-    alone = json.loads(_core.resolve((DATA / "net.toml").read_text("utf-8"), "net.toml", "toml", []))
-    cell = json.loads(_core.resolve(json.dumps(paper.topology()), "cell.json", "json", []))
+    alone = json.loads(_core.resolve((DATA / "net.toml").read_text("utf-8"), "net.toml", "toml", []).json())
+    cell = json.loads(_core.resolve(json.dumps(paper.topology()), "cell.json", "json", []).json())
     assert alone == cell
 
 
@@ -62,7 +62,7 @@ def test_consecutive_flows_have_consecutive_sums_of_addresses():
             for c in paper.cells()
             if c["part"] == "grid" and [c[k] for k in ("env", "queue", "size", "tcp")] == ["cc/be", queue, "1MB", "97"]
         ]
-        there = json.loads(_core.resolve(json.dumps(cell.tree(1)), "cell.json", "json", []))
+        there = json.loads(_core.resolve(json.dumps(cell.tree(1)), "cell.json", "json", []).json())
         number = {n: i for i, n in enumerate(there["nodes"])}
         sums = [number[f["from"]] + number[f["to"]] for f in there["expanded"]["flows"]]
         assert sums[:100] == list(range(sums[0], sums[0] + 100))

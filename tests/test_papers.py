@@ -312,8 +312,8 @@ def test_the_scenario_file_is_the_cell_it_says():
     from fairlane import _core
 
     paper = papers.load("sarma2013")
-    alone = json.loads(_core.resolve((paper.folder / "lan.toml").read_text("utf-8"), "lan.toml", "toml", []))
-    cell = json.loads(_core.resolve(json.dumps(paper.topology()), "cell.json", "json", []))
+    alone = json.loads(_core.resolve((paper.folder / "lan.toml").read_text("utf-8"), "lan.toml", "toml", []).json())
+    cell = json.loads(_core.resolve(json.dumps(paper.topology()), "cell.json", "json", []).json())
     assert alone == cell
 
 
@@ -409,7 +409,7 @@ def test_what_is_kept_of_a_run_is_what_the_run_had(tmp_path):
         at = [i for i, n in enumerate(links["name"]) if n in paper.links]
         assert kept.links == {c: [plain(links[c])[i] for i in at] for c in ("name", *paper.link_columns) if c in links}
         assert kept.network["jain"] == plain(run.network()["jain"])
-        assert kept.warnings == list(run.warnings)
+        assert kept.warnings == [text for _, text in run.warnings]
         assert kept.packet_hops == run.packet_hops
         for series, table, columns in ((run.flow_series(), "flow", paper.flow_series), (run.link_series(), "link", paper.link_series)):
             for name in kept.flows["name"] if table == "flow" else kept.links["name"]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
 import tomllib
 
 import polars as pl
@@ -13,7 +14,9 @@ from hypothesis import strategies as st
 
 import fairlane as fl
 from conftest import DUMBBELL
+from fairlane import _core
 from fairlane.base import toml
+from fairlane.base.scenario import checked
 from fairlane.base.seeds import parse_seeds
 
 
@@ -219,3 +222,39 @@ def test_numbers_for_people():
     assert quantity(Interval(None, None, None, None, 0), "s") == "-"
     assert number(math.nan) == "-" and number(math.inf) == "inf"
     assert seconds("2min") == 120 and duration(0.04) == "0.0 s"
+
+
+def test_problems_and_warnings_have_codes(result):
+    with pytest.raises(fl.ScenarioError) as told:
+        fl.Network(duration="10").link("a", "b", rate="1Mbit/s", delay="1ms", bandwith=3).flow("f", "a", "c", tcp="newrno").run()
+    assert {d["code"] for d in told.value.diagnostics} == {"bad-quantity", "unknown-key", "unknown-algorithm"}
+    short = network(duration="200ms", warmup="0s")
+    doubts = short.run().warnings
+    assert {w.code for w in doubts} == {"coarse-sampling", "short-measurement"}
+    assert all(w in json.loads(json.dumps(doubts)) for w in doubts) and pickle.loads(pickle.dumps(doubts))[0].code == doubts[0].code
+    assert [w.code for w in network().run(seeds=[1, 2]).warnings if "left to chance" in w] in ([], ["same-runs"])
+
+
+def test_a_scenario_travels_as_text_and_is_the_same(result):
+    one = checked(network())
+    other = pickle.loads(pickle.dumps(one))
+    assert (other.json(), other.seed) == (one.json(), one.seed) and json.loads(one.json()) == network().resolve()
+    (run,) = _core.run(other, [1], 1)
+    assert run.fingerprint == result.fingerprints[0]
+    for broken, code in (
+        ("", "empty-file"),
+        ("{}", "unreadable"),
+        (one.json(expanded=False).replace('"duration"', '"durtion"'), "unreadable"),
+    ):
+        with pytest.raises(fl.ScenarioError) as told:
+            _core.Resolved(broken)
+        assert told.value.diagnostics[0]["code"] == code
+
+
+def test_jain_has_no_value_where_nothing_is_delivered():
+    silent = network(duration="2s", warmup="0s").set("flows.tcp.start", "1.9s").set("flows.tcp.stagger", "0s")
+    silent = silent.set("topology.dumbbell.bottleneck.delay", "300ms").run()
+    assert silent.value("goodput").mean == 0.0
+    assert silent.value("jain").mean is None and silent.value("jain_tcp").mean is None
+    assert silent.document()["network"][0]["jain"]["mean"] is None
+    assert {w.code for w in silent.warnings} >= {"silent-flow"}

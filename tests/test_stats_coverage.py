@@ -1,13 +1,12 @@
 """Intervals cover the truth as often as they say: M/M/1 in the simulator, where the truth is a formula; synthetic values for the rest."""
 
-import json
-
 import numpy as np
 import pytest
 
 import fairlane as fl
 from fairlane import _core
 from fairlane.base.cores import available_threads
+from fairlane.base.scenario import checked
 from fairlane.stats import bootstrap, interval, paired, verdict, welch
 
 EXPERIMENTS = 1000
@@ -20,8 +19,7 @@ def mm1(load, seeds, *, duration, sample=None):
     net = fl.Network(**settings).link("a", "b", name="link", rate="10Mbit/s", delay="1ms", queue={"droptail": {"limit": "1000000p"}})
     source = {"poisson": {"rate": f"{load * 10:g}Mbit/s", "size": "1000B", "sizes": "exponential"}}
     net.flow("udp", "a", "b", udp={"header": "0B"}, source=source)
-    essence = json.dumps({k: v for k, v in net.resolve().items() if k != "expanded"})
-    return _core.run(essence, list(seeds), available_threads(), False, None)
+    return _core.run(checked(net), list(seeds), available_threads(), False, None)
 
 
 @pytest.fixture(scope="module")

@@ -13,14 +13,30 @@ class FairlaneError(Exception):
 class ScenarioError(FairlaneError):
     """A scenario that cannot be run.
 
-    `diagnostics` lists every problem found as a dict with `path`, `line`, `column`, `end_column`, `message`
-    and `help`; `rendered`, also the text of the exception, shows them with the offending lines.
+    `diagnostics` lists every problem found as a dict with `code` (docs/reference/diagnostics.md), `path`, `file`, `line`, `column`,
+    `end_column`, `message` and `help`; `rendered`, also the text of the exception, shows them with the offending lines.
     """
 
     def __init__(self, rendered: str, diagnostics: Sequence[dict[str, Any]] = ()) -> None:
         super().__init__(rendered)
         self.rendered = rendered
         self.diagnostics = list(diagnostics)
+
+
+class Doubt(str):
+    """A warning: its text, with the `code` by which programs know it (docs/reference/diagnostics.md)."""
+
+    code: str
+    """Empty where only the text was kept, as in a result folder."""
+
+    def __new__(cls, text: str, code: str = "") -> Doubt:
+        """A text with its code."""
+        self = super().__new__(cls, text)
+        self.code = code
+        return self
+
+    def __reduce__(self) -> tuple[type[Doubt], tuple[str, str]]:
+        return Doubt, (str(self), self.code)
 
 
 class RunError(FairlaneError):

@@ -121,7 +121,7 @@ def run(case: Case, seed: int = 1) -> dict[str, Any]:
             host.close()
 
 
-def _relay(resolved: str, a: int, b: int, end: float, seed: int) -> dict[str, Any]:
+def _relay(resolved: _core.Resolved, a: int, b: int, end: float, seed: int) -> dict[str, Any]:
     """Carries packets between two devices until `end`."""
     there, back = _core.LiveLink(resolved, "bottleneck", seed), _core.LiveLink(resolved, "bottleneck.reverse", seed)
     ways = {a: (there, b), b: (back, a)}

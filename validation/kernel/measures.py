@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -73,7 +72,7 @@ def of_kernel(case: Case, run: dict[str, Any]) -> Found:
 
 def of_simulation(case: Case, seed: int = 1) -> Found:
     """The same of a simulated run."""
-    result = run_resolved(json.loads(_core.resolve(case.scenario(), f"{case.name}.toml", "toml", [])), [seed])
+    result = run_resolved(_core.resolve(case.scenario(), f"{case.name}.toml", "toml", []), [seed])
     late = result.flow_series.filter(pl.col("time") >= case.warmup)
     link = result.links.filter(pl.col("link") == "bottleneck")
     return Found(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from validation.sides.judge import Measure, Simulator, Values, jain
+from validation.sides.judge import Measure, Simulator, Values
+
+from fairlane.base.metrics import jain
 
 NS2 = Simulator("ns-2", "ns2", width=34, digits=5, either=False)
 

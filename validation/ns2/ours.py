@@ -25,11 +25,11 @@ def core() -> Any:
     return _core
 
 
-def resolve(case: Case) -> tuple[str, Network]:
-    """The resolved scenario, as text for the simulator and read for ns-2."""
+def resolve(case: Case) -> tuple[Any, Network]:
+    """The resolved scenario, for the simulator and read for ns-2."""
     text = case.path.read_text(encoding="utf-8")
     resolved = core().resolve(text, case.path.name, "toml", list(case.sets))
-    return resolved, read(resolved)
+    return resolved, read(resolved.json())
 
 
 def network_of(case: Case, seed: int) -> Network:
@@ -38,7 +38,7 @@ def network_of(case: Case, seed: int) -> Network:
     return resolve(replace(case, sets=sets))[1]
 
 
-def run(case: Case, resolved: str, network: Network, threads: int = 1) -> list[Values]:
+def run(case: Case, resolved: Any, network: Network, threads: int = 1) -> list[Values]:
     """The measured quantities of each seed."""
     runs = core().run(resolved, list(case.seeds), threads, False, None)
     return [_values(case, network, run) for run in runs]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from validation.sides.judge import Values, jain
+from validation.sides.judge import Values
+
+from fairlane.base.metrics import jain
 
 from . import scenario
 from .cases import Case

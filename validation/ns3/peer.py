@@ -11,7 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
-from validation.sides.judge import Values, jain
+from validation.sides.judge import Values
+
+from fairlane.base.metrics import jain
 
 from .cases import Case
 from .queues import QUEUES

@@ -110,9 +110,3 @@ def _within_spread(value: float, ours: Interval) -> bool:
     widened by sqrt(n + 1)."""
     half = ours.half_width
     return half is not None and ours.mean is not None and abs(value - ours.mean) <= half * (ours.n + 1) ** 0.5
-
-
-def jain(rates: list[float]) -> float:
-    """(sum x)^2 / (n sum x^2) (Jain, Chiu and Hawe 1984): 1 for equal rates, 1/n if one of n has all."""
-    squares = sum(rate * rate for rate in rates)
-    return sum(rates) ** 2 / (len(rates) * squares) if squares > 0.0 else 1.0

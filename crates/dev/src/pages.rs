@@ -1,7 +1,7 @@
 //! The reference pages: one for each kind of algorithm, the scenario file, presets and metrics.
 
 use crate::params::{Param, params};
-use fairlane_scenario::{Listed, metrics_listing, presets_listing, registry_listing, schema};
+use fairlane_scenario::{Listed, codes_listing, metrics_listing, presets_listing, registry_listing, schema, series_listing};
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -50,6 +50,7 @@ pub(crate) fn pages() -> Vec<(&'static str, String)> {
         ),
         ("docs/reference/presets.md", presets()),
         ("docs/reference/metrics.md", metrics()),
+        ("docs/reference/diagnostics.md", diagnostics()),
     ]
 }
 
@@ -151,6 +152,35 @@ fn metrics() -> String {
         for m in rows().filter(|m| m["table"] == kind) {
             let s = |key: &str| cell(m.get(key).and_then(Value::as_str).unwrap_or_default());
             let _ = writeln!(text, "| `{}` | {} | {} | {} | {} |", s("name"), s("unit"), s("formula"), s("doc"), s("source"));
+        }
+    }
+    text.push_str(
+        "\n# Time series\n\nThe columns of the tables over time, which a scenario with `sample` has. The sampler records the first ones for every flow or \
+         link; a gauge is there where an algorithm has such a variable, and NaN elsewhere. What the classes or flows of a scheduler have begins with \
+         `class0_` or `flow0_`; `{i}` stands for a number.\n",
+    );
+    let all = series_listing();
+    for (kind, title) in [("flow", "Flows over time"), ("link", "Link directions over time")] {
+        let _ = write!(text, "\n## {title}\n\n| series | unit | from | meaning |\n|---|---|---|---|\n");
+        for m in all.as_array().into_iter().flatten().filter(|m| m["table"] == kind) {
+            let s = |key: &str| cell(m.get(key).and_then(Value::as_str).unwrap_or_default());
+            let _ = writeln!(text, "| `{}` | {} | {} | {} |", s("name"), s("unit"), s("feed"), s("doc"));
+        }
+    }
+    text
+}
+
+fn diagnostics() -> String {
+    let mut text = format!(
+        "{NOTE}# Diagnostics\n\nWhat is wrong with a scenario, and what to check before a result is trusted, has a message for people and a code for programs: \
+         `code` in each of `ScenarioError.diagnostics`, and of each of `Result.warnings`. Messages may be worded better; codes stay.\n"
+    );
+    let all = codes_listing();
+    for (kind, title) in [("error", "Errors"), ("warning", "Warnings")] {
+        let _ = write!(text, "\n## {title}\n\n| code | meaning |\n|---|---|\n");
+        for c in all.as_array().into_iter().flatten().filter(|c| c["kind"] == kind) {
+            let s = |key: &str| cell(c.get(key).and_then(Value::as_str).unwrap_or_default());
+            let _ = writeln!(text, "| `{}` | {} |", s("name"), s("doc"));
         }
     }
     text

@@ -18,7 +18,8 @@ pub(crate) fn scenario(py: Python<'_>, found: &Diagnostics) -> PyErr {
     for d in &found.list {
         let row = PyDict::new(py);
         let filled = row
-            .set_item("path", &d.path)
+            .set_item("code", d.code.name())
+            .and_then(|()| row.set_item("path", &d.path))
             .and_then(|()| row.set_item("file", &d.file))
             .and_then(|()| row.set_item("line", d.line))
             .and_then(|()| row.set_item("column", d.column))

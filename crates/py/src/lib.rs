@@ -4,10 +4,11 @@ mod cc;
 mod error;
 mod live;
 mod queue;
+mod resolved;
 mod run;
 mod tcp;
 
-use fairlane_scenario::{Format, Remark};
+use fairlane_scenario::{Code, Format, Remark};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -21,25 +22,17 @@ mod _core {
     #[pymodule_export]
     use super::queue::{Packet, QueueHandle, bench_queue, plugins, quantity, quantity_kind, register_queue};
     #[pymodule_export]
+    use super::resolved::{Resolved, resolve};
+    #[pymodule_export]
     use super::run::{Run, run};
     #[pymodule_export]
     use super::tcp::TcpEndpoint;
     #[pymodule_export]
-    use super::{engine, metrics, presets, read_document, registry, remarks, resolve, schema, version};
+    use super::{codes, engine, jain, metrics, presets, read_document, registry, remarks, schema, series, series_name, version};
 }
 
 fn format_of(name: &str) -> Format {
     if name == "json" { Format::Json } else { Format::Toml }
-}
-
-/// The scenario in `text` with every parameter filled in, as JSON. `format` is "toml" or "json", `sets` changes values by path;
-/// `expanded` adds the list of all nodes, links and flows.
-#[pyfunction]
-#[pyo3(signature = (text, filename, format, sets, expanded=true))]
-fn resolve(py: Python<'_>, text: &str, filename: &str, format: &str, sets: Vec<(String, String)>, expanded: bool) -> PyResult<String> {
-    let format = format_of(format);
-    let resolved = py.detach(|| fairlane_scenario::resolve(text, filename, format, &sets));
-    resolved.map(|r| if expanded { r.to_json_expanded() } else { r.to_json() }.to_string()).map_err(|d| error::scenario(py, &d))
 }
 
 /// Another file in the notation of scenarios as JSON, checked against the JSON Schema given.
@@ -52,10 +45,17 @@ fn read_document(py: Python<'_>, text: &str, filename: &str, format: &str, schem
 
 /// The `ScenarioError` that shows where in a file the values are that something is wrong with.
 ///
-/// `about`: for each the keys that lead to it, whether the key itself is meant, what is wrong, and what to write instead.
+/// `about`: for each the keys that lead to it, whether the key itself is meant, its code, what is wrong, and what to write instead.
 #[pyfunction]
-fn remarks(py: Python<'_>, text: &str, filename: &str, format: &str, about: Vec<(Vec<String>, bool, String, String)>) -> PyErr {
-    let about: Vec<_> = about.into_iter().map(|(keys, at_key, message, help)| Remark { keys, at_key, message, help }).collect();
+fn remarks(py: Python<'_>, text: &str, filename: &str, format: &str, about: Vec<(Vec<String>, bool, String, String, String)>) -> PyErr {
+    let remark = |(keys, at_key, code, message, help): (_, _, String, _, _)| Remark {
+        keys,
+        at_key,
+        code: Code::named(&code).unwrap_or_default(),
+        message,
+        help,
+    };
+    let about: Vec<_> = about.into_iter().map(remark).collect();
     error::scenario(py, &fairlane_scenario::remarks(text, filename, format_of(format), &about))
 }
 
@@ -81,6 +81,30 @@ fn registry() -> PyResult<String> {
 #[pyfunction]
 fn metrics() -> String {
     fairlane_scenario::metrics_listing().to_string()
+}
+
+/// Every time series, as a JSON list: table, name, unit, feed, doc.
+#[pyfunction]
+fn series() -> String {
+    fairlane_scenario::series_listing().to_string()
+}
+
+/// The name under which `series` lists a column; None for a gauge of one's own.
+#[pyfunction]
+fn series_name(column: &str) -> Option<&'static str> {
+    fairlane_scenario::series_name(column)
+}
+
+/// Every code of errors and warnings, as a JSON list: kind, name, doc.
+#[pyfunction]
+fn codes() -> String {
+    fairlane_scenario::codes_listing().to_string()
+}
+
+/// Jain's fairness index of what each has; NaN if nobody has anything.
+#[pyfunction]
+fn jain(shares: Vec<f64>) -> f64 {
+    fairlane_scenario::jain(&shares)
 }
 
 /// Every preset, as a JSON list: kind, algorithm, name, doc, values.

@@ -1,7 +1,6 @@
 //! `LiveLink`: a link of a scenario for real packets. Times are picoseconds.
 
-use crate::error;
-use fairlane_scenario::Resolved;
+use crate::resolved::Resolved;
 use fairlane_units::Time;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -25,9 +24,8 @@ impl LiveLink {
 impl LiveLink {
     #[new]
     #[pyo3(signature = (resolved, name, seed=1))]
-    fn new(py: Python<'_>, resolved: &str, name: &str, seed: u64) -> PyResult<Self> {
-        let resolved = Resolved::from_json(resolved).map_err(|d| error::scenario(py, &d))?;
-        match fairlane_scenario::LiveLink::new(&resolved, name, seed) {
+    fn new(resolved: &Resolved, name: &str, seed: u64) -> PyResult<Self> {
+        match fairlane_scenario::LiveLink::new(resolved.inner(), name, seed) {
             Some(link) => Ok(Self { inner: Mutex::new(link) }),
             None => Err(PyValueError::new_err(format!("the scenario has no link {name:?}"))),
         }

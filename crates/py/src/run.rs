@@ -1,7 +1,8 @@
 //! `run` and the `Run` it returns.
 
 use crate::error;
-use fairlane_scenario::{CaptureRequest, Captures, Options, Progress, Resolved, RunOutput, Style, Table, run_all};
+use crate::resolved::Resolved;
+use fairlane_scenario::{CaptureRequest, Captures, Options, Progress, RunOutput, Style, Table, run_all};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -28,14 +29,14 @@ fn requested((requests, snaplen, ipv6, queue): CapturesArgument) -> Captures {
 #[pyo3(signature = (resolved, seeds, threads, hop_probe=false, progress=None, captures=None))]
 pub(crate) fn run(
     py: Python<'_>,
-    resolved: &str,
+    resolved: &Bound<'_, Resolved>,
     mut seeds: Vec<u64>,
     threads: usize,
     hop_probe: bool,
     progress: Option<Bound<'_, PyAny>>,
     captures: Option<CapturesArgument>,
 ) -> PyResult<Vec<Run>> {
-    let resolved = Resolved::from_json(resolved).map_err(|d| error::scenario(py, &d))?;
+    let resolved = resolved.get().inner();
     if seeds.is_empty() {
         seeds.push(resolved.scenario.seed);
     }
@@ -43,7 +44,7 @@ pub(crate) fn run(
     let state = Progress::default();
     std::thread::scope(|scope| {
         let (send, mut receive) = channel();
-        let (resolved, options, state) = (&resolved, &options, &state);
+        let (options, state) = (&options, &state);
         scope.spawn(move || {
             // The receiver waits until this arrives: sending cannot fail.
             let _ = send.send(run_all(resolved, options, state));
@@ -131,10 +132,10 @@ impl Run {
     fn peak_packets(&self) -> u64 {
         self.output.peak_packets as u64
     }
-    /// What to check before trusting the numbers.
+    /// What to check before trusting the numbers: code and text of each.
     #[getter]
-    fn warnings(&self) -> Vec<String> {
-        self.output.warnings.clone()
+    fn warnings(&self) -> Vec<(&'static str, &str)> {
+        self.output.warnings.iter().map(|w| (w.code.name(), w.text.as_str())).collect()
     }
     /// One row a flow.
     fn flows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

@@ -8,6 +8,7 @@
 mod file;
 mod quantity;
 
+use crate::code::Code;
 use crate::diag::{Diagnostics, Sources, Span, suggest};
 use crate::source::{Entry, Node, Table, Value};
 use serde_json::Value as J;
@@ -55,8 +56,8 @@ impl<'a> Checker<'a> {
         self.found
     }
 
-    fn fail(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) {
-        let d = self.sources.diagnostic(span, &self.path.join("."), message, help);
+    fn fail(&mut self, code: Code, span: Span, message: impl Into<String>, help: impl Into<String>) {
+        let d = self.sources.diagnostic(code, span, &self.path.join("."), message, help);
         self.found.push(d);
     }
 
@@ -120,7 +121,12 @@ impl<'a> Checker<'a> {
             Some("string") => self.string(node, schema),
             Some(kind @ ("integer" | "number")) => self.number(node, schema, kind == "integer"),
             Some("boolean") if !matches!(node.value, Value::Bool(_)) => {
-                self.fail(node.span, format!("expected true or false, found {}", show(node)), "write true or false without quotes");
+                self.fail(
+                    Code::WrongType,
+                    node.span,
+                    format!("expected true or false, found {}", show(node)),
+                    "write true or false without quotes",
+                );
             }
             _ => {}
         }
@@ -173,7 +179,7 @@ impl<'a> Checker<'a> {
                 Some(key) => format!("write {{ {key} = ... }}"),
                 None => "give each entry a name: [section.NAME]".to_owned(),
             };
-            return self.fail(span, format!("expected a table, found {found}"), help);
+            return self.fail(Code::WrongType, span, format!("expected a table, found {found}"), help);
         };
         let properties = schema.get("properties").and_then(J::as_object);
         let others = schema.get("additionalProperties");
@@ -183,9 +189,14 @@ impl<'a> Checker<'a> {
                 (Some(s), _) => self.check(&mut entry.node, s),
                 (None, Some(s)) if s.as_bool() != Some(false) => {
                     if key.is_empty() {
-                        self.fail(entry.key, "a name must not be empty", "write for instance \"a\"");
+                        self.fail(Code::EmptyName, entry.key, "a name must not be empty", "write for instance \"a\"");
                     } else if key.contains(char::is_control) {
-                        self.fail(entry.key, "a name must not contain control characters", "write it with letters, digits, - and _");
+                        self.fail(
+                            Code::ControlCharacter,
+                            entry.key,
+                            "a name must not contain control characters",
+                            "write it with letters, digits, - and _",
+                        );
                     }
                     self.check(&mut entry.node, s);
                 }
@@ -196,7 +207,7 @@ impl<'a> Checker<'a> {
                         Some((_, k)) => format!("it is called `{k}` here"),
                         None => suggest(key, &known, "known keys"),
                     };
-                    self.fail(entry.key, format!("unknown key `{key}`"), help);
+                    self.fail(Code::UnknownKey, entry.key, format!("unknown key `{key}`"), help);
                 }
             }
             self.path.pop();
@@ -216,7 +227,7 @@ impl<'a> Checker<'a> {
         for key in missing {
             let example = properties.and_then(|p| p.get(&key)).and_then(|s| quantity::example(self.resolve(s).0));
             self.path.push(key.clone());
-            self.fail(span, format!("`{key}` is missing"), format!("write {key} = {}", example.unwrap_or("...")));
+            self.fail(Code::MissingKey, span, format!("`{key}` is missing"), format!("write {key} = {}", example.unwrap_or("...")));
             self.path.pop();
         }
     }
@@ -236,7 +247,7 @@ impl<'a> Checker<'a> {
             return;
         }
         let Value::Array(list) = &mut node.value else {
-            return self.fail(span, format!("expected a list, found {found}"), "write [ ... ]");
+            return self.fail(Code::WrongType, span, format!("expected a list, found {found}"), "write [ ... ]");
         };
         if let Some(items) = schema.get("items") {
             for (i, item) in list.iter_mut().enumerate() {
@@ -252,17 +263,17 @@ impl<'a> Checker<'a> {
         let reads = schema.get("x-reads").and_then(J::as_str).unwrap_or_default();
         match file::load(node, self.sources.folder(node.span), reads) {
             Ok(inline) => node.value = Value::Str(inline),
-            Err((message, help)) => self.fail(node.span, message, help),
+            Err((message, help)) => self.fail(Code::BadFile, node.span, message, help),
         }
     }
 
     fn string(&mut self, node: &Node, schema: &J) {
         if let Some(format) = schema.get("format").and_then(J::as_str).filter(|f| f.starts_with("fl-")) {
             if let Err((message, help)) = quantity::check(node, format, schema) {
-                self.fail(node.span, message, help);
+                self.fail(Code::BadQuantity, node.span, message, help);
             }
         } else if !matches!(node.value, Value::Str(_)) {
-            self.fail(node.span, format!("expected a string, found {}", show(node)), "write it in double quotes");
+            self.fail(Code::WrongType, node.span, format!("expected a string, found {}", show(node)), "write it in double quotes");
         }
     }
 
@@ -271,7 +282,7 @@ impl<'a> Checker<'a> {
         let x = match node.value {
             Value::Int(i) => i as f64,
             Value::Float(x) if !x.is_finite() => {
-                return self.fail(node.span, format!("expected {wanted}, found {}", show(node)), "write a finite number");
+                return self.fail(Code::WrongType, node.span, format!("expected {wanted}, found {}", show(node)), "write a finite number");
             }
             Value::Float(x) if !whole => x,
             _ => {
@@ -280,7 +291,7 @@ impl<'a> Checker<'a> {
                     (_, true) => "write a whole number such as 2",
                     (_, false) => "write a number such as 0.5",
                 };
-                return self.fail(node.span, format!("expected {wanted}, found {}", show(node)), help);
+                return self.fail(Code::WrongType, node.span, format!("expected {wanted}, found {}", show(node)), help);
             }
         };
         let limit = |key| schema.get(key).and_then(J::as_f64);
@@ -299,20 +310,25 @@ impl<'a> Checker<'a> {
             let low = bound(min.or(limit("exclusiveMinimum")), "any".to_owned());
             let high = bound(max.or(limit("exclusiveMaximum")), "any".to_owned());
             let word = if x < 0.0 && min.is_some_and(|m| m >= 0.0) { "negative" } else { "out of range" };
-            self.fail(node.span, format!("{} is {word}", show(node)), format!("allowed is {low} to {high}"));
+            self.fail(Code::OutOfRange, node.span, format!("{} is {word}", show(node)), format!("allowed is {low} to {high}"));
         }
     }
 
     fn choice(&mut self, node: &mut Node, known: &[&str]) {
         let Value::Str(s) = &node.value else {
-            return self.fail(node.span, format!("expected a string, found {}", show(node)), format!("write one of: {}", known.join(", ")));
+            return self.fail(
+                Code::WrongType,
+                node.span,
+                format!("expected a string, found {}", show(node)),
+                format!("write one of: {}", known.join(", ")),
+            );
         };
         if let Some(same) = known.iter().find(|k| k.eq_ignore_ascii_case(s)) {
             node.value = Value::Str((*same).to_owned());
         } else {
             let message = format!("unknown value \"{s}\"");
             let help = suggest(s, known, "known values");
-            self.fail(node.span, message, help);
+            self.fail(Code::UnknownValue, node.span, message, help);
         }
     }
 
@@ -333,11 +349,11 @@ impl<'a> Checker<'a> {
                     _ => format!("one {what} is wanted, found {}", t.keys().cloned().collect::<Vec<_>>().join(" and ")),
                 };
                 let help = format!("write for instance {what} = \"{0}\" or {what}.{0} = {{ ... }}", known[0]);
-                return self.fail(node.span, message, help);
+                return self.fail(Code::OneAlgorithm, node.span, message, help);
             }
             _ => {
                 let help = format!("write its name as a string: {}", known.join(", "));
-                return self.fail(node.span, format!("expected a {what}, found {}", show(node)), help);
+                return self.fail(Code::WrongType, node.span, format!("expected a {what}, found {}", show(node)), help);
             }
         };
         if self.plugin(what, &name, &entry, node) {
@@ -348,7 +364,7 @@ impl<'a> Checker<'a> {
             // One's own come first: the list of all is cut short.
             let known: Vec<&str> = own.iter().map(String::as_str).chain(known.into_iter().filter(|k| *k != "plugin")).collect();
             let help = suggest(&name, &known, &format!("known: {what}"));
-            return self.fail(entry.key, format!("unknown {what} \"{name}\""), help);
+            return self.fail(Code::UnknownAlgorithm, entry.key, format!("unknown {what} \"{name}\""), help);
         };
         let mut entry = entry;
         if entry.node.value == Value::Null {

@@ -1,5 +1,6 @@
 //! Errors in a scenario as values: where, what, and what to write instead. All of them, not only the first.
 
+use crate::code::Code;
 use serde::Serialize;
 use std::fmt;
 use std::path::Path;
@@ -51,9 +52,9 @@ impl Sources {
     }
 
     /// A diagnostic at `span` about the value at `path`.
-    pub fn diagnostic(&self, span: Span, path: &str, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
+    pub fn diagnostic(&self, code: Code, span: Span, path: &str, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
         let (message, help) = hinted(shortened(message.into()), help.into(), path);
-        let mut d = Diagnostic { path: path.to_owned(), message, help, ..Diagnostic::default() };
+        let mut d = Diagnostic { code, path: path.to_owned(), message, help, ..Diagnostic::default() };
         let Some(source) = self.list.get(span.source as usize) else { return d };
         d.file.clone_from(&source.name);
         let text = source.text.as_str();
@@ -108,6 +109,8 @@ fn floor_char(text: &str, i: usize) -> usize {
 /// One thing that is wrong with a scenario.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
+    /// What kind of mistake it is.
+    pub code: Code,
     /// Dotted path of the value, as `--set` takes it; empty for the file as a whole.
     pub path: String,
     /// Name of the file, or the text of the `--set` option.
@@ -236,7 +239,7 @@ mod tests {
         let mut s = Sources::default();
         s.add_file("a.toml", "x = 1\nµ = 'zz'\n");
         let at = Span { source: 0, start: 11, end: 15 };
-        let d = s.diagnostic(at, "µ", "wrong", "write something else");
+        let d = s.diagnostic(Code::WrongType, at, "µ", "wrong", "write something else");
         assert_eq!((d.line, d.column, d.end_column), (Some(2), 5, 9));
         assert_eq!(d.to_string(), "error: wrong\n  --> a.toml:2:5 (µ)\n  |\n2 | µ = 'zz'\n  |     ^^^^\n  = help: write something else\n");
     }
@@ -245,9 +248,9 @@ mod tests {
     fn span_outside_the_text_is_clamped() {
         let mut s = Sources::default();
         s.add_file("a", "é");
-        let d = s.diagnostic(Span { source: 0, start: 1, end: 99 }, "", "m", "");
+        let d = s.diagnostic(Code::WrongType, Span { source: 0, start: 1, end: 99 }, "", "m", "");
         assert_eq!((d.line, d.column), (Some(1), 1));
-        assert_eq!(s.diagnostic(Span { source: 7, start: 0, end: 0 }, "", "m", "").line, None);
+        assert_eq!(s.diagnostic(Code::WrongType, Span { source: 7, start: 0, end: 0 }, "", "m", "").line, None);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Other files in the notation of scenarios: read, checked against a schema of their own, and diagnosed in the same words.
 
 use crate::check::Checker;
+use crate::code::Code;
 use crate::diag::{Diagnostics, Sources};
 use crate::source::{self, Format};
 use serde_json::Value as J;
@@ -24,6 +25,8 @@ pub struct Remark {
     pub keys: Vec<String>,
     /// Whether the key itself is meant, not its value.
     pub at_key: bool,
+    /// What kind of mistake it is.
+    pub code: Code,
     /// What is wrong.
     pub message: String,
     /// What to write instead; may be empty.
@@ -41,7 +44,7 @@ pub fn remarks(text: &str, filename: &str, format: Format, about: &[Remark]) -> 
     for remark in about {
         let keys: Vec<&str> = remark.keys.iter().map(String::as_str).collect();
         let span = if remark.at_key { root.key_place(&keys) } else { root.place(&keys) };
-        found.push(sources.diagnostic(span, &keys.join("."), remark.message.as_str(), remark.help.as_str()));
+        found.push(sources.diagnostic(remark.code, span, &keys.join("."), remark.message.as_str(), remark.help.as_str()));
     }
     found.sort();
     found
@@ -76,7 +79,13 @@ mod tests {
 
     #[test]
     fn a_remark_shows_the_item_of_a_list() {
-        let about = Remark { keys: vec!["list".into(), "1".into()], at_key: false, message: "too long".into(), help: "be brief".into() };
+        let about = Remark {
+            keys: vec!["list".into(), "1".into()],
+            at_key: false,
+            code: Code::Remark,
+            message: "too long".into(),
+            help: "be brief".into(),
+        };
         let shown = remarks("size = 1\nlist = ['a', 'bcd']\n", "f.toml", Format::Toml, &[about]).to_string();
         assert_eq!(
             shown,

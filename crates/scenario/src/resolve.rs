@@ -1,6 +1,7 @@
 //! From text to a scenario in which nothing is left open.
 
 use crate::check::Checker;
+use crate::code::{Code, Warning};
 use crate::diag::{Diagnostic, Diagnostics, Sources};
 use crate::expand::{Expanded, LinkDir, Member, members};
 use crate::schema;
@@ -21,7 +22,7 @@ pub struct Resolved {
     /// The same in single parts.
     pub expanded: Expanded,
     /// What to check before the results are trusted.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
 }
 
 /// Reads, checks and completes a scenario. `sets` are (path, value) pairs laid over the text in order.
@@ -49,8 +50,7 @@ pub fn resolve(text: &str, filename: &str, format: Format, sets: &[(String, Stri
     // The second pass sees all layers together, so it also misses what none of them brings.
     Checker::new(schema::top(), &sources, false).run(&mut root).list.into_iter().for_each(|d| found.push(d));
     if found.is_empty() {
-        let scenario = serde_json::from_value::<Scenario>(root.to_json())
-            .map_err(|e| Diagnostics::one(Diagnostic { file: filename.to_owned(), message: e.to_string(), ..Diagnostic::default() }))?;
+        let scenario = serde_json::from_value::<Scenario>(root.to_json()).map_err(|e| unreadable(filename, &e))?;
         match semantics::complete(scenario, &root, &sources) {
             Ok(resolved) => return Ok(resolved),
             Err(d) => found = d,
@@ -58,6 +58,12 @@ pub fn resolve(text: &str, filename: &str, format: Format, sets: &[(String, Stri
     }
     found.sort();
     Err(found)
+}
+
+/// What passed the checks, but is no scenario.
+fn unreadable(filename: &str, e: &serde_json::Error) -> Diagnostics {
+    let file = filename.to_owned();
+    Diagnostics::one(Diagnostic { code: Code::Unreadable, file, message: e.to_string(), ..Diagnostic::default() })
 }
 
 /// As [`resolve`], from the bytes of a file: a binary file is an error like any other.
@@ -90,12 +96,22 @@ impl Resolved {
         &self.expanded.links
     }
     /// What to check before the results are trusted.
-    pub fn warnings(&self) -> &[String] {
+    pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
     /// Reads a resolved scenario back.
     pub fn from_json(text: &str) -> Result<Self, Diagnostics> {
         resolve(text, "resolved scenario", Format::Json, &[])
+    }
+    /// As [`Self::from_json`] for what [`Self::to_json`] wrote in this very version: every value is known to be there, of its kind and in its
+    /// range, so that only what follows from them is made anew. Any other text is an error, or a scenario that was not checked.
+    pub fn from_whole(text: &str) -> Result<Self, Diagnostics> {
+        let name = "resolved scenario";
+        let mut sources = Sources::default();
+        // By our own reader: serde_json's own is not exact to the last digit of a number.
+        let root = source::read(&mut sources, text, name, Format::Json)?;
+        let scenario = serde_json::from_value::<Scenario>(root.to_json()).map_err(|e| unreadable(name, &e))?;
+        semantics::complete(scenario, &root, &sources)
     }
     /// The scenario as JSON, without the single parts.
     pub fn to_json(&self) -> serde_json::Value {
@@ -105,7 +121,7 @@ impl Resolved {
     pub fn to_json_expanded(&self) -> serde_json::Value {
         let mut v = self.to_json();
         v["expanded"] = serde_json::to_value(&self.expanded).unwrap_or_default();
-        v["warnings"] = self.warnings.clone().into();
+        v["warnings"] = self.warnings.iter().map(|w| w.text.as_str()).collect::<Vec<_>>().into();
         v
     }
 }

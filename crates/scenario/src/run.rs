@@ -2,6 +2,7 @@
 
 use crate::build;
 use crate::capture::{CaptureError, Captures};
+use crate::code::{Code, Warning};
 use crate::metrics::{Columns, measure};
 use crate::plugin::{Fault, take_fault};
 use crate::plugs::BuiltIn;
@@ -95,7 +96,7 @@ pub struct RunOutput {
     /// Most packets alive at one time.
     pub peak_packets: usize,
     /// What to check before trusting the result.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
     /// One row a flow.
     pub flows: Table,
     /// One row a link direction.
@@ -311,10 +312,12 @@ fn output<H: EventQueue>(
         ("to", links.iter().map(|l| l.to.clone()).collect()),
     ];
     let silent: Vec<&str> = world.flows().iter().filter(|f| f.counters.delivered == 0).map(|f| &*f.name).collect();
-    let mut warnings: Vec<String> = scenario.warnings().to_vec();
-    warnings.extend(silent.iter().take(NAMED).map(|name| format!("flow `{name}` delivered nothing in the measured span")));
+    let mut warnings: Vec<Warning> = scenario.warnings().to_vec();
+    let told = silent.iter().take(NAMED).map(|name| format!("flow `{name}` delivered nothing in the measured span"));
+    warnings.extend(told.map(|text| Warning { code: Code::SilentFlow, text }));
     if silent.len() > NAMED {
-        warnings.push(format!("{} more flows delivered nothing in the measured span", silent.len() - NAMED));
+        let text = format!("{} more flows delivered nothing in the measured span", silent.len() - NAMED);
+        warnings.push(Warning { code: Code::SilentFlow, text });
     }
     let flow_series = world.sampler().map(|s| series_table("flow", &s.flows, &flow_text[0].1));
     let link_series = world.sampler().map(|s| series_table("link", &s.links, &link_text[0].1));

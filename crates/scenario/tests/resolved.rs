@@ -87,11 +87,11 @@ fn flows_are_complete() {
 #[test]
 fn warnings_name_what_is_doubtful() {
     let short = read(DUMBBELL, &[("duration", "1s"), ("sample", "100ms"), ("flows.tcp.tcp.window", "5p")]);
-    let all = short.warnings.join("\n");
+    let all = short.warnings.iter().map(|w| w.text.as_str()).collect::<Vec<_>>().join("\n");
     for part in ["less than 50 round trips", "coarser than the round trip", "the window limits it"] {
         assert!(all.contains(part), "{part} not in {all}");
     }
-    assert_eq!(read(DUMBBELL, &[]).warnings, Vec::<String>::new());
+    assert_eq!(read(DUMBBELL, &[]).warnings, Vec::new());
 }
 
 #[test]
@@ -172,4 +172,32 @@ fn options_reach_into_lists() {
     }
     let e = with("links.bottleneck.queue.prio.classes.0.match", "\"any\"").unwrap_err().to_string();
     assert!(e.contains("no such list"), "{e}");
+}
+
+/// What was written by a resolved scenario needs no checks to be the same one again.
+#[test]
+fn a_whole_scenario_is_read_as_it_was_written() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let mut read = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let file = entry.unwrap().path();
+        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        let Ok(first) = resolve(&text, &file.display().to_string(), Format::Toml, &[]) else { continue };
+        let json = first.to_json().to_string();
+        let whole = Resolved::from_whole(&json).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+        assert_eq!(whole, Resolved::from_json(&json).unwrap(), "{}", file.display());
+        assert_eq!(whole.to_json_expanded(), first.to_json_expanded(), "{}", file.display());
+        read += 1;
+    }
+    assert!(read > 20, "{read} examples");
+    // To the last digit, too.
+    for i in 1..500_u32 {
+        let mut tree = self::read(DUMBBELL, &[]).to_json();
+        tree["flows"]["tcp"]["active"] = (f64::from(i) / 499.0 * 0.987_654_321).into();
+        let json = tree.to_string();
+        assert_eq!(Resolved::from_whole(&json).unwrap(), Resolved::from_json(&json).unwrap(), "{i}");
+    }
+    for not in ["", "[1]", "{\"duration\": \"1s\", \"nonsense\": 1}"] {
+        assert!(Resolved::from_whole(not).is_err(), "{not}");
+    }
 }

@@ -1,10 +1,13 @@
-"""The metrics: what each is called, its unit, formula and source, as the core declares them."""
+"""The metrics and time series: what each is called, its unit and what it is, as the core declares them."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+
+from .. import _core
 
 TABLES = ("flows", "links", "network")
 _OF = {"flow": "flows", "link": "links", "network": "network"}
@@ -25,8 +28,6 @@ class Metric:
 @lru_cache(maxsize=1)
 def metrics() -> tuple[Metric, ...]:
     """All metrics, in the order of their tables."""
-    from .. import _core
-
     rows = json.loads(_core.metrics())
     return tuple(
         Metric(
@@ -47,23 +48,40 @@ def units() -> dict[str, str]:
     return {m.name: m.unit for m in metrics()}
 
 
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One time series of flows or of links."""
+
+    name: str
+    table: str
+    unit: str
+    feed: str
+    """Who feeds it: the sampler for everything, or where there is a control; or, as a gauge, the algorithms that have it."""
+    doc: str
+
+
+@lru_cache(maxsize=1)
+def series() -> tuple[Series, ...]:
+    """All declared time series, in the order of their tables; a queue or congestion control of one's own may have others."""
+    rows = json.loads(_core.series())
+    return tuple(Series(r["name"], f"{r['table']}_series", r["unit"], r["feed"], r["doc"]) for r in rows)
+
+
+def series_of(column: str) -> tuple[Series, ...]:
+    """The declared series that a column of the tables over time is; `class0_avg` is an `avg`."""
+    name = _core.series_name(column)
+    return tuple(s for s in series() if s.name == name)
+
+
 def unit(name: str) -> str:
     """Unit of a metric or of a column of a time series; empty if it has none."""
-    return units().get(name, SERIES.get(name, ""))
+    return units().get(name) or next((s.unit for s in series_of(name)), "")
 
 
-SERIES = {
-    "time": "s",
-    "cwnd": "byte",
-    "ssthresh": "byte",
-    "in_flight": "byte",
-    "srtt": "s",
-    "rto": "s",
-    "queue": "packets",
-    "queue_bytes": "byte",
-    "throughput": "bit/s",
-    "goodput": "bit/s",
-    "drops": "packets",
-    "rate": "bit/s",
-    "loss_event_rate": "1",
-}
+def jain(shares: Iterable[float]) -> float:
+    """Jain's fairness index, the core's: 1 if all have the same, 1/n if one of n has all, NaN if nobody has anything.
+
+    >>> jain([1.0, 1.0, 1.0, 0.0])
+    0.75
+    """
+    return _core.jain(list(shares))

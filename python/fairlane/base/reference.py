@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import _core
 from ..errors import suggest
-from .metrics import metrics
+from .metrics import metrics, series, series_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,15 @@ def scenario_schema() -> dict[str, Any]:
     return made
 
 
+@lru_cache(maxsize=1)
+def codes() -> tuple[dict[str, str], ...]:
+    """The codes of errors and warnings: kind, name, doc."""
+    return tuple(json.loads(_core.codes()))
+
+
+_KINDS = {"error": "an error", "warning": "a warning"}
+
+
 def contents() -> dict[str, list[str]]:
     """Every name that can be explained, by kind."""
     out: dict[str, list[str]] = {}
@@ -79,6 +88,8 @@ def contents() -> dict[str, list[str]]:
         out.setdefault(f"preset of {preset['algorithm']}", []).append(preset["name"])
     for metric in metrics():
         out.setdefault(f"metric of {metric.table}", []).append(metric.name)
+    for s in series():
+        out.setdefault(f"time series of {s.table.removesuffix('_series')}s", []).append(s.name)
     out["setting"] = list(scenario_schema().get("properties", {}))
     return out
 
@@ -95,10 +106,13 @@ def explain(name: str) -> list[Entry]:
             facts = {"table": metric.table, "unit": metric.unit, "formula": metric.formula, "source": metric.source}
             found.append(Entry(metric.name, "metric", metric.doc, facts={k: v for k, v in facts.items() if v}))
     found += [_preset(p) for p in presets() if p["name"].lower() == wanted]
+    found = found or _path(name.strip())
+    for s in series_of(wanted):
+        facts = {"table": s.table, "unit": s.unit, "from": s.feed}
+        found.append(Entry(s.name, "time series", s.doc, facts=facts))
+    found += [Entry(c["name"], f"code of {_KINDS[c['kind']]}", c["doc"]) for c in codes() if c["name"] == wanted]
     if not found:
-        found = _path(name.strip())
-    if not found:
-        known = [e["name"] for e in registry()] + [m.name for m in metrics()] + [p["name"] for p in presets()]
+        known = [e["name"] for e in registry()] + [m.name for m in (*metrics(), *series())] + [p["name"] for p in presets()]
         raise suggest(name, [*known, *scenario_schema().get("properties", {})], "name or path")
     return found
 

@@ -52,6 +52,16 @@ def _set_pair(path: str, value: Any) -> tuple[str, str]:
     return path, value if isinstance(value, str) else as_toml(value)
 
 
+def checked(scenario: str | PathLike[str] | Built, sets: Mapping[str, Any] | Iterable[tuple[str, Any]] = ()) -> _core.Resolved:
+    """A scenario file or network that passed every check, as the core runs it; raises `ScenarioError`."""
+    if isinstance(scenario, Built):
+        text, name, form = scenario.to_toml(), "<network>", "toml"
+    else:
+        text, name, form = read_scenario(scenario)
+    pairs = [_set_pair(k, v) for k, v in (sets.items() if isinstance(sets, Mapping) else sets)]
+    return _core.resolve(text, name, form, pairs)
+
+
 def resolve(
     scenario: str | PathLike[str] | Built,
     sets: Mapping[str, Any] | Iterable[tuple[str, Any]] = (),
@@ -60,12 +70,7 @@ def resolve(
 
     `sets` changes values by dotted path, as `--set` does. The key `expanded` of the answer lists all nodes, links and flows.
     """
-    if isinstance(scenario, Built):
-        text, name, form = scenario.to_toml(), "<network>", "toml"
-    else:
-        text, name, form = read_scenario(scenario)
-    pairs = [_set_pair(k, v) for k, v in (sets.items() if isinstance(sets, Mapping) else sets)]
-    resolved: dict[str, Any] = json.loads(_core.resolve(text, name, form, pairs))
+    resolved: dict[str, Any] = json.loads(checked(scenario, sets).json())
     return resolved
 
 

@@ -104,7 +104,7 @@ def measure(path: str, queue: str | None = None) -> dict[str, Any]:
     sets = [] if queue is None else [("links.bottleneck.queue", as_toml(json.loads(queue)))]
     forget_peak()
     before = memory_kib("VmRSS")
-    resolved = _core.resolve(text, path, "toml", sets, False)
+    resolved = _core.resolve(text, path, "toml", sets)
     (run,) = _core.run(resolved, [], 1, False, None)
     peak = memory_kib("VmHWM")
     return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -73,7 +74,7 @@ def run(
     quiet: bool,
 ) -> None:
     """Run the scenario FILE (TOML or JSON) and show what came of it."""
-    from ..base.scenario import resolve
+    from ..base.scenario import checked
     from ..base.seeds import parse_seeds
     from ..runs.folder import check_free, save
     from ..runs.result import run_resolved
@@ -83,15 +84,16 @@ def run(
     if out is not None:
         check_free(out, force=force)
     try:
-        resolved = resolve(file, changes)
+        resolved = checked(file, changes)
     except ScenarioError as e:
         raise _other_kind(file, e) from None
     if plots:
         from ..look.figures import check_path
 
         targets = [check_path(p) for p in plots]
-        if not resolved.get("sample"):
-            resolved = resolve(file, [*changes, ("sample", _fine(resolved["duration"]))])
+        tree = json.loads(resolved.json(expanded=False))
+        if not tree.get("sample"):
+            resolved = checked(file, [*changes, ("sample", _fine(tree["duration"]))])
     settings = {"snaplen": snaplen, "ip": int(pcap_ip), "queue": pcap_queue, "force": force}
     with _capture(pcaps, out, settings) as (pcap, stage):
         began = time.monotonic()
@@ -125,7 +127,7 @@ _OTHERS = {
 
 def _other_kind(file: str, e: ScenarioError) -> FairlaneError:
     """One line in place of many about a file that is not meant to be run alone."""
-    unknown = {d["path"] for d in e.diagnostics if d["message"].startswith("unknown key")}
+    unknown = {d["path"] for d in e.diagnostics if d["code"] == "unknown-key"}
     kind = next((what for key, what in _OTHERS.items() if key in unknown), None)
     return e if kind is None or "scenario" not in unknown else FairlaneError(f"{file} is no scenario but a {kind} {file}")
 

@@ -2,7 +2,7 @@
 
 from .compare import CAPACITY, SAMPLES, StepProgress, compare, mixed
 from .ellipse import Ellipse, ellipse
-from .result import GROUP_METRICS, LINK_METRICS, Compared, Comparison, jain
+from .result import GROUP_METRICS, LINK_METRICS, Compared, Comparison
 
 __all__ = [
     "CAPACITY",
@@ -15,6 +15,5 @@ __all__ = [
     "StepProgress",
     "compare",
     "ellipse",
-    "jain",
     "mixed",
 ]

@@ -7,7 +7,7 @@ from os import PathLike
 from typing import Any
 
 from ..base.choices import Choice, choices, limited
-from ..base.scenario import chosen_link, resolve
+from ..base.scenario import checked, chosen_link, resolve
 from ..base.seeds import parse_seeds
 from ..errors import FairlaneError, ScenarioError
 from ..runs.network import Network
@@ -75,7 +75,7 @@ def compare(
     for choice in wanted:
         with_limit = limited(choice, limit)
         try:
-            ready.append((choice, resolve(source, [*pairs, (f"links.{name}.queue", with_limit)])))
+            ready.append((choice, checked(source, [*pairs, (f"links.{name}.queue", with_limit)])))
         except ScenarioError as e:
             if choice.label in _needy(queues):
                 continue

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from ..base.choices import Choice
-from ..errors import suggest
+from ..base.metrics import jain
+from ..errors import Doubt, suggest
 from ..runs.result import Result
 from ..stats import Interval, interval
 from .ellipse import Ellipse, ellipse
@@ -37,10 +38,10 @@ class Compared:
     """Whether the scenario, not `compare`, chose the step of the time series."""
 
     @property
-    def warnings(self) -> list[str]:
+    def warnings(self) -> list[Doubt]:
         """What to check before trusting the numbers."""
         # Nobody asked for the series that the picture is drawn from, so how coarse they are is no news.
-        return [w for w in self.result.warnings if self.own_sample or not w.startswith("the sampling step")]
+        return [w for w in self.result.warnings if self.own_sample or w.code != "coarse-sampling"]
 
     @property
     def label(self) -> str:
@@ -90,16 +91,6 @@ class Compared:
         return frame["time"].to_list(), frame["queue"].cast(pl.Float64).to_list()
 
 
-def jain(shares: list[float]) -> float:
-    """Jain's index (sum x)^2 / (n sum x^2) (Jain, Chiu and Hawe 1984); NaN if nobody got anything.
-
-    >>> jain([1.0, 1.0, 1.0, 0.0])
-    0.75
-    """
-    squares = math.fsum(x * x for x in shares)
-    return math.fsum(shares) ** 2 / (len(shares) * squares) if squares else math.nan
-
-
 def _mean(values: list[float]) -> float:
     return math.fsum(values) / len(values) if values else math.nan
 
@@ -117,9 +108,9 @@ class Comparison:
         return self.queues[0].result.seeds
 
     @property
-    def warnings(self) -> list[str]:
+    def warnings(self) -> list[Doubt]:
         """What to check before trusting the numbers, each with its queue."""
-        return [f"{q.label}: {w}" for q in self.queues for w in q.warnings]
+        return [Doubt(f"{q.label}: {w}", w.code) for q in self.queues for w in q.warnings]
 
     def groups(self) -> list[str]:
         """The groups of flows."""

@@ -84,7 +84,7 @@ class Topology:
         """The network with all its nodes, and those that are drawn, column by column."""
         from fairlane import _core
 
-        resolved = json.loads(_core.resolve(json.dumps({**self.tree}), "topology.json", "json", []))["expanded"]
+        resolved = json.loads(_core.resolve(json.dumps({**self.tree}), "topology.json", "json", []).json())["expanded"]
         idle = _idle(resolved)
         return resolved, [kept for c in _columns(resolved) if (kept := [n for n in c if n not in idle])]
 

@@ -40,7 +40,7 @@ class _Scenario:
     """What jobs that differ in their seed alone share. A paper's scenario may depend on the seed, too: then each seed has its own."""
 
     def __init__(self, paper: Paper, cell: Cell, text: str) -> None:
-        point = point_of(json.loads(_core.resolve(text, f"{paper.key}.json", "json", [])))
+        point = point_of(json.loads(_core.resolve(text, f"{paper.key}.json", "json", []).json()))
         flows = tuple(f for group in point.groups.values() for f in group)
         links = tuple(x for x in point.links if paper.links is None or x in paper.links)
         flow_series, link_series = paper.series_of(cell)

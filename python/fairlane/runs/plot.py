@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from ..base.format import scale
-from ..base.metrics import SERIES, unit
+from ..base.metrics import series_of, unit
 from ..errors import FairlaneError, suggest
 from ..look.figures import STYLE
 
@@ -58,7 +58,7 @@ def _what(result: Result, what: str, of_link: bool) -> tuple[str, str]:
     for table in ("links", "flows", "network") if of_link else ("flows", "links", "network"):
         if what in result.table(table).columns and what not in _LABELS:
             return "metric", table
-    if what in SERIES and result.flow_series.is_empty() and result.link_series.is_empty():
+    if series_of(what) and result.flow_series.is_empty() and result.link_series.is_empty():
         raise FairlaneError(f'there is no time series of {what}: set sample = "100ms" in the scenario to have one')
     known = {c for t in ("flow_series", "link_series", "flows", "links", "network") for c in result.table(t).columns}
     raise suggest(what, sorted(known.difference(_LABELS)), "quantity to plot")

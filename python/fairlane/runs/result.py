@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -11,9 +12,9 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from .. import _core
 from ..base.cores import available_threads
 from ..base.extras import need
-from ..base.scenario import resolve
+from ..base.scenario import checked
 from ..base.seeds import parse_seeds
-from ..errors import FairlaneError, suggest
+from ..errors import Doubt, FairlaneError, suggest
 from ..stats import Interval, interval
 from .network import Network
 from .pcap import Names, Pcap, as_pcap
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 Progress = Callable[[float, int, int], bool | None]
 LABELS = ("seed", "flow", "link", "from", "to", "transport")
 KEYS = {"flows": "flow", "links": "link"}
-_NO_CHANCE = "all runs are the same: nothing in this scenario is left to chance, so the intervals say nothing about it"
+_NO_CHANCE = Doubt("all runs are the same: nothing in this scenario is left to chance, so the intervals say nothing about it", "same-runs")
 
 
 class RunOptions(TypedDict, total=False):
@@ -60,11 +61,11 @@ def run(
     from names to files, or a `Pcap`. `progress(fraction, runs done, events)` is called about ten times a second; if it
     returns False the runs stop with `RunError`.
     """
-    return run_resolved(resolve(scenario, sets), seeds, threads=threads, hop_probe=hop_probe, pcap=pcap, progress=progress)
+    return run_resolved(checked(scenario, sets), seeds, threads=threads, hop_probe=hop_probe, pcap=pcap, progress=progress)
 
 
 def run_resolved(
-    resolved: dict[str, Any],
+    resolved: _core.Resolved,
     seeds: int | str | Iterable[int] | None = None,
     *,
     threads: int | None = None,
@@ -72,14 +73,13 @@ def run_resolved(
     pcap: Pcap | Names | None = None,
     progress: Progress | None = None,
 ) -> Result:
-    """Runs what `resolve` returned."""
-    chosen = parse_seeds(resolved["seed"] if seeds is None else seeds)
+    """Runs what `checked` returned."""
+    chosen = parse_seeds(resolved.seed if seeds is None else seeds)
     if threads is not None and threads < 0:
         raise FairlaneError("threads cannot be negative")
     workers = min(threads or available_threads(), len(chosen))
-    essence = {k: v for k, v in resolved.items() if k != "expanded"}
     plan = None if pcap is None else as_pcap(pcap).plan(chosen)
-    runs = _core.run(json.dumps(essence), chosen, workers, hop_probe, progress, None if plan is None else plan.arguments())
+    runs = _core.run(resolved, chosen, workers, hop_probe, progress, None if plan is None else plan.arguments())
     result = Result.from_runs(resolved, runs)
     if plan is not None:
         result.captures = plan.files()
@@ -94,20 +94,26 @@ class Result:
     `to_arrow` and `to_pandas` convert. `mean`, `summary` and `value` average over the runs with 95 % intervals.
     """
 
-    def __init__(self, scenario: dict[str, Any], info: list[dict[str, Any]], tables: dict[str, pl.DataFrame]) -> None:
-        self.scenario = scenario
+    def __init__(self, scenario: dict[str, Any] | _core.Resolved, info: list[dict[str, Any]], tables: dict[str, pl.DataFrame]) -> None:
+        self._scenario = scenario
         self.info = info
         self._tables = tables
         self.captures: list[Path] = []
         """Files with packets that the runs wrote."""
 
+    @cached_property
+    def scenario(self) -> dict[str, Any]:
+        """The scenario with every parameter filled in, as `resolve` has it."""
+        tree: dict[str, Any] = self._scenario if isinstance(self._scenario, dict) else json.loads(self._scenario.json())
+        return tree
+
     @classmethod
-    def from_runs(cls, scenario: dict[str, Any], runs: list[Any]) -> Result:
+    def from_runs(cls, scenario: dict[str, Any] | _core.Resolved, runs: list[Any]) -> Result:
         """Collects what `_core.run` returned."""
         from .tables import collect
 
         facts = ("seed", "fingerprint", "events", "packet_hops", "cpu_s", "setup_s", "peak_packets")
-        info = [{**{k: getattr(r, k) for k in facts}, "warnings": list(r.warnings)} for r in runs]
+        info = [{**{k: getattr(r, k) for k in facts}, "warnings": [Doubt(text, code) for code, text in r.warnings]} for r in runs]
         return cls(scenario, info, collect(runs))
 
     @property
@@ -146,9 +152,9 @@ class Result:
         return [r["fingerprint"] for r in self.info]
 
     @property
-    def warnings(self) -> list[str]:
+    def warnings(self) -> list[Doubt]:
         """What to check before trusting the numbers, each once."""
-        told = dict.fromkeys(w for r in self.info for w in r["warnings"])
+        told = dict.fromkeys(w if isinstance(w, Doubt) else Doubt(w) for r in self.info for w in r["warnings"])
         if len(self.info) > 1 and len(set(self.fingerprints)) == 1:
             told[_NO_CHANCE] = None
         return list(told)

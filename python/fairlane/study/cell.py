@@ -70,7 +70,7 @@ def run_task(task: Task, halt: threading.Event = stop) -> Outcome:
                 worker=worker,
             )
         load_plugins(task.plugins)
-        (run,) = _core.run(task.resolved, [task.seed], 1, task.hop_probe, lambda *_: not halt.is_set())
+        (run,) = _core.run(_whole(task.resolved), [task.seed], 1, task.hop_probe, lambda *_: not halt.is_set())
         return Outcome(task.key, task.seed, _encode(task, run), "", "", str(run.fingerprint), int(run.events), float(run.cpu_s), worker)
     except FairlaneError as e:
         if halt.is_set():
@@ -78,6 +78,12 @@ def run_task(task: Task, halt: threading.Event = stop) -> Outcome:
         return Outcome(task.key, task.seed, error=str(e), kind=type(e).__name__, worker=worker)
     except (MemoryError, OSError) as e:
         return Outcome(task.key, task.seed, error=f"{type(e).__name__}: {e}", kind=type(e).__name__, worker=worker)
+
+
+@functools.lru_cache(maxsize=8)
+def _whole(resolved: str) -> _core.Resolved:
+    """The scenario of a cell, which the same engine checked and wrote: read once for the seeds of a point that follow one another."""
+    return _core.Resolved(resolved)
 
 
 _loaded: dict[str, str] = {}
@@ -114,7 +120,7 @@ def _encode(task: Task, run: Any) -> bytes:
     words = _Words()
     blocks = [block for table in TABLES if (block := _long(table, getattr(run, table)(), task.wanted, words)) is not None]
     facts = [(m, float(getattr(run, m))) for m in ("seed", "events", "packet_hops", "peak_packets")]
-    texts = [("fingerprint", str(run.fingerprint)), ("engine", task.engine), *(("warning", str(w)) for w in run.warnings)]
+    texts = [("fingerprint", str(run.fingerprint)), ("engine", task.engine), *(("warning", text) for _, text in run.warnings)]
     head = len(facts) + len(texts)
     blocks.insert(
         0,

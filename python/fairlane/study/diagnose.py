@@ -20,7 +20,8 @@ from .trouble import MOST, Place, Troubles, near
 Combination = tuple[int, ...]
 """A level of each factor, by number."""
 _SHOWN = 5
-_INCOMPLETE = re.compile(r"(?:link `.*` has no `|`)(from|to|rate|delay)`")
+_ENDS = ("from", "to", "rate", "delay")
+"""What a link or a flow that a path makes up lacks at first."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Problem:
     key: bool
     """Whether it points at the path of the change, not at its value."""
     column: int
+    code: str
     message: str
     help: str
     piece: str
@@ -41,6 +43,11 @@ class Problem:
     path: str
     file: str
     line: int | None
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether it tells of a link or a flow that lacks what makes it one."""
+        return self.code == "link-incomplete" or (self.code == "missing-key" and self.path.rpartition(".")[2] in _ENDS)
 
 
 def level_text(value: Any) -> str:
@@ -62,8 +69,9 @@ def pairs_of(sets: Iterable[tuple[str, Any]]) -> list[tuple[str, str]]:
 
 def resolve_base(spec: StudySpec, sets: Iterable[tuple[str, Any]] = ()) -> dict[str, Any]:
     """The base scenario of a study with its own changes and then these, every parameter filled in; raises `ScenarioError`."""
-    resolved: dict[str, Any] = json.loads(_core.resolve(spec.base, spec.base_name, spec.base_format, pairs_of((*spec.sets, *sets))))
-    return resolved
+    resolved = _core.resolve(spec.base, spec.base_name, spec.base_format, pairs_of((*spec.sets, *sets)))
+    tree: dict[str, Any] = json.loads(resolved.json())
+    return tree
 
 
 def pieces(error: ScenarioError) -> list[str]:
@@ -131,12 +139,12 @@ class Diagnosis:
                 self._at_change(p, self.spec.sets, self.spec.set_places, None, None, message, troubles)
             elif self.spec.inline:
                 place = self._base.keys(p.path)
-                troubles.add(("scenario", *place), p.message, p.help, key=p.message.startswith("unknown key"))
+                troubles.add(("scenario", *place), p.message, p.help, key=p.code == "unknown-key", code=p.code)
             else:
                 troubles.others.append(ScenarioError(p.piece, [_row(p)]))
         if len(causes) > _SHOWN and troubles.found:
-            *row, help = troubles.found.pop()
-            troubles.found.append((row[0], row[1], f"{row[2]}; {len(causes) - _SHOWN} more combinations have the same fault", help))  # type: ignore[arg-type]
+            place, key, code, message, help = troubles.found.pop()
+            troubles.found.append((place, key, code, f"{message}; {len(causes) - _SHOWN} more combinations have the same fault", help))
 
     def _at_change(
         self,
@@ -157,15 +165,15 @@ class Diagnosis:
         unknown = self._base.unknown(path, p)
         if unknown is not None:
             message, help = unknown
-            troubles.add(_part(at, path, 1), message, help, key=True)
+            troubles.add(_part(at, path, 1), message, help, key=True, code=p.code)
             return
         if p.key:
             part = next((i for i in range(len(path)) if sum(len(k) + 1 for k in path[: i + 1]) >= p.column), len(path) - 1)
-            troubles.add(_part(at, path, part), message, p.help, key=at == where or len(at) <= len(where))
+            troubles.add(_part(at, path, part), message, p.help, key=at == where or len(at) <= len(where), code=p.code)
             return
         if factor is not None and level is not None and sum(x.place == level.place for x in factor.levels) > 1:
             message = f"the level {level.text}: {message}"
-        troubles.add(where, message, p.help)
+        troubles.add(where, message, p.help, code=p.code)
 
     def _at_level(self, p: Problem, cause: tuple[tuple[int, int], ...], troubles: Troubles) -> None:
         """A problem with the base scenario, or with another change, that these levels bring."""
@@ -174,7 +182,7 @@ class Diagnosis:
         level = factor.levels[k]
         where = f" ({p.file}:{p.line})" if p.line is not None and not self.spec.inline else f" ({p.path})" if p.path else ""
         who = f"the level {level.text}" if len(cause) == 1 else f"{self._words(cause[:-1])} and {self._words(cause[-1:])} together"
-        troubles.add(level.place, f"{who}: {p.message}{where}", p.help)
+        troubles.add(level.place, f"{who}: {p.message}{where}", p.help, code=p.code)
 
     def _words(self, levels: Iterable[tuple[int, int]]) -> str:
         chosen = ((self.spec.factors[f], self.spec.factors[f].levels[k]) for f, k in levels)
@@ -257,7 +265,7 @@ class _Base:
 
     def unknown(self, path: tuple[str, ...], p: Problem) -> tuple[str, str] | None:
         """What to say if a path leads to a link or flow that there is not."""
-        if len(path) < 3 or path[0] not in ("links", "flows") or not _INCOMPLETE.match(p.message):
+        if len(path) < 3 or path[0] not in ("links", "flows") or not p.incomplete:
             return None
         section = self.tree.get(path[0])
         known = [*(section if isinstance(section, dict) else ()), *(self.links if path[0] == "links" else ())]
@@ -283,11 +291,12 @@ def _part(at: Place, path: tuple[str, ...], part: int) -> Place:
 def _problem(d: Mapping[str, Any], piece: str, sources: Mapping[str, tuple[tuple[int, int] | None, int, str]]) -> Problem:
     level, change, path = sources.get(d["file"], (None, -1, ""))
     key = change >= 0 and d["column"] <= len(path)
-    return Problem(level, change, key, d["column"], d["message"], d["help"] or "", piece, d["path"], d["file"], d["line"])
+    return Problem(level, change, key, d["column"], d["code"], d["message"], d["help"] or "", piece, d["path"], d["file"], d["line"])
 
 
 def _row(p: Problem) -> dict[str, Any]:
     return {
+        "code": p.code,
         "path": p.path,
         "file": p.file,
         "line": p.line,

@@ -71,17 +71,17 @@ def _checked(text: str, name: str, form: str) -> dict[str, Any]:
     """The tree of a study file that fits the schema."""
     if not text.strip():
         raise _core.remarks(
-            text + "\n#", name, "toml", [([], False, "the file is empty", "a study needs at least `scenario` and `metrics`")]
+            text + "\n#", name, "toml", [([], False, "empty-file", "the file is empty", "a study needs at least `scenario` and `metrics`")]
         )
     # Which of its forms a factor has decides what it is checked against: the schema is made narrower for the file at hand.
     tree: dict[str, Any] = json.loads(_core.read_document(text, name, form, '{"type": "object", "additionalProperties": true}'))
     nulls = list(_nulls({k: v for k, v in tree.items() if k != "scenario"}))
     if nulls:
         told = 'leave the key out; a parameter that can be absent has a word for it, such as "none"'
-        raise _core.remarks(text, name, form, [(list(place), False, "null is no value", told) for place in nulls])
+        raise _core.remarks(text, name, form, [(list(place), False, "wrong-type", "null is no value", told) for place in nulls])
     if not tree.keys() & {"scenario", "metrics", "factors", "zip"} and tree.keys() & {"duration", "topology", "links", "flows"}:
         told = 'name it in a study, as scenario = "FILE", or run it by itself: fairlane run FILE'
-        raise _core.remarks(text, name, form, [([], False, "this is a scenario, not a study of one", told)])
+        raise _core.remarks(text, name, form, [([], False, "remark", "this is a scenario, not a study of one", told)])
     exact = json.loads(json.dumps(schema()))
     properties = exact["properties"]
     if isinstance(tree.get("factors"), dict):

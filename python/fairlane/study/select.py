@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 
-from ..base.metrics import metrics, unit
+from ..base.metrics import jain, metrics, unit
 from ..errors import FairlaneError, suggest
 from .model import Point, Selector
 
@@ -82,8 +82,7 @@ def aggregate(how: str, values: Iterable[float | None]) -> float:
     if not kept:
         return math.nan
     if how == "jain":
-        squares = math.fsum(v * v for v in kept)
-        return math.fsum(kept) ** 2 / (len(kept) * squares) if squares else math.nan
+        return jain(kept)
     return {
         "mean": lambda: math.fsum(kept) / len(kept),
         "sum": lambda: math.fsum(kept),

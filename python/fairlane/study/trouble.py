@@ -22,20 +22,20 @@ class Troubles:
     text: str
     name: str
     format: str
-    found: list[tuple[list[str], bool, str, str]] = field(default_factory=list)
+    found: list[tuple[list[str], bool, str, str, str]] = field(default_factory=list)
     others: list[ScenarioError] = field(default_factory=list)
     """What was found in other files, such as the base scenario."""
     left: int = 0
     """Problems that are counted only."""
     _known: set[tuple[Place, bool, str]] = field(default_factory=set)
 
-    def add(self, place: Place, message: str, help: str = "", *, key: bool = False) -> None:
-        """A problem at the value, or the `key`, that `place` leads to."""
+    def add(self, place: Place, message: str, help: str = "", *, key: bool = False, code: str = "") -> None:
+        """A problem at the value, or the `key`, that `place` leads to; `code` where the scenario reader has one for it."""
         known = (place, key, message)
         help = help or "`fairlane schema study-file` says what is allowed"
         if known not in self._known:
             self._known.add(known)
-            self.found.append((list(place), key, message, help))
+            self.found.append((list(place), key, code, message, help))
 
     def error(self) -> ScenarioError | None:
         """All of it as one exception, None if nothing is wrong."""

@@ -69,8 +69,8 @@ class _Reader:
         self.text, self.name, self.form, self.tree = text, name, form, tree
         self.found: list[space.Remark] = []
 
-    def fail(self, keys: tuple[str, ...], message: str, help: str = "", at_key: bool = False) -> None:
-        self.found.append((list(keys), at_key, message, help))
+    def fail(self, keys: tuple[str, ...], message: str, help: str = "", at_key: bool = False, code: str = "remark") -> None:
+        self.found.append((list(keys), at_key, code, message, help))
 
     def tell(self) -> None:
         if self.found:
@@ -334,7 +334,9 @@ class _Reader:
             if isinstance(self.tree["scenario"], str):
                 raise
             for d in e.diagnostics:
-                self.fail(("scenario", *d["path"].split(".")) if d["path"] else ("scenario",), d["message"], d.get("help") or "")
+                self.fail(
+                    ("scenario", *d["path"].split(".")) if d["path"] else ("scenario",), d["message"], d.get("help") or "", code=d["code"]
+                )
             self.tell()
             raise
         link = ""
@@ -350,8 +352,13 @@ class _Reader:
                 try:
                     point = self._point(study, mix.sets)
                 except ScenarioError as e:
-                    first = e.diagnostics[0] if e.diagnostics else {"message": str(e), "help": "", "path": ""}
-                    self.fail((section, str(i), "set"), f"{first['path']}: {first['message']}".lstrip(": "), first.get("help") or "")
+                    first = e.diagnostics[0] if e.diagnostics else {"code": "remark", "message": str(e), "help": "", "path": ""}
+                    self.fail(
+                        (section, str(i), "set"),
+                        f"{first['path']}: {first['message']}".lstrip(": "),
+                        first.get("help") or "",
+                        code=first["code"],
+                    )
                     continue
                 for part in ("objectives", "constraints"):
                     for label in self.tree.get(part) or ():
@@ -370,7 +377,7 @@ class _Reader:
             where = f" of the mix {mix.name}" if mix.sets else ""
             given = self.tree[part][label]
             own = isinstance(given, dict) and "metric" in given
-            remark = ([part, label, *(["metric"] if own else [])], not own, message + where, help)
+            remark = ([part, label, *(["metric"] if own else [])], not own, "remark", message + where, help)
             if remark not in self.found:
                 self.found.append(remark)
 
@@ -389,7 +396,7 @@ class _Reader:
         try:
             self._point(spec.study, (*spec.mixes[0].sets, (spec.path, setting.queue)))
         except ScenarioError as e:
-            return e.diagnostics or [{"path": "", "message": str(e), "help": ""}]
+            return e.diagnostics or [{"code": "remark", "path": "", "message": str(e), "help": ""}]
         return []
 
     def _place(self, spec: TuneSpec, e: Entry, setting: space.Setting, wrong: list[dict[str, Any]]) -> None:
@@ -404,8 +411,8 @@ class _Reader:
             text_only = own or (e.keys[0] == "hand_made" and isinstance(self.tree["hand_made"][e.label], str))
             where = (e.keys or ("search",)) if text_only else (*e.keys, *keys)
             help = (d.get("help") or "").replace(f"{spec.path}.", "")
-            at_key = unknown and not text_only and d["message"].startswith("unknown key")
-            self.fail(where, f"{e.label}: {d['message']}" if text_only else d["message"], help, at_key)
+            at_key = unknown and not text_only and d["code"] == "unknown-key"
+            self.fail(where, f"{e.label}: {d['message']}" if text_only else d["message"], help, at_key, d["code"])
 
 
 def _nearest(places: Mapping[tuple[str, ...], tuple[str, ...]], path: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:

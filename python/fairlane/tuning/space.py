@@ -10,8 +10,8 @@ from typing import Any, Protocol
 from .model import Entry, Pick, Range
 
 Path = tuple[str, ...]
-Remark = tuple[list[str], bool, str, str]
-"""Keys, whether the key itself is meant, what is wrong, what to write instead: as `_core.remarks` takes them."""
+Remark = tuple[list[str], bool, str, str, str]
+"""Keys, whether the key itself is meant, its code, what is wrong, what to write instead: as `_core.remarks` takes them."""
 
 _SI = {
     **{"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0},
@@ -73,7 +73,7 @@ class Parser:
 
     def fail(self, keys: Path, message: str, help: str = "", at_key: bool = False) -> None:
         """Notes something wrong."""
-        self.found.append((list(keys), at_key, message, help))
+        self.found.append((list(keys), at_key, "remark", message, help))
 
     def _pick(self, node: dict[str, Any], keys: Path) -> Any:
         others = [k for k in node if k != "choices"]

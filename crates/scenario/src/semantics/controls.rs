@@ -2,6 +2,7 @@
 
 use super::Semantics;
 use super::network::Network;
+use crate::code::Code;
 use crate::diag::suggest;
 use crate::expand::{ControlAt, Member};
 use crate::registry::ControlSpec;
@@ -19,11 +20,16 @@ impl Semantics<'_> {
             let at: Vec<&str> = at.iter().map(String::as_str).collect();
             if let Err(problem) = spec.check() {
                 let path: Vec<&str> = at.iter().copied().chain(problem.field.split('.')).collect();
-                self.fail(&path, problem.message, "");
+                self.fail(Code::ControlUnfit, &path, problem.message, "");
             }
             let Some(chosen) = self.governed(&at, spec, network, flows) else { continue };
             if chosen.is_empty() {
-                self.fail_key(&at, format!("this {} governs no flow", spec.name()), "name nodes at which flows begin");
+                self.fail_key(
+                    Code::GovernsNothing,
+                    &at,
+                    format!("this {} governs no flow", spec.name()),
+                    "name nodes at which flows begin",
+                );
                 continue;
             }
             let mut by_node: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -37,6 +43,7 @@ impl Semantics<'_> {
                         spec.name()
                     );
                     self.fail(
+                        Code::ClassNoPriority,
                         &["flows", &m.group, "class"],
                         message,
                         "write for instance class = 1, or class = [1, 2, 3, 4] for the members in turn",
@@ -46,7 +53,7 @@ impl Semantics<'_> {
                 if let Some(other) = owner.insert(f, spec.name().to_owned()) {
                     let message = format!("flow `{}` is governed twice: by {other} and by {}", m.name, spec.name());
                     let key = if spec.flows().is_some() { "flows" } else { "nodes" };
-                    self.fail(&[&at[..], &[key]].concat(), message, "name the nodes or the flows of each control");
+                    self.fail(Code::GovernedTwice, &[&at[..], &[key]].concat(), message, "name the nodes or the flows of each control");
                     break;
                 }
                 by_node.entry(network.node(&m.from).unwrap_or_default()).or_default().push(f);
@@ -74,11 +81,16 @@ impl Semantics<'_> {
             let place = i.to_string();
             let path = [at, &["nodes", &place]].concat();
             if network.node(node).is_none() {
-                self.fail(&path, format!("there is no node `{node}`"), suggest(node, &network.names(), "known nodes"));
+                self.fail(Code::UnknownNode, &path, format!("there is no node `{node}`"), suggest(node, &network.names(), "known nodes"));
             } else if !flows.iter().any(|m| m.from == *node) {
                 let mut senders: Vec<&str> = flows.iter().map(|m| m.from.as_str()).collect();
                 senders.dedup();
-                self.fail(&path, format!("no flow begins at node `{node}`"), suggest(node, &senders, "nodes at which flows begin"));
+                self.fail(
+                    Code::NoFlowThere,
+                    &path,
+                    format!("no flow begins at node `{node}`"),
+                    suggest(node, &senders, "nodes at which flows begin"),
+                );
             }
         }
         for (i, name) in spec.flows().into_iter().flatten().enumerate() {
@@ -89,11 +101,12 @@ impl Semantics<'_> {
                 let mut known: Vec<&str> = flows.iter().flat_map(|m| [m.group.as_str(), m.name.as_str()]).collect();
                 known.sort_unstable();
                 known.dedup();
-                self.fail(&path, format!("there is no flow `{name}`"), suggest(name, &known, "known flows"));
+                self.fail(Code::UnknownFlow, &path, format!("there is no flow `{name}`"), suggest(name, &known, "known flows"));
             } else if let Some(nodes) = spec.nodes()
                 && !named.any(|m| nodes.contains(&m.from))
             {
                 self.fail(
+                    Code::NoFlowThere,
                     &path,
                     format!("flow `{name}` does not begin at {}", nodes.join(" or ")),
                     "leave out `nodes`, or name the flow's node there",

@@ -2,6 +2,7 @@
 
 use super::network::Network;
 use super::{MOST_FLOWS, Semantics};
+use crate::code::Code;
 use crate::diag::nearest;
 use crate::expand::{Group, Member, Transport, member_name, members, numbered};
 use crate::registry::SourceSpec;
@@ -18,11 +19,11 @@ impl Semantics<'_> {
     pub(super) fn flows(&mut self, scenario: &mut Scenario, network: &Network<'_>) -> (Vec<Group>, Vec<Member>) {
         let (duration, seed) = (scenario.duration, scenario.seed);
         if scenario.flows.is_empty() {
-            self.fail(&["flows"], "there are no flows", "write [flows.NAME] with from, to and tcp or udp");
+            self.fail(Code::NoFlows, &["flows"], "there are no flows", "write [flows.NAME] with from, to and tcp or udp");
         }
         let total: u64 = scenario.flows.values().map(|f| u64::from(f.count)).sum();
         if total > MOST_FLOWS {
-            self.fail(&["flows"], format!("{total} flows are too many"), format!("the limit is {MOST_FLOWS}"));
+            self.fail(Code::TooLarge, &["flows"], format!("{total} flows are too many"), format!("the limit is {MOST_FLOWS}"));
             return (Vec::new(), Vec::new());
         }
         let (mut groups, mut all) = (Vec::new(), Vec::new());
@@ -31,7 +32,7 @@ impl Semantics<'_> {
             self.times_of(name, spec, duration);
             if spec.active == 0.0 {
                 let message = format!("no member of `{name}` would take part");
-                self.fail(&["flows", name, "active"], message, "write a share above 0, up to 1");
+                self.fail(Code::NoMembers, &["flows", name, "active"], message, "write a share above 0, up to 1");
             }
             let ends_fit = self.ends(name, spec, network);
             let Some(group) = self.group(name, spec) else { continue };
@@ -42,7 +43,7 @@ impl Semantics<'_> {
                 if let Some(other) = names.insert(member_name(name, i, spec.count), name.clone()) {
                     let message =
                         format!("two flows are named `{}`: one of group `{other}`, one of `{name}`", member_name(name, i, spec.count));
-                    self.fail_key(&["flows", name], message, "give the groups names that are not a number apart");
+                    self.fail_key(Code::NameTaken, &["flows", name], message, "give the groups names that are not a number apart");
                 }
             }
             groups.push(group);
@@ -60,15 +61,15 @@ impl Semantics<'_> {
         let last = spec.start + spec.stagger * u64::from(spec.count.saturating_sub(1)) + spec.spread;
         if spec.start >= duration {
             let message = format!("flow `{name}` starts at {}, the run ends at {duration}", spec.start);
-            self.fail(&["flows", name, "start"], message, "start it earlier, or write a longer duration");
+            self.fail(Code::StartTooLate, &["flows", name, "start"], message, "start it earlier, or write a longer duration");
         } else if last >= duration {
             let key = if spec.stagger > Dur::ZERO { "stagger" } else { "spread" };
             let message = format!("the last of {} flows of `{name}` starts at {last}, the run ends at {duration}", spec.count);
-            self.fail(&["flows", name, key], message, "write a shorter stagger, or a longer duration");
+            self.fail(Code::StartTooLate, &["flows", name, key], message, "write a shorter stagger, or a longer duration");
         }
         if let Some(stop) = spec.stop.filter(|&s| s <= last) {
             let message = format!("flow `{name}` stops at {stop}, but starts at {last}");
-            self.fail(&["flows", name, "stop"], message, "stop is a time of the run, counted from its start");
+            self.fail(Code::StopTooEarly, &["flows", name, "stop"], message, "stop is a time of the run, counted from its start");
         }
     }
 
@@ -78,11 +79,16 @@ impl Semantics<'_> {
         for (end, template) in [("from", &spec.from), ("to", &spec.to)] {
             let path = ["flows", name, end];
             if template.replace("{i}", "").contains(['{', '}']) {
-                self.fail(&path, format!("\"{template}\" has a placeholder other than {{i}}"), "write for instance \"s{i}\"");
+                self.fail(
+                    Code::BadPlaceholder,
+                    &path,
+                    format!("\"{template}\" has a placeholder other than {{i}}"),
+                    "write for instance \"s{i}\"",
+                );
                 continue;
             }
             if spec.first.checked_add(spec.count).is_none() {
-                self.fail(&["flows", name, "first"], "the numbers of the members are too large", "");
+                self.fail(Code::OutOfRange, &["flows", name, "first"], "the numbers of the members are too large", "");
                 return false;
             }
             let numbers = if template.contains("{i}") { spec.count } else { 1 };
@@ -98,17 +104,22 @@ impl Semantics<'_> {
                     (Some(hosts), None) => hosts.clone(),
                     (None, None) => format!("known nodes: {}", network.names().into_iter().take(16).collect::<Vec<_>>().join(", ")),
                 };
-                self.fail(&path, message, help);
+                self.fail(Code::UnknownNode, &path, message, help);
             }
         }
         if spec.permute && (spec.count < 2 || !spec.to.contains("{i}")) {
-            self.fail(&["flows", name, "permute"], "a permutation needs a `{i}` in `to` and at least two members", "");
+            self.fail(
+                Code::PermutationUnfit,
+                &["flows", name, "permute"],
+                "a permutation needs a `{i}` in `to` and at least two members",
+                "",
+            );
         } else if !spec.permute
             && let Some(i) = (0..spec.count).find(|i| numbered(&spec.from, spec.first + i) == numbered(&spec.to, spec.first + i))
         {
             let message =
                 format!("flow `{}` begins and ends at `{}`", member_name(name, i, spec.count), numbered(&spec.to, spec.first + i));
-            self.fail(&["flows", name, "to"], message, "a flow leads from one node to another");
+            self.fail(Code::EndsMeet, &["flows", name, "to"], message, "a flow leads from one node to another");
         }
         self.found.list.len() == before
     }
@@ -117,11 +128,16 @@ impl Semantics<'_> {
     fn group(&mut self, name: &str, spec: &mut FlowSpec) -> Option<Group> {
         let transport = match (&mut spec.tcp, &spec.udp) {
             (Some(_), Some(_)) => {
-                self.fail(&["flows", name, "udp"], format!("flow `{name}` has both tcp and udp"), "write one of them");
+                self.fail(Code::TwoTransports, &["flows", name, "udp"], format!("flow `{name}` has both tcp and udp"), "write one of them");
                 return None;
             }
             (None, None) => {
-                self.fail_key(&["flows", name], format!("flow `{name}` has no transport"), "write tcp = \"newreno\" or udp = {}");
+                self.fail_key(
+                    Code::NoTransport,
+                    &["flows", name],
+                    format!("flow `{name}` has no transport"),
+                    "write tcp = \"newreno\" or udp = {}",
+                );
                 return None;
             }
             (None, Some(udp)) => Transport::Udp(udp.clone()),
@@ -135,14 +151,14 @@ impl Semantics<'_> {
             (None, Transport::Tcp(..)) => SourceSpec::default(),
             (None, Transport::Udp(_)) => {
                 let help = "write for instance source.cbr = { rate = \"1Mbit/s\", size = \"1000B\" }";
-                self.fail_key(&["flows", name], format!("flow `{name}` has no source"), help);
+                self.fail_key(Code::NoSource, &["flows", name], format!("flow `{name}` has no source"), help);
                 return None;
             }
         };
         let over = if matches!(transport, Transport::Udp(_)) { Proto::Udp } else { Proto::Tcp };
         if let Err(problem) = source.check(over) {
             let path: Vec<&str> = ["flows", name, "source"].into_iter().chain(problem.field.split('.')).collect();
-            self.fail(&path, format!("{}: {}", source.name(), problem.message), "");
+            self.fail(Code::SourceUnfit, &path, format!("{}: {}", source.name(), problem.message), "");
         }
         self.carrier(name, &transport, &source);
         source.fill(over);
@@ -156,15 +172,20 @@ impl Semantics<'_> {
         let (own, path) = (source.name(), ["flows", name, "source", source.name(), "source"]);
         if let Transport::Tcp(..) = transport {
             let message = format!("{own} controls the rate of a flow over udp; flow `{name}` has tcp");
-            self.fail(&path[..4], message, format!("write udp = {{}} in place of tcp, or the source {} without {own}", inner.name()));
+            self.fail(
+                Code::CarrierUnfit,
+                &path[..4],
+                message,
+                format!("write udp = {{}} in place of tcp, or the source {} without {own}", inner.name()),
+            );
         }
         if inner.carried().is_some() {
             let message = format!("{own} carries {}, which controls its rate itself", inner.name());
-            self.fail(&path, message, "write one of the two");
+            self.fail(Code::CarrierUnfit, &path, message, "write one of the two");
         }
         if inner.build(FlowId(0), Time::ZERO, None).usage().dialogue {
             let message = format!("{} asks and answers; {own} carries what flows one way", inner.name());
-            self.fail(&path, message, format!("write source.{} over udp or tcp", inner.name()));
+            self.fail(Code::CarrierUnfit, &path, message, format!("write source.{} over udp or tcp", inner.name()));
         }
     }
 
@@ -181,7 +202,7 @@ impl Semantics<'_> {
             Err(e) => {
                 let mut path = vec!["flows", name, "tcp"];
                 path.extend(e.field());
-                self.fail(&path, e.to_string(), "");
+                self.fail(Code::TcpUnfit, &path, e.to_string(), "");
                 None
             }
         }
@@ -197,7 +218,12 @@ impl Semantics<'_> {
                 let (from, to) = if there { (&m.to, &m.from) } else { (&m.from, &m.to) };
                 let why = if there { " for its acknowledgments" } else { "" };
                 let message = format!("flow `{}`: there is no route from `{from}` to `{to}`{why}", m.name);
-                self.fail(&["flows", &m.group, "to"], message, "join them by links; a link with duplex = false leads one way");
+                self.fail(
+                    Code::NoRoute,
+                    &["flows", &m.group, "to"],
+                    message,
+                    "join them by links; a link with duplex = false leads one way",
+                );
                 told = Some(&m.group);
             }
         }

@@ -1,6 +1,7 @@
 //! Whether what a link does to packets, and how its rate changes, fits together.
 
 use super::Semantics;
+use crate::code::Code;
 use crate::diag::Span;
 use crate::expand::LinkDir;
 use crate::source::{Node, Value};
@@ -19,7 +20,7 @@ impl Semantics<'_> {
         for (path, span) in found {
             let help = "write one of them; where one is inherited, --set LINK.trace=none takes it away";
             let what = "a link has either a rate or a trace, not both";
-            self.found.push(self.sources.diagnostic(span, &path.join("."), what, help));
+            self.found.push(self.sources.diagnostic(Code::TwoRates, span, &path.join("."), what, help));
         }
     }
 
@@ -42,7 +43,7 @@ impl Semantics<'_> {
                 let own = self.root.get("links").and_then(|t| t.get(name)).and_then(|t| place_of(t, key));
                 let made = || builder.and_then(|b| place_of(self.root.get("topology")?.get(b)?, key));
                 let span = own.or_else(made).unwrap_or_else(|| self.root.place(&path));
-                self.found.push(self.sources.diagnostic(span, &path.join("."), message, help));
+                self.found.push(self.sources.diagnostic(Code::WireUnfit, span, &path.join("."), message, help));
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use super::network::Network;
 use super::{MOST_LINKS, MOST_NODES, Semantics};
+use crate::code::Code;
 use crate::diag::suggest;
 use crate::expand::{LinkDir, Member};
 use crate::source::{Node, Value};
@@ -21,7 +22,12 @@ impl Semantics<'_> {
     pub(super) fn links(&mut self, scenario: &mut Scenario) -> (Vec<String>, Vec<LinkDir>) {
         let mut graph = self.builder(scenario);
         if graph.links.is_empty() && scenario.links.is_empty() && self.found.is_empty() {
-            self.fail(&[], "there is no network", "write a builder such as [topology.dumbbell], or links under [links.NAME]");
+            self.fail(
+                Code::NoNetwork,
+                &[],
+                "there is no network",
+                "write a builder such as [topology.dumbbell], or links under [links.NAME]",
+            );
         }
         for (name, spec) in &mut scenario.links {
             let path = ["links", name.as_str()];
@@ -30,7 +36,7 @@ impl Semantics<'_> {
                 match (own, theirs) {
                     (Some(own), Some(Some(theirs))) if own != theirs => {
                         let message = format!("the builder's link `{name}` has {end} = \"{theirs}\", not \"{own}\"");
-                        self.fail(&["links", name, end], message, "leave it out, or give a new link another name");
+                        self.fail(Code::EndsDiffer, &["links", name, end], message, "leave it out, or give a new link another name");
                     }
                     (None, None) => {
                         let known: Vec<&str> = graph.links.keys().map(String::as_str).collect();
@@ -38,7 +44,7 @@ impl Semantics<'_> {
                             Some(k) => format!("write {end} = \"NODE\"; or did you mean the builder's link `{k}`?"),
                             None => format!("write {end} = \"NODE\""),
                         };
-                        self.fail_key(&path, format!("link `{name}` has no `{end}`"), help);
+                        self.fail_key(Code::LinkIncomplete, &path, format!("link `{name}` has no `{end}`"), help);
                     }
                     _ => {}
                 }
@@ -49,14 +55,19 @@ impl Semantics<'_> {
             for (queue, at) in [(pipe.forward.queue.as_ref(), "queue"), (back, "reverse")] {
                 if queue.is_some_and(|q| !q.reads()) {
                     let message = format!("the queue of link `{name}` has no such list to reach into");
-                    self.fail(&["links", name, at], message, "write the whole list: classes = [ ... ]");
+                    self.fail(Code::NoSuchList, &["links", name, at], message, "write the whole list: classes = [ ... ]");
                 }
             }
             let pipe = pipe.filled();
             let no_rate = pipe.forward.rate.is_none() && pipe.forward.trace.is_none();
             for (key, missing, example) in [("rate", no_rate, "10Mbit/s"), ("delay", pipe.forward.delay.is_none(), "5ms")] {
                 if missing {
-                    self.fail_key(&path, format!("link `{name}` has no `{key}`"), format!("write {key} = \"{example}\""));
+                    self.fail_key(
+                        Code::LinkIncomplete,
+                        &path,
+                        format!("link `{name}` has no `{key}`"),
+                        format!("write {key} = \"{example}\""),
+                    );
                 }
             }
             let from = spec.from.clone().or_else(|| made.and_then(|m| m.from.clone()));
@@ -64,7 +75,7 @@ impl Semantics<'_> {
             let duplex = spec.duplex.or_else(|| made.and_then(|m| m.duplex)).unwrap_or(true);
             if from.is_some() && from == to {
                 let message = format!("link `{name}` begins and ends at `{}`", from.as_deref().unwrap_or_default());
-                self.fail(&["links", name, "to"], message, "a link joins two nodes");
+                self.fail(Code::EndsMeet, &["links", name, "to"], message, "a link joins two nodes");
             }
             *spec = LinkSpec::new(from.as_deref().unwrap_or_default(), to.as_deref().unwrap_or_default(), duplex, pipe);
             graph.links.insert(name.clone(), spec.clone());
@@ -73,7 +84,7 @@ impl Semantics<'_> {
         let links = self.directions(&graph.links);
         if nodes.len() > MOST_NODES || links.len() > MOST_LINKS {
             let message = format!("the network is too large: {} nodes, {} link directions", nodes.len(), links.len());
-            self.fail(&["topology"], message, format!("limits are {MOST_NODES} and {MOST_LINKS}"));
+            self.fail(Code::TooLarge, &["topology"], message, format!("limits are {MOST_NODES} and {MOST_LINKS}"));
         }
         (nodes, links)
     }
@@ -83,7 +94,7 @@ impl Semantics<'_> {
         *topology = topology.filled();
         let misfits = topology.check();
         for m in &misfits {
-            self.fail(&["topology", topology.name(), m.field], m.message.clone(), m.help.clone());
+            self.fail(Code::TopologyUnfit, &["topology", topology.name(), m.field], m.message.clone(), m.help.clone());
         }
         if !misfits.is_empty() {
             self.no_graph = true;
@@ -98,23 +109,23 @@ impl Semantics<'_> {
         for (i, name) in scenario.nodes.iter().flatten().enumerate() {
             let place = i.to_string();
             if name.is_empty() {
-                self.fail(&["nodes", &place], "a node's name must not be empty", "write for instance \"a\"");
+                self.fail(Code::EmptyName, &["nodes", &place], "a node's name must not be empty", "write for instance \"a\"");
             } else if name.contains(char::is_control) {
-                self.fail(&["nodes", &place], NO_CONTROL, PLAIN);
+                self.fail(Code::ControlCharacter, &["nodes", &place], NO_CONTROL, PLAIN);
             } else if !nodes.insert(name.clone()) {
                 let help = if graph.nodes.contains(name) { "the topology builder makes it" } else { "name each node once" };
-                self.fail(&["nodes", &place], format!("node `{name}` appears twice"), help);
+                self.fail(Code::NameTaken, &["nodes", &place], format!("node `{name}` appears twice"), help);
             }
         }
         for (name, spec) in &scenario.links {
             for (end, node) in [("from", &spec.from), ("to", &spec.to)] {
                 let Some(node) = node.as_ref().filter(|n| !n.is_empty()) else { continue };
                 if node.contains(char::is_control) {
-                    self.fail(&["links", name, end], NO_CONTROL, PLAIN);
+                    self.fail(Code::ControlCharacter, &["links", name, end], NO_CONTROL, PLAIN);
                 } else if scenario.nodes.is_some() && !nodes.contains(node) {
                     let known: Vec<&str> = nodes.iter().map(String::as_str).collect();
                     let help = suggest(node, &known, "known nodes");
-                    self.fail(&["links", name, end], format!("there is no node `{node}` in `nodes`"), help);
+                    self.fail(Code::UnknownNode, &["links", name, end], format!("there is no node `{node}` in `nodes`"), help);
                 }
                 nodes.insert(node.clone());
             }
@@ -139,6 +150,7 @@ impl Semantics<'_> {
                 let reverse = format!("{name}.reverse");
                 if links.contains_key(&reverse) {
                     self.fail_key(
+                        Code::NameTaken,
                         &["links", &reverse],
                         format!("`{reverse}` is the other direction of link `{name}`"),
                         "choose another name",
@@ -182,7 +194,7 @@ impl Semantics<'_> {
             Some(t) => find_queue(t, &problem.field).unwrap_or(t.span),
             None => self.root.place(&path),
         };
-        self.found.push(self.sources.diagnostic(span, &path.join("."), format!("{algorithm}: {}", problem.message), ""));
+        self.found.push(self.sources.diagnostic(Code::QueueUnfit, span, &path.join("."), format!("{algorithm}: {}", problem.message), ""));
     }
 }
 

@@ -7,6 +7,7 @@ mod links;
 mod network;
 mod warn;
 
+use crate::code::{Code, Warning};
 use crate::diag::{Diagnostics, Sources};
 use crate::expand::{Expanded, Group, LinkDir, Member};
 use crate::resolve::Resolved;
@@ -28,7 +29,7 @@ struct Semantics<'a> {
     root: &'a Node,
     sources: &'a Sources,
     found: Diagnostics,
-    warnings: Vec<String>,
+    warnings: Vec<Warning>,
     /// What the topology builder says about its hosts.
     hosts: Option<String>,
     /// Whether the builder could not build, so that nothing is known of its nodes.
@@ -37,18 +38,19 @@ struct Semantics<'a> {
 
 impl Semantics<'_> {
     /// A finding at the value of `path`, or at the deepest part of it that was written.
-    fn fail(&mut self, path: &[&str], message: impl Into<String>, help: impl Into<String>) {
+    fn fail(&mut self, code: Code, path: &[&str], message: impl Into<String>, help: impl Into<String>) {
         let span = self.root.place(path);
-        self.found.push(self.sources.diagnostic(span, &path.join("."), message, help));
+        self.found.push(self.sources.diagnostic(code, span, &path.join("."), message, help));
     }
     /// A finding at the key of `path`.
-    fn fail_key(&mut self, path: &[&str], message: impl Into<String>, help: impl Into<String>) {
+    fn fail_key(&mut self, code: Code, path: &[&str], message: impl Into<String>, help: impl Into<String>) {
         let span = self.root.key_place(path);
-        self.found.push(self.sources.diagnostic(span, &path.join("."), message, help));
+        self.found.push(self.sources.diagnostic(code, span, &path.join("."), message, help));
     }
-    fn warn(&mut self, text: String) {
-        if !self.warnings.contains(&text) {
-            self.warnings.push(text);
+    fn warn(&mut self, code: Code, text: String) {
+        let warning = Warning { code, text };
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
         }
     }
 }
@@ -79,7 +81,7 @@ impl Semantics<'_> {
     fn times(&mut self, s: &Scenario) {
         if s.warmup >= s.duration {
             let message = format!("the warm-up of {} leaves nothing of the duration of {}", s.warmup, s.duration);
-            self.fail(&["warmup"], message, "write a warm-up shorter than the duration");
+            self.fail(Code::WarmupTooLong, &["warmup"], message, "write a warm-up shorter than the duration");
         }
     }
 
@@ -93,7 +95,7 @@ impl Semantics<'_> {
             let fit = s.duration.as_secs_f64() * series as f64 / MOST_ROWS as f64 * 1e6;
             let fit = fairlane_units::Dur::from_us(fit as u64 + 1);
             let message = format!("a step of {step} makes {rows} rows of time series, the limit is {MOST_ROWS}");
-            self.fail(&["sample"], message, format!("write a step of at least \"{fit}\""));
+            self.fail(Code::TooManyRows, &["sample"], message, format!("write a step of at least \"{fit}\""));
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::network::Network;
 use super::{Semantics, group_of};
+use crate::code::Code;
 use crate::expand::{Group, LinkDir, Member, Transport};
 use crate::spec::Scenario;
 use fairlane_units::{Dur, Len, Rate, Time};
@@ -13,7 +14,7 @@ impl Semantics<'_> {
     /// Collects the warnings; of equal ones in a group only the first.
     pub(super) fn doubts(&mut self, s: &Scenario, network: &Network<'_>, links: &[LinkDir], groups: &[Group], flows: &[Member]) {
         if s.sample.is_some_and(|step| step > s.duration) {
-            self.warn("the sampling step is longer than the run: every series has one row".to_owned());
+            self.warn(Code::CoarseSampling, "the sampling step is longer than the run: every series has one row".to_owned());
         }
         let mut seen = None;
         for m in flows {
@@ -27,10 +28,13 @@ impl Semantics<'_> {
             let end = m.stop.unwrap_or(s.duration).as_ps().min(s.duration.as_ps());
             let span = Time::from_ps(end).since(m.start.max(Time::ZERO + s.warmup));
             if span < rtt * ENOUGH_RTT {
-                self.warn(format!("flow `{}` is measured for {span}, less than {ENOUGH_RTT} round trips of {rtt}", m.name));
+                self.warn(
+                    Code::ShortMeasurement,
+                    format!("flow `{}` is measured for {span}, less than {ENOUGH_RTT} round trips of {rtt}", m.name),
+                );
             }
             if let Some(step) = s.sample.filter(|&step| step > rtt && rtt > Dur::ZERO) {
-                self.warn(format!(
+                self.warn(Code::CoarseSampling, format!(
                     "the sampling step of {step} is coarser than the round trip of {rtt} of flow `{}`: series hide what happens within it",
                     m.name
                 ));
@@ -48,7 +52,7 @@ impl Semantics<'_> {
                         "flow `{}`: its window of {window} byte is less than the {path} byte its path holds, so the window limits it",
                         m.name
                     );
-                    self.warn(text);
+                    self.warn(Code::WindowLimits, text);
                 }
             }
         }

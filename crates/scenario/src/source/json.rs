@@ -1,6 +1,7 @@
 //! JSON (RFC 8259) into the tree. Own reader because places are needed; numbers and strings are left to `serde_json`.
 
 use super::{DEEPEST, Entry, Node, Table, Value};
+use crate::code::Code;
 use crate::diag::{Diagnostics, Sources, Span};
 
 /// What to do about a syntax error.
@@ -17,9 +18,9 @@ pub(super) fn parse(sources: &Sources, text: &str, source: u32) -> Result<Node, 
         Ok(node) if matches!(node.value, Value::Table(_)) => Ok(node),
         Ok(node) => {
             let message = format!("a scenario is an object, not {}", node.kind());
-            Err(Diagnostics::one(sources.diagnostic(node.span, "", message, "write { \"duration\": \"10s\", ... }")))
+            Err(Diagnostics::one(sources.diagnostic(Code::WrongType, node.span, "", message, "write { \"duration\": \"10s\", ... }")))
         }
-        Err((span, message)) => Err(Diagnostics::one(sources.diagnostic(span, "", format!("JSON syntax: {message}"), HELP))),
+        Err((span, message)) => Err(Diagnostics::one(sources.diagnostic(Code::Syntax, span, "", format!("JSON syntax: {message}"), HELP))),
     }
 }
 

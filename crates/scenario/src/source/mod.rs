@@ -5,6 +5,7 @@ mod lay;
 mod set;
 mod toml;
 
+use crate::code::Code;
 use crate::diag::{Diagnostic, Diagnostics, Sources, Span};
 use indexmap::IndexMap;
 
@@ -149,6 +150,7 @@ pub fn decode<'a>(bytes: &'a [u8], filename: &str) -> Result<&'a str, Diagnostic
     let column = bytes[..good].rsplit(|&b| b == b'\n').next().map_or(0, |l| String::from_utf8_lossy(l).chars().count()) + 1;
     let message = format!("not a text file: byte 0x{:02x} is not part of UTF-8 text", bytes[good]);
     Err(Diagnostics::one(Diagnostic {
+        code: Code::NotText,
         file: filename.to_owned(),
         line: Some(line),
         column,
@@ -166,6 +168,7 @@ pub(crate) fn read(sources: &mut Sources, text: &str, filename: &str, format: Fo
         let source = sources.add_file(filename, "");
         let message = format!("the file is too large: {} bytes, the limit is {most}", text.len());
         return Err(Diagnostics::one(sources.diagnostic(
+            Code::TooLarge,
             Span { source, ..Span::default() },
             "",
             message,
@@ -175,7 +178,13 @@ pub(crate) fn read(sources: &mut Sources, text: &str, filename: &str, format: Fo
     let source = sources.add_file(filename, text);
     if text.trim().is_empty() {
         let help = "a scenario needs at least `duration`, a `[topology...]` or `[links.NAME]`, and `[flows.NAME]`";
-        return Err(Diagnostics::one(sources.diagnostic(Span { source, ..Span::default() }, "", "the file is empty", help)));
+        return Err(Diagnostics::one(sources.diagnostic(
+            Code::EmptyFile,
+            Span { source, ..Span::default() },
+            "",
+            "the file is empty",
+            help,
+        )));
     }
     match format {
         Format::Toml => toml::parse(sources, text, source),

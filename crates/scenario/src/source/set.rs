@@ -1,6 +1,7 @@
 //! `--set path=value` as a tree of its own, laid over the file's.
 
 use super::{Entry, Node, Table, Value, toml};
+use crate::code::Code;
 use crate::diag::{Diagnostics, Sources, Span};
 
 /// The tree that holds just the value of one option.
@@ -9,7 +10,7 @@ pub(crate) fn overlay(sources: &mut Sources, path: &str, value: &str) -> Result<
     let whole = Span { source, start: 0, end: path.len() };
     let keys = split(path).ok_or_else(|| {
         let help = "write for instance --set links.bottleneck.queue.red.min=10p";
-        Diagnostics::one(sources.diagnostic(whole, "", format!("`{path}` is not a path"), help))
+        Diagnostics::one(sources.diagnostic(Code::BadPath, whole, "", format!("`{path}` is not a path"), help))
     })?;
     let offset = path.len() + 1;
     let place = Span { source, start: offset, end: offset + value.len() };

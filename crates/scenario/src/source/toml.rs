@@ -1,6 +1,7 @@
 //! TOML into the tree.
 
 use super::{DEEPEST, Entry, Node, Table, Value};
+use crate::code::Code;
 use crate::diag::{Diagnostics, Sources, Span};
 use toml::de::{DeTable, DeValue};
 
@@ -25,7 +26,7 @@ pub(super) fn parse(sources: &Sources, text: &str, source: u32) -> Result<Node, 
         }
         let r = e.span().unwrap_or(0..0);
         let place = Span { source, start: r.start, end: r.end };
-        found.push(sources.diagnostic(place, "", format!("TOML syntax: {}", e.message()), remedy(e.message())));
+        found.push(sources.diagnostic(Code::Syntax, place, "", format!("TOML syntax: {}", e.message()), remedy(e.message())));
     }
     if !found.is_empty() {
         return Err(found);
@@ -81,27 +82,31 @@ impl Convert<'_> {
         Span { source: self.source, start: r.start, end: r.end }
     }
 
-    fn fail(&mut self, span: Span, path: &str, message: &str, help: &str) -> Value {
-        self.found.push(self.sources.diagnostic(span, path, message, help));
+    fn fail(&mut self, code: Code, span: Span, path: &str, message: &str, help: &str) -> Value {
+        self.found.push(self.sources.diagnostic(code, span, path, message, help));
         Value::Null
     }
 
     fn value(&mut self, v: &DeValue<'_>, span: Span, path: &str, depth: usize) -> Value {
         if depth > DEEPEST {
-            return self.fail(span, path, "tables are nested too deeply", "a scenario needs no such nesting");
+            return self.fail(Code::TooDeep, span, path, "tables are nested too deeply", "a scenario needs no such nesting");
         }
         match v {
             DeValue::String(s) => Value::Str(s.to_string()),
             DeValue::Boolean(b) => Value::Bool(*b),
             DeValue::Integer(i) => match i64::from_str_radix(&i.as_str().replace('_', ""), i.radix()) {
                 Ok(i) => Value::Int(i),
-                Err(_) => self.fail(span, path, "the integer does not fit into 64 bits", "the most is 9223372036854775807"),
+                Err(_) => {
+                    self.fail(Code::OutOfRange, span, path, "the integer does not fit into 64 bits", "the most is 9223372036854775807")
+                }
             },
             DeValue::Float(x) => match x.as_str().replace('_', "").parse::<f64>() {
                 Ok(x) => Value::Float(x),
-                Err(_) => self.fail(span, path, "not a number", "write for instance 0.5"),
+                Err(_) => self.fail(Code::WrongType, span, path, "not a number", "write for instance 0.5"),
             },
-            DeValue::Datetime(_) => self.fail(span, path, "a date has no place in a scenario", "write simulated time as \"10s\""),
+            DeValue::Datetime(_) => {
+                self.fail(Code::WrongType, span, path, "a date has no place in a scenario", "write simulated time as \"10s\"")
+            }
             DeValue::Array(a) => Value::Array(
                 a.iter()
                     .enumerate()

@@ -1,0 +1,113 @@
+//! Codes of diagnostics and warnings: each stands for one kind of mistake, and each comes from somewhere.
+
+use fairlane_scenario::{Code, Diagnostics, Format, Kind, resolve, resolve_bytes};
+use std::collections::BTreeSet;
+
+const GOOD: &str = "duration = \"10s\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"10Mbit/s\"\ndelay = \"20ms\"\n\
+                    [flows.f]\nfrom = \"a\"\nto = \"b\"\ntcp = \"newreno\"\n";
+
+/// A mistake: its code, what to replace in the scenario that is right, and by what.
+const MISTAKES: &[(Code, &str, &str)] = &[
+    (Code::Syntax, "\"10s\"", "\"10s"),
+    (Code::UnknownKey, "rate =", "bandwidth ="),
+    (Code::MissingKey, "duration = \"10s\"", ""),
+    (Code::WrongType, "\"newreno\"", "3"),
+    (Code::OutOfRange, "[flows.f]", "[flows.f]\nactive = 2.0"),
+    (Code::BadQuantity, "\"20ms\"", "20"),
+    (Code::UnknownValue, "\"newreno\"", "{ recovery = \"magic\" }"),
+    (Code::UnknownAlgorithm, "\"newreno\"", "\"newrenno\""),
+    (Code::OneAlgorithm, "delay =", "queue = { red = {}, codel = {} }\ndelay ="),
+    (Code::BadFile, "rate = \"10Mbit/s\"", "trace = \"no/such/file\""),
+    (Code::EmptyName, "[links.l]", "[links.\"\"]"),
+    (Code::ControlCharacter, "[links.l]", "[links.\"\\u0007\"]"),
+    (Code::NameTaken, "[links.l]", "[links.\"l.reverse\"]\nfrom = \"a\"\nto = \"b\"\nrate = \"1Mbit/s\"\ndelay = \"1ms\"\n[links.l]"),
+    (Code::UnknownNode, "to = \"b\"\ntcp", "to = \"c\"\ntcp"),
+    (Code::UnknownFlow, "[flows.f]", "[control.time_slots]\nflows = [\"g\"]\n[flows.f]"),
+    (Code::WarmupTooLong, "[links.l]", "warmup = \"10s\"\n[links.l]"),
+    (Code::TooManyRows, "[links.l]", "sample = \"1us\"\n[links.l]"),
+    (Code::NoNetwork, "[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"10Mbit/s\"\ndelay = \"20ms\"\n", ""),
+    (Code::TopologyUnfit, "[flows.f]", "[topology.dumbbell]\npairs = 2\ndelays = [\"1ms\"]\n[flows.f]"),
+    (Code::LinkIncomplete, "rate = \"10Mbit/s\"\n", ""),
+    (Code::EndsDiffer, "[links.l]", "[topology.dumbbell]\n[links.bottleneck]\nfrom = \"a\"\n[links.l]"),
+    (Code::EndsMeet, "to = \"b\"\nrate", "to = \"a\"\nrate"),
+    (Code::TwoRates, "delay =", "trace = \"../../examples/data/cellular.down\"\ndelay ="),
+    (Code::WireUnfit, "delay =", "jitter = \"50ms\"\ndelay ="),
+    (Code::QueueUnfit, "delay =", "queue.droptail.limit = \"0p\"\ndelay ="),
+    (Code::NoFlows, "[flows.f]\nfrom = \"a\"\nto = \"b\"\ntcp = \"newreno\"\n", ""),
+    (Code::NoMembers, "[flows.f]", "[flows.f]\nactive = 0.0"),
+    (Code::StartTooLate, "[flows.f]", "[flows.f]\nstart = \"10s\""),
+    (Code::StopTooEarly, "[flows.f]", "[flows.f]\nstart = \"5s\"\nstop = \"5s\""),
+    (Code::BadPlaceholder, "to = \"b\"\ntcp", "to = \"{k}\"\ntcp"),
+    (Code::PermutationUnfit, "[flows.f]", "[flows.f]\npermute = true"),
+    (Code::TwoTransports, "[flows.f]", "[flows.f]\nudp = {}"),
+    (Code::NoTransport, "tcp = \"newreno\"\n", ""),
+    (Code::NoSource, "tcp = \"newreno\"", "udp = {}"),
+    (Code::SourceUnfit, "[flows.f]", "[flows.f]\nsource.mmpp = { states = [{ to = [0] }, {}] }"),
+    (Code::CarrierUnfit, "[flows.f]", "[flows.f]\nsource.tfrc = {}"),
+    (Code::TcpUnfit, "\"newreno\"", "{ rto_min = \"5s\", rto_max = \"1s\" }"),
+    (Code::NoRoute, "delay =", "duplex = false\ndelay ="),
+    (Code::GovernsNothing, "[flows.f]", "[control.time_slots]\nnodes = [\"a\"]\nflows = []\n[flows.f]"),
+    (Code::GovernedTwice, "[flows.f]", "[[control.time_slots]]\n[[control.time_slots]]\n[flows.f]\nclass = 1"),
+    (Code::ClassNoPriority, "[flows.f]", "[control.time_slots]\n[flows.f]\nclass = 0"),
+    (Code::NoFlowThere, "[flows.f]", "[control.time_slots]\nnodes = [\"b\"]\n[flows.f]"),
+];
+
+fn codes(found: &Diagnostics) -> Vec<Code> {
+    found.list.iter().map(|d| d.code).collect()
+}
+
+fn wrong(text: &str, sets: &[(&str, &str)]) -> Vec<Code> {
+    let sets: Vec<_> = sets.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    resolve(text, "x.toml", Format::Toml, &sets).map_or_else(|found| codes(&found), |_| Vec::new())
+}
+
+#[test]
+fn a_mistake_has_its_code() {
+    assert_eq!(wrong(GOOD, &[]), []);
+    let mut off = Vec::new();
+    for (code, old, new) in MISTAKES {
+        assert!(GOOD.contains(old), "{old}");
+        let got = wrong(&GOOD.replacen(old, new, 1), &[]);
+        if !got.contains(code) {
+            off.push(format!("{code} for {new:?}: {got:?}"));
+        }
+    }
+    assert!(off.is_empty(), "{}", off.join("\n"));
+    assert_eq!(wrong("", &[]), [Code::EmptyFile]);
+    assert_eq!(wrong(GOOD, &[("a..b", "1")]), [Code::BadPath]);
+    assert_eq!(wrong(&GOOD.replace("[links.l]", &format!("x = {}1{}\n[links.l]", "[".repeat(70), "]".repeat(70))), &[]), [Code::TooDeep]);
+    let crowd = "[flows.g]\nfrom = \"a\"\nto = \"b\"\ntcp = {}\ncount = 600000\n[flows.f]\ncount = 600000";
+    assert_eq!(wrong(&GOOD.replace("[flows.f]", crowd), &[]), [Code::TooLarge]);
+    assert_eq!(codes(&resolve_bytes(b"\xff", "x.toml", Format::Toml, &[]).unwrap_err()), [Code::NotText]);
+    assert_eq!(wrong(GOOD, &[("links.l.queue.red.classes.0.weight", "2")]), [Code::UnknownKey]);
+}
+
+/// What is left over names itself: a code that no check gives any more, or a new one without a case above.
+#[test]
+fn every_code_of_an_error_is_shown_once() {
+    let mut left: BTreeSet<&str> = Code::ALL.iter().filter(|c| c.1 == Kind::Error).map(|c| c.2).collect();
+    for (code, ..) in MISTAKES {
+        assert!(left.remove(code.name()), "{code} twice");
+    }
+    // Those of whole files and options are in the test above; the rest tells of defects, of other files, or of what no table above can hold.
+    let others = ["bad-path", "control-unfit", "empty-file", "no-such-list", "not-text", "remark", "too-deep", "too-large", "unreadable"];
+    assert_eq!(left.into_iter().collect::<Vec<_>>(), others);
+}
+
+#[test]
+fn names_are_kebab_case_and_lead_back() {
+    for (code, _, name, doc) in Code::ALL {
+        assert_eq!((code.name(), Code::named(name)), (*name, Some(*code)));
+        assert!(name.chars().all(|c| c.is_ascii_lowercase() || c == '-') && doc.ends_with('.'), "{name}");
+        assert_eq!(format!("{code:?}").to_lowercase(), name.replace('-', ""), "the variant is the name");
+    }
+    assert_eq!(Code::named("no such code"), None);
+}
+
+#[test]
+fn a_warning_has_its_code() {
+    let sets = [("sample", "100ms"), ("duration", "1s"), ("flows.f.tcp.window", "5p")].map(|(k, v)| (k.to_owned(), v.to_owned()));
+    let doubtful = resolve(GOOD, "x.toml", Format::Toml, &sets).unwrap();
+    let told: Vec<Code> = doubtful.warnings().iter().map(|w| w.code).collect();
+    assert_eq!(told, [Code::ShortMeasurement, Code::CoarseSampling, Code::WindowLimits]);
+}
