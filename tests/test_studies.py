@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import doctest
 import fnmatch
+import re
 import sys
 import tomllib
 from importlib import import_module
@@ -69,6 +70,13 @@ def test_every_public_name_exists():
         assert getattr(papers, name) is not None
     with pytest.raises(AttributeError):
         _ = papers.nothing
+
+
+def test_the_reference_names_all_that_is_public():
+    """`__all__`, and what a study defines, overrides, sets and uses of `Paper`."""
+    told = re.findall(r"`(?:run\.)?(\w+)[`(\[]", (ROOT / "docs" / "reference" / "papers.md").read_text("utf-8"))
+    public = {n for n in {*vars(papers.Paper), *papers.Paper.__annotations__} if not n.startswith("_")}
+    assert {*papers.__all__, *public} <= set(told)
 
 
 @pytest.mark.parametrize("study", STUDIES, ids=ident)
