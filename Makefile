@@ -56,8 +56,11 @@ lint: $(VENV)/.dev
 	cargo dev check
 	cargo dev arrows
 
-docs: $(VENV)/.made
+docs: build
 	cargo dev gen
+	$(PY) -m fairlane.cli.manual > docs/reference/cli.md
+	$(PY) -m fairlane.study.manual > docs/reference/studies.md
+	$(PY) -m fairlane.tuning.manual > docs/reference/tuning.md
 	cargo doc --workspace --no-deps
 
 clean:

@@ -129,6 +129,29 @@ def test_explain_shows_unit_default_range_and_source():
         assert word in out
 
 
+def test_the_manual_is_what_the_commands_say(root):
+    from fairlane.cli.manual import page
+
+    file = root / "docs" / "reference" / "cli.md"
+    assert file.read_text("utf-8") == page(), "run: python -m fairlane.cli.manual > docs/reference/cli.md"
+
+
+def test_help_fits_a_terminal_and_is_not_cut():
+    import click
+    from click.testing import CliRunner
+
+    from fairlane.cli.commands import cli
+
+    def paths(command: click.Command, at: tuple[str, ...]) -> list[tuple[str, ...]]:
+        inner = getattr(command, "commands", {})
+        return [at, *(p for name, c in inner.items() for p in paths(c, (*at, name)))]
+
+    for path in paths(cli, ()):
+        shown = CliRunner().invoke(cli, [*path, "--help"], terminal_width=80).output
+        assert max(map(len, shown.splitlines())) <= 80, shown
+        assert "..." not in shown.partition("Commands:")[2], "a sentence is cut"
+
+
 def test_lists():
     assert "queue: droptail, red" in fairlane("explain").stdout
     assert "droptail" in document("explain", "--json")["queue"]

@@ -1,4 +1,4 @@
-"""The command line: `fairlane run | study | compare | tc | explain | schema | reproduce | script | bench | doctor`.
+"""The command line `fairlane`.
 
 Every failure is one message on stderr, nothing on stdout and exit code 2 (1 if code of the user's failed in a run, or a packet script);
 Ctrl-C is 130; a closed pipe is silent.

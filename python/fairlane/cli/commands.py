@@ -17,7 +17,7 @@ from . import queues as about_queues
 from . import script as about_scripts
 from . import study as about_studies
 from . import tune as about_tuning
-from .output import emit, emit_json, plugin_option, printed, progress_bar, render, step_bar
+from .output import Commands, emit, emit_json, plugin_option, printed, progress_bar, render, step_bar
 from .queues import assignments
 
 _SCHEMAS = [
@@ -35,7 +35,28 @@ def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
         ctx.exit()
 
 
-@click.group(context_settings=_HELP)
+_EPILOG = """
+Documents and tables go to standard output; --json prints one document in place of tables (docs/reference/json.md). Progress goes to
+standard error, and only to a terminal. A failure is one message on standard error that says what is wrong, where, and what to write
+instead; several problems in one file are told at once. Then standard output stays empty and nothing is written: a result folder or
+figure is complete or absent.
+
+--plugin FILE loads queues (docs/guides/own-queue.md) and congestion controls (docs/guides/own-congestion-control.md) of your own: a Python
+file, or a shared library with congestion controls written in C; it may be given several times.
+
+\b
+Exit code:
+  0    done
+  1    cells of a study failed, a search met no constraints, a packet script
+       fails, doctor found something that does not work, or the code of a
+       queue or congestion control of one's own failed during a run
+  2    bad input, or a file that cannot be read or written
+  130  stopped by Ctrl-C, within a second
+  141  the reader of standard output went away
+"""
+
+
+@click.group(cls=Commands, context_settings=_HELP, epilog=_EPILOG)
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
 def cli() -> None:
     """A packet-level laboratory for TCP, UDP and the queues they share."""
@@ -43,16 +64,44 @@ def cli() -> None:
 
 @cli.command()
 @click.argument("file")
-@click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change any value, such as links.bottleneck.rate=5Mbit/s.")
+@click.option(
+    "--set",
+    "sets",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="Change any value, also of links that a topology builder makes: links.bottleneck.queue.red.min=10p.",
+)
 @click.option("--seeds", metavar="LIST", help="Replications: 1..10 or 1,2,3 (default: the scenario's seed).")
-@click.option("--threads", type=click.IntRange(0, 4096), default=0, help="Runs at once (default: one a core).")
-@click.option("--out", metavar="DIR", help="Write a result folder: scenario, tables in Parquet, manifest.")
+@click.option(
+    "--threads",
+    type=click.IntRange(0, 4096),
+    default=0,
+    metavar="N",
+    help="Runs at once (default: one a core); results do not depend on it.",
+)
+@click.option(
+    "--out",
+    metavar="DIR",
+    help="Write a result folder: scenario, tables in Parquet, manifest; one that exists is an error without --force.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option("--plot", "plots", multiple=True, metavar="NAME.svg", help="Draw cwnd.svg, queue.png, goodput.svg...: the name says what.")
+@click.option(
+    "--plot",
+    "plots",
+    multiple=True,
+    metavar="NAME.svg",
+    help="Draw what the name says, as SVG, PNG or PDF: a series such as cwnd or queue, or a metric such as goodput.",
+)
 @click.option("--force", is_flag=True, help="Replace an existing result folder, or captures.")
 @click.option("--hop-probe", is_flag=True, help="Measure delays from the second node on too (slower).")
-@click.option("--pcap", "pcaps", multiple=True, metavar="NAME[=FILE]", help="Capture the packets of a link, node or flow in NAME.pcapng.")
-@click.option("--snaplen", type=int, metavar="BYTES", help="Bytes captured of a packet, 0 for all (default: its headers).")
+@click.option(
+    "--pcap",
+    "pcaps",
+    multiple=True,
+    metavar="NAME[=FILE]",
+    help="Capture the packets of a link, node, flow or group of flows in NAME.pcapng (docs/guides/captures.md).",
+)
+@click.option("--snaplen", type=int, metavar="BYTES", help="Bytes captured of a packet, 128 to 262144, 0 for all (default: its headers).")
 @click.option("--pcap-ip", type=click.Choice(["4", "6"]), default="4", help="IP version of the captured packets (default: 4).")
 @click.option("--pcap-queue", is_flag=True, help="Comment each captured packet that leaves a queue with its length.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
@@ -73,7 +122,12 @@ def run(
     pcap_queue: bool,
     quiet: bool,
 ) -> None:
-    """Run the scenario FILE (TOML or JSON) and show what came of it."""
+    """Run the scenario FILE (TOML or JSON) and show what came of it.
+
+    --plot knows the series (cwnd, ssthresh, srtt, queue...) and all metrics (docs/reference/metrics.md). Without `sample` in the
+    scenario a series is sampled a thousand times; that changes no result.
+    docs/reference/json.md has what lies in a result folder.
+    """
     from ..base.scenario import checked
     from ..base.seeds import parse_seeds
     from ..runs.folder import check_free, save
@@ -194,7 +248,10 @@ def explain(name: str | None, as_json: bool) -> None:
 @cli.command()
 @click.argument("which", type=click.Choice(_SCHEMAS), default="scenario")
 def schema(which: str) -> None:
-    """Print the JSON Schema of scenario, study and tune files, or of the documents that the commands print with --json."""
+    """Print the JSON Schema of scenario, study and tune files, or of the documents that the commands print with --json.
+
+    See docs/reference/json.md, docs/reference/studies.md and docs/reference/tuning.md.
+    """
     from ..base.document import json_schema
 
     emit_json(json_schema(which))
@@ -211,6 +268,7 @@ def reproduce(key: str | None, only: str | None, quick: bool, as_json: bool, out
     """Reproduce a published study, side by side with its numbers; `all`: every study, and one page over them.
 
     KEY is a study that comes with fairlane, FOLDER one of your own (`fairlane new paper` writes one). Without either: list the studies.
+    docs/papers/README.md has what is written and how claims are judged. The same command goes on where one was stopped.
     """
     from .. import papers
 
@@ -240,7 +298,7 @@ def _listed() -> str:
 @cli.command()
 @click.argument("names", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option("--repeat", type=click.IntRange(1, 1000), default=1, help="Measure each so often; the least CPU time counts.")
+@click.option("--repeat", type=click.IntRange(1, 1000), default=1, metavar="N", help="Measure each so often; the least CPU time counts.")
 @plugin_option
 def bench(names: tuple[str, ...], as_json: bool, repeat: int) -> None:
     """Measure the benchmark set P1-P6 (or the NAMES given): CPU time and memory of a packet transmitted over a link.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from .output import emit
+from .output import Commands, emit
 
 
-@click.group()
+@click.group(cls=Commands)
 def new() -> None:
     """Write the beginning of something of your own: it runs as it is."""
 

@@ -19,6 +19,15 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+class Commands(click.Group):
+    """Commands in alphabetical order, each with the whole first sentence of its help."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Where click would cut a sentence, it goes on in the next line."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self.commands[name].get_short_help_str(limit=1000)) for name in self.list_commands(ctx)])
+
+
 def emit(text: str) -> None:
     """Writes to stdout and makes sure it arrives."""
     sys.stdout.write(text if text.endswith("\n") else text + "\n")

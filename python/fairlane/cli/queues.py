@@ -40,11 +40,15 @@ def assignments(pairs: tuple[str, ...]) -> list[tuple[str, str]]:
 @click.option("--link", metavar="NAME", help="The link whose queue is replaced (default: bottleneck, or the only one).")
 @click.option("--flows", type=click.IntRange(0, 10_000), metavar="N", help="TCP flows of the dumbbell (default: 5).")
 @click.option("--udp", metavar="RATE", help='Rate of its UDP stream, or "none" (default: 5Mbit/s, half of the bottleneck).')
-@click.option("--duration", metavar="TIME", help="Simulated time of each run (default: 60s, or the scenario's).")
+@click.option(
+    "--duration",
+    metavar="TIME",
+    help="Simulated time of each run (default: 60s, or the scenario's); in the built-in dumbbell a sixth of it is warm-up.",
+)
 @click.option("--limit", metavar="LEN", help="Buffer of the queues that have a limit and are not given one, such as 100p.")
 @click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change any value, such as links.bottleneck.rate=5Mbit/s.")
-@click.option("--seeds", metavar="LIST", default="1..10", show_default=True, help="Replications: 1..10 or 1,2,3.")
-@click.option("--threads", type=click.IntRange(0, 4096), default=0, help="Runs at once (default: one a core).")
+@click.option("--seeds", metavar="LIST", default="1..10", show_default=True, help="Replications, the same for all queues: 1..10 or 1,2,3.")
+@click.option("--threads", type=click.IntRange(0, 4096), default=0, metavar="N", help="Runs at once (default: one a core).")
 @click.option("--page", "page", metavar="FILE.html", help="Write one page with all pictures and tables; it opens offline.")
 @click.option("--plot", "plots", multiple=True, metavar="NAME.svg", help="Draw ellipses.svg, queue.png, jain.pdf: the name says what.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -69,6 +73,7 @@ def compare(
     """Run the same scenario under several queues and show what sets them apart.
 
     Without --scenario: five TCP flows (NewReno) beside a UDP stream at half the rate of their common link, 10 Mbit/s and 20 ms.
+    docs/guides/comparing-queues.md shows how to write queues.
     """
     from ..comparison import compare as run
     from ..comparison.plots import PICTURES
@@ -155,7 +160,7 @@ def _write(done: Comparison, pictures: list[Path], html: Path | None) -> None:
 def tc(scenario: str, link: str | None, dev: str, sets: tuple[str, ...], queue_only: bool, as_json: bool) -> None:
     """Print the tc commands that configure the queue of LINK (or of every link) of the SCENARIO on Linux.
 
-    Comments tell where the kernel differs, and which queues it does not have.
+    Comments tell where the kernel differs, and which queues it does not have. docs/guides/on-linux.md shows what comes out.
     """
     from ..linux import document, export
 

@@ -23,11 +23,16 @@ if TYPE_CHECKING:
 )
 @click.option("-D", "defines", multiple=True, metavar="NAME=VALUE", help="Define a symbol for the scripts.")
 @click.option("--verbose", "-v", is_flag=True, help="Print each call and packet as a time line, and what the scripts print.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print one JSON document: passed, failed, and for each script file, line, message and warnings; with --verbose its time line.",
+)
 def script(files: tuple[str, ...], preset: str, sets: tuple[str, ...], defines: tuple[str, ...], verbose: bool, as_json: bool) -> int:
     """Run scripts in packetdrill's notation against our TCP; a folder stands for all scripts in it.
 
-    Without FILE: run the scripts that come with fairlane.
+    Without FILE: run the scripts that come with fairlane. docs/guides/packet-scripts.md shows how to write scripts.
 
     Exit code 0 if all pass, 1 if one fails, 2 if one cannot be read.
     Python between %{ and }% is executed: run only scripts that you trust. Shell lines are read for settings, never executed.

@@ -22,9 +22,19 @@ _WIDTH = 24
 
 @click.command()
 @click.argument("file")
-@click.option("--out", metavar="DIR", help="Where the results are kept (default: results/NAME). What is there already is not run again.")
+@click.option(
+    "--out",
+    metavar="DIR",
+    help="Where the results are kept (default: results/NAME). What is there already is not run again.",
+)
 @crew_options
-@click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change any value of the base scenario.")
+@click.option(
+    "--set",
+    "sets",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="Change any value of the base scenario; what a factor varies is the factor's.",
+)
 @click.option("--seeds", metavar="LIST", help="Replications instead of the file's: 1..10 or 1,2,3.")
 @click.option("--dry-run", is_flag=True, help="Say what would be run and how long that may take; run nothing, write nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -46,7 +56,11 @@ def study(
 ) -> int:
     """Run the study FILE: all combinations of its factors, each with all seeds; show means, intervals and what matters.
 
-    A stopped study is continued by the same command: cells that are done are never run again. The exit code is 1 if cells failed.
+    A stopped study is continued by the same command: cells that are done are never run again. Results do not depend on who runs the cells.
+    The folder may hold several studies, one after the other.
+    docs/guides/studies.md goes through a study; docs/reference/studies.md has every key of FILE.
+
+    Exit code 0 if all cells are done, 1 if some failed (the rest is whole), 2 for a bad study, a full disk or workers that are gone.
     """
     from ..own.plugin import load
     from ..study import Study, read_study

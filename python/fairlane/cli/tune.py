@@ -46,8 +46,10 @@ def tune(
 ) -> None:
     """Choose the queue of a link and its parameters: search, Pareto front, test on what the search never saw.
 
-    FILE says what is to be reached and which queues there are to choose from; see docs/guides/tuning.md. Exit code 1: no setting keeps the
-    constraints.
+    FILE says what is to be reached and which queues there are to choose from. docs/guides/tuning.md goes through a search;
+    docs/reference/tuning.md has every key. The same command goes on where a search was stopped. Needs Optuna: pip install 'fairlane[tune]'.
+
+    Exit code 0; 1 if no setting keeps the constraints (the nearest one is told), 2 for a bad file or a full disk.
     """
     from ..own.plugin import load
     from ..tuning import Tuning
