@@ -5,7 +5,7 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from .settings import Announced
+from .base.spec import Announced
 
 _Columns = dict[str, np.ndarray | list[str]]
 _Segment = tuple[int, int, int, int, int, list[tuple[int, int]], tuple[int, int] | None, int, bool, int]

@@ -7,16 +7,15 @@ Names of algorithms are `Literal`; one that was announced while the program runs
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NewType, Required, Self, TypeAlias, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, Required, Self, TypeAlias, TypedDict, Unpack, overload
+
+from .base.spec import Announced as Announced
 
 if TYPE_CHECKING:
     from ._params import *
     from ._params import CcParams, QueueParams, SourceParams
     from .own.cc import CongestionControl
     from .own.plugin import Qdisc
-
-Announced = NewType("Announced", str)
-"""The name of an algorithm of one's own that no checker can know."""
 
 Automatic: TypeAlias = Literal["auto", "off", "none"]
 """Unsets a parameter that a preset or a builder has set."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NewType
+
+Announced = NewType("Announced", str)
+"""The name of an algorithm of one's own, announced while the program runs: no checker can know it."""
 
 
 class Params:

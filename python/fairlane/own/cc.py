@@ -33,7 +33,7 @@ from .plugin import Parameter, PluginLoadError, declared, schema_of, sentence
 
 if TYPE_CHECKING:
     from .._core import AckSample, CongestionEvent, LostSample, RecoveryExit
-    from ..settings import Announced
+    from ..base.spec import Announced
 
 
 class Connection(NamedTuple):
