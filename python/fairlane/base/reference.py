@@ -112,7 +112,7 @@ def explain(name: str) -> list[Entry]:
         found.append(Entry(s.name, "time series", s.doc, facts=facts))
     found += [Entry(c["name"], f"code of {_KINDS[c['kind']]}", c["doc"]) for c in codes() if c["name"] == wanted]
     if not found:
-        known = [e["name"] for e in registry()] + [m.name for m in (*metrics(), *series())] + [p["name"] for p in presets()]
+        known = [e["name"] for e in registry()] + [m.name for m in metrics()] + [s.name for s in series()] + [p["name"] for p in presets()]
         raise suggest(name, [*known, *scenario_schema().get("properties", {})], "name or path")
     return found
 

@@ -17,7 +17,7 @@ from .definition import Cell, Experiment, Paper
 from .tables import read_csv, read_folder
 
 _Remark = tuple[list[str], bool, str, str]
-"""Keys that lead to a value, whether the key itself is meant, what is wrong, what to write instead: as `_core.remarks` takes them."""
+"""Keys that lead to a value, whether the key itself is meant, what is wrong, what to write instead."""
 _VOCABULARY = "a check knows v, vs, series and a few helpers: see docs/reference/papers.md"
 _COLUMNS = ("parameter", "value", "status", "basis")
 
@@ -48,7 +48,7 @@ def bad_check(paper: Paper, id: str, message: str) -> Exception:
     path = paper.folder / "claims.toml"
     claims = _document(path, "claims-file")["claim"]
     (place,) = (str(i) for i, c in enumerate(claims) if c["id"] == id)
-    return _core.remarks(path.read_text("utf-8"), str(path), "toml", [(["claim", place, "check"], False, message, _VOCABULARY)])
+    return _core.remarks(path.read_text("utf-8"), str(path), "toml", [(["claim", place, "check"], False, "remark", message, _VOCABULARY)])
 
 
 def _document(path: Path, schema: str) -> Any:
@@ -62,7 +62,7 @@ def _document(path: Path, schema: str) -> Any:
 def _tell(path: Path, found: list[_Remark]) -> None:
     if found:
         text, name, form = read_scenario(path)
-        raise _core.remarks(text, name, form, found)
+        raise _core.remarks(text, name, form, [(keys, key, "remark", wrong, help) for keys, key, wrong, help in found])
 
 
 def _about_words(paper: Paper, known: Sequence[str]) -> list[_Remark]:

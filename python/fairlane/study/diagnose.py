@@ -143,8 +143,8 @@ class Diagnosis:
             else:
                 troubles.others.append(ScenarioError(p.piece, [_row(p)]))
         if len(causes) > _SHOWN and troubles.found:
-            place, key, code, message, help = troubles.found.pop()
-            troubles.found.append((place, key, code, f"{message}; {len(causes) - _SHOWN} more combinations have the same fault", help))
+            keys, key, code, message, help = troubles.found.pop()
+            troubles.found.append((keys, key, code, f"{message}; {len(causes) - _SHOWN} more combinations have the same fault", help))
 
     def _at_change(
         self,
