@@ -1,6 +1,6 @@
 """Every algorithm that scenarios can name has a page of its model, a test against something outside of the code, and an example.
 
-Rust tests see to it that an algorithm is complete; this one sees to it that people can use and trust it. CONTRIBUTING.md has it in its steps.
+Rust tests see to it that an algorithm is complete; this one sees to it that people can use and trust it (CONTRIBUTING.md, "Tests").
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ def missing_check(kind: str, name: str) -> str | None:
         return None
     page = (found or [page_of(name)])[0].relative_to(ROOT)
     return (
-        f"the {kind} `{name}` is held against nothing outside of the code: write a test with numbers of its source (RFC, paper, formula, ns-2, "
-        f"ns-3, Linux) and name its file under Validation in {page}; what runs on every algorithm does not count"
+        f"the {kind} `{name}` is held against nothing outside of the code: write a test with numbers of its source (RFC, paper, formula, "
+        f"ns-2, ns-3, Linux) and name its file under Validation in {page}; what runs on every algorithm does not count"
     )
 
 
