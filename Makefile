@@ -1,6 +1,8 @@
 # Each target makes what it needs: the virtual environment, the extension, the tools.
 #   make demo    build, then reproduce the LAN study (leaves .venv/bin/fairlane)
+#   make check   the tests of the rooms that differ from the last commit, or of those named: make check ROOM="queue study"
 #   make test    all Rust and Python tests
+#   make test-long  the same with what is exhaustive: marked `long` in Python, ignored in Rust
 #   make bench   the benchmark set P1-P6, instructions per packet-hop where valgrind is installed, memory of 100,000 flows, packet capture, overhead of a study
 #   make lint    formatting and lints of both languages, types of Python; generated files and the layer graph are as the sources say
 #   make docs    generated reference pages and the API documentation of the crates
@@ -22,7 +24,7 @@ export MPLBACKEND := Agg
 
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.toml $(wildcard Cargo.lock) .cargo/config.toml
 
-.PHONY: all build demo test bench lint docs clean missing
+.PHONY: all build demo check test test-long bench lint docs clean missing
 .DELETE_ON_ERROR:
 
 all: build
@@ -32,9 +34,16 @@ build: $(VENV)/.built
 demo: build
 	$(BIN)/fairlane reproduce $(PAPER)
 
+check: build $(VENV)/.dev
+	@$(PY) tests/check.py $(ROOM)
+
 test: build $(VENV)/.dev
 	cargo test --workspace
-	$(PY) -m pytest
+	$(PY) -m pytest -n auto --dist loadfile -m "not long"
+
+test-long: build $(VENV)/.dev
+	cargo test --workspace -- --include-ignored
+	$(PY) -m pytest -n auto --dist loadfile
 
 bench: build
 	$(BIN)/fairlane bench

@@ -182,7 +182,6 @@ def test_doctor():
     assert fairlane("doctor").returncode == 0
 
 
-@pytest.mark.slow
 def test_bench_document():
     doc = document("bench", "P5", "--json")
     jsonschema.validate(doc, json_schema("bench"))
@@ -191,7 +190,6 @@ def test_bench_document():
     assert row["ns_per_packet_hop"] == pytest.approx(row["cpu_s"] * 1e9 / row["packet_hops"])
 
 
-@pytest.mark.slow
 def test_bench_queues_document():
     doc = document("bench", "queues", "CoDel", "--json")
     jsonschema.validate(doc, json_schema("bench-queues"))

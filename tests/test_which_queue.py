@@ -49,7 +49,7 @@ def test_everything_was_recorded():
         assert all(float(r["low"]) <= float(r["mean"]) <= float(r["high"]) for r in rows)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "number"), [("bulk", 1), ("voice", -2), ("uplink", -1)])
 def test_the_runs_give_the_recorded_numbers(name, number):
     situation = wqw.SITUATIONS[name]

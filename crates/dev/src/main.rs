@@ -1,6 +1,7 @@
-//! `cargo dev gen | check | arrows | perf`: generated files, the crate graph, one measured run.
+//! `cargo dev gen | check | arrows | files | perf`: generated files, the crate graph, what every file must be, one measured run.
 
 mod arrows;
+mod files;
 mod pages;
 mod params;
 mod perf;
@@ -16,6 +17,7 @@ use std::process::ExitCode;
 const USAGE: &str = "usage: cargo dev gen     write the generated files
        cargo dev check   fail if a generated file is not what gen would write
        cargo dev arrows  fail if a crate depends on one it must not know
+       cargo dev files   fail if a file is too long to read, or no part of the build
        cargo dev perf    run a scenario once and say what it cost";
 
 /// The files that follow from the registry, with their text.
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
         "gen" => write(&root()),
         "check" => check(&root()),
         "arrows" => arrows::check(&root()),
+        "files" => files::check(&root()),
         "perf" => perf::perf(&args[1..]),
         _ => Err(USAGE.to_owned()),
     };
@@ -90,6 +93,11 @@ mod tests {
     #[test]
     fn generated_files_are_current() {
         check(&root()).unwrap();
+    }
+
+    #[test]
+    fn every_file_is_short_and_built() {
+        files::check(&root()).unwrap();
     }
 
     #[test]

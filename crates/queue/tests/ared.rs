@@ -1,8 +1,7 @@
 //! Adaptive RED against the rules of Floyd, Gummadi and Shenker (2001) and the class defaults of ns-2 and ns-3.
 
-mod closed;
 
-use closed::{Loop, link, pkt, rules, run};
+use crate::closed::{Loop, link, pkt, rules, run};
 use fairlane_engine::Stream;
 use fairlane_net::{Ecn, LinkInfo, QCx, Qdisc};
 use fairlane_queue::{Admit, Ared, AredParams, Discipline, Fifo, RedParams, RedThresholds, RedTuning};
@@ -208,6 +207,6 @@ proptest! {
         };
         prop_assert!(p.check(&link(10).into()).is_ok());
         let out = run(&p.build(&link(10).into()), seed, us, &rules(p.limit, ecn))?;
-        prop_assert_eq!(out.sent.len() + out.dropped.len(), closed::PACKETS);
+        prop_assert_eq!(out.sent.len() + out.dropped.len(), crate::closed::PACKETS);
     }
 }

@@ -1,8 +1,7 @@
 //! PI, REM and AVQ: one step by hand, the loop closed, and their neighbours.
 
-mod closed;
 
-use closed::{Loop, Seen, link, pkt, rules, run};
+use crate::closed::{Loop, Seen, link, pkt, rules, run};
 use fairlane_engine::Stream;
 use fairlane_net::{Backlog, Ecn, LinkInfo, QCx, QPkt, Qdisc, Why};
 use fairlane_queue::{Admit, AvqParams, Discipline, DropTailParams, Fifo, Measure, PiParams, RedParams, RedThresholds, RemParams};

@@ -1,16 +1,15 @@
 //! The habits of ns-2's dsRED that the sources of WRED and RIO do not have: averages that age while their own packets are
 //! absent, and gaps that outlive their end (ns-2.35, diffserv/dsredq.cc).
 
-mod closed;
 
-use closed::link;
+use crate::closed::link;
 use fairlane_engine::Stream;
 use fairlane_net::{Class, Ecn, QCx, QPkt, Qdisc, Why};
 use fairlane_queue::{Coupling, Discipline, Fifo, Law, RioParams, Wred, WredLevel, WredParams, code_point};
 use fairlane_units::{Dur, Len, Time};
 
 fn coloured(name: &str) -> QPkt {
-    QPkt { class: Class(code_point(name).unwrap()), ..closed::pkt(1000, Ecn::NotEct) }
+    QPkt { class: Class(code_point(name).unwrap()), ..crate::closed::pkt(1000, Ecn::NotEct) }
 }
 
 /// A queue called by hand.

@@ -1,8 +1,7 @@
 //! WRED, RIO and ModRED: thresholds by drop precedence, averages of two kinds, windows instead of drops.
 
-mod closed;
 
-use closed::{link, rules, run};
+use crate::closed::{link, rules, run};
 use fairlane_engine::Stream;
 use fairlane_net::{Class, Ecn, FlowId, QCx, QPkt, Qdisc, Why};
 use fairlane_queue::{
@@ -23,7 +22,7 @@ fn preset<D: Discipline + serde::de::DeserializeOwned>(name: &str) -> D {
 
 /// A packet of 1000 bytes with the code point of this name.
 fn coloured(name: &str) -> QPkt {
-    QPkt { class: Class(code_point(name).unwrap()), ..closed::pkt(1000, Ecn::NotEct) }
+    QPkt { class: Class(code_point(name).unwrap()), ..crate::closed::pkt(1000, Ecn::NotEct) }
 }
 
 /// A queue called by hand. `steady` offers packets to it while it keeps its length.
@@ -409,7 +408,7 @@ proptest! {
             true => rules(Len::Bytes(limit * 1600), marks),
             false => rules(p(limit), marks),
         };
-        let load = Load { packets: closed::PACKETS, flows: 5, lens: &[40, 576, 1540], ect: 0.5, mean_gap: Dur::from_us(us) }.draw(seed);
+        let load = Load { packets: crate::closed::PACKETS, flows: 5, lens: &[40, 576, 1540], ect: 0.5, mean_gap: Dur::from_us(us) }.draw(seed);
         let site = link(10).into();
         prop_assert!(rio.check(&site).is_ok() && wred.check(&site).is_ok() && modred.check(&site).is_ok());
         check(&rio.build(&site), link(10), &load, &bound(ecn)).map_err(TestCaseError::fail)?;

@@ -1,0 +1,114 @@
+"""What one room needs after a change: `make check ROOM=study`, or `make check` for all rooms that differ from the last commit.
+
+A room of Rust is a crate; its tests run, and those of the registry over all algorithms. A room of Python has the files of `FILES`
+and the doctests that it holds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CRATES = sorted(p.parent.name for p in ROOT.glob("crates/*/Cargo.toml"))
+PACKAGE = ROOT / "python" / "fairlane"
+
+FILES = {
+    "base": ("package", "rooms", "python_api", "cli_errors"),
+    "bench": ("cli",),
+    "cli": ("cli", "cli_errors", "package"),
+    "comparison": ("compare", "which_queue"),
+    "docs": ("docs", "package", "registered"),
+    "examples": ("examples", "docs"),
+    "linux": ("tc",),
+    "look": ("compare", "cli_study"),
+    "own": ("own_queue", "own_cc", "plugin"),
+    "papers": ("papers", "studies", "study_folder_mistakes", "own_paper", "findings"),
+    "runs": ("python_api", "cli", "determinism", "pcap"),
+    "script": ("script",),
+    "stats": ("stats", "stats_anova", "stats_bootstrap", "stats_compare", "stats_docs", "stats_sequential", "stats_warmup"),
+    "study": (
+        "study_file",
+        "study_mistakes",
+        "study_store",
+        "study_result",
+        "study_sequential",
+        "study_contrast",
+        "cli_study",
+        "study_crew",
+    ),
+    "tcp": ("endpoint",),
+    "tuning": ("tune",),
+    "validation": ("formulas", "kernel", "ns2_rate", "ns2_reference", "ns2_differential", "ns3_reference"),
+    "nowak2009": ("paper_nowak2009",),
+    "ramachendra2014": ("paper_ramachendra2014",),
+    "syla2022": ("paper_syla2022",),
+    "yang2001": ("paper_yang2001",),
+}
+"""Files of tests by room, without `test_` and `.py`: each is some room's, but for those of `WHOLE`."""
+WHOLE = ("stats_coverage", "study_kill")
+"""What only all of the tests run: they take minutes."""
+
+
+def rooms_of(paths: Iterable[str]) -> list[str]:
+    """The rooms that these files belong to."""
+    found = set()
+    for path in paths:
+        parts = Path(path).parts
+        if len(parts) > 1 and parts[0] == "crates":
+            found.add(parts[1])
+        elif len(parts) > 2 and parts[:2] == ("python", "fairlane"):
+            found.add(parts[2].split(".")[0])
+        elif len(parts) > 1 and parts[0] == "papers":
+            found |= {parts[1], "papers"}
+        elif len(parts) == 2 and parts[0] == "tests":
+            found |= {room for room, files in FILES.items() if f"{parts[1]}" in {f"test_{f}.py" for f in files}}
+        elif parts[0] in FILES:
+            found.add(parts[0])
+        elif parts[-1].endswith(".md"):
+            found.add("docs")
+    return sorted(found & {*FILES, *CRATES})
+
+
+def changed() -> list[str]:
+    """Files that differ from the last commit, or are new."""
+    listed = subprocess.run(["git", "-C", ROOT, "status", "--porcelain", "-uall"], capture_output=True, text=True, check=True).stdout
+    return [line[3:].split(" -> ")[-1].strip('"') for line in listed.splitlines()]
+
+
+def commands(rooms: Sequence[str], jobs: str = "auto") -> list[list[str]]:
+    """What to run for these rooms."""
+    crates = [room for room in rooms if room in CRATES]
+    made = []
+    if crates:
+        made.append(["cargo", "test", *(f"--package=fairlane-{c}" for c in crates)])
+        if {"net", "queue", "tcp", "traffic"} & {*crates}:
+            made.append(["cargo", "test", "--package=fairlane-scenario", "--test=all", "--", "registry", "queues", "golden"])
+    files = sorted({f"tests/test_{f}.py" for room in rooms for f in FILES.get(room, ())})
+    doctests = sorted(str(p.relative_to(ROOT)) for room in rooms for p in (PACKAGE / room, PACKAGE / f"{room}.py") if p.exists())
+    existing = [f for f in files if (ROOT / f).exists()]
+    if existing or doctests:
+        made.append([sys.executable, "-m", "pytest", "-n", jobs, "--dist", "loadfile", "-m", "not long", *existing, *doctests])
+    return made
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rooms", nargs="*", metavar="ROOM", help="crates and rooms of the package; without any, those that changed")
+    rooms = parser.parse_args().rooms or rooms_of(changed())
+    unknown = sorted({*rooms} - {*FILES, *CRATES})
+    if unknown:
+        parser.error(f"no room is called {unknown[0]}: there are {', '.join(sorted({*FILES, *CRATES}))}")
+    if not rooms:
+        sys.stderr.write("check: nothing differs from the last commit; name a room: make check ROOM=study\n")
+        return 0
+    sys.stderr.write(f"check: {', '.join(rooms)}\n")
+    # All are run: a room that fails says nothing of the next.
+    return max(subprocess.run(command, cwd=ROOT, check=False).returncode for command in commands(rooms))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
