@@ -1,13 +1,12 @@
 //! Laws that hold in every network: nothing is lost or made from nothing, nothing is faster than light, watching changes nothing.
 
-mod toy;
 
 use fairlane_engine::{EventQueue, QuadHeap, StdHeap, Wheel};
 use fairlane_net::*;
 use fairlane_units::{Dur, Rate, Time};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use toy::{Dumbbell, ToyPlugs};
+use crate::toy::{Dumbbell, ToyPlugs};
 
 fn dumbbells() -> impl Strategy<Value = Dumbbell> {
     (1_u32..6, 1_u32..60, 0_u32..40, 1_u64..200, 0_u64..3000, 1_u64..40, 0_u64..3000, 0_u8..4, 0_u64..1000).prop_map(
@@ -218,7 +217,7 @@ fn simultaneous_arrivals_take_turns() {
     let mut b = WorldBuilder::<ToyPlugs>::new(1, Routing::Single);
     let (r, d) = (b.node("r"), b.node("d"));
     let link = |b: &mut WorldBuilder<ToyPlugs>, name: &str, from, to, limit| {
-        let (rate, delay, qdisc) = (Rate::from_mbps(8), Dur::from_ms(1), toy::Tail::new(limit));
+        let (rate, delay, qdisc) = (Rate::from_mbps(8), Dur::from_ms(1), crate::toy::Tail::new(limit));
         b.link(LinkDef { name: name.into(), from, to, rate, delay, qdisc, schedule: None, impairments: Impairments::default() })
     };
     link(&mut b, "down", r, d, 1);
@@ -228,10 +227,10 @@ fn simultaneous_arrivals_take_turns() {
         link(&mut b, &format!("s{i}"), s, r, 100_000);
         link(&mut b, &format!("s{i}.back"), r, s, 100);
         // More than the simulated time can use up: both access links send without a gap, in lock-step, 1 ms a packet.
-        let sender = toy::Toy::Sender { window: 5000, flying: 0, next: 0, size: 960 };
+        let sender = crate::toy::Toy::Sender { window: 5000, flying: 0, next: 0, size: 960 };
         let f =
-            b.flow(FlowDef { name: format!("f{i}"), from: s, to: d, proto: Proto::Tcp, sender, receiver: toy::Toy::Receiver { got: 0 } });
-        b.app(toy::Once(f, Time::ZERO), vec![f]);
+            b.flow(FlowDef { name: format!("f{i}"), from: s, to: d, proto: Proto::Tcp, sender, receiver: crate::toy::Toy::Receiver { got: 0 } });
+        b.app(crate::toy::Once(f, Time::ZERO), vec![f]);
     }
     let mut world = b.build::<QuadHeap>().unwrap();
     world.advance(Time::ZERO + Dur::from_ms(4000), u64::MAX, &mut ());

@@ -1,13 +1,12 @@
 //! Links whose rate changes and that bring packets late: the laws of every network hold there, too.
 
-mod toy;
 
 use fairlane_engine::{EventQueue, QuadHeap, StdHeap, Wheel};
 use fairlane_net::*;
 use fairlane_units::{Dur, Rate, Time};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use toy::{Dumbbell, ToyPlugs};
+use crate::toy::{Dumbbell, ToyPlugs};
 
 const END: Time = Time::from_ps(700_000_000_000);
 

@@ -1,0 +1,6 @@
+//! The tests of the crate as one program, which is linked once: `cargo test -p fairlane-net --test all MODULE::`.
+
+mod clamp;
+mod laws;
+mod rough;
+mod toy;
