@@ -1,10 +1,9 @@
 //! Accurate ECN feedback against the tables and rules of RFC 9768.
 
-mod pair;
 
 use fairlane_net::{ENDLESS, Ecn, Endpoint, Segment, flag};
 use fairlane_units::{Dur, Time};
-use pair::{Fate, Hop, Pair, params};
+use crate::pair::{Fate, Hop, Pair, params};
 use serde_json::{Value, json};
 
 fn ms(n: u64) -> Dur {

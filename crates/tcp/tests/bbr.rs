@@ -1,11 +1,10 @@
 //! BBR version 1 against its draft and against what others measured: two endpoints and a bottleneck in memory.
 
-mod pair;
 
 use fairlane_net::{ENDLESS, Endpoint};
 use fairlane_units::{Dur, Rate, Time};
-use pair::transfer::{changes, gauge, goodput, lossy, path, secs};
-use pair::{Fate, Hop, Pair, params};
+use crate::pair::transfer::{changes, gauge, goodput, lossy, path, secs};
+use crate::pair::{Fate, Hop, Pair, params};
 use serde_json::json;
 
 const MSS: u64 = 1460;

@@ -1,11 +1,10 @@
 //! BBR version 3 against its draft and against version 1: two endpoints and a bottleneck in memory.
 
-mod pair;
 
 use fairlane_net::Endpoint;
 use fairlane_units::Dur;
-use pair::Fate;
-use pair::transfer::{changes, gauge, goodput, lossy, path, secs};
+use crate::pair::Fate;
+use crate::pair::transfer::{changes, gauge, goodput, lossy, path, secs};
 use serde_json::json;
 
 const MSS: u64 = 1460;

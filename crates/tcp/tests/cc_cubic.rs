@@ -1,8 +1,7 @@
 //! CUBIC against the equations and tables of RFC 9438.
 
-mod drive;
 
-use drive::{Drive, near};
+use crate::drive::{Drive, near};
 use fairlane_tcp::cc::{CongestionControl, CongestionKind};
 use fairlane_units::Dur;
 use serde_json::{Value, json};
@@ -147,7 +146,7 @@ fn rfc8511_mark_takes_less_than_a_loss() {
         p["abe"] = json!(abe);
         let mut d = Drive::new(p, ms(50));
         let now = d.now;
-        d.cc.on_established(now, 100 * drive::MSS);
+        d.cc.on_established(now, 100 * crate::drive::MSS);
         d.event(CongestionKind::EcnEcho);
         assert!(near(d.cwnd(), left, 1e-6), "abe {abe}: {}", d.cwnd());
     }

@@ -1,8 +1,7 @@
 //! BIC, H-TCP, Scalable TCP, HighSpeed TCP and Hybla against the equations and tables of their sources, and against Reno.
 
-mod drive;
 
-use drive::{Drive, MSS, near};
+use crate::drive::{Drive, MSS, near};
 use fairlane_tcp::cc::{CongestionControl, CongestionKind};
 use fairlane_units::Dur;
 use serde_json::{Value, json};

@@ -1,13 +1,11 @@
 //! Slow starts: HyStart++ against RFC 9406, HyStart against the constants of Linux, limited slow start against RFC 3742.
 
-mod drive;
-mod pair;
 
-use drive::{Drive, near};
+use crate::drive::{Drive, near};
 use fairlane_net::{ENDLESS, Endpoint};
 use fairlane_tcp::cc::{CongestionControl, CongestionKind};
 use fairlane_units::{Dur, Time};
-use pair::{Pair, params};
+use crate::pair::{Pair, params};
 use serde_json::json;
 
 fn ms(n: u64) -> Dur {

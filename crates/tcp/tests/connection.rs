@@ -1,10 +1,9 @@
 //! Opening, closing, acknowledging and flow control, two endpoints in memory.
 
-mod pair;
 
 use fairlane_net::{ENDLESS, Endpoint, Segment, flag};
 use fairlane_units::{Dur, Time};
-use pair::{Fate, Pair, params};
+use crate::pair::{Fate, Pair, params};
 use serde_json::json;
 
 fn ms(n: u64) -> Dur {

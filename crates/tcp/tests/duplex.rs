@@ -1,11 +1,10 @@
 //! Data both ways over one connection: each half does its own, and neither disturbs the other.
 
-mod pair;
 
 use fairlane_net::{ENDLESS, Endpoint, Segment, flag};
 use fairlane_tcp::TcpParams;
 use fairlane_units::{Dur, Rate, Time};
-use pair::{Fate, Hop, Pair, params};
+use crate::pair::{Fate, Hop, Pair, params};
 use serde_json::json;
 
 const PRESETS: [&str; 3] = ["rfc", "ns2", "linux"];

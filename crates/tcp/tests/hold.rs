@@ -1,11 +1,10 @@
 //! A sender that a control at its node holds back: nothing leaves, nothing is lost, and a timer that went off counts at the release.
 
-mod pair;
 
 use fairlane_net::{ENDLESS, Endpoint, flag};
 use fairlane_tcp::CcParams;
 use fairlane_units::{Dur, Time};
-use pair::{Fate, Pair, params};
+use crate::pair::{Fate, Pair, params};
 use serde_json::{Value, json};
 
 fn ms(n: u64) -> Dur {

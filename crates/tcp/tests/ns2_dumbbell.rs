@@ -1,10 +1,9 @@
 //! One flow over the dumbbell of the ns-2 reference runs (C1), endpoints alone.
 
-mod pair;
 
 use fairlane_net::{ENDLESS, Endpoint};
 use fairlane_units::{Dur, Time};
-use pair::{Pair, params};
+use crate::pair::{Pair, params};
 use serde_json::json;
 
 struct Row {

@@ -1,10 +1,9 @@
 //! Packet for packet as ns-2: what each variant sends, and when, over links that drop given packets.
 
-mod pair;
 
 use fairlane_net::ENDLESS;
 use fairlane_units::{Dur, Rate, Time};
-use pair::{Fate, Hop, Pair, params};
+use crate::pair::{Fate, Hop, Pair, params};
 use serde_json::json;
 
 struct Case {

@@ -1,12 +1,11 @@
 //! Pacing against its definition: when segments leave, to the picosecond.
 
-mod pair;
 
 use fairlane_net::{ENDLESS, Endpoint};
 use fairlane_tcp::CongestionControl;
 use fairlane_units::{Dur, Rate, Time};
-use pair::fixed::fixed;
-use pair::{Hop, Pair, params};
+use crate::pair::fixed::fixed;
+use crate::pair::{Hop, Pair, params};
 use serde_json::{Value, json};
 
 const MSS: u64 = 1460;

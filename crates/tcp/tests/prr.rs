@@ -1,10 +1,9 @@
 //! Proportional rate reduction against the examples of RFC 6937 section 4 and the rules of RFC 9937.
 
-mod pair;
 
 use fairlane_net::{ENDLESS, Endpoint};
 use fairlane_units::{Dur, Time};
-use pair::{Fate, Pair, params};
+use crate::pair::{Fate, Pair, params};
 use serde_json::{Value, json};
 
 fn ms(n: u64) -> Dur {

@@ -1,11 +1,10 @@
 //! Rate samples against what the path is known to do (draft-ietf-ccwg-bbr-06 section 4.1).
 
-mod pair;
 
 use fairlane_net::ENDLESS;
 use fairlane_units::{Dur, Rate, Time};
-use pair::fixed::{Fixed, fixed};
-use pair::{Fate, Hop, Pair};
+use crate::pair::fixed::{Fixed, fixed};
+use crate::pair::{Fate, Hop, Pair};
 use serde_json::json;
 
 const MSS: u64 = 1460;

@@ -1,10 +1,9 @@
 //! Loss recovery, scheme by scheme, against what the RFCs say of one loss and of several.
 
-mod pair;
 
 use fairlane_net::{ENDLESS, Endpoint};
 use fairlane_units::{Dur, Time};
-use pair::{Pair, params};
+use crate::pair::{Pair, params};
 use serde_json::{Value, json};
 
 fn ms(n: u64) -> Dur {
@@ -215,8 +214,8 @@ fn reordering_and_dsack() {
     let late = |by: u64| {
         let mut p = steady("sack", json!({ "window": "20p" }), &[]);
         // Segments 1 ms apart, so that lateness is a number of places.
-        p.hops[0] = vec![pair::Hop::new(fairlane_units::Rate::from_bps(8_320_000), ms(50), usize::MAX)];
-        p.script[0] = Box::new(move |n, _| if n == 30 { pair::Fate::Late(ms(by)) } else { pair::Fate::Pass });
+        p.hops[0] = vec![crate::pair::Hop::new(fairlane_units::Rate::from_bps(8_320_000), ms(50), usize::MAX)];
+        p.script[0] = Box::new(move |n, _| if n == 30 { crate::pair::Fate::Late(ms(by)) } else { crate::pair::Fate::Pass });
         p.run(Dur::from_secs(2));
         p.ends[0].view()
     };

@@ -1,10 +1,9 @@
 //! TCP Vegas against ns-2.35, ns-3.37 and the paper (Brakmo and Peterson 1995).
 
-mod pair;
 
 use fairlane_net::{ENDLESS, Endpoint};
 use fairlane_units::{Dur, Rate, Time};
-use pair::{Hop, Pair, params};
+use crate::pair::{Hop, Pair, params};
 use serde_json::{Value, json};
 
 fn dumbbell(p: Value, limit: usize) -> Pair {

@@ -1,0 +1,33 @@
+//! The tests of the crate as one program, which is linked once: `cargo test -p fairlane-tcp --test all MODULE::`.
+
+mod accecn;
+mod bbr;
+mod bbr3;
+mod cc_conformance;
+mod cc_cubic;
+mod cc_highspeed;
+mod cc_references;
+mod cc_slow_start;
+mod connection;
+mod cwv;
+mod dctcp;
+mod delay_based;
+mod delivery;
+mod drive;
+mod duplex;
+mod ecn;
+mod fack;
+mod fuzz_on_packet;
+mod hold;
+mod linux_preset;
+mod ns2_dumbbell;
+mod ns2_losses;
+mod pacing;
+mod pair;
+mod presets;
+mod prr;
+mod rack;
+mod rate;
+mod recovery;
+mod spurious;
+mod vegas;
