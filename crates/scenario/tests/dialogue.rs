@@ -1,8 +1,7 @@
 //! Sources whose receiving end asks and whose sending end answers, over both transports, against arithmetic.
 
-mod common;
 
-use common::{column, run, run_seed};
+use crate::common::{column, run, run_seed};
 
 /// A client at `b` and a server at `a`, `one_way` apart; links of 10 Mbit/s hold everything.
 fn pair(transport: &str, source: &str, more: &str) -> String {
@@ -111,7 +110,7 @@ fn what_is_lost_is_asked_for_again() {
 fn timeouts_by_transport() {
     for (transport, want) in [("udp = {}", serde_json::json!("5s")), ("tcp = {}", serde_json::Value::Null)] {
         for source in ["request_response", "web"] {
-            let r = common::read(&pair(transport, &format!("source = \"{source}\""), ""));
+            let r = crate::common::read(&pair(transport, &format!("source = \"{source}\""), ""));
             assert_eq!(r.to_json()["flows"]["f"]["source"][source]["timeout"], want, "{transport} {source}");
         }
     }
