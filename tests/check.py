@@ -31,6 +31,7 @@ FILES = {
     "script": ("script",),
     "stats": ("stats", "stats_anova", "stats_bootstrap", "stats_compare", "stats_docs", "stats_sequential", "stats_warmup"),
     "study": (
+        "study_dask",
         "study_file",
         "study_mistakes",
         "study_store",
@@ -41,7 +42,7 @@ FILES = {
         "study_crew",
     ),
     "tcp": ("endpoint",),
-    "tuning": ("tune",),
+    "tuning": ("tune", "tune_space", "tune_mistakes"),
     "validation": ("formulas", "kernel", "ns2_rate", "ns2_reference", "ns2_differential", "ns3_reference"),
     "nowak2009": ("paper_nowak2009",),
     "ramachendra2014": ("paper_ramachendra2014",),

@@ -20,94 +20,17 @@ import pytest
 
 import fairlane as fl
 from conftest import ROOT, fairlane
-from fairlane import _core
 from fairlane.base.document import json_schema
 from fairlane.base.scenario import resolve
 from fairlane.study import Level, Study
 from fairlane.study.plan import resolve_point
-from fairlane.tuning import Tuning, score, space
-from fairlane.tuning.model import Entry, Trial
-from fairlane.tuning.sensible import LEFT_OUT, RANGES, ranges
+from fairlane.tuning import Tuning, score
+from fairlane.tuning.model import Trial
+from tuned import BUFFER, STREAM, TREE, where
 
 pytest.importorskip("optuna")
 
-# A Poisson stream of fixed packets on one link: M/D/1 with a finite buffer.
-POISSON = """
-duration = "40s"
-warmup = "1s"
-links.l = { from = "a", to = "b", rate = "1Mbit/s", delay = "1ms" }
-[flows.p]
-from = "a"
-to = "b"
-udp = { header = "0B" }
-source.poisson = { rate = "800kbit/s", size = "125B" }
-"""
-
-BUFFER = """
-scenario = "poisson.toml"
-seeds = "1..2"
-holdout_seeds = "11..14"
-trials = 24
-[objectives]
-"links.l.queue_max" = "min"
-[constraints]
-"links.l.loss" = "<= 1%"
-[search]
-droptail.limit = { from = "2p", to = "200p", scale = "log" }
-[hand_made]
-small = "droptail{limit=3p}"
-large = "droptail{limit=100p}"
-"""
-
-# A thin stream beside a greedy TCP flow: only a tree keeps its delay low.
-STREAM = """
-duration = "4s"
-warmup = "1s"
-links.l = { from = "a", to = "b", rate = "2Mbit/s", delay = "10ms" }
-[flows.tcp]
-from = "a"
-to = "b"
-tcp = "newreno"
-[flows.call]
-from = "a"
-to = "b"
-udp = {}
-source.cbr = { rate = "200kbit/s", size = "200B", jitter = 0.5 }
-"""
-
-TREE = """
-scenario = "stream.toml"
-seeds = "1..2"
-holdout_seeds = [11, 12, 13]
-trials = 20
-[objectives]
-late = { metric = "flows.call.delay_p99", goal = "min", good = "10ms", bad = "100ms" }
-"flows.tcp.goodput" = { goal = "max", good = "1.8Mbit/s", bad = "0bit/s" }
-[search]
-droptail.limit = { from = "5p", to = "100p", scale = "log" }
-red = "auto"
-calls_last = "prio{classes=[{match=tcp, queue.droptail.limit={from=5p, to=50p}}, {match=udp}]}"
-[search.calls_first.prio]
-classes = [{ match = "udp" }, { match = "tcp", queue = { choices = [{ codel = {} }, { droptail.limit = { from = "5p", to = "50p" } }] } }]
-[hand_made]
-"one buffer" = "droptail{limit=50p}"
-[[mixes]]
-name = "alone"
-[[mixes]]
-name = "two"
-set.flows.tcp.count = 2
-[[holdout]]
-name = "three"
-set.flows.tcp.count = 3
-"""
-
-
-@pytest.fixture
-def where(tmp_path: Path, monkeypatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    for name, text in (("poisson.toml", POISSON), ("buffer.toml", BUFFER), ("stream.toml", STREAM), ("tree.toml", TREE)):
-        (tmp_path / name).write_text(text)
-    return tmp_path
+__all__ = ["where"]
 
 
 @pytest.fixture(scope="module")
@@ -278,74 +201,6 @@ def test_ctrl_c_says_how_to_go_on(where):
     assert "the same command goes on from there" in err and "Traceback" not in err
 
 
-# --- the space ----------------------------------------------------------------------------------------------------------
-
-
-def test_the_reference_page_is_made_from_the_schema():
-    from fairlane.tuning.manual import page
-
-    file = ROOT / "docs" / "reference" / "tuning.md"
-    assert file.read_text("utf-8") == page(), "run: python -m fairlane.tuning.manual > docs/reference/tuning.md"
-
-
-def test_every_queue_has_ranges_of_the_house_or_a_reason_for_none():
-    # Not the registry in Python, which has the plug-ins of other tests too.
-    built_in = {e["name"] for e in json.loads(_core.registry()) if e["kind"] == "queue"}
-    assert built_in == (set(ranges()) | set(LEFT_OUT)) - {"plugin"}
-    assert not set(ranges()) & set(LEFT_OUT)
-
-
-def test_a_queue_that_nobody_has_described_has_its_limit_searched(monkeypatch):
-    of_headdrop = RANGES["headdrop"]
-    monkeypatch.delitem(RANGES, "headdrop")
-    assert "headdrop" not in RANGES
-    assert ranges()["headdrop"] == of_headdrop == {"limit": {"from": "5p", "to": "200p", "scale": "log"}}
-
-
-@pytest.mark.parametrize("name", RANGES)
-def test_ranges_of_the_house_are_valid_at_both_ends(name):
-    entry = Entry(name, {name: space.Parser().parse(RANGES[name], ())})
-    assert space.searched(entry.template)
-    for setting in space.corners(entry):
-        resolve(ROOT / "examples" / "mixed.toml", {"links.bottleneck.queue": setting.queue})
-
-
-def test_a_multiple_of_another_parameter_never_lies_below_it():
-    class Seen:
-        def __init__(self, x):
-            self.x = x
-
-        def number(self, _name, r):
-            return r.low + self.x * (r.high - r.low)
-
-        def index(self, _name, _p):
-            return 0
-
-    entry = Entry("red", {"red": space.Parser().parse(RANGES["red"], ())})
-    for x in (0.0, 0.013, 0.5, 0.77, 1.0):
-        red = space.Setting(entry, Seen(x)).queue["red"]
-        assert int(red["max"][:-1]) > int(red["min"][:-1])
-
-
-def test_a_hand_made_setting_inside_the_space_is_found_there():
-    template = {"prio": {"classes": [{"match": "udp"}, {"match": "tcp", "queue": {"choices": [{"codel": {}}, {"red": RANGES["red"]}]}}]}}
-    entry = Entry("x", space.Parser().parse(template, ()))
-    queue = {"prio": {"classes": [{"match": "udp"}, {"match": "tcp", "queue": {"red": {"min": "10p", "max": "20p", "max_p": 0.1}}}]}}
-    params = space.match(entry, queue)
-    assert params is not None
-
-    class Given:
-        def number(self, name, _r):
-            return params[name]
-
-        def index(self, name, _p):
-            return params[name]
-
-    assert space.Setting(entry, Given()).queue == queue
-    outside = json.loads(json.dumps(queue).replace("10p", "51p"))
-    assert space.match(entry, outside) is None and space.match(entry, {"red": {}}) is None
-
-
 # --- costs, against numbers worked out by hand ---------------------------------------------------------------------------
 
 
@@ -413,57 +268,6 @@ def test_python_and_the_file_give_the_same(where):
         hand_made={"small": "droptail{limit=3p}", "large": "droptail{limit=100p}"},
     ).run()  # fmt: skip
     assert made.document() == from_file
-
-
-# --- what is wrong with a file ------------------------------------------------------------------------------------------
-
-WRONG = [
-    ('red = "auto"', 'codle = "auto"', "`codle` is no queue", "did you mean 'codel'"),
-    ('red = "auto"', "red = { mni = { from = 1, to = 2 } }", "unknown key `mni`", "did you mean `min`"),
-    ('red = "auto"', 'red = { min = { from = "9p", to = "5p" } }', "the range ends at 5p", "to is larger than from"),
-    ('red = "auto"', 'red = { min = { from = "5p", to = "20ms" } }', "of different kinds", "the same unit"),
-    ('red = "auto"', 'red = { min = { from = "5p" } }', "`to` is missing", "from ="),
-    ('red = "auto"', "red = { max_p = { from = 0, to = 1, scale = \"log\" } }", "a logarithmic range begins above zero", "linear"),
-    ('red = "auto"', "red = { max_p = { from = 2, to = 3 } }", "out of range", "0"),
-    ('red = "auto"', "red = { max = { of = \"mim\", from = 2, to = 3 } }", "`mim` is no number or range beside `max`", "same table"),
-    ('red = "auto"', "tbf = \"auto\"", "it needs a rate", "write its parameters"),
-    ('"flows.tcp.goodput"', '"flows.tcp.godput"', "godput", "goodput"),
-    ('"flows.tcp.goodput"', '"flows.tpc.goodput"', "tpc", "did you mean 'tcp'"),
-    ('good = "10ms"', 'good = "10Mbit/s"', "expected a value of delay_p99", "20ms"),
-    ('good = "10ms"', 'good = "200ms"', "`good` lies below `bad`", ""),
-    ("seeds = [11, 12, 13]", "seeds = [2, 12]", "the search sees seed 2 too", "hold out"),
-    ('scenario = "stream.toml"', 'scenario = "strem.toml"', "cannot read", "relative to this file"),
-    ("set.flows.tcp.count = 2", "set.flows.tcp.cuont = 2", "unknown key `cuont`", "count"),
-    ('"droptail{limit=50p}"', '"droptail{limit={from=1p, to=2p}}"', "has no ranges", "[search]"),
-    ('"droptail{limit=50p}"', '"droptail{limti=50p}"', "limti", "limit"),
-    ("trials = 20", "trails = 30", "unknown key `trails`", "trials"),
-    ('[search]\n', '[search]\nlink = { limit = 3 }\n', "`link` is no queue", ""),
-    ("[objectives]", "[constraints]\nlate = \"<= 2s\"\n[objectives]", "late", ""),
-    ("[objectives]", "[constraints]\n\"flows.call.loss\" = \"about 2%\"\n[objectives]", "cannot read the bound", "<= 2%"),
-    ("trials = 20", 'trials = 20\nlink = "m"', "unknown link 'm'", "l"),
-    ('name = "two"', 'name = "alone"', "two mixes called", "of its own"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("old", "new", "said", "help"), WRONG, ids=[w[2][:24] for w in WRONG])
-def test_a_mistake_is_told_with_its_place_and_what_to_write(where, old, new, said, help):
-    from fairlane.cli import invoke
-
-    assert old in TREE
-    (where / "bad.toml").write_text(TREE.replace(old, new, 1))
-    with pytest.raises(fl.FairlaneError) as e:
-        Tuning.from_file("bad.toml")
-    text = str(e.value)
-    assert said in text and help in text and "bad.toml" in text, text
-    assert invoke(["tune", "bad.toml"]) == 2 and not (where / "results").exists()
-
-
-def test_all_mistakes_come_at_once(where):
-    (where / "bad.toml").write_text(TREE.replace('red = "auto"', 'rde = "auto"').replace("goodput", "godput").replace("11, 12", "1, 2"))
-    with pytest.raises(fl.ScenarioError) as e:
-        Tuning.from_file("bad.toml")
-    assert all(x in str(e.value) for x in ("`rde` is no queue", "godput", "the search sees seed 1 too"))
-    assert len(e.value.diagnostics) == 3
 
 
 def test_a_missing_optuna_is_one_line(where):
