@@ -64,6 +64,7 @@ lint: $(VENV)/.dev
 	$(PY) -m mypy
 	cargo dev check
 	cargo dev arrows
+	cargo dev files
 
 docs: build
 	cargo dev gen

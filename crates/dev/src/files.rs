@@ -20,9 +20,13 @@ pub(crate) fn check(root: &Path) -> Result<String, String> {
     for file in &files {
         let Ok(text) = fs::read_to_string(root.join(file)) else { continue };
         found.extend(too_long(file, &text));
-        found.extend(left_out(root, file, &text));
+        found.extend(left_out(root, file));
     }
-    if found.is_empty() { Ok(format!("{} files of code, all read and built", files.len())) } else { Err(found.join("\n")) }
+    if found.is_empty() {
+        Ok(format!("{} files of code: none too long, none left out of the build", files.len()))
+    } else {
+        Err(found.join("\n"))
+    }
 }
 
 /// Files of code, as paths from the root: those git tracks or could track; outside of a checkout nothing is known of them.
@@ -40,39 +44,60 @@ fn too_long(file: &str, text: &str) -> Option<String> {
 }
 
 /// A Rust file that no other file makes a module, so that the compiler never sees it.
-fn left_out(root: &Path, file: &str, text: &str) -> Option<String> {
+fn left_out(root: &Path, file: &str) -> Option<String> {
     let path = Path::new(file);
     let (stem, folder) = (path.file_stem()?.to_str()?, path.parent()?);
-    let in_crate = path.extension()? == "rs" && file.starts_with("crates/");
-    if !in_crate || matches!(stem, "lib" | "main" | "build") || is_root_of_tests(folder, text) {
+    let home: PathBuf = path.components().take(2).collect();
+    if path.extension()? != "rs"
+        || !file.starts_with("crates/")
+        || matches!(stem, "lib" | "main" | "build")
+        || is_program(root, &home, path)
+    {
         return None;
     }
-    // A file is named by the module that its folder is, or by another one of the folder through `#[path]`.
     let (name, folder) = if stem == "mod" { (folder.file_name()?.to_str()?, folder.parent()?) } else { (stem, folder) };
-    let named = owners(root, folder).iter().any(|owner| fs::read_to_string(owner).is_ok_and(|text| names(&text, name)));
+    // The module that its folder is may name it in a list that a macro reads; any other file of the crate only as a module.
+    let owners = ["lib.rs", "main.rs", "mod.rs", "all.rs"].map(|f| root.join(folder).join(f));
+    let owners =
+        owners.iter().chain([&root.join(folder).with_extension("rs")]).any(|o| fs::read_to_string(o).is_ok_and(|t| says(&t, name)));
+    let named = owners || sources(&root.join(home)).iter().any(|text| declares(text, name));
     (!named).then(|| format!("{file}: no module of {} is called `{name}`; add its line", folder.display()))
 }
 
-/// Tests of a crate are one program, `tests/all.rs`; a file that has to be a program of its own says so.
-fn is_root_of_tests(folder: &Path, text: &str) -> bool {
-    folder.ends_with("tests") && text.contains("//! A program of its own:")
+/// Whether a file of tests is a program of its own: named in the manifest, or found by cargo.
+fn is_program(root: &Path, home: &Path, file: &Path) -> bool {
+    let manifest = fs::read_to_string(root.join(home).join("Cargo.toml")).unwrap_or_default();
+    let own = file.strip_prefix(home).unwrap_or(file);
+    let found = own.parent() == Some(Path::new("tests")) && !manifest.contains("autotests = false");
+    found || manifest.contains(&format!("path = \"{}\"", own.display()))
 }
 
-/// The files that may name the modules of a folder.
-fn owners(root: &Path, folder: &Path) -> Vec<PathBuf> {
-    let dir = root.join(folder);
-    let mut owners: Vec<PathBuf> = ["lib.rs", "main.rs", "mod.rs", "all.rs"].iter().map(|f| dir.join(f)).collect();
-    owners.push(dir.with_extension("rs"));
-    let beside = fs::read_dir(&dir).into_iter().flatten().flatten().map(|e| e.path());
-    owners.extend(beside.filter(|p| fs::read_to_string(p).is_ok_and(|t| t.contains("#[path"))));
-    owners
+/// The text of every Rust file below a folder.
+fn sources(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.path());
+    entries
+        .flat_map(|p| match p.extension() {
+            Some(e) if e == "rs" => fs::read_to_string(&p).into_iter().collect(),
+            None => sources(&p),
+            Some(_) => Vec::new(),
+        })
+        .collect()
 }
 
-/// Whether the code says this word outside of comments, or has it as the file of a `#[path]`.
-fn names(text: &str, word: &str) -> bool {
-    let file = format!("{word}.rs\"]");
-    let code = text.lines().map(str::trim_start).filter(|l| !l.starts_with("//"));
-    code.flat_map(|l| l.split("//").next()).any(|l| l.split(|c: char| !c.is_alphanumeric() && c != '_').any(|w| w == word) || l.contains(&file))
+/// Lines of code, without comments.
+fn code(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(|l| l.split("//").next().unwrap_or_default())
+}
+
+/// Whether a file makes this a module, by its name or by its path.
+fn declares(text: &str, name: &str) -> bool {
+    let (module, path, in_folder) = (format!("mod {name};"), format!("\"{name}.rs\"]"), format!("/{name}.rs\"]"));
+    code(text).any(|l| l.ends_with(&module) || l.contains("#[path") && (l.contains(&path) || l.contains(&in_folder)))
+}
+
+/// Whether the code says this word.
+fn says(text: &str, word: &str) -> bool {
+    code(text).any(|l| l.split(|c: char| !c.is_alphanumeric() && c != '_').any(|w| w == word))
 }
 
 #[cfg(test)]
@@ -88,9 +113,10 @@ mod tests {
 
     #[test]
     fn a_module_is_named_by_code_alone() {
-        assert!(names("mod red;\n", "red") && names("laws! { blue, red }", "red"));
-        assert!(names("#[path = \"red_tests.rs\"]\nmod tests;", "red_tests"));
-        assert!(!names("// red decides\nmod reds; // red", "red"));
+        assert!(says("mod red;\n", "red") && says("laws! { blue, red }", "red"));
+        assert!(!says("// red decides\nmod reds; // red", "red"));
+        assert!(declares("#[path = \"../law/red_tests.rs\"]\nmod tests;", "red_tests") && declares("pub(crate) mod red;", "red"));
+        assert!(!declares("// mod red;\nuse red;", "red"));
     }
 
     #[test]
@@ -98,13 +124,17 @@ mod tests {
         let root = std::env::temp_dir().join(format!("fairlane-dev-{}", std::process::id()));
         let law = root.join("crates/toy/src/law");
         fs::create_dir_all(&law).unwrap();
-        fs::write(law.join("mod.rs"), "mod red;\n").unwrap();
-        let found = |file: &str| left_out(&root, file, "");
+        fs::create_dir_all(root.join("crates/toy/tests")).unwrap();
+        fs::write(root.join("crates/toy/Cargo.toml"), "autotests = false\n[[test]]\npath = \"tests/all.rs\"\n").unwrap();
+        fs::write(law.join("mod.rs"), "laws! { red }\n").unwrap();
+        let found = |file: &str| left_out(&root, file);
         assert_eq!(found("crates/toy/src/law/red.rs"), None);
         assert!(found("crates/toy/src/law/mine.rs").unwrap().contains("no module of crates/toy/src/law is called `mine`"));
         assert!(found("crates/toy/src/law/mod.rs").is_some(), "no lib.rs names `law`");
         fs::write(root.join("crates/toy/src/lib.rs"), "pub mod law;\n").unwrap();
         assert_eq!(found("crates/toy/src/law/mod.rs"), None);
+        assert_eq!(found("crates/toy/tests/all.rs"), None);
+        assert!(found("crates/toy/tests/forgotten.rs").is_some());
         fs::remove_dir_all(&root).unwrap();
     }
 }

@@ -190,7 +190,9 @@ mod tests {
 
     #[test]
     fn every_table_has_a_type() {
-        assert!(registry_listing().iter().all(|l| is_table(parameters_of(l))), "an algorithm's parameters were not found");
+        let lost = |l: &&Listed| params(parameters_of(l), schema()).len() != params(&l.schema, &l.schema).len();
+        let lost: Vec<&str> = registry_listing().iter().filter(lost).map(|l| l.name).collect();
+        assert!(lost.is_empty(), "the parameters of these were not found: {lost:?}");
         assert!(tables().iter().all(|(_, t)| params(t, schema()).iter().all(|p| identifier(&p.name) == p.name)), "a key is a keyword");
         assert!(named_in("x: Sequence[Rate] | None = None\ny: Pipe").iter().eq(["Rate"]));
     }

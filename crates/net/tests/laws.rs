@@ -1,12 +1,11 @@
 //! Laws that hold in every network: nothing is lost or made from nothing, nothing is faster than light, watching changes nothing.
 
-
+use crate::toy::{Dumbbell, ToyPlugs};
 use fairlane_engine::{EventQueue, QuadHeap, StdHeap, Wheel};
 use fairlane_net::*;
 use fairlane_units::{Dur, Rate, Time};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use crate::toy::{Dumbbell, ToyPlugs};
 
 fn dumbbells() -> impl Strategy<Value = Dumbbell> {
     (1_u32..6, 1_u32..60, 0_u32..40, 1_u64..200, 0_u64..3000, 1_u64..40, 0_u64..3000, 0_u8..4, 0_u64..1000).prop_map(
@@ -228,8 +227,14 @@ fn simultaneous_arrivals_take_turns() {
         link(&mut b, &format!("s{i}.back"), r, s, 100);
         // More than the simulated time can use up: both access links send without a gap, in lock-step, 1 ms a packet.
         let sender = crate::toy::Toy::Sender { window: 5000, flying: 0, next: 0, size: 960 };
-        let f =
-            b.flow(FlowDef { name: format!("f{i}"), from: s, to: d, proto: Proto::Tcp, sender, receiver: crate::toy::Toy::Receiver { got: 0 } });
+        let f = b.flow(FlowDef {
+            name: format!("f{i}"),
+            from: s,
+            to: d,
+            proto: Proto::Tcp,
+            sender,
+            receiver: crate::toy::Toy::Receiver { got: 0 },
+        });
         b.app(crate::toy::Once(f, Time::ZERO), vec![f]);
     }
     let mut world = b.build::<QuadHeap>().unwrap();

@@ -1,12 +1,11 @@
 //! Links whose rate changes and that bring packets late: the laws of every network hold there, too.
 
-
+use crate::toy::{Dumbbell, ToyPlugs};
 use fairlane_engine::{EventQueue, QuadHeap, StdHeap, Wheel};
 use fairlane_net::*;
 use fairlane_units::{Dur, Rate, Time};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use crate::toy::{Dumbbell, ToyPlugs};
 
 const END: Time = Time::from_ps(700_000_000_000);
 

@@ -1,6 +1,5 @@
 //! Adaptive RED against the rules of Floyd, Gummadi and Shenker (2001) and the class defaults of ns-2 and ns-3.
 
-
 use crate::closed::{Loop, link, pkt, rules, run};
 use fairlane_engine::Stream;
 use fairlane_net::{Ecn, LinkInfo, QCx, Qdisc};

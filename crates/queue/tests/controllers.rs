@@ -1,6 +1,5 @@
 //! PI, REM and AVQ: one step by hand, the loop closed, and their neighbours.
 
-
 use crate::closed::{Loop, Seen, link, pkt, rules, run};
 use fairlane_engine::Stream;
 use fairlane_net::{Backlog, Ecn, LinkInfo, QCx, QPkt, Qdisc, Why};

@@ -1,7 +1,6 @@
 //! The habits of ns-2's dsRED that the sources of WRED and RIO do not have: averages that age while their own packets are
 //! absent, and gaps that outlive their end (ns-2.35, diffserv/dsredq.cc).
 
-
 use crate::closed::link;
 use fairlane_engine::Stream;
 use fairlane_net::{Class, Ecn, QCx, QPkt, Qdisc, Why};

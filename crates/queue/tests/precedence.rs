@@ -1,6 +1,5 @@
 //! WRED, RIO and ModRED: thresholds by drop precedence, averages of two kinds, windows instead of drops.
 
-
 use crate::closed::{link, rules, run};
 use fairlane_engine::Stream;
 use fairlane_net::{Class, Ecn, FlowId, QCx, QPkt, Qdisc, Why};

@@ -1,6 +1,5 @@
 //! Sources whose receiving end asks and whose sending end answers, over both transports, against arithmetic.
 
-
 use crate::common::{column, run, run_seed};
 
 /// A client at `b` and a server at `a`, `one_way` apart; links of 10 Mbit/s hold everything.

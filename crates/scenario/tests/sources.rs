@@ -1,7 +1,6 @@
 //! Every source of the registry over every transport and before queues of every kind: it runs, delivers, loses nothing out of sight, and repeats itself. A new line
 //! of the registry is tested without being named here, unless it cannot run on its defaults.
 
-
 use crate::common::{column, run_seed};
 use fairlane_engine::{StdHeap, Stream};
 use fairlane_scenario::{Format, Resolved, SourceSpec, registry_listing, resolve, world};

@@ -1,9 +1,8 @@
 //! Accurate ECN feedback against the tables and rules of RFC 9768.
 
-
+use crate::pair::{Fate, Hop, Pair, params};
 use fairlane_net::{ENDLESS, Ecn, Endpoint, Segment, flag};
 use fairlane_units::{Dur, Time};
-use crate::pair::{Fate, Hop, Pair, params};
 use serde_json::{Value, json};
 
 fn ms(n: u64) -> Dur {

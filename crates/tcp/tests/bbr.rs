@@ -1,10 +1,9 @@
 //! BBR version 1 against its draft and against what others measured: two endpoints and a bottleneck in memory.
 
-
-use fairlane_net::{ENDLESS, Endpoint};
-use fairlane_units::{Dur, Rate, Time};
 use crate::pair::transfer::{changes, gauge, goodput, lossy, path, secs};
 use crate::pair::{Fate, Hop, Pair, params};
+use fairlane_net::{ENDLESS, Endpoint};
+use fairlane_units::{Dur, Rate, Time};
 use serde_json::json;
 
 const MSS: u64 = 1460;

@@ -1,10 +1,9 @@
 //! BBR version 3 against its draft and against version 1: two endpoints and a bottleneck in memory.
 
-
-use fairlane_net::Endpoint;
-use fairlane_units::Dur;
 use crate::pair::Fate;
 use crate::pair::transfer::{changes, gauge, goodput, lossy, path, secs};
+use fairlane_net::Endpoint;
+use fairlane_units::Dur;
 use serde_json::json;
 
 const MSS: u64 = 1460;

@@ -1,6 +1,5 @@
 //! CUBIC against the equations and tables of RFC 9438.
 
-
 use crate::drive::{Drive, near};
 use fairlane_tcp::cc::{CongestionControl, CongestionKind};
 use fairlane_units::Dur;

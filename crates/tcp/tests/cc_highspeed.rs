@@ -1,6 +1,5 @@
 //! BIC, H-TCP, Scalable TCP, HighSpeed TCP and Hybla against the equations and tables of their sources, and against Reno.
 
-
 use crate::drive::{Drive, MSS, near};
 use fairlane_tcp::cc::{CongestionControl, CongestionKind};
 use fairlane_units::Dur;

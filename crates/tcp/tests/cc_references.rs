@@ -1,9 +1,8 @@
 //! Loss-based congestion controls against single flows of ns-2.35 and ns-3.37, endpoints alone.
 
-
+use crate::pair::{Hop, Pair, params};
 use fairlane_net::{ENDLESS, Endpoint};
 use fairlane_units::{Dur, Rate, Time};
-use crate::pair::{Hop, Pair, params};
 use serde_json::json;
 
 struct Row {

@@ -1,11 +1,10 @@
 //! Slow starts: HyStart++ against RFC 9406, HyStart against the constants of Linux, limited slow start against RFC 3742.
 
-
 use crate::drive::{Drive, near};
+use crate::pair::{Pair, params};
 use fairlane_net::{ENDLESS, Endpoint};
 use fairlane_tcp::cc::{CongestionControl, CongestionKind};
 use fairlane_units::{Dur, Time};
-use crate::pair::{Pair, params};
 use serde_json::json;
 
 fn ms(n: u64) -> Dur {

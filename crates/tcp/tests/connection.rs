@@ -1,9 +1,8 @@
 //! Opening, closing, acknowledging and flow control, two endpoints in memory.
 
-
+use crate::pair::{Fate, Pair, params};
 use fairlane_net::{ENDLESS, Endpoint, Segment, flag};
 use fairlane_units::{Dur, Time};
-use crate::pair::{Fate, Pair, params};
 use serde_json::json;
 
 fn ms(n: u64) -> Dur {

@@ -1,9 +1,8 @@
 //! A window that the application does not use (RFC 7661), against the rules and numbers of the RFC, and beside what it replaces.
 
-
+use crate::pair::{Fate, Pair, params};
 use fairlane_net::Endpoint;
 use fairlane_units::Dur;
-use crate::pair::{Fate, Pair, params};
 use serde_json::{Value, json};
 
 const MSS: u64 = 1000;

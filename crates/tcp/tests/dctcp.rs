@@ -1,10 +1,9 @@
 //! DCTCP against RFC 8257 and the analysis of Alizadeh et al. 2010; Prague against what it changes.
 
-
+use crate::pair::{Fate, Hop, Pair, params};
 use fairlane_net::{ENDLESS, Ecn, Endpoint, Segment, flag};
 use fairlane_tcp::CongestionControl;
 use fairlane_units::{Dur, Rate, Time};
-use crate::pair::{Fate, Hop, Pair, params};
 use serde_json::{Value, json};
 
 fn ms(n: u64) -> Dur {

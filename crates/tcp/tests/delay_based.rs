@@ -1,6 +1,6 @@
 //! Algorithms that look at delay, against the numbers of their sources: acknowledgment by acknowledgment, and whole flows.
 
-
+use crate::pair::{Fate, Hop, Pair, params};
 use fairlane_net::{Class, ENDLESS, Endpoint};
 use fairlane_tcp::cc::delay::{Delays, queued};
 use fairlane_tcp::cc::illinois::IllinoisParams;
@@ -9,7 +9,6 @@ use fairlane_tcp::cc::westwood::{Bandwidth, Filter, WestwoodParams};
 use fairlane_tcp::cc::{AckSample, AnyCc, CongestionControl, CongestionEvent, CongestionKind};
 use fairlane_tcp::{TcpConfig, resolve_params};
 use fairlane_units::{Dur, Time};
-use crate::pair::{Fate, Hop, Pair, params};
 use serde_json::{Value, json};
 
 fn ms(n: u64) -> Dur {

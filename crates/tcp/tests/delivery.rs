@@ -1,11 +1,10 @@
 //! Whatever the path does, the bytes arrive once and in order, and no flow is left without a next step. Every algorithm that is registered is tried, with
 //! every recovery scheme and preset.
 
-
+use crate::pair::{Fate, Hop, Pair};
 use fairlane_net::Endpoint;
 use fairlane_tcp::{CcParams, Scheme, TcpParams, presets, resolve_params};
 use fairlane_units::{Dur, Rate, Time};
-use crate::pair::{Fate, Hop, Pair};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -1,10 +1,9 @@
 //! Data both ways over one connection: each half does its own, and neither disturbs the other.
 
-
+use crate::pair::{Fate, Hop, Pair, params};
 use fairlane_net::{ENDLESS, Endpoint, Segment, flag};
 use fairlane_tcp::TcpParams;
 use fairlane_units::{Dur, Rate, Time};
-use crate::pair::{Fate, Hop, Pair, params};
 use serde_json::json;
 
 const PRESETS: [&str; 3] = ["rfc", "ns2", "linux"];

@@ -1,9 +1,8 @@
 //! Explicit congestion notification against the rules of RFC 3168 and RFC 8257.
 
-
+use crate::pair::{Hop, Pair, params};
 use fairlane_net::{ENDLESS, Ecn, Endpoint, Segment, flag};
 use fairlane_units::{Dur, Time};
-use crate::pair::{Hop, Pair, params};
 use serde_json::{Value, json};
 
 fn ms(n: u64) -> Dur {

@@ -1,10 +1,9 @@
 //! FACK (Mathis and Mahdavi 1996): what it makes of the forward-most SACKed byte, and how that differs from RFC 6675.
 //! `ns2_losses.rs` and `ns2_dumbbell.rs` hold its dialect against ns-2.
 
-
+use crate::pair::{Fate, Hop, Pair, params};
 use fairlane_net::{ENDLESS, Endpoint};
 use fairlane_units::{Dur, Time};
-use crate::pair::{Fate, Hop, Pair, params};
 use serde_json::{Value, json};
 
 fn ms(n: u64) -> Dur {

@@ -1,10 +1,9 @@
 //! A sender that a control at its node holds back: nothing leaves, nothing is lost, and a timer that went off counts at the release.
 
-
+use crate::pair::{Fate, Pair, params};
 use fairlane_net::{ENDLESS, Endpoint, flag};
 use fairlane_tcp::CcParams;
 use fairlane_units::{Dur, Time};
-use crate::pair::{Fate, Pair, params};
 use serde_json::{Value, json};
 
 fn ms(n: u64) -> Dur {

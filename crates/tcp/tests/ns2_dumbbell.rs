@@ -1,9 +1,8 @@
 //! One flow over the dumbbell of the ns-2 reference runs (C1), endpoints alone.
 
-
+use crate::pair::{Pair, params};
 use fairlane_net::{ENDLESS, Endpoint};
 use fairlane_units::{Dur, Time};
-use crate::pair::{Pair, params};
 use serde_json::json;
 
 struct Row {

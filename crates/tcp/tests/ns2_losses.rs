@@ -1,9 +1,8 @@
 //! Packet for packet as ns-2: what each variant sends, and when, over links that drop given packets.
 
-
+use crate::pair::{Fate, Hop, Pair, params};
 use fairlane_net::ENDLESS;
 use fairlane_units::{Dur, Rate, Time};
-use crate::pair::{Fate, Hop, Pair, params};
 use serde_json::json;
 
 struct Case {

@@ -1,11 +1,10 @@
 //! Pacing against its definition: when segments leave, to the picosecond.
 
-
+use crate::pair::fixed::fixed;
+use crate::pair::{Hop, Pair, params};
 use fairlane_net::{ENDLESS, Endpoint};
 use fairlane_tcp::CongestionControl;
 use fairlane_units::{Dur, Rate, Time};
-use crate::pair::fixed::fixed;
-use crate::pair::{Hop, Pair, params};
 use serde_json::{Value, json};
 
 const MSS: u64 = 1460;

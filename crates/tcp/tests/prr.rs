@@ -1,9 +1,8 @@
 //! Proportional rate reduction against the examples of RFC 6937 section 4 and the rules of RFC 9937.
 
-
+use crate::pair::{Fate, Pair, params};
 use fairlane_net::{ENDLESS, Endpoint};
 use fairlane_units::{Dur, Time};
-use crate::pair::{Fate, Pair, params};
 use serde_json::{Value, json};
 
 fn ms(n: u64) -> Dur {

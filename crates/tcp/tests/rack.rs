@@ -1,9 +1,8 @@
 //! RACK-TLP against RFC 8985: the examples of its section 3, the rules of sections 6 and 7, and what the neighbours do in the same place.
 
-
+use crate::pair::{Fate, Pair, params};
 use fairlane_net::{ENDLESS, Endpoint};
 use fairlane_units::{Dur, Time};
-use crate::pair::{Fate, Pair, params};
 use serde_json::{Value, json};
 
 fn ms(n: u64) -> Dur {

@@ -1,10 +1,9 @@
 //! Rate samples against what the path is known to do (draft-ietf-ccwg-bbr-06 section 4.1).
 
-
-use fairlane_net::ENDLESS;
-use fairlane_units::{Dur, Rate, Time};
 use crate::pair::fixed::{Fixed, fixed};
 use crate::pair::{Fate, Hop, Pair};
+use fairlane_net::ENDLESS;
+use fairlane_units::{Dur, Rate, Time};
 use serde_json::json;
 
 const MSS: u64 = 1460;

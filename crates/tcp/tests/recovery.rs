@@ -1,9 +1,8 @@
 //! Loss recovery, scheme by scheme, against what the RFCs say of one loss and of several.
 
-
+use crate::pair::{Pair, params};
 use fairlane_net::{ENDLESS, Endpoint};
 use fairlane_units::{Dur, Time};
-use crate::pair::{Pair, params};
 use serde_json::{Value, json};
 
 fn ms(n: u64) -> Dur {

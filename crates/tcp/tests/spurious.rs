@@ -1,9 +1,8 @@
 //! Reductions that prove a mistake: F-RTO (RFC 5682), Eifel (RFC 3522, RFC 4015), D-SACK (RFC 3708).
 
-
+use crate::pair::{Fate, Hop, Pair, params};
 use fairlane_net::{ENDLESS, Endpoint, Segment};
 use fairlane_units::{Dur, Rate, Time};
-use crate::pair::{Fate, Hop, Pair, params};
 use serde_json::{Value, json};
 
 const MSS: u64 = 960;

@@ -1,9 +1,8 @@
 //! TCP Vegas against ns-2.35, ns-3.37 and the paper (Brakmo and Peterson 1995).
 
-
+use crate::pair::{Hop, Pair, params};
 use fairlane_net::{ENDLESS, Endpoint};
 use fairlane_units::{Dur, Rate, Time};
-use crate::pair::{Hop, Pair, params};
 use serde_json::{Value, json};
 
 fn dumbbell(p: Value, limit: usize) -> Pair {
