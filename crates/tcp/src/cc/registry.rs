@@ -5,7 +5,7 @@
 //! [`Algorithm`](super::Algorithm).
 
 use super::choice::algorithms;
-use super::{bbr, bbr3, bic, cubic, dctcp, highspeed, htcp, hybla, illinois, ledbat, prague, scalable, vegas, veno, westwood, yeah};
+use crate::cc;
 
 algorithms! {
     // The window of Reno with a recovery scheme each: the one of the same name.
@@ -22,37 +22,37 @@ algorithms! {
             "Reno with forward acknowledgment: the forward-most SACKed byte tells what is in flight (Mathis and Mahdavi 1996).";
     }
     others {
-        Vegas "vegas" ["Vegas", "Agent/TCP/Vegas", "TcpVegas"] => vegas::VegasParams,
+        Vegas "vegas" ["Vegas", "Agent/TCP/Vegas", "TcpVegas"] => cc::vegas::VegasParams,
             "A few packets in the queue, told from the round-trip time (Brakmo and Peterson 1995).";
-        Westwood "westwood" ["Westwood", "westwood+", "TcpWestwood", "TcpWestwoodPlus"] => westwood::WestwoodParams,
+        Westwood "westwood" ["Westwood", "westwood+", "TcpWestwood", "TcpWestwoodPlus"] => cc::westwood::WestwoodParams,
             "After a loss the window is what the path was seen to deliver (Westwood+, Grieco and Mascolo 2004).";
-        Cubic "cubic" ["Cubic", "TcpCubic"] => cubic::CubicParams,
+        Cubic "cubic" ["Cubic", "TcpCubic"] => cc::cubic::CubicParams,
             "The window as a cubic function of the time since the last loss, with HyStart++ (RFC 9438).";
-        Bic "bic" ["Bic", "TcpBic"] => bic::BicParams,
+        Bic "bic" ["Bic", "TcpBic"] => cc::bic::BicParams,
             "Binary search for the window of the last loss (Xu, Harfoush and Rhee 2004, constants of Linux).";
-        Htcp "htcp" ["Htcp", "TcpHtcp", "h-tcp"] => htcp::HtcpParams,
+        Htcp "htcp" ["Htcp", "TcpHtcp", "h-tcp"] => cc::htcp::HtcpParams,
             "Growth by the time since the last loss, reduction by the queue (H-TCP, draft-leith-tcp-htcp-06).";
-        Illinois "illinois" ["Illinois", "TcpIllinois"] => illinois::IllinoisParams,
+        Illinois "illinois" ["Illinois", "TcpIllinois"] => cc::illinois::IllinoisParams,
             "Delay says by how much the window changes, losses say when (Liu, Basar and Srikant 2008).";
-        Scalable "scalable" ["Scalable", "TcpScalable"] => scalable::ScalableParams,
+        Scalable "scalable" ["Scalable", "TcpScalable"] => cc::scalable::ScalableParams,
             "Growth in proportion to the window (Scalable TCP, Kelly 2003).";
-        HighSpeed "highspeed" ["HighSpeed", "TcpHighSpeed", "hstcp"] => highspeed::HighSpeedParams,
+        HighSpeed "highspeed" ["HighSpeed", "TcpHighSpeed", "hstcp"] => cc::highspeed::HighSpeedParams,
             "Growth and reduction that depend on the window (HighSpeed TCP, RFC 3649).";
-        Hybla "hybla" ["Hybla", "TcpHybla"] => hybla::HyblaParams,
+        Hybla "hybla" ["Hybla", "TcpHybla"] => cc::hybla::HyblaParams,
             "Growth as on a path of 25 ms (Caini and Firrincieli 2004).";
-        Veno "veno" ["Veno", "TcpVeno"] => veno::VenoParams,
+        Veno "veno" ["Veno", "TcpVeno"] => cc::veno::VenoParams,
             "A loss while the queue is short is taken for one of the radio link (Fu and Liew 2003).";
-        Yeah "yeah" ["YeAH", "YeAH-TCP", "TcpYeah"] => yeah::YeahParams,
+        Yeah "yeah" ["YeAH", "YeAH-TCP", "TcpYeah"] => cc::yeah::YeahParams,
             "Scalable TCP while the queue is short, else Reno, and it empties the queue (Baiocchi, Castellani and Vacirca 2007).";
-        Ledbat "ledbat" ["LEDBAT", "TcpLedbat"] => ledbat::LedbatParams,
+        Ledbat "ledbat" ["LEDBAT", "TcpLedbat"] => cc::ledbat::LedbatParams,
             "A background flow that holds the queueing delay at a target (RFC 6817).";
-        Dctcp "dctcp" ["Dctcp", "DCTCP", "TcpDctcp"] => dctcp::DctcpParams,
+        Dctcp "dctcp" ["Dctcp", "DCTCP", "TcpDctcp"] => cc::dctcp::DctcpParams,
             "A window cut in proportion to the share of marked data, for data centres (RFC 8257).";
-        Bbr "bbr" ["Bbr", "TcpBbr", "bbr1"] => bbr::BbrParams,
+        Bbr "bbr" ["Bbr", "TcpBbr", "bbr1"] => cc::bbr::BbrParams,
             "A model of bandwidth and round-trip time paces the data (BBR version 1, draft-cardwell-iccrg-bbr-congestion-control-00, Linux).";
-        Bbr3 "bbr3" ["BBRv3"] => bbr3::Bbr3Params,
+        Bbr3 "bbr3" ["BBRv3"] => cc::bbr3::Bbr3Params,
             "BBR version 3: the model is bounded by what losses and marks say (draft-ietf-ccwg-bbr-06).";
-        Prague "prague" ["Prague"] => prague::PragueParams,
+        Prague "prague" ["Prague"] => cc::prague::PragueParams,
             "DCTCP for the Internet: L4S with pacing and little dependence on the round-trip time (draft-briscoe-iccrg-prague-congestion-control-04).";
     }
 }
