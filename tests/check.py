@@ -27,7 +27,7 @@ FILES = {
     "look": ("compare", "cli_study"),
     "own": ("own_queue", "own_cc", "plugin"),
     "papers": ("papers", "studies", "study_folder_mistakes", "own_paper", "findings"),
-    "runs": ("python_api", "cli", "determinism", "pcap"),
+    "runs": ("python_api", "cli", "determinism", "pcap", "topologies"),
     "script": ("script",),
     "stats": ("stats", "stats_anova", "stats_bootstrap", "stats_compare", "stats_docs", "stats_sequential", "stats_warmup"),
     "study": (

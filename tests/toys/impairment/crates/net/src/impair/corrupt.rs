@@ -1,0 +1,36 @@
+//! A toy: packets whose bits are wrong, which nobody takes.
+
+use super::{At, Fate, Impairment, Luck, Work};
+use fairlane_engine::Stream;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Packets that arrive with wrong bits and are thrown away.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Corrupt {
+    /// Probability that a packet is one.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub share: f64,
+}
+
+impl Impairment for Corrupt {
+    type Working = Corrupting;
+
+    fn begin(&self, at: &At<'_>) -> Option<Corrupting> {
+        (self.share > 0.0).then(|| Corrupting { share: self.share, stream: at.stream("corrupt") })
+    }
+}
+
+/// A link that corrupts.
+#[derive(Clone, Debug)]
+pub struct Corrupting {
+    share: f64,
+    stream: Stream,
+}
+
+impl Work for Corrupting {
+    fn judge(&mut self, _: Luck, fate: &mut Fate) {
+        fate.lost |= self.stream.uniform() < self.share;
+    }
+}
