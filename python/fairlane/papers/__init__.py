@@ -3,6 +3,7 @@
 What a study is made of (`Paper`, `Cell`, `Experiment`...) and what draws its figures (`charts`, `drawings`, `series`, `theme`) is all that
 the code of a study uses of fairlane, beside `fairlane`, `fairlane.stats` and `fairlane.tuning`: see docs/reference/papers.md.
 
+>>> from fairlane.papers import keys
 >>> "sarma2013" in keys()
 True
 """
