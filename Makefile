@@ -94,7 +94,7 @@ $(VENV)/.built: $(VENV)/.made pyproject.toml $(SOURCES) $(if $(wildcard python/f
 	VIRTUAL_ENV=$(abspath $(VENV)) $(PY) -m maturin develop --release --quiet
 	@touch $@
 
-# What tests and lints need, as listed in pyproject.toml under `dev`.
+# What tests and lints need, as listed in pyproject.toml under `dev`; the checker of types reads the libraries of the package, too.
 $(VENV)/.dev: $(VENV)/.made pyproject.toml
-	$(PY) -m pip install --quiet $$($(PY) -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['dev'])")
+	$(PY) -m pip install --quiet $$($(PY) -c "import tomllib; p = tomllib.load(open('pyproject.toml', 'rb'))['project']; print(*p['dependencies'], *p['optional-dependencies']['dev'])")
 	@touch $@
