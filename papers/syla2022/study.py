@@ -22,6 +22,7 @@ from fairlane.papers import (
     Tree,
     all_of,
     factors_of,
+    jain,
 )
 
 from .figures import Figures
@@ -207,7 +208,7 @@ class Syla2022(Figures):
             "ack_drops": total("acks_lost"),
             "udp_received": total("packets_received", udp),
             "udp_throughput": total("throughput", udp) * 1e-6,
-            "jain": sum(rates) ** 2 / (len(rates) * sum(x * x for x in rates)) if any(rates) else math.nan,
+            "jain": jain(rates),
             "max_waiting": run.link("bottleneck", "queue_max"),
             "queue_mean": run.link("bottleneck", "queue_mean"),
             "delivered": received + total("packets_received", udp),

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .runner import Progress
     from .tables import Compared, Comparison, Factors, Row, Tables, compare, factors_key, row_of, tables_of
     from .together import Reproductions
-    from .values import quantity, queue_of
+    from .values import jain, quantity, queue_of
 
 __all__ = [
     "Alternative",
@@ -66,6 +66,7 @@ __all__ = [
     "drawings",
     "factors_key",
     "factors_of",
+    "jain",
     "keys",
     "load",
     "quantity",
@@ -83,7 +84,7 @@ __all__ = [
 _WHERE = {
     **dict.fromkeys(("Compared", "Comparison", "Factors", "Row", "Tables", "compare", "factors_key", "row_of", "tables_of"), "tables"),
     **dict.fromkeys(("keys", "load", "shipped"), "folders"),
-    **dict.fromkeys(("quantity", "queue_of"), "values"),
+    **dict.fromkeys(("jain", "quantity", "queue_of"), "values"),
 }
 _DRAWING = ("charts", "drawings", "series", "theme")
 

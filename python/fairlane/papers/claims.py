@@ -9,6 +9,7 @@ without builtins: attribute access, imports and unknown names never reach the in
 from __future__ import annotations
 
 import ast
+import math
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any, Literal
 
+from ..base.metrics import jain
 from .tables import NoData, Tables
 
 Outcome = Literal["holds", "fails", "no-data"]
@@ -44,8 +46,10 @@ def _sd(xs: Iterable[float]) -> float:
 
 
 def _jain(xs: Iterable[float]) -> float:
-    values = list(xs)
-    return sum(values) ** 2 / (len(values) * sum(x * x for x in values))
+    index = jain(xs)
+    if math.isnan(index):
+        raise ZeroDivisionError("Jain's index of nothing")
+    return index
 
 
 def _frac(xs: Iterable[object]) -> float:

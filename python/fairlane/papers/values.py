@@ -6,7 +6,10 @@ from typing import Any
 
 from .. import _core
 from ..base.choices import choices
+from ..base.metrics import jain
 from ..errors import FairlaneError
+
+__all__ = ["jain", "quantity", "queue_of"]
 
 
 def quantity(text: str) -> float:
