@@ -46,10 +46,18 @@ FILES = {
     "validation": ("formulas", "kernel", "ns2_rate", "ns2_reference", "ns2_differential", "ns3_reference"),
     "nowak2009": ("paper_nowak2009",),
     "ramachendra2014": ("paper_ramachendra2014",),
+    "sarma2013": ("papers",),
     "syla2022": ("paper_syla2022",),
     "yang2001": ("paper_yang2001",),
 }
 """Files of tests by room, without `test_` and `.py`: each is some room's, but for those of `WHOLE`."""
+OF_ALL = {
+    "net": ("links", "sources", "topologies"),
+    "queue": ("queues", "registry", "series"),
+    "tcp": ("gauges", "registry", "series"),
+    "traffic": ("registry", "series", "sources"),
+}
+"""Modules of the scenario crate's tests that run all algorithms of a crate below it; the record of trajectories is run besides."""
 WHOLE = ("stats_coverage", "study_kill")
 """What only all of the tests run: they take minutes."""
 
@@ -62,7 +70,7 @@ def rooms_of(paths: Iterable[str]) -> list[str]:
         if len(parts) > 1 and parts[0] == "crates":
             found.add(parts[1])
         elif len(parts) > 2 and parts[:2] == ("python", "fairlane"):
-            found.add(parts[2].split(".")[0])
+            found.add(parts[2] if parts[2] in FILES else "base")
         elif len(parts) > 1 and parts[0] == "papers":
             found |= {parts[1], "papers"}
         elif len(parts) == 2 and parts[0] == "tests":
@@ -86,8 +94,10 @@ def commands(rooms: Sequence[str], jobs: str = "auto") -> list[list[str]]:
     made = []
     if crates:
         made.append(["cargo", "test", *(f"--package=fairlane-{c}" for c in crates)])
-        if {"net", "queue", "tcp", "traffic"} & {*crates}:
-            made.append(["cargo", "test", "--package=fairlane-scenario", "--test=all", "--", "registry", "queues", "golden"])
+        below = sorted({f"{module}::" for c in crates for module in OF_ALL.get(c, ())})
+        if below and "scenario" not in crates:
+            made.append(["cargo", "test", "--package=fairlane-scenario", "--test=golden"])
+            made.append(["cargo", "test", "--package=fairlane-scenario", "--test=all", "--", *below])
     files = sorted({f"tests/test_{f}.py" for room in rooms for f in FILES.get(room, ())})
     doctests = sorted(str(p.relative_to(ROOT)) for room in rooms for p in (PACKAGE / room, PACKAGE / f"{room}.py") if p.exists())
     existing = [f for f in files if (ROOT / f).exists()]
@@ -99,12 +109,18 @@ def commands(rooms: Sequence[str], jobs: str = "auto") -> list[list[str]]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rooms", nargs="*", metavar="ROOM", help="crates and rooms of the package; without any, those that changed")
-    rooms = parser.parse_args().rooms or rooms_of(changed())
+    named, differ = parser.parse_args().rooms, changed()
+    rooms = named or rooms_of(differ)
     unknown = sorted({*rooms} - {*FILES, *CRATES})
     if unknown:
         parser.error(f"no room is called {unknown[0]}: there are {', '.join(sorted({*FILES, *CRATES}))}")
     if not rooms:
-        sys.stderr.write("check: nothing differs from the last commit; name a room: make check ROOM=study\n")
+        what = (
+            f"no room has tests for {differ[0]}: make test"
+            if differ
+            else "nothing differs from the last commit; name a room: make check ROOM=study"
+        )
+        sys.stderr.write(f"check: {what}\n")
         return 0
     sys.stderr.write(f"check: {', '.join(rooms)}\n")
     # All are run: a room that fails says nothing of the next.

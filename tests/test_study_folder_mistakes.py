@@ -45,6 +45,21 @@ def test_a_key_that_nothing_has_suggests_near_ones(capsys, mine):
     assert "did you mean 'sarma2013'" in capsys.readouterr().err
 
 
+def test_a_table_that_is_not_utf_8(capsys, mine):
+    with (mine / "table1.csv").open("ab") as table:
+        table.write(b"table,\xff\xfe\n")
+    refused(capsys, "table1.csv: not UTF-8 text")
+
+
+def test_what_a_measure_gives_and_nobody_can_use_is_told_without_a_traceback(capsys, mine):
+    text = (mine / "study.py").read_text()
+    start = text.index("    def measure")
+    (mine / "study.py").write_text(text[:start] + text[start:].replace("        return ", "        _ = ", 1))
+    assert invoke(["reproduce", "mine1999", "--quick", "--json"]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and "Traceback" not in err and "mine1999: what its code gives cannot be used: " in err, err
+
+
 @pytest.mark.parametrize("name", ["paper.toml", "study.py", "claims.toml"])
 def test_a_file_that_is_missing(capsys, mine, name):
     (mine / name).unlink()
@@ -55,6 +70,7 @@ CODE = [
     ("SENDERS = (2, 5, 10)", "SENDERS = (2, 5, 10", "'(' was never closed"),
     ("SENDERS = (2, 5, 10)", "SENDERS = 1 / 0", "ZeroDivisionError: division by zero"),
     ("SENDERS = (2, 5, 10)", "from .absent import SENDERS", "No module named"),
+    ("SENDERS = (2, 5, 10)", "raise SystemExit", "SystemExit"),
     ("class Study(Paper)", "class Study(Papers)", "NameError: name 'Papers'"),
     ("class Study(Paper)", "class Study(object)", "study.py: a study is one subclass of fairlane.papers.Paper; this file defines none"),
     ("for n in SENDERS]", "for n in SENDER]", "NameError: name 'SENDER'"),

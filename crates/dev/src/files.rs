@@ -31,10 +31,13 @@ pub(crate) fn check(root: &Path) -> Result<String, String> {
 
 /// Files of code, as paths from the root: those git tracks or could track; outside of a checkout nothing is known of them.
 fn tracked(root: &Path) -> Result<Vec<String>, String> {
-    let listed = Command::new("git").arg("-C").arg(root).args(["ls-files", "-co", "--exclude-standard"]).output();
+    let listed = Command::new("git").arg("-C").arg(root).args(["ls-files", "-zco", "--exclude-standard"]).output();
     let listed = listed.map_err(|e| format!("git: {e}"))?;
+    if !listed.status.success() {
+        return Err(format!("git: {}", String::from_utf8_lossy(&listed.stderr).trim()));
+    }
     let code = |f: &&str| Path::new(f).extension().is_some_and(|e| CODE.iter().any(|c| *c == e));
-    Ok(String::from_utf8_lossy(&listed.stdout).lines().filter(code).map(str::to_owned).collect())
+    Ok(String::from_utf8_lossy(&listed.stdout).split_terminator('\0').filter(code).map(str::to_owned).collect())
 }
 
 fn too_long(file: &str, text: &str) -> Option<String> {

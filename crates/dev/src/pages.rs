@@ -173,7 +173,7 @@ fn metrics() -> String {
 fn diagnostics() -> String {
     let mut text = format!(
         "{NOTE}# Diagnostics\n\nWhat is wrong with a scenario, and what to check before a result is trusted, has a message for people and a code for programs: \
-         `code` in each of `ScenarioError.diagnostics`, and of each of `Result.warnings`. Messages may be worded better; codes stay.\n"
+         `code` in each of `ScenarioError.diagnostics`, and of each of `Result.warnings` (empty where a result was read from a folder, which keeps the messages). Messages may be worded better; codes stay.\n"
     );
     let all = codes_listing();
     for (kind, title) in [("error", "Errors"), ("warning", "Warnings")] {

@@ -92,7 +92,7 @@ def _class_of(folder: Path) -> type[Paper]:
     """The class that `study.py` defines; loaded again if a file of the code has changed."""
     place = folder.resolve()
     package = _LEAD + hashlib.sha256(str(place).encode()).hexdigest()[:16]
-    state = [(str(p), p.stat().st_mtime_ns, p.stat().st_size) for p in sorted(place.rglob("*.py"))]
+    state = [(str(p), p.stat().st_mtime_ns, p.stat().st_size) for p in sorted(place.rglob("*.py")) if p.is_file()]
     if package in _loaded and _loaded[package][0] == state:
         return _loaded[package][1]
     for name in [n for n in sys.modules if n == package or n.startswith(f"{package}.")]:

@@ -17,17 +17,19 @@ def told(folder: Path) -> Iterator[None]:
         yield
     except FairlaneError:
         raise
-    except Exception as e:
+    except (Exception, SystemExit) as e:
         where = _place(e, folder)
-        if where is None:
-            raise
+        if where is None and isinstance(e, OSError):
+            raise  # a full disk is no mistake of the study
         # `LookupError` itself is what we raise for names that a study asks for in vain: its text says all.
         plain = e.msg if isinstance(e, SyntaxError) else str(e) if type(e) is LookupError else ""
         words = plain or f"{type(e).__name__}: {e}".rstrip(": ")
+        if where is None:  # it came to light in our code: of a value that the study's code gave
+            raise PaperError(f"{folder}: what its code gives cannot be used: {words}") from e
         raise PaperError(f"{where}: {words}") from e
 
 
-def _place(e: Exception, folder: Path) -> str | None:
+def _place(e: BaseException, folder: Path) -> str | None:
     """File and line of the last step that was taken in the folder; `None` if there was none."""
     frames = [(frame.f_code.co_filename, line) for frame, line in walk_tb(e.__traceback__)]
     if isinstance(e, SyntaxError) and e.filename:

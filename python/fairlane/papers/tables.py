@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..base.files import save_bytes
+from ..errors import PaperError
 from ..stats import interval
 
 Factors = tuple[tuple[str, str], ...]
@@ -143,8 +144,11 @@ def read_folder(folder: Path) -> Tables:
 
 def read_csv(path: Path) -> list[dict[str, str]]:
     """The rows of a CSV file with a header."""
-    with path.open(newline="", encoding="utf-8") as f:
-        return list(csv.DictReader(f))
+    try:
+        with path.open(newline="", encoding="utf-8") as f:
+            return list(csv.DictReader(f))
+    except UnicodeDecodeError as e:
+        raise PaperError(f"{path}: not UTF-8 text: {e.reason}") from e
 
 
 def tables_of(rows: Mapping[str, Sequence[Row]]) -> Tables:
