@@ -25,8 +25,8 @@ from .wire import differences, follows, joined, show, show_options
 
 TOLERANCE = 4_000
 """Microseconds by which an event may miss its time, unless --tolerance_usecs says otherwise."""
-TOLERANCE_SHARE = 20
-"""... or one part in so many of the time since the event before it, if that is more."""
+TOLERANCE_SHARE = 8
+"""... or one part in so many of the time since the event before it, if that is more (packetdrill: --tolerance_percent of 12.5)."""
 PATIENCE = 250 * 1_000_000
 """Microseconds that `*` waits for a packet: longer than the longest RTO."""
 DEFINES = {"CMSG_LEVEL_IP": "SOL_IP", "CMSG_TYPE_RECVERR": "IP_RECVERR"}
