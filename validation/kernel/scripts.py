@@ -72,6 +72,7 @@ class Kernel:
         with contextlib.suppress(OSError):  # a kernel without IPv6
             Path("/proc/sys/net/ipv6/conf/all/disable_ipv6").write_text("1")
         self.fds: dict[int, socket.socket] = {}
+        self.epolls: dict[int, select.epoll] = {}
         self.local: socket.socket | None = None
         self.port = PORT
         self.ports = {"their": 4242, "our": PORT}
@@ -283,6 +284,34 @@ class Kernel:
 
     def do_write(self, event: Syscall, args: Any) -> int:
         return self.fds[args[0]].send(b"x" * args[2])
+
+    def flags(self, value: Any) -> int:
+        """Constants of <sys/socket.h> and <sys/epoll.h>, joined."""
+        parts = value if isinstance(value, tuple) else (value,)
+        return sum(p if isinstance(p, int) else getattr(socket, str(p), 0) or getattr(select, str(p), 0) for p in parts)
+
+    def do_send(self, event: Syscall, args: Any) -> int:
+        return self.fds[args[0]].send(bytes(args[2]), self.flags(args[3]))
+
+    def do_poll(self, event: Syscall, args: Any) -> int:
+        poll = select.poll()
+        for entry in args[0]:
+            poll.register(self.fds[entry.fields["fd"]], self.flags(entry.fields["events"]))
+        return len(poll.poll(args[2]))
+
+    def do_epoll_create(self, event: Syscall, args: Any) -> None:
+        self.epolls[event.result] = select.epoll()
+
+    def do_epoll_ctl(self, event: Syscall, args: Any) -> None:
+        how = {"EPOLL_CTL_ADD": "register", "EPOLL_CTL_MOD": "modify"}[str(args[1])]
+        getattr(self.epolls[args[0]], how)(self.fds[args[2]], self.flags(args[3].fields["events"]))
+
+    def do_epoll_wait(self, event: Syscall, args: Any) -> int:
+        found = self.epolls[args[0]].poll(args[3] / 1000, args[2])
+        wanted = self.flags(args[1].fields["events"])
+        if found and found[0][1] != wanted:
+            raise Differs(f"{self.script.file}:{event.line}: events {found[0][1]:#x}, expected {wanted:#x}")
+        return len(found)
 
     def do_read(self, event: Syscall, args: Any) -> int:
         return len(self.fds[args[0]].recv(args[2]))

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from .connection import Connection
 from .model import WILD, Call, Name, Struct, Syscall
+from .files import Files
 from .options import Options
 from .sockets import BLOCKS, Failed, Socket
-from .trouble import near
 from .waiting import Waiting
 
 if TYPE_CHECKING:
     from .runner import Run
 
 
-class Calls(Options, Waiting):
+class Calls(Options, Files, Waiting):
     """Carries out calls; every method is one, and answers a number, `Failed` or `BLOCKS`."""
 
     def __init__(self, run: Run) -> None:
@@ -28,20 +29,13 @@ class Calls(Options, Waiting):
         self.names |= {"epoll_create1": self.names["epoll_create"], "accept4": self.names["accept"]}
 
     def known(self, call: Syscall) -> Callable[[Syscall], Any]:
-        """The method for a call; a name that nothing has is an error of the script."""
-        if call.name not in self.names:
-            help = near(call.name, list(self.names), "scripts may call " + ", ".join(sorted(self.names)))
-            raise self.run.source.error(call.token, f"the call {call.name}() is not simulated", help)
+        """The method for a call; a name that nothing has was refused before the script began."""
         return self.names[call.name]
 
     # Calls.
 
     def call_socket(self, call: Syscall) -> Any:
         kind = self.words(call.args[1]) if len(call.args) > 1 else set()
-        if "SOCK_DGRAM" in kind:
-            raise self.bad(call, 1, "UDP is not simulated here", "write SOCK_STREAM")
-        if call.args and isinstance(call.args[-1], Name) and call.args[-1].text == "IPPROTO_MPTCP":
-            raise self.bad(call, len(call.args) - 1, "Multipath TCP is not simulated", "write IPPROTO_TCP")
         fd = self.fresh(call)
         self.sockets[fd] = Socket(fd, nonblocking="SOCK_NONBLOCK" in kind)
         return fd
@@ -87,8 +81,7 @@ class Calls(Options, Waiting):
                 return Failed("EISCONN")
             sock.connecting = False
             return 0
-        if c.error:
-            error, c.error = c.error, None
+        if (error := self.take_error(c)) is not None:
             return Failed(error)
         return Failed("EALREADY") if sock.nonblocking else BLOCKS
 
@@ -114,33 +107,38 @@ class Calls(Options, Waiting):
             total += size
         return total
 
-    def call_sendfile(self, call: Syscall) -> Any:
-        return self.send(call, self.number(call, 3), set())
-
     def send(self, call: Syscall, size: int, flags: set[str]) -> Any:
         sock = self.socket(call)
         if isinstance(sock, Failed):
             return sock
         if "MSG_FASTOPEN" in flags:
             raise self.bad(call, 3, "TCP Fast Open is not simulated", "call connect() first")
-        if "MSG_ZEROCOPY" in flags:
-            raise self.bad(call, 3, "MSG_ZEROCOPY is not simulated", "write 0")
         c = sock.connection
         if c is None:
             return Failed("EPIPE")
-        if c.error is not None:
-            error, c.error = c.error, None
+        if (error := self.take_error(c)) is not None:
             return Failed(error)
         if c.dead or c.closed:
             return Failed("EPIPE")
+        if size and self.null(call):
+            return Failed("EFAULT")
         if not c.established and not c.was_established:
             return Failed("EAGAIN") if sock.nonblocking or "MSG_DONTWAIT" in flags else BLOCKS
-        # How much a send buffer takes depends on how a kernel packs it: a script that knows is believed.
-        if call.errno in ("EAGAIN", "EWOULDBLOCK") and (sock.nonblocking or "MSG_DONTWAIT" in flags):
-            return Failed(call.errno)
-        taken = call.result if isinstance(call.result, int) and 0 < call.result < size else size
-        c.write(self.run.now, taken, more="MSG_MORE" in flags)
-        return taken
+        return self.fill(call, sock, c, size, flags)
+
+    def fill(self, call: Syscall, sock: Socket, c: Connection, size: int, flags: set[str]) -> Any:
+        """Writes as much as the send buffer takes, and waits for the rest where the call may."""
+        before = sock.writing[1] if sock.writing is not None and sock.writing[0] is call else 0
+        if sock.writing is not None and sock.writing[0] is call and c.send_buffer.full:
+            return BLOCKS
+        taken = before + c.write(self.run.now, size - before, "MSG_MORE" in flags, "MSG_EOR" in flags)
+        sock.writing = None
+        if taken == size:
+            return taken
+        if sock.nonblocking or "MSG_DONTWAIT" in flags:
+            return taken or Failed("EAGAIN")
+        sock.writing = (call, taken)
+        return BLOCKS
 
     def call_read(self, call: Syscall) -> Any:
         return self.receive(call, self.number(call, 2), self.words(call.args[3]) if len(call.args) > 3 else set())
@@ -174,19 +172,26 @@ class Calls(Options, Waiting):
         c = sock.connection
         if c is None:
             return Failed("ENOTCONN")
-        have = c.readable()
-        wait_all = "MSG_WAITALL" in flags and not c.at_end()
-        if have >= size or (have and not wait_all):
+        have = c.before_urgent(skip=not sock.options.get("SO_OOBINLINE"))
+        least = size if "MSG_WAITALL" in flags else min(self.least(sock), size)
+        waits = not (sock.nonblocking or "MSG_DONTWAIT" in flags or c.at_end() or not c.receiving or c.error is not None)
+        if have and (have >= least or not waits):
+            if self.null(call):
+                return Failed("EFAULT")
             taken = min(size, have)
             if "MSG_PEEK" not in flags:
                 c.read_bytes += taken
             return taken
-        if c.error is not None:
-            error, c.error = c.error, None
+        if (error := self.take_error(c)) is not None:
             return Failed(error)
         if c.at_end() or not c.receiving:
             return 0
         return Failed("EAGAIN") if sock.nonblocking or "MSG_DONTWAIT" in flags else BLOCKS
+
+    @staticmethod
+    def null(call: Syscall) -> bool:
+        """Whether the buffer of a call is no buffer."""
+        return len(call.args) > 1 and call.args[1] == Name("NULL")
 
     def call_shutdown(self, call: Syscall) -> Any:
         sock = self.socket(call)
@@ -234,7 +239,7 @@ class Calls(Options, Waiting):
         c, what = sock.connection, self.words(call.args[1])
         if c is None:
             return Failed("EINVAL")
-        v = c.view()
+        v = c.view()  # Bytes from SND.UNA and from SND.NXT to what was written last.
         values = {"SIOCINQ": c.readable(), "FIONREAD": c.readable()}
         values |= {"SIOCOUTQ": c.written + 1 - min(v["una"], c.written + 1), "SIOCOUTQNSD": c.written + 1 - min(v["nxt"], c.written + 1)}
         for name in what & set(values):

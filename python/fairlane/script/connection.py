@@ -11,13 +11,11 @@ from typing import Any
 
 from .. import _core
 from .model import Packet
+from .sending import EPOCH, Sending
 from .settings import Settings
 
 PS = 1_000_000
 """Picoseconds in a microsecond."""
-EPOCH = 1_000 * PS * 1_000_000
-"""The endpoint's clock when the script begins: timestamps of 0 mean something else."""
-
 FIN, SYN, RST, PSH, ACK, ECE, CWR = 0x01, 0x02, 0x04, 0x08, 0x10, 0x40, 0x80
 NO_LIMIT = 0xFFFF_FFFF
 DEFAULT_MSS = 536
@@ -32,7 +30,7 @@ _LETTERS = (("S", SYN), ("F", FIN), ("R", RST), ("P", PSH), ("E", ECE), ("W", CW
 _CODEPOINTS = ("noecn", "ect1", "ect0", "ce")
 
 
-class Connection:
+class Connection(Sending):
     """One connection, opened by a SYN of the script (`passive`) or by connect()."""
 
     def __init__(self, settings: Settings, options: dict[str, Any], passive: bool, user: dict[str, Any]) -> None:
@@ -48,23 +46,17 @@ class Connection:
         self.dead = False
         self.error: str | None = None
         self.read_bytes = 0
-        self.written = 0
-        self.fed = 0
-        self.small_end = 0
-        self.closed = False
         self.receiving = True
-        self.orphan = False
-        self.cork = False
-        self.nodelay = bool(options.get("TCP_NODELAY"))
-        self.push_ends: set[int] = set()
+        self.urgent: int | None = None
+        """The place of the urgent byte in what arrives, from 0 (RFC 9293 section 3.8.5)."""
         self.live_of: dict[int, int] = {}
         self.last_live = 0
         self.ts_base: tuple[int, int] | None = None
         self.out: list[Packet] = []
-        self.peer_win = 0
         self.was_established = False
         self.last = {"data_sent": 0, "ack_sent": 0, "data_recv": 0, "ack_recv": 0}
         self.count = {"segs_in": 0, "segs_out": 0, "data_segs_in": 0, "bytes_received": 0}
+        super().__init__()
 
     # Parameters.
 
@@ -171,6 +163,7 @@ class Connection:
         win = packet.win if packet.win is not None else 0
         window = win if packet.has("S") else win << self.peer_scale
         self.peer_win = window
+        self.greatest_win = max(self.greatest_win, window)
         sack: list[tuple[int, int]] = []
         stamps = None
         for option in packet.options or ():
@@ -184,6 +177,8 @@ class Connection:
             if self.orphan and self.established:
                 self.reset(now, seq=ack)
                 return
+        if packet.has("U") and packet.urg:
+            self.urgent = max(seq - 1 + packet.urg - 1, self.urgent or 0)
         if packet.has("."):
             self.last["ack_recv"] = now
         sack = [(a, b) for a, b in sack if 0 <= a < b][: 3 if stamps else 4]
@@ -196,7 +191,7 @@ class Connection:
             # Linux counts all that an echo acknowledges.
             self.delivered_ce += self.delivered(self.view()) - before
         self.take(now, wires)
-        self.feed(now)
+        self.heard(now)
 
     was_started_by_syn = False
     syns = 0
@@ -330,7 +325,9 @@ class Connection:
     def established(self) -> bool:
         """Data may flow."""
         state = bool(self.core is not None and self.view()["established"])
-        self.was_established |= state
+        if state and not self.was_established:
+            self.was_established = True
+            self.opened(self.view())
         return state
 
     @property
@@ -347,52 +344,17 @@ class Connection:
         """Bytes that read() would give."""
         return int(self.core.delivered - self.read_bytes)
 
+    def before_urgent(self, skip: bool = False) -> int:
+        """Bytes up to urgent data; `skip` passes over it if it is next (tcp_recvmsg)."""
+        if self.urgent is not None and skip and self.read_bytes == self.urgent and self.readable():
+            self.read_bytes += 1
+        if self.urgent is None or self.urgent < self.read_bytes:
+            return self.readable()
+        return min(self.readable(), self.urgent - self.read_bytes)
+
     def at_end(self) -> bool:
         """The peer closed, and all it sent was read."""
         return self.dead or bool(self.view()["peer_closed"])
-
-    def write(self, now: int, size: int, more: bool = False) -> None:
-        """The application writes."""
-        self.written += size
-        if not more:
-            self.push_ends.add(self.written + 1)
-        self.feed(now, more)
-
-    def feed(self, now: int, more: bool = False, push: bool = False) -> None:
-        """Hands the endpoint what Nagle's algorithm lets go (RFC 9293 section 3.7.4, with Minshall's change, as in Linux)."""
-        if self.dead or self.core is None:
-            return
-        waiting = self.written - self.fed
-        if waiting:
-            view = self.view()
-            mss = view["mss"]
-            # Bytes that are handed over already but did not fit the window stay one piece with those that follow.
-            stuck = self.fed + 1 - view["nxt"] if view["established"] else self.fed
-            rest = (stuck + waiting) % mss if stuck >= 0 else waiting % mss
-            hold = 0
-            held = self.cork or more or (not self.nodelay and self.small_end > view["una"])
-            if rest and held and not push and not self.closed:
-                hold = rest
-            give = max(0, waiting - hold)
-            if give:
-                self.fed += give
-                self.take(now, self.core.write(now + EPOCH, give, False))
-        if self.closed and not self.closing_told and self.fed == self.written:
-            self.closing_told = True
-            self.take(now, self.core.write(now + EPOCH, 0, True))
-
-    closing_told = False
-
-    def close(self, now: int) -> None:
-        """The application closes, or shuts down writing."""
-        if self.dead or self.closed:
-            return
-        self.closed = True
-        if not self.established and not self.passive:
-            self.dead = True
-            return
-        self.push_ends.add(self.written + 1)
-        self.feed(now)
 
     def release(self, now: int) -> None:
         """close(): nobody will read any more (RFC 2525 section 2.17: unread data means a reset)."""
@@ -410,13 +372,15 @@ class Connection:
         """When the endpoint wants to be called."""
         if self.dead or self.core is None:
             return None
-        return min((t - EPOCH for _, t in self.core.deadlines()), default=None)
+        due = [t - EPOCH for _, t in self.core.deadlines()]
+        return min(due if self.probe_at is None else [*due, self.probe_at], default=None)
 
     def advance(self, now: int) -> None:
         """Carries out what is due."""
         if not self.dead:
             self.take(now, self.core.advance(now + EPOCH))
-            self.feed(now)
+            self.probe(now)
+            self.heard(now)
 
     # What Linux counts.
 

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 
-from .trouble import Place, ScriptError
+from .trouble import Place, Refusal, ScriptError
 
 _RULES = (
     ("space", r"[ \t\r\n\f]+"),
@@ -61,6 +61,10 @@ class Source:
     def error(self, token: Token, message: str, help: str = "") -> ScriptError:
         """What is wrong at `token`."""
         return ScriptError(self.file, self.text, self.place(token.start, token.end), message, help)
+
+    def refusal(self, token: Token, message: str, help: str = "") -> Refusal:
+        """What is asked for at `token` and cannot be done."""
+        return Refusal(self.file, self.text, self.place(token.start, token.end), message, help)
 
 
 def tokens(source: Source) -> list[Token]:

@@ -4,55 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from .model import WILD, Name, Struct, Syscall
-from .sockets import Failed, Sockets
+from . import symbols
+from .buffer import LEAST
+from .connection import Connection
+from .model import WILD, Call, Name, Struct, Syscall
+from .sockets import Failed, Socket, Sockets
 from .trouble import near
 
-KNOWN = {
-    "TCP_CONGESTION",
-    "TCP_MAXSEG",
-    "TCP_NODELAY",
-    "TCP_CORK",
-    "SO_RCVBUF",
-    "SO_RCVBUFFORCE",
-    "SO_SNDBUF",
-    "SO_SNDBUFFORCE",
-    "SO_LINGER",
-    "SO_ERROR",
-    "TCP_INFO",
-    "TCP_QUICKACK",
-}
-IGNORED = {
-    "SO_REUSEADDR",
-    "SO_REUSEPORT",
-    "SO_TIMESTAMPING",
-    "SO_PRIORITY",
-    "SO_MARK",
-    "IP_TOS",
-    "IPV6_TCLASS",
-    "IP_MTU_DISCOVER",
-    "IP_RECVERR",
-    "SO_BINDTODEVICE",
-    "SO_MAX_PACING_RATE",
-    "TCP_DEFER_ACCEPT",
-    "TCP_SYNCNT",
-    "TCP_WINDOW_CLAMP",
-    "TCP_LINGER2",
-    "TCP_USER_TIMEOUT",
-    "TCP_NOTSENT_LOWAT",
-    "TCP_FASTOPEN",
-    "TCP_KEEPIDLE",
-    "TCP_KEEPINTVL",
-    "TCP_KEEPCNT",
-    "TCP_INQ",
-    "TCP_THIN_LINEAR_TIMEOUTS",
-    "SO_KEEPALIVE",
-    "SO_ZEROCOPY",
-    "SO_RCVLOWAT",
-    "TCP_SAVE_SYN",
-}
-"""Options that are taken and, but for REUSEADDR, named in a warning: they change nothing here."""
-QUIET = {"SO_REUSEADDR", "SO_REUSEPORT", "SO_PRIORITY", "SO_MARK", "IP_RECVERR"}
+LEAST_RECEIVE = 2304
+"""SOCK_MIN_RCVBUF."""
+MSS_BOUNDS = (88, 32767)
+"""What TCP_MAXSEG takes (TCP_MIN_MSS, MAX_TCP_WINDOW)."""
 
 
 class Options(Sockets):
@@ -62,59 +24,97 @@ class Options(Sockets):
         sock = self.socket(call)
         if isinstance(sock, Failed):
             return sock
-        name = call.args[2].text if len(call.args) > 2 and isinstance(call.args[2], Name) else ""
-        value = call.args[3] if len(call.args) > 3 else None
-        if isinstance(value, list) and len(value) == 1:
-            value = value[0]
-        if isinstance(value, Struct) and "onoff" in value.fields:
-            value = (value.fields["onoff"], value.fields.get("linger", 0))
-        if name not in KNOWN | IGNORED:
-            raise self.bad(call, 2, f"the socket option {name or call.args[2:3]} is not simulated", near(name, sorted(KNOWN | IGNORED)))
-        if name in IGNORED - QUIET and value not in (0, WILD):
-            self.run.settings.warn(f"{self.run.source.file}:{call.line}: the socket option {name} changes nothing here")
+        name, value = self.option_name(call), self.option_value(call)
+        if name in symbols.IGNORED and value not in (0, WILD):
+            self.run.settings.ignore("socket option", name)
+        if name in ("TCP_CONGESTION", "TCP_NODELAY", "TCP_MAXSEG", "SO_SNDBUF", "SO_RCVBUF") and value is WILD:
+            raise self.bad(call, 3, f"{name} has to be given", "write a value instead of `...`")
         if name == "TCP_CONGESTION":
             if not isinstance(value, str):
                 raise self.bad(call, 3, "TCP_CONGESTION takes a name", 'write "cubic"')
             if not self.run.algorithm(value):
                 return Failed("ENOENT")
+        if name == "TCP_MAXSEG" and isinstance(value, int) and value and not MSS_BOUNDS[0] <= value <= MSS_BOUNDS[1]:
+            return Failed("EINVAL")
         sock.options[name.replace("FORCE", "")] = value
-        c = sock.connection
-        if c is not None:
-            c.options[name] = value
-            if name == "TCP_NODELAY" and value:
-                c.nodelay = True
-                c.feed(self.run.now, push=True)
-            elif name == "TCP_NODELAY":
-                c.nodelay = False
-            elif name == "TCP_CORK":
-                c.cork = bool(value)
-                if not value:
-                    c.feed(self.run.now, push=True)
-            elif name == "TCP_QUICKACK" and not value:
-                c.core.delay_acks()
-            elif name == "TCP_CONGESTION":
-                self.run.change_algorithm(c, call)
+        if sock.connection is not None:
+            self.set_now(call, sock, sock.connection, name, value)
         return 0
+
+    def set_now(self, call: Syscall, sock: Socket, c: Connection, name: str, value: Any) -> None:
+        """An option of a connection that is open or opening."""
+        now = self.run.now
+        c.options[name.replace("FORCE", "")] = value
+        if name == "TCP_NODELAY":
+            c.nodelay = bool(value)
+            if value:
+                c.feed(now, push=True)
+        elif name == "TCP_CORK":
+            c.cork = bool(value)
+            if not value:
+                c.feed(now, push=c.nodelay)
+        elif name == "TCP_QUICKACK" and not value:
+            c.core.delay_acks()
+        elif name == "TCP_CONGESTION":
+            self.run.change_algorithm(c, call)
+        elif name.startswith("SO_SNDBUF"):
+            c.send_buffer.fix(value)
+            c.has_room(now)
+        elif name == "TCP_NOTSENT_LOWAT":
+            c.has_room(now)
+
+    def option_name(self, call: Syscall) -> str:
+        """The name of the option; one that nothing has was refused before the script began."""
+        return call.args[2].text if len(call.args) > 2 and isinstance(call.args[2], Name) else ""
+
+    def option_value(self, call: Syscall) -> Any:
+        """The value that a script gives, without its brackets."""
+        value = call.args[3] if len(call.args) > 3 else None
+        if isinstance(value, list) and len(value) == 1:
+            value = value[0]
+        if isinstance(value, Struct) and "onoff" in value.fields:
+            value = (value.fields["onoff"], value.fields.get("linger", 0))
+        if isinstance(value, Name) and value.text in symbols.VALUES:
+            return symbols.VALUES[value.text]
+        if isinstance(value, (Name, Call)):
+            raise self.bad(call, 3, f"{value} is no value of a socket option", near(str(value), ["1", "0"], "write a number, as in [1]"))
+        return value
 
     def call_getsockopt(self, call: Syscall) -> Any:
         sock = self.socket(call)
         if isinstance(sock, Failed):
             return sock
-        name = call.args[2].text if len(call.args) > 2 and isinstance(call.args[2], Name) else ""
-        c = sock.connection
-        if name == "SO_ERROR":
-            error = (c.error if c is not None else None) or 0
-            if c is not None:
-                c.error = None
-            self.compare(call, 3, error)
-        elif name == "TCP_MAXSEG":
-            self.compare(call, 3, c.mss if c is not None else sock.options.get(name, 536))
-        elif name == "TCP_CONGESTION":
-            self.compare(call, 3, sock.options.get(name, self.run.settings.values["tcp_congestion_control"]))
-        elif name in sock.options:
-            self.compare(call, 3, sock.options[name])
-        elif name == "TCP_INFO" or name in IGNORED | KNOWN:
-            self.compare(call, 3, WILD if name == "TCP_INFO" else 0)
-        else:
-            raise self.bad(call, 2, f"the socket option {name or call.args[2:3]} is not simulated", near(name, sorted(KNOWN | IGNORED)))
+        self.compare(call, 3, self.read_option(sock, self.option_name(call)))
         return 0
+
+    def read_option(self, sock: Socket, name: str) -> Any:
+        """What getsockopt() gives."""
+        c, settings = sock.connection, self.run.settings
+        own = sock.options.get(name.replace("FORCE", ""))
+        if name == "SO_ERROR":
+            return self.take_error(c) or 0
+        if name == "TCP_MAXSEG":
+            return c.mss if c is not None and c.core is not None and c.was_established else own or 536
+        if name == "TCP_CONGESTION":
+            return own or settings.values["tcp_congestion_control"]
+        if name.startswith("SO_SNDBUF"):
+            if c is not None:
+                return c.send_buffer.limit
+            return max(2 * own, LEAST) if own else settings.memory("tcp_wmem")[1]
+        if name.startswith("SO_RCVBUF"):
+            return max(2 * own, LEAST_RECEIVE) if own else settings.memory("tcp_rmem")[1]
+        if name == "SO_ACCEPTCONN":
+            return int(sock.listening)
+        if name == "SO_RCVLOWAT":
+            return own or 1
+        if name == "SO_TYPE":
+            return 1
+        return WILD if name == "TCP_INFO" else 0 if own is None else own
+
+    @staticmethod
+    def take_error(c: Connection | None) -> str | None:
+        """The error that waits at a socket; whoever asks takes it away."""
+        if c is None:
+            return None
+        error, c.error = c.error, None
+        return error

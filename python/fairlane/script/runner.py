@@ -14,6 +14,7 @@ from typing import Any
 from .. import _core
 from ..errors import FairlaneError
 from .calls import Calls, value_of
+from .check import check
 from .connection import PS, Connection
 from .lexer import Source
 from .model import WILD, Code, Event, Expect, Inject, Name, Packet, Script, Shell, Syscall, When
@@ -153,8 +154,7 @@ class Run:
         done = 0
         out = Outcome(self.script.file, True, warnings=self.settings.warnings, timeline=self.timeline)
         try:
-            for event in self.script.events:
-                self.check_known(event)
+            check(self.source, self.script, self.calls.names)
             for event in self.script.events:
                 self.step(event)
                 done += 1
@@ -165,11 +165,6 @@ class Run:
         self.note_sent()
         out.time, out.events, out.printed = self.now / 1e12, done, self.printed.getvalue()
         return out
-
-    def check_known(self, event: Event) -> None:
-        """A call that cannot be carried out is an error before anything runs."""
-        if isinstance(event, Syscall):
-            self.calls.known(event)
 
     def failure(self, line: int, message: str) -> ScriptFailure:
         """A failure at a line."""
@@ -412,7 +407,7 @@ class Run:
         del before
         try:
             with redirect_stdout(self.printed):
-                exec(compile("\n" * (event.line - 1) + text, self.script.file, "exec"), self.space)
+                exec(compile("\n" * (event.line - 1) + text + "\n\n", self.script.file, "exec"), self.space)
         except Exception as e:
             line = event.line
             for frame in traceback.extract_tb(e.__traceback__):

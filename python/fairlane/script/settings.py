@@ -14,6 +14,7 @@ from ..errors import FairlaneError
 _PREFIX = re.compile(r"^(?:/proc/sys/)?net[./](?:ipv4|core)[./]")
 _ASSIGNMENT = re.compile(r"""((?:/proc/sys/)?net[./][\w./]+)\s*=\s*("[^"]*"|'[^']*'|\S+)""")
 _ECHO = re.compile(r"""echo\s+(?:-n\s+)?("[^"]*"|'[^']*'|\S+)\s*>\s*(/proc/sys/net/[\w./]+)""")
+_QDISC = re.compile(r"tc\s+qdisc\s+(?:add|replace|change)\s+dev\s+\S+\s+root\s+(?:handle\s+\S+\s+)?(\w+)(.*)")
 _SUM = re.compile(r"\$\(\(([-+*/\d\s()]*)\)\)")
 
 LINUX = {
@@ -24,6 +25,8 @@ LINUX = {
     "tcp_window_scaling": "1",
     "tcp_ecn": "2",
     "tcp_congestion_control": "cubic",
+    "tcp_min_tso_segs": "2",
+    "tcp_notsent_lowat": "4294967295",
 }
 """What Linux starts with, where a connection asks for it."""
 
@@ -42,15 +45,14 @@ TESTS = {
 """What the file defaults.sh beside the kernel's own scripts sets; stands for it where it is not to be found."""
 
 _READ = {"tcp_rmem", "tcp_wmem", "tcp_timestamps", "tcp_sack", "tcp_window_scaling", "tcp_ecn", "tcp_congestion_control"}
+_READ |= {"tcp_min_tso_segs", "tcp_notsent_lowat"}
 _WITHOUT_EFFECT = {
     "tcp_fack",
     "tcp_fastopen",
     "tcp_fastopen_key",
     "tcp_syncookies",
-    "tcp_min_tso_segs",
     "tcp_tso_win_divisor",
     "tcp_tso_rtt_log",
-    "tcp_notsent_lowat",
     "tcp_no_metrics_save",
     "tcp_moderate_rcvbuf",
     "tcp_syn_retries",
@@ -90,6 +92,9 @@ class Settings:
     def __init__(self) -> None:
         self.values = dict(LINUX)
         self.warnings: list[str] = []
+        self.ignored: dict[str, None] = {}
+        """What was asked for and has no effect here, in order."""
+        self.qdisc: tuple[str, list[str]] = ("pfifo", [])
 
     def read(self, shell: str, folder: Path, where: str, depth: int = 0) -> None:
         """Takes the settings out of shell lines; a file of settings that they call is read as well, if it lies beside the script."""
@@ -99,6 +104,10 @@ class Settings:
             line = line.split("#", 1)[0].strip() if not line.lstrip().startswith("#") else ""
             line = _SUM.sub(lambda m: str(_sum(m.group(1))), line)
             if not line:
+                continue
+            queue = _QDISC.match(line)
+            if queue:
+                self.qdisc = (queue.group(1), queue.group(2).split())
                 continue
             settings = [(name, value) for name, value in _ASSIGNMENT.findall(line)]
             settings += [(name, value) for value, name in _ECHO.findall(line)]
@@ -110,7 +119,7 @@ class Settings:
                 found = True
                 self._defaults(folder / called.group(1), where)
             elif not settings and depth == 0 and not self._known(line):
-                self.warn(f"{where}: not executed: {line if len(line) <= 60 else line[:57] + '...'}")
+                self.ignore("shell line", line if len(line) <= 60 else line[:57] + "...")
         del found
 
     @staticmethod
@@ -135,12 +144,16 @@ class Settings:
         if short in _READ or short in _PARAMETERS:
             self.values[short] = value
         elif short not in _WITHOUT_EFFECT:
-            self.warn(f"{where}: the setting {short} has no counterpart here")
+            self.ignore("setting", short)
 
     def warn(self, text: str) -> None:
         """Says something, once."""
         if text not in self.warnings:
             self.warnings.append(text)
+
+    def ignore(self, kind: str, name: str) -> None:
+        """Something was asked for that has no effect here."""
+        self.ignored.setdefault(f"{kind} {name}")
 
     # What follows.
 
@@ -168,6 +181,9 @@ class Settings:
                     out.update(_PARAMETERS[name](value))
                 except ValueError:
                     raise FairlaneError(f"the setting {name} is a number, not {value!r}") from None
+        if self.qdisc[0] == "fq":
+            # It sends every flow at the rate that TCP sets, in bursts of the smallest segment for the card.
+            out |= {"pacing": True, "pacing_segments": max(1, self.number("tcp_min_tso_segs"))}
         return out
 
 

@@ -33,7 +33,12 @@ class Socket:
     queue: list[Connection] = field(default_factory=list)
     connection: Connection | None = None
     connecting: bool = False
-    epoll: dict[int, int] | None = None
+    epoll: dict[int, Any] | None = None
+    pipe: list[int] | None = None
+    """Bytes in a pipe, shared by its two ends."""
+    file: bool = False
+    writing: tuple[Syscall, int] | None = None
+    """A call that waits for room, and what it has written."""
 
 
 class Sockets:

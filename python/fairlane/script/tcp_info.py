@@ -64,7 +64,7 @@ def tcp_info(c: Connection, now: int) -> dict[str, Any]:
         "tcpi_rcv_ooopack": 0,
         "tcpi_snd_wnd": c.peer_win,
     }
-    return out | ago | {f"tcpi_{k}": n for k, n in c.count.items() if k != "bytes_received"}
+    return out | c.chrono.times(now) | ago | {f"tcpi_{k}": n for k, n in c.count.items() if k != "bytes_received"}
 
 
 def _state(c: Connection, v: dict[str, Any]) -> int:

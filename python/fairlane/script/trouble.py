@@ -32,6 +32,10 @@ class ScriptError(FairlaneError):
         super().__init__(self.rendered)
 
 
+class Refusal(ScriptError):
+    """A script that asks for what is not simulated; its text says what and where."""
+
+
 def _render(file: str, text: str, place: Place, message: str, help: str) -> str:
     lines = text.split("\n")
     source = lines[place.line - 1].rstrip("\r") if place.line <= len(lines) else ""

@@ -1,0 +1,102 @@
+"""What is wrong with a script, or asks for more than is simulated: found before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from . import symbols
+from .lexer import Source, Token
+from .model import Call, Event, Expect, Inject, Name, Packet, Script, Struct, Syscall
+from .trouble import near
+
+PLACES = {"NULL", "AF_INET", "AF_INET6", "AF_UNSPEC", "PF_INET", "PF_INET6", "INADDR_ANY", "INADDR_LOOPBACK", "IPPROTO_TCP", "O_RDWR"}
+"""Constants that may stand where no flags are expected."""
+PACKET_OPTIONS = {"md5": "the MD5 option (RFC 2385)"}
+
+
+def check(source: Source, script: Script, calls: Iterable[str]) -> None:
+    """Raises `ScriptError` for the first event that nothing here can carry out."""
+    known = list(calls)
+    for event in script.events:
+        if isinstance(event, Syscall):
+            _call(source, event, known)
+        elif isinstance(event, (Inject, Expect)):
+            _packet(source, event, event.packet)
+
+
+def _call(source: Source, call: Syscall, known: list[str]) -> None:
+    if call.name not in known:
+        help = near(call.name, known, "scripts may call " + ", ".join(sorted(known)))
+        raise source.refusal(call.token, f"the call {call.name}() is not simulated", help)
+    for i, arg in enumerate(call.args):
+        token = call.arg_tokens[i]
+        if call.name in ("setsockopt", "getsockopt") and i in (1, 2):
+            _option(source, token, i, arg)
+        elif call.name in symbols.FLAGS and symbols.FLAGS[call.name][0] == i:
+            _flags(source, token, call.name, arg, symbols.FLAGS[call.name][1])
+        else:
+            for name in _names(arg):
+                _constant(source, token, call.name, name)
+    if call.name == "socket":
+        _socket(source, call)
+
+
+def _option(source: Source, token: Token, index: int, arg: Any) -> None:
+    names = [n.text for n in _names(arg)]
+    if index == 1:
+        for name in names:
+            if name not in symbols.LEVELS:
+                raise source.error(token, f"{name} is no level of socket options", near(name, sorted(symbols.LEVELS)))
+        return
+    name = names[0] if len(names) == 1 else ""
+    if name in symbols.NOT_DONE:
+        raise source.refusal(token, f"the socket option {name} is not simulated: {symbols.NOT_DONE[name]}")
+    if name not in symbols.SOCKET_OPTIONS:
+        found = near(name, sorted(symbols.SOCKET_OPTIONS)) if name else "write its name, such as TCP_NODELAY"
+        raise source.refusal(token, f"the socket option {name or token} is not simulated", found)
+
+
+def _flags(source: Source, token: Token, call: str, arg: Any, known: set[str]) -> None:
+    for name in (n.text for n in _names(arg)):
+        if name in symbols.REFUSED:
+            raise source.refusal(token, f"{name} is not simulated: {symbols.REFUSED[name]}")
+        if call == "socket" and name in ("SOCK_DGRAM", "SOCK_RAW"):
+            raise source.refusal(token, "UDP is not simulated here", "write SOCK_STREAM")
+        if name not in known:
+            raise source.error(token, f"{name} is no flag of {call}() known here", near(name, sorted(known)))
+
+
+def _socket(source: Source, call: Syscall) -> None:
+    last = call.args[-1] if call.args else None
+    if isinstance(last, Name) and last.text not in ("IPPROTO_TCP", "IPPROTO_IP"):
+        reason = {"IPPROTO_MPTCP": "Multipath TCP is not simulated", "IPPROTO_UDP": "UDP is not simulated here"}
+        raise source.refusal(call.arg_tokens[-1], reason.get(last.text, f"{last.text} is not simulated"), "write IPPROTO_TCP")
+
+
+def _constant(source: Source, token: Token, call: str, name: Name) -> None:
+    if name.text in symbols.REFUSED:
+        raise source.refusal(token, f"{name} is not simulated: {symbols.REFUSED[name.text]}")
+    poll = symbols.EPOLL if call.startswith("epoll") else symbols.POLL if call == "poll" else {}
+    known = PLACES | set(poll) | symbols.OPEN | {"TCP_CM_INQ", "TCP_INQ", "CMSG_LEVEL_IP"} | set(symbols.VALUES) | symbols.LEVELS | symbols.SEND | symbols.RECEIVE
+    if name.text not in known:
+        raise source.error(token, f"{name} is no constant of {call}() known here", near(name.text, sorted(known)))
+
+
+def _names(value: Any) -> list[Name]:
+    """The constants in an argument."""
+    if isinstance(value, Name):
+        return [value]
+    if isinstance(value, (tuple, list)):
+        return [n for part in value for n in _names(part)]
+    if isinstance(value, Struct):
+        return [n for part in value.fields.values() for n in _names(part)]
+    if isinstance(value, Call):
+        return [n for part in value.args for n in _names(part)]
+    return []
+
+
+def _packet(source: Source, event: Event, packet: Packet) -> None:
+    for option in packet.options or ():
+        if option[0] in PACKET_OPTIONS and isinstance(event, Expect):
+            raise source.refusal(event.token, f"{PACKET_OPTIONS[option[0]]} is not simulated")

@@ -1,0 +1,112 @@
+"""The constants that scripts may name, by family: what does something here, what does nothing, and what is refused, with the reason."""
+
+from __future__ import annotations
+
+POLL = {"POLLIN": 1, "POLLPRI": 2, "POLLOUT": 4, "POLLERR": 8, "POLLHUP": 16, "POLLNVAL": 32, "POLLRDNORM": 64, "POLLWRNORM": 256, "POLLRDHUP": 0x2000}
+"""<poll.h>."""
+EPOLL = {name.replace("POLL", "EPOLL"): bit for name, bit in POLL.items() if name != "POLLNVAL"}
+EPOLL |= {"EPOLLEXCLUSIVE": 1 << 28, "EPOLLONESHOT": 1 << 30, "EPOLLET": 1 << 31}
+"""<sys/epoll.h>."""
+
+QUEUE = "there is no error queue: no completions of zero copy and no time stamps are kept"
+URGENT = "urgent data is not sent"
+SEND = {"MSG_MORE", "MSG_EOR", "MSG_DONTWAIT", "MSG_NOSIGNAL", "MSG_FASTOPEN", "MSG_ZEROCOPY", "MSG_CONFIRM", "MSG_DONTROUTE"}
+RECEIVE = {"MSG_PEEK", "MSG_WAITALL", "MSG_DONTWAIT", "MSG_TRUNC", "MSG_NOSIGNAL", "MSG_CMSG_CLOEXEC"}
+REFUSED = {"MSG_ERRQUEUE": QUEUE, "MSG_OOB": URGENT}
+"""Flags of calls that cannot be carried out."""
+
+OPEN = {"O_RDONLY", "O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND", "O_EXCL", "O_NONBLOCK", "O_CLOEXEC"}
+FLAGS: dict[str, tuple[int, set[str]]] = {
+    "send": (3, SEND),
+    "sendto": (3, SEND),
+    "sendmsg": (2, SEND),
+    "recv": (3, RECEIVE),
+    "recvfrom": (3, RECEIVE),
+    "recvmsg": (2, RECEIVE),
+    "socket": (1, {"SOCK_STREAM", "SOCK_NONBLOCK", "SOCK_CLOEXEC"}),
+    "accept4": (3, {"SOCK_NONBLOCK", "SOCK_CLOEXEC"}),
+    "shutdown": (1, {"SHUT_RD", "SHUT_WR", "SHUT_RDWR"}),
+    "open": (1, OPEN),
+    "fcntl": (1, {"F_GETFL", "F_SETFL", "F_GETFD", "F_SETFD"}),
+    "ioctl": (1, {"SIOCINQ", "FIONREAD", "SIOCOUTQ", "SIOCOUTQNSD"}),
+    "epoll_ctl": (1, {"EPOLL_CTL_ADD", "EPOLL_CTL_MOD", "EPOLL_CTL_DEL"}),
+    "splice": (5, {"SPLICE_F_MOVE", "SPLICE_F_NONBLOCK", "SPLICE_F_MORE", "SPLICE_F_GIFT"}),
+}
+"""The argument of a call that is made of flags, and those that it knows."""
+
+LEVELS = {"SOL_SOCKET", "SOL_TCP", "IPPROTO_TCP", "SOL_IP", "IPPROTO_IP", "SOL_IPV6", "IPPROTO_IPV6"}
+VALUES = {"IP_PMTUDISC_DONT": 0, "IP_PMTUDISC_WANT": 1, "IP_PMTUDISC_DO": 2, "IP_PMTUDISC_PROBE": 3}
+"""Values of socket options."""
+DONE = {
+    "TCP_CONGESTION",
+    "TCP_MAXSEG",
+    "TCP_NODELAY",
+    "TCP_CORK",
+    "TCP_INFO",
+    "TCP_QUICKACK",
+    "TCP_NOTSENT_LOWAT",
+    "TCP_USER_TIMEOUT",
+    "TCP_INQ",
+    "TCP_FASTOPEN",
+    "TCP_SYNCNT",
+    "SO_RCVBUF",
+    "SO_RCVBUFFORCE",
+    "SO_SNDBUF",
+    "SO_SNDBUFFORCE",
+    "SO_LINGER",
+    "SO_ERROR",
+    "SO_RCVLOWAT",
+    "SO_ACCEPTCONN",
+    "SO_TYPE",
+    "SO_OOBINLINE",
+    "SO_KEEPALIVE",
+    "TCP_KEEPIDLE",
+    "TCP_KEEPINTVL",
+    "TCP_KEEPCNT",
+    "IP_LOCAL_PORT_RANGE",
+}
+"""Socket options that change something."""
+QUIET = {
+    "SO_REUSEADDR",
+    "SO_REUSEPORT",
+    "SO_PRIORITY",
+    "SO_MARK",
+    "SO_ZEROCOPY",
+    "IP_RECVERR",
+    "IPV6_RECVERR",
+    "IP_FREEBIND",
+    "IP_TRANSPARENT",
+    "IP_TTL",
+    "IPV6_HOPLIMIT",
+    "IP_BIND_ADDRESS_NO_PORT",
+    "SO_BINDTODEVICE",
+}
+"""Those that cannot change anything that a script sees here."""
+IGNORED = {
+    "IP_TOS",
+    "IPV6_TCLASS",
+    "IP_MTU_DISCOVER",
+    "IPV6_MTU_DISCOVER",
+    "SO_MAX_PACING_RATE",
+    "TCP_DEFER_ACCEPT",
+    "TCP_WINDOW_CLAMP",
+    "TCP_LINGER2",
+    "TCP_THIN_LINEAR_TIMEOUTS",
+    "TCP_THIN_DUPACK",
+    "TCP_SAVE_SYN",
+    "SO_SNDTIMEO",
+    "SO_RCVTIMEO",
+    "SO_BUSY_POLL",
+}
+"""Those that change nothing here though they should: a warning names them."""
+NOT_DONE = {
+    "SO_TIMESTAMPING": QUEUE,
+    "SO_TIMESTAMP": QUEUE,
+    "TCP_MD5SIG": "segments are not signed (RFC 2385)",
+    "TCP_AO_ADD_KEY": "segments are not signed (RFC 5925)",
+    "TCP_REPAIR": "a connection cannot be put together by hand",
+    "TCP_ULP": "there is no TLS",
+    "SO_ATTACH_FILTER": "there are no filters",
+}
+"""Those that are refused, with the reason."""
+SOCKET_OPTIONS = DONE | QUIET | IGNORED | set(NOT_DONE)
