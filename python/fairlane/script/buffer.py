@@ -1,7 +1,7 @@
 """The send buffer of a socket as Linux books it: how much a write takes, when there is room again, and what held the sender up.
 
-After tcp_sendmsg_locked, sk_stream_write_space, tcp_sndbuf_expand, tcp_tso_autosize and tcp_chrono_start of Linux 6.18. A write is kept in buffers
-of up to `goal` bytes; each is booked with its bytes and what the kernel needs to hold it, until all of it is acknowledged.
+After tcp_sendmsg_locked, sk_stream_write_space, tcp_sndbuf_expand, tcp_tso_autosize and tcp_chrono_start of Linux 6.18. A write is
+kept in buffers of up to `goal` bytes; each is booked with its bytes and what the kernel needs to hold it, until all of it is acknowledged.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ class SendBuffer:
 
 
 def size_goal(mss: int, greatest_window: int) -> int:
-    """Bytes that one buffer takes: what a card takes at once, at most half the largest window that the peer ever offered, in whole segments."""
+    """Bytes that one buffer takes, in whole segments: what a card takes at once, at most half the largest window that the peer offered."""
     most = GSO_MOST - HEADERS - 1
     half = greatest_window >> 1 if greatest_window > 536 else greatest_window
     if half and most > half:
@@ -161,7 +161,7 @@ BUSY, WINDOW, BUFFER = 1, 2, 3
 
 
 class Chronograph:
-    """What the sender waited for: nothing, the network, the peer's window, the send buffer (struct tcp_info: busy_time and what follows)."""
+    """What the sender waited for: nothing, the network, the peer's window, the send buffer (struct tcp_info: busy_time...)."""
 
     def __init__(self) -> None:
         self.kind, self.since = 0, 0

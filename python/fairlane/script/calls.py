@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .connection import Connection
-from .model import WILD, Call, Name, Struct, Syscall
 from .files import Files
+from .model import WILD, Call, Name, Struct, Syscall
 from .options import Options
 from .sockets import BLOCKS, Failed, Socket
 from .waiting import Waiting

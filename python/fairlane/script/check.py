@@ -78,7 +78,16 @@ def _constant(source: Source, token: Token, call: str, name: Name) -> None:
     if name.text in symbols.REFUSED:
         raise source.refusal(token, f"{name} is not simulated: {symbols.REFUSED[name.text]}")
     poll = symbols.EPOLL if call.startswith("epoll") else symbols.POLL if call == "poll" else {}
-    known = PLACES | set(poll) | symbols.OPEN | {"TCP_CM_INQ", "TCP_INQ", "CMSG_LEVEL_IP"} | set(symbols.VALUES) | symbols.LEVELS | symbols.SEND | symbols.RECEIVE
+    known = (
+        PLACES
+        | set(poll)
+        | symbols.OPEN
+        | {"TCP_CM_INQ", "TCP_INQ", "CMSG_LEVEL_IP"}
+        | set(symbols.VALUES)
+        | symbols.LEVELS
+        | symbols.SEND
+        | symbols.RECEIVE
+    )
     if name.text not in known:
         raise source.error(token, f"{name} is no constant of {call}() known here", near(name.text, sorted(known)))
 

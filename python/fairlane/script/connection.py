@@ -258,6 +258,10 @@ class Connection(Sending):
             return (echo - self.ts_base[0] + self.ts_base[1]) & 0xFFFFFFFF
         return self.last_live if echo else 0
 
+    def shown(self, live: int) -> int:
+        """Our timestamp as the script counts."""
+        return (live - self.ts_base[1] + self.ts_base[0]) & 0xFFFFFFFF if self.ts_base is not None else live
+
     def learn(self, said: int, live: int) -> None:
         """A script calls our timestamp `live` by the number `said`."""
         self.live_of[said] = live

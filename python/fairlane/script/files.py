@@ -1,4 +1,7 @@
-"""Files and pipes beside sockets: open(), pipe(), splice(), sendfile(). Only how much goes where is kept; files are not read, and have as much as is asked for."""
+"""Files and pipes beside sockets: open(), pipe(), splice(), sendfile().
+
+Only how much goes where is kept: files are not read, and have as much as is asked for.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,9 @@ class Files(Sockets):
         if isinstance(target, Failed):
             return target
         size = self.number(call, 4)
-        waits = not (source.nonblocking or target.nonblocking or "SPLICE_F_NONBLOCK" in self.words(call.args[5] if len(call.args) > 5 else 0))
+        waits = not (
+            source.nonblocking or target.nonblocking or "SPLICE_F_NONBLOCK" in self.words(call.args[5] if len(call.args) > 5 else 0)
+        )
         if target.pipe is not None:
             room = PIPE - target.pipe[0]
             have = size if source.file else 0

@@ -131,3 +131,4 @@ class Script:
     text: str
     options: dict[str, str]
     events: list[Event]
+    option_tokens: dict[str, Token] = field(default_factory=dict, repr=False)

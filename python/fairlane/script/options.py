@@ -26,7 +26,7 @@ class Options(Sockets):
             return sock
         name, value = self.option_name(call), self.option_value(call)
         if name in symbols.IGNORED and value not in (0, WILD):
-            self.run.settings.ignore("socket option", name)
+            self.run.settings.warn(f"the socket option {name} has no effect here")
         if name in ("TCP_CONGESTION", "TCP_NODELAY", "TCP_MAXSEG", "SO_SNDBUF", "SO_RCVBUF") and value is WILD:
             raise self.bad(call, 3, f"{name} has to be given", "write a value instead of `...`")
         if name == "TCP_CONGESTION":

@@ -33,8 +33,9 @@ def parse(file: str, text: str, defines: Mapping[str, str] | None = None) -> Scr
 
 class _Parser:
     def __init__(self, source: Source, defines: Mapping[str, str]) -> None:
-        self.source, self.defines = source, defines
+        self.source, self.defines = source, dict(defines)
         self.list = tokens(source)
+        self.option_tokens: dict[str, Token] = {}
         self.at = 0
 
     # Words.
@@ -72,12 +73,24 @@ class _Parser:
 
     def script(self) -> Script:
         options = self.options()
+        self.define()
         events: list[Event] = []
         while self.peek().kind != "end":
             events += self.event()
         if not events:
             raise self.source.error(self.peek(), "the script is empty", "begin with `0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3`")
-        return Script(self.source.file, self.source.text, options, events)
+        return Script(self.source.file, self.source.text, options, events, self.option_tokens)
+
+    def define(self) -> None:
+        """Puts what a symbol stands for in its place, wherever a word may stand."""
+        found: list[Token] = []
+        for token in self.list[self.at :]:
+            if token.kind == "word" and token.text in self.defines:
+                value = Source("a symbol", self.defines[token.text])
+                found += [Token(t.kind, t.text, token.start, token.end) for t in tokens(value) if t.kind != "end"]
+            else:
+                found.append(token)
+        self.list, self.at = found, 0
 
     def options(self) -> dict[str, str]:
         out: dict[str, str] = {}
@@ -94,7 +107,14 @@ class _Parser:
                 value = self.source.text[start:end]
                 if not value:
                     raise self.source.error(token, f"{token.text} has no value", f"write {token.text}=VALUE")
-            out[name] = value.strip('"')
+            value = value.strip('"')
+            if name in ("define", "D"):
+                symbol, equals, meaning = value.partition("=")
+                if not equals or not symbol.isidentifier():
+                    raise self.source.error(token, f"{token.text} takes a symbol and its value", f"write {token.text}=NAME=VALUE")
+                self.defines.setdefault(symbol, meaning)
+            out[name] = value
+            self.option_tokens[name] = Token(token.kind, token.text, token.start, self.peek(-1).end)
         return out
 
     def event(self) -> list[Event]:
@@ -202,8 +222,8 @@ class _Parser:
             p.ack = self.integer("a number after `ack`")
             if "." not in p.flags:
                 raise self.source.error(self.peek(-1), "an `ack` number without the ACK flag", f"write the flags as {p.flags.rstrip('-')}.")
-        elif "." in p.flags and inbound and "R" not in p.flags:
-            raise self.source.error(self.peek(), "the ACK flag without an `ack` number", "write `ack 1` after the payload's length")
+        elif "." in p.flags:
+            p.ack = 0  # As in packetdrill: the field is zero.
         if self.skips("win"):
             p.win = self.integer("a number after `win`")
             if not 0 <= p.win <= 0xFFFF:
@@ -369,16 +389,11 @@ class _Parser:
         if token.kind == "ipv4":
             return token.text
         if token.kind == "word":
-            word = self.defines.get(token.text, token.text)
-            if word.startswith('"'):
-                return word[1:-1]
-            if word.lstrip("-").isdigit():
-                return int(word)
             if self.sees("("):
                 self.next()
                 args = self.list_until(")", token)
-                return Call(word, tuple(args))
-            return Name(word)
+                return Call(token.text, tuple(args))
+            return Name(token.text)
         if token.text == "[":
             return self.list_until("]", token)
         if token.text == "{":

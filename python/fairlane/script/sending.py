@@ -107,7 +107,7 @@ class Sending:
         self.push_ends.add(self.pushed + 1)
 
     def feed(self, now: int, more: bool = False, push: bool = False) -> None:
-        """Hands the endpoint what Nagle's algorithm lets go (RFC 9293 section 3.7.4, with Minshall's change, as in Linux), one record after the other."""
+        """Hands the endpoint, by record, what Nagle's algorithm lets go (RFC 9293 section 3.7.4, Minshall's change as in Linux)."""
         if self.dead or self.core is None:
             return
         while True:

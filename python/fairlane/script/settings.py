@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import FairlaneError
+from .model import Script, Shell
 
 _PREFIX = re.compile(r"^(?:/proc/sys/)?net[./](?:ipv4|core)[./]")
 _ASSIGNMENT = re.compile(r"""((?:/proc/sys/)?net[./][\w./]+)\s*=\s*("[^"]*"|'[^']*'|\S+)""")
 _ECHO = re.compile(r"""echo\s+(?:-n\s+)?("[^"]*"|'[^']*'|\S+)\s*>\s*(/proc/sys/net/[\w./]+)""")
 _QDISC = re.compile(r"tc\s+qdisc\s+(?:add|replace|change)\s+dev\s+\S+\s+root\s+(?:handle\s+\S+\s+)?(\w+)(.*)")
+_CALLED = re.compile(r"(?:^|\s|;|\.)([\w./-]*defaults\.sh)\b")
 _SUM = re.compile(r"\$\(\(([-+*/\d\s()]*)\)\)")
 
 LINUX = {
@@ -92,19 +94,28 @@ class Settings:
     def __init__(self) -> None:
         self.values = dict(LINUX)
         self.warnings: list[str] = []
-        self.ignored: dict[str, None] = {}
-        """What was asked for and has no effect here, in order."""
         self.qdisc: tuple[str, list[str]] = ("pfifo", [])
 
-    def read(self, shell: str, folder: Path, where: str, depth: int = 0) -> None:
+    def begin(self, script: Script, folder: Path, files: tuple[str, ...] | None) -> None:
+        """What the host is set to before the script begins: the files that are given, or those of the suite that it lies in."""
+        for name in files or ():
+            try:
+                text = Path(name).read_text(encoding="utf-8", errors="replace")
+            except OSError as e:
+                raise FairlaneError(f"--init_scripts={name}: {e.strerror or e}") from None
+            self.read(text, Path(name).parent, depth=1)
+        own = any(_CALLED.search(line) for e in script.events if isinstance(e, Shell) for line in _lines(e.text))
+        if files is None and not own:
+            # Scripts that set nothing count on the host that the others of their suite leave behind.
+            for above in (folder, *folder.resolve().parents):
+                file = above / "common" / "defaults.sh"
+                if file.is_file():
+                    self._defaults(file)
+                    break
+
+    def read(self, shell: str, folder: Path, depth: int = 0) -> None:
         """Takes the settings out of shell lines; a file of settings that they call is read as well, if it lies beside the script."""
-        shell = shell.replace("\\\n", " ")
-        found = False
-        for line in shell.split("\n"):
-            line = line.split("#", 1)[0].strip() if not line.lstrip().startswith("#") else ""
-            line = _SUM.sub(lambda m: str(_sum(m.group(1))), line)
-            if not line:
-                continue
+        for line in _lines(shell):
             queue = _QDISC.match(line)
             if queue:
                 self.qdisc = (queue.group(1), queue.group(2).split())
@@ -112,15 +123,12 @@ class Settings:
             settings = [(name, value) for name, value in _ASSIGNMENT.findall(line)]
             settings += [(name, value) for value, name in _ECHO.findall(line)]
             for name, value in settings:
-                found = True
-                self.set(name, value.strip("\"'"), where)
-            called = re.search(r"(?:^|\s|;|\.)([\w./-]*defaults\.sh)\b", line)
+                self.set(name, value.strip("\"'"))
+            called = _CALLED.search(line)
             if called and depth == 0:
-                found = True
-                self._defaults(folder / called.group(1), where)
+                self._defaults(folder / called.group(1))
             elif not settings and depth == 0 and not self._known(line):
-                self.ignore("shell line", line if len(line) <= 60 else line[:57] + "...")
-        del found
+                self.warn(f"not executed: {line if len(line) <= 60 else line[:57] + '...'}")
 
     @staticmethod
     def _known(line: str) -> bool:
@@ -129,31 +137,27 @@ class Settings:
             re.match(r"(/tmp/sysctl_restore|\./set_sysctls\.py|.*/set_sysctls\.py|rm |sync\b|sleep |true\b|:$|ip tcp_metrics flush)", line)
         )
 
-    def _defaults(self, file: Path, where: str) -> None:
+    def _defaults(self, file: Path) -> None:
         try:
             text = file.read_text(encoding="utf-8", errors="replace")
         except OSError:
-            for name, value in TESTS.items():
-                self.values[name] = value
+            self.warn(f"{file.name} is not there: the values of the kernel's own tests stand for it")
+            self.values |= TESTS
             return
-        self.read(text, file.parent, f"{where} ({file.name})", depth=1)
+        self.read(text, file.parent, depth=1)
 
-    def set(self, name: str, value: str, where: str) -> None:
+    def set(self, name: str, value: str) -> None:
         """One setting."""
         short = _PREFIX.sub("", name).replace("/", ".")
         if short in _READ or short in _PARAMETERS:
             self.values[short] = value
         elif short not in _WITHOUT_EFFECT:
-            self.ignore("setting", short)
+            self.warn(f"the setting {short} has no counterpart here")
 
     def warn(self, text: str) -> None:
         """Says something, once."""
         if text not in self.warnings:
             self.warnings.append(text)
-
-    def ignore(self, kind: str, name: str) -> None:
-        """Something was asked for that has no effect here."""
-        self.ignored.setdefault(f"{kind} {name}")
 
     # What follows.
 
@@ -185,6 +189,12 @@ class Settings:
             # It sends every flow at the rate that TCP sets, in bursts of the smallest segment for the card.
             out |= {"pacing": True, "pacing_segments": max(1, self.number("tcp_min_tso_segs"))}
         return out
+
+
+def _lines(shell: str) -> list[str]:
+    """The lines of a shell script, sums worked out, without comments."""
+    lines = (line.split("#", 1)[0].strip() for line in shell.replace("\\\n", " ").split("\n"))
+    return [_SUM.sub(lambda m: str(_sum(m.group(1))), line) for line in lines if line]
 
 
 def _sum(text: str) -> int:

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-POLL = {"POLLIN": 1, "POLLPRI": 2, "POLLOUT": 4, "POLLERR": 8, "POLLHUP": 16, "POLLNVAL": 32, "POLLRDNORM": 64, "POLLWRNORM": 256, "POLLRDHUP": 0x2000}
+POLL = {
+    "POLLIN": 1,
+    "POLLPRI": 2,
+    "POLLOUT": 4,
+    "POLLERR": 8,
+    "POLLHUP": 16,
+    "POLLNVAL": 32,
+    "POLLRDNORM": 64,
+    "POLLWRNORM": 256,
+    "POLLRDHUP": 0x2000,
+}
 """<poll.h>."""
 EPOLL = {name.replace("POLL", "EPOLL"): bit for name, bit in POLL.items() if name != "POLLNVAL"}
 EPOLL |= {"EPOLLEXCLUSIVE": 1 << 28, "EPOLLONESHOT": 1 << 30, "EPOLLET": 1 << 31}

@@ -75,7 +75,9 @@ class Waiting(Sockets):
         for entry in entries:
             said = entry.fields.get("revents", WILD)
             if said is not WILD and self.bits(said) != entry.fields["seen"]:
-                raise self.run.failure(call.line, f"poll: revents: expected {_names(self.bits(said))}, actual {_names(entry.fields['seen'])}")
+                raise self.run.failure(
+                    call.line, f"poll: revents: expected {_names(self.bits(said))}, actual {_names(entry.fields['seen'])}"
+                )
         return count
 
     def call_epoll_create(self, call: Syscall) -> Any:
@@ -131,7 +133,9 @@ class Waiting(Sockets):
         for event, (fd, bits) in zip(events, found or [(0, 0)], strict=False):
             said = event.fields.get("events", WILD) if isinstance(event, Struct) else WILD
             if said is not WILD and self.bits(said) != bits:
-                raise self.run.failure(call.line, f"epoll_wait: events: expected {_names(self.bits(said), 'E')}, actual {_names(bits, 'E')}")
+                raise self.run.failure(
+                    call.line, f"epoll_wait: events: expected {_names(self.bits(said), 'E')}, actual {_names(bits, 'E')}"
+                )
             if found and isinstance(event, Struct) and event.fields.get("fd", fd) not in (fd, WILD):
                 raise self.run.failure(call.line, f"epoll_wait: expected an event of {event.fields['fd']}, actual of {fd}")
         return len(found)
@@ -157,4 +161,3 @@ class Waiting(Sockets):
 
 def _names(bits: int, letter: str = "") -> str:
     return "|".join(letter + name for name, bit in POLL.items() if bits & bit) or "0"
-

@@ -1,0 +1,166 @@
+"""Packets that a script expects: which of those that left answer it, and what is not as it says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .flags import Flags
+from .lexer import Source
+from .model import Event, Expect, Packet
+from .wire import differences, follows, joined, show
+
+if TYPE_CHECKING:
+    from .connection import Connection
+
+PS = 1_000_000
+PATIENCE = 250 * 1_000_000
+"""Microseconds that `*` waits for a packet: longer than the longest RTO."""
+
+
+class ScriptFailure(Exception):
+    """A script that did not go as it says; the text is the message."""
+
+    def __init__(self, message: str, line: int) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+class Expecting:
+    """The part of a run that compares."""
+
+    source: Source
+    flags: Flags
+    connections: list[Connection]
+    now: int
+    offset: int
+    """Where the times of the event at hand count from."""
+    last_time: int
+    sender: Connection | None = None
+
+    def next_deadline(self) -> int | None:
+        """When something happens by itself."""
+        raise NotImplementedError
+
+    def run_until(self, time: int) -> None:
+        """Time passes."""
+        raise NotImplementedError
+
+    def settle(self) -> None:
+        """A call that waits may now return."""
+        raise NotImplementedError
+
+    def complain(self, failure: ScriptFailure) -> None:
+        """A failure that --non_fatal lets pass."""
+        raise NotImplementedError
+
+    def failure(self, line: int, message: str) -> ScriptFailure:
+        """A failure at a line."""
+        return ScriptFailure(f"{self.source.file}:{line}: {message}", line)
+
+    def at(self, event: Event, time: int) -> str:
+        """A time as the script counts it: from the event before where the script does, and from its start."""
+        if not event.when.relative or event.when.any:
+            return seconds(time)
+        return f"{(time - self.offset) / 1e12:+.6f} ({seconds(time)})"
+
+    def allowed(self, start: int) -> int:
+        """How far an event may miss its time."""
+        share = round(max(0, start - self.last_time) * self.flags.tolerance_percent / 100)
+        return max(self.flags.tolerance_usecs * PS, share)
+
+    def expect(self, event: Expect, start: int, end: int | None) -> None:
+        """A packet must leave."""
+        try:
+            self.match(event, start, end)
+        except ScriptFailure as e:
+            if "packet" not in self.flags.non_fatal or not self.found:
+                raise
+            self.complain(e)
+        self.settle()
+
+    found = False
+    """A packet left, whether it was as expected or not."""
+
+    def match(self, event: Expect, start: int, end: int | None) -> None:
+        """Takes the packet that left, or those that make one, and compares."""
+        want, when = event.packet, event.when
+        allowed = self.allowed(start)
+        limit = self.now + PATIENCE * PS if when.any else (start if end is None else end) + allowed
+        pieces: list[Packet] = []
+        whole = not self.flags.strict_segments
+        while True:
+            ready = self.queue()
+            while ready and (not pieces or (whole and sum(p.length for p in pieces) < want.length and follows(pieces, ready[0]))):
+                pieces.append(ready.pop(0))
+            if pieces and (ready or not whole or sum(p.length for p in pieces) >= want.length or want.length == 0):
+                break
+            due = self.next_deadline()
+            if due is None or due > (limit if not pieces else pieces[0].time + allowed):
+                break
+            self.run_until(due)
+        self.found = bool(pieces)
+        if not pieces:
+            until = "" if when.any else f" by {self.at(event, limit)}"
+            raise self.failure(event.line, f"no packet left{until}\n  script packet: {self.at(event, start)} {show(want)}")
+        self.compare_packet(event, joined(pieces), start, end)
+
+    def compare_packet(self, event: Expect, actual: Packet, start: int, end: int | None) -> None:
+        """What left, against the script."""
+        want, when, c = event.packet, event.when, self.sender
+        allowed = self.allowed(start)
+        mss = c.mss if c is not None and c.core is not None else 0
+        if actual.length > mss or (want.has("P") and actual.length == mss):
+            # PSH also goes where a kernel cut its buffers, and with what segmentation offload will cut: not judged.
+            actual.flags = "".join(x for x in "SFRPUEWAN." if (x in want.flags if x == "P" else x in actual.flags))
+        if c is not None:
+            self.adopt(c, want, actual)
+        wrong = differences(want, actual) + self.clock(c, want, actual)
+        if wrong:
+            lines = [f"the packet is not as expected: {'; '.join(wrong)}", f"  script packet: {self.at(event, start)} {show(want)}"]
+            lines.append(f"  actual packet: {self.at(event, actual.time)} {show(actual)}")
+            raise self.failure(event.line, "\n".join(lines))
+        if actual.length > mss and c is not None:
+            c.push_ends.add(c.near(actual.seq + actual.length - c.local_isn, c.una))
+        if not when.any and not start - allowed <= actual.time <= (start if end is None else end) + allowed:
+            span = self.at(event, start) if end is None else f"{self.at(event, start)}~{self.at(event, end)}"
+            told = f"the packet should leave at {span} and left at {self.at(event, actual.time)} (tolerance {seconds(allowed)})"
+            raise self.failure(event.line, f"timing: {told}\n  script packet: {show(want)}")
+
+    def queue(self) -> list[Packet]:
+        """Packets that left and were not yet expected, of the connection that sent the earliest."""
+        waiting = [c for c in self.connections if c.out]
+        if not waiting:
+            return []
+        self.sender = min(waiting, key=lambda c: c.out[0].time)
+        return self.sender.out
+
+    def adopt(self, c: Connection, want: Packet, actual: Packet) -> None:
+        """What the script calls our sequence numbers and timestamps."""
+        if want.has("S") and actual.has("S") and c.local_isn == 0 and want.seq != actual.seq:
+            c.local_isn = want.seq
+            actual.seq = (actual.seq + want.seq) & 0xFFFFFFFF
+            for p in c.out:
+                p.seq = (p.seq + want.seq) & 0xFFFFFFFF
+        said, live = stamp(want), stamp(actual)
+        if said is not None and live is not None:
+            c.learn(said, live)
+            actual.options = tuple(("TS", c.shown(live), o[2]) if o[0] == "TS" else o for o in actual.options or ())
+
+    def clock(self, c: Connection | None, want: Packet, actual: Packet) -> list[str]:
+        """With --tcp_ts_tick_usecs our timestamps must go at that pace."""
+        said, shown = stamp(want), stamp(actual)
+        if not self.flags.tcp_ts_tick_usecs or said is None or shown is None:
+            return []
+        if abs(shown - said) * self.flags.tcp_ts_tick_usecs <= self.flags.tolerance_usecs:
+            return []
+        return [f"timestamp: expected {said}, actual {shown}"]
+
+
+def stamp(packet: Packet) -> int | None:
+    """The value of the timestamps option."""
+    return next((o[1] for o in packet.options or () if o[0] == "TS"), None)
+
+
+def seconds(ps: int) -> str:
+    """A time for people."""
+    return f"{ps / 1e12:.6f} s"
