@@ -5,6 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 try:
@@ -16,8 +19,14 @@ except ImportError as error:  # the project's own package is what may be missing
     sys.exit(f"fairlane is not installed here ({error}); run `make build` and use .venv/bin/python")
 
 STORED = Path(__file__).resolve().parents[1] / "data" / "kernel" / "results.json"
-#: Beyond this the relay was not in time, and the kernel's side measured this machine instead of the path.
-LATE_US = 3000.0
+#: Beyond this the relay was not in time, and the kernel's side measured this machine instead of the path: the run does not count.
+LATE_US = 100.0
+#: Attempts at a run in time.
+ATTEMPTS = 4
+
+
+class LateError(RuntimeError):
+    """This machine cannot keep time; the text says how late it was."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -30,52 +39,74 @@ def main(arguments: list[str] | None = None) -> int:
         rows = []
         if not options.json:
             print(report.head(), flush=True)
-        for case in cases:
-            kernel = stored(case) if options.stored else [_live(case, seed) for seed in range(1, options.runs + 1)]
-            if not kernel:
-                continue
-            rows.append(Row(case, kernel, [of_simulation(case, seed) for seed in range(1, options.seeds + 1)]))
+        for case, kernel in _kernel(cases, options):
+            if options.record:
+                record(case, kernel)
+            rows.append(Row(case, kernel, [of_simulation(case, run) for run in range(1, options.seeds + 1)]))
             if not options.json:
                 print(report.line(rows[-1]), flush=True)
     except machine.KernelMissing as missing:
         print(f"SKIPPED: {missing}; --stored compares with stored results")
         return 0
-    except ValueError as error:
+    except (ValueError, LateError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    if options.record:
-        _record(rows)
     failed = sum(len(row.failed) for row in rows)
     if options.json:
-        print(json.dumps({"schema": "fairlane.validation.kernel/1", "failed": failed, "rows": [r.as_dict() for r in rows]}, indent=1))
+        print(json.dumps({"schema": "fairlane.validation.kernel/2", "failed": failed, "rows": [r.as_dict() for r in rows]}, indent=1))
     else:
         if options.markdown:
             print("\n" + report.markdown(rows))
-        print(f"\n{len(rows)} cases, {2 * len(rows)} judged values, {failed} outside their bounds (goodput 5 %, RTT 10 %)")
+        print(f"\n{len(rows)} cases, {sum(row.judged for row in rows)} judged values, {failed} outside their bounds")
     return 1 if failed else 0
+
+
+def _kernel(cases: list[Case], options: argparse.Namespace) -> Iterator[tuple[Case, list[Found]]]:
+    """What the kernel did in each case."""
+    if options.stored:
+        yield from ((case, found) for case in cases if (found := stored(case)))
+        return
+    with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
+        count = {case: options.runs * (2 if case.chaotic else 1) for case in cases}
+        runs = {case: [pool.submit(live, case, n) for n in range(1, count[case] + 1)] for case in cases}
+        try:
+            yield from ((case, [run.result() for run in of]) for case, of in runs.items())
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def live(case: Case, number: int) -> Found:
+    """A run of the kernel that was in time."""
+    for _ in range(ATTEMPTS):
+        found = of_kernel(case, machine.run(case, number))
+        if found.late_p99_us <= LATE_US:
+            return found
+    raise LateError(
+        f"{case.name}: 1 % of the packets were more than {found.late_p99_us:.0f} us late; run fewer at once, on a quiet machine"
+    )
 
 
 def stored(case: Case) -> list[Found]:
     """Runs of a case that were recorded; none if it was not."""
     if not STORED.exists():
         return []
-    return [Found(**values) for values in json.loads(STORED.read_text())["cases"].get(case.name, [])]
+    runs = json.loads(STORED.read_text())["cases"].get(case.name, [])
+    return [Found(**{**values, "flows": tuple(values["flows"])}) for values in runs]
 
 
-def _live(case: Case, seed: int) -> Found:
-    run = machine.run(case, seed)
-    if run["late_us"] > LATE_US:
-        print(f"warning: {case.name}: the relay was up to {run['late_us'] / 1e3:.1f} ms late; run on a quiet machine", file=sys.stderr)
-    return of_kernel(case, run)
-
-
-def _record(rows: list[Row]) -> None:
+def record(case: Case, found: list[Found]) -> None:
+    """Stores what the kernel did."""
     known = json.loads(STORED.read_text()) if STORED.exists() else {"cases": {}}
     known["kernel"] = Path("/proc/sys/kernel/osrelease").read_text().split("-")[0].strip()
-    for row in rows:
-        known["cases"][row.case.name] = [{k: round(v, 5) for k, v in f.as_dict().items()} for f in row.kernel]
+    known["cases"][case.name] = [_rounded(f) for f in found]
     STORED.parent.mkdir(parents=True, exist_ok=True)
-    STORED.write_text(json.dumps(known, indent=1) + "\n")
+    lines = [f' "{name}": [\n' + ",\n".join(f"  {json.dumps(run)}" for run in runs) + "\n ]" for name, runs in known["cases"].items()]
+    STORED.write_text(f'{{"kernel": {json.dumps(known["kernel"])}, "cases": {{\n' + ",\n".join(lines) + "\n}}\n")
+
+
+def _rounded(found: Found) -> dict[str, object]:
+    values = {name: round(value, 4) for name, value in found.as_dict().items() if isinstance(value, float)}
+    return values | {"flows": [round(f, 4) for f in found.flows]}
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
@@ -83,13 +114,16 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         prog="python -m validation.kernel", description="Compares fairlane with this machine's own Linux TCP on the same scenarios."
     )
     parser.add_argument("cases", nargs="*", metavar="CASE", help="the start of a case's name, such as cubic or cubic/10mbit")
-    parser.add_argument("--quick", action="store_true", help="only the cases at 10 Mbit/s")
+    parser.add_argument("--quick", action="store_true", help="only a path of 10 Mbit/s and 44 ms")
     parser.add_argument("--stored", action="store_true", help="compare with the stored results instead of running the kernel")
     parser.add_argument("--record", action="store_true", help="store what the kernel does")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     parser.add_argument("--markdown", action="store_true", help="print the table as Markdown, too")
-    parser.add_argument("--runs", type=int, default=2, metavar="N", help="runs of each case on the kernel (default 2)")
-    parser.add_argument("--seeds", type=int, default=3, metavar="N", help="runs of each case in fairlane (default 3)")
+    parser.add_argument(
+        "--runs", type=int, default=3, metavar="N", help="runs of each case on the kernel (default 3), twice as many where chance decides"
+    )
+    parser.add_argument("--seeds", type=int, default=6, metavar="N", help="runs of each case in fairlane (default 6)")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="runs of the kernel at the same time (default 1)")
     return parser.parse_args(arguments)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-import select
 import shutil
 import socket
 import subprocess
@@ -19,10 +18,11 @@ from typing import Any
 from fairlane import _core
 
 from .cases import Case
+from .host import RELAY_PRIORITY, hurry
 
 PR_SET_TIMERSLACK = 29
 #: Seconds between two looks at a socket.
-STEP = 0.05
+STEP = 0.01
 #: Seconds for both ends to get ready.
 LEAD = 0.3
 
@@ -94,81 +94,53 @@ def check() -> None:
         raise KernelMissing("`ip` is missing (Debian: apt-get install iproute2)")
 
 
-def run(case: Case, seed: int = 1) -> dict[str, Any]:
+def run(case: Case, number: int = 1, capture: bool = False) -> dict[str, Any]:
     """What the kernel's TCP does: rows of (time, flow, cwnd, rtt, bytes acked...) and the counters of the queue.
 
     Raises KernelMissing if the namespaces cannot be made or the kernel lacks the algorithm.
     """
-    if case.cc not in algorithms():
-        raise KernelMissing(f"this kernel has no {case.cc} (modprobe tcp_{case.cc})")
-    resolved = _core.resolve(case.scenario(), f"{case.name}.toml", "toml", [])
+    for cc in case.cc:
+        if cc not in algorithms():
+            raise KernelMissing(f"this kernel has no {cc} (modprobe tcp_{cc})")
+    resolved = _core.resolve(case.scenario(number), f"{case.name}.toml", "toml", [])
     hosts: list[Host] = []
     try:
         for role in "ab":
             hosts.append(Host(role))
         begin = time.monotonic() + LEAD
         order = {"begin": begin, "end": begin + case.seconds, "step": STEP, "cc": case.cc}
-        order |= {"flows": case.flows, "stagger": 0.1, "ecn": case.ecn}
+        order |= {"stagger": case.stagger_ms / 1000, "ecn": case.ecn}
         a, b = hosts
         b.tell(**order)
         b.answer()
         a.tell(**order)
-        with _hurry():
-            found = _relay(resolved, a.tun, b.tun, begin + case.seconds, seed)
+        found = _relay(resolved, (a.tun, b.tun), begin, begin + case.seconds, capture)
         return found | a.answer() | b.answer()
     finally:
         for host in hosts:
             host.close()
 
 
-def _relay(resolved: _core.Resolved, a: int, b: int, end: float, seed: int) -> dict[str, Any]:
-    """Carries packets between two devices until `end`."""
-    there, back = _core.LiveLink(resolved, "bottleneck", seed), _core.LiveLink(resolved, "bottleneck.reverse", seed)
-    ways = {a: (there, b), b: (back, a)}
-    ctypes.CDLL(None).prctl(PR_SET_TIMERSLACK, 1)
-    zero, late = time.monotonic_ns(), 0
-    finish = int(end * 1e9) - zero
-    while (now := time.monotonic_ns() - zero) < finish:
-        deadlines = [t for link, _ in ways.values() if (t := link.next()) is not None]
-        wait = min([*deadlines, finish * 1000]) / 1e3 - now
-        readable = select.select([a, b], [], [], max(0.0, wait) * 1e-9)[0]
-        now = (time.monotonic_ns() - zero) * 1000
-        if deadlines:
-            late = max(late, now - min(deadlines))
-        for tun in readable:
-            link = ways[tun][0]
-            while packet := _read(tun):
-                link.offer(now, packet)
-        for link, out in ways.values():
-            for packet in link.take(now):
-                _write(out, packet)
-    at = finish * 1000
-    return {"queue": there.counters(), "queue_mean": there.queue_mean(at), "late_us": late / 1e6}
+def _relay(resolved: _core.Resolved, tuns: tuple[int, int], begin: float, end: float, capture: bool) -> dict[str, Any]:
+    """Carries packets between two devices until `end`; what it was late, and the counters of the queue."""
+    a, b = tuns
+    there, back = _core.LiveLink(resolved, "bottleneck"), _core.LiveLink(resolved, "bottleneck.reverse")
+    since = time.monotonic()
+    with _relay_first():
+        carried = _core.relay([(there, a, b), (back, b, a)], since, end, capture)
+    span = int((end - since) * 1e12)
+    return {**carried, "queue": there.counters(), "queue_mean": there.queue_mean(span) * span / (end - begin) / 1e12}
 
 
 @contextmanager
-def _hurry() -> Iterator[None]:
-    """Has the processor before others, where that is allowed: lateness would show as delay."""
-    try:
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
-    except OSError:
-        yield
-        return
+def _relay_first() -> Iterator[None]:
+    """The relay's thread before the applications, and these before everything else."""
+    ctypes.CDLL(None).prctl(PR_SET_TIMERSLACK, 1)
+    hurry(RELAY_PRIORITY)
     try:
         yield
     finally:
-        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
-
-
-def _read(tun: int) -> bytes:
-    try:
-        return os.read(tun, 2048)
-    except BlockingIOError:
-        return b""
-
-
-def _write(tun: int, packet: bytes) -> None:
-    try:
-        os.write(tun, packet)
-    except OSError:
-        pass  # The device takes no more, or the far end is gone: lost, as on a wire.
+        try:
+            os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+        except OSError:
+            pass  # It was never raised.

@@ -13,72 +13,73 @@ from fairlane.runs.result import run_resolved
 
 from .cases import MSS, Case
 
+#: Of a flow that has not left slow start.
+INFINITE = 1 << 30
+
 
 @dataclass(frozen=True)
 class Found:
-    """Means from the end of the warm-up on, over all flows."""
+    """Means from the end of the warm-up on, over all flows, where nothing else is said."""
 
     goodput: float
     """Sum of the bytes acknowledged over the time, Mbit/s."""
+    flows: tuple[float, ...]
+    """The same of each flow."""
     rtt: float
     """Mean of the smoothed round-trip times, ms."""
+    retransmits: float
+    """Segments sent again, over the whole run."""
+    exit: float
+    """The first slow-start threshold of the first flow, segments: the window when HyStart ended slow start, or what a loss left of it."""
     cwnd: float
     """Mean congestion window of a flow, segments."""
     queue: float
     """Mean packets that wait, over the whole run."""
-    retransmits: float
-    """Segments sent again, over the whole run."""
+    late_p99_us: float = 0.0
+    """Of the relay's packets 99 % were later by no more than this."""
+    late_max_us: float = 0.0
 
-    def as_dict(self) -> dict[str, float]:
+    def as_dict(self) -> dict[str, Any]:
         """By name."""
         return asdict(self)
-
-
-@dataclass(frozen=True)
-class Measure:
-    """A quantity, and how far the two sides may differ; None: shown, not judged."""
-
-    name: str
-    unit: str
-    bound: float | None
-
-
-MEASURES = [
-    Measure("goodput", "Mbit/s", 0.05),
-    Measure("rtt", "ms", 0.10),
-    Measure("cwnd", "segments", None),
-    Measure("queue", "packets", None),
-    Measure("retransmits", "segments", None),
-]
 
 
 def of_kernel(case: Case, run: dict[str, Any]) -> Found:
     """From the rows of a run on the kernel."""
     rows = np.array(run["rows"])
     late = rows[rows[:, 0] >= case.warmup]
-    goodput = 0.0
+    flows = []
     for flow in range(case.flows):
         of = late[late[:, 1] == flow]
-        goodput += (of[-1, 4] - of[0, 4]) * 8e-6 / (of[-1, 0] - of[0, 0])
+        flows.append(float((of[-1, 4] - of[0, 4]) * 8e-6 / (of[-1, 0] - of[0, 0])))
     last = rows[rows[:, 0] == rows[-1, 0]]
+    thresholds = rows[(rows[:, 1] == 0) & (rows[:, 6] < INFINITE)][:1, 6]
     return Found(
-        goodput=float(goodput),
+        goodput=sum(flows),
+        flows=tuple(flows),
         rtt=float(late[:, 3].mean() / 1e3),
+        retransmits=float(last[:, 5].sum()),
+        exit=float(thresholds.sum()),
         cwnd=float(late[:, 2].mean()),
         queue=float(run["queue_mean"]),
-        retransmits=float(last[:, 5].sum()),
+        late_p99_us=run["late_p99_us"],
+        late_max_us=run["late_max_us"],
     )
 
 
-def of_simulation(case: Case, seed: int = 1) -> Found:
+def of_simulation(case: Case, run: int = 1) -> Found:
     """The same of a simulated run."""
-    result = run_resolved(_core.resolve(case.scenario(), f"{case.name}.toml", "toml", []), [seed])
+    result = run_resolved(_core.resolve(case.scenario(run), f"{case.name}.toml", "toml", []), [run])
     late = result.flow_series.filter(pl.col("time") >= case.warmup)
     link = result.links.filter(pl.col("link") == "bottleneck")
+    flows = [late.filter(pl.col("flow") == f"f{i}")["goodput"].mean() * 1e-6 for i in range(case.flows)]
+    first = result.flow_series.filter((pl.col("flow") == "f0") & pl.col("ssthresh").is_between(1, INFINITE))["ssthresh"]
     return Found(
-        goodput=late["goodput"].mean() * case.flows * 1e-6,
+        goodput=sum(flows),
+        flows=tuple(flows),
         rtt=late["srtt"].mean() * 1e3,
+        retransmits=float(result.flows["retransmits"].sum()),
+        exit=first[0] / MSS if len(first) else 0.0,
         cwnd=late["cwnd"].mean() / MSS,
         queue=link["queue_mean"][0],
-        retransmits=float(result.flows["retransmits"].sum()),
     )

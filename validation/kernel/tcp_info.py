@@ -20,6 +20,8 @@ class TcpInfo:
     mss: int
     retransmits: int
     bytes_acked: int
+    pacing_rate: int
+    """bytes a second; 2^64 - 1: none"""
 
 
 def tcp_info(s: socket.socket) -> TcpInfo:
@@ -35,4 +37,5 @@ def tcp_info(s: socket.socket) -> TcpInfo:
         cwnd=words[18],
         retransmits=words[23],
         bytes_acked=longs[2],
+        pacing_rate=longs[0],
     )

@@ -4,6 +4,7 @@ mod cc;
 mod error;
 mod live;
 mod queue;
+mod relay;
 mod resolved;
 mod run;
 mod tcp;
@@ -21,6 +22,8 @@ mod _core {
     use super::live::LiveLink;
     #[pymodule_export]
     use super::queue::{Packet, QueueHandle, bench_queue, plugins, quantity, quantity_kind, register_queue};
+    #[pymodule_export]
+    use super::relay::relay;
     #[pymodule_export]
     use super::resolved::{Resolved, resolve};
     #[pymodule_export]

@@ -15,7 +15,7 @@ pub(crate) struct LiveLink {
 }
 
 impl LiveLink {
-    fn inner(&self) -> MutexGuard<'_, fairlane_scenario::LiveLink> {
+    pub(crate) fn inner(&self) -> MutexGuard<'_, fairlane_scenario::LiveLink> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

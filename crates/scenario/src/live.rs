@@ -117,23 +117,27 @@ impl LiveLink {
 
     /// Packets that have reached the far end by `now`, in order, each handed to `deliver`.
     pub fn take(&mut self, now: Time, mut deliver: impl FnMut(&[u8])) {
-        self.settle_at(now, true);
-        while let Some(&(at, slot, ecn)) = self.flying.front()
-            && at <= now
-        {
-            self.flying.pop_front();
-            let packet = &mut self.store[slot as usize];
-            set_ecn(packet, ecn);
-            deliver(packet);
-            self.free.push(slot);
-        }
+        while self.take_one(now, |_, packet| deliver(packet)) {}
     }
 
-    /// When to call [`Self::take`] next; [`Time::MAX`] if nothing is inside.
+    /// The first of these, with the time it should have left at; whether there was one.
+    pub fn take_one(&mut self, now: Time, deliver: impl FnOnce(Time, &[u8])) -> bool {
+        self.settle_at(now, true);
+        let Some(&(at, slot, ecn)) = self.flying.front().filter(|f| f.0 <= now) else { return false };
+        self.flying.pop_front();
+        let packet = &mut self.store[slot as usize];
+        set_ecn(packet, ecn);
+        deliver(at, packet);
+        self.free.push(slot);
+        true
+    }
+
+    /// When to call [`Self::take`] next: nothing arrives before. [`Time::MAX`] if nothing is inside.
     pub fn next(&self) -> Time {
         let arrival = self.flying.front().map_or(Time::MAX, |f| f.0);
-        let start = if self.queue.backlog().pkts > 0 { self.start() } else { Time::MAX };
-        arrival.min(start)
+        // However late a transmission is carried out, it happens at its own time: what counts is when it ends at the far end.
+        let waiting = if self.queue.backlog().pkts > 0 { self.start().later(self.delay) } else { Time::MAX };
+        arrival.min(waiting)
     }
 
     /// What went through until now.

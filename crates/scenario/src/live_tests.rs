@@ -43,7 +43,7 @@ fn packets_leave_one_transmission_apart_however_late_somebody_looks() {
     for _ in 0..3 {
         link.offer(ms(5), &packet(1000, 0));
     }
-    assert_eq!(link.next(), ms(6));
+    assert_eq!(link.next(), ms(16));
     assert_eq!(arrivals(&mut link, ms(15)), 0);
     assert_eq!(arrivals(&mut link, ms(16)), 1);
     assert_eq!(arrivals(&mut link, ms(18)), 2);
