@@ -21,8 +21,8 @@ from .output import Commands, emit, emit_json, plugin_option, printed, progress_
 from .queues import assignments
 
 _SCHEMAS = [
-    "scenario", "run", "bench", "bench-queues", "claims-file", "compare", "paper-file", "reproduction", "study", "study-file", "tc", "tune",
-    "tune-file",
+    "scenario", "run", "bench", "bench-queues", "claims-file", "compare", "paper-file", "reproduction", "script", "study", "study-file",
+    "tc", "tune", "tune-file",
 ]  # fmt: skip
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,25 @@ from .queues import assignments
 if TYPE_CHECKING:
     from ..script import Outcome
 
+_OPTIONS = (
+    ("ip_version", "VERSION", "ipv4, ipv4-mapped-ipv6 or ipv6."),
+    ("mtu", "BYTES", "Of the path [1500]."),
+    ("mss", "BYTES", "Of the segments that a longer packet of a script stands for when it arrives."),
+    ("tolerance_usecs", "USECS", "By which a packet may miss its time [4000]."),
+    ("tolerance_percent", "PERCENT", "The same as a share of the time since the event before [12.5]."),
+    ("tcp_ts_tick_usecs", "USECS", "Check that timestamps go at this pace."),
+    ("non_fatal", "KINDS", "Only tell of failures of these kinds: packet, syscall."),
+    ("init_scripts", "FILES", "Files with settings that are read first."),
+)
+"""Options of packetdrill; they prevail over those at the top of a script."""
+
+
+def _packetdrill(command: Callable[..., Any]) -> Callable[..., Any]:
+    for name, metavar, words in reversed(_OPTIONS):
+        spellings = dict.fromkeys((f"--{name}", f"--{name.replace('_', '-')}"))
+        command = click.option(*spellings, name, metavar=metavar, help=words)(command)
+    return click.option("--strict_segments", "--strict-segments", is_flag=True, help="Join no segments to what a script expects.")(command)
+
 
 @click.command()
 @click.argument("files", nargs=-1, metavar="[FILE.pkt...]")
@@ -22,47 +42,83 @@ if TYPE_CHECKING:
     "--set", "sets", multiple=True, metavar="PARAMETER=VALUE", help="Change any parameter of TCP, such as dupthresh=4 or cc=reno."
 )
 @click.option("-D", "defines", multiple=True, metavar="NAME=VALUE", help="Define a symbol for the scripts.")
+@_packetdrill
 @click.option("--verbose", "-v", is_flag=True, help="Print each call and packet as a time line, and what the scripts print.")
 @click.option(
     "--json",
     "as_json",
     is_flag=True,
-    help="Print one JSON document: passed, failed, and for each script file, line, message and warnings; with --verbose its time line.",
+    help="Print one JSON document whatever happens: counts, and for each script outcome, line, message and warnings; "
+    "with --verbose its time line.",
 )
-def script(files: tuple[str, ...], preset: str, sets: tuple[str, ...], defines: tuple[str, ...], verbose: bool, as_json: bool) -> int:
+def script(
+    files: tuple[str, ...], preset: str, sets: tuple[str, ...], defines: tuple[str, ...], verbose: bool, as_json: bool, **options: Any
+) -> int:
     """Run scripts in packetdrill's notation against our TCP; a folder stands for all scripts in it.
 
     Without FILE: run the scripts that come with fairlane. docs/guides/packet-scripts.md shows how to write scripts.
 
-    Exit code 0 if all pass, 1 if one fails, 2 if one cannot be read.
+    Exit code 0 if all pass, 1 if one fails, 2 if one cannot be read or asks for what is not simulated.
     Python between %{ and }% is executed: run only scripts that you trust. Shell lines are read for settings, never executed.
     """
-    from ..script import ScriptError, run_file
+    from .. import _core
     from ..script.document import document
 
-    paths = _find(files or (str(Path(__file__).parent.parent / "scripts"),))
+    if not as_json:
+        return _exit_code(_run(files, preset, sets, defines, options, lambda o: _show(o, verbose), totals=True))
+    try:
+        done = _run(files, preset, sets, defines, options, _on_stderr, totals=False)
+    except FairlaneError as e:
+        click.echo(str(e) if str(e).startswith("error") else f"error: {e}", err=True)
+        emit_json(document(_core.version(), [], error=str(e)))
+        return 2
+    emit_json(document(_core.version(), done, timeline=verbose))
+    return _exit_code(done)
+
+
+def _run(
+    files: tuple[str, ...],
+    preset: str,
+    sets: tuple[str, ...],
+    defines: tuple[str, ...],
+    options: dict[str, Any],
+    tell: Callable[[Outcome], None],
+    *,
+    totals: bool,
+) -> list[Outcome]:
+    from ..script import ScriptError, run_file
+    from ..script.document import unread, warnings
+
     changes: dict[str, Any] = {name: _plain(value) for name, value in assignments(sets)}
     symbols = dict(assignments(defines))
+    given = {name: "true" if value is True else str(value) for name, value in options.items() if value not in (None, False)}
     done: list[Outcome] = []
-    unread = 0
-    for path in paths:
+    for path in _find(files or (str(Path(__file__).parent.parent / "scripts"),)):
         try:
-            outcome = run_file(path, preset=preset, changes=changes, defines=symbols)
-        except ScriptError as e:
-            if len(paths) == 1 or as_json:
-                raise
-            unread += 1
-            click.echo(str(e), err=True)
-            continue
+            outcome = run_file(path, preset=preset, changes=changes, defines=symbols, options=given)
+        except (ScriptError, OSError) as e:
+            outcome = unread(str(path), e)
         done.append(outcome)
-        if not as_json:
-            _show(outcome, verbose)
-    failed = sum(not o.passed for o in done)
-    if as_json:
-        emit_json(document(done, timeline=verbose))
-    elif len(paths) > 1:
-        emit(f"{len(paths)} scripts: {len(done) - failed} pass, {failed} fail" + (f", {unread} cannot be read" if unread else ""))
-    return 2 if unread else 1 if failed else 0
+        tell(outcome)
+    if totals and len(done) > 1:
+        count = {kind: sum(o.kind == kind for o in done) for kind in ("passed", "failed", "refused", "unreadable")}
+        words = f"{len(done)} scripts: {count['passed']} pass, {count['failed']} fail"
+        words += f", {count['refused']} refused" if count["refused"] else ""
+        emit(words + (f", {count['unreadable']} cannot be read" if count["unreadable"] else ""))
+    if found := warnings(done):
+        told = [text + (f" ({n} scripts)" if n > 1 else "") for text, n in found.items()]
+        lead = (
+            "warning: check this before you trust the result: "
+            if len(told) == 1
+            else "warning: check these before you trust the result:\n  "
+        )
+        click.echo(lead + "\n  ".join(told), err=True)
+    return done
+
+
+def _exit_code(done: list[Outcome]) -> int:
+    kinds = {o.kind for o in done}
+    return 2 if kinds & {"refused", "unreadable"} else 1 if "failed" in kinds else 0
 
 
 def _find(names: tuple[str, ...]) -> list[Path]:
@@ -74,10 +130,8 @@ def _find(names: tuple[str, ...]) -> list[Path]:
             if not inside:
                 raise FairlaneError(f"{name}: no script (*.pkt) in this folder")
             out += inside
-        elif path.is_file():
-            out.append(path)
         else:
-            raise FairlaneError(f"{name}: there is no such file or folder")
+            out.append(path)
     return out
 
 
@@ -92,10 +146,16 @@ def _plain(text: str) -> Any:
 
 
 def _show(outcome: Outcome, verbose: bool) -> None:
+    if outcome.kind in ("refused", "unreadable"):
+        _on_stderr(outcome)
+        return
     if verbose:
         emit("\n".join([f"{outcome.file}:", *outcome.timeline]))
         if outcome.printed:
             emit(outcome.printed.rstrip("\n"))
-    for warning in outcome.warnings:
-        emit(f"warning: {warning}")
     emit(f"ok    {outcome.file}" if outcome.passed else f"FAILS {outcome.message}")
+
+
+def _on_stderr(outcome: Outcome) -> None:
+    if outcome.rendered:
+        click.echo(outcome.rendered, err=True)

@@ -19,6 +19,6 @@ True
 
 from .parser import parse
 from .runner import Outcome, run_file, run_text
-from .trouble import ScriptError
+from .trouble import Refusal, ScriptError
 
-__all__ = ["Outcome", "ScriptError", "parse", "run_file", "run_text"]
+__all__ = ["Outcome", "Refusal", "ScriptError", "parse", "run_file", "run_text"]

@@ -36,10 +36,10 @@ def _call(source: Source, call: Syscall, known: list[str]) -> None:
         elif call.name in symbols.FLAGS and symbols.FLAGS[call.name][0] == i:
             _flags(source, token, call.name, arg, symbols.FLAGS[call.name][1])
         else:
+            if call.name == "socket" and i == 2:
+                _socket(source, call)
             for name in _names(arg):
                 _constant(source, token, call.name, name)
-    if call.name == "socket":
-        _socket(source, call)
 
 
 def _option(source: Source, token: Token, index: int, arg: Any) -> None:
@@ -69,7 +69,12 @@ def _flags(source: Source, token: Token, call: str, arg: Any, known: set[str]) -
 
 def _socket(source: Source, call: Syscall) -> None:
     last = call.args[-1] if call.args else None
-    if isinstance(last, Name) and last.text not in ("IPPROTO_TCP", "IPPROTO_IP"):
+    if (
+        isinstance(last, Name)
+        and len(call.args) > 2
+        and last.text.startswith("IPPROTO_")
+        and last.text not in ("IPPROTO_TCP", "IPPROTO_IP")
+    ):
         reason = {"IPPROTO_MPTCP": "Multipath TCP is not simulated", "IPPROTO_UDP": "UDP is not simulated here"}
         raise source.refusal(call.arg_tokens[-1], reason.get(last.text, f"{last.text} is not simulated"), "write IPPROTO_TCP")
 

@@ -1,4 +1,4 @@
-"""The JSON document of scripts that ran."""
+"""The JSON document of scripts that ran (`fairlane.script/2`), defined by schemas/script.json."""
 
 from __future__ import annotations
 
@@ -6,16 +6,43 @@ from collections.abc import Sequence
 from typing import Any
 
 from .runner import Outcome
+from .trouble import Refusal, ScriptError
+
+KINDS = ("passed", "failed", "refused", "unreadable")
+"""What may come of a script: as it says, not as it says, it asks for what is not simulated, it is no script."""
 
 
-def document(outcomes: Sequence[Outcome], *, timeline: bool = False) -> dict[str, Any]:
-    """The document that `fairlane script --json` prints; `timeline`: with each call and packet."""
-    passed = sum(o.passed for o in outcomes)
+def document(version: str, outcomes: Sequence[Outcome], *, timeline: bool = False, error: str | None = None) -> dict[str, Any]:
+    """The document that `fairlane script --json` prints; `timeline`: with each call and packet; `error`: why nothing ran."""
+    counts = {kind: sum(o.kind == kind for o in outcomes) for kind in KINDS}
+    told = [{"text": text, "scripts": n} for text, n in warnings(outcomes).items()]
     rows = [_row(o, timeline) for o in outcomes]
-    return {"format": "fairlane.script/1", "passed": passed, "failed": len(outcomes) - passed, "scripts": rows}
+    return {"schema": "fairlane.script/2", "fairlane": version, **counts, "error": error, "warnings": told, "scripts": rows}
+
+
+def unread(file: str, trouble: ScriptError | OSError | UnicodeError) -> Outcome:
+    """The outcome of a script that did not run."""
+    if isinstance(trouble, ScriptError):
+        (found,) = trouble.diagnostics
+        kind = "refused" if isinstance(trouble, Refusal) else "unreadable"
+        out = Outcome(file, False, found["message"], found["line"], kind=kind, rendered=trouble.rendered)
+        out.column, out.help = found["column"], found["help"]
+        return out
+    reason = trouble.strerror if isinstance(trouble, OSError) and trouble.strerror else str(trouble)
+    return Outcome(file, False, reason, kind="unreadable", rendered=f"error: {file}: {reason}")
+
+
+def warnings(outcomes: Sequence[Outcome]) -> dict[str, int]:
+    """What was not applied, and in how many scripts."""
+    out: dict[str, int] = {}
+    for o in outcomes:
+        for text in o.warnings:
+            out[text] = out.get(text, 0) + 1
+    return out
 
 
 def _row(outcome: Outcome, timeline: bool) -> dict[str, Any]:
-    row: dict[str, Any] = {"file": outcome.file, "passed": outcome.passed, "events": outcome.events, "time": outcome.time}
-    row |= {"line": outcome.line, "message": outcome.message, "warnings": outcome.warnings, "printed": outcome.printed}
+    row: dict[str, Any] = {"file": outcome.file, "outcome": outcome.kind, "message": outcome.message, "help": outcome.help}
+    row |= {"line": outcome.line, "column": outcome.column, "events": outcome.events, "time": outcome.time}
+    row |= {"warnings": outcome.warnings, "printed": outcome.printed}
     return row | ({"timeline": outcome.timeline} if timeline else {})

@@ -71,6 +71,12 @@ class Outcome:
     warnings: list[str] = field(default_factory=list)
     timeline: list[str] = field(default_factory=list)
     printed: str = ""
+    kind: str = "passed"
+    """passed, failed, refused (it asks for what is not simulated) or unreadable."""
+    column: int | None = None
+    help: str = ""
+    rendered: str = ""
+    """The message with the line it is about, of scripts that did not run."""
 
 
 def run_file(
@@ -139,7 +145,7 @@ class Run(Expecting):
                 done += 1
             self.finish_pending()
         except ScriptFailure as e:
-            out.passed, out.message = False, str(e)
+            out.passed, out.kind, out.message = False, "failed", str(e)
             out.line = e.line
         self.note_sent()
         out.time, out.events, out.printed = self.now / 1e12, done, self.printed.getvalue()

@@ -64,6 +64,7 @@ _WITHOUT_EFFECT = {
     "tcp_autocorking",
     "tcp_adv_win_scale",
     "optmem_max",
+    "net.mptcp.enabled",
     "rmem_max",
     "wmem_max",
 }
