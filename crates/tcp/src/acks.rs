@@ -12,11 +12,10 @@ impl<C: CongestionControl> Tcp<C> {
         if self.ecn_on() {
             self.ecn_take_data(seg, cx);
         }
-        let limit = self.cfg.receive_window;
-        let edge = self.rcv.nxt + u64::from(limit);
+        let edge = self.accepted_up_to();
         let mut trimmed = Segment::default();
         let mut seg = seg;
-        if limit != u32::MAX && seg.end() > edge {
+        if seg.end() > edge {
             // RFC 9293 section 3.10.7.4: what is outside the window is not accepted but answered.
             if seg.seq >= edge {
                 self.rcv.due = AckDue::Now;
@@ -27,9 +26,10 @@ impl<C: CongestionControl> Tcp<C> {
             trimmed.flags &= !flag::FIN;
             seg = &trimmed;
         }
+        let before = self.rcv.nxt;
         cx.delivered += self.rcv.on_data(seg, &self.cfg);
-        if self.cfg.quick_acks != 0 {
-            self.rcv.heard_at = cx.now;
+        if self.rcv.quick.is_some() {
+            self.note_arrival(seg, before, cx);
         }
         if self.ecn_on() && self.ecn.ack_now {
             self.ecn.ack_now = false;
@@ -63,7 +63,7 @@ impl<C: CongestionControl> Tcp<C> {
     pub(crate) fn send_ack_at(&mut self, seq: u64, cx: &mut Cx<'_>) {
         let mut seg = Segment::default();
         (seg.seq, seg.ack) = (seq, self.rcv.nxt);
-        (seg.wnd, seg.flags) = (self.cfg.receive_window, flag::ACK);
+        (seg.wnd, seg.flags) = (self.announce(), flag::ACK);
         if self.cfg.timestamps {
             seg.set_timestamps(self.timestamp(cx.now), self.rcv.ts_recent);
         }
@@ -76,8 +76,7 @@ impl<C: CongestionControl> Tcp<C> {
         let len = self.cfg.wire_len(0, seg.sack_len() as u32);
         self.count.acks += 1;
         self.heard = false;
-        self.rcv.acknowledged();
-        cx.timers.cancel(TimerId::DelAck);
+        self.acknowledged(cx);
         cx.send(seg, len, self.cfg.class);
     }
 
@@ -90,11 +89,28 @@ impl<C: CongestionControl> Tcp<C> {
             AckDue::No => {}
             AckDue::Now => self.send_ack(cx),
             AckDue::Later => {
-                if cx.timers.get(TimerId::DelAck).is_none() {
-                    cx.timers.set(TimerId::DelAck, cx.now + self.cfg.ack_delay);
+                let wait = if self.rcv.quick.is_some() { self.ack_delay() } else { self.cfg.ack_delay };
+                match cx.timers.get(TimerId::DelAck) {
+                    None => cx.timers.set(TimerId::DelAck, cx.now + wait),
+                    // The wait is as good as over.
+                    Some(at) if self.rcv.quick.is_some() && at <= cx.now + wait / 4 => self.send_ack(cx),
+                    Some(at) if at > cx.now + wait => cx.timers.set(TimerId::DelAck, cx.now + wait),
+                    Some(_) => {}
                 }
             }
         }
+    }
+
+    /// What goes out acknowledges all that arrived in order.
+    #[inline]
+    pub(crate) fn acknowledged(&mut self, cx: &mut Cx<'_>) {
+        if self.rcv.owes()
+            && let Some(quick) = &mut self.rcv.quick
+        {
+            quick.acknowledged(self.cfg.ack_delay);
+        }
+        self.rcv.acknowledged();
+        cx.timers.cancel(TimerId::DelAck);
     }
 
     /// An acknowledgment may wait for more.

@@ -29,6 +29,9 @@ impl TcpParams {
                 "a window of 0 never lets anything in: write at least \"1B\", or leave it out for no bound",
             ));
         }
+        if self.receive_buffer.is_some_and(|b| b.get() < 1024) {
+            return Err(range("receive_buffer", "less than 1KiB holds no segment: write more, or leave it out"));
+        }
         for (field, value) in [("initial_ssthresh", self.initial_ssthresh), ("syn_loss_ssthresh", self.syn_loss_ssthresh)] {
             if value.is_some_and(empty) {
                 return Err(range(field, "0 is not a threshold: write at least \"1p\""));

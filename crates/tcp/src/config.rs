@@ -21,6 +21,10 @@ pub struct TcpConfig {
     pub(crate) receive_window: u32,
     /// Advertised in a SYN, which cannot be scaled (RFC 7323 section 2.2).
     pub(crate) syn_window: u32,
+    /// Receive buffer at first and at most, where it tunes itself.
+    pub(crate) tuned_buffer: Option<(u64, u64)>,
+    /// The receiver looks at each arrival, see `quick.rs`.
+    pub(crate) tuned: bool,
     pub(crate) initial_window: u64,
     pub(crate) initial_ssthresh: u64,
     pub(crate) syn_loss_ssthresh: Option<u64>,
@@ -33,6 +37,8 @@ pub struct TcpConfig {
     pub(crate) doubt: bool,
     pub(crate) rto_granularity_ticks: u64,
     pub(crate) rtt_every: bool,
+    /// SRTT is measured by the oldest segment that an acknowledgment covers.
+    pub(crate) times_oldest: bool,
     pub(crate) backoff_ends_with_ack: bool,
     pub(crate) forget_rtt_after: u32,
     /// Bytes not acknowledged that make an acknowledgment due.
@@ -102,6 +108,8 @@ impl TcpConfig {
         let smss = p.mss.get();
         let scheme = p.scheme();
         let buffer = p.receive_window.map(fairlane_units::Bytes::get);
+        // A buffer that is no larger than the one to begin with is there at once.
+        let tuned_buffer = p.receive_buffer.zip(buffer).map(|(first, most)| (first.get(), most)).filter(|(first, most)| first < most);
         let small = |b: fairlane_units::Bytes| b.get() as u32;
         let option = if p.timestamps { small(p.timestamp_option) } else { 0 };
         let header_len = small(p.header) + option;
@@ -117,7 +125,13 @@ impl TcpConfig {
                 Some(b) if p.window_scaling => scaled(b).max(1),
                 Some(b) => b.min(65_535) as u32,
             },
-            syn_window: buffer.map_or(u32::MAX, |b| b.min(65_535) as u32),
+            syn_window: match tuned_buffer {
+                None => buffer.map_or(u32::MAX, |b| b.min(65_535) as u32),
+                // Half of the buffer, in whole segments (Linux `tcp_select_initial_window`).
+                Some((first, _)) => (first / 2).min(65_536).max(smss).div_euclid(smss).saturating_mul(smss).min(65_535) as u32,
+            },
+            tuned_buffer,
+            tuned: p.quick_acks != 0 || tuned_buffer.is_some(),
             initial_window: p.initial_window.bytes(smss),
             initial_ssthresh: p
                 .initial_ssthresh
@@ -131,6 +145,8 @@ impl TcpConfig {
             doubt: p.frto || p.eifel || p.dsack_undo,
             rto_granularity_ticks: p.rto_granularity.as_ps() / p.rtt_tick.as_ps(),
             rtt_every: p.rtt_sampling == RttSampling::Every,
+            // RFC 7323 section 4.3: with timestamps a delayed acknowledgment counts from the first segment that it answers.
+            times_oldest: p.rtt_of_oldest || p.timestamps,
             backoff_ends_with_ack: p.backoff_ends == BackoffEnds::Ack,
             forget_rtt_after: p.forget_rtt_after.unwrap_or(u32::MAX),
             // Every segment is acknowledged, or every so many full-sized ones (RFC 5681 section 4.2).
@@ -152,7 +168,7 @@ impl TcpConfig {
             syn_len: small(p.header) + small(p.syn_options),
             sack_option: small(p.sack_option),
             sack_block: small(p.sack_block),
-            plain_acks: !p.timestamps && p.ecn_mode() == EcnMode::Off && p.quick_acks == 0,
+            plain_acks: !p.timestamps && p.ecn_mode() == EcnMode::Off && p.quick_acks == 0 && tuned_buffer.is_none(),
             diary: p.rack || p.tlp || p.frto || p.eifel || p.dsack_undo,
             straight: !p.timestamps
                 && p.rtt_sampling == RttSampling::Every
@@ -162,7 +178,9 @@ impl TcpConfig {
                 && p.sack_memory != SackMemory::Progress
                 && p.ecn_mode() == EcnMode::Off
                 && !(p.cwnd_limited_by_round || p.pacing || p.rack || p.tlp || p.frto || p.new_cwv)
-                && p.quick_acks == 0,
+                && !p.rtt_of_oldest
+                && p.quick_acks == 0
+                && tuned_buffer.is_none(),
         };
         p.cc.check(&config).map_err(|m| range("cc", m))?;
         Ok(Arc::new(config))

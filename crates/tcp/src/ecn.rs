@@ -240,9 +240,8 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// The ECN field of data that arrived, before it is taken in; may owe an acknowledgment.
     pub(crate) fn ecn_take_data(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
-        let limit = self.cfg.receive_window;
         // RFC 3168 section 6.1.5: marks on what lies outside of the window are not believed.
-        if seg.end() <= self.rcv.nxt || (limit != u32::MAX && seg.end() > self.rcv.nxt + u64::from(limit)) {
+        if seg.end() <= self.rcv.nxt || seg.end() > self.accepted_up_to() {
             return;
         }
         let ce = seg.ecn() == Ecn::Ce && seg.payload != 0;

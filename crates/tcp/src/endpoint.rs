@@ -9,6 +9,7 @@ use crate::hold::Held;
 use crate::pacing::Pacer;
 use crate::params::TcpParams;
 use crate::presets::ParamsError;
+use crate::quick::Quick;
 use crate::rate::RateSampler;
 use crate::receiver::Receiver;
 use crate::recovery::prr::Reducer;
@@ -207,6 +208,8 @@ impl<C: CongestionControl> Tcp<C> {
         let hears_all = wants.rate || wants.every_ack;
         let diary = wants.rate || cfg.diary;
         let spreads = cfg.prr != Prr::Off && !wants.owns_recovery;
+        let mut rcv = Receiver::starting_at(FIRST);
+        rcv.quick = cfg.tuned.then(|| Box::new(Quick::new(&cfg)));
         let mut board = Scoreboard::default();
         if diary {
             board.keep_diary();
@@ -270,7 +273,7 @@ impl<C: CongestionControl> Tcp<C> {
             dupacks: 0,
             board,
             rtt,
-            rcv: Receiver::starting_at(FIRST),
+            rcv,
             count: Counters::default(),
             cfg,
         }
@@ -372,7 +375,9 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
         }
         match (id, self.state) {
             (TimerId::DelAck, _) => {
-                self.rcv.no_answer();
+                if let Some(quick) = &mut self.rcv.quick {
+                    quick.waited(self.rtt.rto(), &self.cfg);
+                }
                 self.send_ack(cx);
             }
             (TimerId::Rto, State::SynSent | State::SynReceived) => self.on_syn_timeout(cx),

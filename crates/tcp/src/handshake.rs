@@ -26,7 +26,9 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// The quick acknowledgments of the start are over (Linux: TCP_QUICKACK of 0).
     pub fn delay_acks(&mut self) {
-        self.rcv.answers();
+        if let Some(quick) = &mut self.rcv.quick {
+            quick.answers();
+        }
     }
 
     /// An application is there that closes by itself (RFC 9293 section 3.6, case 2): the peer's FIN does not close this end.
@@ -58,6 +60,9 @@ impl<C: CongestionControl> Tcp<C> {
     #[cold]
     pub(crate) fn establish(&mut self, cx: &mut Cx<'_>) {
         self.state = State::Established;
+        if let Some(quick) = &mut self.rcv.quick {
+            quick.open_at(cx.now);
+        }
         cx.timers.cancel(TimerId::Rto);
         if self.syn_lost
             && let Some(rto) = self.cfg.rto_after_syn_loss

@@ -5,6 +5,7 @@
 
 mod acks;
 mod audit;
+mod buffer;
 pub mod cc;
 mod check;
 mod choices;
@@ -20,6 +21,7 @@ mod output;
 mod pacing;
 mod params;
 mod presets;
+mod quick;
 mod rate;
 mod receiver;
 mod recovery;

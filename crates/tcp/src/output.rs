@@ -256,7 +256,7 @@ impl<C: CongestionControl> Tcp<C> {
         let payload = s.len - u32::from(fin);
         let mut seg = Segment::default();
         (seg.seq, seg.ack) = (s.seq, self.rcv.nxt);
-        (seg.wnd, seg.payload) = (self.cfg.receive_window, payload as u16);
+        (seg.wnd, seg.payload) = (self.announce(), payload as u16);
         seg.flags = flag::ACK | if fin { flag::FIN } else { 0 };
         if again {
             seg.set_retransmission();
@@ -275,8 +275,8 @@ impl<C: CongestionControl> Tcp<C> {
         }
         self.count.data_segments += 1;
         self.last_sent = cx.now;
-        if self.cfg.quick_acks != 0 && self.rcv.heard_at != Time::ZERO && cx.now.since(self.rcv.heard_at) < self.cfg.ack_delay {
-            self.rcv.answers();
+        if let Some(quick) = &mut self.rcv.quick {
+            quick.sent(cx.now);
         }
         cx.send(seg, self.cfg.wire_len(payload, 0), self.cfg.class);
         if self.hears_all {
@@ -291,8 +291,7 @@ impl<C: CongestionControl> Tcp<C> {
     pub(crate) fn acknowledge_along(&mut self, seq: u64, cx: &mut Cx<'_>) {
         if !self.rcv.has_sack() {
             self.heard = false;
-            self.rcv.acknowledged();
-            cx.timers.cancel(TimerId::DelAck);
+            self.acknowledged(cx);
         } else if self.rcv.due == AckDue::Now {
             self.send_ack_at(seq, cx);
         }

@@ -32,6 +32,10 @@ pub struct TcpParams {
     /// Unset: flow control never limits.
     #[schemars(extend("x-min" = "1B"))]
     pub receive_window: Option<Bytes>,
+    /// Receive buffer that a connection begins with, which then grows up to `receive_window` with what the application takes in a round trip; the window is the
+    /// part of it that segments can fill (Linux: 128 KiB, the middle value of `tcp_rmem`). Unset, or not below `receive_window`: the window is that from the start.
+    #[schemars(extend("x-min" = "1KiB"))]
+    pub receive_buffer: Option<Bytes>,
     /// Whether the window scale option is used (RFC 7323 section 2); without it at most 65535 bytes are advertised.
     pub window_scaling: bool,
 
@@ -140,6 +144,10 @@ pub struct TcpParams {
     pub rtt_tick: Dur,
     /// Which segments are timed (RFC 6298 section 3: at least one a round trip). With timestamps each acknowledgment measures.
     pub rtt_sampling: RttSampling,
+    /// Whether of the segments that an acknowledgment newly covers the oldest is the one that measures SRTT, so that it holds the time acknowledgments are
+    /// delayed (Linux `tcp_clean_rtx_queue`). With `timestamps` it always is: that is what the echo tells (RFC 7323 section 4.3). The smallest round-trip time and
+    /// what algorithms hear of are those of the newest. Otherwise that serves for all.
+    pub rtt_of_oldest: bool,
     /// What ends the back-off of the RTO: a new measurement (RFC 6298 section 5) or any acknowledgment of new data (Linux).
     pub backoff_ends: BackoffEnds,
     /// Timeouts in a row after which SRTT and RTTVAR are started afresh (RFC 6298 section 5, last note). Unset: never.
@@ -163,8 +171,9 @@ pub struct TcpParams {
     /// Longest delay of an acknowledgment (RFC 1122 section 4.2.3.2: below 500 ms).
     #[schemars(extend("x-min" = "1us", "x-max" = "500ms"))]
     pub ack_delay: Dur,
-    /// Acknowledgments at the start of a connection that are not delayed (Linux: 16). Once data was sent within `ack_delay` of data that arrived they are,
-    /// until the timer of one goes off.
+    /// Acknowledgments that are not delayed at the start of a connection, after a pause of more than the RTO and after data that came before, if the window
+    /// holds twice as many segments (Linux `TCP_MAX_QUICKACKS`: 16); with `receive_buffer` also as long as the window grows. Once data was sent soon after data
+    /// arrived all are delayed, until the timer of one goes off. Others then wait `ack_delay` at least, longer where segments come seldom (Linux `ato`).
     pub quick_acks: u32,
 
     /// Duplicate acknowledgments that signal a loss (RFC 5681 section 3.2, DupThresh of RFC 6675).
@@ -286,6 +295,7 @@ impl Default for TcpParams {
             mss: Bytes(1460),
             window: None,
             receive_window: Some(Bytes(8 << 20)),
+            receive_buffer: None,
             window_scaling: true,
             handshake: true,
             handshake_ack: true,
@@ -326,6 +336,7 @@ impl Default for TcpParams {
             rto_after_syn_loss: Some(Dur::from_secs(3)),
             rtt_tick: Dur::from_ps(1),
             rtt_sampling: RttSampling::Every,
+            rtt_of_oldest: false,
             backoff_ends: BackoffEnds::Sample,
             forget_rtt_after: None,
             frto: false,

@@ -1,8 +1,8 @@
 //! The receiving half: reassembly, acknowledgment policy (RFC 5681 section 4.2), SACK and D-SACK blocks.
 
 use crate::config::TcpConfig;
+use crate::quick::Quick;
 use fairlane_net::{Block, Segment};
-use fairlane_units::Time;
 
 /// How many recently changed blocks are remembered at most: as many as a segment can carry.
 const RECENT: usize = 4;
@@ -21,14 +21,10 @@ pub(crate) struct Receiver {
     fin_end: u64,
     /// Made at the first hole or duplicate.
     gaps: Option<Box<Gaps>>,
-    /// Last arrival of data, kept while some may be quick.
-    pub(crate) heard_at: Time,
-    /// Acknowledgments sent, counted up to `quick_acks`.
-    quick: u32,
+    /// Quick acknowledgments and the buffer that tunes itself, where there are such.
+    pub(crate) quick: Option<Box<Quick>>,
     /// Timestamp to echo (TS.Recent of RFC 7323 section 4.3).
     pub(crate) ts_recent: u32,
-    /// The application answers what arrives: no acknowledgment is quick (Linux: "pingpong").
-    interactive: bool,
     /// Data is missing, or a duplicate is to be reported.
     disorder: bool,
     /// What to do about an acknowledgment.
@@ -63,16 +59,6 @@ impl Receiver {
         Self { nxt, last_ack: nxt, ..Self::default() }
     }
 
-    /// No acknowledgment is sooner than its count or its time: an answer of the application is likely to carry it.
-    pub(crate) fn answers(&mut self) {
-        self.interactive = true;
-    }
-
-    /// No answer came in time: acknowledgments are as quick again as they were.
-    pub(crate) fn no_answer(&mut self) {
-        self.interactive = false;
-    }
-
     /// Whether everything up to the peer's FIN arrived.
     pub(crate) fn closed(&self) -> bool {
         self.fin_end != 0 && self.nxt >= self.fin_end
@@ -99,11 +85,7 @@ impl Receiver {
         if seg.seq == self.nxt && self.blocks().is_empty() && self.fin_end == 0 {
             self.nxt = end;
             self.unacked += u64::from(seg.payload);
-            self.due = if self.unacked >= c.ack_bytes || (self.quick < c.quick_acks && !self.interactive) {
-                AckDue::Now
-            } else {
-                AckDue::Later.max(self.due)
-            };
+            self.due = if self.unacked >= c.ack_bytes { AckDue::Now } else { AckDue::Later.max(self.due) };
             return u64::from(seg.payload);
         }
         self.out_of_order(seg.seq, end, c)
@@ -169,6 +151,21 @@ impl Receiver {
         0
     }
 
+    /// Bytes beyond holes.
+    pub(crate) fn kept(&self) -> u64 {
+        if self.disorder { self.blocks().iter().map(|b| b.end - b.start).sum() } else { 0 }
+    }
+
+    /// One past the last byte that arrived.
+    pub(crate) fn farthest(&self) -> u64 {
+        self.blocks().last().map_or(self.nxt, |b| b.end)
+    }
+
+    /// Sequence space in order that no acknowledgment has told of.
+    pub(crate) fn unannounced(&self) -> u64 {
+        self.nxt - self.last_ack
+    }
+
     /// Data beyond a hole.
     fn blocks(&self) -> &[Block] {
         self.gaps.as_ref().map_or(&[], |g| &g.blocks)
@@ -229,9 +226,6 @@ impl Receiver {
     /// A segment with the present ACK number goes out.
     #[inline]
     pub(crate) fn acknowledged(&mut self) {
-        if self.due != AckDue::No {
-            self.quick = self.quick.saturating_add(1);
-        }
         self.acknowledged_tidy();
         if self.disorder {
             self.reported();

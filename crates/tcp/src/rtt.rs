@@ -47,6 +47,11 @@ impl RttEstimator {
         self.sample_ticks(span.as_ps() / c.rtt_tick.as_ps(), c);
     }
 
+    /// A round-trip time that counts for the smallest one alone.
+    pub(crate) fn note_least(&mut self, rtt: Dur) {
+        self.min = self.min.min(rtt.as_ps());
+    }
+
     /// [`Self::sample`] for a clock that ticks every picosecond.
     #[inline(always)]
     pub(crate) fn sample_exact(&mut self, sent: Time, now: Time, c: &TcpConfig) {

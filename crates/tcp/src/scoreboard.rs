@@ -142,6 +142,19 @@ impl Scoreboard {
         self.ring = bigger.into_boxed_slice();
     }
 
+    /// When the first segment below `ack` was sent that was never sent again nor SACKed.
+    #[inline]
+    pub(crate) fn oldest_fresh(&self, ack: u64) -> Option<Time> {
+        let mut i = self.head;
+        while i != self.tail && self.at(i).seq < ack {
+            if self.at(i).flags & (SACKED | KARN) == 0 {
+                return Some(self.at(i).at);
+            }
+            i = i.wrapping_add(1);
+        }
+        None
+    }
+
     /// Takes everything below `ack` off. When the last segment that can be timed was sent. `waiting`: the acknowledgment of a hole
     /// times the newest segment it covers, though that waited at the receiver (`vegas_times_waiting`).
     #[inline(always)]

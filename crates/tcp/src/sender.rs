@@ -162,8 +162,9 @@ impl<C: CongestionControl> Tcp<C> {
         self.silent = false;
         self.limited_bytes = 0;
         self.board.note_acked(seg.ack);
+        let oldest = if self.cfg.times_oldest { self.board.oldest_fresh(seg.ack) } else { None };
         let timed = self.board.pop(seg.ack, self.cfg.vegas_times_waiting);
-        self.measure(seg, timed, cx);
+        self.measure(seg, timed, oldest, cx);
         if self.cwv.is_some() {
             self.cwv_on_ack(cx.now);
         }
@@ -223,12 +224,14 @@ impl<C: CongestionControl> Tcp<C> {
         self.check_finished(cx);
     }
 
-    /// Round-trip time of the newest segment acknowledged (RFC 6298 sections 3 and 4).
-    fn measure(&mut self, seg: &Segment, timed: Option<Time>, cx: &mut Cx<'_>) {
+    /// Round-trip time of what is acknowledged (RFC 6298 sections 3 and 4): that of the newest segment tells of the path. SRTT may have to hold what an
+    /// acknowledgment was held back, too; then it is that of the oldest.
+    fn measure(&mut self, seg: &Segment, timed: Option<Time>, oldest: Option<Time>, cx: &mut Cx<'_>) {
         if let Some(sent) = timed {
             cx.rtt = Some(cx.now.since(sent));
             if self.cfg.rtt_every && !self.cfg.timestamps {
-                self.rtt.sample(sent, cx.now, &self.cfg);
+                self.rtt.sample(oldest.unwrap_or(sent), cx.now, &self.cfg);
+                self.rtt.note_least(cx.now.since(sent));
             }
         }
         if !self.cfg.rtt_every {
@@ -249,7 +252,10 @@ impl<C: CongestionControl> Tcp<C> {
             // RFC 7323 section 4.1: also of segments that were retransmitted.
             // Where the segment itself can be timed that is exact; the echo counts in ticks of the timestamp clock.
             match timed {
-                Some(sent) => self.rtt.sample(sent, cx.now, &self.cfg),
+                Some(sent) => {
+                    self.rtt.sample(oldest.unwrap_or(sent), cx.now, &self.cfg);
+                    self.rtt.note_least(cx.now.since(sent));
+                }
                 None => {
                     let ticks = self.timestamp(cx.now).wrapping_sub(echo);
                     self.rtt.sample_span(self.cfg.timestamp_tick * u64::from(ticks), &self.cfg);

@@ -2,8 +2,10 @@
 
 use crate::drive::{Drive, near};
 use crate::pair::{Pair, params};
-use fairlane_net::{ENDLESS, Endpoint};
-use fairlane_tcp::cc::{CongestionControl, CongestionKind};
+use fairlane_net::{Class, ENDLESS, Endpoint};
+use fairlane_tcp::cc::hystart::HyStart;
+use fairlane_tcp::cc::{AckSample, CongestionControl, CongestionKind};
+use fairlane_tcp::{SlowStart, TcpConfig};
 use fairlane_units::{Dur, Time};
 use serde_json::json;
 
@@ -133,6 +135,89 @@ fn linux_hystart_delay() {
         growth(&mut d);
         assert!(d.ssthresh() <= d.cwnd(), "rtt {rtt}: above");
     }
+}
+
+/// HyStart alone: acknowledgments of one segment, too far apart for a train.
+struct Watch {
+    hystart: HyStart,
+    now: Time,
+    acked: u64,
+}
+
+impl Watch {
+    fn new() -> Self {
+        let config = TcpConfig::new(&params(json!({ "cc": "reno", "mss": "1000B" })), Class(0)).unwrap();
+        Self { hystart: HyStart::new(SlowStart::Hystart, &config).unwrap(), now: Time::ZERO, acked: 0 }
+    }
+
+    /// Whether slow start ends with an acknowledgment that comes so long after the last.
+    fn sees(&mut self, cwnd: u32, rtt: u64, later: Dur) -> bool {
+        self.now += later;
+        self.acked += 1000;
+        let s = AckSample {
+            now: self.now,
+            acked: 1000,
+            delivered: self.acked,
+            in_flight: 100_000,
+            rtt: Some(ms(rtt)),
+            srtt: ms(rtt),
+            // The smallest of the connection is that of the handshake.
+            min_rtt: ms(20),
+            ..AckSample::default()
+        };
+        self.hystart.observe(f64::from(cwnd), &s);
+        self.hystart.ended()
+    }
+
+    fn slow(&mut self, cwnd: u32, rtt: u64) -> bool {
+        self.sees(cwnd, rtt, ms(3))
+    }
+}
+
+/// Linux `hystart_update`: eight measurements of a round only make its minimum, the ninth is judged (HYSTART_MIN_SAMPLES). What was measured below 16 segments
+/// (`hystart_low_window`) counts for the smallest round-trip time alone, and the handshake for nothing, as the algorithm begins after it.
+#[test]
+fn linux_hystart_samples() {
+    let mut w = Watch::new();
+    assert!(!w.slow(10, 80));
+    assert!((0..20).all(|_| !w.slow(15, 91)), "below the low window");
+    assert!((0..8).all(|_| !w.slow(16, 91)), "8 samples");
+    assert!(w.slow(16, 91), "the ninth");
+    let mut w = Watch::new();
+    assert!((0..50).all(|_| !w.slow(20, 80)), "the handshake's round trip counts");
+    // 80 ms and 10 ms more, not above.
+    let mut w = Watch::new();
+    assert!(!w.slow(10, 80));
+    assert!((0..50).all(|_| !w.slow(20, 90)));
+}
+
+/// Linux: acknowledgments at most 2 ms apart (`hystart_ack_delta_us`) for more than half of the smallest round-trip time and the time of four bursts, 1 ms at most
+/// (`hystart_ack_delay`), end slow start; a longer pause breaks the train for the rest of the round.
+#[test]
+fn linux_hystart_train() {
+    let ends = |apart: Dur, pause: u32| {
+        let mut w = Watch::new();
+        w.slow(10, 40);
+        (1..=99).find(|&n| w.sees(16, 40, if n == pause { ms(3) } else { apart }))
+    };
+    // Half of 41 ms is over with the 21st after 1 ms each, with the 11th after 2 ms each.
+    assert_eq!(ends(ms(1), 0), Some(21));
+    assert_eq!(ends(ms(2), 0), Some(11));
+    assert_eq!(ends(Dur::from_us(2001), 0), None);
+    assert_eq!(ends(ms(1), 5), None, "the round goes on without a train");
+}
+
+/// Linux: once found, the end is not looked for again (`found`) before a timeout forgets everything (`bictcp_reset`).
+#[test]
+fn linux_hystart_once() {
+    let mut w = Watch::new();
+    w.slow(10, 80);
+    assert!((0..9).any(|_| w.slow(16, 91)));
+    w.hystart.on_congestion(false);
+    assert!((0..50).all(|_| !w.slow(16, 120)));
+    w.hystart.on_congestion(true);
+    assert!((0..50).all(|_| !w.slow(16, 120)), "120 ms is all it knows");
+    assert!((0..99).any(|_| w.slow(16, 140)));
 }
 
 struct Start {

@@ -11,14 +11,17 @@
 //!
 //! HyStart takes for a full path a train of acknowledgments as long as half of the smallest round-trip time, with pacing all of it, each with
 //! the time of four largest bursts at the pacing rate added, at most 1 ms, as in Linux. ns-3.37 has all of it and no bursts (`hystart_train = 1`)
-//! and looks at smoothed round-trip times; here they are as measured.
+//! and looks at smoothed round-trip times; here they are as measured. Eight measurements make the round's minimum, the next one is the first that is
+//! judged; below 16 segments they count for the smallest round-trip time only, and that of the handshake not even for this. Once it has ended a slow
+//! start it watches no other before a timeout. All of that holds in both.
 
 use super::AckSample;
 use crate::choices::SlowStart;
 use crate::config::TcpConfig;
 use fairlane_units::{Dur, Time};
 
-/// Round-trip times a round must have measured before it is judged (N_RTT_SAMPLE of RFC 9406 section 4.3; HYSTART_MIN_SAMPLES of Linux).
+/// Round-trip times a round must have measured before it is judged (N_RTT_SAMPLE of RFC 9406 section 4.3); HyStart judges from the next one on
+/// (HYSTART_MIN_SAMPLES of Linux).
 pub const N_RTT_SAMPLE: u32 = 8;
 /// By what conservative slow start divides growth (CSS_GROWTH_DIVISOR of RFC 9406 section 4.3).
 pub const CSS_GROWTH_DIVISOR: f64 = 4.0;
@@ -86,6 +89,8 @@ enum Kind {
         began: Time,
         /// Latest acknowledgment of the train.
         latest: Time,
+        /// Smallest round-trip time of data.
+        least: Dur,
         /// Share of the smallest round-trip time that a train lasts when the path is full.
         train: f64,
         /// Pacing rate over cwnd / SRTT; 0: bursts are not considered.
@@ -108,6 +113,7 @@ impl HyStart {
             SlowStart::Hystart => Kind::Classic {
                 began: Time::ZERO,
                 latest: Time::ZERO,
+                least: Dur::MAX,
                 train: if config.pacing { 1.0 } else { config.hystart_train },
                 ratio: if config.hystart_train < 1.0 { config.pacing_slow_start } else { 0.0 },
             },
@@ -125,9 +131,32 @@ impl HyStart {
         })
     }
 
+    /// An acknowledgment that measured, while the window is below the threshold; before the window grows. HyStart looks at each, whoever limits the sender.
+    pub fn observe(&mut self, cwnd: f64, s: &AckSample) {
+        let (Kind::Classic { least, .. }, Some(rtt)) = (&mut self.kind, s.rtt) else { return };
+        *least = rtt.min(*least);
+        let least = *least;
+        if !self.active {
+            return;
+        }
+        if s.delivered > self.end {
+            self.next_round(s);
+        }
+        if cwnd < LOW_WINDOW {
+            return;
+        }
+        self.watch_train(cwnd, s);
+        self.current = self.current.min(rtt);
+        if self.samples < N_RTT_SAMPLE {
+            self.samples += 1;
+        } else {
+            self.ended |= self.current > least + self.bounds.rise(least);
+        }
+    }
+
     /// By how much the window grows, where standard slow start would add `up` segments.
     pub fn on_ack(&mut self, up: f64, cwnd: f64, s: &AckSample) -> f64 {
-        if !self.active {
+        if !self.active || matches!(self.kind, Kind::Classic { .. }) {
             return up;
         }
         if s.delivered > self.end {
@@ -139,27 +168,22 @@ impl HyStart {
                 let n = limit.map_or(up, |limit| (s.acked as f64 / self.smss).min(limit));
                 if baseline.is_some() { n / CSS_GROWTH_DIVISOR } else { n }
             }
-            Kind::Classic { .. } => {
-                if cwnd >= LOW_WINDOW {
-                    self.watch_train(cwnd, s);
-                }
-                up
-            }
+            Kind::Classic { .. } => up,
         };
         if let Some(rtt) = s.rtt {
             self.current = self.current.min(rtt);
             self.samples += 1;
             if self.samples >= N_RTT_SAMPLE {
-                self.judge(cwnd, s);
+                self.judge();
             }
         }
-        if self.ended && matches!(self.kind, Kind::Classic { .. }) { 0.0 } else { up }
+        up
     }
 
     /// The round has measured enough to tell.
-    fn judge(&mut self, cwnd: f64, s: &AckSample) {
+    fn judge(&mut self) {
         match &mut self.kind {
-            Kind::Limited { .. } => {}
+            Kind::Limited { .. } | Kind::Classic { .. } => {}
             Kind::PlusPlus { baseline, rounds, .. } => match *baseline {
                 // RFC 9406 section 4.2: the rise was a mistake.
                 Some(base) if self.current < base => *baseline = None,
@@ -170,21 +194,18 @@ impl HyStart {
                 }
                 None => {}
             },
-            Kind::Classic { .. } => {
-                self.ended |= cwnd >= LOW_WINDOW && s.min_rtt != Dur::MAX && self.current > s.min_rtt + self.bounds.rise(s.min_rtt);
-            }
         }
     }
 
     /// Acknowledgments in close succession for as long as the path needs to be full.
     fn watch_train(&mut self, cwnd: f64, s: &AckSample) {
-        let Kind::Classic { began, latest, train, ratio } = &mut self.kind else { return };
-        if s.now.since(*latest) > ACK_DELTA || s.min_rtt == Dur::MAX {
+        let Kind::Classic { began, latest, least, train, ratio } = &mut self.kind else { return };
+        if s.now.since(*latest) > ACK_DELTA {
             return;
         }
         *latest = s.now;
         let bursts = if *ratio > 0.0 { (BURSTS * s.srtt.as_secs_f64() / (*ratio * cwnd * self.smss)).min(BURSTS_MOST) } else { 0.0 };
-        self.ended |= s.now.since(*began).as_secs_f64() > *train * (s.min_rtt.as_secs_f64() + bursts);
+        self.ended |= s.now.since(*began).as_secs_f64() > *train * (least.as_secs_f64() + bursts);
     }
 
     fn next_round(&mut self, s: &AckSample) {
@@ -208,24 +229,36 @@ impl HyStart {
         let ended = self.active && self.ended;
         if ended {
             self.ended = false;
-            // The next slow start has a threshold that was found out; HyStart looks at that, too.
-            self.active = !matches!(self.kind, Kind::PlusPlus { .. });
+            // The next slow start has a threshold that was found out.
+            self.active = matches!(self.kind, Kind::Limited { .. });
         }
         ended
     }
 
-    /// The window was cut.
-    pub fn on_congestion(&mut self) {
-        self.ended = false;
-        (self.last, self.current, self.samples) = (Dur::MAX, Dur::MAX, 0);
-        self.active = !matches!(self.kind, Kind::PlusPlus { .. });
+    /// The window was cut, to one segment or otherwise.
+    pub fn on_congestion(&mut self, to_one: bool) {
+        match &mut self.kind {
+            Kind::Limited { .. } => {}
+            Kind::PlusPlus { .. } => {
+                (self.last, self.current, self.samples) = (Dur::MAX, Dur::MAX, 0);
+                (self.active, self.ended) = (false, false);
+            }
+            Kind::Classic { least, .. } => {
+                // `bictcp_reset`: what was measured is forgotten with the timeout, and slow start is watched again.
+                if to_one {
+                    *least = Dur::MAX;
+                    (self.end, self.current, self.samples) = (0, Dur::MAX, 0);
+                    (self.active, self.ended) = (true, false);
+                }
+            }
+        }
     }
 
     /// The cuts are taken back: slow start may go on.
     pub fn resume(&mut self) {
-        self.active = true;
         if let Kind::PlusPlus { baseline, .. } = &mut self.kind {
             *baseline = None;
+            self.active = true;
         }
     }
 }

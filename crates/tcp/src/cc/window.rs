@@ -134,6 +134,19 @@ impl Window {
         }
     }
 
+    /// What watches slow start sees an acknowledgment before anything grows.
+    #[inline]
+    fn observe(&mut self, s: &AckSample) {
+        if let Some(watch) = &mut self.hystart
+            && self.cwnd < self.ssthresh
+        {
+            watch.observe(self.cwnd, s);
+            if watch.ended() {
+                self.ssthresh = self.cwnd;
+            }
+        }
+    }
+
     /// What a loss takes its share of, in segments (RFC 5681 equation 4, or the dialect's own choice).
     pub fn basis(&self, e: &CongestionEvent) -> f64 {
         let (flight, window) = (e.flight as f64 / self.smss, self.cwnd.min(self.cap));
@@ -167,7 +180,7 @@ impl Window {
             CongestionKind::EcnEcho => target.max(1.0),
         };
         if let Some(watch) = &mut self.hystart {
-            watch.on_congestion();
+            watch.on_congestion(matches!(e.kind, CongestionKind::Timeout { .. } | CongestionKind::FastRetransmitRestart));
         }
     }
 
@@ -243,6 +256,7 @@ pub trait LossBased: Send {
 
 #[inline(never)]
 fn increase_by_all<T: LossBased>(algorithm: &mut T, s: &AckSample) {
+    algorithm.window_mut().observe(s);
     algorithm.increase(s);
 }
 
@@ -255,6 +269,7 @@ impl<T: LossBased> CongestionControl for T {
 
     #[inline(always)]
     fn on_ack(&mut self, s: &AckSample) {
+        self.window_mut().observe(s);
         self.increase(s);
     }
 

@@ -1,0 +1,227 @@
+//! Quick acknowledgments, and how long others wait, as in Linux 6.18 (`net/ipv4/tcp_input.c`, `tcp_output.c`, `tcp_timer.c`).
+//!
+//! The first data grants `quick_acks` acknowledgments that wait for nothing, at most one for every two segments of the window; so do a pause of more than the RTO
+//! and data that came before. Each that goes out takes one. Data that opens the receive window (`buffer.rs`) makes the number odd: the quick mode lasts as long
+//! as the window grows. In a dialogue, that is once data was sent soon after some arrived, none is quick, until an acknowledgment had to wait for its time.
+//!
+//! Others wait for the next segment, or for a time that follows the pauses between segments (`ato`): `ack_delay` at least.
+//!
+//! Deviations: times are not counted in ticks of the kernel's clock. PSH is not looked at: in Linux an application that takes a segment with it is acknowledged.
+
+use crate::buffer::Buffer;
+use crate::cc::CongestionControl;
+use crate::config::TcpConfig;
+use crate::endpoint::Tcp;
+use crate::receiver::AckDue;
+use fairlane_net::{Cx, Segment};
+use fairlane_units::{Dur, Time};
+
+/// What segments are taken to have before there is one (`TCP_MSS_DEFAULT`).
+const FIRST_MSS: u64 = 536;
+/// Smaller ones than these say nothing of the largest (`tcp_measure_rcv_mss`), headers not counted.
+const TELLING: u64 = 524;
+/// An acknowledgment never waits longer (`TCP_DELACK_MAX`).
+const LONGEST: Dur = Dur::from_ms(200);
+
+/// Who is acknowledged how soon, and the buffer behind it.
+#[derive(Clone, Debug)]
+pub(crate) struct Quick {
+    pub(crate) buffer: Option<Buffer>,
+    /// Quick ones left (`quick`).
+    left: u32,
+    /// The application answers what arrives ("pingpong").
+    answers: bool,
+    /// How long others wait at most (`ato`); zero before the first data.
+    wait: Dur,
+    /// Last arrival of data in order.
+    heard_at: Time,
+    /// Payload of the largest segments (`rcv_mss`), and of the last smaller one.
+    mss: u64,
+    small: u64,
+}
+
+impl Quick {
+    pub(crate) fn new(c: &TcpConfig) -> Self {
+        let buffer = c.tuned_buffer.map(|(start, most)| Buffer::new(c, start, most));
+        let window = buffer.as_ref().map_or(u64::from(c.receive_window), Buffer::window);
+        let mss = u64::from(c.smss).min(window / 2).clamp(1, FIRST_MSS);
+        Self { buffer, left: 0, answers: false, wait: Dur::ZERO, heard_at: Time::ZERO, mss, small: 0 }
+    }
+
+    /// The connection is open.
+    pub(crate) fn open_at(&mut self, now: Time) {
+        if let Some(buffer) = &mut self.buffer {
+            buffer.open(now);
+        }
+    }
+
+    /// No acknowledgment is sooner than its count or its time: an answer of the application is likely to carry it.
+    pub(crate) fn answers(&mut self) {
+        self.answers = true;
+    }
+
+    /// Data went out: an answer to what arrived, if that is not long ago (`tcp_event_data_sent`).
+    pub(crate) fn sent(&mut self, now: Time) {
+        self.answers |= now.since(self.heard_at) < self.wait;
+    }
+
+    /// An acknowledgment waited for its time in vain (`tcp_delack_timer_handler`).
+    pub(crate) fn waited(&mut self, rto: Dur, c: &TcpConfig) {
+        self.wait = if self.answers { c.ack_delay } else { (self.wait * 2).min(rto) };
+        self.answers = false;
+    }
+
+    /// One goes out that was owed (`tcp_dec_quickack_mode`).
+    pub(crate) fn acknowledged(&mut self, least: Dur) {
+        if self.left != 0 {
+            self.left -= 1;
+            if self.left == 0 {
+                self.wait = least;
+            }
+        }
+    }
+
+    /// `tcp_incr_quickack`.
+    fn grant(&mut self, c: &TcpConfig) {
+        let window = self.buffer.as_ref().map_or(u64::from(c.receive_window), Buffer::window);
+        let enough = match window / (2 * self.mss) {
+            0 => 2,
+            n => n.min(c.quick_acks.into()) as u32,
+        };
+        self.left = self.left.max(enough.min(c.quick_acks));
+    }
+
+    /// Data that was expected next, `payload` bytes (`tcp_event_data_recv`).
+    fn next(&mut self, payload: u64, nxt: u64, kept: u64, rto: Dur, now: Time, c: &TcpConfig) {
+        self.note_size(payload);
+        if let Some(buffer) = &mut self.buffer {
+            buffer.note_window(nxt, now);
+        }
+        let pause = now.since(self.heard_at);
+        if self.wait == Dur::ZERO {
+            self.grant(c);
+            self.wait = c.ack_delay;
+        } else if pause <= c.ack_delay / 2 {
+            self.wait = self.wait / 2 + c.ack_delay / 2;
+        } else if pause < self.wait {
+            self.wait = (self.wait / 2 + pause).min(rto);
+        } else if pause > rto {
+            self.grant(c);
+        }
+        self.heard_at = now;
+        self.open(payload, kept);
+    }
+
+    /// The window may open.
+    fn open(&mut self, payload: u64, kept: u64) {
+        if let Some(buffer) = &mut self.buffer
+            && buffer.grow(payload, kept, self.mss)
+        {
+            self.left |= 1;
+        }
+    }
+
+    /// `tcp_measure_rcv_mss`.
+    fn note_size(&mut self, payload: u64) {
+        let last = std::mem::take(&mut self.small);
+        if payload >= self.mss {
+            if payload != self.mss
+                && let Some(buffer) = &mut self.buffer
+            {
+                buffer.segments_have(payload);
+            }
+            self.mss = payload;
+        } else if payload >= TELLING {
+            self.small = payload;
+            if payload == last {
+                self.mss = payload;
+            }
+        }
+    }
+
+    /// How long an acknowledgment may wait (`tcp_send_delayed_ack`).
+    fn delay(&self, srtt: Dur, c: &TcpConfig) -> Dur {
+        let mut wait = self.wait.max(c.ack_delay);
+        if wait > c.ack_delay && srtt != Dur::ZERO {
+            wait = wait.min(srtt.max(c.ack_delay));
+        }
+        wait.min(LONGEST.max(c.ack_delay))
+    }
+}
+
+impl<C: CongestionControl> Tcp<C> {
+    /// Data arrived and was taken in; before it `before` was expected next.
+    #[inline(never)]
+    pub(crate) fn note_arrival(&mut self, seg: &Segment, before: u64, cx: &Cx<'_>) {
+        let Some(mut quick) = self.rcv.quick.take() else { return };
+        let (nxt, payload, rto) = (self.rcv.nxt, u64::from(seg.payload), self.rtt.rto());
+        let kept = if quick.buffer.is_some() { self.rcv.kept() } else { 0 };
+        if let Some(buffer) = &mut quick.buffer
+            && let Some((_, echo)) = seg.timestamps()
+        {
+            let age = self.cfg.timestamp_tick * u64::from(self.timestamp(cx.now).wrapping_sub(echo));
+            buffer.note_echo(echo, age, payload >= quick.mss);
+        }
+        if payload == 0 {
+            // A FIN.
+        } else if seg.end() <= before {
+            // Something was lost on the way back, or is sent again for nothing: the sender is told at once (`tcp_enter_quickack_mode`).
+            quick.grant(&self.cfg);
+            (quick.answers, quick.wait) = (false, self.cfg.ack_delay);
+        } else if seg.seq > before {
+            if self.cfg.sack {
+                quick.open(payload, kept);
+            }
+            if let Some(buffer) = &mut quick.buffer {
+                buffer.hold(self.rcv.farthest() - nxt);
+            }
+        } else {
+            quick.next(payload, nxt, kept, rto, cx.now, &self.cfg);
+            if let Some(buffer) = &mut quick.buffer {
+                buffer.take(nxt, cx.now);
+            }
+            // More than a full segment, or in the quick mode (`__tcp_ack_snd_check`).
+            let many = self.rcv.unannounced() > u64::from(self.cfg.ack_every - 1) * quick.mss;
+            if many || (quick.left != 0 && !quick.answers) {
+                self.rcv.due = AckDue::Now;
+            }
+        }
+        self.rcv.quick = Some(quick);
+    }
+
+    /// The window for what goes out now.
+    #[inline]
+    pub(crate) fn announce(&mut self) -> u32 {
+        if self.rcv.quick.is_some() { self.announce_tuned() } else { self.cfg.receive_window }
+    }
+
+    #[inline(never)]
+    fn announce_tuned(&mut self) -> u32 {
+        let (nxt, kept) = (self.rcv.nxt, self.rcv.kept());
+        match &mut self.rcv.quick {
+            Some(quick) if quick.buffer.is_some() => {
+                let mss = quick.mss;
+                let (window, short) = quick.buffer.as_mut().map_or((0, false), |b| b.announce(nxt, kept, mss));
+                if short {
+                    quick.left = 0;
+                }
+                window
+            }
+            _ => self.cfg.receive_window,
+        }
+    }
+
+    /// One past the last byte that is accepted (RCV.NXT + RCV.WND); `u64::MAX` without a limit.
+    pub(crate) fn accepted_up_to(&self) -> u64 {
+        match self.rcv.quick.as_ref().and_then(|q| q.buffer.as_ref()) {
+            Some(buffer) => buffer.edge().max(self.rcv.nxt),
+            None if self.cfg.receive_window == u32::MAX => u64::MAX,
+            None => self.rcv.nxt + u64::from(self.cfg.receive_window),
+        }
+    }
+
+    /// How long an acknowledgment may wait.
+    pub(crate) fn ack_delay(&self) -> Dur {
+        self.rcv.quick.as_ref().map_or(self.cfg.ack_delay, |q| q.delay(self.rtt.srtt(&self.cfg), &self.cfg))
+    }
+}
