@@ -3005,6 +3005,12 @@ class Tcp(TransportParams):
         receive_window: Receive buffer, advertised as the receive window (RFC
             9293 section 3.8.6); the default holds 670 Mbit/s over 100 ms.
             Unset: flow control never limits. (size, default "8MiB", from 1B)
+        receive_buffer: Receive buffer that a connection begins with, which then
+            grows up to `receive_window` with what the application takes in a
+            round trip; the window is the part of it that segments can fill
+            (Linux: 128 KiB, the middle value of `tcp_rmem`). Unset, or not
+            below `receive_window`: the window is that from the start. (size,
+            default unset, from 1KiB)
         window_scaling: Whether the window scale option is used (RFC 7323
             section 2); without it at most 65535 bytes are advertised. (true or
             false, default true)
@@ -3122,6 +3128,13 @@ class Tcp(TransportParams):
         rtt_sampling: Which segments are timed (RFC 6298 section 3: at least one
             a round trip). With timestamps each acknowledgment measures. (one of
             `one`, `every`, default "every")
+        rtt_of_oldest: Whether of the segments that an acknowledgment newly
+            covers the oldest is the one that measures SRTT, so that it holds
+            the time acknowledgments are delayed (Linux `tcp_clean_rtx_queue`).
+            With `timestamps` it always is: that is what the echo tells (RFC
+            7323 section 4.3). The smallest round-trip time and what algorithms
+            hear of are those of the newest. Otherwise that serves for all.
+            (true or false, default false)
         backoff_ends: What ends the back-off of the RTO: a new measurement (RFC
             6298 section 5) or any acknowledgment of new data (Linux). (one of
             `sample`, `ack`, default "sample")
@@ -3146,10 +3159,14 @@ class Tcp(TransportParams):
             2, from 1)
         ack_delay: Longest delay of an acknowledgment (RFC 1122 section 4.2.3.2:
             below 500 ms). (duration, default "200ms", 1us to 500ms)
-        quick_acks: Acknowledgments at the start of a connection that are not
-            delayed (Linux: 16). Once data was sent within `ack_delay` of data
-            that arrived they are, until the timer of one goes off. (integer,
-            default 0, from 0)
+        quick_acks: Acknowledgments that are not delayed at the start of a
+            connection, after a pause of more than the RTO and after data that
+            came before, if the window holds twice as many segments (Linux
+            `TCP_MAX_QUICKACKS`: 16); with `receive_buffer` also as long as the
+            window grows. Once data was sent soon after data arrived all are
+            delayed, until the timer of one goes off. Others then wait
+            `ack_delay` at least, longer where segments come seldom (Linux
+            `ato`). (integer, default 0, from 0)
         dupthresh: Duplicate acknowledgments that signal a loss (RFC 5681
             section 3.2, DupThresh of RFC 6675). (integer, default 3, 1 to 1000)
         rack: RACK (RFC 8985): time, not only counts, tells what is lost. Needs
@@ -3282,6 +3299,7 @@ class Tcp(TransportParams):
     mss: Size | None = None
     window: Length | None = None
     receive_window: Size | None = None
+    receive_buffer: Size | None = None
     window_scaling: bool | None = None
     handshake: bool | None = None
     handshake_ack: bool | None = None
@@ -3322,6 +3340,7 @@ class Tcp(TransportParams):
     rto_after_syn_loss: Duration | None = None
     rtt_tick: Duration | None = None
     rtt_sampling: Literal["one", "every"] | None = None
+    rtt_of_oldest: bool | None = None
     backoff_ends: Literal["sample", "ack"] | None = None
     forget_rtt_after: int | Automatic | None = None
     frto: bool | None = None

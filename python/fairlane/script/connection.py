@@ -96,6 +96,8 @@ class Connection(Sending):
             "fin": True,
             "timestamps": self.timestamps,
             "receive_window": f"{max(self.buffer(), 1)}B",
+            # A buffer grows with what is read; a script reads when it wants.
+            "receive_buffer": None,
             "window_scaling": True,
         }
         ecn = self.settings.number("tcp_ecn")
