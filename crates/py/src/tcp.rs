@@ -77,6 +77,12 @@ impl TcpEndpoint {
     fn delay_acks(&self) {
         self.inner().end.delay_acks();
     }
+    /// Nothing gets out any more, or it does again; what arrives is taken as before.
+    fn hold(&self, py: Python<'_>, now: u64, held: bool) -> PyResult<Vec<Wire>> {
+        self.call(py, now, |end, cx| {
+            end.hold(held, cx);
+        })
+    }
     /// Connects, or gets ready.
     fn start(&self, py: Python<'_>, now: u64) -> PyResult<Vec<Wire>> {
         self.call(py, now, |end, cx| end.start(cx))
@@ -179,6 +185,7 @@ impl TcpEndpoint {
         for (name, value) in [("established", i.established), ("peer_closed", i.peer_closed), ("fin_sent", i.fin_sent)] {
             out.set_item(name, value)?;
         }
+        out.set_item("ts_recent", i.ts_recent)?;
         for (name, value) in [("window", i.window), ("una", i.una), ("nxt", i.nxt), ("rcv_nxt", i.rcv_nxt)] {
             out.set_item(name, value)?;
         }

@@ -61,6 +61,8 @@ pub struct TcpInfo {
     pub peer_closed: bool,
     /// The FIN went out.
     pub fin_sent: bool,
+    /// Timestamp to echo (TS.Recent of RFC 7323 section 4.3).
+    pub ts_recent: u32,
 }
 
 impl<C: CongestionControl> Tcp<C> {
@@ -115,6 +117,7 @@ impl<C: CongestionControl> Tcp<C> {
             rcv_nxt: self.rcv.nxt,
             peer_closed: self.rcv.closed(),
             fin_sent: self.fin_sent,
+            ts_recent: self.rcv.ts_recent,
         }
     }
 }

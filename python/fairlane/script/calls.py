@@ -71,7 +71,10 @@ class Calls(Options, Files, Waiting):
         if isinstance(sock, Failed):
             return sock
         if sock.connection is None:
-            sock.connection = self.run.open(sock.options, passive=False)
+            free, echo = self.run.port_free(sock.options)
+            if not free:
+                return Failed("EADDRNOTAVAIL")
+            sock.connection = self.run.open(sock.options, passive=False, echo=echo)
             sock.connecting = True
             if sock.nonblocking:
                 return Failed("EINPROGRESS")
@@ -133,12 +136,47 @@ class Calls(Options, Files, Waiting):
             return BLOCKS
         taken = before + c.write(self.run.now, size - before, "MSG_MORE" in flags, "MSG_EOR" in flags)
         sock.writing = None
+        if taken:
+            self.note_errors(sock, c, "MSG_ZEROCOPY" in flags)
         if taken == size:
             return taken
         if sock.nonblocking or "MSG_DONTWAIT" in flags:
             return taken or Failed("EAGAIN")
         sock.writing = (call, taken)
         return BLOCKS
+
+    def note_errors(self, sock: Socket, c: Connection, zerocopy: bool) -> None:
+        """What was written is to be told of in the error queue, if the socket was asked to."""
+        if zerocopy and sock.options.get("SO_ZEROCOPY"):
+            c.errors.wrote_without_copy(c.written)
+        asked = sock.options.get("SO_TIMESTAMPING")
+        if asked:
+            c.errors.wrote(c.written, asked)
+        c.errors.progress(self.run.now, c.send_buffer.sent, c.send_buffer.acked)
+
+    def read_errors(self, call: Syscall, message: Struct) -> Any:
+        """recvmsg(MSG_ERRQUEUE): the first entry of the error queue, against what the script says of it."""
+        sock = self.socket(call)
+        if isinstance(sock, Failed):
+            return sock
+        waiting = sock.connection.errors.notices if sock.connection is not None else []
+        if not waiting:
+            return Failed("EAGAIN")
+        notice = waiting.pop(0)
+        for part in message.fields.get("msg_control", []):
+            data = part.fields.get("cmsg_data") if isinstance(part, Struct) else None
+            said = data.fields if isinstance(data, Struct) else {}
+            for name, want in said.items():
+                if name in ("scm_sec", "scm_nsec"):
+                    continue
+                have = notice.fields.get(name)
+                if want is not WILD and str(want) != str(have):
+                    raise self.run.failure(call.line, f"{call.name}: {name}: expected {want}, actual {have}")
+            if "scm_sec" in said and notice.at is not None:
+                want = int(said["scm_sec"]) * 10**12 + int(said.get("scm_nsec", 0)) * 1000
+                if abs(want - notice.at) > self.run.flags.tolerance_usecs * 10**6:
+                    raise self.run.failure(call.line, f"{call.name}: time stamp: expected {want / 1e12} s, actual {notice.at / 1e12} s")
+        return 0
 
     def call_read(self, call: Syscall) -> Any:
         return self.receive(call, self.number(call, 2), self.words(call.args[3]) if len(call.args) > 3 else set())
@@ -151,10 +189,9 @@ class Calls(Options, Files, Waiting):
         flags = self.words(call.args[2]) if len(call.args) > 2 else set()
         if not isinstance(message, Struct):
             raise self.bad(call, 1, f"{call.name} takes a message", "write {msg_name(...)=..., msg_iov(1)=[{..., 1000}], msg_flags=0}")
+        if "MSG_ERRQUEUE" in flags:
+            return self.read_errors(call, message)
         control = [m for m in message.fields.get("msg_control", []) if isinstance(m, Struct)]
-        strange = [m for m in control if str(m.fields.get("cmsg_type")) not in ("TCP_CM_INQ", "TCP_INQ")]
-        if strange or "MSG_ERRQUEUE" in flags:
-            raise self.bad(call, 1, "of control messages only TCP_CM_INQ is simulated", "read the data without msg_control")
         taken = self.receive(call, self.lengths(call, message.fields.get("msg_iov", [])), flags)
         sock = self.socket(call)
         if isinstance(taken, int) and isinstance(sock, Socket) and sock.connection is not None:

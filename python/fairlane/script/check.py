@@ -29,6 +29,8 @@ def _call(source: Source, call: Syscall, known: list[str]) -> None:
     if call.name not in known:
         help = near(call.name, known, "scripts may call " + ", ".join(sorted(known)))
         raise source.refusal(call.token, f"the call {call.name}() is not simulated", help)
+    if call.name == "recvmsg" and len(call.args) > 1 and isinstance(call.args[1], Struct):
+        _control(source, call, call.args[1])
     for i, arg in enumerate(call.args):
         token = call.arg_tokens[i]
         if call.name in ("setsockopt", "getsockopt") and i in (1, 2):
@@ -79,20 +81,22 @@ def _socket(source: Source, call: Syscall) -> None:
         raise source.refusal(call.arg_tokens[-1], reason.get(last.text, f"{last.text} is not simulated"), "write IPPROTO_TCP")
 
 
+def _control(source: Source, call: Syscall, message: Struct) -> None:
+    """Beside data only one message of control is there."""
+    errors = any(n.text == "MSG_ERRQUEUE" for n in _names(call.args[2] if len(call.args) > 2 else 0))
+    for part in message.fields.get("msg_control", []):
+        kind = str(part.fields.get("cmsg_type")) if isinstance(part, Struct) else ""
+        if not errors and kind not in ("TCP_CM_INQ", "TCP_INQ"):
+            help = "leave msg_control out"
+            raise source.refusal(call.arg_tokens[1], "of control messages beside data only TCP_CM_INQ is simulated", help)
+
+
 def _constant(source: Source, token: Token, call: str, name: Name) -> None:
     if name.text in symbols.REFUSED:
         raise source.refusal(token, f"{name} is not simulated: {symbols.REFUSED[name.text]}")
     poll = symbols.EPOLL if call.startswith("epoll") else symbols.POLL if call == "poll" else {}
-    known = (
-        PLACES
-        | set(poll)
-        | symbols.OPEN
-        | {"TCP_CM_INQ", "TCP_INQ", "CMSG_LEVEL_IP"}
-        | set(symbols.VALUES)
-        | symbols.LEVELS
-        | symbols.SEND
-        | symbols.RECEIVE
-    )
+    known = PLACES | set(poll) | symbols.OPEN | symbols.LEVELS | symbols.SEND | symbols.RECEIVE | symbols.CONTROL
+    known |= set(symbols.VALUES) | symbols.STAMPS
     if name.text not in known:
         raise source.error(token, f"{name} is no constant of {call}() known here", near(name.text, sorted(known)))
 

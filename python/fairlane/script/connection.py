@@ -16,17 +16,19 @@ from .settings import Settings
 
 PS = 1_000_000
 """Picoseconds in a microsecond."""
-FIN, SYN, RST, PSH, ACK, ECE, CWR = 0x01, 0x02, 0x04, 0x08, 0x10, 0x40, 0x80
+FIN, SYN, RST, PSH, ACK, ECE, CWR, AE = 0x01, 0x02, 0x04, 0x08, 0x10, 0x40, 0x80, 0x100
 NO_LIMIT = 0xFFFF_FFFF
 DEFAULT_MSS = 536
 """RFC 9293 section 3.7.1, for a peer that says nothing."""
 IP_TCP = {"ipv4": 40, "ipv6": 60}
+TICK = 1_000_000_000
+"""Of our timestamps, in picoseconds."""
 TIMESTAMPS = 12
 """Bytes that the timestamps option takes of each segment (RFC 7323 appendix A)."""
 MOST_SCALE = 14
 """RFC 7323 section 2.3."""
 
-_LETTERS = (("S", SYN), ("F", FIN), ("R", RST), ("P", PSH), ("E", ECE), ("W", CWR), (".", ACK))
+_LETTERS = (("S", SYN), ("F", FIN), ("R", RST), ("P", PSH), ("E", ECE), ("W", CWR), ("A", AE), (".", ACK))
 _CODEPOINTS = ("noecn", "ect1", "ect0", "ce")
 
 
@@ -50,7 +52,7 @@ class Connection(Sending):
         self.urgent: int | None = None
         """The place of the urgent byte in what arrives, from 0 (RFC 9293 section 3.8.5)."""
         self.live_of: dict[int, int] = {}
-        self.last_live = 0
+        self.last_live = self.last_live_at = 0
         self.ts_base: tuple[int, int] | None = None
         self.out: list[Packet] = []
         self.was_established = False
@@ -194,6 +196,26 @@ class Connection(Sending):
             self.delivered_ce += self.delivered(self.view()) - before
         self.take(now, wires)
         self.heard(now)
+        self.note_closing(now)
+
+    def note_closing(self, now: int) -> None:
+        """Both FINs arrived: the end that closed last forgets the connection, the other waits (RFC 9293 section 3.6)."""
+        view = self.view()
+        if view["peer_closed"] and self.peer_closed_first is None:
+            self.peer_closed_first = not view["fin_sent"]
+        if self.closed and view["peer_closed"] and view["fin_sent"] and view["una"] >= view["nxt"]:
+            if self.peer_closed_first:
+                self.dead = True
+            elif self.waits_since is None:
+                self.waits_since, self.waiting_stamp = now, view["ts_recent"] if self.timestamps else None
+
+    peer_closed_first: bool | None = None
+    waits_since: int | None = None
+    """When TIME-WAIT began."""
+    waiting_stamp: int | None = None
+    echo: int = 0
+    """What our SYN echoes, of a connection before it between the same ports."""
+    port: int = 0
 
     was_started_by_syn = False
     syns = 0
@@ -227,7 +249,8 @@ class Connection(Sending):
         if seq is None:
             packet.ack = (view["rcv_nxt"] + self.remote_isn) & 0xFFFFFFFF
             if self.timestamps:
-                packet.options = (("nop",), ("nop",), ("TS", self.last_live, 0))
+                clock = self.last_live + (now - self.last_live_at) // TICK
+                packet.options = (("nop",), ("nop",), ("TS", clock & 0xFFFFFFFF, view["ts_recent"]))
         self.out.append(packet)
         self.dead = True
 
@@ -274,6 +297,8 @@ class Connection(Sending):
         """What the endpoint sends goes on the wire."""
         for seq, ack, payload, flags, window, sack, stamps, ecn, _again, _length in wires:
             syn = bool(flags & SYN)
+            if syn and stamps and not flags & ACK:
+                stamps = (stamps[0], self.echo)
             self.syns += syn
             letters = "".join(letter for letter, bit in _LETTERS if flags & bit)
             packet = Packet(flags=letters, seq=self.wire_seq(seq), length=payload, time=now)
@@ -284,7 +309,7 @@ class Connection(Sending):
             packet.win = min(window, 65535) if syn else min(window >> self.our_scale, 65535)
             packet.options = self.write_options(syn, bool(flags & ACK), stamps, sack)
             if stamps:
-                self.last_live = stamps[0]
+                self.last_live, self.last_live_at = stamps[0], now
             if payload:
                 self.last["data_sent"] = now
                 end = seq + payload
@@ -395,5 +420,3 @@ class Connection(Sending):
         if not v["established"]:
             return 0
         return 1 + int(v["delivered"] if "delivered" in v else -(-v["acked"] // v["mss"]) + v["sacked"])
-
-    peer_closed_first = True

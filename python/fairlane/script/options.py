@@ -62,6 +62,8 @@ class Options(Sockets):
             c.has_room(now)
         elif name == "TCP_NOTSENT_LOWAT":
             c.has_room(now)
+        elif name == "SO_TIMESTAMPING":
+            c.errors.first = c.written
 
     def option_name(self, call: Syscall) -> str:
         """The name of the option; one that nothing has was refused before the script began."""
@@ -74,6 +76,8 @@ class Options(Sockets):
             value = value[0]
         if isinstance(value, Struct) and "onoff" in value.fields:
             value = (value.fields["onoff"], value.fields.get("linger", 0))
+        if call.args[2:3] == (Name("SO_TIMESTAMPING"),):
+            return self.words(value)
         if isinstance(value, Name) and value.text in symbols.VALUES:
             return symbols.VALUES[value.text]
         if isinstance(value, (Name, Call)):

@@ -27,6 +27,8 @@ from .sockets import BLOCKS, Failed
 from .tcp_info import tcp_info
 from .wire import show
 
+TIME_WAIT = 60 * 1_000_000 * PS
+"""TCP_TIMEWAIT_LEN."""
 DEFINES = {"CMSG_LEVEL_IP": "SOL_IP", "CMSG_TYPE_RECVERR": "IP_RECVERR"}
 """Symbols that the kernel's runner of packet scripts defines."""
 CONSTANTS = {f"TCP_CA_{name}": i for i, name in enumerate(("Open", "Disorder", "CWR", "Recovery", "Loss"))}
@@ -177,6 +179,9 @@ class Run(Expecting):
                 self.code(event)
             elif isinstance(event, Shell):
                 self.settings.read(event.text, Path(self.script.file).parent)
+                for c in self.connections:
+                    c.block(self.now, self.settings.blocked)
+                self.settle()
         self.last, self.last_time = event, max(start, 0) if not when.any else self.now
 
     def next_deadline(self) -> int | None:
@@ -264,15 +269,31 @@ class Run(Expecting):
         elif want is not WILD and not isinstance(want, Name) and want != value:
             raise self.failure(event.line, f"{event.name}() should return {_expected(event)} and returned {value}")
 
-    def open(self, options: dict[str, Any], passive: bool) -> Connection:
+    def open(self, options: dict[str, Any], passive: bool, echo: int = 0) -> Connection:
         """A new connection."""
         options = {"mtu": self.flags.mtu, "ip_version": self.flags.header} | options
         c = Connection(self.settings, options, passive, {"preset": self.preset} | self.changes)
+        c.port = options.get("IP_LOCAL_PORT_RANGE") or 0
+        c.echo = echo
         c.start(self.now)
         self.connection = c
         self.connections.append(c)
         self.note_sent()
         return c
+
+    def port_free(self, options: dict[str, Any]) -> tuple[bool, int]:
+        """Whether a connection may begin at the one port that a socket is bound to, and the timestamp it goes on from (tcp_twsk_unique)."""
+        port = options.get("IP_LOCAL_PORT_RANGE") or 0
+        if not port or port >> 16 != port & 0xFFFF:
+            return True, 0
+        reuse, delay = self.settings.number("tcp_tw_reuse") == 1, self.settings.number("tcp_tw_reuse_delay")
+        for c in reversed(self.connections):
+            if c.port == port and c.waits_since is not None and not c.dead and self.now < c.waits_since + TIME_WAIT:
+                if not reuse or c.waiting_stamp is None or self.now <= c.waits_since + delay * 1000 * PS:
+                    return False, 0
+                c.dead = True
+                return True, c.waiting_stamp
+        return True, 0
 
     def algorithm(self, name: str) -> bool:
         """Whether there is a congestion control of this name."""

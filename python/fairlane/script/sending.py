@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .buffer import BUFFER, BUSY, DIVISOR, UNLIMITED, WINDOW, Chronograph, SendBuffer, burst, size_goal
+from .errors import Errors
 from .settings import Settings
 
 EPOCH = 1_000_000_000_000_000
@@ -29,6 +30,7 @@ class Sending:
         if self.options.get("SO_SNDBUF"):
             self.send_buffer.fix(self.options["SO_SNDBUF"])
         self.chrono = Chronograph()
+        self.errors = Errors()
         self.fed = 0
         self.small_end = 0
         self.closed = False
@@ -135,6 +137,7 @@ class Sending:
             self.take(now, self.core.write(now + EPOCH, 0, True))
         self.note_sent(now)
         self.note_limits(now)
+        self.errors.progress(now, self.send_buffer.sent, self.send_buffer.acked)
         view = self.view()
         held = self.written > self.fed and view["una"] == view["nxt"] and view["established"]
         if not held:
@@ -220,6 +223,14 @@ class Sending:
             self.chrono.stop(WINDOW, now, empty=False)
             if not waiting and self.send_buffer.full and v["in_flight"] < v["window"]:
                 self.chrono.start(BUFFER, now)
+
+    def block(self, now: int, blocked: bool) -> None:
+        """Nothing gets into the queue of the device any more, or it does again."""
+        if not self.dead and self.core is not None and blocked != self.blocked:
+            self.blocked = blocked
+            self.take(now, self.core.hold(now + EPOCH, blocked))
+
+    blocked = False
 
     def close(self, now: int) -> None:
         """The application closes, or shuts down writing."""

@@ -29,6 +29,8 @@ LINUX = {
     "tcp_congestion_control": "cubic",
     "tcp_min_tso_segs": "2",
     "tcp_notsent_lowat": "4294967295",
+    "tcp_tw_reuse": "2",
+    "tcp_tw_reuse_delay": "1000",
 }
 """What Linux starts with, where a connection asks for it."""
 
@@ -47,7 +49,7 @@ TESTS = {
 """What the file defaults.sh beside the kernel's own scripts sets; stands for it where it is not to be found."""
 
 _READ = {"tcp_rmem", "tcp_wmem", "tcp_timestamps", "tcp_sack", "tcp_window_scaling", "tcp_ecn", "tcp_congestion_control"}
-_READ |= {"tcp_min_tso_segs", "tcp_notsent_lowat"}
+_READ |= {"tcp_min_tso_segs", "tcp_notsent_lowat", "tcp_tw_reuse", "tcp_tw_reuse_delay"}
 _WITHOUT_EFFECT = {
     "tcp_fack",
     "tcp_fastopen",
@@ -117,9 +119,9 @@ class Settings:
     def read(self, shell: str, folder: Path, depth: int = 0) -> None:
         """Takes the settings out of shell lines; a file of settings that they call is read as well, if it lies beside the script."""
         for line in _lines(shell):
-            queue = _QDISC.match(line)
-            if queue:
-                self.qdisc = (queue.group(1), queue.group(2).split())
+            queues = [q for q in (_QDISC.match(part.strip()) for part in line.split(";")) if q]
+            if queues:
+                self.qdisc = (queues[-1].group(1), queues[-1].group(2).split())
                 continue
             settings = [(name, value) for name, value in _ASSIGNMENT.findall(line)]
             settings += [(name, value) for value, name in _ECHO.findall(line)]
@@ -159,6 +161,12 @@ class Settings:
         """Says something, once."""
         if text not in self.warnings:
             self.warnings.append(text)
+
+    @property
+    def blocked(self) -> bool:
+        """The device's queue takes nothing."""
+        kind, words = self.qdisc
+        return kind in ("pfifo", "bfifo") and words[:2] == ["limit", "0"]
 
     # What follows.
 

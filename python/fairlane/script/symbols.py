@@ -18,11 +18,10 @@ EPOLL = {name.replace("POLL", "EPOLL"): bit for name, bit in POLL.items() if nam
 EPOLL |= {"EPOLLEXCLUSIVE": 1 << 28, "EPOLLONESHOT": 1 << 30, "EPOLLET": 1 << 31}
 """<sys/epoll.h>."""
 
-QUEUE = "there is no error queue: no completions of zero copy and no time stamps are kept"
 URGENT = "urgent data is not sent"
 SEND = {"MSG_MORE", "MSG_EOR", "MSG_DONTWAIT", "MSG_NOSIGNAL", "MSG_FASTOPEN", "MSG_ZEROCOPY", "MSG_CONFIRM", "MSG_DONTROUTE"}
-RECEIVE = {"MSG_PEEK", "MSG_WAITALL", "MSG_DONTWAIT", "MSG_TRUNC", "MSG_NOSIGNAL", "MSG_CMSG_CLOEXEC"}
-REFUSED = {"MSG_ERRQUEUE": QUEUE, "MSG_OOB": URGENT}
+RECEIVE = {"MSG_PEEK", "MSG_WAITALL", "MSG_DONTWAIT", "MSG_TRUNC", "MSG_NOSIGNAL", "MSG_CMSG_CLOEXEC", "MSG_ERRQUEUE"}
+REFUSED = {"MSG_OOB": URGENT}
 """Flags of calls that cannot be carried out."""
 
 OPEN = {"O_RDONLY", "O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND", "O_EXCL", "O_NONBLOCK", "O_CLOEXEC"}
@@ -47,6 +46,20 @@ FLAGS: dict[str, tuple[int, set[str]]] = {
 LEVELS = {"SOL_SOCKET", "SOL_TCP", "IPPROTO_TCP", "SOL_IP", "IPPROTO_IP", "SOL_IPV6", "IPPROTO_IPV6"}
 VALUES = {"IP_PMTUDISC_DONT": 0, "IP_PMTUDISC_WANT": 1, "IP_PMTUDISC_DO": 2, "IP_PMTUDISC_PROBE": 3}
 """Values of socket options."""
+STAMPS = {f"SOF_TIMESTAMPING_{what}" for what in ("TX_SCHED", "TX_SOFTWARE", "TX_ACK", "SOFTWARE", "OPT_ID", "OPT_TSONLY", "OPT_CMSG")}
+CONTROL = {"SO_EE_ORIGIN_ZEROCOPY", "SO_EE_CODE_ZEROCOPY_COPIED", "SO_EE_ORIGIN_TIMESTAMPING", "SCM_TIMESTAMPING", "ENOMSG"}
+CONTROL |= {
+    "SCM_TSTAMP_SND",
+    "SCM_TSTAMP_SCHED",
+    "SCM_TSTAMP_ACK",
+    "IP_RECVERR",
+    "IPV6_RECVERR",
+    "CMSG_LEVEL_IP",
+    "CMSG_TYPE_RECVERR",
+    "TCP_CM_INQ",
+    "TCP_INQ",
+}
+"""What stands in control messages."""
 DONE = {
     "TCP_CONGESTION",
     "TCP_MAXSEG",
@@ -74,6 +87,8 @@ DONE = {
     "TCP_KEEPINTVL",
     "TCP_KEEPCNT",
     "IP_LOCAL_PORT_RANGE",
+    "SO_ZEROCOPY",
+    "SO_TIMESTAMPING",
 }
 """Socket options that change something."""
 QUIET = {
@@ -81,7 +96,6 @@ QUIET = {
     "SO_REUSEPORT",
     "SO_PRIORITY",
     "SO_MARK",
-    "SO_ZEROCOPY",
     "IP_RECVERR",
     "IPV6_RECVERR",
     "IP_FREEBIND",
@@ -110,8 +124,7 @@ IGNORED = {
 }
 """Those that change nothing here though they should: a warning names them."""
 NOT_DONE = {
-    "SO_TIMESTAMPING": QUEUE,
-    "SO_TIMESTAMP": QUEUE,
+    "SO_TIMESTAMP": "packets that arrive are not stamped",
     "TCP_MD5SIG": "segments are not signed (RFC 2385)",
     "TCP_AO_ADD_KEY": "segments are not signed (RFC 5925)",
     "TCP_REPAIR": "a connection cannot be put together by hand",

@@ -77,6 +77,5 @@ def _state(c: Connection, v: dict[str, Any]) -> int:
     if v["peer_closed"]:
         if not v["fin_sent"]:
             return 8
-        return (9 if c.peer_closed_first else 6 if acked else 11) if not (acked and c.peer_closed_first) else 7
-    c.peer_closed_first = not v["fin_sent"]
+        return 9 if c.peer_closed_first else 6 if acked else 11
     return (5 if acked else 4) if v["fin_sent"] else 1

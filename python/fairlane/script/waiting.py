@@ -45,7 +45,7 @@ class Waiting(Sockets):
             out |= POLL["POLLRDHUP"]
         if c.dead or (c.closed and (c.at_end() or not c.receiving)):
             out |= POLL["POLLHUP"]
-        if c.error:
+        if c.error or c.errors.notices:
             out |= POLL["POLLERR"]
         if c.established or c.was_established or c.dead:
             out |= ROOM if c.dead or c.closed or c.writeable() else 0
@@ -93,7 +93,7 @@ class Waiting(Sockets):
         c = sock.connection
         if c is None:
             return (sum(x.established or x.was_established for x in sock.queue), 0, 0)
-        return (c.count["data_segs_in"] + c.at_end(), c.woken, c.dead + (c.error is not None) + c.was_established)
+        return (c.count["data_segs_in"] + c.at_end(), c.woken, c.dead + (c.error is not None) + c.was_established + c.errors.arrived)
 
     def call_epoll_ctl(self, call: Syscall) -> Any:
         sock = self.socket(call)
