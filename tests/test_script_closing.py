@@ -1,4 +1,4 @@
-"""What is left of a connection that closed: resets, TIME-WAIT, ports taken again (RFC 9293 section 3.6, RFC 6191, tcp_tw_reuse of Linux)."""
+"""What is left of a connection that closed: resets, TIME-WAIT, ports taken again (RFC 9293 section 3.6, RFC 6191, Linux tcp_tw_reuse)."""
 
 from __future__ import annotations
 

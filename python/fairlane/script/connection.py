@@ -198,6 +198,13 @@ class Connection(Sending):
         self.heard(now)
         self.note_closing(now)
 
+    def measure(self, length: int, segment: int) -> None:
+        """The largest segment that arrived (tcp_measure_rcv_mss); `segment`: those that a longer packet stands for."""
+        size = min(segment, length) if segment else length
+        self.rcv_mss = max(self.rcv_mss, min(size, self.offered_mss()))
+
+    rcv_mss = DEFAULT_MSS
+
     def note_closing(self, now: int) -> None:
         """Both FINs arrived: the end that closed last forgets the connection, the other waits (RFC 9293 section 3.6)."""
         view = self.view()
@@ -295,7 +302,7 @@ class Connection(Sending):
 
     def take(self, now: int, wires: list[tuple[Any, ...]]) -> None:
         """What the endpoint sends goes on the wire."""
-        for seq, ack, payload, flags, window, sack, stamps, ecn, _again, _length in wires:
+        for seq, ack, payload, flags, window, sack, stamps, ecn, again, _length in wires:
             syn = bool(flags & SYN)
             if syn and stamps and not flags & ACK:
                 stamps = (stamps[0], self.echo)
@@ -310,6 +317,8 @@ class Connection(Sending):
             packet.options = self.write_options(syn, bool(flags & ACK), stamps, sack)
             if stamps:
                 self.last_live, self.last_live_at = stamps[0], now
+            if again and self.again_since is None and not syn:
+                self.again_since = now
             if payload:
                 self.last["data_sent"] = now
                 end = seq + payload
@@ -404,6 +413,7 @@ class Connection(Sending):
         if self.dead or self.core is None:
             return None
         due = [t - EPOCH for _, t in self.core.deadlines()]
+        due += self.clocks()
         return min(due if self.probe_at is None else [*due, self.probe_at], default=None)
 
     def advance(self, now: int) -> None:
@@ -412,6 +422,23 @@ class Connection(Sending):
             self.take(now, self.core.advance(now + EPOCH))
             self.probe(now)
             self.heard(now)
+            self.tick(now)
+
+    def gives_up(self, now: int, *, reset: bool) -> None:
+        """The connection is over: ETIMEDOUT."""
+        if reset:
+            self.reset(now)
+        self.fail("ETIMEDOUT")
+
+    def send_keepalive(self, now: int) -> None:
+        """An acknowledgment with a number that was acknowledged already (RFC 9293 section 3.8.4)."""
+        view = self.view()
+        packet = Packet(flags=".", seq=self.wire_seq(view["una"] - 1), time=now, win=min(self.buffer() >> self.our_scale, 65535))
+        packet.ack, packet.options = (view["rcv_nxt"] + self.remote_isn) & 0xFFFFFFFF, ()
+        if self.timestamps:
+            clock = self.last_live + (now - self.last_live_at) // TICK
+            packet.options = (("nop",), ("nop",), ("TS", clock & 0xFFFFFFFF, view["ts_recent"]))
+        self.out.append(packet)
 
     # What Linux counts.
 

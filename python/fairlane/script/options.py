@@ -62,6 +62,8 @@ class Options(Sockets):
             c.has_room(now)
         elif name == "TCP_NOTSENT_LOWAT":
             c.has_room(now)
+        elif name in ("SO_KEEPALIVE", "TCP_KEEPIDLE", "TCP_KEEPINTVL", "TCP_USER_TIMEOUT"):
+            c.feed(now)
         elif name == "SO_TIMESTAMPING":
             c.errors.first = c.written
 

@@ -127,6 +127,8 @@ class _Parser:
         if token.kind == "code":
             self.at += 1
             return [self.code(token, When(relative=True))]
+        if token.text == "{":
+            raise self.source.refusal(token, "packets are not changed at random", "leave {...} out")
         when = self.when()
         token = self.peek()
         line = self.source.line(token.start)

@@ -334,6 +334,7 @@ class Run(Expecting):
                 listener.queue.append(c)
         if self.connection is None:
             raise self.failure(event.line, "a packet arrives, and no socket listens or connects")
+        self.connection.measure(packet.length, self.flags.mss)
         self.connection.inject(self.now, packet)
         self.settle()
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from .buffer import BUFFER, BUSY, DIVISOR, UNLIMITED, WINDOW, Chronograph, SendBuffer, burst, size_goal
 from .errors import Errors
+from .idling import Idling
 from .settings import Settings
 
 EPOCH = 1_000_000_000_000_000
@@ -15,7 +16,7 @@ LEAST_PROBE = 200_000_000_000
 """TCP_RTO_MIN, in picoseconds."""
 
 
-class Sending:
+class Sending(Idling):
     """The half of a connection that writes. Bytes are counted from 0, sequence numbers of data from 1."""
 
     settings: Settings
@@ -29,6 +30,7 @@ class Sending:
         self.send_buffer = SendBuffer(self.settings.memory("tcp_wmem"))
         if self.options.get("SO_SNDBUF"):
             self.send_buffer.fix(self.options["SO_SNDBUF"])
+        super().__init__()
         self.chrono = Chronograph()
         self.errors = Errors()
         self.fed = 0
@@ -139,6 +141,7 @@ class Sending:
         self.note_limits(now)
         self.errors.progress(now, self.send_buffer.sent, self.send_buffer.acked)
         view = self.view()
+        self.watch(now, view, self.written - self.send_buffer.sent)
         held = self.written > self.fed and view["una"] == view["nxt"] and view["established"]
         if not held:
             self.probe_at = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .connection import DEFAULT_MSS, NO_LIMIT, PS, TIMESTAMPS, Connection
+from .connection import NO_LIMIT, PS, TIMESTAMPS, Connection
 
 INFINITE = 0x7FFFFFFF
 """ssthresh before the first loss, as Linux says it."""
@@ -22,7 +22,7 @@ def tcp_info(c: Connection, now: int) -> dict[str, Any]:
         "tcpi_state": _state(c, v),
         "tcpi_ca_state": v["ca_state"],
         "tcpi_retransmits": v["in_a_row"],
-        "tcpi_probes": v["probes"],
+        "tcpi_probes": v["probes"] or c.tries or c.keep_probes,
         "tcpi_backoff": v["backoff"],
         "tcpi_options": (1 if c.timestamps else 0) | (2 if c.sack else 0) | (4 if c.scaling else 0),
         "tcpi_snd_wscale": c.peer_scale,
@@ -30,7 +30,7 @@ def tcp_info(c: Connection, now: int) -> dict[str, Any]:
         "tcpi_rto": micro["rto"],
         "tcpi_ato": 40_000,
         "tcpi_snd_mss": mss,
-        "tcpi_rcv_mss": DEFAULT_MSS,
+        "tcpi_rcv_mss": c.rcv_mss,
         "tcpi_unacked": v["unacked"],
         "tcpi_sacked": v["sacked"],
         "tcpi_lost": v["lost"],
