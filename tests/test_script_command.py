@@ -188,6 +188,12 @@ REFUSED = {
     "multipath": ("+0 socket(..., SOCK_STREAM, IPPROTO_MPTCP) = 5", "Multipath TCP"),
     "datagrams": ("+0 socket(..., SOCK_DGRAM, IPPROTO_UDP) = 5", "UDP"),
     "call": ("+0 mmap(4) = 0", "mmap() is not simulated"),
+    "AccECN": ("+0 > . 1:1(0) ack 1 <ECN e1b 1 ceb 0 e0b 1,nop>", "AccECN option"),
+    "probes": ("+0 `sysctl -q net.ipv4.tcp_mtu_probing=2`", "RFC 4821"),
+    "routes": ("+0 `ip route change 192.0.2.1 dev tun0 advmss 600`", "could set advmss"),
+    "path": ("+0 < icmp unreachable frag_needed mtu 800 [1:1461(1460)]", "RFC 1191"),
+    "control": ("+0 recvmsg(4, {msg_iov(1)=[{..., 1}], msg_control=[{cmsg_type=IP_RECVERR}]}, 0) = 1", "TCP_CM_INQ"),
+    "fuzz": ("{mut tcp mss}", "at random"),
 }
 UNKNOWN = {
     "flag": ("+0 send(4, ..., 1, MSG_MOER) = 1", "did you mean `MSG_MORE`"),

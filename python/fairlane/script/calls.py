@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from .runner import Run
 
 
+PAGES = 17
+"""Pages in a buffer of the kernel."""
+
+
 class Calls(Options, Files, Waiting):
     """Carries out calls; every method is one, and answers a number, `Failed` or `BLOCKS`."""
 
@@ -99,7 +103,13 @@ class Calls(Options, Files, Waiting):
         if not isinstance(message, Struct):
             raise self.bad(call, 1, "sendmsg takes a message", "write {msg_name(...)=..., msg_iov(1)=[{..., 1000}], msg_flags=0}")
         flags = self.words(call.args[2]) if len(call.args) > 2 else set()
-        return self.send(call, self.lengths(call, message.fields.get("msg_iov", [])), flags)
+        pieces = message.fields.get("msg_iov", [])
+        total = self.lengths(call, pieces)
+        sock = self.socket(call)
+        if "MSG_ZEROCOPY" in flags and isinstance(sock, Socket) and sock.options.get("SO_ZEROCOPY") and sock.connection is not None:
+            # Without a copy each piece is a page of its own, and a buffer has so many (MAX_SKB_FRAGS).
+            sock.connection.cuts = [self.lengths(call, pieces[:n]) for n in range(PAGES, len(pieces), PAGES)]
+        return self.send(call, total, flags)
 
     def lengths(self, call: Syscall, vector: Any) -> int:
         total = 0

@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from . import symbols
 from .lexer import Source, Token
-from .model import Call, Event, Expect, Inject, Name, Packet, Script, Struct, Syscall
+from .model import Call, Event, Expect, Inject, Name, Packet, Script, Shell, Struct, Syscall
 from .trouble import near
 
 PLACES = {"NULL", "AF_INET", "AF_INET6", "AF_UNSPEC", "PF_INET", "PF_INET6", "INADDR_ANY", "INADDR_LOOPBACK", "IPPROTO_TCP", "O_RDWR"}
 """Constants that may stand where no flags are expected."""
-PACKET_OPTIONS = {"md5": "the MD5 option (RFC 2385)"}
+PACKET_OPTIONS = {"md5": "the MD5 option (RFC 2385)", "ECN": "the AccECN option (RFC 9768 section 3.2.3)"}
+
+
+_ROUTE = re.compile(r"ip (?:-6 )?route (?:add|change|replace)\b.*\b(advmss|mtu|initcwnd|initrwnd|rto_min|quickack|features|congctl)\b")
+_PROBING = re.compile(r"tcp_mtu_probing=[12]")
 
 
 def check(source: Source, script: Script, calls: Iterable[str]) -> None:
     """Raises `ScriptError` for the first event that nothing here can carry out."""
     known = list(calls)
+    opened = False
     for event in script.events:
         if isinstance(event, Syscall):
             _call(source, event, known)
         elif isinstance(event, (Inject, Expect)):
-            _packet(source, event, event.packet)
+            _packet(source, event, event.packet, opened)
+            if event.packet.icmp is None:
+                opened = (isinstance(event, Inject) and event.packet.has(".")) or (opened and not event.packet.has("S"))
+        elif isinstance(event, Shell):
+            if _PROBING.search(event.text):
+                raise source.refusal(event.token, "probes of the path MTU (RFC 4821) are not simulated")
+            if found := _ROUTE.search(event.text):
+                raise source.refusal(event.token, f"there are no routes that could set {found.group(1)}", "write --mtu, or setsockopt()")
 
 
 def _call(source: Source, call: Syscall, known: list[str]) -> None:
@@ -114,7 +127,9 @@ def _names(value: Any) -> list[Name]:
     return []
 
 
-def _packet(source: Source, event: Event, packet: Packet) -> None:
+def _packet(source: Source, event: Event, packet: Packet, opened: bool) -> None:
+    if opened and packet.icmp is not None and packet.icmp[0].split()[-1] in ("frag_needed", "packet_too_big"):
+        raise source.refusal(event.token, "discovery of the path MTU (RFC 1191) is not simulated once a connection is open")
     for option in packet.options or ():
         if option[0] in PACKET_OPTIONS and isinstance(event, Expect):
             raise source.refusal(event.token, f"{PACKET_OPTIONS[option[0]]} is not simulated")

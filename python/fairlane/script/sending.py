@@ -45,6 +45,8 @@ class Sending(Idling):
         self.peer_win = 0
         self.greatest_win = 0
         self.probe_at: int | None = None
+        self.cuts: list[int] = []
+        """Where one write has to be cut in buffers."""
         self.woken = 0
         """How often a writer was told that there is room: what edge-triggered epoll waits for."""
 
@@ -87,15 +89,20 @@ class Sending(Idling):
         while taken < size:
             if self.send_buffer.acked == self.send_buffer.written:
                 self.chrono.start(BUSY, now)
-            step = self.send_buffer.add(size - taken, goal, self.lowat)
+            upto = next((c for c in self.cuts if c > taken), size)
+            step = self.send_buffer.add(min(upto, size) - taken, goal, self.lowat)
             if step == 0:
                 self.send_buffer.full = True
                 break
             taken += step
+            if taken in self.cuts:
+                self.send_buffer.record_ends()
+                self.push()
             if taken < size:
                 if self.send_buffer.written > self.pushed + (self.greatest_win >> 1):
                     self.push()
                 self.feed(now, more=True)
+        self.cuts = []
         if taken:
             done = taken == size
             if record and done:
