@@ -114,6 +114,7 @@ def _tcp(flow: Flow) -> tuple[str, str, Settings, Settings]:
         ("tcpTick_", repr(seconds(p["rtt_tick"]))),
         ("rtxcur_init_", repr(seconds(p["rto_initial"]))),
         ("minrto_", repr(seconds(p["rto_min"]))),
+        ("rfc2988_", _flag(p["rto_min_first"])),
         ("maxrto_", repr(seconds(p["rto_max"]))),
         ("numdupacks_", str(p["dupthresh"])),
         ("singledup_", str(int(p["limited_transmit"]))),

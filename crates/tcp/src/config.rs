@@ -5,6 +5,7 @@ use crate::choices::{BackoffEnds, EcnMode, NewRenoTimer, RttSampling, SackMemory
 use crate::params::TcpParams;
 use crate::presets::ParamsError;
 use fairlane_net::Class;
+use fairlane_units::Dur;
 use std::sync::Arc;
 
 /// What an endpoint needs to know of its parameters: the fields are what is derived from them, and under the same name where only that is of use; all others
@@ -36,6 +37,9 @@ pub struct TcpConfig {
     /// A reduction may be taken back.
     pub(crate) doubt: bool,
     pub(crate) rto_granularity_ticks: u64,
+    /// Least RTO before back-off, and after it.
+    pub(crate) rto_floor: Dur,
+    pub(crate) rto_least: Dur,
     pub(crate) rtt_every: bool,
     /// SRTT is measured by the oldest segment that an acknowledgment covers.
     pub(crate) times_oldest: bool,
@@ -143,6 +147,8 @@ impl TcpConfig {
             ecn: p.ecn_mode(),
             pacing_bytes: u64::from(p.pacing_segments) * smss,
             doubt: p.frto || p.eifel || p.dsack_undo,
+            rto_floor: if p.rto_min_first { p.rto_min } else { Dur::from_ps(1) },
+            rto_least: if p.rto_min_first { Dur::ZERO } else { p.rto_min },
             rto_granularity_ticks: p.rto_granularity.as_ps() / p.rtt_tick.as_ps(),
             rtt_every: p.rtt_sampling == RttSampling::Every,
             // RFC 7323 section 4.3: with timestamps a delayed acknowledgment counts from the first segment that it answers.

@@ -130,6 +130,8 @@ pub struct TcpParams {
     /// Smallest RTO (RFC 6298 section 2.4).
     #[schemars(extend("x-min" = "1us", "x-max" = "1h"))]
     pub rto_min: Dur,
+    /// Whether `rto_min` is the least that is backed off (RFC 6298 sections 2.4 and 5.5; ns-2 `rfc2988_`); otherwise the least that back-off leaves.
+    pub rto_min_first: bool,
     /// Largest RTO, backed off (RFC 6298 section 2.5).
     #[schemars(extend("x-min" = "1us", "x-max" = "24h"))]
     pub rto_max: Dur,
@@ -148,7 +150,7 @@ pub struct TcpParams {
     /// delayed (Linux `tcp_clean_rtx_queue`). With `timestamps` it always is: that is what the echo tells (RFC 7323 section 4.3). The smallest round-trip time and
     /// what algorithms hear of are those of the newest. Otherwise that serves for all.
     pub rtt_of_oldest: bool,
-    /// What ends the back-off of the RTO: a new measurement (RFC 6298 section 5) or any acknowledgment of new data (Linux).
+    /// What ends the back-off of the RTO: a new measurement (RFC 6298 section 5; Linux, ns-2) or any acknowledgment of new data (ns-3).
     pub backoff_ends: BackoffEnds,
     /// Timeouts in a row after which SRTT and RTTVAR are started afresh (RFC 6298 section 5, last note). Unset: never.
     #[schemars(range(min = 1))]
@@ -331,6 +333,7 @@ impl Default for TcpParams {
             pacing_segments: 1,
             rto_initial: Dur::from_secs(1),
             rto_min: Dur::from_secs(1),
+            rto_min_first: true,
             rto_max: Dur::from_secs(60),
             rto_granularity: Dur::from_ms(1),
             rto_after_syn_loss: Some(Dur::from_secs(3)),

@@ -27,6 +27,8 @@ pub(crate) struct News {
 pub(crate) struct Diary {
     pub(crate) delivered: Vec<News>,
     pub(crate) lost: Vec<News>,
+    /// The last segment delivered was so in part only.
+    pub(crate) part: bool,
 }
 
 /// What is known of the time a segment was sent.
@@ -147,6 +149,7 @@ impl Scoreboard {
             }
             if s.flags & (SACKED | COUNTED) == 0 {
                 let end = s.end().min(ack);
+                diary.part = end < s.end();
                 diary.delivered.push(News { index: i, len: (end - s.seq) as u32, flags: s.flags, at: s.at, end });
             }
             i = i.wrapping_add(1);
@@ -207,6 +210,7 @@ impl<C: CongestionControl> Tcp<C> {
         if let Some(diary) = &mut self.board.diary {
             diary.delivered.clear();
             diary.lost.clear();
+            diary.part = false;
         }
     }
 }

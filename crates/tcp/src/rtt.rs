@@ -92,9 +92,9 @@ impl RttEstimator {
     /// The RTO of a measurement, between the minimum and the maximum (RFC 6298 sections 2.4 and 2.5); no back-off.
     #[inline(always)]
     fn accept(&mut self, rto: Dur, c: &TcpConfig) {
-        self.base = rto.max(c.rto_min);
+        self.base = rto.max(c.rto_floor);
         self.backoff = 0;
-        self.rto = self.base.min(c.rto_max);
+        self.rto = self.base.max(c.rto_least).min(c.rto_max);
     }
 
     /// RFC 6298 section 5.5: doubles the RTO up to the maximum.
@@ -116,7 +116,7 @@ impl RttEstimator {
 
     fn apply_backoff(&mut self, c: &TcpConfig) {
         let shifted = if self.backoff < 40 { self.base.as_ps().saturating_mul(1 << self.backoff) } else { u64::MAX };
-        self.rto = Dur::from_ps(shifted).min(c.rto_max);
+        self.rto = Dur::from_ps(shifted).max(c.rto_least).min(c.rto_max);
     }
 
     /// RFC 6298 section 5.7: the RTO for data after a lost SYN.

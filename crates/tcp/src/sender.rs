@@ -124,7 +124,10 @@ impl<C: CongestionControl> Tcp<C> {
         if let Some(rack) = &mut self.rack {
             rack.fresh_again = 0;
         }
-        (self.una_before, self.delivered_before, self.marked_before) = (self.una, self.una + self.board.sacked(), self.board.marked);
+        // Without SACK each duplicate stands for a segment that arrived (Linux `tcp_add_reno_sack`).
+        let stand_ins = if self.cfg.sack { 0 } else { u64::from(self.dupacks) * u64::from(self.cfg.smss) };
+        (self.una_before, self.delivered_before, self.marked_before) =
+            (self.una, self.una + self.board.sacked() + stand_ins, self.board.marked);
     }
 
     /// An acknowledgment that was overtaken by a later one: what its SACK blocks say is news all the same.

@@ -235,3 +235,26 @@ fn tables_1_and_2_average_window() {
         }
     }
 }
+
+/// Linux `bictcp_update`: as long as the window stays the same, what it grows by is worked out anew only after HZ / 32 ticks; and the smallest round-trip time that
+/// CUBIC looks ahead by is not measured in the first second of a stage (`cubictcp_acked`).
+#[test]
+fn linux_holds_its_growth() {
+    // After a loss at 300 the cubic rises by 3 C K^2 = 44 segments a second at first: by 4.4, whole ones 5, in the round trip of 100 ms to come, so one for each
+    // 210 / 5 = 42 acknowledged; 32 ms later by 6, and one for each 35.
+    let growth = |hold: &str, apart: u64| {
+        let p = cubic(json!({ "whole_segments": true, "catch_up": false, "hold": hold }));
+        let mut d = Drive::after_loss(p, ms(100), 300);
+        let before = d.cwnd();
+        d.now += ms(1);
+        d.ack_now();
+        let mut n = 1;
+        d.now += ms(apart);
+        while d.cwnd() == before && n < 1000 {
+            d.ack_now();
+            n += 1;
+        }
+        n
+    };
+    assert_eq!([growth("32ms", 0), growth("32ms", 31), growth("32ms", 32), growth("0s", 31)], [42, 42, 35, 35]);
+}

@@ -257,3 +257,60 @@ fn quick_acks() {
     assert_eq!(acks[quick..quick + 6], [0, 1, 0, 1, 0, 1]);
     assert!(cx.timers.get(TimerId::DelAck).is_some() || acks.last() == Some(&1));
 }
+
+/// Linux without SACK: each duplicate stands for a segment, and an acknowledgment behind them delivers what none stood for, the hole at least
+/// (`tcp_remove_reno_sacks`): of 2 segments behind two duplicates it makes 11 of 10, as this kernel does, and the next one 12.
+#[test]
+fn growth_without_sack_behind_duplicates() {
+    let mut k = Kernel::new(json!({ "cc": "reno", "recovery": "newreno", "rack": false, "tlp": false, "prr": "off", "dsack_undo": false }));
+    k.write(30);
+    k.wait(100);
+    k.ack(0, &[]);
+    k.ack(0, &[]);
+    assert_eq!(k.cwnd(), 10);
+    k.ack(2, &[]);
+    assert_eq!(k.cwnd(), 11);
+    k.wait(10);
+    k.ack(3, &[]);
+    assert_eq!(k.cwnd(), 12);
+    k.ack(7, &[]);
+    assert_eq!(k.cwnd(), 16, "nothing stands for these");
+}
+
+/// Linux `tcp_may_raise_cwnd`: once reordering by more than three segments was seen, the window grows by what is SACKed, too. This kernel: 10, 11, 12 with the
+/// SACK blocks, 15 and 16 with the acknowledgments.
+#[test]
+fn growth_by_sack_once_reordering_was_seen() {
+    let mut k = Kernel::new(json!({ "cc": "reno" }));
+    k.write(60);
+    k.wait(100);
+    k.ack(0, &[(4, 6)]);
+    assert_eq!(k.cwnd(), 10);
+    k.ack(0, &[(1, 2), (4, 6)]);
+    assert_eq!((k.tcp.info().reordering, k.cwnd()), (5, 11));
+    k.ack(0, &[(6, 7), (1, 2), (4, 6)]);
+    assert_eq!(k.cwnd(), 12);
+    k.ack(7, &[]);
+    assert_eq!(k.cwnd(), 15);
+    k.wait(1);
+    k.ack(8, &[]);
+    assert_eq!(k.cwnd(), 16);
+}
+
+/// Linux `tcp_clean_rtx_queue`: a segment that is acknowledged in part is not delivered yet. This kernel counts 0, 1, 2, 4 of four.
+#[test]
+fn delivered_counts_whole_segments() {
+    let mut k = Kernel::new(json!({}));
+    k.write(4);
+    k.wait(100);
+    let counts: Vec<_> = [500, 1000, 2500, 4000]
+        .into_iter()
+        .map(|bytes| {
+            let mut seg = Segment::new(1, 1 + bytes, flag::ACK, 0);
+            seg.wnd = WND;
+            k.call(|e, cx| e.on_packet(&seg, cx));
+            k.tcp.info().delivered.unwrap()
+        })
+        .collect();
+    assert_eq!(counts, [0, 1, 2, 4]);
+}

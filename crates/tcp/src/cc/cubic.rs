@@ -12,7 +12,9 @@
 //! Dialects, as parameters: Linux 6.x (`net/ipv4/tcp_cubic.c`) and ns-3.37 (`TcpCubic`) count in whole segments (`whole_segments`), look
 //! ahead by the smallest round-trip time instead of the smoothed one, and grow by at least 5 % a round trip before the first loss and after
 //! a timeout (`first_growth`); W_est grows at the same pace to the end (`catch_up = false`); ns-3.37 has no Reno-friendly
-//! region (`reno_friendly = false`). Of Linux' arithmetic, K in steps of 1/1024 s and updates at most each 1/32 s at one window are left out.
+//! region (`reno_friendly = false`). Linux besides works out anew how fast it grows only when the window has changed or after 1/32 s (`hold`), looks ahead by the
+//! smallest round-trip time of data since the last timeout, the first second of each stage left out, and lets an acknowledgment add several segments
+//! (`tcp_cong_avoid_ai`). Of its arithmetic, K in steps of 1/1024 s and times in ticks are left out.
 
 use super::window::{LossBased, Window, window_in};
 use super::{AckSample, Algorithm, CcSite, CongestionEvent, CongestionKind};
@@ -48,6 +50,10 @@ pub struct CubicParams {
     /// Whether window, target and growth are counted in whole segments, and the smallest round-trip time is what is looked ahead
     /// (Linux, ns-3); RFC 9438 section 4.2 has fractions and the smoothed round-trip time.
     pub whole_segments: bool,
+    /// How long the growth worked out for a window holds while the window stays the same (Linux: 1/32 s, which its clock makes 32 ms), with `whole_segments`;
+    /// `0s`: each acknowledgment works it out (RFC 9438).
+    #[schemars(extend("x-max" = "1s"))]
+    pub hold: Dur,
 }
 
 impl Default for CubicParams {
@@ -61,6 +67,7 @@ impl Default for CubicParams {
             fast_convergence: true,
             first_growth: 0.0,
             whole_segments: false,
+            hold: Dur::ZERO,
         }
     }
 }
@@ -69,6 +76,8 @@ impl Default for CubicParams {
 const MOST: f64 = 0.5;
 /// Acknowledgments for a segment more where the window is above its target, per segment of the window (Linux, ns-3).
 const SLOWEST: f64 = 100.0;
+/// Round-trip times after a cut that do not count for the smallest (Linux: HZ ticks).
+const SETTLED: Dur = Dur::from_secs(1);
 /// Seconds in a picosecond: time is multiplied, not divided, on the way of each acknowledgment.
 const SECONDS: f64 = 1e-12;
 
@@ -107,6 +116,13 @@ pub struct Cubic {
     converge: bool,
     /// Acknowledgments counted towards the next segment, where these are whole.
     count: f64,
+    /// Segments acknowledged for each that the window grows by, worked out for that window at that time, and how long that holds.
+    every: f64,
+    every_for: f64,
+    every_at: Time,
+    hold: Dur,
+    /// Smallest round-trip time of data, where growth holds.
+    least_rtt: Dur,
     first_growth: f64,
     beta: f64,
     beta_ecn: f64,
@@ -136,6 +152,11 @@ impl Cubic {
             friendly: p.reno_friendly,
             converge: p.fast_convergence,
             count: 0.0,
+            every: 0.0,
+            every_for: 0.0,
+            every_at: Time::ZERO,
+            hold: p.hold,
+            least_rtt: Dur::MAX,
             first_growth: p.first_growth,
             beta: p.beta,
             beta_ecn: if config.abe { p.beta_ecn } else { p.beta },
@@ -179,12 +200,21 @@ impl Cubic {
         if self.paused.is_some() {
             self.resume(s.now);
         }
+        if self.whole && self.hold != Dur::ZERO {
+            return self.hold_or_step(n, s);
+        }
         let epoch = match self.shape.epoch {
             Some(epoch) => epoch,
             None => self.begin(s.now),
         };
         if self.whole {
-            return self.step(n, epoch, s);
+            self.every = self.work_out(epoch, s);
+            self.count += n;
+            if self.count >= self.every {
+                self.count -= self.every;
+                self.w.cwnd += 1.0;
+            }
+            return;
         }
         let t = s.now.since(epoch).as_ps() as i64 as f64 * SECONDS - self.shape.k;
         let ahead = t + s.srtt.as_ps() as i64 as f64 * SECONDS;
@@ -208,15 +238,49 @@ impl Cubic {
         self.shape.w_est
     }
 
-    /// The same in whole segments.
+    /// Linux `bictcp_update`, `tcp_cong_avoid_ai`.
     #[inline(never)]
-    fn step(&mut self, n: f64, epoch: Time, s: &AckSample) {
-        let look = if s.min_rtt == Dur::MAX { Dur::ZERO } else { s.min_rtt };
+    fn hold_or_step(&mut self, n: f64, s: &AckSample) {
+        let cwnd = libm::floor(self.w.cwnd);
+        if self.every_for != cwnd || s.now.since(self.every_at) >= self.hold {
+            (self.every_for, self.every_at) = (cwnd, s.now);
+            let epoch = match self.shape.epoch {
+                Some(epoch) => epoch,
+                None => self.begin(s.now),
+            };
+            self.every = self.work_out(epoch, s);
+        } else {
+            self.estimate(s.acked as f64 / self.w.smss, 1.0 / self.w.cwnd);
+        }
+        if self.count >= self.every {
+            // Counted when growth was slower.
+            self.count = 0.0;
+            self.w.cwnd += 1.0;
+        }
+        self.count += n;
+        let up = libm::floor(self.count / self.every);
+        self.count -= up * self.every;
+        self.w.cwnd += up;
+    }
+
+    /// Smallest round-trip time of data (Linux `cubictcp_acked`).
+    fn note_rtt(&mut self, s: &AckSample) {
+        if let Some(rtt) = s.rtt
+            && self.shape.epoch.is_none_or(|epoch| s.now.since(epoch) >= SETTLED)
+        {
+            self.least_rtt = self.least_rtt.min(rtt);
+        }
+    }
+
+    /// Segments acknowledged for each that the window grows by, in whole segments.
+    #[inline(never)]
+    fn work_out(&mut self, epoch: Time, s: &AckSample) -> f64 {
+        let least = if self.hold == Dur::ZERO { s.min_rtt } else { self.least_rtt };
+        let look = if least == Dur::MAX { Dur::ZERO } else { least };
         let ahead = s.now.since(epoch).as_secs_f64() + look.as_secs_f64() - self.shape.k;
         let friendly = libm::floor(self.estimate(s.acked as f64 / self.w.smss, 1.0 / self.w.cwnd));
         let cwnd = libm::floor(self.w.cwnd);
         let target = self.shape.origin + libm::trunc(self.c * ahead * ahead * ahead);
-        // Segments acknowledged for each that the window grows by.
         let mut every = if target > cwnd { libm::floor(cwnd / (target - cwnd)) } else { SLOWEST * cwnd };
         if self.least > 0.0 {
             every = every.min(1.0 / self.least);
@@ -224,11 +288,7 @@ impl Cubic {
         if friendly > cwnd {
             every = every.min(libm::floor(cwnd / (friendly - cwnd)));
         }
-        self.count += n;
-        if self.count >= every.max(1.0 / MOST) {
-            self.count -= every.max(1.0 / MOST);
-            self.w.cwnd += 1.0;
-        }
+        every.max(1.0 / MOST)
     }
 }
 
@@ -237,6 +297,9 @@ impl LossBased for Cubic {
 
     #[inline(always)]
     fn increase(&mut self, s: &AckSample) {
+        if self.hold != Dur::ZERO {
+            self.note_rtt(s);
+        }
         if self.w.unused(s) {
             self.paused = self.paused.or(Some(s.now));
             return;
@@ -259,6 +322,8 @@ impl LossBased for Cubic {
         if matches!(e.kind, CongestionKind::Timeout { .. } | CongestionKind::FastRetransmitRestart) {
             // Section 4.8: the stage after it has its plateau where it begins.
             self.shape.w_max = 0.0;
+            self.least_rtt = Dur::MAX;
+            self.every_for = 0.0;
         }
         self.shape.epoch = None;
         self.paused = None;

@@ -57,8 +57,12 @@ impl<C: CongestionControl> Tcp<C> {
     /// Bytes that the acknowledgment at hand delivered, in order or not (DeliveredData).
     pub(crate) fn newly_delivered(&self) -> u64 {
         let once = (self.una + self.board.sacked()).saturating_sub(self.delivered_before);
-        // What arrived a second time was delivered, too, where that is how growth is reckoned.
-        if self.cfg.grow_by_delivered { once + self.rack.as_ref().map_or(0, |r| r.fresh_again) } else { once }
+        if !self.cfg.grow_by_delivered {
+            return once;
+        }
+        // The hole itself was not delivered before, whatever stood for the rest (Linux `tcp_remove_reno_sacks`). What arrived a second time was delivered, too.
+        let hole = (self.una - self.una_before).min(self.cfg.smss.into());
+        if self.cfg.sack { once + self.rack.as_ref().map_or(0, |r| r.fresh_again) } else { once.max(hole) }
     }
 
     /// RecoverFS as the window is cut: to be asked for before [`Self::congestion`].

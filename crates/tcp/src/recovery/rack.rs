@@ -151,7 +151,8 @@ impl<C: CongestionControl> Tcp<C> {
         let echo = seg.timestamps().filter(|_| self.cfg.timestamps).map(|(_, echo)| echo);
         let known = rack.fack;
         let mut low = u64::MAX;
-        rack.delivered += diary.delivered.len() as u64;
+        // A segment counts once it is there as a whole.
+        rack.delivered += diary.delivered.len() as u64 - u64::from(diary.part);
         for n in &diary.delivered {
             let again = n.flags & KARN != 0;
             let rtt = now.since(n.at);

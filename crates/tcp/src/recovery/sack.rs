@@ -73,6 +73,7 @@ impl<C: CongestionControl> Tcp<C> {
             _ if sacked == 0 => {}
             Phase::Loss => {
                 self.dupacks += 1;
+                self.grow_by_sack(sacked, cx);
                 if self.cfg.timeout_forgets_sack {
                     if self.dupacks < self.cfg.dupthresh && !self.silent {
                         self.send_limited(cx);
@@ -86,6 +87,7 @@ impl<C: CongestionControl> Tcp<C> {
                 if self.cfg.rack {
                     // What is SACKed is not in flight: new data goes out while RACK waits (RFC 3042, without a bound of two).
                     self.prr_on_ack(false);
+                    self.grow_by_sack(sacked, cx);
                     return self.transmit(self.cfg.max_burst, cx);
                 }
                 if self.strict() {
@@ -102,6 +104,15 @@ impl<C: CongestionControl> Tcp<C> {
                     self.send_limited(cx);
                 }
             }
+        }
+    }
+
+    /// Where the network is known to reorder by more than the threshold of duplicates, what is SACKed is no sign of a loss: the window grows by it (Linux
+    /// `tcp_may_raise_cwnd`).
+    fn grow_by_sack(&mut self, sacked: u64, cx: &Cx<'_>) {
+        let reorders = self.rack.as_ref().is_some_and(|r| r.distance > self.cfg.dupthresh);
+        if self.cfg.grow_by_delivered && reorders && !self.reducing() {
+            self.grow(0, sacked, cx);
         }
     }
 
