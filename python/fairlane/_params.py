@@ -1899,6 +1899,10 @@ class Cubic(CcParams):
             segments, and the smallest round-trip time is what is looked ahead
             (Linux, ns-3); RFC 9438 section 4.2 has fractions and the smoothed
             round-trip time. (true or false, default false)
+        hold: How long the growth worked out for a window holds while the window
+            stays the same (Linux: 1/32 s, which its clock makes 32 ms), with
+            `whole_segments`; `0s`: each acknowledgment works it out (RFC 9438).
+            (duration, default "0s", up to 1s)
     """
 
     _name: ClassVar[str] = "cubic"
@@ -1910,6 +1914,7 @@ class Cubic(CcParams):
     fast_convergence: bool | None = None
     first_growth: float | None = None
     whole_segments: bool | None = None
+    hold: Duration | None = None
 
 
 @dataclass(kw_only=True)
@@ -3116,6 +3121,9 @@ class Tcp(TransportParams):
             (duration, default "1s", 1us to 1h)
         rto_min: Smallest RTO (RFC 6298 section 2.4). (duration, default "1s",
             1us to 1h)
+        rto_min_first: Whether `rto_min` is the least that is backed off (RFC
+            6298 sections 2.4 and 5.5; ns-2 `rfc2988_`); otherwise the least
+            that back-off leaves. (true or false, default true)
         rto_max: Largest RTO, backed off (RFC 6298 section 2.5). (duration,
             default "60s", 1us to 24h)
         rto_granularity: G of RFC 6298 section 2: the variation term of the RTO
@@ -3136,8 +3144,8 @@ class Tcp(TransportParams):
             hear of are those of the newest. Otherwise that serves for all.
             (true or false, default false)
         backoff_ends: What ends the back-off of the RTO: a new measurement (RFC
-            6298 section 5) or any acknowledgment of new data (Linux). (one of
-            `sample`, `ack`, default "sample")
+            6298 section 5; Linux, ns-2) or any acknowledgment of new data
+            (ns-3). (one of `sample`, `ack`, default "sample")
         forget_rtt_after: Timeouts in a row after which SRTT and RTTVAR are
             started afresh (RFC 6298 section 5, last note). Unset: never.
             (integer, default unset, from 1)
@@ -3335,6 +3343,7 @@ class Tcp(TransportParams):
     pacing_segments: int | None = None
     rto_initial: Duration | None = None
     rto_min: Duration | None = None
+    rto_min_first: bool | None = None
     rto_max: Duration | None = None
     rto_granularity: Duration | None = None
     rto_after_syn_loss: Duration | None = None
