@@ -66,7 +66,8 @@ impl Buffer {
         let space = start * FIRST_SHARE / WHOLE;
         // One segment is kept back.
         let clamp = if space > 2 * mss { space.saturating_sub(mss).max(2 * mss) } else { space };
-        let window = u64::from(c.syn_window);
+        // In whole segments; a SYN cannot tell of more than 64 KB.
+        let window = if space > mss { space / mss * mss } else { space };
         let offer = window.min(clamp);
         Self {
             size: start,

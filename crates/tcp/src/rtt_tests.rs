@@ -94,20 +94,22 @@ fn coarse_clock() {
     assert_eq!((e.srtt(), e.rttvar()), (Dur::from_ms(500), Dur::from_ms(250)));
 }
 
-/// ns-2 `rfc2988_`: true bounds the RTO before back-off, as RFC 6298 sections 2.4 and 5.5 do; false the backed off one.
+/// ns-2 `rfc2988_`: true bounds the RTO before back-off, as RFC 6298 sections 2.4 and 5.5 do; false the backed off one. The pauses between the retransmissions
+/// of ns-2.35 after round trips of 50 ms and ticks of 10 ms, the link dead from then on.
 #[test]
 fn ns2_rfc2988_both_ways() {
     let timeouts = |first: bool| {
         let mut e = estimator(json!({ "preset": "ns2", "rto_min_first": first }));
-        // 50 ms in ticks of 10 ms: RTO 50 + 4 * 25 = 150 ms.
-        e.sample(Time::ZERO, Time::ZERO + Dur::from_ms(50));
+        for _ in 0..40 {
+            e.sample(Time::ZERO, Time::ZERO + Dur::from_ms(50));
+        }
         let mut all = vec![e.rto()];
-        for _ in 0..3 {
+        for _ in 0..4 {
             e.back_off(u32::MAX);
             all.push(e.rto());
         }
         all.into_iter().map(|d| d.as_ps() / Dur::from_ms(1).as_ps()).collect::<Vec<_>>()
     };
-    assert_eq!(timeouts(true), [200, 400, 800, 1600]);
-    assert_eq!(timeouts(false), [200, 300, 600, 1200]);
+    assert_eq!(timeouts(true), [200, 400, 800, 1600, 3200]);
+    assert_eq!(timeouts(false), [200, 200, 320, 640, 1280]);
 }

@@ -328,6 +328,7 @@ impl CongestionControl for Vegas {
     }
 
     fn on_ack(&mut self, s: &AckSample) {
+        self.w.observe(s);
         match self.p.reading {
             Reading::Paper | Reading::Ns2 => self.take(s),
             Reading::Ns3 | Reading::Linux => self.take_least(s),

@@ -136,7 +136,7 @@ impl Window {
 
     /// What watches slow start sees an acknowledgment before anything grows.
     #[inline]
-    fn observe(&mut self, s: &AckSample) {
+    pub fn observe(&mut self, s: &AckSample) {
         if let Some(watch) = &mut self.hystart
             && self.cwnd < self.ssthresh
         {
