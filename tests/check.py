@@ -28,7 +28,7 @@ FILES = {
     "own": ("own_queue", "own_cc", "plugin"),
     "papers": ("papers", "studies", "study_folder_mistakes", "own_paper", "findings"),
     "runs": ("python_api", "cli", "determinism", "pcap", "topologies"),
-    "script": ("script", "script_buffer", "script_closing", "script_command", "script_errors", "script_idling"),
+    "script": ("script", "fast_open", "script_buffer", "script_closing", "script_command", "script_errors", "script_idling"),
     "stats": ("stats", "stats_anova", "stats_bootstrap", "stats_compare", "stats_docs", "stats_sequential", "stats_warmup"),
     "study": (
         "study_dask",

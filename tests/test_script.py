@@ -210,12 +210,13 @@ def test_nagle_holds_small_segments_and_nodelay_does_not() -> None:
     passes(OPEN + "+0 setsockopt(4, SOL_TCP, TCP_NODELAY, [1], 4) = 0\n" + two + "+0 > P. 101:201(100) ack 1\n")
 
 
-def test_sequence_numbers_are_those_of_the_script() -> None:
+def test_numbers_of_a_syn_are_those_of_the_wire_and_others_count_from_it() -> None:
+    """As in packetdrill (run_packet.c: no offset for a SYN, the initial number for all others), also across the wrap."""
     passes(
         "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 bind(3, ..., ...) = 0\n+0 listen(3, 1) = 0\n"
         "+0 < S 4294967000:4294967000(0) win 1000 <mss 1000>\n+0 > S. 500:500(0) ack 4294967001 <mss 1460>\n"
-        "+.1 < . 4294967001:4294967001(0) ack 501 win 1000\n+0 accept(3, ..., ...) = 4\n"
-        "+0 < P. 4294967001:705(1000) ack 501 win 1000\n* > . 501:501(0) ack 705\n+0 read(4, ..., 2000) = 1000\n"
+        "+.1 < . 1:1(0) ack 1 win 1000\n+0 accept(3, ..., ...) = 4\n"
+        "+0 < P. 1:1001(1000) ack 1 win 1000\n* > . 1:1(0) ack 1001\n+0 read(4, ..., 2000) = 1000\n"
     )
 
 

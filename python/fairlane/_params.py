@@ -3025,6 +3025,14 @@ class Tcp(TransportParams):
         handshake_ack: Whether the opener acknowledges the SYN-ACK with a
             segment of its own (RFC 9293 section 3.5); false: its first data
             does. (true or false, default true)
+        fast_open: TCP Fast Open (RFC 7413): data in the SYN, which saves a
+            round trip; needs `handshake` and `handshake_ack`. The connection
+            opens with the first write. With `cookie` the flow that starts first
+            between two nodes asks for a cookie, those that start later have it.
+            No preset sets it: Linux has the client's half on (`tcp_fastopen`
+            1), but uses it only where the application asks for it
+            (`MSG_FASTOPEN`). (one of `off`, `cookie`, `no_cookie`, default
+            "off")
         fin: Whether the end of the data is signalled by FIN (RFC 9293 section
             3.6). (true or false, default true)
         initial_window: Initial window: `rfc6928`, `rfc3390` or a fixed size
@@ -3311,6 +3319,7 @@ class Tcp(TransportParams):
     window_scaling: bool | None = None
     handshake: bool | None = None
     handshake_ack: bool | None = None
+    fast_open: Literal["off", "cookie", "no_cookie"] | None = None
     fin: bool | None = None
     initial_window: Literal["rfc6928", "rfc3390", "rfc5681"] | Length | None = None
     initial_ssthresh: Length | None = None

@@ -69,6 +69,10 @@ class Segment:
     ecn: Ecn = Ecn.NOT_ECT
     retransmission: bool = False
     length: int = 0
+    cookie: bytes | None = None
+    """Fast Open option of a SYN (RFC 7413): the cookie, empty in a request for one."""
+    experimental: bool = False
+    """The Fast Open option has the experimental form."""
 
     @property
     def end(self) -> int:
@@ -80,6 +84,8 @@ class Segment:
         text = f"{names} seq {self.seq}:{self.end} ack {self.ack}"
         if self.window < UNLIMITED:
             text += f" win {self.window}"
+        if self.cookie is not None:
+            text += f" cookie {self.cookie.hex()}" if self.cookie else " cookie wanted"
         if self.sack:
             text += " sack " + " ".join(f"{a}:{b}" for a, b in self.sack)
         return text + (" (again)" if self.retransmission else "")
@@ -103,6 +109,16 @@ class Endpoint:
     def __init__(self, params: Any = "newreno", *, passive: bool = False) -> None:
         self._core = _core.TcpEndpoint(json.dumps(plain(params)), passive)
 
+    def set_cookie(self, cookie: bytes, *, experimental: bool = False) -> None:
+        """A client has this Fast Open cookie of an earlier connection; a server demands it. Before `start`, with `fast_open = "cookie"`."""
+        self._core.set_cookie((cookie, experimental))
+
+    @property
+    def cookie(self) -> bytes | None:
+        """The Fast Open cookie that the answer to the SYN brought."""
+        found = self._core.cookie
+        return None if found is None else found[0]
+
     def start(self, now: float | str) -> list[Segment]:
         """Connects, or for a passive endpoint gets ready."""
         return self._take(self._core.start(_ps(now)))
@@ -120,6 +136,7 @@ class Endpoint:
             int(segment.ecn),
             segment.retransmission,
             segment.length,
+            None if segment.cookie is None else (segment.cookie, segment.experimental),
         )
         return self._take(self._core.receive(_ps(now), wire))
 
@@ -162,6 +179,6 @@ class Endpoint:
     @staticmethod
     def _take(out: list[tuple[Any, ...]]) -> list[Segment]:
         return [
-            Segment(seq, ack, payload, Flag(flags), window, tuple(sack), ts, Ecn(ecn), again, length)
-            for seq, ack, payload, flags, window, sack, ts, ecn, again, length in out
+            Segment(seq, ack, payload, Flag(flags), window, tuple(sack), ts, Ecn(ecn), again, length, *(fo or (None, False)))
+            for seq, ack, payload, flags, window, sack, ts, ecn, again, length, fo in out
         ]

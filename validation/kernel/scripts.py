@@ -116,7 +116,10 @@ class Kernel:
             self.code(event)
         elif isinstance(event, Shell):
             before = dict(self.settings.values) if self.zero else {}
-            self.settings.read(event.text, Path(self.script.file).parent, "")
+            flushes = self.settings.flushes
+            self.settings.read(event.text, Path(self.script.file).parent)
+            if self.settings.flushes != flushes:
+                subprocess.run(["ip", "tcp_metrics", "flush", "all"], check=False, capture_output=True)
             for name, value in self.settings.values.items():
                 if before.get(name) != value and name != "tcp_congestion_control":
                     with contextlib.suppress(FileNotFoundError):  # of another kernel
@@ -138,6 +141,9 @@ class Kernel:
                 options += struct.pack("!BBB", 3, 3, o[1])
             elif o[0] == "TS":
                 options += struct.pack("!BBII", 8, 10, o[1], self.live.get(o[2], o[2]))
+            elif o[0] in ("FO", "FOEXP"):
+                cookie, head = bytes.fromhex(o[1]), b"" if o[0] == "FO" else b"\xf9\x89"
+                options += struct.pack("!BB", 254 if head else 34, 2 + len(head) + len(cookie)) + head + cookie
             elif o[0] == "sack":
                 options += struct.pack("!BB", 5, 2 + 8 * len(o[1:]))
                 for block in o[1:]:
@@ -209,6 +215,10 @@ class Kernel:
                 out.append(("sack", *zip(edges[::2], edges[1::2], strict=True)))
             elif kind == 8:
                 out.append(("TS", *struct.unpack("!II", data)))
+            elif kind == 34:
+                out.append(("FO", data.hex()))
+            elif kind == 254 and data[:2] == b"\xf9\x89":
+                out.append(("FOEXP", data[2:].hex()))
         return tuple(out)
 
     def expect(self, event: Expect, start: float) -> None:
@@ -268,7 +278,9 @@ class Kernel:
         self.fds[args[0]].bind((LOCAL, PORT))
 
     def do_listen(self, event: Syscall, args: Any) -> None:
-        self.fds[args[0]].listen(1)
+        self.fds[args[0]].listen(args[1] if len(args) > 1 and isinstance(args[1], int) else 1)
+        # Another connection than that of a listener before.
+        self.ports = {"their": self.ports["their"] + 1, "our": PORT}
 
     def do_accept(self, event: Syscall, args: Any) -> None:
         self.fds[args[0]].settimeout(0.5)
@@ -292,6 +304,10 @@ class Kernel:
 
     def do_send(self, event: Syscall, args: Any) -> int:
         return self.fds[args[0]].send(bytes(args[2]), self.flags(args[3]))
+
+    def do_sendto(self, event: Syscall, args: Any) -> int:
+        s = self.local = self.fds[args[0]]
+        return s.sendto(b"x" * args[2], self.flags(args[3]), (REMOTE, PORT))
 
     def do_poll(self, event: Syscall, args: Any) -> int:
         poll = select.poll()
@@ -325,8 +341,13 @@ class Kernel:
     def do_setsockopt(self, event: Syscall, args: Any) -> None:
         level = socket.SOL_SOCKET if args[1] == Name("SOL_SOCKET") else socket.IPPROTO_TCP
         value = args[3][0] if isinstance(args[3], list) else args[3]
-        option = getattr(socket, str(args[2]))
-        self.fds[args[0]].setsockopt(level, option, value.encode() if isinstance(value, str) else value)
+        option = (
+            getattr(socket, str(args[2]), None)
+            or {"TCP_FASTOPEN_CONNECT": 30, "TCP_FASTOPEN_KEY": 33, "TCP_FASTOPEN_NO_COOKIE": 34}[str(args[2])]
+        )
+        self.fds[args[0]].setsockopt(
+            level, option, value.encode("latin-1").decode("unicode_escape").encode("latin-1") if isinstance(value, str) else value
+        )
 
     def do_getsockopt(self, event: Syscall, args: Any) -> None:
         pass

@@ -6,6 +6,7 @@
 mod app;
 mod builder;
 mod control;
+mod cookie;
 mod counters;
 mod endpoint;
 mod flow;
@@ -33,6 +34,7 @@ mod world;
 pub use app::{Action, App, AppCx, Usage};
 pub use builder::{BuildError, FlowDef, LinkDef, WorldBuilder};
 pub use control::{Control, ControlCx, Sign};
+pub use cookie::{Cookie, FastOpen};
 pub use counters::{FlowCounters, Occupancy, PortCounters};
 pub use endpoint::{Cx, ENDLESS, Endpoint, FlowView, Out, TIMERS, TimerId, Timers};
 pub use flow::Flow;

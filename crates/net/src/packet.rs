@@ -1,5 +1,6 @@
 //! Packets: the 64-byte record in the arena, the small copy that queues and links handle, the segment that endpoints see.
 
+use crate::cookie::FastOpen;
 use crate::ids::FlowId;
 use fairlane_units::Time;
 
@@ -224,6 +225,19 @@ impl Segment {
         self.opt[6] = val as i32;
         self.opt[7] = ecr as i32;
         self.meta |= HAS_TS;
+    }
+    /// The Fast Open option (RFC 7413 section 4.1.1), which only a SYN may carry.
+    #[inline]
+    pub const fn fast_open(&self) -> Option<FastOpen> {
+        let [a, b, c, d, form, ..] = self.opt;
+        if self.flags & flag::SYN != 0 { FastOpen::unpack([a, b, c, d], form) } else { None }
+    }
+    /// Sets the Fast Open option of a SYN: it lies where other segments have SACK blocks.
+    #[inline]
+    pub const fn set_fast_open(&mut self, option: FastOpen) {
+        let (words, form) = option.pack();
+        [self.opt[0], self.opt[1], self.opt[2], self.opt[3]] = words;
+        self.opt[4] = form;
     }
     /// The eight words that a transport other than TCP keeps in the header of its own; TCP's options lie in the same place.
     #[inline]

@@ -1,7 +1,7 @@
 //! `TcpEndpoint`: one end of a TCP connection, driven from Python. Times are picoseconds.
 
 use crate::error;
-use fairlane_net::{Block, Class, Cx, Ecn, Endpoint, Out, Segment, TimerId, Timers};
+use fairlane_net::{Block, Class, Cookie, Cx, Ecn, Endpoint, FastOpen, Out, Segment, TimerId, Timers, flag};
 use fairlane_scenario::{RunError, take_fault};
 use fairlane_tcp::{AnyCc, Tcp, TcpConfig, resolve_params};
 use fairlane_units::Time;
@@ -10,8 +10,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Sequence number, acknowledgment, payload, flags, window, SACK blocks, timestamps, ECN, retransmission, length on the wire.
-type Wire = (u64, u64, u16, u16, u32, Vec<(u64, u64)>, Option<(u32, u32)>, u8, bool, u32);
+/// Sequence number, acknowledgment, payload, flags, window, SACK blocks, timestamps, ECN, retransmission, length on the wire, Fast Open option.
+type Wire = (u64, u64, u16, u16, u32, Vec<(u64, u64)>, Option<(u32, u32)>, u8, bool, u32, Option<Option34>);
+
+/// A Fast Open option: the cookie, empty in a request, and whether it has the experimental form.
+type Option34 = (Vec<u8>, bool);
 
 /// The bit of the header that AccECN adds (AE, RFC 9768 section 3.1), beside those of [`fairlane_net::flag`].
 const AE: u16 = 0x100;
@@ -82,6 +85,27 @@ impl TcpEndpoint {
         self.call(py, now, |end, cx| {
             end.hold(held, cx);
         })
+    }
+    /// A client has this Fast Open cookie, and a SYN of it carries at most `limit` bytes; a server demands it.
+    #[pyo3(signature = (option, limit=None))]
+    fn set_cookie(&self, option: Option<Option34>, limit: Option<u32>) -> PyResult<()> {
+        let mut inner = self.inner();
+        if let Some(option) = &option {
+            inner.end.set_cookie(cookie(option)?);
+        }
+        if let Some(limit) = limit {
+            inner.end.limit_syn_data(limit);
+        }
+        Ok(())
+    }
+    /// The SYN was too long for the path: it goes out at once without data.
+    fn shorten_syn(&self, py: Python<'_>, now: u64) -> PyResult<Vec<Wire>> {
+        self.call(py, now, |end, cx| end.shorten_syn(cx))
+    }
+    /// The Fast Open cookie that the answer to the SYN brought.
+    #[getter]
+    fn cookie(&self) -> Option<Option34> {
+        self.inner().end.new_cookie().map(option34)
     }
     /// Connects, or gets ready.
     fn start(&self, py: Python<'_>, now: u64) -> PyResult<Vec<Wire>> {
@@ -182,6 +206,11 @@ impl TcpEndpoint {
         if let Some(least) = i.min_rtt {
             out.set_item("min_rtt", least.as_secs_f64())?;
         }
+        let end = &inner.end;
+        out.set_item("syn_data", end.syn_data())?;
+        for (name, value) in [("early", end.is_early()), ("syn_data_acked", end.syn_data_acked())] {
+            out.set_item(name, value)?;
+        }
         for (name, value) in [("established", i.established), ("peer_closed", i.peer_closed), ("fin_sent", i.fin_sent)] {
             out.set_item(name, value)?;
         }
@@ -202,11 +231,22 @@ fn to_wire(out: &Out) -> Wire {
     let s = &out.seg;
     let sack = (0..s.sack_len()).map(|i| (s.sack(i).start, s.sack(i).end)).collect();
     let flags = u16::from(s.flags) | if s.ace() & 0b100 != 0 { AE } else { 0 };
-    (s.seq, s.ack, s.payload, flags, s.wnd, sack, s.timestamps(), s.ecn() as u8, s.retransmission(), out.len)
+    let fast_open = s.fast_open().map(option34);
+    (s.seq, s.ack, s.payload, flags, s.wnd, sack, s.timestamps(), s.ecn() as u8, s.retransmission(), out.len, fast_open)
+}
+
+fn option34(o: FastOpen) -> Option34 {
+    (o.cookie.as_slice().to_vec(), o.experimental)
+}
+
+fn cookie((bytes, experimental): &Option34) -> PyResult<FastOpen> {
+    let cookie = Cookie::new(bytes);
+    let said = || PyValueError::new_err("a Fast Open cookie has 4 to 16 bytes, an even number (RFC 7413 section 4.1.1)");
+    Ok(FastOpen { cookie: cookie.ok_or_else(said)?, experimental: *experimental })
 }
 
 fn from_wire(wire: &Wire) -> PyResult<Segment> {
-    let (seq, ack, payload, flags, wnd, sack, timestamps, ecn, again, _) = wire;
+    let (seq, ack, payload, flags, wnd, sack, timestamps, ecn, again, _, fast_open) = wire;
     if *seq >= SEQ_LIMIT || *ack >= SEQ_LIMIT {
         return Err(PyValueError::new_err("a sequence number is below 2^62"));
     }
@@ -234,6 +274,11 @@ fn from_wire(wire: &Wire) -> PyResult<Segment> {
         if !s.add_sack(Block { start, end }) {
             return Err(PyValueError::new_err("at most four SACK blocks fit, three with timestamps (RFC 2018 section 3)"));
         }
+    }
+    if let Some(option) = fast_open
+        && s.has(flag::SYN)
+    {
+        s.set_fast_open(cookie(option)?);
     }
     if *again {
         s.set_retransmission();

@@ -6,10 +6,11 @@ use crate::resolve::Resolved;
 use crate::spec::{RoutingSpec, Scenario};
 use fairlane_engine::EventQueue;
 use fairlane_net::{
-    App, BuildError, Class, FlowDef, FlowId, FlowInfo, LinkDef, NodeId, PortId, Proto, Routing, Site, Usage, World, WorldBuilder,
+    App, BuildError, Class, Cookie, FastOpen as FastOpenOption, FlowDef, FlowId, FlowInfo, LinkDef, NodeId, PortId, Proto, Routing, Site,
+    Usage, World, WorldBuilder,
 };
 use fairlane_queue::Discipline;
-use fairlane_tcp::{CcSite, CongestionControl, Tcp, TcpConfig};
+use fairlane_tcp::{CcSite, CongestionControl, FastOpen, Tcp, TcpConfig};
 use fairlane_traffic::Controller;
 use fairlane_traffic::Source;
 use fairlane_units::{Dur, Time};
@@ -45,11 +46,13 @@ pub(crate) fn parts(scenario: &Resolved, seed: u64) -> WorldBuilder<BuiltIn> {
         });
     }
     let mut configs = Configs::default();
+    let known = Cookies::of(&members, &scenario.expanded.groups, &infos);
     for (number, m) in (0..).zip(members.iter()) {
         let group = &scenario.expanded.groups[m.group_index];
         let stop = m.stop.map(|s| Time::ZERO + s);
         let app = group.source.build(FlowId(number), m.start, stop);
-        let (proto, sender, receiver) = endpoints(group, m, app.usage(), seed, &mut configs);
+        let (proto, mut sender, mut receiver) = endpoints(group, m, app.usage(), seed, &mut configs);
+        known.give(m, &infos[number as usize], app.usage(), &mut sender, &mut receiver);
         let (from, to) = (node(&m.from), node(&m.to));
         let flow = w.flow(FlowDef { name: m.name.clone(), from, to, proto, sender, receiver });
         if let Some(amount) = scenario.flows.get(&m.group).and_then(|f| f.amount) {
@@ -121,6 +124,45 @@ impl Configs {
     fn of(&mut self, m: &Member, first: &Arc<TcpConfig>) -> &Arc<TcpConfig> {
         self.0.entry((m.group_index, m.class)).or_insert_with(|| first.with_class(Class(m.class)))
     }
+}
+
+/// What Fast Open remembers between connections, decided beforehand: when the first connection from a client to a server begins, which asks for a
+/// cookie. Those that begin later have it, also where its answer is still on the way.
+#[derive(Default)]
+struct Cookies(HashMap<(u32, u32), Time>);
+
+impl Cookies {
+    /// Those of flows with cookies; without any, nothing is looked at.
+    fn of(members: &[Member], groups: &[Group], infos: &[FlowInfo<'_>]) -> Self {
+        let mut first = HashMap::new();
+        for (m, info) in members.iter().zip(infos) {
+            let group = &groups[m.group_index];
+            if matches!(&group.transport, Transport::Tcp(p, _) if p.fast_open == FastOpen::Cookie) {
+                let usage = group.source.build(FlowId(0), Time::ZERO, None).usage();
+                let at = first.entry(client_and_server(info, usage)).or_insert(m.start);
+                *at = m.start.min(*at);
+            }
+        }
+        Self(first)
+    }
+
+    /// Tells both ends of a flow what they know of each other.
+    fn give(&self, m: &Member, info: &FlowInfo<'_>, usage: Usage, sender: &mut AnyEndpoint, receiver: &mut AnyEndpoint) {
+        let (client, server) = client_and_server(info, usage);
+        let Some(first) = self.0.get(&(client, server)) else { return };
+        let (AnyEndpoint::Tcp(a), AnyEndpoint::Tcp(b)) = (sender, receiver) else { return };
+        let (asks, grants) = if usage.dialogue { (b, a) } else { (a, b) };
+        let option = FastOpenOption { cookie: Cookie::between(client, server), experimental: false };
+        grants.set_cookie(option);
+        if m.start > *first {
+            asks.set_cookie(option);
+        }
+    }
+}
+
+/// Numbers of the nodes of the end that opens the connection, and of the other.
+fn client_and_server(info: &FlowInfo<'_>, usage: Usage) -> (u32, u32) {
+    if usage.dialogue { (info.to, info.from) } else { (info.from, info.to) }
 }
 
 /// Up to this many link directions, all of them have time series.

@@ -7,6 +7,7 @@ mod common;
 mod control;
 mod dialogue;
 mod ecn;
+mod fast_open;
 mod gauges;
 mod links;
 mod plugin;

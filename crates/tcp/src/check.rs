@@ -1,6 +1,6 @@
 //! Whether the parameters of an endpoint make sense, and which of them are in force.
 
-use crate::choices::{EcnMode, InitialWindow, Prr, Scheme, len_bytes};
+use crate::choices::{EcnMode, FastOpen, InitialWindow, Prr, Scheme, len_bytes};
 use crate::params::TcpParams;
 use crate::presets::ParamsError;
 use fairlane_units::{Dur, Len};
@@ -82,6 +82,9 @@ impl TcpParams {
             if on {
                 return Err(range(field, "needs selective acknowledgments: write recovery = \"sack\""));
             }
+        }
+        if self.fast_open != FastOpen::Off && !(self.handshake && self.handshake_ack) {
+            return Err(range("fast_open", "needs the three steps of a handshake: write handshake = true and handshake_ack = true"));
         }
         if self.eifel && !self.timestamps {
             return Err(range("eifel", "needs timestamps: write timestamps = true"));

@@ -40,6 +40,15 @@ choices! {
         /// Reno with a fine clock: the first duplicate acknowledgment retransmits what is overdue (Brakmo and Peterson 1995 section 3.1).
         Vegas,
     }
+    /// Data in the SYN (RFC 7413).
+    FastOpen {
+        /// Not used.
+        Off,
+        /// With a cookie that an earlier connection brought.
+        Cookie,
+        /// Without a cookie: both ends trust each other (RFC 7413 section 2.1 warns of it; Linux `tcp_fastopen` bits 0x4 and 0x200).
+        NoCookie,
+    }
     /// How slow start ends.
     SlowStart {
         /// At the threshold or with a loss (RFC 5681 section 3.1).

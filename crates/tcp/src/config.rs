@@ -64,6 +64,8 @@ pub struct TcpConfig {
     /// A full-sized segment with these headers.
     pub(crate) full_len: u32,
     pub(crate) syn_len: u32,
+    /// Payload that a SYN may carry.
+    pub(crate) syn_data: u32,
     pub(crate) sack_option: u32,
     pub(crate) sack_block: u32,
     /// No timestamps, every segment timed to the picosecond, no bound on window or bursts, SACK blocks kept, nothing that must see every segment:
@@ -76,6 +78,9 @@ pub struct TcpConfig {
     /// The parameters as given; those that belong to another recovery scheme are off.
     params: TcpParams,
 }
+
+/// Longest options of a TCP header (RFC 9293 section 3.1: the data offset has four bits).
+const MOST_OPTIONS: u32 = 40;
 
 /// The smallest shift that makes `buffer` fit the 16 bit window field, at most 14 (RFC 7323 section 2.3).
 fn shift(buffer: u64) -> u8 {
@@ -172,6 +177,8 @@ impl TcpConfig {
             data_header_len,
             full_len: data_header_len + smss as u32,
             syn_len: small(p.header) + small(p.syn_options),
+            // The MSS option counts no options (RFC 9293 section 3.7.1); room is left for all that could be in a SYN (RFC 7413 section 4.2.1; Linux).
+            syn_data: (smss as u32 + option).saturating_sub(MOST_OPTIONS),
             sack_option: small(p.sack_option),
             sack_block: small(p.sack_block),
             plain_acks: !p.timestamps && p.ecn_mode() == EcnMode::Off && p.quick_acks == 0 && tuned_buffer.is_none(),

@@ -1,10 +1,11 @@
 //! One end of a TCP connection: opening, closing, and the way of a segment through both halves.
 
 use crate::cc::{AnyCc, CongestionControl};
-use crate::choices::Prr;
+use crate::choices::{FastOpen, Prr};
 use crate::config::TcpConfig;
 use crate::cwv::Cwv;
 use crate::ecn::OwnEcn;
+use crate::fast_open::Opening;
 use crate::hold::Held;
 use crate::pacing::Pacer;
 use crate::params::TcpParams;
@@ -174,6 +175,8 @@ pub struct Tcp<C> {
     pub(crate) cwv: Option<Box<Cwv>>,
     /// A control at this node lets nothing out.
     pub(crate) held: Option<Box<Held>>,
+    /// Fast Open, where it is in use.
+    pub(crate) opening: Option<Box<Opening>>,
     /// Ends of new segments that count as sent before, see `vegas_send_table`.
     pub(crate) unforgotten: Option<Box<[Range<u64>; 2]>>,
 }
@@ -238,6 +241,7 @@ impl<C: CongestionControl> Tcp<C> {
             doubt: cfg.doubt.then(Box::default),
             cwv: cfg.new_cwv.then(Box::default),
             held: None,
+            opening: (cfg.fast_open != FastOpen::Off).then(Box::default),
             cc,
             state,
             phase: Phase::Open,
@@ -312,12 +316,10 @@ impl<C: CongestionControl> Tcp<C> {
                 if self.state != State::SynReceived || !seg.has(flag::ACK) || seg.ack < FIRST {
                     return;
                 }
-                if !self.syn_lost {
-                    self.rtt.sample(self.timed_at, cx.now, &self.cfg);
+                if !self.acknowledges_opening(seg.ack) {
+                    return;
                 }
-                self.establish(cx);
-                self.take_window(seg);
-                self.transmit(self.cfg.max_burst, cx);
+                self.opened(seg, cx);
             }
             if self.ecn_on() {
                 self.ecn_take_control(seg);
@@ -341,7 +343,7 @@ impl<C: CongestionControl> Tcp<C> {
             self.ecn_assume();
             self.cc.on_established(cx.now, self.cfg.initial_window);
             self.transmit(self.cfg.max_burst, cx);
-        } else if self.state == State::Closed {
+        } else if self.state == State::Closed && !self.opens_with_data() {
             self.state = State::SynSent;
             self.timed_at = cx.now;
             self.send_syn(false, cx);
@@ -400,6 +402,8 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
         if self.state == State::Established {
             self.transmit(self.cfg.max_burst, cx);
             self.check_finished(cx);
+        } else if self.opening.is_some() {
+            self.write_early(cx);
         }
     }
 

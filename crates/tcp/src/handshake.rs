@@ -19,6 +19,7 @@ impl<C: CongestionControl> Tcp<C> {
         (fresh.timed_at, fresh.syn_lost, fresh.keeps_open) = (self.timed_at, self.syn_lost, self.keeps_open);
         (fresh.data_end, fresh.closed, fresh.report) = (self.data_end, self.closed, self.report);
         fresh.ecn = self.ecn.clone();
+        self.carry_opening(&mut fresh);
         fresh.rtt = self.rtt.clone();
         *self = fresh;
         true
@@ -51,7 +52,8 @@ impl<C: CongestionControl> Tcp<C> {
         if self.syn_lost {
             seg.set_retransmission();
         }
-        cx.send(seg, self.cfg.syn_len, self.cfg.class);
+        let more = if self.opening.is_some() { self.fast_open_write(&mut seg, answer, cx.now) } else { 0 };
+        cx.send(seg, self.cfg.syn_len + more, self.cfg.class);
         if self.state != State::Established {
             cx.timers.set(TimerId::Rto, cx.now + self.rtt.rto());
         }
@@ -69,8 +71,15 @@ impl<C: CongestionControl> Tcp<C> {
         {
             self.rtt.restart(rto, &self.cfg);
         }
+        if self.was_early() {
+            // The window was opened with the SYN, and data may be out; RFC 5681 section 3.1 as below.
+            if self.syn_lost {
+                self.cc.on_idle_restart(cx.now, u64::from(self.cfg.smss));
+            }
+            return;
+        }
         // RFC 5681 section 3.1: after a lost SYN the initial window is one segment.
-        let window = if self.syn_lost { u64::from(self.cfg.smss) } else { self.cfg.initial_window };
+        let window = if self.lost_opening() { u64::from(self.cfg.smss) } else { self.cfg.initial_window };
         let srtt = self.rtt.srtt(&self.cfg);
         if srtt != Dur::ZERO {
             self.cc.on_first_rtt(cx.now, srtt);
@@ -85,6 +94,9 @@ impl<C: CongestionControl> Tcp<C> {
             State::Listen => {
                 self.take_syn(seg);
                 self.timed_at = cx.now;
+                if self.opening.is_some() {
+                    self.take_opening(seg, cx);
+                }
                 if self.cfg.handshake_ack {
                     self.state = State::SynReceived;
                 } else {
@@ -92,10 +104,19 @@ impl<C: CongestionControl> Tcp<C> {
                     self.establish(cx);
                 }
                 self.send_syn(true, cx);
-                self.transmit(self.cfg.max_burst, cx);
+                if self.is_early() {
+                    self.transmit_early(cx);
+                } else {
+                    self.transmit(self.cfg.max_burst, cx);
+                }
             }
+            // Both ends opened, and this is the answer to our SYN (RFC 9293 section 3.5, figure 7).
+            State::SynReceived if seg.has(flag::ACK) && (FIRST..=self.nxt).contains(&seg.ack) => self.opened(seg, cx),
             State::SynReceived => self.send_syn(true, cx),
             State::SynSent if seg.has(flag::ACK) => {
+                if !self.acknowledges_opening(seg.ack) {
+                    return;
+                }
                 self.take_syn(seg);
                 if !self.syn_lost {
                     self.rtt.sample(self.timed_at, cx.now, &self.cfg);
@@ -103,16 +124,37 @@ impl<C: CongestionControl> Tcp<C> {
                 }
                 self.establish(cx);
                 self.owe_ack();
-                if self.cfg.handshake_ack {
+                if self.opening.is_some() {
+                    // What goes out now acknowledges as well.
+                    self.take_answer(seg, cx);
+                } else if self.cfg.handshake_ack {
                     self.send_ack(cx);
                 }
                 self.transmit(self.cfg.max_burst, cx);
             }
-            State::SynSent | State::Closed => {}
+            // Both ends open at once (RFC 9293 section 3.10.7.3); data of the peer's SYN is not taken.
+            State::SynSent => {
+                self.take_syn(seg);
+                self.state = State::SynReceived;
+                self.send_syn(true, cx);
+            }
+            State::Closed => {}
             // The answer to the SYN was lost, or the acknowledgment of that answer: say it again.
             State::Established if seg.has(flag::ACK) => self.owe_ack(),
             State::Established => self.send_syn(true, cx),
         }
+    }
+
+    /// The acknowledgment of our SYN, at the end that has answered one.
+    #[cold]
+    pub(crate) fn opened(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
+        if !self.syn_lost {
+            self.rtt.sample(self.timed_at, cx.now, &self.cfg);
+        }
+        self.establish(cx);
+        self.take_window(seg);
+        self.opening_answered(seg.ack, cx);
+        self.transmit(self.cfg.max_burst, cx);
     }
 
     fn take_syn(&mut self, seg: &Segment) {

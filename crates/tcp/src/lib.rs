@@ -13,6 +13,7 @@ mod config;
 mod cwv;
 mod ecn;
 mod endpoint;
+mod fast_open;
 mod handshake;
 mod hold;
 mod info;
@@ -32,8 +33,8 @@ mod straight;
 
 pub use cc::{AnyCc, CcInfo, CcParams, CcSite, CongestionControl, announced_cc, cc_plugins, register_cc};
 pub use choices::{
-    BackoffEnds, EcnMode, ExitWindow, IdleRestart, InitialWindow, LossBasis, NewRenoTimer, Preset, Prr, PrrBase, RttSampling, SackMemory,
-    SackPipe, Scheme, SlowStart,
+    BackoffEnds, EcnMode, ExitWindow, FastOpen, IdleRestart, InitialWindow, LossBasis, NewRenoTimer, Preset, Prr, PrrBase, RttSampling,
+    SackMemory, SackPipe, Scheme, SlowStart,
 };
 pub use config::TcpConfig;
 pub use endpoint::Tcp;

@@ -59,7 +59,7 @@ impl<C: CongestionControl> Tcp<C> {
     }
 
     fn transmit_any(&mut self, mut burst: u32, cx: &mut Cx<'_>) {
-        if self.state != State::Established || self.halted {
+        if (self.state != State::Established && !self.is_early()) || self.halted {
             return;
         }
         if self.untold {

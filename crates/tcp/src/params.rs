@@ -2,8 +2,8 @@
 
 use crate::cc::CcParams;
 use crate::choices::{
-    BackoffEnds, EcnMode, ExitWindow, IdleRestart, InitialWindow, LossBasis, NewRenoTimer, Preset, Prr, PrrBase, RttSampling, SackMemory,
-    SackPipe, Scheme, SlowStart,
+    BackoffEnds, EcnMode, ExitWindow, FastOpen, IdleRestart, InitialWindow, LossBasis, NewRenoTimer, Preset, Prr, PrrBase, RttSampling,
+    SackMemory, SackPipe, Scheme, SlowStart,
 };
 use fairlane_units::{Bytes, Dur, Len};
 use schemars::JsonSchema;
@@ -43,6 +43,10 @@ pub struct TcpParams {
     pub handshake: bool,
     /// Whether the opener acknowledges the SYN-ACK with a segment of its own (RFC 9293 section 3.5); false: its first data does.
     pub handshake_ack: bool,
+    /// TCP Fast Open (RFC 7413): data in the SYN, which saves a round trip; needs `handshake` and `handshake_ack`. The connection opens with the first
+    /// write. With `cookie` the flow that starts first between two nodes asks for a cookie, those that start later have it. No preset sets it: Linux
+    /// has the client's half on (`tcp_fastopen` 1), but uses it only where the application asks for it (`MSG_FASTOPEN`).
+    pub fast_open: FastOpen,
     /// Whether the end of the data is signalled by FIN (RFC 9293 section 3.6).
     pub fin: bool,
 
@@ -301,6 +305,7 @@ impl Default for TcpParams {
             window_scaling: true,
             handshake: true,
             handshake_ack: true,
+            fast_open: FastOpen::Off,
             fin: true,
             initial_window: InitialWindow::Rfc6928,
             initial_ssthresh: None,

@@ -60,6 +60,12 @@ impl Quick {
         self.answers = true;
     }
 
+    /// The answer to our SYN is acknowledged by data that waited for it (`tcp_rcv_synsent_state_process` with `sk_write_pending`).
+    pub(crate) fn answered_with_data(&mut self, now: Time, c: &TcpConfig) {
+        self.grant(c);
+        (self.answers, self.wait, self.heard_at) = (false, c.ack_delay, now);
+    }
+
     /// Data went out: an answer to what arrived, if that is not long ago (`tcp_event_data_sent`).
     pub(crate) fn sent(&mut self, now: Time) {
         self.answers |= now.since(self.heard_at) < self.wait;

@@ -17,6 +17,7 @@ mod drive;
 mod duplex;
 mod ecn;
 mod fack;
+mod fast_open;
 mod fuzz_on_packet;
 mod hold;
 mod linux_preset;

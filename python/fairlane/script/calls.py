@@ -53,6 +53,7 @@ class Calls(Options, Files, Waiting):
         if isinstance(sock, Failed):
             return sock
         sock.listening = True
+        self.listen_fast(sock, call.args[1] if len(call.args) > 1 else 1)
         return 0
 
     def call_accept(self, call: Syscall) -> Any:
@@ -75,10 +76,17 @@ class Calls(Options, Files, Waiting):
         if isinstance(sock, Failed):
             return sock
         if sock.connection is None:
+            asked = None
+            if sock.options.get("TCP_FASTOPEN_CONNECT"):
+                if (answer := self.connect_later(sock)) is not None:
+                    return answer
+                asked = self.request(sock)
             free, echo = self.run.port_free(sock.options)
             if not free:
                 return Failed("EADDRNOTAVAIL")
-            sock.connection = self.run.open(sock.options, passive=False, echo=echo)
+            sock.connection = self.run.open(sock.options, passive=False, echo=echo, asked=asked)
+            if asked is not None:
+                sock.connection.open_with(self.run.now, 0)
             sock.connecting = True
             if sock.nonblocking:
                 return Failed("EINPROGRESS")
@@ -124,8 +132,8 @@ class Calls(Options, Files, Waiting):
         sock = self.socket(call)
         if isinstance(sock, Failed):
             return sock
-        if "MSG_FASTOPEN" in flags:
-            raise self.bad(call, 3, "TCP Fast Open is not simulated", "call connect() first")
+        if self.wants_fast_open(call, sock, flags) and (answer := self.send_fast(call, sock, size, flags)) is not None:
+            return answer
         c = sock.connection
         if c is None:
             return Failed("EPIPE")
@@ -218,7 +226,8 @@ class Calls(Options, Files, Waiting):
             return sock
         c = sock.connection
         if c is None:
-            return Failed("ENOTCONN")
+            waits = not (sock.nonblocking or "MSG_DONTWAIT" in flags)
+            return Failed("ENOTCONN") if not sock.deferred else BLOCKS if waits else Failed("EAGAIN")
         have = c.before_urgent(skip=not sock.options.get("SO_OOBINLINE"))
         least = size if "MSG_WAITALL" in flags else min(self.least(sock), size)
         waits = not (sock.nonblocking or "MSG_DONTWAIT" in flags or c.at_end() or not c.receiving or c.error is not None)
@@ -258,6 +267,11 @@ class Calls(Options, Files, Waiting):
         if isinstance(sock, Failed):
             return sock
         del self.sockets[sock.fd]
+        for waiting in sock.queue:
+            # What nobody will accept is reset (inet_csk_listen_stop).
+            if (waiting.established or waiting.was_established) and not waiting.dead:
+                waiting.reset(self.run.now)
+            waiting.dead = True
         c = sock.connection
         if c is not None:
             linger = sock.options.get("SO_LINGER")

@@ -10,8 +10,10 @@ import json
 from typing import Any
 
 from .. import _core
+from .cookies import option_of
 from .model import Packet
-from .sending import EPOCH, Sending
+from .opening import Opening
+from .sending import EPOCH
 from .settings import Settings
 
 PS = 1_000_000
@@ -32,7 +34,7 @@ _LETTERS = (("S", SYN), ("F", FIN), ("R", RST), ("P", PSH), ("E", ECE), ("W", CW
 _CODEPOINTS = ("noecn", "ect1", "ect0", "ce")
 
 
-class Connection(Sending):
+class Connection(Opening):
     """One connection, opened by a SYN of the script (`passive`) or by connect()."""
 
     def __init__(self, settings: Settings, options: dict[str, Any], passive: bool, user: dict[str, Any]) -> None:
@@ -101,6 +103,7 @@ class Connection(Sending):
             # A buffer grows with what is read; a script reads when it wants.
             "receive_buffer": None,
             "window_scaling": True,
+            "fast_open": self.fast_open,
         }
         ecn = self.settings.number("tcp_ecn")
         if out["cc"] != "dctcp":
@@ -117,6 +120,7 @@ class Connection(Sending):
     def start(self, now: int) -> None:
         """Opens, or gets ready to be opened."""
         if not self.passive:
+            self.fast_open = "off" if self.asked is None else "no_cookie" if self.asked.option is None else "cookie"
             number = self.settings.number
             self.timestamps, self.sack = number("tcp_timestamps") != 0, number("tcp_sack") != 0
             self.scaling = number("tcp_window_scaling") != 0
@@ -124,6 +128,7 @@ class Connection(Sending):
             self.peer_mss = self.offered_mss()
         self.core = _core.TcpEndpoint(json.dumps(self.parameters()), self.passive)
         self.core.keep_open()
+        self.ask()
         self.take(now, self.core.start(now + EPOCH))
 
     def negotiate(self, packet: Packet) -> None:
@@ -136,7 +141,19 @@ class Connection(Sending):
         self.scaling = "wscale" in said and number("tcp_window_scaling") != 0
         self.our_scale = self.scale() if self.scaling else 0
         self.peer_scale = min(said["wscale"][1], MOST_SCALE) if self.scaling else 0
+        self.accept_data(packet)
         self.core.renegotiate(json.dumps(self.parameters()))
+        self.exchange(packet)
+
+    def strange_answer(self, now: int, packet: Packet) -> bool:
+        """An answer to what our SYN did not say (RFC 9293 section 3.10.7.3, RFC 7323 section 5.2): reset, and the wait goes on."""
+        if packet.ack is None or not packet.has("."):
+            return False
+        view = self.view()
+        ack = self.near(packet.ack - self.local_isn, view["una"])  # of a SYN
+        echo = next((self.live(o[2]) for o in packet.options or () if o[0] == "TS" and o[2]), None)
+        late = echo is not None and self.timestamps and not self.first_live <= echo <= (now + EPOCH) // TICK
+        return not 1 <= ack <= view["nxt"] or late
 
     # The wire.
 
@@ -151,7 +168,11 @@ class Connection(Sending):
             return
         if self.established and not packet.has(".") and not packet.has("S"):
             return  # RFC 9293 section 3.10.7.4: a segment without ACK is dropped.
-        opens = packet.has("S") and packet.has(".") != self.passive and not self.established and not self.was_established
+        if not self.passive and packet.has("S") and not self.was_established and self.strange_answer(now, packet):
+            self.refuse(now, packet)
+            return
+        both = packet.has("S") and not (packet.has(".") or self.passive)
+        opens = (both or (packet.has("S") and packet.has(".") != self.passive)) and not self.established and not self.was_established
         if opens:
             self.remote_isn = packet.seq
             if not (self.passive and self.was_started_by_syn):
@@ -159,9 +180,11 @@ class Connection(Sending):
             self.was_started_by_syn = True
             self.last = dict.fromkeys(self.last, now)
         flags = sum(bit for letter, bit in _LETTERS if packet.has(letter)) & ~PSH
-        ack = self.near(packet.ack - self.local_isn, self.una) if packet.ack is not None else 0
+        # In a SYN numbers are as on the wire; in all others they count from the SYN (packetdrill's run_packet.c).
+        base = (self.local_isn, self.remote_isn) if packet.has("S") else (0, 0)
+        ack = self.near(packet.ack - base[0], self.una) if packet.ack is not None else 0
         expected = self.rcv_nxt
-        seq = self.near(packet.seq - self.remote_isn, expected)
+        seq = self.near(packet.seq - base[1], expected)
         if seq < 0 or ack < 0:
             return
         win = packet.win if packet.win is not None else 0
@@ -172,7 +195,7 @@ class Connection(Sending):
         stamps = None
         for option in packet.options or ():
             if option[0] == "sack" and self.sack:
-                sack = [(self.near(a - self.local_isn, ack), self.near(b - self.local_isn, ack)) for a, b in option[1:]]
+                sack = [(self.near(a, ack), self.near(b, ack)) for a, b in option[1:]]
             elif option[0] == "TS" and self.timestamps:
                 stamps = (option[1] & 0xFFFFFFFF, self.live(option[2]))
         if packet.length:
@@ -187,7 +210,7 @@ class Connection(Sending):
             self.last["ack_recv"] = now
         sack = [(a, b) for a, b in sack if 0 <= a < b][: 3 if stamps else 4]
         ecn = _CODEPOINTS.index(packet.ecn) if packet.ecn in _CODEPOINTS else 0
-        wire = (seq, ack, packet.length, flags, min(window, NO_LIMIT - 1), sack, stamps, ecn, False, 0)
+        wire = (seq, ack, packet.length, flags, min(window, NO_LIMIT - 1), sack, stamps, ecn, False, 0, option_of(packet.options))
         told = packet.has("E") and not packet.has("S") and self.established
         before = self.delivered(self.view()) if told else 0
         wires = self.core.receive(now + EPOCH, wire)
@@ -240,7 +263,7 @@ class Connection(Sending):
             if packet.ack is not None and packet.has("."):
                 self.fail("ECONNREFUSED")
             return
-        if self.near(packet.seq - self.remote_isn, view["rcv_nxt"]) == view["rcv_nxt"]:
+        if self.near(packet.seq, view["rcv_nxt"]) == view["rcv_nxt"]:
             self.fail("EPIPE" if view["peer_closed"] else "ECONNRESET")
 
     def fail(self, error: str) -> None:
@@ -254,7 +277,7 @@ class Connection(Sending):
         number = view["nxt"] if seq is None else seq
         packet = Packet(flags="R." if seq is None else "R", seq=self.wire_seq(number), length=0, win=0, time=now, options=())
         if seq is None:
-            packet.ack = (view["rcv_nxt"] + self.remote_isn) & 0xFFFFFFFF
+            packet.ack = view["rcv_nxt"] & 0xFFFFFFFF
             if self.timestamps:
                 clock = self.last_live + (now - self.last_live_at) // TICK
                 packet.options = (("nop",), ("nop",), ("TS", clock & 0xFFFFFFFF, view["ts_recent"]))
@@ -266,7 +289,8 @@ class Connection(Sending):
         if packet.has("R"):
             return
         if packet.ack is not None:
-            answer = Packet(flags="R", seq=packet.ack, win=0, time=now)
+            seq = (packet.ack - (self.local_isn if packet.has("S") else 0)) & 0xFFFFFFFF
+            answer = Packet(flags="R", seq=seq, win=0, time=now)
         else:
             end = packet.seq + packet.length + packet.has("S") + packet.has("F")
             answer = Packet(flags="R.", seq=0, ack=end & 0xFFFFFFFF, win=0, time=now)
@@ -278,9 +302,9 @@ class Connection(Sending):
         delta = (number - around) & 0xFFFFFFFF
         return around + (delta - (1 << 32) if delta >= 1 << 31 else delta)
 
-    def wire_seq(self, seq: int) -> int:
+    def wire_seq(self, seq: int, syn: bool = False) -> int:
         """A sequence number as the script writes it."""
-        return (seq + self.local_isn) & 0xFFFFFFFF
+        return (seq + (self.local_isn if syn else 0)) & 0xFFFFFFFF
 
     def live(self, echo: int) -> int:
         """The timestamp of ours that a script calls `echo`."""
@@ -302,29 +326,36 @@ class Connection(Sending):
 
     def take(self, now: int, wires: list[tuple[Any, ...]]) -> None:
         """What the endpoint sends goes on the wire."""
-        for seq, ack, payload, flags, window, sack, stamps, ecn, again, _length in wires:
+        for seq, ack, payload, flags, window, sack, stamps, ecn, again, _length, fast_open in wires:
             syn = bool(flags & SYN)
-            if syn and stamps and not flags & ACK:
-                stamps = (stamps[0], self.echo)
+            if syn and not self.passive and not flags & ACK:
+                if self.syns > self.retries():
+                    self.fail("ETIMEDOUT")
+                    return
+                if stamps:
+                    stamps = (stamps[0], self.echo)
             self.syns += syn
             letters = "".join(letter for letter, bit in _LETTERS if flags & bit)
-            packet = Packet(flags=letters, seq=self.wire_seq(seq), length=payload, time=now)
+            packet = Packet(flags=letters, seq=self.wire_seq(seq, syn), length=payload, time=now)
             packet.ecn = _CODEPOINTS[ecn]
             if flags & ACK:
-                packet.ack = (ack + self.remote_isn) & 0xFFFFFFFF
+                packet.ack = (ack + (self.remote_isn if syn else 0)) & 0xFFFFFFFF
                 self.last["ack_sent"] = now
             packet.win = min(window, 65535) if syn else min(window >> self.our_scale, 65535)
             packet.options = self.write_options(syn, bool(flags & ACK), stamps, sack)
+            if syn:
+                self.finish_syn(packet, fast_open)
             if stamps:
+                self.first_live = self.first_live or stamps[0]
                 self.last_live, self.last_live_at = stamps[0], now
             if again and self.again_since is None and not syn:
                 self.again_since = now
             if payload:
                 self.last["data_sent"] = now
                 end = seq + payload
-                if payload < self.mss:
+                if payload < self.mss and not syn and not (again and self.asked is not None):
                     self.small_end = max(self.small_end, end)
-                if end in self.push_ends:
+                if end in self.push_ends and not syn:
                     packet.flags = packet.flags.replace(".", "P.") if "P" not in packet.flags else packet.flags
             self.count["segs_out"] += 1
             self.out.append(packet)
@@ -345,7 +376,7 @@ class Connection(Sending):
         if self.timestamps and stamps:
             out += [("nop",), ("nop",), ("TS", *stamps)]
         if sack:
-            blocks = [((a + self.remote_isn) & 0xFFFFFFFF, (b + self.remote_isn) & 0xFFFFFFFF) for a, b in sack]
+            blocks = [(a & 0xFFFFFFFF, b & 0xFFFFFFFF) for a, b in sack]
             out += [("nop",), ("nop",), ("sack", *blocks)]
         return tuple(out)
 
@@ -364,11 +395,11 @@ class Connection(Sending):
     @property
     def established(self) -> bool:
         """Data may flow."""
-        state = bool(self.core is not None and self.view()["established"])
-        if state and not self.was_established:
+        view = self.view() if self.core is not None else {}
+        if (view.get("established") or view.get("early")) and not self.was_established:
             self.was_established = True
-            self.opened(self.view())
-        return state
+            self.opened(view)
+        return bool(view.get("established"))
 
     @property
     def una(self) -> int:
@@ -400,7 +431,7 @@ class Connection(Sending):
         """close(): nobody will read any more (RFC 2525 section 2.17: unread data means a reset)."""
         if self.dead:
             return
-        if self.established and self.readable() > 0:
+        if (self.established or self.was_established) and self.readable() > 0:
             self.reset(now)
             return
         self.orphan = True
@@ -434,7 +465,7 @@ class Connection(Sending):
         """An acknowledgment with a number that was acknowledged already (RFC 9293 section 3.8.4)."""
         view = self.view()
         packet = Packet(flags=".", seq=self.wire_seq(view["una"] - 1), time=now, win=min(self.buffer() >> self.our_scale, 65535))
-        packet.ack, packet.options = (view["rcv_nxt"] + self.remote_isn) & 0xFFFFFFFF, ()
+        packet.ack, packet.options = view["rcv_nxt"] & 0xFFFFFFFF, ()
         if self.timestamps:
             clock = self.last_live + (now - self.last_live_at) // TICK
             packet.options = (("nop",), ("nop",), ("TS", clock & 0xFFFFFFFF, view["ts_recent"]))

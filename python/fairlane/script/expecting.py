@@ -120,19 +120,18 @@ class Expecting:
             lines.append(f"  actual packet: {self.at(event, actual.time)} {show(actual)}")
             raise self.failure(event.line, "\n".join(lines))
         if actual.length > mss and c is not None:
-            c.push_ends.add(c.near(actual.seq + actual.length - c.local_isn, c.una))
+            c.push_ends.add(c.near(actual.seq + actual.length, c.una))
         if not when.any and not start - allowed <= actual.time <= (start if end is None else end) + allowed:
             span = self.at(event, start) if end is None else f"{self.at(event, start)}~{self.at(event, end)}"
             told = f"the packet should leave at {span} and left at {self.at(event, actual.time)} (tolerance {seconds(allowed)})"
             raise self.failure(event.line, f"timing: {told}\n  script packet: {show(want)}")
 
     def queue(self) -> list[Packet]:
-        """Packets that left and were not yet expected, of the connection that sent the earliest."""
-        waiting = [c for c in self.connections if c.out]
-        if not waiting:
-            return []
-        self.sender = min(waiting, key=lambda c: c.out[0].time)
-        return self.sender.out
+        """Packets that left and were not yet expected: those of the connection that was opened last, as in packetdrill."""
+        for c in self.connections[:-1]:
+            c.out.clear()
+        self.sender = self.connections[-1] if self.connections else None
+        return self.sender.out if self.sender is not None else []
 
     def adopt(self, c: Connection, want: Packet, actual: Packet) -> None:
         """What the script calls our sequence numbers and timestamps."""
@@ -140,7 +139,7 @@ class Expecting:
             c.local_isn = want.seq
             actual.seq = (actual.seq + want.seq) & 0xFFFFFFFF
             for p in c.out:
-                p.seq = (p.seq + want.seq) & 0xFFFFFFFF
+                p.seq = (p.seq + want.seq * p.has("S")) & 0xFFFFFFFF
         said, live = stamp(want), stamp(actual)
         if said is not None and live is not None:
             c.learn(said, live)

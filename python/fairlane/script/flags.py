@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Any
 
 from ..errors import FairlaneError
+from .cookies import ADDRESSES
 from .lexer import Source
 from .model import Script
 from .trouble import near
@@ -21,8 +23,6 @@ NON_FATAL = ("packet", "syscall")
 _WITHOUT_TRACE = {
     "bind_port",
     "connect_port",
-    "remote_ip",
-    "local_ip",
     "gateway_ip",
     "netmask_ip",
     "speed",
@@ -52,6 +52,8 @@ HONOURED = {
     "tcp_ts_tick_usecs",
     "mtu",
     "mss",
+    "local_ip",
+    "remote_ip",
     "non_fatal",
     "strict_segments",
     "init_scripts",
@@ -80,6 +82,14 @@ class Flags:
     strict_segments: bool = False
     init_scripts: tuple[str, ...] | None = None
     dry_run: bool = False
+    local_ip: str = ""
+    remote_ip: str = ""
+
+    @property
+    def addresses(self) -> tuple[str, str]:
+        """Ours and the peer's, which Fast Open cookies depend on."""
+        local, remote = ADDRESSES[self.header]
+        return self.local_ip or local, self.remote_ip or remote
 
     @property
     def header(self) -> str:
@@ -134,6 +144,11 @@ def _read(name: str, value: str, out: dict[str, Any], fault: Any) -> None:
             if kind not in NON_FATAL:
                 raise fault(f"--non_fatal={value}: {kind} is no kind of event", near(kind, list(NON_FATAL)))
         out[name] = kinds
+    elif name in ("local_ip", "remote_ip"):
+        try:
+            out[name] = str(ip_address(value))
+        except ValueError:
+            raise fault(f"--{name}={value}: no address", f"write --{name}=192.0.2.1") from None
     elif name in ("strict_segments", "dry_run"):
         out[name] = value != "false"
     elif name == "init_scripts":

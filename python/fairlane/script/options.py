@@ -7,8 +7,9 @@ from typing import Any
 from . import symbols
 from .buffer import LEAST
 from .connection import Connection
+from .fast_open import FastOpenCalls
 from .model import WILD, Call, Name, Struct, Syscall
-from .sockets import Failed, Socket, Sockets
+from .sockets import Failed, Socket
 from .trouble import near
 
 LEAST_RECEIVE = 2304
@@ -17,7 +18,7 @@ MSS_BOUNDS = (88, 32767)
 """What TCP_MAXSEG takes (TCP_MIN_MSS, MAX_TCP_WINDOW)."""
 
 
-class Options(Sockets):
+class Options(FastOpenCalls):
     """The calls that set and read options of sockets."""
 
     def call_setsockopt(self, call: Syscall) -> Any:
@@ -36,6 +37,8 @@ class Options(Sockets):
                 return Failed("ENOENT")
         if name == "TCP_MAXSEG" and isinstance(value, int) and value and not MSS_BOUNDS[0] <= value <= MSS_BOUNDS[1]:
             return Failed("EINVAL")
+        if name.startswith("TCP_FASTOPEN") and (answer := self.set_fast_open(sock, name, value)) is not None:
+            return answer
         sock.options[name.replace("FORCE", "")] = value
         if sock.connection is not None:
             self.set_now(call, sock, sock.connection, name, value)

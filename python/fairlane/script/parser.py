@@ -275,9 +275,11 @@ class _Parser:
         self.next()
         kind, token = "", self.peek()
         while self.peek().kind == "word" and self.peek().text not in ("mtu",):
-            if self.peek().text not in ICMP:
-                raise self.source.error(self.peek(), f"{self.peek()} is no ICMP message known here", near(self.peek().text, ICMP))
-            kind += " " + self.next().text
+            word = self.defines.get(self.peek().text, self.peek().text)
+            if word not in ICMP:
+                raise self.source.error(self.peek(), f"{self.peek()} is no ICMP message known here", near(word, ICMP))
+            kind += " " + word
+            self.at += 1
         mtu = None
         if self.skips("mtu"):
             mtu = self.integer("a number after `mtu`")
@@ -336,8 +338,13 @@ class _Parser:
         if name in ("FO", "FOEXP", "md5", "ECN"):
             words = []
             while not self.sees(">", ",") and self.peek().kind != "end":
-                words.append(self.next().text)
-            return (name, " ".join(words))
+                words.append(self.defines.get(self.peek().text, self.peek().text) if name in ("FO", "FOEXP") else self.peek().text)
+                self.at += 1
+            if name in ("FO", "FOEXP") and not all(c in "0123456789abcdefABCDEF" for c in "".join(words)):
+                raise self.source.error(
+                    token, f"a Fast Open cookie is hexadecimal, not {' '.join(words)}", "write it as FO 3021b9d889017eeb"
+                )
+            return (name, "".join(words).lower() if name in ("FO", "FOEXP") else " ".join(words))
         raise self.source.error(token, f"unknown TCP option {token}", near(name, OPTIONS))
 
     # Calls.

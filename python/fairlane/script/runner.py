@@ -17,19 +17,22 @@ from ..errors import FairlaneError
 from .calls import Calls, value_of
 from .check import check
 from .connection import PS, Connection
+from .cookies import Cookies, Request
 from .expecting import Expecting, ScriptFailure, seconds
 from .flags import read_flags
+from .icmp import while_opening
 from .lexer import Source
 from .model import WILD, Code, Event, Expect, Inject, Name, Script, Shell, Syscall
 from .parser import parse
 from .settings import Settings
-from .sockets import BLOCKS, Failed
+from .sockets import BLOCKS, Failed, Socket
 from .tcp_info import tcp_info
 from .wire import show
 
 TIME_WAIT = 60 * 1_000_000 * PS
 """TCP_TIMEWAIT_LEN."""
-DEFINES = {"CMSG_LEVEL_IP": "SOL_IP", "CMSG_TYPE_RECVERR": "IP_RECVERR"}
+DEFINES = {"CMSG_LEVEL_IP": "SOL_IP", "CMSG_TYPE_RECVERR": "IP_RECVERR", "CODE": "host_unreachable"}
+DEFINES |= {"TFO_COOKIE": "3021b9d889017eeb", "TFO_COOKIE_ZERO": "b7c12350a90dc8f5"}
 """Symbols that the kernel's runner of packet scripts defines."""
 CONSTANTS = {f"TCP_CA_{name}": i for i, name in enumerate(("Open", "Disorder", "CWR", "Recovery", "Loss"))}
 CONSTANTS |= {
@@ -131,6 +134,7 @@ class Run(Expecting):
         self.last: Event | None = None
         self.last_time = self.offset = 0
         self.flags = read_flags(self.source, script, given)
+        self.cookies = Cookies(self.settings, self.flags.addresses)
 
     def outcome(self) -> Outcome:
         """Runs to the end or the first failure."""
@@ -269,12 +273,17 @@ class Run(Expecting):
         elif want is not WILD and not isinstance(want, Name) and want != value:
             raise self.failure(event.line, f"{event.name}() should return {_expected(event)} and returned {value}")
 
-    def open(self, options: dict[str, Any], passive: bool, echo: int = 0) -> Connection:
-        """A new connection."""
+    def open(
+        self, options: dict[str, Any], passive: bool, echo: int = 0, asked: Request | None = None, listener: Socket | None = None
+    ) -> Connection:
+        """A new connection; what is left of the one before is seen no longer."""
+        for old in self.connections:
+            old.out.clear()
         options = {"mtu": self.flags.mtu, "ip_version": self.flags.header} | options
         c = Connection(self.settings, options, passive, {"preset": self.preset} | self.changes)
         c.port = options.get("IP_LOCAL_PORT_RANGE") or 0
         c.echo = echo
+        c.cookies, c.asked, c.listener = self.cookies, asked, listener
         c.start(self.now)
         self.connection = c
         self.connections.append(c)
@@ -319,18 +328,23 @@ class Run(Expecting):
         """A packet arrives."""
         packet = event.packet
         self.say(f" <   {show(packet)}")
+        if packet.icmp is not None and self.connection is not None and while_opening(self.connection, self.now, packet):
+            self.settle()
+            return
         if packet.icmp is not None:
             self.settings.warn("ICMP messages change nothing here")
             return
-        for name, what in {"FO": "TCP Fast Open", "FOEXP": "TCP Fast Open", "md5": "the MD5 option", "ECN": "the AccECN option"}.items():
+        for name, what in {"md5": "the MD5 option", "ECN": "the AccECN option"}.items():
             if any(o[0] == name for o in packet.options or ()):
                 self.settings.warn(f"{what} is not simulated: it is passed over")
         if packet.has("S") and not packet.has("."):
             listener = next((s for s in self.calls.sockets.values() if s.listening), None)
             c = self.connection
-            fresh = c is None or c.dead or (c.was_established and c.closed)
+            fresh = c is None or c.dead or (c.was_established and c.closed) or (c.passive and c.listener is not listener)
             if listener is not None and fresh:
-                c = self.open(listener.options, passive=True)
+                c = self.open(listener.options, passive=True, listener=listener)
+                early = sum(x.listener is listener and x.early and not x.dead for x in self.connections)
+                c.takes_data = early < listener.fast_limit
                 listener.queue.append(c)
         if self.connection is None:
             raise self.failure(event.line, "a packet arrives, and no socket listens or connects")

@@ -31,6 +31,9 @@ LINUX = {
     "tcp_notsent_lowat": "4294967295",
     "tcp_tw_reuse": "2",
     "tcp_tw_reuse_delay": "1000",
+    "tcp_fastopen": "1",
+    "tcp_fastopen_key": "0-0-0-0",
+    "tcp_syn_retries": "6",
 }
 """What Linux starts with, where a connection asks for it."""
 
@@ -45,21 +48,23 @@ TESTS = {
     "tcp_dsack": "1",
     "tcp_pacing_ss_ratio": "200",
     "tcp_pacing_ca_ratio": "120",
+    "tcp_fastopen": "0x70403",
+    "tcp_fastopen_key": "a1a1a1a1-b2b2b2b2-c3c3c3c3-d4d4d4d4",
+    "tcp_syn_retries": "5",
 }
 """What the file defaults.sh beside the kernel's own scripts sets; stands for it where it is not to be found."""
 
 _READ = {"tcp_rmem", "tcp_wmem", "tcp_timestamps", "tcp_sack", "tcp_window_scaling", "tcp_ecn", "tcp_congestion_control"}
 _READ |= {"tcp_min_tso_segs", "tcp_notsent_lowat", "tcp_tw_reuse", "tcp_tw_reuse_delay"}
+_READ |= {"tcp_fastopen", "tcp_fastopen_key", "tcp_syn_retries"}
 _WITHOUT_EFFECT = {
     "tcp_fack",
-    "tcp_fastopen",
-    "tcp_fastopen_key",
+    "tcp_fastopen_cookies",
     "tcp_syncookies",
     "tcp_tso_win_divisor",
     "tcp_tso_rtt_log",
     "tcp_no_metrics_save",
     "tcp_moderate_rcvbuf",
-    "tcp_syn_retries",
     "tcp_synack_retries",
     "tcp_syn_linear_timeouts",
     "tcp_invalid_ratelimit",
@@ -98,6 +103,8 @@ class Settings:
         self.values = dict(LINUX)
         self.warnings: list[str] = []
         self.qdisc: tuple[str, list[str]] = ("pfifo", [])
+        self.flushes = 0
+        """How often what was learnt of the peer was to be forgotten."""
 
     def begin(self, script: Script, folder: Path, files: tuple[str, ...] | None) -> None:
         """What the host is set to before the script begins: the files that are given, or those of the suite that it lies in."""
@@ -119,6 +126,7 @@ class Settings:
     def read(self, shell: str, folder: Path, depth: int = 0) -> None:
         """Takes the settings out of shell lines; a file of settings that they call is read as well, if it lies beside the script."""
         for line in _lines(shell):
+            self.flushes += "tcp_metrics flush" in line
             queues = [q for q in (_QDISC.match(part.strip()) for part in line.split(";")) if q]
             if queues:
                 self.qdisc = (queues[-1].group(1), queues[-1].group(2).split())
@@ -154,7 +162,7 @@ class Settings:
         short = _PREFIX.sub("", name).replace("/", ".")
         if short in _READ or short in _PARAMETERS:
             self.values[short] = value
-        elif short not in _WITHOUT_EFFECT:
+        elif short not in _WITHOUT_EFFECT and (short, value) != ("tcp_fastopen_blackhole_timeout_sec", "0"):
             self.warn(f"the setting {short} has no counterpart here")
 
     def warn(self, text: str) -> None:
@@ -173,7 +181,7 @@ class Settings:
     def number(self, name: str) -> int:
         """A setting that is a number."""
         try:
-            return int(self.values[name])
+            return int(self.values[name], 0)
         except ValueError:
             raise FairlaneError(f"the setting {name} is a number, not {self.values[name]!r}") from None
 

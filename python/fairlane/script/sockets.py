@@ -37,6 +37,13 @@ class Socket:
     pipe: list[int] | None = None
     """Bytes in a pipe, shared by its two ends."""
     file: bool = False
+    deferred: bool = False
+    """connect() left the SYN to the first write."""
+    opening: Syscall | None = None
+    """A write that waits for the handshake, and whether its data was handed over."""
+    handed: bool = False
+    fast_limit: int = 0
+    """Connections of a listener that may be open before their handshake ends."""
     writing: tuple[Syscall, int] | None = None
     """A call that waits for room, and what it has written."""
 
@@ -73,7 +80,7 @@ class Sockets:
     def fresh(self, call: Syscall) -> int:
         """The script's number for a new descriptor."""
         fd = call.result
-        if not isinstance(fd, int) or fd < 0 or fd in self.sockets:
+        if not isinstance(fd, int) or fd < 0:
             fd = max([2, *self.sockets]) + 1
         return fd
 

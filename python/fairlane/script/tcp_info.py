@@ -24,7 +24,7 @@ def tcp_info(c: Connection, now: int) -> dict[str, Any]:
         "tcpi_retransmits": v["in_a_row"],
         "tcpi_probes": v["probes"] or c.tries or c.keep_probes,
         "tcpi_backoff": v["backoff"],
-        "tcpi_options": (1 if c.timestamps else 0) | (2 if c.sack else 0) | (4 if c.scaling else 0),
+        "tcpi_options": (1 if c.timestamps else 0) | (2 if c.sack else 0) | (4 if c.scaling else 0) | (32 if v["syn_data_acked"] else 0),
         "tcpi_snd_wscale": c.peer_scale,
         "tcpi_rcv_wscale": c.our_scale,
         "tcpi_rto": micro["rto"],

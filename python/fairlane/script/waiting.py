@@ -38,7 +38,7 @@ class Waiting(Sockets):
         if sock.listening:
             return DATA if any(x.established or x.was_established for x in sock.queue) else 0
         if c is None:
-            return POLL["POLLHUP"] | ROOM
+            return ROOM if sock.deferred else POLL["POLLHUP"] | ROOM
         if c.readable() >= self.least(sock) or c.at_end() or not c.receiving:
             out |= DATA
         if c.at_end() or not c.receiving:

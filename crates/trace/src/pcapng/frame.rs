@@ -6,7 +6,7 @@
 //! Not modelled, hence constant: the urgent pointer, PSH, IP options and fragments. IP identification is a hash of the packet, so the same packet has the
 //! same number wherever it is captured (RFC 6864 leaves it free for packets that are never fragmented).
 
-use fairlane_net::{Proto, QPkt, Segment, flag, fold};
+use fairlane_net::{FastOpen, Proto, QPkt, Segment, flag, fold};
 
 /// Ethernet header: two addresses and a type.
 const ETHERNET: usize = 14;
@@ -257,6 +257,20 @@ impl Options {
         }
     }
 
+    /// Kind 34, or 254 with the magic number 0xF989 (RFC 7413 section 4.1.1, RFC 6994), and NOPs behind, as Linux has them.
+    #[cold]
+    fn fast_open(&mut self, option: FastOpen) {
+        let size = option.size() as usize;
+        let mut bytes = [1; OPTIONS];
+        let head = if option.experimental { 4 } else { 2 };
+        let kind = if option.experimental { 254 } else { 34 };
+        bytes[..head].copy_from_slice(&[kind, size as u8, 0xF9, 0x89][..head]);
+        bytes[head..size].copy_from_slice(option.cookie.as_slice());
+        for word in bytes[..size.next_multiple_of(4)].chunks_exact(4) {
+            self.push(u32::from_be_bytes([word[0], word[1], word[2], word[3]]));
+        }
+    }
+
     /// The options of a segment; `peer`: the initial sequence number of the data that it acknowledges.
     #[inline(never)]
     fn of(seg: &Segment, facts: &FlowFacts, peer: u32) -> Self {
@@ -276,6 +290,9 @@ impl Options {
         }
         if seg.has(flag::SYN) && facts.shift != NO_SHIFT {
             o.push(0x0103_0300 | u32::from(facts.shift));
+        }
+        if let Some(option) = seg.fast_open() {
+            o.fast_open(option);
         }
         let n = seg.sack_len();
         if n > 0 {

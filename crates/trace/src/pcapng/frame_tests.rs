@@ -1,5 +1,5 @@
 use super::*;
-use fairlane_net::{Block, Class, Ecn, FlowId, PktRef};
+use fairlane_net::{Block, Class, Cookie, Ecn, FlowId, PktRef};
 use fairlane_units::Time;
 
 fn facts() -> FlowFacts {
@@ -140,4 +140,30 @@ fn flows_have_ports_of_their_own() {
     all.sort_unstable();
     all.dedup();
     assert_eq!(all.len(), 200_000);
+}
+
+/// The Fast Open option (RFC 7413 section 4.1.1), a request and a cookie, in its own form and in the experimental one (RFC 6994), with NOPs to the next word.
+#[test]
+fn a_fast_open_option_byte_by_byte() {
+    let cookie = |bytes: &[u8]| Cookie::new(bytes).unwrap();
+    for (option, want) in [
+        (FastOpen::default(), &[34, 2, 1, 1][..]),
+        (FastOpen { cookie: cookie(&[9; 4]), experimental: false }, &[34, 6, 9, 9, 9, 9, 1, 1]),
+        (FastOpen { cookie: cookie(&[1, 2, 3, 4, 5, 6]), experimental: false }, &[34, 8, 1, 2, 3, 4, 5, 6]),
+        (FastOpen { cookie: Cookie::REQUEST, experimental: true }, &[254, 4, 0xF9, 0x89]),
+        (FastOpen { cookie: cookie(&[7; 8]), experimental: true }, &[254, 12, 0xF9, 0x89, 7, 7, 7, 7, 7, 7, 7, 7]),
+    ] {
+        let mut seg = Segment::new(0, 0, flag::SYN, 100);
+        seg.set_timestamps(1, 2);
+        seg.set_fast_open(option);
+        let (b, l) = frame(&pkt(&seg, Proto::Tcp, false), &seg, false);
+        // After MSS, SACK permitted with timestamps, and window scale.
+        assert_eq!(&b[74..], want);
+        assert_eq!((l.head, usize::from(b[46] >> 4) * 4), (74 + want.len(), 40 + want.len()));
+    }
+    // The longest fills the header.
+    let mut seg = Segment::new(0, 0, flag::SYN, 0);
+    seg.set_timestamps(1, 2);
+    seg.set_fast_open(FastOpen { cookie: cookie(&[5; 16]), experimental: true });
+    assert_eq!(frame(&pkt(&seg, Proto::Tcp, false), &seg, false).0[46] & 0xF0, 0xF0);
 }

@@ -1,0 +1,148 @@
+"""Fast Open cookies of the host under test: those it gives as a server, and what it remembers of the peer as a client.
+
+After tcp_fastopen.c and tcp_metrics.c of Linux 6.18: a cookie is SipHash-2-4 (Aumasson and Bernstein 2012) of both addresses, under the
+key of the host or the listener.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Any
+
+from ..errors import FairlaneError
+from .settings import Settings
+
+CLIENT, SERVER, CLIENT_NO_COOKIE = 0x1, 0x2, 0x4
+SERVER_NO_COOKIE, EVERY_LISTENER = 0x200, 0x400
+"""Bits of the setting tcp_fastopen."""
+KEY = 16
+"""Bytes of a key; a second one may follow, which is on its way out."""
+MOST_OPTIONS = 40
+"""Bytes that a SYN with data leaves free for options (MAX_TCP_OPTION_SPACE)."""
+ADDRESSES = {"ipv4": ("192.168.0.1", "192.0.2.1"), "ipv6": ("fd3d:0a0b:17d6::1", "fd3d:fa7b:d17d::1")}
+"""Ours and the peer's where a script names none: those of the kernel's runner, which cookies in published scripts belong to."""
+_WORDS = (0x736F6D6570736575, 0x646F72616E646F6D, 0x6C7967656E657261, 0x7465646279746573)
+_ALL = (1 << 64) - 1
+
+Option = tuple[bytes, bool]
+"""A cookie, empty in a request, and whether its option has the experimental form."""
+
+
+def siphash(key: bytes, data: bytes) -> int:
+    """SipHash-2-4."""
+    halves = [int.from_bytes(key[i : i + 8], "little") for i in (0, 8)] * 2
+    a, b, c, d = (k ^ w for k, w in zip(halves, _WORDS, strict=True))
+
+    def turn(x: int, by: int) -> int:
+        return (x << by | x >> (64 - by)) & _ALL
+
+    def rounds(n: int) -> None:
+        nonlocal a, b, c, d
+        for _ in range(n):
+            a, c = (a + b) & _ALL, (c + d) & _ALL
+            b, d = turn(b, 13) ^ a, turn(d, 16) ^ c
+            a = turn(a, 32)
+            a, c = (a + d) & _ALL, (c + b) & _ALL
+            d, b = turn(d, 21) ^ a, turn(b, 17) ^ c
+            c = turn(c, 32)
+
+    padded = data + bytes(-(len(data) + 1) % 8) + bytes([len(data) & 0xFF])
+    for i in range(0, len(padded), 8):
+        word = int.from_bytes(padded[i : i + 8], "little")
+        d ^= word
+        rounds(2)
+        a ^= word
+    c ^= 0xFF
+    rounds(4)
+    return a ^ b ^ c ^ d
+
+
+def key_of(text: str) -> bytes:
+    """The key that tcp_fastopen_key holds: four words of 32 bits, or two keys with a comma between."""
+    first = text.split(",")[0]
+    words = re.fullmatch(r"([0-9a-fA-F]{1,8})-([0-9a-fA-F]{1,8})-([0-9a-fA-F]{1,8})-([0-9a-fA-F]{1,8})", first.strip())
+    if words is None:
+        raise FairlaneError(
+            f"the setting tcp_fastopen_key is four words in hexadecimal such as a1a1a1a1-b2b2b2b2-c3c3c3c3-d4d4d4d4, not {text!r}"
+        )
+    return b"".join(int(w, 16).to_bytes(4, "little") for w in words.groups())
+
+
+def option_of(options: tuple[tuple[Any, ...], ...] | None) -> Option | None:
+    """The Fast Open option of a SYN: the last that makes sense, none if its cookie is too short, too long or odd."""
+    found: Option | None = None
+    for o in options or ():
+        if o[0] in ("FO", "FOEXP"):
+            cookie = bytes.fromhex(o[1])
+            if not cookie or (4 <= len(cookie) <= 16 and len(cookie) % 2 == 0):
+                found = (cookie, o[0] == "FOEXP")
+    return found
+
+
+def written(option: Option) -> list[tuple[Any, ...]]:
+    """The option in the notation of a script, padded as Linux does."""
+    cookie, experimental = option
+    size = len(cookie) + (4 if experimental else 2)
+    return [("FOEXP" if experimental else "FO", cookie.hex()), *[("nop",)] * (-size % 4)]
+
+
+@dataclass
+class Request:
+    """What a client's SYN asks for or brings."""
+
+    option: Option | None
+    """None: no cookie is needed."""
+    limit: int
+    """Bytes of data that the SYN takes."""
+
+
+class Cookies:
+    """What the host knows of Fast Open."""
+
+    def __init__(self, settings: Settings, addresses: tuple[str, str]) -> None:
+        self.settings, self.addresses = settings, addresses
+        self.flush()
+
+    def flush(self) -> None:
+        """Forgets what was learnt of the peer."""
+        self.forgotten = self.settings.flushes
+        self.mss: int | None = None
+        self.cookie: Option | None = None
+        self.try_experimental = 0
+
+    def bits(self) -> int:
+        """The setting tcp_fastopen."""
+        return self.settings.number("tcp_fastopen")
+
+    def valid(self, key: Any) -> bytes:
+        """The cookie that the peer must have; `key`: that of the listener."""
+        local, remote = (ip_address(a).packed for a in self.addresses)
+        return siphash(key or key_of(self.settings.values["tcp_fastopen_key"]), remote + local).to_bytes(8, "little")
+
+    # As a client.
+
+    def request(self, options: dict[str, Any], largest: int) -> Request:
+        """What a SYN asks for or brings; `largest` is the payload of a segment without options."""
+        if self.forgotten != self.settings.flushes:
+            self.flush()
+        mss = min(largest, self.mss or largest)
+        limit = max(0, mss - MOST_OPTIONS)
+        if self.bits() & CLIENT_NO_COOKIE or options.get("TCP_FASTOPEN_NO_COOKIE"):
+            return Request(None, limit)
+        if self.cookie is None:
+            return Request((b"", self.try_experimental == 1), 0)
+        return Request(self.cookie, limit)
+
+    def learn(self, asked: Request, syns: int, options: tuple[tuple[Any, ...], ...] | None, mss: int) -> None:
+        """The answer to a SYN arrived (tcp_rcv_fastopen_synack)."""
+        said = option_of(options)
+        self.mss = mss
+        if asked.option is None:
+            return  # What was not asked for is not kept.
+        if said is not None and said[0]:
+            self.cookie = said
+        elif said is None and syns == 1 and not asked.option[0] and self.cookie is None:
+            # The other form is tried once, then this one again.
+            self.try_experimental = max(self.try_experimental, 2 if asked.option[1] else 1)
