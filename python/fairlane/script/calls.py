@@ -133,6 +133,8 @@ class Calls(Options, Files, Waiting):
         if isinstance(sock, Failed):
             return sock
         if self.wants_fast_open(call, sock, flags) and (answer := self.send_fast(call, sock, size, flags)) is not None:
+            if isinstance(answer, int) and answer > 0 and sock.connection is not None:
+                self.note_errors(sock, sock.connection, "MSG_ZEROCOPY" in flags)
             return answer
         c = sock.connection
         if c is None:
