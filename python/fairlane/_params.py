@@ -3035,6 +3035,16 @@ class Tcp(TransportParams):
             "off")
         fin: Whether the end of the data is signalled by FIN (RFC 9293 section
             3.6). (true or false, default true)
+        time_wait: How long the end that closed first answers late segments (2
+            MSL of RFC 9293 section 3.4.2; Linux 60 s). Afterwards it refuses
+            them. (duration, default "240s", up to 1h)
+        old_segments: Which late segments count (RFC 9293 section 3.10.7.4).
+            (one of `rfc`, `linux`, default "rfc")
+        challenge_acks: Challenge ACKs at most in each `challenge_interval` (RFC
+            5961 section 7; Linux 1). (integer, default 10, from 0)
+        challenge_interval: The time for which `challenge_acks` holds (RFC 5961
+            section 7; Linux `tcp_invalid_ratelimit`, 500 ms). (duration,
+            default "5s", up to 1h)
         initial_window: Initial window: `rfc6928`, `rfc3390` or a fixed size
             such as `2p` (RFC 6928 section 2, RFC 5681 equation 1). (one of
             `rfc6928`, `rfc3390`, `rfc5681`; or packets or bytes, default
@@ -3165,9 +3175,12 @@ class Tcp(TransportParams):
         dsack_undo: Whether the reduction is taken back when D-SACK reports that
             all retransmissions of it were superfluous (RFC 3708). (true or
             false, default false)
-        timestamps: Timestamps option (RFC 7323 section 3): RTTM; PAWS is not
-            needed, sequence numbers have 64 bits. (true or false, default
+        timestamps: Timestamps option (RFC 7323 section 3): measures round-trip
+            times and, with `paws`, tells old segments. (true or false, default
             false)
+        paws: Protection against wrapped sequence numbers, where there are
+            timestamps (RFC 7323 section 5). (one of `off`, `rfc`, `linux`,
+            default "rfc")
         timestamp_tick: Tick of the timestamp clock (RFC 7323 section 5.4: 1 ms
             to 1 s; Linux 1 ms). (duration, default "1ms", 1us to 1s)
         ack_every: Acknowledge every n-th full-sized segment (RFC 5681 section
@@ -3321,6 +3334,10 @@ class Tcp(TransportParams):
     handshake_ack: bool | None = None
     fast_open: Literal["off", "cookie", "no_cookie"] | None = None
     fin: bool | None = None
+    time_wait: Duration | None = None
+    old_segments: Literal["rfc", "linux"] | None = None
+    challenge_acks: int | None = None
+    challenge_interval: Duration | None = None
     initial_window: Literal["rfc6928", "rfc3390", "rfc5681"] | Length | None = None
     initial_ssthresh: Length | None = None
     ssthresh_from_window: bool | None = None
@@ -3365,6 +3382,7 @@ class Tcp(TransportParams):
     eifel: bool | None = None
     dsack_undo: bool | None = None
     timestamps: bool | None = None
+    paws: Literal["off", "rfc", "linux"] | None = None
     timestamp_tick: Duration | None = None
     ack_every: int | None = None
     ack_delay: Duration | None = None

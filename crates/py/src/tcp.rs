@@ -211,6 +211,8 @@ impl TcpEndpoint {
         for (name, value) in [("early", end.is_early()), ("syn_data_acked", end.syn_data_acked())] {
             out.set_item(name, value)?;
         }
+        out.set_item("state", i.state)?;
+        out.set_item("ended", format!("{:?}", i.ended).to_lowercase())?;
         for (name, value) in [("established", i.established), ("peer_closed", i.peer_closed), ("fin_sent", i.fin_sent)] {
             out.set_item(name, value)?;
         }

@@ -27,7 +27,7 @@ impl<C: CongestionControl> Tcp<C> {
             seg = &trimmed;
         }
         let before = self.rcv.nxt;
-        cx.delivered += self.rcv.on_data(seg, &self.cfg);
+        cx.delivered += self.rcv.on_data(seg, cx.now, &self.cfg);
         if self.rcv.quick.is_some() {
             self.note_arrival(seg, before, cx);
         }
@@ -35,10 +35,8 @@ impl<C: CongestionControl> Tcp<C> {
             self.ecn.ack_now = false;
             self.rcv.due = AckDue::Now;
         }
-        if self.rcv.closed() && !self.closed && !self.report && !self.keeps_open {
-            // The other end is done. One that has nothing to say closes as well (RFC 9293 section 3.6).
-            self.closed = true;
-            self.transmit(self.cfg.max_burst, cx);
+        if self.rcv.closed() {
+            self.peer_done(cx);
         }
     }
 

@@ -120,6 +120,25 @@ choices! {
         /// All that were not retransmitted (Karn's algorithm, RFC 6298 section 3).
         Every,
     }
+    /// What is made of a segment that comes late.
+    OldSegments {
+        /// A segment counts if a part of it lies in the receive window (RFC 9293 section 3.10.7.4), the window field only if no later sequence number came.
+        Rfc,
+        /// One that ends where the last acknowledgment sent lies counts, too, and answers to empty ones are throttled as challenge ACKs are (`tcp_sequence`,
+        /// `tcp_oow_rate_limited`). The window field counts also with new data acknowledged, and at the same sequence number only if it is wider, or 0
+        /// (`tcp_may_update_window`).
+        Linux,
+    }
+    /// What is made of a segment with a timestamp older than one before.
+    Paws {
+        /// It counts.
+        Off,
+        /// It is answered and dropped (RFC 7323 section 5.3); one without a timestamp is dropped (section 3.2).
+        Rfc,
+        /// The same, but one tick too old counts, as does one without a timestamp, and a pure acknowledgment that was overtaken within the RTO
+        /// (`tcp_disordered_ack`).
+        Linux,
+    }
     /// What ends exponential back-off.
     BackoffEnds {
         /// A measurement on a segment that was not retransmitted.

@@ -1,5 +1,6 @@
 //! One end of a TCP connection: opening, closing, and the way of a segment through both halves.
 
+use crate::arrive::{Ended, Standing};
 use crate::cc::{AnyCc, CongestionControl};
 use crate::choices::{FastOpen, Prr};
 use crate::config::TcpConfig;
@@ -29,7 +30,7 @@ pub(crate) const FIRST: u64 = 1;
 /// No sequence number in use is as high: 64 bits are not used up. What is higher is not acceptable (RFC 9293 section 3.10.7.4).
 pub(crate) const FARTHEST: u64 = 1 << 62;
 
-/// Where the connection stands (RFC 9293 section 3.3.2); what closing adds is in `closed` and `fin_sent`.
+/// Where the connection stands (RFC 9293 section 3.3.2); what closing adds is in `closed`, `fin_sent` and the receiver's FIN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     /// Not begun.
@@ -40,8 +41,12 @@ pub(crate) enum State {
     SynSent,
     /// Answered a SYN.
     SynReceived,
-    /// Data may flow.
+    /// Data may flow, one way or both.
     Established,
+    /// Both ends closed, this one first: late segments may still come.
+    TimeWait,
+    /// There is no connection any more (CLOSED of RFC 9293).
+    Over,
 }
 
 /// What the sending half is doing.
@@ -131,6 +136,8 @@ pub struct Tcp<C> {
     /// Segments in flight at most in that round trip.
     pub(crate) most_out: u32,
     pub(crate) dupacks: u32,
+    /// The widest window of the peer (MAX.SND.WND of RFC 5961).
+    pub(crate) most_window: u32,
     pub(crate) ecn: OwnEcn,
     pub(crate) rcv: Receiver,
     pub(crate) cc: C,
@@ -179,6 +186,9 @@ pub struct Tcp<C> {
     pub(crate) opening: Option<Box<Opening>>,
     /// Ends of new segments that count as sent before, see `vegas_send_table`.
     pub(crate) unforgotten: Option<Box<[Range<u64>; 2]>>,
+    /// Sequence number of the segment that moved the window last (SND.WL1).
+    pub(crate) window_from: u64,
+    pub(crate) standing: Box<Standing>,
 }
 
 impl Tcp<AnyCc> {
@@ -279,6 +289,9 @@ impl<C: CongestionControl> Tcp<C> {
             rtt,
             rcv,
             count: Counters::default(),
+            window_from: 0,
+            most_window: 0,
+            standing: Standing::new(state == State::Listen).into(),
             cfg,
         }
     }
@@ -293,47 +306,35 @@ impl<C: CongestionControl> Tcp<C> {
         &self.cc
     }
 
-    /// Whether data may flow.
+    /// Whether data may flow, or could before both ends closed.
     pub fn established(&self) -> bool {
-        self.state == State::Established
-    }
-
-    #[inline]
-    pub(crate) fn take_window(&mut self, seg: &Segment) {
-        self.edge = if seg.wnd == u32::MAX { u64::MAX } else { self.una.max(seg.ack) + u64::from(seg.wnd) };
+        match self.state {
+            State::Established | State::TimeWait => true,
+            State::Over => self.standing.ended == Ended::No,
+            _ => false,
+        }
     }
 
     /// Any segment: what no other way was made for, see `straight.rs`.
     #[inline(never)]
     pub(crate) fn on_any(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
-        if seg.seq > FARTHEST || seg.ack > FARTHEST {
-            return;
-        }
-        if seg.has(flag::SYN) {
-            self.on_syn(seg, cx);
-        } else {
-            if self.state != State::Established {
-                if self.state != State::SynReceived || !seg.has(flag::ACK) || seg.ack < FIRST {
-                    return;
-                }
-                if !self.acknowledges_opening(seg.ack) {
-                    return;
-                }
-                self.opened(seg, cx);
-            }
+        let counts =
+            if self.state == State::Established { self.usual(seg) || self.passes(seg, cx) } else { self.arrives_unopened(seg, cx) };
+        if counts {
             if self.ecn_on() {
                 self.ecn_take_control(seg);
             }
             if seg.payload != 0 || seg.has(flag::FIN) {
                 self.take_data(seg, cx);
             } else {
-                self.rcv.note_timestamp(seg);
+                self.rcv.note_timestamp(seg, cx.now);
             }
-            if seg.has(flag::ACK) {
-                self.on_ack(seg, cx);
-            }
+            self.on_ack(seg, cx);
         }
         self.acknowledge(cx);
+        if self.done() {
+            self.part(cx);
+        }
     }
 
     /// Opens the connection, or lets data flow at once where none is opened.
@@ -341,6 +342,8 @@ impl<C: CongestionControl> Tcp<C> {
         if !self.cfg.handshake {
             self.state = State::Established;
             self.ecn_assume();
+            // Where no SYN says it, the peer's window is known to be like this end's.
+            self.edge = self.accepted_up_to();
             self.cc.on_established(cx.now, self.cfg.initial_window);
             self.transmit(self.cfg.max_burst, cx);
         } else if self.state == State::Closed && !self.opens_with_data() {

@@ -77,7 +77,7 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// The cookie that the answer to the SYN brought.
     pub fn new_cookie(&self) -> Option<FastOpen> {
-        self.opening.as_ref().filter(|_| self.state == State::Established).and_then(|o| o.news)
+        self.opening.as_ref().filter(|_| self.established()).and_then(|o| o.news)
     }
 
     /// Data of the SYN was taken (server) or acknowledged whole (client): what Linux reports as TCPI_OPT_SYN_DATA.

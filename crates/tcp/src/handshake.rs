@@ -17,6 +17,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
         let mut fresh = Self::new(cfg, cc, self.state);
         (fresh.timed_at, fresh.syn_lost, fresh.keeps_open) = (self.timed_at, self.syn_lost, self.keeps_open);
+        fresh.standing = self.standing.clone();
         (fresh.data_end, fresh.closed, fresh.report) = (self.data_end, self.closed, self.report);
         fresh.ecn = self.ecn.clone();
         self.carry_opening(&mut fresh);
@@ -138,10 +139,9 @@ impl<C: CongestionControl> Tcp<C> {
                 self.state = State::SynReceived;
                 self.send_syn(true, cx);
             }
-            State::Closed => {}
-            // The answer to the SYN was lost, or the acknowledgment of that answer: say it again.
-            State::Established if seg.has(flag::ACK) => self.owe_ack(),
+            // The answer to the SYN was lost, where no third step is awaited.
             State::Established => self.send_syn(true, cx),
+            State::Closed | State::TimeWait | State::Over => {}
         }
     }
 
@@ -159,6 +159,7 @@ impl<C: CongestionControl> Tcp<C> {
 
     fn take_syn(&mut self, seg: &Segment) {
         self.rcv.nxt = FIRST;
+        self.window_from = 0;
         self.take_window(seg);
         if self.cfg.ecn != EcnMode::Off {
             self.ecn_take_syn(seg, seg.has(flag::ACK));

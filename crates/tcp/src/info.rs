@@ -1,5 +1,6 @@
 //! What Linux reports of a connection as `struct tcp_info` (include/uapi/linux/tcp.h), in segments, for packet scripts.
 
+use crate::arrive::Ended;
 use crate::cc::CongestionControl;
 use crate::endpoint::{Phase, State, Tcp};
 use crate::scoreboard::{LOST, RESENT, SACKED};
@@ -25,7 +26,11 @@ pub enum CaState {
 pub struct TcpInfo {
     /// State of the sending half.
     pub ca_state: CaState,
-    /// Data may flow.
+    /// The state of the connection, as RFC 9293 section 3.3.2 names it.
+    pub state: &'static str,
+    /// Why there is no connection any more.
+    pub ended: Ended,
+    /// The handshake was completed, and nobody reset the connection.
     pub established: bool,
     /// Congestion window in bytes as recovery leaves it for the moment.
     pub window: u64,
@@ -66,6 +71,26 @@ pub struct TcpInfo {
 }
 
 impl<C: CongestionControl> Tcp<C> {
+    /// The state as RFC 9293 section 3.3.2 names it.
+    fn state_name(&self) -> &'static str {
+        let acked = self.una == self.nxt;
+        match self.state {
+            State::Closed | State::Over => "CLOSED",
+            State::Listen => "LISTEN",
+            State::SynSent => "SYN-SENT",
+            State::SynReceived => "SYN-RECEIVED",
+            State::TimeWait => "TIME-WAIT",
+            State::Established => match (self.fin_sent, self.rcv.closed()) {
+                (false, false) => "ESTABLISHED",
+                (false, true) => "CLOSE-WAIT",
+                (true, false) if acked => "FIN-WAIT-2",
+                (true, false) => "FIN-WAIT-1",
+                (true, true) if self.standing.peer_first => "LAST-ACK",
+                (true, true) => "CLOSING",
+            },
+        }
+    }
+
     /// Walks the scoreboard: for reports, not for the path of a packet.
     pub fn info(&self) -> TcpInfo {
         let (mut unacked, mut sacked, mut lost, mut retrans) = (0, 0, 0, 0);
@@ -99,7 +124,9 @@ impl<C: CongestionControl> Tcp<C> {
         };
         TcpInfo {
             ca_state,
-            established: self.state == State::Established,
+            state: self.state_name(),
+            ended: self.standing.ended,
+            established: self.established(),
             window: self.window(),
             unacked,
             sacked,

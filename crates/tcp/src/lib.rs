@@ -4,6 +4,7 @@
 //! dialects of other simulators and systems are sets of values ([`presets`]), never branches in the code.
 
 mod acks;
+mod arrive;
 mod audit;
 mod buffer;
 pub mod cc;
@@ -31,10 +32,11 @@ mod scoreboard;
 mod sender;
 mod straight;
 
+pub use arrive::Ended;
 pub use cc::{AnyCc, CcInfo, CcParams, CcSite, CongestionControl, announced_cc, cc_plugins, register_cc};
 pub use choices::{
-    BackoffEnds, EcnMode, ExitWindow, FastOpen, IdleRestart, InitialWindow, LossBasis, NewRenoTimer, Preset, Prr, PrrBase, RttSampling,
-    SackMemory, SackPipe, Scheme, SlowStart,
+    BackoffEnds, EcnMode, ExitWindow, FastOpen, IdleRestart, InitialWindow, LossBasis, NewRenoTimer, OldSegments, Paws, Preset, Prr,
+    PrrBase, RttSampling, SackMemory, SackPipe, Scheme, SlowStart,
 };
 pub use config::TcpConfig;
 pub use endpoint::Tcp;

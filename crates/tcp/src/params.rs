@@ -2,8 +2,8 @@
 
 use crate::cc::CcParams;
 use crate::choices::{
-    BackoffEnds, EcnMode, ExitWindow, FastOpen, IdleRestart, InitialWindow, LossBasis, NewRenoTimer, Preset, Prr, PrrBase, RttSampling,
-    SackMemory, SackPipe, Scheme, SlowStart,
+    BackoffEnds, EcnMode, ExitWindow, FastOpen, IdleRestart, InitialWindow, LossBasis, NewRenoTimer, OldSegments, Paws, Preset, Prr,
+    PrrBase, RttSampling, SackMemory, SackPipe, Scheme, SlowStart,
 };
 use fairlane_units::{Bytes, Dur, Len};
 use schemars::JsonSchema;
@@ -49,6 +49,16 @@ pub struct TcpParams {
     pub fast_open: FastOpen,
     /// Whether the end of the data is signalled by FIN (RFC 9293 section 3.6).
     pub fin: bool,
+    /// How long the end that closed first answers late segments (2 MSL of RFC 9293 section 3.4.2; Linux 60 s). Afterwards it refuses them.
+    #[schemars(extend("x-max" = "1h"))]
+    pub time_wait: Dur,
+    /// Which late segments count (RFC 9293 section 3.10.7.4).
+    pub old_segments: OldSegments,
+    /// Challenge ACKs at most in each `challenge_interval` (RFC 5961 section 7; Linux 1).
+    pub challenge_acks: u32,
+    /// The time for which `challenge_acks` holds (RFC 5961 section 7; Linux `tcp_invalid_ratelimit`, 500 ms).
+    #[schemars(extend("x-max" = "1h"))]
+    pub challenge_interval: Dur,
 
     /// Initial window: `rfc6928`, `rfc3390` or a fixed size such as `2p` (RFC 6928 section 2, RFC 5681 equation 1).
     pub initial_window: InitialWindow,
@@ -165,8 +175,10 @@ pub struct TcpParams {
     pub eifel: bool,
     /// Whether the reduction is taken back when D-SACK reports that all retransmissions of it were superfluous (RFC 3708).
     pub dsack_undo: bool,
-    /// Timestamps option (RFC 7323 section 3): RTTM; PAWS is not needed, sequence numbers have 64 bits.
+    /// Timestamps option (RFC 7323 section 3): measures round-trip times and, with `paws`, tells old segments.
     pub timestamps: bool,
+    /// Protection against wrapped sequence numbers, where there are timestamps (RFC 7323 section 5).
+    pub paws: Paws,
     /// Tick of the timestamp clock (RFC 7323 section 5.4: 1 ms to 1 s; Linux 1 ms).
     #[schemars(extend("x-min" = "1us", "x-max" = "1s"))]
     pub timestamp_tick: Dur,
@@ -307,6 +319,10 @@ impl Default for TcpParams {
             handshake_ack: true,
             fast_open: FastOpen::Off,
             fin: true,
+            time_wait: Dur::from_secs(240),
+            old_segments: OldSegments::Rfc,
+            challenge_acks: 10,
+            challenge_interval: Dur::from_secs(5),
             initial_window: InitialWindow::Rfc6928,
             initial_ssthresh: None,
             ssthresh_from_window: false,
@@ -351,6 +367,7 @@ impl Default for TcpParams {
             eifel: false,
             dsack_undo: false,
             timestamps: false,
+            paws: Paws::Rfc,
             timestamp_tick: Dur::from_ms(1),
             ack_every: 2,
             ack_delay: Dur::from_ms(200),

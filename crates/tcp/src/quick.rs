@@ -97,6 +97,12 @@ impl Quick {
         self.left = self.left.max(enough.min(c.quick_acks));
     }
 
+    /// Data came again: something was lost on the way back, or is sent again for nothing. The sender is told at once (`tcp_enter_quickack_mode`).
+    pub(crate) fn repeated(&mut self, c: &TcpConfig) {
+        self.grant(c);
+        (self.answers, self.wait) = (false, c.ack_delay);
+    }
+
     /// Data that was expected next, `payload` bytes (`tcp_event_data_recv`).
     fn next(&mut self, payload: u64, nxt: u64, kept: u64, rto: Dur, now: Time, c: &TcpConfig) {
         self.note_size(payload);
@@ -171,9 +177,7 @@ impl<C: CongestionControl> Tcp<C> {
         if payload == 0 {
             // A FIN.
         } else if seg.end() <= before {
-            // Something was lost on the way back, or is sent again for nothing: the sender is told at once (`tcp_enter_quickack_mode`).
-            quick.grant(&self.cfg);
-            (quick.answers, quick.wait) = (false, self.cfg.ack_delay);
+            quick.repeated(&self.cfg);
         } else if seg.seq > before {
             if self.cfg.sack {
                 quick.open(payload, kept);

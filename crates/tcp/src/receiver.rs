@@ -3,6 +3,7 @@
 use crate::config::TcpConfig;
 use crate::quick::Quick;
 use fairlane_net::{Block, Segment};
+use fairlane_units::Time;
 
 /// How many recently changed blocks are remembered at most: as many as a segment can carry.
 const RECENT: usize = 4;
@@ -25,6 +26,8 @@ pub(crate) struct Receiver {
     pub(crate) quick: Option<Box<Quick>>,
     /// Timestamp to echo (TS.Recent of RFC 7323 section 4.3).
     pub(crate) ts_recent: u32,
+    /// When it came.
+    pub(crate) ts_at: Time,
     /// Data is missing, or a duplicate is to be reported.
     disorder: bool,
     /// What to do about an acknowledgment.
@@ -66,20 +69,33 @@ impl Receiver {
 
     /// The timestamp to echo: of what covers the last acknowledgment sent, data or not (RFC 7323 section 4.3 (2)).
     #[inline]
-    pub(crate) fn note_timestamp(&mut self, seg: &Segment) {
+    pub(crate) fn note_timestamp(&mut self, seg: &Segment, now: Time) {
         if let Some((val, _)) = seg.timestamps()
             && seg.seq <= self.last_ack
+            && (val.wrapping_sub(self.ts_recent) as i32 >= 0 || self.ts_recent == 0)
         {
-            self.ts_recent = val;
+            (self.ts_recent, self.ts_at) = (val, now);
         }
+    }
+
+    /// ACK number sent last.
+    pub(crate) fn last_ack(&self) -> u64 {
+        self.last_ack
+    }
+
+    /// A segment that is not taken in repeats what arrived (RFC 2883 section 4.1).
+    #[cold]
+    pub(crate) fn repeated(&mut self, start: u64, end: u64) {
+        self.disorder = true;
+        self.gaps.get_or_insert_default().duplicate = Block { start, end: end.min(self.nxt) };
     }
 
     /// Takes in a segment with data or FIN; the payload bytes that are now in order.
     #[inline]
-    pub(crate) fn on_data(&mut self, seg: &Segment, c: &TcpConfig) -> u64 {
+    pub(crate) fn on_data(&mut self, seg: &Segment, now: Time, c: &TcpConfig) -> u64 {
         let end = seg.end();
-        self.note_timestamp(seg);
-        if seg.has(fairlane_net::flag::FIN) {
+        self.note_timestamp(seg, now);
+        if seg.has(fairlane_net::flag::FIN) && self.fin_end == 0 {
             self.fin_end = end;
         }
         if seg.seq == self.nxt && self.blocks().is_empty() && self.fin_end == 0 {
@@ -121,6 +137,11 @@ impl Receiver {
         self.due = AckDue::Now;
         self.disorder = true;
         let gaps = self.gaps.get_or_insert_default();
+        // RFC 9293 section 3.10.7.4: text after the FIN is ignored.
+        let end = if self.fin_end == 0 { end } else { end.min(self.fin_end) };
+        if start >= end {
+            return 0;
+        }
         if end <= self.nxt {
             gaps.duplicate = Block { start, end };
             return 0;

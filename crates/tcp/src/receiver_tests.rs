@@ -16,7 +16,7 @@ fn config(extra: serde_json::Value) -> std::sync::Arc<TcpConfig> {
 fn arrive(r: &mut Receiver, c: &TcpConfig, start: u64, end: u64) -> (u64, Vec<(u64, u64)>) {
     let mut seg = Segment::default();
     (seg.seq, seg.payload, seg.flags) = (start, (end - start) as u16, flag::ACK);
-    r.on_data(&seg, c);
+    r.on_data(&seg, Time::ZERO, c);
     let mut ack = Segment::default();
     ack.ack = r.nxt;
     if r.has_sack() {
@@ -137,7 +137,7 @@ fn rfc5681_when_to_acknowledge() {
     let mut take = |start: u64, end: u64| {
         let mut seg = Segment::default();
         (seg.seq, seg.payload, seg.flags) = (start, (end - start) as u16, flag::ACK);
-        r.on_data(&seg, &c);
+        r.on_data(&seg, Time::ZERO, &c);
         let due = r.due;
         if due == AckDue::Now {
             r.acknowledged();
@@ -165,7 +165,7 @@ fn rfc7323_ts_recent() {
         let mut seg = Segment::default();
         (seg.seq, seg.payload, seg.flags) = (start, 500, flag::ACK);
         seg.set_timestamps(ts, 0);
-        r.on_data(&seg, &c);
+        r.on_data(&seg, Time::ZERO, &c);
         if r.due == AckDue::Now {
             r.acknowledged();
         }

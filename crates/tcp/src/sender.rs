@@ -72,11 +72,6 @@ impl<C: CongestionControl> Tcp<C> {
             }
             return;
         }
-        if seg.ack > self.nxt {
-            // Something not yet sent: answered, not believed.
-            self.owe_ack();
-            return;
-        }
         if seg.ack < self.una {
             if seg.sack_len() > 0 && self.cfg.sack {
                 if self.cfg.rack {

@@ -38,12 +38,12 @@ impl<C: CongestionControl> Tcp<C> {
     /// A segment with ACK and nothing else: new data acknowledged, at a sender without losses.
     #[inline(never)]
     pub(crate) fn on_next_ack(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
-        if seg.ack <= self.una || seg.ack > self.nxt || self.phase != Phase::Open || !self.straight {
+        let acked = seg.ack.wrapping_sub(self.una);
+        if acked.wrapping_sub(1) >= self.nxt - self.una || seg.seq != self.rcv.nxt || self.phase != Phase::Open || !self.straight {
             return self.on_any(seg, cx);
         }
-        let acked = seg.ack - self.una;
-        self.una = seg.ack;
         self.take_window(seg);
+        self.una = seg.ack;
         self.dupacks = 0;
         self.limited_bytes = 0;
         self.silent = false;
@@ -61,6 +61,9 @@ impl<C: CongestionControl> Tcp<C> {
         if self.board.is_empty() {
             cx.timers.cancel(TimerId::Rto);
             self.transmit(u32::MAX, cx);
+            if self.done() {
+                self.part(cx);
+            }
         } else {
             cx.timers.set(TimerId::Rto, cx.now + self.rtt.rto());
             self.transmit_full(cx);

@@ -163,16 +163,13 @@ class Connection(Opening):
             self.refuse(now, packet)
             return
         self.count["segs_in"] += 1
-        if packet.has("R"):
-            self.on_reset(packet)
-            return
-        if self.established and not packet.has(".") and not packet.has("S"):
-            return  # RFC 9293 section 3.10.7.4: a segment without ACK is dropped.
-        if not self.passive and packet.has("S") and not self.was_established and self.strange_answer(now, packet):
+        reset = packet.has("R")
+        if not reset and not self.passive and packet.has("S") and not self.was_established and self.strange_answer(now, packet):
             self.refuse(now, packet)
             return
         both = packet.has("S") and not (packet.has(".") or self.passive)
-        opens = (both or (packet.has("S") and packet.has(".") != self.passive)) and not self.established and not self.was_established
+        opens = both or (packet.has("S") and packet.has(".") != self.passive)
+        opens = opens and not (reset or self.established or self.was_established)
         if opens:
             self.remote_isn = packet.seq
             if not (self.passive and self.was_started_by_syn):
@@ -185,12 +182,14 @@ class Connection(Opening):
         ack = self.near(packet.ack - base[0], self.una) if packet.ack is not None else 0
         expected = self.rcv_nxt
         seq = self.near(packet.seq - base[1], expected)
-        if seq < 0 or ack < 0:
-            return
+        # What lies before the first byte is as old as can be.
+        length = packet.length if seq >= 0 else max(packet.length + seq, 0)
+        seq, ack = max(seq, 0), max(ack, 0)
         win = packet.win if packet.win is not None else 0
         window = win if packet.has("S") else win << self.peer_scale
-        self.peer_win = window
-        self.greatest_win = max(self.greatest_win, window)
+        if not reset:
+            self.peer_win = window
+            self.greatest_win = max(self.greatest_win, window)
         sack: list[tuple[int, int]] = []
         stamps = None
         for option in packet.options or ():
@@ -198,7 +197,7 @@ class Connection(Opening):
                 sack = [(self.near(a, ack), self.near(b, ack)) for a, b in option[1:]]
             elif option[0] == "TS" and self.timestamps:
                 stamps = (option[1] & 0xFFFFFFFF, self.live(option[2]))
-        if packet.length:
+        if packet.length and not reset:
             self.last["data_recv"] = now
             self.count["data_segs_in"] += 1
             if self.orphan and self.established:
@@ -210,7 +209,7 @@ class Connection(Opening):
             self.last["ack_recv"] = now
         sack = [(a, b) for a, b in sack if 0 <= a < b][: 3 if stamps else 4]
         ecn = _CODEPOINTS.index(packet.ecn) if packet.ecn in _CODEPOINTS else 0
-        wire = (seq, ack, packet.length, flags, min(window, NO_LIMIT - 1), sack, stamps, ecn, False, 0, option_of(packet.options))
+        wire = (seq, ack, length, flags, min(window, NO_LIMIT - 1), sack, stamps, ecn, False, 0, option_of(packet.options))
         told = packet.has("E") and not packet.has("S") and self.established
         before = self.delivered(self.view()) if told else 0
         wires = self.core.receive(now + EPOCH, wire)
@@ -218,6 +217,8 @@ class Connection(Opening):
             # Linux counts all that an echo acknowledges.
             self.delivered_ce += self.delivered(self.view()) - before
         self.take(now, wires)
+        if reset:
+            self.note_end()
         self.heard(now)
         self.note_closing(now)
 
@@ -256,15 +257,15 @@ class Connection(Opening):
         """Times that our SYN or SYN-ACK went out once more."""
         return max(0, self.syns - 1)
 
-    def on_reset(self, packet: Packet) -> None:
-        """RFC 9293 section 3.10.7: a reset counts if it is where the next data is expected, or answers our SYN."""
+    def note_end(self) -> None:
+        """A reset arrived: whether it ended the connection."""
         view = self.view()
-        if not self.passive and not view["established"]:
-            if packet.ack is not None and packet.has("."):
-                self.fail("ECONNREFUSED")
-            return
-        if self.near(packet.seq, view["rcv_nxt"]) == view["rcv_nxt"]:
+        if view["ended"] == "refused":
+            self.fail("ECONNREFUSED")
+        elif view["ended"] == "reset":
             self.fail("EPIPE" if view["peer_closed"] else "ECONNRESET")
+        elif view["state"] == "LISTEN" and self.was_started_by_syn:
+            self.dead = True
 
     def fail(self, error: str) -> None:
         """The connection is no more."""

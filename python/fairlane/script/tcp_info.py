@@ -10,6 +10,22 @@ INFINITE = 0x7FFFFFFF
 """ssthresh before the first loss, as Linux says it."""
 
 
+STATES = {
+    "ESTABLISHED": 1,
+    "SYN-SENT": 2,
+    "SYN-RECEIVED": 3,
+    "FIN-WAIT-1": 4,
+    "FIN-WAIT-2": 5,
+    "TIME-WAIT": 7,
+    "CLOSED": 7,
+    "CLOSE-WAIT": 8,
+    "LAST-ACK": 9,
+    "LISTEN": 10,
+    "CLOSING": 11,
+}
+"""What the endpoint calls a state."""
+
+
 def tcp_info(c: Connection, now: int) -> dict[str, Any]:
     """What getsockopt(TCP_INFO) says, by the names that scripts use."""
     v = c.view()
@@ -68,14 +84,5 @@ def tcp_info(c: Connection, now: int) -> dict[str, Any]:
 
 
 def _state(c: Connection, v: dict[str, Any]) -> int:
-    """The number of the state in Linux (enum in tcp_states.h)."""
-    if c.dead:
-        return 7
-    if not v["established"]:
-        return 3 if c.passive else 2
-    acked = v["fin_sent"] and v["una"] >= v["nxt"]
-    if v["peer_closed"]:
-        if not v["fin_sent"]:
-            return 8
-        return 9 if c.peer_closed_first else 6 if acked else 11
-    return (5 if acked else 4) if v["fin_sent"] else 1
+    """The number of the state in Linux (enum in tcp_states.h); the socket of a connection in TIME-WAIT is closed."""
+    return 7 if c.dead else STATES[v["state"]]
