@@ -43,7 +43,7 @@ FILES = {
     ),
     "tcp": ("endpoint",),
     "tuning": ("tune", "tune_space", "tune_mistakes"),
-    "validation": ("formulas", "kernel", "ns2_rate", "ns2_reference", "ns2_differential", "ns3_reference"),
+    "validation": ("formulas", "kernel", "ns2_rate", "ns2_reference", "ns2_differential", "ns3_reference", "rfc_table"),
     "nowak2009": ("paper_nowak2009",),
     "ramachendra2014": ("paper_ramachendra2014",),
     "sarma2013": ("papers",),

@@ -1,0 +1,6 @@
+"""Writes the page."""
+
+from . import PAGE, page
+
+PAGE.write_text(page(), encoding="utf-8")
+print(PAGE)
