@@ -2,6 +2,7 @@
 
 use crate::check::range;
 use crate::choices::{BackoffEnds, EcnMode, NewRenoTimer, RttSampling, SackMemory, SackPipe, Scheme, len_bytes};
+use crate::pacing::Quantum;
 use crate::params::TcpParams;
 use crate::presets::ParamsError;
 use fairlane_net::Class;
@@ -209,9 +210,9 @@ impl TcpConfig {
         shift(u64::from(self.receive_window))
     }
 
-    /// Payload bytes that pacing lets out at once, at least.
-    pub(crate) fn pacing_quantum(&self) -> u64 {
-        self.pacing_bytes
+    /// What pacing lets out at once.
+    pub(crate) fn pacing_quantum(&self) -> Quantum {
+        Quantum { least: self.pacing_bytes, time: self.pacing_burst, smss: u64::from(self.smss) }
     }
 
     /// Length on the wire of a segment with this payload and number of SACK blocks.

@@ -1,10 +1,12 @@
 //! Pacing: segments are spread in time instead of sent in bursts.
 //!
 //! The rate is the algorithm's own, or a multiple of `cwnd / SRTT` (Aggarwal, Savage and Anderson 2000; the ratios of Linux 6.x
-//! `tcp_update_pacing_rate`). Before the first round-trip time is known nothing is held back. A burst of `pacing_segments`, or of
-//! `pacing_burst` at the rate if that is more, goes out at once; the next waits until the rate has made up for it.
+//! `tcp_update_pacing_rate`). Before the first round-trip time is known nothing is held back, nor are the first `pacing_free` segments. A burst of
+//! `pacing_segments`, or of as many as `pacing_burst` holds at the rate, goes out at once; the next waits until the rate has made up for it, less what
+//! the burst itself was late (`pacing_catch_up`; Linux 6.x `tcp_update_skb_after_send`).
 //!
-//! Deviation from Linux: the first ten segments of a connection are paced like the others, and a segment that goes out late shortens no gap.
+//! Deviations from Linux: bursts are not larger on paths of a few milliseconds (`tcp_tso_rtt_log`), and one that the window cuts short goes on
+//! when the window opens, instead of after a gap of its own.
 
 use crate::cc::CongestionControl;
 use crate::endpoint::Tcp;
@@ -18,6 +20,33 @@ pub(crate) struct Pacer {
     next: Time,
     /// Payload bytes that may still go in the present burst.
     left: u64,
+    /// What the present burst was late, as far as it has not shortened a gap yet.
+    late: Dur,
+}
+
+impl Pacer {
+    /// How far ahead the next segments are put off.
+    pub(crate) fn ahead(&self, now: Time) -> Dur {
+        if self.next > now { self.next.since(now) } else { Dur::ZERO }
+    }
+}
+
+/// What goes out at once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Quantum {
+    pub(crate) least: u64,
+    pub(crate) time: Dur,
+    pub(crate) smss: u64,
+}
+
+impl Quantum {
+    /// Payload bytes of it at a rate: whole segments of its time, but no less than the least.
+    pub(crate) fn at(self, rate: Rate) -> u64 {
+        if self.time == Dur::ZERO {
+            return self.least;
+        }
+        self.least.max(rate.bytes_in(self.time) / self.smss * self.smss)
+    }
 }
 
 /// Bits on their way in one second at one bit per second, times the picoseconds of it: what a rate in bit/s divides.
@@ -69,10 +98,17 @@ impl<C: CongestionControl> Tcp<C> {
         let Some(ps) = self.pace_of(bytes) else { return };
         if now >= self.pacer.next {
             // A new burst.
-            let burst = self.cfg.pacing_burst.as_ps() as i64 as f64 * (bytes as i64 as f64 / ps.max(1.0));
-            self.pacer = Pacer { next: now, left: self.cfg.pacing_bytes.max(burst as u64) };
+            let rate = Rate::from_bps((bytes as i64 as f64 * BITS_PS / ps.max(1.0)) as u64);
+            self.pacer = Pacer { next: now, left: self.cfg.pacing_quantum().at(rate), late: now.since(self.pacer.next) };
         }
         self.pacer.left = self.pacer.left.saturating_sub(bytes);
-        self.pacer.next += Dur::from_ps((ps + 0.5) as i64 as u64);
+        // A burst counts as a whole: the one that has the last free segment in it is paced.
+        if self.count.data_segments + u64::from(self.cfg.pacing_segments) < u64::from(self.cfg.pacing_free) {
+            return;
+        }
+        let gap = Dur::from_ps((ps + 0.5) as i64 as u64);
+        let earlier = self.pacer.late.min(Dur::from_ps((ps * self.cfg.pacing_catch_up) as i64 as u64));
+        self.pacer.late = self.pacer.late.saturating_sub(earlier);
+        self.pacer.next += gap.saturating_sub(earlier);
     }
 }

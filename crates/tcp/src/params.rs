@@ -131,12 +131,19 @@ pub struct TcpParams {
     /// Pacing rate in congestion avoidance, as a multiple of `cwnd / SRTT` (Linux `tcp_pacing_ca_ratio`, 120 %).
     #[schemars(range(min = 0.1, max = 100.0))]
     pub pacing_avoidance: f64,
-    /// Data of that much time at the pacing rate goes out at once, at least `pacing_segments` (Linux: 1 ms). `0s`: nothing beyond these.
+    /// Whole segments of that much time at the pacing rate go out at once, at least `pacing_segments` (Linux `tcp_tso_autosize`: 1/1024 s). `0s`: nothing
+    /// beyond these.
     #[schemars(extend("x-max" = "1s"))]
     pub pacing_burst: Dur,
     /// Segments that always may go at once (Linux `tcp_min_tso_segs`: 2).
     #[schemars(range(min = 1))]
     pub pacing_segments: u32,
+    /// Segments at the start of a connection that are not paced (Linux: 10).
+    #[schemars(range(max = 1000))]
+    pub pacing_free: u32,
+    /// A burst that leaves late shortens the gap after it by what it is late, up to this share of the gap (Linux `tcp_update_skb_after_send`: half).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub pacing_catch_up: f64,
 
     /// RTO before the first measurement (RFC 6298 section 2.1).
     #[schemars(extend("x-min" = "1us", "x-max" = "1h"))]
@@ -352,6 +359,8 @@ impl Default for TcpParams {
             pacing_avoidance: 1.2,
             pacing_burst: Dur::ZERO,
             pacing_segments: 1,
+            pacing_free: 0,
+            pacing_catch_up: 0.0,
             rto_initial: Dur::from_secs(1),
             rto_min: Dur::from_secs(1),
             rto_min_first: true,

@@ -5,6 +5,7 @@ use crate::choices::{ExitWindow, Scheme};
 use crate::config::TcpConfig;
 use crate::ecn::OwnEcn;
 use crate::endpoint::{FIRST, Phase, Tcp};
+use crate::pacing::Pacer;
 use crate::rate::RateSampler;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::{KARN, Scoreboard};
@@ -25,6 +26,7 @@ struct Ack<'a> {
     ecn: &'a OwnEcn,
     sampler: &'a Option<Box<RateSampler>>,
     rate: Option<RateSample>,
+    pacer: &'a Pacer,
     board: &'a Scoreboard,
     estimator: &'a RttEstimator,
     cfg: &'a TcpConfig,
@@ -52,6 +54,7 @@ impl SampleSource for Ack<'_> {
             lost: self.sampler.as_ref().map_or(0, |r| r.lost),
             round: self.round,
             cwnd_limited: self.cwnd_limited,
+            paced_ahead: self.pacer.ahead(self.now),
             app_limited: !self.cwnd_limited,
             ce_bytes: self.ecn.newly_ce,
             reordering: false,
@@ -303,6 +306,7 @@ impl<C: CongestionControl> Tcp<C> {
             ecn: &self.ecn,
             sampler: &self.rate,
             rate,
+            pacer: &self.pacer,
             board: &self.board,
             estimator: &self.rtt,
             cfg: &self.cfg,

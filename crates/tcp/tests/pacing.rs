@@ -51,15 +51,50 @@ fn quantum_in_segments() {
     }
 }
 
-/// `pacing_burst`: data of 2 ms at 20 Mbit/s is 5000 bytes, which the fourth segment completes.
+/// Linux `tcp_tso_autosize`: data of 2 ms at 20 Mbit/s is 5000 bytes, in which there are three whole segments; less than two are never sent.
 #[test]
 fn quantum_in_time() {
-    let rate = Rate::from_mbps(20);
-    let all = times(json!({ "recovery": "sack", "pacing_burst": "2ms" }), rate);
-    for burst in all.chunks_exact(4) {
-        assert!(burst.iter().all(|t| *t == burst[0]));
+    for (mbps, time, whole) in [(20, "2ms", 3), (20, "976562500ps", 2), (50, "976562500ps", 4)] {
+        let rate = Rate::from_mbps(mbps);
+        let all = times(json!({ "recovery": "sack", "pacing_segments": 2, "pacing_burst": time }), rate);
+        for burst in all.chunks_exact(whole) {
+            assert!(burst.iter().all(|t| *t == burst[0]), "{mbps} {time}");
+        }
+        assert!(all[whole].since(all[0]).as_ps().abs_diff(rate.tx_time(whole as u64 * MSS).as_ps()) <= whole as u64);
     }
-    assert!(all[4].since(all[0]).as_ps().abs_diff(rate.tx_time(4 * MSS).as_ps()) <= 4);
+}
+
+/// Linux `tcp_update_skb_after_send`: the first ten segments are not paced; the burst that ends with the tenth is.
+#[test]
+fn the_first_segments_are_free() {
+    let rate = Rate::from_mbps(20);
+    let all = times(json!({ "recovery": "sack", "pacing_segments": 2, "pacing_free": 10 }), rate);
+    assert!(all[..10].iter().all(|t| *t == all[0]));
+    assert!(all[10].since(all[0]).as_ps().abs_diff(rate.tx_time(2 * MSS).as_ps()) <= 2);
+}
+
+/// The same: what leaves late shortens the gap after it, by what it is late or by half of the gap.
+#[test]
+fn what_leaves_late_shortens_the_next_gap() {
+    let rate = Rate::from_mbps(12);
+    let gap = rate.tx_time(MSS);
+    let half = Dur::from_ps(gap.as_ps() / 2);
+    for (late, next) in [(Dur::from_ps(gap.as_ps() / 4), Dur::from_ps(gap.as_ps() * 3 / 4)), (gap + gap, half)] {
+        let tcp = json!({ "recovery": "sack", "receive_window": null, "pacing_catch_up": 0.5 });
+        let mut p = fixed(tcp, 10_000 * MSS, Some(rate), vec![Hop::delay(ms(20))], vec![Hop::delay(ms(20))]);
+        p.start();
+        p.run(ms(50));
+        p.write(0, MSS, false);
+        // The first burst of all is as late as can be.
+        p.run(half + late);
+        p.write(0, 3 * MSS, false);
+        p.run(ms(10));
+        let all: Vec<Time> = p.log.iter().filter(|l| l.1 == 0 && l.2.payload > 0).map(|l| l.0).collect();
+        let gaps: Vec<Dur> = all.windows(2).map(|w| w[1].since(w[0])).collect();
+        assert!(gaps[0].as_ps().abs_diff((half + late).as_ps()) <= 2, "{gaps:?}");
+        assert!(gaps[1].as_ps().abs_diff(next.as_ps()) <= 2, "{gaps:?}, {next}");
+        assert!(gaps[2].as_ps().abs_diff(gap.as_ps()) <= 2, "{gaps:?}");
+    }
 }
 
 /// Linux `tcp_update_pacing_rate`: twice the window over the round-trip time while the window is below half the threshold, then 1.2 times.

@@ -67,6 +67,8 @@ pub struct AckSample {
     pub round: u64,
     /// Whether the window was what limited the sender (RFC 7661 section 4.3).
     pub cwnd_limited: bool,
+    /// How far ahead pacing has put off what is sent next.
+    pub paced_ahead: Dur,
     /// Whether the sender ran out of data.
     pub app_limited: bool,
     /// Of the bytes newly delivered, those that the receiver reports as marked with congestion experienced: exact with the feedback of

@@ -46,13 +46,14 @@ impl Bbr {
             return self.initial_window;
         }
         // Forged timestamps may claim any round trip.
-        ((bandwidth as f64 / 8.0 * self.min_rtt.as_secs_f64() * gain) as u64).min(MOST)
+        let bytes = ((bandwidth as f64 / 8.0 * self.min_rtt.as_secs_f64() * gain) as u64).min(MOST);
+        // Rounded up "to avoid a negative feedback loop" (Linux `bbr_bdp`).
+        if self.p.whole_segments { bytes.div_ceil(self.smss) * self.smss } else { bytes }
     }
 
     /// Adds what waits in the hosts (draft-00 section 4.2.3.2).
     fn budget(&self, window: u64) -> u64 {
-        let burst = self.pacing_rate.bytes_in(self.quantum_time);
-        let mut window = window + QUANTA * self.quantum.max(burst);
+        let mut window = window + QUANTA * self.quantum.at(self.pacing_rate);
         if self.p.even_window {
             window = window.div_ceil(2 * self.smss) * 2 * self.smss;
         }
@@ -66,6 +67,16 @@ impl Bbr {
         self.budget(self.bdp(self.bandwidth.get(), gain))
     }
 
+    /// What of `flight` will be in the network when pacing lets the next burst go; with it, where the flight is to grow (Linux `bbr_packets_in_net_at_edt`).
+    fn in_network(&self, s: &AckSample, flight: u64) -> u64 {
+        if !self.p.at_departure {
+            return flight;
+        }
+        let burst = if self.pacing_gain > 1.0 { self.quantum.at(self.pacing_rate) } else { 0 };
+        let delivered = Rate::from_bps(self.estimate()).bytes_in(s.paced_ahead) / self.smss * self.smss;
+        (flight + burst).saturating_sub(delivered)
+    }
+
     /// Draft-00 section 4.3.4.3: a phase lasts the minimum round-trip time; the one that goes up until it has, unless something is lost;
     /// the one that drains no longer than there is something to drain.
     pub(super) fn update_phase(&mut self, s: &AckSample, r: &RateSample) {
@@ -73,7 +84,7 @@ impl Bbr {
             return;
         }
         let long = s.now.since(self.phase_began) > self.min_rtt;
-        let before = s.in_flight + r.newly_delivered + r.newly_lost;
+        let before = self.in_network(s, s.in_flight + r.newly_delivered + r.newly_lost);
         let next = if self.pacing_gain > 1.0 {
             long && (r.newly_lost != 0 || before >= self.target(self.pacing_gain))
         } else if self.pacing_gain < 1.0 {
@@ -107,7 +118,7 @@ impl Bbr {
             self.mode = Mode::Drain;
             self.ssthresh = self.target(1.0);
         }
-        if self.mode == Mode::Drain && s.in_flight <= self.target(1.0) {
+        if self.mode == Mode::Drain && self.in_network(s, s.in_flight) <= self.target(1.0) {
             self.enter_probe_bw();
         }
     }

@@ -4,9 +4,9 @@
 //! "BBR: Congestion-Based Congestion Control", ACM Queue 14(5), 2016; and Linux 6.x `net/ipv4/tcp_bbr.c` for what came after them: room for
 //! aggregated acknowledgments, detection of policers, a margin of 1 % below the estimated bandwidth. Rate samples are those of `rate.rs`.
 //!
-//! Deviations from Linux: windows are bytes, not packets; the data "in the network" is the pipe, without the correction for what waits in
-//! the pacing layer (`bbr_packets_in_net_at_edt`), as nothing waits below TCP here; times are exact, not in jiffies; the quantum is the pacer's
-//! (`pacing_segments`, `pacing_burst`), also below 1.2 Mbit/s; the policed rate is compared as a rate, without rounding to packets.
+//! Deviations from Linux: times are exact, not in jiffies; the quantum is the pacer's (`pacing_segments`, `pacing_burst`), also below 1.2 Mbit/s; the policed
+//! rate is compared as a rate, without rounding to packets. Two more are parameters: windows are bytes unless `whole_segments`, and the data
+//! "in the network" is the pipe unless `at_departure`.
 //!
 //! The files: `model.rs` is what is known of the path, `control.rs` what is made of it.
 
@@ -18,6 +18,7 @@ use super::filter::WindowedMax;
 use super::{AckSample, Algorithm, CcSite, CongestionControl, CongestionEvent, CongestionKind, RateSample, RecoveryExit, Wants};
 use crate::choices::len_bytes;
 use crate::config::TcpConfig;
+use crate::pacing::Quantum;
 use fairlane_engine::Stream;
 use fairlane_units::{Dur, Len, Rate, Time};
 use model::Policer;
@@ -56,6 +57,10 @@ pub struct BbrParams {
     pub policer: bool,
     /// Whether the window is a whole, even number of segments, to the benefit of delayed acknowledgments (Linux).
     pub even_window: bool,
+    /// Whether the window, what is expected to be delivered, and so aggregation, are counted in whole segments (Linux).
+    pub whole_segments: bool,
+    /// Whether phases look at what will be in flight when pacing lets the next burst go, instead of what is (Linux `bbr_packets_in_net_at_edt`).
+    pub at_departure: bool,
     /// Whether round-trip times are the smoothed ones (ns-3.37).
     pub smoothed_rtt: bool,
     /// Phase of the gain cycle that PROBE_BW begins with: 0, or 2 to 7. Unset: a random one of these (draft section 4.3.4.3).
@@ -76,6 +81,8 @@ impl Default for BbrParams {
             aggregation_gain: 1.0,
             policer: true,
             even_window: true,
+            whole_segments: false,
+            at_departure: false,
             smoothed_rtt: false,
             first_phase: None,
         }
@@ -110,9 +117,8 @@ pub struct Bbr {
     smss: u64,
     initial_window: u64,
     min_window: u64,
-    /// What the pacer lets out at once: bytes, and time at the pacing rate.
-    quantum: u64,
-    quantum_time: Dur,
+    /// What the pacer lets out at once.
+    quantum: Quantum,
     random: Stream,
 
     mode: Mode,
@@ -173,7 +179,6 @@ impl Bbr {
             initial_window: config.initial_window,
             min_window: len_bytes(p.min_window, smss).max(smss),
             quantum: config.pacing_quantum(),
-            quantum_time: config.pacing_burst,
             random: Stream::new(0, "cc", "", "bbr"),
             mode: Mode::Startup,
             pacing_gain: p.startup_gain,
@@ -190,7 +195,7 @@ impl Bbr {
             delivered: 0,
             min_rtt: Dur::MAX,
             min_rtt_at: Time::ZERO,
-            aggregation: Bunching::default(),
+            aggregation: Bunching::in_units(if p.whole_segments { smss } else { 0 }),
             policer: Policer::default(),
             full: false,
             full_bandwidth: 0,

@@ -74,8 +74,7 @@ impl Bbr3 {
 
     /// QuantizationBudget (section 5.6.4.2).
     fn budget(&self, volume: u64) -> u64 {
-        let burst = self.pacing_rate.bytes_in(self.quantum_time);
-        let volume = volume.max(QUANTA * self.quantum.max(burst)).max(self.min_window);
+        let volume = volume.max(QUANTA * self.quantum.at(self.pacing_rate)).max(self.min_window);
         if self.state == State::Up { volume + UP_SEGMENTS * self.smss } else { volume }
     }
 

@@ -20,6 +20,7 @@ use super::{
 };
 use crate::choices::{EcnMode, len_bytes};
 use crate::config::TcpConfig;
+use crate::pacing::Quantum;
 use fairlane_engine::Stream;
 use fairlane_units::{Dur, Len, Rate, Time};
 use model::Marks;
@@ -152,8 +153,7 @@ pub struct Bbr3 {
     smss: u64,
     initial_window: u64,
     min_window: u64,
-    quantum: u64,
-    quantum_time: Dur,
+    quantum: Quantum,
     selective: bool,
     exact_marks: bool,
     random: Stream,
@@ -232,7 +232,6 @@ impl Bbr3 {
             initial_window: config.initial_window,
             min_window: len_bytes(p.min_window, smss).max(smss),
             quantum: config.pacing_quantum(),
-            quantum_time: config.pacing_burst,
             selective: config.sack,
             exact_marks: p.ecn && matches!(config.ecn, EcnMode::Dctcp | EcnMode::Accecn),
             random: Stream::new(0, "cc", "", "bbr3"),
