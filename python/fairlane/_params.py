@@ -2212,6 +2212,12 @@ class Bbr(CcParams):
         even_window: Whether the window is a whole, even number of segments, to
             the benefit of delayed acknowledgments (Linux). (true or false,
             default true)
+        whole_segments: Whether the window, what is expected to be delivered,
+            and so aggregation, are counted in whole segments (Linux). (true or
+            false, default false)
+        at_departure: Whether phases look at what will be in flight when pacing
+            lets the next burst go, instead of what is (Linux
+            `bbr_packets_in_net_at_edt`). (true or false, default false)
         smoothed_rtt: Whether round-trip times are the smoothed ones (ns-3.37).
             (true or false, default false)
         first_phase: Phase of the gain cycle that PROBE_BW begins with: 0, or 2
@@ -2230,6 +2236,8 @@ class Bbr(CcParams):
     aggregation_gain: float | None = None
     policer: bool | None = None
     even_window: bool | None = None
+    whole_segments: bool | None = None
+    at_departure: bool | None = None
     smoothed_rtt: bool | None = None
     first_phase: int | Automatic | None = None
 
@@ -3130,11 +3138,17 @@ class Tcp(TransportParams):
         pacing_avoidance: Pacing rate in congestion avoidance, as a multiple of
             `cwnd / SRTT` (Linux `tcp_pacing_ca_ratio`, 120 %). (number, default
             1.2, 0.1 to 100)
-        pacing_burst: Data of that much time at the pacing rate goes out at
-            once, at least `pacing_segments` (Linux: 1 ms). `0s`: nothing beyond
-            these. (duration, default "0s", up to 1s)
+        pacing_burst: Whole segments of that much time at the pacing rate go out
+            at once, at least `pacing_segments` (Linux `tcp_tso_autosize`:
+            1/1024 s). `0s`: nothing beyond these. (duration, default "0s", up
+            to 1s)
         pacing_segments: Segments that always may go at once (Linux
             `tcp_min_tso_segs`: 2). (integer, default 1, from 1)
+        pacing_free: Segments at the start of a connection that are not paced
+            (Linux: 10). (integer, default 0, 0 to 1000)
+        pacing_catch_up: A burst that leaves late shortens the gap after it by
+            what it is late, up to this share of the gap (Linux
+            `tcp_update_skb_after_send`: half). (number, default 0.0, 0 to 1)
         rto_initial: RTO before the first measurement (RFC 6298 section 2.1).
             (duration, default "1s", 1us to 1h)
         rto_min: Smallest RTO (RFC 6298 section 2.4). (duration, default "1s",
@@ -3367,6 +3381,8 @@ class Tcp(TransportParams):
     pacing_avoidance: float | None = None
     pacing_burst: Duration | None = None
     pacing_segments: int | None = None
+    pacing_free: int | None = None
+    pacing_catch_up: float | None = None
     rto_initial: Duration | None = None
     rto_min: Duration | None = None
     rto_min_first: bool | None = None

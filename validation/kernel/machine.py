@@ -114,17 +114,17 @@ def run(case: Case, number: int = 1, capture: bool = False) -> dict[str, Any]:
         b.tell(**order)
         b.answer()
         a.tell(**order)
-        found = _relay(resolved, (a.tun, b.tun), begin, begin + case.seconds, capture)
+        found = _relay(resolved, number, (a.tun, b.tun), begin, begin + case.seconds, capture)
         return found | a.answer() | b.answer()
     finally:
         for host in hosts:
             host.close()
 
 
-def _relay(resolved: _core.Resolved, tuns: tuple[int, int], begin: float, end: float, capture: bool) -> dict[str, Any]:
+def _relay(resolved: _core.Resolved, seed: int, tuns: tuple[int, int], begin: float, end: float, capture: bool) -> dict[str, Any]:
     """Carries packets between two devices until `end`; what it was late, and the counters of the queue."""
     a, b = tuns
-    there, back = _core.LiveLink(resolved, "bottleneck"), _core.LiveLink(resolved, "bottleneck.reverse")
+    there, back = (_core.LiveLink(resolved, name, seed) for name in ("bottleneck", "bottleneck.reverse"))
     since = time.monotonic()
     with _relay_first():
         carried = _core.relay([(there, a, b), (back, b, a)], since, end, capture)

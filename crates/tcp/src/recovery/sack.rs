@@ -165,7 +165,8 @@ impl<C: CongestionControl> Tcp<C> {
             self.recover = 0;
             if !self.cfg.rack {
                 self.board.clear_marks(self.cfg.progress_forgets_sack);
-            } else if self.board.has_pending() {
+            } else if self.board.lost != 0 {
+                // Sent again already or not (Linux `tcp_time_to_recover`).
                 return self.enter_sack(cx);
             }
         } else {
