@@ -86,6 +86,7 @@ impl<C: CongestionControl> Tcp<C> {
         match self.rcv.due {
             AckDue::No => {}
             AckDue::Now => self.send_ack(cx),
+            AckDue::Later if self.rcv.quick.is_some() && self.compressed(cx) => {}
             AckDue::Later => {
                 let wait = if self.rcv.quick.is_some() { self.ack_delay() } else { self.cfg.ack_delay };
                 match cx.timers.get(TimerId::DelAck) {

@@ -120,6 +120,7 @@ impl TcpConfig {
         let buffer = p.receive_window.map(fairlane_units::Bytes::get);
         // A buffer that is no larger than the one to begin with is there at once.
         let tuned_buffer = p.receive_buffer.zip(buffer).map(|(first, most)| (first.get(), most)).filter(|(first, most)| first < most);
+        let tuned = p.quick_acks != 0 || tuned_buffer.is_some() || p.sack_delay != Dur::ZERO;
         let small = |b: fairlane_units::Bytes| b.get() as u32;
         let option = if p.timestamps { small(p.timestamp_option) } else { 0 };
         let header_len = small(p.header) + option;
@@ -141,7 +142,7 @@ impl TcpConfig {
                 Some((first, _)) => (first / 2).min(65_536).max(smss).div_euclid(smss).saturating_mul(smss).min(65_535) as u32,
             },
             tuned_buffer,
-            tuned: p.quick_acks != 0 || tuned_buffer.is_some(),
+            tuned,
             initial_window: p.initial_window.bytes(smss),
             initial_ssthresh: p
                 .initial_ssthresh
@@ -182,7 +183,7 @@ impl TcpConfig {
             syn_data: (smss as u32 + option).saturating_sub(MOST_OPTIONS),
             sack_option: small(p.sack_option),
             sack_block: small(p.sack_block),
-            plain_acks: !p.timestamps && p.ecn_mode() == EcnMode::Off && p.quick_acks == 0 && tuned_buffer.is_none(),
+            plain_acks: !p.timestamps && p.ecn_mode() == EcnMode::Off && !tuned,
             diary: p.rack || p.tlp || p.frto || p.eifel || p.dsack_undo,
             straight: !p.timestamps
                 && p.rtt_sampling == RttSampling::Every
@@ -193,8 +194,7 @@ impl TcpConfig {
                 && p.ecn_mode() == EcnMode::Off
                 && !(p.cwnd_limited_by_round || p.pacing || p.rack || p.tlp || p.frto || p.new_cwv)
                 && !p.rtt_of_oldest
-                && p.quick_acks == 0
-                && tuned_buffer.is_none(),
+                && !tuned,
         };
         p.cc.check(&config).map_err(|m| range("cc", m))?;
         Ok(Arc::new(config))

@@ -10,6 +10,7 @@ mod buffer;
 pub mod cc;
 mod check;
 mod choices;
+mod compress;
 mod config;
 mod cwv;
 mod ecn;

@@ -200,6 +200,10 @@ pub struct TcpParams {
     /// holds twice as many segments (Linux `TCP_MAX_QUICKACKS`: 16); with `receive_buffer` also as long as the window grows. Once data was sent soon after data
     /// arrived all are delayed, until the timer of one goes off. Others then wait `ack_delay` at least, longer where segments come seldom (Linux `ato`).
     pub quick_acks: u32,
+    /// While data is missing, acknowledgments of what lies beyond wait so long, at most a twentieth of the round-trip time, but for the first three
+    /// (Linux `tcp_comp_sack_delay_ns`, 1 ms). `0s`: each goes out at once, as RFC 5681 section 4.2 has it.
+    #[schemars(extend("x-max" = "1s"))]
+    pub sack_delay: Dur,
 
     /// Duplicate acknowledgments that signal a loss (RFC 5681 section 3.2, DupThresh of RFC 6675).
     #[schemars(range(min = 1, max = 1000))]
@@ -381,6 +385,7 @@ impl Default for TcpParams {
             ack_every: 2,
             ack_delay: Dur::from_ms(200),
             quick_acks: 0,
+            sack_delay: Dur::ZERO,
             dupthresh: 3,
             rack: false,
             tlp: false,

@@ -10,6 +10,7 @@
 
 use crate::buffer::Buffer;
 use crate::cc::CongestionControl;
+use crate::compress::Compressor;
 use crate::config::TcpConfig;
 use crate::endpoint::Tcp;
 use crate::receiver::AckDue;
@@ -38,6 +39,8 @@ pub(crate) struct Quick {
     /// Payload of the largest segments (`rcv_mss`), and of the last smaller one.
     mss: u64,
     small: u64,
+    /// What waits while data is missing.
+    pub(crate) compressor: Compressor,
 }
 
 impl Quick {
@@ -45,7 +48,7 @@ impl Quick {
         let buffer = c.tuned_buffer.map(|(start, most)| Buffer::new(c, start, most));
         let window = buffer.as_ref().map_or(u64::from(c.receive_window), Buffer::window);
         let mss = u64::from(c.smss).min(window / 2).clamp(1, FIRST_MSS);
-        Self { buffer, left: 0, answers: false, wait: Dur::ZERO, heard_at: Time::ZERO, mss, small: 0 }
+        Self { buffer, left: 0, answers: false, wait: Dur::ZERO, heard_at: Time::ZERO, mss, small: 0, compressor: Compressor::default() }
     }
 
     /// The connection is open.
@@ -73,12 +76,16 @@ impl Quick {
 
     /// An acknowledgment waited for its time in vain (`tcp_delack_timer_handler`).
     pub(crate) fn waited(&mut self, rto: Dur, c: &TcpConfig) {
+        if self.compressor.waits() {
+            return;
+        }
         self.wait = if self.answers { c.ack_delay } else { (self.wait * 2).min(rto) };
         self.answers = false;
     }
 
     /// One goes out that was owed (`tcp_dec_quickack_mode`).
     pub(crate) fn acknowledged(&mut self, least: Dur) {
+        self.compressor.told();
         if self.left != 0 {
             self.left -= 1;
             if self.left == 0 {
@@ -184,6 +191,10 @@ impl<C: CongestionControl> Tcp<C> {
             }
             if let Some(buffer) = &mut quick.buffer {
                 buffer.hold(self.rcv.farthest() - nxt);
+            }
+            let now = self.rcv.unannounced() > quick.mss || (quick.left != 0 && !quick.answers);
+            if !now && self.cfg.sack && self.cfg.sack_delay != Dur::ZERO && quick.compressor.holds(nxt) {
+                self.rcv.due = AckDue::Later;
             }
         } else {
             quick.next(payload, nxt, kept, rto, cx.now, &self.cfg);
