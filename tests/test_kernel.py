@@ -36,17 +36,34 @@ def why_not() -> str:
     return ""
 
 
-HELD = cases.select(["reno/5mbit", "reno/10mbit-44ms", "reno/10mbit-100ms", "reno/10mbit-200ms", "reno/10mbit-40ms-codel"], False)
+#: What is outside (docs/validation/kernel.md tells what is known of it). Everything else is held.
+OUTSIDE = {
+    "reno/20mbit-20ms-fifo40": {"retransmits"},
+    "reno/10mbit-10ms-fifo50": {"retransmits"},
+    "reno/10mbit-40ms-codel": {"retransmits"},
+    "reno/10mbit-40ms-red": {"retransmits"},
+    "reno/20mbit-80ms-red": {"retransmits"},
+    "cubic/10mbit-40ms-red": {"retransmits"},
+    "cubic/10mbit-40ms-codel": {"exit"},
+    "bbr/50mbit-40ms-fifo50": {"retransmits"},
+}
+#: Flows that compete need many runs.
+HELD = [pytest.param(c, id=c.name, marks=pytest.mark.long if c.rate_mbps > 20 else ()) for c in cases.CASES if c.flows == 1]
 
 
-@pytest.mark.parametrize("case", HELD, ids=lambda c: c.name)
+@pytest.mark.parametrize("case", HELD)
 def test_within_the_bounds_of_the_stored_results(case: Case) -> None:
-    row = Row(case, command.stored(case), [of_simulation(case, run) for run in (1, 2, 3)])
-    assert not row.failed, {c.name: c.means for c in row.compared if c.failed}
+    row = Row(case, command.stored(case), [of_simulation(case, run) for run in range(1, 9 if case.chaotic else 4)])
+    assert set(row.failed) <= OUTSIDE.get(case.name, set()), {c.name: c.means for c in row.compared if c.failed}
 
 
 def test_the_relay_was_in_time_in_all_that_is_stored() -> None:
-    late = {c.name: f.late_p99_us for c in cases.CASES for f in command.stored(c) if not 0 < f.late_p99_us <= command.LATE_US}
+    late = {
+        c.name: f.late_p99_us
+        for c in cases.CASES
+        for f in command.stored(c)
+        if not 0 < f.late_p99_us <= command.LATE_US or f.late_max_us > command.MOST_LATE_US
+    }
     assert not late
 
 

@@ -3210,6 +3210,11 @@ class Tcp(TransportParams):
             delayed, until the timer of one goes off. Others then wait
             `ack_delay` at least, longer where segments come seldom (Linux
             `ato`). (integer, default 0, from 0)
+        sack_delay: While data is missing, acknowledgments of what lies beyond
+            wait so long, at most a twentieth of the round-trip time, but for
+            the first three (Linux `tcp_comp_sack_delay_ns`, 1 ms). `0s`: each
+            goes out at once, as RFC 5681 section 4.2 has it. (duration, default
+            "0s", up to 1s)
         dupthresh: Duplicate acknowledgments that signal a loss (RFC 5681
             section 3.2, DupThresh of RFC 6675). (integer, default 3, 1 to 1000)
         rack: RACK (RFC 8985): time, not only counts, tells what is lost. Needs
@@ -3403,6 +3408,7 @@ class Tcp(TransportParams):
     ack_every: int | None = None
     ack_delay: Duration | None = None
     quick_acks: int | None = None
+    sack_delay: Duration | None = None
     dupthresh: int | None = None
     rack: bool | None = None
     tlp: bool | None = None

@@ -21,6 +21,8 @@ except ImportError as error:  # the project's own package is what may be missing
 STORED = Path(__file__).resolve().parents[1] / "data" / "kernel" / "results.json"
 #: Beyond this the relay was not in time, and the kernel's side measured this machine instead of the path: the run does not count.
 LATE_US = 100.0
+#: And one so late has stopped the path for long enough to fill the queue.
+MOST_LATE_US = 10_000.0
 #: Attempts at a run in time.
 ATTEMPTS = 4
 

@@ -9,6 +9,9 @@ MSS = 1448
 #: The run of number n has a path longer by n - 1 times this. A drop decides on what comes after it: runs that differ by microseconds tell
 #: what is the path's and what is chance, on both sides.
 NUDGE_US = 17
+#: Where several flows compete, the simulation's packets vary by so much: what the relay is late by, which the kernel's packets have
+#: anyway. Without it equal flows lock into one phase for good (Floyd and Jacobson 1991).
+JITTER_US = 50
 
 
 def fifo(packets: int) -> str:
@@ -37,14 +40,14 @@ class Case:
     warmup: float = 5.0
     ecn: bool = False
     chaotic: bool = False
-    """microseconds decide who gets what: means are compared with their intervals"""
+    """microseconds, or draws of the queue, decide who gets what: means are compared with their intervals"""
 
     @property
     def flows(self) -> int:
         """How many."""
         return len(self.cc)
 
-    def scenario(self, run: int = 1) -> str:
+    def scenario(self, run: int = 1, simulated: bool = False) -> str:
         """The scenario file of the simulation; its link is also the real bottleneck."""
         delay = self.rtt_ms * 500 + NUDGE_US * (run - 1)
         head = f"""\
@@ -58,6 +61,8 @@ rate = "{self.rate_mbps}Mbit/s"
 delay = "{delay}us"
 queue = {self.queue}
 """
+        if simulated and self.flows > 1:
+            head += f'jitter = "{JITTER_US}us"\n'
         extra = ', ecn = "classic"' if self.ecn else ""
         flows = [
             f'\n[flows.f{i}]\nfrom = "a"\nto = "b"\nstart = "{i * self.stagger_ms}ms"\n'
@@ -71,7 +76,7 @@ CONTROLS = ("reno", "cubic", "bbr")
 
 
 def _one(cc: str, rate: int, rtt: int, name: str, queue: str, seconds: float = 40.0) -> Case:
-    return Case(f"{cc}/{rate}mbit-{rtt}ms-{name}", (cc,), rate, rtt, queue, seconds=seconds)
+    return Case(f"{cc}/{rate}mbit-{rtt}ms-{name}", (cc,), rate, rtt, queue, seconds=seconds, chaotic=name == "red")
 
 
 def _pair(name: str, cc: tuple[str, str], queue: str, stagger_ms: int = 100) -> Case:

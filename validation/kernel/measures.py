@@ -69,7 +69,7 @@ def of_kernel(case: Case, run: dict[str, Any]) -> Found:
 
 def of_simulation(case: Case, run: int = 1) -> Found:
     """The same of a simulated run."""
-    result = run_resolved(_core.resolve(case.scenario(run), f"{case.name}.toml", "toml", []), [run])
+    result = run_resolved(_core.resolve(case.scenario(run, simulated=True), f"{case.name}.toml", "toml", []), [run])
     late = result.flow_series.filter(pl.col("time") >= case.warmup)
     link = result.links.filter(pl.col("link") == "bottleneck")
     flows = [late.filter(pl.col("flow") == f"f{i}")["goodput"].mean() * 1e-6 for i in range(case.flows)]
