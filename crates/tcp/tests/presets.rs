@@ -83,9 +83,9 @@ fn every_parameter_is_described_in_the_schema() {
     }
 }
 
-/// Endpoints are small: thousands of flows fit into a cache, and rings grow only with what is in flight.
+/// Endpoints are small, eleven cache lines: thousands of flows fit into a cache, and rings grow only with what is in flight.
 #[test]
 fn endpoints_are_small() {
     let size = size_of::<Tcp<fairlane_tcp::cc::reno::Reno>>();
-    assert!(size <= 696, "{size}");
+    assert!(size <= 11 * 64, "{size}");
 }
