@@ -343,8 +343,20 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    #[inline]
-    pub(crate) fn take_limited_window(&mut self, seg: &Segment) {
+    /// The same for an acknowledgment of new data, or the next data: with no older sequence number and a window no wider than ever it moves the edge, whatever
+    /// `old_segments` says.
+    #[inline(always)]
+    pub(crate) fn take_next_window(&mut self, seg: &Segment, from: u64) {
+        if from >= self.window_from && seg.wnd <= self.most_window {
+            self.edge = seg.ack + u64::from(seg.wnd);
+            self.window_from = seg.seq;
+        } else {
+            self.take_window(seg);
+        }
+    }
+
+    #[inline(never)]
+    fn take_limited_window(&mut self, seg: &Segment) {
         if self.moves_window(seg) {
             self.edge = self.una.max(seg.ack) + u64::from(seg.wnd);
             self.window_from = seg.seq;

@@ -16,7 +16,7 @@ impl<C: CongestionControl> Tcp<C> {
         if !next || seg.ack != self.una || self.data_end > self.nxt || !self.plain_acks {
             return self.on_any(seg, cx);
         }
-        self.take_window(seg);
+        self.take_next_window(seg, seg.seq - 1);
         let payload = u64::from(seg.payload);
         cx.delivered += payload;
         if !self.rcv.take_next(payload, &self.cfg) {
@@ -42,7 +42,7 @@ impl<C: CongestionControl> Tcp<C> {
         if acked.wrapping_sub(1) >= self.nxt - self.una || seg.seq != self.rcv.nxt || self.phase != Phase::Open || !self.straight {
             return self.on_any(seg, cx);
         }
-        self.take_window(seg);
+        self.take_next_window(seg, seg.seq);
         self.una = seg.ack;
         self.dupacks = 0;
         self.limited_bytes = 0;
