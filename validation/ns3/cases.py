@@ -36,17 +36,19 @@ class Case:
     flows: tuple[Host, ...]
     control: str = "LinuxReno"
     recovery: str = "classic"
-    device: bool = True
-    """whether the packet below ns-3's queue disc has a place of its own on our side; else it waits in the queue, which holds one more"""
     ack_every: int = 1
     rto_min: str = "1s"
     rate: int = 10_000_000
+    delay: float = 0.02
+    """of the bottleneck, s"""
     size: Size = HUNDRED
     runs: int = 10
     ecn: bool = False
     """whether ECN is asked for beside what the control needs"""
     jitter: bool = False
     """whether each run draws its own delays and starts, the same on both sides"""
+    recorded: bool = False
+    """whether its runs are stored although nothing is drawn"""
     quick: bool = False
     standard: bool = True
     """whether it runs without `--all`"""
@@ -93,6 +95,12 @@ def _with_udp(flows: tuple[Host, ...], rate: int) -> tuple[Host, ...]:
 PLAIN = tuple(name for name in QUEUES if name not in (*MARKING, "fifo100"))
 """Queues of the families N2 and N3."""
 
+CONTROLS = (
+    "NewReno", "LinuxReno", "Cubic", "Vegas",
+    "Veno", "Westwood", "Bic", "Hybla", "HighSpeed", "Htcp", "Illinois", "Yeah", "Scalable", "Ledbat",
+)  # fmt: skip
+"""Congestion controls of ns-3 that are here, too; the first four are in N1 with a FIFO."""
+
 CUBIC = ("fifo", "red", "ared", "redadapt", "pie", "codel", "fqcodel", "cobalt")
 """Queues over which five flows with ns-3's CUBIC do not fall into its bursts after timeouts."""
 
@@ -103,11 +111,11 @@ OWN = ("red", "ared", "pie1000", "codel", "fqcodel", "cobalt", "fqpie")
 def _families() -> Iterator[Case]:
     for control in ("NewReno", "LinuxReno", "Cubic", "Vegas"):
         for recovery in ("prr", "classic"):
-            yield Case("N1", f"{control}-{recovery}", "fifo", ONE, control, recovery, device=False)
+            yield Case("N1", f"{control}-{recovery}", "fifo", ONE, control, recovery)
     for control in ("LinuxReno", "Cubic", "Bbr"):
-        yield Case("N1", f"{control}-prr-delack2", "fifo", ONE, control, "prr", device=False, ack_every=2)
-    yield Case("N1", "Bbr-prr-limit100", "fifo100", ONE, "Bbr", "prr", device=False)
-    yield Case("N1", "Bbr-prr-minrto200", "fifo", ONE, "Bbr", "prr", device=False, rto_min="200ms")
+        yield Case("N1", f"{control}-prr-delack2", "fifo", ONE, control, "prr", ack_every=2)
+    yield Case("N1", "Bbr-prr-limit100", "fifo100", ONE, "Bbr", "prr")
+    yield Case("N1", "Bbr-prr-minrto200", "fifo", ONE, "Bbr", "prr", rto_min="200ms")
     mixed = _with_udp(FIVE, 5_000_000)
     for queue in PLAIN:
         for recovery in ("prr", "classic"):
@@ -133,6 +141,43 @@ def _families() -> Iterator[Case]:
         yield Case("dctcp", f"step-{name}", "step", flows, control="Dctcp", size=Size(200, 20, 21), runs=5, jitter=True)
     for queue in OWN:
         yield Case("rtts", queue, queue, UNEQUAL, jitter=True)
+    for queue, controls in (("fifo", CONTROLS[4:]), ("codel", CONTROLS)):
+        for control in controls:
+            yield Case("controls", f"{control}-{queue}", queue, ONE, control, "prr", runs=1, recorded=True)
+    yield from _variants()
+
+
+def _variants() -> Iterator[Case]:
+    """Rates, delays, numbers of flows, queues, controls and acknowledgments that no other family has: nothing was fitted to them."""
+    for rate, delay, flows, queue, control, recovery, ack_every in (
+        (5, 20, 2, "red", "LinuxReno", "prr", 1),
+        (5, 50, 10, "codel", "LinuxReno", "prr", 2),
+        (5, 5, 10, "fqpie", "NewReno", "classic", 1),
+        (5, 20, 5, "cobalt", "NewReno", "prr", 1),
+        (10, 20, 2, "ared", "Vegas", "prr", 1),
+        (10, 20, 5, "codel", "Vegas", "prr", 1),
+        (10, 20, 5, "fqcodel", "Vegas", "prr", 1),
+        (10, 20, 1, "red", "Vegas", "prr", 1),
+        (10, 50, 5, "pie", "HighSpeed", "prr", 1),
+        (10, 20, 5, "fqcodel", "LinuxReno", "prr", 2),
+        (10, 20, 10, "fifo", "Htcp", "classic", 1),
+        (20, 5, 10, "pie1000", "LinuxReno", "classic", 1),
+        (20, 20, 20, "fqcodel", "LinuxReno", "prr", 1),
+        (20, 20, 20, "cobalt", "NewReno", "prr", 1),
+        (20, 50, 2, "fqcodel", "NewReno", "prr", 1),
+        (50, 5, 5, "codel", "LinuxReno", "prr", 1),
+    ):
+        name = f"{rate}M-{delay}ms-{flows}-{queue}-{control}-{recovery}{'-delack2' if ack_every == 2 else ''}"
+        yield Case(
+            "variants", name, queue, _tcp([1.0] * flows), control, recovery, ack_every=ack_every, rate=rate * 1_000_000, delay=delay / 1000, runs=3, jitter=True
+        )
+    for rate, flows, queue, control, recovery in (
+        (10, 5, "fqcodelmark", "LinuxReno", "prr"),
+        (10, 5, "codelmark", "NewReno", "prr"),
+        (20, 10, "fqcodelmark", "NewReno", "classic"),
+        (5, 2, "redmark", "LinuxReno", "prr"),
+    ):
+        yield Case("variants", f"{rate}M-{flows}-{queue}-{control}-{recovery}", queue, _tcp([1.0] * flows), control, recovery, rate=rate * 1_000_000, runs=3, ecn=True, jitter=True)
 
 
 _SMOOTHED = (("queue_mean", 6.0), ("drops", 5.0), ("utilisation", 1.5))

@@ -42,9 +42,9 @@ def _run(case: Case, number: int, seeds: list[int], threads: int) -> list[Any]:
 def _values(case: Case, run: Any) -> Values:
     flows, links = run.flows(), run.links()
     row = {name: k for k, name in enumerate(links["name"])}
-    queue, bottleneck = row[scenario.WATCHED], row[scenario.BOTTLENECK if case.device else scenario.WATCHED]
+    queue = row[scenario.BOTTLENECK]
     out: Values = {
-        "utilisation": 100.0 * float(links["utilisation"][bottleneck]),
+        "utilisation": 100.0 * float(links["utilisation"][queue]),
         "queue_mean": float(links["queue_mean"][queue]),
         "queue_std": float(links["queue_std"][queue]),
         "drops": float(links["drops"][queue]),

@@ -96,10 +96,7 @@ def run(case: Case, number: int) -> tuple[Values, dict[str, int]]:
     done = subprocess.run([executable()], input=script(case, number), capture_output=True, text=True)
     if done.returncode != 0:
         raise PeerFailed(done.stderr.strip() or f"the ns-3 program stopped with code {done.returncode}")
-    values, reasons = read(done.stdout)
-    if not case.device:
-        values["queue_mean"] += values["device_mean"]
-    return values, reasons
+    return read(done.stdout)
 
 
 def runs(case: Case, threads: int = 1) -> list[Values]:

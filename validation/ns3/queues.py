@@ -56,9 +56,11 @@ QUEUES: dict[str, Queue] = {
     "pie1000": Queue("ns3::PieQueueDisc MaxSize=1000p", 'pie = {{ preset = "ns3", limit = "1000p" }}'),
     "codel": Queue("ns3::CoDelQueueDisc", 'codel = {{ preset = "ns3" }}', chance=False),
     "fqcodel": Queue("ns3::FqCoDelQueueDisc UseEcn=false", 'fq_codel = {{ preset = "ns3", ecn = false }}', chance=False),
+    "codelmark": Queue("ns3::CoDelQueueDisc UseEcn=true", 'codel = {{ preset = "ns3", ecn = true }}', chance=False),
+    "fqcodelmark": Queue("ns3::FqCoDelQueueDisc UseEcn=true", 'fq_codel = {{ preset = "ns3", ecn = true }}', chance=False),
     "cobalt": Queue("ns3::CobaltQueueDisc", 'cobalt = {{ preset = "ns3" }}'),
     "fqpie": Queue("ns3::FqPieQueueDisc UseEcn=false", 'fq_pie = {{ preset = "ns3", ecn = false }}'),
 }
 
-MARKING = ("redmark", "step")
+MARKING = ("redmark", "step", "codelmark", "fqcodelmark")
 """Queues that mark, for the families `ecn` and `dctcp`."""

@@ -25,7 +25,7 @@ def main(names: list[str]) -> None:
         with RUNS.open(newline="", encoding="ascii") as file:
             stored = {row["case"] for row in csv.DictReader(file)}
     for case in select(names, everything=True):
-        if case.title in stored or not case.jitter:
+        if case.title in stored or not (case.jitter or case.recorded):
             continue
         rows = [_row(case, number) for number in range(1, case.runs + 1)]
         new = not RUNS.exists()

@@ -34,11 +34,6 @@ def _recorded() -> dict[str, list[Values]]:
     return out
 
 
-def _below(row: dict[str, str]) -> float:
-    """Packets below the queue disc, where they count as queued (`Case.device`)."""
-    return float(row["device_queue_mean_pkts"]) if row["scenario"].startswith("N1") else 0.0
-
-
 @cache
 def _reference() -> dict[str, list[Values]]:
     out: dict[tuple[str, str], Values] = {}
@@ -46,7 +41,7 @@ def _reference() -> dict[str, list[Values]]:
         for row in csv.DictReader(file):
             out[row["scenario"], row["run"]] = {
                 "utilisation": 100.0 * float(row["utilisation"]),
-                "queue_mean": float(row["queue_mean_pkts"]) + _below(row),
+                "queue_mean": float(row["queue_mean_pkts"]),
                 "queue_std": float(row["queue_std_pkts"]),
                 "drops": float(row["drops"]),
                 "jain": float(row["jain"]),
@@ -67,7 +62,7 @@ def _reference() -> dict[str, list[Values]]:
 
 
 def _reference_name(case: Case) -> str | None:
-    if case.jitter or any(host.start % (PS // 10) for host in case.flows):
+    if case.jitter or case.recorded or any(host.start % (PS // 10) for host in case.flows):
         return None
     if case.family == "N1":
         return f"N1-{case.name}"

@@ -1,79 +1,59 @@
 """A case as a scenario file for fairlane and as input for `peer.cc`.
 
-ns-3's device holds one packet below the queue disc besides the one in transmission, out of the queue disc's reach. Here
-that place is a link of its own: the link `queue` (with the queue under test, the bottleneck's rate, no delay) leads to a
-node `device`, and the link `bottleneck` from there has the same rate. While the queue is busy the packet on `queue` is
-the one in ns-3's device and the packet on `bottleneck` the one in transmission, and the queue under test is served at
-the same instants on both sides. Where a delay of one more transmission would count as
-queueing (N1: Vegas, BBR) that packet waits in the queue instead, which holds one more.
+ns-3's device holds one packet below the queue disc besides the one in transmission, out of the queue disc's reach: `device` of our link.
 """
 
 from __future__ import annotations
-
-import re
 
 from .cases import PS, Case
 from .queues import QUEUES
 
 DURATION = 100
-DELAY = 0.02
-WATCHED = "queue"
-"""Link whose queue is under test."""
 BOTTLENECK = "bottleneck"
-"""Link whose utilisation is measured."""
+"""Link whose queue is under test."""
 
 _CONTROL = {
-    "LinuxReno": 'cc = "reno", byte_counting = 1000',
-    "NewReno": 'cc = "reno", byte_counting = 1',
-    "Cubic": 'cc = "cubic"',
-    "Vegas": 'cc = "vegas"',
-    "Bbr": 'cc = "bbr"',
-    # ns-3's DCTCP sends pure acknowledgments and retransmissions with ECT, too.
-    "Dctcp": 'cc = "dctcp", byte_counting = 1000, ecn_plus = true',
+    "LinuxReno": 'cc = "reno"',
+    "NewReno": 'cc = "newreno"',
 }
 """What each of ns-3's congestion controls is on our side, besides the preset."""
+
+
+
+def _named(control: str) -> str:
+    return f'cc = "Tcp{control}"'
+
 
 _ECN = ', ecn = "classic"'
 """What the control does not imply by itself."""
 
-_RECOVERY = {"prr": 'prr = "crb"', "classic": 'prr = "off"'}
+_RECOVERY = {"prr": 'prr = "ns3"', "classic": 'prr = "off"'}
 
 _PLENTY = 'queue.droptail = { limit = "100000p" }'
 
 
 def _fields(case: Case) -> dict[str, object]:
     size = case.size
-    out = {"rate": case.rate, "delay": DELAY, "limit": size.limit, "low": size.low, "high": size.high}
+    out = {"rate": case.rate, "delay": case.delay, "limit": size.limit, "low": size.low, "high": size.high}
     return out | {"bottom": f"{min(0.01, 8 * 1500 * 0.1 / case.rate):.6f}"}
 
 
 def ours(case: Case, run: int = 1) -> str:
     """The scenario file of one run."""
     queue = QUEUES[case.queue].ours.format(**_fields(case))
-    beyond = f"{case.rate}bit/s"
-    if not case.device:
-        queue = re.sub(r"(\d+)p", lambda found: f"{int(found[1]) + 1}p", queue)
-        beyond = "100Gbit/s"
     hosts = case.hosts(run)
     out = [
         f'name = "{case.title}"',
         f'duration = "{DURATION}s"',
         "",
-        "[links.queue]",
-        'from = "r1"',
-        'to = "device"',
-        f'rate = "{case.rate}bit/s"',
-        'delay = "0s"',
-        f"queue.{queue}",
-        # Acknowledgments cross the bottleneck once.
-        f'reverse = {{ rate = "100Gbit/s", {_PLENTY} }}',
-        "",
         "[links.bottleneck]",
-        'from = "device"',
+        'from = "r1"',
         'to = "r2"',
-        f'rate = "{beyond}"',
-        'delay = "20ms"',
-        _PLENTY,
+        f'rate = "{case.rate}bit/s"',
+        f'delay = "{case.delay * 1000:g}ms"',
+        'device = "1p"',
+        f"queue.{queue}",
+        f"reverse = {{ {_PLENTY} }}",
     ]
     for i, host in enumerate(hosts):
         for name, other, delay in ((f"s{i}", "r1", host.delay), (f"d{i}", "r2", PS // 1000)):
@@ -83,7 +63,7 @@ def ours(case: Case, run: int = 1) -> str:
         if host.kind == "tcp":
             # 2 bytes of PPP are part of every header.
             tcp = 'preset = "ns3", mss = "1448B", header = "42B", receive_window = "8MiB"'
-            tcp += f', {_CONTROL[case.control]}, {_RECOVERY[case.recovery]}, ack_every = {case.ack_every}, rto_min = "{case.rto_min}"'
+            tcp += f', {_CONTROL.get(case.control) or _named(case.control)}, {_RECOVERY[case.recovery]}, ack_every = {case.ack_every}, rto_min = "{case.rto_min}"'
             out.append(f"tcp = {{ {tcp}{_ECN if case.ecn else ''} }}")
         else:
             out += ['udp = { header = "30B" }', f'source.cbr = {{ rate = "{host.rate}bit/s", size = "1000B" }}']
@@ -95,7 +75,7 @@ def peer(case: Case, run: int) -> str:
     recovery = {"prr": "TcpPrrRecovery", "classic": "TcpClassicRecovery"}[case.recovery]
     out = [
         f"rate {case.rate}",
-        f"delay {DELAY}",
+        f"delay {case.delay}",
         f"duration {DURATION}",
         f"run {run}",
         f"tcp ns3::Tcp{case.control} ns3::{recovery} {case.ack_every} {case.rto_min}{' ecn' if case.ecn else ''}",

@@ -45,7 +45,8 @@ impl Library {
             byte_counting: rules.byte_counting.unwrap_or(0),
             cwnd_validation: rules.cwnd_validation.into(),
             loss_basis: match rules.loss_basis {
-                LossBasis::Flight => 0,
+                // The flight of an event is what the basis says.
+                LossBasis::Flight | LossBasis::Pipe => 0,
                 LossBasis::Cwnd => 1,
                 LossBasis::Smaller => 2,
             },

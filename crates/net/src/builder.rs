@@ -18,7 +18,7 @@ use crate::side::{Host, Side};
 use crate::slots::{Slots, Sources};
 use crate::world::{Plugs, World};
 use fairlane_engine::{EventQueue, Stream};
-use fairlane_units::{Dur, Rate, Time};
+use fairlane_units::{Dur, Len, Rate, Time};
 
 /// One direction of a link.
 #[derive(Clone, Debug)]
@@ -39,6 +39,8 @@ pub struct LinkDef<Q> {
     pub schedule: Option<Schedule>,
     /// Losses, duplicates, late packets.
     pub impairments: Impairments,
+    /// What a device holds below the queue, besides the packet in transmission.
+    pub device: Option<Len>,
 }
 
 /// A flow from one node to another, with its two endpoints.
@@ -298,7 +300,7 @@ fn ports<Q: Qdisc>(links: Vec<LinkDef<Q>>, seed: u64) -> Vec<Port<Q>> {
             impair.get_or_insert_with(|| Impair::idle(&l.impairments, l.delay, seed, &l.name)).clamped_by = clamped_by;
         }
         let rng = Stream::new(seed, "port", &l.name, "queue");
-        Port::new(LinkInfo { rate: l.rate, delay: l.delay }, l.schedule, l.qdisc, impair, rng)
+        Port::new(LinkInfo { rate: l.rate, delay: l.delay }, l.schedule, l.qdisc, impair, rng).with_device(l.device)
     };
     links.into_iter().zip(clampers).map(port).collect()
 }

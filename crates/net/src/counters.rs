@@ -74,7 +74,7 @@ impl Occupancy {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct PortCounters {
-    /// Packets whose transmission began.
+    /// Packets that left the queue. Their transmission began with that, unless the port has a device that holds packets.
     pub sent_pkts: u64,
     /// Their bytes on the wire.
     pub sent_bytes: u64,
@@ -94,6 +94,8 @@ pub struct PortCounters {
     pub occupancy: Occupancy,
     /// Backlog at the reset.
     pub initial: Backlog,
+    /// Bytes that waited in the device then.
+    pub initial_ahead: u64,
 }
 
 impl PortCounters {

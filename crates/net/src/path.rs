@@ -434,8 +434,7 @@ fn transmit<Q: Qdisc, H: EventQueue, O: Observer>(
     }
     port.counters.sent_pkts += 1;
     port.counters.sent_bytes += u64::from(pkt.len);
-    port.busy_until = port.tx_end(pkt, start);
-    let at = port.busy_until.later(port.delay);
+    let at = port.tx_end(pkt, start).later(port.delay);
     if port.ring.is_empty() {
         events.push(at, order.number(at, i, Turn::Act));
     }

@@ -1,6 +1,7 @@
 //! A port: a queue discipline and the link it feeds, as one ring of packets in flight.
 
 use crate::counters::PortCounters;
+use crate::device::Device;
 use crate::impair::Impair;
 use crate::packet::QPkt;
 use crate::prefetch::prefetch;
@@ -8,7 +9,7 @@ use crate::qdisc::{LinkInfo, Qdisc};
 use crate::ring::Ring;
 use crate::schedule::Schedule;
 use fairlane_engine::Stream;
-use fairlane_units::{Dur, Rate, Time};
+use fairlane_units::{Dur, Len, Rate, Time};
 
 /// One direction of a link with its queue.
 ///
@@ -21,6 +22,7 @@ use fairlane_units::{Dur, Rate, Time};
 #[repr(C)]
 pub struct Port<Q> {
     pub(crate) ring: Ring<QPkt>,
+    /// Before it nothing leaves the queue: the transmitter is at work, or the device is full.
     pub(crate) busy_until: Time,
     /// Picoseconds a byte if that is a whole number and always the same, else zero.
     ps_per_byte: u64,
@@ -37,6 +39,8 @@ pub struct Port<Q> {
     pub(crate) rng: Stream,
     /// How the rate changes, if it does.
     schedule: Option<Box<Schedule>>,
+    /// What waits between queue and transmitter, where anything can.
+    device: Option<Box<Device>>,
 }
 
 impl<Q: Qdisc> Port<Q> {
@@ -58,21 +62,38 @@ impl<Q: Qdisc> Port<Q> {
             qdisc,
             rng,
             counters: PortCounters::default(),
+            device: None,
         }
     }
 
-    /// When the transmission ends of a packet that begins at `start`.
+    /// With a device that holds packets below the queue.
+    pub(crate) fn with_device(mut self, room: Option<Len>) -> Self {
+        self.device = room.and_then(Device::new).map(Box::new);
+        if self.device.is_some() {
+            // All ends of transmissions are worked out where the device is asked.
+            self.ps_per_byte = 0;
+        }
+        self
+    }
+
+    /// A packet leaves the queue at `start`: when its transmission ends. Sets [`Self::busy_until`].
     #[inline]
     pub(crate) fn tx_end(&mut self, pkt: &QPkt, start: Time) -> Time {
-        if self.ps_per_byte != 0 { start.later(Dur::from_ps(u64::from(pkt.len) * self.ps_per_byte)) } else { self.uneven_end(pkt, start) }
+        let end =
+            if self.ps_per_byte != 0 { start.later(Dur::from_ps(u64::from(pkt.len) * self.ps_per_byte)) } else { return self.uneven_end(pkt, start) };
+        self.busy_until = end;
+        end
     }
 
     #[inline(never)]
     fn uneven_end(&mut self, pkt: &QPkt, start: Time) -> Time {
-        match &mut self.schedule {
-            Some(s) => s.end(pkt.at, start, pkt.len),
-            None => start.later(self.rate.tx_time(u64::from(pkt.len))),
-        }
+        let begins = self.device.as_ref().map_or(start, |d| d.begins(start));
+        let end = match &mut self.schedule {
+            Some(s) => s.end(pkt.at, begins, pkt.len),
+            None => begins.later(self.rate.tx_time(u64::from(pkt.len))),
+        };
+        self.busy_until = self.device.as_mut().map_or(end, |d| d.take(start, end, pkt.len));
+        end
     }
 
     /// Brings near what every packet touches here.
@@ -94,6 +115,10 @@ impl<Q: Qdisc> Port<Q> {
     /// Rate and delay of its link; of a rate that changes the one it was built with, of a delay that varies the mean.
     pub fn link(&self) -> LinkInfo {
         LinkInfo { rate: self.rate, delay: self.delay + self.impair.as_ref().map_or(Dur::ZERO, |i| i.early()) }
+    }
+    /// Bytes that have left the queue and wait in the device: their transmission has not begun by `now`.
+    pub fn ahead(&self, now: Time) -> u64 {
+        self.device.as_ref().map_or(0, |d| d.ahead(now))
     }
     /// Bits that the link can carry between two times.
     pub fn capacity(&self, from: Time, to: Time) -> f64 {

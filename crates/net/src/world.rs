@@ -363,6 +363,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
             let mut fresh = PortCounters { occupancy: std::mem::take(&mut port.counters.occupancy), ..Default::default() };
             fresh.occupancy.reset(now);
             fresh.initial = port.qdisc.backlog();
+            fresh.initial_ahead = port.ahead(now);
             port.counters = fresh;
         }
         if let Some(g) = &mut self.govern {

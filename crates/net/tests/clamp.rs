@@ -122,6 +122,7 @@ fn windows(forth: Option<u32>, back: Option<u32>, protos: &[Proto]) -> Windows {
             qdisc: Cutter(cut),
             schedule: None,
             impairments: Impairments::default(),
+            device: None,
         });
     }
     for (i, &proto) in protos.iter().enumerate() {

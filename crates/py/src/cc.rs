@@ -327,7 +327,7 @@ impl PyPlugin {
         tcp.set_item("byte_counting", rules.byte_counting)?;
         tcp.set_item("cwnd_validation", rules.cwnd_validation)?;
         let basis = match rules.loss_basis {
-            LossBasis::Flight => "flight",
+            LossBasis::Flight | LossBasis::Pipe => "flight",
             LossBasis::Cwnd => "cwnd",
             LossBasis::Smaller => "smaller",
         };

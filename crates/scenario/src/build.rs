@@ -43,6 +43,7 @@ pub(crate) fn parts(scenario: &Resolved, seed: u64) -> WorldBuilder<BuiltIn> {
             qdisc: l.wire.queue.build(&Site { link, flows: &infos }),
             schedule: l.wire.schedule(),
             impairments: l.wire.impairments.clone(),
+            device: l.wire.device,
         });
     }
     let mut configs = Configs::default();

@@ -254,7 +254,7 @@ impl<H: EventQueue> Map<'_, H> {
                 // RFC 6691: the option counts what TCP options take of a segment, the parameter does not.
                 let mss = config.mss() + if p.timestamps { TIMESTAMPS } else { 0 };
                 let shift = if p.window_scaling { config.window_shift() } else { NO_SHIFT };
-                (mss as u16, shift, matches!(p.scheme(), Scheme::Sack | Scheme::Fack))
+                (mss as u16, shift, matches!(p.scheme(), Scheme::Sack | Scheme::Fack | Scheme::Ns3))
             }
             Transport::Udp(_) => (0, NO_SHIFT, false),
         };

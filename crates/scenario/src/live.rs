@@ -8,7 +8,7 @@ use crate::expand::LinkDir;
 use crate::registry::AnyQdisc;
 use crate::resolve::Resolved;
 use fairlane_engine::Stream;
-use fairlane_net::{Class, Drops, Ecn, Fate, FlowId, Impair, PktRef, Proto, QCx, QPkt, Qdisc, Schedule, Site};
+use fairlane_net::{Class, Device, Drops, Ecn, Fate, FlowId, Impair, PktRef, Proto, QCx, QPkt, Qdisc, Schedule, Site};
 use fairlane_queue::Discipline;
 use fairlane_units::{Dur, Rate, Time};
 use std::collections::VecDeque;
@@ -41,6 +41,8 @@ pub struct LiveLink {
     /// Propagation delay, less what an impairment adds.
     delay: Dur,
     impair: Option<Impair>,
+    device: Option<Device>,
+    /// Before it nothing leaves the queue.
     busy_until: Time,
     timer: Time,
     drops: Drops,
@@ -76,6 +78,7 @@ impl LiveLink {
             schedule: link.wire.schedule(),
             delay: info.delay.saturating_sub(impair.as_ref().map_or(Dur::ZERO, Impair::early)),
             impair,
+            device: link.wire.device.and_then(Device::new),
             busy_until: Time::ZERO,
             timer,
             drops: Vec::new(),
@@ -176,17 +179,19 @@ impl LiveLink {
             let Some(pkt) = self.with_queue(start, |queue, cx| queue.dequeue(cx)) else { return };
             self.count.departures += 1;
             self.count.bytes += u64::from(pkt.len);
-            self.busy_until = match &mut self.schedule {
-                Some(s) => s.end(pkt.at, start, pkt.len),
-                None => start.later(self.rate.tx_time(u64::from(pkt.len))),
+            let begins = self.device.as_ref().map_or(start, |d| d.begins(start));
+            let end = match &mut self.schedule {
+                Some(s) => s.end(pkt.at, begins, pkt.len),
+                None => begins.later(self.rate.tx_time(u64::from(pkt.len))),
             };
-            self.fly(&pkt);
+            self.busy_until = self.device.as_mut().map_or(end, |d| d.take(start, end, pkt.len));
+            self.fly(&pkt, end);
         }
     }
 
     /// Puts a packet on the link, in the order of arrivals at its end.
-    fn fly(&mut self, pkt: &QPkt) {
-        let earliest = self.busy_until.later(self.delay);
+    fn fly(&mut self, pkt: &QPkt, sent: Time) {
+        let earliest = sent.later(self.delay);
         let Some(impair) = &mut self.impair else {
             self.flying.push_back((earliest, pkt.id.0, pkt.ecn));
             return;

@@ -40,6 +40,8 @@ pub struct LinkSubject {
     occupancy: Occupancy,
     /// Bits that the link could carry in the span.
     capacity: f64,
+    /// Bytes whose transmission began.
+    began: u64,
     span: f64,
     waits: Tally<5>,
     arrivals: f64,
@@ -171,10 +173,10 @@ metrics! { FLOW_METRICS: FlowSubject {
 }}
 
 metrics! { LINK_METRICS: LinkSubject {
-    "utilisation" ["1"] "8 * (wire bytes whose transmission began) / (bits the link could carry in T)", "Share of the link's capacity in use; the capacity is rate * T, or what a trace or steps of the rate offered.", "RFC 5166 section 2.1.1" => |s| ratio(s.c.sent_bytes as f64 * 8.0, s.capacity);
-    "throughput" ["bit/s"] "8 * (wire bytes whose transmission began) / T", "Rate on the wire.", "RFC 5166 section 2.1.1" => |s| s.c.sent_bytes as f64 * 8.0 / s.span;
+    "utilisation" ["1"] "8 * (wire bytes whose transmission began) / (bits the link could carry in T)", "Share of the link's capacity in use; the capacity is rate * T, or what a trace or steps of the rate offered.", "RFC 5166 section 2.1.1" => |s| ratio(s.began as f64 * 8.0, s.capacity);
+    "throughput" ["bit/s"] "8 * (wire bytes whose transmission began) / T", "Rate on the wire.", "RFC 5166 section 2.1.1" => |s| s.began as f64 * 8.0 / s.span;
     "arrivals" ["packets"] "departures + drops + change of the backlog", "Packets offered to the queue.", "RFC 7928 section 2" => |s| s.arrivals;
-    "departures" ["packets"] "packets whose transmission began", "Packets sent.", "RFC 7928 section 2" => |s| s.c.sent_pkts as f64;
+    "departures" ["packets"] "packets that left the queue", "Packets sent: their transmission began, or they wait in the link's `device`.", "RFC 7928 section 2" => |s| s.c.sent_pkts as f64;
     "drops" ["packets"] "packets dropped by the queue", "All drops of the queue; losses on the link are apart.", "RFC 7567" => |s| s.c.queue_drops() as f64;
     "drops_overflow" ["packets"] "drops because the buffer was full", "Tail drops.", "RFC 7567" => |s| s.drops(Why::Overflow);
     "drops_early" ["packets"] "random early drops", "Drops by chance before the buffer is full.", "RFC 7567" => |s| s.drops(Why::Early);
@@ -297,6 +299,7 @@ fn link_subject<Q: Qdisc>(port: &Port<Q>, from: Time, now: Time, span: f64) -> L
     LinkSubject {
         occupancy: c.occupancy.close(from, now),
         capacity: port.capacity(from, now),
+        began: c.sent_bytes + c.initial_ahead - port.ahead(now),
         span,
         waits,
         arrivals: (c.sent_pkts + c.queue_drops()) as f64 + f64::from(port.qdisc().backlog().pkts) - f64::from(c.initial.pkts),

@@ -51,6 +51,36 @@ fn goodput_of_tcp_is_the_capacity_of_the_trace() {
     assert!((c / b - 1.0).abs() < 0.02, "{c} {b}");
 }
 
+/// 1000 bytes take 1 ms at 8 Mbit/s; 80 Mbit/s of them keep a queue of 5 full. A packet that is let in then waits for the five of the queue, what the device holds
+/// and the rest of the one in transmission: the device adds its content to the delay and nothing to the queue, which loses as many packets less as the device took in.
+#[test]
+fn a_device_holds_packets_beyond_the_queue() {
+    let run_with = |device: &str| {
+        let net = format!(
+            "duration = \"1s\"\n[links.x]\nfrom = \"a\"\nto = \"b\"\nrate = \"8Mbit/s\"\ndelay = \"0s\"\n{device}\nqueue.droptail = {{ limit = \"5p\" }}\n\
+             [flows.f]\nfrom = \"a\"\nto = \"b\"\nudp = {{ header = \"0B\" }}\nsource.cbr = {{ rate = \"80Mbit/s\", size = \"1000B\" }}\n"
+        );
+        run(&read(&net).unwrap())
+    };
+    let plain = run_with("");
+    let (drops, delay) = (value(&plain.links, "drops", "x"), value(&plain.flows, "delay_max", "f"));
+    for (device, packets) in [("device = \"0p\"", 0.0), ("device = \"1p\"", 1.0), ("device = \"3p\"", 3.0), ("device = \"2500B\"", 3.0)] {
+        let out = run_with(device);
+        assert!((value(&out.links, "drops", "x") - (drops - packets)).abs() <= 1.0, "{device}");
+        assert!((value(&out.flows, "delay_max", "f") - delay - packets * 1e-3).abs() < 0.11e-3, "{device}");
+        assert_eq!(value(&out.links, "queue_max", "x"), 5.0, "{device}");
+        // Nothing waits for a free transmitter, and none has carried more than it can.
+        assert!((0.998..=1.0).contains(&value(&out.links, "utilisation", "x")), "{device} {}", value(&out.links, "utilisation", "x"));
+        let sum = value(&out.links, "departures", "x") + value(&out.links, "drops", "x") + 5.0;
+        assert!((sum - value(&out.flows, "packets_sent", "f")).abs() <= 1.0, "{device}");
+    }
+    for (bad, word) in [("device = 1", "bare number"), ("device = \"1ms\"", "1ms"), ("device = \"-1p\"", "-1p")] {
+        let net = format!("duration = \"1s\"\n[links.x]\nfrom = \"a\"\nto = \"b\"\nrate = \"8Mbit/s\"\ndelay = \"0s\"\n{bad}\n");
+        let error = read(&net).unwrap_err();
+        assert!(error.contains("device") && error.contains(word), "{error}");
+    }
+}
+
 /// 8 Mbit/s until 15 s, then 2: over the 25 s measured (8 * 10 + 2 * 15) / 25 = 4.4 Mbit/s.
 #[test]
 fn steps_of_the_rate_are_the_capacity() {

@@ -1,6 +1,6 @@
 //! Whether the parameters of an endpoint make sense, and which of them are in force.
 
-use crate::choices::{EcnMode, FastOpen, InitialWindow, Prr, Scheme, len_bytes};
+use crate::choices::{EcnMode, FastOpen, InitialWindow, LossBasis, Prr, Scheme, len_bytes};
 use crate::params::TcpParams;
 use crate::presets::ParamsError;
 use fairlane_units::{Dur, Len};
@@ -71,13 +71,14 @@ impl TcpParams {
                 return Err(range(field, format!("{ratio} is not between 0.1 and 100")));
             }
         }
-        let blind = !matches!(self.scheme(), Scheme::Sack | Scheme::Fack);
+        let blind = !matches!(self.scheme(), Scheme::Sack | Scheme::Fack | Scheme::Ns3);
         let other = self.scheme() != Scheme::Sack;
         for (field, on) in [
             ("rack", self.rack && other),
             ("tlp", self.tlp && other),
-            ("prr", self.prr != Prr::Off && other),
+            ("prr", self.prr != Prr::Off && other && self.scheme() != Scheme::Ns3),
             ("dsack_undo", self.dsack_undo && blind),
+            ("loss_basis", self.loss_basis == LossBasis::Pipe && blind),
         ] {
             if on {
                 return Err(range(field, "needs selective acknowledgments: write recovery = \"sack\""));

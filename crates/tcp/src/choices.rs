@@ -39,6 +39,8 @@ choices! {
         Fack,
         /// Reno with a fine clock: the first duplicate acknowledgment retransmits what is overdue (Brakmo and Peterson 1995 section 3.1).
         Vegas,
+        /// Recovery with selective acknowledgments as the sockets of ns-3.37 do it.
+        Ns3,
     }
     /// Data in the SYN (RFC 7413).
     FastOpen {
@@ -81,6 +83,8 @@ choices! {
         Ssrb,
         /// The bound depends on whether recovery makes progress (RFC 9937).
         Rfc9937,
+        /// As `ssrb` once a retransmission is acknowledged, otherwise no more than was delivered (`TcpPrrRecovery` of ns-3.37).
+        Ns3,
     }
     /// What a reduction is a share of.
     PrrBase {
@@ -88,18 +92,22 @@ choices! {
         Flight,
         /// The congestion window before the cut (Linux): the share is that of the algorithm, also where the window was not used up.
         Window,
-        /// The estimate of what is in the network when recovery begins (ns-3).
+        /// The estimate of what is in the network when recovery begins.
         Pipe,
+        /// All that is not acknowledged, SACKed or not (RecoverFS of RFC 6937 section 3; ns-3.37).
+        Outstanding,
     }
     /// What a loss halves.
     LossBasis {
-        /// The data in flight, limited transmit excluded (RFC 5681 equation 4, RFC 3042 section 2).
+        /// The data in flight, limited transmit excluded (RFC 5681 equation 4, RFC 3042 section 2), but no more than the congestion window.
         Flight,
         /// The smaller of congestion window and `window`.
         Cwnd,
         /// The smallest of flight size, congestion window and `window`. A NewReno recovery of many holes lets the flight grow to
         /// several times what the path holds; half of that would be no reduction.
         Smaller,
+        /// The estimate of what is in the network, without what is SACKed or lost (ns-3, for TcpNewReno and what derives from it).
+        Pipe,
     }
     /// The window after idleness.
     IdleRestart {

@@ -52,6 +52,8 @@ pub struct TcpConfig {
     pub(crate) recovery_burst: u32,
     pub(crate) max_burst: u32,
     pub(crate) sack: bool,
+    /// Recovery is that of ns-3.
+    pub(crate) ns3: bool,
     pub(crate) sack_blocks: usize,
     pub(crate) counted_pipe: bool,
     pub(crate) timeout_forgets_sack: bool,
@@ -167,7 +169,8 @@ impl TcpConfig {
             impatient: p.newreno_timer == NewRenoTimer::Impatient,
             recovery_burst: p.recovery_burst.unwrap_or(u32::MAX),
             max_burst: p.max_burst.unwrap_or(u32::MAX),
-            sack: matches!(scheme, Scheme::Sack | Scheme::Fack),
+            sack: matches!(scheme, Scheme::Sack | Scheme::Fack | Scheme::Ns3),
+            ns3: scheme == Scheme::Ns3,
             // RFC 2018 section 3: with timestamps only three blocks fit.
             sack_blocks: p.sack_blocks.min(if p.timestamps { 3 } else { 4 }) as usize,
             counted_pipe: p.sack_pipe == SackPipe::Counted && scheme == Scheme::Sack,
@@ -186,6 +189,7 @@ impl TcpConfig {
             plain_acks: !p.timestamps && p.ecn_mode() == EcnMode::Off && !tuned,
             diary: p.rack || p.tlp || p.frto || p.eifel || p.dsack_undo,
             straight: !p.timestamps
+                && scheme != Scheme::Ns3
                 && p.rtt_sampling == RttSampling::Every
                 && p.rtt_tick.as_ps() == 1
                 && p.window.is_none()

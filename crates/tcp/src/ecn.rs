@@ -194,7 +194,7 @@ impl<C: CongestionControl> Tcp<C> {
     pub(crate) fn ecn_stamp(&mut self, seg: &mut Segment, again: bool) {
         // RFC 3168: no ECT on retransmissions (6.1.5), pure acknowledgments (6.1.4), window probes (6.1.6).
         let new = seg.payload != 0 && !again && seg.seq < self.edge;
-        if new {
+        if new || (again && self.cfg.ecn_resent) {
             seg.set_ecn(self.ect);
         } else {
             self.ecn_stamp_control(seg);
@@ -206,6 +206,9 @@ impl<C: CongestionControl> Tcp<C> {
             // On the first new data after a cut of whatever cause (section 6.1.2).
             self.ecn.cwr_due = false;
             seg.flags |= flag::CWR;
+            if self.cfg.ns3 {
+                self.ecn.cut_end = seg.seq;
+            }
         }
         if self.ecn.echo {
             seg.flags |= flag::ECE;
@@ -293,7 +296,11 @@ impl<C: CongestionControl> Tcp<C> {
         if self.ecn.graded {
             self.cc.on_marks(&MarkSample { now: cx.now, delivered, ce, ack: seg.ack, next: self.nxt });
         }
-        if echo {
+        if self.cfg.ns3 {
+            // CWR answers every echo that acknowledges something sent after the last CWR, cut or not.
+            self.socket.echo = echo;
+            self.ecn.cwr_due = echo && (self.ecn.cwr_due || (seg.ack > self.una && seg.ack > self.ecn.cut_end));
+        } else if echo {
             self.ecn_react(seg.ack, cx);
         }
     }

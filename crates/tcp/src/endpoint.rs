@@ -14,6 +14,7 @@ use crate::presets::ParamsError;
 use crate::quick::Quick;
 use crate::rate::RateSampler;
 use crate::receiver::Receiver;
+use crate::recovery::ns3::Socket;
 use crate::recovery::prr::Reducer;
 use crate::recovery::rack::Rack;
 use crate::recovery::undo::Doubt;
@@ -117,6 +118,8 @@ pub struct Tcp<C> {
     pub(crate) halted: bool,
     /// The ramp down of FACK takes three quarters, not half.
     pub(crate) steep: bool,
+    /// Where a socket of ns-3 stands.
+    pub(crate) socket: Socket,
     /// Nothing has to see every segment: see `straight.rs`.
     pub(crate) straight: bool,
     /// Acknowledgments carry no option but SACK blocks, and no ECN feedback.
@@ -227,6 +230,7 @@ impl<C: CongestionControl> Tcp<C> {
         if diary {
             board.keep_diary();
         }
+        board.keeps_resent = cfg.ns3;
         Self {
             straight: cfg.straight && !(paced || hears_all || diary),
             plain_acks: cfg.plain_acks,
@@ -244,7 +248,7 @@ impl<C: CongestionControl> Tcp<C> {
             marked_before: 0,
             most_out: 0,
             was_limited: false,
-            watched: cfg.rack || cfg.tlp || cfg.cwnd_limited_by_round || spreads,
+            watched: cfg.rack || cfg.tlp || cfg.cwnd_limited_by_round || cfg.ns3 || spreads,
             used_until: 0,
             rack: (cfg.rack || cfg.tlp).then(Box::default),
             prr: spreads.then(Box::default),
@@ -270,6 +274,7 @@ impl<C: CongestionControl> Tcp<C> {
             silent: false,
             halted: false,
             steep: false,
+            socket: Socket::default(),
             una: FIRST,
             nxt: FIRST,
             data_end: FIRST,

@@ -120,7 +120,7 @@ impl<C: CongestionControl> Tcp<C> {
                 }
                 self.take_syn(seg);
                 if !self.syn_lost {
-                    self.rtt.sample(self.timed_at, cx.now, &self.cfg);
+                    self.measure_handshake(cx.now);
                     cx.rtt = Some(cx.now.since(self.timed_at));
                 }
                 self.establish(cx);
@@ -149,7 +149,7 @@ impl<C: CongestionControl> Tcp<C> {
     #[cold]
     pub(crate) fn opened(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
         if !self.syn_lost {
-            self.rtt.sample(self.timed_at, cx.now, &self.cfg);
+            self.measure_handshake(cx.now);
         }
         self.establish(cx);
         self.take_window(seg);

@@ -55,6 +55,7 @@ impl Scoreboard {
             let slot = self.slot(i);
             let s = &mut self.ring[slot];
             if s.is(SACKED) && !forget {
+                s.flags &= !RESENT;
                 sacked += u64::from(s.len);
             } else {
                 if let Some(diary) = &mut self.diary

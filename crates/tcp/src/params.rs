@@ -74,6 +74,11 @@ pub struct TcpParams {
     /// Unset: every acknowledgment counts as one segment, however much it covers (RFC 2581).
     #[schemars(range(min = 1))]
     pub byte_counting: Option<u32>,
+    /// Whether `byte_counting` bounds slow start alone and congestion avoidance counts all that an acknowledgment covers (RFC 3465 sections 2.1 and 2.2; ns-3).
+    pub avoidance_counts_all: bool,
+    /// Reno and DCTCP: congestion avoidance counts segments acknowledged, and a whole window of them adds a whole segment (Linux `tcp_cong_avoid_ai`, ns-3
+    /// TcpLinuxReno). Otherwise each adds its part (RFC 5681 equation 3).
+    pub growth_in_segments: bool,
     /// How slow start ends before there is a loss. Unset: the algorithm's own choice, which is the standard one for all but CUBIC.
     pub slow_start: Option<SlowStart>,
     /// Window beyond which limited slow start adds at most half of it a round trip (max_ssthresh of RFC 3742 section 2).
@@ -121,6 +126,8 @@ pub struct TcpParams {
     /// Whether SYN, pure acknowledgments, window probes and retransmissions carry ECT as well (ECN++, draft-ietf-tcpm-generalized-ecn;
     /// Linux with DCTCP). RFC 3168 sections 6.1.1 to 6.1.6 want it on new data only.
     pub ecn_plus: bool,
+    /// Whether retransmissions carry ECT, and may be marked instead of dropped (ns-3). RFC 3168 section 6.1.5 forbids it.
+    pub ecn_resent: bool,
     /// Whether an ECN mark takes less than a loss does: alternative back-off (ABE, RFC 8511).
     pub abe: bool,
     /// Whether segments are spread in time instead of sent in bursts. Algorithms built on it (`bbr`, `bbr3`, `prague`) always are.
@@ -189,6 +196,13 @@ pub struct TcpParams {
     /// Tick of the timestamp clock (RFC 7323 section 5.4: 1 ms to 1 s; Linux 1 ms).
     #[schemars(extend("x-min" = "1us", "x-max" = "1s"))]
     pub timestamp_tick: Dur,
+
+    /// Whether the round-trip time is read off the timestamp that an acknowledgment echoes, in whole ticks, and one that covers a retransmission measures nothing
+    /// (ns-3 `EstimateRtt`). Otherwise what was sent once is timed to the picosecond.
+    pub rtt_in_ticks: bool,
+    /// Whether the algorithm is given the smoothed round-trip time with each acknowledgment, and the least of these, instead of what was measured (ns-3
+    /// `m_lastRtt`, `m_minRtt`).
+    pub rtt_smoothed: bool,
 
     /// Acknowledge every n-th full-sized segment (RFC 5681 section 4.2: at least every second); 1: delayed ACK off.
     #[schemars(range(min = 1))]
@@ -339,6 +353,8 @@ impl Default for TcpParams {
             ssthresh_from_window: false,
             syn_loss_ssthresh: None,
             byte_counting: Some(1),
+            avoidance_counts_all: false,
+            growth_in_segments: false,
             slow_start: None,
             max_ssthresh: Len::Packets(100),
             hystart_divisor: 8.0,
@@ -357,6 +373,7 @@ impl Default for TcpParams {
             idle_restart: IdleRestart::Initial,
             ecn: None,
             ecn_plus: false,
+            ecn_resent: false,
             abe: false,
             pacing: false,
             pacing_slow_start: 2.0,
@@ -382,6 +399,8 @@ impl Default for TcpParams {
             timestamps: false,
             paws: Paws::Rfc,
             timestamp_tick: Dur::from_ms(1),
+            rtt_in_ticks: false,
+            rtt_smoothed: false,
             ack_every: 2,
             ack_delay: Dur::from_ms(200),
             quick_acks: 0,

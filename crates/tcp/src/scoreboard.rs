@@ -66,6 +66,8 @@ pub(crate) struct Scoreboard {
     pub(crate) sacked: u64,
     pub(crate) lost: u64,
     pub(crate) resent: u64,
+    /// What was sent again counts until it is acknowledged in order, SACKed or not (ns-3).
+    pub(crate) keeps_resent: bool,
     /// Bytes ever deemed lost; what was deemed lost twice counts twice.
     pub(crate) marked: u64,
     /// Blocks seen last, to skip what is known; nothing before the first.
@@ -223,6 +225,7 @@ impl Scoreboard {
         let len = u64::from(s.len);
         if s.is(SACKED) {
             self.sacked -= len;
+            self.resent -= if s.is(RESENT) { len } else { 0 };
             if !before(self.head, self.edge) {
                 self.leave_edge(self.head, len);
             }
@@ -263,6 +266,7 @@ impl Scoreboard {
         self.out -= cut;
         if s.is(SACKED) {
             self.sacked -= cut;
+            self.resent -= if s.is(RESENT) { cut } else { 0 };
             if !before(self.head, self.edge) {
                 self.above -= cut;
             }
@@ -344,8 +348,10 @@ impl Scoreboard {
             diary.delivered.push(s.news(i));
         }
         self.unmark(s);
+        let kept = if self.keeps_resent { s.flags & RESENT } else { 0 };
+        self.resent += if kept == 0 { 0 } else { len };
         let slot = self.slot(i);
-        self.ring[slot].flags = s.flags & !(LOST | RESENT) | SACKED | COUNTED;
+        self.ring[slot].flags = s.flags & !(LOST | RESENT) | kept | SACKED | COUNTED;
         self.sacked += len;
         let next = i.wrapping_add(1);
         if before(self.high, next) {

@@ -39,6 +39,32 @@ fn rfc6675_is_lost_by_bytes_and_by_runs() {
     }
 }
 
+/// TcpTxBuffer of ns-3: Update leaves m_retrans as it is, so a retransmission that is SACKed counts until it is acknowledged in order.
+#[test]
+fn ns3_pipe_keeps_what_was_sent_again() {
+    let pipes = |keeps: bool| {
+        let mut b = board(10);
+        b.keeps_resent = keeps;
+        b.sack(block(4, 7));
+        b.sack(block(1, 2));
+        b.find_lost(3, MSS);
+        // 0, 2 and 3 are lost and go out again; that of 2 is SACKed, that of 0 is lost.
+        while let Some(i) = b.first_pending() {
+            b.resend(i, Time::ZERO, true);
+        }
+        let mut out = vec![b.pipe()];
+        b.sack(block(2, 3));
+        out.push(b.pipe());
+        b.pop(301, false);
+        out.push(b.pipe());
+        b.all_lost(false);
+        out.push(b.pipe());
+        out
+    };
+    assert_eq!(pipes(false), [600, 500, 400, 0]);
+    assert_eq!(pipes(true), [600, 600, 400, 0]);
+}
+
 /// RFC 6675 section 4, SetPipe: SACKed does not count, lost does not, retransmitted counts again.
 #[test]
 fn rfc6675_pipe() {

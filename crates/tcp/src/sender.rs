@@ -1,7 +1,7 @@
 //! The sending half: acknowledgments in, segments out.
 
 use crate::cc::{AckSample, CongestionControl, CongestionEvent, CongestionKind, RateSample, SampleSource};
-use crate::choices::{ExitWindow, Scheme};
+use crate::choices::{ExitWindow, LossBasis, Scheme};
 use crate::config::TcpConfig;
 use crate::ecn::OwnEcn;
 use crate::endpoint::{FIRST, Phase, Tcp};
@@ -11,6 +11,9 @@ use crate::rtt::RttEstimator;
 use crate::scoreboard::{KARN, Scoreboard};
 use fairlane_net::{Cx, Segment, TimerId, flag};
 use fairlane_units::{Dur, Time};
+
+/// What ns-3 takes no ticks at all for.
+const LEAST_TICKS: Dur = Dur::from_us(1);
 
 /// An acknowledgment on its way to the algorithm.
 struct Ack<'a> {
@@ -40,15 +43,16 @@ impl SampleSource for Ack<'_> {
 
     #[inline(always)]
     fn sample(&self) -> AckSample {
+        let (srtt, smoothed) = (self.estimator.srtt(self.cfg), self.cfg.rtt_smoothed);
         AckSample {
             now: self.now,
             acked: self.acked,
             sacked: self.sacked,
             in_flight: if self.cfg.sack { self.board.pipe() } else { self.board.flight() },
             delivered: self.una - FIRST + self.board.sacked(),
-            rtt: self.rtt,
-            srtt: self.estimator.srtt(self.cfg),
-            min_rtt: self.estimator.min(),
+            rtt: if smoothed { (srtt != Dur::ZERO).then_some(srtt) } else { self.rtt },
+            srtt,
+            min_rtt: if smoothed { self.estimator.least_smoothed() } else { self.estimator.min() },
             one_way: self.estimator.one_way(),
             rate: self.rate,
             lost: self.sampler.as_ref().map_or(0, |r| r.lost),
@@ -164,6 +168,9 @@ impl<C: CongestionControl> Tcp<C> {
         self.limited_bytes = 0;
         self.board.note_acked(seg.ack);
         let oldest = if self.cfg.times_oldest { self.board.oldest_fresh(seg.ack) } else { None };
+        if self.cfg.ns3 {
+            self.ns3_note_repaired(seg.ack);
+        }
         let timed = self.board.pop(seg.ack, self.cfg.vegas_times_waiting);
         self.measure(seg, timed, oldest, cx);
         if self.cwv.is_some() {
@@ -183,6 +190,7 @@ impl<C: CongestionControl> Tcp<C> {
             return self.check_finished(cx);
         }
         match self.phase {
+            _ if self.cfg.ns3 => self.ns3_ack(acked, sacked, cx),
             Phase::Open if self.rack_found() => self.enter_sack(cx),
             Phase::Loss if self.rack_found_again() => self.enter_sack(cx),
             Phase::Open | Phase::Loss if self.cfg.fack_only_enters && seg.sack_len() != 0 => self.fack_gap(acked, cx),
@@ -253,6 +261,7 @@ impl<C: CongestionControl> Tcp<C> {
             // RFC 7323 section 4.1: also of segments that were retransmitted.
             // Where the segment itself can be timed that is exact; the echo counts in ticks of the timestamp clock.
             match timed {
+                _ if self.cfg.rtt_in_ticks => self.measure_in_ticks(timed.is_some(), echo, cx.now),
                 Some(sent) => {
                     self.rtt.sample(oldest.unwrap_or(sent), cx.now, &self.cfg);
                     self.rtt.note_least(cx.now.since(sent));
@@ -262,6 +271,25 @@ impl<C: CongestionControl> Tcp<C> {
                     self.rtt.sample_span(self.cfg.timestamp_tick * u64::from(ticks), &self.cfg);
                 }
             }
+        }
+    }
+
+    /// SYN and SYN-ACK took a round trip (RFC 6298 section 3).
+    #[cold]
+    pub(crate) fn measure_handshake(&mut self, now: Time) {
+        if self.cfg.rtt_in_ticks {
+            return self.measure_in_ticks(true, self.timestamp(self.timed_at), now);
+        }
+        self.rtt.sample(self.timed_at, now, &self.cfg);
+    }
+
+    /// The echo tells the round-trip time of what was sent once; none is nothing at all.
+    #[cold]
+    fn measure_in_ticks(&mut self, once: bool, echo: u32, now: Time) {
+        if once {
+            let ticks = self.cfg.timestamp_tick * u64::from(self.timestamp(now).wrapping_sub(echo));
+            self.rtt.sample_span(ticks.max(LEAST_TICKS), &self.cfg);
+            self.rtt.note_smoothed(&self.cfg);
         }
     }
 
@@ -325,7 +353,7 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// Tells the algorithm of a loss event; the flight is what RFC 5681 equation 4 halves.
     pub(crate) fn congestion(&mut self, kind: CongestionKind, cx: &Cx<'_>) {
-        if self.ecn_on() {
+        if self.ecn_on() && !self.cfg.ns3 {
             if self.ecn_answered(kind) {
                 return;
             }
@@ -334,7 +362,11 @@ impl<C: CongestionControl> Tcp<C> {
         if self.doubt.is_some() {
             self.begin_doubt(kind);
         }
-        self.congestion_among(kind, self.board.outstanding().saturating_sub(self.limited_bytes), cx);
+        let flight = match self.cfg.loss_basis {
+            LossBasis::Pipe => self.board.pipe(),
+            _ => self.board.outstanding().saturating_sub(self.limited_bytes),
+        };
+        self.congestion_among(kind, flight, cx);
     }
 
     /// The same where `flight` was in flight.
@@ -374,6 +406,9 @@ impl<C: CongestionControl> Tcp<C> {
         self.begin_frto(self.phase);
         self.silent = true;
         self.halted = false;
+        if self.cfg.ns3 {
+            self.ns3_timeout();
+        }
         if !self.cfg.fack_until_no_sack || self.phase != Phase::Recovery {
             self.phase = Phase::Loss;
             self.recover = self.nxt;
@@ -417,7 +452,7 @@ impl<C: CongestionControl> Tcp<C> {
     #[inline]
     pub(crate) fn in_flight(&self) -> u64 {
         match self.phase {
-            Phase::Open if !(self.cfg.rack || self.reducing()) => self.board.flight(),
+            Phase::Open if !(self.cfg.rack || self.reducing() || self.cfg.ns3) => self.board.flight(),
             _ if !self.cfg.sack => self.board.flight(),
             Phase::Recovery if self.cfg.counted_pipe => self.pipe,
             _ => self.board.pipe(),

@@ -25,6 +25,7 @@ mod linux_preset;
 mod linux_receiver;
 mod ns2_dumbbell;
 mod ns2_losses;
+mod ns3;
 mod pacing;
 mod pair;
 mod presets;

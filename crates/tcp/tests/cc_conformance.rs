@@ -257,6 +257,26 @@ proptest! {
     }
 }
 
+/// RFC 5681 equation 4 bounds the threshold from above. Where a recovery has let several windows out, what is not acknowledged is several windows, and the greater
+/// part of that, which is what Scalable TCP leaves, would be more than the window that brought the loss.
+#[test]
+fn no_loss_raises_the_window_however_much_is_in_flight() {
+    for info in CcParams::ALL {
+        for basis in ["flight", "cwnd", "smaller", "pipe"] {
+            let p = resolve_params(json!({ "cc": info.name, "recovery": "sack", "loss_basis": basis, "mss": "1000B" })).unwrap();
+            let config = TcpConfig::new(&p, Class(0)).unwrap();
+            for kind in [CongestionKind::FastRetransmit, CongestionKind::EcnEcho, CongestionKind::Timeout { first: true }] {
+                let mut cc = p.cc.build(&config);
+                cc.on_established(Time::ZERO, 60 * MSS);
+                let before = cc.cwnd();
+                cc.on_congestion(&CongestionEvent { kind, now: Time::ZERO + Dur::from_secs(1), flight: 10 * before });
+                assert!(cc.cwnd() <= before, "{} {basis} {kind:?}: {before} to {}", info.name, cc.cwnd());
+                assert!(cc.ssthresh() == u64::MAX || cc.ssthresh() <= before, "{} {basis} {kind:?}: threshold {}", info.name, cc.ssthresh());
+            }
+        }
+    }
+}
+
 /// The draws reach each parameter of each algorithm, and nearly all of them are accepted: the test above is not empty.
 #[test]
 fn draws_reach_every_parameter() {

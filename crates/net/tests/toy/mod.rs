@@ -138,7 +138,7 @@ impl Dumbbell {
         let (r1, r2) = (b.node("r1"), b.node("r2"));
         let link = |b: &mut WorldBuilder<ToyPlugs>, name: String, from, to, (rate, delay): (Rate, Dur), limit, hurt: bool| {
             let (schedule, impairments) = if hurt { self.bottleneck() } else { Default::default() };
-            b.link(LinkDef { name, from, to, rate, delay, qdisc: Tail::new(limit), schedule, impairments });
+            b.link(LinkDef { name, from, to, rate, delay, qdisc: Tail::new(limit), schedule, impairments, device: None });
         };
         link(&mut b, "fwd".into(), r1, r2, self.bottleneck, self.limit, true);
         link(&mut b, "rev".into(), r2, r1, self.bottleneck, 10_000, true);

@@ -3,7 +3,7 @@
 use super::table::QueueTable;
 use crate::registry::QueueSpec;
 use fairlane_net::{Impairments, LinkInfo, Opportunities, Schedule, Steps};
-use fairlane_units::{DataFile, Dur, Rate, Time};
+use fairlane_units::{DataFile, Dur, Len, Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -31,6 +31,9 @@ pub struct Wire {
     pub rates: Vec<RateStep>,
     /// Propagation delay.
     pub delay: Dur,
+    /// What its device holds below the queue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<Len>,
     /// Queue before the link.
     pub queue: QueueSpec,
     /// What else it does to packets.
@@ -80,6 +83,10 @@ pub struct Direction {
     /// Propagation delay.
     #[schemars(extend("x-max" = "1h"))]
     pub delay: Option<Dur>,
+    /// What the device below the queue holds besides the packet in transmission: packets, or bytes below which it takes another packet. They are beyond the reach
+    /// of the queue, and not counted in it (the queue of ns-3's NetDevice: `1p` at the least; the ring of a Linux driver). Absent or `0p`: nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<Len>,
     /// Queue before the link. Absent: DropTail with its defaults.
     pub queue: Option<QueueTable>,
     /// What else it does to packets.
@@ -127,6 +134,7 @@ impl Direction {
             trace: capacity.trace.clone(),
             rates: self.rates.clone().or_else(|| capacity.rates.clone()),
             delay: self.delay.or(base.delay),
+            device: self.device.or(base.device),
             queue: QueueTable::over(self.queue.as_ref(), base.queue.as_ref()),
             impairments: self.impairments.over(&base.impairments),
         }
@@ -139,6 +147,7 @@ impl Direction {
             trace: self.trace.clone(),
             rates: self.rates.clone().unwrap_or_default(),
             delay: self.delay.ok_or("delay")?,
+            device: self.device,
             queue: self.queue.as_ref().map_or_else(QueueSpec::default, QueueTable::spec),
             impairments: self.impairments.over(&Impairments::plain()),
         })

@@ -41,6 +41,12 @@ pub struct BicParams {
     /// Least growth in a round trip as a share of the window, as long as no maximum is known (Linux, ns-3).
     #[schemars(range(min = 0.0, max = 0.5))]
     pub first_growth: f64,
+    /// Whether a loss below the last maximum gives up so much more that the next one is what the loss leaves, and a timeout forgets no maximum (TcpBic of ns-3).
+    /// Otherwise it is half way to that (Xu 2004 section IV), and forgotten (Linux).
+    pub low_maximum: bool,
+    /// Whether segments acknowledged are counted, in whole numbers, and the window grows by one when they are more than the growth asks for (TcpBic of ns-3).
+    /// Otherwise each adds its part.
+    pub whole_segments: bool,
 }
 
 impl Default for BicParams {
@@ -53,6 +59,8 @@ impl Default for BicParams {
             smooth_part: 20.0,
             fast_convergence: true,
             first_growth: 0.05,
+            low_maximum: false,
+            whole_segments: false,
         }
     }
 }
@@ -66,6 +74,8 @@ pub struct Bic {
     /// Window of the last loss (max_win); 0: none yet, or forgotten with a timeout.
     w_max: f64,
     before: f64,
+    /// Segments acknowledged since the window grew, where these are counted.
+    count: f64,
 }
 
 impl Algorithm for BicParams {
@@ -80,13 +90,13 @@ impl Bic {
     pub fn new(p: &BicParams, config: &TcpConfig) -> Self {
         let w = Window::new(config);
         let low = len_bytes(p.low_window, u64::from(config.mss())) as f64 / w.smss;
-        Self { w, p: p.clone(), low, w_max: 0.0, before: 0.0 }
+        Self { w, p: p.clone(), low, w_max: 0.0, before: 0.0, count: 0.0 }
     }
 
     /// Segments that a round trip adds.
     fn growth(&self) -> f64 {
         let (p, cwnd) = (&self.p, self.w.cwnd);
-        if cwnd <= self.low {
+        if cwnd < self.low || (cwnd <= self.low && !p.whole_segments) {
             return 1.0;
         }
         let smooth = p.search / p.smooth_part;
@@ -106,6 +116,24 @@ impl Bic {
     }
 }
 
+impl Bic {
+    /// Growth by a whole segment: `TcpBic::IncreaseWindow` and `Update` of ns-3.
+    fn step(&mut self, n: f64) {
+        let fraction = self.w.cwnd - libm::floor(self.w.cwnd);
+        self.w.cwnd -= fraction;
+        let mut every = libm::floor(self.w.cwnd / self.growth()).max(1.0);
+        if self.w_max == 0.0 {
+            every = every.min(libm::floor(1.0 / self.p.first_growth.max(1e-9)));
+        }
+        self.count += n;
+        if self.count > every {
+            self.count = 0.0;
+            self.w.cwnd += 1.0;
+        }
+        self.w.cwnd += fraction;
+    }
+}
+
 impl LossBased for Bic {
     window_in!(w);
 
@@ -114,6 +142,9 @@ impl LossBased for Bic {
             return;
         }
         if let Some(n) = self.w.slow_start(s) {
+            if self.p.whole_segments {
+                return self.step(n);
+            }
             self.w.cwnd += n * self.growth() / self.w.cwnd;
         }
     }
@@ -125,7 +156,8 @@ impl LossBased for Bic {
         let cwnd = self.w.cwnd.min(self.w.cap);
         self.w_max = match e.kind {
             // The path is another one, or the estimate is worth nothing (Linux).
-            CongestionKind::Timeout { .. } => 0.0,
+            CongestionKind::Timeout { .. } if !self.p.low_maximum => 0.0,
+            _ if cwnd < self.w_max && self.p.fast_convergence && self.p.low_maximum => libm::floor(cwnd * self.p.beta),
             _ if cwnd < self.w_max && self.p.fast_convergence => cwnd * (1.0 + self.p.beta) / 2.0,
             _ => cwnd,
         };

@@ -78,7 +78,7 @@ impl LossBased for Dctcp {
             return;
         }
         if let Some(n) = self.w.slow_start(s) {
-            self.w.cwnd += n / self.w.cwnd;
+            self.w.avoid(n);
         }
     }
 

@@ -34,11 +34,14 @@ pub struct HighSpeedParams {
     /// Share of the high window that a loss takes (High_Decrease of RFC 3649 section 5).
     #[schemars(range(min = 0.01, max = 0.5))]
     pub high_decrease: f64,
+    /// Whether growth and decrease go by steps, as in the table of RFC 3649 appendix B: growth rounded up to whole segments, the decrease of the largest window with
+    /// that growth (ns-3, Linux). Otherwise they follow the response function.
+    pub steps: bool,
 }
 
 impl Default for HighSpeedParams {
     fn default() -> Self {
-        Self { low_window: Len::Packets(38), high_window: Len::Packets(83_000), high_p: 1e-7, high_decrease: 0.1 }
+        Self { low_window: Len::Packets(38), high_window: Len::Packets(83_000), high_p: 1e-7, high_decrease: 0.1, steps: false }
     }
 }
 
@@ -46,6 +49,8 @@ impl Default for HighSpeedParams {
 const LOW_P: f64 = 1e-3;
 /// Share of the low window that a loss takes.
 const LOW_DECREASE: f64 = 0.5;
+/// Halvings that find the end of a step to the segment, and beyond.
+const BISECTIONS: u32 = 40;
 
 /// The response function.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,6 +61,7 @@ struct Response {
     /// ln(High_Window) - ln(Low_Window).
     span: f64,
     high_decrease: f64,
+    steps: bool,
 }
 
 impl Response {
@@ -64,8 +70,28 @@ impl Response {
         LOW_P * libm::pow(w / self.low, self.exponent)
     }
 
+    /// The largest window with the growth of `w`, rounded up to whole segments.
+    #[cold]
+    fn step_of(&self, w: f64) -> f64 {
+        let a = libm::ceil(self.smooth_a(w));
+        let (mut below, mut above) = (w, w * 2.0 + self.low);
+        for _ in 0..BISECTIONS {
+            let middle = (below + above) / 2.0;
+            if self.smooth_a(middle) <= a { below = middle } else { above = middle }
+        }
+        below
+    }
+
     /// Share of a window `w` that a loss takes.
     fn b(&self, w: f64) -> f64 {
+        if !self.steps || w <= self.low {
+            return self.smooth_b(w);
+        }
+        // The table has two digits.
+        libm::round(self.smooth_b(self.step_of(w)) * 100.0) / 100.0
+    }
+
+    fn smooth_b(&self, w: f64) -> f64 {
         if w <= self.low {
             return LOW_DECREASE;
         }
@@ -74,10 +100,15 @@ impl Response {
 
     /// Segments that a round trip adds to a window `w`.
     fn a(&self, w: f64) -> f64 {
+        let a = self.smooth_a(w);
+        if self.steps { libm::ceil(a) } else { a }
+    }
+
+    fn smooth_a(&self, w: f64) -> f64 {
         if w <= self.low {
             return 1.0;
         }
-        let b = self.b(w);
+        let b = self.smooth_b(w);
         (w * w * self.p(w) * 2.0 * b / (2.0 - b)).max(1.0)
     }
 }
@@ -107,7 +138,7 @@ impl HighSpeed {
         let low = segments(p.low_window).max(1.0);
         let span = libm::log((segments(p.high_window) / low).max(1.001));
         let exponent = libm::log(p.high_p / LOW_P) / span;
-        Self { w, response: Response { low, exponent, span, high_decrease: p.high_decrease }, a: 1.0, at: 0.0 }
+        Self { w, response: Response { low, exponent, span, high_decrease: p.high_decrease, steps: p.steps }, a: 1.0, at: 0.0 }
     }
 }
 

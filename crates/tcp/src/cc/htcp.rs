@@ -34,11 +34,13 @@ pub struct HtcpParams {
     pub beta_max: f64,
     /// Whether growth is in proportion to the round-trip time, so that flows with different ones share evenly (Linux).
     pub rtt_scaling: bool,
+    /// Whether each acknowledgment adds Reno's part of a segment and alpha in bytes, next to nothing (TcpHtcp of ns-3). Otherwise alpha segments a round trip.
+    pub alpha_in_bytes: bool,
 }
 
 impl Default for HtcpParams {
     fn default() -> Self {
-        Self { delta_l: Dur::from_secs(1), throughput_ratio: 0.2, beta_min: 0.5, beta_max: 0.8, rtt_scaling: false }
+        Self { delta_l: Dur::from_secs(1), throughput_ratio: 0.2, beta_min: 0.5, beta_max: 0.8, rtt_scaling: false, alpha_in_bytes: false }
     }
 }
 
@@ -137,7 +139,8 @@ impl LossBased for Htcp {
             return;
         }
         if let Some(n) = self.w.slow_start(s) {
-            self.w.cwnd += n * self.alpha(s.now) / self.w.cwnd;
+            let alpha = self.alpha(s.now);
+            self.w.cwnd += if self.p.alpha_in_bytes { 1.0 / self.w.cwnd + alpha / self.w.smss } else { n * alpha / self.w.cwnd };
         }
     }
 

@@ -37,11 +37,13 @@ pub struct IllinoisParams {
     /// Round trips without a queue after which alpha is `alpha_max` again (section 4: 5).
     #[schemars(range(min = 1))]
     pub theta: u32,
+    /// Whether alpha counts acknowledgments in whole numbers: below 1 the window stands still (TcpIllinois of ns-3).
+    pub whole_alpha: bool,
 }
 
 impl Default for IllinoisParams {
     fn default() -> Self {
-        Self { alpha_min: 0.3, alpha_max: 10.0, beta_min: 0.125, beta_max: 0.5, window_threshold: 15.0, theta: 5 }
+        Self { alpha_min: 0.3, alpha_max: 10.0, beta_min: 0.125, beta_max: 0.5, window_threshold: 15.0, theta: 5, whole_alpha: false }
     }
 }
 
@@ -139,7 +141,8 @@ impl LossBased for Illinois {
             return;
         }
         if let Some(n) = self.w.slow_start(s) {
-            self.w.cwnd += n * self.alpha / self.w.cwnd;
+            let share = n * self.alpha;
+            self.w.cwnd += if self.p.whole_alpha { libm::floor(share) } else { share } / self.w.cwnd;
         }
     }
     fn decrease(&mut self, e: &CongestionEvent) -> f64 {

@@ -32,7 +32,7 @@ pub struct LedbatParams {
     #[schemars(range(min = 1, max = 1000))]
     pub current_filter: u32,
     /// Segments the window may be above what is in flight (ALLOWED_INCREASE of section 2.5: 1).
-    #[schemars(range(min = 0.001, max = 1000.0))]
+    #[schemars(range(min = 0.0, max = 1000.0))]
     pub allowed_increase: f64,
     /// Smallest window in segments (MIN_CWND of section 2.5: 2).
     #[schemars(range(min = 1.0, max = 1000.0))]

@@ -52,7 +52,7 @@ impl LossBased for Reno {
         }
         if let Some(n) = self.w.slow_start(s) {
             // RFC 5681 equation 3; per acknowledgment without byte counting.
-            self.w.cwnd += n / self.w.cwnd;
+            self.w.avoid(n);
         }
     }
 

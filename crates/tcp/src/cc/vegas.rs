@@ -248,7 +248,16 @@ impl Vegas {
             self.count += 1;
             self.fine.sample(rtt);
         }
-        let over = s.delivered > self.mark;
+        if smoothed && s.in_recovery {
+            // After a timeout NewReno's growth, and a round trip of its own afterwards (TcpVegas::EnableVegas).
+            if let Some(n) = self.w.slow_start(s) {
+                self.w.cwnd += n / self.w.cwnd;
+            }
+            (self.mark, self.count, self.least) = (s.delivered + s.in_flight, 0, Dur::MAX);
+            return;
+        }
+        // Linux waits for what was sent in the new round trip, ns-3 for the last of the old one.
+        let over = s.delivered > self.mark || (smoothed && s.delivered == self.mark);
         if over && self.count >= ENOUGH {
             let whole = libm::trunc(self.w.cwnd);
             let target = libm::trunc(whole * ratio(self.base, self.least));
@@ -337,8 +346,8 @@ impl CongestionControl for Vegas {
 
     fn on_congestion(&mut self, e: &CongestionEvent) {
         if let CongestionKind::Timeout { .. } | CongestionKind::FastRetransmitRestart = e.kind {
-            let half = self.w.basis(e) / 2.0;
-            self.w.cut(e, half);
+            let left = if self.p.reading == Reading::Ns3 { self.low_threshold() } else { self.w.basis(e) / 2.0 };
+            self.w.cut(e, left);
             if matches!(self.p.reading, Reading::Paper | Reading::Ns2) {
                 self.w.cwnd = LEAST;
             }

@@ -27,6 +27,9 @@ pub struct VenoParams {
     pub keep: f64,
     /// Which round-trip time tells of the queue.
     pub rtt: VenoRtt,
+    /// Whether growth slows down where the queue is long (section III-C). ns-3 begins its count of a round trip's measurements anew with each acknowledgment,
+    /// so that there never are enough of them.
+    pub slows: bool,
 }
 
 /// The round-trip time Veno looks at.
@@ -42,7 +45,7 @@ pub enum VenoRtt {
 
 impl Default for VenoParams {
     fn default() -> Self {
-        Self { beta: 3.0, keep: 0.8, rtt: VenoRtt::Smoothed }
+        Self { beta: 3.0, keep: 0.8, rtt: VenoRtt::Smoothed, slows: true }
     }
 }
 
@@ -89,7 +92,7 @@ impl LossBased for Veno {
             return;
         }
         if let Some(n) = self.w.slow_start(s) {
-            self.w.cwnd += if self.crowded() { n * HALF } else { n } / self.w.cwnd;
+            self.w.cwnd += if self.p.slows && self.crowded() { n * HALF } else { n } / self.w.cwnd;
         }
     }
     fn decrease(&mut self, e: &CongestionEvent) -> f64 {

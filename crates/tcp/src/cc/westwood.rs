@@ -30,6 +30,9 @@ pub struct WestwoodParams {
     /// Shortest time over which a sample is taken, where the round trip is shorter (Linux: 50 ms).
     #[schemars(extend("x-max" = "10s"))]
     pub interval: Dur,
+    /// Whether each acknowledgment is a sample, of the time since the one before it: Westwood without the plus (Mascolo et al. 2001 section 2.2, equation 1; ns-3's
+    /// default). Otherwise each round trip is.
+    pub every_ack: bool,
 }
 
 /// The low-pass filter of the bandwidth.
@@ -47,7 +50,7 @@ pub enum Filter {
 
 impl Default for WestwoodParams {
     fn default() -> Self {
-        Self { weight: 0.9, filter: Filter::Single, from_zero: false, interval: Dur::ZERO }
+        Self { weight: 0.9, filter: Filter::Single, from_zero: false, interval: Dur::ZERO, every_ack: false }
     }
 }
 
@@ -100,6 +103,7 @@ pub struct Westwood {
     w: Window,
     bandwidth: Bandwidth,
     interval: Dur,
+    every_ack: bool,
     /// Where the sample at hand began: when, and how much had been delivered.
     since: Time,
     from: u64,
@@ -116,13 +120,14 @@ impl Algorithm for WestwoodParams {
 impl Westwood {
     /// The algorithm before the connection opens.
     pub fn new(p: &WestwoodParams, config: &TcpConfig) -> Self {
-        Self { w: Window::new(config), bandwidth: Bandwidth::new(p), interval: p.interval, since: Time::ZERO, from: 0, least: Dur::MAX }
+        Self { w: Window::new(config), bandwidth: Bandwidth::new(p), interval: p.interval, every_ack: p.every_ack, since: Time::ZERO, from: 0, least: Dur::MAX }
     }
 
     fn measure(&mut self, s: &AckSample) {
         self.least = s.min_rtt;
         let span = s.now.since(self.since);
-        if s.srtt == Dur::ZERO || span < s.srtt.max(self.interval) {
+        let least = if self.every_ack { Dur::from_ps(1) } else { s.srtt.max(self.interval) };
+        if s.srtt == Dur::ZERO || span < least {
             return;
         }
         self.bandwidth.take((s.delivered - self.from.min(s.delivered)) as f64 / span.as_secs_f64());

@@ -22,6 +22,11 @@ pub struct Window {
     pub cap: f64,
     /// Most segments an acknowledgment counts for; `None`: each counts for one.
     pub byte_counting: Option<f64>,
+    /// Beyond the threshold all that is acknowledged counts.
+    all: bool,
+    /// The window grows by whole segments beyond it; those acknowledged towards the next one.
+    stepped: bool,
+    count: f64,
     validate: bool,
     basis: LossBasis,
     whole: bool,
@@ -52,6 +57,9 @@ impl Window {
             smss,
             cap: segments(config.window, smss),
             byte_counting: config.byte_counting.map(f64::from),
+            all: config.avoidance_counts_all,
+            stepped: config.growth_in_segments,
+            count: 0.0,
             validate: config.cwnd_validation,
             basis: config.loss_basis,
             whole: config.ssthresh_whole_segments,
@@ -115,8 +123,34 @@ impl Window {
             if n <= 0.0 || (s.in_recovery && n > 1.0) {
                 return None;
             }
+        } else if self.all {
+            n = s.acked as i64 as f64 / self.smss;
         }
         Some(n)
+    }
+
+    /// Congestion avoidance: a window of segments acknowledged adds one (RFC 5681 equation 3); `n` count.
+    #[inline(always)]
+    pub fn avoid(&mut self, n: f64) {
+        if self.stepped {
+            return self.step(n);
+        }
+        self.cwnd += n / self.cwnd;
+    }
+
+    /// The same in whole segments.
+    #[inline(never)]
+    fn step(&mut self, n: f64) {
+        let w = libm::floor(self.cwnd).max(1.0);
+        if self.count >= w {
+            // The window was cut since these were counted.
+            self.count = 0.0;
+            self.cwnd += 1.0;
+        }
+        self.count += n;
+        let up = libm::floor(self.count / w);
+        self.count -= up * w;
+        self.cwnd += up;
     }
 
     #[inline(always)]
@@ -151,7 +185,8 @@ impl Window {
     pub fn basis(&self, e: &CongestionEvent) -> f64 {
         let (flight, window) = (e.flight as f64 / self.smss, self.cwnd.min(self.cap));
         match self.basis {
-            LossBasis::Flight => flight,
+            // A recovery of many holes lets it grow to several times the window. RFC 5681 equation 4 is a bound from above: a loss does not raise the window.
+            LossBasis::Flight | LossBasis::Pipe => flight.min(self.cwnd),
             LossBasis::Cwnd => window,
             LossBasis::Smaller => flight.min(window),
         }

@@ -3,6 +3,7 @@
 mod fack;
 mod frto;
 mod newreno;
+pub(crate) mod ns3;
 pub(crate) mod prr;
 pub(crate) mod rack;
 mod reno;
@@ -31,6 +32,7 @@ impl<C: CongestionControl> Tcp<C> {
             Scheme::Sack => self.sack_dupack(sacked, cx),
             Scheme::Fack => self.fack_dupack(sacked, cx),
             Scheme::Vegas => self.vegas_dupack(cx),
+            Scheme::Ns3 => self.ns3_ack(0, sacked, cx),
         }
     }
 

@@ -72,6 +72,7 @@ impl<C: CongestionControl> Tcp<C> {
             PrrBase::Flight => self.board.outstanding() - self.board.sacked() + self.newly_delivered(),
             PrrBase::Window => self.cc.cwnd(),
             PrrBase::Pipe => self.board.pipe(),
+            PrrBase::Outstanding => self.board.outstanding(),
         }
     }
 
@@ -130,10 +131,14 @@ impl<C: CongestionControl> Tcp<C> {
         // An algorithm without threshold says with its window what is left.
         let target = if self.cc.ssthresh() == u64::MAX { self.cc.cwnd() } else { self.cc.ssthresh() };
         let (bound, whole) = (self.cfg.prr, self.cfg.prr_whole_segments);
+        let repaired = self.socket.repaired;
         let Some(r) = &mut self.prr else { return };
         r.delivered += delivered;
         let mut count = if flight > target {
-            let share = (u128::from(r.delivered) * u128::from(target)).div_ceil(u128::from(r.base)) as u64;
+            let product = u128::from(r.delivered) * u128::from(target);
+            // ns-3 multiplies in 32 bits: with windows of more than 45 segments of 1448 bytes the share starts again from nothing.
+            let product = if bound == Prr::Ns3 { product & u128::from(u32::MAX) } else { product };
+            let share = product.div_ceil(u128::from(r.base)) as u64;
             let count = share.saturating_sub(r.out);
             if whole { count.next_multiple_of(smss) } else { count }
         } else {
@@ -141,6 +146,10 @@ impl<C: CongestionControl> Tcp<C> {
             let limit = match bound {
                 Prr::Crb => debt,
                 Prr::Ssrb => debt.max(delivered) + smss,
+                Prr::Ns3 if !repaired => delivered,
+                // What went out beyond what was delivered is taken off first.
+                Prr::Ns3 if r.out > r.delivered => (r.delivered + smss).saturating_sub(r.out),
+                Prr::Ns3 => debt.max(delivered) + smss,
                 Prr::Rfc9937 | Prr::Off => debt.max(delivered) + if safe { smss } else { 0 },
             };
             limit.min(target - flight)

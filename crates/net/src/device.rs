@@ -1,0 +1,75 @@
+//! What a device holds below its queue discipline: packets that have left the queue and wait for the transmitter.
+//!
+//! Such a packet is beyond the reach of the queue: it is not dropped, marked or passed by another any more, and the queue does not count it. The ring of a
+//! Linux driver with its byte queue limit is one (`net/sched/sch_generic.c`, `lib/dynamic_queue_limits.c`), the queue of a `NetDevice` of ns-3 another.
+//!
+//! A packet leaves the queue as soon as the device has room, and not when its transmission begins. As the transmissions follow one another, the time when
+//! there is room is known once a packet enters: it is when a packet before it begins.
+
+use fairlane_units::{Len, Time};
+use std::collections::VecDeque;
+
+/// The packets that wait in a device.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Device {
+    room: Len,
+    /// When the transmitter is free again.
+    until: Time,
+    /// When their transmission begins, and their length, in order.
+    waiting: VecDeque<(Time, u32)>,
+    bytes: u64,
+}
+
+impl Device {
+    /// A device that holds so many packets, or takes packets as long as it holds fewer than so many bytes; `None` where it holds none.
+    pub fn new(room: Len) -> Option<Self> {
+        let empty = matches!(room, Len::Packets(0) | Len::Bytes(0));
+        (!empty).then(|| Self { room, until: Time::ZERO, waiting: VecDeque::new(), bytes: 0 })
+    }
+
+    /// When the transmission begins of a packet that leaves the queue at `now`.
+    pub fn begins(&self, now: Time) -> Time {
+        now.max(self.until)
+    }
+
+    /// A packet of `len` bytes leaves the queue at `now`; its transmission ends at `end`. When the next one may follow it.
+    pub fn take(&mut self, now: Time, end: Time, len: u32) -> Time {
+        let begins = self.begins(now);
+        self.until = end;
+        while let Some(&(at, len)) = self.waiting.front()
+            && at <= now
+        {
+            self.bytes -= u64::from(len);
+            self.waiting.pop_front();
+        }
+        if begins > now {
+            self.waiting.push_back((begins, len));
+            self.bytes += u64::from(len);
+        }
+        let (mut next, mut packets, mut bytes) = (now, self.waiting.len() as u64, self.bytes);
+        for &(at, len) in &self.waiting {
+            if !self.full(packets, bytes) {
+                break;
+            }
+            // The transmission that makes room.
+            (next, packets, bytes) = (at, packets - 1, bytes - u64::from(len));
+        }
+        next
+    }
+
+    /// Bytes whose transmission has not begun by `now`.
+    pub fn ahead(&self, now: Time) -> u64 {
+        self.waiting.iter().filter(|w| w.0 > now).map(|w| u64::from(w.1)).sum()
+    }
+
+    fn full(&self, packets: u64, bytes: u64) -> bool {
+        match self.room {
+            Len::Packets(n) => packets >= n,
+            Len::Bytes(n) => bytes >= n,
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "device_tests.rs"]
+mod tests;

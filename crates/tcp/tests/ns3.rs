@@ -1,0 +1,116 @@
+//! What the sockets of ns-3.37 do differently, as read in `src/internet/model` of its sources. Whole runs of ns-3 are in `tests/test_ns3_reference.py`.
+
+use crate::pair::{Pair, params};
+use fairlane_net::{ENDLESS, Endpoint};
+use fairlane_tcp::{LossBasis, resolve_params};
+use fairlane_units::{Dur, Time};
+use serde_json::{Value, json};
+
+fn ms(n: u64) -> Dur {
+    Dur::from_ms(n)
+}
+
+/// A flow of the preset with a window of 20 segments of 1000 bytes and a round trip of 100 ms.
+fn flow(extra: Value, lost: &[u64]) -> Pair {
+    let mut j = json!({ "preset": "ns3", "cc": "reno", "mss": "1000B", "ack_every": 1, "initial_window": "20p", "initial_ssthresh": "2p" });
+    for (k, v) in extra.as_object().unwrap() {
+        j[k] = v.clone();
+    }
+    let mut p = Pair::delayed(&params(j), ms(50));
+    p.drop_data(lost);
+    p.start();
+    p.write(0, ENDLESS, false);
+    p
+}
+
+/// ProcessAck calls NewAck(ack, m_isFirstPartialAck): of the partial acknowledgments of a recovery only the first restarts the timer. Three quarters of a window are
+/// lost and come back five a round trip (PRR-CRB); that takes longer than an RTO of 250 ms, though each round trip has its partial acknowledgments.
+#[test]
+fn a_recovery_longer_than_the_timer_ends_in_a_timeout() {
+    let lost: Vec<u64> = (20..35).collect();
+    let timeouts = |recovery: &str, rto: &str| {
+        let mut p = flow(json!({ "recovery": recovery, "prr": "crb", "rto_min": rto }), &lost);
+        p.run_until(Time::ZERO + ms(900));
+        let v = p.ends[0].view();
+        assert_eq!(v.fast_recoveries, 1, "{recovery} {rto}");
+        v.timeouts
+    };
+    assert_eq!(timeouts("sack", "250ms"), 0);
+    assert_eq!(timeouts("ns3", "250ms"), 1);
+    assert_eq!(timeouts("ns3", "1s"), 0);
+}
+
+/// EstimateRtt reads the echoed timestamp, in whole milliseconds, and the algorithm is given the smoothed value: a round trip of 100.6 ms measures 100 or 101.
+#[test]
+fn round_trips_are_read_off_the_timestamps() {
+    let srtt = |extra: Value| {
+        let mut j = json!({ "preset": "ns3", "cc": "reno", "mss": "1000B" });
+        for (k, v) in extra.as_object().unwrap() {
+            j[k] = v.clone();
+        }
+        let mut p = Pair::delayed(&params(j), Dur::from_us(50_300));
+        p.start();
+        p.write(0, 1000, false);
+        p.run_until(Time::ZERO + ms(150));
+        p.ends[0].view().srtt
+    };
+    assert_eq!(srtt(json!({})), ms(100));
+    assert_eq!(srtt(json!({ "rtt_in_ticks": false })), Dur::from_us(100_600));
+}
+
+/// After each timeout in a row the threshold is worked out anew, as SetSentListLost has cleared the mark that IsHeadRetransmitted asks for.
+#[test]
+fn each_timeout_cuts_again() {
+    let lost: Vec<u64> = (20..200).collect();
+    let mut p = flow(json!({}), &lost);
+    p.run_until(Time::ZERO + ms(10_000));
+    let v = p.ends[0].view();
+    assert!(v.timeouts > 2, "{}", v.timeouts);
+    assert_eq!(v.ssthresh, 2000);
+}
+
+/// What each congestion control inherits: TcpNewReno's slow start counts an acknowledgment as one segment, its GetSsThresh halves what is in the pipe; those with a
+/// CongestionAvoidance of their own count all that is acknowledged there, except where they add the same for each acknowledgment. TcpLinuxReno (and TcpDctcp, which
+/// derives from it) and TcpCubic count all, and cut the window.
+#[test]
+fn controls_inherit_what_they_do_in_ns3() {
+    let one = Some(1);
+    let all = Some(1000);
+    for (cc, slow_start, avoidance, basis) in [
+        ("newreno", one, false, LossBasis::Pipe),
+        ("reno", all, false, LossBasis::Cwnd),
+        ("TcpVegas", one, false, LossBasis::Cwnd),
+        ("TcpVeno", one, false, LossBasis::Pipe),
+        ("TcpWestwood", one, false, LossBasis::Cwnd),
+        ("TcpBic", one, true, LossBasis::Cwnd),
+        ("TcpCubic", all, false, LossBasis::Cwnd),
+        ("TcpHybla", one, true, LossBasis::Pipe),
+        ("TcpHighSpeed", one, true, LossBasis::Pipe),
+        ("TcpHtcp", one, false, LossBasis::Pipe),
+        ("TcpIllinois", one, true, LossBasis::Pipe),
+        ("TcpYeah", one, false, LossBasis::Pipe),
+        ("TcpScalable", one, true, LossBasis::Pipe),
+        ("TcpLedbat", one, true, LossBasis::Pipe),
+        ("TcpDctcp", all, false, LossBasis::Cwnd),
+    ] {
+        let p = resolve_params(json!({ "preset": "ns3", "cc": cc })).unwrap();
+        assert_eq!((p.byte_counting, p.avoidance_counts_all, p.loss_basis), (slow_start, avoidance, basis), "{cc}");
+    }
+}
+
+/// TcpLinuxReno::CongestionAvoidance: a window of 10 acknowledged segments adds one, and no part of one before; equation 3 of RFC 5681 adds a tenth each.
+#[test]
+fn linux_reno_grows_by_whole_segments() {
+    let window = |extra: Value, at: u64| {
+        let mut j = json!({ "initial_window": "10p" });
+        for (k, v) in extra.as_object().unwrap() {
+            j[k] = v.clone();
+        }
+        let mut p = flow(j, &[]);
+        p.run_until(Time::ZERO + ms(at));
+        p.ends[0].view().cwnd
+    };
+    assert_eq!([250, 350, 450].map(|at| window(json!({}), at)), [11_000, 12_000, 13_000]);
+    let parts = window(json!({ "growth_in_segments": false }), 250);
+    assert!((10_900..11_000).contains(&parts), "{parts}");
+}
