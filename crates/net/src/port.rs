@@ -79,8 +79,11 @@ impl<Q: Qdisc> Port<Q> {
     /// A packet leaves the queue at `start`: when its transmission ends. Sets [`Self::busy_until`].
     #[inline]
     pub(crate) fn tx_end(&mut self, pkt: &QPkt, start: Time) -> Time {
-        let end =
-            if self.ps_per_byte != 0 { start.later(Dur::from_ps(u64::from(pkt.len) * self.ps_per_byte)) } else { return self.uneven_end(pkt, start) };
+        let end = if self.ps_per_byte != 0 {
+            start.later(Dur::from_ps(u64::from(pkt.len) * self.ps_per_byte))
+        } else {
+            return self.uneven_end(pkt, start);
+        };
         self.busy_until = end;
         end
     }

@@ -217,7 +217,17 @@ fn simultaneous_arrivals_take_turns() {
     let (r, d) = (b.node("r"), b.node("d"));
     let link = |b: &mut WorldBuilder<ToyPlugs>, name: &str, from, to, limit| {
         let (rate, delay, qdisc) = (Rate::from_mbps(8), Dur::from_ms(1), crate::toy::Tail::new(limit));
-        b.link(LinkDef { name: name.into(), from, to, rate, delay, qdisc, schedule: None, impairments: Impairments::default(), device: None })
+        b.link(LinkDef {
+            name: name.into(),
+            from,
+            to,
+            rate,
+            delay,
+            qdisc,
+            schedule: None,
+            impairments: Impairments::default(),
+            device: None,
+        })
     };
     link(&mut b, "down", r, d, 1);
     link(&mut b, "up", d, r, 100);

@@ -44,7 +44,8 @@ impl Scoreboard {
             sacked += if has { len } else { 0 };
             lost += if s.is(LOST) { len } else { 0 };
             resent += if s.is(RESENT) { len } else { 0 };
-            hold("what is SACKed is neither lost nor sent again", !has || s.flags & (LOST | RESENT) == 0)?;
+            let again = if self.keeps_resent { 0 } else { RESENT };
+            hold("what is SACKed is neither lost nor sent again", !has || s.flags & (LOST | again) == 0)?;
             let waits = s.flags & (LOST | RESENT) == LOST;
             pending += u32::from(waits);
             hold("nothing below next_lost waits", !waits || !before(i, self.next_lost))?;

@@ -76,6 +76,9 @@ pub struct TcpParams {
     pub byte_counting: Option<u32>,
     /// Whether `byte_counting` bounds slow start alone and congestion avoidance counts all that an acknowledgment covers (RFC 3465 sections 2.1 and 2.2; ns-3).
     pub avoidance_counts_all: bool,
+    /// Whether an acknowledgment may carry slow start beyond the threshold by all that it covers (ns-3's TcpCubic): after a timeout one that fills a hole covers a
+    /// window. RFC 3465 section 2.3 wants a segment at most there.
+    pub slow_start_overshoots: bool,
     /// Reno and DCTCP: congestion avoidance counts segments acknowledged, and a whole window of them adds a whole segment (Linux `tcp_cong_avoid_ai`, ns-3
     /// TcpLinuxReno). Otherwise each adds its part (RFC 5681 equation 3).
     pub growth_in_segments: bool,
@@ -200,8 +203,8 @@ pub struct TcpParams {
     /// Whether the round-trip time is read off the timestamp that an acknowledgment echoes, in whole ticks, and one that covers a retransmission measures nothing
     /// (ns-3 `EstimateRtt`). Otherwise what was sent once is timed to the picosecond.
     pub rtt_in_ticks: bool,
-    /// Whether the algorithm is given the smoothed round-trip time with each acknowledgment, and the least of these, instead of what was measured (ns-3
-    /// `m_lastRtt`, `m_minRtt`).
+    /// Whether the algorithm is given the smoothed round-trip time with each acknowledgment instead of what was measured, and with `rtt_in_ticks` the least of these
+    /// (ns-3 `m_lastRtt`, `m_minRtt`).
     pub rtt_smoothed: bool,
 
     /// Acknowledge every n-th full-sized segment (RFC 5681 section 4.2: at least every second); 1: delayed ACK off.
@@ -355,6 +358,7 @@ impl Default for TcpParams {
             byte_counting: Some(1),
             avoidance_counts_all: false,
             growth_in_segments: false,
+            slow_start_overshoots: false,
             slow_start: None,
             max_ssthresh: Len::Packets(100),
             hystart_divisor: 8.0,

@@ -11,8 +11,6 @@ pub struct RttEstimator {
     srtt8: u64,
     var4: u64,
     min: u64,
-    /// Smallest SRTT, in picoseconds, where that is asked for.
-    least: u64,
     /// The way there alone, from the last timestamps; `u64::MAX` without.
     one_way: u64,
     /// RTO before back-off.
@@ -30,7 +28,7 @@ impl RttEstimator {
     /// RFC 6298 section 2.1: nothing measured yet.
     pub fn new(c: &TcpConfig) -> Self {
         let mut e =
-            Self { srtt8: 0, var4: 0, min: u64::MAX, least: u64::MAX, one_way: u64::MAX, base: c.rto_initial, rto: c.rto_initial, backoff: 0, valid: false };
+            Self { srtt8: 0, var4: 0, min: u64::MAX, one_way: u64::MAX, base: c.rto_initial, rto: c.rto_initial, backoff: 0, valid: false };
         e.apply_backoff(c);
         e
     }
@@ -149,13 +147,10 @@ impl RttEstimator {
     pub fn min(&self) -> Dur {
         Dur::from_ps(self.min)
     }
-    /// Takes the SRTT of now into the smallest.
-    pub(crate) fn note_smoothed(&mut self, c: &TcpConfig) {
-        self.least = self.least.min(self.srtt(c).as_ps());
-    }
-    /// Smallest SRTT noted; [`Dur::MAX`] before the first.
-    pub(crate) fn least_smoothed(&self) -> Dur {
-        Dur::from_ps(self.least)
+    /// Takes a measurement that is a span already; the smallest is that of SRTT, not of the measurements.
+    pub(crate) fn sample_smoothed(&mut self, span: Dur, c: &TcpConfig) {
+        self.sample_ticks(span.as_ps() / c.rtt_tick.as_ps(), c);
+        self.min = self.min.min(self.srtt(c).as_ps());
     }
     /// The peer's clock at the acknowledgment, less ours at the sending of what it acknowledges.
     pub(crate) fn note_one_way(&mut self, delay: Dur) {

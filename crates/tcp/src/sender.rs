@@ -52,7 +52,7 @@ impl SampleSource for Ack<'_> {
             delivered: self.una - FIRST + self.board.sacked(),
             rtt: if smoothed { (srtt != Dur::ZERO).then_some(srtt) } else { self.rtt },
             srtt,
-            min_rtt: if smoothed { self.estimator.least_smoothed() } else { self.estimator.min() },
+            min_rtt: self.estimator.min(),
             one_way: self.estimator.one_way(),
             rate: self.rate,
             lost: self.sampler.as_ref().map_or(0, |r| r.lost),
@@ -288,8 +288,8 @@ impl<C: CongestionControl> Tcp<C> {
     fn measure_in_ticks(&mut self, once: bool, echo: u32, now: Time) {
         if once {
             let ticks = self.cfg.timestamp_tick * u64::from(self.timestamp(now).wrapping_sub(echo));
-            self.rtt.sample_span(ticks.max(LEAST_TICKS), &self.cfg);
-            self.rtt.note_smoothed(&self.cfg);
+            let ticks = ticks.max(LEAST_TICKS);
+            if self.cfg.rtt_smoothed { self.rtt.sample_smoothed(ticks, &self.cfg) } else { self.rtt.sample_span(ticks, &self.cfg) }
         }
     }
 

@@ -271,7 +271,12 @@ fn no_loss_raises_the_window_however_much_is_in_flight() {
                 let before = cc.cwnd();
                 cc.on_congestion(&CongestionEvent { kind, now: Time::ZERO + Dur::from_secs(1), flight: 10 * before });
                 assert!(cc.cwnd() <= before, "{} {basis} {kind:?}: {before} to {}", info.name, cc.cwnd());
-                assert!(cc.ssthresh() == u64::MAX || cc.ssthresh() <= before, "{} {basis} {kind:?}: threshold {}", info.name, cc.ssthresh());
+                assert!(
+                    cc.ssthresh() == u64::MAX || cc.ssthresh() <= before,
+                    "{} {basis} {kind:?}: threshold {}",
+                    info.name,
+                    cc.ssthresh()
+                );
             }
         }
     }

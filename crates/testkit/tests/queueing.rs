@@ -33,7 +33,17 @@ fn replicate(rho: f64, sizes: Sizes, limit: Len, seed: u64) -> Measured {
     let mut link = |name: &str, from, to| {
         let delay = Dur::from_ms(1);
         let qdisc = DropTailParams { limit, admit: Admit::Fits }.build(&LinkInfo { rate, delay }.into());
-        b.link(LinkDef { name: name.into(), from, to, rate, delay, qdisc, schedule: None, impairments: Impairments::default(), device: None })
+        b.link(LinkDef {
+            name: name.into(),
+            from,
+            to,
+            rate,
+            delay,
+            qdisc,
+            schedule: None,
+            impairments: Impairments::default(),
+            device: None,
+        })
     };
     let port = link("ab", from, to);
     link("ba", to, from);

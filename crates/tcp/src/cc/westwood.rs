@@ -120,7 +120,15 @@ impl Algorithm for WestwoodParams {
 impl Westwood {
     /// The algorithm before the connection opens.
     pub fn new(p: &WestwoodParams, config: &TcpConfig) -> Self {
-        Self { w: Window::new(config), bandwidth: Bandwidth::new(p), interval: p.interval, every_ack: p.every_ack, since: Time::ZERO, from: 0, least: Dur::MAX }
+        Self {
+            w: Window::new(config),
+            bandwidth: Bandwidth::new(p),
+            interval: p.interval,
+            every_ack: p.every_ack,
+            since: Time::ZERO,
+            from: 0,
+            least: Dur::MAX,
+        }
     }
 
     fn measure(&mut self, s: &AckSample) {

@@ -90,6 +90,9 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// The segment that goes out whatever the window says: the first that is lost, else new data, else the first once more (DoRetransmit).
     fn ns3_resend(&mut self, cx: &mut Cx<'_>) {
+        if self.held.is_some() {
+            return;
+        }
         let len = self.new_len();
         if let Some(lost) = self.board.first_pending() {
             self.resend(lost, true, cx);
