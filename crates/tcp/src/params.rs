@@ -76,9 +76,6 @@ pub struct TcpParams {
     pub byte_counting: Option<u32>,
     /// Whether `byte_counting` bounds slow start alone and congestion avoidance counts all that an acknowledgment covers (RFC 3465 sections 2.1 and 2.2; ns-3).
     pub avoidance_counts_all: bool,
-    /// Whether an acknowledgment may carry slow start beyond the threshold by all that it covers (ns-3's TcpCubic): after a timeout one that fills a hole covers a
-    /// window. RFC 3465 section 2.3 wants a segment at most there.
-    pub slow_start_overshoots: bool,
     /// Reno and DCTCP: congestion avoidance counts segments acknowledged, and a whole window of them adds a whole segment (Linux `tcp_cong_avoid_ai`, ns-3
     /// TcpLinuxReno). Otherwise each adds its part (RFC 5681 equation 3).
     pub growth_in_segments: bool,
@@ -358,7 +355,6 @@ impl Default for TcpParams {
             byte_counting: Some(1),
             avoidance_counts_all: false,
             growth_in_segments: false,
-            slow_start_overshoots: false,
             slow_start: None,
             max_ssthresh: Len::Packets(100),
             hystart_divisor: 8.0,

@@ -26,8 +26,6 @@ pub struct Window {
     all: bool,
     /// The window grows by whole segments beyond it; those acknowledged towards the next one.
     stepped: bool,
-    /// Slow start may end above the threshold.
-    overshoots: bool,
     count: f64,
     validate: bool,
     basis: LossBasis,
@@ -61,7 +59,6 @@ impl Window {
             byte_counting: config.byte_counting.map(f64::from),
             all: config.avoidance_counts_all,
             stepped: config.growth_in_segments,
-            overshoots: config.slow_start_overshoots,
             count: 0.0,
             validate: config.cwnd_validation,
             basis: config.loss_basis,
@@ -118,7 +115,7 @@ impl Window {
         let mut n = s.acked as i64 as f64 / self.smss;
         n = if n < limit { n } else { limit };
         if self.cwnd < self.ssthresh {
-            let up = (n * each).min(self.room());
+            let up = (n * each).min(self.ssthresh - self.cwnd);
             self.climb(up, s);
             n -= up / each;
             // The acknowledgment of a retransmission after a timeout may cover a whole window that arrived long before. It is no
@@ -156,12 +153,6 @@ impl Window {
         self.cwnd += up;
     }
 
-    /// What slow start may add.
-    #[inline(always)]
-    fn room(&self) -> f64 {
-        if self.overshoots { f64::INFINITY } else { self.ssthresh - self.cwnd }
-    }
-
     #[inline(always)]
     fn climb(&mut self, up: f64, s: &AckSample) {
         match &mut self.hystart {
@@ -169,8 +160,7 @@ impl Window {
             Some(watch) => {
                 // A copy: what nobody else asks is then not even put together for a window without a watch.
                 let s = *s;
-                let room = if self.overshoots { f64::INFINITY } else { self.ssthresh - self.cwnd };
-                self.cwnd += watch.on_ack(up, self.cwnd, &s).min(room);
+                self.cwnd += watch.on_ack(up, self.cwnd, &s).min(self.ssthresh - self.cwnd);
                 if watch.ended() {
                     self.ssthresh = self.cwnd;
                 }
