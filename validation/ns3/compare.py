@@ -22,7 +22,8 @@ def rows(case: Case, peer: list[Values], ours: list[Values]) -> list[Row]:
     flows = []
     for i in range(len(case.flows)):
         measure = Measure(f"flow.{i}", "Mbit/s", "goodput of one flow", None, FLOW_SHARE * capacity)
-        flows.append(judge(NS3, case.title, measure, _interval(peer, measure.name), _interval(ours, measure.name)))
+        theirs, mine = _interval(peer, measure.name), _interval(ours, measure.name)
+        flows.append(judge(NS3, case.title, measure, theirs, mine, explained.get(measure.name, 1.0)))
     out.append(max(flows, key=lambda row: (row.failed, abs(row.difference))))
     return out
 

@@ -8,6 +8,7 @@ import sys
 from . import peer
 from .cases import Case, catalogue, select
 from .measures import MEASURES
+from .queues import MARKING
 from .reference import FIELDS, RUNS
 
 
@@ -15,11 +16,12 @@ def _row(case: Case, number: int) -> dict[str, str]:
     values, reasons = peer.run(case, number)
     flows = ";".join(f"{values[f'flow.{i}']:.5g}" for i in range(len(case.flows)))
     why = ";".join(f"{reason}:{count}" for reason, count in reasons.items())
-    return {"case": case.title, "run": str(number), "flows": flows, "reasons": why} | {m.name: f"{values[m.name]:.6g}" for m in MEASURES}
+    measured = {m.name: f"{values[m.name]:.6g}" for m in MEASURES if m.name != "marks" or case.queue in MARKING}
+    return {"case": case.title, "run": str(number), "flows": flows, "reasons": why} | measured
 
 
 def main(names: list[str]) -> None:
-    """Appends the jittered cases that are not stored yet."""
+    """Appends the cases of the own families that are not stored yet."""
     stored: set[str] = set()
     if RUNS.exists():
         with RUNS.open(newline="", encoding="ascii") as file:

@@ -16,12 +16,11 @@ _CONTROL = {
     "LinuxReno": 'cc = "reno"',
     "NewReno": 'cc = "newreno"',
 }
-"""What each of ns-3's congestion controls is on our side, besides the preset."""
+"""Controls of ns-3 that have another name here."""
 
 
-
-def _named(control: str) -> str:
-    return f'cc = "Tcp{control}"'
+def _control(name: str) -> str:
+    return _CONTROL.get(name, f'cc = "Tcp{name}"')
 
 
 _ECN = ', ecn = "classic"'
@@ -63,7 +62,7 @@ def ours(case: Case, run: int = 1) -> str:
         if host.kind == "tcp":
             # 2 bytes of PPP are part of every header.
             tcp = 'preset = "ns3", mss = "1448B", header = "42B", receive_window = "8MiB"'
-            tcp += f', {_CONTROL.get(case.control) or _named(case.control)}, {_RECOVERY[case.recovery]}, ack_every = {case.ack_every}, rto_min = "{case.rto_min}"'
+            tcp += f', {_control(case.control)}, {_RECOVERY[case.recovery]}, ack_every = {case.ack_every}, rto_min = "{case.rto_min}"'
             out.append(f"tcp = {{ {tcp}{_ECN if case.ecn else ''} }}")
         else:
             out += ['udp = { header = "30B" }', f'source.cbr = {{ rate = "{host.rate}bit/s", size = "1000B" }}']
