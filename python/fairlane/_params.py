@@ -1863,6 +1863,10 @@ class Westwood(CcParams):
             sample (ns-3). (true or false, default false)
         interval: Shortest time over which a sample is taken, where the round
             trip is shorter (Linux: 50 ms). (duration, default "0s", up to 10s)
+        every_ack: Whether each acknowledgment is a sample, of the time since
+            the one before it: Westwood without the plus (Mascolo et al. 2001
+            section 2.2, equation 1; ns-3's default). Otherwise each round trip
+            is. (true or false, default false)
     """
 
     _name: ClassVar[str] = "westwood"
@@ -1870,6 +1874,7 @@ class Westwood(CcParams):
     filter: Literal["single", "tustin", "cascade"] | None = None
     from_zero: bool | None = None
     interval: Duration | None = None
+    every_ack: bool | None = None
 
 
 @dataclass(kw_only=True)
@@ -1940,6 +1945,14 @@ class Bic(CcParams):
         first_growth: Least growth in a round trip as a share of the window, as
             long as no maximum is known (Linux, ns-3). (number, default 0.05, 0
             to 0.5)
+        low_maximum: Whether a loss below the last maximum gives up so much more
+            that the next one is what the loss leaves, and a timeout forgets no
+            maximum (TcpBic of ns-3). Otherwise it is half way to that (Xu 2004
+            section IV), and forgotten (Linux). (true or false, default false)
+        whole_segments: Whether segments acknowledged are counted, in whole
+            numbers, and the window grows by one when they are more than the
+            growth asks for (TcpBic of ns-3). Otherwise each adds its part.
+            (true or false, default false)
     """
 
     _name: ClassVar[str] = "bic"
@@ -1950,6 +1963,8 @@ class Bic(CcParams):
     smooth_part: float | None = None
     fast_convergence: bool | None = None
     first_growth: float | None = None
+    low_maximum: bool | None = None
+    whole_segments: bool | None = None
 
 
 @dataclass(kw_only=True)
@@ -1970,6 +1985,10 @@ class Htcp(CcParams):
         rtt_scaling: Whether growth is in proportion to the round-trip time, so
             that flows with different ones share evenly (Linux). (true or false,
             default false)
+        alpha_in_bytes: Whether each acknowledgment adds Reno's part of a
+            segment and alpha in bytes, next to nothing (TcpHtcp of ns-3).
+            Otherwise alpha segments a round trip. (true or false, default
+            false)
     """
 
     _name: ClassVar[str] = "htcp"
@@ -1978,6 +1997,7 @@ class Htcp(CcParams):
     beta_min: float | None = None
     beta_max: float | None = None
     rtt_scaling: bool | None = None
+    alpha_in_bytes: bool | None = None
 
 
 @dataclass(kw_only=True)
@@ -1998,6 +2018,9 @@ class Illinois(CcParams):
             15). (number, default 15.0, 0 to 1000000)
         theta: Round trips without a queue after which alpha is `alpha_max`
             again (section 4: 5). (integer, default 5, from 1)
+        whole_alpha: Whether alpha counts acknowledgments in whole numbers:
+            below 1 the window stands still (TcpIllinois of ns-3). (true or
+            false, default false)
     """
 
     _name: ClassVar[str] = "illinois"
@@ -2007,6 +2030,7 @@ class Illinois(CcParams):
     beta_max: float | None = None
     window_threshold: float | None = None
     theta: int | None = None
+    whole_alpha: bool | None = None
 
 
 @dataclass(kw_only=True)
@@ -2045,6 +2069,10 @@ class Highspeed(CcParams):
             (number, default 1e-7, 0.000000000001 to 0.0001)
         high_decrease: Share of the high window that a loss takes (High_Decrease
             of RFC 3649 section 5). (number, default 0.1, 0.01 to 0.5)
+        steps: Whether growth and decrease go by steps, as in the table of RFC
+            3649 appendix B: growth rounded up to whole segments, the decrease
+            of the largest window with that growth (ns-3, Linux). Otherwise they
+            follow the response function. (true or false, default false)
     """
 
     _name: ClassVar[str] = "highspeed"
@@ -2052,6 +2080,7 @@ class Highspeed(CcParams):
     high_window: Length | None = None
     high_p: float | None = None
     high_decrease: float | None = None
+    steps: bool | None = None
 
 
 @dataclass(kw_only=True)
@@ -2079,12 +2108,17 @@ class Veno(CcParams):
             III-B: 4/5). (number, default 0.8, 0.5 to 1)
         rtt: Which round-trip time tells of the queue. (one of `smoothed`,
             `last`, default "smoothed")
+        slows: Whether growth slows down where the queue is long (section
+            III-C). ns-3 begins its count of a round trip's measurements anew
+            with each acknowledgment, so that there never are enough of them.
+            (true or false, default true)
     """
 
     _name: ClassVar[str] = "veno"
     beta: float | None = None
     keep: float | None = None
     rtt: Literal["smoothed", "last"] | None = None
+    slows: bool | None = None
 
 
 @dataclass(kw_only=True)
@@ -2138,7 +2172,7 @@ class Ledbat(CcParams):
             older than a round trip (CURRENT_FILTER of section 2.5: 4).
             (integer, default 4, 1 to 1000)
         allowed_increase: Segments the window may be above what is in flight
-            (ALLOWED_INCREASE of section 2.5: 1). (number, default 1.0, 0.001 to
+            (ALLOWED_INCREASE of section 2.5: 1). (number, default 1.0, 0 to
             1000)
         min_window: Smallest window in segments (MIN_CWND of section 2.5: 2).
             (number, default 2.0, 1 to 1000)
@@ -3009,7 +3043,8 @@ class Tcp(TransportParams):
         cc: Congestion control algorithm: owns the window (RFC 5681 section 3).
             (cc: name or table, default "newreno")
         recovery: Loss recovery scheme; unset: the one `cc` implies. (one of
-            `tahoe`, `reno`, `newreno`, `sack`, `fack`, `vegas`, default unset)
+            `tahoe`, `reno`, `newreno`, `sack`, `fack`, `vegas`, `ns3`, default
+            unset)
         mss: Largest payload of a segment, options already taken off (SMSS of
             RFC 5681 section 2). (size, default "1460B", 1B to 65000B)
         window: Upper bound of the send window, whatever the congestion window
@@ -3069,6 +3104,14 @@ class Tcp(TransportParams):
             the window (L of RFC 3465 section 2.1; 1: RFC 5681 equation 2).
             Unset: every acknowledgment counts as one segment, however much it
             covers (RFC 2581). (integer, default 1, from 1)
+        avoidance_counts_all: Whether `byte_counting` bounds slow start alone
+            and congestion avoidance counts all that an acknowledgment covers
+            (RFC 3465 sections 2.1 and 2.2; ns-3). (true or false, default
+            false)
+        growth_in_segments: Reno and DCTCP: congestion avoidance counts segments
+            acknowledged, and a whole window of them adds a whole segment (Linux
+            `tcp_cong_avoid_ai`, ns-3 TcpLinuxReno). Otherwise each adds its
+            part (RFC 5681 equation 3). (true or false, default false)
         slow_start: How slow start ends before there is a loss. Unset: the
             algorithm's own choice, which is the standard one for all but CUBIC.
             (one of `standard`, `limited`, `hystart_plus_plus`, `hystart`,
@@ -3110,7 +3153,7 @@ class Tcp(TransportParams):
             `tcp_ack_update_rtt`). Needs `rack`. (true or false, default false)
         loss_basis: What a loss halves: the flight size (RFC 5681 equation 4),
             the congestion window, or the smaller of both. (one of `flight`,
-            `cwnd`, `smaller`, default "smaller")
+            `cwnd`, `smaller`, `pipe`, default "smaller")
         ssthresh_whole_segments: Whether the slow-start threshold is the integer
             part in segments (ns-2). (true or false, default false)
         timeout_cuts_again: Whether each timeout in a row lowers the slow-start
@@ -3127,6 +3170,9 @@ class Tcp(TransportParams):
             draft-ietf-tcpm-generalized-ecn; Linux with DCTCP). RFC 3168
             sections 6.1.1 to 6.1.6 want it on new data only. (true or false,
             default false)
+        ecn_resent: Whether retransmissions carry ECT, and may be marked instead
+            of dropped (ns-3). RFC 3168 section 6.1.5 forbids it. (true or
+            false, default false)
         abe: Whether an ECN mark takes less than a loss does: alternative
             back-off (ABE, RFC 8511). (true or false, default false)
         pacing: Whether segments are spread in time instead of sent in bursts.
@@ -3197,6 +3243,15 @@ class Tcp(TransportParams):
             default "rfc")
         timestamp_tick: Tick of the timestamp clock (RFC 7323 section 5.4: 1 ms
             to 1 s; Linux 1 ms). (duration, default "1ms", 1us to 1s)
+        rtt_in_ticks: Whether the round-trip time is read off the timestamp that
+            an acknowledgment echoes, in whole ticks, and one that covers a
+            retransmission measures nothing (ns-3 `EstimateRtt`). Otherwise what
+            was sent once is timed to the picosecond. (true or false, default
+            false)
+        rtt_smoothed: Whether the algorithm is given the smoothed round-trip
+            time with each acknowledgment instead of what was measured, and with
+            `rtt_in_ticks` the least of these (ns-3 `m_lastRtt`, `m_minRtt`).
+            (true or false, default false)
         ack_every: Acknowledge every n-th full-sized segment (RFC 5681 section
             4.2: at least every second); 1: delayed ACK off. (integer, default
             2, from 1)
@@ -3229,10 +3284,10 @@ class Tcp(TransportParams):
             of its clock). (duration, default "0s", up to 1s)
         prr: Proportional rate reduction: the cut of a loss is spread over the
             recovery. Needs SACK recovery. (one of `off`, `crb`, `ssrb`,
-            `rfc9937`, default "off")
+            `rfc9937`, `ns3`, default "off")
         prr_base: What the reduction of `prr` is a share of (RecoverFS of RFC
-            9937 section 6.2). (one of `flight`, `window`, `pipe`, default
-            "flight")
+            9937 section 6.2). (one of `flight`, `window`, `pipe`,
+            `outstanding`, default "flight")
         prr_whole_segments: Whether what `prr` lets out is rounded up to whole
             segments (RFC 6937 section 4 counts segments; ns-3 does not round).
             (true or false, default true)
@@ -3343,7 +3398,7 @@ class Tcp(TransportParams):
     _name: ClassVar[str] = "tcp"
     preset: Literal["rfc", "ns2", "ns3", "linux"] | None = None
     cc: Cc | None = None
-    recovery: Literal["tahoe", "reno", "newreno", "sack", "fack", "vegas"] | None = None
+    recovery: Literal["tahoe", "reno", "newreno", "sack", "fack", "vegas", "ns3"] | None = None
     mss: Size | None = None
     window: Length | None = None
     receive_window: Size | None = None
@@ -3362,6 +3417,8 @@ class Tcp(TransportParams):
     ssthresh_from_window: bool | None = None
     syn_loss_ssthresh: Length | None = None
     byte_counting: int | Automatic | None = None
+    avoidance_counts_all: bool | None = None
+    growth_in_segments: bool | None = None
     slow_start: Literal["standard", "limited", "hystart_plus_plus", "hystart"] | None = None
     max_ssthresh: Length | None = None
     hystart_divisor: float | None = None
@@ -3374,12 +3431,13 @@ class Tcp(TransportParams):
     new_cwv: bool | None = None
     empty_window_probes: bool | None = None
     rtt_of_sacked: bool | None = None
-    loss_basis: Literal["flight", "cwnd", "smaller"] | None = None
+    loss_basis: Literal["flight", "cwnd", "smaller", "pipe"] | None = None
     ssthresh_whole_segments: bool | None = None
     timeout_cuts_again: bool | None = None
     idle_restart: Literal["off", "initial", "one", "decay"] | None = None
     ecn: Literal["off", "classic", "dctcp", "accecn"] | None = None
     ecn_plus: bool | None = None
+    ecn_resent: bool | None = None
     abe: bool | None = None
     pacing: bool | None = None
     pacing_slow_start: float | None = None
@@ -3405,6 +3463,8 @@ class Tcp(TransportParams):
     timestamps: bool | None = None
     paws: Literal["off", "rfc", "linux"] | None = None
     timestamp_tick: Duration | None = None
+    rtt_in_ticks: bool | None = None
+    rtt_smoothed: bool | None = None
     ack_every: int | None = None
     ack_delay: Duration | None = None
     quick_acks: int | None = None
@@ -3414,8 +3474,8 @@ class Tcp(TransportParams):
     tlp: bool | None = None
     tlp_ack_delay: Duration | None = None
     timer_slack: Duration | None = None
-    prr: Literal["off", "crb", "ssrb", "rfc9937"] | None = None
-    prr_base: Literal["flight", "window", "pipe"] | None = None
+    prr: Literal["off", "crb", "ssrb", "rfc9937", "ns3"] | None = None
+    prr_base: Literal["flight", "window", "pipe", "outstanding"] | None = None
     prr_whole_segments: bool | None = None
     fack_overdamping: bool | None = None
     fack_rampdown: bool | None = None

@@ -60,6 +60,11 @@ class PipeTable(TypedDict, total=False):
         rates: Changes of the rate during the run. (list of table, default
             unset)
         delay: Propagation delay. (duration, default unset, up to 1h)
+        device: What the device below the queue holds besides the packet in
+            transmission: packets, or bytes below which it takes another packet.
+            They are beyond the reach of the queue, and not counted in it (the
+            queue of ns-3's NetDevice: `1p` at the least; the ring of a Linux
+            driver). Absent or `0p`: nothing. (packets or bytes, default unset)
         queue: Queue before the link. Absent: DropTail with its defaults.
             (queue: name or table, default unset)
         loss: Probability that a packet is lost on the link, or a table of
@@ -77,6 +82,7 @@ class PipeTable(TypedDict, total=False):
     trace: FilePath | None
     rates: Sequence[RateStepTable] | Automatic | None
     delay: Duration | None
+    device: Length | None
     queue: Queue | Automatic | None
     loss: float | LossModelsTable | Automatic | None
     duplicate: float | Automatic | None
@@ -95,6 +101,11 @@ class DirectionTable(TypedDict, total=False):
         rates: Changes of the rate during the run. (list of table, default
             unset)
         delay: Propagation delay. (duration, default unset, up to 1h)
+        device: What the device below the queue holds besides the packet in
+            transmission: packets, or bytes below which it takes another packet.
+            They are beyond the reach of the queue, and not counted in it (the
+            queue of ns-3's NetDevice: `1p` at the least; the ring of a Linux
+            driver). Absent or `0p`: nothing. (packets or bytes, default unset)
         queue: Queue before the link. Absent: DropTail with its defaults.
             (queue: name or table, default unset)
         loss: Probability that a packet is lost on the link, or a table of
@@ -111,6 +122,7 @@ class DirectionTable(TypedDict, total=False):
     trace: FilePath | None
     rates: Sequence[RateStepTable] | Automatic | None
     delay: Duration | None
+    device: Length | None
     queue: Queue | Automatic | None
     loss: float | LossModelsTable | Automatic | None
     duplicate: float | Automatic | None
@@ -338,6 +350,11 @@ class LinkSettings(TypedDict, total=False):
         rates: Changes of the rate during the run. (list of table, default
             unset)
         delay: Propagation delay. (duration, default unset, up to 1h)
+        device: What the device below the queue holds besides the packet in
+            transmission: packets, or bytes below which it takes another packet.
+            They are beyond the reach of the queue, and not counted in it (the
+            queue of ns-3's NetDevice: `1p` at the least; the ring of a Linux
+            driver). Absent or `0p`: nothing. (packets or bytes, default unset)
         queue: Queue before the link. Absent: DropTail with its defaults.
             (queue: name or table, default unset)
         loss: Probability that a packet is lost on the link, or a table of
@@ -356,6 +373,7 @@ class LinkSettings(TypedDict, total=False):
     trace: FilePath | None
     rates: Sequence[RateStepTable] | Automatic | None
     delay: Duration | None
+    device: Length | None
     queue: Queue | Automatic | None
     loss: float | LossModelsTable | Automatic | None
     duplicate: float | Automatic | None
