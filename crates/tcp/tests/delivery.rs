@@ -34,10 +34,13 @@ fn endpoint(cc: &str, preset: &str, scheme: Option<&str>, more: &[bool], extra: 
         for field in ["rack", "tlp", "dsack_undo"] {
             probe[field] = json!(false);
         }
-        probe["prr"] = json!("off");
+        (probe["prr"], probe["loss_basis"]) = (json!("off"), json!("smaller"));
         resolve_params(probe).unwrap().scheme()
     };
-    let (exact, selective) = (selective == Scheme::Sack, matches!(selective, Scheme::Sack | Scheme::Fack));
+    let (exact, selective) = (selective == Scheme::Sack, matches!(selective, Scheme::Sack | Scheme::Fack | Scheme::Ns3));
+    if !selective {
+        j["loss_basis"] = json!("smaller");
+    }
     let mut bits = more.iter().copied();
     let mut bit = || bits.next().unwrap_or(false);
     for field in ["frto", "new_cwv", "pacing", "cwnd_validation"] {
