@@ -304,6 +304,12 @@ def test_each_impairment_is_translated_or_refused(monkeypatch):
         assert (lines != plain) == (name in written), name
 
 
+def test_a_device_below_the_queue_is_refused():
+    plan = Plan("eth0", Link(Fraction(10**6), Fraction(1, 100)))
+    netem.delay_line(plan, {"device": "1p"})
+    assert len(plan.missing) == 1 and "device of 1p" in plan.missing[0]
+
+
 def test_a_rate_that_changes_is_told():
     (one,) = export(network("codel", rate="2Mbit/s", rates=[{"at": "1s", "rate": "1Mbit/s"}]), "x")
     assert words(one.commands[1])["rate"] == "2mbit" and "changes during the run" in "\n".join(one.notes)

