@@ -6,6 +6,7 @@
 use crate::cc::CongestionControl;
 use crate::choices::{OldSegments, Paws};
 use crate::endpoint::{FARTHEST, FIRST, State, Tcp};
+use crate::recovery::ns3::Socket;
 use fairlane_net::{Cx, Segment, TimerId, flag};
 use fairlane_units::{Dur, Time};
 
@@ -40,6 +41,8 @@ pub(crate) struct Standing {
     /// Challenge ACKs that may still go, and when as many may again.
     challenges: u32,
     renewed: Time,
+    /// Where a socket of ns-3 stands.
+    pub(crate) socket: Socket,
 }
 
 impl Standing {

@@ -18,7 +18,7 @@ impl<C: CongestionControl> Tcp<C> {
         hold("cwnd is at least one segment", self.cc.cwnd() >= u64::from(self.cfg.smss) || self.state != State::Established)?;
         hold("SND.UNA is not above SND.NXT", self.una <= self.nxt)?;
         hold("SND.NXT is not above what was written and FIN", self.nxt <= self.data_end + u64::from(self.fin_sent))?;
-        self.board.audit(self.una, self.nxt)?;
+        self.board.audit(self.una, self.nxt, self.cfg.ns3)?;
         self.rcv.audit()
     }
 
@@ -30,7 +30,7 @@ impl<C: CongestionControl> Tcp<C> {
 }
 
 impl Scoreboard {
-    fn audit(&self, una: u64, nxt: u64) -> Result<(), &'static str> {
+    fn audit(&self, una: u64, nxt: u64, keeps: bool) -> Result<(), &'static str> {
         let (mut out, mut sacked, mut lost, mut resent, mut pending) = (0, 0, 0, 0, 0);
         let (mut above, mut runs, mut was) = (0, 0, false);
         let (mut i, mut seq) = (self.head, una);
@@ -44,7 +44,7 @@ impl Scoreboard {
             sacked += if has { len } else { 0 };
             lost += if s.is(LOST) { len } else { 0 };
             resent += if s.is(RESENT) { len } else { 0 };
-            let again = if self.keeps_resent { 0 } else { RESENT };
+            let again = if keeps { 0 } else { RESENT };
             hold("what is SACKed is neither lost nor sent again", !has || s.flags & (LOST | again) == 0)?;
             let waits = s.flags & (LOST | RESENT) == LOST;
             pending += u32::from(waits);

@@ -298,7 +298,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
         if self.cfg.ns3 {
             // CWR answers every echo that acknowledges something sent after the last CWR, cut or not.
-            self.socket.echo = echo;
+            self.standing.socket.echo = echo;
             self.ecn.cwr_due = echo && (self.ecn.cwr_due || (seg.ack > self.una && seg.ack > self.ecn.cut_end));
         } else if echo {
             self.ecn_react(seg.ack, cx);

@@ -14,7 +14,6 @@ use crate::presets::ParamsError;
 use crate::quick::Quick;
 use crate::rate::RateSampler;
 use crate::receiver::Receiver;
-use crate::recovery::ns3::Socket;
 use crate::recovery::prr::Reducer;
 use crate::recovery::rack::Rack;
 use crate::recovery::undo::Doubt;
@@ -118,8 +117,6 @@ pub struct Tcp<C> {
     pub(crate) halted: bool,
     /// The ramp down of FACK takes three quarters, not half.
     pub(crate) steep: bool,
-    /// Where a socket of ns-3 stands.
-    pub(crate) socket: Socket,
     /// Nothing has to see every segment: see `straight.rs`.
     pub(crate) straight: bool,
     /// Acknowledgments carry no option but SACK blocks, and no ECN feedback.
@@ -230,7 +227,6 @@ impl<C: CongestionControl> Tcp<C> {
         if diary {
             board.keep_diary();
         }
-        board.keeps_resent = cfg.ns3;
         Self {
             straight: cfg.straight && !(paced || hears_all || diary),
             plain_acks: cfg.plain_acks,
@@ -274,7 +270,6 @@ impl<C: CongestionControl> Tcp<C> {
             silent: false,
             halted: false,
             steep: false,
-            socket: Socket::default(),
             una: FIRST,
             nxt: FIRST,
             data_end: FIRST,

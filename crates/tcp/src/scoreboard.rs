@@ -66,8 +66,6 @@ pub(crate) struct Scoreboard {
     pub(crate) sacked: u64,
     pub(crate) lost: u64,
     pub(crate) resent: u64,
-    /// What was sent again counts until it is acknowledged in order, SACKed or not (ns-3).
-    pub(crate) keeps_resent: bool,
     /// Bytes ever deemed lost; what was deemed lost twice counts twice.
     pub(crate) marked: u64,
     /// Blocks seen last, to skip what is known; nothing before the first.
@@ -290,8 +288,8 @@ impl Scoreboard {
         self.head.wrapping_add(lo)
     }
 
-    /// Marks what a SACK block covers; the bytes it covers for the first time.
-    pub(crate) fn sack(&mut self, block: Block) -> u64 {
+    /// Marks what a SACK block covers; the bytes it covers for the first time. `keeps`: what was sent again counts until it is acknowledged in order (ns-3).
+    pub(crate) fn sack(&mut self, block: Block, keeps: bool) -> u64 {
         let mut from = block.start;
         let seen = self.seen.get_or_insert_default();
         if let Some(b) = seen.iter_mut().find(|b| b.start == block.start && b.end != 0) {
@@ -317,7 +315,7 @@ impl Scoreboard {
             }
             if s.seq >= block.start && !s.is(SACKED) {
                 newly += u64::from(s.len);
-                self.mark_sacked(i, s);
+                self.mark_sacked(i, s, keeps);
             }
             i = i.wrapping_add(1);
         }
@@ -340,7 +338,7 @@ impl Scoreboard {
         self.seen = None;
     }
 
-    fn mark_sacked(&mut self, i: u32, s: Sent) {
+    fn mark_sacked(&mut self, i: u32, s: Sent, keeps: bool) {
         let len = u64::from(s.len);
         if let Some(diary) = &mut self.diary
             && !s.is(COUNTED)
@@ -348,7 +346,7 @@ impl Scoreboard {
             diary.delivered.push(s.news(i));
         }
         self.unmark(s);
-        let kept = if self.keeps_resent { s.flags & RESENT } else { 0 };
+        let kept = if keeps { s.flags & RESENT } else { 0 };
         self.resent += if kept == 0 { 0 } else { len };
         let slot = self.slot(i);
         self.ring[slot].flags = s.flags & !(LOST | RESENT) | kept | SACKED | COUNTED;

@@ -20,10 +20,10 @@ fn block(from: u64, to: u64) -> Block {
 #[test]
 fn rfc6675_is_lost_by_bytes_and_by_runs() {
     let mut b = board(10);
-    b.sack(block(1, 3));
+    b.sack(block(1, 3), false);
     b.find_lost(3, MSS);
     assert!(!b.has_pending());
-    b.sack(block(3, 4));
+    b.sack(block(3, 4), false);
     b.find_lost(3, MSS);
     assert_eq!(b.first_pending(), Some(0));
 
@@ -33,7 +33,7 @@ fn rfc6675_is_lost_by_bytes_and_by_runs() {
         b.push(Sent { seq: 1 + i * 2, at: Time::ZERO, len: 2, flags: 0 });
     }
     for (i, lost) in [(1, false), (3, false), (5, true)] {
-        b.sack(Block { start: 1 + i * 2, end: 3 + i * 2 });
+        b.sack(Block { start: 1 + i * 2, end: 3 + i * 2 }, false);
         b.find_lost(3, MSS);
         assert_eq!(b.has_pending(), lost, "{i}");
     }
@@ -44,16 +44,15 @@ fn rfc6675_is_lost_by_bytes_and_by_runs() {
 fn ns3_pipe_keeps_what_was_sent_again() {
     let pipes = |keeps: bool| {
         let mut b = board(10);
-        b.keeps_resent = keeps;
-        b.sack(block(4, 7));
-        b.sack(block(1, 2));
+        b.sack(block(4, 7), keeps);
+        b.sack(block(1, 2), keeps);
         b.find_lost(3, MSS);
         // 0, 2 and 3 are lost and go out again; that of 2 is SACKed, that of 0 is lost.
         while let Some(i) = b.first_pending() {
             b.resend(i, Time::ZERO, true);
         }
         let mut out = vec![b.pipe()];
-        b.sack(block(2, 3));
+        b.sack(block(2, 3), keeps);
         out.push(b.pipe());
         b.pop(301, false);
         out.push(b.pipe());
@@ -70,8 +69,8 @@ fn ns3_pipe_keeps_what_was_sent_again() {
 fn rfc6675_pipe() {
     let mut b = board(10);
     assert_eq!(b.pipe(), 1000);
-    b.sack(block(4, 7));
-    b.sack(block(1, 2));
+    b.sack(block(4, 7), false);
+    b.sack(block(1, 2), false);
     b.find_lost(3, MSS);
     // 0, 2 and 3 are lost; 1, 4, 5, 6 are SACKed; 7, 8, 9 fly.
     assert_eq!(b.pipe(), 300);
@@ -91,9 +90,9 @@ fn rfc6675_pipe() {
 #[test]
 fn rfc6675_next_seg() {
     let mut b = board(8);
-    b.sack(block(1, 2));
-    b.sack(block(3, 4));
-    b.sack(block(5, 6));
+    b.sack(block(1, 2), false);
+    b.sack(block(3, 4), false);
+    b.sack(block(5, 6), false);
     b.find_lost(3, MSS);
     assert_eq!(b.first_pending(), Some(0), "rule 1: below three runs");
     b.resend(0, Time::ZERO, true);
@@ -174,7 +173,7 @@ proptest! {
                 Operation::Sack(from, n) => {
                     let (start, end) = (una + from * 100, (una + (from + n) * 100).min(next));
                     if start < end {
-                        b.sack(Block { start, end });
+                        b.sack(Block { start, end }, false);
                         for s in m.segs.iter_mut().filter(|s| s.0 >= start && s.0 < end && s.1 & SACKED == 0) {
                             s.1 = s.1 & !(LOST | RESENT) | SACKED;
                         }

@@ -26,7 +26,7 @@ pub struct Window {
     all: bool,
     /// The window grows by whole segments beyond it; those acknowledged towards the next one.
     stepped: bool,
-    count: f64,
+    count: u16,
     validate: bool,
     basis: LossBasis,
     whole: bool,
@@ -59,7 +59,7 @@ impl Window {
             byte_counting: config.byte_counting.map(f64::from),
             all: config.avoidance_counts_all,
             stepped: config.growth_in_segments,
-            count: 0.0,
+            count: 0,
             validate: config.cwnd_validation,
             basis: config.loss_basis,
             whole: config.ssthresh_whole_segments,
@@ -142,14 +142,15 @@ impl Window {
     #[inline(never)]
     fn step(&mut self, n: f64) {
         let w = libm::floor(self.cwnd).max(1.0);
-        if self.count >= w {
+        let mut count = f64::from(self.count);
+        if count >= w {
             // The window was cut since these were counted.
-            self.count = 0.0;
+            count = 0.0;
             self.cwnd += 1.0;
         }
-        self.count += n;
-        let up = libm::floor(self.count / w);
-        self.count -= up * w;
+        count += n;
+        let up = libm::floor(count / w);
+        self.count = (count - up * w) as u16;
         self.cwnd += up;
     }
 

@@ -40,11 +40,11 @@ impl<C: CongestionControl> Tcp<C> {
         if sacked != 0 {
             self.board.find_lost(self.cfg.sack_lost_after, self.cfg.smss);
         }
-        if self.socket.cwr && self.una > self.recover {
-            self.socket.cwr = false;
+        if self.standing.socket.cwr && self.una > self.recover {
+            self.standing.socket.cwr = false;
             self.leave_recovery(cx);
         }
-        if std::mem::take(&mut self.socket.echo) && acked != 0 && !self.socket.cwr {
+        if std::mem::take(&mut self.standing.socket.echo) && acked != 0 && !self.standing.socket.cwr {
             self.ns3_enter_cwr(cx);
         }
         if sacked != 0 && self.phase != Phase::Loss {
@@ -53,7 +53,7 @@ impl<C: CongestionControl> Tcp<C> {
         if acked != 0 {
             self.ns3_advance(acked, sacked, cx);
         }
-        self.socket.repaired = false;
+        self.standing.socket.repaired = false;
         self.transmit(self.cfg.max_burst, cx);
     }
 
@@ -63,11 +63,11 @@ impl<C: CongestionControl> Tcp<C> {
             return self.prr_on_ack(false);
         }
         self.dupacks += 1;
-        if self.socket.cwr {
+        if self.standing.socket.cwr {
             return;
         }
-        self.socket.disorder = true;
-        let settled = !self.socket.unsettled || self.una >= self.recover;
+        self.standing.socket.disorder = true;
+        let settled = !self.standing.socket.unsettled || self.una >= self.recover;
         if (self.dupacks == self.cfg.dupthresh && settled) || self.board.second_lost() {
             self.ns3_enter(cx);
         }
@@ -77,8 +77,8 @@ impl<C: CongestionControl> Tcp<C> {
         self.board.head_lost();
         self.count.fast_recoveries += 1;
         self.phase = Phase::Recovery;
-        self.socket.disorder = false;
-        self.socket.unsettled = true;
+        self.standing.socket.disorder = false;
+        self.standing.socket.unsettled = true;
         self.recover = self.nxt;
         self.timing = false;
         let base = self.recover_flight();
@@ -127,13 +127,13 @@ impl<C: CongestionControl> Tcp<C> {
                 self.grow(acked, sacked, cx);
                 return self.restart_timer(cx);
             }
-            Phase::Open if self.socket.cwr => {
+            Phase::Open if self.standing.socket.cwr => {
                 if acked >= smss {
                     self.prr_on_ack(true);
                 }
                 return self.restart_timer(cx);
             }
-            Phase::Open => self.socket.disorder &= news,
+            Phase::Open => self.standing.socket.disorder &= news,
             Phase::Recovery => {
                 self.partial_seen = false;
                 self.leave_recovery(cx);
@@ -143,13 +143,13 @@ impl<C: CongestionControl> Tcp<C> {
                 self.phase = Phase::Open;
                 self.inflation = 0;
                 let beyond = self.una - self.recover;
-                self.socket.unsettled = false;
+                self.standing.socket.unsettled = false;
                 self.grow(beyond, 0, cx);
                 return self.restart_timer(cx);
             }
         }
-        self.socket.unsettled &= below;
-        if !self.socket.disorder {
+        self.standing.socket.unsettled &= below;
+        if !self.standing.socket.disorder {
             // Also what ended recovery counts in full, although it covers what recovery began with.
             self.grow(acked, sacked, cx);
             self.restart_timer(cx);
@@ -165,19 +165,19 @@ impl<C: CongestionControl> Tcp<C> {
         // What is left is the threshold (TcpClassicRecovery); the reduction of `prr` comes down to it.
         self.cc.on_recovery_exit(&RecoveryExit { now: cx.now, bound: u64::MAX, deflated: 0, to_ssthresh: true });
         (self.phase, self.recover) = (Phase::Open, self.nxt);
-        (self.socket.cwr, self.socket.disorder) = (true, false);
+        (self.standing.socket.cwr, self.standing.socket.disorder) = (true, false);
         self.begin_prr(base);
         self.prr_begins();
     }
 
     /// The retransmission timer went off.
     pub(crate) fn ns3_timeout(&mut self) {
-        self.socket = Socket { unsettled: true, ..Socket::default() };
+        self.standing.socket = Socket { unsettled: true, ..Socket::default() };
     }
 
     /// Before an acknowledgment up to `ack` is taken in: whether it repairs something.
     pub(crate) fn ns3_note_repaired(&mut self, ack: u64) {
-        self.socket.repaired = self.phase == Phase::Recovery && ack < self.recover && self.board.repaired_below(ack);
+        self.standing.socket.repaired = self.phase == Phase::Recovery && ack < self.recover && self.board.repaired_below(ack);
     }
 }
 

@@ -131,7 +131,7 @@ impl<C: CongestionControl> Tcp<C> {
         // An algorithm without threshold says with its window what is left.
         let target = if self.cc.ssthresh() == u64::MAX { self.cc.cwnd() } else { self.cc.ssthresh() };
         let (bound, whole) = (self.cfg.prr, self.cfg.prr_whole_segments);
-        let repaired = self.socket.repaired;
+        let repaired = self.standing.socket.repaired;
         let Some(r) = &mut self.prr else { return };
         r.delivered += delivered;
         let mut count = if flight > target {

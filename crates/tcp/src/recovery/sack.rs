@@ -48,7 +48,7 @@ impl<C: CongestionControl> Tcp<C> {
         for i in (skip..seg.sack_len()).rev() {
             let block = seg.sack(i);
             if self.block_holds(block) {
-                newly += self.board.sack(block);
+                newly += self.board.sack(block, self.cfg.ns3);
             }
         }
         newly
