@@ -74,7 +74,7 @@ fn a_device_holds_packets_beyond_the_queue() {
         let sum = value(&out.links, "departures", "x") + value(&out.links, "drops", "x") + 5.0;
         assert!((sum - value(&out.flows, "packets_sent", "f")).abs() <= 1.0, "{device}");
     }
-    for (bad, word) in [("device = 1", "bare number"), ("device = \"1ms\"", "1ms"), ("device = \"-1p\"", "-1p")] {
+    for (bad, word) in [("device = 1", "has no unit"), ("device = \"1ms\"", "1ms"), ("device = \"-1p\"", "-1p")] {
         let net = format!("duration = \"1s\"\n[links.x]\nfrom = \"a\"\nto = \"b\"\nrate = \"8Mbit/s\"\ndelay = \"0s\"\n{bad}\n");
         let error = read(&net).unwrap_err();
         assert!(error.contains("device") && error.contains(word), "{error}");
