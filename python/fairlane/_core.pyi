@@ -8,7 +8,8 @@ import numpy as np
 from .base.spec import Announced
 
 _Columns = dict[str, np.ndarray | list[str]]
-_Segment = tuple[int, int, int, int, int, list[tuple[int, int]], tuple[int, int] | None, int, bool, int]
+_FastOpen = tuple[bytes, bool]
+_Segment = tuple[int, int, int, int, int, list[tuple[int, int]], tuple[int, int] | None, int, bool, int, _FastOpen | None]
 
 @final
 class Resolved:
@@ -159,9 +160,12 @@ class Run:
 
 @final
 class TcpEndpoint:
+    cookie: _FastOpen | None
     delivered: int
     finished: bool
     def __new__(cls, params: str, passive: bool) -> Self: ...
+    def set_cookie(self, option: _FastOpen | None, limit: int | None = None) -> None: ...
+    def shorten_syn(self, now: int) -> list[_Segment]: ...
     def start(self, now: int) -> list[_Segment]: ...
     def receive(self, now: int, segment: _Segment) -> list[_Segment]: ...
     def advance(self, now: int) -> list[_Segment]: ...

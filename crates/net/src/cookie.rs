@@ -17,7 +17,7 @@ impl Cookie {
     /// A cookie, or with no bytes a request; none of another length (RFC 7413 section 4.1.1: what is too short, too long or odd is ignored).
     pub fn new(bytes: &[u8]) -> Option<Self> {
         let len = bytes.len();
-        if len != 0 && !(Self::SHORTEST..=Self::LONGEST).contains(&len) || len % 2 != 0 {
+        if len != 0 && !(Self::SHORTEST..=Self::LONGEST).contains(&len) || !len.is_multiple_of(2) {
             return None;
         }
         let mut c = Self::REQUEST;

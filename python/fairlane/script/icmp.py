@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from .connection import EPOCH, Connection
+from .connection import Connection
 from .model import Packet
+from .sending import EPOCH
 
 ERRORS = {
     "host_unreachable": "EHOSTUNREACH",

@@ -281,7 +281,8 @@ class Run(Expecting):
             old.out.clear()
         options = {"mtu": self.flags.mtu, "ip_version": self.flags.header} | options
         c = Connection(self.settings, options, passive, {"preset": self.preset} | self.changes)
-        c.port = options.get("IP_LOCAL_PORT_RANGE") or 0
+        port = options.get("IP_LOCAL_PORT_RANGE")
+        c.port = port if isinstance(port, int) else 0
         c.echo = echo
         c.cookies, c.asked, c.listener = self.cookies, asked, listener
         c.start(self.now)
