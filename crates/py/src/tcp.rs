@@ -83,7 +83,11 @@ impl TcpEndpoint {
     /// Nothing gets out any more, or it does again; what arrives is taken as before.
     fn hold(&self, py: Python<'_>, now: u64, held: bool) -> PyResult<Vec<Wire>> {
         self.call(py, now, |end, cx| {
-            end.hold(held, cx);
+            if held {
+                end.block();
+            } else {
+                end.hold(false, cx);
+            }
         })
     }
     /// A client has this Fast Open cookie, and a SYN of it carries at most `limit` bytes; a server demands it.

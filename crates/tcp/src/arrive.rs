@@ -382,8 +382,8 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// MAX.SND.WND of RFC 5961 section 5.2.
-    fn widest(&self) -> u64 {
+    /// MAX.SND.WND of RFC 5961 section 5.2, Max(SND.WND) of RFC 9293 section 3.8.6.2.1.
+    pub(crate) fn widest(&self) -> u64 {
         if self.edge == u64::MAX { u64::MAX } else { u64::from(self.most_window).max(self.edge.saturating_sub(self.una)) }
     }
 }

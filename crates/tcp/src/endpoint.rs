@@ -136,7 +136,7 @@ pub struct Tcp<C> {
     /// Segments in flight at most in that round trip.
     pub(crate) most_out: u32,
     pub(crate) dupacks: u32,
-    /// The widest window of the peer (MAX.SND.WND of RFC 5961).
+    /// The widest window of the peer (MAX.SND.WND of RFC 5961, Max(SND.WND) of RFC 9293 section 3.8.6.2.1).
     pub(crate) most_window: u32,
     pub(crate) ecn: OwnEcn,
     pub(crate) rcv: Receiver,

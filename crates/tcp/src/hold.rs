@@ -23,6 +23,8 @@ pub(crate) struct Held {
     owes: Option<u64>,
     /// The timer of RACK and of the loss probe went off.
     probe: bool,
+    /// It is the device that takes nothing: losses are found as before, only what is to be sent again does not get out.
+    device: bool,
     /// The retransmission timer went off, with this as the oldest unacknowledged number.
     timeout: Option<u64>,
 }
@@ -33,11 +35,20 @@ impl<C: CongestionControl> Tcp<C> {
         self.held.is_some()
     }
 
+    /// The queue of its own device takes nothing.
+    #[cold]
+    pub fn block(&mut self) {
+        self.hold_back();
+        if let Some(held) = &mut self.held {
+            held.device = true;
+        }
+    }
+
     #[cold]
     pub(crate) fn hold_back(&mut self) {
         if self.held.is_none() {
             let (straight, watched) = (self.straight, self.watched);
-            self.held = Some(Box::new(Held { straight, watched, opens: false, owes: None, probe: false, timeout: None }));
+            self.held = Some(Box::new(Held { straight, watched, opens: false, owes: None, probe: false, device: false, timeout: None }));
             (self.straight, self.watched) = (false, true);
         }
     }
@@ -81,6 +92,7 @@ impl<C: CongestionControl> Tcp<C> {
         let Some(held) = &mut self.held else { return false };
         match id {
             TimerId::Rto => held.timeout = Some(una),
+            TimerId::Probe if held.device => return false,
             TimerId::Probe => held.probe = true,
             TimerId::Pace => {}
             TimerId::DelAck => return false,

@@ -177,10 +177,14 @@ impl<C: CongestionControl> Tcp<C> {
         rest as u32 + u32::from(self.closed && self.cfg.fin && !self.fin_sent)
     }
 
-    /// What the windows take of a segment they do not take whole: a piece, but only when nothing is in flight
-    /// (sender's part of silly window avoidance, RFC 9293 section 3.8.6.2.1).
+    /// What the windows take of a segment they do not take whole: a piece, but only when nothing is in flight, and of the peer's window only if it
+    /// is half of the largest that it offered (RFC 9293 section 3.8.6.2.1). A smaller one waits for the timer, which overrides.
     fn piece(&self, len: u32) -> u32 {
-        if self.board.is_empty() { self.edge.saturating_sub(self.nxt).min(self.cfg.window).min(u64::from(len)) as u32 } else { 0 }
+        if !self.board.is_empty() {
+            return 0;
+        }
+        let (room, len) = (self.edge.saturating_sub(self.nxt), u64::from(len).min(self.cfg.window));
+        if room >= len || 2 * room >= self.widest() { room.min(len) as u32 } else { 0 }
     }
 
     /// Whether the peer's window and `window` take `len` more.

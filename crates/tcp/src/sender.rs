@@ -435,9 +435,13 @@ impl<C: CongestionControl> Tcp<C> {
         self.transmit(self.cfg.max_burst, cx);
     }
 
-    /// RFC 9293 section 3.8.6.1: against a closed window one byte, or an acknowledgment that asks for another (RFC 9293 section 3.10.7.4).
+    /// RFC 9293 section 3.8.6.1: against a closed window one byte, or an acknowledgment that asks for another (RFC 9293 section 3.10.7.4). Against one
+    /// that is too small for its own sake, what it takes (section 3.8.6.2.1 (4): the timeout overrides).
     fn probe_window(&mut self, cx: &mut Cx<'_>) {
-        if self.data_end > self.nxt {
+        let room = self.edge.saturating_sub(self.nxt);
+        if room != 0 && room < u64::from(self.new_len()) {
+            self.send_new(room as u32, cx);
+        } else if self.data_end > self.nxt {
             self.rtt.back_off(u32::MAX, &self.cfg);
             if self.cfg.empty_window_probes {
                 self.send_empty_probe(cx);

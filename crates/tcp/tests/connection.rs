@@ -195,6 +195,30 @@ fn zero_window_is_probed() {
     assert_eq!(p.delivered[1], 5000);
 }
 
+/// RFC 9293 section 3.8.6.2.1: a window much smaller than those before is left alone for one RTO; a whole segment, all that there is, and half of
+/// the largest window are not.
+#[test]
+fn rfc9293_3_8_6_2_1_no_silly_segments() {
+    let first = |windows: &[u32], bytes| {
+        let mut p = Pair::delayed(&params(json!({ "cc": "reno", "mss": "1000B" })), ms(10));
+        p.start();
+        p.run(ms(100));
+        for &wnd in windows {
+            let mut told = Segment::default();
+            (told.seq, told.ack, told.flags, told.wnd) = (1, 1, ACK, wnd);
+            p.call(0, |e, cx| e.on_packet(&told, cx));
+        }
+        p.write(0, bytes, false);
+        p.run(Dur::from_secs(3));
+        p.log.iter().find(|l| l.2.payload > 0).map(|l| (l.0.as_ps() / 1_000_000_000, l.2.payload)).unwrap()
+    };
+    assert_eq!(first(&[100], 5000), (1100, 100), "the timer overrides");
+    assert_eq!(first(&[1000], 5000), (100, 1000));
+    assert_eq!(first(&[100], 100), (100, 100));
+    // The window of the peer's SYN was 65535: the largest, until the peer offers 4 million and more.
+    assert_eq!(first(&[999], 5000), (1100, 999));
+}
+
 /// Both ends may send: data carries acknowledgments.
 #[test]
 fn data_both_ways() {
