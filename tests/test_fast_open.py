@@ -92,6 +92,18 @@ def test_a_server_takes_data_with_the_right_cookie_only() -> None:
         )
 
 
+def test_a_reset_leaves_what_was_open_to_accept() -> None:
+    head = "`sysctl -q net.ipv4.tcp_timestamps=0 net.ipv4.tcp_fastopen=2 net.ipv4.tcp_fastopen_key=a1a1a1a1-b2b2b2b2-c3c3c3c3-d4d4d4d4`\n"
+    early = "+0 < S 0:10(10) win 1000 <mss 1460,FOEXP TFO_COOKIE>\n+0 > S. 0:0(0) ack 11 <mss 1460>\n"
+    late = "+0 < S 0:0(0) win 1000 <mss 1460>\n+0 > S. 0:0(0) ack 1 <mss 1460>\n+0 < . 1:11(10) ack 1 win 1000\n"
+    fast = "+0 setsockopt(3, SOL_TCP, TCP_FASTOPEN, [10], 4) = 0\n"
+    for opening in (fast + early, late):
+        passes(
+            f"{head}{LISTEN}{opening}+.01 < R. 11:11(0) win 1000\n+0 accept(3, ..., ...) = 4\n"
+            "+0 %{ assert tcpi_state == TCP_CLOSE, tcpi_state }%\n+0 write(4, ..., 100) = -1 ECONNRESET (Connection reset by peer)\n"
+        )
+
+
 def test_as_many_may_be_open_early_as_the_listener_says() -> None:
     head = "`sysctl -q net.ipv4.tcp_fastopen=2 net.ipv4.tcp_fastopen_key=a1a1a1a1-b2b2b2b2-c3c3c3c3-d4d4d4d4`\n"
     syn = "+0 < S 0:10(10) win 1000 <mss 1460,FO TFO_COOKIE>\n"

@@ -243,6 +243,9 @@ impl<C: CongestionControl> Tcp<C> {
         }
         if rst && seg.seq != self.rcv.nxt {
             self.challenge(cx);
+        } else if rst && self.is_early() {
+            // The application has the connection already (RFC 7413 section 4.2.2).
+            self.end(Ended::Reset, cx);
         } else if rst && !self.standing.passive {
             self.end(Ended::Refused, cx);
         } else if rst || (syn && self.standing.passive) {
@@ -360,7 +363,7 @@ impl<C: CongestionControl> Tcp<C> {
 
     #[inline(never)]
     fn take_limited_window(&mut self, seg: &Segment) {
-        if self.moves_window(seg) {
+        if self.edge == u64::MAX || self.moves_window(seg) {
             self.edge = self.una.max(seg.ack) + u64::from(seg.wnd);
             self.window_from = seg.seq;
             self.most_window = self.most_window.max(seg.wnd);

@@ -166,6 +166,17 @@ fn rfc9293_reset_in_syn_received() {
     assert_eq!(h.give(0, 0, SYN, 0, 8000), [(SYN | ACK, 0, 1, 0)]);
 }
 
+/// RFC 9293 section 3.10.7.3: the answer to the SYN sets the window, whatever was assumed before it.
+#[test]
+fn rfc9293_the_answer_to_the_syn_sets_the_window() {
+    for preset in ["rfc", "linux"] {
+        let mut h = Host::new(&json!({ "preset": preset, "timestamps": false, "eifel": false }), false);
+        h.give(0, 1, SYN | ACK, 0, 2000);
+        let sent: u64 = h.write(10_000, false).iter().map(|s| u64::from(s.3)).sum();
+        assert_eq!(sent, 2000, "{preset}");
+    }
+}
+
 /// RFC 5961 section 3.2: RST at RCV.NXT ends the connection, elsewhere in the window it draws a challenge ACK, outside nothing.
 #[test]
 fn rfc5961_reset() {

@@ -308,3 +308,16 @@ fn the_longest_cookie_fits() {
         assert_eq!(4 + 12 + 4 + option.size().next_multiple_of(4), 40);
     }
 }
+
+/// RFC 7413 section 4.2.2: the application of the server has the connection before the handshake ends; a RST ends it, it does not go back to LISTEN.
+#[test]
+fn section_4_2_2_a_reset_before_the_handshake_ends() {
+    let mut p = pair(&with(json!({})), Some(option(7)));
+    p.write(0, 100, false);
+    p.run(ms(15));
+    assert!(p.ends[1].is_early());
+    let (timers, now) = (&mut fairlane_net::Timers::default(), Time::ZERO + ms(16));
+    let mut out = Vec::new();
+    p.ends[1].on_packet(&Segment::new(101, 0, flag::RST, 0), &mut fairlane_net::Cx::new(now, &mut out, timers));
+    assert_eq!((p.ends[1].info().state, out.len()), ("CLOSED", 0));
+}

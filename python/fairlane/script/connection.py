@@ -212,6 +212,7 @@ class Connection(Opening):
         wire = (seq, ack, length, flags, min(window, NO_LIMIT - 1), sack, stamps, ecn, False, 0, option_of(packet.options))
         told = packet.has("E") and not packet.has("S") and self.established
         before = self.delivered(self.view()) if told else 0
+        self.note_opening()
         wires = self.core.receive(now + EPOCH, wire)
         if told:
             # Linux counts all that an echo acknowledges.
@@ -396,11 +397,15 @@ class Connection(Opening):
     @property
     def established(self) -> bool:
         """Data may flow."""
+        return bool(self.note_opening().get("established"))
+
+    def note_opening(self) -> dict[str, Any]:
+        """Notes that the application may have the connection, which lasts when a reset ends it; how it stands."""
         view = self.view() if self.core is not None else {}
         if (view.get("established") or view.get("early")) and not self.was_established:
             self.was_established = True
             self.opened(view)
-        return bool(view.get("established"))
+        return view
 
     @property
     def una(self) -> int:
