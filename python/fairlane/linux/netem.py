@@ -22,7 +22,7 @@ SMALL_PACKET = 64
 def delay_line(plan: Plan, link: dict[str, Any]) -> list[str]:
     """Propagation and impairments, on the far end: below an AQM netem's own queue would hide the packets from it (tc-netem(8))."""
     words = [word for name, words_of in _WORDS.items() for word in words_of(plan, link.get(name))]
-    plan.missing += [f"the impairment {name}" for name in impairments() if link.get(name) and name not in (*_WORDS, "reorder")]
+    plan.missing += [f"the impairment {name}" for name in impairments() if link.get(name) and name not in (*_WORDS, "reorder", "device")]
     if link.get("device"):
         plan.missing.append(f"a device of {link['device']} below the queue: a shaper hands it no more than it can send")
     late = link.get("reorder") or {}
