@@ -27,6 +27,9 @@ impl<C: CongestionControl> Tcp<C> {
             seg = &trimmed;
         }
         let before = self.rcv.nxt;
+        if seg.seq > before && self.tells_first(seg) {
+            return self.take_after_telling(seg, cx);
+        }
         cx.delivered += self.rcv.on_data(seg, cx.now, &self.cfg);
         if self.rcv.quick.is_some() {
             self.note_arrival(seg, before, cx);

@@ -6,6 +6,7 @@
 use crate::cc::CongestionControl;
 use crate::choices::{OldSegments, Paws};
 use crate::endpoint::{FARTHEST, FIRST, State, Tcp};
+use crate::receiver::AckDue;
 use crate::recovery::ns3::Socket;
 use fairlane_net::{Cx, Segment, TimerId, flag};
 use fairlane_units::{Dur, Time};
@@ -82,6 +83,9 @@ impl<C: CongestionControl> Tcp<C> {
                 self.on_syn(seg, cx);
             } else if syn && !rst {
                 self.challenge(cx);
+                if self.ecn_on() && self.rcv.due == AckDue::Now {
+                    self.ecn_take_answer_again(seg);
+                }
             } else if !rst {
                 self.answer(seg, cx);
             }
@@ -124,7 +128,8 @@ impl<C: CongestionControl> Tcp<C> {
         if seg.end() != seg.seq {
             window.contains(&seg.seq) || window.contains(&(seg.end() - 1))
         } else {
-            window.contains(&seg.seq) || (seg.seq == edge && !seg.has(flag::RST))
+            // A RST counts where the window is shut, too (section 3.4), not at the edge of one that is open.
+            window.contains(&seg.seq) || (seg.seq == edge && (!seg.has(flag::RST) || edge == nxt))
         }
     }
 
@@ -329,14 +334,23 @@ impl<C: CongestionControl> Tcp<C> {
         self.end(Ended::Aborted, cx);
     }
 
-    /// The RST that answers a segment for which there is no connection (RFC 9293 section 3.10.7.1). It knows of no options.
+    /// The RST that answers a segment for which there is no connection (RFC 9293 section 3.10.7.1). Of options it has the timestamp that it answers, with no value of
+    /// its own (RFC 7323 section 5.2); Linux sends none.
     fn refuse(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
-        let answer = if seg.has(flag::ACK) {
+        let mut answer = if seg.has(flag::ACK) {
             Segment::new(seg.ack, 0, flag::RST, 0)
         } else {
             Segment::new(0, seg.seq.saturating_add(seg.end() - seg.seq), flag::RST | flag::ACK, 0)
         };
-        cx.send(answer, self.cfg.header.get() as u32, self.cfg.class);
+        let mut len = self.cfg.header.get() as u32;
+        if let Some((value, _)) = seg.timestamps()
+            && self.cfg.timestamps
+            && self.cfg.paws == Paws::Rfc
+        {
+            answer.set_timestamps(0, value);
+            len = self.cfg.wire_len(0, 0);
+        }
+        cx.send(answer, len, self.cfg.class);
     }
 
     /// SND.WND, SND.WL1 and SND.WL2 of RFC 9293 section 3.10.7.4. WL2 needs no place: whoever comes here acknowledges as much as anything before.

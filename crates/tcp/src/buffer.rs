@@ -123,10 +123,10 @@ impl Buffer {
         self.taken = self.taken.min(self.clamp);
     }
 
-    /// A segment arrived while `kept` bytes wait; whether the window opens (`tcp_grow_window`).
-    pub(crate) fn grow(&mut self, payload: u64, kept: u64, rcv_mss: u64) -> bool {
+    /// A segment arrived while `kept` bytes wait; whether the window opens (`tcp_grow_window`). `counts`: its own memory is taken already.
+    pub(crate) fn grow(&mut self, payload: u64, kept: u64, counts: bool, rcv_mss: u64) -> bool {
         let memory = self.memory(payload);
-        let bound = self.clamp.min(self.space(kept, memory));
+        let bound = self.clamp.min(self.space(kept, if counts { memory } else { 0 }));
         if payload < SMALL || bound <= self.offer {
             return false;
         }

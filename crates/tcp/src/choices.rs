@@ -109,6 +109,25 @@ choices! {
         /// The estimate of what is in the network, without what is SACKed or lost (ns-3, for TcpNewReno and what derives from it).
         Pipe,
     }
+    /// When HyStart begins a round.
+    HystartRounds {
+        /// With the first acknowledgment of a round trip (Linux 6.14 and later).
+        Always,
+        /// The same, but none below the low window of 16 segments, so that the first round begins there (Linux 5.5 to 6.13).
+        Window,
+        /// After that acknowledgment was judged as one of the round trip before (ns-3.37, Linux before 5.5).
+        Late,
+    }
+    /// In what congestion avoidance counts.
+    GrowthUnit {
+        /// Each acknowledgment adds its part of a segment (RFC 5681 equation 3).
+        Fraction,
+        /// The whole part of that in bytes, one at least: a window of acknowledgments adds a little less than a segment (ns-3, for
+        /// TcpNewReno and what calls it; the integer arithmetic that RFC 5681 section 3.1 speaks of).
+        Byte,
+        /// Segments are counted, and a whole window of them adds a whole segment (Linux `tcp_cong_avoid_ai`, ns-3 TcpLinuxReno).
+        Segment,
+    }
     /// The window after idleness.
     IdleRestart {
         /// Unchanged.
@@ -156,9 +175,9 @@ choices! {
     }
     /// Which partial acknowledgments restart the retransmission timer.
     NewRenoTimer {
-        /// Only the first: "impatient" (RFC 6582 section 4).
+        /// Only the first: "impatient" (RFC 3782 section 4, RFC 6582 section 3.2 step 3).
         Impatient,
-        /// Each: "slow but steady" (RFC 6582 section 4).
+        /// Each: "slow but steady" (RFC 3782 section 4).
         SlowButSteady,
     }
     /// The window on leaving fast recovery.

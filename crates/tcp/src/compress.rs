@@ -2,18 +2,22 @@
 //! `__tcp_ack_snd_check`; 6.18 here).
 //!
 //! The first three after SND.UNA stands still go out at once, for fast retransmit; what follows waits for a twentieth of the round-trip time, at most
-//! `sack_delay`, or until 44 segments wait. What goes out for any other reason tells of all. So the acknowledgments of a recovery come a millisecond
+//! `sack_delay`, until 44 segments wait, or a segment comes that makes a third
+//! block: that one is taken in after what waits was told. What goes out for any other reason tells of all. So the acknowledgments of a recovery come a millisecond
 //! later than those before and after it, and a sender that measures rates between them sees more than there is.
 
 use crate::cc::CongestionControl;
 use crate::endpoint::Tcp;
-use fairlane_net::{Cx, TimerId};
+use crate::receiver::AckDue;
+use fairlane_net::{Cx, Segment, TimerId};
 use fairlane_units::Dur;
 
 /// Acknowledgments that do not wait (`TCP_FASTRETRANS_THRESH`).
 const AT_ONCE: u32 = 3;
 /// Segments that wait at most (`tcp_comp_sack_nr`).
 const MOST: u32 = 44;
+/// Blocks that an acknowledgment is expected to have (`TCP_SACK_BLOCKS_EXPECTED`).
+const BLOCKS: usize = 2;
 /// The wait is at most the round-trip time over this.
 const SHARE: u64 = 20;
 /// How much later than asked for the timer may be, and is (`tcp_comp_sack_slack_ns`).
@@ -59,6 +63,26 @@ impl Compressor {
 }
 
 impl<C: CongestionControl> Tcp<C> {
+    /// Whether what waits is told before a segment beyond the hole is taken in: one that would be a third block of its own (`tcp_sack_new_ofo_skb`).
+    #[inline]
+    pub(crate) fn tells_first(&self, seg: &Segment) -> bool {
+        self.rcv.quick.as_ref().is_some_and(|q| q.compressor.waits()) && self.rcv.apart(seg.seq, seg.end(), BLOCKS)
+    }
+
+    /// What waits is told, and then a segment beyond the hole taken in, which is not acknowledged for its own sake.
+    #[cold]
+    pub(crate) fn take_after_telling(&mut self, seg: &Segment, cx: &mut Cx<'_>) {
+        self.send_ack(cx);
+        let before = self.rcv.nxt;
+        let compressor = self.rcv.quick.as_ref().map(|q| q.compressor);
+        self.rcv.on_data(seg, cx.now, &self.cfg);
+        self.note_arrival(seg, before, cx);
+        if let (Some(quick), Some(compressor)) = (&mut self.rcv.quick, compressor) {
+            quick.compressor = compressor;
+        }
+        (self.rcv.due, self.heard) = (AckDue::No, false);
+    }
+
     /// Whether the acknowledgment that is owed is a compressed one; its time is set then.
     pub(crate) fn compressed(&self, cx: &mut Cx<'_>) -> bool {
         if !self.rcv.quick.as_ref().is_some_and(|q| q.compressor.waits()) {

@@ -196,7 +196,7 @@ impl TcpConfig {
                 && p.max_burst.is_none()
                 && p.sack_memory != SackMemory::Progress
                 && p.ecn_mode() == EcnMode::Off
-                && !(p.cwnd_limited_by_round || p.pacing || p.rack || p.tlp || p.frto || p.new_cwv)
+                && !(p.cwnd_limited_by_round || p.pacing || p.rack || p.tlp || p.frto || p.new_cwv || p.tso)
                 && !p.rtt_of_oldest
                 && !tuned,
         };

@@ -8,7 +8,8 @@
 //!
 //! Deviations: a SYN that is sent again still offers ECN (RFC 3168 section 6.1.1.1 permits to give up); at the smallest window the sender does not
 //! slow down further by waiting for the retransmission timer (section 6.1.2). Of AccECN the option with byte counters (RFC 9768 section 3.2.3) is not there, nor
-//! the checks for middleboxes that change the ECN field (section 3.2.2.4); marks count in packets, as full-sized segments.
+//! the checks for middleboxes that change the ECN field (section 3.2.2.4), nor acknowledgments of marked acknowledgments (section 3.2.2.5.1); marks count in
+//! packets, as full-sized segments.
 
 use crate::cc::{CongestionControl, CongestionKind, MarkSample};
 use crate::choices::EcnMode;
@@ -69,6 +70,10 @@ pub(crate) struct EcnState {
     third_due: bool,
     /// AccECN: the last step of the handshake is awaited.
     third_awaited: bool,
+    /// AccECN: a marked SYN-ACK was counted.
+    answer_marked: bool,
+    /// AccECN: what the peer reports is not believed.
+    deaf: bool,
     /// Bytes reported as marked since the connection began.
     pub(crate) delivered_ce: u64,
     /// Data packets with CE that arrived.
@@ -96,6 +101,8 @@ impl EcnState {
             syn: Ecn::NotEct,
             third_due: false,
             third_awaited: false,
+            answer_marked: false,
+            deaf: false,
             delivered_ce: 0,
             ce_received: 0,
             cuts: 0,
@@ -165,21 +172,51 @@ impl<C: CongestionControl> Tcp<C> {
                     EcnMode::Off
                 }
             }
-            // RFC 9768 section 3.1.2: what else there may be in future is AccECN.
+            // RFC 9768 section 3.1.3: what else there may be in future is AccECN, in an answer as well.
             (false, _) => EcnMode::Accecn,
             // The offer thrown back, with AE or without.
             (true, 0b111) => EcnMode::Off,
-            (true, 0b001 | 0b101) => classic,
+            (true, 0b001) => classic,
             (true, _) if accurate => EcnMode::Accecn,
+            // Without AccECN nobody looks at AE.
+            (true, 0b101) => classic,
             (true, _) => EcnMode::Off,
         };
         if self.ecn.mode == EcnMode::Accecn {
             self.ecn.syn = seg.ecn();
             self.ecn.third_due = answer;
             self.ecn.third_awaited = !answer && self.cfg.handshake_ack;
-            if answer && seg.ecn() == Ecn::Ce {
-                self.ecn.r_cep += 1;
+            if answer {
+                self.count_marked_answer(seg);
             }
+        }
+    }
+
+    /// A SYN that comes again: what the SYN-ACK reports is the ECN field of the latest, and a server whose peer may have fallen back to none sends no ECT (RFC 9768
+    /// section 3.1.5).
+    pub(crate) fn ecn_take_syn_again(&mut self, seg: &Segment) {
+        if self.ecn.mode == EcnMode::Accecn && !seg.has(flag::ACK) {
+            self.ecn.syn = seg.ecn();
+            if seg.ace() == 0 {
+                self.ect = Ecn::NotEct;
+            }
+        }
+    }
+
+    /// A SYN-ACK that comes again, and is about to be acknowledged: with its ECN field, as the first was (RFC 9768 section 3.2.2.1).
+    pub(crate) fn ecn_take_answer_again(&mut self, seg: &Segment) {
+        if self.ecn.mode == EcnMode::Accecn && seg.has(flag::ACK) && !self.standing.passive {
+            self.ecn.syn = seg.ecn();
+            self.ecn.third_due = true;
+            self.count_marked_answer(seg);
+        }
+    }
+
+    /// r.cep counts one marked SYN-ACK at most (RFC 9768 section 3.2.2.2).
+    fn count_marked_answer(&mut self, seg: &Segment) {
+        if seg.ecn() == Ecn::Ce && !self.ecn.answer_marked {
+            self.ecn.answer_marked = true;
+            self.ecn.r_cep += 1;
         }
     }
 
@@ -224,7 +261,7 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// The counter goes into every segment (RFC 9768 section 3.2.2), but in the last step of the handshake the ECN field of the SYN-ACK (section 3.2.2.1).
     fn accecn_stamp(&mut self, seg: &mut Segment) {
-        let third = std::mem::take(&mut self.ecn.third_due) && seg.payload == 0;
+        let third = std::mem::take(&mut self.ecn.third_due) && seg.payload == 0 && seg.sack_len() == 0;
         seg.set_ace(if third { handshake_ace(self.ecn.syn) } else { self.ecn.r_cep as u8 });
         self.ecn.unreported = 0;
     }
@@ -237,7 +274,12 @@ impl<C: CongestionControl> Tcp<C> {
         if seg.payload == 0 && seg.ecn() == Ecn::Ce {
             self.ecn.r_cep += 1;
         }
-        let third = std::mem::take(&mut self.ecn.third_awaited) && seg.payload == 0;
+        let third = std::mem::take(&mut self.ecn.third_awaited) && seg.payload == 0 && seg.sack_len() == 0;
+        if third && seg.ace() == 0 {
+            // Zeroed on the way, or a peer without ECN (section 3.2.2.1 table 4, note 1): neither ECT nor answers any more, but marks are reported on.
+            self.ecn.deaf = true;
+            self.ect = Ecn::NotEct;
+        }
         self.ecn.s_cep += u64::from(third && seg.ace() == handshake_ace(Ecn::Ce));
     }
 
@@ -309,7 +351,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// so many packets were lost that the field may have come round, the most that fits.
     fn accecn_marks(&mut self, seg: &Segment, delivered: u64) -> u64 {
         // An acknowledgment of nothing new may be an old one.
-        if delivered == 0 {
+        if delivered == 0 || self.ecn.deaf {
             return 0;
         }
         let packets = delivered.div_ceil(u64::from(self.cfg.smss));

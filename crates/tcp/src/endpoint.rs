@@ -19,6 +19,7 @@ use crate::recovery::rack::Rack;
 use crate::recovery::undo::Doubt;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
+use crate::tso::Burst;
 use fairlane_net::{Class, Cx, Ecn, Endpoint, FlowView, Segment, TimerId, flag};
 use fairlane_units::Time;
 use std::ops::Range;
@@ -131,6 +132,8 @@ pub struct Tcp<C> {
     pub(crate) ect: Ecn,
     /// Something looks at every sending.
     pub(crate) watched: bool,
+    /// What goes out at once, see `tso`.
+    pub(crate) burst: Burst,
     /// The window limited the sender in the round trip that ends at `used_until`, for `cwnd_limited_by_round`.
     pub(crate) was_limited: bool,
     /// Segments in flight at most in that round trip.
@@ -236,6 +239,7 @@ impl<C: CongestionControl> Tcp<C> {
             ect: if wants.ect == Ecn::NotEct { Ecn::Ect0 } else { wants.ect },
             ecn: OwnEcn::new(wants.grades_marks),
             pacer: Pacer::default(),
+            burst: Burst::default(),
             fresh_acked: 0,
             fresh_sacked: 0,
             rate: wants.rate.then(Box::default),
@@ -244,7 +248,7 @@ impl<C: CongestionControl> Tcp<C> {
             marked_before: 0,
             most_out: 0,
             was_limited: false,
-            watched: cfg.rack || cfg.tlp || cfg.cwnd_limited_by_round || cfg.ns3 || spreads,
+            watched: cfg.tso || cfg.rack || cfg.tlp || cfg.cwnd_limited_by_round || cfg.ns3 || spreads,
             used_until: 0,
             rack: (cfg.rack || cfg.tlp).then(Box::default),
             prr: spreads.then(Box::default),
@@ -456,6 +460,10 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
             rto: self.rtt.rto(),
             mss: self.cfg.smss,
         }
+    }
+
+    fn kept(&self) -> u64 {
+        self.rcv.kept()
     }
 
     fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {

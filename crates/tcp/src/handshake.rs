@@ -113,7 +113,12 @@ impl<C: CongestionControl> Tcp<C> {
             }
             // Both ends opened, and this is the answer to our SYN (RFC 9293 section 3.5, figure 7).
             State::SynReceived if seg.has(flag::ACK) && (FIRST..=self.nxt).contains(&seg.ack) => self.opened(seg, cx),
-            State::SynReceived => self.send_syn(true, cx),
+            State::SynReceived => {
+                if self.ecn_on() {
+                    self.ecn_take_syn_again(seg);
+                }
+                self.send_syn(true, cx);
+            }
             State::SynSent if seg.has(flag::ACK) => {
                 if !self.acknowledges_opening(seg.ack) {
                     return;

@@ -4,7 +4,7 @@ use crate::cc::CongestionControl;
 use crate::choices::IdleRestart;
 use crate::endpoint::{Phase, State, Tcp};
 use crate::receiver::AckDue;
-use crate::scoreboard::{FIN, Sent};
+use crate::scoreboard::{FIN, PUSH, Sent};
 use fairlane_net::{Cx, Segment, TimerId, flag};
 use fairlane_units::Time;
 
@@ -50,7 +50,7 @@ impl<C: CongestionControl> Tcp<C> {
         if self.cfg.cwnd_limited_by_round {
             // Linux asks whether more fits into the window, not whether there is more.
             let active = self.nxt != before || self.new_len() != 0;
-            let limited = active && self.in_flight() + u64::from(self.cfg.smss) > self.window();
+            let limited = self.burst.waits || (active && self.in_flight() + u64::from(self.cfg.smss) > self.window());
             self.note_usage(before, limited);
         }
         if self.nxt != before && self.rack.is_some() {
@@ -74,8 +74,9 @@ impl<C: CongestionControl> Tcp<C> {
         }
         let window = self.window();
         self.cwnd_limited = false;
+        (self.burst.left, self.burst.waits) = (0, false);
         while burst > 0 {
-            if self.paced && (self.board.has_pending() || self.new_len() != 0) && !self.pace_allows(cx) {
+            if self.paced && self.burst.left == 0 && (self.board.has_pending() || self.new_len() != 0) && !self.pace_allows(cx) {
                 // The pacer holds the data back on behalf of the window: the application would send more.
                 self.cwnd_limited = true;
                 break;
@@ -108,6 +109,10 @@ impl<C: CongestionControl> Tcp<C> {
                     {
                         self.send_doubtful(cx);
                     }
+                    break;
+                }
+                if self.cfg.tso && !self.tso_allows(window - flight, cx.now) {
+                    self.cwnd_limited = true;
                     break;
                 }
                 self.send_new(len, cx);
@@ -198,7 +203,8 @@ impl<C: CongestionControl> Tcp<C> {
     pub(crate) fn send_new(&mut self, len: u32, cx: &mut Cx<'_>) {
         let end = self.nxt + u64::from(len);
         let fin = end > self.data_end;
-        let s = Sent { seq: self.nxt, at: cx.now, len, flags: if fin { FIN } else { 0 } };
+        let push = self.cfg.tso && len > u32::from(fin) && (self.burst.ends() || end >= self.data_end);
+        let s = Sent { seq: self.nxt, at: cx.now, len, flags: if fin { FIN } else { 0 } | if push { PUSH } else { 0 } };
         if self.board.is_empty() {
             cx.timers.set(TimerId::Rto, cx.now + self.rtt.rto());
         }
@@ -261,7 +267,7 @@ impl<C: CongestionControl> Tcp<C> {
         let mut seg = Segment::default();
         (seg.seq, seg.ack) = (s.seq, self.rcv.nxt);
         (seg.wnd, seg.payload) = (self.announce(), payload as u16);
-        seg.flags = flag::ACK | if fin { flag::FIN } else { 0 };
+        seg.flags = flag::ACK | if fin { flag::FIN } else { 0 } | if s.is(PUSH) { flag::PSH } else { 0 };
         if again {
             seg.set_retransmission();
         }

@@ -5,8 +5,8 @@
 //! `pacing_segments`, or of as many as `pacing_burst` holds at the rate, goes out at once; the next waits until the rate has made up for it, less what
 //! the burst itself was late (`pacing_catch_up`; Linux 6.x `tcp_update_skb_after_send`).
 //!
-//! Deviations from Linux: bursts are not larger on paths of a few milliseconds (`tcp_tso_rtt_log`), and one that the window cuts short goes on
-//! when the window opens, instead of after a gap of its own.
+//! Deviation from Linux: without `tso` a burst that the window cuts short goes on when the window opens, instead of after a gap of its own; with it what is sent
+//! again is paced one by one, not in the bursts that it was first sent in.
 
 use crate::cc::CongestionControl;
 use crate::endpoint::Tcp;
@@ -50,12 +50,12 @@ impl Quantum {
 }
 
 /// Bits on their way in one second at one bit per second, times the picoseconds of it: what a rate in bit/s divides.
-const BITS_PS: f64 = 8.0 * PS_PER_SEC as f64;
+pub(crate) const BITS_PS: f64 = 8.0 * PS_PER_SEC as f64;
 
 impl<C: CongestionControl> Tcp<C> {
     /// The time that `bytes` of payload take at the rate in force, in picoseconds; `None`: no rate is known.
     #[inline]
-    fn pace_of(&self, bytes: u64) -> Option<f64> {
+    pub(crate) fn pace_of(&self, bytes: u64) -> Option<f64> {
         if let Some(rate) = self.cc.pacing_rate() {
             return Some(bytes as i64 as f64 * BITS_PS / (rate.as_bps() as f64).max(1.0));
         }
@@ -99,7 +99,11 @@ impl<C: CongestionControl> Tcp<C> {
         if now >= self.pacer.next {
             // A new burst.
             let rate = Rate::from_bps((bytes as i64 as f64 * BITS_PS / ps.max(1.0)) as u64);
-            self.pacer = Pacer { next: now, left: self.cfg.pacing_quantum().at(rate), late: now.since(self.pacer.next) };
+            self.pacer = Pacer {
+                next: now,
+                left: if self.cfg.tso { 0 } else { self.cfg.pacing_quantum().at(rate) },
+                late: now.since(self.pacer.next),
+            };
         }
         self.pacer.left = self.pacer.left.saturating_sub(bytes);
         // A burst counts as a whole: the one that has the last free segment in it is paced.

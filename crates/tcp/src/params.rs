@@ -2,8 +2,8 @@
 
 use crate::cc::CcParams;
 use crate::choices::{
-    BackoffEnds, EcnMode, ExitWindow, FastOpen, IdleRestart, InitialWindow, LossBasis, NewRenoTimer, OldSegments, Paws, Preset, Prr,
-    PrrBase, RttSampling, SackMemory, SackPipe, Scheme, SlowStart,
+    BackoffEnds, EcnMode, ExitWindow, FastOpen, GrowthUnit, HystartRounds, IdleRestart, InitialWindow, LossBasis, NewRenoTimer,
+    OldSegments, Paws, Preset, Prr, PrrBase, RttSampling, SackMemory, SackPipe, Scheme, SlowStart,
 };
 use fairlane_units::{Bytes, Dur, Len};
 use schemars::JsonSchema;
@@ -76,9 +76,9 @@ pub struct TcpParams {
     pub byte_counting: Option<u32>,
     /// Whether `byte_counting` bounds slow start alone and congestion avoidance counts all that an acknowledgment covers (RFC 3465 sections 2.1 and 2.2; ns-3).
     pub avoidance_counts_all: bool,
-    /// Reno and DCTCP: congestion avoidance counts segments acknowledged, and a whole window of them adds a whole segment (Linux `tcp_cong_avoid_ai`, ns-3
-    /// TcpLinuxReno). Otherwise each adds its part (RFC 5681 equation 3).
-    pub growth_in_segments: bool,
+    /// What congestion avoidance adds is counted in. `byte` is for Reno, Veno, Westwood, H-TCP, YeAH and Vegas, `segment` for Reno,
+    /// DCTCP, HighSpeed, Illinois, Hybla and Scalable.
+    pub growth_unit: GrowthUnit,
     /// How slow start ends before there is a loss. Unset: the algorithm's own choice, which is the standard one for all but CUBIC.
     pub slow_start: Option<SlowStart>,
     /// Window beyond which limited slow start adds at most half of it a round trip (max_ssthresh of RFC 3742 section 2).
@@ -97,6 +97,8 @@ pub struct TcpParams {
     /// HyStart without pacing: length of the train of acknowledgments that ends slow start, as a share of the smallest round-trip time (Linux: half).
     #[schemars(range(min = 0.0, max = 10.0))]
     pub hystart_train: f64,
+    /// HyStart: when a round begins.
+    pub hystart_rounds: HystartRounds,
     /// Whether the window grows only while it is what limits the sender (RFC 7661 section 4.3).
     pub cwnd_validation: bool,
     /// Whether for `cwnd_validation` the window counts as the limit for the whole round trip in which it once was, and in slow start already when more than half
@@ -145,6 +147,12 @@ pub struct TcpParams {
     /// Segments that always may go at once (Linux `tcp_min_tso_segs`: 2).
     #[schemars(range(min = 1))]
     pub pacing_segments: u32,
+    /// Segmentation offload: new data leaves in bursts of `pacing_burst` and `pacing_segments`, paced or not, and outside recovery a shorter one waits for a full
+    /// one if acknowledgments are soon to come (Linux `tcp_tso_should_defer`). The last segment of a burst, and of all that is written, carries PSH.
+    pub tso: bool,
+    /// With `tso`: pieces in which the send queue is kept. The end of one waits for nothing (Linux: as long as a burst may be, 65215B). Unset: there are none.
+    #[schemars(extend("x-min" = "1B"))]
+    pub tso_piece: Option<Bytes>,
     /// Segments at the start of a connection that are not paced (Linux: 10).
     #[schemars(range(max = 1000))]
     pub pacing_free: u32,
@@ -224,6 +232,9 @@ pub struct TcpParams {
     pub dupthresh: u32,
     /// RACK (RFC 8985): time, not only counts, tells what is lost. Needs SACK recovery.
     pub rack: bool,
+    /// Whether for `rack` a retransmission has arrived only if the timestamp echoed is no older than it (RFC 8985 section 6.2 step 2). While data below is missing
+    /// receivers echo older ones (RFC 7323 section 4.3). Otherwise it is enough that a round-trip time has passed (Linux `tcp_rack_advance`).
+    pub rack_echo: bool,
     /// Tail loss probe (RFC 8985 section 7). Needs SACK recovery.
     pub tlp: bool,
     /// How long the receiver may hold back the acknowledgment of a single segment, for `tlp` (TLP.max_ack_delay of RFC 8985 section 7.2; Linux: its
@@ -273,7 +284,7 @@ pub struct TcpParams {
     pub limited_transmit: bool,
     /// Whether a loss event may begin only after everything sent before the last one is acknowledged (RFC 6582 section 3.2 step 2).
     pub careful: bool,
-    /// Whether only the first partial acknowledgment restarts the retransmission timer, or each (RFC 6582 section 4).
+    /// Whether only the first partial acknowledgment restarts the retransmission timer, or each (RFC 3782 section 4).
     pub newreno_timer: NewRenoTimer,
     /// Whether a partial acknowledgment takes what it covers out of the inflated window (RFC 6582 section 3.2 step 3).
     pub partial_deflation: bool,
@@ -354,13 +365,14 @@ impl Default for TcpParams {
             syn_loss_ssthresh: None,
             byte_counting: Some(1),
             avoidance_counts_all: false,
-            growth_in_segments: false,
+            growth_unit: GrowthUnit::Fraction,
             slow_start: None,
             max_ssthresh: Len::Packets(100),
             hystart_divisor: 8.0,
             hystart_min: Dur::from_ms(4),
             hystart_max: Dur::from_ms(16),
             hystart_train: 0.5,
+            hystart_rounds: HystartRounds::Always,
             cwnd_validation: true,
             empty_window_probes: false,
             rtt_of_sacked: false,
@@ -380,6 +392,8 @@ impl Default for TcpParams {
             pacing_avoidance: 1.2,
             pacing_burst: Dur::ZERO,
             pacing_segments: 1,
+            tso: false,
+            tso_piece: None,
             pacing_free: 0,
             pacing_catch_up: 0.0,
             rto_initial: Dur::from_secs(1),
@@ -407,6 +421,7 @@ impl Default for TcpParams {
             sack_delay: Dur::ZERO,
             dupthresh: 3,
             rack: false,
+            rack_echo: true,
             tlp: false,
             tlp_ack_delay: Dur::from_ms(200),
             timer_slack: Dur::ZERO,

@@ -6,7 +6,9 @@
 //!
 //! Others wait for the next segment, or for a time that follows the pauses between segments (`ato`): `ack_delay` at least.
 //!
-//! Deviations: times are not counted in ticks of the kernel's clock. PSH is not looked at: in Linux an application that takes a segment with it is acknowledged.
+//! A segment with PSH is acknowledged at once outside a dialogue, as the application has taken all there is (`tcp_cleanup_rbuf`).
+//!
+//! Deviations: times are not counted in ticks of the kernel's clock. In Linux a short segment counts as one with PSH.
 
 use crate::buffer::Buffer;
 use crate::cc::CongestionControl;
@@ -14,7 +16,7 @@ use crate::compress::Compressor;
 use crate::config::TcpConfig;
 use crate::endpoint::Tcp;
 use crate::receiver::AckDue;
-use fairlane_net::{Cx, Segment};
+use fairlane_net::{Cx, Segment, flag};
 use fairlane_units::{Dur, Time};
 
 /// What segments are taken to have before there is one (`TCP_MSS_DEFAULT`).
@@ -128,13 +130,13 @@ impl Quick {
             self.grant(c);
         }
         self.heard_at = now;
-        self.open(payload, kept);
+        self.open(payload, kept, true);
     }
 
-    /// The window may open.
-    fn open(&mut self, payload: u64, kept: u64) {
+    /// The window may open beside `kept` bytes. A segment beyond a hole does not count as one that takes memory yet.
+    fn open(&mut self, payload: u64, kept: u64, counts: bool) {
         if let Some(buffer) = &mut self.buffer
-            && buffer.grow(payload, kept, self.mss)
+            && buffer.grow(payload, kept, counts, self.mss)
         {
             self.left |= 1;
         }
@@ -187,7 +189,7 @@ impl<C: CongestionControl> Tcp<C> {
             quick.repeated(&self.cfg);
         } else if seg.seq > before {
             if self.cfg.sack {
-                quick.open(payload, kept);
+                quick.open(payload, kept.saturating_sub(payload), false);
             }
             if let Some(buffer) = &mut quick.buffer {
                 buffer.hold(self.rcv.farthest() - nxt);
@@ -203,7 +205,9 @@ impl<C: CongestionControl> Tcp<C> {
             }
             // More than a full segment, or in the quick mode (`__tcp_ack_snd_check`).
             let many = self.rcv.unannounced() > u64::from(self.cfg.ack_every - 1) * quick.mss;
-            if many || (quick.left != 0 && !quick.answers) {
+            // An application that takes all there is has come to an end the sender marked (`tcp_cleanup_rbuf`).
+            let taken = seg.has(flag::PSH) && !quick.answers && self.rcv.kept() == 0;
+            if many || taken || (quick.left != 0 && !quick.answers) {
                 self.rcv.due = AckDue::Now;
             }
         }

@@ -172,9 +172,11 @@ impl Receiver {
         0
     }
 
-    /// Bytes beyond holes.
+    /// Payload bytes beyond holes.
     pub(crate) fn kept(&self) -> u64 {
-        if self.disorder { self.blocks().iter().map(|b| b.end - b.start).sum() } else { 0 }
+        // A FIN takes a sequence number and carries nothing.
+        let fin = self.fin_end != 0 && self.blocks().last().is_some_and(|b| b.end == self.fin_end);
+        if self.disorder { self.blocks().iter().map(|b| b.end - b.start).sum::<u64>() - u64::from(fin) } else { 0 }
     }
 
     /// One past the last byte that arrived.
@@ -197,6 +199,24 @@ impl Receiver {
         let apart = self.blocks().windows(2).all(|w| w[0].end < w[1].start);
         let above = self.blocks().iter().all(|b| b.start > self.nxt && b.start < b.end);
         if apart && above { Ok(()) } else { Err("blocks received are in order, apart and above RCV.NXT") }
+    }
+
+    /// Whether there are `count` blocks and a segment continues none of those that changed last.
+    #[cold]
+    pub(crate) fn apart(&self, start: u64, end: u64, count: usize) -> bool {
+        let Some(gaps) = &self.gaps else { return false };
+        let last = gaps.recent.iter().take(count).filter_map(|&seq| {
+            let b = gaps.blocks.get(gaps.blocks.partition_point(|b| b.end <= seq))?;
+            (b.start <= seq).then_some(b)
+        });
+        let mut found = 0;
+        for b in last {
+            if b.end == start || b.start == end {
+                return false;
+            }
+            found += 1;
+        }
+        found == count
     }
 
     /// Whether SACK blocks go into the next acknowledgment.

@@ -36,6 +36,7 @@ fn rfc2018_case_1() {
 }
 
 /// RFC 2018 section 4 case 2: the first of eight segments is lost.
+/// Also RFC 2883 section 3; RFC 9293 section 3.10.7.4.
 #[test]
 fn rfc2018_case_2() {
     let (mut r, c) = (Receiver::starting_at(5000), config(json!({})));
@@ -45,6 +46,7 @@ fn rfc2018_case_2() {
 }
 
 /// RFC 2018 section 4 case 3: every second segment is lost, then two of them arrive late.
+/// Also RFC 2883 section 3.
 #[test]
 fn rfc2018_case_3() {
     let (mut r, c) = (Receiver::starting_at(5000), config(json!({})));
@@ -89,6 +91,7 @@ fn rfc2018_number_of_blocks() {
 }
 
 /// RFC 2883 section 4.1, example 1: a duplicate below the cumulative acknowledgment.
+/// Also RFC 9768 section 3.1.1.
 #[test]
 fn rfc2883_duplicate_segment() {
     let (mut r, c) = (Receiver::starting_at(3000), config(json!({})));
@@ -131,6 +134,7 @@ fn dsack_can_be_off() {
 }
 
 /// RFC 5681 section 4.2: every second full-sized segment at the latest; at once when out of order, duplicate or filling a hole.
+/// Also RFC 5681 section 3.2.
 #[test]
 fn rfc5681_when_to_acknowledge() {
     let (mut r, c) = (Receiver::starting_at(1000), config(json!({ "ack_every": 2 })));
@@ -158,6 +162,7 @@ fn rfc5681_when_to_acknowledge() {
 }
 
 /// RFC 7323 section 4.3: the timestamp echoed is that of the segment that covers the last acknowledgment sent.
+/// Also RFC 7323 section 3.2.
 #[test]
 fn rfc7323_ts_recent() {
     let (mut r, c) = (Receiver::starting_at(1000), config(json!({ "timestamps": true, "ack_every": 2 })));

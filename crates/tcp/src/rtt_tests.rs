@@ -37,6 +37,7 @@ fn ms(n: u64) -> Time {
 }
 
 /// RFC 6298 sections 2.1 to 2.4.
+/// Also RFC 9293 section 3.8.1.
 #[test]
 fn rfc6298_srtt_rttvar_rto() {
     let mut e = estimator(json!({ "rto_min": "1ms" }));
@@ -53,6 +54,7 @@ fn rfc6298_srtt_rttvar_rto() {
 }
 
 /// RFC 6298 section 2.3: the variation term is at least the clock granularity.
+/// Also RFC 6298 section 4.
 #[test]
 fn rfc6298_granularity() {
     let mut e = estimator(json!({ "rto_min": "1us", "rto_granularity": "20ms" }));

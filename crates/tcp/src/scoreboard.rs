@@ -38,6 +38,8 @@ pub(crate) const RESENT: u8 = 4;
 pub(crate) const KARN: u8 = 8;
 /// Carries FIN.
 pub(crate) const FIN: u8 = 16;
+/// Carries PSH.
+pub(crate) const PUSH: u8 = 32;
 /// A SACK block covered it once, whatever is believed now: its delivery is counted.
 pub(crate) const COUNTED: u8 = 128;
 

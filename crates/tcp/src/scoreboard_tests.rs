@@ -65,6 +65,7 @@ fn ns3_pipe_keeps_what_was_sent_again() {
 }
 
 /// RFC 6675 section 4, SetPipe: SACKed does not count, lost does not, retransmitted counts again.
+/// Also RFC 6675 section 5; RFC 9937 section 6.2.
 #[test]
 fn rfc6675_pipe() {
     let mut b = board(10);
@@ -87,6 +88,7 @@ fn rfc6675_pipe() {
 }
 
 /// RFC 6675 section 4, NextSeg rules 1, 3 and 4.
+/// Also RFC 6675 section 5.
 #[test]
 fn rfc6675_next_seg() {
     let mut b = board(8);
@@ -105,6 +107,7 @@ fn rfc6675_next_seg() {
 }
 
 /// Karn's algorithm (RFC 6298 section 3): what was sent twice is not timed, nor what waited behind it at the receiver.
+/// Also RFC 9293 section 3.8.1.
 #[test]
 fn karn() {
     let mut b = board(3);
@@ -157,6 +160,7 @@ fn operation() -> impl Strategy<Value = Operation> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
     /// The sums kept up to date equal the definitions, whatever happens.
+    /// Also RFC 6675 section 4; RFC 8985 section 4; RFC 9937 section 6.2.
     #[test]
     fn sums_equal_definitions(operations in prop::collection::vec(operation(), 1..200), threshold in 1..4_usize) {
         let mut b = Scoreboard::default();

@@ -104,12 +104,12 @@ impl<C: CongestionControl> Tcp<C> {
         (self.fresh_acked, self.fresh_sacked) = (seg.ack - self.una, sacked);
         if seg.ack > self.una {
             self.on_new_ack(seg, sacked, cx);
-        } else if (seg.payload == 0 && !seg.has(flag::FIN)) || (sacked != 0 && self.cfg.rack) {
+        } else if (seg.payload == 0 && !seg.has(flag::FIN)) || (sacked != 0 && self.cfg.scheme == Scheme::Sack) {
             if self.rack.is_some() {
                 self.rack_on_ack(seg, cx);
             }
-            // RFC 5681 section 2: a duplicate acknowledges nothing, carries nothing and does not move the window. One with news for RACK may.
-            if !self.board.is_empty() && (edge == self.edge || (sacked != 0 && self.cfg.rack)) && !taken_back {
+            // RFC 5681 section 2: a duplicate acknowledges nothing, carries nothing and does not move the window. One that SACKs something new may (RFC 6675 section 2).
+            if !self.board.is_empty() && (edge == self.edge || (sacked != 0 && self.cfg.scheme == Scheme::Sack)) && !taken_back {
                 self.on_dupack(sacked, cx);
             } else {
                 self.transmit(self.cfg.max_burst, cx);

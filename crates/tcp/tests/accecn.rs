@@ -33,6 +33,7 @@ fn arrive(p: &mut Pair, end: usize, ecn: Ecn) {
 }
 
 /// Section 3.1.1, table 2: offer and answer, and what each end makes of the other. The answer is read as AE, CWR, ECE.
+/// Also RFC 9768 sections 3.1.2, 3.1.3 and 3.1.5.
 #[test]
 fn rfc9768_table2_negotiation() {
     // (A, B, field of the SYN, field of the SYN-ACK; ECN in the data, AccECN in it)
@@ -57,6 +58,7 @@ fn rfc9768_table2_negotiation() {
 }
 
 /// Section 3.1.1, table 2, first block, and section 3.2.2.1, table 3: the SYN's ECN field comes back in the SYN-ACK, the SYN-ACK's in the last step.
+/// Also RFC 9768 sections 3.1.3 and 3.1.5.
 #[test]
 fn rfc9768_handshake_encoding() {
     for (ecn, ace) in [(Ecn::NotEct, 0b010), (Ecn::Ect1, 0b011), (Ecn::Ect0, 0b100), (Ecn::Ce, 0b110)] {
@@ -74,7 +76,7 @@ fn rfc9768_handshake_encoding() {
     }
 }
 
-/// Section 3.1.2: what is not yet defined is answered as AccECN; 0b111 in an answer is the offer thrown back, 0b101 an old experiment.
+/// Section 3.1.2: what is not yet defined is answered as AccECN; 0b111 in an answer is the offer thrown back, 0b101 is reserved and AccECN (section 3.1.3).
 #[test]
 fn rfc9768_undefined_fields() {
     for (syn, answer) in [(0b001, 0b010), (0b010, 0b010), (0b100, 0b010), (0b101, 0b010), (0b110, 0b010), (0b111, 0b010), (0b011, 0b001)] {
@@ -85,7 +87,7 @@ fn rfc9768_undefined_fields() {
         p.call(1, |e, cx| e.on_packet(&seg, cx));
         assert_eq!(p.log.iter().find(|l| l.1 == 1).unwrap().2.ace(), answer, "{syn:03b}");
     }
-    for (answer, ecn, ace) in [(0b111, false, 0), (0b000, false, 0), (0b101, true, 0), (0b001, true, 0), (0b010, true, 5), (0b110, true, 5)]
+    for (answer, ecn, ace) in [(0b111, false, 0), (0b000, false, 0), (0b101, true, 5), (0b001, true, 0), (0b010, true, 5), (0b110, true, 5)]
     {
         let mut p = between("accecn", "off");
         let mut seg = Segment::new(0, 1, flag::SYN | flag::ACK, 0);
@@ -110,6 +112,7 @@ fn flow(extra: &Value) -> Pair {
 }
 
 /// Section 3.2.2.5.1: an acknowledgment with the first mark after none and with every second mark; the field counts modulo 8.
+/// Also RFC 9768 section 3.2.2.2.
 #[test]
 fn rfc9768_acknowledgments_and_wrap() {
     let mut p = flow(&json!({}));
@@ -124,6 +127,7 @@ fn rfc9768_acknowledgments_and_wrap() {
 
 /// Every mark is told once, whatever becomes of the acknowledgments, as long as fewer than 8 packets go unreported between two that arrive (section
 /// 3.2.2.5); beyond that the estimate errs towards more marks, not fewer.
+/// Also RFC 9768 sections 3.2.2.5.2 and 3.2.3.2.3.
 #[test]
 fn rfc9768_lost_acknowledgments() {
     for lost in [0, 2, 4] {

@@ -12,18 +12,18 @@ const FIN: u8 = flag::FIN;
 const RST: u8 = flag::RST;
 
 /// One end, its clock and its timers.
-struct Host {
-    end: Tcp<AnyCc>,
-    timers: Timers,
-    now: Time,
-    delivered: u64,
+pub(super) struct Host {
+    pub(super) end: Tcp<AnyCc>,
+    pub(super) timers: Timers,
+    pub(super) now: Time,
+    pub(super) delivered: u64,
 }
 
 /// What of a segment is looked at: flags, sequence number, acknowledgment, payload.
-type Seen = (u8, u64, u64, u16);
+pub(super) type Seen = (u8, u64, u64, u16);
 
 impl Host {
-    fn new(extra: &Value, passive: bool) -> Self {
+    pub(super) fn new(extra: &Value, passive: bool) -> Self {
         let mut j = json!({ "cc": "reno", "mss": "1000B", "receive_window": "10000B", "ack_every": 1 });
         for (key, value) in extra.as_object().unwrap() {
             j[key] = value.clone();
@@ -37,7 +37,7 @@ impl Host {
     }
 
     /// The end that was called, with the handshake done.
-    fn open(extra: &Value) -> Self {
+    pub(super) fn open(extra: &Value) -> Self {
         let mut host = Self::new(extra, true);
         host.give(0, 0, SYN, 0, 8000);
         host.give(1, 1, ACK, 0, 8000);
@@ -46,7 +46,7 @@ impl Host {
     }
 
     /// The same that has written and read to its end as far as told: `fin` closes it.
-    fn call(&mut self, f: impl FnOnce(&mut Tcp<AnyCc>, &mut Cx<'_>)) -> Vec<Segment> {
+    pub(super) fn call(&mut self, f: impl FnOnce(&mut Tcp<AnyCc>, &mut Cx<'_>)) -> Vec<Segment> {
         let mut out = Vec::new();
         let mut cx = Cx::new(self.now, &mut out, &mut self.timers);
         f(&mut self.end, &mut cx);
@@ -54,32 +54,32 @@ impl Host {
         out.iter().map(|o| o.seg).collect()
     }
 
-    fn segment(&mut self, seg: &Segment) -> Vec<Segment> {
+    pub(super) fn segment(&mut self, seg: &Segment) -> Vec<Segment> {
         self.call(|end, cx| end.on_packet(seg, cx))
     }
 
-    fn give(&mut self, seq: u64, ack: u64, flags: u8, payload: u16, wnd: u32) -> Vec<Seen> {
+    pub(super) fn give(&mut self, seq: u64, ack: u64, flags: u8, payload: u16, wnd: u32) -> Vec<Seen> {
         let mut seg = Segment::new(seq, ack, flags, payload);
         seg.wnd = wnd;
         self.segment(&seg).iter().map(|s| (s.flags, s.seq, s.ack, s.payload)).collect()
     }
 
-    fn stamped(&mut self, (seq, ack, flags, payload): (u64, u64, u8, u16), stamp: u32) -> Vec<Segment> {
+    pub(super) fn stamped(&mut self, (seq, ack, flags, payload): (u64, u64, u8, u16), stamp: u32) -> Vec<Segment> {
         let mut seg = Segment::new(seq, ack, flags, payload);
         seg.wnd = 8000;
         seg.set_timestamps(stamp, 0);
         self.segment(&seg)
     }
 
-    fn write(&mut self, bytes: u64, fin: bool) -> Vec<Seen> {
+    pub(super) fn write(&mut self, bytes: u64, fin: bool) -> Vec<Seen> {
         self.call(|end, cx| end.on_write(bytes, fin, cx)).iter().map(|s| (s.flags, s.seq, s.ack, s.payload)).collect()
     }
 
-    fn wait(&mut self, time: Dur) {
+    pub(super) fn wait(&mut self, time: Dur) {
         self.now += time;
     }
 
-    fn state(&self) -> &'static str {
+    pub(super) fn state(&self) -> &'static str {
         self.end.info().state
     }
 }
@@ -87,6 +87,7 @@ impl Host {
 const NOTHING: [Seen; 0] = [];
 
 /// RFC 9293 section 3.10.7.4, fifth: what acknowledges something not yet sent draws an acknowledgment, and nothing of it is taken: no data, no FIN, no window.
+/// Also RFC 5961 section 5.2.
 #[test]
 fn rfc9293_an_acknowledgment_beyond_snd_nxt_takes_nothing() {
     for preset in ["rfc", "linux"] {
@@ -102,6 +103,7 @@ fn rfc9293_an_acknowledgment_beyond_snd_nxt_takes_nothing() {
 }
 
 /// The timestamp of such a segment is not echoed.
+/// Also RFC 9293 section 3.10.7.4.
 #[test]
 fn rfc9293_an_acknowledgment_beyond_snd_nxt_leaves_no_timestamp() {
     let mut h = Host::new(&json!({ "timestamps": true }), true);
@@ -112,6 +114,7 @@ fn rfc9293_an_acknowledgment_beyond_snd_nxt_leaves_no_timestamp() {
 }
 
 /// RFC 9293 section 3.10.7.4, fifth: in SYN-RECEIVED an acknowledgment that is not of the SYN draws <SEQ=SEG.ACK><CTL=RST>.
+/// Also RFC 9293 section 3.5.2.
 #[test]
 fn rfc9293_syn_received_resets_what_acknowledges_nothing_of_it() {
     for ack in [0, 2, 70_000] {
@@ -124,6 +127,7 @@ fn rfc9293_syn_received_resets_what_acknowledges_nothing_of_it() {
 }
 
 /// RFC 9293 section 3.10.7.3: in SYN-SENT, too; a RST is believed with a good acknowledgment alone.
+/// Also RFC 5961 section 3.2; RFC 9293 sections 3.5.2 and 3.5.3.
 #[test]
 fn rfc9293_syn_sent() {
     let mut h = Host::new(&json!({}), false);
@@ -137,6 +141,7 @@ fn rfc9293_syn_sent() {
 }
 
 /// RFC 9293 section 3.5, figure 8 (MUST-10): both ends open at once.
+/// Also RFC 9293 section 3.10.7.3.
 #[test]
 fn rfc9293_simultaneous_open() {
     let mut h = Host::new(&json!({}), false);
@@ -147,6 +152,7 @@ fn rfc9293_simultaneous_open() {
 }
 
 /// RFC 9293 section 3.10.7.2: LISTEN ignores RST, resets acknowledgments, drops the rest.
+/// Also RFC 9293 section 3.5.2.
 #[test]
 fn rfc9293_listen() {
     let mut h = Host::new(&json!({}), true);
@@ -157,6 +163,7 @@ fn rfc9293_listen() {
 }
 
 /// RFC 9293 section 3.10.7.4: RST in SYN-RECEIVED goes back to LISTEN where a SYN opened (MUST-11), and another peer may come.
+/// Also RFC 9293 section 3.5.
 #[test]
 fn rfc9293_reset_in_syn_received() {
     let mut h = Host::new(&json!({}), true);
@@ -178,6 +185,7 @@ fn rfc9293_the_answer_to_the_syn_sets_the_window() {
 }
 
 /// RFC 5961 section 3.2: RST at RCV.NXT ends the connection, elsewhere in the window it draws a challenge ACK, outside nothing.
+/// Also RFC 5961 sections 1.1 and 4.2; RFC 9293 sections 3.5.3, 3.6 and 3.10.7.4.
 #[test]
 fn rfc5961_reset() {
     let mut h = Host::open(&json!({}));
@@ -193,6 +201,7 @@ fn rfc5961_reset() {
 }
 
 /// RFC 5961 section 4.2: a SYN draws a challenge ACK, whatever its sequence number.
+/// Also RFC 5961 section 1.1; RFC 9293 section 3.10.7.4.
 #[test]
 fn rfc5961_syn() {
     let mut h = Host::open(&json!({}));
@@ -203,6 +212,7 @@ fn rfc5961_syn() {
 }
 
 /// RFC 5961 section 5.2: an acknowledgment is good from SND.UNA - MAX.SND.WND to SND.NXT; data that comes with another is dropped.
+/// Also RFC 5961 section 1.1.
 #[test]
 fn rfc5961_blind_data() {
     let mut h = Host::open(&json!({ "initial_window": "30p" }));
@@ -232,6 +242,7 @@ fn rfc5961_challenge_acks_are_throttled() {
 }
 
 /// RFC 9293 section 3.10.7.4, first: what lies outside of the window is answered and nothing of it counts, not even its acknowledgment; a RST is not answered.
+/// Also RFC 9293 section 3.4.
 #[test]
 fn rfc9293_outside_of_the_window() {
     let mut h = Host::open(&json!({}));
@@ -303,6 +314,7 @@ fn an_older_segment_that_acknowledges_more() {
 }
 
 /// RFC 9293 section 3.6, figure 12: the end that closes last is gone with the acknowledgment of its FIN, and refuses what comes then (section 3.10.7.1).
+/// Also RFC 9293 sections 3.5.2 and 3.10.7.4.
 #[test]
 fn rfc9293_closed_answers_with_reset() {
     let mut h = Host::open(&json!({}));
@@ -318,6 +330,7 @@ fn rfc9293_closed_answers_with_reset() {
 }
 
 /// Figure 12 from the other side: FIN-WAIT-1, FIN-WAIT-2, TIME-WAIT for 2 MSL (MUST-13); a FIN that comes again is acknowledged and the wait begins anew.
+/// Also RFC 9293 sections 3.6.1 and 3.10.7.4.
 #[test]
 fn rfc9293_time_wait() {
     let mut h = Host::open(&json!({}));
@@ -340,6 +353,7 @@ fn rfc9293_time_wait() {
 }
 
 /// RFC 9293 section 3.6, figure 13: both ends close at once: CLOSING, then TIME-WAIT.
+/// Also RFC 9293 section 3.10.7.4.
 #[test]
 fn rfc9293_simultaneous_close() {
     let mut h = Host::open(&json!({}));
@@ -353,6 +367,7 @@ fn rfc9293_simultaneous_close() {
 }
 
 /// RFC 9293 section 3.10.5, RFC 7323 section 3.2: giving a connection up sends a RST with the timestamp that is due.
+/// Also RFC 7323 section 5.2.
 #[test]
 fn rfc9293_abort() {
     let mut h = Host::new(&json!({ "timestamps": true }), true);
@@ -398,6 +413,7 @@ fn rfc7323_paws() {
 
 /// The same in Linux: one tick too old counts, as does a segment without a timestamp, and a duplicate acknowledgment that was overtaken; a duplicate of data is
 /// reported (RFC 2883).
+/// Also RFC 7323 section 3.2.
 #[test]
 fn linux_paws() {
     let mut h = stamped_host("linux", 1000);

@@ -18,6 +18,7 @@ fn cubic(own: Value) -> Value {
 }
 
 /// Section 4.2, equations 1 and 2: after a loss at 1000 segments the window is C (t - K)^3 + W_max.
+/// Also RFC 9438 section 5.1.
 #[test]
 fn section_4_2_window_follows_the_cubic() {
     let rtt = ms(10);
@@ -169,6 +170,24 @@ fn section_4_8_timeout() {
     assert!((d.cwnd() - from - C * t.powi(3)).abs() < 3.0 * C * t * t * 0.1 + 0.5, "{} from {from}", d.cwnd());
 }
 
+/// RFC 9438 section 4.8: after a timeout the Reno-friendly region begins at the window of that time: with short round trips, where the cubic is slower, the
+/// window grows by alpha a round trip from there, up to the window before, then by one.
+#[test]
+fn rfc9438_section_4_8_w_est_after_a_timeout() {
+    let mut d = Drive::after_loss(cubic(json!({})), ms(5), 100);
+    d.run(Dur::from_secs(1));
+    d.time_out();
+    while d.cwnd() < d.ssthresh() {
+        d.ack();
+    }
+    let from = d.cwnd();
+    for _ in 0..10 {
+        d.round_trip();
+    }
+    let alpha = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+    assert!(near((d.cwnd() - from) / 10.0, alpha, 0.15), "{} from {from}", d.cwnd());
+}
+
 /// Section 4.9: a reduction that was a mistake gives back window, threshold and the place on the cubic.
 #[test]
 fn section_4_9_undo() {
@@ -186,6 +205,7 @@ fn section_4_9_undo() {
 }
 
 /// Section 5.8: time in which the application did not fill the window is no time of the cubic.
+/// Also RFC 9438 sections 4.2 and 4.6.
 #[test]
 fn section_5_8_application_limited() {
     let mut d = Drive::after_loss(cubic(json!({})), ms(20), 500);

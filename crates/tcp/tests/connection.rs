@@ -19,6 +19,7 @@ const ACK: u8 = flag::ACK;
 const FIN: u8 = flag::FIN;
 
 /// RFC 9293 section 3.5 (figure 6) and 3.6 (figure 12): three-way handshake, FIN each way, real header sizes.
+/// Also RFC 9293 section 3.9.1.
 #[test]
 fn rfc9293_open_and_close() {
     let mut p = Pair::delayed(&params(json!({ "cc": "reno", "ack_every": 1 })), ms(10));
@@ -66,6 +67,7 @@ fn handshake_can_be_off() {
 }
 
 /// RFC 6298 sections 2.1, 5.5, 5.7 and RFC 5681 section 3.1: a lost SYN is sent again after 1 s and 2 s; then one segment, RTO 3 s.
+/// Also RFC 6928 section 2.
 #[test]
 fn rfc6298_lost_syn() {
     let mut p = Pair::delayed(&params(json!({ "cc": "reno" })), ms(10));
@@ -96,6 +98,7 @@ fn lost_handshake_segments_heal() {
 }
 
 /// RFC 6928 section 2, RFC 3390 (RFC 5681 equation 1) and fixed initial windows.
+/// Also RFC 5681 section 3.1.
 #[test]
 fn initial_windows() {
     for (iw, mss, segments) in [
@@ -118,6 +121,7 @@ fn initial_windows() {
 }
 
 /// RFC 5681 section 4.2, RFC 1122 section 4.2.3.2: every second segment, or after the delay.
+/// Also RFC 9293 sections 3.8.6.3 and 3.10.7.4.
 #[test]
 fn delayed_ack() {
     let json =
@@ -135,6 +139,7 @@ fn delayed_ack() {
 }
 
 /// RFC 9293 section 3.8.6: never more in flight than the receive window; RFC 7323 section 2: 65535 without scaling.
+/// Also RFC 7323 section 2.3; RFC 9293 sections 3.1 and 3.9.1.
 #[test]
 fn receive_window_and_scaling() {
     let most = |extra: serde_json::Value| {
@@ -197,6 +202,7 @@ fn zero_window_is_probed() {
 
 /// RFC 9293 section 3.8.6.2.1: a window much smaller than those before is left alone for one RTO; a whole segment, all that there is, and half of
 /// the largest window are not.
+/// Also RFC 9293 section 3.9.1.
 #[test]
 fn rfc9293_3_8_6_2_1_no_silly_segments() {
     let first = |windows: &[u32], bytes| {
@@ -249,6 +255,7 @@ fn stop() {
 }
 
 /// RFC 7323: timestamps measure each round trip, also of retransmitted data, and cost 12 bytes a segment.
+/// Also RFC 6298 section 3; RFC 7323 section 3.2.
 #[test]
 fn timestamps() {
     let mut p = Pair::delayed(&params(json!({ "preset": "linux", "cc": "sack", "initial_window": "10p" })), ms(25));

@@ -103,6 +103,7 @@ fn silence() {
 
 /// Section 4.3: validated is what is at least half used, and it grows whoever limits the sender; so it ends at twice what is used. With validation alone (RFC 5681 with
 /// the rule of being limited by the window) it does not grow at all.
+/// Also RFC 7661 sections 4.2 and 4.4.
 #[test]
 fn rfc7661_section_4_3_half_used() {
     let run = |new: bool, used: u64| {
@@ -152,6 +153,7 @@ fn loss(extra: Value, used: u64, last: u64, lost: &[u64]) -> (f64, f64, f64) {
 
 /// Section 4.4.1: a loss leaves half of what was used, pipeACK or LossFlightSize, and half of that less what was retransmitted in the end. Of a window that was not
 /// used, half would be left where the window is what a loss halves.
+/// Also RFC 7661 section 4.2.
 #[test]
 fn rfc7661_section_4_4_1_response_to_congestion() {
     for (used, last, lost) in [(10, 10, vec![0]), (10, 20, vec![0, 2]), (20, 8, vec![0])] {
@@ -186,6 +188,7 @@ fn at_least_one_segment() {
 }
 
 /// After a timeout the loss window is one segment as ever (RFC 5681 section 3.1), and slow start ends at half of what was used, not of the window.
+/// Also RFC 7661 section 4.4.
 #[test]
 fn timeout() {
     for (new, threshold) in [(true, 5.0), (false, 38.0)] {
@@ -203,6 +206,7 @@ fn timeout() {
 }
 
 /// An echo of congestion is answered like a loss, without retransmissions.
+/// Also RFC 7661 section 4.4.
 #[test]
 fn echo() {
     for (new, left) in [(true, 5.0), (false, 38.0)] {
@@ -235,6 +239,23 @@ fn rfc7661_section_4_2_sampling_period() {
         let left = cwnd(&p);
         assert!(if validated { (left - w / 2.0).abs() < 1.0 } else { left == 5.0 }, "{one_way:?} {silence} ms: {left} of {w}");
     }
+}
+
+/// Section 4.4.2: a window that was kept through silence goes out at once; with pacing it is spread over the round trip, with `max_burst` so many go at once.
+#[test]
+fn rfc7661_section_4_4_2_bursts() {
+    let burst = |extra: Value| {
+        let mut j = extra;
+        j["new_cwv"] = json!(true);
+        let mut p = after_bulk(j, ms(10));
+        p.run(Dur::from_secs(5));
+        let before = p.ends[0].view().data_segments;
+        p.write(0, 500 * MSS, false);
+        p.ends[0].view().data_segments - before
+    };
+    assert!(burst(json!({})) > 50);
+    assert!(burst(json!({ "pacing": true })) <= 2);
+    assert_eq!(burst(json!({ "max_burst": 4 })), 4);
 }
 
 /// A transfer that always fills its window loses nothing by it: the same segments at the same times.

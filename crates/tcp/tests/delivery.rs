@@ -156,3 +156,25 @@ fn no_growth_without_need() {
         assert!(v.cwnd <= before, "{name}: {before} to {}", v.cwnd);
     }
 }
+
+/// `fack_lost_again_stops` waits for the timer, as ns-2 does. A duplicate of the first sending fills the hole and everything is acknowledged: no timer is left to
+/// wait for, and the last byte must go out all the same. Found by the test above.
+#[test]
+fn fack_does_not_stand_still_with_nothing_outstanding() {
+    let more = [true, false, false, false, false, false, false, false, false, false];
+    let p = endpoint("bbr", "ns2", Some("fack"), &more, &json!({ "window": "20p", "ack_every": 2 }));
+    let hop = || Hop::new(Rate::from_mbps(2), Dur::from_ms(15), 2);
+    let mut pair = Pair::new(&p, vec![hop()], vec![hop()]);
+    pair.script[0] = Box::new(|n, _| match n {
+        1 => Fate::Twice,
+        3 | 4 => Fate::Drop,
+        9 => Fate::Late(Dur::from_ms(6)),
+        _ => Fate::Pass,
+    });
+    pair.script[1] = Box::new(|n, _| if n == 3 { Fate::Twice } else { Fate::Pass });
+    pair.start();
+    pair.write(0, 8001, true);
+    while pair.now < Time::ZERO + Dur::from_secs(100) && pair.step() {}
+    assert_eq!(pair.delivered[1], 8001);
+    assert!(pair.finished[0].is_some());
+}

@@ -48,6 +48,7 @@ const OFFER: u8 = flag::ECE | flag::CWR;
 
 /// RFC 3168 section 6.1.1: SYN with ECE and CWR, SYN-ACK with ECE, neither with ECT; section 5: ECT(0) on data, 6.1.4: none on pure
 /// acknowledgments.
+/// Also RFC 3168 sections 5.2, 6.1.2 and 6.1.4; RFC 9293 section 3.8.2.
 #[test]
 fn rfc3168_negotiation() {
     let p = {
@@ -96,6 +97,7 @@ fn ecn_without_handshake() {
 
 /// Section 6.1.3: ECE on every acknowledgment from the mark on until CWR arrives; section 6.1.2: the window halves once, CWR is on the first new data
 /// after it.
+/// Also RFC 3168 sections 5 and 6.1.1.
 #[test]
 fn rfc3168_echo_until_cwr() {
     let mut p = steady(&json!({}), &[20]);
@@ -184,6 +186,7 @@ fn rfc3168_retransmissions_are_not_ect() {
 }
 
 /// RFC 8511 section 3: with ABE a mark leaves 0.8 of the window, a loss half.
+/// Also RFC 3168 section 5.
 #[test]
 fn rfc8511_abe() {
     for (abe, marked, dropped, left) in [(false, 20, 1000, 0.5), (true, 20, 1000, 0.8), (true, 1000, 20, 0.5)] {
@@ -196,6 +199,7 @@ fn rfc8511_abe() {
 }
 
 /// Section 6.1.6: a window probe is not ECT.
+/// Also RFC 3168 section 5.2.
 #[test]
 fn rfc3168_window_probes() {
     let mut p = Pair::delayed(&params(json!({ "cc": "newreno", "ecn": "classic", "mss": "1000B" })), ms(10));

@@ -35,7 +35,7 @@ fn hex(data: &[u8]) -> String {
 /// What is wrong with the life that `data` is, and where; `None`: nothing.
 fn verdict(data: &[u8]) -> Option<String> {
     match catch_unwind(AssertUnwindSafe(|| harness::run(data))) {
-        Ok(Ok(())) => None,
+        Ok(Ok(_)) => None,
         Ok(Err(broken)) => Some(broken.split(": after").next().unwrap_or_default().to_owned()),
         Err(_) => Some(PLACE.lock().map_or_else(|e| e.into_inner().clone(), |p| p.clone())),
     }
@@ -64,7 +64,7 @@ fn corpus() {
     files.sort();
     assert!(!files.is_empty());
     for file in files {
-        assert_eq!(harness::run(&std::fs::read(&file).unwrap()), Ok(()), "{}", file.display());
+        assert!(harness::run(&std::fs::read(&file).unwrap()).is_ok_and(|steps| steps > 0), "{}", file.display());
     }
 }
 

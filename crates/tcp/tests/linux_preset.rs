@@ -84,6 +84,7 @@ fn again(n: u64) -> Vec<(u64, bool)> {
 }
 
 /// One loss of ten: CUBIC leaves seven; from then on what is in flight is seven, and each delivery lets one segment out.
+/// Also RFC 9937 sections 5 and 6.2.
 #[test]
 fn prr_conserves_packets_at_the_threshold() {
     let mut k = Kernel::new(json!({}));
@@ -107,6 +108,7 @@ fn prr_conserves_packets_at_the_threshold() {
 }
 
 /// Six of ten are left when four are lost: what was delivered goes out and no more, until an acknowledgment makes progress; then two.
+/// Also RFC 9937 section 6.2.
 #[test]
 fn prr_bounds_by_delivery_and_by_progress() {
     let mut k = Kernel::new(json!({}));

@@ -1,8 +1,9 @@
 //! What the sockets of ns-3.37 do differently, as read in `src/internet/model` of its sources. Whole runs of ns-3 are in `tests/test_ns3_reference.py`.
 
 use crate::pair::{Pair, params};
-use fairlane_net::{ENDLESS, Endpoint};
-use fairlane_tcp::{LossBasis, resolve_params};
+use fairlane_net::{Class, ENDLESS, Endpoint};
+use fairlane_tcp::cc::Window;
+use fairlane_tcp::{LossBasis, TcpConfig, resolve_params};
 use fairlane_units::{Dur, Time};
 use serde_json::{Value, json};
 
@@ -100,6 +101,7 @@ fn controls_inherit_what_they_do_in_ns3() {
 }
 
 /// TcpLinuxReno::CongestionAvoidance: a window of 10 acknowledged segments adds one, and no part of one before; equation 3 of RFC 5681 adds a tenth each.
+/// Also RFC 5681 section 3.1.
 #[test]
 fn linux_reno_grows_by_whole_segments() {
     let window = |extra: Value, at: u64| {
@@ -112,6 +114,49 @@ fn linux_reno_grows_by_whole_segments() {
         p.ends[0].view().cwnd
     };
     assert_eq!([250, 350, 450].map(|at| window(json!({}), at)), [11_000, 12_000, 13_000]);
-    let parts = window(json!({ "growth_in_segments": false }), 250);
+    let parts = window(json!({ "growth_unit": "fraction" }), 250);
     assert!((10_900..11_000).contains(&parts), "{parts}");
+}
+
+/// TcpNewReno::CongestionAvoidance adds `static_cast<uint32_t> (segment * segment / cwnd)`, worked out by hand for segments of 1000 bytes: 83 of 83.3 at
+/// 12,000, then 82 (of 82.7) at 12,083, ... The twelfth acknowledgment leaves it 40 bytes short of a segment, which the thirteenth brings.
+#[test]
+fn newreno_grows_by_whole_bytes() {
+    let config = |unit: &str| {
+        let p = resolve_params(json!({ "preset": "ns3", "cc": "newreno", "mss": "1000B", "growth_unit": unit })).unwrap();
+        TcpConfig::new(&p, Class(0)).unwrap()
+    };
+    let after = |unit: &str, cwnd: u64, acks: usize| {
+        let mut w = Window::new(&config(unit));
+        w.cwnd = cwnd as f64 / 1000.0;
+        (0..acks).for_each(|_| w.avoid(1.0));
+        (w.cwnd * w.smss) as u64
+    };
+    let by_hand = |cwnd: u64, acks: usize| (0..acks).fold(cwnd, |w, _| w + (1_000_000 / w).max(1));
+    assert_eq!(by_hand(12_000, 12), 12_960);
+    for (cwnd, acks) in [(12_000, 1), (12_000, 12), (12_000, 13), (37_001, 500), (2_000_000, 3)] {
+        assert_eq!(after("byte", cwnd, acks), by_hand(cwnd, acks), "{cwnd} {acks}");
+    }
+    assert_eq!(after("segment", 12_000, 12), 13_000);
+    assert!((12_961..13_000).contains(&after("fraction", 12_000, 12)));
+}
+
+/// TcpHighSpeed::CongestionAvoidance and TcpIllinois count what is earned, and each window of it is a segment: at 40 segments and a growth of 2 the twentieth
+/// acknowledgment brings the 41st, and the rest of the count waits. TcpScalable adds one for every min(cwnd, 50), and forgets the rest.
+#[test]
+fn fast_controls_grow_by_whole_segments() {
+    let config = TcpConfig::new(&resolve_params(json!({ "preset": "ns3", "cc": "highspeed" })).unwrap(), Class(0)).unwrap();
+    let mut w = Window::new(&config);
+    w.cwnd = 40.0;
+    let after: Vec<f64> = (1..=41)
+        .map(|_| {
+            w.earn(2.0);
+            w.cwnd
+        })
+        .collect();
+    assert_eq!((after[18], after[19], after[39], after[40]), (40.0, 41.0, 41.0, 42.0));
+    w.forget_count();
+    w.cwnd = 400.0;
+    let grew: Vec<usize> = (1..=120).filter(|_| w.step(1.0, 50.0)).collect();
+    assert_eq!((grew, w.cwnd), (vec![50, 100], 402.0));
 }

@@ -124,6 +124,7 @@ fn linux_ratios_in_slow_start_and_avoidance() {
 }
 
 /// Aggarwal, Savage and Anderson 2000: pacing needs less buffer. A window of ten goes through a queue of four only if it is paced.
+/// Also RFC 9937 section 6.4.
 #[test]
 fn paced_window_needs_less_queue() {
     let drops = |pacing: bool| {

@@ -42,6 +42,7 @@ fn released(p: &Pair, from: u64, acks: usize) -> String {
 
 /// RFC 6937 section 4, first figure: of 20 segments the first is lost. RFC 6675 falls silent for half a round trip and then sends one for
 /// each acknowledgment; PRR sends one for every other. (The figure halves 22 segments, limited transmit included; here it is 20, RFC 3042.)
+/// Also RFC 9937 section 6.1.
 #[test]
 fn rfc6937_section_4_one_loss_of_twenty() {
     let silent = "N N R - - - - - - - - - N N N N N N N";
@@ -63,6 +64,7 @@ fn rfc6937_section_4_one_loss_of_twenty() {
 
 /// RFC 6937 section 4, second figure: 15 of 20 segments are lost, 1 to 15. Little is left in flight. RFC 6675 answers with one burst up to
 /// the threshold; the conservative bound (CRB) sends only what was delivered, the slow-start bound (SSRB) one more an acknowledgment.
+/// Also RFC 9937 section 7.
 #[test]
 fn rfc6937_section_4_burst_of_losses() {
     let lost: Vec<u64> = (0..15).collect();
@@ -93,9 +95,10 @@ fn rfc9937_safe_acks_catch_up() {
     assert!(ssrb <= 11, "never above the threshold: {ssrb}");
 }
 
-/// RFC 9937 section 6.2: what is in flight is never above the threshold by what PRR sends, whatever is lost; recovery ends at the threshold.
+/// Whatever is lost, and with each bound: the window is never less than a segment, the threshold never less than two, and data goes on. What RFC 9937 section 6.2 bounds
+/// is in `rfc_recovery.rs`.
 #[test]
-fn rfc9937_bounds_hold_for_any_loss() {
+fn any_loss_is_survived() {
     for seed in 1..60_u64 {
         let mut x = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         for prr in ["crb", "ssrb", "rfc9937"] {

@@ -58,6 +58,7 @@ fn rack() -> Value {
 
 /// RFC 8985 sections 3.1 and 6.2: a lost retransmission is found by the first acknowledgment of something sent after it, a round trip later.
 /// RFC 6675 has to wait for the timer (its section 5.1).
+/// Also RFC 8985 sections 1, 3.3.2, 4 and 9.2.
 #[test]
 fn rfc8985_section_3_1_lost_retransmission() {
     let lost = |n: u64, k: u64| if n == 20 && k < 2 { Fate::Drop } else { Fate::Pass };
@@ -76,6 +77,7 @@ fn rfc8985_section_3_1_lost_retransmission() {
 }
 
 /// A retransmission lost three times over is found three times.
+/// Also RFC 8985 sections 4 and 9.2.
 #[test]
 fn rfc8985_section_6_2_lost_again_and_again() {
     let mut p = steady(rack(), |n, k| if n == 20 && k < 4 { Fate::Drop } else { Fate::Pass });
@@ -83,8 +85,26 @@ fn rfc8985_section_6_2_lost_again_and_again() {
     assert_eq!((p.ends[0].view().timeouts, p.ends[0].view().retransmits), (0, 4));
 }
 
+/// RFC 8985 section 9.3: without PRR each lost retransmission lowers the window once more, as RFC 5681 section 4.3 wants; losses of one round trip do so once.
+#[test]
+fn rfc8985_section_9_3_a_lost_retransmission_is_a_signal() {
+    let cuts = |prr: &str, lost: fn(u64, u64) -> bool| {
+        let mut p = steady(json!({ "rack": true, "tlp": true, "prr": prr }), move |n, k| if lost(n, k) { Fate::Drop } else { Fate::Pass });
+        p.run(Dur::from_secs(2));
+        let v = p.ends[0].view();
+        assert_eq!((v.timeouts, v.fast_recoveries), (0, 1), "{prr}");
+        v.cwnd_cuts
+    };
+    assert_eq!(cuts("off", |n, k| n == 20 && k < 1), 1);
+    assert_eq!(cuts("off", |n, k| n == 20 && k < 2), 2);
+    assert_eq!(cuts("off", |n, k| n == 20 && k < 3), 3);
+    assert_eq!(cuts("off", |n, k| (n == 20 || n == 22) && k < 2), 2);
+    assert_eq!(cuts("rfc9937", |n, k| n == 20 && k < 2), 1);
+}
+
 /// RFC 8985 sections 3.2 and 7: the last segments of a transfer are lost. The probe after two round trips brings a SACK, and fast recovery
 /// repairs the rest; without it the timer does, later.
+/// Also RFC 8985 sections 3.3.2, 7.2 and 7.3.
 #[test]
 fn rfc8985_section_3_2_tail_loss() {
     let run = |extra: Value| {
@@ -137,6 +157,7 @@ fn rfc8985_section_7_2_single_segment() {
 }
 
 /// RFC 8985 section 7.4: a probe that alone repaired a loss tells of congestion; a probe whose original had arrived (D-SACK) does not.
+/// Also RFC 8985 section 7.4.2.
 #[test]
 fn rfc8985_section_7_4_did_the_probe_repair_a_loss() {
     let run = |script: fn(u64, u64) -> Fate| {
@@ -158,6 +179,7 @@ fn rfc8985_section_7_4_did_the_probe_repair_a_loss() {
 
 /// RFC 8985 section 6.2 step 4: once reordering was seen, it may take up to a quarter of the smallest round-trip time. Counting to three
 /// takes it for a loss each time.
+/// Also RFC 8985 section 3.3.2.
 #[test]
 fn rfc8985_section_3_3_reordering() {
     // Segment 25 is overtaken by one (which shows that there is reordering), then every tenth by four (22 ms of 100).
@@ -178,6 +200,7 @@ fn rfc8985_section_3_3_reordering() {
 
 /// RFC 8985 section 6.2 step 4: D-SACKs widen the window, by a quarter a round, up to the smoothed round-trip time; reordering by half a round
 /// trip is taken for loss at first and then no more.
+/// Also RFC 8985 sections 3.3.2 and 4.
 #[test]
 fn rfc8985_section_6_2_window_adapts_to_dsack() {
     let late = |n: u64, k: u64| match n {
@@ -196,6 +219,7 @@ fn rfc8985_section_6_2_window_adapts_to_dsack() {
 }
 
 /// RFC 8985 section 6.2: without reordering seen, three SACKed segments suffice, and fewer wait for a quarter of a round trip.
+/// Also RFC 8985 section 3.3.2.
 #[test]
 fn rfc8985_section_6_2_two_sacks_and_a_wait() {
     let mut p = flow(json!({ "rack": true, "tlp": false }));
@@ -241,6 +265,7 @@ fn rfc8985_section_6_3_timeout_spares_what_is_young() {
 }
 
 /// Whatever is lost, reordered or duplicated: everything arrives, and something is always awaited.
+/// Also RFC 8985 section 9.3; RFC 9937 section 5.
 #[test]
 fn rack_tlp_prr_deliver_under_any_history() {
     for seed in 1..120_u64 {

@@ -34,6 +34,7 @@ fn cwnd(p: &Pair) -> f64 {
 
 /// RFC 5681 section 3.1, equation 2: slow start adds a segment an acknowledgment, so the window doubles each round trip;
 /// equation 3: congestion avoidance adds about one segment a round trip.
+/// Also RFC 9293 section 3.8.2.
 #[test]
 fn rfc5681_growth() {
     let j = json!({ "cc": "reno", "mss": "1000B", "ack_every": 1, "initial_window": "2p", "initial_ssthresh": "16p" });
@@ -47,6 +48,7 @@ fn rfc5681_growth() {
 }
 
 /// RFC 5681 section 3.2: one loss: retransmitted on the third duplicate, window halved, no timeout. Tahoe starts from one segment.
+/// Also RFC 5681 section 3.1; RFC 6582 section 3.2.
 #[test]
 fn one_loss() {
     for cc in ["tahoe", "reno", "newreno", "sack"] {
@@ -71,6 +73,7 @@ fn one_loss() {
 
 /// Fall and Floyd 1996: with several losses in a window Reno needs a timeout, NewReno repairs one hole a round trip,
 /// SACK all in about one.
+/// Also RFC 6582 section 3.2.
 #[test]
 fn three_losses() {
     let lost = [20, 24, 28];
@@ -112,6 +115,7 @@ fn rfc3042_limited_transmit() {
 
 /// RFC 3042 section 2: what goes out with the first two duplicates is new data, a segment each; the window stays as it is, and what is out exceeds it by two
 /// segments at most. They bring the third duplicate, where a window of three segments could not.
+/// Also RFC 5681 section 3.2.
 #[test]
 fn rfc3042_section_2_two_new_segments() {
     for (limited, new, ends) in [(true, vec![6, 7], (0, 1)), (false, vec![], (1, 0))] {
@@ -150,7 +154,7 @@ fn rfc6582_partial_ack() {
     assert_eq!(p.ends[0].view().timeouts, 0);
 }
 
-/// RFC 6582 section 4: the impatient variant times out when the holes take longer than the RTO; slow but steady does not.
+/// RFC 3782 section 4: the impatient variant, which RFC 6582 section 3.2 step 3 asks for, times out when the holes take longer than the RTO; slow but steady does not.
 #[test]
 fn rfc6582_impatient_or_steady() {
     let lost: Vec<u64> = (20..40).step_by(2).collect();
@@ -186,7 +190,9 @@ fn rfc6675_pipe_bounds_recovery() {
         let v = p.ends[0].view();
         recovering |= v.fast_recoveries > 0;
         if recovering {
-            assert!(v.in_flight <= v.cwnd.max(21_000), "{} {}", v.in_flight, v.cwnd);
+            // Until a round trip is over what was out before counts as in flight.
+            let most = if p.now < Time::ZERO + ms(400) { 21_000 } else { v.cwnd };
+            assert!(v.in_flight <= most, "{} {}", v.in_flight, v.cwnd);
         }
     }
     let v = p.ends[0].view();
@@ -194,6 +200,7 @@ fn rfc6675_pipe_bounds_recovery() {
 }
 
 /// RFC 6675 section 5.1: a lost retransmission is left to the timer, which starts over with what is not SACKed.
+/// Also RFC 6675 section 6.
 #[test]
 fn rfc6675_lost_retransmission() {
     // 20 is lost, and again as the segment sent on the third duplicate: number 42 of those sent.
@@ -226,6 +233,7 @@ fn reordering_and_dsack() {
 
 /// RFC 5681 section 3.1 and RFC 6298 section 5: a timeout restarts from one segment, doubles the RTO, and holds ssthresh
 /// when the same segment times out again.
+/// Also RFC 9293 section 3.8.2.
 #[test]
 fn timeouts() {
     // All 20 of the second flight are lost, and the first retransmission.

@@ -32,6 +32,7 @@ fn delayed(tcp: Value) -> (u64, u64) {
 }
 
 /// RFC 7323 section 4.3: a delayed acknowledgment echoes the earliest segment it answers, so that SRTT holds the delay.
+/// Also RFC 7323 section 3.2.
 #[test]
 fn rfc7323_section_4_3_delayed_acknowledgments_count() {
     assert_eq!(delayed(json!({ "mss": "1000B", "timestamps": true })), (50, 45));

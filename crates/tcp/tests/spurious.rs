@@ -71,6 +71,7 @@ fn outcome(mut p: Pair, before_ms: u64, end_ms: u64) -> Outcome {
 
 /// RFC 5682 section 1: a sudden delay lets the timer go off; a sender that does not know sends its window again from one segment.
 /// With F-RTO, or with timestamps (RFC 3522), it sends one segment again and goes on with the window it had (RFC 4015 section 3).
+/// Also RFC 5682 sections 2.1 and 3.1.
 #[test]
 fn spurious_timeout() {
     for cc in ["tahoe", "reno", "newreno", "sack", "fack"] {
@@ -92,6 +93,7 @@ fn spurious_timeout() {
 }
 
 /// RFC 5682 section 2.1 step 2b: the first acknowledgment after the timeout brings two new segments, nothing again.
+/// Also RFC 5682 section 3.1.
 #[test]
 fn rfc5682_two_new_segments() {
     for cc in ["newreno", "sack"] {
@@ -117,6 +119,7 @@ fn rfc5682_two_new_segments() {
 }
 
 /// A timeout after which everything is lost is never taken back.
+/// Also RFC 5682 section 2.1.
 #[test]
 fn real_timeout() {
     for cc in ["tahoe", "reno", "newreno", "sack", "fack"] {

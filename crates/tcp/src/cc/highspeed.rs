@@ -155,7 +155,7 @@ impl LossBased for HighSpeed {
                 self.at = whole;
                 self.a = self.response.a(whole);
             }
-            self.w.cwnd += n * self.a / self.w.cwnd;
+            self.w.earn(n * self.a);
         }
     }
 

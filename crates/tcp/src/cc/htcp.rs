@@ -140,7 +140,7 @@ impl LossBased for Htcp {
         }
         if let Some(n) = self.w.slow_start(s) {
             let alpha = self.alpha(s.now);
-            self.w.cwnd += if self.p.alpha_in_bytes { 1.0 / self.w.cwnd + alpha / self.w.smss } else { n * alpha / self.w.cwnd };
+            self.w.add(if self.p.alpha_in_bytes { 1.0 / self.w.cwnd + alpha / self.w.smss } else { n * alpha / self.w.cwnd });
         }
     }
 

@@ -46,6 +46,8 @@ pub struct Hybla {
     rho: f64,
     /// 2^rho - 1.
     up: f64,
+    /// What is earned of the next segment, where growth is in whole ones (ns-3 TcpHybla).
+    part: f64,
 }
 
 impl Algorithm for HyblaParams {
@@ -59,7 +61,7 @@ impl Hybla {
     /// The algorithm before the connection opens.
     pub fn new(p: &HyblaParams, config: &TcpConfig) -> Self {
         let beta_ecn = if config.abe { super::reno::BETA_ECN } else { super::reno::BETA };
-        Self { w: Window::new(config), rtt0: p.rtt0.max(Dur::from_us(1)), beta_ecn, rtt: Dur::ZERO, rho: 1.0, up: 1.0 }
+        Self { w: Window::new(config), rtt0: p.rtt0.max(Dur::from_us(1)), beta_ecn, rtt: Dur::ZERO, rho: 1.0, up: 1.0, part: 0.0 }
     }
 
     #[cold]
@@ -83,7 +85,15 @@ impl LossBased for Hybla {
             return;
         }
         if let Some(n) = self.w.slow_start_by(s, self.up) {
-            self.w.cwnd += n * self.rho * self.rho / self.w.cwnd;
+            let square = self.rho * self.rho;
+            if self.w.in_segments() {
+                self.part += n * square / libm::floor(self.w.cwnd);
+                let whole = libm::floor(self.part);
+                self.part -= whole;
+                self.w.cwnd += whole;
+            } else {
+                self.w.cwnd += n * square / self.w.cwnd;
+            }
         }
     }
 

@@ -16,7 +16,7 @@
 //! start it watches no other before a timeout. All of that holds in both.
 
 use super::AckSample;
-use crate::choices::SlowStart;
+use crate::choices::{HystartRounds, SlowStart};
 use crate::config::TcpConfig;
 use fairlane_units::{Dur, Time};
 
@@ -95,6 +95,7 @@ enum Kind {
         train: f64,
         /// Pacing rate over cwnd / SRTT; 0: bursts are not considered.
         ratio: f64,
+        rounds: HystartRounds,
     },
 }
 
@@ -116,6 +117,7 @@ impl HyStart {
                 least: Dur::MAX,
                 train: if config.pacing { 1.0 } else { config.hystart_train },
                 ratio: if config.hystart_train < 1.0 { config.pacing_slow_start } else { 0.0 },
+                rounds: config.hystart_rounds,
             },
         };
         Some(Self {
@@ -133,17 +135,21 @@ impl HyStart {
 
     /// An acknowledgment that measured, while the window is below the threshold; before the window grows. HyStart looks at each, whoever limits the sender.
     pub fn observe(&mut self, cwnd: f64, s: &AckSample) {
-        let (Kind::Classic { least, .. }, Some(rtt)) = (&mut self.kind, s.rtt) else { return };
+        let (Kind::Classic { least, rounds, .. }, Some(rtt)) = (&mut self.kind, s.rtt) else { return };
         *least = rtt.min(*least);
-        let least = *least;
+        let (least, rounds) = (*least, *rounds);
         if !self.active {
             return;
         }
-        if s.delivered > self.end {
+        let over = s.delivered > self.end;
+        if over && rounds == HystartRounds::Always {
             self.next_round(s);
         }
         if cwnd < LOW_WINDOW {
             return;
+        }
+        if over && rounds == HystartRounds::Window {
+            self.next_round(s);
         }
         self.watch_train(cwnd, s);
         self.current = self.current.min(rtt);
@@ -156,7 +162,7 @@ impl HyStart {
 
     /// By how much the window grows, where standard slow start would add `up` segments.
     pub fn on_ack(&mut self, up: f64, cwnd: f64, s: &AckSample) -> f64 {
-        if !self.active || matches!(self.kind, Kind::Classic { .. }) {
+        if !self.active || matches!(self.kind, Kind::Classic { rounds: HystartRounds::Always | HystartRounds::Window, .. }) {
             return up;
         }
         if s.delivered > self.end {
@@ -168,7 +174,7 @@ impl HyStart {
                 let n = limit.map_or(up, |limit| (s.acked as f64 / self.smss).min(limit));
                 if baseline.is_some() { n / CSS_GROWTH_DIVISOR } else { n }
             }
-            Kind::Classic { .. } => up,
+            Kind::Classic { .. } => return up,
         };
         if let Some(rtt) = s.rtt {
             self.current = self.current.min(rtt);
@@ -199,7 +205,7 @@ impl HyStart {
 
     /// Acknowledgments in close succession for as long as the path needs to be full.
     fn watch_train(&mut self, cwnd: f64, s: &AckSample) {
-        let Kind::Classic { began, latest, least, train, ratio } = &mut self.kind else { return };
+        let Kind::Classic { began, latest, least, train, ratio, .. } = &mut self.kind else { return };
         if s.now.since(*latest) > ACK_DELTA {
             return;
         }

@@ -142,7 +142,7 @@ impl LossBased for Illinois {
         }
         if let Some(n) = self.w.slow_start(s) {
             let share = n * self.alpha;
-            self.w.cwnd += if self.p.whole_alpha { libm::floor(share) } else { share } / self.w.cwnd;
+            self.w.earn(if self.p.whole_alpha { libm::floor(share) } else { share });
         }
     }
     fn decrease(&mut self, e: &CongestionEvent) -> f64 {

@@ -71,6 +71,14 @@ impl LossBased for Scalable {
             return;
         }
         if let Some(n) = self.w.slow_start(s) {
+            if self.w.in_segments() {
+                // ns-3 TcpScalable: a segment for a window of them, at most 1 / increase; what is left over is lost.
+                let every = libm::floor(self.w.cwnd.min(1.0 / self.increase)).max(1.0);
+                if self.w.step(n, every) {
+                    self.w.forget_count();
+                }
+                return;
+            }
             self.w.cwnd += if self.w.cwnd <= self.legacy { n / self.w.cwnd } else { n * self.increase };
         }
     }

@@ -251,7 +251,7 @@ impl Vegas {
         if smoothed && s.in_recovery {
             // After a timeout NewReno's growth, and a round trip of its own afterwards (TcpVegas::EnableVegas).
             if let Some(n) = self.w.slow_start(s) {
-                self.w.cwnd += n / self.w.cwnd;
+                self.w.add(n / self.w.cwnd);
             }
             (self.mark, self.count, self.least) = (s.delivered + s.in_flight, 0, Dur::MAX);
             return;
@@ -282,7 +282,7 @@ impl Vegas {
             && over
         {
             // Too few measurements: Reno's growth.
-            self.w.cwnd += n / self.w.cwnd;
+            self.w.add(n / self.w.cwnd);
         }
         if over {
             self.mark = s.delivered + s.in_flight;

@@ -92,7 +92,7 @@ impl LossBased for Veno {
             return;
         }
         if let Some(n) = self.w.slow_start(s) {
-            self.w.cwnd += if self.p.slows && self.crowded() { n * HALF } else { n } / self.w.cwnd;
+            self.w.add(if self.p.slows && self.crowded() { n * HALF } else { n } / self.w.cwnd);
         }
     }
     fn decrease(&mut self, e: &CongestionEvent) -> f64 {

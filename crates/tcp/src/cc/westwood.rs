@@ -155,7 +155,7 @@ impl LossBased for Westwood {
             return;
         }
         if let Some(n) = self.w.slow_start(s) {
-            self.w.cwnd += n / self.w.cwnd;
+            self.w.add(n / self.w.cwnd);
         }
     }
     fn decrease(&mut self, e: &CongestionEvent) -> f64 {

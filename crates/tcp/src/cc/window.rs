@@ -5,9 +5,19 @@
 
 use super::hystart::HyStart;
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, MarkSample, RecoveryExit, SampleSource, Wants};
-use crate::choices::{LossBasis, SlowStart};
+use crate::choices::{GrowthUnit, LossBasis, SlowStart};
 use crate::config::TcpConfig;
 use fairlane_units::{Rate, Time};
+
+/// What growth beyond the threshold is counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unit {
+    Fraction,
+    Byte,
+    Segment,
+    /// A cut forgets what was counted towards the next segment (Linux `tcp_init_cwnd_reduction`, `tcp_enter_loss`; ns-3 keeps it).
+    SegmentAfresh,
+}
 
 /// Congestion window and slow-start threshold, in segments with fractions, and the rules all of the family follow.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,8 +34,8 @@ pub struct Window {
     pub byte_counting: Option<f64>,
     /// Beyond the threshold all that is acknowledged counts.
     all: bool,
-    /// The window grows by whole segments beyond it; those acknowledged towards the next one.
-    stepped: bool,
+    /// What growth beyond it is counted in; segments acknowledged towards the next one.
+    unit: Unit,
     count: u16,
     validate: bool,
     basis: LossBasis,
@@ -58,7 +68,12 @@ impl Window {
             cap: segments(config.window, smss),
             byte_counting: config.byte_counting.map(f64::from),
             all: config.avoidance_counts_all,
-            stepped: config.growth_in_segments,
+            unit: match config.growth_unit {
+                GrowthUnit::Fraction => Unit::Fraction,
+                GrowthUnit::Byte => Unit::Byte,
+                GrowthUnit::Segment if config.grow_by_delivered => Unit::SegmentAfresh,
+                GrowthUnit::Segment => Unit::Segment,
+            },
             count: 0,
             validate: config.cwnd_validation,
             basis: config.loss_basis,
@@ -132,16 +147,68 @@ impl Window {
     /// Congestion avoidance: a window of segments acknowledged adds one (RFC 5681 equation 3); `n` count.
     #[inline(always)]
     pub fn avoid(&mut self, n: f64) {
-        if self.stepped {
-            return self.step(n);
+        match self.unit {
+            Unit::Fraction => self.cwnd += n / self.cwnd,
+            Unit::Byte => self.add_bytes(n / self.cwnd),
+            Unit::Segment | Unit::SegmentAfresh => {
+                self.step(n, libm::floor(self.cwnd).max(1.0));
+            }
         }
-        self.cwnd += n / self.cwnd;
     }
 
-    /// The same in whole segments.
+    /// Adds `n` segments for a window acknowledged. Whole ones: each window of what was earned adds one, the rest waits (ns-3 TcpHighSpeed, TcpIllinois).
+    #[inline]
+    pub fn earn(&mut self, n: f64) {
+        if !self.in_segments() {
+            return self.add(n / self.cwnd);
+        }
+        let mut w = libm::floor(self.cwnd).max(1.0);
+        let mut count = f64::from(self.count) + libm::floor(n);
+        if count >= w {
+            while count >= w {
+                count -= w;
+                w += 1.0;
+            }
+            self.cwnd = w;
+        }
+        self.count = count as u16;
+    }
+
+    /// What waits for the next whole segment is given up.
+    pub fn forget_count(&mut self) {
+        self.count = 0;
+    }
+
+    /// Whether growth is in whole segments.
+    #[inline]
+    pub fn in_segments(&self) -> bool {
+        matches!(self.unit, Unit::Segment | Unit::SegmentAfresh)
+    }
+
+    /// Adds `up` segments beyond the threshold: as they are, or their whole bytes.
+    #[inline]
+    pub fn add(&mut self, up: f64) {
+        if self.unit == Unit::Byte {
+            return self.add_bytes(up);
+        }
+        self.cwnd += up;
+    }
+
+    /// The whole bytes of `up` segments, one at least; the sum stays a whole number of bytes.
     #[inline(never)]
-    fn step(&mut self, n: f64) {
-        let w = libm::floor(self.cwnd).max(1.0);
+    fn add_bytes(&mut self, up: f64) {
+        let bytes = libm::round(self.cwnd * self.smss) + libm::floor(up * self.smss).max(1.0);
+        self.cwnd = bytes / self.smss;
+        if self.cwnd * self.smss < bytes {
+            // The quotient was rounded down: that many bytes must fit.
+            self.cwnd = self.cwnd.next_up();
+        }
+    }
+
+    /// Every `w` segments acknowledged add a whole one; whether they did.
+    #[inline(never)]
+    pub fn step(&mut self, n: f64, w: f64) -> bool {
+        let before = self.cwnd;
         let mut count = f64::from(self.count);
         if count >= w {
             // The window was cut since these were counted.
@@ -152,6 +219,7 @@ impl Window {
         let up = libm::floor(count / w);
         self.count = (count - up * w) as u16;
         self.cwnd += up;
+        self.cwnd != before
     }
 
     #[inline(always)]
@@ -200,6 +268,9 @@ impl Window {
 
     /// Cuts the window: the threshold becomes `target` segments, the window what the kind of event asks for.
     pub fn cut(&mut self, e: &CongestionEvent, target: f64) {
+        if self.unit == Unit::SegmentAfresh {
+            self.count = 0;
+        }
         if self.prior.is_none() {
             self.prior = Some((self.cwnd, self.ssthresh));
         }

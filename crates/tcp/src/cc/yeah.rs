@@ -122,7 +122,7 @@ impl LossBased for Yeah {
             && let Some(n) = self.w.slow_start(s)
         {
             let reno = n / self.w.cwnd;
-            self.w.cwnd += if self.slow == 0 { reno.max(n * self.p.increase) } else { reno };
+            self.w.add(if self.slow == 0 { reno.max(n * self.p.increase) } else { reno });
         }
         if self.delays.over(s) {
             if self.delays.count >= ENOUGH {

@@ -94,7 +94,8 @@ impl<C: CongestionControl> Tcp<C> {
             self.ramp_down();
         }
         if self.cfg.fack_lost_again_stops {
-            self.halted |= self.board.lost_again();
+            // With nothing outstanding no timer would go off and end the stop (ns-2's agent would stand still for good).
+            self.halted = (self.halted || self.board.lost_again()) && !self.board.is_empty();
         }
         if self.cfg.fack_restart {
             self.grow(acked, sacked, cx);

@@ -7,7 +7,7 @@
 //! * What was retransmitted counts as in flight until it is acknowledged in order, also once it is SACKED: repairs stand in the way of new data, and a
 //!   retransmission that is lost ends in a timeout.
 //! * A partial acknowledgment sends a segment whatever the window says, unless the new first segment went out again already.
-//! * Entering recovery does not restart the retransmission timer, and of all partial acknowledgments only the first does (RFC 6582 section 4, "impatient";
+//! * Entering recovery does not restart the retransmission timer, and of all partial acknowledgments only the first does (RFC 6582 section 3.2 step 3, "impatient";
 //!   RFC 6298 section 5.3 wants each): a recovery of more than an RTO ends in a timeout.
 //! * After a timeout SACK blocks tell what has arrived, and nothing more, until what was sent before it is acknowledged.
 //! * An ECN echo begins a state CWR from whatever state; it lasts until more is acknowledged than was out. The window does not grow in it, and no loss

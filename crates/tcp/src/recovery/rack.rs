@@ -7,10 +7,11 @@
 //! wait in a list in the order they left. An acknowledgment looks only at what may have become lost.
 //!
 //! Deviations: a D-SACK for a loss probe does not widen the reordering window (it tells of no reordering; as Linux). A retransmission lost during
-//! recovery from a timeout begins a fast recovery, with a reduction (as Linux; RFC 8985 section 6.2 leaves congestion control to others).
-//! `timer_slack` lengthens the wait (Linux: two ticks of its clock).
+//! recovery from a timeout begins a fast recovery, with a reduction (as Linux; RFC 8985 section 6.2 leaves congestion control to others). One lost during fast
+//! recovery lowers the window again, once a round trip, where there is no PRR (section 9.3). `timer_slack` lengthens the wait (Linux: two ticks of its clock).
 
-use crate::cc::CongestionControl;
+use crate::cc::{CongestionControl, CongestionKind};
+use crate::choices::Prr;
 use crate::endpoint::{Phase, Tcp};
 use crate::scoreboard::{KARN, LOST, RESENT, SACKED, Scoreboard, before};
 use fairlane_net::{Cx, Segment, TimerId};
@@ -72,6 +73,8 @@ pub(crate) struct Rack {
     pub(crate) probe_again: bool,
     /// Probes sent.
     pub(crate) probes: u32,
+    /// When the window was last lowered for a lost retransmission.
+    lowered: Time,
 }
 
 impl Default for Rack {
@@ -96,6 +99,7 @@ impl Default for Rack {
             probe_end: 0,
             probe_again: false,
             probes: 0,
+            lowered: Time::ZERO,
         }
     }
 }
@@ -106,6 +110,14 @@ fn sent_after(one: (Time, u64), other: (Time, u64)) -> bool {
 }
 
 impl Rack {
+    /// Something came after what was sent later, `by` bytes at most.
+    fn reordered(&mut self, by: u64, smss: u32) {
+        self.reordering_seen = true;
+        self.reorderings = self.reorderings.saturating_add(1);
+        let distance = by.div_ceil(u64::from(smss));
+        self.distance = self.distance.max(distance.min(MOST_REORDERING) as u32);
+    }
+
     /// What is left of the wait for a segment sent at `at`; zero: it is lost.
     fn remaining(&self, at: Time, reo_wnd: Dur, now: Time) -> Dur {
         (at + self.rtt + reo_wnd).since(now)
@@ -148,7 +160,7 @@ impl<C: CongestionControl> Tcp<C> {
     /// Steps 1 to 3: round-trip time, what was sent last of what arrived, reordering.
     fn rack_take_delivered(&self, rack: &mut Rack, seg: &Segment, now: Time) {
         let Some(diary) = &self.board.diary else { return };
-        let echo = seg.timestamps().filter(|_| self.cfg.timestamps).map(|(_, echo)| echo);
+        let echo = seg.timestamps().filter(|_| self.cfg.timestamps && self.cfg.rack_echo).map(|(_, echo)| echo);
         let known = rack.fack;
         let mut low = u64::MAX;
         // A segment counts once it is there as a whole.
@@ -175,10 +187,18 @@ impl<C: CongestionControl> Tcp<C> {
             }
         }
         if low != u64::MAX {
-            rack.reordering_seen = true;
-            rack.reorderings = rack.reorderings.saturating_add(1);
-            let distance = (rack.fack - low).div_ceil(u64::from(self.cfg.smss));
-            rack.distance = rack.distance.max(distance.min(MOST_REORDERING) as u32);
+            rack.reordered(rack.fack - low, self.cfg.smss);
+        }
+    }
+
+    /// What the acknowledgment at hand covers arrived after what was SACKed above it.
+    pub(crate) fn note_reordering(&mut self) {
+        let before = self.una_before;
+        if let Some(rack) = &mut self.rack
+            && self.board.sacked() != 0
+            && rack.fack > before
+        {
+            rack.reordered(rack.fack - before, self.cfg.smss);
         }
     }
 
@@ -228,6 +248,20 @@ impl<C: CongestionControl> Tcp<C> {
     /// Whether the acknowledgment at hand showed that a retransmission was lost.
     pub(crate) fn rack_found_again(&self) -> bool {
         self.cfg.rack && self.board.diary.as_ref().is_some_and(|d| d.lost.iter().any(|n| n.flags & RESENT != 0))
+    }
+
+    /// Without PRR the loss of a retransmission is another sign of congestion (section 9.3, RFC 5681 section 4.3).
+    pub(crate) fn rack_lost_again(&mut self, cx: &Cx<'_>) {
+        let srtt = self.rtt.srtt(&self.cfg);
+        if self.cfg.prr != Prr::Off || !self.rack_found_again() {
+            return;
+        }
+        if let Some(rack) = &mut self.rack
+            && cx.now.since(rack.lowered) >= srtt
+        {
+            rack.lowered = cx.now;
+            self.congestion(CongestionKind::FastRetransmit, cx);
+        }
     }
 
     /// A segment went out again.

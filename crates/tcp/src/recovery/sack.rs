@@ -22,7 +22,7 @@ impl<C: CongestionControl> Tcp<C> {
         {
             // Part of a segment is one that came again; what is longer than all that was sent is a lie.
             let longest = u64::from(self.count.retransmits) * u64::from(self.cfg.smss);
-            rack.fresh_again = (first.end - first.start).next_multiple_of(u64::from(self.cfg.smss)).min(longest);
+            rack.fresh_again = (first.end - first.start).min(longest).next_multiple_of(u64::from(self.cfg.smss));
         }
         if dsack && self.doubt.is_some() && self.block_holds(first) {
             self.note_dsack(first);
@@ -63,7 +63,7 @@ impl<C: CongestionControl> Tcp<C> {
         match self.phase {
             Phase::Recovery => {
                 self.drain(1);
-                self.find_lost();
+                self.find_lost(cx);
                 self.prr_on_ack(false);
                 self.transmit(self.cfg.max_burst, cx);
             }
@@ -116,9 +116,11 @@ impl<C: CongestionControl> Tcp<C> {
         }
     }
 
-    /// Looks for losses by count; with RACK they are found already.
-    fn find_lost(&mut self) {
-        if !self.cfg.rack {
+    /// Looks for losses by count; with RACK they are found already, and a retransmission may be among them.
+    fn find_lost(&mut self, cx: &Cx<'_>) {
+        if self.cfg.rack {
+            self.rack_lost_again(cx);
+        } else {
             self.board.find_lost(self.cfg.sack_lost_after, self.cfg.smss);
         }
     }
@@ -130,8 +132,8 @@ impl<C: CongestionControl> Tcp<C> {
         self.enter(Phase::Recovery, cx);
         if !self.cfg.rack {
             self.board.head_lost();
+            self.find_lost(cx);
         }
-        self.find_lost();
         if self.untold {
             self.tell(cx);
         }
@@ -172,7 +174,7 @@ impl<C: CongestionControl> Tcp<C> {
         } else {
             // The retransmission and the segment it replaced both left.
             self.drain(2);
-            self.find_lost();
+            self.find_lost(cx);
             self.prr_on_ack(true);
         }
         self.restart_timer(cx);

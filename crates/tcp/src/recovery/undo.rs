@@ -17,6 +17,7 @@
 use super::frto::Frto;
 use crate::cc::{CongestionControl, CongestionKind};
 use crate::endpoint::{Phase, Tcp};
+use crate::scoreboard::KARN;
 use fairlane_net::{Block, Cx, Segment};
 use fairlane_units::Time;
 
@@ -67,7 +68,30 @@ impl<C: CongestionControl> Tcp<C> {
         }
         self.cc.settle();
         doubt.since = if kind == CongestionKind::EcnEcho { 0 } else { self.una };
-        (doubt.unproved, doubt.first) = (0, None);
+        // What an earlier event sent again and is still out belongs to this one (Linux `tcp_init_undo`, `tcp_retrans_stamp_cleanup`).
+        let out = self.board.resent;
+        doubt.unproved = out.div_ceil(u64::from(self.cfg.smss)) as u32;
+        if out == 0 && !self.board.first().is_some_and(|i| self.board.at(i).is(KARN)) {
+            doubt.first = None;
+        }
+    }
+
+    /// New data goes out as far as the window lets it; what is lost waits for another acknowledgment.
+    fn clock_out(&mut self, cx: &mut Cx<'_>) -> bool {
+        if self.untold {
+            self.tell(cx);
+        }
+        self.prr_on_ack(true);
+        self.restart_timer(cx);
+        let window = self.window();
+        while self.held.is_none() {
+            let len = self.new_len();
+            if len == 0 || self.in_flight() + u64::from(len) > window || !self.fits(len) || (self.paced && !self.pace_allows(cx)) {
+                break;
+            }
+            self.send_new(len, cx);
+        }
+        true
     }
 
     /// The timestamp that what is sent now carries.
@@ -108,6 +132,14 @@ impl<C: CongestionControl> Tcp<C> {
             _ => false,
         };
         if original && self.cfg.eifel {
+            if self.phase == Phase::Recovery && self.una < self.recover {
+                // A hole was filled by what came late. While retransmissions are on their way nothing more is sent again, and nothing is taken back yet (Linux
+                // `tcp_try_undo_partial`).
+                self.note_reordering();
+                if self.board.resent != 0 {
+                    return self.clock_out(cx);
+                }
+            }
             self.take_back();
             return false;
         }
