@@ -67,6 +67,8 @@ pub struct PieControl {
     /// Length of a typical packet: nothing is dropped while at most two of them wait (MEAN_PKTSIZE, RFC 8033 section 4.1).
     #[schemars(extend("x-min" = "1B", "x-max" = "64KiB"))]
     pub mean_packet: Bytes,
+    /// Backlog up to which nothing is dropped early. Unset: two of `mean_packet` (RFC 8033 section 4.1). ns-3 counts packets where its limit is in packets.
+    pub safe_backlog: Option<Len>,
     /// Where the delay comes from.
     pub estimate: DelayEstimate,
     /// Bytes over which the departure rate is measured (DQ_THRESHOLD, RFC 8033 section 5.2).
@@ -98,6 +100,7 @@ impl Default for PieControl {
             beta: 1.25,
             max_burst: Dur::from_ms(150),
             mean_packet: Bytes(1500),
+            safe_backlog: None,
             estimate: DelayEstimate::Timestamp,
             dq_threshold: Bytes(16_384),
             cap: true,
@@ -157,7 +160,7 @@ impl Discipline for PieParams {
             doc: "PieQueueDisc of ns-3 with its defaults: 25 packets, a burst allowance that begins with the first packet after 1.5 s of quiet, and no \
                   probability that builds up during it.",
             values: r#"{"limit": "25p", "target": "15ms", "tupdate": "15ms", "alpha": 0.125, "beta": 1.25, "max_burst": "150ms",
-                        "hold": true, "burst_reset": "1.5s", "cap": true, "ecn": false}"#,
+                        "safe_backlog": "2p", "hold": true, "burst_reset": "1.5s", "cap": true, "ecn": false}"#,
         },
     ];
 
@@ -311,6 +314,15 @@ impl Pie {
         self.active
     }
 
+    /// Section 4.1: whether so little waits that dropping would leave the link idle.
+    fn safe(&self, held: Backlog, mean: u64) -> bool {
+        match self.p.safe_backlog {
+            None => held.bytes <= 2 * mean,
+            Some(Len::Packets(n)) => u64::from(held.pkts) <= n,
+            Some(Len::Bytes(n)) => held.bytes <= n,
+        }
+    }
+
     /// Sections 4.1 and 5.4: whether an arriving packet is dropped.
     fn drop_early(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> bool {
         if self.p.burst_reset.is_some() && self.quiet.is_none() {
@@ -320,7 +332,7 @@ impl Pie {
         let mean = self.p.mean_packet.get();
         if self.burst_allowance > Dur::ZERO
             || (self.qdelay_old < self.target / 2.0 && self.drop_prob < SAFE_PROB)
-            || cx.held.bytes <= 2 * mean
+            || self.safe(cx.held, mean)
         {
             return false;
         }

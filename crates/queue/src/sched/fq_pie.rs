@@ -37,7 +37,7 @@ impl Discipline for FqPieParams {
             doc: "FqPieQueueDisc of ns-3 with its defaults: 10240 packets, 1024 queues with a fixed hash, a quantum of 1500 bytes (the MTU of \
                   the device), no probability builds up during a burst allowance, ECN on.",
             values: r#"{"limit": "10240p", "flows": 1024, "salt": 0, "quantum": "1500B", "drop_batch": 64, "target": "15ms", "tupdate": "15ms",
-                        "alpha": 0.125, "beta": 1.25, "max_burst": "150ms", "mean_packet": "1000B", "hold": true, "burst_reset": "1.5s",
+                        "alpha": 0.125, "beta": 1.25, "max_burst": "150ms", "mean_packet": "1000B", "safe_backlog": "2p", "hold": true, "burst_reset": "1.5s",
                         "ecn": true, "mark_ecnth": 0.1}"#,
         },
     ];

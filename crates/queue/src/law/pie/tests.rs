@@ -162,6 +162,21 @@ fn safeguards() {
     assert_eq!(b.enqueue(&pkt(1000, 0, Ecn::NotEct, at(0)), at(0), 3001), Verdict::Drop(Why::Early));
 }
 
+/// ns-3.37 `PieQueueDisc::DropEarly` with a limit in packets: two that wait are safe however long they are, a third is not.
+#[test]
+fn safe_backlog_in_packets() {
+    let with = |safe| {
+        let p = PieParams { control: PieControl { safe_backlog: Some(safe), ..PieControl::default() }, ..PieParams::default() };
+        let mut b = waiting(&p, 40);
+        b.law.drop_prob = 1.0;
+        move |pkts, bytes| b.law.safe(Backlog { pkts, bytes }, 1000)
+    };
+    let packets = with(Len::Packets(2));
+    assert_eq!([(2, 3004), (2, 18_000), (3, 192)].map(|(p, b)| packets(p, b)), [true, true, false]);
+    let bytes = with(Len::Bytes(3000));
+    assert_eq!([(50, 3000), (2, 3004)].map(|(p, b)| bytes(p, b)), [true, false]);
+}
+
 /// Section 5.4: at a probability of 1/20 gaps are at least 17 arrivals (0.85 / p) and at most 170 (8.5 / p).
 #[test]
 fn derandomized_gaps() {
