@@ -232,6 +232,7 @@ impl<P: Plugs> WorldBuilder<P> {
             },
             endpoints: self.endpoints,
             last_views: Vec::new(),
+            last_kept: Vec::new(),
             sides,
             hosts,
             clocks,

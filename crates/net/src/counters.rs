@@ -71,7 +71,7 @@ impl Occupancy {
 }
 
 /// Counters of a port since the last reset. Those of every hop come first.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[repr(C)]
 pub struct PortCounters {
     /// Packets that left the queue. Their transmission began with that, unless the port has a device that holds packets.
@@ -96,6 +96,8 @@ pub struct PortCounters {
     pub initial: Backlog,
     /// Bytes that waited in the device then.
     pub initial_ahead: u64,
+    /// Bits of the packet in transmission then that were still to be sent.
+    pub initial_unsent: f64,
 }
 
 impl PortCounters {
@@ -112,6 +114,8 @@ pub struct FlowCounters {
     pub sent_pkts: u64,
     /// Their bytes on the wire.
     pub sent_bytes: u64,
+    /// Payload bytes that had arrived at the reset and were delivered after it, or not at all: they waited for something before them.
+    pub initial_kept: u64,
     /// Bytes on the wire of the data packets that arrived; their number is that of the `delay`s.
     pub received_bytes: u64,
     /// Payload bytes delivered to the application in order, each once.

@@ -15,9 +15,18 @@ pub struct Device {
     room: Len,
     /// When the transmitter is free again.
     until: Time,
-    /// When their transmission begins, and their length, in order.
-    waiting: VecDeque<(Time, u32)>,
+    /// Those whose transmission had not begun when the last one came, in order.
+    waiting: VecDeque<Waiting>,
     bytes: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Waiting {
+    /// When its transmission begins: that of the one before it ends then.
+    begins: Time,
+    len: u32,
+    /// What the one before it leaves of its opportunity, where a trace rules the link.
+    left: u32,
 }
 
 impl Device {
@@ -32,34 +41,41 @@ impl Device {
         now.max(self.until)
     }
 
-    /// A packet of `len` bytes leaves the queue at `now`; its transmission ends at `end`. When the next one may follow it.
-    pub fn take(&mut self, now: Time, end: Time, len: u32) -> Time {
+    /// A packet of `len` bytes leaves the queue at `now`; its transmission ends at `end`, and the one before it has `left` so many bytes of its
+    /// opportunity. When the next one may follow it.
+    pub fn take(&mut self, now: Time, end: Time, len: u32, left: u32) -> Time {
         let begins = self.begins(now);
         self.until = end;
-        while let Some(&(at, len)) = self.waiting.front()
-            && at <= now
+        while let Some(&w) = self.waiting.front()
+            && w.begins <= now
         {
-            self.bytes -= u64::from(len);
+            self.bytes -= u64::from(w.len);
             self.waiting.pop_front();
         }
         if begins > now {
-            self.waiting.push_back((begins, len));
+            self.waiting.push_back(Waiting { begins, len, left });
             self.bytes += u64::from(len);
         }
         let (mut next, mut packets, mut bytes) = (now, self.waiting.len() as u64, self.bytes);
-        for &(at, len) in &self.waiting {
+        for w in &self.waiting {
             if !self.full(packets, bytes) {
                 break;
             }
             // The transmission that makes room.
-            (next, packets, bytes) = (at, packets - 1, bytes - u64::from(len));
+            (next, packets, bytes) = (w.begins, packets - 1, bytes - u64::from(w.len));
         }
         next
     }
 
     /// Bytes whose transmission has not begun by `now`.
     pub fn ahead(&self, now: Time) -> u64 {
-        self.waiting.iter().filter(|w| w.0 > now).map(|w| u64::from(w.1)).sum()
+        self.waiting.iter().filter(|w| w.begins > now).map(|w| u64::from(w.len)).sum()
+    }
+
+    /// The transmission under way at `now`: when it ends, and what it leaves of its opportunity if another waits behind it.
+    pub fn serving(&self, now: Time) -> (Time, Option<u32>) {
+        let next = self.waiting.iter().find(|w| w.begins > now);
+        next.map_or((self.until, None), |w| (w.begins, Some(w.left)))
     }
 
     fn full(&self, packets: u64, bytes: u64) -> bool {

@@ -12,7 +12,7 @@ fn run(room: Len, tx: u64, lens: &[u32]) -> Vec<(u64, u64)> {
         let begins = device.begins(now);
         let end = Time::from_ps(begins.as_ps() + tx);
         out.push((now.as_ps(), begins.as_ps()));
-        now = device.take(now, end, len);
+        now = device.take(now, end, len, 0);
     }
     out
 }
@@ -49,9 +49,9 @@ fn nothing_is_no_device() {
 fn an_idle_transmitter_takes_a_packet_at_once() {
     let mut device = Device::new(Len::Packets(1)).unwrap();
     let at = Time::from_ps;
-    assert_eq!(device.take(at(0), at(10), 1), at(0));
+    assert_eq!(device.take(at(0), at(10), 1, 0), at(0));
     assert_eq!(device.begins(at(50)), at(50));
-    assert_eq!(device.take(at(50), at(60), 1), at(50), "there is room while one is on the link alone");
-    assert_eq!(device.take(at(50), at(70), 1), at(60), "and none while one waits");
+    assert_eq!(device.take(at(50), at(60), 1, 0), at(50), "there is room while one is on the link alone");
+    assert_eq!(device.take(at(50), at(70), 1, 0), at(60), "and none while one waits");
     assert_eq!([at(59), at(60)].map(|now| device.ahead(now)), [1, 0]);
 }

@@ -179,6 +179,10 @@ pub trait Endpoint: Send {
     }
     /// Counters and state.
     fn view(&self) -> FlowView;
+    /// Payload bytes that arrived and are not delivered yet, because something before them is missing.
+    fn kept(&self) -> u64 {
+        0
+    }
     /// Inner variables for time series, by name, of a transport that has some beyond its view: columns of their own.
     fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
         let _ = out;

@@ -91,11 +91,12 @@ impl<Q: Qdisc> Port<Q> {
     #[inline(never)]
     fn uneven_end(&mut self, pkt: &QPkt, start: Time) -> Time {
         let begins = self.device.as_ref().map_or(start, |d| d.begins(start));
+        let left = self.schedule.as_ref().map_or(0, |s| s.left());
         let end = match &mut self.schedule {
             Some(s) => s.end(pkt.at, begins, pkt.len),
             None => begins.later(self.rate.tx_time(u64::from(pkt.len))),
         };
-        self.busy_until = self.device.as_mut().map_or(end, |d| d.take(start, end, pkt.len));
+        self.busy_until = self.device.as_mut().map_or(end, |d| d.take(start, end, pkt.len, left));
         end
     }
 
@@ -122,6 +123,20 @@ impl<Q: Qdisc> Port<Q> {
     /// Bytes that have left the queue and wait in the device: their transmission has not begun by `now`.
     pub fn ahead(&self, now: Time) -> u64 {
         self.device.as_ref().map_or(0, |d| d.ahead(now))
+    }
+    /// Bits of the packet in transmission that are still to be sent at `now`.
+    pub fn unsent(&self, now: Time) -> f64 {
+        let (end, left) = self.device.as_ref().map_or((self.busy_until, None), |d| d.serving(now));
+        match &self.schedule {
+            _ if end <= now => 0.0,
+            Some(s) => s.unsent(now, end, left.unwrap_or_else(|| s.left())),
+            None => self.rate.as_bps() as f64 * end.since(now).as_secs_f64(),
+        }
+    }
+    /// Bits carried since the last reset: of a packet in transmission what is sent of it.
+    pub fn carried(&self, now: Time) -> f64 {
+        let c = &self.counters;
+        (8 * (c.sent_bytes + c.initial_ahead - self.ahead(now))) as f64 + c.initial_unsent - self.unsent(now)
     }
     /// Bits that the link can carry between two times.
     pub fn capacity(&self, from: Time, to: Time) -> f64 {

@@ -16,8 +16,8 @@ pub struct FlowSample {
     pub step: Dur,
     /// What its sender says of itself.
     pub view: FlowView,
-    /// Bytes delivered in order to the application since the sample before.
-    pub delivered: u64,
+    /// Payload bytes that reached the receiver for the first time since the sample before.
+    pub arrived: u64,
     /// Bytes on the wire that reached the receiver since the sample before.
     pub received: u64,
     /// Share of the step in which its control let the flow send; NaN for a flow without one.
@@ -33,8 +33,8 @@ pub struct PortSample {
     pub step: Dur,
     /// What waits.
     pub backlog: Backlog,
-    /// Bytes whose transmission began since the sample before.
-    pub sent: u64,
+    /// Bits carried since the sample before.
+    pub carried: f64,
     /// Packets dropped since the sample before.
     pub drops: u64,
 }
@@ -96,24 +96,32 @@ impl<S> Rows<S> {
     }
 }
 
-/// Counters at the sample before.
+/// Counters of a flow at the sample before. Counters fall back to zero at the end of the warm-up: these then go below it, and wrap.
 #[derive(Clone, Debug, Default)]
-struct Before {
-    bytes: u64,
-    other: u64,
+struct FlowBefore {
+    received: u64,
+    arrived: u64,
 }
 
-/// What was counted since `before`; counters fall back to zero at the end of the warm-up, and that step then counts from there.
-fn since(now: u64, before: u64) -> u64 {
-    now.checked_sub(before).unwrap_or(now)
+/// Those of a port.
+#[derive(Clone, Debug, Default)]
+struct PortBefore {
+    carried: f64,
+    drops: u64,
+}
+
+impl PortBefore {
+    fn now<Q: Qdisc>(port: &Port<Q>, time: Time) -> Self {
+        Self { carried: port.carried(time), drops: port.counters().drops.iter().sum() }
+    }
 }
 
 /// The sampler and what it has recorded.
 #[derive(Clone, Debug)]
 pub struct Sampler {
     step: Dur,
-    flows_before: Vec<Before>,
-    ports_before: Vec<Before>,
+    flows_before: Vec<FlowBefore>,
+    ports_before: Vec<PortBefore>,
     /// Ports that are sampled.
     watched: Vec<u32>,
     /// Flows over time.
@@ -134,38 +142,48 @@ impl Sampler {
         self.step
     }
 
-    /// Takes one sample; returns when the next is due. `open`: the shares of the flows that controls govern.
+    /// All counters are about to begin anew.
+    pub(crate) fn reset<'a, Q: Qdisc + 'a>(&mut self, time: Time, flows: impl Iterator<Item = &'a Flow>, ports: &[Port<Q>]) {
+        for (before, flow) in self.flows_before.iter_mut().zip(flows) {
+            before.received = before.received.wrapping_sub(flow.counters.received_bytes);
+        }
+        for (before, &i) in self.ports_before.iter_mut().zip(&self.watched) {
+            let now = PortBefore::now(&ports[i as usize], time);
+            (before.carried, before.drops) = (before.carried - now.carried, before.drops.wrapping_sub(now.drops));
+        }
+    }
+
+    /// Takes one sample; returns when the next is due. `ends`: sender and receiver. `open`: the shares of the flows that controls govern.
     pub(crate) fn record<'a, Q: Qdisc + 'a, E: Endpoint + 'a>(
         &mut self,
         time: Time,
         flows: impl ExactSizeIterator<Item = &'a Flow>,
-        sender: impl Fn(usize) -> &'a E,
+        ends: impl Fn(usize) -> (&'a E, &'a E),
         ports: &[Port<Q>],
         mut open: Option<impl Iterator<Item = f64>>,
     ) -> Time {
         let step = self.step;
-        self.flows_before.resize_with(flows.len(), Before::default);
+        self.flows_before.resize_with(flows.len(), FlowBefore::default);
         for (i, flow) in flows.enumerate() {
-            let (endpoint, before) = (sender(i), &mut self.flows_before[i]);
-            let now = Before { bytes: flow.counters.received_bytes, other: flow.delivered };
+            let ((sender, receiver), before) = (ends(i), &mut self.flows_before[i]);
+            let now = FlowBefore { received: flow.counters.received_bytes, arrived: flow.delivered + receiver.kept() };
             let sample = FlowSample {
                 time,
                 step,
-                view: endpoint.view(),
-                delivered: now.other - before.other,
-                received: since(now.bytes, before.bytes),
+                view: sender.view(),
+                arrived: now.arrived.saturating_sub(before.arrived), // a reset throws away what waited
+                received: now.received.wrapping_sub(before.received),
                 open: open.as_mut().and_then(Iterator::next).unwrap_or(f64::NAN),
             };
-            self.flows.push(i as u32, &sample, |out| endpoint.gauges(out));
+            self.flows.push(i as u32, &sample, |out| sender.gauges(out));
             *before = now;
         }
-        self.ports_before.resize_with(self.watched.len(), Before::default);
+        self.ports_before.resize_with(self.watched.len(), PortBefore::default);
         for (&i, before) in self.watched.iter().zip(&mut self.ports_before) {
             let port = &ports[i as usize];
-            let c = port.counters();
-            let now = Before { bytes: c.sent_bytes, other: c.drops.iter().sum() };
-            let (sent, drops) = (since(now.bytes, before.bytes), since(now.other, before.other));
-            let sample = PortSample { time, step, backlog: port.qdisc().backlog(), sent, drops };
+            let now = PortBefore::now(port, time);
+            let (carried, drops) = (now.carried - before.carried, now.drops.wrapping_sub(before.drops));
+            let sample = PortSample { time, step, backlog: port.qdisc().backlog(), carried, drops };
             self.links.push(i, &sample, |out| port.qdisc().gauges(out));
             *before = now;
         }

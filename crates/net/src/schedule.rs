@@ -40,6 +40,19 @@ impl Schedule {
             Self::Steps(s) => s.end(start, len),
         }
     }
+    /// Bytes of the opportunity in use that nobody has taken.
+    pub fn left(&self) -> u32 {
+        match self {
+            Self::Opportunities(o) => o.left,
+            Self::Steps(_) => 0,
+        }
+    }
+    /// Bits that a transmission has still to send at `now` which ends at `end` and `left` so many bytes of its last opportunity.
+    pub fn unsent(&self, now: Time, end: Time, left: u32) -> f64 {
+        // All opportunities between now and its end serve it.
+        let whole = self.capacity(now, end);
+        if whole == 0.0 { 0.0 } else { whole - f64::from(8 * left) }
+    }
     /// What the link could carry after `from` and up to `to`, in bits.
     pub fn capacity(&self, from: Time, to: Time) -> f64 {
         match self {

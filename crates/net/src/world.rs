@@ -38,6 +38,8 @@ pub struct World<P: Plugs, H: EventQueue = StdHeap> {
     pub(crate) endpoints: Vec<P::Endpoint>,
     /// What the senders say, once there are no endpoints any more.
     pub(crate) last_views: Vec<FlowView>,
+    /// What the receivers keep then.
+    pub(crate) last_kept: Vec<u64>,
     pub(crate) sides: Vec<Side>,
     pub(crate) hosts: Vec<Host<P::App>>,
     /// Ports whose queue has a timer of its own.
@@ -348,7 +350,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         if let Some(s) = &mut self.sampler {
             let endpoints = &self.endpoints;
             let open = self.govern.as_mut().map(|g| g.shares(now, s.step()));
-            let next = s.record(now, self.path.flows.iter(), |f| &endpoints[2 * f], &self.path.ports, open);
+            let next = s.record(now, self.path.flows.iter(), |f| (&endpoints[2 * f], &endpoints[2 * f + 1]), &self.path.ports, open);
             self.path.push(next, self.path.slots.sampler, Turn::Look);
         }
     }
@@ -358,19 +360,24 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         let now = self.path.now;
         self.path.settle_all::<O, true>(now, obs);
         self.reset_at = now;
+        if let Some(s) = &mut self.sampler {
+            s.reset(now, self.path.flows.iter(), &self.path.ports);
+        }
         self.path.hops_before_reset = self.packet_hops();
         for port in &mut self.path.ports {
             let mut fresh = PortCounters { occupancy: std::mem::take(&mut port.counters.occupancy), ..Default::default() };
             fresh.occupancy.reset(now);
             fresh.initial = port.qdisc.backlog();
             fresh.initial_ahead = port.ahead(now);
+            fresh.initial_unsent = port.unsent(now);
             port.counters = fresh;
         }
         if let Some(g) = &mut self.govern {
             g.reset(now);
         }
         for (i, flow) in self.path.flows.iter_mut().enumerate() {
-            flow.counters = FlowCounters { last_delay: flow.counters.last_delay, ..Default::default() };
+            let initial_kept = self.endpoints[2 * i + 1].kept();
+            flow.counters = FlowCounters { last_delay: flow.counters.last_delay, initial_kept, ..Default::default() };
             flow.base = Some(Box::new(self.endpoints[2 * i].view()));
         }
     }
@@ -380,6 +387,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         self.path.events = H::with_slots(0);
         self.hosts = Vec::new();
         self.last_views = self.endpoints.iter().step_by(2).map(Endpoint::view).collect();
+        self.last_kept = self.endpoints.iter().skip(1).step_by(2).map(Endpoint::kept).collect();
         self.endpoints = Vec::new();
     }
 

@@ -3,7 +3,7 @@
 use super::{Plugs, World};
 use crate::endpoint::{Endpoint, FlowView};
 use crate::flow::Flow;
-use crate::ids::{EpId, PortId};
+use crate::ids::{EpId, FlowId, PortId};
 use crate::path::END;
 use crate::port::Port;
 use crate::sample::Sampler;
@@ -36,6 +36,15 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         let i = ep.0 as usize;
         let last = || self.last_views.get(i / 2).copied().unwrap_or_default();
         self.endpoints.get(i).map_or_else(last, Endpoint::view)
+    }
+    /// Payload bytes of a flow that have arrived since the last reset, each once, those that wait for something before them included.
+    pub fn arrived(&self, flow: FlowId) -> u64 {
+        let i = flow.0 as usize;
+        let last = || self.last_kept.get(i).copied().unwrap_or_default();
+        let kept = self.endpoints.get(2 * i + 1).map_or_else(last, Endpoint::kept);
+        let c = &self.path.flows[i].counters;
+        // A reset throws away what waited.
+        (c.delivered + kept).saturating_sub(c.initial_kept)
     }
     /// The ports on the way from the given endpoint to its peer.
     pub fn route(&self, ep: EpId) -> impl Iterator<Item = PortId> + '_ {
