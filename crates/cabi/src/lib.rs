@@ -4,6 +4,7 @@
 //! `unsafe` code of it is in this crate, in three places: opening the library and reading its tables (`table`), and calling them (`state`).
 #![allow(unsafe_code, reason = "foreign code is called through pointers; no safe way exists")]
 
+mod elf;
 mod state;
 mod table;
 
@@ -24,6 +25,9 @@ pub fn load(path: &Path) -> Result<Vec<String>, LoadError> {
     }
     // Without a folder in it, a name would be looked for where the system has its libraries.
     let full = path.canonicalize().map_err(|e| LoadError::Open(shown.clone(), e.to_string()))?;
+    if let Some(why) = elf::missing(&full) {
+        return Err(LoadError::Open(shown, why));
+    }
     let algorithms = table::open(&full, &shown)?;
     let mut names = Vec::new();
     for a in algorithms {
