@@ -165,17 +165,17 @@ fn segment(b: &mut Bytes<'_>, life: &Life) -> Segment {
     s
 }
 
-/// Lives through `data`.
+/// Lives through `data`, and says in how many steps.
 ///
 /// # Errors
 /// What does not hold, after which step.
-pub(crate) fn run(data: &[u8]) -> Result<(), String> {
+pub(crate) fn run(data: &[u8]) -> Result<u64, String> {
     let mut b = Bytes(data);
     let first = b.byte();
     let (passive, open) = (first & 1 == 1, first & 6 != 0);
     let j = parameters(&mut b);
     // Not all combinations make sense; those are refused.
-    let Ok(params) = resolve_params(j.clone()) else { return Ok(()) };
+    let Ok(params) = resolve_params(j.clone()) else { return Ok(0) };
     let (active, other) = Tcp::pair(&params, Class(0)).map_err(|e| e.to_string())?;
     let tcp = if passive { other } else { active };
     let mut life = Life { tcp, timers: Timers::default(), now: Time::ZERO + Dur::from_ms(1), seq: 1, ack: 1 };
@@ -226,5 +226,5 @@ pub(crate) fn run(data: &[u8]) -> Result<(), String> {
             break;
         }
     }
-    Ok(())
+    Ok(step)
 }

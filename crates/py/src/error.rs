@@ -31,7 +31,7 @@ pub(crate) fn scenario(py: Python<'_>, found: &Diagnostics) -> PyErr {
             return e;
         }
     }
-    raise(py, "ScenarioError", (found.to_string(), list))
+    raise(py, "ScenarioError", (found.to_string(), list, found.more()))
 }
 
 /// `RunError` with its message.
@@ -47,6 +47,11 @@ pub(crate) fn run(py: Python<'_>, e: &RunError) -> PyErr {
 /// `RunError`: the caller's progress function asked to stop.
 pub(crate) fn stopped(py: Python<'_>) -> PyErr {
     raise(py, "RunError", ("stopped by the progress function",))
+}
+
+/// `RunError`: the code of a queue or congestion control, called by a run, asks for another run.
+pub(crate) fn nested(py: Python<'_>) -> PyErr {
+    raise(py, "RunError", ("a run cannot begin within a run: run other scenarios before, and give the plug-in what came of them",))
 }
 
 /// `RunError`: the thread of the runs ended without an answer, which only a defect in a model can cause.

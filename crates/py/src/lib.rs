@@ -30,6 +30,9 @@ mod _core {
     use super::run::{Run, run};
     #[pymodule_export]
     use super::tcp::TcpEndpoint;
+    /// Findings of a file that are told; of the others there is a count.
+    #[pymodule_export]
+    const MOST_TOLD: usize = fairlane_scenario::MOST_TOLD;
     #[pymodule_export]
     use super::{codes, engine, jain, metrics, presets, read_document, registry, remarks, schema, series, series_name, version};
 }

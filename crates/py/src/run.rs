@@ -2,10 +2,10 @@
 
 use crate::error;
 use crate::resolved::Resolved;
-use fairlane_scenario::{CaptureRequest, Captures, Options, Progress, RunOutput, Style, Table, run_all};
-use numpy::PyArray1;
+use fairlane_scenario::{CaptureRequest, Captures, Options, Progress, RunOutput, Style, Table, run_all, within_run};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList, PyMemoryView, PyString};
+use std::collections::HashMap;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -36,6 +36,9 @@ pub(crate) fn run(
     progress: Option<Bound<'_, PyAny>>,
     captures: Option<CapturesArgument>,
 ) -> PyResult<Vec<Run>> {
+    if within_run() {
+        return Err(error::nested(py));
+    }
     let resolved = resolved.get().inner();
     if seeds.is_empty() {
         seeds.push(resolved.scenario.seed);
@@ -159,14 +162,25 @@ impl Run {
     }
 }
 
-/// A table as a dict of columns: lists of text and numpy arrays.
+/// A table as a dict of columns: lists of text, and views of doubles that NumPy, polars and `list` take as they are.
+///
+/// A view, not an array: a run and its tables on a terminal need no NumPy, which takes longer to load than they to run.
 fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>> {
     let out = PyDict::new(py);
     for (name, values) in &table.text {
-        out.set_item(name, PyList::new(py, values)?)?;
+        // A series repeats a few names many times: one object for each.
+        let mut known = HashMap::new();
+        let one = |text| known.entry(text).or_insert_with(|| PyString::new(py, text)).clone();
+        out.set_item(name, PyList::new(py, values.iter().map(String::as_str).map(one))?)?;
     }
     for (name, values) in &table.numbers {
-        out.set_item(name, PyArray1::from_slice(py, values))?;
+        let bytes = PyBytes::new_with(py, size_of_val(values.as_slice()), |bytes| {
+            for (place, value) in bytes.chunks_exact_mut(size_of::<f64>()).zip(values) {
+                place.copy_from_slice(&value.to_ne_bytes());
+            }
+            Ok(())
+        })?;
+        out.set_item(name, PyMemoryView::from(&bytes)?.call_method1("cast", ("d",))?)?;
     }
     Ok(out)
 }

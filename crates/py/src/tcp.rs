@@ -132,6 +132,10 @@ impl TcpEndpoint {
     fn write(&self, py: Python<'_>, now: u64, bytes: u64, fin: bool) -> PyResult<Vec<Wire>> {
         self.call(py, now, |end, cx| end.on_write(bytes.min(fairlane_net::ENDLESS), fin, cx))
     }
+    /// What waits for a full burst goes.
+    fn push(&self, py: Python<'_>, now: u64) -> PyResult<Vec<Wire>> {
+        self.call(py, now, |end, cx| end.push(cx))
+    }
     /// The application stops.
     fn stop(&self, py: Python<'_>, now: u64) -> PyResult<Vec<Wire>> {
         self.call(py, now, |end, cx| end.on_stop(cx))

@@ -8,9 +8,12 @@
 mod file;
 mod quantity;
 
+pub use file::parse as parse_file;
+
 use crate::code::Code;
 use crate::diag::{Diagnostics, Sources, Span, suggest};
-use crate::source::{Entry, Node, Table, Value};
+use crate::registry::SourceSpec;
+use crate::source::{Entry, Node, Table, Value, join};
 use serde_json::Value as J;
 
 /// What people write for the keys of this file elsewhere.
@@ -57,8 +60,9 @@ impl<'a> Checker<'a> {
     }
 
     fn fail(&mut self, code: Code, span: Span, message: impl Into<String>, help: impl Into<String>) {
-        let d = self.sources.diagnostic(code, span, &self.path.join("."), message, help);
-        self.found.push(d);
+        let (path, message) = (join(&self.path), message.into());
+        let sources = self.sources;
+        self.found.find((code, span, &path, &message), || sources.diagnostic(code, span, &path, message.as_str(), help));
     }
 
     /// The schema a reference leads to, and whether null is allowed.
@@ -150,13 +154,13 @@ impl<'a> Checker<'a> {
             }
         }
         let names: Vec<&str> = any.iter().filter_map(choices).flatten().collect();
-        for mut d in last.list {
+        for d in &mut last.list {
             // "did you mean `min`?" needs no list of the names that it is from.
             if !names.is_empty() && !names.iter().any(|n| d.help.contains(&format!("`{n}`"))) {
                 d.help = format!("{}{}{}", d.help, if d.help.is_empty() { "write " } else { ", or " }, quoted(&names));
             }
-            self.found.push(d);
         }
+        self.found.absorb(last);
     }
 
     /// Whether a value is of the kind that a schema asks for, right or wrong.
@@ -175,6 +179,17 @@ impl<'a> Checker<'a> {
         let found = show(node);
         let Value::Table(table) = &mut node.value else {
             let keys = names(schema.get("properties"));
+            let source = match (&node.value, self.path.last()) {
+                (Value::Str(word), Some(key)) if key == "udp" => {
+                    SourceSpec::NAMES.iter().find(|(name, aliases)| name == word || aliases.contains(&word.as_str()))
+                }
+                _ => None,
+            };
+            if let Some((name, _)) = source {
+                let help =
+                    format!("`{name}` is a source: write udp = {{}}, and beside it source = \"{name}\" or source.{name} = {{ ... }}");
+                return self.fail(Code::WrongType, span, format!("expected a table, found {found}"), help);
+            }
             let help = match keys.first() {
                 Some(key) => format!("write {{ {key} = ... }}"),
                 None => "give each entry a name: [section.NAME]".to_owned(),
@@ -201,12 +216,7 @@ impl<'a> Checker<'a> {
                     self.check(&mut entry.node, s);
                 }
                 _ => {
-                    let known = names(schema.get("properties"));
-                    let synonym = SYNONYMS.iter().find(|(s, k)| s.eq_ignore_ascii_case(key) && known.contains(k));
-                    let help = match synonym {
-                        Some((_, k)) => format!("it is called `{k}` here"),
-                        None => suggest(key, &known, "known keys"),
-                    };
+                    let help = if self.found.has_room() { other_key(key, &names(schema.get("properties"))) } else { String::new() };
                     self.fail(Code::UnknownKey, entry.key, format!("unknown key `{key}`"), help);
                 }
             }
@@ -327,7 +337,7 @@ impl<'a> Checker<'a> {
             node.value = Value::Str((*same).to_owned());
         } else {
             let message = format!("unknown value \"{s}\"");
-            let help = suggest(s, known, "known values");
+            let help = if self.found.has_room() { suggest(s, known, "known values") } else { String::new() };
             self.fail(Code::UnknownValue, node.span, message, help);
         }
     }
@@ -363,7 +373,7 @@ impl<'a> Checker<'a> {
             let own = crate::plugin::names(what);
             // One's own come first: the list of all is cut short.
             let known: Vec<&str> = own.iter().map(String::as_str).chain(known.into_iter().filter(|k| *k != "plugin")).collect();
-            let help = suggest(&name, &known, &format!("known: {what}"));
+            let help = if self.found.has_room() { suggest(&name, &known, &format!("known: {what}")) } else { String::new() };
             return self.fail(Code::UnknownAlgorithm, entry.key, format!("unknown {what} \"{name}\""), help);
         };
         let mut entry = entry;
@@ -415,6 +425,14 @@ fn automatic(node: &Node, schema: &J) -> bool {
     matches!(&node.value, Value::Str(s) if matches!(s.as_str(), "auto" | "off" | "none"))
         && (quantity || !text)
         && choices(schema).is_none()
+}
+
+/// What to write in place of a key that is not known.
+fn other_key(key: &str, known: &[&str]) -> String {
+    match SYNONYMS.iter().find(|(s, k)| s.eq_ignore_ascii_case(key) && known.contains(k)) {
+        Some((_, k)) => format!("it is called `{k}` here"),
+        None => suggest(key, known, "known keys"),
+    }
 }
 
 fn quoted(names: &[&str]) -> String {

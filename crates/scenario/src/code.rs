@@ -95,6 +95,10 @@ codes! {
         CoarseSampling "coarse-sampling" "The sampling step hides what happens within a round trip, or is longer than the run.";
         ShortMeasurement "short-measurement" "A flow is measured for less than fifty of its round trips.";
         WindowLimits "window-limits" "The largest window of a flow is less than what its path holds.";
+        ShortRun "short-run" "The run ends before a flow has got through its handshake and slow start, or before its amount of data can have arrived.";
+        OtherBottleneck "other-bottleneck" "The link whose queue is studied is not the bottleneck: links before or behind it carry less.";
+        QueueNeverFills "queue-never-fills" "A queue has room for the windows of all flows through it, so that it never drops.";
+        PhaseEffects "phase-effects" "Greedy flows of one round trip start together before a droptail queue and lose packets in step (Floyd and Jacobson 1992).";
         SilentFlow "silent-flow" "A flow delivered nothing in the measured span.";
         SameRuns "same-runs" "All runs are the same: nothing is left to chance, so intervals say nothing.";
     }

@@ -2,8 +2,13 @@
 
 use crate::code::Code;
 use serde::Serialize;
+use std::collections::HashSet;
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
+
+/// Findings that are told; of the others there is a count. Nobody reads more, and one mistake in a long list makes thousands.
+pub const MOST_TOLD: usize = 20;
 
 /// Where a piece of a scenario was written: a byte range in one of the [`Sources`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -53,8 +58,10 @@ impl Sources {
 
     /// A diagnostic at `span` about the value at `path`.
     pub fn diagnostic(&self, code: Code, span: Span, path: &str, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
-        let (message, help) = hinted(shortened(message.into()), help.into(), path);
-        let mut d = Diagnostic { code, path: path.to_owned(), message, help, ..Diagnostic::default() };
+        let message = message.into();
+        let key = key_of(code, span, path, &message);
+        let (message, help) = hinted(shortened(&message, LONGEST_MESSAGE), shortened(&help.into(), LONGEST_HELP), path);
+        let mut d = Diagnostic { code, path: path.to_owned(), message, help, key, ..Diagnostic::default() };
         let Some(source) = self.list.get(span.source as usize) else { return d };
         d.file.clone_from(&source.name);
         let text = source.text.as_str();
@@ -65,23 +72,36 @@ impl Sources {
         d.column = text[line_start..start].chars().count() + 1;
         d.end_column = (d.column + text[start..end].chars().count()).max(d.column + 1);
         d.line = if source.option { None } else { Some(text[..start].matches('\n').count() + 1) };
-        d.source_line = text[line_start..line_end].trim_end_matches('\r').to_owned();
+        // Of a long line only what is shown is kept, so that the caret stays in view.
+        d.cut = (d.column - 1).saturating_sub(SHOWN / 2);
+        let shown = text[line_start..line_end].trim_end_matches('\r').chars().skip(d.cut).take(SHOWN);
+        d.source_line = shown.map(|c| if c.is_control() { ' ' } else { c }).collect();
         d
     }
 }
 
-/// Longest message; what was written in the file may be of any length.
-const LONGEST_MESSAGE: usize = 400;
+/// What tells one finding from another: the same is found again when all layers are looked at together.
+fn key_of(code: Code, span: Span, path: &str, message: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (code.name(), span.source, span.start, span.end, path, message).hash(&mut hasher);
+    hasher.finish()
+}
 
-/// A message with its middle left out if it is very long, without control characters.
-fn shortened(message: String) -> String {
-    let message = message.replace(char::is_control, " ");
-    let n = message.chars().count();
-    if n <= LONGEST_MESSAGE {
-        return message;
+/// Longest message, path or name of a file; what was written may be of any length.
+const LONGEST_MESSAGE: usize = 400;
+/// Longest help: it may list names.
+const LONGEST_HELP: usize = 1000;
+
+/// A text with its middle left out if it is very long, without control characters.
+fn shortened(text: &str, most: usize) -> String {
+    let text = text.replace(char::is_control, " ");
+    if text.len() <= most || text.chars().count() <= most {
+        return text;
     }
-    let part = |skip| message.chars().skip(skip).take(LONGEST_MESSAGE / 2).collect::<String>();
-    format!("{} ... {}", part(0), part(n - LONGEST_MESSAGE / 2))
+    let first: String = text.chars().take(most / 2).collect();
+    let mut last: Vec<char> = text.chars().rev().take(most / 2).collect();
+    last.reverse();
+    format!("{first} ... {}", last.into_iter().collect::<String>())
 }
 
 /// A message and what to write instead: the part after "write" if the message says it, or where to look it up.
@@ -125,9 +145,15 @@ pub struct Diagnostic {
     pub message: String,
     /// What to write instead; may be empty.
     pub help: String,
-    /// The line of text, for the rendering.
+    /// The line of text, or a piece of it, for the rendering.
     #[serde(skip)]
     pub(crate) source_line: String,
+    /// Characters of the line before that piece.
+    #[serde(skip)]
+    pub(crate) cut: usize,
+    /// What tells it from others.
+    #[serde(skip)]
+    pub(crate) key: u64,
 }
 
 /// Longest piece of a source line that is shown.
@@ -139,21 +165,18 @@ impl fmt::Display for Diagnostic {
         let number = self.line.map_or(String::new(), |l| l.to_string());
         let pad = " ".repeat(number.len());
         match self.line {
-            Some(line) => write!(f, "{pad} --> {}:{line}:{}", self.file, self.column)?,
-            None => write!(f, "{pad} --> {}", self.file)?,
+            Some(line) => write!(f, "{pad} --> {}:{line}:{}", shortened(&self.file, LONGEST_MESSAGE), self.column)?,
+            None => write!(f, "{pad} --> {}", shortened(&self.file, LONGEST_MESSAGE))?,
         }
         if self.path.is_empty() {
             writeln!(f)?
         } else {
-            writeln!(f, " ({})", self.path.replace(char::is_control, " "))?
+            writeln!(f, " ({})", shortened(&self.path, LONGEST_MESSAGE))?
         }
         if !self.source_line.is_empty() {
-            // A long line is cut so that the caret stays in view.
-            let skip = (self.column - 1).saturating_sub(SHOWN / 2);
-            let shown: String = self.source_line.chars().skip(skip).take(SHOWN).map(|c| if c.is_control() { ' ' } else { c }).collect();
-            let caret = self.column - 1 - skip;
+            let caret = self.column - 1 - self.cut;
             let width = (self.end_column - self.column).min(SHOWN.saturating_sub(caret)).max(1);
-            writeln!(f, "{pad} |\n{number} | {shown}\n{pad} | {}{}", " ".repeat(caret), "^".repeat(width))?;
+            writeln!(f, "{pad} |\n{number} | {}\n{pad} | {}{}", self.source_line, " ".repeat(caret), "^".repeat(width))?;
         }
         if !self.help.is_empty() {
             writeln!(f, "{pad} = help: {}", self.help)?;
@@ -162,23 +185,50 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// Everything that is wrong with a scenario, in the order of the file.
+/// What is wrong with a scenario, in the order of the file: at most [`MOST_TOLD`] findings, and how many more there are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diagnostics {
-    /// The findings.
+    /// The findings that are told.
     pub list: Vec<Diagnostic>,
+    /// What was found, told or not.
+    known: HashSet<u64>,
 }
 
 impl Diagnostics {
     /// Just one finding.
     pub fn one(d: Diagnostic) -> Self {
-        Self { list: vec![d] }
+        Self { known: HashSet::from([d.key]), list: vec![d] }
     }
     /// Adds a finding, once.
     pub fn push(&mut self, d: Diagnostic) {
-        if !self.list.contains(&d) {
+        if self.known.insert(d.key) && self.has_room() {
             self.list.push(d);
         }
+    }
+    /// Adds a finding that costs nothing but its count when there are enough of them: `diagnostic` is [`Sources::diagnostic`] of the rest.
+    pub(crate) fn find(&mut self, (code, span, path, message): (Code, Span, &str, &str), diagnostic: impl FnOnce() -> Diagnostic) {
+        if self.has_room() {
+            self.push(diagnostic());
+        } else {
+            self.known.insert(key_of(code, span, path, message));
+        }
+    }
+    /// Adds all that another check found.
+    pub(crate) fn absorb(&mut self, other: Self) {
+        other.list.into_iter().for_each(|d| self.push(d));
+        self.known.extend(other.known);
+    }
+    /// Whether one more would be told.
+    pub(crate) fn has_room(&self) -> bool {
+        self.list.len() < MOST_TOLD
+    }
+    /// Findings, told or not.
+    pub(crate) fn count(&self) -> usize {
+        self.known.len()
+    }
+    /// Findings that are counted only.
+    pub fn more(&self) -> usize {
+        self.known.len().saturating_sub(self.list.len())
     }
     /// Whether nothing is wrong.
     pub fn is_empty(&self) -> bool {
@@ -198,17 +248,36 @@ impl fmt::Display for Diagnostics {
             }
             write!(f, "{d}")?;
         }
+        if self.more() > 0 {
+            writeln!(f, "\nand {} more", grouped(self.more()))?;
+        }
         Ok(())
     }
 }
 
+/// A number with commas between thousands.
+fn grouped(n: usize) -> String {
+    let digits = n.to_string();
+    let comma = |i: usize| if i > 0 && (digits.len() - i).is_multiple_of(3) { "," } else { "" };
+    digits.chars().enumerate().flat_map(|(i, c)| comma(i).chars().chain([c])).collect()
+}
+
 impl std::error::Error for Diagnostics {}
+
+/// Longest name that is compared with others.
+const LONGEST_NAME: usize = 200;
 
 /// The known name most like `word`, if one is close enough to be what was meant.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let lower = word.to_lowercase();
+    if word.len() > LONGEST_NAME {
+        return None;
+    }
+    let (lower, letters) = (word.to_lowercase(), word.chars().count());
     known
         .into_iter()
+        .filter(|k| k.len() <= LONGEST_NAME)
+        // As many letters must change at the least.
+        .filter(|k| letters.abs_diff(k.chars().count()) <= 1 + word.len().max(k.len()) / 4)
         .map(|k| (strsim::damerau_levenshtein(&lower, &k.to_lowercase()), k))
         .filter(|&(distance, k)| distance <= 1 + word.len().max(k.len()) / 4 && distance < k.len())
         .min_by_key(|&(distance, _)| distance)

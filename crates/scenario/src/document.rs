@@ -44,7 +44,8 @@ pub fn remarks(text: &str, filename: &str, format: Format, about: &[Remark]) -> 
     for remark in about {
         let keys: Vec<&str> = remark.keys.iter().map(String::as_str).collect();
         let span = if remark.at_key { root.key_place(&keys) } else { root.place(&keys) };
-        found.push(sources.diagnostic(remark.code, span, &keys.join("."), remark.message.as_str(), remark.help.as_str()));
+        let (code, path, message) = (remark.code, source::join(&keys), remark.message.as_str());
+        found.find((code, span, &path, message), || sources.diagnostic(code, span, &path, message, remark.help.as_str()));
     }
     found.sort();
     found

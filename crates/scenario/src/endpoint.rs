@@ -109,6 +109,9 @@ impl Endpoint for AnyEndpoint {
     fn view(&self) -> FlowView {
         each!(self, e => e.view())
     }
+    fn kept(&self) -> u64 {
+        each!(self, e => e.kept())
+    }
     fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
         each!(self, e => e.gauges(out));
     }

@@ -31,8 +31,10 @@ mod topology;
 pub use bench::{QueueCost, bench_queue};
 pub use build::{watched, world};
 pub use capture::{CaptureError, CaptureRequest, Captures};
+#[doc(hidden)]
+pub use check::parse_file;
 pub use code::{Code, Kind, Warning, codes_listing};
-pub use diag::{Diagnostic, Diagnostics, Sources, Span};
+pub use diag::{Diagnostic, Diagnostics, MOST_TOLD, Sources, Span};
 pub use document::{Remark, read_document, remarks};
 pub use endpoint::{AnyEndpoint, BuiltIn};
 pub use expand::{ControlAt, Expanded, Group, LinkDir, Member, Transport};
@@ -44,7 +46,7 @@ pub use plugin::{Fault, PluginParams, QueuePlugin, RegisterError, fail, plugins,
 pub use plugs::{DynApp, DynEndpoint, DynQdisc, Listed};
 pub use registry::{AnyApp, AnyControl, AnyQdisc, BoxedQdisc, ControlSpec, QueueSpec, SourceSpec};
 pub use resolve::{Resolved, resolve, resolve_bytes};
-pub use run::{Options, Progress, RunError, RunOutput, Table, run_all, run_with};
+pub use run::{Options, Progress, RunError, RunOutput, Table, run_all, run_with, within_run};
 pub use schema::schema;
 pub use series::*;
 pub use source::{Format, decode};

@@ -180,11 +180,12 @@ impl LiveLink {
             self.count.departures += 1;
             self.count.bytes += u64::from(pkt.len);
             let begins = self.device.as_ref().map_or(start, |d| d.begins(start));
+            let left = self.schedule.as_ref().map_or(0, |s| s.left());
             let end = match &mut self.schedule {
                 Some(s) => s.end(pkt.at, begins, pkt.len),
                 None => begins.later(self.rate.tx_time(u64::from(pkt.len))),
             };
-            self.busy_until = self.device.as_mut().map_or(end, |d| d.take(start, end, pkt.len));
+            self.busy_until = self.device.as_mut().map_or(end, |d| d.take(start, end, pkt.len, left));
             self.fly(&pkt, end);
         }
     }

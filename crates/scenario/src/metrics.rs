@@ -28,6 +28,8 @@ pub struct FlowSubject {
     flow: Flow,
     view: FlowView,
     base: FlowView,
+    /// Payload bytes that arrived in the span, each once.
+    arrived: u64,
     span: f64,
     fair: f64,
     after_first: f64,
@@ -40,8 +42,8 @@ pub struct LinkSubject {
     occupancy: Occupancy,
     /// Bits that the link could carry in the span.
     capacity: f64,
-    /// Bytes whose transmission began.
-    began: u64,
+    /// Bits sent.
+    carried: f64,
     span: f64,
     waits: Tally<5>,
     arrivals: f64,
@@ -135,9 +137,9 @@ macro_rules! metrics {
 }
 
 metrics! { FLOW_METRICS: FlowSubject {
-    "throughput" ["bit/s"] "8 * (wire bytes of data packets received) / T", "Rate at which data packets arrive at the receiver, headers and retransmissions included.", "RFC 5166 section 2.1.1" => |s| s.flow.counters.received_bytes as f64 * 8.0 / s.span;
-    "goodput" ["bit/s"] "8 * (payload bytes delivered in order, each once) / T", "Useful rate the receiving application sees.", "RFC 5166 section 2.1.1" => |s| s.flow.counters.delivered as f64 * 8.0 / s.span;
-    "share" ["1"] "goodput / (sum of the goodputs of all flows / number of flows)", "Goodput in units of the mean goodput; 1 is an equal share.", "RFC 5166 section 2.3" => |s| ratio(s.flow.counters.delivered as f64 * 8.0 / s.span, s.fair);
+    "throughput" ["bit/s"] "8 * (wire bytes of data packets received) / T", "Rate at which data packets arrive at the receiver, headers and retransmissions included. A packet counts whole when it arrives, so this may lie above the rate of a full link by one packet in T.", "RFC 5166 section 2.1.1" => |s| s.flow.counters.received_bytes as f64 * 8.0 / s.span;
+    "goodput" ["bit/s"] "8 * (payload bytes that arrived for the first time) / T", "Useful part of the throughput, never more than it. What waits at the receiver for something before it counts when it arrives, not when the application gets it.", "RFC 5166 section 2.1.1" => |s| s.arrived as f64 * 8.0 / s.span;
+    "share" ["1"] "goodput / (sum of the goodputs of all flows / number of flows)", "Goodput in units of the mean goodput; 1 is an equal share.", "RFC 5166 section 2.3" => |s| ratio(s.arrived as f64 * 8.0 / s.span, s.fair);
     "delay_mean" ["s"] "mean of (arrival at the receiver - handed to the first queue)", "One-way delay of data packets that arrived.", "RFC 7679" => |s| secs(s.flow.counters.delay.mean());
     "delay_std" ["s"] "population standard deviation of the one-way delay", "Spread of the one-way delay.", "RFC 7679" => |s| secs(s.flow.counters.delay.std());
     "delay_p50" ["s"] "median of the one-way delay", "Median one-way delay; percentiles are exact to 1/64 of their value.", "RFC 7679" => |s| secs(s.flow.counters.delay.quantile(0.50));
@@ -173,8 +175,8 @@ metrics! { FLOW_METRICS: FlowSubject {
 }}
 
 metrics! { LINK_METRICS: LinkSubject {
-    "utilisation" ["1"] "8 * (wire bytes whose transmission began) / (bits the link could carry in T)", "Share of the link's capacity in use; the capacity is rate * T, or what a trace or steps of the rate offered.", "RFC 5166 section 2.1.1" => |s| ratio(s.began as f64 * 8.0, s.capacity);
-    "throughput" ["bit/s"] "8 * (wire bytes whose transmission began) / T", "Rate on the wire.", "RFC 5166 section 2.1.1" => |s| s.began as f64 * 8.0 / s.span;
+    "utilisation" ["1"] "(bits sent) / (bits the link could carry in T)", "Share of the link's capacity in use, at most 1; the capacity is rate * T, or what a trace or steps of the rate offered. Of a packet that is in transmission when T begins or ends, the part in T counts.", "RFC 5166 section 2.1.1" => |s| ratio(s.carried, s.capacity);
+    "throughput" ["bit/s"] "(bits sent) / T", "Rate on the wire, counted as in `utilisation`.", "RFC 5166 section 2.1.1" => |s| s.carried / s.span;
     "arrivals" ["packets"] "departures + drops + change of the backlog", "Packets offered to the queue.", "RFC 7928 section 2" => |s| s.arrivals;
     "departures" ["packets"] "packets that left the queue", "Packets sent: their transmission began, or they wait in the link's `device`.", "RFC 7928 section 2" => |s| s.c.sent_pkts as f64;
     "drops" ["packets"] "packets dropped by the queue", "All drops of the queue; losses on the link are apart.", "RFC 7567" => |s| s.c.queue_drops() as f64;
@@ -257,7 +259,8 @@ pub struct Measured {
 pub fn measure<P: Plugs, H: EventQueue>(world: &World<P, H>, is_tcp: &[bool], after_first: Option<&[Tally]>) -> Measured {
     let (from, now) = (world.reset_at(), world.now());
     let span = (now - from).as_secs_f64();
-    let goodputs: Vec<f64> = world.flows().iter().map(|f| f.counters.delivered as f64 * 8.0 / span).collect();
+    let arrived: Vec<u64> = (0..world.flows().len()).map(|i| world.arrived(FlowId(i as u32))).collect();
+    let goodputs: Vec<f64> = arrived.iter().map(|&bytes| bytes as f64 * 8.0 / span).collect();
     let fair = goodputs.iter().sum::<f64>() / goodputs.len().max(1) as f64;
 
     let flow = |i: usize| {
@@ -266,7 +269,16 @@ pub fn measure<P: Plugs, H: EventQueue>(world: &World<P, H>, is_tcp: &[bool], af
         let after_first = after_first.map_or(f64::NAN, |t| secs(t[i].mean()) + first.as_secs_f64());
         let flow = world.flows()[i].clone();
         let base = flow.base.as_deref().cloned().unwrap_or_default();
-        FlowSubject { flow, view: world.view(sender), base, span, fair, after_first, opened: world.opened(FlowId(i as u32)) }
+        FlowSubject {
+            flow,
+            view: world.view(sender),
+            base,
+            arrived: arrived[i],
+            span,
+            fair,
+            after_first,
+            opened: world.opened(FlowId(i as u32)),
+        }
     };
     let flows = columns(FLOW_METRICS, (0..world.flows().len()).map(flow));
     let links = columns(LINK_METRICS, world.ports().iter().map(|p| link_subject(p, from, now, span)));
@@ -299,7 +311,8 @@ fn link_subject<Q: Qdisc>(port: &Port<Q>, from: Time, now: Time, span: f64) -> L
     LinkSubject {
         occupancy: c.occupancy.close(from, now),
         capacity: port.capacity(from, now),
-        began: c.sent_bytes + c.initial_ahead - port.ahead(now),
+        // Ends of transmissions are whole picoseconds: rounding may have made many of them a little early.
+        carried: port.carried(now).min(port.capacity(from, now)),
         span,
         waits,
         arrivals: (c.sent_pkts + c.queue_drops()) as f64 + f64::from(port.qdisc().backlog().pkts) - f64::from(c.initial.pkts),

@@ -42,13 +42,13 @@ pub fn resolve(text: &str, filename: &str, format: Format, sets: &[(String, Stri
                 if wrong.is_empty() {
                     root.lay(layer, false);
                 }
-                wrong.list.into_iter().for_each(|d| found.push(d));
+                found.absorb(wrong);
             }
-            Err(wrong) => wrong.list.into_iter().for_each(|d| found.push(d)),
+            Err(wrong) => found.absorb(wrong),
         }
     }
     // The second pass sees all layers together, so it also misses what none of them brings.
-    Checker::new(schema::top(), &sources, false).run(&mut root).list.into_iter().for_each(|d| found.push(d));
+    found.absorb(Checker::new(schema::top(), &sources, false).run(&mut root));
     if found.is_empty() {
         let scenario = serde_json::from_value::<Scenario>(root.to_json()).map_err(|e| unreadable(filename, &e))?;
         match semantics::complete(scenario, &root, &sources) {

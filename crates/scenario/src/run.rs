@@ -13,6 +13,7 @@ use fairlane_net::{BuildError, Rows, Tally, World, WorldBuilder};
 use fairlane_trace::HopDelay;
 use fairlane_trace::pcapng::{Capture, Written};
 use fairlane_units::Time;
+use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -132,6 +133,16 @@ pub enum RunError {
     },
 }
 
+thread_local! {
+    /// Whether this thread carries out a run.
+    static RUNS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the calling code is part of a run, as that of a plug-in is.
+pub fn within_run() -> bool {
+    RUNS.get()
+}
+
 /// Runs the scenario once for each seed.
 pub fn run_all(scenario: &Resolved, options: &Options, progress: &Progress) -> Result<Vec<RunOutput>, RunError> {
     progress.runs.store(options.seeds.len(), Ordering::Relaxed);
@@ -141,6 +152,7 @@ pub fn run_all(scenario: &Resolved, options: &Options, progress: &Progress) -> R
     std::thread::scope(|scope| {
         for _ in 0..options.threads.clamp(1, options.seeds.len().max(1)) {
             scope.spawn(|| {
+                RUNS.set(true);
                 loop {
                     let i = next.fetch_add(1, Ordering::Relaxed);
                     let Some(&seed) = options.seeds.get(i) else { break };

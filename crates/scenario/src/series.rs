@@ -68,8 +68,8 @@ series! { FLOW_SERIES: FlowSample {
     "ssthresh" ["byte"] Sampler "Slow-start threshold; infinite before the first loss." => |s| if s.view.ssthresh == u64::MAX { f64::INFINITY } else { window(s, s.view.ssthresh) };
     "srtt" ["s"] Sampler "Smoothed round-trip time; NaN before the first measurement." => |s| if s.view.srtt == Dur::ZERO { f64::NAN } else { s.view.srtt.as_secs_f64() };
     "in_flight" ["byte"] Sampler "Bytes in flight." => |s| window(s, s.view.in_flight);
-    "goodput" ["bit/s"] Sampler "Rate delivered in order to the application since the sample before." => |s| bit_rate(s.delivered, s.step);
-    "throughput" ["bit/s"] Sampler "Rate on the wire that reached the receiver since the sample before." => |s| bit_rate(s.received, s.step);
+    "goodput" ["bit/s"] Sampler "Rate of the payload that reached the receiver since the sample before, each byte once; what waits there for something before it counts when it arrives." => |s| bit_rate(s.arrived, s.step);
+    "throughput" ["bit/s"] Sampler "Rate on the wire that reached the receiver since the sample before. Packets count whole when they arrive, so a step shorter than many packets may show more than the rate of the link." => |s| bit_rate(s.received, s.step);
     "open" ["1"] Control "Share of the time since the sample before in which its control let the flow send; NaN for a flow without one." => |s| s.open;
     "rate" ["bit/s"] Gauge "Rate that a rate control allows (TFRC, RAP).";
     "loss_event_rate" ["1"] Gauge "Loss events a packet, as TFRC measures them (RFC 5348 section 5).";
@@ -101,7 +101,7 @@ series! { LINK_SERIES: PortSample {
     "time" ["s"] Sampler "Simulated time of the sample." => |s| s.time.as_secs_f64();
     "queue" ["packets"] Sampler "Packets waiting; the one in transmission is not counted." => |s| f64::from(s.backlog.pkts);
     "queue_bytes" ["byte"] Sampler "Bytes waiting." => |s| s.backlog.bytes as f64;
-    "throughput" ["bit/s"] Sampler "Rate whose transmission began since the sample before." => |s| bit_rate(s.sent, s.step);
+    "throughput" ["bit/s"] Sampler "Rate on the wire since the sample before; of a packet in transmission what was sent of it." => |s| s.carried / s.step.as_secs_f64();
     "drops" ["packets"] Sampler "Packets dropped by the queue since the sample before." => |s| s.drops as f64;
     "avg" ["packets"] Gauge "Average queue of RED and its kin (Floyd and Jacobson 1993 section 4); in bytes with `measure = \"bytes\"`.";
     "avg_in" ["packets"] Gauge "Average queue of the packets in profile (RIO, ModRED); in bytes with `measure = \"bytes\"`.";

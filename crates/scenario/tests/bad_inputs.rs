@@ -1,6 +1,6 @@
 //! A table of what people get wrong: each input gives these findings, with place and hint.
 
-use fairlane_scenario::{Format, resolve, resolve_bytes};
+use fairlane_scenario::{Format, MOST_TOLD, resolve, resolve_bytes};
 
 /// A scenario that is right; the cases replace or add one line.
 const GOOD: &str = r#"duration = "10s"
@@ -34,8 +34,8 @@ const CASES: &[Case] = &[
     ("zero rate", "\"10Mbit/s\"", "\"0Mbit/s\"", "4:23-32", "topology.dumbbell.bottleneck.rate", "zero is not allowed", "allowed is 1bit/s to 10Tbit/s"),
     ("huge duration", "\"10s\"", "\"1e30s\"", "1:12-19", "duration", "too large", ""),
     ("long duration", "\"10s\"", "\"2000h\"", "1:12-19", "duration", "more than 1000h", ""),
-    ("control character in a name", "[flows.tcp]", "[flows.\"a\\u001b[31m\"]", "5:8-21", "flows.a\u{1b}[31m", "control characters", "letters"),
-    ("empty name", "[flows.tcp]", "[flows.\"\"]", "5:8-10", "flows.", "must not be empty", "\"a\""),
+    ("control character in a name", "[flows.tcp]", "[flows.\"a\\u001b[31m\"]", "5:8-21", "flows.\"a\\u001b[31m\"", "control characters", "letters"),
+    ("empty name", "[flows.tcp]", "[flows.\"\"]", "5:8-10", "flows.\"\"", "must not be empty", "\"a\""),
     ("control character in a node", "[flows.tcp]", "[links.x]\nfrom = \"a\\u0007\"\nto = \"b\"\nrate = \"1Mbit/s\"\ndelay = \"0s\"\n[flows.tcp]", "6:8-17", "links.x.from", "control characters", "letters"),
     ("table twice", "[flows.tcp]", "[flows.tcp]\nfrom = \"s0\"\nto = \"d0\"\n[flows.tcp]", "8:8-11", "", "duplicate key", "once"),
     ("huge rate", "\"10Mbit/s\"", "\"11Tbit/s\"", "4:23-33", "topology.dumbbell.bottleneck.rate", "more than 10Tbit/s", ""),
@@ -80,10 +80,14 @@ const CASES: &[Case] = &[
     ("list of the wrong length", "pairs = 2", "pairs = 2\ndelays = [\"1ms\"]", "4:10-17", "topology.dumbbell.delays", "lists 1 values for 2 pairs", ""),
     ("zero in a list", "pairs = 2", "pairs = 2\nrates = [\"1Mbit/s\", \"0bit/s\"]", "4:9-30", "topology.dumbbell.rates", "rate is zero", ""),
     ("unknown link", "[flows.tcp]", "[links.botleneck]\nrate = \"1Mbit/s\"\ndelay = \"0s\"\n[flows.tcp]", "5:8-17", "links.botleneck", "link `botleneck` has no `from`", "did you mean the builder's link `bottleneck`?"),
+    ("unknown link of the file", "[flows.tcp]", "[links.trunk]\nfrom = \"r1\"\nto = \"r2\"\nrate = \"1Mbit/s\"\ndelay = \"0s\"\n[links.trnuk]\nloss = 0.1\n[flows.tcp]", "10:8-13", "links.trnuk", "link `trnuk` has no `from`", "did you mean the link `trunk`?"),
+    ("source for a transport", "tcp = ", "udp = \"cbr\"\n# ", "9:7-12", "flows.tcp.udp", "expected a table", "source.cbr = {"),
+    ("rate in bit/s", "\"10Mbit/s\"", "10e6", "4:23-27", "topology.dumbbell.bottleneck.rate", "10000000 has no unit", "write \"10Mbit/s\""),
+    ("part of a second", "\"10s\"", "0.02", "1:12-16", "duration", "0.02 has no unit", "write \"20ms\""),
     ("builder's link moved", "[flows.tcp]", "[links.bottleneck]\nto = \"r3\"\n[flows.tcp]", "6:6-10", "links.bottleneck.to", "has to = \"r2\", not \"r3\"", ""),
     ("link to itself", "[flows.tcp]", "[links.x]\nfrom = \"a\"\nto = \"a\"\nrate = \"1Mbit/s\"\ndelay = \"0s\"\n[flows.tcp]", "7:6-9", "links.x.to", "begins and ends at `a`", ""),
     ("link without rate", "[flows.tcp]", "[links.x]\nfrom = \"a\"\nto = \"b\"\ndelay = \"0s\"\n[flows.tcp]", "5:8-9", "links.x", "link `x` has no `rate`", "10Mbit/s"),
-    ("name of a reverse direction", "[flows.tcp]", "[links.\"s0.reverse\"]\nfrom = \"a\"\nto = \"b\"\nrate = \"1Mbit/s\"\ndelay = \"0s\"\n[flows.tcp]", "5:8-20", "links.s0.reverse", "other direction of link `s0`", ""),
+    ("name of a reverse direction", "[flows.tcp]", "[links.\"s0.reverse\"]\nfrom = \"a\"\nto = \"b\"\nrate = \"1Mbit/s\"\ndelay = \"0s\"\n[flows.tcp]", "5:8-20", "links.\"s0.reverse\"", "other direction of link `s0`", ""),
     ("no route", "[flows.tcp]", "[links.x]\nfrom = \"a\"\nto = \"b\"\nrate = \"1Mbit/s\"\ndelay = \"0s\"\n[flows.u]\nfrom = \"s0\"\nto = \"b\"\ntcp = {}\n[flows.tcp]", "12:6-9", "flows.u.to", "no route from `s0` to `b`", ""),
     ("one-way link", "[flows.tcp]", "[links.bottleneck]\nduplex = false\n[flows.tcp]", "9:6-12", "flows.tcp.to", "no route from `d0` to `s0` for its acknowledgments", "one way"),
     ("node not declared", "[topology", "nodes = [\"a\"]\n[links.x]\nfrom = \"a\"\nto = \"aa\"\nrate = \"1Mbit/s\"\ndelay = \"0s\"\n[topology", "5:6-10", "links.x.to", "no node `aa` in `nodes`", "known nodes: r1, r2"),
@@ -212,4 +216,51 @@ fn damaged_text_never_panics() {
             }
         }
     }
+}
+
+/// Twenty are told, wherever they stand, and the rest is counted: once, though two passes find them.
+#[test]
+fn thousands_of_mistakes_are_counted() {
+    let keys = |n: usize| (0..n).map(|i| format!("\"k{i}\":1")).collect::<Vec<_>>().join(",");
+    let on_a_line = resolve(&format!("{{{}}}", keys(8000)), "x.json", Format::Json, &[]).unwrap_err();
+    // `duration` is missing besides.
+    assert_eq!((on_a_line.list.len(), on_a_line.more()), (MOST_TOLD, 8000 + 1 - MOST_TOLD), "{on_a_line}");
+    let text = on_a_line.to_string();
+    assert!(text.ends_with("\nand 7,981 more\n") && text.len() < 20_000, "{} bytes\n{text}", text.len());
+    assert!(text.lines().all(|l| l.len() < 200));
+    let lines: String = (1..MOST_TOLD).map(|i| format!("k{i} = 1\n")).collect();
+    let few = resolve(&format!("{lines}{GOOD}"), "x.toml", Format::Toml, &[]).unwrap_err();
+    assert_eq!((few.list.len(), few.more()), (MOST_TOLD - 1, 0), "{few}");
+    assert!(!few.to_string().contains("more"));
+}
+
+/// The caret of a mistake in a long line is in view, under what it means.
+#[test]
+fn a_long_line_is_shown_around_the_caret() {
+    let space = " ".repeat(3000);
+    let line = format!("{{{space}\"odd\":1,{space}\"duration\":\"1s\"}}");
+    let found = resolve(&line, "x.json", Format::Json, &[]).unwrap_err().to_string();
+    let (shown, caret) = found.lines().zip(found.lines().skip(1)).find(|(_, c)| c.contains('^')).unwrap();
+    let (from, to) = (caret.find('^').unwrap(), caret.rfind('^').unwrap());
+    assert_eq!(&shown[from..=to], "\"odd\"", "{found}");
+    assert!(shown.len() < 140);
+}
+
+/// What a builder makes links of is told once, not for each of them.
+#[test]
+fn a_bad_queue_of_a_builder_is_told_once() {
+    for queue in ["queue.red = { min = \"50p\", max = \"10p\" }", "queue = \"red\"\nqueue_x = 1"] {
+        let text = format!("duration = \"1s\"\n[topology.fat_tree]\nk = 8\n{queue}\n[flows.f]\nfrom = \"h0\"\nto = \"h9\"\ntcp = {{}}\n");
+        let found = resolve(&text, "x.toml", Format::Toml, &[]).unwrap_err();
+        assert_eq!((found.list.len(), found.more()), (1, 0), "{found}");
+    }
+}
+
+/// A name may be as long as the file allows: it is cut where it is shown, and not compared with others.
+#[test]
+fn long_names_take_no_time() {
+    let name = "x".repeat(1 << 20);
+    let text = GOOD.replace("[flows.tcp]", &format!("[links.{name}]\nrate = \"1Mbit/s\"\n[flows.{name}]\nform = \"{name}\"\n[flows.tcp]"));
+    let found = resolve(&text, "x.toml", Format::Toml, &[]).unwrap_err().to_string();
+    assert!(found.len() < 10_000, "{} bytes", found.len());
 }

@@ -78,9 +78,18 @@ pub(super) fn check(node: &Node, format: &str, schema: &J) -> Result<(), (String
     Ok(())
 }
 
-/// What to write in place of a bare number.
+/// What to write in place of a bare number. A rate of thousands is one in bit/s, and a fraction of a duration one in seconds: most think so.
 fn bare(number: &str, format: &str) -> String {
+    let value: f64 = number.parse().unwrap_or(0.0);
     match format {
+        "fl-rate" if value >= 1e3 => match parse_rate(&format!("{number}bit/s")) {
+            Ok(rate) => format!("write \"{rate}\""),
+            Err(_) => "write a rate with its unit, such as \"10Mbit/s\"".to_owned(),
+        },
+        "fl-dur" if value > 0.0 && value < 1.0 => match parse_dur(&format!("{number}s")) {
+            Ok(dur) => format!("write \"{dur}\", or with another unit"),
+            Err(_) => format!("write \"{number}s\""),
+        },
         "fl-dur" => format!("write \"{number}s\" or \"{number}ms\""),
         "fl-rate" => format!("write \"{number}Mbit/s\" or \"{number}bit/s\""),
         "fl-bytes" => format!("write \"{number}B\" or \"{number}kB\""),

@@ -76,7 +76,7 @@ impl Semantics<'_> {
 
     /// The flows that a control names, or `None` if a name is wrong.
     fn governed(&mut self, at: &[&str], spec: &ControlSpec, network: &Network<'_>, flows: &[Member]) -> Option<Vec<usize>> {
-        let before = self.found.list.len();
+        let before = self.found.count();
         for (i, node) in spec.nodes().into_iter().flatten().enumerate() {
             let place = i.to_string();
             let path = [at, &["nodes", &place]].concat();
@@ -113,7 +113,7 @@ impl Semantics<'_> {
                 );
             }
         }
-        if self.found.list.len() > before {
+        if self.found.count() > before {
             return None;
         }
         let within = |list: Option<&[String]>, names: [&String; 2]| list.is_none_or(|l| names.iter().any(|n| l.contains(n)));

@@ -53,8 +53,7 @@ impl Semantics<'_> {
 
     /// Whether something was already found wrong with a group, so that its members tell nothing new.
     fn is_mute(&self, name: &str) -> bool {
-        let prefix = format!("flows.{name}");
-        self.found.list.iter().any(|d| d.path.starts_with(&prefix))
+        self.bad_flows.contains(name)
     }
 
     fn times_of(&mut self, name: &str, spec: &FlowSpec, duration: Dur) {
@@ -75,7 +74,7 @@ impl Semantics<'_> {
 
     /// Whether both ends of every member are nodes, and two different ones.
     fn ends(&mut self, name: &str, spec: &FlowSpec, network: &Network<'_>) -> bool {
-        let before = self.found.list.len();
+        let before = self.found.count();
         for (end, template) in [("from", &spec.from), ("to", &spec.to)] {
             let path = ["flows", name, end];
             if template.replace("{i}", "").contains(['{', '}']) {
@@ -98,12 +97,7 @@ impl Semantics<'_> {
                 let member = member_name(name, i, spec.count);
                 let message =
                     if numbers == 1 { format!("there is no node `{node}`") } else { format!("flow `{member}`: there is no node `{node}`") };
-                let help = match (&self.hosts, nearest(&node, network.names())) {
-                    (Some(hosts), _) if numbers > 1 || template.contains("{i}") => hosts.clone(),
-                    (_, Some(near)) => format!("did you mean `{near}`?"),
-                    (Some(hosts), None) => hosts.clone(),
-                    (None, None) => format!("known nodes: {}", network.names().into_iter().take(16).collect::<Vec<_>>().join(", ")),
-                };
+                let help = if self.found.has_room() { self.other_node(&node, template.contains("{i}"), network) } else { String::new() };
                 self.fail(Code::UnknownNode, &path, message, help);
             }
         }
@@ -121,7 +115,17 @@ impl Semantics<'_> {
                 format!("flow `{}` begins and ends at `{}`", member_name(name, i, spec.count), numbered(&spec.to, spec.first + i));
             self.fail(Code::EndsMeet, &["flows", name, "to"], message, "a flow leads from one node to another");
         }
-        self.found.list.len() == before
+        self.found.count() == before
+    }
+
+    /// What to write in place of a node that there is not; `many`: its name is made from a template.
+    fn other_node(&self, node: &str, many: bool, network: &Network<'_>) -> String {
+        match (&self.hosts, nearest(node, network.names())) {
+            (Some(hosts), _) if many => hosts.clone(),
+            (_, Some(near)) => format!("did you mean `{near}`?"),
+            (Some(hosts), None) => hosts.clone(),
+            (None, None) => format!("known nodes: {}", network.names().into_iter().take(16).collect::<Vec<_>>().join(", ")),
+        }
     }
 
     /// Transport and source of a group, completed in the specification too.

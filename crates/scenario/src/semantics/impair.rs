@@ -20,7 +20,8 @@ impl Semantics<'_> {
         for (path, span) in found {
             let help = "write one of them; where one is inherited, --set LINK.trace=none takes it away";
             let what = "a link has either a rate or a trace, not both";
-            self.found.push(self.sources.diagnostic(Code::TwoRates, span, &path.join("."), what, help));
+            let path: Vec<&str> = path.iter().map(String::as_str).collect();
+            self.fail_at(Code::TwoRates, span, &path, what, help);
         }
     }
 
@@ -42,8 +43,10 @@ impl Semantics<'_> {
                 path.retain(|p| !p.is_empty());
                 let own = self.root.get("links").and_then(|t| t.get(name)).and_then(|t| place_of(t, key));
                 let made = || builder.and_then(|b| place_of(self.root.get("topology")?.get(b)?, key));
-                let span = own.or_else(made).unwrap_or_else(|| self.root.place(&path));
-                self.found.push(self.sources.diagnostic(Code::WireUnfit, span, &path.join("."), message, help));
+                match own {
+                    Some(span) => self.fail_at(Code::WireUnfit, span, &path, message, help),
+                    None => self.fail_made(Code::WireUnfit, made().unwrap_or_else(|| self.root.place(&path)), &path, message, help),
+                }
             }
         }
     }

@@ -29,9 +29,21 @@ impl Semantics<'_> {
                 "write a builder such as [topology.dumbbell], or links under [links.NAME]",
             );
         }
+        let whole: Vec<String> =
+            scenario.links.iter().filter(|(_, spec)| spec.from.is_some() && spec.to.is_some()).map(|(name, _)| name.clone()).collect();
         for (name, spec) in &mut scenario.links {
             let path = ["links", name.as_str()];
             let made = graph.links.get(name);
+            if made.is_none() && spec.from.is_none() && spec.to.is_none() && self.found.has_room() {
+                // Hardly a new link, where there is one of nearly the same name: said once, not of each key that it lacks.
+                let known = graph.links.keys().chain(&whole).map(String::as_str);
+                if let Some(near) = crate::diag::nearest(name, known) {
+                    let whose = if whole.iter().any(|w| w == near) { "the link" } else { "the builder's link" };
+                    let help = format!("did you mean {whose} `{near}`? A new link has from, to, rate and delay");
+                    self.fail_key(Code::LinkIncomplete, &path, format!("link `{name}` has no `from`"), help);
+                    continue;
+                }
+            }
             for (end, own, theirs) in [("from", &spec.from, made.map(|m| &m.from)), ("to", &spec.to, made.map(|m| &m.to))] {
                 match (own, theirs) {
                     (Some(own), Some(Some(theirs))) if own != theirs => {
@@ -39,11 +51,7 @@ impl Semantics<'_> {
                         self.fail(Code::EndsDiffer, &["links", name, end], message, "leave it out, or give a new link another name");
                     }
                     (None, None) => {
-                        let known: Vec<&str> = graph.links.keys().map(String::as_str).collect();
-                        let help = match crate::diag::nearest(name, known.iter().copied()) {
-                            Some(k) => format!("write {end} = \"NODE\"; or did you mean the builder's link `{k}`?"),
-                            None => format!("write {end} = \"NODE\""),
-                        };
+                        let help = format!("write {end} = \"NODE\"");
                         self.fail_key(Code::LinkIncomplete, &path, format!("link `{name}` has no `{end}`"), help);
                     }
                     _ => {}
@@ -190,11 +198,11 @@ impl Semantics<'_> {
         path.retain(|p| !p.is_empty());
         let own = self.root.get("links").and_then(|l| l.get(link)).is_some_and(|l| l.get("queue").is_some() || l.get("reverse").is_some());
         // The parameter of a builder's link was written somewhere in the builder's table.
-        let span = match builder.and_then(|b| self.root.get("topology")?.get(b)).filter(|_| !own) {
-            Some(t) => find_queue(t, &problem.field).unwrap_or(t.span),
-            None => self.root.place(&path),
-        };
-        self.found.push(self.sources.diagnostic(Code::QueueUnfit, span, &path.join("."), format!("{algorithm}: {}", problem.message), ""));
+        let message = format!("{algorithm}: {}", problem.message);
+        match builder.and_then(|b| self.root.get("topology")?.get(b)).filter(|_| !own) {
+            Some(t) => self.fail_made(Code::QueueUnfit, find_queue(t, &problem.field).unwrap_or(t.span), &path, message, ""),
+            None => self.fail(Code::QueueUnfit, &path, message, ""),
+        }
     }
 }
 

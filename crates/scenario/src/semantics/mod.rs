@@ -1,5 +1,6 @@
 //! What the schema cannot say: whether the parts of a scenario fit one another. Completes the scenario on the way.
 
+mod bottleneck;
 mod controls;
 mod flows;
 mod impair;
@@ -8,12 +9,13 @@ mod network;
 mod warn;
 
 use crate::code::{Code, Warning};
-use crate::diag::{Diagnostics, Sources};
+use crate::diag::{Diagnostics, Sources, Span};
 use crate::expand::{Expanded, Group, LinkDir, Member};
 use crate::resolve::Resolved;
-use crate::source::Node;
+use crate::source::{Node, join};
 use crate::spec::Scenario;
 use network::Network;
+use std::collections::HashSet;
 
 /// Most nodes of a network.
 const MOST_NODES: usize = 1_000_000;
@@ -30,22 +32,43 @@ struct Semantics<'a> {
     sources: &'a Sources,
     found: Diagnostics,
     warnings: Vec<Warning>,
+    /// Groups of flows that something is wrong with: their members tell nothing new.
+    bad_flows: HashSet<String>,
+    /// What was found at places in the builder's table.
+    of_builder: HashSet<(usize, String)>,
     /// What the topology builder says about its hosts.
     hosts: Option<String>,
     /// Whether the builder could not build, so that nothing is known of its nodes.
     no_graph: bool,
 }
 
-impl Semantics<'_> {
+impl<'a> Semantics<'a> {
+    fn new(root: &'a Node, sources: &'a Sources) -> Self {
+        let (found, warnings) = (Diagnostics::default(), Vec::new());
+        Self { root, sources, found, warnings, bad_flows: HashSet::new(), of_builder: HashSet::new(), hosts: None, no_graph: false }
+    }
     /// A finding at the value of `path`, or at the deepest part of it that was written.
     fn fail(&mut self, code: Code, path: &[&str], message: impl Into<String>, help: impl Into<String>) {
-        let span = self.root.place(path);
-        self.found.push(self.sources.diagnostic(code, span, &path.join("."), message, help));
+        self.fail_at(code, self.root.place(path), path, message, help);
     }
     /// A finding at the key of `path`.
     fn fail_key(&mut self, code: Code, path: &[&str], message: impl Into<String>, help: impl Into<String>) {
-        let span = self.root.key_place(path);
-        self.found.push(self.sources.diagnostic(code, span, &path.join("."), message, help));
+        self.fail_at(code, self.root.key_place(path), path, message, help);
+    }
+    /// A finding at a place.
+    fn fail_at(&mut self, code: Code, span: Span, path: &[&str], message: impl Into<String>, help: impl Into<String>) {
+        if let ["flows", name, ..] = path {
+            self.bad_flows.insert((*name).to_owned());
+        }
+        let (path, message, sources) = (join(path), message.into(), self.sources);
+        self.found.find((code, span, &path, &message), || sources.diagnostic(code, span, &path, message.as_str(), help));
+    }
+    /// A finding at what a builder makes links of: once, not for each of its links.
+    fn fail_made(&mut self, code: Code, span: Span, path: &[&str], message: impl Into<String>, help: impl Into<String>) {
+        let message = message.into();
+        if self.of_builder.insert((span.start, message.clone())) {
+            self.fail_at(code, span, path, message, help);
+        }
     }
     fn warn(&mut self, code: Code, text: String) {
         let warning = Warning { code, text };
@@ -57,7 +80,7 @@ impl Semantics<'_> {
 
 /// Checks a scenario and completes it.
 pub(crate) fn complete(mut scenario: Scenario, root: &Node, sources: &Sources) -> Result<Resolved, Diagnostics> {
-    let mut s = Semantics { root, sources, found: Diagnostics::default(), warnings: Vec::new(), hosts: None, no_graph: false };
+    let mut s = Semantics::new(root, sources);
     s.times(&scenario);
     let (nodes, links) = s.links(&mut scenario);
     let network = Network::new(&nodes, &links);
@@ -74,6 +97,7 @@ pub(crate) fn complete(mut scenario: Scenario, root: &Node, sources: &Sources) -
         return Err(s.found);
     }
     s.doubts(&scenario, &network, &links, &groups, &flows);
+    s.bottlenecks(&scenario, &network, &links, &groups, &flows);
     Ok(Resolved { scenario, expanded: Expanded { nodes, links, flows, controls, groups }, warnings: s.warnings })
 }
 

@@ -1,55 +1,77 @@
 //! Warnings: what to check before the results are trusted.
 
+use super::bottleneck::window;
 use super::network::Network;
 use super::{Semantics, group_of};
 use crate::code::Code;
 use crate::expand::{Group, LinkDir, Member, Transport};
-use crate::spec::Scenario;
-use fairlane_units::{Dur, Len, Rate, Time};
+use crate::registry::SourceSpec;
+use crate::spec::{FlowSpec, Scenario};
+use fairlane_units::{Dur, Rate, Time};
 
 /// Round trips a flow should see before an average over it means much.
 const ENOUGH_RTT: u64 = 50;
+/// Links that are looked at while ways are followed: warnings of a larger network are about its first groups.
+const MOST_STEPS: usize = 10_000_000;
 
 impl Semantics<'_> {
     /// Collects the warnings; of equal ones in a group only the first.
     pub(super) fn doubts(&mut self, s: &Scenario, network: &Network<'_>, links: &[LinkDir], groups: &[Group], flows: &[Member]) {
         if s.sample.is_some_and(|step| step > s.duration) {
-            self.warn(Code::CoarseSampling, "the sampling step is longer than the run: every series has one row".to_owned());
+            self.warn(
+                Code::CoarseSampling,
+                "the sampling step is longer than the run: every series has one row; write a shorter one".to_owned(),
+            );
         }
         let mut seen = None;
+        let mut steps = 0;
         for m in flows {
             if seen.replace(m.group_index) == Some(m.group_index) {
                 continue;
+            }
+            steps += 2 * links.len();
+            if steps > MOST_STEPS {
+                break;
             }
             let (Some(a), Some(b)) = (network.node(&m.from), network.node(&m.to)) else { continue };
             let (Some(there), Some(back)) = (network.path(a, b), network.path(b, a)) else { continue };
             let rtt = there.iter().chain(&back).fold(Dur::ZERO, |d, &l| d + links[l].wire.delay);
             let rate = there.iter().map(|&l| links[l].wire.rate).min().unwrap_or_default();
-            let end = m.stop.unwrap_or(s.duration).as_ps().min(s.duration.as_ps());
-            let span = Time::from_ps(end).since(m.start.max(Time::ZERO + s.warmup));
-            if span < rtt * ENOUGH_RTT {
+            let end = Time::from_ps(m.stop.unwrap_or(s.duration).as_ps().min(s.duration.as_ps()));
+            let span = end.since(m.start.max(Time::ZERO + s.warmup));
+            let group = group_of(groups, m);
+            let needs = group.and_then(|g| needed(g, s.flows.get(&m.group)?, rate, rtt));
+            if let Some((needs, why)) = needs.filter(|(needs, _)| end.since(m.start) < *needs) {
+                self.warn(
+                    Code::ShortRun,
+                    format!(
+                        "flow `{}` has {} of the run, but {why} takes {needs} or more: write a longer duration",
+                        m.name,
+                        end.since(m.start)
+                    ),
+                );
+            } else if span < rtt * ENOUGH_RTT {
+                let more = rtt * ENOUGH_RTT - span;
                 self.warn(
                     Code::ShortMeasurement,
-                    format!("flow `{}` is measured for {span}, less than {ENOUGH_RTT} round trips of {rtt}", m.name),
+                    format!(
+                        "flow `{}` is measured for {span}, less than {ENOUGH_RTT} round trips of {rtt}: write a duration that is longer by {more}",
+                        m.name
+                    ),
                 );
             }
             if let Some(step) = s.sample.filter(|&step| step > rtt && rtt > Dur::ZERO) {
                 self.warn(Code::CoarseSampling, format!(
-                    "the sampling step of {step} is coarser than the round trip of {rtt} of flow `{}`: series hide what happens within it",
+                    "the sampling step of {step} is coarser than the round trip of {rtt} of flow `{}`: series hide what happens within it; write sample = \"{rtt}\" or less",
                     m.name
                 ));
             }
-            if let Some(Transport::Tcp(p, _)) = group_of(groups, m).map(|g| &g.transport) {
-                let window = match p.window {
-                    Some(Len::Packets(n)) => n.saturating_mul(p.mss.get()),
-                    Some(Len::Bytes(n)) => n,
-                    None => u64::MAX,
-                }
-                .min(p.receive_window.map_or(u64::MAX, |w| w.get()));
-                let path = in_flight(rate, rtt);
+            if let Some(Transport::Tcp(p, _)) = group.map(|g| &g.transport) {
+                let (window, path) = (window(p), in_flight(rate, rtt));
                 if window < path {
                     let text = format!(
-                        "flow `{}`: its window of {window} byte is less than the {path} byte its path holds, so the window limits it",
+                        "flow `{}`: its window of {window} byte is less than the {path} byte its path holds, so the window limits it; \
+                         write larger values for `window` and `receive_window` unless that is meant",
                         m.name
                     );
                     self.warn(Code::WindowLimits, text);
@@ -57,6 +79,24 @@ impl Semantics<'_> {
             }
         }
     }
+}
+
+/// The least time in which a flow can do what it is for, and what takes it; none if that is not known beforehand. A transfer of an amount needs it to pass
+/// the slowest link; a greedy flow doubles its window each round trip after the handshake (RFC 5681) until its group fills the path.
+fn needed(group: &Group, spec: &FlowSpec, rate: Rate, rtt: Dur) -> Option<(Dur, String)> {
+    let Transport::Tcp(p, _) = &group.transport else { return None };
+    if let Some(amount) = spec.amount {
+        let bits = u128::from(amount.get()) * 8 * u128::from(fairlane_units::PS_PER_SEC);
+        let time = Dur::from_ps(u64::try_from(bits / u128::from(rate.as_bps().max(1))).ok()?);
+        return Some((time, format!("its amount at {rate}")));
+    }
+    if !matches!(group.source, SourceSpec::Bulk(_)) {
+        return None;
+    }
+    let share = in_flight(rate, rtt).min(window(p)) / u64::from(spec.count.max(1));
+    let first = p.initial_window.bytes(p.mss.get()).max(1);
+    let rounds = u64::from((share / first).max(1).ilog2()) + u64::from(p.handshake);
+    Some((rtt * rounds, format!("its slow start over {rounds} round trips of {rtt}")))
 }
 
 /// Bytes in flight that fill a path: rate times delay.

@@ -2,6 +2,7 @@
 
 mod json;
 mod lay;
+mod path;
 mod set;
 mod toml;
 
@@ -9,6 +10,7 @@ use crate::code::Code;
 use crate::diag::{Diagnostic, Diagnostics, Sources, Span};
 use indexmap::IndexMap;
 
+pub(crate) use path::join;
 pub(crate) use set::overlay;
 
 /// The notation of a scenario file.
@@ -69,6 +71,12 @@ impl Node {
             Value::Array(a) => a.get(key.parse::<usize>().ok()?),
             _ => None,
         }
+    }
+
+    /// The entries of a table.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (&str, &Self)> {
+        let table = if let Value::Table(t) = &self.value { Some(t) } else { None };
+        table.into_iter().flatten().map(|(k, e)| (k.as_str(), &e.node))
     }
 
     /// The place of the deepest part of `path` that was written.

@@ -1,18 +1,19 @@
 //! `--set path=value` as a tree of its own, laid over the file's.
 
-use super::{Entry, Node, Table, Value, toml};
+use super::{Entry, Node, Table, Value, path, toml};
 use crate::code::Code;
 use crate::diag::{Diagnostics, Sources, Span};
 
 /// The tree that holds just the value of one option.
-pub(crate) fn overlay(sources: &mut Sources, path: &str, value: &str) -> Result<Node, Diagnostics> {
-    let source = sources.add_option(&format!("{path}={value}"));
-    let whole = Span { source, start: 0, end: path.len() };
-    let keys = split(path).ok_or_else(|| {
-        let help = "write for instance --set links.bottleneck.queue.red.min=10p";
-        Diagnostics::one(sources.diagnostic(Code::BadPath, whole, "", format!("`{path}` is not a path"), help))
+pub(crate) fn overlay(sources: &mut Sources, at: &str, value: &str) -> Result<Node, Diagnostics> {
+    let source = sources.add_option(&format!("{at}={value}"));
+    let whole = Span { source, start: 0, end: at.len() };
+    let keys = path::split(at).ok_or_else(|| {
+        let help =
+            "write for instance --set links.bottleneck.queue.red.min=10p; a name with spaces or dots stands in quotes: links.\"a b\".rate";
+        Diagnostics::one(sources.diagnostic(Code::BadPath, whole, "", format!("`{at}` is not a path"), help))
     })?;
-    let offset = path.len() + 1;
+    let offset = at.len() + 1;
     let place = Span { source, start: offset, end: offset + value.len() };
     let mut node = toml::parse_value(sources, value.trim(), source, offset)
         .unwrap_or_else(|| Node { value: Value::Str(value.trim().to_owned()), span: place });
@@ -23,28 +24,6 @@ pub(crate) fn overlay(sources: &mut Sources, path: &str, value: &str) -> Result<
         node = Node { value: Value::Table(table), span: whole };
     }
     Ok(node)
-}
-
-/// The keys of a dotted path with their places; a key in double quotes may hold dots.
-fn split(path: &str) -> Option<Vec<(String, usize, usize)>> {
-    let mut keys = Vec::new();
-    let mut rest = path;
-    loop {
-        let start = path.len() - rest.len();
-        let (key, after) = match rest.strip_prefix('"') {
-            Some(quoted) => quoted.split_once('"')?,
-            None => rest.split_at(rest.find('.').unwrap_or(rest.len())),
-        };
-        if key.is_empty() || key.contains(char::is_whitespace) {
-            return None;
-        }
-        keys.push((key.to_owned(), start, path.len() - after.len()));
-        match after.strip_prefix('.') {
-            Some(next) => rest = next,
-            None if after.is_empty() => return Some(keys),
-            None => return None,
-        }
-    }
 }
 
 #[cfg(test)]

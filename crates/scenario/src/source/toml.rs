@@ -1,6 +1,6 @@
 //! TOML into the tree.
 
-use super::{DEEPEST, Entry, Node, Table, Value};
+use super::{DEEPEST, Entry, Node, Table, Value, join};
 use crate::code::Code;
 use crate::diag::{Diagnostics, Sources, Span};
 use toml::de::{DeTable, DeValue};
@@ -47,6 +47,14 @@ pub(super) fn parse_value(sources: &Sources, text: &str, source: u32, offset: us
     convert.found.is_empty().then_some(node)
 }
 
+/// A text in quotes.
+pub(super) fn text(written: &str) -> Option<String> {
+    match DeValue::parse(written).ok()?.get_ref() {
+        DeValue::String(s) => Some(s.to_string()),
+        _ => None,
+    }
+}
+
 fn place_all(node: &mut Node, place: Span) {
     node.span = place;
     match &mut node.value {
@@ -70,7 +78,8 @@ impl Convert<'_> {
         let mut out = Table::new();
         for (k, v) in table.iter() {
             let name = k.get_ref().to_string();
-            let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+            let own = join([&name]);
+            let path = if path.is_empty() { own } else { format!("{path}.{own}") };
             let (key, span) = (self.span(k.span()), self.span(v.span()));
             let node = Node { value: self.value(v.get_ref(), span, &path, depth + 1), span };
             out.insert(name, Entry { key, node });
@@ -83,7 +92,8 @@ impl Convert<'_> {
     }
 
     fn fail(&mut self, code: Code, span: Span, path: &str, message: &str, help: &str) -> Value {
-        self.found.push(self.sources.diagnostic(code, span, path, message, help));
+        let sources = self.sources;
+        self.found.find((code, span, path, message), || sources.diagnostic(code, span, path, message, help));
         Value::Null
     }
 

@@ -8,6 +8,7 @@ mod pcapng;
 
 use crate::source::{Node, Value};
 use fairlane_units::{DataFile, INLINE};
+use std::io::Read;
 use std::path::Path;
 
 /// Largest file that is read.
@@ -63,6 +64,19 @@ pub(super) fn load(node: &Node, folder: &Path, reads: &str) -> Result<String, (S
     Ok(DataFile::inline(&values))
 }
 
+/// What a reader (`numbers`, `opportunities`, `packets`) makes of the bytes of a file: for tests and fuzzing.
+///
+/// # Errors
+/// What is wrong with them, as a message.
+#[doc(hidden)]
+pub fn parse(reads: &str, bytes: &[u8]) -> Result<Vec<u64>, String> {
+    let Some(kind) = KINDS.iter().find(|k| k.name == reads) else { return Err(format!("no reader is called {reads}")) };
+    let values = (kind.read)(bytes)?;
+    (kind.check)(&values)?;
+    Ok(values)
+}
+
+/// The bytes of a file. Devices and pipes may have no end, or nobody who writes into them: they are refused without being opened.
 fn read(file: &Path) -> Result<Vec<u8>, String> {
     let told = |e: std::io::Error| match e.kind() {
         std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
@@ -72,10 +86,16 @@ fn read(file: &Path) -> Result<Vec<u8>, String> {
     if about.is_dir() {
         return Err("it is a directory".to_owned());
     }
-    if about.len() > LARGEST {
+    if !about.is_file() {
+        return Err("it is a device, a pipe or a socket, not a file".to_owned());
+    }
+    // What a file says of its length need not hold: those of /proc say zero.
+    let mut bytes = Vec::with_capacity(about.len().min(LARGEST) as usize);
+    std::fs::File::open(file).and_then(|f| f.take(LARGEST + 1).read_to_end(&mut bytes)).map_err(told)?;
+    if bytes.len() as u64 > LARGEST {
         return Err(format!("it is larger than {} MiB", LARGEST >> 20));
     }
-    std::fs::read(file).map_err(told)
+    Ok(bytes)
 }
 
 /// Numbers and texts of the lines of a text file; empty lines and what follows `#` do not count.
@@ -99,5 +119,16 @@ mod tests {
         assert_eq!(numbers(b"# sizes\n1500\n\n 40 # small\n"), Ok(vec![1500, 40]));
         assert_eq!(numbers(b"1\n-3\n"), Err("line 2: `-3` is not a whole number".to_owned()));
         assert_eq!(numbers(b"\xff\xfe"), Err("it is not a text file".to_owned()));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_files_are_read() {
+        for (path, why) in [("/dev/zero", "a device"), ("/dev/null", "a device"), ("/", "a directory"), ("/no/such", "no such file")] {
+            let told = read(Path::new(path)).unwrap_err();
+            assert!(told.contains(why), "{path}: {told}");
+        }
+        // Its length is said to be zero.
+        assert!(read(Path::new("/proc/self/status")).is_ok_and(|b| !b.is_empty()) || !Path::new("/proc").exists());
     }
 }

@@ -1,0 +1,210 @@
+//! Doubts about the bottleneck: whether it is one, whether its queue can fill, and whether the flows through it move in step.
+
+use super::network::Network;
+use super::{Semantics, group_of};
+use crate::code::Code;
+use crate::expand::{Group, LinkDir, Member, Transport};
+use crate::registry::{QueueSpec, SourceSpec};
+use crate::spec::Scenario;
+use fairlane_net::Impairments;
+use fairlane_tcp::TcpParams;
+use fairlane_units::{Dur, Len, Rate, Time};
+use std::collections::HashMap;
+
+/// Links that are looked at while the ways of all flows are followed. Beyond, a network is too large to be judged before its run.
+const MOST_STEPS: usize = 2_000_000;
+
+/// A flow, the link directions of its way there, and its round trip.
+struct Way<'a> {
+    flow: &'a Member,
+    there: Vec<usize>,
+    rtt: Dur,
+}
+
+/// What all looks need.
+struct Ways<'a> {
+    links: &'a [LinkDir],
+    groups: &'a [Group],
+    all: Vec<Way<'a>>,
+}
+
+impl Semantics<'_> {
+    /// Warnings about the link whose queue is studied, and about flows that share one.
+    pub(super) fn bottlenecks<'f>(
+        &mut self,
+        s: &Scenario,
+        network: &Network<'_>,
+        links: &'f [LinkDir],
+        groups: &'f [Group],
+        flows: &'f [Member],
+    ) {
+        if flows.len().saturating_mul(2 * links.len()) > MOST_STEPS {
+            return;
+        }
+        let way = |flow: &'f Member| {
+            let (a, b) = (network.node(&flow.from)?, network.node(&flow.to)?);
+            let (there, back) = (network.path(a, b)?, network.path(b, a)?);
+            let rtt = there.iter().chain(&back).fold(Dur::ZERO, |d, &l| d + links[l].wire.delay);
+            Some(Way { flow, there, rtt })
+        };
+        let ways = Ways { links, groups, all: flows.iter().filter_map(way).collect() };
+        let mut never_full = None;
+        if let Some(chosen) = self.studied(links) {
+            if let Some(text) = ways.other_bottleneck(chosen) {
+                self.warn(Code::OtherBottleneck, text);
+            } else if let Some(text) = ways.never_fills(s, chosen) {
+                self.warn(Code::QueueNeverFills, text);
+                never_full = Some(chosen);
+            }
+        }
+        for (_, text) in ways.in_step().into_iter().filter(|(link, _)| Some(*link) != never_full) {
+            self.warn(Code::PhaseEffects, text);
+        }
+    }
+
+    /// The link whose queue a comparison replaces: `bottleneck`, or the only one that is given a queue by name.
+    fn studied(&self, links: &[LinkDir]) -> Option<usize> {
+        let own = self.root.get("links").into_iter().flat_map(|l| l.entries()).filter(|(_, l)| l.get("queue").is_some());
+        let mut own = own.map(|(name, _)| name);
+        let only = own.next().filter(|_| own.next().is_none());
+        links.iter().position(|l| l.name == "bottleneck").or_else(|| links.iter().position(|l| Some(l.name.as_str()) == only))
+    }
+}
+
+impl<'a> Ways<'a> {
+    fn rate(&self, link: usize) -> Rate {
+        self.links[link].wire.rate
+    }
+
+    /// The slowest of some links, the first of equals.
+    fn slowest(&self, part: &[usize]) -> Option<usize> {
+        part.iter().copied().min_by_key(|&l| self.rate(l))
+    }
+
+    /// Whether rates or losses change on the way: then nothing is said beforehand.
+    fn varies(&self, way: &Way<'_>) -> bool {
+        way.there.iter().map(|&l| &self.links[l].wire).any(|w| w.trace.is_some() || !w.rates.is_empty())
+    }
+
+    /// Whether the links of a way only carry packets.
+    fn plain(&self, way: &Way<'_>) -> bool {
+        way.there.iter().all(|&l| self.links[l].wire.impairments == Impairments::plain())
+    }
+
+    fn through(&self, link: usize) -> Vec<&Way<'a>> {
+        self.all.iter().filter(|w| w.there.contains(&link)).collect()
+    }
+
+    /// Whether other links, before or behind it, carry less than this one in all.
+    fn other_bottleneck(&self, link: usize) -> Option<String> {
+        let through = self.through(link);
+        if through.is_empty() || through.iter().any(|w| self.varies(w)) {
+            return None;
+        }
+        let (name, own) = (&self.links[link].name, self.rate(link));
+        let sides = through.iter().filter_map(|w| w.there.iter().position(|&l| l == link).map(|at| (&w.there[..at], &w.there[at + 1..])));
+        let (before, behind): (Vec<_>, Vec<_>) = sides.unzip();
+        for (side, parts) in [("before", before), ("behind", behind)] {
+            // Where a flow has no other link on this side, nothing limits it there.
+            let slowest: Option<Vec<usize>> = parts.into_iter().map(|p| self.slowest(p)).collect();
+            let Some(mut slowest) = slowest else { continue };
+            slowest.sort_unstable();
+            slowest.dedup();
+            let sum = slowest.iter().fold(0_u64, |n, &l| n.saturating_add(self.rate(l).as_bps()));
+            if sum > own.as_bps() || (sum == own.as_bps() && side == "behind") {
+                continue;
+            }
+            let (first, sum) = (&self.links[slowest[0]].name, Rate::from_bps(sum));
+            let those = match slowest.len() {
+                1 => format!("link `{first}` {side} it carries {sum}"),
+                n => format!("the {n} links {side} it, such as `{first}`, carry {sum} in all"),
+            };
+            return Some(format!(
+                "link `{name}` of {own} is not the bottleneck: {those}, so that its queue says little; give `{name}` less than that, or those more"
+            ));
+        }
+        None
+    }
+
+    /// Whether all that may be in flight finds room in the queue.
+    fn never_fills(&self, s: &Scenario, link: usize) -> Option<String> {
+        let QueueSpec::Droptail(queue) = &self.links[link].wire.queue else { return None };
+        let through = self.through(link);
+        // Where links lose packets, a queue that never does is meant.
+        if !through.iter().all(|w| self.plain(w)) {
+            return None;
+        }
+        let mut sum = 0_u64;
+        let mut largest = 1;
+        for w in &through {
+            let Some(Transport::Tcp(p, _)) = group_of(self.groups, w.flow).map(|g| &g.transport) else { return None };
+            let amount = s.flows.get(&w.flow.group).and_then(|f| f.amount).map_or(u64::MAX, |a| a.get());
+            sum = sum.saturating_add(window(p).min(amount));
+            largest = largest.max(p.mss.get());
+        }
+        let room = match queue.limit {
+            Len::Packets(n) => n.saturating_mul(largest),
+            Len::Bytes(n) => n,
+        };
+        // Other packets than those of these flows may wait there, too: acknowledgments of flows in the other direction.
+        let alone = self.all.len() == through.len();
+        (alone && sum > 0 && sum < u64::MAX && sum <= room).then(|| {
+            let name = &self.links[link].name;
+            format!(
+                "the queue of link `{name}` can never fill: its limit is {}, and the windows of all flows through it are {sum} byte; \
+                 write a smaller limit, or larger windows (`window`, `receive_window`)",
+                queue.limit
+            )
+        })
+    }
+
+    /// Flows in step: greedy ones of one round trip that start together before a queue that drops at its end alone (Floyd and Jacobson, "On traffic phase
+    /// effects in packet-switched gateways", 1992). Whatever is random on the way breaks that.
+    fn in_step(&self) -> Vec<(usize, String)> {
+        let mut at: HashMap<usize, Vec<&Way<'a>>> = HashMap::new();
+        for w in &self.all {
+            if let Some(l) = self.slowest(&w.there) {
+                at.entry(l).or_default().push(w);
+            }
+        }
+        let mut found: Vec<(usize, String)> = at.into_iter().filter_map(|(l, ways)| Some((l, self.step_at(l, &ways)?))).collect();
+        found.sort();
+        found
+    }
+
+    fn step_at(&self, link: usize, ways: &[&Way<'a>]) -> Option<String> {
+        let greedy = |w: &Way<'_>| {
+            let group = group_of(self.groups, w.flow);
+            group.is_some_and(|g| matches!((&g.transport, &g.source), (Transport::Tcp(..), SourceSpec::Bulk(_))))
+        };
+        let drops_at_end = matches!(self.links[link].wire.queue, QueueSpec::Droptail(_));
+        let through = self.through(link);
+        if !drops_at_end || through.len() != ways.len() || !through.iter().all(|w| greedy(w) && !self.varies(w) && self.plain(w)) {
+            return None;
+        }
+        let mut alike: HashMap<(Dur, Time), usize> = HashMap::new();
+        for w in ways {
+            *alike.entry((w.rtt, w.flow.start)).or_default() += 1;
+        }
+        let ((rtt, _), n) = alike.into_iter().max_by_key(|&((rtt, start), n)| (n, rtt, start))?;
+        let first = ways.iter().find(|w| w.rtt == rtt)?;
+        (n > 1).then(|| {
+            format!(
+                "{n} flows over link `{}` have the same round trip of {rtt} and start at the same time before a droptail queue, so that they lose packets \
+                 in step (phase effects); write spread = \"{rtt}\" in [flows.{}], which draws their starts",
+                self.links[link].name,
+                crate::source::join([&first.flow.group]),
+            )
+        })
+    }
+}
+
+/// Most payload that a flow may have in flight.
+pub(super) fn window(p: &TcpParams) -> u64 {
+    let own = match p.window {
+        Some(Len::Packets(n)) => n.saturating_mul(p.mss.get()),
+        Some(Len::Bytes(n)) => n,
+        None => u64::MAX,
+    };
+    own.min(p.receive_window.map_or(u64::MAX, |w| w.get()))
+}
