@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from typing import Any, Self, final
 
-import numpy as np
-
 from .base.spec import Announced
 
-_Columns = dict[str, np.ndarray | list[str]]
+_Columns = dict[str, memoryview[float] | list[str]]
 _FastOpen = tuple[bytes, bool]
 _Segment = tuple[int, int, int, int, int, list[tuple[int, int]], tuple[int, int] | None, int, bool, int, _FastOpen | None]
+
+MOST_TOLD: int
 
 @final
 class Resolved:
@@ -170,6 +170,7 @@ class TcpEndpoint:
     def receive(self, now: int, segment: _Segment) -> list[_Segment]: ...
     def advance(self, now: int) -> list[_Segment]: ...
     def write(self, now: int, bytes: int, fin: bool) -> list[_Segment]: ...
+    def push(self, now: int) -> list[_Segment]: ...
     def stop(self, now: int) -> list[_Segment]: ...
     def renegotiate(self, params: str) -> bool: ...
     def keep_open(self) -> None: ...

@@ -1051,6 +1051,9 @@ class Pie(QueueParams):
         mean_packet: Length of a typical packet: nothing is dropped while at
             most two of them wait (MEAN_PKTSIZE, RFC 8033 section 4.1). (size,
             default "1500B", 1B to 64KiB)
+        safe_backlog: Backlog up to which nothing is dropped early. Unset: two
+            of `mean_packet` (RFC 8033 section 4.1). ns-3 counts packets where
+            its limit is in packets. (packets or bytes, default unset)
         estimate: Where the delay comes from. (one of `timestamp`,
             `dequeue_rate`, default "timestamp")
         dq_threshold: Bytes over which the departure rate is measured
@@ -1092,6 +1095,7 @@ class Pie(QueueParams):
     beta: float | None = None
     max_burst: Duration | None = None
     mean_packet: Size | None = None
+    safe_backlog: Length | None = None
     estimate: Literal["timestamp", "dequeue_rate"] | None = None
     dq_threshold: Size | None = None
     cap: bool | None = None
@@ -1565,6 +1569,9 @@ class FqPie(QueueParams):
         mean_packet: Length of a typical packet: nothing is dropped while at
             most two of them wait (MEAN_PKTSIZE, RFC 8033 section 4.1). (size,
             default "1500B", 1B to 64KiB)
+        safe_backlog: Backlog up to which nothing is dropped early. Unset: two
+            of `mean_packet` (RFC 8033 section 4.1). ns-3 counts packets where
+            its limit is in packets. (packets or bytes, default unset)
         estimate: Where the delay comes from. (one of `timestamp`,
             `dequeue_rate`, default "timestamp")
         dq_threshold: Bytes over which the departure rate is measured
@@ -1608,6 +1615,7 @@ class FqPie(QueueParams):
     beta: float | None = None
     max_burst: Duration | None = None
     mean_packet: Size | None = None
+    safe_backlog: Length | None = None
     estimate: Literal["timestamp", "dequeue_rate"] | None = None
     dq_threshold: Size | None = None
     cap: bool | None = None
@@ -3108,10 +3116,10 @@ class Tcp(TransportParams):
             and congestion avoidance counts all that an acknowledgment covers
             (RFC 3465 sections 2.1 and 2.2; ns-3). (true or false, default
             false)
-        growth_in_segments: Reno and DCTCP: congestion avoidance counts segments
-            acknowledged, and a whole window of them adds a whole segment (Linux
-            `tcp_cong_avoid_ai`, ns-3 TcpLinuxReno). Otherwise each adds its
-            part (RFC 5681 equation 3). (true or false, default false)
+        growth_unit: What congestion avoidance adds is counted in. `byte` is for
+            Reno, Veno, Westwood, H-TCP, YeAH and Vegas, `segment` for Reno,
+            DCTCP, HighSpeed, Illinois, Hybla and Scalable. (one of `fraction`,
+            `byte`, `segment`, default "fraction")
         slow_start: How slow start ends before there is a loss. Unset: the
             algorithm's own choice, which is the standard one for all but CUBIC.
             (one of `standard`, `limited`, `hystart_plus_plus`, `hystart`,
@@ -3130,6 +3138,8 @@ class Tcp(TransportParams):
         hystart_train: HyStart without pacing: length of the train of
             acknowledgments that ends slow start, as a share of the smallest
             round-trip time (Linux: half). (number, default 0.5, 0 to 10)
+        hystart_rounds: HyStart: when a round begins. (one of `always`,
+            `window`, `late`, default "always")
         cwnd_validation: Whether the window grows only while it is what limits
             the sender (RFC 7661 section 4.3). (true or false, default true)
         cwnd_limited_by_round: Whether for `cwnd_validation` the window counts
@@ -3190,6 +3200,14 @@ class Tcp(TransportParams):
             to 1s)
         pacing_segments: Segments that always may go at once (Linux
             `tcp_min_tso_segs`: 2). (integer, default 1, from 1)
+        tso: Segmentation offload: new data leaves in bursts of `pacing_burst`
+            and `pacing_segments`, paced or not, and outside recovery a shorter
+            one waits for a full one if acknowledgments are soon to come (Linux
+            `tcp_tso_should_defer`). The last segment of a burst, and of all
+            that is written, carries PSH. (true or false, default false)
+        tso_piece: With `tso`: pieces in which the send queue is kept. The end
+            of one waits for nothing (Linux: as long as a burst may be, 65215B).
+            Unset: there are none. (size, default unset, from 1B)
         pacing_free: Segments at the start of a connection that are not paced
             (Linux: 10). (integer, default 0, 0 to 1000)
         pacing_catch_up: A burst that leaves late shortens the gap after it by
@@ -3274,6 +3292,11 @@ class Tcp(TransportParams):
             section 3.2, DupThresh of RFC 6675). (integer, default 3, 1 to 1000)
         rack: RACK (RFC 8985): time, not only counts, tells what is lost. Needs
             SACK recovery. (true or false, default false)
+        rack_echo: Whether for `rack` a retransmission has arrived only if the
+            timestamp echoed is no older than it (RFC 8985 section 6.2 step 2).
+            While data below is missing receivers echo older ones (RFC 7323
+            section 4.3). Otherwise it is enough that a round-trip time has
+            passed (Linux `tcp_rack_advance`). (true or false, default true)
         tlp: Tail loss probe (RFC 8985 section 7). Needs SACK recovery. (true or
             false, default false)
         tlp_ack_delay: How long the receiver may hold back the acknowledgment of
@@ -3342,7 +3365,7 @@ class Tcp(TransportParams):
             before the last one is acknowledged (RFC 6582 section 3.2 step 2).
             (true or false, default true)
         newreno_timer: Whether only the first partial acknowledgment restarts
-            the retransmission timer, or each (RFC 6582 section 4). (one of
+            the retransmission timer, or each (RFC 3782 section 4). (one of
             `impatient`, `slow_but_steady`, default "impatient")
         partial_deflation: Whether a partial acknowledgment takes what it covers
             out of the inflated window (RFC 6582 section 3.2 step 3). (true or
@@ -3418,13 +3441,14 @@ class Tcp(TransportParams):
     syn_loss_ssthresh: Length | None = None
     byte_counting: int | Automatic | None = None
     avoidance_counts_all: bool | None = None
-    growth_in_segments: bool | None = None
+    growth_unit: Literal["fraction", "byte", "segment"] | None = None
     slow_start: Literal["standard", "limited", "hystart_plus_plus", "hystart"] | None = None
     max_ssthresh: Length | None = None
     hystart_divisor: float | None = None
     hystart_min: Duration | None = None
     hystart_max: Duration | None = None
     hystart_train: float | None = None
+    hystart_rounds: Literal["always", "window", "late"] | None = None
     cwnd_validation: bool | None = None
     cwnd_limited_by_round: bool | None = None
     grow_by_delivered: bool | None = None
@@ -3444,6 +3468,8 @@ class Tcp(TransportParams):
     pacing_avoidance: float | None = None
     pacing_burst: Duration | None = None
     pacing_segments: int | None = None
+    tso: bool | None = None
+    tso_piece: Size | None = None
     pacing_free: int | None = None
     pacing_catch_up: float | None = None
     rto_initial: Duration | None = None
@@ -3471,6 +3497,7 @@ class Tcp(TransportParams):
     sack_delay: Duration | None = None
     dupthresh: int | None = None
     rack: bool | None = None
+    rack_echo: bool | None = None
     tlp: bool | None = None
     tlp_ack_delay: Duration | None = None
     timer_slack: Duration | None = None

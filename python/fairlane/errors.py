@@ -13,14 +13,16 @@ class FairlaneError(Exception):
 class ScenarioError(FairlaneError):
     """A scenario that cannot be run.
 
-    `diagnostics` lists every problem found as a dict with `code` (docs/reference/diagnostics.md), `path`, `file`, `line`, `column`,
-    `end_column`, `message` and `help`; `rendered`, also the text of the exception, shows them with the offending lines.
+    `diagnostics` lists the problems found as dicts with `code` (docs/reference/diagnostics.md), `path`, `file`, `line`, `column`,
+    `end_column`, `message` and `help`: the first twenty, and `more` says how many there are besides. `rendered`, also the text of the
+    exception, shows them with the offending lines.
     """
 
-    def __init__(self, rendered: str, diagnostics: Sequence[dict[str, Any]] = ()) -> None:
+    def __init__(self, rendered: str, diagnostics: Sequence[dict[str, Any]] = (), more: int = 0) -> None:
         super().__init__(rendered)
         self.rendered = rendered
         self.diagnostics = list(diagnostics)
+        self.more = more
 
 
 class Doubt(str):
@@ -52,6 +54,10 @@ class PluginError(RunError):
     def __init__(self, message: str, time: float = 0.0) -> None:
         super().__init__(message)
         self.time = time
+
+
+class InputError(FairlaneError):
+    """A file that is to be read and cannot be: missing, too large, or no file but a device or a pipe."""
 
 
 class FolderError(FairlaneError):

@@ -1,4 +1,5 @@
-"""Queues as the command line writes them: `red`, `red:ns2`, `codel{target=10ms}`, `prio{classes=[{match=tcp, queue.red={}}, {queue=sfq}]}`.
+"""Queues as the command line writes them: `red`, `red:ns2`, `codel{target=10ms}`, `prio{classes=[{match=tcp, queue.red={}}, {queue=sfq}]}`;
+congestion controls likewise: `cubic`, `cubic:linux`, `bbr{...}`.
 
 A value that is no number, no truth value and has no quotes is text; apart from that the braces hold an inline table of TOML.
 """
@@ -17,11 +18,14 @@ _BARE = re.compile(r"[^,{}\[\]\"'=\s]+(?: +[^,{}\[\]\"'=\s]+)*")
 _INTEGER = re.compile(r"[+-]?\d+")
 _FLOAT = re.compile(r"[+-]?(?:\d+\.\d*|\.\d+|\d+(?:\.\d*)?[eE][+-]?\d+)")
 _DEEPEST = 40
+WORDS = {"queue": "queue", "cc": "congestion control"}
+"""What the entries of a registry are called in messages."""
+_EXAMPLES = {"queue": "red or codel{target=10ms}", "cc": "cubic or cubic{beta=0.8}"}
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A queue and how it was written."""
+    """A queue, or a congestion control, and how it was written."""
 
     label: str
     value: dict[str, Any]
@@ -33,13 +37,13 @@ class Choice:
         return next(iter(self.value))
 
 
-def choices(text: str) -> list[Choice]:
-    """The queues of a list separated by commas.
+def choices(text: str, kind: str = "queue") -> list[Choice]:
+    """The queues of a list separated by commas, or what another registry (`kind`) has.
 
     >>> [c.value for c in choices("red:ns2, codel{target=10ms, ecn=true}")]
     [{'red': {'preset': 'ns2'}}, {'codel': {'target': '10ms', 'ecn': True}}]
     """
-    reader = _Reader(text)
+    reader = _Reader(text, kind)
     out = [reader.choice()]
     while reader.take(","):
         out.append(reader.choice())
@@ -47,11 +51,23 @@ def choices(text: str) -> list[Choice]:
     return out
 
 
-def known() -> dict[str, str]:
+def written(text: str) -> Any:
+    """A table or a list as the braces of a choice have it: text needs no quotes.
+
+    >>> written("{cc=cubic, mss=1000B}")
+    {'cc': 'cubic', 'mss': '1000B'}
+    """
+    reader = _Reader(text, "queue", "a value")
+    found = reader.value()
+    reader.end()
+    return found
+
+
+def known(kind: str = "queue") -> dict[str, str]:
     """The registered name of each spelling of a queue, in small letters."""
     from .reference import registry
 
-    queues = [e for e in registry() if e["kind"] == "queue"]
+    queues = [e for e in registry() if e["kind"] == kind]
     spelt = {alias.lower(): e["name"] for e in queues for alias in e.get("aliases", ())}
     return spelt | {e["name"].lower(): e["name"] for e in queues}
 
@@ -81,8 +97,11 @@ def _with_limit(queue: dict[str, Any] | str, limit: str) -> dict[str, Any]:
 
 
 class _Reader:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, kind: str, all_of_it: str = "") -> None:
         self.text = text
+        self.kind = kind
+        self.what = WORDS[kind]
+        self.all_of_it = all_of_it or f"{self.what}s"
         self.at = 0
 
     def choice(self) -> Choice:
@@ -91,21 +110,24 @@ class _Reader:
         if self.text[self.at : self.at + 1] == "{":
             table = self._table(0)
             if len(table) != 1:
-                raise FairlaneError(f"cannot read queue {self.text[start : self.at]!r}: a table has one key, the queue's name")
+                raise FairlaneError(f"cannot read {self.what} {self.text[start : self.at]!r}: a table has one key, the {self.what}'s name")
             (name, inner), preset = next(iter(table.items())), None
             inner = {} if inner is None else inner
             if not isinstance(inner, dict):
-                raise FairlaneError(f"cannot read queue {self.text[start : self.at]!r}: the parameters of {name} are a table")
+                raise FairlaneError(f"cannot read {self.what} {self.text[start : self.at]!r}: the parameters of {name} are a table")
         else:
-            name = self._match(_NAME, "the name of a queue, such as red or codel{target=10ms}")
+            name = self._match(_NAME, f"the name of a {self.what}, such as {_EXAMPLES[self.kind]}")
             preset = self._match(_NAME, f"the name of a preset of {name}") if self.take(":") else None
             self._space()
             inner = self._table(0) if self.text[self.at : self.at + 1] == "{" else {}
-        names = known()
+        names = known(self.kind)
         if name.lower() not in names:
-            raise suggest(name, sorted(set(names.values())), "queue")
+            raise suggest(name, sorted(set(names.values())), self.what)
         label = " ".join(self.text[start : self.at].split())
         return Choice(label, {names[name.lower()]: ({"preset": preset} if preset else {}) | inner})
+
+    def value(self) -> Any:
+        return self._value(0)
 
     def take(self, mark: str) -> bool:
         self._space()
@@ -117,7 +139,7 @@ class _Reader:
     def end(self) -> None:
         self._space()
         if self.at < len(self.text):
-            self._fail("a comma between queues")
+            self._fail(f"a comma between {self.all_of_it}" if self.all_of_it != "a value" else "the end")
 
     def _table(self, depth: int) -> dict[str, Any]:
         self._need("{", depth)
@@ -189,4 +211,4 @@ class _Reader:
     def _fail(self, wanted: str) -> NoReturn:
         rest = self.text[self.at : self.at + 20]
         there = f"{rest!r} begins" if rest else "it ends"
-        raise FairlaneError(f"cannot read queues {self.text!r}: expected {wanted} where {there}")
+        raise FairlaneError(f"cannot read {self.all_of_it} {self.text!r}: expected {wanted} where {there}")

@@ -1,13 +1,39 @@
-"""What only some installations have."""
+"""What only some installations have: libraries that a part of fairlane needs, by the extra that brings them."""
 
 from __future__ import annotations
 
 from ..errors import FairlaneError
 
+_TABLES = ("numpy", "polars")
+_PLOTS = (*_TABLES, "matplotlib")
+_STUDY = (*_PLOTS, "scipy", "jinja2")
 
-def need(module: str, extra: str) -> None:
-    """Raises an error that names the extra to install, if a module is missing."""
+EXTRAS: dict[str, tuple[str, ...]] = {
+    "tables": _TABLES,
+    "plots": _PLOTS,
+    "study": _STUDY,
+    "tune": (*_STUDY, "optuna"),
+    "cluster": (*_STUDY, "distributed"),
+    "mpi": (*_STUDY, "mpi4py"),
+    "arrow": (*_TABLES, "pyarrow"),
+    "pandas": (*_TABLES, "pandas", "pyarrow"),
+    "xarray": (*_TABLES, "xarray"),
+}
+"""The extras of pyproject.toml and the modules that each brings."""
+
+
+class MissingError(FairlaneError):
+    """A part of fairlane that this installation does not have; the message says what to install."""
+
+
+def need(extra: str) -> None:
+    """Raises an error that says what to install, if a library of an extra is missing.
+
+    >>> need("tables")
+    """
     from importlib.util import find_spec
 
-    if find_spec(module) is None:
-        raise FairlaneError(f"{module} is not installed: pip install 'fairlane[{extra}]'")
+    missing = [m for m in EXTRAS[extra] if find_spec(m) is None]
+    if missing:
+        names = " and ".join(filter(None, (", ".join(missing[:-1]), missing[-1])))
+        raise MissingError(f"{names} {'is' if len(missing) == 1 else 'are'} not installed: pip install 'fairlane[{extra}]'")

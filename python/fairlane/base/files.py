@@ -4,15 +4,52 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import io
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike, fspath
 from pathlib import Path
 
-from ..errors import FolderError
+from ..errors import FolderError, InputError
+
+LARGEST_INPUT = 64 << 20
+"""Most bytes of a text that is read: a scenario, a study, a packet script, whatever comes from standard input."""
+
+
+def read_input(path: str | PathLike[str], most: int = LARGEST_INPUT) -> bytes:
+    """The bytes of a file that somebody names, at most `most`.
+
+    Raises `InputError` with one line: missing, not readable, larger, or no file at all. Devices and pipes may have no end, or nobody who
+    writes into them, so they are refused without being waited for.
+    """
+    name = fspath(path)
+    try:
+        # Not blocking: between a look at a name and its opening a pipe may take the place of a file.
+        fd = os.open(name, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        try:
+            kind = os.fstat(fd).st_mode
+            if not stat.S_ISREG(kind):
+                raise InputError(f"cannot read {name}: it is {_kind(kind)}, not a file")
+            with open(fd, "rb", closefd=False) as f:
+                data = f.read(most + 1)
+        finally:
+            os.close(fd)
+    except OSError as e:
+        raise InputError(f"cannot read {name}: {(e.strerror or str(e)).lower()}") from e
+    except ValueError as e:
+        raise InputError(f"cannot read {name!r}: {e}") from e
+    if len(data) > most:
+        raise InputError(f"cannot read {name}: it is larger than {most >> 20} MiB")
+    return data
+
+
+def _kind(mode: int) -> str:
+    kinds = {"a directory": stat.S_ISDIR, "a pipe": stat.S_ISFIFO, "a socket": stat.S_ISSOCK}
+    return next((name for name, test in kinds.items() if test(mode)), "a device")
 
 
 @contextmanager
@@ -53,6 +90,45 @@ def reason(e: OSError) -> str:
     if e.errno == errno.EFBIG:
         return "the file would be larger than allowed"
     return (e.strerror or str(e)).lower()
+
+
+_KINDS = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISLNK, "a link that leads nowhere"),
+)
+
+
+def kind_of(mode: int) -> str:
+    """What stands in the place of a file, by its `st_mode`; "" if it is a file."""
+    return next((words for test, words in _KINDS if test(mode)), "")
+
+
+def in_place_of_file(path: Path) -> str:
+    """What stands where a file belongs, such as "a pipe"; "" if a file does, or nothing."""
+    try:
+        return kind_of(path.stat().st_mode)
+    except FileNotFoundError:
+        return kind_of(path.lstat().st_mode) if path.is_symlink() else ""
+
+
+class NotAFile(OSError):
+    """A folder, a pipe, a socket or a device in the place of a file."""
+
+
+def open_file(path: Path) -> io.BufferedReader:
+    """Opens a file to read it. What only looks like one (a pipe would wait for a writer, a device might never end) is `NotAFile`."""
+    if kind := kind_of(path.stat().st_mode):
+        raise NotAFile(errno.EINVAL, f"it is {kind}, not a file", str(path))
+    # It may have become another thing since: opened without waiting, and looked at again.
+    fd = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))
+    if kind := kind_of(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise NotAFile(errno.EINVAL, f"it is {kind}, not a file", str(path))
+    return io.BufferedReader(io.FileIO(fd))
 
 
 def _umask() -> int:

@@ -10,6 +10,8 @@ from functools import lru_cache
 from .. import _core
 
 TABLES = ("flows", "links", "network")
+AGGREGATES = ("mean", "sum", "min", "max", "jain")
+"""What one number of the members of a group may be: `flows.tcp.goodput.sum`; `jain` is Jain's index of fairness among them."""
 _OF = {"flow": "flows", "link": "links", "network": "network"}
 
 

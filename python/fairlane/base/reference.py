@@ -9,7 +9,8 @@ from typing import Any
 
 from .. import _core
 from ..errors import suggest
-from .metrics import metrics, series, series_of
+from .metrics import AGGREGATES, TABLES, metrics, series, series_of
+from .paths import split
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,15 +107,57 @@ def explain(name: str) -> list[Entry]:
             facts = {"table": metric.table, "unit": metric.unit, "formula": metric.formula, "source": metric.source}
             found.append(Entry(metric.name, "metric", metric.doc, facts={k: v for k, v in facts.items() if v}))
     found += [_preset(p) for p in presets() if p["name"].lower() == wanted]
-    found = found or _path(name.strip())
+    if not found:
+        found = _measured(name.strip())
+        # `flows.loss` is the metric: no flow is called so. `links.x.loss` is a setting, too.
+        found = found if found and name.count(".") == 1 else [*_path(name.strip()), *found]
     for s in series_of(wanted):
         facts = {"table": s.table, "unit": s.unit, "from": s.feed}
         found.append(Entry(s.name, "time series", s.doc, facts=facts))
     found += [Entry(c["name"], f"code of {_KINDS[c['kind']]}", c["doc"]) for c in codes() if c["name"] == wanted]
     if not found:
+        table, last = name.strip().partition(".")[0], name.strip().rpartition(".")[2]
+        if table in TABLES and "." in name:
+            inner = [p.name for e in _path(table) for p in e.parameters]
+            raise suggest(last, [*(m.name for m in metrics() if m.table == table), *inner], f"metric or setting of {table}")
         known = [e["name"] for e in registry()] + [m.name for m in metrics()] + [s.name for s in series()] + [p["name"] for p in presets()]
         raise suggest(name, [*known, *scenario_schema().get("properties", {})], "name or path")
     return found
+
+
+def _measured(path: str) -> list[Entry]:
+    """What a path of results means, as studies write it: `network.jain`, `flows.loss`, `flows.tcp.goodput.sum`, `links.x.queue`."""
+    table, *rest = split(path) or path.split(".")
+    table = {"flow": "flows", "link": "links"}.get(table, table)
+    if path == "network":
+        told = {m.name: m.doc for m in metrics() if m.table == "network"}
+        return [Entry(path, "table of metrics", "Numbers of the whole network, over all its flows and links.", facts=told)]
+    if table not in TABLES or not rest or not all(rest):
+        return []
+    how = rest.pop() if len(rest) > 1 and rest[-1] in AGGREGATES and table != "network" else ""
+    name, of = rest[-1], ".".join(rest[:-1])
+    whose = {"flows": "flow or group of flows", "links": "link", "network": "network"}[table]
+    facts = {"of": f"the {whose} {of}"} if of and of != "*" else {"of": f"every {whose}"} if table != "network" else {}
+    facts |= {"several members": _HOW[how or "mean"]} if table == "flows" and (of or how) else {}
+    out = []
+    for metric in metrics():
+        if metric.name == name and metric.table == table:
+            told = {"unit": "1" if how == "jain" else metric.unit, "formula": metric.formula, "source": metric.source}
+            out.append(Entry(path, f"metric of {table}", metric.doc, facts={k: v for k, v in (told | facts).items() if v}))
+    if not how:
+        for s in series_of(name):
+            if s.table == f"{table.removesuffix('s')}_series":
+                out.append(Entry(path, f"time series of {table}", s.doc, facts={"unit": s.unit, "from": s.feed} | facts))
+    return out
+
+
+_HOW = {
+    "mean": "their mean; .sum, .min, .max or .jain behind it ask for another number",
+    "sum": "their sum",
+    "min": "the least of them",
+    "max": "the most of them",
+    "jain": "Jain's index of fairness among them",
+}
 
 
 def _algorithm(entry: dict[str, Any]) -> Entry:
@@ -138,7 +181,7 @@ def _path(path: str) -> list[Entry]:
     """Follows a dotted path through the schema of scenario files."""
     root = scenario_schema()
     nodes = [root]
-    parts = path.split(".")
+    parts = list(split(path) or path.split("."))
     for part in parts:
         nodes = [below for node in nodes for below in member_of(root, node, part)]
         if not nodes:
@@ -212,6 +255,19 @@ def member_of(root: dict[str, Any], node: Any, part: str) -> list[dict[str, Any]
         elif isinstance(branch.get("items"), dict) and part.isdigit():
             out.append(branch["items"])
     return out
+
+
+def registry_at(keys: tuple[str, ...]) -> str:
+    """The registry that names what may stand at a path of a scenario: queue, cc, source, topology; "" if it is no algorithm.
+
+    >>> registry_at(("links", "bottleneck", "queue")), registry_at(("flows", "web", "tcp", "cc")), registry_at(("duration",))
+    ('queue', 'cc', '')
+    """
+    root = scenario_schema()
+    nodes: list[Any] = [root]
+    for part in keys:
+        nodes = [below for node in nodes for below in member_of(root, node, part)]
+    return next((b["x-registry"] for n in nodes for b in branches_of(root, n) if "x-registry" in b), "")
 
 
 def _parameters(root: dict[str, Any], node: Any) -> tuple[Parameter, ...]:

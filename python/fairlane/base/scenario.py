@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from os import PathLike, fspath
-from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from .. import _core
-from ..errors import FairlaneError, suggest
+from ..errors import FairlaneError, InputError, suggest
+from .files import read_input
 
-_MAX_FILE = 64 << 20
 _FILE_HELP = "\n  = help: give the path of a scenario, a text file in TOML (.toml) or JSON (.json)"
 
 
@@ -26,24 +25,16 @@ class Built(Protocol):
 def read_scenario(path: str | PathLike[str]) -> tuple[str, str, str]:
     """Text, shown name and format of a scenario file; one clear error if it is none."""
     name = fspath(path)
-    file = Path(name)
     try:
-        if file.is_dir():
-            raise FairlaneError(f"cannot read {name}: it is a directory{_FILE_HELP}")
-        with file.open("rb") as f:
-            data = f.read(_MAX_FILE + 1)
-    except OSError as e:
-        raise FairlaneError(f"cannot read {name}: {(e.strerror or str(e)).lower()}{_FILE_HELP}") from e
-    except ValueError as e:
-        raise FairlaneError(f"cannot read {name!r}: {e}") from e
-    if len(data) > _MAX_FILE:
-        raise FairlaneError(f"cannot read {name}: larger than 64 MiB, surely not a scenario")
+        data = read_input(name)
+    except InputError as e:
+        raise InputError(f"{e}{_FILE_HELP}") from e
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as e:
         line = data[: e.start].count(b"\n") + 1
         raise FairlaneError(f"cannot read {name}: line {line} is not UTF-8, so it is not a text file{_FILE_HELP}") from e
-    return text, name, "json" if file.suffix.lower() == ".json" else "toml"
+    return text, name, "json" if name.lower().endswith(".json") else "toml"
 
 
 def _set_pair(path: str, value: Any) -> tuple[str, str]:
@@ -55,7 +46,7 @@ def _set_pair(path: str, value: Any) -> tuple[str, str]:
 def checked(scenario: str | PathLike[str] | Built, sets: Mapping[str, Any] | Iterable[tuple[str, Any]] = ()) -> _core.Resolved:
     """A scenario file or network that passed every check, as the core runs it; raises `ScenarioError`."""
     if isinstance(scenario, Built):
-        text, name, form = scenario.to_toml(), "<network>", "toml"
+        text, name, form = scenario.to_toml(), getattr(scenario, "shown", "<network>"), getattr(scenario, "form", "toml")
     else:
         text, name, form = read_scenario(scenario)
     pairs = [_set_pair(k, v) for k, v in (sets.items() if isinstance(sets, Mapping) else sets)]
@@ -87,4 +78,4 @@ def chosen_link(resolved: dict[str, Any], link: str | None) -> str:
     if len(forward) == 1:
         return forward[0]
     some = ", ".join(forward[:12]) + (", ..." if len(forward) > 12 else "")
-    raise FairlaneError(f"say whose queue to replace: no link is called `bottleneck`; there are {some}\n  = help: --link NAME")
+    raise FairlaneError(f'say whose queue to replace: no link is called `bottleneck`; there are {some}\n  = help: link="NAME"')

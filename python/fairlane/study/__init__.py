@@ -5,5 +5,6 @@ from .read import read_study
 from .result import StudyResult, load_study
 from .select import selector
 from .study import Study
+from .verified import Verified, verify
 
-__all__ = ["Factor", "Level", "Selector", "Study", "StudyResult", "StudySpec", "load_study", "read_study", "selector"]
+__all__ = ["Factor", "Level", "Selector", "Study", "StudyResult", "StudySpec", "Verified", "load_study", "read_study", "selector", "verify"]

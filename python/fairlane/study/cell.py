@@ -13,14 +13,16 @@ import io
 import os
 import socket
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from .. import _core
-from ..errors import FairlaneError
+from ..base.files import read_input
+from ..base.sealed import fault_of, seal_parquet
+from ..base.workers import stop
+from ..errors import FairlaneError, InputError
 from .model import Outcome, Task
 
 if TYPE_CHECKING:
@@ -38,9 +40,6 @@ SCHEMA = {
 TABLES = ("flows", "links", "network", "flow_series", "link_series")
 _LABELS = ("name", "from", "to", "transport", "flow", "link", "time")
 
-stop = threading.Event()
-"""Set to make the runs of this process end at once, unfinished: in worker processes, where no event of the driver's reaches."""
-
 
 class Stopped(FairlaneError):
     """The run was given up because everything is to stop."""
@@ -55,6 +54,16 @@ def engine() -> str:
 def key_of(essence: str, seed: int) -> str:
     """The name of a cell: 128 bits of SHA-256 of engine, scenario and seed, in hexadecimal."""
     return hashlib.sha256(f"{engine()}\n{essence}\n{seed}".encode()).hexdigest()[:32]
+
+
+def seal_of(key: str) -> str:
+    """What the seal of a cell says it is: the shape of its table, and its key."""
+    return f"cell/1 {key}"
+
+
+def is_whole(outcome: Outcome) -> bool:
+    """Whether a result is what the worker made of it, to the last bit."""
+    return not fault_of(outcome.data, seal_of(outcome.key))
 
 
 def run_task(task: Task, halt: threading.Event = stop) -> Outcome:
@@ -104,16 +113,20 @@ def load_plugins(plugins: Iterable[tuple[str, str]]) -> None:
             _loaded[path] = digest
 
 
+_LARGEST_PLUGIN = 1 << 30
+"""A shared library may be large."""
+
+
 def digest_of(path: str) -> str:
     """SHA-256 of a plug-in."""
     try:
-        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
-    except OSError as e:
-        raise FairlaneError(f"cannot read the plug-in {path}: {(e.strerror or str(e)).lower()}") from e
+        return hashlib.sha256(read_input(path, _LARGEST_PLUGIN)).hexdigest()
+    except InputError as e:
+        raise FairlaneError(str(e).replace("cannot read", "cannot read the plug-in", 1)) from e
 
 
 def _encode(task: Task, run: Any) -> bytes:
-    """The cell's table as Parquet.
+    """The cell's table as Parquet, sealed where it is made, so that neither the way here nor a disk can change it unnoticed.
 
     Names are numbers in one vocabulary until the end, so that neither many small tables nor time series of a million rows cost much.
     """
@@ -149,7 +162,7 @@ def _encode(task: Task, run: Any) -> bytes:
     )
     out = io.BytesIO()
     frame.write_parquet(out, compression="lz4", statistics=False)
-    return out.getvalue()
+    return seal_parquet(out.getvalue(), seal_of(task.key))
 
 
 class _Words(dict[str, int]):

@@ -68,17 +68,20 @@ def compare(result: StudyResult, metric: str, factor: str, baseline: Label | Non
     base = levels[0] if baseline is None else _level(baseline, levels, factor)
     others = [n for n in result.factors if n != factor]
     cells = result._cells.select(*others, factor, "seed", label)
-    rows: list[dict[str, Any]] = []
+    places: list[dict[str, Any]] = []
+    pairs: list[tuple[list[float], list[float]]] = []
     for key, part in cells.group_by(list(by), maintain_order=True) if by else [((), cells)]:
         at = dict(zip(by, key, strict=True))
         for level in levels:
             if level != base:
-                rows.append({**at, factor: level, **_against(part, factor, level, base, others, label, result.spec.confidence)})
-    for row, p in zip(rows, stats.holm([r["p"] for r in rows]), strict=True):
-        row["p_holm"] = p
-    floats = ("mean", "baseline", "difference", "low", "high", "percent", "percent_low", "percent_high", "p", "p_holm")
+                places.append({**at, factor: level})
+                pairs.append(_per_seed(part, factor, level, base, others, label))
+    told = stats.contrasts(pairs, confidence=result.spec.confidence)
+    rows = [{**at, **_row(c)} for at, c in zip(places, told, strict=True)]
+    floats = ("mean", "baseline", "difference", "low", "high", "percent", "percent_low", "percent_high")
+    tests = {**dict.fromkeys(("p", "p_holm", "p_equivalent"), pl.Float64), "finding": pl.String}
     heads = {**{n: frames.levels_dtype(result.factor(n)) for n in by}, factor: dtype}
-    schema: dict[str, Any] = {**heads, **dict.fromkeys(floats[:-2], pl.Float64), "n": pl.Int64, "p": pl.Float64, "p_holm": pl.Float64}
+    schema: dict[str, Any] = {**heads, **dict.fromkeys(floats, pl.Float64), "n": pl.Int64, **tests}
     return pl.DataFrame(rows, schema=schema)
 
 
@@ -89,19 +92,23 @@ def _level(wanted: Label, levels: Sequence[Any], factor: str) -> Any:
     raise suggest(str(wanted), [str(x) for x in levels], f"level of {factor}")
 
 
-def _against(
-    part: pl.DataFrame, factor: str, level: Any, base: Any, others: Sequence[str], label: str, confidence: float
-) -> dict[str, Any]:
-    """One level against the baseline, seed by seed; a seed that lacks one of the points on either side does not count."""
+def _per_seed(part: pl.DataFrame, factor: str, level: Any, base: Any, others: Sequence[str], label: str) -> tuple[list[float], list[float]]:
+    """A level and the baseline, seed by seed; a seed that lacks one of the points on either side does not count."""
     a, b = (part.filter(pl.col(factor) == x).select(*others, "seed", label) for x in (level, base))
     both = a.join(b, on=[*others, "seed"], nulls_equal=True, suffix="_base").drop_nulls([label, f"{label}_base"])
     grouped = both.group_by("seed", maintain_order=True)
     per_seed = grouped.agg(pl.col(label).mean(), pl.col(f"{label}_base").mean(), pl.len().alias("_points")).sort("seed")
     per_seed = per_seed.filter(pl.col("_points") == pl.col("_points").max())
-    d = stats.paired(per_seed[label].to_list(), per_seed[f"{label}_base"].to_list(), confidence)
+    return per_seed[label].to_list(), per_seed[f"{label}_base"].to_list()
+
+
+def _row(c: stats.Contrast) -> dict[str, Any]:
+    """What `compare` tells of one level."""
+    d = c.difference
     return {
         "mean": d.a.mean, "baseline": d.b.mean, "difference": d.difference.value, "low": d.difference.low, "high": d.difference.high,
         "percent": d.change.value, "percent_low": d.change.low, "percent_high": d.change.high, "n": d.difference.n, "p": d.p,
+        "p_holm": c.p, "p_equivalent": c.p_equivalent, "finding": c.finding,
     }  # fmt: skip
 
 
@@ -124,17 +131,18 @@ def best(result: StudyResult, metric: str, goal: str | None) -> pl.DataFrame:
     values: dict[int, dict[int, float | None]] = {}
     for (p,), part in result._cells.group_by(["point"], maintain_order=True):
         values[p] = dict(zip(part["seed"], part[s.label], strict=True))
-    differences = []
-    for p in ordered["point"]:
+    pairs = []
+    for p in ordered["point"][1:]:
         seeds = sorted(values[p].keys() & values[first].keys())
-        differences.append(stats.paired([values[p][x] for x in seeds], [values[first][x] for x in seeds], result.spec.confidence))
-    ps = [None, *(d.p for d in differences[1:])]
-    corrected = stats.holm(ps)
+        pairs.append(([values[p][x] for x in seeds], [values[first][x] for x in seeds]))
+    told = stats.contrasts(pairs, confidence=result.spec.confidence)
     level = 1 - result.spec.confidence
     return ordered.select(*result.factors, "mean", "low", "high", "n").with_columns(
-        pl.Series("difference", [d.difference.value for d in differences], dtype=pl.Float64),
-        pl.Series("p_holm", corrected, dtype=pl.Float64),
-        pl.Series("tied", [True, *(p is None or p >= level for p in corrected[1:])], dtype=pl.Boolean),
+        pl.Series("difference", [0.0, *(c.difference.difference.value for c in told)], dtype=pl.Float64),
+        pl.Series("p_holm", [None, *(c.p for c in told)], dtype=pl.Float64),
+        pl.Series("tied", [True, *(c.p is None or c.p >= level for c in told)], dtype=pl.Boolean),
+        pl.Series("p_equivalent", [None, *(c.p_equivalent for c in told)], dtype=pl.Float64),
+        pl.Series("finding", ["best", *(c.finding for c in told)], dtype=pl.String),
     )
 
 
@@ -164,7 +172,7 @@ def sentence(result: StudyResult, table: stats.Anova) -> str:
     told.sort(key=lambda r: -(r.eta_sq or 0))
     chance = sum(r.eta_sq or 0 for r in table.rows if r not in rows)
     if not told:
-        return f"No factor explains {about} beyond chance."
+        return f"No factor was shown to explain {about} beyond chance."
     shares = [f"{_term(r.term)} {_share(r.eta_sq)}" for r in told]
     shares[0] = f"{_term(told[0].term)} explains {_share(told[0].eta_sq)} of the variance of {about}"
     rest = "" if len(shares) == 1 else f", {shares[1]}" if len(shares) == 2 else f", {', '.join(shares[1:-1])} and {shares[-1]}"

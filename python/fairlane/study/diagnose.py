@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import _core
+from ..base.paths import split
 from ..errors import FairlaneError, ScenarioError
 from . import select
 from .model import Factor, Level, Point, Selector, StudySpec
-from .paths import split
-from .trouble import MOST, Place, Troubles, near
+from .trouble import MOST, Place, Troubles, near, whole
 
 Combination = tuple[int, ...]
 """A level of each factor, by number."""
@@ -76,7 +76,7 @@ def resolve_base(spec: StudySpec, sets: Iterable[tuple[str, Any]] = ()) -> dict[
 
 def pieces(error: ScenarioError) -> list[str]:
     """The rendering of each diagnosis of an error."""
-    found = re.split(r"\n\n(?=error: )", error.rendered.rstrip("\n"))
+    found = re.split(r"\n\n(?=error: )", whole(error).rstrip("\n"))
     return [p + "\n" for p in found] if len(found) == len(error.diagnostics) else [error.rendered] * len(error.diagnostics)
 
 
@@ -138,7 +138,7 @@ class Diagnosis:
             elif p.change >= 0:
                 self._at_change(p, self.spec.sets, self.spec.set_places, None, None, message, troubles)
             elif self.spec.inline:
-                place = self._base.keys(p.path)
+                place = split(p.path) or ()
                 troubles.add(("scenario", *place), p.message, p.help, key=p.code == "unknown-key", code=p.code)
             else:
                 troubles.others.append(ScenarioError(p.piece, [_row(p)]))
@@ -250,18 +250,6 @@ class _Base:
     def has(self, p: Problem) -> bool:
         """Whether a problem is there without any level."""
         return self.error is not None and any(d["message"] == p.message and d["path"] == p.path for d in self.error.diagnostics)
-
-    def keys(self, path: str) -> tuple[str, ...]:
-        """The keys of a diagnosis' path, whose dots may be part of names."""
-        out: list[str] = []
-        node: Any = self.tree
-        parts = path.split(".") if path else []
-        while parts:
-            n = next((n for n in range(len(parts), 0, -1) if isinstance(node, dict) and ".".join(parts[:n]) in node), 1)
-            key, parts = ".".join(parts[:n]), parts[n:]
-            out.append(key)
-            node = node.get(key) if isinstance(node, dict) else node[int(key)] if isinstance(node, list) and key.isdigit() else None
-        return tuple(out)
 
     def unknown(self, path: tuple[str, ...], p: Problem) -> tuple[str, str] | None:
         """What to say if a path leads to a link or flow that there is not."""

@@ -9,9 +9,10 @@ from typing import Any
 
 from .. import _core
 from ..base import toml
+from ..base.paths import join, split
 from ..errors import FairlaneError
 from .model import Factor, Label, Level
-from .paths import Kind, beside, join, kind_of, split
+from .paths import Kind, beside, kind_of
 from .ranges import RangeError, amount, spread
 from .trouble import Place, Troubles
 
@@ -62,7 +63,7 @@ def path_of(keys: tuple[str, ...]) -> tuple[str, ...] | None:
     (('links', 'a'), ('links', 'a.b', 'rate'))
     """
     first = split(keys[0])
-    if first is None or any(not k or '"' in k or any(c.isspace() for c in k) for k in (*first, *keys[1:])):
+    if first is None or not all(keys):
         return None
     return (*first, *keys[1:])
 

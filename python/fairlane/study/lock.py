@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ..base.files import reason
+from ..base.files import kind_of, reason
 from ..errors import FolderError
 
 try:
@@ -40,10 +40,14 @@ class Lock:
 
     def _take(self) -> int:
         while True:
+            # A link would be followed, and what it leads to be made; a device might act on being opened.
+            if os.path.lexists(self.path) and (kind := kind_of(self.path.lstat().st_mode)):
+                kind = "a link" if self.path.is_symlink() else kind
+                raise FolderError(f"{self.path} is {kind}, not a file: move it away")
             try:
-                fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+                fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0), 0o666)
             except OSError as e:
-                raise FolderError(f"cannot write {self.path.parent}: {reason(e)}") from e
+                raise FolderError(f"cannot write {self.path}: {reason(e)}") from e
             try:
                 if fcntl is not None:
                     fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -23,7 +23,8 @@ def page() -> str:
         key_table(root, root),
         "Whatever is wrong with a study is told before anything runs: with file, line and column, all of it at once.",
         "## Factors",
-        'A path is any that `--set` takes, in quotes or bare: `"links.bottleneck.rate"` or `links.bottleneck.rate`. '
+        'A path is any that `--set` takes, in quotes or bare: `"links.bottleneck.rate"` or `links.bottleneck.rate`; '
+        'names with spaces or dots in quotes of their own, as in TOML: `links."my link".rate`. '
         "A factor's column in tables is the shortest end of its path that no other factor has (`rate`), or the name that it is given. "
         "Levels that are quantities are numbers there, in SI units (bit/s, s, byte, packets). "
         "Two factors cannot change the same value, nor one what the other chooses: "

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from .. import _core
 from ..base.format import number, quantity
 from ..errors import FairlaneError
-from ..look.templates import drawing, render
-from ..stats import Interval
+from ..look import theme
+from ..look.templates import csv_link, drawing, render, svg_link
+from ..stats import MARGIN, Interval, margin_text
 from . import contrast, plots, terminal, words
 from .cell import engine
 from .diagnose import resolve_base
@@ -41,8 +44,8 @@ def page(result: StudyResult, command: str = "") -> str:
         factors=[_factor(f) for f in spec.factors], metrics=[(s.label, s.text, result.unit(s.label)) for s in spec.metrics],
         sets=[(path, value if isinstance(value, str) else json.dumps(value)) for path, value in spec.sets],
         pictures=_pictures(result), means=(heads, rows[:MOST_POINTS], max(0, len(rows) - MOST_POINTS), len(spec.factors)),
-        explained=[_explained(result, t) for _, t in tables if t is not None], compared=_compared(result),
-        failures=terminal.reasons(result), warnings=result.warnings, source=spec.source,
+        margin=margin_text(MARGIN), explained=[_explained(result, t) for _, t in tables if t is not None], compared=_compared(result),
+        summary=result.summary(), cells=result.cells(), failures=terminal.reasons(result), warnings=result.warnings, source=spec.source,
     )  # fmt: skip
 
 
@@ -68,15 +71,16 @@ def _factor(f: Factor) -> dict[str, Any]:
     return {"name": f.name, "paths": paths, "levels": [words.level(f, level.label) for level in f.levels]}
 
 
-def _pictures(result: StudyResult) -> list[tuple[str, str, list[Any]]]:
-    """Each picture's title and caption, and its panels."""
-    out: list[tuple[str, str, list[Any]]] = []
+def _pictures(result: StudyResult) -> list[dict[str, Any]]:
+    """Each picture's title and caption, its panels, and the link that saves it."""
+    out: list[dict[str, Any]] = []
     if not result._done.height:
         return out
     for plot in plots.specs(result):
         caption = _caption(result, plots.checked(result, plot))
         drawn = [drawing(p, f"{plot.name}-{i}", caption) for i, p in enumerate(plots.panels(result, plot))]
-        out.append((plot.title, caption, drawn))
+        saved = svg_link(theme.svg(plots.picture(result, plot)), plot.name)
+        out.append({"title": plot.title, "caption": caption, "drawn": drawn, "saved": saved})
     return out
 
 
@@ -113,6 +117,9 @@ def _explained(result: StudyResult, table: Anova) -> dict[str, Any]:
         "sentence": contrast.sentence(result, table),
         "rows": rows,
         "notes": table.warnings,
+        "saved": csv_link(
+            (["term", "df", "F", "p", "eta_sq"], [[r.term, r.df, r.F, r.p, r.eta_sq] for r in table.rows]), f"anova-{table.metric}"
+        ),
     }
 
 
@@ -128,15 +135,18 @@ def _compared(result: StudyResult) -> list[dict[str, Any]]:
     for f in result.spec.factors:
         if not 2 <= len(f.levels) <= MOST_LEVELS:
             continue
-        tables = [(s, result.compare(s.label, f.name).to_dicts()) for s in result.spec.metrics]
+        frames = [(s, result.compare(s.label, f.name)) for s in result.spec.metrics]
+        tables = [(s, frame.to_dicts()) for s, frame in frames]
         rows = [
             [words.level(f, level[f.name]), *(_difference(result, s.label, t[i]) for s, t in tables)]
             for i, level in enumerate(tables[0][1])
         ]
         short = words.short(result.metrics)
         others = [n for n in contrast.varied(result) if n != f.name]
+        # Of a metric without values the columns have no type.
+        whole = pl.concat([frame.with_columns(pl.lit(s.label).alias("metric of the study")) for s, frame in frames], how="vertical_relaxed")
         out.append({"factor": f.name, "base": words.level(f, f.levels[0].label), "heads": [short[m] for m in result.metrics], "rows": rows,
-                    "others": " and ".join(others)})  # fmt: skip
+                    "others": " and ".join(others), "saved": csv_link(whole, f"differences-{f.name}")})  # fmt: skip
     return out
 
 
@@ -154,4 +164,6 @@ def _difference(result: StudyResult, metric: str, row: dict[str, Any]) -> dict[s
     sign = "+" if row["difference"] > 0 else ""
     percent = "" if row["percent"] is None else f"{row['percent']:+.1f} %".replace("-", "−")
     sure = row["p_holm"] is not None and row["p_holm"] < 1 - result.spec.confidence
+    if row["finding"] == "equivalent":
+        percent = f"{percent} (equivalent)".strip()
     return {"text": (sign + text).replace("-", "−", 1), "percent": percent, "sure": sure, "p": _p(row["p_holm"])}

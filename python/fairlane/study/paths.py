@@ -1,4 +1,4 @@
-"""Paths of scenario values as `--set` takes them, and what the scenario's schema says of the value there."""
+"""What the schema of scenarios says of the value at a path."""
 
 from __future__ import annotations
 
@@ -8,43 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from ..base.reference import branches_of, member_of, registry, scenario_schema
-
-
-def split(path: str) -> tuple[str, ...] | None:
-    """The keys of a dotted path; a key in double quotes may hold dots. None if it is no path.
-
-    >>> split('links."a.b".rate')
-    ('links', 'a.b', 'rate')
-    >>> split("a..b") is None
-    True
-    """
-    keys: list[str] = []
-    rest = path
-    while True:
-        if rest.startswith('"'):
-            key, quote, rest = rest[1:].partition('"')
-            if not quote:
-                return None
-        else:
-            end = rest.find(".")
-            key, rest = (rest, "") if end < 0 else (rest[:end], rest[end:])
-        if not key or any(c.isspace() for c in key):
-            return None
-        keys.append(key)
-        if not rest:
-            return tuple(keys)
-        if not rest.startswith("."):
-            return None
-        rest = rest[1:]
-
-
-def join(keys: tuple[str, ...]) -> str:
-    """The path with these keys.
-
-    >>> join(("links", "a.b", "rate"))
-    'links."a.b".rate'
-    """
-    return ".".join(f'"{k}"' if "." in k else k for k in keys)
 
 
 @dataclass(frozen=True)

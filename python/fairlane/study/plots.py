@@ -82,14 +82,15 @@ def check(spec: StudySpec) -> None:
 def picture(result: StudyResult, plot: PlotSpec) -> Figure:
     """The picture on white, in rows of at most three panels."""
     import matplotlib as mpl
-    from matplotlib.figure import Figure
+
+    from ..look.picture import Picture, on_white
 
     parts = panels(result, plot)
     columns = min(len(parts), 2 if len(parts) in (2, 4) else 3)
     rows = [parts[i : i + columns] for i in range(0, len(parts), columns)]
     wide, high = max(p.size[0] for p in parts), max(p.size[1] for p in parts)
-    with mpl.rc_context(theme.style() | {"figure.facecolor": "white", "savefig.facecolor": "white"}):
-        figure = Figure(figsize=(wide * columns, high * len(rows)))
+    with mpl.rc_context(on_white()):
+        figure = Picture(figsize=(wide * columns, high * len(rows)))
         for r, row in enumerate(rows):
             for k, p in enumerate(row):
                 left, bottom, right, top = p.margins

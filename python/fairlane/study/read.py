@@ -15,13 +15,15 @@ from typing import Any
 from .. import _core
 from ..base.document import json_schema
 from ..base.metrics import metrics as known_metrics
+from ..base.paths import join, split
+from ..base.printable import names_folder
 from ..base.scenario import read_scenario
 from ..base.seeds import parse_seeds
 from ..errors import FairlaneError
 from . import select
 from .factors import RESERVED, Reader, is_table_of_factor, name_all
 from .model import Factor, Selector, StudySpec
-from .paths import beside, join, kind_of, leaves, split
+from .paths import beside, kind_of, leaves
 from .shows import read_plots, read_precision
 from .trouble import Place, Troubles
 
@@ -180,8 +182,8 @@ class _Study:
         name: str | None = self.tree.get("name")
         if name is None:
             stem = Path(self.troubles.name).stem
-            return stem if not stem.startswith("<") else "study"
-        if not name.strip() or name in (".", "..") or any(c in "/\\\0" or not c.isprintable() for c in name):
+            return stem if not stem.startswith("<") and names_folder(stem) else "study"
+        if not names_folder(name):
             self.troubles.add(("name",), f'"{name}" cannot name a study: it names a folder, too', "write letters, digits, spaces, - or _")
         return name
 

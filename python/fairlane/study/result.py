@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from .tally import Tally
 
 
+TABLES = ("cells.csv", "summary.csv")
+"""The tables that are written for people."""
+
+
 class StudyResult:
     """The results of a study: of `Study.run`, or of a folder (`load_study`).
 
@@ -208,13 +212,12 @@ class StudyResult:
 
     def to_arrow(self, table: str = "cells") -> pa.Table:
         """A table as a pyarrow Table (needs the extra `arrow`)."""
-        need("pyarrow", "arrow")
+        need("arrow")
         return self.frame(table).to_arrow()
 
     def to_pandas(self, table: str = "cells") -> pd.DataFrame:
         """A table as a pandas DataFrame (needs the extra `pandas`)."""
-        need("pyarrow", "pandas")
-        need("pandas", "pandas")
+        need("pandas")
         return self.frame(table).to_pandas()
 
     def to_xarray(self) -> xr.Dataset:
@@ -223,7 +226,7 @@ class StudyResult:
         The dimensions are the factors and `seed`, the variables the metrics; `attrs["units"]` has the unit of each. Cells without a
         result are NaN.
         """
-        need("xarray", "xarray")
+        need("xarray")
         from .arrays import dataset
 
         return dataset(self)
@@ -253,7 +256,8 @@ class StudyResult:
 
         The other factors are averaged over within each seed, but for those in `by`, whose levels are compared apart. `baseline` is the
         first level unless named. One row a comparison: the level, the two means, `difference` with its interval `low`, `high`, the same
-        as `percent` of the baseline, `n` (pairs), `p` (paired t test) and `p_holm` (corrected for all comparisons of the table).
+        as `percent` of the baseline, `n` (pairs), `p` (paired t test), `p_holm` (corrected for all comparisons of the table),
+        `p_equivalent` (that they differ by less than 5 %, corrected alike) and the `finding`: more, less, equivalent or undecided.
         """
         from .contrast import compare
 
@@ -263,7 +267,8 @@ class StudyResult:
         """All points, the best first: factors, the mean with its interval, and how sure the first place is.
 
         `goal` is "max" or "min"; without it, less is better of delays, losses and what waits, more of the rest. `difference` is that
-        from the best, paired by seed, `p_holm` its corrected p; `tied` says that it may be chance.
+        from the best, paired by seed, `p_holm` its corrected p; `tied` says that it may be chance, and `finding` whether
+        a point is equivalent to the best (`p_equivalent`, within 5 %), which `tied` alone does not show.
         """
         from .contrast import best
 
@@ -335,29 +340,29 @@ class StudyResult:
 
         return document(self)
 
+    @staticmethod
+    def check_room(folder: str | PathLike[str], spec: StudySpec) -> None:
+        """Raises `FolderError` if something stands where `save` writes: before the study is run."""
+        from ..base import sums
+        from ..base.outputs import room_for
+
+        room_for(Path(fspath(folder)), ("index.html", *TABLES, sums.NAME, *(f"plots/{p.name}.svg" for p in spec.plots)), ("plots",))
+
     def save_tables(self) -> list[Path]:
         """Writes `cells.csv` and `summary.csv` into the folder."""
-        from ..base.files import save_bytes
+        from ..base.csv_text import csv_of
+        from ..base.sums import listed
 
-        written = []
-        for name, frame in (("cells.csv", self.cells()), ("summary.csv", self.summary())):
-            path = self.folder / name
-            save_bytes(path, frame.write_csv().encode())
-            written.append(path)
-        return written
+        with listed(self.folder) as put:
+            return [put(name, csv_of(frame)) for name, frame in zip(TABLES, (self.cells(), self.summary()), strict=True)]
 
     def save_plots(self) -> list[Path]:
         """Writes `plots/*.svg` into the folder."""
-        from ..base.files import save_bytes
+        from ..base.sums import listed
         from ..look.theme import svg
 
-        place = self.folder / "plots"
-        written = []
-        for name, figure in self.plots().items():
-            place.mkdir(exist_ok=True)
-            save_bytes(place / f"{name}.svg", svg(figure).encode())
-            written.append(place / f"{name}.svg")
-        return written
+        with listed(self.folder) as put:
+            return [put(f"plots/{name}.svg", svg(figure).encode()) for name, figure in self.plots().items()]
 
     def page(self, command: str = "") -> str:
         """One HTML page that opens offline: what was asked, pictures, what matters, differences, means; `command` is how to repeat it."""
@@ -367,11 +372,16 @@ class StudyResult:
 
     def save(self, command: str = "") -> list[Path]:
         """Writes `index.html`, the tables and the pictures into the folder, and says which files those are."""
-        from ..base.files import save_bytes
+        from ..base.sums import listed
 
-        path = self.folder / "index.html"
-        save_bytes(path, self.page(command).encode())
-        return [path, *self.save_tables(), *self.save_plots()]
+        with listed(self.folder) as put:
+            page = put("index.html", self.page(command).encode())
+        return [page, *self.save_tables(), *self.save_plots()]
+
+    def _repr_html_(self) -> str:
+        from .html import study_html
+
+        return study_html(self)
 
     def __repr__(self) -> str:
         n, points = self._done.height, len(self.points)
@@ -391,8 +401,8 @@ def load_study(folder: str | PathLike[str]) -> StudyResult:
 
     path = Path(fspath(folder))
     spec, points, _ = saved.read(path)
-    try:
-        index = pl.read_parquet(path / "index.parquet")
-    except (OSError, pl.exceptions.PolarsError) as e:
-        raise FolderError(f"{path} is not the folder of a study: its index.parquet is missing or damaged; run the study again") from e
-    return StudyResult(spec, points, Store(path, read_only=True), index)
+    store = Store(path, read_only=True)
+    index = store.read_index()
+    if index is None:
+        raise FolderError(f"{path} is not the folder of a study: its index.parquet is missing or damaged; run the study again")
+    return StudyResult(spec, points, store, index)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from ..base.files import save_bytes
+from ..base.files import open_file, reason, save_bytes
+from ..base.sealed import dump_json, fault_of_text, load_json
 from ..errors import FolderError
 from .model import Factor, Level, PlotSpec, Point, Precision, Selector, StudySpec
 
 NAME = "study.json"
-SCHEMA = "fairlane.study-plan/1"
+SCHEMA = "fairlane.study-plan/2"
+_NUMBER = re.compile(rb'"schema": "fairlane\.study-plan/(\d{1,9})"')
 
 
 def as_dict(spec: StudySpec, points: Iterable[Point], engine: str) -> dict[str, Any]:
@@ -66,19 +68,39 @@ def _pairs(rows: Iterable[Iterable[Any]]) -> tuple[tuple[str, Any], ...]:
 
 def write(folder: str | PathLike[str], spec: StudySpec, points: Iterable[Point], engine: str) -> None:
     """Writes `study.json` of a folder, whole or not at all."""
-    text = json.dumps(as_dict(spec, points, engine), indent=1, ensure_ascii=False)
-    save_bytes(Path(fspath(folder)) / NAME, (text + "\n").encode())
+    save_bytes(Path(fspath(folder)) / NAME, dump_json(as_dict(spec, points, engine)))
+
+
+def fault(folder: Path) -> str:
+    """What is wrong with `study.json`, "" if it is whole; raises `OSError` if it cannot be read."""
+    with open_file(folder / NAME) as f:
+        return fault_of_text(f.read())
+
+
+def format_of(folder: Path) -> int:
+    """The number of the format of `study.json`, 0 if it does not say."""
+    with open_file(folder / NAME) as f:
+        found = _NUMBER.search(f.read(256))
+    return int(found[1]) if found else 0
+
+
+def is_later(folder: Path) -> bool:
+    """Whether a later version wrote it."""
+    return format_of(folder) > int(SCHEMA.rpartition("/")[2])
 
 
 def read(folder: str | PathLike[str]) -> tuple[StudySpec, list[Point], str]:
-    """Reads `study.json` of a folder; raises `FolderError` if it is none of a study."""
+    """Reads `study.json` of a folder; raises `FolderError` if it is none of a study, of another version, or damaged."""
     path = Path(fspath(folder))
     try:
-        tree = json.loads((path / NAME).read_text("utf-8"))
-        if tree.get("schema") != SCHEMA:
-            raise FolderError(f"{path} has the format {tree.get('schema')!r}, this version reads {SCHEMA!r}")
-        return from_dict(tree)
-    except OSError as e:
+        number = format_of(path)
+        told = f"the format 'fairlane.study-plan/{number}'" if number else "no known format"
+        if f"fairlane.study-plan/{number}" != SCHEMA:
+            raise FolderError(f"{path / NAME} has {told}, this version reads {SCHEMA!r}: run the study again")
+        return from_dict(load_json(path / NAME))
+    except FileNotFoundError as e:
         raise FolderError(f"{path} is not the folder of a study: it has no {NAME}; `fairlane study FILE --out {path}` makes one") from e
+    except OSError as e:
+        raise FolderError(f"cannot read {path / NAME}: {reason(e)}") from e
     except (ValueError, KeyError, AttributeError, TypeError, IndexError) as e:
-        raise FolderError(f"{path} is not the folder of a study: its {NAME} is damaged, or of another version") from e
+        raise FolderError(f"{path} is not the folder of a study: its {NAME} is of another version, or was not written by fairlane") from e

@@ -10,11 +10,11 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 
-from ..base.metrics import jain, metrics, unit
+from ..base.metrics import AGGREGATES, jain, metrics, unit
+from ..base.paths import split
 from ..errors import FairlaneError, suggest
 from .model import Point, Selector
 
-AGGREGATES = ("mean", "sum", "min", "max", "jain")
 TABLES = ("flows", "links", "network")
 
 
@@ -26,8 +26,11 @@ def selector(text: str, label: str = "") -> Selector:
     ('links', 'bottleneck.reverse', 'drops', 'mean')
     >>> selector("flows.tcp.goodput.sum", "TCP").aggregate
     'sum'
+    >>> selector('links."a b.c".drops').name
+    'a b.c'
     """
-    parts = text.strip().split(".")
+    text = text.strip()
+    parts = list((split(text) if '"' in text or "'" in text else None) or text.split("."))
     table = parts[0]
     if table not in TABLES:
         raise suggest(table, list(TABLES), f"table in {text!r}")

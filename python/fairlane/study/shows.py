@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from ..base.printable import names_folder
 from .model import Factor, PlotSpec, Precision, Selector
 from .trouble import Place, Troubles, near
 
@@ -70,7 +71,7 @@ def read_plots(
         if kind == "heatmap" and "by" not in table:
             troubles.add(("plots", str(i)), "a heatmap needs `by`, its second axis", 'write by = "FACTOR"')
         name = table.get("name") or "-".join(re.sub(r"[^\w.+-]+", "_", w) for w in (kind, columns.get("y", ""), columns.get("x", "")) if w)
-        if "name" in table and re.search(r"[/\\\0]|^\.*$", name):
+        if "name" in table and not (names_folder(name) and name.strip(".")):
             troubles.add(("plots", str(i), "name"), f'"{name}" cannot name a file', "write letters, digits, - or _")
         if name in names:
             if "name" in table:

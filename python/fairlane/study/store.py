@@ -9,6 +9,8 @@
 
 What is renamed survives the end of the process. A power failure may cost the cells of the last seconds, which the system had not written
 yet: they are found to be torn or missing when the folder is opened, and run again. Only parts and large cells wait for the disk.
+
+Each of these files carries a checksum of all its bytes, compared before it is read (`survey.py`): a damaged one does not count.
 """
 
 from __future__ import annotations
@@ -17,7 +19,6 @@ import errno
 import hashlib
 import io
 import os
-import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -27,11 +28,13 @@ from typing import Any, Self
 
 import polars as pl
 
-from ..base.files import reason
+from ..base.files import in_place_of_file, open_file, reason
+from ..base.sealed import SealError, fault_of, seal_parquet
 from ..errors import FairlaneError, FolderError
-from .cell import SCHEMA
+from .cell import SCHEMA, seal_of
 from .lock import Lock
 from .model import Outcome
+from .survey import INDEX, SEAL_OF_INDEX, Stamp, changed, seal_of_part, stamp, survey
 
 PART_CELLS = 512
 """Small files that become one part."""
@@ -44,9 +47,6 @@ _AT_ONCE = 256
 INDEX_COLUMNS = ("point", "replication", "seed", "key", "status", "kind", "error", "file", "fingerprint", "events", "cpu_s")
 """Columns of the index; those of the factors follow."""
 
-_KEY = re.compile(r"[0-9a-f]{32}")
-_BROKEN = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
-"""What reading a torn file may end in: polars finds most damage in order, and some by falling over it."""
 _GO_ON = "all finished cells are kept, run the study again to go on"
 
 
@@ -77,6 +77,15 @@ class Store:
         self.notes: list[str] = []
         """What was found that is worth telling."""
         self._cells, self._parts = self.folder / "cells", self.folder / "parts"
+        self._files: dict[str, str] = {}
+        """Where each key is read from: path below the folder."""
+        self._small: dict[str, int] = {}
+        """Bytes of the small files that no part has."""
+        self._whole: dict[str, frozenset[str]] = {}
+        """All keys of each part."""
+        self._stamps: dict[str, Stamp] = {}
+        """Of files whose sums were compared: one that was changed since is looked at again before it is read."""
+        self._damaged: list[str] = []
         self._lock: Lock | None = None
         self._read_only = read_only
         if not read_only:
@@ -92,6 +101,11 @@ class Store:
     def _claim(self) -> None:
         """Makes the folder and locks it; refuses one that has other things in it."""
         try:
+            for place in (self.folder, self._cells, self._parts):
+                if os.path.lexists(place) and not place.is_dir():
+                    raise FolderError(
+                        f"{place} is {in_place_of_file(place) or 'a file'}, not a folder: move it away, or choose another folder"
+                    )
             own = self._cells.is_dir() or not self.folder.is_dir()
             if not own and any(not p.name.startswith(".") for p in self.folder.iterdir()):
                 raise FolderError(f"{self.folder} is not a study's folder, and not empty: choose another folder")
@@ -108,56 +122,20 @@ class Store:
             except FileNotFoundError:
                 continue  # read while another process brings files together: look again
             except OSError as e:
-                raise FolderError(f"cannot read {self.folder}: {reason(e)}") from e
+                raise FolderError(f"cannot read {e.filename or self.folder}: {reason(e)}") from e
         raise FolderError(f"cannot read {self.folder}: its files change all the time")
 
     def _look(self) -> None:
         """Finds what is there; removes what a process that was killed left behind, and what is no result."""
+        found = survey(self.folder, read_only=self._read_only)
+        self._files, self._whole, self._stamps = found.files, found.whole, found.stamps
+        self._small = {key: size for key, size in found.sizes.items() if size <= SMALL}
+        self._damaged = [f"{self.folder / name} {fault}" for name, fault in found.damaged.items()]
+        if not self._read_only:
+            for name in (*found.left, *found.doubled, *found.damaged):
+                (self.folder / name).unlink(missing_ok=True)
         notes = [self._lock.note] if self._lock is not None and self._lock.note else []
-        self._files: dict[str, str] = {}
-        """Where each key is read from: path below the folder."""
-        self._small: dict[str, int] = {}
-        """Bytes of the small files that no part has."""
-        self._whole: dict[str, frozenset[str]] = {}
-        """All keys of each part."""
-        torn: list[Path] = []
-        strange: list[str] = []
-        doubled: list[Path] = []
-        if not self._read_only:
-            for place in (self.folder, self._cells, self._parts):
-                for left in place.glob("*.part") if place.is_dir() else ():
-                    left.unlink(missing_ok=True)
-        for path in sorted(self._parts.glob("*.parquet")):
-            keys = _keys_of_part(path)
-            if not keys:
-                torn.append(path)
-                continue
-            name = f"parts/{path.name}"
-            self._whole[name] = frozenset(keys)
-            for key in keys:
-                self._files.setdefault(key, name)
-        for path in sorted(self._cells.glob("*.parquet")):
-            if not _KEY.fullmatch(path.stem):
-                strange.append(path.name)
-            elif path.stem in self._files:
-                doubled.append(path)
-            elif _is_cell(path, path.stem):
-                self._files[path.stem] = f"cells/{path.name}"
-                if (size := path.stat().st_size) <= SMALL:
-                    self._small[path.stem] = size
-            else:
-                torn.append(path)
-        if not self._read_only:
-            for path in (*torn, *doubled):
-                path.unlink(missing_ok=True)
-        if torn:
-            some = ", ".join(f"{p.parent.name}/{p.name}" for p in torn[:3]) + (", ..." if len(torn) > 3 else "")
-            what = "1 file is not a whole result" if len(torn) == 1 else f"{len(torn)} files are not whole results"
-            notes.append(f"{what} and {'does' if len(torn) == 1 else 'do'} not count, what it held is run again: {some}")
-        if strange:
-            some = ", ".join(strange[:3]) + ", ..." * (len(strange) > 3)
-            notes.append(f"files in {self._cells} that are no results are left alone: {some}")
-        self.notes = notes
+        self.notes = notes + found.notes(self.folder)
 
     def close(self) -> None:
         """Gives the folder free for others; what is in it can be read on."""
@@ -193,7 +171,8 @@ class Store:
             return
         path = self._cells / f"{outcome.key}.parquet"
         self._write(path, outcome.data, through=len(outcome.data) > SMALL)
-        self._files[outcome.key] = f"cells/{path.name}"
+        name = self._files[outcome.key] = f"cells/{path.name}"
+        self._stamps[name] = stamp(path)
         if len(outcome.data) <= SMALL:
             self._small[outcome.key] = len(outcome.data)
 
@@ -212,10 +191,12 @@ class Store:
             self._open()  # somebody has brought them together since
         missing = [k for k in wanted if k not in self._files]
         if missing:
-            raise FolderError(f"{self.folder} has no result for {len(missing)} cells, such as {missing[0]}: run the study again")
+            why = f" ({self._damaged[0]})" if self._damaged else ""
+            raise FolderError(f"{self.folder} has no result for {len(missing)} cells, such as {missing[0]}{why}: run the study again")
         taken: dict[str, list[str]] = {}
         for key in wanted:
             taken.setdefault(self._files[key], []).append(key)
+        self._be_sure(taken)
         single = [self.folder / f for f in taken if f not in self._whole]
         frames = [pl.scan_parquet(single[i : i + _AT_ONCE], glob=False) for i in range(0, len(single), _AT_ONCE)]
         for name, own in taken.items():
@@ -223,6 +204,18 @@ class Store:
                 part = pl.scan_parquet(self.folder / name, glob=False)
                 frames.append(part if len(own) == len(self._whole[name]) else part.filter(pl.col("key").is_in(own)))
         return frames
+
+    def _be_sure(self, names: Iterable[str]) -> None:
+        """Looks again at files that were changed since their sums were compared; one that is damaged is never read."""
+        try:
+            fault = changed(self.folder, names, self._stamps, self._seal_of)
+        except OSError as e:
+            raise FolderError(f"cannot read {e.filename or self.folder}: {reason(e)}") from e
+        if fault is not None:
+            raise SealError(f"{fault}: run the study again, which does what it held once more")
+
+    def _seal_of(self, name: str) -> str:
+        return (seal_of_part if name in self._whole else seal_of)(Path(name).stem)
 
     # --- parts ------------------------------------------------------------------------------------------
 
@@ -248,8 +241,10 @@ class Store:
             self._bring_together(sorted(chosen), write_index)
 
     def _bring_together(self, keys: list[str], write_index: Callable[[], object]) -> None:
-        name = f"parts/{hashlib.sha256(''.join(keys).encode()).hexdigest()[:32]}.parquet"
+        stem = hashlib.sha256("".join(keys).encode()).hexdigest()[:32]
+        name = f"parts/{stem}.parquet"
         small = [self._cells / f"{k}.parquet" for k in keys]
+        self._be_sure(self._files[k] for k in keys)
         out = io.BytesIO()
         try:
             rows = pl.read_parquet(small, glob=False)
@@ -262,7 +257,8 @@ class Store:
                 _sync_folder(self.folder)
         except OSError as e:
             raise FolderError(f"cannot write {self._parts}: {reason(e)}; {_GO_ON}") from e
-        self._write(self.folder / name, out.getbuffer(), through=True)
+        self._write(self.folder / name, seal_parquet(out.getvalue(), seal_of_part(stem)), through=True)
+        self._stamps[name] = stamp(self.folder / name)
         self._whole[name] = frozenset(keys)
         for key in keys:
             self._files[key] = name
@@ -277,14 +273,18 @@ class Store:
         """Replaces `index.parquet`, the list of the study's cells."""
         out = io.BytesIO()
         index.write_parquet(out, compression="zstd")
-        self._write(self.folder / "index.parquet", out.getbuffer())
+        self._write(self.folder / INDEX, seal_parquet(out.getvalue(), SEAL_OF_INDEX))
 
     def read_index(self) -> pl.DataFrame | None:
-        """The index as it was written last; None if there is none that can be read."""
+        """The index as it was written last; None if there is none, or none that is whole."""
         try:
-            index = pl.read_parquet((self.folder / "index.parquet").read_bytes())
-        except (OSError, *_BROKEN):
+            with open_file(self.folder / INDEX) as f:
+                data = f.read()
+        except OSError:
             return None
+        if fault_of(data, SEAL_OF_INDEX):
+            return None
+        index = pl.read_parquet(data)
         return index if set(INDEX_COLUMNS) <= set(index.columns) else None
 
     def _write(self, path: Path, data: Any, *, through: bool = False) -> None:
@@ -317,29 +317,6 @@ def _sync_folder(path: Path) -> None:
             raise
     finally:
         os.close(fd)
-
-
-def _keys_of_part(path: Path) -> list[str] | None:
-    """The keys of a part in their order; None if it cannot be read as one."""
-    try:
-        scan = pl.scan_parquet(path, glob=False)
-        if dict(scan.collect_schema()) != SCHEMA:
-            return None
-        return scan.select(pl.col("key").unique(maintain_order=True)).collect()["key"].to_list()
-    except _BROKEN:
-        return None
-
-
-def _is_cell(path: Path, key: str) -> bool:
-    """Whether a file is the whole result that its name says."""
-    try:
-        if path.stat().st_size > SMALL:  # written through when it was made: its end and its key tell enough
-            scan = pl.scan_parquet(path, glob=False)
-            return dict(scan.collect_schema()) == SCHEMA and scan.select("key").collect()["key"].unique().to_list() == [key]
-        frame = pl.read_parquet(path.read_bytes())
-    except _BROKEN:
-        return False
-    return dict(frame.schema) == SCHEMA and frame["key"].unique().to_list() == [key]
 
 
 def index_frame(columns: Mapping[str, list[Any]], factors: Mapping[str, list[Any]], file: Callable[[str], str | None]) -> pl.DataFrame:

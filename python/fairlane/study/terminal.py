@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..base.format import duration
+from ..look.sheet import Sheet, Words
 from ..stats import Interval
 from . import words
 
@@ -22,18 +23,16 @@ MAX_REASONS = 8
 
 def report(result: StudyResult, files: Sequence[Path]) -> list[Any]:
     """What to print when a study is done."""
-    from rich.text import Text
-
-    parts: list[Any] = [Text(_head(result))]
+    parts: list[Any] = [Words(head(result))]
     if result._done.height:
-        parts += [Text(""), *_table(result)]
+        parts += ["", sheet(result)]
     failures = _failures(result)
     if failures:
-        parts += [Text(""), *(Text(line) for line in failures)]
+        parts += ["", *(Words(line) for line in failures)]
     if result.warnings:
-        parts += [Text(""), *(Text(f"warning: {w}") for w in result.warnings)]
+        parts += ["", *(Words(f"warning: {w}") for w in result.warnings)]
     if files:
-        parts += [Text(""), Text(_files(result, files))]
+        parts += ["", Words(_files(result, files))]
     return parts
 
 
@@ -44,7 +43,8 @@ def _files(result: StudyResult, files: Sequence[Path]) -> str:
     return f"{result.folder}: {', '.join([*top, *([f'plots/ ({pictures})'] if pictures else [])])}"
 
 
-def _head(result: StudyResult) -> str:
+def head(result: StudyResult) -> str:
+    """What was run: points, cells, seeds."""
     states = dict(result.index.group_by("status").len().iter_rows())
     done, failed = states.get("done", 0), states.get("failed", 0)
     said = [words.count(done, "cell") + (f" in {duration(result.seconds)}" if result.seconds is not None else "")]
@@ -77,23 +77,16 @@ def rows(result: StudyResult, most_metrics: int = MAX_METRICS) -> tuple[list[str
     return heads, out
 
 
-def _table(result: StudyResult) -> list[Any]:
-    from rich.table import Table
-    from rich.text import Text
-
+def sheet(result: StudyResult) -> Sheet:
+    """The means of the first points and metrics, and what else there is."""
     heads, body = rows(result)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for i, head in enumerate(heads):
-        left = i < len(result.factors)
-        table.add_column(head, justify="left" if left else "right", no_wrap=left)
-    for row in body[:MAX_ROWS]:
-        table.add_row(*(Text(x) for x in row))
     rest = []
     if len(body) > MAX_ROWS:
         rest.append(words.count(len(body) - MAX_ROWS, "more point"))
     if len(result.metrics) > MAX_METRICS:
         rest.append(words.count(len(result.metrics) - MAX_METRICS, "more metric"))
-    return [table, *([Text(f"and {' and '.join(rest)} (summary.csv has all)", style="dim")] if rest else [])]
+    note = f"and {' and '.join(rest)} (summary.csv has all)" if rest else ""
+    return Sheet(heads, body[:MAX_ROWS], note=note, labels=len(result.factors))
 
 
 def reasons(result: StudyResult) -> list[tuple[str, str, list[str]]]:

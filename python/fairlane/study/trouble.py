@@ -9,8 +9,8 @@ from difflib import get_close_matches
 from .. import _core
 from ..errors import ScenarioError
 
-MOST = 50
-"""Problems that are shown; nobody reads more, and a mistake in a long list makes thousands."""
+MOST = _core.MOST_TOLD
+"""Problems that are told, as many as of a scenario; nobody reads more, and a mistake in a long list makes thousands."""
 Place = tuple[str, ...]
 """Keys that lead to a value; items of lists by their number."""
 
@@ -32,29 +32,46 @@ class Troubles:
     def add(self, place: Place, message: str, help: str = "", *, key: bool = False, code: str = "") -> None:
         """A problem at the value, or the `key`, that `place` leads to; `code` where the scenario reader has one for it."""
         known = (place, key, message)
-        help = help or "`fairlane schema study-file` says what is allowed"
         if known not in self._known:
             self._known.add(known)
+            help = help or "`fairlane schema study-file` says what is allowed"
             self.found.append((list(place), key, code, message, help))
+
+    @property
+    def full(self) -> bool:
+        """Whether what comes is counted only, so that it needs no words of help."""
+        return len(self.found) >= MOST
 
     def error(self) -> ScenarioError | None:
         """All of it as one exception, None if nothing is wrong."""
-        parts = self.others[:MOST]
+        parts: list[ScenarioError] = []
         if self.found:
-            own = _core.remarks(self.text, self.name, self.format, self.found[:MOST])
+            own = _core.remarks(self.text, self.name, self.format, self.found)
             assert isinstance(own, ScenarioError)
-            parts.insert(0, own)
+            parts.append(own)
+        left = self.left
+        for other in self.others:
+            if sum(len(p.diagnostics) for p in parts) < MOST:
+                parts.append(other)
+            else:
+                left += len(other.diagnostics) + other.more
         if not parts:
             return None
-        left = self.left + max(0, len(self.found) - MOST) + max(0, len(self.others) - MOST)
-        more = f"\nerror: and {left} more of this kind\n" if left else ""
-        return ScenarioError("\n".join(p.rendered for p in parts) + more, [d for p in parts for d in p.diagnostics])
+        left += sum(p.more for p in parts)
+        rendered = "\n".join(whole(p) for p in parts)
+        diagnostics = [d for p in parts for d in p.diagnostics]
+        return ScenarioError(rendered + (f"\nand {left:,} more\n" if left else ""), diagnostics, left)
 
     def check(self) -> None:
         """Raises what was found."""
         error = self.error()
         if error is not None:
             raise error
+
+
+def whole(error: ScenarioError) -> str:
+    """What an error shows, without the count of what it does not."""
+    return error.rendered.removesuffix(f"\nand {error.more:,} more\n") if error.more else error.rendered
 
 
 def near(word: str, known: Sequence[str], what: str = "known are") -> str:

@@ -7,21 +7,16 @@ import multiprocessing
 import os
 import signal
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
-from multiprocessing.connection import Connection
-from multiprocessing.connection import wait as wait_for
 from typing import Any
 
 from ...base.cores import available_threads
+from ...base.workers import enlist
 from ...errors import CrewError
-from .. import cell
 from ..model import Outcome, Task
 from .loop import KEPT, Crew, work
 
-GRACE = 0.3
-"""Seconds that a worker process has to end its run when everything is to stop."""
 STARTS = 3
 """Worker processes that may die before they have done anything, until we say that they cannot be started."""
 
@@ -111,7 +106,7 @@ class _Pool(ProcessPoolExecutor):
     def __init__(self, n: int) -> None:
         ours, self._line = multiprocessing.Pipe(duplex=False)
         self._end = ours
-        super().__init__(n, mp_context=multiprocessing.get_context("spawn"), initializer=_enlist, initargs=(ours,))
+        super().__init__(n, mp_context=multiprocessing.get_context("spawn"), initializer=enlist, initargs=(ours,))
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         # This is where processes start; Ctrl-C is for us alone, from their first instruction on.
@@ -136,21 +131,6 @@ def _without_interrupts() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _enlist(line: Connection) -> None:
-    """What a worker process does first."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_obey, args=(line,), daemon=True).start()
-
-
-def _obey(line: Connection) -> None:
-    """Ends this worker when the line is cut: because everything is to stop, or because the process that started it is gone."""
-    parent = multiprocessing.parent_process()
-    wait_for([line] if parent is None else [line, parent.sentinel])
-    cell.stop.set()
-    time.sleep(GRACE)
-    os._exit(0)
 
 
 class Given(Crew):

@@ -203,6 +203,9 @@ class _Loop:
             if self.refusals[task.key] < REFUSALS and self.crew.refused(outcome):
                 self.again.append(task)
                 return
+        if not outcome.error and not cell.is_whole(outcome):
+            why = f"what came back from {outcome.worker or 'the worker'} is not a whole result"
+            outcome = Outcome(task.key, task.seed, error=why, kind="Torn", worker=outcome.worker)
         self.done(outcome)
 
     def _suspect(self, task: Task, alone: bool) -> None:

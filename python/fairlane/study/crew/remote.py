@@ -49,7 +49,7 @@ class Dask(Crew):
 
     def open(self) -> None:
         """Connects, and asks each worker for its engine."""
-        need("distributed", "cluster")
+        need("cluster")
         import distributed  # noqa: F401 (makes its loggers)
 
         # One line of ours says what is wrong; Dask would say it in many, through loggers that have levels of their own.
@@ -84,7 +84,7 @@ class Dask(Crew):
             self._client = Client(self._given, timeout=CONNECT, set_as_default=False)
         except (OSError, ValueError, TypeError) as e:
             raise CrewError(
-                f"no Dask scheduler answers at {self._given}: write --cluster tcp://HOST:PORT as `dask scheduler` shows it"
+                f'no Dask scheduler answers at {self._given}: write cluster="tcp://HOST:PORT" as `dask scheduler` shows it'
             ) from e
 
     def close(self, *, hurry: bool) -> None:
@@ -178,7 +178,7 @@ class Mpi(Crew):
 
     def open(self) -> None:
         """Finds the other processes."""
-        need("mpi4py", "mpi")
+        need("mpi")
         from mpi4py import MPI
         from mpi4py.futures import MPIPoolExecutor
 

@@ -1,0 +1,143 @@
+"""Kept files that carry a sum of their own bytes: damage is known before anything reads them, and nothing damaged is used.
+
+The sum is SHA-256 over every byte of the file but the 64 hexadecimal digits of the sum itself. It stands inside the file, where readers of
+the format pass it by, so there is no second file that a kill could leave behind or lose:
+
+* Parquet: one line between the data and the footer, a place that no offset of the footer points to. It says what the file is, too, so a
+  file under the name of another is found.
+* JSON: the member `seal`.
+* Lists of sums (`base/sums.py`): the first line, a comment.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+from os import PathLike
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ..errors import FolderError
+from .files import open_file, reason
+
+DIGITS = 64
+BLANK = "0" * DIGITS
+"""Stands in the place of the sum until it is known."""
+DIFFERS = "is damaged: its checksum differs"
+CUT = "is damaged: it is cut, or no Parquet file"
+FOREIGN = "is damaged: its seal is that of another file"
+UNSEALED = "carries no checksum of this version: it was kept by another version of fairlane, or is damaged"
+MEMBER = b'"seal": "'
+_HEAD = 4096
+"""The seal of a text is near its beginning."""
+_MAGIC = b"PAR1"
+_LEAD = b"\nfairlane seal 1 "
+_LONGEST = 256
+"""No seal is longer."""
+_CHUNK = 1 << 20
+
+
+class SealError(FolderError):
+    """A kept file that is damaged, or carries no sum."""
+
+
+# --- Parquet ------------------------------------------------------------------------------------------------------------------
+
+
+def seal_parquet(data: bytes, what: str) -> bytes:
+    """A Parquet file with its seal; `what` says what it is, such as the key of a cell."""
+    at = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    head, tail = data[:at] + _mark(what), b"\n" + data[at:]
+    digest = hashlib.sha256(head)
+    digest.update(tail)
+    return b"".join((head, digest.hexdigest().encode(), tail))
+
+
+def _mark(what: str) -> bytes:
+    return _LEAD + f"{what} sha256 ".encode()
+
+
+def fault_of(data: bytes, what: str) -> str:
+    """What is wrong with the bytes of a sealed Parquet file, "" if they are whole."""
+    return _fault(io.BytesIO(data), len(data), what)
+
+
+def fault_in(path: Path, what: str) -> str:
+    """The same of a file, which may be larger than memory; raises `OSError` if it cannot be read."""
+    with open_file(path) as f:
+        return _fault(f, os.fstat(f.fileno()).st_size, what)
+
+
+def _fault(f: BinaryIO, size: int, what: str) -> str:
+    mark = _mark(what)
+    f.seek(max(0, size - 8))
+    end = f.read(8)
+    at = size - 8 - int.from_bytes(end[:4], "little")
+    if len(end) < 8 or end[4:] != _MAGIC or at < len(_MAGIC):
+        return CUT
+    digits = at - 1 - DIGITS
+    f.seek(max(0, digits - len(mark)))
+    if digits < len(mark) or f.read(len(mark)) != mark:
+        f.seek(max(0, at - _LONGEST))
+        return FOREIGN if _LEAD in f.read(min(at, _LONGEST)) else UNSEALED
+    told = f.read(DIGITS)
+    digest = hashlib.sha256()
+    f.seek(0)
+    _feed(digest, f, digits)
+    f.seek(digits + DIGITS)
+    _feed(digest, f, size)  # what was added behind the end since is no less a change
+    return "" if told == digest.hexdigest().encode() else DIFFERS
+
+
+def _feed(digest: Any, f: BinaryIO, to: int) -> None:
+    left = to - f.tell()
+    while left > 0 and (chunk := f.read(min(left, _CHUNK))):
+        digest.update(chunk)
+        left -= len(chunk)
+
+
+# --- texts --------------------------------------------------------------------------------------------------------------------
+
+
+def seal_text(data: bytes, mark: bytes = MEMBER) -> bytes:
+    """A text with its sum in place of the `BLANK` that follows `mark`."""
+    at = data.index(mark + BLANK.encode(), 0, _HEAD) + len(mark)
+    digest = hashlib.sha256(data[:at])
+    digest.update(data[at + DIGITS :])
+    return data[:at] + digest.hexdigest().encode() + data[at + DIGITS :]
+
+
+def fault_of_text(data: bytes, mark: bytes = MEMBER) -> str:
+    """What is wrong with the bytes of a sealed text, "" if they are whole."""
+    at = data.find(mark, 0, _HEAD)
+    if at < 0:
+        return UNSEALED
+    at += len(mark)
+    digest = hashlib.sha256(data[:at])
+    digest.update(data[at + DIGITS :])
+    return "" if data[at : at + DIGITS] == digest.hexdigest().encode() else DIFFERS
+
+
+def dump_json(tree: dict[str, Any]) -> bytes:
+    """A JSON document with its seal behind its first member, the name of its format."""
+    (first, name), *rest = tree.items()
+    text = json.dumps({first: name, "seal": BLANK, **dict(rest)}, indent=1, ensure_ascii=False, allow_nan=False)
+    return seal_text((text + "\n").encode())
+
+
+def load_json(path: str | PathLike[str]) -> dict[str, Any]:
+    """Reads a sealed JSON document; raises `SealError` if it is damaged, and `OSError` if it cannot be read."""
+    with open_file(Path(path)) as f:
+        data = f.read()
+    fault = fault_of_text(data)
+    if fault:
+        raise SealError(f"{path} {fault}")
+    tree: dict[str, Any] = json.loads(data)
+    return tree
+
+
+def why_unreadable(path: Path, e: OSError) -> str:
+    """One line for a kept file that cannot be read."""
+    return f"{path} cannot be read: {reason(e)}"

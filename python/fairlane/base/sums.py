@@ -1,0 +1,107 @@
+"""`SHA256SUMS`: the sums of files that are written for people, such as tables, pictures and pages.
+
+It is what `sha256sum --check SHA256SUMS` reads. The list goes away before the first of its files is written again and comes back after the
+last one, so it never names what a killed process left half done; without it these files are not checked, and that is told.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from ..errors import FolderError
+from .files import open_file, reason, save_bytes
+from .sealed import BLANK, DIFFERS, SealError, fault_of_text, seal_text
+
+NAME = "SHA256SUMS"
+_MARK = b"# seal "
+_LINE = re.compile(r"(\\?)([0-9a-f]{64}) [ *](.+)")
+
+Put = Callable[[str, bytes], Path]
+"""`put(name, data)` writes a file below the folder, whole or not at all, and gives its path."""
+
+
+def digest_in(path: Path) -> str:
+    """SHA-256 of a file that may be larger than memory; raises `OSError` if it cannot be read."""
+    with open_file(path) as f:
+        return hashlib.file_digest(f, "sha256").hexdigest()
+
+
+def read(folder: Path) -> dict[str, str]:
+    """Names and sums; raises `SealError` if the list is damaged, `OSError` if there is none."""
+    path = folder / NAME
+    with open_file(path) as f:
+        data = f.read()
+    if fault := fault_of_text(data, _MARK):
+        raise SealError(f"{path} {fault}")
+    found = (_LINE.fullmatch(line) for line in data.decode("utf-8", "replace").split("\n"))
+    return {_unescaped(m[3]) if m[1] else m[3]: m[2] for m in found if m}
+
+
+def _text(sums: dict[str, str]) -> bytes:
+    lines = []
+    for name, digest in sorted(sums.items()):
+        # A name that would break the line is escaped as sha256sum does it.
+        safe = name.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
+        lines.append(f"{chr(92) * (safe != name)}{digest}  {safe}\n")
+    return seal_text(_MARK + BLANK.encode() + b"\n" + "".join(lines).encode(), _MARK)
+
+
+def _unescaped(name: str) -> str:
+    return re.sub(r"\\([\\nr])", lambda m: {"n": "\n", "r": "\r"}.get(m[1], m[1]), name)
+
+
+@contextmanager
+def listed(folder: Path) -> Iterator[Put]:
+    """Files for people in `folder`: what is put is written at once, and named with its sum in the list at the end."""
+    try:
+        known = read(folder)
+    except (OSError, SealError):
+        known = {}
+    try:
+        (folder / NAME).unlink(missing_ok=True)
+    except OSError as e:
+        raise FolderError(f"cannot write {folder / NAME}: {reason(e)}") from e
+
+    def put(name: str, data: bytes) -> Path:
+        known.pop(name, None)
+        path = folder / name
+        try:
+            path.parent.mkdir(exist_ok=True)
+        except OSError as e:
+            raise FolderError(f"cannot write {path.parent}: {reason(e)}") from e
+        save_bytes(path, data)
+        known[name] = hashlib.sha256(data).hexdigest()
+        return path
+
+    try:
+        yield put
+    except BaseException:
+        with suppress(FolderError):  # what failed is to be told, not that the list could not be written on top of it
+            _write(folder, known)
+        raise
+    _write(folder, known)
+
+
+def _write(folder: Path, known: dict[str, str]) -> None:
+    there = {name: digest for name, digest in known.items() if (folder / name).is_file()}
+    if there:
+        save_bytes(folder / NAME, _text(there))
+
+
+def faults(folder: Path) -> tuple[int, dict[str, str]]:
+    """How many files the list names, itself included, and what is wrong with which; raises as `read` does."""
+    sums = read(folder)
+    wrong = {}
+    for name, digest in sums.items():
+        try:
+            if digest_in(folder / name) != digest:
+                wrong[name] = DIFFERS.replace("is damaged", "was changed or damaged since it was written")
+        except FileNotFoundError:
+            wrong[name] = "is missing"
+        except OSError as e:
+            wrong[name] = f"cannot be read: {reason(e)}"
+    return 1 + len(sums), wrong

@@ -1,0 +1,159 @@
+"""`fairlane verify`: compares every kept file below a folder with its checksum; changes nothing."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from .. import _core
+from ..base import sums
+from ..base.files import in_place_of_file, reason
+from ..base.sealed import SealError
+from ..errors import FolderError
+from ..runs import folder as results
+from . import saved
+from .survey import INDEX, is_named, survey
+from .words import count
+
+SCHEMA = "fairlane.verify/1"
+_TRIES = 20
+_MOST = 20
+"""Damaged files that are named to people."""
+
+
+@dataclass
+class Verified:
+    """What came of it."""
+
+    folder: Path
+    checked: int = 0
+    """Files whose sums were compared, and those that should be there and are not."""
+    damaged: dict[str, str] = field(default_factory=dict)
+    """Files that are not what was written, as paths below the folder, and what is wrong with each."""
+    notes: list[str] = field(default_factory=list)
+    """What could not be checked, and what does not belong there."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is damaged."""
+        return not self.damaged
+
+    def document(self) -> dict[str, Any]:
+        """The document that `fairlane verify --json` prints."""
+        return {
+            "schema": SCHEMA,
+            "fairlane": _core.version(),
+            "folder": str(self.folder),
+            "whole": self.whole,
+            "checked": self.checked,
+            "damaged": [{"file": name, "fault": fault} for name, fault in self.damaged.items()],
+            "notes": self.notes,
+        }
+
+    def lines(self) -> list[str]:
+        """The same for people, one line a damaged file."""
+        told = [f"{self.folder / name} {fault}" for name, fault in list(self.damaged.items())[:_MOST]]
+        if (more := len(self.damaged) - _MOST) > 0:
+            told.append(f"and {count(more, 'other file')} (--json has all)")
+        n = f"{count(self.checked, 'file')} checked"
+        if not self.damaged:
+            return [*self.notes, f"{self.folder}: {n}, {'it is' if self.checked == 1 else 'all are'} whole"]
+        return [
+            *told,
+            *self.notes,
+            f"{self.folder}: {n}, {len(self.damaged)} damaged or missing; the command that made the folder puts them right",
+        ]
+
+
+def verify(folder: str | PathLike[str]) -> Verified:
+    """Compares every file that fairlane keeps in a folder, and in folders inside of it, with its checksum.
+
+    Cells, parts and the index of a study, `study.json`, result folders by their manifest, and tables, pictures and pages by `SHA256SUMS`.
+    Nothing is removed: a study, search or reproduction that is run again does that itself, and runs again what is damaged.
+
+    Raises `FolderError` if there is nothing that fairlane keeps, or it cannot be read.
+    """
+    top = Path(fspath(folder))
+    if not top.is_dir():
+        raise FolderError(
+            f"{top} is {in_place_of_file(top) or 'a file'}, not a folder" if os.path.lexists(top) else f"there is no folder {top}"
+        )
+    done = Verified(top)
+    known = False
+    try:
+        for place, folders, names in os.walk(top, onerror=_raise):
+            folders.sort()
+            folders[:] = [f for f in folders if not f.startswith(".")]
+            here = Path(place)
+            there = {*folders, *names}
+            if is_store := _is_store(here, there):
+                known = True
+                _store(done, here)
+                folders[:] = [f for f in folders if f not in ("cells", "parts")]
+            if results.MANIFEST in there and results.is_kept(here):
+                known = True
+                _add(done, here, *results.faults(here))
+            if sums.NAME in there:
+                known = True
+                _sums(done, here)
+            elif "index.html" in there and (is_store or "runs" in there):
+                done.notes.append(
+                    f"{here / sums.NAME} is missing: tables, pictures and the page were not checked; the same command writes them"
+                )
+    except OSError as e:
+        raise FolderError(f"cannot read {e.filename or top}: {reason(e)}") from e
+    if not known:
+        raise FolderError(f"{top} has nothing that fairlane keeps: no study, search, reproduction or result folder")
+    return done
+
+
+def _is_store(here: Path, there: set[str]) -> bool:
+    """Whether a folder is that of a study, a search or the runs of a reproduction: other programs have files of these names, too."""
+    if INDEX in there and "cells" in there:
+        return True
+    if saved.NAME in there and not in_place_of_file(here / saved.NAME) and saved.format_of(here):
+        return True
+    return (here / "cells").is_dir() and any(is_named(p) for p in (here / "cells").iterdir())
+
+
+def _raise(e: OSError) -> None:
+    raise e
+
+
+def _add(done: Verified, here: Path, checked: int, faults: dict[str, str]) -> None:
+    below = here.relative_to(done.folder)
+    done.checked += checked
+    done.damaged.update({str(below / name): fault for name, fault in faults.items()})
+
+
+def _store(done: Verified, here: Path) -> None:
+    """The cells, parts and index of a study; one that runs brings files together meanwhile."""
+    for _ in range(_TRIES):
+        try:
+            found = survey(here, read_only=True)
+            break
+        except FileNotFoundError:
+            continue
+    else:
+        raise FolderError(f"cannot read {here}: its files change all the time")
+    if found.strange:
+        done.notes.append(f"what is no result in {here} was not checked: {', '.join(found.strange)}")
+    _add(done, here, found.checked + len(found.blocked), found.damaged | found.blocked)
+
+
+def _sums(done: Verified, here: Path) -> None:
+    for _ in range(_TRIES):
+        try:
+            _add(done, here, *sums.faults(here))
+            return
+        except FileNotFoundError:
+            continue
+        except SealError as e:
+            _add(done, here, 1, {sums.NAME: str(e).removeprefix(f"{here / sums.NAME} ")})
+            return
+        except OSError as e:
+            _add(done, here, 1, {sums.NAME: f"cannot be read: {reason(e)}"})
+            return
