@@ -1,17 +1,23 @@
-"""One scenario under several queues."""
+"""One scenario under several queues, congestion controls or other values."""
 
 from .compare import CAPACITY, SAMPLES, StepProgress, compare, mixed
+from .differences import Difference, Measure
 from .ellipse import Ellipse, ellipse
+from .factors import Factor, Level
 from .result import GROUP_METRICS, LINK_METRICS, Compared, Comparison
 
 __all__ = [
     "CAPACITY",
     "GROUP_METRICS",
     "LINK_METRICS",
+    "Level",
+    "Measure",
     "SAMPLES",
     "Compared",
     "Comparison",
+    "Difference",
     "Ellipse",
+    "Factor",
     "StepProgress",
     "compare",
     "ellipse",

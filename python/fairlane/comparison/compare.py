@@ -1,18 +1,24 @@
-"""`compare`: the same scenario under several queues, with replications, and what sets the queues apart."""
+"""`compare`: the same scenario under several queues, congestion controls or other values, with replications, and what sets them apart."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping
-from os import PathLike
-from typing import Any
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any
 
-from ..base.choices import Choice, choices, limited
+from ..base.paths import split
 from ..base.scenario import checked, chosen_link, resolve
 from ..base.seeds import parse_seeds
-from ..errors import FairlaneError, ScenarioError
+from ..errors import FairlaneError, ScenarioError, UnknownNameError
 from ..runs.network import Network
 from ..runs.result import run_resolved
+from ..stats import MARGIN, margin_text
+from .factors import Factor, Level, read_factors
 from .result import Compared, Comparison
+
+if TYPE_CHECKING:
+    from .. import _core
 
 SAMPLES = 1000
 """Points of the time series, if the scenario does not say how many."""
@@ -45,77 +51,127 @@ def mixed(*, flows: int = 5, udp: str = "5Mbit/s", tcp: Any = "newreno", duratio
 
 
 def compare(
-    queues: str | Iterable[str],
+    queues: str | Iterable[Any] | None = None,
     scenario: str | PathLike[str] | Network | None = None,
     *,
+    tcp: str | Iterable[Any] | None = None,
+    vary: Mapping[str, Any] | Iterable[tuple[str, Any]] | None = None,
     link: str | None = None,
     seeds: int | str | Iterable[int] = "1..10",
     sets: Mapping[str, Any] | Iterable[tuple[str, str]] = (),
     limit: str | None = None,
+    margin: float | str = MARGIN,
     threads: int | None = None,
     progress: StepProgress | None = None,
+    command: str = "",
 ) -> Comparison:
-    """Runs a scenario once for each queue and seed; the queue takes the place of that of `link`.
+    """Runs a scenario for each level of what is varied, and each combination of levels; all with the same seeds.
 
-    `queues`: text such as "red,codel{target=10ms},red:ns2", or several such texts; "all" stands for every queue that needs no parameters.
-    `scenario`: a file or `Network`; by default `mixed()`. `link`: by default `bottleneck`, or the only link.
-    `limit`: the buffer of those that have a limit and are not given one. All queues see the same seeds.
+    `queues`: text such as "red,codel{target=10ms},red:ns2", several such texts, or classes of parameters; "all" stands for every queue
+    that needs no parameters. They take the place of the queue of `link`: by default `bottleneck`, or the only one. `tcp`: congestion
+    controls for all TCP flows, such as "cubic,bbr,reno:linux"; other parameters of the flows stay. `vary`: any path that `--set` takes
+    with its values, as "5Mbit/s,10Mbit/s" or a list.
+
+    `scenario`: a file or `Network`; by default `mixed()`. `limit`: the buffer of the queues that have a limit and are not given one.
+    `margin`: differences below it do not matter (a share of the mean compared with); `Comparison.differences` tests for it. `command`:
+    how the page says it is made again, if not by this call.
+
+    Raises:
+        ScenarioError: a level does not fit the scenario; it says which.
+        FairlaneError: what is varied cannot be read, is not there, or is varied or set twice. Nothing has run then.
     """
-    wanted = _wanted(queues)
     pairs: list[tuple[str, Any]] = list(sets.items()) if isinstance(sets, Mapping) else list(sets)
-    base = resolve(mixed() if scenario is None else scenario, pairs)
+    source = mixed() if scenario is None else scenario
+    base = resolve(source, pairs)
     chosen = parse_seeds(seeds)
-    name = chosen_link(base, link)
-    own_sample = bool(base.get("sample"))
+    share = _margin(margin)
+    name = _link(base, link, queues is None)
+    given = [] if vary is None else list(vary.items() if isinstance(vary, Mapping) else vary)
+    factors = read_factors(base, name, queues, tcp, given, limit, pairs)
+    own_sample = bool(base.get("sample")) or any(split(p) == ("sample",) for f in factors for p in f.paths)
     if not own_sample:
         pairs.append(("sample", _sample(base["duration"])))
-    source = mixed() if scenario is None else scenario
-    # All are read before the first runs: a mistake in the last one does not cost the runs of the others.
-    ready = []
-    for choice in wanted:
-        with_limit = limited(choice, limit)
-        try:
-            ready.append((choice, checked(source, [*pairs, (f"links.{name}.queue", with_limit)])))
-        except ScenarioError as e:
-            if choice.label in _needy(queues):
-                continue
-            raise _explained(choice, name, e) from None
+    factors, ready = _ready(source, pairs, factors)
+    _all_different(factors, ready)
     done = []
-    for i, (choice, resolved) in enumerate(ready):
+    for i, (levels, resolved) in enumerate(ready):
+        label = _label(factors, levels)
 
-        def report(fraction: float, _runs: int, _events: int, i: int = i, choice: Choice = choice) -> bool:
+        def report(fraction: float, _runs: int, _events: int, i: int = i, label: str = label) -> bool:
             if progress is not None:
-                progress((i + fraction) / len(ready), choice.label)
+                progress((i + fraction) / len(ready), label)
             return True
 
         result = run_resolved(resolved, chosen, threads=threads, progress=None if progress is None else report)
-        done.append(Compared(choice, result, name, own_sample))
-    return Comparison(done, name)
+        at = {f.name: level.label for f, level in zip(factors, levels, strict=True)}
+        done.append(Compared(label, at, result, name, own_sample))
+    call = command or _call(queues, scenario, tcp=tcp, vary=given or None, link=link, seeds=seeds, sets=sets, limit=limit)
+    return Comparison(done, name, factors, share, call)
 
 
-def _wanted(queues: str | Iterable[str]) -> list[Choice]:
-    texts = [queues] if isinstance(queues, str) else list(queues)
-    out: list[Choice] = []
-    for text in texts:
-        out += choices(",".join(_every())) if text.strip() == "all" else choices(text)
-    if not out:
-        raise FairlaneError("name at least one queue, such as red,codel")
-    for i, choice in enumerate(out):
-        if any(choice.value == other.value for other in out[:i]):
-            raise FairlaneError(f"queue {choice.label!r} is given twice")
-    return out
+def _link(base: dict[str, Any], link: str | None, told: bool) -> str:
+    """The link whose queue is compared, or (`told`) the one that is told about."""
+    try:
+        return chosen_link(base, link)
+    except UnknownNameError:
+        raise
+    except FairlaneError as e:
+        raise FairlaneError(str(e).replace("whose queue to replace", "which link to tell about") if told else str(e)) from None
 
 
-def _every() -> list[str]:
-    from ..base.reference import registry
-
-    return [e["name"] for e in registry() if e["kind"] == "queue"]
+Setting = tuple[tuple[Level, ...], "_core.Resolved"]
 
 
-def _needy(queues: str | Iterable[str]) -> list[str]:
-    """The queues that may be left out because their defaults alone do not run: those that "all" brought in."""
-    texts = [queues] if isinstance(queues, str) else list(queues)
-    return _every() if any(t.strip() == "all" for t in texts) else []
+def _ready(source: Any, pairs: list[tuple[str, Any]], factors: list[Factor]) -> tuple[list[Factor], list[Setting]]:
+    """All settings, read before the first runs: a mistake in the last level does not cost the runs of the others."""
+    ready: list[Setting] = []
+    out: set[Level] = set()
+    for levels in itertools.product(*(f.levels for f in factors)):
+        if out.isdisjoint(levels):
+            try:
+                ready.append((levels, checked(source, [*pairs, *(s for level in levels for s in level.sets)])))
+            except ScenarioError as e:
+                if not any(level.optional for level in levels):
+                    raise _explained(factors, levels, e) from None
+                out |= {level for level in levels if level.optional}
+    left = []
+    for f in factors:
+        kept = tuple(level for level in f.levels if level not in out)
+        if not kept:
+            raise FairlaneError(f"{f.said}: none of {len(f.levels)} runs in this scenario")
+        left.append(Factor(f.name, f.said, f.paths, kept))
+    return left, [x for x in ready if out.isdisjoint(x[0])]
+
+
+def _all_different(factors: list[Factor], ready: list[Setting]) -> None:
+    """Settings that are one scenario are no comparison: the level that makes no difference is told."""
+    seen: dict[str, tuple[Level, ...]] = {}
+    for levels, resolved in ready:
+        other = seen.setdefault(resolved.json(), levels)
+        if other is not levels:
+            f, a, b = next((f, a, b) for f, a, b in zip(factors, other, levels, strict=True) if a != b)
+            raise FairlaneError(
+                f"{f.said}: the levels {a.label!r} and {b.label!r} give the same scenario\n"
+                "  = help: leave one of them out, or vary another path"
+            )
+
+
+def _label(factors: list[Factor], levels: tuple[Level, ...]) -> str:
+    """The levels by which settings differ; all, if there is one setting."""
+    told = [level.label for f, level in zip(factors, levels, strict=True) if len(f.levels) > 1]
+    return ", ".join(told or [level.label for level in levels])
+
+
+def _margin(margin: float | str) -> str:
+    """The margin as a share, such as "5%"."""
+    text = f"{100 * margin:g}%" if isinstance(margin, (int, float)) and not isinstance(margin, bool) else str(margin).strip()
+    try:
+        share = float(text.removesuffix("%"))
+    except ValueError:
+        share = 0.0
+    if not text.endswith("%") or not 0 < share < 100:
+        raise FairlaneError(f'cannot read the margin {margin!r}: write a share between 0 and 100 %, such as "5%"')
+    return margin_text(text).replace(" ", "")
 
 
 def _sample(duration: str) -> str:
@@ -124,15 +180,42 @@ def _sample(duration: str) -> str:
     return f"{max(1, round(seconds(duration) * 1e6 / SAMPLES))}us"
 
 
-def _explained(choice: Choice, link: str, e: ScenarioError) -> FairlaneError:
-    """The problems of one queue, told about the text that was written."""
-    start = f"links.{link}.queue"
-    own = [d for d in e.diagnostics if d["path"].startswith(start)]
-    if not own:
-        return e
-    lines = []
-    for d in own:
-        lines.append(f"error: queue {choice.label!r}: {d['message']}")
-        if d.get("help"):
-            lines.append(f"  = help: {d['help'].replace(start + '.', '')}")
-    return ScenarioError("\n".join(lines), own)
+def _explained(factors: list[Factor], levels: tuple[Level, ...], e: ScenarioError) -> ScenarioError:
+    """The problems of one setting, told about the level that was written."""
+    for f, level in zip(factors, levels, strict=True):
+        own = [(d, p) for d in e.diagnostics for p, _ in level.sets if (d["path"] + ".").startswith(p + ".")]
+        if not own:
+            continue
+        if f.said.startswith("vary "):
+            break  # the core shows the value of a single path with a caret
+        lines = []
+        for message, hint in dict.fromkeys((d["message"], (d.get("help") or "").replace(p + ".", "")) for d, p in own):
+            lines.append(f"error: {'queue' if f.said == 'queues' else f.said} {level.label!r}: {message}")
+            if hint:
+                lines.append(f"  = help: {hint}")
+        return ScenarioError("\n".join(lines), [d for d, _ in own])
+    text = e.rendered
+    for f in factors:
+        for path in f.paths:
+            text = text.replace(f"--> --set {path}=", f"--> --{'vary' if f.said.startswith('vary ') else f.said} {path}=")
+    at = ", ".join(f"{f.name} {level.label}" for f, level in zip(factors, levels, strict=True))
+    return ScenarioError(f"{text.rstrip()}\n  = note: with {at}\n", e.diagnostics)
+
+
+def _call(queues: Any, scenario: Any, **given: Any) -> str:
+    """The call of `compare` with these arguments, in Python."""
+    known: dict[str, Any] = {"link": None, "seeds": "1..10", "sets": (), "limit": None, "tcp": None, "vary": None}
+    what = [] if scenario is None else ["network" if isinstance(scenario, Network) else repr(fspath(scenario))]
+    first = [_argument(queues)] if queues is not None or what else []
+    more = [f"{k}={_argument(dict(v) if k == 'vary' else v)}" for k, v in given.items() if v != known[k]]
+    return f"fairlane.compare({', '.join([*first, *what, *more])})"
+
+
+def _argument(value: Any) -> str:
+    if isinstance(value, (str, int, type(None))):
+        return repr(value)
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{k!r}: {_argument(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_argument(v) for v in value) + "]"
+    return repr(value)

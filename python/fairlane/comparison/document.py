@@ -1,4 +1,4 @@
-"""The JSON document of a comparison (`fairlane.compare/1`); docs/reference/json.md describes it, schemas/compare.json defines it."""
+"""The JSON document of a comparison (`fairlane.compare/2`); docs/reference/json.md describes it, schemas/compare.json defines it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ..runs.document import run_document
 from ..runs.result import Result
 from .result import GROUP_METRICS, Comparison
 
-COMPARE_SCHEMA = "fairlane.compare/1"
+COMPARE_SCHEMA = "fairlane.compare/2"
 
 
 def compare_document(c: Comparison) -> dict[str, Any]:
-    """The document of all queues."""
+    """The document of all settings."""
     rows = []
-    for q in c.queues:
+    for q in c.settings:
         whole = run_document(q.result)
         (link,) = (row for row in whole["links"] if row["name"] == c.link)
         times, lengths = q.series()
@@ -33,6 +33,7 @@ def compare_document(c: Comparison) -> dict[str, Any]:
         rows.append(
             {
                 "name": q.label,
+                "levels": dict(q.levels),
                 "queue": _resolved_queue(q.result, c.link),
                 "fingerprints": q.result.fingerprints,
                 "warnings": q.warnings,
@@ -44,9 +45,12 @@ def compare_document(c: Comparison) -> dict[str, Any]:
             }
         )
     metrics = {m: unit(m) for row in rows for part in (row["network"], row["link"], *row["flows"]) for m in part if unit(m)}
-    scenario = {k: v for k, v in c.queues[0].result.scenario.items() if k not in ("expanded", "warnings")}
-    head = {"schema": COMPARE_SCHEMA, "fairlane": _core.version(), "link": c.link, "seeds": c.seeds}
-    return finite({**head, "scenario": scenario, "units": metrics | {"goodput_sum": "bit/s"}, "queues": rows})
+    scenario = c.settings[0].result.description
+    head = {"schema": COMPARE_SCHEMA, "fairlane": _core.version(), "command": c.command, "link": c.link, "seeds": c.seeds}
+    factors = [{"name": f.name, "paths": list(f.paths), "levels": [level.label for level in f.levels]} for f in c.factors]
+    told = {"margin": c.margin, "differences": [d.as_dict() for d in c._differences], "sentences": c.sentences()}
+    units = metrics | {"goodput_sum": "bit/s"}
+    return finite({**head, "factors": factors, "scenario": scenario, "units": units, "settings": rows, **told})
 
 
 def _resolved_queue(result: Result, link: str) -> Any:

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ..look.templates import drawing, render
+from ..look import theme
+from ..look.templates import drawing, render, svg_link
 
 if TYPE_CHECKING:
+    from .differences import Difference
     from .result import Comparison
 
-from .plots import CAPTIONS, PICTURES, panels
-from .tables import group_table, link_table
+from .differences import about, table
+from .plots import CAPTIONS, PICTURES, panels, picture
+from .tables import group_table, link_table, what
+
+MOST_NODES = 2000
+"""Networks up to this size are drawn."""
+MOST_ROWS = 200
+"""Differences that the page lists; the others are in the document."""
 
 
 def page(c: Comparison) -> str:
@@ -19,14 +27,29 @@ def page(c: Comparison) -> str:
     from .. import _core
 
     drawn = {what: [drawing(p, f"{what}-{i}", f"{what}: {CAPTIONS[what]}") for i, p in enumerate(panels(c, what))] for what in PICTURES}
-    scenario = c.queues[0].result.scenario
+    scenario = c.settings[0].result.scenario
+    numbers = c.table()
+    found: list[Difference] = c._differences
     return render(
-        "comparison/page.html.j2", title=scenario.get("name") or "Queues compared", link=c.link,
-        scenario=scenario, runs=len(c.seeds),
-        names=[q.label for q in c.queues], drawn=drawn, captions=CAPTIONS, table=link_table(c), version=_core.version(),
-        groups=[(g, c.queues[0].flows(g)["flow"].n_unique(), group_table(c, g)) for g in c.groups()], warnings=c.warnings,
-        seeds=_seeds(c.seeds),
+        "comparison/page.html.j2", title=scenario.get("name") or f"{what(c)} compared", link=c.link, what=what(c),
+        scenario=scenario, runs=len(c.seeds), factors=[f for f in c.factors if len(f.levels) > 1],
+        names=[q.label for q in c.settings], drawn=drawn, captions=CAPTIONS, table=link_table(c), version=_core.version(),
+        groups=[(g, c.settings[0].flows(g)["flow"].n_unique(), group_table(c, g)) for g in c.groups()], warnings=c.warnings,
+        seeds=_seeds(c.seeds), command=c.command, sentences=c.sentences(), about=about(c), topology=_topology(scenario),
+        exact=lambda group: numbers.filter(numbers["group"] == group),
+        saved={name: svg_link(theme.svg(picture(c, name)), name) for name in PICTURES},
+        differences=table(found[:MOST_ROWS]), cut=max(0, len(found) - MOST_ROWS),
     )  # fmt: skip
+
+
+def _topology(scenario: dict[str, Any]) -> Any:
+    """The network of the first setting, if it is small enough to be drawn."""
+    from ..look.drawings import Topology
+
+    if len(scenario["expanded"]["nodes"]) > MOST_NODES:
+        return None
+    tree = {k: v for k, v in scenario.items() if k not in ("expanded", "warnings")}
+    return drawing(Topology(tree), "topology", "The network of the first setting")
 
 
 def _seeds(seeds: Sequence[int]) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 PICTURES = ("ellipses", "queue", "jain")
 MOST_GROUPS = 6
 """Groups of flows that get a panel of their own."""
+_WRAP = 24
+"""Characters of a name in one line."""
 _DASHES = ("-", "--", ":", "-.")
 _WIDE_RATIO = 6.0
 """Delays farther apart than this stand on a logarithmic axis."""
@@ -61,12 +65,14 @@ class Ellipses:
         if max(delays) > _WIDE_RATIO * min(delays):
             ax.set_xscale("log")
             _plain(ax)
+        lines = []
         for i, q, e in shapes:
             colour, dash = _ink(i)
             points = q.flows(self.group)
             ax.plot(points["delay_mean"] * 1e3, points["throughput"] * factor, ".", ms=2.6, color=colour, alpha=0.45, mew=0, zorder=2)
             # Beyond the shortest delay seen the ellipse has no meaning, and a logarithm none below zero.
             xs, ys = zip(*((max(d, 0.5 * least) * 1e3, t * factor) for d, t in e.contour(48)), strict=True)
+            lines.append(list(zip(xs, ys, strict=True)))
             ax.fill(xs, ys, color=colour, alpha=0.13, lw=0, zorder=1)
             ax.plot(xs, ys, dash, color=colour, lw=1.4, zorder=3)
             ax.plot([e.delay * 1e3], [e.throughput * factor], "+", color=colour, ms=8, mew=1.6, zorder=4)
@@ -74,7 +80,8 @@ class Ellipses:
         ax.margins(0.08)
         ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]) if ax.get_ylim()[0] < 0.3 * ax.get_ylim()[1] else None)
         ax.autoscale_view()
-        _names(figure, ax, [(q.label, (e.delay * 1e3, e.throughput * factor), _ink(i)[0]) for i, q, e in shapes])
+        told = called([q.label for q in self.queues])
+        _names(figure, ax, [(told[q.label], (e.delay * 1e3, e.throughput * factor), _ink(i)[0]) for i, q, e in shapes], lines)
 
 
 @dataclass(frozen=True)
@@ -83,14 +90,23 @@ class Backlog:
 
     queue: Compared
     number: int
-    size = (3.25, 1.75)
-    margins = (0.72, 0.42, 0.12, 0.3)
+    name: str
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height, inches: a name may need several lines."""
+        return (3.25, 1.6 + 0.15 * len(self.name.splitlines()))
+
+    @property
+    def margins(self) -> tuple[float, float, float, float]:
+        """Left, bottom, right, top, inches."""
+        return (0.72, 0.42, 0.12, 0.15 + 0.15 * len(self.name.splitlines()))
 
     def draw(self, figure: Figure, ax: Axes) -> None:
         """Draws the panel."""
         times, lengths = self.queue.series()
         ax.plot(times, lengths, color=_ink(self.number)[0], lw=0.8)
-        ax.set_title(_short(self.queue.label, 40), fontsize=9)
+        ax.set_title(self.name, fontsize=9)
         ax.set_ylim(0, max([*lengths, 1.0]) * 1.05)
         ax.margins(x=0.01)
         ax.set_xlabel("time (s)")
@@ -108,12 +124,13 @@ class Dots:
     @property
     def size(self) -> tuple[float, float]:
         """Width and height, inches."""
-        return (4.1, 0.75 + 0.24 * len(self.rows))
+        return (4.1, 0.75 + sum(0.1 + 0.14 * len(label.splitlines()) for label, _ in self.rows))
 
     @property
     def margins(self) -> tuple[float, float, float, float]:
         """Left, bottom, right, top, inches: the names stand on the left."""
-        return (0.25 + 0.075 * max(len(_short(label, 26)) for label, _ in self.rows), 0.36, 0.2, 0.3)
+        longest = max(len(line) for label, _ in self.rows for line in label.splitlines())
+        return (0.25 + 0.075 * longest, 0.36, 0.2, 0.3)
 
     def draw(self, figure: Figure, ax: Axes) -> None:
         """Draws the panel."""
@@ -121,15 +138,25 @@ class Dots:
             if iv.mean is not None:
                 half = iv.half_width or 0.0
                 ax.errorbar([iv.mean], [i], xerr=[half], fmt="o", ms=4.5, capsize=2.5, lw=1.2, color=_ink(i)[0])
-        ax.set_yticks(range(len(self.rows)), [_short(label, 26) for label, _ in self.rows])
+        ax.set_yticks(range(len(self.rows)), [label for label, _ in self.rows])
         ax.set_ylim(len(self.rows) - 0.4, -0.6)
         ax.set_xlim(self.low, 1.02)
         ax.grid(axis="y", visible=False)
         ax.set_title(self.title)
 
 
-def _short(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
+def called(labels: Sequence[str]) -> dict[str, str]:
+    """What pictures call the queues: their names alone where those tell them apart, else all that was written, in lines.
+
+    >>> called(["red", "codel{target=10ms}", "red:ns2"])
+    {'red': 'red', 'codel{target=10ms}': 'codel', 'red:ns2': 'red:ns2'}
+    """
+    names = [re.split("[{:]", label)[0] for label in labels]
+    out = {}
+    for label, name in zip(labels, names, strict=True):
+        whole = textwrap.wrap(re.sub(r",(?=\S)", ", ", label), _WRAP)
+        out[label] = name if names.count(name) == 1 else "\n".join(line.replace(", ", ",") for line in whole)
+    return out
 
 
 def _plain(ax: Axes) -> None:
@@ -140,40 +167,56 @@ def _plain(ax: Axes) -> None:
     ax.xaxis.set_minor_formatter(NullFormatter())
 
 
-def _names(figure: Figure, ax: Axes, entries: list[tuple[str, tuple[float, float], str]]) -> None:
-    """Names beside the crosses, moved up or down until none covers another."""
+def _names(
+    figure: Figure, ax: Axes, entries: list[tuple[str, tuple[float, float], str]], lines: Sequence[Sequence[tuple[float, float]]]
+) -> None:
+    """Names near the crosses, where they cover no other name, no cross, and as little as can be of the ellipses."""
     point = figure.dpi / 72
-    taken: list[tuple[float, float, float]] = []
+    crosses = [tuple(ax.transData.transform(at)) for _, at, _ in entries]
+    dots = [xy for line in lines for xy in ax.transData.transform(line)]
+    taken: list[tuple[float, float, float, float]] = []
     for label, at, colour in sorted(entries, key=lambda e: -e[1][1]):
         x, y = ax.transData.transform(at)
-        text = _short(label, 26)
-        width, height = 5.9 * len(text) * point, 10.5 * point
-        left = x + 6 * point + width > ax.bbox.x1
-        start = x - 6 * point - width if left else x + 6 * point
-        steps = [0, *(s * k for k in range(1, 24) for s in (-1, 1))]
+        rows = label.splitlines()
+        width, height = 5.9 * max(map(len, rows)) * point, 10.5 * len(rows) * point
 
-        def free(dy: float, start: float = start, y: float = y, width: float = width, height: float = height) -> bool:
-            inside = ax.bbox.y0 <= y + dy <= ax.bbox.y1
-            return inside and all(abs(y + dy - b) >= height or start + width < a or a + w < start for a, b, w in taken)
+        def place(side: int, k: int, x: float = x, y: float = y, w: float = width, h: float = height) -> tuple[float, float, float, float]:
+            left = x + 6 * point if side > 0 else x - 6 * point - w
+            return left, y + k * 5 * point - h / 2, left + w, y + k * 5 * point + h / 2
 
-        dy = next((k * height / 2 for k in steps if free(k * height / 2)), 0.0)
-        taken.append((start, y + dy, width))
+        def cost(choice: tuple[int, int]) -> tuple[bool, int, int, int]:
+            box = place(*choice)
+            outside = box[0] < ax.bbox.x0 or box[2] > ax.bbox.x1 or box[1] < ax.bbox.y0 or box[3] > ax.bbox.y1
+            covered = sum(_touch(box, t) for t in taken) + sum(_inside(c, box, 4 * point) for c in crosses)
+            return outside, covered, sum(_inside(d, box, 0.0) for d in dots) + abs(choice[1]) // 2, abs(choice[1])
+
+        side, k = min(((s, k) for k in range(-30, 31) for s in (1, -1)), key=cost)
+        taken.append(place(side, k))
         ax.annotate(
-            text, at, (-6 if left else 6, dy / point), textcoords="offset points", ha="right" if left else "left", va="center",
+            label, at, (6 * side, 5 * k), textcoords="offset points", ha="left" if side > 0 else "right", va="center",
             fontsize=8.5, color=colour, weight="bold", annotation_clip=False, zorder=6,
-            arrowprops={"arrowstyle": "-", "color": colour, "lw": 0.6} if abs(dy) > 1.2 * height else None,
+            arrowprops={"arrowstyle": "-", "color": colour, "lw": 0.6} if abs(k) > 2 + len(rows) else None,
         )  # fmt: skip
+
+
+def _touch(a: tuple[float, float, float, float], b: tuple[float, float, float, float]) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+
+
+def _inside(at: Sequence[float], box: tuple[float, float, float, float], room: float) -> bool:
+    return box[0] - room < at[0] < box[2] + room and box[1] - room < at[1] < box[3] + room
 
 
 def panels(c: Comparison, what: str) -> list[Any]:
     """The panels of a picture."""
+    told = called([q.label for q in c.settings])
     if what == "ellipses":
-        return [Ellipses(c.queues, g) for g in c.groups()[:MOST_GROUPS]]
+        return [Ellipses(c.settings, g) for g in c.groups()[:MOST_GROUPS]]
     if what == "queue":
-        return [Backlog(q, i) for i, q in enumerate(c.queues)]
+        return [Backlog(q, i, told[q.label]) for i, q in enumerate(c.settings)]
     if what == "jain":
-        used = [(q.label, q.of_link("utilisation")) for q in c.queues]
-        jain = [(q.label, q.jain()) for q in c.queues]
+        used = [(told[q.label], q.of_link("utilisation")) for q in c.settings]
+        jain = [(told[q.label], q.jain()) for q in c.settings]
         return [Dots("Jain's index", jain), Dots("utilisation", used, _floor(used))]
     raise suggest(what, list(PICTURES), "picture of a comparison")
 
@@ -187,14 +230,15 @@ def _floor(rows: Sequence[tuple[str, Interval]]) -> float:
 def picture(c: Comparison, what: str) -> Figure:
     """A picture of all panels on white, in rows of at most three."""
     import matplotlib as mpl
-    from matplotlib.figure import Figure
+
+    from ..look.picture import Picture, on_white
 
     parts = panels(c, what)
     columns = min(len(parts), 3 if what == "queue" else 2)
     rows = [parts[i : i + columns] for i in range(0, len(parts), columns)]
-    (wide, high) = parts[0].size
-    with mpl.rc_context(theme.style() | {"figure.facecolor": "white", "savefig.facecolor": "white"}):
-        figure = Figure(figsize=(wide * columns, high * len(rows)))
+    wide, high = max(p.size[0] for p in parts), max(p.size[1] for p in parts)
+    with mpl.rc_context(on_white()):
+        figure = Picture(figsize=(wide * columns, high * len(rows)))
         whole = figure.get_size_inches()
         for r, row in enumerate(rows):
             for k, p in enumerate(row):

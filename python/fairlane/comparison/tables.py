@@ -30,18 +30,23 @@ def cell(iv: Interval, of: str) -> str:
     return quantity(iv, of)
 
 
+def what(c: Comparison) -> str:
+    """What a row is: the factors by which settings differ."""
+    return ", ".join([f.name for f in c.factors if len(f.levels) > 1] or [f.name for f in c.factors])
+
+
 def link_table(c: Comparison) -> tuple[list[str], list[list[str]]]:
-    """Headings and rows: one row a queue."""
-    kept = [col for col in COLUMNS if col[0] != "marks" or any(col[1](q).mean for q in c.queues)]
-    return ["queue", *(h for h, _, _ in kept)], [[q.label, *(cell(value(q), of) for _, value, of in kept)] for q in c.queues]
+    """Headings and rows: one row a setting."""
+    kept = [col for col in COLUMNS if col[0] != "marks" or any(col[1](q).mean for q in c.settings)]
+    return [what(c), *(h for h, _, _ in kept)], [[q.label, *(cell(value(q), of) for _, value, of in kept)] for q in c.settings]
 
 
 def group_table(c: Comparison, group: str) -> tuple[list[str], list[list[str]]]:
     """Headings and rows for one group of flows: sums of the goodput, means of the rest."""
-    one = c.queues[0].flows(group)["flow"].n_unique() == 1
+    one = c.settings[0].flows(group)["flow"].n_unique() == 1
     kept = [(h, m) for h, m in GROUP_COLUMNS if not (one and m == "jain")]
 
     def text(q: Compared, metric: str) -> str:
         return cell(q.of_group(group, metric), "%" if metric == "loss" else unit(metric.removesuffix("_sum")))
 
-    return ["queue", *(h for h, _ in kept)], [[q.label, *(text(q, m) for _, m in kept)] for q in c.queues]
+    return [what(c), *(h for h, _ in kept)], [[q.label, *(text(q, m) for _, m in kept)] for q in c.settings]

@@ -4,30 +4,34 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..look.sheet import Sheet, Words
+from .differences import about
 from .result import Comparison
 from .tables import group_table, link_table
 
 
+def head(c: Comparison) -> str:
+    """What was compared, and how often it was run."""
+    scenario = c.settings[0].result.scenario
+    runs = f"{len(c.seeds)} runs each, means with 95 % intervals" if len(c.seeds) > 1 else f"seed {c.seeds[0]}"
+    return f"{scenario.get('name') or 'comparison'}: {scenario['duration']}, {runs}"
+
+
+def sheets(c: Comparison) -> list[Sheet]:
+    """The link, then each group of flows."""
+    out = [Sheet(*link_table(c), title=f"link {c.link}, all flows")]
+    for group in c.groups():
+        count = c.settings[0].flows(group)["flow"].n_unique()
+        title = f"{group}: {count} flows, sum of the goodputs, mean of the rest" if count > 1 else group
+        out.append(Sheet(*group_table(c, group), title=title))
+    return out
+
+
 def report(c: Comparison) -> list[Any]:
     """What to print: the link, then each group of flows, then warnings."""
-    from rich.table import Table
-    from rich.text import Text
-
-    def table(title: str, heads: list[str], rows: list[list[str]]) -> Table:
-        out = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="bold")
-        for i, head in enumerate(heads):
-            out.add_column(head, justify="right" if i else "left", no_wrap=not i)
-        for row in rows:
-            out.add_row(*(Text(x) for x in row))
-        return out
-
-    scenario = c.queues[0].result.scenario
-    runs = f"{len(c.seeds)} runs each, means with 95 % intervals" if len(c.seeds) > 1 else f"seed {c.seeds[0]}"
-    parts: list[Any] = [Text(f"{scenario.get('name') or 'comparison'}: {scenario['duration']}, {runs}"), Text("")]
-    parts += [table(f"link {c.link}, all flows", *link_table(c)), Text("")]
-    for group in c.groups():
-        count = c.queues[0].flows(group)["flow"].n_unique()
-        title = f"{group}: {count} flows, sum of the goodputs, mean of the rest" if count > 1 else group
-        parts += [table(title, *group_table(c, group)), Text("")]
-    parts += [Text(f"warning: {w}") for w in c.warnings]
-    return parts
+    tables = [part for sheet in sheets(c) for part in (sheet, "")]
+    parts: list[Any] = [Words(head(c)), "", *tables]
+    if told := c.sentences():
+        parts += [Words("what differs", "bold"), *(Words(x) for x in told)]
+        parts += [*([Words(about(c), "dim")] if about(c) else []), ""]
+    return parts + [Words(f"warning: {w}") for w in c.warnings]

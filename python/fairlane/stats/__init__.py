@@ -1,7 +1,7 @@
 """Statistics across independent replications: the only place where intervals are computed and tests are made.
 
-What each function does, when to use which and what it assumes: docs/background/statistics.md. Everything is loaded on first use, because
-scipy is slow to import.
+What each function does, when to use which and what it assumes: docs/background/statistics.md. All but means with their intervals is loaded
+on first use, because NumPy and scipy (the extra `study`) are slow to import.
 """
 
 from __future__ import annotations
@@ -9,11 +9,13 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ..base.extras import need
 from .intervals import CONFIDENCE, Estimate, Interval, from_moments, interval
 
 if TYPE_CHECKING:
     from .distributions import KS, ks
     from .factorial import Anova, anova, effects
+    from .findings import MARGIN, Contrast, contrasts, margin_text, p_text
     from .pairs import Difference, Equivalence, Pair, all_pairs, holm, paired, tost, welch
     from .resampling import Bootstrap, bootstrap
     from .sequential import Verdict, narrow_enough, replications_needed, verdict
@@ -22,9 +24,11 @@ if TYPE_CHECKING:
 _WHERE = {
     "Anova": "factorial",
     "Bootstrap": "resampling",
+    "Contrast": "findings",
     "Difference": "pairs",
     "Equivalence": "pairs",
     "KS": "distributions",
+    "MARGIN": "findings",
     "Pair": "pairs",
     "Truncation": "warmup",
     "Verdict": "sequential",
@@ -32,11 +36,14 @@ _WHERE = {
     "all_pairs": "pairs",
     "anova": "factorial",
     "bootstrap": "resampling",
+    "contrasts": "findings",
     "effects": "factorial",
     "holm": "pairs",
     "ks": "distributions",
+    "margin_text": "findings",
     "mser5": "warmup",
     "narrow_enough": "sequential",
+    "p_text": "findings",
     "paired": "pairs",
     "replications_needed": "sequential",
     "tost": "pairs",
@@ -44,15 +51,20 @@ _WHERE = {
     "welch": "pairs",
 }
 
+_SCIENTIFIC = ("distributions", "factorial", "pairs", "resampling")
+"""What needs NumPy and scipy."""
+
 __all__ = [
     "Anova",
     "Bootstrap",
     "CONFIDENCE",
+    "Contrast",
     "Difference",
     "Equivalence",
     "Estimate",
     "Interval",
     "KS",
+    "MARGIN",
     "Pair",
     "Truncation",
     "Verdict",
@@ -60,13 +72,16 @@ __all__ = [
     "all_pairs",
     "anova",
     "bootstrap",
+    "contrasts",
     "effects",
     "from_moments",
     "holm",
     "interval",
     "ks",
+    "margin_text",
     "mser5",
     "narrow_enough",
+    "p_text",
     "paired",
     "replications_needed",
     "tost",
@@ -77,6 +92,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _WHERE:
+        if _WHERE[name] in _SCIENTIFIC:
+            need("study")
         return getattr(import_module(f".{_WHERE[name]}", __name__), name)
     raise AttributeError(f"module 'fairlane.stats' has no attribute {name!r}")
 

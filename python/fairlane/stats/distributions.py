@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from ..errors import FairlaneError
 from .intervals import finite
+from .said import Said
 
 
 @dataclass(frozen=True, slots=True)
-class KS:
+class KS(Said):
     """What `ks` returns."""
 
     distance: float

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from html import escape
 from itertools import accumulate, combinations
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +75,10 @@ class Anova:
             if r.term == term:
                 return r
         raise suggest(term, [r.term for r in self.rows], "term")
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<p>{escape(w)}</p>" for w in self.warnings)
+        return f"<p>What explains <b>{escape(self.metric)}</b> ({self.n} runs)</p>{self.frame()._repr_html_()}{notes}"
 
     def frame(self) -> pl.DataFrame:
         """The rows as a polars frame."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ..errors import FairlaneError
+from .student import factor
 
 CONFIDENCE = 0.95
 """Two-sided confidence level of every interval fairlane shows."""
@@ -56,6 +57,11 @@ class Interval(_Bounds):
     def __str__(self) -> str:
         return format(self, ".6g")
 
+    def _repr_html_(self) -> str:
+        note = "no value" if self.mean is None else "one value" if self.n == 1 else f"{self.n} values"
+        low_high = "" if self.low is None or self.high is None else f", interval {self.low:.6g} to {self.high:.6g}"
+        return f"<b>{self!s}</b> <small>({note}{low_high})</small>"
+
     def times(self, factor: float) -> Interval:
         """The same in another unit: `times(100)` of a share is in percent."""
         mean, low, high, sd = (None if x is None else factor * x for x in (self.mean, self.low, self.high, self.sd))
@@ -89,6 +95,9 @@ class Estimate(_Bounds):
 
     def __str__(self) -> str:
         return format(self)
+
+    def _repr_html_(self) -> str:
+        return f"<b>{self!s}</b> <small>({self.n} values)</small>"
 
     def as_dict(self) -> dict[str, float | int | None]:
         """The four numbers by name."""
@@ -141,9 +150,7 @@ def t_factor(confidence: float, df: float) -> float:
     >>> round(t_factor(0.95, 9), 3)
     2.262
     """
-    from scipy.special import stdtrit  # a tenth of a second to import: only for those who have several values
-
     check_confidence(confidence)
     if not df > 0:
         raise FairlaneError(f"Student's t needs a positive number of degrees of freedom, not {df!r}")
-    return float(stdtrit(df, 0.5 + confidence / 2))
+    return factor(1.0 - confidence, df)

@@ -10,12 +10,13 @@ from typing import Any, TypeGuard
 
 from ..errors import FairlaneError
 from .intervals import CONFIDENCE, Estimate, Interval, check_confidence, interval, t_factor
+from .said import Said
 
 Values = Iterable[float | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Said):
     """How the mean of `a` differs from that of `b`."""
 
     a: Interval
@@ -170,7 +171,7 @@ def _fieller(ia: Interval, ib: Interval, cov: float | None, factor: float | None
 
 
 @dataclass(frozen=True, slots=True)
-class Equivalence:
+class Equivalence(Said):
     """What `tost` returns."""
 
     equivalent: bool | None

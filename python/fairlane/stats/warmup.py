@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..errors import FairlaneError
+from .said import Said
 
 BATCH = 5
 """Observations a batch: the 5 of MSER-5."""
@@ -80,7 +81,7 @@ def mser5(series: Iterable[float], *, batch: int = BATCH) -> Truncation:
 
 
 @dataclass(frozen=True, slots=True)
-class Warmup:
+class Warmup(Said):
     """The warm-up that a series of a result asks for."""
 
     metric: str

@@ -9,6 +9,9 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+from ..base import sums
+from ..base.extras import need
+from ..base.outputs import room_for
 from ..base.seeds import parse_seeds
 from ..errors import FairlaneError
 from ..runs.network import Network
@@ -109,15 +112,14 @@ class Tuning:
         not depend on where the cells run: `threads`, `processes`, a Dask `cluster` or any `concurrent.futures.Executor`.
         `progress(tally)` is called about ten times a second.
         """
-        from importlib.util import find_spec
-
-        if find_spec("optuna") is None:
-            raise FairlaneError("optuna is not installed: pip install 'fairlane[tune]'")
+        need("tune")
         from ..study.crew import choose
         from ..study.store import opened
-        from .files import write
+        from .files import FILES, write
         from .search import Search
 
+        if out is not None:
+            room_for(Path(fspath(out)), (*FILES, sums.NAME))
         crew = choose(threads=threads, processes=processes, cluster=cluster, mpi=mpi, executor=executor)
         with tempfile.TemporaryDirectory(prefix="fairlane-tune-") as place, opened(place if out is None else out) as store:
             search = Search(self.spec, store)

@@ -1,4 +1,4 @@
-"""The JSON document of a tuning (`fairlane.tune/1`), defined by schemas/tune.json."""
+"""The JSON document of a tuning (`fairlane.tune/2`), defined by schemas/tune.json."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from .model import Trial
     from .result import TuneResult
 
-TUNE_SCHEMA = "fairlane.tune/1"
+TUNE_SCHEMA = "fairlane.tune/2"
 
 
 def tune_document(r: TuneResult) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def tune_document(r: TuneResult) -> dict[str, Any]:
     verdicts = [
         {
             "rival": v.rival.label, "kind": v.rival.kind, "verdict": v.word, "why": v.why, "sentence": v.sentence, "percent": v.percent,
-            "cost": v.difference.as_dict(), "p": v.p, "p_holm": v.p_holm,
+            "cost": v.difference.as_dict(), "p": v.p, "p_holm": v.p_holm, "p_equivalent": v.p_equivalent,
             "objectives": {k: {**d.as_dict(), "percent": p} for k, (d, p) in v.objectives.items()},
         }
         for v in r.verdicts

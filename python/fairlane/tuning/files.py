@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..base import toml
-from ..base.files import save_bytes
+from ..base.csv_text import csv_of
+from ..base.printable import one_line
+from ..base.sums import listed
 from ..study.diagnose import resolve_base
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ def chosen_scenario(r: TuneResult) -> str:
     """See `TuneResult.scenario`."""
     tree = {k: v for k, v in resolved(r).items() if k not in _NOT_WRITTEN}
     mix = f", mix {r.spec.mixes[0].name!r}" if len(r.spec.mixes) > 1 else ""
-    head = f"# Chosen by `fairlane tune`: {r.spec.name}{mix}.\n# links.{r.spec.link}.queue = {toml.value(r.chosen.queue)}\n\n"
+    said = (f"Chosen by `fairlane tune`: {r.spec.name}{mix}.", f"links.{r.spec.link}.queue = {toml.value(r.chosen.queue)}")
+    head = "".join(f"# {one_line(line)}\n" for line in said) + "\n"
     return head + toml.dumps(tree)
 
 
@@ -38,22 +40,20 @@ def tc_lines(r: TuneResult, dev: str = "eth0") -> str:
     return commands_for(x, dev).text()
 
 
+FILES = ("trials.csv", "front.csv", "chosen.toml", "tc.sh", "tune.json", "front.svg", "index.html")
+
+
 def write(r: TuneResult, folder: Path) -> None:
     """Writes all files; each is there whole or not at all."""
     from ..look import theme
     from .plots import picture
 
     table = r.table()
-    save_bytes(folder / "trials.csv", _csv(table))
-    save_bytes(folder / "front.csv", _csv(table.filter(table["front"] | table["chosen"])))
-    save_bytes(folder / "chosen.toml", chosen_scenario(r).encode())
-    save_bytes(folder / "tc.sh", ("#!/bin/sh\n" + tc_lines(r) + "\n").encode())
-    save_bytes(folder / "tune.json", (json.dumps(r.document(), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
-    save_bytes(folder / "front.svg", theme.svg(picture(r)).encode())
-    save_bytes(folder / "index.html", r.page().encode())
-
-
-def _csv(table: Any) -> bytes:
-    out = io.BytesIO()
-    table.write_csv(out)
-    return out.getvalue()
+    with listed(folder) as put:
+        put("trials.csv", csv_of(table))
+        put("front.csv", csv_of(table.filter(table["front"] | table["chosen"])))
+        put("chosen.toml", chosen_scenario(r).encode())
+        put("tc.sh", ("#!/bin/sh\n" + tc_lines(r) + "\n").encode())
+        put("tune.json", (json.dumps(r.document(), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
+        put("front.svg", theme.svg(picture(r)).encode())
+        put("index.html", r.page().encode())

@@ -150,7 +150,7 @@ class TuneSpec:
     @property
     def path(self) -> str:
         """Path of the queue in the scenario."""
-        from ..study.paths import join
+        from ..base.paths import join
 
         name = self.link.removesuffix(".reverse")
         return join(("links", name, *(() if name == self.link else ("reverse",)), "queue"))

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..base.toml import value as as_toml
-from ..look.templates import drawing, render
-from .plots import panels
+from ..look import theme
+from ..look.templates import drawing, render, svg_link
+from ..stats import MARGIN, margin_text
+from .plots import panels, picture
 from .terminal import front_rows, held_out_rows
 
 if TYPE_CHECKING:
@@ -27,11 +29,13 @@ def page(r: TuneResult) -> str:
     from .. import _core
 
     drawn = [drawing(p, f"front-{i}", f"{p.y.label} against {'the trial' if p.x is None else p.x.label}") for i, p in enumerate(panels(r))]
-    s = r.spec
+    s, tried = r.spec, r.table()
     importance = (["parameter", "share"], [[k if not q else f"{q}: {k}", f"{100 * x:.0f} %"] for q, k, x in r.importance()])
     return render(
         "tuning/page.html.j2", r=r, s=s, drawn=drawn, front=front_rows(r), rule=RULES[s.rule],
-        held_out=held_out_rows(r), importance=importance, queue=as_toml(r.chosen.queue), tc=r.tc(), version=_core.version(),
+        held_out=held_out_rows(r), importance=importance, tried=tried, exact_front=tried.filter(tried["front"] | tried["chosen"]),
+        saved=svg_link(theme.svg(picture(r)), "front"),
+        margin=margin_text(MARGIN), queue=as_toml(r.chosen.queue), tc=r.tc(), version=_core.version(),
         scale=[(o, *r.scale[o.label]) for o in s.objectives], unseen=s.holdout != s.mixes,
-        words={"better": "holds", "worse": "fails", "equal": "undecided"},
+        words={"better": "holds", "worse": "fails", "equivalent": "undecided", "undecided": "undecided"},
     )  # fmt: skip

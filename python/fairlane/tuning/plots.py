@@ -86,8 +86,9 @@ class Front:
         else:
             self._axis(ax, "x", self.x, fx, seen)
         for t in hand:
-            ax.annotate(_short(t.label), (self._values(self.x, [t], fx)[0], self._values(self.y, [t], fy)[0]), (5, 4),
-                        textcoords="offset points", fontsize=7.5, color=theme.HUES[1])  # fmt: skip
+            at = (self._values(self.x, [t], fx)[0], self._values(self.y, [t], fy)[0])
+            ax.annotate(_short(t.label), at, (5, 5), textcoords="offset points", fontsize=7.5, color=theme.HUES[1], zorder=7,
+                        bbox={"boxstyle": "square,pad=0.1", "fc": theme.FACE, "ec": "none", "alpha": 0.85})  # fmt: skip
         if self.legend:
             import numpy as np
 

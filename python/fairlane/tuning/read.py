@@ -11,6 +11,8 @@ from typing import Any
 from .. import _core
 from ..base.choices import choices, known
 from ..base.document import json_schema
+from ..base.paths import split
+from ..base.printable import names_folder
 from ..base.scenario import chosen_link, read_scenario
 from ..base.seeds import parse_seeds
 from ..errors import FairlaneError, ScenarioError, UnknownNameError, suggest
@@ -81,6 +83,9 @@ class _Reader:
 
         t = self.tree
         stem = Path(self.name).stem
+        name = t.get("name") or (stem if stem.strip("<>") == stem and names_folder(stem) else "tuning")
+        if not names_folder(name):
+            self.fail(("name",), f'"{name}" cannot name a search: it names a folder, too', "write letters, digits, spaces, - or _")
         for file in t.get("plugins", ()):
             load(self._beside(file))
         base, base_name, base_form = self._scenario()
@@ -98,8 +103,7 @@ class _Reader:
                 'give it a label: late = { metric = "...", max = ... }',
             )
         study = StudySpec(
-            t.get("name") or (stem if stem.strip("<>") == stem else "tuning"),
-            base, base_name, base_form, (), seeds, tuple(chosen), tuple(flat(t.get("set") or {})),
+            name, base, base_name, base_form, (), seeds, tuple(chosen), tuple(flat(t.get("set") or {})),
             plugins=tuple(self._beside(f) for f in t.get("plugins", ())), description=t.get("description", ""),
             source=(self.text, self.name, self.form),
         )  # fmt: skip
@@ -334,9 +338,7 @@ class _Reader:
             if isinstance(self.tree["scenario"], str):
                 raise
             for d in e.diagnostics:
-                self.fail(
-                    ("scenario", *d["path"].split(".")) if d["path"] else ("scenario",), d["message"], d.get("help") or "", code=d["code"]
-                )
+                self.fail(("scenario", *(split(d["path"]) or ())), d["message"], d.get("help") or "", code=d["code"])
             self.tell()
             raise
         link = ""
@@ -400,11 +402,11 @@ class _Reader:
         return []
 
     def _place(self, spec: TuneSpec, e: Entry, setting: space.Setting, wrong: list[dict[str, Any]]) -> None:
-        lead = spec.path.split(".")
+        lead = split(spec.path) or ()
         written = next(iter(setting.queue))
         own = not e.keys or isinstance((self.tree.get(e.keys[0]) or {}), str)
         for d in wrong:
-            parts = d["path"].split(".")
+            parts = split(d["path"]) or ()
             inside = parts[len(lead) :] if parts[: len(lead)] == lead else []
             path = (written, *inside[1:]) if inside else ()
             keys, unknown = _nearest(setting.places, path)

@@ -27,7 +27,7 @@ class Verdict:
 
     rival: Trial
     word: str
-    """better, equal or worse."""
+    """better, worse, equivalent (shown to cost the same but for `stats.MARGIN` of the rival's cost), or undecided: neither was shown."""
     why: str
     """cost, or constraint: one of the two breaks one, or gives no value."""
     difference: Interval
@@ -38,6 +38,8 @@ class Verdict:
     """Of the paired t test."""
     p_holm: float | None
     """The same, adjusted for the number of rivals (Holm 1979)."""
+    p_equivalent: float | None
+    """Of the test of equivalence (TOST), adjusted alike."""
     sentence: str
     objectives: dict[str, tuple[Interval, float | None]] = field(default_factory=dict)
     """Difference of each objective, and percent of the rival's value."""
@@ -65,6 +67,8 @@ class TuneResult:
         """The chosen setting, then its rivals, on the mixes and seeds held out."""
         self.tally = search.tally
         self.failures = search.failures
+        self.notes = list(search.store.notes)
+        """What was found in the folder that is worth telling, such as damaged files; nothing of it concerns the results."""
         self.verdicts: list[Verdict] = _verdicts(spec, self.held_out)
 
     @property
@@ -158,6 +162,11 @@ class TuneResult:
 
         return page(self)
 
+    def _repr_html_(self) -> str:
+        from .html import tune_html
+
+        return tune_html(self)
+
     def __repr__(self) -> str:
         front = f"{len(self.trials)} settings, {len(self.front)} on the front"
         return f"TuneResult({self.spec.name}: {front}, chosen {as_toml(self.chosen.queue)})"
@@ -180,28 +189,28 @@ def _verdicts(spec: TuneSpec, held_out: list[Trial]) -> list[Verdict]:
     if not held_out:
         return []
     chosen, *rivals = held_out
-    tests = [None if chosen.error or r.error else _paired(chosen.costs, r.costs) for r in rivals]
-    adjusted = stats.holm([None if t is None else t[1] for t in tests])
-    return [_verdict(spec, chosen, *each) for each in zip(rivals, tests, adjusted, strict=True)]
+    # One that has no value takes no part in the correction for several rivals.
+    tests = stats.contrasts([([], []) if chosen.error or r.error else (chosen.costs, r.costs) for r in rivals])
+    return [_verdict(spec, chosen, rival, test) for rival, test in zip(rivals, tests, strict=True)]
 
 
-def _paired(a: list[float], b: list[float]) -> tuple[Interval, float | None]:
-    """Interval of a - b and the p value of the paired t test."""
-    differences = interval([x - y for x, y in zip(a, b, strict=True)])
-    return differences, stats.paired(a, b).p if differences.sd else None
+def _difference(a: list[float], b: list[float]) -> Interval:
+    """Interval of a - b."""
+    return interval([x - y for x, y in zip(a, b, strict=True)])
 
 
-def _verdict(spec: TuneSpec, chosen: Trial, rival: Trial, test: tuple[Interval, float | None] | None, p_holm: float | None) -> Verdict:
-    none = Interval(None, None, None, None, 0)
-    difference, p = test if test is not None else (none, None)
+def _verdict(spec: TuneSpec, chosen: Trial, rival: Trial, test: stats.Contrast) -> Verdict:
+    valued = not (chosen.error or rival.error)
+    difference = _difference(chosen.costs, rival.costs) if valued else Interval(None, None, None, None, 0)
+    ps = (test.difference.p, test.p, test.p_equivalent)
     who = rival.label if rival.kind == "hand-made" else f"{rival.label} with its defaults"
     percent = None
     if difference.mean is not None and rival.cost:
         percent = 100 * difference.mean / abs(rival.cost)
     objectives = {}
     for o in spec.objectives:
-        if not (chosen.error or rival.error):
-            d = _paired(chosen.per_seed[o.label], rival.per_seed[o.label])[0]
+        if valued:
+            d = _difference(chosen.per_seed[o.label], rival.per_seed[o.label])
             base = rival.values[o.label]
             objectives[o.label] = (d, 100 * d.mean / abs(base) if base and d.mean is not None else None)
     if chosen.feasible != rival.feasible:
@@ -214,24 +223,26 @@ def _verdict(spec: TuneSpec, chosen: Trial, rival: Trial, test: tuple[Interval, 
             if bad is rival
             else f"worse than {who}: {name} is out of the question, {why}"
         )
-        return Verdict(rival, word, "constraint", difference, percent, p, p_holm, sentence, objectives)
+        return Verdict(rival, word, "constraint", difference, percent, *ps, sentence, objectives)
     if difference.mean is None:
-        return Verdict(rival, "equal", "constraint", difference, percent, p, p_holm, f"neither it nor {who} has a value", objectives)
-    if difference.low is None or difference.high is None:
-        word = "better" if difference.mean < 0 else "worse" if difference.mean > 0 else "equal"
-    else:
-        word = "better" if difference.high < 0 else "worse" if difference.low > 0 else "equal"
+        sentence = f"not to be compared with {who}: neither has a value"
+        return Verdict(rival, "undecided", "constraint", difference, percent, *ps, sentence, objectives)
+    word = {"more": "worse", "less": "better"}.get(test.finding, test.finding)
     costs = f"cost {chosen.cost:.3g} instead of {rival.cost:.3g}"
     if difference.half_width is not None:
         costs += f", difference {quantity(difference, '')}"
     if difference.n == 1:
-        costs += ", one seed"
-    if word == "equal":
-        sentence = f"equal to {who} within the interval: {costs}" if difference.mean else f"equal to {who}: {costs}"
+        sentence = f"not to be told from {who} by one seed: {costs}"
+    elif word == "undecided":
+        sentence = f"not shown to differ from {who}, nor to be equivalent ({stats.p_text(test.p)}): {costs}"
+    elif word == "equivalent" and test.identical:
+        sentence = f"as good as {who} with every seed: {costs}"
+    elif word == "equivalent":
+        sentence = f"equivalent to {who} within {stats.margin_text(test.margin)} (TOST {stats.p_text(test.p_equivalent)}): {costs}"
     else:
         much = f" by {abs(percent):.0f} %" if percent is not None and math.isfinite(percent) else ""
-        sentence = f"{word} than {who}{much}: {costs}"
-    return Verdict(rival, word, "cost", difference, percent, p, p_holm, sentence, objectives)
+        sentence = f"{word} than {who}{much} ({stats.p_text(test.p)}): {costs}"
+    return Verdict(rival, word, "cost", difference, percent, *ps, sentence, objectives)
 
 
 def importance(r: TuneResult) -> list[tuple[str, str, float]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..base.format import number, quantity, scale
 from ..base.toml import value as as_toml
+from ..look.sheet import Sheet, Words
 from ..stats import interval
 from ..study.select import unit_of
 
@@ -81,39 +82,41 @@ def held_out_rows(r: TuneResult) -> tuple[list[str], list[list[str]]]:
     return heads, rows
 
 
+def head(r: TuneResult) -> str:
+    """How much was tried."""
+    s = r.spec
+    mixes = f"{len(s.mixes)} mixes, " if len(s.mixes) > 1 else ""
+    return f"{s.name}: {len(r.trials)} settings on {mixes}{len(s.seeds)} seed{'s' * (len(s.seeds) != 1)}; rule: {s.rule}"
+
+
+def chosen(r: TuneResult) -> str:
+    """The queue as the scenario file has it."""
+    return f"links.{r.spec.link}.queue = {as_toml(r.chosen.queue)}"
+
+
 def report(r: TuneResult) -> list[Any]:
     """What to print."""
-    from rich.table import Table
     from rich.text import Text
-
-    def table(title: str, heads: list[str], rows: list[list[str]]) -> Table:
-        out = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="bold")
-        for i, head in enumerate(heads):
-            out.add_column(head, justify="right" if i else "left", overflow="fold", max_width=60 if not i else None)
-        for row in rows:
-            out.add_row(*(Text(x) for x in row))
-        return out
 
     s = r.spec
     heads, rows = front_rows(r)
     cut = f" (the best {MOST} of {len(rows)})" if len(rows) > MOST else ""
-    mixes = f"{len(s.mixes)} mixes, " if len(s.mixes) > 1 else ""
     parts: list[Any] = [
-        Text(f"{s.name}: {len(r.trials)} settings on {mixes}{len(s.seeds)} seed{'s' * (len(s.seeds) != 1)}; rule: {s.rule}"),
-        Text(""),
-        Text("chosen  ", style="bold").append(f"links.{s.link}.queue = {as_toml(r.chosen.queue)}"),
-        Text(""),
+        Words(head(r)),
+        "",
+        Text("chosen  ", style="bold").append(chosen(r)),
+        "",
     ]
     if rows:
-        parts += [table(f"Pareto front{cut}, * the chosen one", heads, rows[:MOST]), Text("")]
+        parts += [Sheet(heads, rows[:MOST], title=f"Pareto front{cut}, * the chosen one"), ""]
     if r.held_out:
         what = "mixes and seeds" if s.holdout != s.mixes else "seeds"
-        parts += [table(f"on {what} that the search never saw", *held_out_rows(r)), Text("")]
-        parts += [Text(f"The chosen setting is {v.sentence}.") for v in r.verdicts]
-        parts.append(Text(""))
+        parts += [Sheet(*held_out_rows(r), title=f"on {what} that the search never saw"), ""]
+        parts += [Words(f"The chosen setting is {v.sentence}.") for v in r.verdicts]
+        parts.append("")
     weights = r.importance()
     if weights:
         lines = [[k if not q else f"{q}: {k}", f"{100 * x:.0f} %"] for q, k, x in weights]
-        parts += [table("what mattered for the cost", ["parameter", "share"], lines), Text("")]
-    parts += [Text(f"warning: {w}") for w in r.warnings]
+        parts += [Sheet(["parameter", "share"], lines, title="what mattered for the cost"), ""]
+    parts += [Words(f"warning: {w}") for w in r.warnings]
     return parts

@@ -1,0 +1,113 @@
+"""What may be said of pairs of settings: that they differ, that they are equivalent, or neither; for as many as are told at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from .intervals import CONFIDENCE
+from .pairs import Difference, Equivalence, Values, holm, paired, tost
+
+MARGIN = "5%"
+"""What is too little to matter unless somebody says otherwise: a share of the second mean."""
+
+Finding = Literal["more", "less", "equivalent", "undecided"]
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """Setting `a` against setting `b`, run with the same seeds."""
+
+    difference: Difference
+    """Paired by seed, with the interval of this pair alone."""
+    equivalence: Equivalence | None
+    """The test within `margin`; None without a mean to take the margin of."""
+    margin: float | str
+    p: float | None
+    """Of the difference, corrected for the number of contrasts told together (Holm)."""
+    p_equivalent: float | None
+    """Of the equivalence, corrected alike."""
+    small: bool
+    """Whether it was shown that they differ by less than the margin, be it that they differ or not."""
+    finding: Finding
+    """`a` is more or less than `b` (`p` is small); they differ by less than the margin (`p_equivalent` is small); or neither was shown."""
+
+    @property
+    def identical(self) -> bool:
+        """Whether both have the same value in every run."""
+        return _identical(self.difference)
+
+    @property
+    def words(self) -> str:
+        """The finding without the names: "no difference shown (p = 0.4)"."""
+        n = self.difference.difference.n
+        if n == 0:
+            return "no value on one side"
+        if self.p is None:
+            return "one run each: chance cannot be told from a difference"
+        if self.identical:
+            return f"the same in all {n} runs"
+        if self.finding == "equivalent":
+            return f"equivalent within {margin_text(self.margin)} (TOST {p_text(self.p_equivalent)})"
+        if self.finding == "undecided":
+            return f"no difference shown ({p_text(self.p)})"
+        small = f", but by less than {margin_text(self.margin)}" if self.small else ""
+        return f"{self.finding}{small} ({p_text(self.p)})"
+
+
+def contrasts(pairs: Iterable[tuple[Values, Values]], margin: float | str = MARGIN, confidence: float = CONFIDENCE) -> list[Contrast]:
+    """Each pair of samples with common seeds: `paired` for a difference, `tost` for equivalence within `margin`.
+
+    Both kinds of p-values are corrected by `holm` for all pairs of the call. Of each pair at most one of the hypotheses "no difference"
+    and "the margin or more" is true; so the chance of even one false word among all is at most 1 - `confidence`.
+
+    That no difference is shown does not say that there is none, and a difference that is shown may be smaller than the margin.
+
+    >>> [c.finding for c in contrasts([([3.0, 3.1, 2.9], [1.0, 1.1, 1.2]), ([3.0, 1.0, 2.0], [2.0, 2.0, 1.0])])]
+    ['more', 'undecided']
+    """
+    lists = [(list(a), list(b)) for a, b in pairs]
+    differences = [paired(a, b, confidence) for a, b in lists]
+    tests = [_tost(a, b, d, margin, confidence) for (a, b), d in zip(lists, differences, strict=True)]
+    ps = holm([d.p for d in differences])
+    qs = holm([None if t is None else t.p for t in tests])
+    out = []
+    for d, t, p, q in zip(differences, tests, ps, qs, strict=True):
+        small = (q is not None and q < 1.0 - confidence) or _identical(d)
+        finding: Finding = "equivalent" if small else "undecided"
+        if p is not None and p < 1.0 - confidence:
+            finding = "more" if (d.difference.value or 0.0) > 0.0 else "less"
+        out.append(Contrast(d, t, margin, p, q, small, finding))
+    return out
+
+
+def _identical(d: Difference) -> bool:
+    return d.p is not None and d.difference.value == d.difference.low == d.difference.high == 0
+
+
+def _tost(a: Values, b: Values, d: Difference, margin: float | str, confidence: float) -> Equivalence | None:
+    """The test of equivalence, if there is a mean that a share can be taken of."""
+    if d.p is None or (isinstance(margin, str) and not d.b.mean):
+        return None
+    return tost(a, b, margin, confidence=confidence)
+
+
+def p_text(p: float | None) -> str:
+    """A p-value in words.
+
+    >>> p_text(0.4), p_text(0.0123), p_text(1e-9)
+    ('p = 0.4', 'p = 0.012', 'p < 0.001')
+    """
+    if p is None:
+        return "no test"
+    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}" if p < 0.9995 else "p = 1"
+
+
+def margin_text(margin: float | str) -> str:
+    """A margin as it is read: "5 %".
+
+    >>> margin_text("5%"), margin_text(0.02)
+    ('5 %', '0.02')
+    """
+    return f"{margin.strip().removesuffix('%').strip()} %" if isinstance(margin, str) else f"{margin:g}"

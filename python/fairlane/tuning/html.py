@@ -1,0 +1,22 @@
+"""What a tuning shows of itself in a notebook."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..look.notebook import card, drawings, muted, notices
+from ..look.sheet import Sheet
+from .plots import panels
+from .terminal import chosen, front_rows, head, held_out_rows
+
+if TYPE_CHECKING:
+    from .result import TuneResult
+
+
+def tune_html(r: TuneResult) -> str:
+    """What was chosen, the front drawn and as a table, the test on what the search never saw, warnings."""
+    front = Sheet(*front_rows(r), title="Pareto front, * the chosen one")
+    tested = Sheet(*held_out_rows(r), title="on what the search never saw") if r.held_out else None
+    verdicts = [f"The chosen setting is {v.sentence}." for v in r.verdicts]
+    hint = muted("All settings: .table(); for Linux: .tc(); the scenario with the chosen queue: .scenario(); one page: .page().")
+    return card(head(r), chosen(r), drawings(panels(r), "what the settings reach"), front, tested, *verdicts, notices(r.warnings), hint)
