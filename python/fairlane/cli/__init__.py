@@ -22,8 +22,9 @@ def main(argv: list[str] | None = None) -> None:
 
 def invoke(argv: list[str] | None = None) -> int:
     """Runs a command line and returns its exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        return _invoke(argv)
+        return _version() if arguments == ["--version"] else _invoke(arguments)
     except KeyboardInterrupt:
         say("interrupted")
         return INTERRUPTED
@@ -31,38 +32,6 @@ def invoke(argv: list[str] | None = None) -> int:
         # What is still buffered has nowhere to go: keep the interpreter from trying again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
-
-
-def _invoke(argv: list[str] | None) -> int:
-    import click
-
-    from ..errors import FairlaneError, PluginError
-    from .commands import cli
-
-    try:
-        if "_FAIRLANE_COMPLETE" in os.environ:  # the shell asks for completions
-            cli.main(argv, prog_name="fairlane")
-        # Not `cli.main`: it has its own words for Ctrl-C and closed pipes.
-        with cli.make_context("fairlane", list(sys.argv[1:] if argv is None else argv)) as context:
-            code = cli.invoke(context)
-        sys.stdout.flush()
-        return code if isinstance(code, int) else 0
-    except click.exceptions.Exit as e:
-        return e.exit_code
-    except click.Abort:
-        raise KeyboardInterrupt from None
-    except click.ClickException as e:
-        where = f" (see {e.ctx.command_path} --help)" if isinstance(e, click.UsageError) and e.ctx is not None else ""
-        say(e.format_message().rstrip(".") + where)
-        return BAD_INPUT
-    except PluginError as e:
-        say(str(e))
-        return FAILED
-    except FairlaneError as e:
-        say(str(e))
-        return BAD_INPUT
-    except BrokenPipeError:
-        raise
     except ImportError as e:
         say(str(e))
         return BAD_INPUT
@@ -76,11 +45,67 @@ def _invoke(argv: list[str] | None) -> int:
         return BAD_INPUT
 
 
+def _version() -> int:
+    """What scripts ask for most needs none of what commands need."""
+    from .. import _core
+
+    sys.stdout.write(f"fairlane {_core.version()}\n")
+    sys.stdout.flush()
+    return 0
+
+
+def _invoke(arguments: list[str]) -> int:
+    import click
+
+    from ..errors import FairlaneError, PluginError
+    from .commands import cli
+
+    try:
+        if "_FAIRLANE_COMPLETE" in os.environ:  # the shell asks for completions
+            cli.main(arguments, prog_name="fairlane")
+        # Not `cli.main`: it has its own words for Ctrl-C and closed pipes.
+        with cli.make_context("fairlane", arguments) as context:
+            code = cli.invoke(context)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except click.exceptions.NoArgsIsHelpError as e:  # a group of commands by itself, such as `fairlane new`
+        sys.stdout.write(e.format_message() + "\n")
+        sys.stdout.flush()
+        return 0
+    except click.exceptions.Exit as e:
+        return e.exit_code
+    except click.Abort:
+        raise KeyboardInterrupt from None
+    except click.ClickException as e:
+        where = f" (see {e.ctx.command_path} --help)" if isinstance(e, click.UsageError) and e.ctx is not None else ""
+        say(e.format_message().rstrip(".") + where)
+        return BAD_INPUT
+    except PluginError as e:
+        say(str(e))
+        return FAILED
+    except FairlaneError as e:
+        say(spoken(str(e)))
+        return BAD_INPUT
+
+
+_OPTIONS = {"force=True": "--force", 'link="NAME"': "--link NAME", 'cluster="tcp://HOST:PORT"': "--cluster tcp://HOST:PORT"}
+"""What errors of the library say to those who write Python, and what it is here."""
+
+
+def spoken(message: str) -> str:
+    """An error of the library in the words of the command line."""
+    for python, option in _OPTIONS.items():
+        message = message.replace(python, option)
+    return message
+
+
 def say(message: str) -> None:
     """One message on stderr, led by the word error unless it is a note or a rendered diagnosis already."""
+    from ..base.printable import printable
+
     lead = "" if message.startswith(("error", "interrupted")) else "error: "
     try:
-        sys.stderr.write(f"{lead}{message.rstrip()}\n")
+        sys.stderr.write(printable(f"{lead}{message.rstrip()}\n"))
         sys.stderr.flush()
     except OSError:
         pass

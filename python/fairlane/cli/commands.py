@@ -11,18 +11,31 @@ from typing import Any
 
 import click
 
+from ..base.extras import need
 from ..errors import FairlaneError, ScenarioError
-from . import new as about_new
-from . import queues as about_queues
-from . import script as about_scripts
-from . import study as about_studies
-from . import tune as about_tuning
-from .output import Commands, emit, emit_json, plugin_option, printed, progress_bar, render, step_bar
-from .queues import assignments
+from . import complete
+from .kinds import other_kind
+from .output import (
+    Commands,
+    Later,
+    assignments,
+    emit,
+    emit_json,
+    emit_pieces,
+    line_width,
+    notes,
+    plugin_option,
+    printed,
+    progress_bar,
+    render,
+    step_bar,
+    wrote,
+)
+from .places import check_quantities, drawn, new_figures
 
 _SCHEMAS = [
     "scenario", "run", "bench", "bench-queues", "claims-file", "compare", "paper-file", "reproduction", "script", "study", "study-file",
-    "tc", "tune", "tune-file",
+    "tc", "tune", "tune-file", "verify",
 ]  # fmt: skip
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 
@@ -41,6 +54,10 @@ standard error, and only to a terminal. A failure is one message on standard err
 instead; several problems in one file are told at once. Then standard output stays empty and nothing is written: a result folder or
 figure is complete or absent.
 
+What exists is not replaced, be it a figure, a page, a capture or a result folder, unless --force is given. The folder of a study, a search
+or a reproduction is gone on with by the same command, which writes its tables, pictures and pages again; a folder with other things in it
+is refused. Names and places are tried before anything is run, and what was written is said (with --json on standard error).
+
 --plugin FILE loads queues (docs/guides/own-queue.md) and congestion controls (docs/guides/own-congestion-control.md) of your own: a Python
 file, or a shared library with congestion controls written in C; it may be given several times.
 
@@ -48,27 +65,38 @@ file, or a shared library with congestion controls written in C; it may be given
 Exit code:
   0    done
   1    cells of a study failed, a search met no constraints, a packet script
-       fails, doctor found something that does not work, or the code of a
-       queue or congestion control of one's own failed during a run
+       fails, a kept file is damaged, doctor found something that does not
+       work, or the code of a queue or congestion control of one's own failed
+       during a run
   2    bad input, or a file that cannot be read or written
   130  stopped by Ctrl-C, within a second
   141  the reader of standard output went away
 """
 
 
-@click.group(cls=Commands, context_settings=_HELP, epilog=_EPILOG)
+_ELSEWHERE = {"compare": "queues", "new": "new", "script": "script", "study": "study", "tc": "queues", "tune": "tune", "verify": "verify"}
+"""Commands that have a file of their own."""
+
+
+@click.group(cls=Commands, commands=Later(_ELSEWHERE), context_settings=_HELP, epilog=_EPILOG, invoke_without_command=True)
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
-def cli() -> None:
+@click.pass_context
+def cli(ctx: click.Context) -> None:
     """A packet-level laboratory for TCP, UDP and the queues they share."""
+    if ctx.invoked_subcommand is None:
+        from .greeting import greeting
+
+        emit(greeting())
 
 
 @cli.command()
-@click.argument("file")
+@click.argument("file", shell_complete=complete.scenarios)
 @click.option(
     "--set",
     "sets",
     multiple=True,
     metavar="PATH=VALUE",
+    shell_complete=complete.settings,
     help="Change any value, also of links that a topology builder makes: links.bottleneck.queue.red.min=10p.",
 )
 @click.option("--seeds", metavar="LIST", help="Replications: 1..10 or 1,2,3 (default: the scenario's seed).")
@@ -84,15 +112,17 @@ def cli() -> None:
     metavar="DIR",
     help="Write a result folder: scenario, tables in Parquet, manifest; one that exists is an error without --force.",
 )
+@click.option("--flows", "each", is_flag=True, help="One row a flow, however many there are (default: one row a group if more than eight).")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option(
     "--plot",
     "plots",
     multiple=True,
     metavar="NAME.svg",
-    help="Draw what the name says, as SVG, PNG or PDF: a series such as cwnd or queue, or a metric such as goodput.",
+    help="Draw what the name says, as SVG, PNG or PDF: a series such as cwnd or queue, or a metric such as goodput. One that exists is an "
+    "error without --force.",
 )
-@click.option("--force", is_flag=True, help="Replace an existing result folder, or captures.")
+@click.option("--force", is_flag=True, help="Replace what exists: the result folder, figures, captures.")
 @click.option("--hop-probe", is_flag=True, help="Measure delays from the second node on too (slower).")
 @click.option(
     "--pcap",
@@ -105,6 +135,9 @@ def cli() -> None:
 @click.option("--pcap-ip", type=click.Choice(["4", "6"]), default="4", help="IP version of the captured packets (default: 4).")
 @click.option("--pcap-queue", is_flag=True, help="Comment each captured packet that leaves a queue with its length.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
+@click.option(
+    "--verbose", "-v", is_flag=True, help="Say on standard error what is read, what is doubtful and where, and what takes how long."
+)
 @plugin_option
 def run(
     file: str,
@@ -112,6 +145,7 @@ def run(
     seeds: str | None,
     threads: int,
     out: str | None,
+    each: bool,
     as_json: bool,
     plots: tuple[str, ...],
     force: bool,
@@ -121,8 +155,11 @@ def run(
     pcap_ip: str,
     pcap_queue: bool,
     quiet: bool,
+    verbose: bool,
 ) -> None:
-    """Run the scenario FILE (TOML or JSON) and show what came of it.
+    """Run the scenario FILE (TOML or JSON; - reads a pipe) and show what came of it.
+
+    On a terminal a picture of the queue and of the flows follows the tables. `fairlane new` writes scenarios to begin with.
 
     --plot knows the series (cwnd, ssthresh, srtt, queue...) and all metrics (docs/reference/metrics.md). Without `sample` in the
     scenario a series is sampled a thousand times; that changes no result.
@@ -130,60 +167,68 @@ def run(
     """
     from ..base.scenario import checked
     from ..base.seeds import parse_seeds
-    from ..runs.folder import check_free, save
     from ..runs.result import run_resolved
+    from .see import draws, few, forget_coarseness, picture_of
+    from .verbose import Log, given
 
     changes = assignments(sets)
     chosen = None if seeds is None else parse_seeds(seeds)
     if out is not None:
-        check_free(out, force=force)
-    try:
-        resolved = checked(file, changes)
-    except ScenarioError as e:
-        raise _other_kind(file, e) from None
-    if plots:
-        from ..look.figures import check_path
+        need("tables")
+        from ..runs.folder import check_free
 
-        targets = [check_path(p) for p in plots]
+        check_free(out, force=force)
+    if plots:
+        need("plots")
+    targets = new_figures(plots, force=force) if plots else []
+    log = Log(verbose)
+    source = given(file)
+    log.read(source, changes)
+    try:
+        resolved = checked(source, changes)
+    except ScenarioError as e:
+        raise other_kind(file, e, "scenario") from None
+    log.checked(resolved)
+    seen = not (quiet or as_json) and draws()
+    only_seen = False
+    if targets or (seen and out is None):
         tree = json.loads(resolved.json(expanded=False))
-        if not tree.get("sample"):
-            resolved = checked(file, [*changes, ("sample", _fine(tree["duration"]))])
+        if targets:
+            check_quantities(source, changes, tree["duration"], [t.stem for t in targets])
+        if not tree.get("sample") and (targets or few(tree, len(chosen or [0]))):
+            resolved = checked(source, [*changes, ("sample", _fine(tree["duration"]))])
+            only_seen = not targets
     settings = {"snaplen": snaplen, "ip": int(pcap_ip), "queue": pcap_queue, "force": force}
     with _capture(pcaps, out, settings) as (pcap, stage):
         began = time.monotonic()
         with progress_bar("running", len(chosen or [0]), quiet=quiet) as progress:
             result = run_resolved(resolved, chosen, threads=threads, hop_probe=hop_probe, pcap=pcap, progress=progress)
         spent = time.monotonic() - began
-        figures = [(path, result.plot(path.stem)) for path in targets] if plots else []
-        document = result.document() if as_json else None
+        if only_seen:
+            forget_coarseness(result)
+        log.ran(result, spent)
+        figures, undrawn = drawn(result, targets)
         if out is not None:
+            from ..runs.folder import save
+
             save(result, out, force=force, captures=[c for c in result.captures if c.parent == stage])
     for path, figure in figures:
         from ..look.figures import save_figure
 
         save_figure(figure, path)
-    if document is not None:
-        emit_json(document)
+    if as_json:
+        from ..runs.document import pieces
+
+        emit_pieces(pieces(result))
     elif not quiet:
         from ..runs.terminal import run_report
 
-        emit(render(*run_report(result, spent)))
-
-
-_OTHERS = {
-    "objectives": "search: fairlane tune",
-    "factors": "study: fairlane study",
-    "zip": "study: fairlane study",
-    "metrics": "study: fairlane study",
-}
-"""Keys that only other kinds of files have, and what those are for."""
-
-
-def _other_kind(file: str, e: ScenarioError) -> FairlaneError:
-    """One line in place of many about a file that is not meant to be run alone."""
-    unknown = {d["path"] for d in e.diagnostics if d["code"] == "unknown-key"}
-    kind = next((what for key, what in _OTHERS.items() if key in unknown), None)
-    return e if kind is None or "scenario" not in unknown else FairlaneError(f"{file} is no scenario but a {kind} {file}")
+        emit(render(*run_report(result, spent, each), *(picture_of(result) if seen else ())))
+    kept = result.captures if out is None else [Path(out)]
+    wrote([*kept, *(path for path, _ in figures)], as_json=as_json, quiet=quiet)
+    log.done()
+    if undrawn is not None:
+        raise undrawn
 
 
 @contextmanager
@@ -219,7 +264,7 @@ def _fine(duration: str) -> str:
 
 
 @cli.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=complete.explained)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @plugin_option
 def explain(name: str | None, as_json: bool) -> None:
@@ -258,9 +303,9 @@ def schema(which: str) -> None:
 
 
 @cli.command()
-@click.argument("key", required=False, metavar="[KEY|FOLDER|all]")
+@click.argument("key", required=False, metavar="[KEY|FOLDER|all]", shell_complete=complete.studies)
 @click.option("--only", metavar="ID", help="Tables, figures or claims: table3 or fig4,S7 (a claim stands for the experiments it rests on).")
-@click.option("--quick", is_flag=True, help="Few replications, no study of the open parameters: to see that it works.")
+@click.option("--quick", is_flag=True, help="Few replications, no verdicts, no study of the open parameters: to see that it works.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--out", metavar="DIR", help="Where pages, figures and tables go (default: results/KEY; all: results).")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
@@ -270,6 +315,7 @@ def reproduce(key: str | None, only: str | None, quick: bool, as_json: bool, out
     KEY is a study that comes with fairlane, FOLDER one of your own (`fairlane new paper` writes one). Without either: list the studies.
     docs/papers/README.md has what is written and how claims are judged. The same command goes on where one was stopped.
     """
+    need("study")
     from .. import papers
 
     if key is None:
@@ -280,6 +326,7 @@ def reproduce(key: str | None, only: str | None, quick: bool, as_json: bool, out
     with step_bar(key, quiet=quiet) as progress:
         everything = key == "all"
         done = papers.reproduce_all(quick, out, progress) if everything else papers.reproduce(key, only, quick, out, progress)
+    notes(done.notes)
     if as_json:
         emit_json(done.to_json())
     elif not quiet:
@@ -288,11 +335,13 @@ def reproduce(key: str | None, only: str | None, quick: bool, as_json: bool, out
 
 def _listed() -> str:
     """The studies, one a line, with the time that all of one takes."""
+    from ..look.sheet import Sheet
     from ..papers import keys, load
 
     known = [load(key) for key in keys()]
-    lines = [f"{p.key:<17}{p.words['title']:<86}about {max(1, round(p.minutes))} min on two cores" for p in known]
-    return "\n".join([*lines, f"{'all':<17}{'all of them, and one page over them':<86}about {round(sum(p.minutes for p in known))} min"])
+    rows = [[p.key, p.words["title"], f"about {max(1, round(p.minutes))} min on two cores"] for p in known]
+    rows.append(["all", "all of them, and one page over them", f"about {round(sum(p.minutes for p in known))} min"])
+    return render(Sheet(["", "", ""], rows, words=(1, 2)))
 
 
 @cli.command()
@@ -309,32 +358,35 @@ def bench(names: tuple[str, ...], as_json: bool, repeat: int) -> None:
         _bench_queues(names[1:], as_json, repeat)
         return
     from ..bench.standard import choose, run_bench
-    from ..bench.terminal import SCENARIOS, scenario_row
+    from ..bench.terminal import scenario_heads, scenario_row
 
     choose(names)
     if as_json:
         emit_json(run_bench(names, repeat=repeat))
         return
-    emit(SCENARIOS)
-    run_bench(names, repeat=repeat, report=lambda r: emit(scenario_row(r)))
+    width = line_width()
+    emit(scenario_heads(width))
+    run_bench(names, repeat=repeat, report=lambda r: emit(scenario_row(r, width)))
 
 
 def _bench_queues(names: tuple[str, ...], as_json: bool, repeat: int) -> None:
     from ..bench.queues import choose, run_queues
-    from ..bench.terminal import QUEUES, queue_row
+    from ..bench.terminal import queue_heads, queue_row
 
     choose(names)
     if as_json:
         emit_json(run_queues(names, repeat=repeat))
         return
-    emit(QUEUES)
-    run_queues(names, repeat=repeat, report=lambda r: emit(queue_row(r)))
+    width = line_width()
+    emit(queue_heads(width))
+    run_queues(names, repeat=repeat, report=lambda r: emit(queue_row(r, width)))
 
 
 @cli.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def doctor(as_json: bool) -> int:
     """Check that this installation works, and say which optional peers it finds."""
+    from ..look.sheet import Words
     from .doctor import examine
 
     rows = examine()
@@ -343,13 +395,5 @@ def doctor(as_json: bool) -> int:
         emit_json({"ok": healthy, "checks": rows})
     else:
         mark = {True: "ok", False: "FAILS", None: "-"}
-        emit("\n".join(f"{mark[r['ok']]:<6}{r['check']:<14}{r['detail']}" for r in rows))
+        emit(render(*(Words(f"{mark[r['ok']]:<6}{r['check']:<14}{r['detail']}", indent=20) for r in rows)))
     return 0 if healthy else 1
-
-
-cli.add_command(about_queues.compare)
-cli.add_command(about_queues.tc)
-cli.add_command(about_new.new)
-cli.add_command(about_scripts.script)
-cli.add_command(about_studies.study)
-cli.add_command(about_tuning.tune)

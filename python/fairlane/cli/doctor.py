@@ -10,6 +10,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from ..base.extras import EXTRAS
+
 _TINY = """
 duration = "1s"
 [links.a-b]
@@ -22,15 +24,7 @@ from = "a"
 to = "b"
 tcp = "newreno"
 """
-_NEEDED = ("numpy", "polars", "scipy", "matplotlib", "click", "rich", "jinja2")
-_OPTIONAL = {
-    "pyarrow": "fairlane[arrow]",
-    "pandas": "fairlane[pandas]",
-    "xarray": "fairlane[xarray]",
-    "distributed": "fairlane[cluster]",
-    "mpi4py": "fairlane[mpi]",
-    "optuna": "fairlane[tune]",
-}
+_NEEDED = ("click", "rich")
 _PEERS = {"ns": "ns-2, for validation/ns2", "tshark": "reads packet captures"}
 
 
@@ -40,7 +34,7 @@ def examine() -> list[dict[str, Any]]:
         _row("python", sys.version_info >= (3, 11), f"{platform.python_version()} at {sys.executable}"),
         *_extension(),
         *[_package(n, None) for n in _NEEDED],
-        *[_package(n, extra) for n, extra in _OPTIONAL.items()],
+        *[_package(n, f"fairlane[{extra}]") for n, extra in _optional().items()],
         _threads(),
         _writable(),
         *[_peer(n, why) for n, why in _PEERS.items()],
@@ -74,6 +68,15 @@ def _extension() -> list[dict[str, Any]]:
     except Exception as e:
         rows.append(_row("trial run", False, str(e).splitlines()[0]))
     return rows
+
+
+def _optional() -> dict[str, str]:
+    """Each library of an extra, and the smallest extra that has it."""
+    found: dict[str, str] = {}
+    for extra, libraries in EXTRAS.items():
+        for name in libraries:
+            found.setdefault(name, extra)
+    return found
 
 
 def _package(name: str, extra: str | None) -> dict[str, Any]:

@@ -1,10 +1,26 @@
-"""The commands `new ...`: skeletons of what a user writes himself."""
+"""The commands `new ...`: the beginning of what a user writes himself, a scenario or the study of a paper."""
 
 from __future__ import annotations
 
+import os
+import shlex
+from importlib.resources import files
+from pathlib import Path
+
 import click
 
+from ..base.extras import need
+from ..base.files import save_bytes
+from ..errors import FairlaneError, FolderError
 from .output import Commands, emit
+
+_SCENARIOS = {
+    "lan": "A local network: four computers save files on one server.",
+    "wan": "Two sites joined by one long line: backups beside people at work.",
+    "home": "A home behind one line: an upload beside a call.",
+    "datacentre": "A rack: fifteen servers answer one at the same time.",
+}
+"""The scenarios of `fairlane/scenarios/new`, and what each is about."""
 
 
 @click.group(cls=Commands)
@@ -12,10 +28,50 @@ def new() -> None:
     """Write the beginning of something of your own: it runs as it is."""
 
 
+def text_of(name: str) -> str:
+    """The scenario file that `fairlane new NAME` writes."""
+    return files("fairlane").joinpath("scenarios", "new", f"{name}.toml").read_text("utf-8")
+
+
+def _write(name: str, file: str) -> None:
+    if file == "-":
+        emit(text_of(name))
+        return
+    path, shown = Path(file), shlex.quote(file)
+    if path.suffix != ".toml":
+        raise FairlaneError(f"{file!r} is no name for a scenario: it ends in .toml, such as mine.toml")
+    if os.path.lexists(path):
+        other = shlex.quote(str(_free(path)))
+        raise FolderError(f"{file} exists and is left as it is: give another name, such as fairlane new {name} {other}")
+    if not path.absolute().parent.is_dir():
+        raise FolderError(f"cannot write {file}: the folder {path.parent} does not exist")
+    save_bytes(path, text_of(name).replace(f"fairlane run {name}.toml", f"fairlane run {shown}").encode())
+    lines = (f"wrote {file}: {_SCENARIOS[name]}", "", f"  fairlane run {shown}", f"  fairlane run {shown} --seeds 1..10")
+    emit("\n".join(lines))
+
+
+def _free(path: Path) -> Path:
+    """A name beside `path` that nothing has."""
+    return next(p for n in range(2, 10_000) if not os.path.lexists(p := path.with_stem(f"{path.stem}{n}")))
+
+
+def _command(name: str, about: str) -> click.Command:
+    def write(file: str | None) -> None:
+        _write(name, file if file is not None else f"{name}.toml")
+
+    help_text = f"{about} Writes the scenario FILE (default: {name}.toml; -: prints it), with comments; what exists is not touched."
+    return click.Command(name, callback=write, params=[click.Argument(["file"], required=False)], help=help_text)
+
+
+for _name, _about in _SCENARIOS.items():
+    new.add_command(_command(_name, _about))
+
+
 @new.command()
 @click.argument("key")
 def paper(key: str) -> None:
     """The folder KEY with the study of a paper, to be run by `fairlane reproduce KEY`; see docs/guides/own-paper.md."""
+    need("study")
     from ..papers.new import new_paper
 
     folder = new_paper(key)

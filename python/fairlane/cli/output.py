@@ -7,20 +7,51 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections import UserDict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..base.format import duration
+from ..base.paths import partition
+from ..base.printable import json_safe, one_line, printable
+from ..errors import FairlaneError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from click.shell_completion import CompletionItem
     from rich.console import Console
+    from rich.text import Text
+
+
+class Later(UserDict[str, click.Command]):
+    """Commands by name; those of other files are loaded when they are asked for, so that none waits for what it does not use."""
+
+    def __init__(self, files: Mapping[str, str]) -> None:
+        super().__init__()
+        self._files = dict(files)
+        self.data = dict.fromkeys(files)  # type: ignore[assignment]
+
+    def __getitem__(self, name: str) -> click.Command:
+        if self.data[name] is None:
+            self.data[name] = getattr(import_module(f".{self._files[name]}", __package__), name)
+        return self.data[name]
 
 
 class Commands(click.Group):
     """Commands in alphabetical order, each with the whole first sentence of its help."""
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """As click has it, with whole sentences."""
+        found = super().shell_complete(ctx, incomplete)
+        for item in found:
+            if item.value in self.commands:
+                item.help = self.commands[item.value].get_short_help_str(limit=1000)
+        return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Where click would cut a sentence, it goes on in the next line."""
@@ -28,29 +59,96 @@ class Commands(click.Group):
             formatter.write_dl([(name, self.commands[name].get_short_help_str(limit=1000)) for name in self.list_commands(ctx)])
 
 
+def assignments(pairs: tuple[str, ...]) -> list[tuple[str, str]]:
+    """The paths and values of `--set`."""
+    out = []
+    for pair in pairs:
+        path, sign, value = partition(pair)
+        if not sign or not path.strip():
+            raise FairlaneError(f"cannot read --set {pair!r}: write path=value, such as links.bottleneck.rate=5Mbit/s")
+        out.append((path.strip(), value.strip()))
+    return out
+
+
+class Styled(str):
+    """Text for a terminal whose control characters are ours: colours. What is added to it is made printable first."""
+
+    def __add__(self, more: str, /) -> Styled:
+        return Styled("".join((self, more if isinstance(more, Styled) else printable(more))))
+
+
 def emit(text: str) -> None:
-    """Writes to stdout and makes sure it arrives."""
-    sys.stdout.write(text if text.endswith("\n") else text + "\n")
+    """Writes to stdout and makes sure it arrives; names and messages of others cannot steer the terminal."""
+    safe = text if isinstance(text, Styled) else printable(text)
+    sys.stdout.write(safe if safe.endswith("\n") else safe + "\n")
+    sys.stdout.flush()
+
+
+def tell(text: str) -> None:
+    """The same on stderr."""
+    click.echo(printable(text), err=True)
+
+
+def emit_pieces(pieces: Iterable[str]) -> None:
+    """Writes a JSON document to stdout piece by piece."""
+    for piece in pieces:
+        sys.stdout.write(json_safe(piece))
     sys.stdout.flush()
 
 
 def emit_json(value: Any) -> None:
     """Writes one JSON document to stdout."""
-    emit(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False))
+    emit(Styled(json_safe(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False))))
 
 
-def printed(write: Callable[[Console], object]) -> str:
+def notes(lines: Iterable[str]) -> None:
+    """One line each on stderr: what was found on the way and does not concern the results."""
+    for line in lines:
+        tell(f"note: {one_line(line)}")
+
+
+def wrote(paths: Iterable[Path], *, as_json: bool, quiet: bool) -> None:
+    """Says what was written: after the tables, or on stderr beside a document."""
+    if not quiet and (names := [str(p) for p in paths]):
+        (tell if as_json else emit)(one_line(f"wrote {', '.join(names)}"))
+
+
+def line_width() -> int:
+    """Columns of the screen, or what COLUMNS says, in a pipe too; 140 where neither is known."""
+    return max(40, shutil.get_terminal_size((140, 40)).columns)
+
+
+def printed(write: Callable[[Console], object]) -> Styled:
     """What `write` prints to a console, as text for stdout: coloured on a terminal, plain in a pipe."""
     from rich.console import Console
+    from rich.errors import MarkupError
+    from rich.segment import Segment
+
+    class Safe(Console):
+        """Shows control characters in the texts of others; the colours are added afterwards."""
+
+        def render(self, renderable: Any, options: Any = None) -> Iterator[Segment]:
+            """Of each piece of text that is printed, at any depth; none of them makes a link."""
+            for s in super().render(renderable, options):
+                safe = s.text if s.control else printable(s.text)
+                style = s.style.update_link() if s.style is not None and s.style.link is not None else s.style
+                yield s if safe == s.text and style is s.style else Segment(safe, style, s.control)
+
+        def render_str(self, text: str, **how: Any) -> Text:
+            """A name that looks like marks for styles and is none, such as [/x], stays as it is."""
+            try:
+                return super().render_str(text, **how)
+            except MarkupError:
+                return super().render_str(text, **{**how, "markup": False})
 
     tty = sys.stdout.isatty()
-    width = shutil.get_terminal_size((140, 40)).columns if tty else 140
-    console = Console(file=io.StringIO(), width=max(40, width), force_terminal=tty, color_system="auto" if tty else None, highlight=False)
+    buffer = io.StringIO()
+    console = Safe(file=buffer, width=line_width(), force_terminal=tty, color_system="auto" if tty else None, highlight=False)
     write(console)
-    return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines())  # type: ignore[attr-defined]
+    return Styled("\n".join(line.rstrip() for line in buffer.getvalue().splitlines()))
 
 
-def render(*parts: Any) -> str:
+def render(*parts: Any) -> Styled:
     """Rich renderables as text for stdout."""
 
     def write(console: Console) -> None:
@@ -60,10 +158,11 @@ def render(*parts: Any) -> str:
     return printed(write)
 
 
-def _load_plugins(_ctx: click.Context, _param: click.Parameter, files: tuple[str, ...]) -> None:
-    from ..own.plugin import load
-
+def _load_plugins(ctx: click.Context, _param: click.Parameter, files: tuple[str, ...]) -> None:
+    ctx.meta["fairlane.plugins"] = files
     for file in files:
+        from ..own.plugin import load
+
         load(file)
 
 
@@ -97,7 +196,7 @@ def status_line(*, quiet: bool) -> Iterator[Callable[[str], None] | None]:
         return
 
     def show(text: str) -> None:
-        sys.stderr.write("\r\x1b[2K" + text)
+        sys.stderr.write("\r\x1b[2K" + one_line(text))
         sys.stderr.flush()
 
     try:

@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..base.extras import need
+from ..base.paths import partition
 from ..errors import FairlaneError
-from .output import emit, emit_json, plugin_option, render, step_bar
+from . import complete
+from .output import assignments, emit, emit_json, plugin_option, render, step_bar, wrote
+from .places import new_figures
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
@@ -20,24 +24,30 @@ _DEVICE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}")
 DEFAULT_QUEUES = "droptail{limit=100p},red,codel,fq_codel"
 
 
-def assignments(pairs: tuple[str, ...]) -> list[tuple[str, str]]:
-    """The paths and values of `--set`."""
-    out = []
-    for pair in pairs:
-        path, sign, value = pair.partition("=")
-        if not sign or not path.strip():
-            raise FairlaneError(f"cannot read --set {pair!r}: write path=value, such as links.bottleneck.rate=5Mbit/s")
-        out.append((path.strip(), value.strip()))
-    return out
-
-
-@click.command()
+@click.command(context_settings={"allow_extra_args": True})
 @click.option(
-    "--queues", "queues", multiple=True, metavar="LIST", default=(DEFAULT_QUEUES,), show_default=True,
-    help="Such as red,codel{target=10ms},red:ns2 (name, preset after a colon, parameters in braces), or all.",
+    "--queues", "queues", multiple=True, metavar="LIST", shell_complete=complete.each(("queue",)),
+    help="Such as red,codel{target=10ms},red:ns2 (name, preset after a colon, parameters in braces), or all.  "
+    f"[default: {DEFAULT_QUEUES}, if nothing else is compared]",
 )  # fmt: skip
-@click.option("--scenario", metavar="FILE", help="Compare on this scenario instead of TCP beside UDP on a dumbbell.")
-@click.option("--link", metavar="NAME", help="The link whose queue is replaced (default: bottleneck, or the only one).")
+@click.option(
+    "--tcp", "tcp", multiple=True, metavar="LIST", shell_complete=complete.each(("cc",)),
+    help="Congestion controls of all TCP flows, such as cubic,bbr,reno:linux.",
+)  # fmt: skip
+@click.option(
+    "--vary", "vary", multiple=True, metavar="PATH=A,B,C", shell_complete=complete.settings,
+    help="The values of any path that --set takes, such as links.bottleneck.rate=5Mbit/s,10Mbit/s; with several options, all combinations.",
+)  # fmt: skip
+@click.option(
+    "--scenario",
+    metavar="FILE",
+    shell_complete=complete.scenarios,
+    help="Compare on this scenario instead of TCP beside UDP on a dumbbell.",
+)
+@click.option(
+    "--link", metavar="NAME", shell_complete=complete.links,
+    help="The link whose queue is replaced, or told about (default: bottleneck, or the only one).",
+)  # fmt: skip
 @click.option("--flows", type=click.IntRange(0, 10_000), metavar="N", help="TCP flows of the dumbbell (default: 5).")
 @click.option("--udp", metavar="RATE", help='Rate of its UDP stream, or "none" (default: 5Mbit/s, half of the bottleneck).')
 @click.option(
@@ -46,16 +56,23 @@ def assignments(pairs: tuple[str, ...]) -> list[tuple[str, str]]:
     help="Simulated time of each run (default: 60s, or the scenario's); in the built-in dumbbell a sixth of it is warm-up.",
 )
 @click.option("--limit", metavar="LEN", help="Buffer of the queues that have a limit and are not given one, such as 100p.")
-@click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change any value, such as links.bottleneck.rate=5Mbit/s.")
-@click.option("--seeds", metavar="LIST", default="1..10", show_default=True, help="Replications, the same for all queues: 1..10 or 1,2,3.")
+@click.option(
+    "--set", "sets", multiple=True, metavar="PATH=VALUE", shell_complete=complete.settings,
+    help="Change any value, such as links.bottleneck.rate=5Mbit/s.",
+)  # fmt: skip
+@click.option("--seeds", metavar="LIST", default="1..10", show_default=True, help="Replications, the same for all: 1..10 or 1,2,3.")
+@click.option("--margin", metavar="SHARE", default="5%", show_default=True, help="What does not matter: equivalence is tested within it.")
 @click.option("--threads", type=click.IntRange(0, 4096), default=0, metavar="N", help="Runs at once (default: one a core).")
 @click.option("--page", "page", metavar="FILE.html", help="Write one page with all pictures and tables; it opens offline.")
 @click.option("--plot", "plots", multiple=True, metavar="NAME.svg", help="Draw ellipses.svg, queue.png, jain.pdf: the name says what.")
+@click.option("--force", is_flag=True, help="Replace a page or pictures that exist.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
 @plugin_option
 def compare(
     queues: tuple[str, ...],
+    tcp: tuple[str, ...],
+    vary: tuple[str, ...],
     scenario: str | None,
     link: str | None,
     flows: int | None,
@@ -64,22 +81,30 @@ def compare(
     limit: str | None,
     sets: tuple[str, ...],
     seeds: str,
+    margin: str,
     threads: int,
     page: str | None,
     plots: tuple[str, ...],
+    force: bool,
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Run the same scenario under several queues and show what sets them apart.
+    """Run the same scenario under several queues, congestion controls or other values, and say what sets them apart.
+
+    All see the same seeds, so differences are paired; a sentence on each says how sure it is. Several options make all combinations.
 
     Without --scenario: five TCP flows (NewReno) beside a UDP stream at half the rate of their common link, 10 Mbit/s and 20 ms.
-    docs/guides/comparing-queues.md shows how to write queues.
+    docs/guides/comparing.md shows how to write queues, congestion controls and levels.
     """
+    if extra := click.get_current_context().args:
+        named = "" if scenario else f": write --scenario {extra[0]}"
+        raise click.UsageError(f"{extra[0]}: compare takes options only{named}")
+    need("study")
     from ..comparison import compare as run
     from ..comparison.plots import PICTURES
 
-    targets = [_target(p, PICTURES) for p in plots]
-    html = None if page is None else _page(page)
+    targets = [_target(p, PICTURES) for p in new_figures(plots, force=force)]
+    html = None if page is None else _page(page, force=force)
     changes = assignments(sets) + ([("duration", duration)] if duration is not None else [])
     if scenario is not None and (flows is not None or udp is not None):
         raise FairlaneError("--flows and --udp belong to the built-in dumbbell: with --scenario use --set, such as --set flows.tcp.count=9")
@@ -87,7 +112,10 @@ def compare(
     if scenario is None and duration is not None and not any(path == "warmup" for path, _ in changes):
         changes.append(("warmup", _sixth(source, changes)))
     with step_bar("comparing", quiet=quiet) as progress:
-        done = run(queues, source, link=link, seeds=seeds, sets=changes, limit=limit, threads=threads, progress=progress)
+        done = run(
+            queues or (None if tcp or vary else DEFAULT_QUEUES), source, tcp=tcp or None, vary=_levels(vary), link=link, seeds=seeds,
+            sets=changes, limit=limit, margin=margin, threads=threads, progress=progress, command=_command(),
+        )  # fmt: skip
     document = done.document() if as_json else None
     _write(done, targets, html)
     if document is not None:
@@ -96,11 +124,52 @@ def compare(
         from ..comparison.terminal import report
 
         emit(render(*report(done)))
+    wrote([*([html] if html is not None else []), *targets], as_json=as_json, quiet=quiet)
+
+
+def _levels(pairs: tuple[str, ...]) -> list[tuple[str, str]]:
+    """The paths and levels of `--vary`."""
+    out: list[tuple[str, str]] = []
+    for pair in pairs:
+        path, sign, values = partition(pair)
+        if not sign or not path.strip() or not values.strip():
+            raise FairlaneError(f"cannot read --vary {pair!r}: write path=a,b,c, such as links.bottleneck.rate=5Mbit/s,10Mbit/s")
+        if any(path.strip() == other for other, _ in out):
+            raise FairlaneError(f"{path.strip()} is varied twice: write all levels in one --vary")
+        out.append((path.strip(), values))
+    return out
+
+
+def _command() -> str:
+    """The command line with what decides the numbers, as a shell takes it."""
+    import shlex
+
+    context = click.get_current_context()
+    words = ["fairlane", "compare"]
+    for file in context.meta.get("fairlane.plugins", ()):
+        words += ["--plugin", file]
+    for option in context.command.params:
+        given = context.get_parameter_source(option.name or "") is click.core.ParameterSource.COMMANDLINE
+        if given and option.name not in ("threads", "page", "plots", "as_json", "quiet", "plugins", "force"):
+            value = context.params[option.name or ""]
+            for one in value if isinstance(value, tuple) else (value,):
+                words += [option.opts[0], str(one)]
+    return shlex.join(words)
 
 
 def _built_in(flows: int | None, udp: str | None) -> Network:
     """The dumbbell with what was asked for in place of its defaults."""
+    from .. import _core
     from ..comparison import mixed
+
+    if udp is not None and udp != "none":
+        try:
+            _core.quantity("rate", udp)
+        except ValueError:
+            bare = udp.replace(".", "", 1).isdigit()
+            raise FairlaneError(
+                f"--udp {udp} " + (f"has no unit: write --udp {udp}Mbit/s" if bare else "is no rate, such as 5Mbit/s, and not none")
+            ) from None
 
     if flows is None:
         return mixed() if udp is None else mixed(udp=udp)
@@ -118,23 +187,20 @@ def _sixth(source: Any, changes: list[tuple[str, str]]) -> str:
     return next((f"{int(sixth * f)}{unit}" for unit, f in (("s", 1), ("ms", 1e3)) if sixth * f >= 1), f"{round(sixth * 1e6)}us")
 
 
-def _target(path: str, known: tuple[str, ...]) -> Path:
+def _target(target: Path, known: tuple[str, ...]) -> Path:
     from ..errors import suggest
-    from ..look.figures import check_path
 
-    target = check_path(path)
     if target.stem not in known:
         raise suggest(target.stem, list(known), "picture of a comparison")
     return target
 
 
-def _page(path: str) -> Path:
-    target = Path(path)
-    if target.suffix.lower() not in (".html", ".htm"):
+def _page(path: str, *, force: bool) -> Path:
+    from ..base.outputs import new_file
+
+    if Path(path).suffix.lower() not in (".html", ".htm"):
         raise FairlaneError(f"cannot write a page as {path}: the name must end in .html")
-    if not target.absolute().parent.is_dir():
-        raise FairlaneError(f"cannot write {path}: the folder {target.parent} does not exist")
-    return target
+    return new_file(path, force=force)
 
 
 def _write(done: Comparison, pictures: list[Path], html: Path | None) -> None:
@@ -150,10 +216,17 @@ def _write(done: Comparison, pictures: list[Path], html: Path | None) -> None:
 
 
 @click.command()
-@click.argument("scenario")
-@click.argument("link", required=False)
+@click.argument("scenario", shell_complete=complete.scenarios)
+@click.argument("link", required=False, shell_complete=complete.links)
 @click.option("--dev", default="eth0", show_default=True, metavar="DEVICE", help="The device before the link.")
-@click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change any value, such as links.bottleneck.queue=codel.")
+@click.option(
+    "--set",
+    "sets",
+    multiple=True,
+    metavar="PATH=VALUE",
+    shell_complete=complete.settings,
+    help="Change any value, such as links.bottleneck.queue=codel.",
+)
 @click.option("--queue-only", is_flag=True, help="Leave out the rate and the delay of the link, for where they are real.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @plugin_option

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import FairlaneError
-from .output import emit, emit_json
-from .queues import assignments
+from ..errors import FairlaneError, InputError
+from .output import assignments, emit, emit_json
+from .output import tell as on_stderr
 
 if TYPE_CHECKING:
     from ..script import Outcome
@@ -69,7 +69,7 @@ def script(
     try:
         done = _run(files, preset, sets, defines, options, _on_stderr, totals=False)
     except FairlaneError as e:
-        click.echo(str(e) if str(e).startswith("error") else f"error: {e}", err=True)
+        on_stderr(str(e) if str(e).startswith("error") else f"error: {e}")
         emit_json(document(_core.version(), [], error=str(e)))
         return 2
     emit_json(document(_core.version(), done, timeline=verbose))
@@ -96,7 +96,7 @@ def _run(
     for path in _find(files or (str(Path(__file__).parent.parent / "scripts"),)):
         try:
             outcome = run_file(path, preset=preset, changes=changes, defines=symbols, options=given)
-        except (ScriptError, OSError) as e:
+        except (ScriptError, InputError, OSError) as e:
             outcome = unread(str(path), e)
         done.append(outcome)
         tell(outcome)
@@ -112,7 +112,7 @@ def _run(
             if len(told) == 1
             else "warning: check these before you trust the result:\n  "
         )
-        click.echo(lead + "\n  ".join(told), err=True)
+        on_stderr(lead + "\n  ".join(told))
     return done
 
 
@@ -158,4 +158,4 @@ def _show(outcome: Outcome, verbose: bool) -> None:
 
 def _on_stderr(outcome: Outcome) -> None:
     if outcome.rendered:
-        click.echo(outcome.rendered, err=True)
+        on_stderr(outcome.rendered)

@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..base.extras import need
 from ..base.format import duration
-from .output import crew_options, emit, emit_json, render, status_line
-from .queues import assignments
+from ..errors import ScenarioError
+from . import complete
+from .kinds import other_kind
+from .output import assignments, crew_options, emit, emit_json, render, status_line
 
 if TYPE_CHECKING:
     from ..study.tally import Tally
@@ -21,7 +24,7 @@ _WIDTH = 24
 
 
 @click.command()
-@click.argument("file")
+@click.argument("file", shell_complete=complete.scenarios)
 @click.option(
     "--out",
     metavar="DIR",
@@ -37,6 +40,7 @@ _WIDTH = 24
 )
 @click.option("--seeds", metavar="LIST", help="Replications instead of the file's: 1..10 or 1,2,3.")
 @click.option("--dry-run", is_flag=True, help="Say what would be run and how long that may take; run nothing, write nothing.")
+@click.option("--verify", "only_verify", is_flag=True, help="Compare what is kept with its checksums; run nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
 @click.option("--plugin", "plugins", multiple=True, metavar="FILE", help="Load queues or congestion controls of your own, in all workers.")
@@ -50,6 +54,7 @@ def study(
     sets: tuple[str, ...],
     seeds: str | None,
     dry_run: bool,
+    only_verify: bool,
     as_json: bool,
     quiet: bool,
     plugins: tuple[str, ...],
@@ -58,26 +63,36 @@ def study(
 
     A stopped study is continued by the same command: cells that are done are never run again. Results do not depend on who runs the cells.
     The folder may hold several studies, one after the other.
+    A kept file that is damaged is told, removed and run again.
     docs/guides/studies.md goes through a study; docs/reference/studies.md has every key of FILE.
 
     Exit code 0 if all cells are done, 1 if some failed (the rest is whole), 2 for a bad study, a full disk or workers that are gone.
     """
+    need("study")
     from ..own.plugin import load
-    from ..study import Study, read_study
+    from ..study import Study, StudyResult, read_study
     from ..study.plots import check
     from . import FAILED, INTERRUPTED, say
 
     for plugin in plugins:
         load(plugin)
-    todo = Study(read_study(file, assignments(sets), seeds, [str(Path(p).resolve()) for p in plugins]))
+    try:
+        todo = Study(read_study(file, assignments(sets), seeds, [str(Path(p).resolve()) for p in plugins]))
+    except ScenarioError as e:
+        raise other_kind(file, e, "study") from None
     check(todo.spec)
     folder = Path(out) if out is not None else Path("results") / todo.spec.name
+    if only_verify:
+        from .verify import check as compare
+
+        return compare(str(folder), as_json)
     if dry_run:
         from ..study.rehearsal import rehearse
 
         plan = rehearse(todo, folder, threads or processes or 0)
         emit_json(plan.document()) if as_json else emit(plan.text())
         return 0
+    StudyResult.check_room(folder, todo.spec)
     try:
         with study_bar(todo.spec.name, quiet=quiet) as progress:
             result = todo.run(folder, threads=threads, processes=processes, cluster=cluster, mpi=mpi, progress=progress)

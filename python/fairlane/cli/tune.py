@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,15 +10,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .output import crew_options, emit, emit_json, render, status_line
-from .queues import assignments
+from ..base.extras import need
+from ..errors import ScenarioError
+from . import complete
+from .kinds import other_kind
+from .output import assignments, crew_options, emit, emit_json, notes, render, status_line, tell, wrote
 
 if TYPE_CHECKING:
     from ..tuning import TuneProgress, TuneTally
 
 
 @click.command()
-@click.argument("file")
+@click.argument("file", shell_complete=complete.scenarios)
 @click.option("--out", metavar="DIR", help="The folder to write (default: results/NAME). Finished cells are kept in it.")
 @click.option("--trials", type=click.IntRange(1, 100_000), metavar="N", help="Settings that the search asks for (default: the file's).")
 @click.option("--seeds", metavar="LIST", help="Replications of each trial: 1..3 or 1,2,3 (default: the file's).")
@@ -51,21 +53,28 @@ def tune(
 
     Exit code 0; 1 if no setting keeps the constraints (the nearest one is told), 2 for a bad file or a full disk.
     """
+    need("tune")
     from ..own.plugin import load
     from ..tuning import Tuning
 
     for plugin in plugins:
         load(plugin)
-    asked = Tuning.from_file(file, sets=assignments(sets)).but(trials=trials, seeds=seeds, holdout_seeds=holdout_seeds, plugins=plugins)
+    try:
+        read = Tuning.from_file(file, sets=assignments(sets))
+    except ScenarioError as e:
+        raise other_kind(file, e, "search") from None
+    asked = read.but(trials=trials, seeds=seeds, holdout_seeds=holdout_seeds, plugins=plugins)
     folder = Path(out) if out is not None else Path("results") / asked.spec.name
     try:
         with bar(quiet=quiet) as progress:
             result = asked.run(folder, threads=threads, processes=processes, cluster=cluster, mpi=mpi, progress=progress)
     except KeyboardInterrupt:
-        sys.stderr.write(f"finished cells are kept in {folder}; the same command goes on from there\n")
+        tell(f"finished cells are kept in {folder}; the same command goes on from there")
         raise
+    notes(result.notes)
     if as_json:
         emit_json(result.document())
+        wrote([folder], as_json=True, quiet=quiet)
     elif not quiet:
         from ..tuning.terminal import report
 

@@ -1,0 +1,110 @@
+"""`--verbose`: what is read, what is doubtful and where, what takes how long; on standard error, so that documents stay clean."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..base.piped import Piped, read
+
+if TYPE_CHECKING:
+    from .. import _core
+    from ..runs.result import Result
+
+_MAX_RUNS = 20
+_KEYS = {"coarse-sampling": "sample", "short-measurement": "duration"}
+"""The key that a warning asks to change; of others the flow or link that they name is shown."""
+_HEADER = r"^\s*\[+\s*{}\s*\.\s*[\"']?{}[\"']?\s*[\].]"
+
+
+def given(file: str) -> str | Piped:
+    """The scenario of the command line: a path, or what came through the pipe."""
+    return read() if file == "-" else file
+
+
+def _count(n: int, word: str) -> str:
+    return f"{n} {word}{'s' * (n != 1)}"
+
+
+class Log:
+    """Lines with the time since the command began; silent unless asked for."""
+
+    def __init__(self, on: bool) -> None:
+        self._on = on
+        self._began = self._last = time.monotonic()
+        self._text = ""
+        self._name = ""
+
+    def say(self, text: str) -> None:
+        """One line."""
+        if self._on:
+            sys.stderr.write(f"{time.monotonic() - self._began:8.3f} s  {text}\n")
+            sys.stderr.flush()
+
+    def read(self, source: str | Piped, changes: list[tuple[str, str]]) -> None:
+        """What is about to be checked."""
+        if not self._on:
+            return
+        if isinstance(source, Piped):
+            self._name, self._text = source.shown, source.text
+        else:
+            self._name = source
+            try:
+                self._text = Path(source).read_text("utf-8") if Path(source).is_file() else ""
+            except (OSError, UnicodeDecodeError):
+                return  # the checks say what is wrong
+        self.say(f"read {self._name}: {self._text.count(chr(10))} lines")
+        for path, value in changes:
+            self.say(f"set {path} = {value}")
+
+    def checked(self, resolved: _core.Resolved) -> None:
+        """What the scenario is."""
+        if not self._on:
+            return
+        from .. import _core
+
+        tree: dict[str, Any] = json.loads(resolved.json())
+        of = tree["expanded"]
+        words = {"nodes": "node", "links": "direction", "flows": "flow"}
+        sizes = ", ".join(_count(len(of[key]), word) for key, word in words.items())
+        sampled = f"a sample every {tree['sample']}" if tree.get("sample") else "no time series"
+        self.say(f"checked: {sizes}; {tree['duration']}, of which {tree['warmup']} warm-up; {sampled}")
+        self.say(f"engine {_core.version()}+{_core.engine()}")
+
+    def ran(self, result: Result, seconds: float) -> None:
+        """What each run took, and the warnings with their places."""
+        if not self._on:
+            return
+        self.say(f"ran {_count(len(result.info), 'seed')} in {seconds:.3f} s")
+        for r in result.info[:_MAX_RUNS]:
+            cost = f"{r['setup_s']:.3f} s to build, {r['cpu_s']:.3f} s of CPU to run"
+            self.say(
+                f"  seed {r['seed']}: {cost}, {r['packet_hops']} packet-hops, {r['events']} events, at most {r['peak_packets']} packets"
+            )
+        if len(result.info) > _MAX_RUNS:
+            self.say(f"  and {len(result.info) - _MAX_RUNS} more")
+        for w in result.warnings:
+            self.say(f"warning[{w.code or 'kept'}]{self._place(w, w.code)}: {w}")
+        self.say(
+            "no warnings"
+            if not result.warnings
+            else f"{_count(len(result.warnings), 'warning')}: docs/reference/diagnostics.md has their codes"
+        )
+
+    def done(self) -> None:
+        """The end."""
+        self.say("done")
+
+    def _place(self, text: str, code: str) -> str:
+        """The line of the flow, link or key that a warning is about, if the file has one."""
+        names = [n.partition(".")[0] for n in re.findall(r"[`'\"]([^`'\"]+)[`'\"]|(?:flow|link) ([\w.-]+)", text) for n in n if n]
+        patterns = [rf"^\s*{_KEYS[code]}\s*="] if code in _KEYS else []
+        patterns += [_HEADER.format(table, re.escape(name)) for name in names for table in ("flows", "links")]
+        for pattern in patterns:
+            if found := re.search(pattern, self._text, re.M):
+                return f" at {self._name}:{self._text.count(chr(10), 0, found.end()) + 1}"
+        return ""
