@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .runs.pcap import Pcap
     from .runs.result import Result, load, run
     from .stats import Interval, interval
-    from .study import Study, StudyResult, load_study
+    from .study import Study, StudyResult, load_study, verify
     from .tuning import TuneResult, Tuning, tune
 
 # Heavy modules are imported on first use: `import fairlane` and `fairlane --help` stay quick.
@@ -61,8 +61,16 @@ _WHERE = {
     "Tuning": "tuning",
     "TuneResult": "tuning",
     "tune": "tuning",
+    "verify": "study",
     "version": "_core",
 }
+_NEEDS = {
+    **dict.fromkeys(
+        ("Comparison", "compare", "Study", "StudyResult", "load_study", "reproduce", "Tuning", "TuneResult", "verify"), "study"
+    ),
+    "tune": "tune",
+}
+"""The extras that a name needs as a whole; others say so when they are asked for what does."""
 _MODULES = {m: m for m in ("_core", "_params", "papers", "settings", "stats", "tcp")} | {"cc": "own.cc", "plugin": "own.plugin"}
 
 __all__ = [
@@ -95,12 +103,17 @@ __all__ = [
     "Tuning",
     "tcp",
     "tune",
+    "verify",
     "version",
 ]
 
 
 def __getattr__(name: str) -> Any:
     if name in _WHERE:
+        if name in _NEEDS:
+            from .base.extras import need
+
+            need(_NEEDS[name])
         return getattr(import_module(f".{_WHERE[name]}", __name__), name)
     if name in _MODULES:
         try:

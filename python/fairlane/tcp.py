@@ -148,6 +148,10 @@ class Endpoint:
         """The application writes `size` bytes; `fin`: nothing follows."""
         return self._take(self._core.write(_ps(now), size, fin))
 
+    def push(self, now: float | str) -> list[Segment]:
+        """What waits for room for a full burst (`tso`) goes without."""
+        return self._take(self._core.push(_ps(now)))
+
     def stop(self, now: float | str) -> list[Segment]:
         """The application stops: what was not sent yet never will be."""
         return self._take(self._core.stop(_ps(now)))

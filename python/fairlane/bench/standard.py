@@ -7,6 +7,7 @@ as JSON, and prints its row as JSON.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
@@ -14,6 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from ..base.workers import end_with_stdin
 from ..errors import FairlaneError, RunError, suggest
 
 BENCH_SCHEMA = "fairlane.bench/1"
@@ -61,12 +63,18 @@ def _version() -> str:
 def one(name: str, path: Path, queue: dict[str, Any] | None = None) -> dict[str, Any]:
     """The row of one scenario, measured in a fresh process; `queue` replaces that of its bottleneck."""
     command = [sys.executable, "-m", "fairlane.bench.standard", str(path), *([] if queue is None else [json.dumps(queue)])]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
-        try:
-            out, err = child.communicate()
-        except BaseException:
-            child.kill()
-            raise
+    # Its standard input is a pipe whose other end goes with us, however we end.
+    line, ours = os.pipe()
+    try:
+        with subprocess.Popen(command, stdin=line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+            try:
+                out, err = child.communicate()
+            except BaseException:
+                child.kill()
+                raise
+    finally:
+        os.close(line)
+        os.close(ours)
     if child.returncode:
         last = err.strip().splitlines()[-1:] or [f"exit code {child.returncode}"]
         raise RunError(f"{name} failed: {last[0]}")
@@ -120,6 +128,7 @@ def measure(path: str, queue: str | None = None) -> dict[str, Any]:
 
 if __name__ == "__main__":
     try:
+        end_with_stdin()
         sys.stdout.write(json.dumps(measure(*sys.argv[1:3])) + "\n")
     except (FairlaneError, OSError) as e:
         sys.exit(str(e))

@@ -1,24 +1,45 @@
-"""Measurements on a terminal, a line as soon as one is done."""
+"""Measurements on a terminal, a line as soon as one is done; on a narrow one several lines, with all columns."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-SCENARIOS = f"{'scenario':<9}{'packet-hops':>13}{'events':>13}{'cpu s':>9}{'ns/hop':>9}{'set-up s':>10}{'peak MiB':>10}"
-QUEUES = f"{'queue':<14}{'ns a packet':>12}{'drops':>10}{'P1 ns/hop':>11}{'ratio':>8}"
-"""Headings."""
+_SCENARIOS = (("packet-hops", 13), ("events", 13), ("cpu s", 9), ("ns/hop", 9), ("set-up s", 10), ("peak MiB", 10))
+_QUEUES = (("ns a packet", 12), ("drops", 10), ("P1 ns/hop", 11), ("ratio", 8))
+_NAMES = {"scenario": 9, "queue": 14}
 
 
-def scenario_row(r: dict[str, Any]) -> str:
+def _lines(name: str, label: str, columns: Sequence[tuple[str, int]], cells: Sequence[str], width: int) -> str:
+    """The cells in their columns: as many a line as there is room for, the next ones below them."""
+    first = _NAMES[label]
+    lines, line = [], f"{name:<{first}}"
+    for (_, wide), cell in zip(columns, cells, strict=True):
+        if len(line) + wide > width and len(line) > first:
+            lines.append(line)
+            line = " " * first
+        line += f"{cell:>{wide}}"
+    return "\n".join([*lines, line])
+
+
+def scenario_heads(width: int) -> str:
+    """The headings over `scenario_row`."""
+    return _lines("scenario", "scenario", _SCENARIOS, [head for head, _ in _SCENARIOS], width)
+
+
+def queue_heads(width: int) -> str:
+    """The headings over `queue_row`."""
+    return _lines("queue", "queue", _QUEUES, [head for head, _ in _QUEUES], width)
+
+
+def scenario_row(r: dict[str, Any], width: int) -> str:
     """A scenario of the benchmark set."""
-    return (
-        f"{r['scenario']:<9}{r['packet_hops']:>13}{r['events']:>13}{r['cpu_s']:>9.3f}{r['ns_per_packet_hop']:>9.1f}"
-        f"{r['setup_s']:>10.3f}{r['peak_rss_mib']:>10.1f}"
-    )
+    cells = [str(r["packet_hops"]), str(r["events"]), f"{r['cpu_s']:.3f}", f"{r['ns_per_packet_hop']:.1f}", f"{r['setup_s']:.3f}"]
+    return _lines(r["scenario"], "scenario", _SCENARIOS, [*cells, f"{r['peak_rss_mib']:.1f}"], width)
 
 
-def queue_row(r: dict[str, Any]) -> str:
+def queue_row(r: dict[str, Any], width: int) -> str:
     """A queue, alone and at the bottleneck of P1."""
     if r["ns"] is None:
         return f"{r['queue']:<14}{'needs parameters':>18}"
-    return f"{r['queue']:<14}{r['ns']:>12.1f}{r['drops']:>10}{r['hop_ns']:>11.1f}{r['hop_ratio']:>8.2f}"
+    return _lines(r["queue"], "queue", _QUEUES, [f"{r['ns']:.1f}", str(r["drops"]), f"{r['hop_ns']:.1f}", f"{r['hop_ratio']:.2f}"], width)

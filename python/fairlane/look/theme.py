@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from .texts import tame
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -42,7 +44,7 @@ def style() -> dict[Any, Any]:
         "xtick.labelcolor": INK, "ytick.labelcolor": INK, "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.8,
         "axes.grid": True, "grid.color": GRID, "grid.linewidth": 0.7, "axes.axisbelow": True, "axes.titlesize": 10,
         "axes.titleweight": "bold", "axes.titlelocation": "left", "svg.fonttype": "none", "svg.hashsalt": "fairlane",
-        "xtick.minor.bottom": False, "ytick.minor.left": False, "path.simplify": True,
+        "text.parse_math": False, "xtick.minor.bottom": False, "ytick.minor.left": False, "path.simplify": True,
     }  # fmt: skip
 
 
@@ -83,6 +85,7 @@ def svg(figure: Figure) -> str:
     import matplotlib as mpl
 
     buffer = io.StringIO()
+    tame(figure)
     with mpl.rc_context(style()):
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": "fairlane"})
     return buffer.getvalue()
@@ -91,6 +94,7 @@ def svg(figure: Figure) -> str:
 def png(figure: Figure) -> bytes:
     """The figure as PNG on white."""
     buffer = io.BytesIO()
+    tame(figure)
     figure.savefig(buffer, format="png", dpi=160, facecolor="white", metadata={"Software": "fairlane"})
     return buffer.getvalue()
 

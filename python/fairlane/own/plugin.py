@@ -142,11 +142,11 @@ def users_traceback(error: BaseException) -> str:
     from traceback import TracebackException
 
     shown = TracebackException.from_exception(error)
-    here = str(Path(__file__).parent.parent)
+    here = (str(Path(__file__).parent.parent), "<frozen importlib")
     part: TracebackException | None = shown
     while part is not None:
         own = [frame for frame in part.stack if not frame.filename.startswith(here)]
-        if own:
+        if own or part.exc_type is SyntaxError:  # which has its place besides
             part.stack[:] = own
         part = part.__cause__ or part.__context__
     return "".join(shown.format()).rstrip()
@@ -278,9 +278,10 @@ def load(path: str | Path) -> None:
     sys.modules[spec.name] = module
     try:
         spec.loader.exec_module(module)
-    except FairlaneError:
-        raise
-    except Exception as e:
-        from traceback import format_exception
-
-        raise PluginLoadError(f"{str(path)!r} cannot be loaded:\n{''.join(format_exception(e)).rstrip()}") from e
+    except BaseException as e:
+        del sys.modules[spec.name]
+        if isinstance(e, FairlaneError | KeyboardInterrupt):
+            raise
+        # Whatever it raises is its mistake, and a program that ends here without a word would look like one that is done.
+        why = "it ends the program" if isinstance(e, SystemExit) else "its code fails"
+        raise PluginLoadError(f"{str(path)!r} cannot be loaded: {why}\n{users_traceback(e)}") from e

@@ -12,11 +12,12 @@ import ast
 import math
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import CodeType
 from typing import Any, Literal
 
+from ..base.files import read_input
 from ..base.metrics import jain
 from .tables import NoData, Tables
 
@@ -217,12 +218,19 @@ class Judged:
     reason: str
     comparisons: list[Comparison] = field(default_factory=list)
     cause: str = ""
+    so_far: Verdict | None = None
+    """What the runs at hand alone would say, where the study asks for more of them: no verdict. `None` if they are all there."""
+
+    @property
+    def leaning(self) -> Verdict:
+        """The verdict, or what it looks like so far."""
+        return self.so_far or self.verdict
 
     def to_json(self) -> dict[str, Any]:
         """The entry of the JSON document."""
         return {
             "id": self.claim.id, "statement": self.claim.statement, "experiments": list(self.claim.experiments),
-            "verdict": self.verdict, "on_means": self.outcome, "support": self.support, "reason": self.reason,
+            "verdict": self.verdict, "so_far": self.so_far, "on_means": self.outcome, "support": self.support, "reason": self.reason,
             "published_verdict": self.claim.published, "expect": self.claim.expect,
             "evidence": [
                 {"left": c.left, "sign": c.sign, "right": c.right, "true": c.true, "read": list(c.looked_up)} for c in self.comparisons
@@ -234,8 +242,7 @@ class Judged:
 def read_claims(path: Path) -> list[Claim]:
     """The claims of a ``claims.toml``; their experiments get the study's key, which is the name of its folder."""
     key = path.resolve().parent.name
-    with path.open("rb") as f:
-        entries = tomllib.load(f)["claim"]
+    entries = tomllib.loads(read_input(path).decode("utf-8"))["claim"]
     return [
         Claim(
             e["id"], e["statement"], tuple(f"{key}/{x}" for x in e["experiments"]), Check(e["check"]), e["published"],
@@ -245,8 +252,22 @@ def read_claims(path: Path) -> list[Claim]:
     ]  # fmt: skip
 
 
-def judge(claim: Claim, tables: Tables, resamples: Sequence[Tables] = ()) -> Judged:
-    """Evaluates a claim on the means and on resampled replications (bootstrap); the verdict needs `SURE` of them on one side."""
+def judge(claim: Claim, tables: Tables, resamples: Sequence[Tables] = (), missing: str = "") -> Judged:
+    """Evaluates a claim on the means and on resampled replications (bootstrap); the verdict needs `SURE` of them on one side.
+
+    `missing` says which runs of the study are not there ("4 of 30 replications"); then nothing is settled, whatever these runs say. Few
+    replications agree by chance, and the bootstrap cannot know what none of them shows: so a part of the runs never has another verdict
+    than all of them, or a more certain one.
+    """
+    judged = _judged(claim, tables, resamples)
+    if not missing or judged.outcome == "no-data":
+        return judged
+    reason = f"so far only, with {missing}: {judged.reason}"
+    return replace(judged, verdict="undecided", so_far=judged.verdict, reason=reason)
+
+
+def _judged(claim: Claim, tables: Tables, resamples: Sequence[Tables]) -> Judged:
+    """The verdict that these runs give."""
     outcome = claim.check.outcome(tables)
     if outcome == "no-data":
         return Judged(claim, "undecided", outcome, None, "a table or a cell the check reads was not run")

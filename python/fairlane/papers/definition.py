@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..base.files import read_input
 from ..errors import suggest
 from ..look.theme import Panel
 from .tables import Compared, Comparison, Factors, Row, read_csv, row_of
@@ -288,8 +289,7 @@ class Paper(ABC):
 
     def scenario(self, name: str) -> Tree:
         """A fresh tree of a scenario file of the folder."""
-        with (self.folder / name).open("rb") as f:
-            return tomllib.load(f)
+        return tomllib.loads(read_input(self.folder / name).decode("utf-8"))
 
     def title_of(self, experiment: str) -> str:
         """The title of an experiment."""

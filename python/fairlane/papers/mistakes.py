@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from traceback import walk_tb
 
-from ..errors import FairlaneError, PaperError
+from ..errors import FairlaneError, InputError, PaperError
 
 
 @contextmanager
@@ -15,9 +15,14 @@ def told(folder: Path) -> Iterator[None]:
     """What the code of a study in `folder` fails with becomes a `PaperError` that names the line; the cause keeps the traceback."""
     try:
         yield
-    except FairlaneError:
+    except InputError as e:
+        where = _place(e, folder)
+        if where is None:
+            raise
+        raise PaperError(f"{where}: {e}") from e
+    except (FairlaneError, KeyboardInterrupt, GeneratorExit):
         raise
-    except (Exception, SystemExit) as e:
+    except BaseException as e:
         where = _place(e, folder)
         if where is None and isinstance(e, OSError):
             raise  # a full disk is no mistake of the study

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from ..base.format import duration
 from ..look import templates
-from .terminal import STYLES
+from ..look.sheet import Sheet, Words
+from .terminal import STYLES, so_far
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,9 +22,13 @@ def render(r: Reproductions) -> str:
     from .tables import NEAR
 
     claims = [c for o in r for c in o.claims]
+    studies = [[o.key, *o.counts.values(), o.near, o.compared, o.apart, o.document["runs"]] for o in r]
     return templates.render(
         "papers/overview.html.j2", {"percent": _percent}, r=r, near=_percent(NEAR), version=_core.version(),
-        here={o.key: os.path.relpath(o.page, r.folder).replace(os.sep, "/") for o in r},
+        so_far=so_far(c["so_far"] for c in claims), here={o.key: os.path.relpath(o.page, r.folder).replace(os.sep, "/") for o in r},
+        studies=(["study", *STYLES, "values near", "values compared", "median difference", "runs"], studies),
+        claims=(["study", "claim", "verdict", "in the printed tables", "statement"],
+                [[o.key, c["id"], c["verdict"], c["published_verdict"], c["statement"]] for o in r for c in o.claims]),
         crossed={
             printed: {v: sum(c["published_verdict"] == printed and c["verdict"] == v for c in claims) for v in STYLES}
             for printed in ("holds", "fails", "no-data")
@@ -37,26 +42,28 @@ def _percent(x: float | None) -> str:
 
 def show(r: Reproductions, console: Console) -> None:
     """Prints one line a paper, the claims that do not hold, and where the page is."""
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("study")
-    for name in (*STYLES, "values near", "median difference", "runs", "time"):
-        table.add_column(name, justify="right")
+    console.print(sheet(r))
     for o in r:
-        counts = [Text(str(n), style=STYLES[v] if n else "dim") for v, n in o.counts.items()]
-        table.add_row(o.key, *counts, f"{o.near} of {o.compared}", _percent(o.apart), str(o.document["runs"]), duration(o.seconds))
-    console.print(table)
-    for o in r:
-        told = {v: _ids(o, v) for v in ("fails", "undecided")}
-        console.print(f"\n[bold]{o.key}[/bold]  " + "; ".join(f"{v}: {ids}" for v, ids in told.items() if ids), highlight=False)
+        told = {f"{v} so far" if r.quick else v: _ids(o, v) for v in ("fails", "undecided")}
+        console.print(Words(f"\n{o.key}  " + "; ".join(f"{v}: {ids}" for v, ids in told.items() if ids), "bold"))
         for f in o.findings[:3]:
-            console.print(f"  {f}", highlight=False, markup=False)
+            console.print(Words(f"  {f}", indent=2))
     told_all = ", ".join(f"{n} {v}" for v, n in r.counts.items())
-    console.print(f"\n{told_all}.  The reasons are on the pages.")
-    console.print(f"Page: {r.page}", soft_wrap=True)
+    if r.quick:
+        told_all += f" (no verdicts in a quick look: so far {so_far(c['so_far'] for o in r for c in o.claims)})"
+    console.print(Words(f"\n{told_all}.  The reasons are on the pages."))
+    console.print(f"Page: {r.page}", soft_wrap=True, markup=False)
+
+
+def sheet(r: Reproductions) -> Sheet:
+    """One row a study."""
+    heads = ["study", *STYLES, "values near", "median difference", "runs", "time"]
+    rows = [
+        [o.key, *map(str, o.counts.values()), f"{o.near} of {o.compared}", _percent(o.apart), str(o.document["runs"]), duration(o.seconds)]
+        for o in r
+    ]
+    return Sheet(heads, rows, styles=dict(enumerate(STYLES.values(), 1)), header="dim")
 
 
 def _ids(o: Outline, verdict: str) -> str:
-    return ", ".join(c["id"] for c in o.claims if c["verdict"] == verdict)
+    return ", ".join(c["id"] for c in o.claims if (c["so_far"] or c["verdict"]) == verdict)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..look import templates
 from .numbers import difference, mean_and_half, printed, value
+from .terminal import so_far
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -37,11 +38,15 @@ def render(r: Reproduction) -> str:
         "unit": _unit,
     }
     shown = {e.id for e, _ in r.experiments}
+    sections = [_section(r, e, b) for e, b in r.experiments if e.part_of not in shown]
+    if not any(s["setup"] for s in sections):  # a picture before the numbers
+        drawn = next((s for s in sections if s["built"].pictures), None)
+        sections.sort(key=lambda s: s is not drawn)
     return templates.render(
         "papers/page.html.j2", filters, r=r, resamples=RESAMPLES, paper=r.paper, words=r.paper.words,
-        sections=[_section(r, e, b) for e, b in r.experiments if e.part_of not in shown],
+        sections=sections,
         counts={v: sum(j.verdict == v for j in r.claims) for v in ("holds", "fails", "undecided")},
-        claims=[_claim(j, r) for j in r.claims], columns=r.paper.sensitivity_columns(),
+        so_far=so_far(j.so_far for j in r.claims), claims=[_claim(j, r) for j in r.claims], columns=r.paper.sensitivity_columns(),
         pictures={p.name: _svgs(p) for _, b in r.experiments for p in b.pictures},
     )  # fmt: skip
 
@@ -62,6 +67,7 @@ def _section(r: Reproduction, e: Any, b: Built) -> dict[str, Any]:
         "title": e.title, "text": e.text, "built": b, "rho": list(b.comparison.rank_correlations().items()), "apart": _apart(rows),
         **dict(zip(("verdict", "reason"), r.verdict(e, b), strict=True)),
         "table": _table(rows, b.group_by, names, said) if b.show_table and rows else None,
+        "csv": f"{e.id}.csv" if b.rows else "",
         "more": _table(b.more, b.group_by, names, said) if b.more else None,
     }  # fmt: skip
 

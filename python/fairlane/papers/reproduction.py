@@ -12,7 +12,9 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..base.files import reason, save_bytes
+from ..base import sums
+from ..base.files import reason
+from ..base.outputs import room_for
 from ..base.seeds import parse_seeds
 from ..errors import FairlaneError, FolderError, suggest
 from .checks import bad_check, check_files, check_study
@@ -20,7 +22,7 @@ from .claims import BadCheck, Claim, Judged, judge, read_claims
 from .definition import Alternative, Built, Cell, Curve, Experiment, Paper, Results, RunTables, only_ids
 from .mistakes import told
 from .runner import Job, Progress, Runner
-from .tables import NEAR, Row, resampled, tables_of, write_rows
+from .tables import NEAR, Row, csv_of_rows, resampled, tables_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -69,6 +71,10 @@ class Reproduction:
     version: str = ""
     tables: dict[str, list[Row]] = field(default_factory=dict)
     """Our tables as the claims read them."""
+    missing: str = ""
+    """Which runs of the study were not made, as in a quick look: without all of them no verdict is final."""
+    notes: list[str] = field(default_factory=list)
+    """What was found in the folder that is worth telling, such as damaged files that were run again."""
 
     def verdict(self, e: Experiment, b: Built) -> tuple[str, str]:
         """The verdict on an experiment and why: the worst of the claims that rest on it, else how near its printed values are."""
@@ -85,6 +91,8 @@ class Reproduction:
         if not near:
             return "undecided", "no claim rests on it, and no number is printed that could be compared"
         told = f"{sum(near)} of {len(near)} printed values are met within {100 * NEAR:.0f} % or our interval"
+        if self.missing:
+            return "undecided", f"no claim rests on it; so far only, with {self.missing}: {told}"
         return "holds" if all(near) else "fails", f"no claim rests on it; {told}"
 
     def to_json(self) -> dict[str, Any]:
@@ -121,6 +129,11 @@ class Reproduction:
             "warnings": self.warnings,
         }  # fmt: skip
 
+    def _repr_html_(self) -> str:
+        from .html import reproduction_html
+
+        return reproduction_html(self)
+
     def print(self, console: Console) -> None:
         """Side-by-side tables and verdicts on a terminal."""
         from .terminal import show
@@ -150,14 +163,15 @@ def _selected(paper: Paper, only: str | Iterable[str] | None) -> list[Experiment
     return [e for e in experiments if e.id in chosen]
 
 
-def _folder(path: Path) -> Path:
-    """The folder to write, made and tried."""
+def _folder(path: Path, selected: Sequence[Experiment], page: str) -> Path:
+    """The folder to write, made; an error before anything is run if something in it is in the way, or it is somebody else's."""
+    tables = [f"{e.id}.csv" for e in selected]
+    room_for(path, (page, "reproduction.json", sums.NAME, *tables), ("figures", "runs"))
+    there = {p.name for p in path.iterdir() if not p.name.startswith(".")} if path.is_dir() else set()
+    if there and "runs" not in there:
+        raise FolderError(f"{path} is not the folder of a reproduction, and not empty: choose another folder")
     try:
         path.mkdir(parents=True, exist_ok=True)
-        save_bytes(path / ".writable", b"")
-        (path / ".writable").unlink()
-    except FileExistsError as e:
-        raise FolderError(f"cannot write {path}: it exists and is not a folder") from e
     except OSError as e:
         raise FolderError(f"cannot write {path}: {reason(e)}") from e
     return path
@@ -235,14 +249,15 @@ def _reproduced(
     ends = [sum(work[: i + 1]) / max(1, sum(work)) for i in range(len(work))]
     runner = Runner(paper, path / "runs")
     runner.look([Job(c, s) for c in cells for s in chosen[:1]], progress)
-    folder = _folder(path)
+    folder = _folder(path, selected, _page_name(selected, partial))
     with runner:
         results, warnings, hops = _measured(paper, runner, cells, chosen, progress, (0.0, ends[0]))
         spans = pairwise(ends)
         tried = [_measured(paper, runner, a.cells(), few, progress, span) for a, span in zip(alternatives, spans, strict=True)]
     built = {e.id: e.build(results) for e in selected}
     tables = _tables(paper, built, results)
-    claims = _judged(paper, selected, partial, tables)
+    missing = _missing(paper, every if quick else None, chosen)
+    claims = _judged(paper, selected, partial, tables, missing)
     columns = paper.sensitivity_columns()
     shifts = []
     before = {j.claim.id: j.outcome for j in claims}
@@ -264,7 +279,7 @@ def _reproduced(
         [(e, built[e.id]) for e in selected], claims, results, shifts, base, warnings, [] if partial else paper.findings(results, others),
         runner.fresh + runner.reused, runner.reused, time.perf_counter() - began, runner.cpu_s, hops, _core.version(),
     )  # fmt: skip
-    r.tables = tables
+    r.tables, r.missing, r.notes = tables, missing, list(runner.notes)
     if progress is not None:
         progress(1.0, "writing the page")
     _write(r)
@@ -281,7 +296,19 @@ def _seeds(paper: Paper, quick: bool, seeds: int | str | Iterable[int] | None) -
     return parse_seeds(seeds)
 
 
-def _judged(paper: Paper, selected: Sequence[Experiment], partial: bool, tables: Mapping[str, list[Row]]) -> list[Judged]:
+def _missing(paper: Paper, quick: Sequence[Cell] | None, seeds: Sequence[int]) -> str:
+    """Which part of the runs of a study is made; empty if nothing is missing. `quick`: the scenarios of a quick look."""
+    told = []
+    if len(seeds) < len(paper.seeds):
+        told.append(f"{len(seeds)} of {len(paper.seeds)} replications")
+    if quick is not None:
+        here, all_of = {c.factors for c in quick}, {c.factors for c in paper.cells()}
+        if not here >= all_of:
+            told.append(f"{len(here & all_of)} of {len(all_of)} scenarios")
+    return " of ".join(told)
+
+
+def _judged(paper: Paper, selected: Sequence[Experiment], partial: bool, tables: Mapping[str, list[Row]], missing: str) -> list[Judged]:
     shown = {f"{paper.key}/{e.id}" for e in selected}
     claims: list[Claim] = read_claims(paper.folder / "claims.toml")
     claims = [c for c in claims if not partial or shown & set(c.experiments)]
@@ -289,7 +316,8 @@ def _judged(paper: Paper, selected: Sequence[Experiment], partial: bool, tables:
     judged = []
     for c in claims:
         try:
-            judged.append(judge(c, means, copies))
+            rest = [] if not partial else [e.removeprefix(f"{paper.key}/") for e in c.experiments if e not in shown]
+            judged.append(judge(c, means, copies, missing or (f"the runs of {', '.join(rest)} left out" if rest else "")))
         except BadCheck as e:
             raise bad_check(paper, c.id, str(e)) from e
     return judged
@@ -306,20 +334,17 @@ def _write(r: Reproduction) -> None:
     from ..look import theme
     from . import page
 
-    try:
-        (r.folder / "figures").mkdir(exist_ok=True)
-    except OSError as e:
-        raise FolderError(f"cannot write {r.folder}: {reason(e)}") from e
-    for experiment, b in r.experiments:
-        if b.rows:
-            write_rows(r.folder / f"{experiment.id}.csv", b.rows)
-        for p in b.pictures:
-            save_bytes(r.folder / "figures" / f"{p.name}.svg", p.svg.encode())
-            save_bytes(r.folder / "figures" / f"{p.name}.png", theme.png(p.figure))
-    own = {e.id for e in r.paper.experiments()}
-    for name, rows in r.tables.items():
-        if name not in own and not r.partial:
-            write_rows(r.folder / f"{name}.csv", rows)
-    save_bytes(r.page, page.render(r).encode())
-    text = json.dumps(r.to_json(), indent=1, ensure_ascii=False, allow_nan=False)
-    save_bytes(r.page.with_name("reproduction.json") if not r.partial else r.page.with_suffix(".json"), (text + "\n").encode())
+    with sums.listed(r.folder) as put:
+        for experiment, b in r.experiments:
+            if b.rows:
+                put(f"{experiment.id}.csv", csv_of_rows(b.rows))
+            for p in b.pictures:
+                put(f"figures/{p.name}.svg", p.svg.encode())
+                put(f"figures/{p.name}.png", theme.png(p.figure))
+        own = {e.id for e in r.paper.experiments()}
+        for name, rows in r.tables.items():
+            if name not in own and not r.partial:
+                put(f"{name}.csv", csv_of_rows(rows))
+        put(r.page.name, page.render(r).encode())
+        text = json.dumps(r.to_json(), indent=1, ensure_ascii=False, allow_nan=False)
+        put("reproduction.json" if not r.partial else r.page.with_suffix(".json").name, (text + "\n").encode())

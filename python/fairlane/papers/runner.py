@@ -77,6 +77,11 @@ class Runner:
     def __exit__(self, *_: object) -> None:
         self._store.close()
 
+    @property
+    def notes(self) -> list[str]:
+        """What was found in the folder that is worth telling, such as damaged files that are run again."""
+        return self._store.notes
+
     def look(self, jobs: Sequence[Job], progress: Progress | None = None) -> None:
         """Raises what is wrong with the scenarios of these jobs; nothing is run or written."""
         for i, job in enumerate(jobs):

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..base.files import save_bytes
+from ..base.csv_text import inert
+from ..base.files import read_input
 from ..errors import PaperError
 from ..stats import interval
 
@@ -145,8 +146,7 @@ def read_folder(folder: Path) -> Tables:
 def read_csv(path: Path) -> list[dict[str, str]]:
     """The rows of a CSV file with a header."""
     try:
-        with path.open(newline="", encoding="utf-8") as f:
-            return list(csv.DictReader(f))
+        return list(csv.DictReader(io.StringIO(read_input(path).decode("utf-8"), newline="")))
     except UnicodeDecodeError as e:
         raise PaperError(f"{path}: not UTF-8 text: {e.reason}") from e
 
@@ -185,17 +185,18 @@ def resampled(rows: Mapping[str, Sequence[Row]], times: int, seed: int = 1) -> l
     return copies
 
 
-def write_rows(path: Path, rows: Sequence[Row]) -> None:
-    """Writes a tidy table (factors..., metric, value, unit, low, high, runs) in one step, so that a reader never sees half of it."""
+def csv_of_rows(rows: Sequence[Row]) -> bytes:
+    """A tidy table: factors..., metric, value, unit, low, high, runs."""
     names = list(dict.fromkeys(k for r in rows for k, _ in r.factors))
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*names, "metric", "value", "unit", "low", "high", "runs"])
+    writer.writerow([*map(inert, names), "metric", "value", "unit", "low", "high", "runs"])
     for r in rows:
         cells = dict(r.factors)
         bounds = ["" if x is None else f"{x:.10g}" for x in (r.low, r.high)]
-        writer.writerow([*(cells.get(k, "") for k in names), r.metric, f"{r.value:.10g}", r.unit, *bounds, max(1, len(r.samples))])
-    save_bytes(path, out.getvalue().encode())
+        texts = [inert(x) for x in (*(cells.get(k, "") for k in names), r.metric)]
+        writer.writerow([*texts, f"{r.value:.10g}", inert(r.unit), *bounds, max(1, len(r.samples))])
+    return out.getvalue().encode()
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,9 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from ..base.files import save_bytes
+from ..base.outputs import room_for
+from ..base.sums import NAME, listed
+from ..errors import FolderError
 from .reproduction import Reproduction, run_reproduction
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from .runner import Progress
 
 SCHEMA = "fairlane.reproductions/1"
+_FILES = ("index.html", "reproduction.json", NAME)
 VERDICTS = ("holds", "fails", "undecided")
 
 
@@ -40,6 +43,8 @@ class Outline:
     """Those of them that are within `fairlane.papers.tables.NEAR` or our interval."""
     apart: float | None
     """The median of their relative differences, without signs."""
+    notes: Sequence[str] = ()
+    """What was found in the folder that is worth telling."""
 
     @property
     def claims(self) -> list[dict[str, Any]]:
@@ -72,6 +77,7 @@ def outline_of(r: Reproduction) -> Outline:
         len(once),
         sum(bool(row.near) for row in once),
         median(differences) if differences else None,
+        tuple(r.notes),
     )
 
 
@@ -91,6 +97,11 @@ class Reproductions:
     def counts(self) -> dict[str, int]:
         """Claims of all papers by verdict."""
         return {v: sum(o.counts[v] for o in self.outlines) for v in VERDICTS}
+
+    @property
+    def notes(self) -> list[str]:
+        """What was found in the folders that is worth telling."""
+        return [note for o in self.outlines for note in o.notes]
 
     def to_json(self) -> dict[str, Any]:
         """One document: `experiments` and `claims` of all papers as each has them, and `papers` with the rest."""
@@ -119,6 +130,11 @@ class Reproductions:
             ],
         }
 
+    def _repr_html_(self) -> str:
+        from .html import reproductions_html
+
+        return reproductions_html(self)
+
     def print(self, console: Console) -> None:
         """The verdicts on a terminal."""
         from .overview import show
@@ -136,6 +152,9 @@ def reproduce_papers(
     from . import overview
 
     folder = Path(fspath(out)) if out is not None else Path("results")
+    room_for(folder, _FILES)
+    if (folder / "index.html").exists() and not (folder / "reproduction.json").exists():
+        raise FolderError(f"{folder / 'index.html'} is not the page of reproductions: choose another folder")
     outlines: list[Outline] = []
     weights = [p.minutes for p in papers]
     for i, paper in enumerate(papers):
@@ -146,7 +165,8 @@ def reproduce_papers(
 
         outlines.append(outline_of(run_reproduction(paper, quick=quick, out=folder / paper.key, progress=within)))
     r = Reproductions(folder, folder / "index.html", quick, outlines)
-    save_bytes(r.page, overview.render(r).encode())
-    text = json.dumps(r.to_json(), indent=1, ensure_ascii=False, allow_nan=False)
-    save_bytes(folder / "reproduction.json", (text + "\n").encode())
+    with listed(folder) as put:
+        put(r.page.name, overview.render(r).encode())
+        text = json.dumps(r.to_json(), indent=1, ensure_ascii=False, allow_nan=False)
+        put("reproduction.json", (text + "\n").encode())
     return r

@@ -13,14 +13,21 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..base.files import replacing, write_file
+from ..base.files import open_file, reason, replacing, write_file
+from ..base.outputs import open_folder
+from ..base.sealed import MEMBER, dump_json, fault_of_text
+from ..base.sums import digest_in
 from ..errors import FolderError
 from .pcap import ENDING
 
 if TYPE_CHECKING:
     from .result import Result
 
-MANIFEST_SCHEMA = "fairlane.results/1"
+MANIFEST = "manifest.json"
+MANIFEST_SCHEMA = "fairlane.results/2"
+_EARLIER = "fairlane.results/1"
+"""The same, but for the manifest's own sum."""
+_TABLES = ("flows", "links", "network", "flow_series", "link_series")
 
 
 def check_free(folder: str | PathLike[str], *, force: bool = False) -> Path:
@@ -28,29 +35,18 @@ def check_free(folder: str | PathLike[str], *, force: bool = False) -> Path:
     path = Path(fspath(folder))
     if os.path.lexists(path):
         if not force:
-            raise FolderError(f"{path} exists: choose another folder, or replace it with --force")
+            raise FolderError(f"{path} exists: choose another folder, or replace it with force=True")
         if not path.is_dir() or path.is_symlink():
             raise FolderError(f"{path} exists and is not a folder: not replaced")
-        if any(path.iterdir()) and not (path / "manifest.json").is_file():
-            raise FolderError(f"{path} is not a result folder (it has no manifest.json): not replaced")
-    parent = path.absolute().parent
-    while not parent.exists():
-        parent = parent.parent
-    if not parent.is_dir():
-        raise FolderError(f"cannot write {path}: {parent} is not a folder")
-    if not os.access(parent, os.W_OK | os.X_OK):
-        raise FolderError(f"cannot write {path}: no permission to write in {parent}")
+        if any(path.iterdir()) and not ((path / MANIFEST).is_file() and is_kept(path)):
+            raise FolderError(f"{path} is not a result folder (it has no manifest.json of fairlane): not replaced")
+    # It is made beside, and takes the place of this one in the end.
+    open_folder(path.absolute().parent)
     return path
 
 
 def _as_json(value: Any) -> bytes:
     return (json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
-
-
-def _digest(path: Path) -> str:
-    """SHA-256 of a file that may be larger than memory."""
-    with path.open("rb") as f:
-        return hashlib.file_digest(f, "sha256").hexdigest()
 
 
 def save(result: Result, folder: str | PathLike[str], *, force: bool = False, captures: Iterable[Path] = ()) -> Path:
@@ -60,7 +56,7 @@ def save(result: Result, folder: str | PathLike[str], *, force: bool = False, ca
     from ..base.document import finite
 
     path = check_free(folder, force=force)
-    scenario = {k: v for k, v in result.scenario.items() if k not in ("expanded", "warnings")}
+    scenario = result.description
     with replacing(path) as temp:
         written: dict[str, dict[str, Any]] = {}
 
@@ -69,15 +65,15 @@ def save(result: Result, folder: str | PathLike[str], *, force: bool = False, ca
 
         put("scenario.json", _as_json(finite(result.scenario)))
         put("scenario.toml", toml.dumps(scenario).encode())
-        put("run.json", _as_json(result.document()))
-        for name in ("flows", "links", "network", "flow_series", "link_series"):
+        put("run.json", result.to_json().encode())
+        for name in _TABLES:
             frame = result.table(name)
             if frame.height or not name.endswith("_series"):
                 buffer = io.BytesIO()
                 frame.write_parquet(buffer)
                 put(f"{name}.parquet", buffer.getvalue())
         for file in captures:
-            written[file.name] = {"sha256": _digest(file), "bytes": file.stat().st_size}
+            written[file.name] = {"sha256": digest_in(file), "bytes": file.stat().st_size}
             shutil.move(file, temp / file.name)
         manifest = {
             "schema": MANIFEST_SCHEMA,
@@ -89,33 +85,87 @@ def save(result: Result, folder: str | PathLike[str], *, force: bool = False, ca
             "runs": finite(result.info),
             "files": written,
         }
-        write_file(temp / "manifest.json", _as_json(manifest))
+        write_file(temp / MANIFEST, dump_json(manifest))
     return path
 
 
 def load(folder: str | PathLike[str]) -> Result:
-    """Reads a result folder back, checking every file against the manifest."""
+    """Reads a result folder back, checking every file against the manifest, and the manifest against its own sum."""
     import polars as pl
 
     from .result import Result
 
     path = Path(fspath(folder))
+    manifest = _manifest(path)
+    files: dict[str, Any] = manifest["files"]
+    data: dict[str, bytes] = {}
+    for name in files:
+        # Captures may be larger than memory, and are not read here.
+        if fault := _compare(path, name, files[name], data if not name.endswith(ENDING) else None):
+            raise FolderError(f"{path / name} {fault}")
     try:
-        manifest = json.loads((path / "manifest.json").read_text("utf-8"))
-        if manifest.get("schema") != MANIFEST_SCHEMA:
-            raise FolderError(f"{path} has the format {manifest.get('schema')!r}, this version reads {MANIFEST_SCHEMA!r}")
-        data = {name: (path / name).read_bytes() for name in manifest["files"] if not name.endswith(ENDING)}
-        digests = {name: _digest(path / name) for name in manifest["files"] if name not in data}
-    except OSError as e:
-        raise FolderError(f"{path} is not a result folder: {e.filename} is missing or unreadable") from e
-    except (ValueError, KeyError, AttributeError, TypeError) as e:
-        raise FolderError(f"{path} is not a result folder: its manifest.json is damaged") from e
-    digests |= {name: hashlib.sha256(raw).hexdigest() for name, raw in data.items()}
-    for name, digest in digests.items():
-        if digest != manifest["files"][name]["sha256"]:
-            raise FolderError(f"{path / name} was changed after it was written: its checksum differs from the manifest")
-    names = ("flows", "links", "network", "flow_series", "link_series")
-    tables = {n: pl.read_parquet(io.BytesIO(data[f"{n}.parquet"])) if f"{n}.parquet" in data else pl.DataFrame() for n in names}
-    result = Result(json.loads(data["scenario.json"]), manifest["runs"], tables)
-    result.captures = [path / name for name in manifest["files"] if name not in data]
+        tables = {n: pl.read_parquet(io.BytesIO(data[f"{n}.parquet"])) if f"{n}.parquet" in data else pl.DataFrame() for n in _TABLES}
+        result = Result(json.loads(data["scenario.json"]), manifest["runs"], tables)
+    except (ValueError, KeyError, pl.exceptions.PolarsError) as e:
+        raise FolderError(f"{path} is not a result folder of fairlane: {e}") from e
+    result.captures = [path / name for name in files if name not in data]
     return result
+
+
+def _manifest(path: Path) -> dict[str, Any]:
+    """The manifest of a folder, whole."""
+    try:
+        with open_file(path / MANIFEST) as f:
+            raw = f.read()
+    except OSError as e:
+        raise FolderError(f"{path} is not a result folder: cannot read {path / MANIFEST}: {reason(e)}") from e
+    try:
+        manifest: dict[str, Any] = json.loads(raw)
+        schema = manifest.get("schema")
+        if schema != _EARLIER and (fault := fault_of_text(raw)) and (schema == MANIFEST_SCHEMA or MEMBER in raw):
+            raise FolderError(f"{path / MANIFEST} {fault}")
+        if schema not in (MANIFEST_SCHEMA, _EARLIER):
+            raise FolderError(f"{path} has the format {schema!r}, this version reads {MANIFEST_SCHEMA!r}")
+        whole = all(isinstance(f["sha256"], str) and Path(name).name == name for name, f in manifest["files"].items())
+        if not whole or not isinstance(manifest["runs"], list):
+            raise ValueError("no manifest")
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as e:
+        raise FolderError(f"{path} is not a result folder: its manifest.json is damaged") from e
+    return manifest
+
+
+def _compare(path: Path, name: str, told: dict[str, Any], keep: dict[str, bytes] | None) -> str:
+    """What is wrong with a file, "" if it is as the manifest says; what was read goes into `keep`."""
+    try:
+        if keep is None:
+            digest = digest_in(path / name)
+        else:
+            with open_file(path / name) as f:
+                keep[name] = f.read()
+            digest = hashlib.sha256(keep[name]).hexdigest()
+    except FileNotFoundError:
+        return "is missing"
+    except OSError as e:
+        return f"cannot be read: {reason(e)}"
+    return "" if digest == told["sha256"] else "was changed after it was written: its checksum differs from the manifest"
+
+
+def is_kept(folder: Path) -> bool:
+    """Whether the `manifest.json` of a folder is that of results: other programs have files of this name, too."""
+    if any((folder / name).exists() for name in ("scenario.toml", "run.json")):
+        return True
+    try:
+        with open_file(folder / MANIFEST) as f:
+            return b"fairlane.results/" in f.read(256)
+    except OSError:
+        return False
+
+
+def faults(folder: Path) -> tuple[int, dict[str, str]]:
+    """How many files a result folder names, its manifest included, and what is wrong with which."""
+    try:
+        files = _manifest(folder)["files"]
+    except FolderError as e:
+        return 1, {MANIFEST: str(e).removeprefix(f"{folder / MANIFEST} ").removeprefix(f"{folder} ")}
+    found = {name: _compare(folder, name, told, None) for name, told in files.items()}
+    return 1 + len(files), {name: fault for name, fault in found.items() if fault}

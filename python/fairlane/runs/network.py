@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from ..base import toml
+from ..base.files import read_input
+from ..base.paths import split
 from ..base.spec import Params, plain
 from ..errors import FairlaneError
 from ..settings import Builders, FlowSettings, LinkSettings, NetworkSettings
@@ -116,7 +118,11 @@ class Network(Builders):
         >>> Network(duration="1s").set("links.x.queue.red.min", "5p").to_dict()["links"]
         {'x': {'queue': {'red': {'min': '5p'}}}}
         """
-        node, parts = self._tree, path.split(".")
+        node, parts = self._tree, split(path)
+        if parts is None:
+            raise FairlaneError(
+                f"cannot set {path!r}: it is no path; write for instance links.bottleneck.rate, and names with spaces or dots in quotes"
+            )
         for i, part in enumerate(parts[:-1]):
             below = node.setdefault(part, {})
             if isinstance(below, str):  # an algorithm by name alone: give its table a place
@@ -152,9 +158,9 @@ class Network(Builders):
     def from_file(cls, path: str | PathLike[str]) -> Network:
         """A network from a scenario file, to change it further."""
         try:
-            return cls.from_toml(Path(fspath(path)).read_text("utf-8"))
-        except (OSError, UnicodeDecodeError) as e:
-            raise FairlaneError(f"cannot read {fspath(path)}: {getattr(e, 'strerror', None) or e}") from e
+            return cls.from_toml(read_input(path).decode("utf-8"))
+        except UnicodeDecodeError as e:
+            raise FairlaneError(f"cannot read {fspath(path)}: {e}") from e
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the scenario file after checking it."""
@@ -182,6 +188,11 @@ class Network(Builders):
             raise FairlaneError(f"this network already has {section[:-1]} {name!r}: give another name")
         known[name] = {**known.get(name, {}), **table}
         return self
+
+    def _repr_html_(self) -> str:
+        from .html import network_html
+
+        return network_html(self)
 
     def __repr__(self) -> str:
         shape = next(iter(self._tree.get("topology", {})), f"{len(self._tree.get('links', {}))} links")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from ..errors import FairlaneError, FolderError
+from ..base.outputs import new_file
+from ..errors import FairlaneError
 
 ENDING = ".pcapng"
 KINDS = ("link", "node", "flow")
@@ -62,7 +62,7 @@ class Pcap:
                         f"the captures of {taken[place]} and {what} would both be {path}: name the file, as in {what}=other{ENDING}"
                     )
                 taken[place] = what
-                _check_free(path, force=self.force)
+                new_file(path, force=self.force)
             requests.append((what, [str(f.absolute()) for f in files]))
         return Plan(requests, snaplen, self.ip == 6, self.queue)
 
@@ -120,16 +120,3 @@ def _named(file: str | PathLike[str]) -> str:
     if not name.endswith(ENDING):
         raise FairlaneError(f"cannot write packets to {name}: the name must end in {ENDING}")
     return name
-
-
-def _check_free(path: Path, *, force: bool) -> None:
-    if os.path.lexists(path):
-        if not path.is_file() or path.is_symlink():
-            raise FolderError(f"{path} exists and is not a file: not replaced")
-        if not force:
-            raise FolderError(f"{path} exists: choose another name, or replace it with --force")
-    folder = path.absolute().parent
-    if not folder.is_dir():
-        raise FolderError(f"cannot write {path}: the folder {path.parent} does not exist")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise FolderError(f"cannot write {path}: no permission to write in {folder}")

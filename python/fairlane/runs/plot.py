@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from ..base.format import scale
+from ..base.format import seconds as as_seconds
 from ..base.metrics import series_of, unit
-from ..errors import FairlaneError, suggest
-from ..look.figures import STYLE
+from ..errors import FairlaneError, UnknownNameError, suggest
+from ..look import theme
+from .curves import AGGREGATES, Curve, curves
+from .groups import flows_of, members
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,135 +25,285 @@ if TYPE_CHECKING:
     from .result import Result
 
 MAX_LINES = 12
-#: Points of a rate over time. A rate sampled over less than a few packets jumps between zero and the rate of the link: a solid band.
-MAX_RATES = 300
+"""Links, and flows, that are drawn if nobody names them; more flows than that are drawn as means of their groups."""
+KINDS = ("lines", "bars")
 _LABELS = ("seed", "time", "flow", "link", "from", "to", "transport")
+_DASHES = ("-", "--", ":", "-.")
+_SIZE = (7.0, 3.6)
+_LOWER = 2.5
+"""Height of each of several panels, inches."""
+_WRAP = 26
+"""Characters of a name in one line of a legend or an axis."""
+_TABLES = {
+    "flow_series": "over time, of flows",
+    "link_series": "over time, of links",
+    "flows": "one number a run, of flows",
+    "links": "one number a run, of links",
+    "network": "one number a run, of the network",
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What of the result is to be shown."""
+
+    flow: str | Iterable[str] | None = None
+    link: str | Iterable[str] | None = None
+    group: str | Iterable[str] | bool | None = None
+    aggregate: str = "mean"
+    seed: int | str | None = None
+    kind: str = ""
 
 
 def draw(
     result: Result,
-    what: str,
+    what: str | Iterable[str],
     *,
+    ax: Axes | Iterable[Axes] | None = None,
     flow: str | Iterable[str] | None = None,
     link: str | Iterable[str] | None = None,
-    seed: int | None = None,
-    size: tuple[float, float] = (7.0, 3.6),
+    group: str | Iterable[str] | bool | None = None,
+    aggregate: str = "mean",
+    seed: int | str | None = None,
+    kind: str = "",
+    size: tuple[float, float] | None = None,
 ) -> Figure:
     """The figure of `what`; see `Result.plot`."""
     import matplotlib as mpl
-    from matplotlib.figure import Figure
 
-    kind, table = _what(result, what, link is not None)
-    chosen = _names(link if table.startswith("link") else flow)
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=size, layout="constrained")
-        axes = figure.add_subplot()
-        if kind == "series":
-            _lines(axes, result, what, table, chosen, result.seeds[0] if seed is None else seed)
+    from ..look.picture import Picture, on_white
+
+    quantities = [what] if isinstance(what, str) else list(what)
+    if not quantities:
+        raise FairlaneError('name what to draw, such as "queue"')
+    asked = Asked(flow, link, group, aggregate, seed, kind)
+    panels = [_panel(result, q, asked) for q in quantities]
+    for option, given_it, first in (("flow", flow is not None, "f"), ("group", bool(group), "f"), ("link", link is not None, "l")):
+        if given_it and not any(p.table.startswith(first) for p in panels):
+            raise FairlaneError(f"{' and '.join(quantities)}: nothing of a {option}: leave out {option}=")
+    with mpl.rc_context(on_white()):
+        if ax is None:
+            both = size or (_SIZE if len(panels) == 1 else (_SIZE[0], _LOWER * len(panels)))
+            figure: Figure = Picture(figsize=both, layout="constrained")
+            shared = all(p.over_time for p in panels)
+            given = list(np.ravel(figure.subplots(len(panels), 1, sharex=shared)))
         else:
-            _bars(axes, result, what, table, chosen)
+            given = list(ax) if isinstance(ax, Iterable) else [ax]
+            if len(given) != len(panels):
+                raise FairlaneError(f"{len(panels)} quantities need {len(panels)} axes, not {len(given)}: give ax a list of them")
+            figure = given[0].figure
+        for i, (panel, axes) in enumerate(zip(panels, given, strict=True)):
+            panel.draw(axes, titled=ax is None and (i == 0 or panel.differs), own=ax is None)
+            if ax is None and i < len(panels) - 1 and panels[i + 1].over_time and panel.over_time:
+                axes.set_xlabel("")
     return figure
 
 
-def _what(result: Result, what: str, of_link: bool) -> tuple[str, str]:
-    order = ("link_series", "flow_series") if of_link else ("flow_series", "link_series")
-    for table in order:
+def _what(result: Result, what: str, asked: Asked) -> tuple[bool, str]:
+    """Whether it is a series, and the table that has it."""
+    own = (
+        {"flow_series", "flows"} if asked.flow is not None or asked.group else {"link_series", "links"} if asked.link is not None else set()
+    )
+    series = sorted(("flow_series", "link_series"), key=lambda t: t not in own)
+    metrics = sorted(("flows", "links", "network"), key=lambda t: t not in own)
+    if asked.kind and asked.kind not in KINDS:
+        raise suggest(asked.kind, list(KINDS), "kind of picture")
+    for table in {"": [*series, *metrics], "lines": series, "bars": metrics}[asked.kind]:
         if what in result.table(table).columns and what not in _LABELS:
-            return "series", table
-    for table in ("links", "flows", "network") if of_link else ("flows", "links", "network"):
-        if what in result.table(table).columns and what not in _LABELS:
-            return "metric", table
-    if series_of(what) and result.flow_series.is_empty() and result.link_series.is_empty():
+            return table in series, table
+    if asked.kind != "bars" and series_of(what) and result.flow_series.is_empty() and result.link_series.is_empty():
         raise FairlaneError(f'there is no time series of {what}: set sample = "100ms" in the scenario to have one')
-    known = {c for t in ("flow_series", "link_series", "flows", "links", "network") for c in result.table(t).columns}
-    raise suggest(what, sorted(known.difference(_LABELS)), "quantity to plot")
+    known = {c for t in _TABLES for c in result.table(t).columns}.difference(_LABELS)
+    near = str(suggest(what, sorted(known), "quantity to plot")).partition(": ")[2]
+    hint = f": {near}" if near.startswith("did you mean") else ""
+    raise UnknownNameError(f"unknown quantity to plot {what!r}{hint}\n{_known(result)}")
 
 
-def _names(names: str | Iterable[str] | None) -> list[str] | None:
-    return None if names is None else [names] if isinstance(names, str) else list(names)
+def _known(result: Result) -> str:
+    """What can be drawn, table by table."""
+    lines = []
+    for table, words in _TABLES.items():
+        names = [c for c in result.table(table).columns if c not in _LABELS]
+        told = ", ".join(names) or 'nothing: set sample = "100ms" in the scenario'
+        lines.append(textwrap.fill(f"{words}: {told}", 100, initial_indent="  ", subsequent_indent="    "))
+    return "\n".join(lines)
 
 
-def _pick(frame: pl.DataFrame, what: str, key: str, chosen: Sequence[str] | None) -> list[str]:
-    """The flows or links to show: those asked for, else the first flows that have it, or the links with the largest values."""
-    present = frame[key].unique(maintain_order=True).to_list()
-    if chosen is not None:
+def _panel(result: Result, what: str, asked: Asked) -> Lines | Bars:
+    if asked.aggregate not in AGGREGATES:
+        raise suggest(asked.aggregate, list(AGGREGATES), "way to form one number of the flows of a group")
+    if asked.seed is not None and asked.seed != "all" and asked.seed not in result.seeds:
+        raise suggest(str(asked.seed), [*map(str, result.seeds), "all"], "seed")
+    over_time, table = _what(result, what, asked)
+    key = {"f": "flow", "l": "link"}.get(table[0])
+    if over_time and result.table(table).is_empty():
+        raise FairlaneError(f"no {key} of this network has a time series of {what}: name the {key} under `{key}s`")
+    of = {"network": [""]} if key is None else _members(result, table, what, key, asked)
+    aggregate = asked.aggregate if any(len(names) > 1 for names in of.values()) else ""
+    return (Lines if over_time else Bars)(result, what, table, of, aggregate, asked.seed)
+
+
+def _members(result: Result, table: str, what: str, key: str, asked: Asked) -> dict[str, list[str]]:
+    """What is drawn: the name of each curve or bar, and the flows or links it stands for."""
+    if key == "link":
+        return {name: [name] for name in _links(result.table(table), what, asked.link)}
+    groups = members(result)
+    if asked.group:
+        names = list(groups) if asked.group is True else [asked.group] if isinstance(asked.group, str) else list(asked.group)
+        for name in names:
+            if name not in groups:
+                raise suggest(name, list(groups), "group of flows")
+        return {_counted(name, groups[name], asked.aggregate): groups[name] for name in names}
+    if asked.flow is not None:
+        return {name: [name] for name in flows_of(result, asked.flow)}
+    having = _having(result.table(table), what)
+    if len(having) <= MAX_LINES:
+        return {name: [name] for name in having}
+    kept = {g: [f for f in own if f in set(having)] for g, own in groups.items()}
+    return {_counted(g, own, asked.aggregate): own for g, own in kept.items() if own}
+
+
+def _counted(name: str, flows: Sequence[str], aggregate: str) -> str:
+    return name if len(flows) == 1 else f"{name} ({aggregate} of {len(flows)} flows)"
+
+
+def _having(frame: pl.DataFrame, what: str) -> list[str]:
+    """The flows that have the quantity; one over UDP has no window (0 in the table), a bulk flow does not complete."""
+    present = frame["flow"].unique(maintain_order=True).to_list()
+    some = set(frame.filter(pl.col(what).is_finite() & (pl.col(what) != 0))["flow"].unique().to_list())
+    return [name for name in present if name in some] or present[:MAX_LINES]
+
+
+def _links(frame: pl.DataFrame, what: str, asked: str | Iterable[str] | None) -> list[str]:
+    """The links asked for, else those with the largest values."""
+    present = frame["link"].unique(maintain_order=True).to_list()
+    if asked is not None:
+        chosen = [asked] if isinstance(asked, str) else list(asked)
         for name in chosen:
             if name not in present:
-                raise suggest(name, present, key)
-        return list(chosen)
-    if key == "flow":  # a flow over UDP has no window (0 in the table), a bulk flow does not complete
-        having = frame.filter(pl.col(what).is_finite() & (pl.col(what) != 0))[key].unique(maintain_order=True).to_list()
-        return [name for name in present if name in having][:MAX_LINES] or present[:MAX_LINES]
-    top = frame.group_by(key).agg(pl.col(what).fill_nan(0).mean()).sort(what, key, descending=[True, False])
-    busiest = top.filter(pl.col(what) > 0.05 * max(top[what].drop_nulls(), default=0.0))[key].to_list() or top[key].to_list()[:1]
-    return busiest[:MAX_LINES]
+                raise suggest(name, present, "link")
+        return chosen
+    top = frame.group_by("link").agg(pl.col(what).cast(pl.Float64).fill_nan(0).mean()).sort(what, "link", descending=[True, False])
+    most = max(top[what].drop_nulls(), default=0.0)
+    return (top.filter(pl.col(what) > 0.05 * most)["link"].to_list() or top["link"].to_list()[:1])[:MAX_LINES]
 
 
-def _means(values: np.ndarray, block: int) -> np.ndarray:
-    """Means of `block` values each; what is left over at the end is left out."""
-    whole = len(values) // block * block
-    means: np.ndarray = values[:whole].reshape(-1, block).mean(axis=1)
-    return means
+@dataclass(frozen=True)
+class _Part:
+    """One quantity in its axes."""
+
+    result: Result
+    what: str
+    table: str
+    of: Mapping[str, Sequence[str]]
+    aggregate: str
+    seed: int | str | None
+
+    def _named(self, label: str) -> str:
+        """What an axis shows, in words: "completion time (s)", "queue (packets)"."""
+        name = "packets" if label == "p" else label
+        words = self.what.replace("_", " ")
+        return f"{words} ({name})" if name else words
 
 
-def _lines(axes: Axes, result: Result, what: str, table: str, chosen: Sequence[str] | None, seed: int) -> None:
-    key = "flow" if table == "flow_series" else "link"
-    frame = result.table(table).filter(pl.col("seed") == seed)
-    if seed not in result.seeds:
-        raise suggest(str(seed), [str(s) for s in result.seeds], "seed")
-    if frame.is_empty():
-        raise FairlaneError(f"no {key} of this network has a time series of {what}: name the {key} under `{key}s`")
-    names = _pick(frame, what, key, chosen)
-    frame = frame.filter(pl.col(key).is_in(names))
-    factor, label = scale(unit(what), _typical(frame[what]))
-    for name in names:
-        part = frame.filter(pl.col(key) == name)
-        values = part[what].cast(pl.Float64).to_numpy() * factor
-        values[~np.isfinite(values)] = np.nan  # an infinite threshold has no place on a finite axis
-        times = part["time"].to_numpy()
-        block = -(-len(times) // MAX_RATES) if unit(what) == "bit/s" else 1
-        axes.plot(_means(times, block), _means(values, block), linewidth=1.0, label=name)
-    axes.set_xlabel("time (s)")
-    span = f", means of {block * (times[1] - times[0]):.3g} s" if block > 1 else ""
-    axes.set_ylabel(_axis(what, label) + span)
-    axes.set_ylim(bottom=0)
-    axes.margins(x=0.01)
-    axes.set_title(_title(result, f"seed {seed}" if len(result.seeds) > 1 else ""))
-    if len(names) > 1 or key == "link":
-        axes.legend(fontsize="small", ncols=1 + len(names) // 7, framealpha=0.8)
+class Lines(_Part):
+    """A quantity over time."""
+
+    over_time = True
+    differs = False
+
+    def draw(self, axes: Axes, *, titled: bool, own: bool) -> None:
+        """Draws the lines, their bands and the warm-up."""
+        seeds = self.result.seeds
+        shown = seeds if self.seed == "all" else [seeds[0] if self.seed is None else int(self.seed)]
+        found = curves(self.result, self.table, self.what, self.of, self.aggregate or "mean", shown)
+        factor, label = scale(unit(self.what), _typical(found))
+        handles = []
+        for i, c in enumerate(found):
+            colour, dash = theme.HUES[i % len(theme.HUES)], _DASHES[i // len(theme.HUES) % len(_DASHES)]
+            handles += axes.plot(c.times, c.values * factor, dash, color=colour, linewidth=1.1, zorder=3)
+            if c.low is not None and c.high is not None:
+                axes.fill_between(c.times, c.low * factor, c.high * factor, color=colour, alpha=0.2, linewidth=0, zorder=2)
+        span = max((c.span for c in found), default=0.0)
+        axes.set_xlabel("time (s)")
+        axes.set_ylabel(self._named(label) + (f",\nmeans of {span:.3g} s" if span else ""))
+        axes.set_ylim(bottom=0)
+        axes.margins(x=0.01)
+        axes.grid(axis="x", visible=False)
+        warm = self._warmup(axes)
+        if titled:
+            many = len(seeds)
+            runs = "" if many < 2 else f"mean of {many} runs, 95 % interval" if self.seed == "all" else f"seed {shown[0]} of {many}"
+            axes.set_title(_title(self.result, runs), pad=16 if warm else None)
+        if len(found) > 1 or self.table == "link_series" or self.aggregate:
+            _legend(axes, handles, [c.name for c in found], own)
+
+    def _warmup(self, axes: Axes) -> bool:
+        """Shades the time that no metric counts."""
+        until = as_seconds(self.result.scenario.get("warmup") or "0s")
+        if not until:
+            return False
+        axes.axvspan(0, until, color=theme.GRID, alpha=0.6, linewidth=0, zorder=0)
+        axes.annotate("warm-up", (0, 1), (2, 2), ("data", "axes fraction"), "offset points", fontsize=8, color=theme.MUTED, va="bottom")
+        return True
 
 
-def _bars(axes: Axes, result: Result, what: str, table: str, chosen: Sequence[str] | None) -> None:
-    from .tables import intervals
+class Bars(_Part):
+    """One number a run: means with their intervals."""
 
-    key = {"flows": "flow", "links": "link"}.get(table)
-    if key is not None:
-        names = set(_pick(result.table(table), what, key, chosen))
-        rows = [(labels[key], per[what]) for labels, per in intervals(result, table) if labels[key] in names]
-    else:
-        rows = [("network", intervals(result, table)[0][1][what])]
-    means = [iv.mean if iv.mean is not None else 0.0 for _, iv in rows]
-    factor, label = scale(unit(what), max(map(abs, means), default=0.0))
-    errors = [(iv.half_width or 0.0) * factor for _, iv in rows] if len(result.seeds) > 1 else None
-    axes.bar(range(len(rows)), [m * factor for m in means], yerr=errors, capsize=3, width=0.7)
-    axes.set_xticks(range(len(rows)), [name for name, _ in rows], rotation=45 if len(rows) > 6 else 0)
-    axes.set_ylabel(_axis(what, label))
-    n = len(result.seeds)
-    axes.set_title(_title(result, f"mean of {n} runs, 95 % interval" if n > 1 else ""))
+    over_time = False
+    differs = True
+
+    def draw(self, axes: Axes, *, titled: bool, own: bool) -> None:
+        """Draws the bars."""
+        from .sheets import Groups
+        from .tables import intervals
+
+        key = {"flows": "flow", "links": "link"}.get(self.table, "")
+        single = {labels.get(key, ""): per[self.what] for labels, per in intervals(self.result, self.table)}
+        rows = [
+            (name, single[names[0]] if len(names) == 1 else Groups(self.result).value(names, self.what, self.aggregate))
+            for name, names in self.of.items()
+        ]
+        means = [iv.mean if iv.mean is not None else 0.0 for _, iv in rows]
+        factor, label = scale(unit(self.what), max(map(abs, means), default=0.0))
+        several = len(self.result.seeds) > 1
+        errors = [(iv.half_width or 0.0) * factor for _, iv in rows] if several else None
+        heights, names = [m * factor for m in means], [textwrap.fill(name, _WRAP) for name, _ in rows]
+        look: dict[str, Any] = {"ecolor": theme.INK, "color": theme.HUES[0], "capsize": 3}
+        if len(rows) > 6 or max(map(len, names), default=0) > 12:  # names side by side would touch
+            axes.barh(range(len(rows)), heights, xerr=errors, height=0.7, **look)
+            axes.set_yticks(range(len(rows)), names)
+            axes.set_ylim(len(rows) - 0.4, -0.6)
+            axes.grid(axis="y", visible=False)
+            axes.set_xlabel(self._named(label))
+        else:
+            axes.bar(range(len(rows)), heights, yerr=errors, width=0.7 if len(rows) > 2 else 0.3 * len(rows), **look)
+            axes.set_xlim(-0.7, len(rows) - 0.3)
+            axes.set_xticks(range(len(rows)), names)
+            axes.grid(axis="x", visible=False)
+            axes.set_ylabel(self._named(label))
+        if titled:
+            runs = f"mean of {len(self.result.seeds)} runs, 95 % interval" if several else ""
+            axes.set_title(_title(self.result, runs))
 
 
-def _axis(what: str, label: str) -> str:
-    """What an axis shows, in words: "completion time (s)", "queue (packets)"."""
-    unit_name = "packets" if label == "p" else label
-    words = what.replace("_", " ")
-    return f"{words} ({unit_name})" if unit_name else words
+def _legend(axes: Axes, handles: Sequence[Any], names: Sequence[str], own: bool) -> None:
+    """Names beside the axes, where they cover nothing; inside where the axes are not ours."""
+    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.2}
+    if not own:
+        place = {"loc": "best", "framealpha": 0.8}
+    # matplotlib leaves out what begins with an underscore.
+    labels = [textwrap.fill(f"\u200b{n}" if n.startswith("_") else n, _WRAP) for n in names]
+    axes.legend(handles, labels, fontsize="small", frameon=not own, ncols=1 + len(names) // 16, **place)
 
 
-def _typical(column: pl.Series) -> float:
-    value = column.filter(column.is_finite()).abs().quantile(0.9)
-    return float(value or 0.0)
+def _typical(found: Sequence[Curve]) -> float:
+    values = np.abs(np.concatenate([c.values for c in found])) if found else np.array([])
+    values = values[np.isfinite(values)]
+    return float(np.quantile(values, 0.9)) if len(values) else 0.0
 
 
 def _title(result: Result, extra: str) -> str:
-    name = result.scenario.get("name") or ""
+    name = textwrap.shorten(result.scenario.get("name") or "", 60, placeholder="…")
     return f"{name} ({extra})" if name and extra else name or extra

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from .. import _core
 from ..base.cores import available_threads
@@ -16,16 +16,17 @@ from ..base.scenario import checked
 from ..base.seeds import parse_seeds
 from ..errors import Doubt, FairlaneError, suggest
 from ..stats import Interval, interval
-from .network import Network
-from .pcap import Names, Pcap, as_pcap
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from ..stats import Warmup
+    from .network import Network
+    from .pcap import Names, Pcap
 
 Progress = Callable[[float, int, int], bool | None]
 LABELS = ("seed", "flow", "link", "from", "to", "transport")
@@ -41,6 +42,18 @@ class RunOptions(TypedDict, total=False):
     hop_probe: bool
     pcap: Pcap | Names | None
     progress: Progress | None
+
+
+class PlotOptions(TypedDict, total=False):
+    """What `Result.plot` shows of a quantity."""
+
+    flow: str | Iterable[str] | None
+    group: str | Iterable[str] | bool | None
+    aggregate: str
+    link: str | Iterable[str] | None
+    seed: int | str | None
+    kind: str
+    size: tuple[float, float] | None
 
 
 def run(
@@ -78,7 +91,11 @@ def run_resolved(
     if threads is not None and threads < 0:
         raise FairlaneError("threads cannot be negative")
     workers = min(threads or available_threads(), len(chosen))
-    plan = None if pcap is None else as_pcap(pcap).plan(chosen)
+    plan = None
+    if pcap is not None:
+        from .pcap import as_pcap
+
+        plan = as_pcap(pcap).plan(chosen)
     runs = _core.run(resolved, chosen, workers, hop_probe, progress, None if plan is None else plan.arguments())
     result = Result.from_runs(resolved, runs)
     if plan is not None:
@@ -90,11 +107,11 @@ class Result:
     """All replications of one scenario.
 
     `flows`, `links` and `network` have one row per run and flow, link direction or run; `flow_series` and `link_series` one
-    per run, instant and flow or link (empty unless the scenario sets `sample`). All are polars frames;
+    per run, instant and flow or link (empty unless the scenario sets `sample`). All are polars frames (the extra `tables`);
     `to_arrow` and `to_pandas` convert. `mean`, `summary` and `value` average over the runs with 95 % intervals.
     """
 
-    def __init__(self, scenario: dict[str, Any] | _core.Resolved, info: list[dict[str, Any]], tables: dict[str, pl.DataFrame]) -> None:
+    def __init__(self, scenario: dict[str, Any] | _core.Resolved, info: list[dict[str, Any]], tables: Mapping[str, pl.DataFrame]) -> None:
         self._scenario = scenario
         self.info = info
         self._tables = tables
@@ -107,14 +124,20 @@ class Result:
         tree: dict[str, Any] = self._scenario if isinstance(self._scenario, dict) else json.loads(self._scenario.json())
         return tree
 
+    @cached_property
+    def description(self) -> dict[str, Any]:
+        """`scenario` without its lists of all nodes, links and flows, which may be long."""
+        tree = self._scenario if isinstance(self._scenario, dict) else json.loads(self._scenario.json(expanded=False))
+        return {k: v for k, v in tree.items() if k not in ("expanded", "warnings")}
+
     @classmethod
     def from_runs(cls, scenario: dict[str, Any] | _core.Resolved, runs: list[Any]) -> Result:
         """Collects what `_core.run` returned."""
-        from .tables import collect
+        from .tables import Tables
 
         facts = ("seed", "fingerprint", "events", "packet_hops", "cpu_s", "setup_s", "peak_packets")
         info = [{**{k: getattr(r, k) for k in facts}, "warnings": [Doubt(text, code) for code, text in r.warnings]} for r in runs]
-        return cls(scenario, info, collect(runs))
+        return cls(scenario, info, Tables(runs))
 
     @property
     def flows(self) -> pl.DataFrame:
@@ -161,19 +184,18 @@ class Result:
 
     def table(self, name: str) -> pl.DataFrame:
         """A table by name: flows, links, network, flow_series or link_series."""
-        if name not in self._tables:
+        if name not in list(self._tables):
             raise suggest(name, list(self._tables), "table")
         return self._tables[name]
 
     def to_arrow(self, table: str = "flows") -> pa.Table:
         """A table as a pyarrow Table (needs the extra `arrow`)."""
-        need("pyarrow", "arrow")
+        need("arrow")
         return self.table(table).to_arrow()
 
     def to_pandas(self, table: str = "flows") -> pd.DataFrame:
         """A table as a pandas DataFrame (needs the extra `pandas`)."""
-        need("pyarrow", "pandas")
-        need("pandas", "pandas")
+        need("pandas")
         return self.table(table).to_pandas()
 
     def summary(self, table: str = "flows") -> pl.DataFrame:
@@ -190,18 +212,18 @@ class Result:
 
     def value(self, metric: str, *, flow: str | None = None, link: str | None = None) -> Interval:
         """One metric over all runs: of a flow, of a link's direction, or of the whole network."""
-        import polars as pl
+        from .tables import columns
 
         name = "flows" if flow is not None else "links" if link is not None else "network"
-        frame = self.table(name)
-        if name != "network":
-            key, label = KEYS[name], flow if flow is not None else link
-            frame = frame.filter(pl.col(key) == label)
-            if frame.is_empty():
-                raise suggest(str(label), self.table(name)[key].unique().to_list(), key)
-        if metric in LABELS or metric not in frame.columns:
-            raise suggest(metric, [c for c in frame.columns if c not in LABELS], f"metric of {name}")
-        return interval(frame[metric].to_list())
+        runs = columns(self, name)
+        label = flow if flow is not None else link
+        if label is not None and not any(label in run[KEYS[name]] for run in runs):
+            raise suggest(label, list(dict.fromkeys(x for run in runs for x in run[KEYS[name]])), KEYS[name])
+        if metric in LABELS or metric not in runs[0]:
+            raise suggest(metric, [c for c in runs[0] if c not in LABELS], f"metric of {name}")
+        if label is None:
+            return interval(x for run in runs for x in run[metric])
+        return interval(x for run in runs for of, x in zip(run[KEYS[name]], run[metric], strict=True) if of == label)
 
     def warmup(self, metric: str, *, flow: str | None = None, link: str | None = None) -> Warmup:
         """How long the start of a time series is not typical yet, by the rule MSER-5, and whether the scenario's own warm-up is as long.
@@ -209,20 +231,35 @@ class Result:
         `metric`: a series such as "queue", "throughput" or "cwnd". The answer has the longest cut over the runs in `seconds`, None if a run
         is too short to tell; printed, it says so in words. Needs a scenario with a sampling step. See `fairlane.stats.mser5`.
         """
+        need("tables")
         from .warmup import warmup
 
         return warmup(self, metric, flow=flow, link=link)
 
-    def plot(self, what: str = "cwnd", *, path: str | PathLike[str] | None = None, **options: Any) -> Figure:
-        """A figure of a time series ("cwnd", "queue", "throughput"...) or a metric ("goodput", "delay_mean"...).
+    def plot(
+        self,
+        what: str | Iterable[str] = "cwnd",
+        *more: str,
+        path: str | PathLike[str] | None = None,
+        ax: Axes | Iterable[Axes] | None = None,
+        **options: Unpack[PlotOptions],
+    ) -> Figure:
+        """A figure of time series ("cwnd", "queue", "throughput"...) and metrics ("goodput", "delay_mean"...), one below the other.
 
-        `path` saves it as SVG, PNG or PDF, by its ending. Options: flow= or link= (a name or names), seed=.
+        A notebook shows it. `path` saves it as SVG, PNG or PDF, by its ending; `ax` draws into axes of your own, one for each quantity.
+        `flow`: names of flows or groups, each flow with a line of its own. `group`: groups (True: all), a line for each with the
+        `aggregate` of its flows: "mean", "sum", "min" or "max". `link`: names of links. By default the flows that have the quantity,
+        or from 13 on the means of their groups; or the links with the largest values. `seed`: one run (default: the first), or "all"
+        for the mean over the runs with its 95 % interval as a band. `kind`: "lines" (over time) or "bars" (one number a run) of what
+        has both. `size`: inches. The warm-up, which no metric counts, is shaded.
         """
-        from ..look.figures import save_figure
+        need("plots")
         from .plot import draw
 
-        figure = draw(self, what, **options)
+        figure = draw(self, [*([what] if isinstance(what, str) else what), *more], ax=ax, **options)
         if path is not None:
+            from ..look.figures import save_figure
+
             save_figure(figure, path)
         return figure
 
@@ -234,21 +271,33 @@ class Result:
 
     def to_json(self) -> str:
         """`document` as text."""
-        return json.dumps(self.document(), indent=1, ensure_ascii=False, allow_nan=False)
+        from .document import pieces
+
+        return "".join(pieces(self))
 
     def save(self, folder: str | PathLike[str], *, force: bool = False) -> Path:
         """Writes a result folder: scenario, tables in Parquet, manifest. An existing one is replaced only with `force`."""
+        need("tables")
         from .folder import save
 
         return save(self, folder, force=force)
 
+    def _repr_html_(self) -> str:
+        from .html import result_html
+
+        return result_html(self)
+
     def __repr__(self) -> str:
+        from .tables import columns
+
         runs = len(self.info)
-        return f"Result({runs} run{'s' * (runs != 1)}, {self.flows.height // runs} flows, {self.links.height // runs} links)"
+        flows, links = (sum(len(run[key]) for run in columns(self, table)) // runs for table, key in KEYS.items())
+        return f"Result({runs} run{'s' * (runs != 1)}, {flows} flows, {links} links)"
 
 
 def load(folder: str | PathLike[str]) -> Result:
     """Reads a result folder back."""
+    need("tables")
     from .folder import load as read
 
     return read(folder)

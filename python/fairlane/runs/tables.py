@@ -1,60 +1,128 @@
-"""From the columns of the core to polars frames, and from frames to means."""
+"""From the columns of the core to polars frames, and from columns to means.
+
+Frames are made when somebody asks for them: a run, its tables on a terminal and its document need neither polars nor NumPy.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
+from ..base.extras import need
 from ..base.metrics import unit
 from ..stats import Interval, interval
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from .result import Result
 
 NAMES = ("flows", "links", "network", "flow_series", "link_series")
 LABELS = ("flow", "link", "from", "to", "transport")
 _OWN_NAME = {"flows": {"name": "flow"}, "links": {"name": "link"}}
 
-
-def collect(runs: list[Any]) -> dict[str, pl.DataFrame]:
-    """The five tables of all runs, each with the run's seed in front."""
-    out = {}
-    for name in NAMES:
-        frames = []
-        for r in runs:
-            columns = getattr(r, name)()
-            if not columns:  # no series without sampling
-                continue
-            own = _OWN_NAME.get(name, {})
-            frame = pl.DataFrame({own.get(c, c): v for c, v in columns.items()})
-            frames.append(frame.select(pl.lit(r.seed, dtype=pl.UInt64).alias("seed"), pl.all()))
-        out[name] = pl.concat(frames, how="vertical") if frames else pl.DataFrame()
-    return out
+Columns = Mapping[str, Sequence[Any]]
+"""A table: lists of text, and views of doubles."""
 
 
-def metric_columns(frame: pl.DataFrame) -> list[str]:
-    """The columns that are numbers to average."""
-    return [c for c in frame.columns if c != "seed" and c not in LABELS]
+class Tables(Mapping[str, "pl.DataFrame"]):
+    """The five tables of all runs: the core's columns, and polars frames in their place once they are asked for."""
+
+    def __init__(self, runs: list[Any]) -> None:
+        self._seeds = [r.seed for r in runs]
+        self._columns = {name: [_named(name, getattr(r, name)()) for r in runs] for name in NAMES}
+        self._frames: dict[str, pl.DataFrame] = {}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(NAMES)
+
+    def __len__(self) -> int:
+        return len(NAMES)
+
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        """All runs below one another, each with its seed in front; empty if nothing was sampled."""
+        if name not in self._frames:
+            if name not in self._columns:
+                raise KeyError(name)
+            need("tables")
+            self._frames[name] = _frame(self._seeds, self._columns[name])
+            del self._columns[name]
+        return self._frames[name]
+
+    def columns(self, name: str) -> list[Columns]:
+        """The columns of one table, run by run; without a seed."""
+        return self._columns[name] if name in self._columns else _columns(self._frames[name])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (dict(self),)
+
+
+def _named(table: str, columns: Columns) -> Columns:
+    own = _OWN_NAME.get(table, {})
+    return {own.get(c, c): v for c, v in columns.items()}
+
+
+def _frame(seeds: list[int], runs: list[Columns]) -> pl.DataFrame:
+    import numpy as np
+    import polars as pl
+
+    frames = []
+    for seed, columns in zip(seeds, runs, strict=True):
+        if not columns:  # no series without sampling
+            continue
+        frame = pl.DataFrame({c: v if isinstance(v, list) else np.asarray(v) for c, v in columns.items()})
+        frames.append(frame.select(pl.lit(seed, dtype=pl.UInt64).alias("seed"), pl.all()))
+    return pl.concat(frames, how="vertical") if frames else pl.DataFrame()
+
+
+def _columns(frame: pl.DataFrame) -> list[Columns]:
+    """The columns of a frame as plain numbers; those of all runs together."""
+    import polars as pl
+
+    names = [c for c in frame.columns if c != "seed"]
+    return [{c: (frame[c] if c in LABELS else frame[c].cast(pl.Float64)).to_list() for c in names}] if names else [{}]
+
+
+def columns(result: Result, table: str) -> list[Columns]:
+    """The columns of a table, run by run (those of a folder: all runs together), without frames; empty if nothing was sampled."""
+    tables = result._tables
+    return tables.columns(table) if isinstance(tables, Tables) else _columns(tables[table])
+
+
+def metrics_of(result: Result, table: str) -> list[str]:
+    """The names of a table's metrics; none if nothing was sampled."""
+    first = next((c for c in columns(result, table) if c), {})
+    return [c for c in first if c not in LABELS]
+
+
+def values(result: Result, table: str) -> Iterator[tuple[dict[str, str], dict[str, list[Any]]]]:
+    """Per flow, link or network, in the order of the table: its labels and the values of each metric in all runs; one row at a time."""
+    runs = [c for c in columns(result, table) if c]
+    if not runs:
+        return
+    metrics = metrics_of(result, table)
+    labels = [c for c in LABELS if c in runs[0]]
+    key = labels[0] if labels else None
+    rows: dict[str, list[tuple[Columns, int]]] = {}
+    for run in runs:
+        names = run[key] if key else ["network"] * len(run[metrics[0]])
+        for i, name in enumerate(names):
+            rows.setdefault(name, []).append((run, i))
+    for at in rows.values():
+        first, i = at[0]
+        yield {c: first[c][i] for c in labels}, {m: [run[m][i] for run, i in at] for m in metrics}
 
 
 def intervals(result: Result, table: str) -> list[tuple[dict[str, str], dict[str, Interval]]]:
     """Per flow, link or network, in the order of the table: its labels and the interval of each metric."""
-    frame = result.table(table)
-    metrics = metric_columns(frame)
-    labels = [c for c in LABELS if c in frame.columns]
-    key = labels[0] if labels else None
-    names = frame[key].to_list() if key else ["network"] * frame.height
-    rows: dict[str, list[int]] = {}
-    for i, name in enumerate(names):
-        rows.setdefault(name, []).append(i)
-    text = {c: frame[c].to_list() for c in labels}
-    values = {m: frame[m].cast(pl.Float64).to_list() for m in metrics}
-    return [({c: text[c][at[0]] for c in labels}, {m: interval(values[m][i] for i in at) for m in metrics}) for at in rows.values()]
+    return [(labels, {m: interval(v) for m, v in per.items()}) for labels, per in values(result, table)]
 
 
 def summary_frame(result: Result, table: str) -> pl.DataFrame:
     """Long form of the means."""
+    need("tables")
+    import polars as pl
+
     rows = [
         {**labels, "metric": m, **iv.as_dict(), "unit": unit(m)}
         for labels, per_metric in intervals(result, table)
@@ -66,6 +134,9 @@ def summary_frame(result: Result, table: str) -> pl.DataFrame:
 
 def mean_frame(result: Result, table: str) -> pl.DataFrame:
     """Wide form of the means."""
+    need("tables")
+    import polars as pl
+
     several = len(result.info) > 1
     rows = []
     floats: dict[str, Any] = {}

@@ -20,7 +20,7 @@ PS = 1_000_000
 """Picoseconds in a microsecond."""
 FIN, SYN, RST, PSH, ACK, ECE, CWR, AE = 0x01, 0x02, 0x04, 0x08, 0x10, 0x40, 0x80, 0x100
 NO_LIMIT = 0xFFFF_FFFF
-DEFAULT_MSS = 536
+DEFAULT_MSS = {"ipv4": 536, "ipv6": 1220}
 """RFC 9293 section 3.7.1, for a peer that says nothing."""
 IP_TCP = {"ipv4": 40, "ipv6": 60}
 TICK = 1_000_000_000
@@ -45,7 +45,7 @@ class Connection(Opening):
         self.our_scale = 0
         self.timestamps = self.sack = False
         self.scaling = False
-        self.peer_mss = DEFAULT_MSS
+        self.peer_mss = DEFAULT_MSS[self.options["ip_version"]]
         self.core: Any = None
         self.dead = False
         self.error: str | None = None
@@ -102,6 +102,8 @@ class Connection(Opening):
             "receive_window": f"{max(self.buffer(), 1)}B",
             # A buffer grows with what is read; a script reads when it wants.
             "receive_buffer": None,
+            # Scripts send what is there at once, and PSH is told by their own send queue.
+            "tso": False,
             "window_scaling": True,
             "fast_open": self.fast_open,
         }
@@ -135,7 +137,7 @@ class Connection(Opening):
         """Takes the options of the peer's SYN."""
         said = {o[0]: o for o in packet.options or ()}
         number = self.settings.number
-        self.peer_mss = max(said["mss"][1], 1) if "mss" in said else DEFAULT_MSS
+        self.peer_mss = max(said["mss"][1], 1) if "mss" in said else DEFAULT_MSS[self.options["ip_version"]]
         self.timestamps = "TS" in said and number("tcp_timestamps") != 0
         self.sack = "sackOK" in said and number("tcp_sack") != 0
         self.scaling = "wscale" in said and number("tcp_window_scaling") != 0
@@ -228,7 +230,7 @@ class Connection(Opening):
         size = min(segment, length) if segment else length
         self.rcv_mss = max(self.rcv_mss, min(size, self.offered_mss()))
 
-    rcv_mss = DEFAULT_MSS
+    rcv_mss = DEFAULT_MSS["ipv4"]
 
     def note_closing(self, now: int) -> None:
         """Both FINs arrived: the end that closed last forgets the connection, the other waits (RFC 9293 section 3.6)."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..errors import InputError
 from .runner import Outcome
 from .trouble import Refusal, ScriptError
 
@@ -20,7 +21,7 @@ def document(version: str, outcomes: Sequence[Outcome], *, timeline: bool = Fals
     return {"schema": "fairlane.script/2", "fairlane": version, **counts, "error": error, "warnings": told, "scripts": rows}
 
 
-def unread(file: str, trouble: ScriptError | OSError | UnicodeError) -> Outcome:
+def unread(file: str, trouble: ScriptError | InputError | OSError | UnicodeError) -> Outcome:
     """The outcome of a script that did not run."""
     if isinstance(trouble, ScriptError):
         (found,) = trouble.diagnostics
@@ -29,6 +30,7 @@ def unread(file: str, trouble: ScriptError | OSError | UnicodeError) -> Outcome:
         out.column, out.help = found["column"], found["help"]
         return out
     reason = trouble.strerror if isinstance(trouble, OSError) and trouble.strerror else str(trouble)
+    reason = reason.removeprefix(f"cannot read {file}: ")
     return Outcome(file, False, reason, kind="unreadable", rendered=f"error: {file}: {reason}")
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import _core
+from ..base.files import read_input
 from ..errors import FairlaneError
 from .calls import Calls, value_of
 from .check import check
@@ -97,7 +98,7 @@ def run_file(
     `options`: those of packetdrill, such as `{"mtu": "1280"}`; they prevail over those of the script.
     """
     file = Path(path)
-    text = file.read_text(encoding="utf-8", errors="replace")
+    text = read_input(file).decode("utf-8", errors="replace")
     return run_text(text, str(path), preset=preset, changes=changes, defines=defines, options=options)
 
 
@@ -359,12 +360,12 @@ class Run(Expecting):
         if c is not None and c.core is not None:
             self.space.update(tcp_info(c, self.now))
         text = textwrap.dedent(event.text) if event.text.lstrip(" \t").startswith("\n") else event.text.strip()
-        before = event.text[: len(event.text) - len(event.text.lstrip("\n"))].count("\n") if "\n" in event.text else 0
-        del before
         try:
             with redirect_stdout(self.printed):
                 exec(compile("\n" * (event.line - 1) + text + "\n\n", self.script.file, "exec"), self.space)
-        except Exception as e:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as e:  # one that ends itself, too, fails in this line
             line = event.line
             for frame in traceback.extract_tb(e.__traceback__):
                 if frame.filename == self.script.file and frame.lineno:

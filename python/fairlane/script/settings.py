@@ -9,7 +9,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from ..errors import FairlaneError
+from ..base.files import read_input
+from ..errors import FairlaneError, InputError
 from .model import Script, Shell
 
 _PREFIX = re.compile(r"^(?:/proc/sys/)?net[./](?:ipv4|core)[./]")
@@ -110,9 +111,9 @@ class Settings:
         """What the host is set to before the script begins: the files that are given, or those of the suite that it lies in."""
         for name in files or ():
             try:
-                text = Path(name).read_text(encoding="utf-8", errors="replace")
-            except OSError as e:
-                raise FairlaneError(f"--init_scripts={name}: {e.strerror or e}") from None
+                text = read_input(name).decode("utf-8", errors="replace")
+            except InputError as e:
+                raise FairlaneError(f"--init_scripts={name}: {e}") from None
             self.read(text, Path(name).parent, depth=1)
         own = any(_CALLED.search(line) for e in script.events if isinstance(e, Shell) for line in _lines(e.text))
         if files is None and not own:
@@ -150,8 +151,8 @@ class Settings:
 
     def _defaults(self, file: Path) -> None:
         try:
-            text = file.read_text(encoding="utf-8", errors="replace")
-        except OSError:
+            text = read_input(file).decode("utf-8", errors="replace")
+        except InputError:
             self.warn(f"{file.name} is not there: the values of the kernel's own tests stand for it")
             self.values |= TESTS
             return

@@ -1,0 +1,85 @@
+"""What a figure of a result shows: time series of flows, links or groups of flows, of one run or with their spread over all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from ..base.metrics import unit
+from ..stats.intervals import CONFIDENCE, t_factor
+
+if TYPE_CHECKING:
+    from .result import Result
+
+#: Points of a rate over time. A rate sampled over less than a few packets jumps between zero and the rate of the link: a solid band.
+MAX_RATES = 300
+AGGREGATES = ("mean", "sum", "min", "max")
+"""What can be formed of the flows of a group."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A quantity over time, with an interval over the runs if there are several."""
+
+    name: str
+    times: np.ndarray
+    values: np.ndarray
+    low: np.ndarray | None = None
+    high: np.ndarray | None = None
+    span: float = 0.0
+    """Time over which each value is a mean, if that is more than a sampling step."""
+
+
+def curves(result: Result, table: str, what: str, of: Mapping[str, Sequence[str]], aggregate: str, seeds: Sequence[int]) -> list[Curve]:
+    """A curve for each name in `of`: at each instant the members' mean (or as `aggregate` says), and the mean of that over `seeds`."""
+    key = "flow" if table == "flow_series" else "link"
+    wanted = {m for members in of.values() for m in members}
+    frame = result.table(table).filter(pl.col("seed").is_in(list(seeds)) & pl.col(key).is_in(list(wanted)))
+    value = pl.col(what).cast(pl.Float64)
+    # An infinite threshold has no place on a finite axis, and no part in a mean.
+    frame = frame.select("seed", "time", key, pl.when(value.is_finite()).then(value).alias("value"))
+    return [_curve(frame.filter(pl.col(key).is_in(list(members))), name, unit(what) == "bit/s", aggregate) for name, members in of.items()]
+
+
+def _curve(frame: pl.DataFrame, name: str, rate: bool, aggregate: str) -> Curve:
+    some = pl.col("value").count() > 0
+    per_run = frame.group_by("seed", "time").agg(pl.when(some).then(getattr(pl.col("value"), aggregate)()).alias("value"))
+    wide = per_run.pivot(on="seed", index="time", values="value", aggregate_function="first").sort("time")
+    times = wide["time"].to_numpy()
+    runs = wide.drop("time").to_numpy().astype(float)
+    block = -(-len(times) // MAX_RATES) if rate and len(times) else 1
+    step = float(times[1] - times[0]) if len(times) > 1 else 0.0
+    times, runs = _blocks(times[:, None], block)[:, 0], _blocks(runs, block)
+    span = block * step if block > 1 else 0.0
+    if runs.shape[1] < 2:
+        return Curve(name, times, runs[:, 0] if runs.shape[1] else times * np.nan, span=span)
+    return Curve(name, times, *_spread(runs), span=span)
+
+
+def _blocks(values: np.ndarray, block: int) -> np.ndarray:
+    """Means of `block` rows each; what is left over at the end is left out."""
+    whole = len(values) // block * block
+    means: np.ndarray = values[:whole].reshape(-1, block, values.shape[1]).mean(axis=1)
+    return means
+
+
+def _spread(runs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean and Student's interval of each row, over the values that are there; see `fairlane.stats.interval`."""
+    there = np.isfinite(runs)
+    n = there.sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.where(n > 0, np.where(there, runs, 0.0).sum(axis=1) / n, np.nan)
+        squares = np.where(there, (runs - mean[:, None]) ** 2, 0.0).sum(axis=1)
+        factor = np.array([_t(int(k)) for k in n])
+        half = np.where(n > 1, factor * np.sqrt(squares / (n - 1) / n), 0.0)
+    return mean, mean - half, mean + half
+
+
+@lru_cache(maxsize=1024)
+def _t(n: int) -> float:
+    return t_factor(CONFIDENCE, n - 1) if n > 1 else 0.0
