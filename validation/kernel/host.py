@@ -30,6 +30,9 @@ HOST_PRIORITY, RELAY_PRIORITY = 1, 2
 #: Settings that make runs repeatable: nothing is remembered of a path.
 SYSCTL = {"net/ipv4/tcp_no_metrics_save": "1", "net/ipv6/conf/all/disable_ipv6": "1", "net/ipv6/conf/default/disable_ipv6": "1"}
 
+#: A send buffer that is never empty: segments are full, whenever the application has its turn.
+ROOMY = "4096 4194304 4194304"
+
 
 def hurry(priority: int) -> None:
     """This thread has the processor before others (`sched(7)`), where that is allowed: what it is late would show as the path's delay."""
@@ -140,6 +143,8 @@ def main(role: str, fd: int) -> None:
             order = json.loads(line)
             if order.get("ecn"):
                 Path("/proc/sys/net/ipv4/tcp_ecn").write_text("1")
+            if order.get("roomy"):
+                Path("/proc/sys/net/ipv4/tcp_wmem").write_text(ROOMY)
             if role == "b":
                 listener = socket.create_server((ADDRESS["b"], PORT), backlog=64)
                 wire.write(json.dumps({"ready": True}) + "\n")

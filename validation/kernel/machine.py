@@ -94,7 +94,7 @@ def check() -> None:
         raise KernelMissing("`ip` is missing (Debian: apt-get install iproute2)")
 
 
-def run(case: Case, number: int = 1, capture: bool = False) -> dict[str, Any]:
+def run(case: Case, number: int = 1, capture: bool = False, roomy: bool = False) -> dict[str, Any]:
     """What the kernel's TCP does: rows of (time, flow, cwnd, rtt, bytes acked...) and the counters of the queue.
 
     Raises KernelMissing if the namespaces cannot be made or the kernel lacks the algorithm.
@@ -109,7 +109,7 @@ def run(case: Case, number: int = 1, capture: bool = False) -> dict[str, Any]:
             hosts.append(Host(role))
         begin = time.monotonic() + LEAD
         order = {"begin": begin, "end": begin + case.seconds, "step": STEP, "cc": case.cc}
-        order |= {"stagger": case.stagger_ms / 1000, "ecn": case.ecn}
+        order |= {"stagger": case.stagger_ms / 1000, "ecn": case.ecn, "roomy": roomy}
         a, b = hosts
         b.tell(**order)
         b.answer()

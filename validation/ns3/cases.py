@@ -92,7 +92,7 @@ def _with_udp(flows: tuple[Host, ...], rate: int) -> tuple[Host, ...]:
     return (*flows, Host("udp", _ms(1.0), _ms(100 * len(flows)), rate))
 
 
-PLAIN = tuple(name for name in QUEUES if name not in (*MARKING, "fifo100"))
+PLAIN = tuple(name for name in QUEUES if name not in (*MARKING, "fifo100", "short"))
 """Queues of the families N2 and N3."""
 
 CONTROLS = (
@@ -144,6 +144,10 @@ def _families() -> Iterator[Case]:
     for queue, controls in (("fifo", CONTROLS[4:]), ("codel", CONTROLS)):
         for control in controls:
             yield Case("controls", f"{control}-{queue}", queue, ONE, control, "prr", runs=1, recorded=True)
+    for control in ("NewReno", "LinuxReno", "Westwood", "HighSpeed", "Scalable"):
+        for limit in (5, 20):
+            size = Size(limit, 1, 2)
+            yield Case("short", f"{control}-{limit}", "short", ONE, control, "prr", rate=5_000_000, delay=0.005, size=size, runs=1, recorded=True)
     yield from _variants()
 
 
@@ -212,7 +216,7 @@ EXPLAINED: dict[str, tuple[tuple[str, float], ...]] = {
     "N2/fqcodel-prr-Cubic": (("queue_mean", 4.0), ("drops", 2.0), ("utilisation", 2.0)),
     # CUBIC's timeouts, and when HyStart ends the five slow starts that begin together; not understood in full.
     "N2/ared-prr-Cubic": (("drops", 1.5),),
-    "N2/codel-prr-Cubic": (("queue_mean", 1.2),),
+    "N2/codel-prr-Cubic": (("flow.0", 1.2), ("flow.1", 1.2)),
     # BLUE's clock in ns-3 overflows.
     "overload/cobalt": (("utilisation", 1.5),),
     # One flow over CoDel waits 2 to 4 packets on average: a loss more or less decides. Causes in the docs.

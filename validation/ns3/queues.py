@@ -37,6 +37,7 @@ _BOTTOM = "bottom = {bottom}"
 
 QUEUES: dict[str, Queue] = {
     "fifo": Queue("ns3::FifoQueueDisc MaxSize=50p", 'droptail = {{ limit = "50p" }}', chance=False),
+    "short": Queue("ns3::FifoQueueDisc MaxSize={limit}p", 'droptail = {{ limit = "{limit}p" }}', chance=False),
     "fifo100": Queue("ns3::FifoQueueDisc MaxSize=100p", 'droptail = {{ limit = "100p" }}', chance=False),
     "red": Queue(_RED_PEER + "MinTh={low} MaxTh={high} QW=0.002", f"red = {{{{ {_RED_OURS}, {_THRESHOLDS} }}}}"),
     "redmark": Queue(
