@@ -166,7 +166,7 @@ def run(name: str, situation: Situation) -> Comparison:
 def record(name: str, situation: Situation, done: Comparison) -> list[Row]:
     """The numbers of a situation, all digits."""
     rows = []
-    for queue in done.queues:
+    for queue in done.settings:
         for c in situation.columns:
             iv = queue.jain() if (c.of, c.metric) == ("", "jain") else queue.of_group(c.of, c.metric) if c.of else queue.of_link(c.metric)
             numbers = {k: "" if (v := getattr(iv, k)) is None else repr(v) for k in ("mean", "low", "high")}
