@@ -1,9 +1,9 @@
 # Each target makes what it needs: the virtual environment, the extension, the tools.
-#   make demo    build, then reproduce the LAN study (leaves .venv/bin/fairlane)
+#   make demo    build (minutes the first time), then reproduce the LAN study; says how long that takes and what it wrote
 #   make check   the tests of the rooms that differ from the last commit, or of those named: make check ROOM="queue study"
 #   make test    all Rust and Python tests
 #   make test-long  the same with what is exhaustive: marked `long` in Python, ignored in Rust
-#   make bench   the benchmark set P1-P6, instructions per packet-hop where valgrind is installed, memory of 100,000 flows, packet capture, overhead of a study
+#   make bench   the benchmark set P1-P6, instructions per packet-hop where valgrind is installed, memory of 100,000 flows, packet capture, overhead of a study, start of a command
 #   make lint    formatting and lints of both languages, types of Python; generated files and the layer graph are as the sources say
 #   make docs    generated reference pages and the API documentation of the crates
 #   make clean   removes .venv, build products and results
@@ -32,7 +32,10 @@ all: build
 build: $(VENV)/.built
 
 demo: build
+	@echo "fairlane is ready: $(BIN)/fairlane"
+	@$(PY) -c "from fairlane.papers import load; p = load('$(PAPER)'); print(f\"reproducing {p.key}, {p.words['title']}: about {max(1, round(p.minutes))} min on two cores; stopped, it goes on with the same command\")"
 	$(BIN)/fairlane reproduce $(PAPER)
+	@echo "written: results/$(PAPER)/index.html shows all tables and figures; next: $(BIN)/fairlane new home"
 
 check: build $(VENV)/.dev
 	@$(PY) tests/check.py $(ROOM)
@@ -51,6 +54,7 @@ bench: build
 	$(PY) benches/memory.py
 	$(PY) benches/pcap.py
 	$(PY) benches/study.py
+	$(PY) benches/startup.py
 
 lint: $(VENV)/.dev
 	@cargo fmt --version >/dev/null 2>&1 || { echo "make: cargo fmt is missing: rustup component add rustfmt" >&2; exit 1; }
@@ -71,6 +75,7 @@ docs: build
 	$(PY) -m fairlane.cli.manual > docs/reference/cli.md
 	$(PY) -m fairlane.study.manual > docs/reference/studies.md
 	$(PY) -m fairlane.tuning.manual > docs/reference/tuning.md
+	$(PY) docs/package_index.py > docs/package-index.md
 	cargo doc --workspace --no-deps
 
 clean:
@@ -91,10 +96,11 @@ $(VENV)/.made:
 
 # The extension in release mode, the package in editable form, its dependencies, .venv/bin/fairlane.
 $(VENV)/.built: $(VENV)/.made pyproject.toml $(SOURCES) $(if $(wildcard python/fairlane/_core*.so),,missing)
-	VIRTUAL_ENV=$(abspath $(VENV)) $(PY) -m maturin develop --release --quiet
+	@echo "building the engine and fetching libraries: some minutes the first time, seconds later"
+	VIRTUAL_ENV=$(abspath $(VENV)) $(PY) -m maturin develop --release --quiet --extras study
 	@touch $@
 
 # What tests and lints need, as listed in pyproject.toml under `dev`; the checker of types reads the libraries of the package, too.
 $(VENV)/.dev: $(VENV)/.made pyproject.toml
-	$(PY) -m pip install --quiet $$($(PY) -c "import tomllib; p = tomllib.load(open('pyproject.toml', 'rb'))['project']; print(*p['dependencies'], *p['optional-dependencies']['dev'])")
+	$(PY) -m pip install --quiet $$($(PY) -c "import tomllib; p = tomllib.load(open('pyproject.toml', 'rb'))['project']; e = p['optional-dependencies']; print(*p['dependencies'], *e['all'], *e['dev'])")
 	@touch $@

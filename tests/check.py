@@ -17,20 +17,21 @@ CRATES = sorted(p.parent.name for p in ROOT.glob("crates/*/Cargo.toml"))
 PACKAGE = ROOT / "python" / "fairlane"
 
 FILES = {
-    "base": ("package", "rooms", "python_api", "cli_errors"),
+    "base": ("package", "rooms", "python_api", "cli_errors", "startup"),
     "bench": ("cli",),
-    "cli": ("cli", "cli_errors", "package"),
-    "comparison": ("compare", "which_queue"),
+    "cli": ("cli", "width", "cli_errors", "outputs", "bounded", "doubts", "mutations", "package", "startup", "first_minute"),
+    "comparison": ("compare", "compare_factors", "which_queue"),
     "docs": ("docs", "package", "registered"),
     "examples": ("examples", "docs"),
     "linux": ("tc",),
-    "look": ("compare", "cli_study"),
+    "look": ("sheet", "width", "saved", "notebook", "compare", "cli_study"),
     "own": ("own_queue", "own_cc", "plugin"),
-    "papers": ("papers", "studies", "study_folder_mistakes", "own_paper", "findings"),
-    "runs": ("python_api", "cli", "determinism", "pcap", "topologies"),
-    "script": ("script", "fast_open", "script_buffer", "script_closing", "script_command", "script_errors", "script_idling"),
+    "papers": ("papers", "paper_verdicts", "studies", "study_folder_mistakes", "own_paper", "findings"),
+    "runs": ("python_api", "possible", "notebook", "cli", "determinism", "pcap", "topologies"),
+    "script": ("script", "fast_open", "script_buffer", "script_closing", "script_command", "script_errors", "script_idling", "script_rfc"),
     "stats": ("stats", "stats_anova", "stats_bootstrap", "stats_compare", "stats_docs", "stats_sequential", "stats_warmup"),
     "study": (
+        "kept",
         "study_dask",
         "study_file",
         "study_mistakes",
@@ -58,7 +59,7 @@ OF_ALL = {
     "traffic": ("registry", "series", "sources"),
 }
 """Modules of the scenario crate's tests that run all algorithms of a crate below it; the record of trajectories is run besides."""
-WHOLE = ("stats_coverage", "study_kill")
+WHOLE = ("stats_coverage", "study_kill", "orphans")
 """What only all of the tests run: they take minutes."""
 
 

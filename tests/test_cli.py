@@ -241,7 +241,7 @@ def test_queues_of_ones_own(dumbbell):
     assert "Lifo" in fairlane("explain", *own, cwd=where).stdout
     args = ("--scenario", dumbbell.name, "--queues", "Lifo{limit=9p},droptail{limit=9p}", "--set", "duration=2s", "--seeds", "1", "--json")
     compared = document("compare", *own, *args, cwd=where)
-    assert [q["link"]["queue_max"]["mean"] <= 9 for q in compared["queues"]] == [True, True]
+    assert [q["link"]["queue_max"]["mean"] <= 9 for q in compared["settings"]] == [True, True]
     said = fairlane("tc", dumbbell.name, "bottleneck", *own, "--set", "links.bottleneck.queue=Lifo", cwd=where)
     assert (said.returncode, "Linux does not have Lifo" in said.stdout) == (0, True)
     # Its faults are those of the run, not of the command line: the traceback, the simulated time, exit code 1.

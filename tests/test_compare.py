@@ -95,13 +95,13 @@ def test_jain_of_one_hog_among_n_is_one_over_n():
 
 def test_the_document_follows_its_schema(doc):
     jsonschema.validate(doc, json_schema("compare"))
-    assert [q["name"] for q in doc["queues"]] == ["red", "droptail{limit=20p}", "red:ns2"]
-    assert doc["queues"][1]["queue"]["droptail"]["limit"] == "20p"
+    assert [q["name"] for q in doc["settings"]] == ["red", "droptail{limit=20p}", "red:ns2"]
+    assert doc["settings"][1]["queue"]["droptail"]["limit"] == "20p"
     assert (doc["link"], doc["seeds"]) == ("bottleneck", [1, 2, 3])
 
 
 def test_the_numbers_of_the_document_agree_with_one_another(doc):
-    for q in doc["queues"]:
+    for q in doc["settings"]:
         tcp, udp = q["groups"]
         assert (tcp["name"], tcp["flows"], udp["name"], udp["flows"]) == ("tcp", 5, "udp", 1)
         assert tcp["ellipse"]["n"] == 15 and udp["ellipse"]["n"] == 3
@@ -112,15 +112,15 @@ def test_the_numbers_of_the_document_agree_with_one_another(doc):
         assert udp["ellipse"]["delay"] == pytest.approx(flows["udp"]["delay_mean"]["mean"])
         # A ninth of the queue's time series lies in the warm-up, so its mean is only near the exact one.
         assert len(q["series"]["time"]) > 900
-    by_name = {q["name"]: q for q in doc["queues"]}
+    by_name = {q["name"]: q for q in doc["settings"]}
     assert max(by_name["droptail{limit=20p}"]["series"]["queue"]) <= 20
-    assert len({tuple(q["fingerprints"]) for q in doc["queues"]}) == 3
+    assert len({tuple(q["fingerprints"]) for q in doc["settings"]}) == 3
 
 
 def test_comparing_one_queue_is_running_it(doc):
     result = mixed(duration="6s", warmup="1s").set("links.bottleneck.queue", {"droptail": {"limit": "20p"}}).run(seeds="1..3")
-    assert doc["queues"][1]["fingerprints"] == result.fingerprints
-    assert doc["queues"][1]["network"]["jain"] == pytest.approx(result.value("jain").as_dict())
+    assert doc["settings"][1]["fingerprints"] == result.fingerprints
+    assert doc["settings"][1]["network"]["jain"] == pytest.approx(result.value("jain").as_dict())
 
 
 def test_the_built_in_scenario_is_half_udp():
@@ -152,7 +152,7 @@ def test_page_and_pictures(tmp_path):
     assert len(ids) == len(set(ids))
     for svg in re.findall(r"<svg.*?</svg>", page, re.S):
         ET.fromstring(svg.replace("xlink:href", "href"))
-    assert page.count("<svg") == 2 + 2 + 2
+    assert page.count("<svg") == 2 + 2 + 2 + 1  # ellipses, shares, queues, the network
     assert (tmp_path / "a" / "jain.png").read_bytes().startswith(b"\x89PNG")
     for name in ("p.html", "ellipses.svg"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
@@ -163,17 +163,17 @@ def test_any_link_of_any_scenario(tmp_path):
     (tmp_path / "x.toml").write_text(text)
     args = ("compare", "--scenario", "x.toml", "--queues", "droptail{limit=5p}", "--seeds", "1", "--json")
     back = json.loads(fairlane(*args, "--link", "bottleneck.reverse", cwd=tmp_path).stdout)
-    assert back["queues"][0]["link"]["from"] == "r2"
-    assert back["queues"][0]["queue"] == {"droptail": {"limit": "5p", "admit": "fits"}}
+    assert back["settings"][0]["link"]["from"] == "r2"
+    assert back["settings"][0]["queue"] == {"droptail": {"limit": "5p", "admit": "fits"}}
     document = json.loads(fairlane(*args, cwd=tmp_path).stdout)
-    assert document["queues"][0]["link"]["queue_max"]["mean"] <= 5
-    assert document["queues"][0]["fingerprints"] != back["queues"][0]["fingerprints"]
+    assert document["settings"][0]["link"]["queue_max"]["mean"] <= 5
+    assert document["settings"][0]["fingerprints"] != back["settings"][0]["fingerprints"]
     assert document["scenario"]["duration"] == "5s"
 
 
 def test_the_common_limit_spares_those_with_their_own():
     c = fl.compare("droptail,droptail{limit=9p},red", mixed(duration="3s", warmup="1s"), seeds=1, limit="30p")
-    found = [q["queue"] for q in c.document()["queues"]]
+    found = [q["queue"] for q in c.document()["settings"]]
     assert [next(iter(f.values()))["limit"] for f in found] == ["30p", "9p", "30p"]
 
 

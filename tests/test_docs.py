@@ -14,13 +14,15 @@ import pytest
 from conftest import ROOT
 from fairlane.cli import invoke
 
-PAGES = [ROOT / "README.md", ROOT / "docs" / "tutorial.md", *sorted(ROOT.glob("docs/guides/*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "docs" / "first-hour.md", ROOT / "docs" / "tutorial.md", *sorted(ROOT.glob("docs/guides/*.md"))]
 ALL_PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 MODELS = sorted(ROOT.glob("docs/models/*.md"))
 
 ELSEWHERE = {
     "wireshark": "needs a display",
     "make": "builds what the tests run on",
+    "pip": "needs an index of packages",
+    "eval": "for the shell: tests/test_first_minute.py asks for completions",
     "cargo": "builds Rust: shown by the Rust tests",
     "python": "tests/test_examples.py runs the scripts",
     "fairlane reproduce all": "tests/test_papers.py",

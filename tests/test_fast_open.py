@@ -12,6 +12,7 @@ import fairlane as fl
 from fairlane.script import ScriptError, run_text
 from fairlane.script.cookies import key_of, option_of, siphash, written
 from fairlane.tcp import Endpoint, Flag
+from scripted import passes
 
 LISTEN = """
 0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
@@ -40,11 +41,6 @@ GIVEN = (
 """
 )
 PLAIN = "`sysctl -q net.ipv4.tcp_timestamps=0`\n"
-
-
-def passes(text: str, **options: object) -> None:
-    out = run_text(text, **options)  # type: ignore[arg-type]
-    assert out.passed, out.message
 
 
 def test_siphash_of_its_authors() -> None:

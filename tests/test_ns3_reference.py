@@ -39,6 +39,16 @@ def test_within_the_bounds_of_the_stored_results(case: cases.Case) -> None:
     assert not wrong, "; ".join(wrong)
 
 
+@pytest.mark.parametrize("case", cases.select(["short"], quick=False), ids=lambda case: case.title)
+def test_short_fifos_drop_to_the_packet_what_ns3_drops(case: cases.Case) -> None:
+    """Whether a full cycle loses one packet or two hangs on a few bytes of window, so what is added must be whole bytes or segments."""
+    stored = reference.stored(case)
+    assert stored is not None
+    mine = ours.runs(case)[0]
+    assert mine["drops"] == stored[0]["drops"]
+    assert mine["queue_mean"] == pytest.approx(stored[0]["queue_mean"], rel=1e-3)
+
+
 def test_drop_tail_follows_ns3_closely() -> None:
     """Without chance in the queue the whole run can be held against one of ns-3: losses and queue to 3 %."""
     case = case_of("N2/fifo-classic")
@@ -67,8 +77,7 @@ def test_every_stored_case_is_complete() -> None:
     for case in cases.catalogue():
         runs = reference.stored(case)
         if runs is None:
-            # Most of the variants are for a machine with ns-3.
-            assert case.family in ("N2", "N3", "variants"), case.title
+            assert case.family in ("N2", "N3"), case.title
             continue
         if case.jitter:
             assert len(runs) == case.runs, case.title

@@ -108,7 +108,7 @@ def test_rust():
 
 # ns-3 cuts growth to whole segments, which is the built-in algorithm's own way to count.
 @pytest.mark.parametrize(
-    "more", [{}, {"preset": "ns2", "window": None}, {"preset": "ns3", "growth_in_segments": False}, {"recovery": "newreno", "mss": "536B"}]
+    "more", [{}, {"preset": "ns2", "window": None}, {"preset": "ns3", "growth_unit": "fraction"}, {"recovery": "newreno", "mss": "536B"}]
 )
 def test_presets_and_recovery_hold_for_ones_own(more):
     built_in = {"recovery": "sack"} | more

@@ -79,7 +79,7 @@ def test_our_tables_answer_the_claims_by_themselves(quick):
 
 
 def test_what_does_not_depend_on_chance_comes_out(quick):
-    verdicts = {j.claim.id: j.verdict for j in quick.claims}
+    verdicts = {j.claim.id: j.leaning for j in quick.claims}
     for claim in ("V2", "V5", "V6", "V14", "V15", "V16", "V21", "V23", "V24", "V25", "V27"):
         assert verdicts[claim] == "holds", claim
     for claim in ("V7", "V12", "V13", "V20b", "V26"):

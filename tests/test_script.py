@@ -13,6 +13,7 @@ from conftest import fairlane as command
 from fairlane.script import ScriptError, parse, run_text
 from fairlane.script.model import Code, Expect, Inject, Name, Shell, Syscall
 from fairlane.script.settings import Settings
+from scripted import fails, passes
 
 SHIPPED = sorted((Path(fairlane.__file__).parent / "scripts").glob("*.pkt"))
 
@@ -31,19 +32,6 @@ CONNECT = """
 +0 fcntl(3, F_SETFL, O_RDWR|O_NONBLOCK) = 0
 +0 connect(3, ..., ...) = -1 EINPROGRESS (Operation now in progress)
 """
-
-
-def passes(text: str, **options: object) -> None:
-    out = run_text(text, **options)  # type: ignore[arg-type]
-    assert out.passed, out.message
-
-
-def fails(text: str, *words: str, **options: object) -> str:
-    out = run_text(text, **options)  # type: ignore[arg-type]
-    assert not out.passed
-    for word in words:
-        assert word in out.message, out.message
-    return out.message
 
 
 # The notation.
@@ -168,6 +156,7 @@ def test_a_script_cut_anywhere_is_an_error_or_a_script(cut: int) -> None:
 
 
 def test_options_of_a_handshake_are_those_both_ends_want() -> None:
+    # RFC 7323 sections 2.2 and 2.3; RFC 9293 section 3.7.1.
     head = "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 bind(3, ..., ...) = 0\n+0 listen(3, 1) = 0\n"
     answers = {
         "mss 1460": "mss 1460",
@@ -183,6 +172,7 @@ def test_options_of_a_handshake_are_those_both_ends_want() -> None:
 
 
 def test_segments_fit_what_the_peer_takes() -> None:
+    # RFC 9293 section 3.7.1.
     # RFC 6691: the MSS option does not count options, so timestamps take 12 bytes of each segment.
     syn = "+0 < S 0:0(0) win 1000 <mss 1000,sackOK,TS val 5 ecr 0,nop,wscale 7>\n"
     syn += "+0 > S. 0:0(0) ack 1 <mss 1460,sackOK,TS val 70 ecr 5,nop,wscale 7>\n"
@@ -192,6 +182,7 @@ def test_segments_fit_what_the_peer_takes() -> None:
 
 
 def test_an_expected_packet_may_be_many_segments() -> None:
+    # RFC 9293 section 3.9.1.
     passes(OPEN + "+0 write(4, ..., 6000) = 6000\n+0 > P. 1:6001(6000) ack 1\n")
     passes(
         OPEN + "+0 write(4, ..., 6000) = 6000\n+0 > P. 1:2001(2000) ack 1\n+0 > P. 2001:5001(3000) ack 1\n+0 > P. 5001:6001(1000) ack 1\n"
@@ -201,10 +192,12 @@ def test_an_expected_packet_may_be_many_segments() -> None:
 
 
 def test_push_ends_a_write() -> None:
+    # RFC 9293 section 3.9.1.
     fails(OPEN + "+0 write(4, ..., 1000) = 1000\n+0 > . 1:1001(1000) ack 1\n", "flags: expected ., actual P.")
 
 
 def test_nagle_holds_small_segments_and_nodelay_does_not() -> None:
+    # RFC 9293 section 3.7.4.
     two = "+0 write(4, ..., 100) = 100\n+0 > P. 1:101(100) ack 1\n+.01 write(4, ..., 100) = 100\n"
     passes(OPEN + two + "+.05 < . 1:1(0) ack 101 win 257\n+0 > P. 101:201(100) ack 1\n")
     passes(OPEN + "+0 setsockopt(4, SOL_TCP, TCP_NODELAY, [1], 4) = 0\n" + two + "+0 > P. 101:201(100) ack 1\n")
@@ -229,6 +222,7 @@ def test_blocking_calls_return_when_they_say() -> None:
 
 
 def test_connect_and_what_answers_it() -> None:
+    # RFC 9293 section 3.6.
     passes(
         CONNECT + "+0 > S 0:0(0) <...>\n+.1 < S. 0:0(0) ack 1 win 1000 <mss 1000>\n+0 > . 1:1(0) ack 1\n"
         "+0 getsockopt(3, SOL_SOCKET, SO_ERROR, [0], [4]) = 0\n"
@@ -239,6 +233,7 @@ def test_connect_and_what_answers_it() -> None:
 
 
 def test_closing() -> None:
+    # RFC 9293 sections 3.6 and 3.6.1.
     passes(
         OPEN + "+0 close(4) = 0\n+0 > F. 1:1(0) ack 1\n+.1 < . 1:1(0) ack 2 win 257\n+0 < F. 1:1(0) ack 2 win 257\n+0 > . 2:2(0) ack 2\n"
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fairlane.script import run_text
 from fairlane.script.buffer import BUFFER, BUSY, OVERHEAD, WINDOW, Chronograph, SendBuffer, burst, size_goal
+from scripted import fails, passes
 
 HEAD = """
 `sysctl -q net.ipv4.tcp_wmem="4096 {wmem} 4194304" net.ipv4.tcp_notsent_lowat={lowat}`
@@ -22,17 +22,6 @@ HEAD = """
 
 def open_(wmem: int = 16384, rtt: str = ".01", lowat: int = 0xFFFFFFFF) -> str:
     return HEAD.format(wmem=wmem, rtt=rtt, lowat=lowat)
-
-
-def passes(text: str) -> None:
-    out = run_text(text)
-    assert out.passed, out.message
-
-
-def fails(text: str, *words: str) -> None:
-    out = run_text(text)
-    assert not out.passed
-    assert all(w in out.message for w in words), out.message
 
 
 def test_a_buffer_is_booked_with_what_the_kernel_needs_for_it() -> None:

@@ -2,33 +2,12 @@
 
 from __future__ import annotations
 
-from fairlane.script import run_text
-
-SERVER = """
-0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
-+0 bind(3, ..., ...) = 0
-+0 listen(3, 1) = 0
-+0 < S 0:0(0) win 32792 <mss 1000,sackOK,TS val 100 ecr 0,nop,wscale 7>
-+0 > S. 0:0(0) ack 1 <mss 1460,sackOK,TS val 700 ecr 100,nop,wscale 7>
-+.01 < . 1:1(0) ack 1 win 257 <nop,nop,TS val 110 ecr 700>
-+0 accept(3, ..., ...) = 4
-"""
-
-
-def passes(text: str) -> None:
-    out = run_text(text)
-    assert out.passed, out.message
-
-
-def fails(text: str, *words: str) -> None:
-    out = run_text(text)
-    assert not out.passed
-    assert all(w in out.message for w in words), out.message
+from scripted import STAMPED, fails, passes
 
 
 def test_a_reset_has_the_clock_and_the_echo() -> None:
     # RFC 7323 section 3.2: every segment has the option, resets too.
-    unread = SERVER + "+0 < . 1:101(100) ack 1 win 257 <nop,nop,TS val 120 ecr 700>\n* > . 1:1(0) ack 101 <...>\n+1 close(4) = 0\n"
+    unread = STAMPED + "+0 < . 1:101(100) ack 1 win 257 <nop,nop,TS val 120 ecr 700>\n* > . 1:1(0) ack 101 <...>\n+1 close(4) = 0\n"
     passes("--tcp_ts_tick_usecs=1000\n" + unread + "+0 > R. 1:1(0) ack 101 <nop,nop,TS val 1710 ecr 120>\n")
     fails(unread + "+0 > R. 1:1(0) ack 101 <nop,nop,TS val 1710 ecr 110>\n", "options: expected")
 
@@ -37,10 +16,10 @@ def test_the_end_that_closed_last_forgets() -> None:
     last = "+0 < F. 1:1(0) ack 1 win 257 <nop,nop,TS val 120 ecr 700>\n* > . 1:1(0) ack 2 <...>\n+.1 close(4) = 0\n"
     last += "+0 > F. 1:1(0) ack 2 <...>\n"
     acked = "+.01 < . 2:2(0) ack 2 win 257 <nop,nop,TS val 130 ecr 700>\n"
-    passes(SERVER + last + acked + acked + "+0 > R 2:2(0)\n")
+    passes(STAMPED + last + acked + acked + "+0 > R 2:2(0)\n")
     # The end that closed first waits, and answers a FIN that comes again (RFC 9293 section 3.10.7.8).
     fin = "+.01 < F. 1:1(0) ack 2 win 257 <nop,nop,TS val 130 ecr 700>\n+0 > . 2:2(0) ack 2 <...>\n"
-    passes(SERVER + "+0 close(4) = 0\n+0 > F. 1:1(0) ack 1 <...>\n" + fin + fin)
+    passes(STAMPED + "+0 close(4) = 0\n+0 > F. 1:1(0) ack 1 <...>\n" + fin + fin)
 
 
 def again(after: str, options: str, settings: str) -> str:

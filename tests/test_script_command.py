@@ -54,7 +54,7 @@ def test_a_document_is_printed_whatever_happens(tmp_path: Path) -> None:
         "refused": "refused", "broken": "unreadable", "none": "unreadable",
     }  # fmt: skip
     assert (rows["refused"]["line"], rows["refused"]["column"]) == (9, 27) and "not signed" in rows["refused"]["message"]
-    assert "No such file" in rows["none"]["message"] and rows["wrong"]["line"] == 10
+    assert "no such file" in rows["none"]["message"] and rows["wrong"]["line"] == 10
     assert told["warnings"] == [{"text": "the setting net.ipv4.tcp_strange has no counterpart here".replace("net.ipv4.", ""), "scripts": 2}]
     for wrong in (["--ip_version=ipx"], ["--preset", "lunix"], ["--tolerance_usecs=x"]):
         done = command("script", "--json", *wrong, str(paths["good"]))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from fairlane.errors import FairlaneError
 from fairlane.stats import CONFIDENCE, Interval, from_moments, interval
 from fairlane.stats.intervals import t_factor
+from fairlane.stats.student import two_sided
 
 # Percentage points of Student's t: NIST/SEMATECH e-Handbook of Statistical Methods, section 1.3.6.7.2.
 TABLE = {
@@ -23,6 +24,17 @@ TABLE = {
 @pytest.mark.parametrize(("p", "df", "t"), [(p, df, t) for p, row in TABLE.items() for df, t in row.items()])
 def test_factors_of_the_published_table(p, df, t):
     assert t_factor(2 * p - 1, df) == pytest.approx(t, abs=6e-4)
+
+
+@pytest.mark.parametrize("df", [0.3, 1, 1.5, 2, 3, 4, 7, 9, 30, 59.5, 119, 120, 121, 500, 10_000])
+def test_factors_are_those_of_scipy(df):
+    for confidence in (0.001, 0.5, 0.8, 0.9, 0.95, 0.99, 0.9999, 1 - 1e-9):
+        assert t_factor(confidence, df) == pytest.approx(scipy.stats.t.isf((1 - confidence) / 2, df), rel=2e-13)
+
+
+@given(st.floats(0, 1e6), st.floats(0.5, 1e4))
+def test_tails_are_those_of_scipy(t, df):
+    assert two_sided(t, df) == pytest.approx(2 * scipy.stats.t.sf(t, df), rel=1e-11, abs=1e-300)
 
 
 def test_interval_of_the_sleep_data_of_student_1908():

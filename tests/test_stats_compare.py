@@ -12,7 +12,7 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.weightstats import ttost_ind, ttost_paired
 
 from fairlane.errors import FairlaneError
-from fairlane.stats import all_pairs, holm, ks, paired, tost, welch
+from fairlane.stats import all_pairs, contrasts, holm, ks, paired, tost, welch
 
 NUMBERS = st.floats(-1e3, 1e3).map(lambda x: round(x, 3))
 SAMPLES = st.lists(NUMBERS, min_size=3, max_size=30)
@@ -208,3 +208,46 @@ def test_all_pairs_are_corrected_for_their_number():
     assert [r.p_holm for r in rows] == holm([r.result.p for r in rows])
     assert all(r.p_holm >= r.result.p for r in rows) and max(r.p_holm / r.result.p for r in rows) == pytest.approx(3.0)
     assert all_pairs(groups, common_seeds=False)[0].result.correlation is None
+
+
+@given(st.lists(PAIRS, min_size=1, max_size=5))
+@settings(max_examples=40)
+def test_contrasts_are_both_tests_of_scipy_and_the_correction_of_statsmodels(families):
+    """Each kind of p-value is corrected on its own; a difference goes before an equivalence; what neither shows is undecided."""
+    samples = [tuple(map(list, zip(*f, strict=True))) for f in families]
+    for a, b in samples:
+        d = np.subtract(a, b)
+        assume(np.std(d) > 1e-3 and abs(np.mean(b)) > 1e-3)
+    found = contrasts(samples, "5%")
+    ps = [scipy.stats.ttest_rel(a, b).pvalue for a, b in samples]
+    qs = []
+    for a, b in samples:
+        m = 0.05 * abs(np.mean(b))
+        below = scipy.stats.ttest_1samp(np.subtract(a, b), -m, alternative="greater").pvalue
+        qs.append(max(below, scipy.stats.ttest_1samp(np.subtract(a, b), m, alternative="less").pvalue))
+    ps, qs = multipletests(ps, method="holm")[1], multipletests(qs, method="holm")[1]
+    assert [c.p for c in found] == pytest.approx(list(ps), rel=1e-6, abs=1e-12)
+    assert [c.p_equivalent for c in found] == pytest.approx(list(qs), rel=1e-6, abs=1e-12)
+    for c, p, q, (a, b) in zip(found, ps, qs, samples, strict=True):
+        assume(min(abs(p - 0.05), abs(q - 0.05)) > 1e-6)
+        shown = "more" if np.mean(a) > np.mean(b) else "less"
+        assert c.finding == (shown if p < 0.05 else "equivalent" if q < 0.05 else "undecided")
+
+
+def test_no_difference_shown_is_not_called_equal():
+    """A p-value of 0.4 says nothing of equality; equivalence is said where the 90 % interval lies inside of the margin."""
+    noisy, base, near = [10.0, 14.0, 9.0, 13.0, 11.0], [12.0, 10.0, 11.0, 11.0, 10.5], [12.1, 10.0, 11.1, 10.9, 10.5]
+    first, second = contrasts([(noisy, base), (near, base)])
+    assert first.finding == "undecided" and first.words.startswith("no difference shown (p = ") and first.p > 0.3
+    assert second.finding == "equivalent" and second.words.startswith("equivalent within 5 % (TOST p ")
+    low, high = tost(near, base, "5%").difference.low, tost(near, base, "5%").difference.high
+    assert -0.05 * np.mean(base) < low < high < 0.05 * np.mean(base)
+
+
+def test_what_has_no_test_is_not_called_anything():
+    one, none, zeros, same = contrasts([([1.0], [2.0]), ([], []), ([0.0, 0.0], [0.0, 0.0]), ([1.0, 2.0], [1.0, 2.0])])
+    assert [c.finding for c in (one, none, zeros, same)] == ["undecided", "undecided", "equivalent", "equivalent"]
+    assert (one.words, none.words) == ("one run each: chance cannot be told from a difference", "no value on one side")
+    assert zeros.words == same.words == "the same in all 2 runs"
+    (from_nothing,) = contrasts([([1.0, 1.2, 1.1], [0.0, 0.0, 0.0])])  # no share of nothing, so no test of equivalence
+    assert from_nothing.finding == "more" and from_nothing.equivalence is None

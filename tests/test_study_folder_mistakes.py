@@ -75,7 +75,7 @@ CODE = [
     ("class Study(Paper)", "class Study(object)", "study.py: a study is one subclass of fairlane.papers.Paper; this file defines none"),
     ("for n in SENDERS]", "for n in SENDER]", "NameError: name 'SENDER'"),
     ('self.experiment("table1"', 'self.experiment("tabel1"', "[experiments.tabel1] is not in paper.toml: unknown experiment"),
-    ('self.scenario("scenario.toml")', 'self.scenario("net.toml")', "FileNotFoundError"),
+    ('self.scenario("scenario.toml")', 'self.scenario("net.toml")', "cannot read mine1999/net.toml: no such file"),
     ('t["flows"]["tcp"]["count"]', 't["flows"]["tpc"]["count"]', "KeyError: 'tpc'"),
 ]  # fmt: skip
 

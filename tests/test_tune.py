@@ -363,3 +363,31 @@ def test_the_paper_s_cases_are_the_hand_made_ones(root):
     cases = tomllib.loads((folder / "cases.toml").read_text())["factors"]["case"]["values"]
     assert [len(Study.from_file(folder / f"{name}.toml").plan().points) for name in ("cases", "stated-cases")] == [10, 40]
     assert tuned == cases and list(cases) == ["C1", "C2", "C3", "C3m", "C4", "C5", "C6", "C7", "C8", "C9"]
+
+
+def test_costs_that_chance_may_set_apart_are_not_called_equal():
+    """Against each rival by the paired t test and the two one-sided tests; p-values as scipy gives them, corrected by hand."""
+    from types import SimpleNamespace
+
+    from scipy.stats import ttest_rel
+
+    from fairlane.tuning.result import _verdicts
+
+    def trial(label, *costs):
+        return Trial(0, label, "hand-made", {}, costs=list(costs), cost=math.fsum(costs) / len(costs))
+
+    chosen = trial("chosen", 1.0, 1.2, 0.9, 1.1)
+    noisy, near, far = trial("noisy", 1.3, 0.9, 1.1, 1.2), trial("near", 1.005, 1.2, 0.9, 1.1), trial("far", 2.0, 2.3, 1.8, 2.2)
+    spec = SimpleNamespace(objectives=[], constraints=[], mixes=[], holdout=[])
+    found = _verdicts(spec, [chosen, noisy, near, far])
+    assert [v.word for v in found] == ["undecided", "equivalent", "better"]
+    ps = [ttest_rel(chosen.costs, r.costs).pvalue for r in (noisy, near, far)]
+    assert [v.p for v in found] == pytest.approx(ps)
+    order = sorted(ps)
+    assert found[2].p_holm == pytest.approx(3 * order[0]) and found[0].p > 0.4
+    assert found[0].sentence.startswith("not shown to differ from noisy, nor to be equivalent (p = ")
+    assert found[1].sentence.startswith("equivalent to near within 5 % (TOST p ")
+    (alone,) = _verdicts(spec, [trial("chosen", 1.0), trial("rival", 2.0)])
+    assert alone.word == "undecided" and "by one seed" in alone.sentence
+    (same,) = _verdicts(spec, [chosen, trial("twin", *chosen.costs)])
+    assert same.word == "equivalent" and same.sentence.startswith("as good as twin with every seed")

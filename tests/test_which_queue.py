@@ -55,7 +55,7 @@ def test_the_runs_give_the_recorded_numbers(name, number):
     situation = wqw.SITUATIONS[name]
     queue = situation.queues[number]
     done = fl.compare(queue, situation.network(), link=situation.link, seeds=wqw.SEEDS, limit=situation.limit)
-    (label,) = (q.label for q in done.queues)
+    (label,) = (q.label for q in done.settings)
     for row in wqw.record(name, situation, done):
         assert float(row["mean"]) == pytest.approx(value(name, label, row["of"], row["metric"]), rel=1e-9)
 

@@ -17,10 +17,10 @@ def recorded() -> dict[str, dict[str, list[str]]]:
 
 
 def against_record(quick: Reproduction) -> list[tuple[str, str, str]]:
-    """Claims on which a quick look and the record disagree: id, recorded, here. A quick look may leave open what all runs settle."""
+    """Claims that so far look otherwise than recorded: id, recorded, here. Either may leave open what the other settles."""
     of = {i: v for v, ids in recorded()[quick.paper.key].items() for i in ids}
     return [
-        (j.claim.id, of[j.claim.id], j.verdict)
+        (j.claim.id, of[j.claim.id], j.leaning)
         for j in quick.claims
-        if "undecided" not in (j.verdict, of[j.claim.id]) and j.verdict != of[j.claim.id]
+        if "undecided" not in (j.leaning, of[j.claim.id]) and j.leaning != of[j.claim.id]
     ]

@@ -1,0 +1,377 @@
+"""What a new user meets first: the greeting, scenarios to begin with, the picture, a pipe, completion, and errors that lead on."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import click
+import pytest
+
+import fairlane as fl
+from conftest import DUMBBELL, fairlane
+from fairlane.cli import invoke
+from fairlane.cli.new import text_of
+from fairlane.look.braille import area, stretches
+from fairlane.runs.picture import picture
+
+NAMES = ("home", "lan", "wan", "datacentre")
+
+
+def test_the_command_by_itself_greets(capsys):
+    assert invoke([]) == 0
+    said = capsys.readouterr().out
+    assert fl.__version__ in said
+    # The three commands work one after the other.
+    commands = re.findall(r"^  fairlane (\S+ \S+) ", said, re.M)
+    assert commands == ["new home", "run home.toml", "explain fq_codel"]
+    assert max(map(len, said.splitlines())) <= 80
+
+
+def test_the_greeted_commands_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for line in ("new home", "run home.toml", "explain fq_codel"):
+        assert invoke(line.split()) == 0, line
+    assert "home.toml" in capsys.readouterr().out
+
+
+# --- fairlane new --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_scenario_to_begin_with(name, tmp_path, monkeypatch, capsys):
+    """It runs without a warning, has a picture, and each command that it shows works and changes something."""
+    monkeypatch.chdir(tmp_path)
+    assert invoke(["new", name]) == 0
+    written = (tmp_path / f"{name}.toml").read_text("utf-8")
+    assert written == text_of(name) and f"wrote {name}.toml" in capsys.readouterr().out
+    result = fl.run(f"{name}.toml")
+    assert result.warnings == [] and picture(result, 80)
+    commands = re.findall(r"^#   fairlane (run .*?)(?:  +.*)?$", written, re.M)
+    assert len(commands) >= 3 and all(c.split()[1] == f"{name}.toml" for c in commands)
+    seen = {result.fingerprints[0]}
+    for command in commands:
+        if "--seeds" in command:
+            continue
+        assert invoke([*command.split(), "--json"]) == 0, command
+        seen.add(json.loads(capsys.readouterr().out)["fingerprints"][0])
+    assert len(seen) == len(commands) - 1, "a change changes nothing"
+    # Comments teach: every table is explained, and no line is too wide for an editor.
+    assert written.count("#") > 15 and max(map(len, written.splitlines())) <= 140
+    for words in re.findall(r"`fairlane explain ([\w.]+)`", written):
+        assert invoke(["explain", words]) == 0, words
+
+
+def test_what_exists_is_not_touched(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lan.toml").write_text("mine")
+    (tmp_path / "home.toml").symlink_to("nowhere")
+    for name in ("lan", "home"):
+        assert invoke(["new", name]) == 2
+        assert re.search(rf"{name}\.toml exists .*fairlane new {name} {name}2\.toml", capsys.readouterr().err)
+    assert (tmp_path / "lan.toml").read_text() == "mine"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["home.toml", "lan.toml"]
+
+
+@pytest.mark.parametrize(
+    ("file", "said"), [("x", "ends in .toml"), ("no/x.toml", "the folder no does not exist"), (".toml", "ends in .toml")]
+)
+def test_a_name_that_cannot_be(file, said, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert invoke(["new", "lan", file]) == 2
+    assert said in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_name_with_spaces_is_quoted(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert invoke(["new", "wan", "my line.toml"]) == 0
+    assert "fairlane run 'my line.toml'" in capsys.readouterr().out
+    assert "fairlane run 'my line.toml' --set" in (tmp_path / "my line.toml").read_text("utf-8")
+
+
+def test_new_by_itself_says_what_there_is(capsys):
+    assert invoke(["new"]) == 0
+    said = capsys.readouterr()
+    assert all(name in said.out for name in (*NAMES, "paper")) and said.err == ""
+
+
+# --- the picture ---------------------------------------------------------------------------------------------
+
+
+def test_areas_are_as_high_as_their_values():
+    dots = [
+        sum(bin(ord(c) - 0x2800).count("1") for c in column if c != " ") for column in zip(*area([8, 8, 4, 4, 0, 0], 8, 2), strict=True)
+    ]
+    assert dots == [16, 8, 0]
+    assert area([float("nan"), 1e-9], 8, 1) == ["⢀"], "what is above zero is seen"
+    assert stretches([1.0, float("nan"), 5.0, 7.0], 2, min) == [1.0, 5.0]
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 200])
+def test_no_line_of_the_picture_is_too_wide(width, dumbbell):
+    lines = picture(fl.run(dumbbell, sets={"sample": "20ms"}), width)
+    assert lines[0].plain == "queue of bottleneck (packets)"
+    assert max(len(line.plain) for line in lines) <= width
+    assert any(line.plain.startswith("udp") for line in lines) and lines[-1].plain.endswith("5 s")
+
+
+def test_many_flows_are_drawn_as_groups():
+    net = fl.Network(duration="2s", sample="20ms").dumbbell(pairs=8).flow("up", "s{i}", "d{i}", count=8, spread="10ms", tcp="reno")
+    lines = [line.plain for line in picture(net.run(), 80)]
+    assert sum(line.startswith("up") for line in lines) == 1 and "up.0" not in "\n".join(lines)
+
+
+def on_terminal(*args: str, cwd, columns: int = 80, **env: str) -> str:
+    """What a command writes to a terminal."""
+    pty = pytest.importorskip("pty")
+    import fcntl
+    import struct
+    import termios
+
+    main, side = pty.openpty()
+    fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    kept = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "NO_COLOR", "FORCE_COLOR")}
+    command = [sys.executable, "-m", "fairlane", *args]
+    child = subprocess.Popen(
+        command, stdout=side, stderr=subprocess.PIPE, cwd=cwd, env={**kept, "TERM": "xterm-256color", "PYTHONUTF8": "1", **env}
+    )
+    os.close(side)
+    shown = b""
+    try:
+        while chunk := os.read(main, 65536):
+            shown += chunk
+    except OSError:
+        pass
+    os.close(main)
+    assert child.wait(120) == 0, child.stderr.read()
+    child.stderr.close()
+    return shown.decode("utf-8")
+
+
+DOTS = re.compile("[\u2801-\u28ff]")
+
+
+def test_a_terminal_has_a_picture_in_its_colours(dumbbell):
+    shown = on_terminal("run", dumbbell.name, cwd=dumbbell.parent)
+    assert DOTS.search(shown) and "\x1b[36m" in shown
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
+    assert all(len(line) <= 80 for line in plain.splitlines() if DOTS.search(line))
+    assert "coarser than the round trip" not in plain, "nobody asked for the series of the picture"
+
+
+def test_no_colour_if_none_is_wanted(dumbbell):
+    shown = on_terminal("run", dumbbell.name, cwd=dumbbell.parent, NO_COLOR="1")
+    assert DOTS.search(shown) and not re.search(r"\x1b\[[0-9;]*3[0-9]m", shown)
+
+
+@pytest.mark.parametrize("option", ["--json", "--quiet"])
+def test_no_picture_where_none_belongs(option, dumbbell):
+    assert not DOTS.search(on_terminal("run", dumbbell.name, option, cwd=dumbbell.parent))
+
+
+def test_no_picture_in_a_pipe_and_the_same_run(dumbbell):
+    done = fairlane("run", str(dumbbell))
+    assert not DOTS.search(done.stdout)
+    prints = re.findall(r"fingerprint (\w+)", done.stdout + on_terminal("run", dumbbell.name, cwd=dumbbell.parent))
+    assert len(prints) == 2 and len(set(prints)) == 1
+
+
+def test_a_result_folder_is_the_same_on_a_terminal(dumbbell):
+    on_terminal("run", dumbbell.name, "--out", "out", cwd=dumbbell.parent)
+    assert fl.load(dumbbell.parent / "out").link_series.is_empty()
+
+
+# --- a pipe, and what is said on the way ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["toml", "json"])
+def test_a_scenario_through_a_pipe(form, dumbbell):
+    import tomllib
+
+    text = DUMBBELL if form == "toml" else json.dumps(tomllib.loads(DUMBBELL))
+    done = fairlane("run", "-", "--json", "--plot", "queue.svg", input=text, cwd=dumbbell.parent)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["fingerprints"] == fl.run(dumbbell).fingerprints
+    assert (dumbbell.parent / "queue.svg").exists()
+
+
+@pytest.mark.parametrize(("text", "said"), [("", r"empty.*<stdin>"), ("duration = 3", r"3 has no unit.*<stdin>:1:12"), ("\x00", "<stdin>")])
+def test_a_pipe_with_something_else(text, said):
+    done = fairlane("run", "-", input=text)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.search(said, done.stderr, re.S), done.stderr
+
+
+def test_verbose_tells_on_standard_error(dumbbell):
+    text = DUMBBELL.replace('name = "small dumbbell"\n', 'sample = "4s"\n')
+    dumbbell.write_text(text)
+    done = fairlane("run", str(dumbbell), "--json", "--verbose", "--seeds", "1,2", "--set", "duration=4s")
+    assert done.returncode == 0 and json.loads(done.stdout)
+    lines = [line.split(" s  ", 1)[1] for line in done.stderr.splitlines()]
+    assert lines[0].startswith(f"read {dumbbell}") and lines[1] == "set duration = 4s"
+    assert any(line.startswith("  seed 2: ") and "packet-hops" in line for line in lines)
+    line = 1 + text.splitlines().index('sample = "4s"')
+    assert any(f"warning[coarse-sampling] at {dumbbell}:{line}: " in x for x in lines), lines
+    assert fairlane("run", str(dumbbell), "--json").stderr == ""
+
+
+# --- explain -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "kinds"),
+    [
+        ("network.jain", ["metric of network"]),
+        ("flows.loss", ["metric of flows"]),
+        ("flows.tcp.goodput.sum", ["metric of flows"]),
+        ("links.bottleneck.utilisation", ["metric of links"]),
+        ("links.bottleneck.reverse.drops", ["metric of links", "time series of links"]),
+        ("flow.cwnd", ["time series of flows"]),
+        ("links.x.loss", ["setting", "metric of links"]),
+        ("links.x.rate", ["setting"]),
+        ("network", ["table of metrics"]),
+    ],
+)
+def test_the_paths_of_studies_are_explained(path, kinds):
+    from fairlane.base.reference import explain
+
+    assert [e.kind for e in explain(path)] == kinds
+
+
+@pytest.mark.parametrize(("path", "said"), [("network.jian", "jain"), ("flows.tcp.goodptu", "goodput"), ("links.x.rtae", "rate")])
+def test_a_wrong_path_leads_on(path, said):
+    done = fairlane("explain", path)
+    assert done.returncode == 2 and f"did you mean '{said}'" in done.stderr
+
+
+def test_all_metrics_can_be_asked_for_as_studies_name_them():
+    from fairlane.base.metrics import metrics
+    from fairlane.base.reference import explain
+
+    for m in metrics():
+        path = f"network.{m.name}" if m.table == "network" else f"{m.table}.x.{m.name}"
+        assert f"metric of {m.table}" in [e.kind for e in explain(path)], path
+
+
+# --- completion ----------------------------------------------------------------------------------------------
+
+
+def completed(*words: str) -> list[str]:
+    from click.shell_completion import ShellComplete
+
+    from fairlane.cli.commands import cli
+
+    os.environ["COMP_WORDS"] = " ".join(["fairlane", *words])
+    try:
+        return [
+            item.value for item in ShellComplete(cli, {}, "fairlane", "_FAIRLANE_COMPLETE").get_completions(list(words[:-1]), words[-1])
+        ]
+    finally:
+        del os.environ["COMP_WORDS"]
+
+
+def test_names_are_completed(dumbbell, monkeypatch):
+    monkeypatch.chdir(dumbbell.parent)
+    assert completed("expl") == ["explain"]
+    assert completed("new", "h") == ["home"]
+    assert "red" in completed("explain", "re") and "fq_codel" not in completed("explain", "re")
+    assert completed("explain", "network.jain_t") == ["network.jain_tcp"]
+    assert completed("reproduce", "sar") == ["sarma2013"]
+    assert completed("run", "dumb") == ["dumbbell.toml"]
+    assert completed("run", "dumbbell.toml", "--set", "links.bottleneck.queue.red.max_") == [
+        "links.bottleneck.queue.red.max_p",
+        "links.bottleneck.queue.red.max_p=",
+    ]
+    assert "links.bottleneck" in completed("run", "dumbbell.toml", "--set", "links.")
+    assert "flows.udp" in completed("run", "dumbbell.toml", "--set", "flows.")
+    assert completed("run", "dumbbell.toml", "--set", "links.bottleneck.queue=fq_c") == ["links.bottleneck.queue=fq_codel"]
+    assert completed("tc", "dumbbell.toml", "bottleneck.") == ["bottleneck.reverse"]
+    assert completed("compare", "--queues", "red,fq_cod") == ["red,fq_codel"]
+
+
+def test_completion_never_fails(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bad.toml").write_text("duration = = 1")
+    assert "links.x.rate" in completed("run", "bad.toml", "--set", "links.x.ra")
+    for words in (
+        ["tc", "bad.toml", ""],
+        ["run", "no/such/"],
+        ["explain", "a.b.c."],
+        ["tc", "gone.toml", ""],
+        ["run", "-", "--set", "flows."],
+    ):
+        assert completed(*words) is not None
+
+
+def test_completion_shows_whole_sentences():
+    from fairlane.cli.commands import cli
+
+    for item in cli.shell_complete(click.Context(cli), ""):
+        assert item.help and not item.help.endswith("...")
+
+
+# --- errors that lead on -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["compare", "--udp", "5"], "--udp 5 has no unit: write --udp 5Mbit/s"),
+        (["compare", "--udp", "cbr"], "--udp cbr is no rate, such as 5Mbit/s"),
+        (["tune", "dumbbell.toml"], "is a scenario, not a search of one"),
+        (["tune", "dumbbell.toml"], "fairlane run dumbbell.toml"),
+        (["study", "dumbbell.toml"], "this is a scenario, not a study of one"),
+        (["run", "study.toml"], "study.toml is no scenario but a study: fairlane study study.toml"),
+        (["tune", "study.toml"], "study.toml is no search but a study: fairlane study study.toml"),
+        (["run", "dumbbell.toml", "--set", "links.bottleneck.rate=10e6"], 'write "10Mbit/s"'),
+        (["tc", "dumbbell.toml", "bottelneck"], "did you mean 'bottleneck'"),
+    ],
+    ids=lambda x: " ".join(x) if isinstance(x, list) else "",
+)
+def test_hints_lead_to_the_right_thing(args, said, dumbbell):
+    (dumbbell.parent / "study.toml").write_text(
+        'scenario = "dumbbell.toml"\nmetrics = ["network.jain"]\n[factors]\n"flows.tcp.tcp" = ["reno", "cubic"]\n'
+    )
+    done = fairlane(*args, cwd=dumbbell.parent)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr and done.stderr.count("error:") == 1, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("[flows.tcp]", '[links.bottelneck]\nqueue = "red"\n[flows.tcp]', "did you mean the builder's link `bottleneck`?"),
+        ("udp = {}\n", 'udp = "cbr"\n', "`cbr` is a source: write udp = {}"),
+        ('rate = "5Mbit/s"', "rate = 5e6", 'write "5Mbit/s"'),
+        ('delay = "10ms"', "delay = 0.01", 'write "10ms"'),
+    ],
+)
+def test_a_scenario_with_a_common_mistake_is_told_once_and_rightly(old, new, said, dumbbell):
+    dumbbell.write_text(DUMBBELL.replace(old, new, 1))
+    done = fairlane("run", str(dumbbell))
+    assert done.returncode == 2 and said in done.stderr and done.stderr.count("error:") == 1, done.stderr
+
+
+def test_python_errors_speak_python(dumbbell, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = fl.run(dumbbell)
+    result.save("out")
+    (tmp_path / "udp.pcapng").write_text("mine")
+    net = fl.Network(duration="1s").link("a", "b", rate="1Mbit/s", delay="1ms").link("b", "c", rate="1Mbit/s", delay="1ms")
+    net.flow("x", "a", "c", tcp="reno")
+    for call, said in (
+        (lambda: result.save("out"), "force=True"),
+        (lambda: fl.run(dumbbell, pcap=["udp"]), "force=True"),
+        (lambda: fl.compare("red", net), 'link="NAME"'),
+    ):
+        with pytest.raises(fl.FairlaneError) as e:
+            call()
+        assert said in str(e.value) and " --" not in str(e.value)
+    # The same on the command line has its words.
+    assert "--force" in fairlane("run", str(dumbbell), "--out", "out", cwd=tmp_path).stderr
+    net.save("net.toml")
+    assert "--link NAME" in fairlane("compare", "--scenario", "net.toml", cwd=tmp_path).stderr

@@ -1,0 +1,217 @@
+"""What starts quickly loads little, and what needs a library that is not there says so in one line; benches/startup.py has the seconds."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+
+import pytest
+
+import fairlane as fl
+from conftest import ROOT
+from fairlane.base.extras import EXTRAS
+
+HEAVY = {m for modules in EXTRAS.values() for m in modules}
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+
+LOADED = """
+import sys
+from fairlane.cli import invoke
+assert invoke(sys.argv[1:]) == 0
+sys.stderr.write(" ".join({m.partition(".")[0] for m in sys.modules} | {m for m in sys.modules if m.startswith("fairlane.")}))
+"""
+
+
+def modules(code: str, *args: str, cwd=None) -> set[str]:
+    done = subprocess.run([sys.executable, "-c", code, *args], capture_output=True, text=True, check=True, cwd=cwd)
+    return set(done.stderr.split())
+
+
+def test_the_version_needs_not_even_the_command_line():
+    assert not modules(LOADED, "--version") & {*HEAVY, "click", "rich", "fairlane.cli.commands"}
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["run", "dumbbell.toml"],
+        ["run", "dumbbell.toml", "--seeds", "1..3"],
+        ["run", "dumbbell.toml", "--json"],
+        ["explain", "red"],
+        ["tc", "dumbbell.toml", "bottleneck"],
+        ["bench", "P5"],
+        ["schema", "run"],
+        ["--help"],
+    ],
+    ids=" ".join,
+)
+def test_commands_load_what_they_need(args, dumbbell):
+    loaded = modules(LOADED, *args, cwd=dumbbell.parent)
+    assert not loaded & HEAVY
+    if args[0] == "run":
+        assert not loaded & {"fairlane.cli.study", "fairlane.settings", "fairlane._params", "fairlane.own.plugin", "fairlane.runs.network"}
+    if "--json" in args:
+        assert "rich" not in loaded
+
+
+def test_the_package_and_a_result_load_little(dumbbell):
+    code = """
+import sys
+import fairlane as fl
+result = fl.run(sys.argv[1], seeds="1..3")
+assert result.value("goodput", flow="udp").mean > 0.9e6 and len(repr(result)) > 9
+assert 0 < result.value("jain").low and result.fingerprints and result.to_json()
+sys.stderr.write(" ".join(m.partition(".")[0] for m in sys.modules))
+"""
+    assert not modules(code, str(dumbbell)) & {*HEAVY, "click", "rich"}
+
+
+# --- without the extras --------------------------------------------------------------------------------------
+
+BARE = """
+import sys
+
+class Nothing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in GONE:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+GONE = set(sys.argv.pop(1).split(","))
+import importlib.util
+find = importlib.util.find_spec
+importlib.util.find_spec = lambda name, package=None: None if name in GONE else find(name, package)
+sys.meta_path.insert(0, Nothing())
+"""
+
+
+def bare(code: str, *args: str, gone: set[str] = HEAVY, cwd=None) -> subprocess.CompletedProcess[str]:
+    """Runs Python without some libraries."""
+    return subprocess.run([sys.executable, "-c", BARE + code, ",".join(gone), *args], capture_output=True, text=True, check=False, cwd=cwd)
+
+
+COMMAND = "from fairlane.cli import main\nmain()"
+
+
+@pytest.mark.parametrize(
+    ("args", "extra"),
+    [
+        (["run", "dumbbell.toml", "--plot", "queue.svg"], "plots"),
+        (["run", "dumbbell.toml", "--out", "out"], "tables"),
+        (["study", "s.toml"], "study"),
+        (["compare"], "study"),
+        (["reproduce"], "study"),
+        (["reproduce", "sarma2013", "--quick"], "study"),
+        (["tune", "t.toml"], "tune"),
+    ],
+    ids=lambda x: x if isinstance(x, str) else " ".join(x),
+)
+def test_a_command_names_the_extra_before_it_does_anything(args, extra, dumbbell):
+    done = bare(COMMAND, *args, cwd=dumbbell.parent)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: numpy") and done.stderr.endswith(f"not installed: pip install 'fairlane[{extra}]'\n")
+    assert done.stderr.count("\n") == 1
+    assert [p.name for p in dumbbell.parent.iterdir()] == [dumbbell.name]
+
+
+def test_what_needs_no_extra_works_without(dumbbell):
+    for args in (
+        ["run", "dumbbell.toml", "--seeds", "1..3"],
+        ["run", "dumbbell.toml", "--json"],
+        ["explain", "red"],
+        ["doctor"],
+        ["--help"],
+    ):
+        done = bare(COMMAND, *args, cwd=dumbbell.parent)
+        assert (done.returncode, done.stderr) == (0, ""), args
+        assert done.stdout
+    # The same numbers, to the last digit.
+    with_all = subprocess.run(
+        [sys.executable, "-m", "fairlane", "run", str(dumbbell), "--json"], capture_output=True, text=True, check=True
+    )
+    assert json.loads(bare(COMMAND, "run", "dumbbell.toml", "--json", cwd=dumbbell.parent).stdout) == json.loads(with_all.stdout)
+
+
+@pytest.mark.parametrize(
+    ("line", "extra"),
+    [
+        ("result.flows", "tables"),
+        ("result.mean()", "tables"),
+        ("result.summary()", "tables"),
+        ("result.warmup('queue', link='bottleneck')", "tables"),
+        ("result.save('out')", "tables"),
+        ("fl.load('out')", "tables"),
+        ("result.plot('queue')", "plots"),
+        ("result.to_pandas()", "pandas"),
+        ("result.to_arrow()", "arrow"),
+        ("fl.compare('red,codel')", "study"),
+        ("fl.load_study('out')", "study"),
+        ("fl.Study", "study"),
+        ("fl.tune('t.toml')", "tune"),
+        ("fl.reproduce('sarma2013')", "study"),
+        ("fl.stats.paired([1, 2], [2, 3])", "study"),
+    ],
+)
+def test_python_names_the_extra(line, extra, dumbbell):
+    code = f"""
+import fairlane as fl
+result = fl.run(sys.argv[1], sets={{"duration": "1500ms"}})
+try:
+    {line}
+except fl.FairlaneError as e:
+    print(e)
+"""
+    done = bare(code, str(dumbbell), cwd=dumbbell.parent)
+    assert done.stdout.endswith(f"not installed: pip install 'fairlane[{extra}]'\n"), done.stdout + done.stderr
+
+
+def test_one_library_is_named_alone(dumbbell):
+    done = bare(COMMAND, "run", "dumbbell.toml", "--plot", "queue.svg", gone={"matplotlib"}, cwd=dumbbell.parent)
+    assert done.stderr == "error: matplotlib is not installed: pip install 'fairlane[plots]'\n"
+
+
+# --- what is drawn in ----------------------------------------------------------------------------------------
+
+
+def names(requirements: list[str]) -> set[str]:
+    return {r.partition(">")[0].partition("=")[0] for r in requirements}
+
+
+def test_the_package_itself_draws_in_two_libraries():
+    assert names(PROJECT["dependencies"]) == {"click", "rich"}
+
+
+def test_extras_are_what_the_errors_say():
+    extras = PROJECT["optional-dependencies"]
+    assert {extra: names(extras[extra]) for extra in EXTRAS} == {extra: set(libraries) for extra, libraries in EXTRAS.items()}
+    assert set(extras) == {*EXTRAS, "all", "dev"}
+    # A Dask cluster and MPI are for those who have one.
+    assert names(extras["all"]) == HEAVY - {"distributed", "mpi4py"}
+    # One lower bound for each library, wherever it stands.
+    bounds = {r for of_extra in extras.values() for r in of_extra}
+    assert len(bounds) == len(names(sorted(bounds)))
+
+
+def test_the_page_of_a_package_index_leads_nowhere_that_it_has_not():
+    sys.path.insert(0, str(ROOT / "docs"))
+    try:
+        import package_index
+    finally:
+        sys.path.pop(0)
+    shown = (ROOT / PROJECT["readme"]).read_text("utf-8")
+    assert shown == package_index.main(), "run: python docs/package_index.py > docs/package-index.md"
+    assert not [t for t in re.findall(r"\]\(([^)\s]+)\)", shown) if not t.startswith("https://")]
+    assert "src=" not in shown and "href=" not in shown
+    with_url = package_index.page((ROOT / "README.md").read_text("utf-8"), "https://host/us/it")
+    targets = re.findall(r"(!?)\[[^\]]*\]\(([^)\s]+)\)", re.sub(r"```.*?```", "", with_url, flags=re.S))
+    assert len(targets) > 10 and all(t.startswith("https://host/us/it/" + ("raw/" if picture else "blob/")) for picture, t in targets)
+
+
+def test_a_result_goes_through_pickle(dumbbell):
+    import pickle
+
+    result = fl.run(dumbbell)
+    again = pickle.loads(pickle.dumps(result))
+    assert again.flows.equals(result.flows) and again.value("jain") == result.value("jain")
