@@ -80,7 +80,7 @@ def test_workers_end_with_a_parent_that_is_killed(tmp_path, how, start):
         "study": ["-m", "fairlane", "study", "study.toml", "--processes", "2"],
         "tune": ["-m", "fairlane", "tune", "tune.toml", "--processes", "2"],
         "script": ["script.py"],
-        "bench": ["-m", "fairlane", "bench", "P5"],
+        "bench": ["-m", "fairlane", "bench", "P5", "--repeat", "1000"],
         "plugin": ["-m", "fairlane", "study", "plugin.toml", "--processes", "2", "--plugin", "fate.py"],
     }[how]
     if how == "tune":
@@ -95,8 +95,8 @@ def test_workers_end_with_a_parent_that_is_killed(tmp_path, how, start):
             time.sleep(0.05)
         time.sleep(start or 1.0)
         assert p.poll() is None
-        if start is None:
-            assert len(descendants(mark)) > 1
+        while start is None and len(descendants(mark)) < 2:  # between two repetitions the parent is alone for a moment
+            assert time.monotonic() < deadline
         p.send_signal(signal.SIGKILL)
         p.wait()
         gone = time.monotonic() + 10
