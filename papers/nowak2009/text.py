@@ -185,8 +185,8 @@ def findings(r: Results, others: Mapping[str, Results], printed: Sequence[Mappin
         "round trips, which begin at 0, lie below the measured ones.",
         "The printed queues of TCP without RED tell when its connections start, which the paper does not either. Opened 3 s apart, "
         f"as the second source is in the simulator's example, they hold {_fifos(r)} packets with TCP first, 4:1 and 1:1 turns "
-        "(printed: 69, 111 and 90.9),"
-        + _with(others, TOGETHER, lambda o: f"and if all open within a second {_fifos(o)}")
+        "(printed: 69, 111 and 90.9)"
+        + (f", and {_fifos(others[TOGETHER])} if all open within a second" if TOGETHER in others else "")
         + (
             ". No other open parameter brings them as near; the best values of three that might: "
             + "; ".join(f"{name.split('; ')[1]}, {_fifos(others[name])}" for name in RIVALS)
