@@ -19,6 +19,7 @@ PACKAGE = ROOT / "python" / "fairlane"
 FILES = {
     "base": ("package", "rooms", "python_api", "cli_errors", "startup"),
     "bench": ("cli",),
+    "claims": ("papers", "paper_verdicts"),
     "cli": ("cli", "width", "cli_errors", "outputs", "bounded", "doubts", "mutations", "package", "startup", "first_minute"),
     "comparison": ("compare", "compare_factors", "which_queue"),
     "docs": ("docs", "package", "registered"),

@@ -17,9 +17,10 @@ import pytest
 import fairlane as fl
 from conftest import DUMBBELL, fairlane
 from fairlane.base.csv_text import csv_of
+from fairlane.claims import row_of
 from fairlane.cli import output
 from fairlane.errors import FolderError
-from fairlane.papers.tables import csv_of_rows, row_of
+from fairlane.papers.tables import csv_of_rows
 
 LONG = DUMBBELL.replace('duration = "5s"', 'duration = "500000s"')
 """Would run for many minutes: a command that answers has not run it."""

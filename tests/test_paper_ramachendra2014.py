@@ -8,10 +8,11 @@ import pytest
 
 import browser
 from fairlane import papers
+from fairlane.claims import Tables
 from fairlane.papers.claims import read_claims
 from fairlane.papers.definition import all_of
 from fairlane.papers.runner import Job, Runner
-from fairlane.papers.tables import Tables, read_csv, read_folder
+from fairlane.papers.tables import read_csv, read_folder
 from shipped import module
 
 net = module("ramachendra2014", "net")

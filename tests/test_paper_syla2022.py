@@ -9,8 +9,9 @@ import pytest
 
 import browser
 from fairlane import _core, papers
+from fairlane.claims import Tables
 from fairlane.papers.claims import read_claims
-from fairlane.papers.tables import Tables, read_csv, read_folder
+from fairlane.papers.tables import read_csv, read_folder
 from shipped import module
 from verdicts import against_record
 

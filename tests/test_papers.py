@@ -15,9 +15,10 @@ import pytest
 import browser
 from fairlane import papers
 from fairlane.base.document import json_schema
+from fairlane.claims import BadCheck, Check, Tables, factors_key, resampled, row_of, tables_of
 from fairlane.errors import FairlaneError, UnknownNameError
-from fairlane.papers.claims import BadCheck, Check, Claim, judge, read_claims
-from fairlane.papers.tables import Tables, compare, csv_of_rows, factors_key, read_csv, read_folder, resampled, row_of, spearman, tables_of
+from fairlane.papers.claims import Claim, judge, read_claims
+from fairlane.papers.tables import compare, csv_of_rows, read_csv, read_folder, spearman
 from verdicts import against_record
 
 PUBLISHED = papers.shipped() / "sarma2013"

@@ -21,7 +21,7 @@ LAYERS = (
     ("errors",),
     ("base",),
     ("stats", "look", "own"),
-    ("_params",),
+    ("_params", "claims"),
     ("runs", "linux", "script", "bench", "tcp"),
     ("comparison", "study"),
     ("tuning",),

@@ -16,6 +16,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ..claims import Factors, Row, Tables, factors_key, row_of, tables_of
     from ..look import charts, drawings, series, theme
     from ..look.theme import Panel
     from .definition import (
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from .folders import keys, load, shipped
     from .reproduction import Reproduction
     from .runner import Progress
-    from .tables import Compared, Comparison, Factors, Row, Tables, compare, factors_key, row_of, tables_of
+    from .tables import Compared, Comparison, compare
     from .together import Reproductions
     from .values import jain, quantity, queue_of
 
@@ -82,16 +83,19 @@ __all__ = [
 
 # Imported on first use: `fairlane --help` stays quick.
 _WHERE = {
-    **dict.fromkeys(("Compared", "Comparison", "Factors", "Row", "Tables", "compare", "factors_key", "row_of", "tables_of"), "tables"),
+    **dict.fromkeys(("Compared", "Comparison", "compare"), "tables"),
     **dict.fromkeys(("keys", "load", "shipped"), "folders"),
     **dict.fromkeys(("jain", "quantity", "queue_of"), "values"),
 }
+_CLAIMS = ("Factors", "Row", "Tables", "factors_key", "row_of", "tables_of")
 _DRAWING = ("charts", "drawings", "series", "theme")
 
 
 def __getattr__(name: str) -> Any:
     if name in _DRAWING:
         return import_module(f"..look.{name}", __name__)
+    if name in _CLAIMS:
+        return getattr(import_module("..claims", __name__), name)
     if name in __all__:
         return getattr(import_module(f".{_WHERE.get(name, 'definition')}", __name__), name)
     raise AttributeError(f"module 'fairlane.papers' has no attribute {name!r}")

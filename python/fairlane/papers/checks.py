@@ -11,8 +11,8 @@ from typing import Any
 from .. import _core
 from ..base.document import json_schema
 from ..base.scenario import read_scenario
+from ..claims import BadCheck, Check
 from ..errors import PaperError, suggest
-from .claims import BadCheck, Check
 from .definition import Cell, Experiment, Paper
 from .tables import read_csv, read_folder
 

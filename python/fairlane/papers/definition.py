@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.files import read_input
+from ..claims import Factors, Row, row_of
 from ..errors import suggest
 from ..look.theme import Panel
-from .tables import Compared, Comparison, Factors, Row, read_csv, row_of
+from .tables import Compared, Comparison, read_csv
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,7 +13,7 @@ from .terminal import so_far
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from .claims import Comparison as Seen
+    from ..claims import Comparison as Seen
     from .claims import Judged
     from .definition import Built, Picture
     from .reproduction import Reproduction

@@ -16,13 +16,14 @@ from ..base import sums
 from ..base.files import reason
 from ..base.outputs import room_for
 from ..base.seeds import parse_seeds
+from ..claims import BadCheck, Row, resampled, tables_of
 from ..errors import FairlaneError, FolderError, suggest
 from .checks import bad_check, check_files, check_study
-from .claims import BadCheck, Claim, Judged, judge, read_claims
+from .claims import Claim, Judged, judge, read_claims
 from .definition import Alternative, Built, Cell, Curve, Experiment, Paper, Results, RunTables, only_ids
 from .mistakes import told
 from .runner import Job, Progress, Runner
-from .tables import NEAR, Row, csv_of_rows, resampled, tables_of
+from .tables import NEAR, csv_of_rows
 
 if TYPE_CHECKING:
     from rich.console import Console

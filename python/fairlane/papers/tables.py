@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..base.csv_text import inert
 from ..base.files import read_input
+from ..claims import Factors, Row, Tables, as_number, same
 from ..errors import PaperError
-from ..stats import interval
-
-Factors = tuple[tuple[str, str], ...]
 
 NEAR = 0.15
 """Relative difference up to which our value counts as near the printed one; so does one whose interval has it."""
@@ -25,120 +20,12 @@ FEWEST_RANKED = 5
 """Pairs from which on an order is compared: of three values, every third order is a perfect one, or its reverse."""
 
 
-def factors_key(row: Mapping[str, str], names: Sequence[str]) -> Factors:
-    """The named factors of a row of a CSV file."""
-    return tuple((n, row[n]) for n in names)
-
-
-class NoData(LookupError):
-    """A table, or a row of it, that a check reads does not exist."""
-
-
-def _number(text: object) -> float | None:
-    try:
-        return float(str(text))
-    except ValueError:
-        return None
-
-
-def _key(cell: object) -> float | str:
-    """Equal for cells that are the same factor."""
-    number = _number(cell)
-    return str(cell) if number is None else number
-
-
-def same(cell: object, wanted: object) -> bool:
-    """Whether a cell equals a wanted factor: as numbers if both are, else as text."""
-    return _key(cell) == _key(wanted)
-
-
-@dataclass(frozen=True)
-class Row:
-    """One value of a table: factors, metric, unit, the mean and its interval; `samples` are the replications it comes from."""
-
-    factors: Factors
-    metric: str
-    value: float
-    unit: str
-    low: float | None = None
-    high: float | None = None
-    samples: tuple[float, ...] = ()
-
-    def cells(self) -> dict[str, str]:
-        """The row as a tidy CSV file has it."""
-        return {**dict(self.factors), "metric": self.metric, "value": repr(self.value), "unit": self.unit}
-
-
-def row_of(factors: Mapping[str, object] | Factors, metric: str, samples: Sequence[float], unit: str) -> Row:
-    """A row from replications: mean with its 95 % Student interval (no interval from a single run)."""
-    i = interval(samples)
-    mean = float("nan") if i.mean is None else i.mean
-    return Row(tuple((k, str(x)) for k, x in dict(factors).items()), metric, mean, unit, i.low, i.high, tuple(samples))
-
-
-class Tables:
-    """Named tables as the checks of claims see them. Lookups are remembered, so resampled copies answer quickly."""
-
-    def __init__(self, rows: Mapping[str, list[dict[str, str]]], values: Mapping[str, list[float]] | None = None) -> None:
-        self._rows = dict(rows)
-        self._values = dict(values) if values is not None else {t: [float(r["value"]) for r in rs] for t, rs in rows.items()}
-        self._found: dict[tuple[str, frozenset[tuple[str, object]]], list[int]] = {}
-        self._places: dict[tuple[str, str], dict[float | str, set[int]]] = {}
-
-    def with_values(self, values: Mapping[str, list[float]]) -> Tables:
-        """The same tables with other values; shares what was looked up."""
-        other = Tables(self._rows, values)
-        other._found, other._places = self._found, self._places
-        return other
-
-    def find(self, table: str, factors: Mapping[str, object]) -> list[int]:
-        """Numbers of the matching rows; `NoData` if there are none."""
-        key = (table, frozenset(factors.items()))
-        found = self._found.get(key)
-        if found is None:
-            if table not in self._rows:
-                raise NoData(table)
-            sets = sorted((self._at(table, k).get(_key(w), set()) for k, w in factors.items()), key=len)
-            found = sorted(set.intersection(*sets)) if sets else list(range(len(self._rows[table])))
-            self._found[key] = found
-        if not found:
-            raise NoData(f"{table} {dict(factors)}")
-        return found
-
-    def _at(self, table: str, factor: str) -> dict[float | str, set[int]]:
-        """Where each value of a factor stands in a table."""
-        places = self._places.get((table, factor))
-        if places is None:
-            places = self._places[table, factor] = {}
-            for i, r in enumerate(self._rows[table]):
-                if factor in r:
-                    places.setdefault(_key(r[factor]), set()).add(i)
-        return places
-
-    def vs(self, table: str, **factors: object) -> list[float]:
-        """All matching values, in the order of the table."""
-        values = self._values.get(table, [])
-        return [values[i] for i in self.find(table, factors)]
-
-    def v(self, table: str, **factors: object) -> float:
-        """The one matching value."""
-        values = self.vs(table, **factors)
-        if len(values) != 1:
-            raise ValueError(f"{table} {factors}: {len(values)} rows, one expected")
-        return values[0]
-
-    def series(self, table: str, **factors: object) -> list[tuple[float, float]]:
-        """The matching (t, value) pairs in order of time."""
-        values, rows = self._values.get(table, []), self._rows.get(table, [])
-        return sorted((float(rows[i]["t"]), values[i]) for i in self.find(table, factors))
-
-
 def read_folder(folder: Path) -> Tables:
     """All tidy CSV tables of a folder, each under its file name."""
     tables = {}
     for path in sorted(folder.glob("*.csv")):
         rows = read_csv(path)
-        if rows and all(_number(r.get("value")) is not None for r in rows):
+        if rows and all(as_number(r.get("value")) is not None for r in rows):
             tables[path.stem] = rows
     return Tables(tables)
 
@@ -149,40 +36,6 @@ def read_csv(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(io.StringIO(read_input(path).decode("utf-8"), newline="")))
     except UnicodeDecodeError as e:
         raise PaperError(f"{path}: not UTF-8 text: {e.reason}") from e
-
-
-def tables_of(rows: Mapping[str, Sequence[Row]]) -> Tables:
-    """Tables whose values are the means of the rows."""
-    return Tables({t: [r.cells() for r in rs] for t, rs in rows.items()}, {t: [r.value for r in rs] for t, rs in rows.items()})
-
-
-def resampled(rows: Mapping[str, Sequence[Row]], times: int, seed: int = 1) -> list[Tables]:
-    """Bootstrap: in each copy every cell is the mean of its replications drawn again with replacement.
-
-    All metrics and tables of one cell (equal factors) use the same draw, because they come from the same runs.
-    """
-    if not any(len(r.samples) > 1 for rs in rows.values() for r in rs):
-        return []
-    base, rng, copies = tables_of(rows), random.Random(seed), []
-    keys: dict[tuple[frozenset[tuple[str, str]], int], int] = {}
-    groups: dict[tuple[str, int], tuple[list[int], list[int], list[tuple[float, ...]]]] = {}
-    for table, rs in rows.items():
-        for i, r in enumerate(rs):
-            if (n := len(r.samples)) > 1:
-                places, cells, samples = groups.setdefault((table, n), ([], [], []))
-                places.append(i)
-                cells.append(keys.setdefault((frozenset(r.factors), n), len(keys)))
-                samples.append(r.samples)
-    stacks = [(t, np.array(p), np.array(c), np.array(s), n) for (t, n), (p, c, s) in groups.items()]
-    means = {table: np.array([r.value for r in rs]) for table, rs in rows.items()}
-    for _ in range(times):
-        draws = [[rng.randrange(n) for _ in range(n)] for _, n in keys]
-        values = {table: x.copy() for table, x in means.items()}
-        for table, at, of, xs, n in stacks:
-            chosen = np.array([draws[k] for k in of])
-            values[table][at] = np.take_along_axis(xs, chosen, axis=1).sum(axis=1) / n
-        copies.append(base.with_values({table: x.tolist() for table, x in values.items()}))
-    return copies
 
 
 def csv_of_rows(rows: Sequence[Row]) -> bytes:
@@ -237,7 +90,7 @@ class Compared:
 
     def to_json(self) -> dict[str, Any]:
         """The row of the JSON document."""
-        factors = {k: (int(float(x)) if (_number(x) or 0.5) == int(_number(x) or 0) else x) for k, x in self.factors}
+        factors = {k: (int(float(x)) if (as_number(x) or 0.5) == int(as_number(x) or 0) else x) for k, x in self.factors}
         return {
             "factors": factors, "metric": self.metric, "unit": self.unit, "published": self.published, "ours": self.ours, "low": self.low,
             "high": self.high, "runs": self.runs, "difference": self.difference, "ns2": self.peer, "contradiction": self.impossible,
