@@ -44,6 +44,7 @@ FILES = {
         "study_crew",
     ),
     "tcp": ("endpoint",),
+    "worlds": ("worlds",),
     "tuning": ("tune", "tune_space", "tune_mistakes"),
     "validation": ("formulas", "kernel", "ns2_rate", "ns2_reference", "ns2_differential", "ns3_reference", "rfc_table"),
     "nowak2009": ("paper_nowak2009",),

@@ -21,7 +21,7 @@ LAYERS = (
     ("errors",),
     ("base",),
     ("stats", "look", "own"),
-    ("_params", "claims"),
+    ("_params", "claims", "worlds"),
     ("runs", "linux", "script", "bench", "tcp"),
     ("comparison", "study"),
     ("tuning",),

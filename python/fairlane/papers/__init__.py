@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..claims import Factors, Row, Tables, factors_key, row_of, tables_of
     from ..look import charts, drawings, series, theme
     from ..look.theme import Panel
+    from ..worlds import Levels, Open, Span, Value
     from .definition import (
         Alternative,
         Built,
@@ -52,6 +53,8 @@ __all__ = [
     "Curve",
     "Experiment",
     "Factors",
+    "Levels",
+    "Open",
     "Panel",
     "Paper",
     "Picture",
@@ -59,8 +62,10 @@ __all__ = [
     "Row",
     "RunTables",
     "SensitivityColumn",
+    "Span",
     "Tables",
     "Tree",
+    "Value",
     "all_of",
     "charts",
     "compare",
@@ -88,6 +93,7 @@ _WHERE = {
     **dict.fromkeys(("jain", "quantity", "queue_of"), "values"),
 }
 _CLAIMS = ("Factors", "Row", "Tables", "factors_key", "row_of", "tables_of")
+_WORLDS = ("Levels", "Open", "Span", "Value")
 _DRAWING = ("charts", "drawings", "series", "theme")
 
 
@@ -96,6 +102,8 @@ def __getattr__(name: str) -> Any:
         return import_module(f"..look.{name}", __name__)
     if name in _CLAIMS:
         return getattr(import_module("..claims", __name__), name)
+    if name in _WORLDS:
+        return getattr(import_module("..worlds", __name__), name)
     if name in __all__:
         return getattr(import_module(f".{_WHERE.get(name, 'definition')}", __name__), name)
     raise AttributeError(f"module 'fairlane.papers' has no attribute {name!r}")

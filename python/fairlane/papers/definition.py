@@ -16,6 +16,7 @@ from ..base.files import read_input
 from ..claims import Factors, Row, row_of
 from ..errors import suggest
 from ..look.theme import Panel
+from ..worlds import Open, Value, base_of
 from .tables import Compared, Comparison, read_csv
 
 if TYPE_CHECKING:
@@ -264,6 +265,15 @@ class Paper(ABC):
     seeds: tuple[int, ...] = tuple(range(1, 11))
     quick_seeds: tuple[int, ...] = (1, 2, 3, 4)
     alternative_seeds: tuple[int, ...] = (1, 2)
+    world_seeds: tuple[int, ...] = (1,)
+    """The replications of each world: few, because there are many worlds."""
+    most_worlds: int = 256
+    """Worlds of the joint sample, at most; those around the worlds nearest to print come on top. With the study itself they take less than
+    five minutes on two cores."""
+    single_runs: bool = False
+    """Whether the paper made each run once: a claim is then judged in each replication alone, not on their means."""
+    declared: Mapping[str, Value] = {}
+    """The world in which the study's own tables are made, where it is not that of the bases: `cells` are those of `world(declared)`."""
     reference: str = ""
     """The alternative that changes nothing but the number of cells, where there is one: those after it are compared with it."""
 
@@ -329,6 +339,19 @@ class Paper(ABC):
     @abstractmethod
     def experiments(self) -> list[Experiment]:
         """All tables and figures, in the order of the page."""
+
+    def opens(self) -> list[Open]:
+        """What the paper leaves open, each with its plausible values: worlds are drawn from all of them together."""
+        return []
+
+    def world(self, values: Mapping[str, Value]) -> Sequence[Cell]:
+        """All cells of the study in the world with these values of what is open; the same factors as `cells`."""
+        raise NotImplementedError(f"{type(self).__name__}.opens() names what is open, and world() does not make its cells")
+
+    @property
+    def declared_world(self) -> dict[str, Value]:
+        """The world of the study's own tables, whole: what `declared` says, else the base."""
+        return {**base_of(self.opens()), **self.declared}
 
     def alternatives(self) -> list[Alternative]:
         """Other choices for open parameters; the page shows how the results depend on them."""

@@ -15,6 +15,7 @@ from ..base.paths import split
 from ..base.printable import names_folder
 from ..base.scenario import chosen_link, read_scenario
 from ..base.seeds import parse_seeds
+from ..base.written import kind, quantity, si
 from ..errors import FairlaneError, ScenarioError, UnknownNameError, suggest
 from ..study import select
 from ..study.diagnose import resolve_base
@@ -161,12 +162,12 @@ class _Reader:
         """A value of a metric in its unit."""
         from ..base.metrics import unit
 
-        q = space.quantity(value)
+        q = quantity(value)
         wanted = unit(s.metric)
         if q is not None:
-            got = space.kind(q[1])
+            got = kind(q[1])
             if not got or got == wanted or (got == "packets" and wanted in ("packets", "count")):
-                return space.si(value)
+                return si(value)
         examples = {"s": '"20ms"', "bit/s": '"5Mbit/s"', "1": '"2%" or 0.02', "packets": "100", "byte": '"64kB"'}
         self.fail(keys, f"expected a value of {s.metric}, found {value!r}", f"write for instance {examples.get(wanted, '10')}")
         return None

@@ -12,10 +12,10 @@ import polars as pl
 from .. import stats
 from ..base.format import quantity
 from ..base.toml import value as as_toml
+from ..base.written import quantity as quantity_of
 from ..stats import Interval, interval
 from . import score
 from .model import Trial, TuneSpec
-from .space import quantity as quantity_of
 
 if TYPE_CHECKING:
     from .search import Search

@@ -3,54 +3,17 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
+from ..base.written import SI, kind, quantity, written
 from .model import Entry, Pick, Range
 
 Path = tuple[str, ...]
 Remark = tuple[list[str], bool, str, str, str]
 """Keys, whether the key itself is meant, its code, what is wrong, what to write instead: as `_core.remarks` takes them."""
 
-_SI = {
-    **{"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0},
-    **{"bit/s": 1.0, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9, "Tbit/s": 1e12},
-    **{"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1024.0, "MiB": 2.0**20, "GiB": 2.0**30, "p": 1.0, "%": 0.01, "": 1.0},
-}
-_KIND = (("s", "ps ns us µs ms s min h"), ("bit/s", "bit/s kbit/s Mbit/s Gbit/s Tbit/s"), ("byte", "B kB MB GB KiB MiB GiB"),
-         ("packets", "p"), ("1", "%"), ("", ""))  # fmt: skip
-_QUANTITY = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([A-Za-zµ/%]*)\s*")
 _RANGE_KEYS = {"from", "to", "scale", "of"}
-
-
-def quantity(value: Any) -> tuple[float, str] | None:
-    """Number and unit of a value as written; None if it is neither a number nor one with a unit.
-
-    >>> quantity("2.5ms"), quantity(3), quantity("2%"), quantity("soon")
-    ((2.5, 'ms'), (3.0, ''), (2.0, '%'), None)
-    """
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, (int, float)):
-        return (float(value), "") if math.isfinite(value) else None
-    m = _QUANTITY.fullmatch(value) if isinstance(value, str) else None
-    return (float(m[1]), m[2]) if m and m[2] in _SI else None
-
-
-def kind(unit: str) -> str:
-    """What a unit measures: s, bit/s, byte, packets, 1 (a share) or "" (a plain number)."""
-    return next(k for k, units in _KIND if unit in units.split(" "))
-
-
-def si(value: Any) -> float | None:
-    """A value as written in SI units (s, bit/s, byte, packets, shares).
-
-    >>> si("20ms"), si("5%"), si(0.05), si("10Mbit/s")
-    (0.02, 0.05, 0.05, 10000000.0)
-    """
-    q = quantity(value)
-    return None if q is None else q[0] * _SI[q[1]]
 
 
 class Parser:
@@ -106,7 +69,7 @@ class Parser:
         if kind(unit) != kind(other):
             self.fail((*keys, "to"), f"{node['to']} and {node['from']} are of different kinds", "give both ends the same unit")
             return None
-        high *= _SI[other] / _SI[unit]
+        high *= SI[other] / SI[unit]
         high = round(high, 9)
         if unit == "%":
             low, high, unit = low / 100, high / 100, ""
@@ -195,18 +158,6 @@ class Corner:
     def index(self, _name: str, p: Pick) -> int:
         """The option."""
         return min(self.option, len(p.options) - 1)
-
-
-def written(value: float, unit: str, whole: bool) -> Any:
-    """A drawn number as a scenario writes it, to three digits: neighbouring draws are one setting.
-
-    >>> written(12.3456, "ms", False), written(17, "p", True), written(0.0123456, "", False)
-    ('12.3ms', '17p', 0.0123)
-    """
-    if whole:
-        return f"{int(value)}{unit}" if unit else int(value)
-    short = float(f"{value:.3g}")
-    return f"{short:.12g}{unit}" if unit else short
 
 
 class Setting:
@@ -304,7 +255,7 @@ def _match(node: Any, value: Any, at: Path, name: Callable[[Path], str], out: di
         q = quantity(value)
         if q is None or kind(q[1]) != kind(node.unit):
             return False
-        x = q[0] * _SI[q[1]] / _SI[node.unit]
+        x = q[0] * SI[q[1]] / SI[node.unit]
         out[name(at)] = round(x) if node.whole else x
         return node.low <= x <= node.high
     if isinstance(node, dict):

@@ -1,0 +1,101 @@
+"""Which worlds are run: a designed sample over everything that is left open together, and points near the best of them.
+
+The sample is a scrambled Sobol sequence (Owen, Scrambling Sobol' and Niederreiter-Xing points, Journal of Complexity 14, 1998): it fills
+the space evenly in all directions at once, and any beginning of it is a sample as well, so that more worlds can be asked for later.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from math import prod
+
+import numpy as np
+
+from .model import Open, Value, World, base_of, check_opens, text_of
+
+_FINITE = 4096
+"""Up to so many worlds a space is run through whole rather than drawn from for ever."""
+
+
+def key_of(world: Mapping[str, Value]) -> tuple[str, ...]:
+    """Equal for worlds with the same values."""
+    return tuple(text_of(v) for v in world.values())
+
+
+def size(opens: Sequence[Open]) -> int | None:
+    """How many different worlds there are; None if values are dense."""
+    counts = [o.over.count for o in opens]
+    return None if any(c is None for c in counts) else prod(c for c in counts if c is not None)
+
+
+def design(opens: Sequence[Open], n: int, seed: int = 1) -> list[World]:
+    """`n` different worlds, fewer if there are not so many: the base first, then points of a scrambled Sobol sequence.
+
+    The first worlds of a longer design are those of a shorter one.
+    """
+    check_opens(opens)
+    found = {key_of(base_of(opens)): base_of(opens)}
+    there = size(opens)
+    wanted = n if there is None else min(n, there)
+    if wanted <= 1 or not opens:
+        return list(found.values())[: max(0, n)]
+    for point in _points(len(opens), seed, 64 * max(wanted, 16)):
+        if len(found) >= wanted:
+            break
+        world = _world(opens, point)
+        found.setdefault(key_of(world), world)
+    if len(found) < wanted and there is not None and there <= _FINITE:  # what the sequence reaches last
+        for places in product(*(range(o.over.count or 1) for o in opens)):
+            world = _world(opens, [(p + 0.5) / (o.over.count or 1) for p, o in zip(places, opens, strict=True)])
+            found.setdefault(key_of(world), world)
+            if len(found) >= wanted:
+                break
+    return list(found.values())[:wanted]
+
+
+def near(opens: Sequence[Open], best: Sequence[Mapping[str, Value]], n: int, width: float, seed: int = 1) -> list[World]:
+    """`n` different worlds around the `best` ones, each drawn evenly within `width` (a share of the whole span) of one of them.
+
+    Choices without an order stay as they are in that world, but for a share `width` of them. None of the `best` is among the answers.
+    """
+    check_opens(opens)
+    known = {key_of(b) for b in best}
+    found: dict[tuple[str, ...], World] = {}
+    if not best or not opens or n <= 0:
+        return []
+    for i, point in enumerate(_points(2 * len(opens), seed, 64 * max(n, 16))):
+        if len(found) >= n:
+            break
+        centre = best[i % len(best)]
+        world: World = {}
+        for o, u, again in zip(opens, point[: len(opens)], point[len(opens) :], strict=True):
+            at = o.over.place(centre[o.name])
+            if o.ordered:
+                low, high = max(0.0, at - width / 2), min(1.0, at + width / 2)
+                world[o.name] = o.over.at(low + (high - low) * u)
+            else:
+                world[o.name] = o.over.at(u) if again < width else centre[o.name]
+        if key_of(world) not in known:
+            found.setdefault(key_of(world), world)
+    return list(found.values())
+
+
+def _world(opens: Sequence[Open], point: Sequence[float]) -> World:
+    return {o.name: o.over.at(u) for o, u in zip(opens, point, strict=True)}
+
+
+def _points(dimensions: int, seed: int, most: int) -> Iterator[list[float]]:
+    """Points of a scrambled Sobol sequence, at most so many."""
+    from scipy.stats import qmc
+
+    sequence = qmc.Sobol(dimensions, scramble=True, seed=np.random.default_rng(seed))
+    given = 0
+    while given < most:
+        with warnings.catch_warnings():  # it asks for powers of two; chunks of them in a row are one
+            warnings.simplefilter("ignore", UserWarning)
+            chunk = sequence.random(256)
+        for point in chunk:
+            yield [float(u) for u in point]
+        given += len(chunk)

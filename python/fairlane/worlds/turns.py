@@ -1,0 +1,205 @@
+"""Where a claim turns, and which of the things left open it depends on.
+
+A turn is the split of one parameter that separates worlds in which a claim holds best from those in which it does not: the root of a
+regression tree (Breiman et al., Classification and Regression Trees, 1984), and on either side of it the next. A best split is found in
+pure chance, too, so each is compared with the best ones of outcomes dealt again: a permutation test over all parameters and all splits
+together. Which parameters matter at all is told by the first-order index of given data (Gamboa, Gremaud, Klein and Lagnoux, Bernoulli 28,
+2022), which needs no further runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from ..base.written import SI, written
+from .model import Levels, Open, Value, text_of
+from .verdicts import Turn
+
+PERMUTATIONS = 199
+"""Times the outcomes are dealt again."""
+RARE = 0.01
+"""Share of these in which chance alone may separate as well."""
+DEPTH = 3
+"""Turns one after the other."""
+_LEAST = 6
+"""Worlds on each side of a split, at least."""
+_PLACES = 12
+"""Places of a split that are tried where only two together separate."""
+_PARTITIONS = 6
+"""Levels up to which all their partitions are tried; beyond, each level against the rest."""
+_Matrix = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@dataclass(frozen=True)
+class _Split:
+    """A parameter cut in two: above a number, or with some of its levels."""
+
+    open: Open
+    at: float = 0.0
+    levels: tuple[int, ...] = ()
+
+    def inside(self, x: _Matrix) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Which of the numbers lie above, or are of these levels."""
+        return np.isin(x, self.levels) if self.levels else x > self.at
+
+    @property
+    def _value(self) -> str:
+        unit = getattr(self.open.over, "unit", "")
+        return text_of(written(self.at / SI[unit], unit, False))
+
+    def words(self, inside: bool) -> str:
+        """One of the two sides."""
+        if isinstance(self.open.over, Levels):
+            chosen = [text_of(v) for i, v in enumerate(self.open.over.values) if (i in self.levels) == inside]
+            return f"{self.open.name} {' or '.join(chosen)}"
+        return f"{self.open.name} {'above' if inside else 'below'} {self._value}"
+
+    def turn(self, share_in: float, share_out: float, where: str, n: int) -> Turn:
+        """The split as a turn, seen from the side on which the claim holds more often."""
+        there, other = max(share_in, share_out), min(share_in, share_out)
+        inside = share_in >= share_out
+        if isinstance(self.open.over, Levels):
+            levels = tuple(text_of(v) for i, v in enumerate(self.open.over.values) if (i in self.levels) == inside)
+            return Turn(self.open.name, levels, "with", there, other, where, n)
+        return Turn(self.open.name, self._value, "above" if inside else "below", there, other, where, n)
+
+
+def _splits(o: Open, x: _Matrix, places: int | None = None) -> list[_Split]:
+    """The ways of cutting a parameter in two that the worlds at hand tell apart."""
+    there = np.unique(x)
+    if len(there) < 2:
+        return []
+    if isinstance(o.over, Levels):
+        levels = [int(v) for v in there]
+        if len(levels) > _PARTITIONS:
+            return [_Split(o, levels=(v,)) for v in levels]
+        sides = [c for k in range(1, len(levels) // 2 + 1) for c in combinations(levels, k)]
+        return [_Split(o, levels=c) for c in sides if 2 * len(c) < len(levels) or levels[0] in c]
+    if places is not None and len(there) > places:
+        there = np.unique(np.quantile(x, np.linspace(0, 1, places + 2)[1:-1], method="nearest"))
+        return [_Split(o, float(v)) for v in there]
+    logarithmic = getattr(o.over, "scale", "") == "log"
+    cuts = np.sqrt(there[1:] * there[:-1]) if logarithmic else (there[1:] + there[:-1]) / 2
+    return [_Split(o, float(v)) for v in cuts]
+
+
+def _gains(masks: _Matrix, ys: _Matrix) -> _Matrix:
+    """For each split (row) and each dealing of outcomes (column): the sum of squares that lies between the two sides."""
+    n = ys.shape[0]
+    inside = masks.sum(axis=1, keepdims=True)
+    sums, total = masks @ ys, ys.sum(axis=0, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gains: _Matrix = sums**2 / inside + (total - sums) ** 2 / (n - inside) - total**2 / n
+    gains[(inside[:, 0] < _LEAST) | (n - inside[:, 0] < _LEAST)] = 0.0
+    return gains
+
+
+@dataclass(frozen=True)
+class Turns:
+    """What separates the worlds in which a claim holds."""
+
+    turns: tuple[Turn, ...]
+    explained: float
+    """Share of the variation of the outcomes between worlds that lies between the parts, not within them."""
+
+
+def turns_at(opens: Sequence[Open], worlds: Sequence[Mapping[str, Value]], outcomes: Sequence[float | bool | None], seed: int = 1) -> Turns:
+    """Where a claim turns, from its outcome in each world: the turns in order of what they separate; none if chance could do as well."""
+    heard = [i for i, y in enumerate(outcomes) if y is not None]
+    y = np.array([float(outcomes[i] or 0.0) for i in heard])
+    total = float(((y - y.mean()) ** 2).sum()) if len(y) else 0.0
+    if len(y) < 2 * _LEAST or total < 1e-12:
+        return Turns((), 0.0)
+    x = np.array([[o.number(worlds[i][o.name]) for o in opens] for i in heard]).reshape(len(heard), len(opens))
+    rng = np.random.default_rng(seed)
+    found: list[tuple[float, Turn]] = []
+    within = _grown(opens, x, y, "", DEPTH, rng, found)
+    found.sort(key=lambda g: -g[0])
+    return Turns(tuple(t for _, t in found), max(0.0, 1.0 - within / total))
+
+
+def _grown(
+    opens: Sequence[Open], x: _Matrix, y: _Matrix, where: str, depth: int, rng: np.random.Generator, found: list[tuple[float, Turn]]
+) -> float:
+    """Splits these worlds as far as it is worth; the sum of squares that is left within the parts."""
+    own = float(((y - y.mean()) ** 2).sum())
+    if depth == 0 or len(y) < 2 * _LEAST or own < 1e-12:
+        return own
+    ys = np.column_stack([y, *(rng.permutation(y) for _ in range(PERMUTATIONS))])
+    split = _best(opens, x, ys) or (_best_of_two(opens, x, ys) if depth > 1 else None)
+    if split is None:
+        return own
+    inside = split.inside(x[:, opens.index(split.open)])
+    place = len(found)
+    found.append((0.0, split.turn(float(y[inside].mean()), float(y[~inside].mean()), where, len(y))))
+    left = 0.0
+    for side in (True, False):
+        part = inside == side
+        words = split.words(side)
+        left += _grown(opens, x[part], y[part], f"{where} and {words}" if where else words, depth - 1, rng, found)
+    found[place] = (own - left, found[place][1])
+    return left
+
+
+def _best(opens: Sequence[Open], x: _Matrix, ys: _Matrix) -> _Split | None:
+    """The split that separates best, if chance would hardly do as well."""
+    splits = [s for k, o in enumerate(opens) for s in _splits(o, x[:, k])]
+    if not splits:
+        return None
+    masks = np.array([s.inside(x[:, opens.index(s.open)]) for s in splits], dtype=float)
+    gains = _gains(masks, ys)
+    return splits[int(gains[:, 0].argmax())] if _rare(gains.max(axis=0)) else None
+
+
+def _best_of_two(opens: Sequence[Open], x: _Matrix, ys: _Matrix) -> _Split | None:
+    """The first of two splits that separate together, where none does alone; if chance would hardly do as well."""
+    splits = [s for k, o in enumerate(opens) for s in _splits(o, x[:, k], _PLACES)]
+    if not splits:
+        return None
+    masks = np.array([s.inside(x[:, opens.index(s.open)]) for s in splits], dtype=float)
+    best, chosen = np.zeros(ys.shape[1]), None
+    for s, mask in zip(splits, masks, strict=True):
+        gain = _gains(mask[None, :], ys)[0]
+        if min(mask.sum(), len(mask) - mask.sum()) < 2 * _LEAST:
+            continue
+        for side in (mask > 0.5, mask < 0.5):
+            gain = gain + _gains(masks[:, side], ys[side]).max(axis=0)
+        if gain[0] > best[0]:
+            chosen = s
+        best = np.maximum(best, gain)
+    return chosen if _rare(best) else None
+
+
+def _rare(best: _Matrix) -> bool:
+    """Whether the outcomes as they are (first) are separated better than nearly all dealings of them."""
+    as_good = int((best[1:] >= best[0] - 1e-9).sum())
+    return bool(best[0] > 1e-9) and (1 + as_good) / len(best) <= RARE
+
+
+def matters(opens: Sequence[Open], worlds: Sequence[Mapping[str, Value]], values: Sequence[float | None]) -> dict[str, float]:
+    """How much of the variance of a number between worlds each parameter accounts for alone: its first-order index, from 0 to 1.
+
+    `values`: a margin, a distance, an outcome in each world; None does not count. For a span it is the rank-based estimator, for levels the
+    share of the variance that lies between them. From few worlds it is rough: about one over the root of their number.
+    """
+    heard = [i for i, v in enumerate(values) if v is not None and np.isfinite(v)]
+    y = np.array([float(values[i] or 0.0) for i in heard])
+    if len(y) < 3 or y.var() < 1e-300:
+        return {o.name: 0.0 for o in opens}
+    out = {}
+    for o in opens:
+        x = np.array([o.number(worlds[i][o.name]) for i in heard])
+        if isinstance(o.over, Levels):
+            groups = [y[x == v] for v in np.unique(x)]
+            between = sum(len(g) * (g.mean() - y.mean()) ** 2 for g in groups) / len(y)
+            index = (between - y.var() * (len(groups) - 1) / len(y)) / y.var()  # what chance alone puts between groups is taken off
+        else:
+            following = y[np.argsort(x, kind="stable")]
+            index = ((following * np.roll(following, -1)).mean() - y.mean() ** 2) / y.var()
+        out[o.name] = float(min(1.0, max(0.0, index)))
+    return out

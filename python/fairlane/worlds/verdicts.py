@@ -1,0 +1,170 @@
+"""In what share of the worlds a claim holds, and the word for it.
+
+The interval of a share is that of Clopper and Pearson (Biometrika 26, 1934): exact for independent draws, and it never promises more than
+they do. Points of a scrambled sequence are spread more evenly than such draws, which makes the interval a careful one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Word = Literal["holds", "fails", "depends", "unexplained", "undecided"]
+WORDS: tuple[Word, ...] = ("holds", "depends", "fails", "unexplained", "undecided")
+"""The words of verdicts, in the order in which they are counted."""
+
+NEARLY_ALL = 0.95
+"""A claim holds in general if its share is beyond this, and fails if it is below one minus this, interval and all."""
+CONFIDENCE = 0.95
+"""Of the intervals that are told."""
+STOPPING = 0.99
+"""Of the interval by which a share is settled: wider, so that looking again and again makes nothing surer."""
+FEWEST = 40
+"""Worlds that speak of a claim, below which it has no verdict."""
+SILENT = 0.05
+"""Share of worlds that say nothing of a claim, above which it has no verdict."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """How often a claim holds: the share with its interval, and of how many worlds."""
+
+    share: float
+    low: float
+    high: float
+    n: int
+
+    @property
+    def clear(self) -> Literal["holds", "fails", ""]:
+        """Whether it is beyond `NEARLY_ALL` on one side with all of its interval."""
+        return "holds" if self.low >= NEARLY_ALL else "fails" if self.high <= 1 - NEARLY_ALL else ""
+
+    @property
+    def between(self) -> bool:
+        """Whether it lies between the two bounds with all of its interval."""
+        return self.high < NEARLY_ALL and self.low > 1 - NEARLY_ALL
+
+    def __str__(self) -> str:
+        return f"{100 * self.share:.0f} % ({100 * self.low:.0f} to {100 * self.high:.0f} %) of {self.n} worlds"
+
+
+def share(outcomes: Sequence[float | bool | None], confidence: float = CONFIDENCE) -> Share | None:
+    """The share of the worlds in which a claim holds, with its Clopper-Pearson interval; None without any.
+
+    An outcome is whether the claim holds there, or the share of the replications in which it does; None says nothing and does not count.
+    Replications of one world are no draws of their own: each world counts once, however many it has.
+
+    >>> s = share([True] * 30 + [False] * 70)
+    >>> round(s.low, 3), round(s.high, 3)
+    (0.212, 0.4)
+    """
+    from scipy.stats import beta
+
+    heard = [float(x) for x in outcomes if x is not None]
+    n = len(heard)
+    if not n:
+        return None
+    k, rest = math.fsum(heard), (1 - confidence) / 2
+    low = 0.0 if k <= 0 else float(beta.ppf(rest, k, n - k + 1))
+    high = 1.0 if k >= n else float(beta.ppf(1 - rest, k + 1, n - k))
+    return Share(min(1.0, k / n), low, high, n)
+
+
+def settled(outcomes: Sequence[float | bool | None]) -> bool:
+    """Whether more worlds would not change which side of the bounds a share lies on."""
+    s = share(outcomes, STOPPING)
+    return s is not None and s.n >= FEWEST and (bool(s.clear) or s.between)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Where a claim turns: one of the things left open, and the value, or the levels, on one side of which it holds more often."""
+
+    name: str
+    value: str | tuple[str, ...]
+    """The value as written, or the levels with which it holds more often."""
+    side: Literal["above", "below", "with"]
+    """Where it holds more often: above or below the value, or with these levels."""
+    share_there: float
+    """In which share of the worlds on that side it holds."""
+    share_else: float
+    """In which share of those on the other side."""
+    where: str = ""
+    """The part of the worlds that is meant, if not all of them: "window above 20p"."""
+    n: int = 0
+    """Worlds in that part."""
+
+    @property
+    def separation(self) -> float:
+        """How well it separates: the difference of the two shares."""
+        return self.share_there - self.share_else
+
+    def to_json(self) -> dict[str, Any]:
+        """The entry of a JSON document."""
+        value = list(self.value) if isinstance(self.value, tuple) else self.value
+        return {
+            "name": self.name, "value": value, "holds": self.side, "share_there": round(self.share_there, 4),
+            "share_else": round(self.share_else, 4), "where": self.where, "worlds": self.n,
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        at = " or ".join(self.value) if isinstance(self.value, tuple) else self.value
+        inside = f", where {self.where}" if self.where else ""
+        return f"{self.name} {'' if self.side == 'with' else self.side + ' '}{at}{inside}"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The word for a claim and what it rests on."""
+
+    word: Word
+    share: Share | None
+    turns: tuple[Turn, ...]
+    explained: float
+    """How much of the variation between worlds the turns explain, from 0 to 1."""
+    reason: str
+
+
+def judge(
+    outcomes: Sequence[float | bool | None],
+    turns: Sequence[Turn] = (),
+    explained: float = 0.0,
+    printed: Literal["holds", "fails", ""] = "",
+    reached: bool = False,
+) -> Judgement:
+    """The word for a claim from what it does in each world of the sample.
+
+    `turns`, `explained`: what `turns_at` found. `printed`: what the published numbers say of it; `reached`: whether any world that was
+    run, in the sample or beyond, says the same.
+    """
+    s, told = share(outcomes), tuple(turns)
+    silent = sum(x is None for x in outcomes)
+
+    def word(w: Word, reason: str) -> Judgement:
+        return Judgement(w, s, told, explained, reason)
+
+    if s is None or s.n < FEWEST:
+        return word("undecided", f"{0 if s is None else s.n} worlds say something of it; it takes {FEWEST}")
+    if silent > SILENT * len(outcomes):
+        return word("undecided", f"{silent} of {len(outcomes)} worlds say nothing of it")
+    if s.clear:
+        there = f"{s.clear} in {s.n if s.share in (0.0, 1.0) else _of(s)} of {s.n} plausible worlds"
+        if printed and printed != s.clear and not reached:
+            return word("unexplained", f"the printed numbers say that it {printed}, and no world reaches that; it {there}")
+        return word(s.clear, there)
+    if told and explained >= EXPLAINED:
+        return word("depends", f"holds in {s}; it turns at {'; '.join(str(t) for t in told)}")
+    if not s.between:
+        return word("undecided", f"holds in {s}: too few worlds to tell whether that is nearly all, or nearly none")
+    return word("undecided", f"holds in {s}, and nothing that is open explains where")
+
+
+EXPLAINED = 0.25
+"""Share of the variation between worlds that turns explain, from which on a claim is said to depend on them."""
+
+
+def _of(s: Share) -> int:
+    k = round(s.share * s.n)
+    return k if s.clear == "holds" else s.n - k

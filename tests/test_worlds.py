@@ -1,0 +1,244 @@
+"""Worlds: samples over what is left open, shares with their intervals, and where claims turn. Against cases whose answer is known."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from fairlane.worlds import (
+    Levels,
+    Open,
+    OpenError,
+    Span,
+    base_of,
+    check_world,
+    design,
+    judge,
+    matters,
+    near,
+    settled,
+    share,
+    size,
+    turns_at,
+)
+
+X = Open("x", 0.5, Span(0.0, 1.0), "a known case")
+Y = Open("y", 0.5, Span(0.0, 1.0), "a known case")
+Z = Open("z", "b", Levels(("a", "b", "c")), "a known case")
+
+
+def outcomes(opens, n, true):
+    worlds = design(opens, n)
+    return worlds, [true(w) for w in worlds]
+
+
+# What is open
+
+
+@pytest.mark.parametrize(
+    ("span", "values"),
+    [
+        (Span("5p", "8p"), {"5p", "6p", "7p", "8p"}),
+        (Span("1p", "4p", "log"), {"1p", "2p", "3p", "4p"}),
+        (Span(0, 6, step=2), {0, 2, 4, 6}),
+        (Span("10ms", "30ms", step="10ms"), {"10ms", "20ms", "30ms"}),
+    ],
+)
+def test_a_span_of_few_values_has_these_alone(span, values):
+    found = {span.at(u) for u in np.linspace(0, 0.999, 200)}
+    assert found == values
+    assert span.count == len(values)
+
+
+@pytest.mark.parametrize("span", [Span("2ms", "80ms"), Span("2ms", "80ms", "log"), Span("0.1%", "5%", "log"), Span("500kbit/s", "2Mbit/s")])
+def test_a_place_leads_back_to_its_value(span):
+    for u in np.linspace(0.01, 0.99, 23):
+        value = span.at(u)
+        assert span.has(value)
+        assert span.place(value) == pytest.approx(u, abs=0.01)  # values are written with three digits
+
+
+def test_a_logarithmic_span_spends_as_much_on_each_doubling():
+    values = [float(Span("1ms", "16ms", "log").at(u).removesuffix("ms")) for u in (0.25, 0.5, 0.75)]
+    assert values == pytest.approx([2, 4, 8])
+
+
+def test_levels_tell_true_from_one():
+    with_switch = Open("sack", True, Levels((True, False)), "not named")
+    assert with_switch.over.at(0.1) is True
+    assert with_switch.over.read("false") is False
+    assert not with_switch.over.has(1)
+    assert not Levels((1, 2)).has(True)
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda: Span("5p", "20ms"), "different kinds"),
+        (lambda: Span("20p", "5p"), "where it begins"),
+        (lambda: Span(0, 5, "log"), "above zero"),
+        (lambda: Span("1p", "soon"), "'soon'"),
+        (lambda: Span("1p", "9p", step="10p"), "does not fit"),
+        (lambda: Span(1, 2, "cubic"), "unknown scale"),
+        (lambda: Levels(("a",)), "two levels"),
+        (lambda: Levels(("a", "a")), "not all different"),
+        (lambda: Levels("ab"), "several values"),
+        (lambda: Open("x", "9p", Span("10p", "20p"), ""), "x: the base 9p"),
+        (lambda: Open("x", 1, Levels((True, False)), ""), "x: the base 1"),
+        (lambda: design([X, X], 4), "twice"),
+        (lambda: check_world([X], {"x": 2.0}), "x is 2.0"),
+        (lambda: check_world([X], {"y": 0.5}), "'y'"),
+        (lambda: check_world([X, Y], {"x": 0.5}), "no value for y"),
+    ],
+)
+def test_what_is_declared_wrongly_is_told(make, told):
+    with pytest.raises(OpenError, match=told):
+        make()
+
+
+# Samples
+
+
+def test_a_longer_design_begins_with_the_shorter_one():
+    opens = [X, Y, Z]
+    assert design(opens, 200)[:37] == design(opens, 37)
+    assert design(opens, 1) == [base_of(opens)] == [{"x": 0.5, "y": 0.5, "z": "b"}]
+    assert design([], 10) == [{}]
+
+
+def test_a_small_space_is_run_through_whole_and_nothing_twice():
+    opens = [Z, Open("n", 2, Span(1, 4), ""), Open("sack", True, Levels((True, False)), "")]
+    worlds = design(opens, 500)
+    assert len(worlds) == size(opens) == 24
+    assert len({tuple(map(repr, w.values())) for w in worlds}) == 24
+
+
+def test_a_design_fills_the_space_more_evenly_than_chance():
+    """Every cell of a 4 x 4 grid gets its sixteenth: 16 of 256 points, where chance would vary by 4."""
+    counts = np.zeros((4, 4))
+    for w in design([X, Y], 257)[1:]:
+        counts[min(3, int(w["x"] * 4)), min(3, int(w["y"] * 4))] += 1
+    assert counts.std() < 1.0
+
+
+def test_points_near_a_world_are_near_it():
+    best = {"x": 0.1, "y": 0.9, "z": "c"}
+    found = near([X, Y, Z], [best], 60, 0.2)
+    assert len(found) == 60
+    assert best not in found
+    assert all(w["x"] <= 0.2 and w["y"] >= 0.8 for w in found)
+    others = sum(w["z"] != "c" for w in found)
+    assert 1 <= others <= 24  # a fifth of them choose anew among three
+
+
+# Shares
+
+
+@pytest.mark.parametrize(("k", "n"), [(0, 20), (7, 20), (20, 20), (130, 400)])
+def test_the_interval_is_that_of_clopper_and_pearson(k, n):
+    exact = binomtest(k, n).proportion_ci(method="exact")
+    s = share([True] * k + [False] * (n - k))
+    assert (s.low, s.high) == pytest.approx((exact.low, exact.high))
+
+
+def test_replications_of_one_world_do_not_count_as_worlds():
+    assert share([0.5] * 40).n == 40
+    assert share([0.5] * 40).low == share([True, False] * 20).low
+    assert share([None, None]) is None
+
+
+def test_a_claim_that_turns_at_three_tenths():
+    worlds, found = outcomes([X, Y, Z], 256, lambda w: w["x"] > 0.3)
+    s = share(found)
+    assert s.low <= 0.7 <= s.high
+    t = turns_at([X, Y, Z], worlds, found)
+    (turn,) = t.turns
+    assert (turn.name, turn.side) == ("x", "above")
+    assert float(turn.value) == pytest.approx(0.3, abs=0.01)
+    assert (turn.share_there, turn.share_else, t.explained) == (1.0, 0.0, 1.0)
+    assert judge(found, t.turns, t.explained).word == "depends"
+    assert str(turn).startswith("x above 0.")
+
+
+def test_a_turn_is_written_in_the_unit_of_the_span():
+    delay = Open("delay", "10ms", Span("2ms", "80ms", "log"), "not printed")
+    worlds, found = outcomes([delay, X], 256, lambda w: float(w["delay"].removesuffix("ms")) < 20)
+    (turn,) = turns_at([delay, X], worlds, found).turns
+    assert turn.side == "below"
+    assert turn.value.endswith("ms")
+    assert float(turn.value.removesuffix("ms")) == pytest.approx(20, rel=0.03)
+
+
+def test_levels_turn_a_claim():
+    worlds, found = outcomes([X, Z], 128, lambda w: w["z"] != "b")
+    (turn,) = turns_at([X, Z], worlds, found).turns
+    assert (turn.name, turn.value, turn.side) == ("z", ("a", "c"), "with")
+
+
+def test_two_parameters_that_matter_together():
+    worlds, found = outcomes([X, Y, Z], 256, lambda w: w["x"] > 0.5 and w["y"] > 0.4)
+    s, t = share(found), turns_at([X, Y, Z], worlds, found)
+    assert s.low <= 0.3 <= s.high
+    assert {turn.name for turn in t.turns} == {"x", "y"}
+    assert t.explained > 0.98
+    assert any(turn.where for turn in t.turns)
+    assert judge(found, t.turns, t.explained).word == "depends"
+
+
+def test_two_parameters_neither_of_which_matters_alone():
+    worlds, found = outcomes([X, Y], 256, lambda w: (w["x"] > 0.5) == (w["y"] > 0.5))
+    t = turns_at([X, Y], worlds, found)
+    assert {turn.name for turn in t.turns} == {"x", "y"}
+    assert t.explained > 0.8
+
+
+def test_noise_is_undecided():
+    """Fair coins turn nowhere, and chance does not make a turn of them more often than it is allowed to."""
+    opens, turned = [X, Y, Z, *(Open(f"w{i}", 0.5, Span(0.0, 1.0), "") for i in range(6))], 0
+    worlds = design(opens, 128)
+    for seed in range(25):
+        rng = random.Random(seed)
+        found = [rng.random() < 0.5 for _ in worlds]
+        t = turns_at(opens, worlds, found)
+        turned += bool(t.turns)
+        verdict = judge(found, t.turns, t.explained)
+        assert verdict.word == "undecided" or t.turns
+    assert turned <= 2
+
+
+def test_a_printed_outcome_that_no_world_reaches_is_unexplained():
+    never = [False] * 200
+    assert judge(never, printed="holds").word == "unexplained"
+    assert judge(never, printed="holds", reached=True).word == "fails"
+    assert judge(never, printed="fails").word == "fails"
+    assert judge([True] * 200, printed="holds").word == "holds"
+    assert judge([True] * 200, printed="fails").word == "unexplained"
+
+
+def test_few_worlds_or_silent_ones_decide_nothing():
+    assert judge([True] * 39).word == "undecided"
+    assert judge([True] * 60).word == "undecided"  # 94 % is within its interval
+    assert judge([True] * 80).word == "holds"
+    assert judge([True] * 80 + [None] * 10).word == "undecided"
+    assert judge([]).word == "undecided"
+
+
+def test_a_share_is_settled_when_more_worlds_would_not_move_it_across():
+    assert not settled([True] * 80)
+    assert settled([True] * 128)
+    assert settled([True, False] * 64)
+    assert not settled([True] * 120 + [False] * 8)
+
+
+def test_what_a_number_depends_on():
+    """Of 4 x + y, with x and y even over (0, 1), x has 16 of 17 parts of the variance."""
+    worlds = design([X, Y, Z], 512)
+    found = matters([X, Y, Z], worlds, [4 * w["x"] + w["y"] for w in worlds])
+    assert found["x"] == pytest.approx(16 / 17, abs=0.04)
+    assert found["y"] == pytest.approx(1 / 17, abs=0.08)
+    assert found["z"] < 0.08
+    steps = matters([X, Z], worlds, [float("abc".index(w["z"])) for w in worlds])
+    assert steps["z"] == pytest.approx(1.0, abs=0.01)
