@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from ..look.notebook import card, muted, notices
 from ..look.sheet import Sheet
 from .overview import sheet
-from .terminal import STYLES, side_by_side
+from .score import results_of, scores
+from .terminal import score_told, sheets
+from .verdicts import WORDS, counts, share_of, told
 
 if TYPE_CHECKING:
     from .reproduction import Reproduction
@@ -15,12 +17,14 @@ if TYPE_CHECKING:
 
 
 def reproduction_html(r: Reproduction) -> str:
-    """Verdicts on the claims, the tables side by side, where the page is."""
-    counts = ", ".join(f"{sum(j.verdict == v for j in r.claims)} {v}" for v in STYLES)
-    claims = Sheet(["claim", "", ""], [[j.claim.id, j.verdict, j.claim.statement] for j in r.claims], title="Claims", words=(1, 2))
-    tables = [side_by_side(e, b) for e, b in r.experiments if b.show_table and b.comparison.rows]
-    told = muted(f"{r.paper.key}, {len(r.seeds)} replications: {counts}. {r.runs} runs, {r.reused} of them kept from before.")
-    return card(r.paper.words["title"], told, claims, *tables, notices(r.warnings), muted(f"Page: {r.page}"))
+    """What was found, verdicts on the claims, the printed tables with ours, where the page is."""
+    rows = [[j.claim.id, f"{WORDS[j.verdict].sign} {j.verdict}", share_of(j), j.claim.statement] for j in r.claims]
+    claims = Sheet(["claim", "verdict", "share", ""], rows, title="Claims", words=(1, 3))
+    n = told(counts(j.verdict for j in r.claims))
+    how = muted(f"{r.paper.key}, {len(r.seeds)} replications: {n}. {r.runs} runs, {r.reused} of them kept from before.")
+    lead = r.findings[0] if r.findings else ""
+    near = score_told(scores(results_of(r)))
+    return card(r.paper.words["title"], lead, how, near, claims, *sheets(r), notices(r.warnings), muted(f"Page: {r.page}"))
 
 
 def reproductions_html(r: Reproductions) -> str:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from ..base.format import duration
 from ..look import templates
 from ..look.sheet import Sheet, Words
-from .terminal import STYLES, so_far
+from .page import percent, tally
+from .verdicts import WORDS, badge, counts, so_far, told
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,50 +20,50 @@ if TYPE_CHECKING:
 def render(r: Reproductions) -> str:
     """The page as text."""
     from .. import _core
+    from .score import COLUMNS
     from .tables import NEAR
 
     claims = [c for o in r for c in o.claims]
-    studies = [[o.key, *o.counts.values(), o.near, o.compared, o.apart, o.document["runs"]] for o in r]
+    here = list(r.counts)
+    studies = [[o.key, *(o.counts.get(v, 0) for v in here), *o.score.columns, o.document["runs"]] for o in r]
     return templates.render(
-        "papers/overview.html.j2", {"percent": _percent}, r=r, near=_percent(NEAR), version=_core.version(),
-        so_far=so_far(c["so_far"] for c in claims), here={o.key: os.path.relpath(o.page, r.folder).replace(os.sep, "/") for o in r},
-        studies=(["study", *STYLES, "values near", "values compared", "median difference", "runs"], studies),
+        "papers/overview.html.j2", {"percent": percent, "badge": badge}, r=r, near=percent(NEAR), version=_core.version(),
+        so_far=so_far(c["so_far"] for c in claims), tally=tally(r.counts), words=WORDS, pages={o.key: os.path.relpath(o.page, r.folder).replace(os.sep, "/") for o in r},
+        studies=(["study", *here, *COLUMNS, "runs"], studies),
         claims=(["study", "claim", "verdict", "in the printed tables", "statement"],
                 [[o.key, c["id"], c["verdict"], c["published_verdict"], c["statement"]] for o in r for c in o.claims]),
         crossed={
-            printed: {v: sum(c["published_verdict"] == printed and c["verdict"] == v for c in claims) for v in STYLES}
+            printed: {v: sum(c["published_verdict"] == printed and c["verdict"] == v for c in claims) for v in here}
             for printed in ("holds", "fails", "no-data")
         },
     )  # fmt: skip
-
-
-def _percent(x: float | None) -> str:
-    return "" if x is None else f"{100 * x:.0f} %" if x >= 0.0995 or x == 0 else f"{100 * x:.1f} %"
 
 
 def show(r: Reproductions, console: Console) -> None:
     """Prints one line a paper, the claims that do not hold, and where the page is."""
     console.print(sheet(r))
     for o in r:
-        told = {f"{v} so far" if r.quick else v: _ids(o, v) for v in ("fails", "undecided")}
-        console.print(Words(f"\n{o.key}  " + "; ".join(f"{v}: {ids}" for v, ids in told.items() if ids), "bold"))
+        listed = {f"{v} so far" if r.quick else v: _ids(o, v) for v in WORDS if v != "holds"}
+        console.print(Words(f"\n{o.key}  " + "; ".join(f"{v}: {ids}" for v, ids in listed.items() if ids), "bold"))
         for f in o.findings[:3]:
             console.print(Words(f"  {f}", indent=2))
-    told_all = ", ".join(f"{n} {v}" for v, n in r.counts.items())
+    every = told(r.counts)
     if r.quick:
-        told_all += f" (no verdicts in a quick look: so far {so_far(c['so_far'] for o in r for c in o.claims)})"
-    console.print(Words(f"\n{told_all}.  The reasons are on the pages."))
+        every += f" (no verdicts in a quick look: so far {so_far(c['so_far'] for o in r for c in o.claims)})"
+    console.print(Words(f"\n{every}.  The reasons are on the pages."))
     console.print(f"Page: {r.page}", soft_wrap=True, markup=False)
 
 
 def sheet(r: Reproductions) -> Sheet:
     """One row a study."""
-    heads = ["study", *STYLES, "values near", "median difference", "runs", "time"]
-    rows = [
-        [o.key, *map(str, o.counts.values()), f"{o.near} of {o.compared}", _percent(o.apart), str(o.document["runs"]), duration(o.seconds)]
-        for o in r
-    ]
-    return Sheet(heads, rows, styles=dict(enumerate(STYLES.values(), 1)), header="dim")
+    here = list(r.counts)
+    heads = ["study", *here, "values near", "median difference", "runs", "time"]
+    rows = []
+    for o in r:
+        near = f"{o.score.every.near} of {o.score.every.compared}"
+        each = [str(o.counts.get(v, 0)) for v in here]
+        rows.append([o.key, *each, near, percent(o.score.every.median), str(o.document["runs"]), duration(o.seconds)])
+    return Sheet(heads, rows, styles={i: WORDS[v].style for i, v in enumerate(here, 1)}, header="dim")
 
 
 def _ids(o: Outline, verdict: str) -> str:

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..look import templates
+from . import verdicts
+from .layout import Printed, grids, heading, layout_of, number_of, printed_rows
 from .numbers import difference, mean_and_half, printed, value
-from .terminal import so_far
+from .score import Scores, results_of, scores
+from .score import difference as apart
+from .tables import NEAR
+from .verdicts import WORDS, badge, counts, share_of, so_far
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
     from ..claims import Comparison as Seen
     from .claims import Judged
-    from .definition import Built, Picture
+    from .definition import Built, Experiment, Picture
     from .reproduction import Reproduction
     from .tables import Compared
 
 _SIGNS = {"<=": "≤", ">=": "≥", "==": "=", "!=": "≠"}
-_WIDEST_BAR = 0.5
-"""Relative difference that fills half of a bar."""
+_WIDEST = 0.5
+"""Relative difference at the ends of bars and of the rows of dots."""
 
 
 def render(r: Reproduction) -> str:
@@ -36,19 +42,37 @@ def render(r: Reproduction) -> str:
         "bar": _bar,
         "seen": _seen,
         "unit": _unit,
+        "badge": badge,
+        "percent": percent,
     }
     shown = {e.id for e, _ in r.experiments}
-    sections = [_section(r, e, b) for e, b in r.experiments if e.part_of not in shown]
-    if not any(s["setup"] for s in sections):  # a picture before the numbers
-        drawn = next((s for s in sections if s["built"].pictures), None)
-        sections.sort(key=lambda s: s is not drawn)
+    known = {e.id: Printed(r.paper.published(e.id)) for e in r.paper.experiments()}
+    sections = [_section(r, e, b, known) for e, b in r.experiments if e.part_of not in shown]
+    main = _main(r, sections)
+    results = results_of(r)
     return templates.render(
         "papers/page.html.j2", filters, r=r, resamples=RESAMPLES, paper=r.paper, words=r.paper.words,
-        sections=sections,
-        counts={v: sum(j.verdict == v for j in r.claims) for v in ("holds", "fails", "undecided")},
+        sections=sections, main=main, near=_near(r), near_is=NEAR, ids={j.claim.id for j in r.claims}, score=scores(results) if any(x.ours is not None for x in results) else None,
+        tally=tally(counts(j.verdict for j in r.claims)), signs={v: w.sign for v, w in WORDS.items()},
         so_far=so_far(j.so_far for j in r.claims), claims=[_claim(j, r) for j in r.claims], columns=r.paper.sensitivity_columns(),
         pictures={p.name: _svgs(p) for _, b in r.experiments for p in b.pictures},
     )  # fmt: skip
+
+
+def tally(n: Mapping[str, int]) -> list[tuple[str, int, str]]:
+    """Verdict, number of claims and word, as pages count them."""
+    return [(v, k, WORDS[v].many) for v, k in n.items()]
+
+
+def percent(x: float | None) -> str:
+    """A share or a difference in a table.
+
+    >>> percent(0.034), percent(0.34), percent(None)
+    ('3.4 %', '34 %', '')
+    """
+    if x is None or math.isinf(x):
+        return "" if x is None else "∞"
+    return f"{100 * x:.0f} %" if x >= 0.0995 or x == 0 else f"{100 * x:.1f} %" if x >= 0.00095 else f"{100 * x:.2f} %"
 
 
 def _svgs(picture: Picture) -> list[Markup]:
@@ -59,35 +83,100 @@ def _svgs(picture: Picture) -> list[Markup]:
     return [templates.drawing(p, f"{picture.name}-{i}", label) for i, p in enumerate(picture.panels)]
 
 
-def _section(r: Reproduction, e: Any, b: Built) -> dict[str, Any]:
-    rows, said = b.comparison.rows, r.paper.words["factors"]
-    names = list(dict.fromkeys(k for row in rows for k, _ in row.factors))
+def _main(r: Reproduction, sections: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    """The section whose picture stands at the top: as paper.toml says, else the first with printed values beside ours."""
+    drawn = [s for s in sections if s["built"].pictures and not s["setup"]]
+    beside = [s for s in drawn if any(x.published is not None and x.ours is not None for x in s["built"].comparison.rows)]
+    said = [s for s in drawn if s["id"] == r.paper.words.get("picture")]
+    return next(iter([*said, *beside, *drawn]), None) if not r.partial else None
+
+
+def _section(r: Reproduction, e: Experiment, b: Built, known: Mapping[str, Printed]) -> dict[str, Any]:
+    """An experiment: the printed table in its own layout, what else there is in tables by groups, and what is folded."""
+    said, table = r.paper.words["factors"], known[e.id]
+    tidy, rows, setup = table.tidy, b.comparison.rows, e.id == r.paper.words.get("topology")
+    laid = tidy or "layout" in r.paper.words["experiments"].get(e.id, {})
+    beside = printed_rows(r.paper, e.id, b) if tidy else [x for x in rows if laid and x.published is not None]
+    elsewhere = {id: t for id, t in known.items() if id != e.id}
+    left = [x for x in rows if not (x in table if tidy else laid and x.published is not None)]
+    left = [_bare(x) if _printed_in(elsewhere, x) else x for x in left]
+    plain = table.rows if not tidy else []
+    names = list(dict.fromkeys(k for row in [*rows, *b.more] for k, _ in row.factors))
+    folded = []
+    if beside:
+        ours = [_bare(x) for x in beside if x.ours is not None]
+        also = [x for x in left if x.published is None]
+        left = [x for x in left if x.published is not None]
+        also += [] if ours else left
+        if ours or also:
+            folded.append(("With intervals" + (f", and what {b.peer_name} gives" if any(x.peer is not None for x in ours) else ""), [*ours, *also]))
+    elif b.show_table and left and ((b.pictures and not setup) or plain):
+        folded.append(("The numbers" if b.pictures else "What is run here", left))
+        left = []
+    if more := [x for x in b.more if x not in table]:
+        folded.append((b.more_title, more))
     return {
-        "id": e.id, "setup": e.id == r.paper.words.get("topology"), "full_id": f"{r.paper.key}/{e.id}",
-        "title": e.title, "text": e.text, "built": b, "rho": list(b.comparison.rank_correlations().items()), "apart": _apart(rows),
-        **dict(zip(("verdict", "reason"), r.verdict(e, b), strict=True)),
-        "table": _table(rows, b.group_by, names, said) if b.show_table and rows else None,
+        "id": e.id, "setup": setup, "full_id": f"{r.paper.key}/{e.id}", "number": number_of(r.paper, e.id), "heading": heading(r.paper, e),
+        "title": e.title, "text": e.text, "built": b, "rho": list(b.comparison.rank_correlations().items()) if b.show_table else [],
+        "apart": _apart(rows), "claims": _claims_on(r, e), "grids": grids(beside, layout_of(r.paper, e.id, beside), said) if beside else [],
+        "plain": plain, "table": _table(left, b.group_by, names, said) if b.show_table and left else None,
         "csv": f"{e.id}.csv" if b.rows else "",
-        "more": _table(b.more, b.group_by, names, said) if b.more else None,
+        "folded": [(title, _table(xs, b.group_by, names, said)) for title, xs in folded if xs],
+        "numbers": [(x, number_of(r.paper, x) or x) for x in dict.fromkeys(_printed_in(elsewhere, row) for row in rows) if x],
     }  # fmt: skip
 
 
-def _apart(rows: list[Compared]) -> str:
+def _bare(row: Compared) -> Compared:
+    """A row without its printed value, which stands in a table already."""
+    return replace(row, published=None, printed="", impossible=None)
+
+
+def _printed_in(tables: Mapping[str, Printed], row: Compared) -> str:
+    """The experiment in whose printed table the value of a row stands."""
+    return next((id for id, table in tables.items() if row in table), "")
+
+
+def _claims_on(r: Reproduction, e: Experiment) -> list[dict[str, Any]]:
+    """The claims that rest on an experiment or a part of it."""
+    parts = {f"{r.paper.key}/{e.id}", *(f"{r.paper.key}/{x.id}" for x in r.paper.experiments() if x.part_of == e.id)}
+    return [{"judged": j, "share": share_of(j)} for j in r.claims if parts & set(j.claim.experiments)]
+
+
+def _near(r: Reproduction) -> list[dict[str, Any]]:
+    """The score of each printed table, and its differences as dots."""
+    out = []
+    for name in dict.fromkeys([*(e.id for e, _ in r.experiments), *r.paper.tables]):
+        rows = [x for x in results_of(r, [name]) if x.ours is not None]
+        if rows:
+            found: Scores = scores(rows)
+            dots = sorted(((_at(x), x.impossible is not None, apart(x)) for x in rows), key=lambda d: d[2])
+            out.append({"id": name, "number": number_of(r.paper, name) or _spaced(name), "score": found, "dots": [d[:2] for d in dots]})
+    return out
+
+
+def _at(row: Compared) -> float:
+    """Where a difference stands on its row of dots, percent: the middle is none."""
+    d = row.difference
+    d = math.inf if d is None else d
+    return 50 + 50 * min(1.0, max(-1.0, d / _WIDEST))
+
+
+def _apart(rows: Sequence[Compared]) -> str:
     """The cell in which we are farthest from the other simulator."""
     both = [(row.ours / row.peer - 1, row) for row in rows if row.ours is not None and row.peer]
     if not both:
         return ""
-    apart, row = max(both, key=lambda x: abs(x[0]))
-    return f"{100 * apart:+.1f} % ({', '.join(x for _, x in row.factors)})".replace("-", "−", 1)
+    most, row = max(both, key=lambda x: abs(x[0]))
+    return f"{100 * most:+.1f} % ({', '.join(x for _, x in row.factors)})".replace("-", "−", 1)
 
 
-def _table(rows: list[Compared], group_by: tuple[str, ...], names: list[str], said: Mapping[str, str]) -> dict[str, Any]:
+def _table(rows: Sequence[Compared], group_by: tuple[str, ...], names: Sequence[str], said: Mapping[str, str]) -> dict[str, Any]:
     """Rows under their sub-headings; columns that are empty are left out, those that say the same throughout go into the headings."""
     groups: dict[tuple[str, ...], list[Compared]] = {}
     for row in rows:
         f = {**dict(row.factors), "metric": _metric(row)}
         groups.setdefault(tuple(f.get(g, "") for g in group_by), []).append(row)
-    names = [n for n in names if n not in group_by]
+    names = [n for n in names if n not in group_by and any(dict(row.factors).get(n) for row in rows)]
     fixed = [] if len(rows) == 1 else [n for n in names if len({dict(row.factors).get(n, "") for row in rows}) == 1]
     always = [_fixed(n, x, said) for n in fixed if (x := dict(rows[0].factors).get(n, ""))]
     titled = []
@@ -101,20 +190,24 @@ def _table(rows: list[Compared], group_by: tuple[str, ...], names: list[str], sa
     }
 
 
+def _spaced(text: str) -> str:
+    return text.replace("_", " ")
+
+
 def _factor(name: str, value: str, said: Mapping[str, str]) -> str:
     """A factor in a heading; bare numbers say what they count, as `[factors]` in paper.toml has it."""
-    return said[name].replace("{}", value) if name in said and value.replace(".", "", 1).isdigit() else value.replace("_", " ")
+    return said[name].replace("{}", value) if name in said and value.replace(".", "", 1).isdigit() else _spaced(value)
 
 
 def _fixed(name: str, value: str, said: Mapping[str, str]) -> str:
     """What all rows of a table have in common, in its heading."""
     told = _factor(name, value, said)
-    return told if told != value.replace("_", " ") else f"{name}: {value}".replace("_", " ")
+    return told if told != _spaced(value) else _spaced(f"{name}: {value}")
 
 
 def _metric(row: Compared) -> str:
     """A metric in a heading, with its unit unless the name has it."""
-    words, unit = row.metric.replace("_", " "), _unit(row.unit)
+    words, unit = _spaced(row.metric), _unit(row.unit)
     return f"{words}, {unit}" if unit and unit not in words.split() else words
 
 
@@ -134,7 +227,7 @@ def _bar(row: Compared) -> dict[str, float] | None:
     d = row.difference
     if d is None or not math.isfinite(d):
         return None
-    width = 50 * min(1.0, abs(d) / _WIDEST_BAR)
+    width = 50 * min(1.0, abs(d) / _WIDEST)
     return {"left": 50 - width if d < 0 else 50, "width": max(width, 0.6), "large": abs(d) > 0.1}
 
 
@@ -164,7 +257,8 @@ def _claim(j: Judged, r: Reproduction) -> dict[str, Any]:
     ids = [e.removeprefix(f"{r.paper.key}/") for e in j.claim.experiments]
     return {
         "judged": j,
-        "rests": [(e, inside.get(e) or e) for e in ids],
+        "share": verdicts.share_of(j),
+        "rests": [(number_of(r.paper, e) or e, inside.get(e) or e) for e in ids],
         "otherwise": otherwise,
         "tried": sum(j.claim.id not in s.silent for s in r.shifts),
         "deciding": deciding[:1],

@@ -98,6 +98,8 @@ class Reproduction:
 
     def to_json(self) -> dict[str, Any]:
         """One document: `experiments` (id, rows: factors, metric, published, ours, low, high), `claims` (id, verdict, evidence, cause)."""
+        from .score import results_of, scores
+
         key = self.paper.key
         columns = self.paper.sensitivity_columns()
         return {
@@ -126,6 +128,7 @@ class Reproduction:
                 }
                 for s in self.shifts
             ],
+            "score": scores(results_of(self)).to_json(),
             "contradictions": self.paper.words.get("contradictions", []),
             "warnings": self.warnings,
         }  # fmt: skip

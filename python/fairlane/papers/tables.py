@@ -81,12 +81,17 @@ class Compared:
         return (self.ours - self.published) / self.published
 
     @property
-    def near(self) -> bool | None:
-        """Whether our value is near the printed one; None if there is nothing to compare or the printed value is suspect."""
-        if self.ours is None or self.published is None or self.impossible:
-            return None
+    def close(self) -> bool:
+        """Whether our value is near the printed one: within `NEAR` of it, or with it in our interval."""
+        if self.ours is None or self.published is None:
+            return False
         inside = self.low is not None and self.high is not None and self.low <= self.published <= self.high
         return inside or (self.difference is not None and abs(self.difference) <= NEAR)
+
+    @property
+    def near(self) -> bool | None:
+        """The same; None if there is nothing to compare or the printed value is suspect."""
+        return None if self.ours is None or self.published is None or self.impossible else self.close
 
     def to_json(self) -> dict[str, Any]:
         """The row of the JSON document."""

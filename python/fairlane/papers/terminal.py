@@ -1,64 +1,113 @@
-"""A reproduction on a terminal: side-by-side tables and verdicts."""
+"""A reproduction on a terminal: printed tables with ours beside, verdicts, how near it all is."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..look.sheet import Sheet, Words
-from .numbers import difference, pm, printed, value
+from .layout import Grid, Printed, grids, heading, layout_of, printed_rows
+from .numbers import difference, mean_and_half, pm, printed, value
+from .score import Scores, results_of, scores
+from .verdicts import WORDS, counts, share_of, so_far, told
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from .definition import Built, Experiment
     from .reproduction import Reproduction
-
-STYLES = {"holds": "green", "fails": "red", "undecided": "yellow"}
-"""Colours of verdicts on a terminal, in the order in which they are counted."""
-
-
-def so_far(leanings: Iterable[str | None]) -> str:
-    """How claims look without all of their runs.
-
-    >>> so_far(["holds", None, "fails", "holds"])
-    '2 hold, 1 fails'
-    """
-    told = list(leanings)
-    words = (("holds", "holds", "hold"), ("fails", "fails", "fail"), ("undecided", "is open", "are open"))
-    counts = [(told.count(v), one, many) for v, one, many in words]
-    return ", ".join(f"{n} {one if n == 1 else many}" for n, one, many in counts if n) or "nothing is to be seen"
+    from .tables import Compared
 
 
 def show(r: Reproduction, console: Console) -> None:
     """Prints the tables that the paper prints, the verdict on each claim, and where the page is."""
     console.print(Words(f"\n{r.paper.words['title']}  ({r.paper.key}, {len(r.seeds)} replications)", "bold"))
-    for e, b in r.experiments:
-        if not b.show_table or not b.comparison.rows:
-            continue
+    for sheet in sheets(r):
         console.print()
-        console.print(side_by_side(e, b))
+        console.print(sheet)
     console.print()
     console.print(Words("Claims", "bold"))
     for j in r.claims:
-        word = f"{j.so_far} so far" if j.so_far in ("holds", "fails") else j.verdict
-        told = f"{j.claim.id:<5}{word:<14}"
-        console.print(Words(told + j.claim.statement, STYLES[j.verdict], len(told)))
+        word = f"{j.so_far} so far" if j.so_far in ("holds", "fails") else f"{WORDS[j.verdict].sign} {j.verdict}"
+        begin = f"{j.claim.id:<5}{word:<13}{share_of(j):>7}  "
+        console.print(Words(begin + j.claim.statement, WORDS[j.verdict].style, len(begin)))
         if j.leaning != "holds" and j.cause:
-            console.print(Words(" " * len(told) + j.cause, "dim", len(told)))
-    counts = ", ".join(f"{sum(j.verdict == v for j in r.claims)} {v}" for v in STYLES)
-    console.print(Words(f"\n{counts}.  {r.runs} runs ({r.reused} kept from before) in {r.seconds:.1f} s."))
+            console.print(Words(" " * len(begin) + j.cause, "dim", len(begin)))
+    n = told(counts(j.verdict for j in r.claims))
+    console.print(Words(f"\n{n}.  {r.runs} runs ({r.reused} kept from before) in {r.seconds:.1f} s."))
     if r.missing:
         console.print(Words(f"No verdict with {r.missing}: so far {so_far(j.so_far for j in r.claims)}."))
+    if near := score_told(scores(results_of(r))):
+        console.print(Words(near))
     if any(row.impossible for _, b in r.experiments for row in b.comparison.rows):
         console.print(Words("[n]: the printed value contradicts another one, see the list on the page.", "dim"))
     console.print(f"Page: {r.page}", soft_wrap=True, markup=False)
 
 
-def side_by_side(e: Experiment, b: Built) -> Sheet:
-    """What the paper prints beside what we find."""
+def score_told(s: Scores) -> str:
+    """How near the printed results are, in a sentence; empty if none are printed."""
+    if s.every.median is None:
+        return ""
+
+    def apart(median: float | None) -> str:
+        return "unbounded" if median is None or math.isinf(median) else f"{100 * median:.2g} %"
+
+    text = f"{s.every.near} of {s.every.compared} printed results are near, median difference {apart(s.every.median)}"
+    if s.plain.compared < s.every.compared and s.plain.compared:
+        text += f"; without those that contradict others {s.plain.near} of {s.plain.compared}, {apart(s.plain.median)}"
+    return text + "."
+
+
+def sheets(r: Reproduction) -> Iterator[Sheet]:
+    """Printed tables in the paper's rows and columns; others with printed values line by line; what is ours alone only if it was asked for."""
+    shown = {e.id for e, _ in r.experiments}
+    known = {e.id: Printed(r.paper.published(e.id)) for e in r.paper.experiments()}
+    for e, b in r.experiments:
+        if e.part_of in shown:
+            continue
+        rows = b.comparison.rows
+        if known[e.id].tidy:
+            beside = printed_rows(r.paper, e.id, b)
+        else:
+            laid = "layout" in r.paper.words["experiments"].get(e.id, {})
+            beside = [x for x in rows if laid and x.published is not None]
+        if beside:
+            for i, grid in enumerate(grids(beside, layout_of(r.paper, e.id, beside), r.paper.words["factors"])):
+                yield side_by_side(heading(r.paper, e) if not i else "", grid)
+        elif b.show_table and rows and (r.partial or _printed_alone(e, b, known)) and e.id != r.paper.words["topology"]:
+            yield line_by_line(heading(r.paper, e), b)
+
+
+def _printed_alone(e: Experiment, b: Built, known: dict[str, Printed]) -> bool:
+    """Whether a table has printed values that stand in no other, and is no figure's or one of words."""
+    of = [x for x in b.comparison.rows if x.published is not None and not any(x in table for table in known.values())]
+    return bool(of) and not b.pictures and not known[e.id].rows
+
+
+def side_by_side(title: str, grid: Grid) -> Sheet:
+    """A printed table: in each cell the printed value, ours and the difference."""
+    columns = [_aligned([line.cells[c] for line in grid.lines]) for c in range(len(grid.columns()))]
+    body = [[*labels, *(column[i] for column in columns)] for i, (labels, _) in enumerate(grid.labels())]
+    heads = [*grid.names, *(f"{x}" for x in grid.columns())]
+    told = "  ".join(x for x in (title, f"({grid.title}: printed → ours)" if grid.title else "(printed → ours)") if x)
+    return Sheet(heads, body, title=told, labels=len(grid.names), header="dim")
+
+
+def _aligned(cells: Sequence[Compared | None]) -> list[str]:
+    """The cells of a column, each part at the same place."""
+    parts = [("", "", "") if c is None else (_marked(c), mean_and_half(c)[0] or "not run", difference(c)) for c in cells]
+    first, second, third = (max(len(p[k]) for p in parts) for k in range(3))
+    return [f"{p:>{first}} → {o:>{second}} {d:>{third}}" if p else "" for p, o, d in parts]
+
+
+def _marked(row: Compared) -> str:
+    return f"{printed(row)} [{row.impossible}]" if row.impossible else printed(row)
+
+
+def line_by_line(title: str, b: Built) -> Sheet:
+    """What the paper tells beside what we find, a value a line."""
     rows = b.comparison.rows
-    rho = b.comparison.rank_correlations()
     peer = any(row.peer is not None for row in rows)
     metrics = len({row.metric for row in rows}) > 1
     names = list(dict.fromkeys(k for row in rows for k, _ in row.factors))
@@ -66,11 +115,5 @@ def side_by_side(e: Experiment, b: Built) -> Sheet:
     body = []
     for row in rows:
         labels = [dict(row.factors).get(n, "") for n in names] + ([row.metric] if metrics else [])
-        mark = f" [{row.impossible}]" if row.impossible else ""
-        numbers = [printed(row) + mark, pm(row), *([value(row.peer)] if peer else []), difference(row)]
-        body.append([*labels, *numbers, row.unit])
-    told = ", ".join(f"{m} {x:.3f}" if len(rho) > 1 else f"{x:.3f}" for m, x in rho.items())
-    note = f"  rank correlation of published and ours: {told}" if rho else ""
-    return Sheet(
-        heads, body, title=f"{e.id}: {e.title}", note=note, labels=len(names) + metrics, styles={len(heads) - 1: "dim"}, header="dim"
-    )
+        body.append([*labels, _marked(row), pm(row), *([value(row.peer)] if peer else []), difference(row), row.unit])
+    return Sheet(heads, body, title=title, labels=len(names) + metrics, styles={len(heads) - 1: "dim"}, header="dim")

@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from ..base.outputs import room_for
 from ..base.sums import NAME, listed
 from ..errors import FolderError
 from .reproduction import Reproduction, run_reproduction
+from .score import Scores, results_of, scores
+from .verdicts import counts
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 SCHEMA = "fairlane.reproductions/1"
 _FILES = ("index.html", "reproduction.json", NAME)
-VERDICTS = ("holds", "fails", "undecided")
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,8 @@ class Outline:
     findings: list[str]
     reused: int
     seconds: float
-    compared: int
-    """Printed values that have one of ours beside them and contradict nothing; each counts once."""
-    near: int
-    """Those of them that are within `fairlane.papers.tables.NEAR` or our interval."""
-    apart: float | None
-    """The median of their relative differences, without signs."""
+    score: Scores
+    """How near the printed results are."""
     notes: Sequence[str] = ()
     """What was found in the folder that is worth telling."""
 
@@ -55,17 +51,11 @@ class Outline:
     @property
     def counts(self) -> dict[str, int]:
         """Claims by verdict."""
-        return {v: sum(c["verdict"] == v for c in self.claims) for v in VERDICTS}
+        return counts(c["verdict"] for c in self.claims)
 
 
 def outline_of(r: Reproduction) -> Outline:
     """The outline of a finished reproduction."""
-    shown = {e.id for e, _ in r.experiments}
-    rows = [
-        row for e, b in r.experiments if e.part_of not in shown and not b.undecided for row in b.comparison.rows if row.near is not None
-    ]
-    once = {(row.factors, row.metric, row.published): row for row in rows}.values()
-    differences = [abs(row.difference) for row in once if row.difference is not None]
     return Outline(
         r.paper.key,
         r.paper.words,
@@ -74,9 +64,7 @@ def outline_of(r: Reproduction) -> Outline:
         r.findings,
         r.reused,
         r.seconds,
-        len(once),
-        sum(bool(row.near) for row in once),
-        median(differences) if differences else None,
+        scores(results_of(r)),
         tuple(r.notes),
     )
 
@@ -96,7 +84,7 @@ class Reproductions:
     @property
     def counts(self) -> dict[str, int]:
         """Claims of all papers by verdict."""
-        return {v: sum(o.counts[v] for o in self.outlines) for v in VERDICTS}
+        return counts(c["verdict"] for o in self.outlines for c in o.claims)
 
     @property
     def notes(self) -> list[str]:
@@ -122,9 +110,8 @@ class Reproductions:
                     **{k: x for k, x in o.document.items() if k not in alone},
                     **o.counts,
                     "findings": o.findings,
-                    "compared": o.compared,
-                    "near": o.near,
-                    "median_difference": o.apart,
+                    **o.score.every.to_json(),
+                    "score": o.score.to_json(),
                 }
                 for o in self.outlines
             ],

@@ -1,0 +1,88 @@
+"""How near the printed results are: over all values that the paper prints as results, with and without those it contradicts itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from .layout import is_tidy, printed_rows
+
+if TYPE_CHECKING:
+    from .reproduction import Reproduction
+    from .tables import Compared
+
+
+@dataclass(frozen=True)
+class Score:
+    """Printed values with one of ours beside them, how many of them are near, and the median of their relative differences."""
+
+    compared: int
+    near: int
+    median: float | None
+    """Without signs; infinite if more than half of them are printed zeros that we do not meet, None if there is none."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As in the document: no infinity there."""
+        known = self.median is not None and math.isfinite(self.median)
+        return {"compared": self.compared, "near": self.near, "median_difference": self.median if known else None}
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The score with the values that contradict others in their own paper, and without."""
+
+    every: Score
+    plain: Score
+    missing: int
+    """Printed results that were not run."""
+
+    @property
+    def columns(self) -> list[Any]:
+        """As `COLUMNS` name them."""
+        return [x for s in (self.every, self.plain) for x in s.to_json().values()]
+
+    def to_json(self) -> dict[str, Any]:
+        """As in the document."""
+        return {"with_flagged": self.every.to_json(), "without_flagged": self.plain.to_json(), "missing": self.missing}
+
+
+COLUMNS = [f"{name}{of}" for of in ("", ", contradicted left out") for name in ("values compared", "values near", "median difference")]
+"""What `Scores.columns` has, in a table."""
+
+
+def results_of(r: Reproduction, names: Sequence[str] = ()) -> list[Compared]:
+    """The printed results, each once, with ours: the entries of the study's printed tables (or of those named).
+
+    Inputs that are set as printed, and numbers computed from other printed ones, stand in no printed table of results, and so are not
+    among them.
+    """
+    out: list[Compared] = []
+    built = {e.id: b for e, b in r.experiments}
+    for name in names or dict.fromkeys([*(e.id for e in r.paper.experiments()), *r.paper.tables]):
+        if not is_tidy(r.paper.published(name)):
+            continue
+        sources = [built[name]] if name in built else list(built.values())
+        best = [printed_rows(r.paper, name, b) for b in sources]
+        for same in zip(*best, strict=True):
+            out.append(next((row for row in same if row.ours is not None), same[0]))
+    return out
+
+
+def score(rows: Iterable[Compared]) -> Score:
+    """The score of some values; those without one of ours are left out."""
+    known = [row for row in rows if row.ours is not None and row.published is not None]
+    apart = [difference(row) for row in known]
+    return Score(len(known), sum(row.close for row in known), median(apart) if apart else None)
+
+
+def difference(row: Compared) -> float:
+    """The relative difference without its sign; a printed zero that we do not meet is infinitely far."""
+    return math.inf if row.difference is None else abs(row.difference)
+
+
+def scores(rows: Sequence[Compared]) -> Scores:
+    """Both scores of a study."""
+    return Scores(score(rows), score(row for row in rows if not row.impossible), sum(row.ours is None for row in rows))
