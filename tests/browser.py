@@ -27,16 +27,20 @@ _PROBE = """<script>addEventListener("load", () => {
   const overlaps = drawings.flatMap(d => texts(d).flatMap((t, i, all) => all.slice(i + 1).filter(u => touch(box(t), box(u))).map(
     u => `${t.textContent} | ${u.textContent}`)));
   const size = t => parseFloat(getComputedStyle(t).fontSize) * Math.abs(t.getScreenCTM().a || t.getScreenCTM().b);
+  const reaches = (a, b) => a.left < b.left - 2 || a.right > b.right + 2 || a.top < b.top - 2 || a.bottom > b.bottom + 2;
+  const labels = [...document.querySelectorAll("th, td, caption:not(.aloud), .badge, .chips a")];
   parent.postMessage(JSON.stringify({
     wide: document.documentElement.scrollWidth, inside, drawings: drawings.length, overlaps,
     outside: drawings.filter(d => box(d).right > inside || box(d).left < 0).length,
+    cut: drawings.flatMap(d => texts(d).filter(t => reaches(box(t), box(d))).map(t => t.textContent)).concat(
+      labels.filter(c => c.scrollWidth > c.clientWidth + 1 && c.clientWidth > 1).map(c => c.textContent)),
     smallest: Math.min(...drawings.flatMap(d => texts(d).map(size))),
   }), "*");
 })</script>"""
 
 
 def shown(page: Path, folder: Path, width: int) -> dict[str, Any]:
-    """Widths in pixels, drawings that reach out of the screen, their smallest text in pixels, and their texts that overlap.
+    """Widths in pixels, drawings that reach out of the screen, their smallest text in pixels, texts that overlap, labels that are cut.
 
     The page is put into a frame, because a window of Chromium cannot be as narrow as a telephone.
     """
@@ -68,5 +72,6 @@ def fits(page: Path, folder: Path, width: int) -> dict[str, Any]:
     assert told["wide"] <= width
     assert told["outside"] == 0
     assert told["overlaps"] == []
+    assert told["cut"] == []
     assert told["smallest"] >= 8.5
     return told

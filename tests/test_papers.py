@@ -7,6 +7,7 @@ import csv
 import dataclasses
 import json
 import random
+import re
 import shutil
 
 import jsonschema
@@ -19,6 +20,7 @@ from fairlane.claims import BadCheck, Check, Tables, factors_key, resampled, row
 from fairlane.errors import FairlaneError, UnknownNameError
 from fairlane.papers.claims import Claim, judge, read_claims
 from fairlane.papers.tables import compare, csv_of_rows, read_csv, read_folder, spearman
+from pages import tables_in
 from verdicts import against_record
 
 PUBLISHED = papers.shipped() / "sarma2013"
@@ -226,8 +228,9 @@ def test_all_papers_have_one_document_and_one_page(quick, together):
     assert [paper[v] for v in ("holds", "fails", "undecided")] == [
         sum(c["verdict"] == v for c in alone["claims"]) for v in ("holds", "fails", "undecided")
     ]
-    compared = [r for e in alone["experiments"] for r in e["rows"] if r["difference"] is not None and not r["contradiction"]]
-    assert 0 < paper["near"] <= paper["compared"] <= len(compared)
+    assert (paper["compared"], paper["score"]["without_flagged"]["compared"]) == (74, 74 - 22)  # Tables 2 to 4; those with a contradiction
+    assert 0 < paper["near"] < paper["compared"] and paper["score"] == alone["score"]
+    assert 0 < paper["score"]["without_flagged"]["median_difference"] < paper["median_difference"]
     page = together.page.read_text("utf-8")
     assert 'href="sarma2013/index.html"' in page
     assert all(f'href="sarma2013/index.html#{c["id"]}"' in page for c in alone["claims"])
@@ -276,6 +279,51 @@ def test_the_page_has_everything_and_needs_no_network(quick):
         assert (quick.folder / "figures" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_the_page_has_each_printed_table_once_in_its_own_rows_and_columns(quick):
+    tables = tables_in(quick.page.read_text("utf-8"))
+    for name in ("table2", "table3", "table4"):
+        (table,) = [t for t in tables if t.section == name and t.kind == "laid"]
+        assert not table.folded
+        shown = {(c.rows, c.columns): c.printed for c in table.cells if c.text}
+        wanted = {((p["clients"],), (p["queue"], p["traffic"])): (p["value"],) for p in read_csv(PUBLISHED / f"{name}.csv")}
+        assert shown == wanted
+    (scenarios,) = [t for t in tables if t.section == "table1" and t.kind == "plain"]
+    assert {c.rows + c.columns: c.text for c in scenarios.cells}["5", "congestion level"] == "congested"
+    # Each printed value is in the page once: what is folded below has ours alone.
+    for t in tables:
+        if t.kind != "laid":
+            assert not any(c.printed for c in t.cells)
+        if t.folded and t.section in ("table2", "table3", "table4"):
+            assert not any("published" in c.columns for c in t.cells)
+
+
+def test_every_table_of_the_page_can_be_read_aloud(quick):
+    tables = tables_in(quick.page.read_text("utf-8"))
+    assert len(tables) > 10
+    for t in tables:
+        assert t.unscoped == [], t.caption
+        assert t.caption.strip(), t.section
+        assert all(c.columns for c in t.cells), t.caption
+
+
+def test_a_table_has_a_badge_for_each_of_its_claims_and_none_of_its_own(quick):
+    page = quick.page.read_text("utf-8")
+    section = page.split('id="table2"')[1].split("</section>")[0]
+    on = [j.claim.id for j in quick.claims if "sarma2013/table2" in j.claim.experiments]
+    assert re.findall(r'<li><a class="undecided" href="#(S\d+)"', section) == on
+    assert 'class="badge' not in section
+    for title, number in (("Mean end-to-end delay", "Table 2"), ("Throughput against the number of clients", "Fig. 4")):
+        assert f'<span class="number">{number}</span> {title}</h3>' in page
+
+
+def test_the_lead_and_the_main_picture_come_first(quick):
+    page = quick.page.read_text("utf-8")
+    lead, picture, asked = (page.index(x) for x in ('<p class="lead">', 'id="picture"', 'id="asked"'))
+    assert lead < picture < page.index("<svg") < asked
+    assert page.count("Filled marks and solid lines: our mean with its 95 % interval. Hollow") >= 1
+    assert len(re.findall(r'<svg[^>]* aria-label="Delay against', page)) == 3  # the panels of Fig. 3, once
+
+
 def test_our_tables_have_the_columns_of_the_published_ones(quick):
     for table in ("table2", "table3", "table4"):
         ours, printed = read_csv(quick.folder / f"{table}.csv"), read_csv(PUBLISHED / f"{table}.csv")
@@ -305,7 +353,15 @@ def test_the_terminal_shows_tables_and_verdicts(quick):
 
     text = StringIO()
     quick.print(Console(file=text, width=110))
-    for word in ("table3", "9687.62", "S21", "holds so far", "No verdict with 2 of 10 replications", "index.html"):
+    for word in (
+        "Table 3",
+        "9687.62 → 9695",
+        "S21",
+        "holds so far",
+        "printed results are near",
+        "No verdict with 2 of 10 replications",
+        "index.html",
+    ):
         assert word in text.getvalue()
 
 

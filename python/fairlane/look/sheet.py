@@ -51,8 +51,10 @@ class Sheet:
             widths = self._widths(block, cells, width)
             if any(self.heads):
                 yield from self._row([self.heads[c] for c in block], block, widths, header=True)
+            values = [c for c in block if c >= self.labels]
             for row in cells:
-                yield from self._row([row[c] for c in block], block, widths, header=False)
+                if not n or any(row[c] for c in values):  # a row with nothing in a further table needs no line there
+                    yield from self._row([row[c] for c in block], block, widths, header=False)
         if self.note:
             for line in _wrapped(self.note, width):
                 yield [(line, "dim")]
@@ -133,7 +135,8 @@ class Sheet:
 
         def row(tag: str, cells: Sequence[str]) -> str:
             kinds = ("" if self._soft(i) else ' class="n"' for i in range(len(cells)))
-            return "<tr>" + "".join(f"<{tag}{kind}>{escape(x)}</{tag}>" for kind, x in zip(kinds, cells, strict=True)) + "</tr>"
+            scope = ' scope="col"' if tag == "th" else ""
+            return "<tr>" + "".join(f"<{tag}{scope}{kind}>{escape(x)}</{tag}>" for kind, x in zip(kinds, cells, strict=True)) + "</tr>"
 
         title = f"<caption>{escape(self.title)}</caption>" if self.title else ""
         head = f"<thead>{row('th', self.heads)}</thead>" if any(self.heads) else ""

@@ -14,6 +14,7 @@ from ..base.scenario import read_scenario
 from ..claims import BadCheck, Check
 from ..errors import PaperError, suggest
 from .definition import Cell, Experiment, Paper
+from .layout import wrong_layout
 from .tables import read_csv, read_folder
 
 _Remark = tuple[list[str], bool, str, str]
@@ -69,6 +70,12 @@ def _about_words(paper: Paper, known: Sequence[str]) -> list[_Remark]:
     """Words for experiments that the study does not make."""
     words = paper.words["experiments"]
     found = [(["experiments", x], True, *_unknown(x, known, "experiment")) for x in words if x not in known]
+    for x in (x for x in words if x in known):
+        if wrong := wrong_layout(paper, x):
+            part, message, help = wrong
+            found.append((["experiments", x, "layout", part], False, message, help))
+    if paper.words.get("picture", "") not in ("", *known):
+        found.append((["picture"], False, *_unknown(paper.words["picture"], known, "experiment")))
     if paper.words["topology"] not in ("", *known):
         found.append((["topology"], False, *_unknown(paper.words["topology"], known, "experiment")))
     return found

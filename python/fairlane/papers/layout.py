@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..claims import as_number
 from ..errors import PaperError
 from .definition import Built, Experiment, Paper
 from .tables import Compared
@@ -65,6 +66,12 @@ class Grid:
     """Headings of columns, the outermost level first."""
     lines: Sequence[Line]
 
+    @property
+    def groups(self) -> set[int]:
+        """The columns with which a group of them begins, where they stand in groups."""
+        outer = self.heads[0] if len(self.heads) > 1 else ()
+        return {sum(h.span for h in outer[:k]) for k in range(1, len(outer))}
+
     def labels(self) -> Iterator[tuple[list[str], Line]]:
         """Each row with all of its headings, those that began further up, too."""
         last = [""] * len(self.names)
@@ -94,21 +101,14 @@ class Layout:
         return (*self.tables, *self.rows, *self.columns)
 
 
-def _number(text: object) -> float | None:
-    try:
-        return float(str(text))
-    except ValueError:
-        return None
-
-
 def _same(factors: Any) -> frozenset[tuple[str, float | str]]:
     """Equal for factors that are the same: as numbers if they are, else as texts."""
-    return frozenset((k, x if (number := _number(x)) is None else number) for k, x in dict(factors).items())
+    return frozenset((k, x if (number := as_number(x)) is None else number) for k, x in dict(factors).items())
 
 
 def is_tidy(rows: Sequence[Mapping[str, str]]) -> bool:
     """Whether a printed table has one number a row, with its metric; others are texts, shown as they are printed."""
-    return bool(rows) and all("metric" in row and _number(row.get("value")) is not None for row in rows)
+    return bool(rows) and all("metric" in row and as_number(row.get("value")) is not None for row in rows)
 
 
 class Printed:
@@ -144,7 +144,7 @@ def layout_of(paper: Paper, id: str, printed: Sequence[Compared]) -> Layout:
 
 
 def wrong_layout(paper: Paper, id: str) -> tuple[str, str, str] | None:
-    """What is wrong with the layout that paper.toml declares for a printed table: the key, the message and what to do. None if nothing is."""
+    """What is wrong with the declared layout of a printed table: the key, the message and what to do; None if nothing is."""
     said = paper.words["experiments"].get(id, {}).get("layout")
     rows = paper.published(id)
     if said is None or not is_tidy(rows):
@@ -160,7 +160,9 @@ def wrong_layout(paper: Paper, id: str) -> tuple[str, str, str] | None:
         other = cells.setdefault(tuple(row[n] for n in names), row)
         if other is not row:
             differ = next((k for k in ("metric", *factors) if row[k] != other[k]), "")
-            wrong = f"two values of {id}.csv would stand in one cell: they differ in `{differ}`" if differ else f"{id}.csv has a value twice"
+            wrong = (
+                f"two values of {id}.csv would stand in one cell: they differ in `{differ}`" if differ else f"{id}.csv has a value twice"
+            )
             return "rows", wrong, f"add `{differ}` to the rows or columns" if differ else "leave one of them out"
     return None
 

@@ -9,7 +9,7 @@ from ..base.format import duration
 from ..look import templates
 from ..look.sheet import Sheet, Words
 from .page import percent, tally
-from .verdicts import WORDS, badge, counts, so_far, told
+from .verdicts import WORDS, badge, so_far, told
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,7 +28,8 @@ def render(r: Reproductions) -> str:
     studies = [[o.key, *(o.counts.get(v, 0) for v in here), *o.score.columns, o.document["runs"]] for o in r]
     return templates.render(
         "papers/overview.html.j2", {"percent": percent, "badge": badge}, r=r, near=percent(NEAR), version=_core.version(),
-        so_far=so_far(c["so_far"] for c in claims), tally=tally(r.counts), words=WORDS, pages={o.key: os.path.relpath(o.page, r.folder).replace(os.sep, "/") for o in r},
+        so_far=so_far(c["so_far"] for c in claims), tally=tally(r.counts), words=WORDS,
+        pages={o.key: os.path.relpath(o.page, r.folder).replace(os.sep, "/") for o in r},
         studies=(["study", *here, *COLUMNS, "runs"], studies),
         claims=(["study", "claim", "verdict", "in the printed tables", "statement"],
                 [[o.key, c["id"], c["verdict"], c["published_verdict"], c["statement"]] for o in r for c in o.claims]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -44,6 +45,7 @@ def render(r: Reproduction) -> str:
         "unit": _unit,
         "badge": badge,
         "percent": percent,
+        "tied": tied,
     }
     shown = {e.id for e, _ in r.experiments}
     known = {e.id: Printed(r.paper.published(e.id)) for e in r.paper.experiments()}
@@ -52,7 +54,8 @@ def render(r: Reproduction) -> str:
     results = results_of(r)
     return templates.render(
         "papers/page.html.j2", filters, r=r, resamples=RESAMPLES, paper=r.paper, words=r.paper.words,
-        sections=sections, main=main, near=_near(r), near_is=NEAR, ids={j.claim.id for j in r.claims}, score=scores(results) if any(x.ours is not None for x in results) else None,
+        sections=sections, main=main, near=_near(r), near_is=NEAR, ids={j.claim.id for j in r.claims},
+        score=scores(results) if any(x.ours is not None for x in results) else None,
         tally=tally(counts(j.verdict for j in r.claims)), signs={v: w.sign for v, w in WORDS.items()},
         so_far=so_far(j.so_far for j in r.claims), claims=[_claim(j, r) for j in r.claims], columns=r.paper.sensitivity_columns(),
         pictures={p.name: _svgs(p) for _, b in r.experiments for p in b.pictures},
@@ -73,6 +76,14 @@ def percent(x: float | None) -> str:
     if x is None or math.isinf(x):
         return "" if x is None else "∞"
     return f"{100 * x:.0f} %" if x >= 0.0995 or x == 0 else f"{100 * x:.1f} %" if x >= 0.00095 else f"{100 * x:.2f} %"
+
+
+_UNITS = re.compile(r"(?<=\d) (?=%|(?:ms|s|Mbit/s|kbit/s|kbyte|byte|MB|packets)\b)")
+
+
+def tied(text: str) -> str:
+    """A text in which no line ends between a number and its unit."""
+    return _UNITS.sub("\u00a0", text)
 
 
 def _svgs(picture: Picture) -> list[Markup]:
@@ -109,7 +120,9 @@ def _section(r: Reproduction, e: Experiment, b: Built, known: Mapping[str, Print
         left = [x for x in left if x.published is not None]
         also += [] if ours else left
         if ours or also:
-            folded.append(("With intervals" + (f", and what {b.peer_name} gives" if any(x.peer is not None for x in ours) else ""), [*ours, *also]))
+            folded.append(
+                ("With intervals" + (f", and what {b.peer_name} gives" if any(x.peer is not None for x in ours) else ""), [*ours, *also])
+            )
     elif b.show_table and left and ((b.pictures and not setup) or plain):
         folded.append(("The numbers" if b.pictures else "What is run here", left))
         left = []

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from .definition import Built
 from .layout import is_tidy, printed_rows
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def results_of(r: Reproduction, names: Sequence[str] = ()) -> list[Compared]:
     for name in names or dict.fromkeys([*(e.id for e in r.paper.experiments()), *r.paper.tables]):
         if not is_tidy(r.paper.published(name)):
             continue
-        sources = [built[name]] if name in built else list(built.values())
+        sources = [built[name]] if name in built else list(built.values()) or [Built()]
         best = [printed_rows(r.paper, name, b) for b in sources]
         for same in zip(*best, strict=True):
             out.append(next((row for row in same if row.ours is not None), same[0]))

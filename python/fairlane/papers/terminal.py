@@ -60,7 +60,7 @@ def score_told(s: Scores) -> str:
 
 
 def sheets(r: Reproduction) -> Iterator[Sheet]:
-    """Printed tables in the paper's rows and columns; others with printed values line by line; what is ours alone only if it was asked for."""
+    """Printed tables in the paper's rows and columns, other printed values line by line, what is ours alone only if it was asked for."""
     shown = {e.id for e, _ in r.experiments}
     known = {e.id: Printed(r.paper.published(e.id)) for e in r.paper.experiments()}
     for e, b in r.experiments:

@@ -1,0 +1,171 @@
+"""Printed tables on a page: each printed value once, in the row and column that the printed table has it; what a score counts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from fairlane import papers
+from fairlane.errors import PaperError
+from fairlane.papers import Built, Compared, Comparison
+from fairlane.papers.layout import Grid, Layout, grids, heading, is_tidy, layout_of, number_of, printed_rows, wrong_layout
+from fairlane.papers.score import score, scores
+from fairlane.papers.tables import read_csv
+from fairlane.papers.verdicts import WORDS, badge, counts, percent
+
+KEYS = papers.keys()
+TABLES = [(key, path.stem) for key in KEYS for path in sorted((papers.shipped() / key).glob("table*.csv")) if is_tidy(read_csv(path))]
+
+
+def laid(key: str, table: str) -> tuple[list[Compared], Layout, list[Grid]]:
+    paper = papers.load(key)
+    rows = printed_rows(paper, table, Built())
+    layout = layout_of(paper, table, rows)
+    return rows, layout, grids(rows, layout, {})
+
+
+@pytest.mark.parametrize(("key", "table"), TABLES)
+def test_each_printed_value_stands_once_where_the_printed_table_has_it(key, table):
+    _, layout, made = laid(key, table)
+    shown = []
+    for grid in made:
+        for labels, line in grid.labels():
+            assert len(line.cells) == len(grid.columns())
+            for column, c in zip(grid.columns(), line.cells, strict=True):
+                if c is not None:
+                    at = {**dict(c.factors), "metric": c.metric, "unit": c.unit}
+                    assert labels == [at[n].replace("_", " ") for n in layout.rows]
+                    assert all(at[n].replace("_", " ") in column for n in layout.columns)
+                    assert all(at[n].replace("_", " ") in grid.title for n in layout.tables)
+                    shown.append({**at, "value": c.printed})
+    printed = read_csv(papers.shipped() / key / f"{table}.csv")
+    as_read = [{k: x for k, x in row.items() if k in (*shown[0], "value")} for row in printed]
+    assert sorted(shown, key=repr) == sorted(as_read, key=repr)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_every_printed_table_declares_a_layout_that_is_right(key):
+    paper = papers.load(key)
+    ids = [e.id for e in paper.experiments()]
+    for k, table in TABLES:
+        if k == key:
+            assert table in ids, "a printed table that no experiment shows"
+            assert "layout" in paper.words["experiments"][table]
+            assert wrong_layout(paper, table) is None
+
+
+def test_headings_carry_the_numbers_of_the_paper():
+    paper = papers.load("ramachendra2014")
+    assert [number_of(paper, x) for x in ("fig2.1", "fig5.3", "matrix")] == ["Fig. 2.1", "Fig. 5.3", ""]
+    paper = papers.load("yang2001")
+    told = {e.id: heading(paper, e) for e in paper.experiments()}
+    assert told["table4"].startswith("Table 4. ") and told["fig8"].startswith("Fig. 8. ") and told["sec5.6-slots"].startswith("Sec. 5.6. ")
+    assert told["ts-mechanism"] == paper.title_of("ts-mechanism")
+    paper.words["experiments"]["ts-mechanism"]["number"] = "Sec. 3.2"
+    assert number_of(paper, "ts-mechanism") == "Sec. 3.2"
+
+
+def printed(value: float, metric: str = "delay", unit: str = "ms", **factors: object) -> Compared:
+    return Compared(tuple((k, str(x)) for k, x in factors.items()), metric, unit, value, printed=str(value))
+
+
+def test_a_paper_without_layouts_gets_sensible_ones():
+    paper = papers.load("sarma2013")
+    paper.words["experiments"]["table2"].pop("layout")
+    two = [printed(n + k, queue=q, clients=n) for k, q in enumerate(("RED", "DropTail")) for n in (3, 5)]
+    assert layout_of(paper, "table2", two) == Layout(("queue",), ("clients",))
+    (grid,) = grids(two, Layout(("queue",), ("clients",)), {"clients": "{} clients"})
+    assert [h.text for h in grid.heads[0]] == ["3 clients", "5 clients"] and grid.title == "delay, ms"
+    metrics = [printed(1, m, u, queue=q) for q in ("RED", "DropTail") for m, u in (("delay", "ms"), ("loss", "percent"))]
+    assert layout_of(paper, "table2", metrics) == Layout(("queue",), ("metric",))
+    (grid,) = grids(metrics, Layout(("queue",), ("metric",)), {})
+    assert grid.columns() == ["delay, ms", "loss, %"]
+    many = [printed(n, n=n, m=k) for n in range(3) for k in range(20)]  # too many for columns
+    assert layout_of(paper, "table2", many).columns == ("metric",)
+    for rows in (two, metrics, many):
+        made = grids(rows, layout_of(paper, "table2", rows), {})
+        assert sum(c is not None for g in made for line in g.lines for c in line.cells) == len(rows)
+
+
+def test_headings_span_what_they_stand_over():
+    rows = [printed(1, env=e, queue=q, flow=f) for e in ("a", "b") for q in ("x", "y", "z") for f in (1, 2)]
+    (grid,) = grids(rows, Layout(("env", "queue"), ("flow",)), {})
+    assert [[h and (h.text, h.span) for h in line.heads] for line in grid.lines[:3]] == [
+        [("a", 3), ("x", 1)],
+        [None, ("y", 1)],
+        [None, ("z", 1)],
+    ]
+    assert [labels for labels, _ in grid.labels()][4] == ["b", "y"]
+    (grid,) = grids(rows, Layout(("queue",), ("env", "flow")), {})
+    assert [[(h.text, h.span) for h in level] for level in grid.heads] == [[("a", 2), ("b", 2)], [("1", 1), ("2", 1), ("1", 1), ("2", 1)]]
+    assert grid.groups == {2}
+    with pytest.raises(PaperError, match="one cell"):
+        grids(rows, Layout(("env",), ("flow",)), {})
+
+
+@pytest.mark.parametrize(
+    ("layout", "part", "message"),
+    [
+        ({"rows": ["client"], "columns": ["queue"]}, "rows", "table2.csv has no factor `client`"),
+        ({"rows": ["clients"], "columns": ["queue"]}, "rows", "they differ in `traffic`"),
+        ({"rows": ["clients"], "columns": ["queue", "traffic"], "tables": ["metrics"]}, "tables", "no factor `metrics`"),
+    ],
+)
+def test_a_layout_that_does_not_fit_its_table_is_told(layout, part, message):
+    paper = papers.load("sarma2013")
+    paper.words["experiments"]["table2"]["layout"] = layout
+    told = wrong_layout(paper, "table2")
+    assert told is not None and told[0] == part and message in told[1]
+
+
+def test_the_score_counts_what_is_printed_once():
+    rows = [
+        replace(printed(10), ours=11.0),  # 10 % off, near
+        replace(printed(10), ours=13.0),  # 30 % off
+        replace(printed(10), ours=14.0, low=9.0, high=19.0),  # 40 % off, but in our interval
+        replace(printed(10), ours=30.0, impossible=3),  # 200 % off, contradicted
+        replace(printed(0), ours=1.0),  # a zero that is not met is infinitely far
+        printed(10),  # not run
+    ]
+    found = scores(rows)
+    assert (found.every.compared, found.every.near, found.every.median) == (5, 2, pytest.approx(0.4))
+    assert (found.plain.compared, found.plain.near, found.plain.median) == (4, 2, pytest.approx(0.35))
+    assert found.missing == 1
+    assert score([replace(printed(0), ours=1.0)]).median == math.inf
+    assert score([replace(printed(0), ours=1.0)]).to_json()["median_difference"] is None
+    assert score([replace(printed(0), ours=0.0)]).median == 0
+
+
+def test_a_value_computed_from_others_or_an_input_is_no_result():
+    """sarma2013 prints 74 values in Tables 2 to 4; the use of the link, rates and delays of links, and the list of cases are none."""
+    from fairlane.papers.score import results_of
+
+    class Blank:
+        paper = papers.load("sarma2013")
+        experiments = ()
+
+    assert len(results_of(Blank())) == 26 + 22 + 26  # type: ignore[arg-type]
+
+
+def test_ours_is_put_beside_the_printed_value_with_its_factors():
+    paper = papers.load("sarma2013")
+    of = [Compared((("traffic", "UDP"), ("clients", "8.0"), ("queue", "RED")), "packet_loss_rate", "percent", 37.44, 37.5, impossible=5)]
+    (hit,) = [x for x in printed_rows(paper, "table4", Built(Comparison(of))) if x.ours is not None]
+    assert (dict(hit.factors)["clients"], hit.printed, hit.ours, hit.impossible) == ("8", "37.44", 37.5, 5)
+
+
+def test_every_word_for_a_verdict_has_its_mark_its_count_and_its_colour():
+    from conftest import ROOT
+
+    assert set(WORDS) == {"holds", "fails", "depends", "unexplained", "undecided"}
+    style = (ROOT / "python" / "fairlane" / "look" / "page.css").read_text("utf-8")
+    for word in WORDS:
+        assert style.count(f"--{word}:") == style.count(f"--{word}-bg:") == 2  # light and dark
+        assert f".{word} " in style
+        assert f'class="badge {word}"' in badge(word)
+    assert len({w.sign for w in WORDS.values()}) == len(WORDS)
+    assert counts(["holds", "depends", "holds"]) == {"holds": 2, "depends": 1, "fails": 0, "undecided": 0}
+    assert percent(0.9999) == "> 99.9 %" and percent(1) == "100 %" and percent(0.00001) == "< 0.1 %"
+    assert "<b>" not in badge("holds", why='<b onload="x">')
