@@ -59,3 +59,38 @@ def test_all_mistakes_come_at_once(where):
         Tuning.from_file("bad.toml")
     assert all(x in str(e.value) for x in ("`rde` is no queue", "godput", "the search sees seed 1 too"))
     assert len(e.value.diagnostics) == 3
+
+
+class Counted(str):
+    """A label that counts how often it is looked at for being another."""
+
+    seen = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        Counted.seen += 1
+        return str.__eq__(self, other)
+
+
+def comparisons(many: int) -> int:
+    """How often labels are compared while `many` metrics, all of a flow that is not there, are read."""
+    import json
+
+    import tomllib
+
+    from fairlane.tuning.read import _Reader, schema
+
+    tree = tomllib.loads(TREE)
+    tree |= {"objectives": {Counted(f"flows.no{i}.loss"): Counted("min") for i in range(many)}, "search": ["droptail"], "hand_made": {}}
+    defaults = {k: p["default"] for k, p in schema()["properties"].items() if "default" in p}
+    reader = _Reader(json.dumps(tree), "many.json", "json", {**defaults, **tree})
+    Counted.seen = 0
+    with pytest.raises(fl.ScenarioError):
+        reader.spec()
+    assert len(reader.found) >= many
+    return Counted.seen
+
+
+def test_the_work_of_reading_grows_with_the_file_and_not_with_its_square(where):
+    few, many = comparisons(50), comparisons(400)
+    assert many <= 10 * (few + 50), (few, many)

@@ -70,14 +70,15 @@ def flat(tree: Mapping[str, Any], lead: str = "") -> list[tuple[str, Any]]:
 class _Reader:
     def __init__(self, text: str, name: str, form: str, tree: dict[str, Any]) -> None:
         self.text, self.name, self.form, self.tree = text, name, form, tree
-        self.found: list[space.Remark] = []
+        # In their order, each once: what is wrong with a metric is wrong in every mix.
+        self.found: dict[tuple[tuple[str, ...], bool, str, str, str], None] = {}
 
     def fail(self, keys: tuple[str, ...], message: str, help: str = "", at_key: bool = False, code: str = "remark") -> None:
-        self.found.append((list(keys), at_key, code, message, help))
+        self.found[keys, at_key, code, message, help] = None
 
     def tell(self) -> None:
         if self.found:
-            raise _core.remarks(self.text, self.name, self.form, self.found)
+            raise _core.remarks(self.text, self.name, self.form, [(list(keys), *rest) for keys, *rest in self.found])
 
     def spec(self) -> TuneSpec:
         from ..own.plugin import load
@@ -96,11 +97,11 @@ class _Reader:
         if both:
             self.fail(("holdout_seeds",), f"the search sees seed {both[0]} too", "hold out seeds that `seeds` does not have")
         chosen = [*(o.selector for o in objectives), *(c.selector for c in constraints)]
-        twice = next((s for i, s in enumerate(chosen) if s.label in [x.label for x in chosen[:i]]), None)
+        twice = _repeated(s.label for s in chosen)
         if twice is not None:
             self.fail(
-                ("constraints", twice.label),
-                f"`{twice.label}` is an objective, too",
+                ("constraints", twice),
+                f"`{twice}` is an objective, too",
                 'give it a label: late = { metric = "...", max = ... }',
             )
         study = StudySpec(
@@ -222,9 +223,11 @@ class _Reader:
 
     def _mixes(self, section: str) -> tuple[Mix, ...]:
         out: list[Mix] = []
+        seen: set[str] = set()
         for i, m in enumerate(self.tree.get(section) or ()):
-            if m["name"] in [x.name for x in out]:
+            if m["name"] in seen:
                 self.fail((section, str(i), "name"), f"there are two mixes called {m['name']!r}", "give each a name of its own")
+            seen.add(m["name"])
             out.append(Mix(m["name"], tuple(flat(m.get("set") or {}))))
         return tuple(out)
 
@@ -243,10 +246,11 @@ class _Reader:
                     out.append(e)
         for e in out:
             parser.siblings(e.template, e.keys)
-        twice = next((e for i, e in enumerate(out) if e.label in [x.label for x in out[:i]]), None)
+        twice = _repeated(e.label for e in out)
         if twice is not None:
-            self.fail(("search",), f"{twice.label} is there twice", "")
-        self.found += parser.found
+            self.fail(("search",), f"{twice} is there twice", "")
+        for own, at_key, code, message, help in parser.found:
+            self.fail(tuple(own), message, help, at_key, code)
         if not out and not self.found:
             self.fail(("search",), "there is nothing to search", 'write "all", or tables of queues with ranges')
         return tuple(out)
@@ -342,6 +346,7 @@ class _Reader:
                 self.fail(("scenario", *(split(d["path"]) or ())), d["message"], d.get("help") or "", code=d["code"])
             self.tell()
             raise
+        selectors = {m.label: m for m in study.metrics}
         link = ""
         try:
             link = chosen_link(base, self.tree.get("link"))
@@ -365,24 +370,20 @@ class _Reader:
                     continue
                 for part in ("objectives", "constraints"):
                     for label in self.tree.get(part) or ():
-                        self._names(study, point, part, label, mix)
+                        if (chosen := selectors.get(label)) is not None:
+                            self._names(chosen, point, part, mix)
         self.tell()
         return link
 
-    def _names(self, study: StudySpec, point: Point, part: str, label: str, mix: Mix) -> None:
-        s = next((m for m in study.metrics if m.label == label), None)
-        if s is None:
-            return
+    def _names(self, s: Selector, point: Point, part: str, mix: Mix) -> None:
         try:
             select.names(s, point)
         except FairlaneError as e:
             message, _, help = str(e).partition(": ")
             where = f" of the mix {mix.name}" if mix.sets else ""
-            given = self.tree[part][label]
+            given = self.tree[part][s.label]
             own = isinstance(given, dict) and "metric" in given
-            remark = ([part, label, *(["metric"] if own else [])], not own, "remark", message + where, help)
-            if remark not in self.found:
-                self.found.append(remark)
+            self.fail((part, s.label, *(("metric",) if own else ())), message + where, help, not own)
 
     def _check_queues(self, spec: TuneSpec) -> None:
         """Resolves the corners of the space, and the hand-made queues."""
@@ -416,6 +417,16 @@ class _Reader:
             help = (d.get("help") or "").replace(f"{spec.path}.", "")
             at_key = unknown and not text_only and d["code"] == "unknown-key"
             self.fail(where, f"{e.label}: {d['message']}" if text_only else d["message"], help, at_key, d["code"])
+
+
+def _repeated(labels: Iterable[str]) -> str | None:
+    """The first that was there before."""
+    seen: set[str] = set()
+    for label in labels:
+        if label in seen:
+            return label
+        seen.add(label)
+    return None
 
 
 def _nearest(places: Mapping[tuple[str, ...], tuple[str, ...]], path: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
