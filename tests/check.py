@@ -20,7 +20,7 @@ FILES = {
     "base": ("package", "rooms", "python_api", "cli_errors", "startup"),
     "bench": ("cli",),
     "claims": ("papers", "paper_verdicts"),
-    "cli": ("cli", "width", "cli_errors", "outputs", "bounded", "doubts", "mutations", "package", "startup", "first_minute"),
+    "cli": ("cli", "verbose", "width", "cli_errors", "outputs", "bounded", "doubts", "mutations", "package", "startup", "first_minute"),
     "comparison": ("compare", "compare_factors", "which_queue"),
     "docs": ("docs", "package", "registered"),
     "examples": ("examples", "docs"),

@@ -49,6 +49,18 @@ def fairlane(*args: str, cwd: Path | None = None, timeout: float = 120, **option
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=timeout, env=env, check=False, **options)
 
 
+def shown_on(terminal: int) -> bytes:
+    """All that was written to a pseudo-terminal until its last writer was gone; closes it."""
+    shown = b""
+    try:
+        while chunk := os.read(terminal, 65536):
+            shown += chunk
+    except OSError:  # how Linux tells the end
+        pass
+    os.close(terminal)
+    return shown
+
+
 @pytest.fixture
 def dumbbell(tmp_path: Path) -> Path:
     path = tmp_path / "dumbbell.toml"

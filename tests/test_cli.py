@@ -14,8 +14,9 @@ import jsonschema
 import pytest
 
 import fairlane as fl
-from conftest import fairlane
+from conftest import fairlane, shown_on
 from fairlane.base.document import json_schema
+from fairlane.cli import invoke
 
 
 def document(*args: str, **options):
@@ -297,13 +298,14 @@ def test_progress_is_drawn_on_a_terminal_only(dumbbell):
     with start("run", str(dumbbell), "--set", "duration=3000s", "--json", stderr=side) as child:
         os.close(side)
         out = child.stdout.read()
-        shown = b""
-        try:
-            while chunk := os.read(main, 65536):
-                shown += chunk
-        except OSError:
-            pass
-        os.close(main)
+        shown = shown_on(main)
     assert json.loads(out)["schema"] == "fairlane.run/1"
     assert b"running [" in shown and b"%" in shown
     assert shown.endswith(b"\x1b[2K")
+
+
+def test_the_name_of_a_scenario_stays_on_its_line(dumbbell, capsys):
+    dumbbell.write_text(dumbbell.read_text().replace('"small dumbbell"', '"p\\nq\\u001b[31m\\tz"'))
+    for command in (["run", str(dumbbell)], ["compare", "--scenario", str(dumbbell), "--queues", "droptail,red", "--seeds", "1..2"]):
+        assert invoke([*command, "--set", "duration=2s"]) == 0
+        assert capsys.readouterr().out.startswith("p\\nq\\x1b[31m\\tz: 2s")

@@ -6,7 +6,6 @@ import json
 import os
 import pty
 import re
-import select as polling
 import signal
 import subprocess
 import sys
@@ -18,7 +17,7 @@ import polars as pl
 import pytest
 
 import fairlane as fl
-from conftest import DUMBBELL, fairlane
+from conftest import DUMBBELL, fairlane, shown_on
 from fairlane.base.document import json_schema
 from test_cli_errors import check
 
@@ -216,13 +215,7 @@ def test_progress_is_drawn_on_a_terminal_only(place):
     command = [sys.executable, "-m", "fairlane", "study", "aqm.toml", "--out", "watched", "--set", "duration=4s"]
     running = subprocess.Popen(command, cwd=place, stdout=subprocess.PIPE, stderr=follower)
     os.close(follower)
-    drawn = b""
-    while running.poll() is None or polling.select([leader], [], [], 0)[0]:
-        if polling.select([leader], [], [], 0.1)[0]:
-            try:
-                drawn += os.read(leader, 65536)
-            except OSError:
-                break
+    drawn = shown_on(leader)
     out, _ = running.communicate()
     assert running.returncode == 0
     assert re.search(rb"aqm \[[#.]{24}\] +\d+%, \d+/18 cells", drawn)

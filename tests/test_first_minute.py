@@ -12,7 +12,7 @@ import click
 import pytest
 
 import fairlane as fl
-from conftest import DUMBBELL, fairlane
+from conftest import DUMBBELL, fairlane, shown_on
 from fairlane.cli import invoke
 from fairlane.cli.new import text_of
 from fairlane.look.braille import area, stretches
@@ -140,13 +140,7 @@ def on_terminal(*args: str, cwd, columns: int = 80, **env: str) -> str:
         command, stdout=side, stderr=subprocess.PIPE, cwd=cwd, env={**kept, "TERM": "xterm-256color", "PYTHONUTF8": "1", **env}
     )
     os.close(side)
-    shown = b""
-    try:
-        while chunk := os.read(main, 65536):
-            shown += chunk
-    except OSError:
-        pass
-    os.close(main)
+    shown = shown_on(main)
     assert child.wait(120) == 0, child.stderr.read()
     child.stderr.close()
     return shown.decode("utf-8")
@@ -204,19 +198,6 @@ def test_a_pipe_with_something_else(text, said):
     done = fairlane("run", "-", input=text)
     assert (done.returncode, done.stdout) == (2, "")
     assert re.search(said, done.stderr, re.S), done.stderr
-
-
-def test_verbose_tells_on_standard_error(dumbbell):
-    text = DUMBBELL.replace('name = "small dumbbell"\n', 'sample = "4s"\n')
-    dumbbell.write_text(text)
-    done = fairlane("run", str(dumbbell), "--json", "--verbose", "--seeds", "1,2", "--set", "duration=4s")
-    assert done.returncode == 0 and json.loads(done.stdout)
-    lines = [line.split(" s  ", 1)[1] for line in done.stderr.splitlines()]
-    assert lines[0].startswith(f"read {dumbbell}") and lines[1] == "set duration = 4s"
-    assert any(line.startswith("  seed 2: ") and "packet-hops" in line for line in lines)
-    line = 1 + text.splitlines().index('sample = "4s"')
-    assert any(f"warning[coarse-sampling] at {dumbbell}:{line}: " in x for x in lines), lines
-    assert fairlane("run", str(dumbbell), "--json").stderr == ""
 
 
 # --- explain -------------------------------------------------------------------------------------------------
@@ -291,6 +272,13 @@ def test_names_are_completed(dumbbell, monkeypatch):
     assert completed("run", "dumbbell.toml", "--set", "links.bottleneck.queue=fq_c") == ["links.bottleneck.queue=fq_codel"]
     assert completed("tc", "dumbbell.toml", "bottleneck.") == ["bottleneck.reverse"]
     assert completed("compare", "--queues", "red,fq_cod") == ["red,fq_codel"]
+
+
+def test_completion_knows_the_scenario_of_a_study(dumbbell, monkeypatch):
+    monkeypatch.chdir(dumbbell.parent)
+    (dumbbell.parent / "s.toml").write_text('scenario = "dumbbell.toml"\nmetrics = ["network.jain"]\n')
+    for command in ("study", "tune"):
+        assert "links.bottleneck" in completed(command, "s.toml", "--set", "links.b")
 
 
 def test_completion_never_fails(tmp_path, monkeypatch):

@@ -61,6 +61,16 @@ def test_all_mistakes_come_at_once(where):
     assert len(e.value.diagnostics) == 3
 
 
+@pytest.mark.parametrize("command", ["tune", "study"])
+def test_a_line_break_in_a_name_is_told_as_one(where, command, capsys):
+    from fairlane.cli import invoke
+
+    study = 'name = "p\\nq"\nscenario = "stream.toml"\nseeds = "1..2"\nmetrics = ["network.jain"]\n'
+    (where / "bad.toml").write_text(study if command == "study" else 'name = "p\\nq"\n' + TREE)
+    assert invoke([command, "bad.toml"]) == 2 and not (where / "results").exists()
+    assert '"p\\nq" cannot name a' in capsys.readouterr().err
+
+
 class Counted(str):
     """A label that counts how often it is looked at for being another."""
 
@@ -75,7 +85,6 @@ class Counted(str):
 def comparisons(many: int) -> int:
     """How often labels are compared while `many` metrics, all of a flow that is not there, are read."""
     import json
-
     import tomllib
 
     from fairlane.tuning.read import _Reader, schema

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from ..base.extras import need
-from ..errors import FairlaneError, ScenarioError
+from ..errors import ScenarioError
 from . import complete
 from .kinds import other_kind
 from .output import (
@@ -23,15 +23,13 @@ from .output import (
     emit_json,
     emit_pieces,
     line_width,
-    notes,
     plugin_option,
-    printed,
     progress_bar,
     render,
-    step_bar,
     wrote,
 )
 from .places import check_quantities, drawn, new_figures
+from .verbose import current, given, verbose_option
 
 _SCHEMAS = [
     "scenario", "run", "bench", "bench-queues", "claims-file", "compare", "paper-file", "reproduction", "script", "study", "study-file",
@@ -74,7 +72,10 @@ Exit code:
 """
 
 
-_ELSEWHERE = {"compare": "queues", "new": "new", "script": "script", "study": "study", "tc": "queues", "tune": "tune", "verify": "verify"}
+_ELSEWHERE = {
+    **{"compare": "queues", "new": "new", "reproduce": "reproduce", "script": "script", "study": "study", "tc": "queues", "tune": "tune"},
+    "verify": "verify",
+}
 """Commands that have a file of their own."""
 
 
@@ -91,14 +92,7 @@ def cli(ctx: click.Context) -> None:
 
 @cli.command()
 @click.argument("file", shell_complete=complete.scenarios)
-@click.option(
-    "--set",
-    "sets",
-    multiple=True,
-    metavar="PATH=VALUE",
-    shell_complete=complete.settings,
-    help="Change any value, also of links that a topology builder makes: links.bottleneck.queue.red.min=10p.",
-)
+@complete.set_option("Change any value, also of links that a topology builder makes: links.bottleneck.queue.red.min=10p.")
 @click.option("--seeds", metavar="LIST", help="Replications: 1..10 or 1,2,3 (default: the scenario's seed).")
 @click.option(
     "--threads",
@@ -135,9 +129,7 @@ def cli(ctx: click.Context) -> None:
 @click.option("--pcap-ip", type=click.Choice(["4", "6"]), default="4", help="IP version of the captured packets (default: 4).")
 @click.option("--pcap-queue", is_flag=True, help="Comment each captured packet that leaves a queue with its length.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
-@click.option(
-    "--verbose", "-v", is_flag=True, help="Say on standard error what is read, what is doubtful and where, and what takes how long."
-)
+@verbose_option
 @plugin_option
 def run(
     file: str,
@@ -155,7 +147,6 @@ def run(
     pcap_ip: str,
     pcap_queue: bool,
     quiet: bool,
-    verbose: bool,
 ) -> None:
     """Run the scenario FILE (TOML or JSON; - reads a pipe) and show what came of it.
 
@@ -169,7 +160,6 @@ def run(
     from ..base.seeds import parse_seeds
     from ..runs.result import run_resolved
     from .see import draws, few, forget_coarseness, picture_of
-    from .verbose import Log, given
 
     changes = assignments(sets)
     chosen = None if seeds is None else parse_seeds(seeds)
@@ -181,7 +171,7 @@ def run(
     if plots:
         need("plots")
     targets = new_figures(plots, force=force) if plots else []
-    log = Log(verbose)
+    log = current()
     source = given(file)
     log.read(source, changes)
     try:
@@ -300,48 +290,6 @@ def schema(which: str) -> None:
     from ..base.document import json_schema
 
     emit_json(json_schema(which))
-
-
-@cli.command()
-@click.argument("key", required=False, metavar="[KEY|FOLDER|all]", shell_complete=complete.studies)
-@click.option("--only", metavar="ID", help="Tables, figures or claims: table3 or fig4,S7 (a claim stands for the experiments it rests on).")
-@click.option("--quick", is_flag=True, help="Few replications, no verdicts, no study of the open parameters: to see that it works.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option("--out", metavar="DIR", help="Where pages, figures and tables go (default: results/KEY; all: results).")
-@click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
-def reproduce(key: str | None, only: str | None, quick: bool, as_json: bool, out: str | None, quiet: bool) -> None:
-    """Reproduce a published study, side by side with its numbers; `all`: every study, and one page over them.
-
-    KEY is a study that comes with fairlane, FOLDER one of your own (`fairlane new paper` writes one). Without either: list the studies.
-    docs/papers/README.md has what is written and how claims are judged. The same command goes on where one was stopped.
-    """
-    need("study")
-    from .. import papers
-
-    if key is None:
-        emit_json(papers.keys()) if as_json else emit(_listed())
-        return
-    if key == "all" and only is not None:
-        raise FairlaneError(f"--only names parts of one study: write its key in place of `all` ({', '.join(papers.keys())})")
-    with step_bar(key, quiet=quiet) as progress:
-        everything = key == "all"
-        done = papers.reproduce_all(quick, out, progress) if everything else papers.reproduce(key, only, quick, out, progress)
-    notes(done.notes)
-    if as_json:
-        emit_json(done.to_json())
-    elif not quiet:
-        emit(printed(done.print))
-
-
-def _listed() -> str:
-    """The studies, one a line, with the time that all of one takes."""
-    from ..look.sheet import Sheet
-    from ..papers import keys, load
-
-    known = [load(key) for key in keys()]
-    rows = [[p.key, p.words["title"], f"about {max(1, round(p.minutes))} min on two cores"] for p in known]
-    rows.append(["all", "all of them, and one page over them", f"about {round(sum(p.minutes for p in known))} min"])
-    return render(Sheet(["", "", ""], rows, words=(1, 2)))
 
 
 @cli.command()

@@ -131,6 +131,8 @@ def _measured(begun: str) -> Iterator[str]:
 
 def _scenario(ctx: click.Context) -> dict[str, Any] | None:
     """The scenario that stands on the command line already, if it can be read."""
+    import tomllib
+
     from ..base.scenario import resolve
     from ..errors import FairlaneError
 
@@ -144,6 +146,12 @@ def _scenario(ctx: click.Context) -> dict[str, Any] | None:
     try:
         return resolve(file)
     except FairlaneError:
+        pass
+    try:
+        # A study or a search names it.
+        inner = tomllib.loads(Path(file).read_text("utf-8")).get("scenario")
+        return resolve(Path(file).parent / inner if isinstance(inner, str) else inner) if inner else None
+    except (FairlaneError, OSError, ValueError):
         return None
 
 
@@ -173,3 +181,8 @@ def presets(_ctx: click.Context, _begun: str) -> Iterator[str]:
     from ..base.reference import presets as known
 
     yield from (p["name"] for p in known() if p["algorithm"] == "tcp")
+
+
+def set_option(help: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The option `--set` of a command that reads a scenario, a study or a search."""
+    return click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", shell_complete=settings, help=help)

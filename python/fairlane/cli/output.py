@@ -191,6 +191,11 @@ def crew_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @contextmanager
 def status_line(*, quiet: bool) -> Iterator[Callable[[str], None] | None]:
     """A callback that shows a text in the last line of the terminal, in place of the one before; None unless stderr is a terminal."""
+    from .verbose import current
+
+    if (log := current()).on:
+        yield log.step
+        return
     if quiet or not sys.stderr.isatty():
         yield None
         return

@@ -14,6 +14,7 @@ from ..errors import FairlaneError
 from . import complete
 from .output import assignments, emit, emit_json, plugin_option, render, step_bar, wrote
 from .places import new_figures
+from .verbose import count, current, verbose_option
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
@@ -56,10 +57,7 @@ DEFAULT_QUEUES = "droptail{limit=100p},red,codel,fq_codel"
     help="Simulated time of each run (default: 60s, or the scenario's); in the built-in dumbbell a sixth of it is warm-up.",
 )
 @click.option("--limit", metavar="LEN", help="Buffer of the queues that have a limit and are not given one, such as 100p.")
-@click.option(
-    "--set", "sets", multiple=True, metavar="PATH=VALUE", shell_complete=complete.settings,
-    help="Change any value, such as links.bottleneck.rate=5Mbit/s.",
-)  # fmt: skip
+@complete.set_option("Change any value, such as links.bottleneck.rate=5Mbit/s.")
 @click.option("--seeds", metavar="LIST", default="1..10", show_default=True, help="Replications, the same for all: 1..10 or 1,2,3.")
 @click.option("--margin", metavar="SHARE", default="5%", show_default=True, help="What does not matter: equivalence is tested within it.")
 @click.option("--threads", type=click.IntRange(0, 4096), default=0, metavar="N", help="Runs at once (default: one a core).")
@@ -68,6 +66,7 @@ DEFAULT_QUEUES = "droptail{limit=100p},red,codel,fq_codel"
 @click.option("--force", is_flag=True, help="Replace a page or pictures that exist.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
+@verbose_option
 @plugin_option
 def compare(
     queues: tuple[str, ...],
@@ -111,11 +110,16 @@ def compare(
     source = scenario if scenario is not None else _built_in(flows, udp)
     if scenario is None and duration is not None and not any(path == "warmup" for path, _ in changes):
         changes.append(("warmup", _sixth(source, changes)))
+    log = current()
+    log.read(scenario or "the built-in dumbbell", changes)
     with step_bar("comparing", quiet=quiet) as progress:
         done = run(
             queues or (None if tcp or vary else DEFAULT_QUEUES), source, tcp=tcp or None, vary=_levels(vary), link=link, seeds=seeds,
             sets=changes, limit=limit, margin=margin, threads=threads, progress=progress, command=_command(),
         )  # fmt: skip
+    for setting in done.settings:
+        log.say(f"{setting.label}: {sum(r['cpu_s'] for r in setting.result.info):.3f} s of CPU for {count(len(done.seeds), 'seed')}")
+    log.doubts(done.warnings)
     document = done.document() if as_json else None
     _write(done, targets, html)
     if document is not None:
@@ -124,6 +128,7 @@ def compare(
         from ..comparison.terminal import report
 
         emit(render(*report(done)))
+    log.done()
     wrote([*([html] if html is not None else []), *targets], as_json=as_json, quiet=quiet)
 
 
@@ -150,7 +155,7 @@ def _command() -> str:
         words += ["--plugin", file]
     for option in context.command.params:
         given = context.get_parameter_source(option.name or "") is click.core.ParameterSource.COMMANDLINE
-        if given and option.name not in ("threads", "page", "plots", "as_json", "quiet", "plugins", "force"):
+        if given and option.name not in ("threads", "page", "plots", "as_json", "quiet", "verbose", "plugins", "force"):
             value = context.params[option.name or ""]
             for one in value if isinstance(value, tuple) else (value,):
                 words += [option.opts[0], str(one)]
@@ -219,14 +224,7 @@ def _write(done: Comparison, pictures: list[Path], html: Path | None) -> None:
 @click.argument("scenario", shell_complete=complete.scenarios)
 @click.argument("link", required=False, shell_complete=complete.links)
 @click.option("--dev", default="eth0", show_default=True, metavar="DEVICE", help="The device before the link.")
-@click.option(
-    "--set",
-    "sets",
-    multiple=True,
-    metavar="PATH=VALUE",
-    shell_complete=complete.settings,
-    help="Change any value, such as links.bottleneck.queue=codel.",
-)
+@complete.set_option("Change any value, such as links.bottleneck.queue=codel.")
 @click.option("--queue-only", is_flag=True, help="Leave out the rate and the delay of the link, for where they are real.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @plugin_option

@@ -16,6 +16,7 @@ from ..errors import ScenarioError
 from . import complete
 from .kinds import other_kind
 from .output import assignments, crew_options, emit, emit_json, render, status_line
+from .verbose import count, current, verbose_option
 
 if TYPE_CHECKING:
     from ..study.tally import Tally
@@ -31,18 +32,13 @@ _WIDTH = 24
     help="Where the results are kept (default: results/NAME). What is there already is not run again.",
 )
 @crew_options
-@click.option(
-    "--set",
-    "sets",
-    multiple=True,
-    metavar="PATH=VALUE",
-    help="Change any value of the base scenario; what a factor varies is the factor's.",
-)
+@complete.set_option("Change any value of the base scenario; what a factor varies is the factor's.")
 @click.option("--seeds", metavar="LIST", help="Replications instead of the file's: 1..10 or 1,2,3.")
 @click.option("--dry-run", is_flag=True, help="Say what would be run and how long that may take; run nothing, write nothing.")
 @click.option("--verify", "only_verify", is_flag=True, help="Compare what is kept with its checksums; run nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
+@verbose_option
 @click.option("--plugin", "plugins", multiple=True, metavar="FILE", help="Load queues or congestion controls of your own, in all workers.")
 def study(
     file: str,
@@ -76,8 +72,10 @@ def study(
 
     for plugin in plugins:
         load(plugin)
+    log, changes = current(), assignments(sets)
+    log.read(file, changes)
     try:
-        todo = Study(read_study(file, assignments(sets), seeds, [str(Path(p).resolve()) for p in plugins]))
+        todo = Study(read_study(file, changes, seeds, [str(Path(p).resolve()) for p in plugins]))
     except ScenarioError as e:
         raise other_kind(file, e, "study") from None
     check(todo.spec)
@@ -93,13 +91,19 @@ def study(
         emit_json(plan.document()) if as_json else emit(plan.text())
         return 0
     StudyResult.check_room(folder, todo.spec)
+    log.say(f"checked: {count(len(todo.spec.factors), 'factor')}, {count(len(todo.spec.metrics), 'metric')}; cells are kept in {folder}")
     try:
         with study_bar(todo.spec.name, quiet=quiet) as progress:
             result = todo.run(folder, threads=threads, processes=processes, cluster=cluster, mpi=mpi, progress=progress)
     except KeyboardInterrupt as e:
         say(f"interrupted: {e}" if str(e) else "interrupted")
         return INTERRUPTED
+    if (told := result.tally) is not None:
+        kept = f"{told.reused} kept from before, {told.failed} failed"
+        log.say(f"{count(told.done, 'cell')} done in {told.elapsed:.3f} s, of which {kept}")
+    log.doubts(result.warnings)
     files = result.save(_command())
+    log.done()
     if as_json:
         emit_json(result.document())
     elif not quiet:

@@ -15,6 +15,7 @@ from ..errors import ScenarioError
 from . import complete
 from .kinds import other_kind
 from .output import assignments, crew_options, emit, emit_json, notes, render, status_line, tell, wrote
+from .verbose import count, current, verbose_option
 
 if TYPE_CHECKING:
     from ..tuning import TuneProgress, TuneTally
@@ -27,9 +28,10 @@ if TYPE_CHECKING:
 @click.option("--seeds", metavar="LIST", help="Replications of each trial: 1..3 or 1,2,3 (default: the file's).")
 @click.option("--holdout-seeds", metavar="LIST", help="Replications that the search never sees (default: the file's).")
 @crew_options
-@click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change any value of the scenario, such as duration=10s.")
+@complete.set_option("Change any value of the scenario, such as duration=10s.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
+@verbose_option
 @click.option("--plugin", "plugins", multiple=True, metavar="FILE", help="Load queues or congestion controls of your own, in all workers.")
 def tune(
     file: str,
@@ -59,18 +61,24 @@ def tune(
 
     for plugin in plugins:
         load(plugin)
+    log, changes = current(), assignments(sets)
+    log.read(file, changes)
     try:
-        read = Tuning.from_file(file, sets=assignments(sets))
+        read = Tuning.from_file(file, sets=changes)
     except ScenarioError as e:
         raise other_kind(file, e, "search") from None
     asked = read.but(trials=trials, seeds=seeds, holdout_seeds=holdout_seeds, plugins=plugins)
     folder = Path(out) if out is not None else Path("results") / asked.spec.name
+    log.say(f"checked: {count(asked.spec.trials, 'trial')} on {count(len(asked.spec.seeds), 'seed')}; cells are kept in {folder}")
     try:
         with bar(quiet=quiet) as progress:
             result = asked.run(folder, threads=threads, processes=processes, cluster=cluster, mpi=mpi, progress=progress)
     except KeyboardInterrupt:
         tell(f"finished cells are kept in {folder}; the same command goes on from there")
         raise
+    log.say(f"{count(len(result.trials), 'setting')} tried")
+    log.doubts(result.warnings)
+    log.done()
     notes(result.notes)
     if as_json:
         emit_json(result.document())

@@ -6,10 +6,14 @@ import json
 import re
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from ..base.piped import Piped, read
+from ..base.printable import one_line
 
 if TYPE_CHECKING:
     from .. import _core
@@ -21,12 +25,21 @@ _KEYS = {"coarse-sampling": "sample", "short-measurement": "duration"}
 _HEADER = r"^\s*\[+\s*{}\s*\.\s*[\"']?{}[\"']?\s*[\].]"
 
 
+_BAR = re.compile(r"\[#*\.*\] *")
+_FIGURES = re.compile(r"[\d.,%]+")
+
+
 def given(file: str) -> str | Piped:
     """The scenario of the command line: a path, or what came through the pipe."""
     return read() if file == "-" else file
 
 
-def _count(n: int, word: str) -> str:
+def count(n: int, word: str) -> str:
+    """A number and its noun.
+
+    >>> count(1, "seed"), count(3, "seed")
+    ('1 seed', '3 seeds')
+    """
     return f"{n} {word}{'s' * (n != 1)}"
 
 
@@ -34,20 +47,29 @@ class Log:
     """Lines with the time since the command began; silent unless asked for."""
 
     def __init__(self, on: bool) -> None:
-        self._on = on
-        self._began = self._last = time.monotonic()
+        self.on = on
+        self._told, self._kind = 0.0, ""
+        self._began = time.monotonic()
         self._text = ""
         self._name = ""
 
     def say(self, text: str) -> None:
         """One line."""
-        if self._on:
-            sys.stderr.write(f"{time.monotonic() - self._began:8.3f} s  {text}\n")
+        if self.on:
+            sys.stderr.write(f"{time.monotonic() - self._began:8.3f} s  {one_line(text)}\n")
             sys.stderr.flush()
+
+    def step(self, text: str) -> None:
+        """How far the work is: what is new in kind at once, else a line a second, where a terminal would have one line that changes."""
+        text, now = _BAR.sub("", text).strip(), time.monotonic()
+        kind = _FIGURES.sub("", text)
+        if text and (kind != self._kind or now - self._told >= 1):
+            self._told, self._kind = now, kind
+            self.say(text)
 
     def read(self, source: str | Piped, changes: list[tuple[str, str]]) -> None:
         """What is about to be checked."""
-        if not self._on:
+        if not self.on:
             return
         if isinstance(source, Piped):
             self._name, self._text = source.shown, source.text
@@ -57,29 +79,29 @@ class Log:
                 self._text = Path(source).read_text("utf-8") if Path(source).is_file() else ""
             except (OSError, UnicodeDecodeError):
                 return  # the checks say what is wrong
-        self.say(f"read {self._name}: {self._text.count(chr(10))} lines")
+        self.say(f"read {self._name}" + (f": {count(self._text.count(chr(10)), 'line')}" if self._text else ""))
         for path, value in changes:
             self.say(f"set {path} = {value}")
 
     def checked(self, resolved: _core.Resolved) -> None:
         """What the scenario is."""
-        if not self._on:
+        if not self.on:
             return
         from .. import _core
 
         tree: dict[str, Any] = json.loads(resolved.json())
         of = tree["expanded"]
         words = {"nodes": "node", "links": "direction", "flows": "flow"}
-        sizes = ", ".join(_count(len(of[key]), word) for key, word in words.items())
+        sizes = ", ".join(count(len(of[key]), word) for key, word in words.items())
         sampled = f"a sample every {tree['sample']}" if tree.get("sample") else "no time series"
         self.say(f"checked: {sizes}; {tree['duration']}, of which {tree['warmup']} warm-up; {sampled}")
         self.say(f"engine {_core.version()}+{_core.engine()}")
 
     def ran(self, result: Result, seconds: float) -> None:
         """What each run took, and the warnings with their places."""
-        if not self._on:
+        if not self.on:
             return
-        self.say(f"ran {_count(len(result.info), 'seed')} in {seconds:.3f} s")
+        self.say(f"ran {count(len(result.info), 'seed')} in {seconds:.3f} s")
         for r in result.info[:_MAX_RUNS]:
             cost = f"{r['setup_s']:.3f} s to build, {r['cpu_s']:.3f} s of CPU to run"
             self.say(
@@ -87,13 +109,18 @@ class Log:
             )
         if len(result.info) > _MAX_RUNS:
             self.say(f"  and {len(result.info) - _MAX_RUNS} more")
-        for w in result.warnings:
-            self.say(f"warning[{w.code or 'kept'}]{self._place(w, w.code)}: {w}")
-        self.say(
-            "no warnings"
-            if not result.warnings
-            else f"{_count(len(result.warnings), 'warning')}: docs/reference/diagnostics.md has their codes"
-        )
+        self.doubts(result.warnings)
+
+    def doubts(self, warnings: Iterable[str]) -> None:
+        """The warnings of a result with their places."""
+        if not self.on:
+            return
+        several = list(warnings)
+        for w in several:
+            code = getattr(w, "code", "")
+            self.say(f"warning[{code or 'kept'}]{self._place(w, code)}: {w}")
+        codes = ": docs/reference/diagnostics.md has their codes" if several else ""
+        self.say(f"{count(len(several), 'warning')}{codes}" if several else "no warnings")
 
     def done(self) -> None:
         """The end."""
@@ -108,3 +135,21 @@ class Log:
             if found := re.search(pattern, self._text, re.M):
                 return f" at {self._name}:{self._text.count(chr(10), 0, found.end()) + 1}"
         return ""
+
+
+def _begin(ctx: click.Context, _param: click.Parameter, on: bool) -> None:
+    ctx.meta["fairlane.log"] = Log(on)
+
+
+verbose_option = click.option(
+    "--verbose", "-v", is_flag=True, callback=_begin, expose_value=False, is_eager=True,
+    help="Say on standard error what is read, what is doubtful and where, and what takes how long.",
+)  # fmt: skip
+"""The option of every command that runs scenarios; `current` is what it began."""
+
+
+def current() -> Log:
+    """The log of the command that runs; silent where there is none."""
+    context = click.get_current_context(silent=True)
+    log = context.meta.get("fairlane.log") if context is not None else None
+    return log if isinstance(log, Log) else Log(False)

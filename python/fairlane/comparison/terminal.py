@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base.printable import one_line
 from ..look.sheet import Sheet, Words
 from .differences import about
 from .result import Comparison
@@ -14,7 +15,7 @@ def head(c: Comparison) -> str:
     """What was compared, and how often it was run."""
     scenario = c.settings[0].result.scenario
     runs = f"{len(c.seeds)} runs each, means with 95 % intervals" if len(c.seeds) > 1 else f"seed {c.seeds[0]}"
-    return f"{scenario.get('name') or 'comparison'}: {scenario['duration']}, {runs}"
+    return f"{one_line(scenario.get('name') or 'comparison')}: {scenario['duration']}, {runs}"
 
 
 def sheets(c: Comparison) -> list[Sheet]:

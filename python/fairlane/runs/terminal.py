@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..base.format import number
+from ..base.printable import one_line
 from ..look.sheet import Words
 from .sheets import flow_sheet, link_sheet, network_words
 
@@ -19,7 +20,7 @@ def head(result: Result, seconds: float | None = None) -> str:
     cpu = sum(r["cpu_s"] for r in result.info)
     cost = f", {cpu * 1e9 / hops:.0f} ns a packet-hop" if hops and cpu else ""
     many = f", {runs} runs, means with 95 % intervals" if runs > 1 else f", seed {result.seeds[0]}"
-    name, span = result.description.get("name") or "run", result.description["duration"]
+    name, span = one_line(result.description.get("name") or "run"), result.description["duration"]
     if seconds is None:
         return f"{name}: {span} simulated{many}"
     return f"{name}: {span} simulated in {seconds:.2f} s{many} ({number(hops)} packet-hops{cost})"

@@ -109,13 +109,8 @@ def survey(folder: Path, *, read_only: bool) -> Found:
     for path in _entries(folder):
         if path.suffix == ".part":
             _leftover(found, folder, path)
-    for path in _entries(folder / "parts"):
-        name = f"parts/{path.name}"
-        if path.suffix == ".part":
-            _leftover(found, folder, path)
-        elif not is_named(path):
-            _stranger(found, folder, path)
-        elif not refuse(path) and _compare(found, folder, name, seal_of_part(path.stem)):
+    for path, name in _kept(found, folder, "parts", refuse):
+        if _compare(found, folder, name, seal_of_part(path.stem)):
             keys = _keys_of(path)
             if not keys:
                 found.damaged[name] = UNSEALED
@@ -123,15 +118,8 @@ def survey(folder: Path, *, read_only: bool) -> Found:
             found.whole[name] = frozenset(keys)
             for key in keys:
                 found.files.setdefault(key, name)
-    for path in _entries(folder / "cells"):
-        name = f"cells/{path.name}"
-        if path.suffix == ".part":
-            _leftover(found, folder, path)
-        elif not is_named(path):
-            _stranger(found, folder, path)
-        elif refuse(path):
-            continue
-        elif path.stem in found.files:
+    for path, name in _kept(found, folder, "cells", refuse):
+        if path.stem in found.files:
             found.doubled.append(name)
         elif _compare(found, folder, name, seal_of(path.stem)):
             found.files[path.stem] = name
@@ -159,6 +147,17 @@ def _refusal(found: Found, folder: Path, *, read_only: bool) -> Callable[[Path],
         return True
 
     return refuse
+
+
+def _kept(found: Found, folder: Path, part: str, refuse: Callable[[Path], bool]) -> Iterator[tuple[Path, str]]:
+    """The files of results in a part of the folder with their names; what else is there is noted."""
+    for path in _entries(folder / part):
+        if path.suffix == ".part":
+            _leftover(found, folder, path)
+        elif not is_named(path):
+            _stranger(found, folder, path)
+        elif not refuse(path):
+            yield path, f"{part}/{path.name}"
 
 
 def _entries(place: Path) -> Iterator[Path]:

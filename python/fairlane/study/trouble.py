@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from .. import _core
+from ..base.printable import one_line
 from ..errors import ScenarioError
 
 MOST = _core.MOST_TOLD
@@ -35,7 +36,7 @@ class Troubles:
         if known not in self._known:
             self._known.add(known)
             help = help or "`fairlane schema study-file` says what is allowed"
-            self.found.append((list(place), key, code, message, help))
+            self.found.append((list(place), key, code, one_line(message), one_line(help)))
 
     @property
     def full(self) -> bool:

@@ -12,7 +12,7 @@ from .. import _core
 from ..base.choices import choices, known
 from ..base.document import json_schema
 from ..base.paths import split
-from ..base.printable import names_folder
+from ..base.printable import names_folder, one_line
 from ..base.scenario import chosen_link, read_scenario
 from ..base.seeds import parse_seeds
 from ..base.written import kind, quantity, si
@@ -74,11 +74,12 @@ class _Reader:
         self.found: dict[tuple[tuple[str, ...], bool, str, str, str], None] = {}
 
     def fail(self, keys: tuple[str, ...], message: str, help: str = "", at_key: bool = False, code: str = "remark") -> None:
-        self.found[keys, at_key, code, message, help] = None
+        self.found[keys, at_key, code, one_line(message), one_line(help)] = None
 
     def tell(self) -> None:
         if self.found:
-            raise _core.remarks(self.text, self.name, self.form, [(list(keys), *rest) for keys, *rest in self.found])
+            found = [(list(keys), at_key, code, message, help) for keys, at_key, code, message, help in self.found]
+            raise _core.remarks(self.text, self.name, self.form, found)
 
     def spec(self) -> TuneSpec:
         from ..own.plugin import load

@@ -1,0 +1,57 @@
+"""The command `reproduce`."""
+
+from __future__ import annotations
+
+import click
+
+from ..base.extras import need
+from ..errors import FairlaneError
+from . import complete
+from .output import emit, emit_json, notes, printed, render, step_bar
+from .verbose import current, verbose_option
+
+
+@click.command()
+@click.argument("key", required=False, metavar="[KEY|FOLDER|all]", shell_complete=complete.studies)
+@click.option("--only", metavar="ID", help="Tables, figures or claims: table3 or fig4,S7 (a claim stands for the experiments it rests on).")
+@click.option("--quick", is_flag=True, help="Few replications, no verdicts, no study of the open parameters: to see that it works.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("--out", metavar="DIR", help="Where pages, figures and tables go (default: results/KEY; all: results).")
+@click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
+@verbose_option
+def reproduce(key: str | None, only: str | None, quick: bool, as_json: bool, out: str | None, quiet: bool) -> None:
+    """Reproduce a published study, side by side with its numbers; `all`: every study, and one page over them.
+
+    KEY is a study that comes with fairlane, FOLDER one of your own (`fairlane new paper` writes one). Without either: list the studies.
+    docs/papers/README.md has what is written and how claims are judged. The same command goes on where one was stopped.
+    """
+    need("study")
+    from .. import papers
+
+    if key is None:
+        emit_json(papers.keys()) if as_json else emit(_listed())
+        return
+    if key == "all" and only is not None:
+        raise FairlaneError(f"--only names parts of one study: write its key in place of `all` ({', '.join(papers.keys())})")
+    log = current()
+    log.say(f"studies: {', '.join(papers.keys()) if key == 'all' else key}; {'few replications' if quick else 'all replications'}")
+    with step_bar(key, quiet=quiet) as progress:
+        everything = key == "all"
+        done = papers.reproduce_all(quick, out, progress) if everything else papers.reproduce(key, only, quick, out, progress)
+    log.done()
+    notes(done.notes)
+    if as_json:
+        emit_json(done.to_json())
+    elif not quiet:
+        emit(printed(done.print))
+
+
+def _listed() -> str:
+    """The studies, one a line, with the time that all of one takes."""
+    from ..look.sheet import Sheet
+    from ..papers import keys, load
+
+    known = [load(key) for key in keys()]
+    rows = [[p.key, p.words["title"], f"about {max(1, round(p.minutes))} min on two cores"] for p in known]
+    rows.append(["all", "all of them, and one page over them", f"about {round(sum(p.minutes for p in known))} min"])
+    return render(Sheet(["", "", ""], rows, words=(1, 2)))
