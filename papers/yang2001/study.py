@@ -25,7 +25,7 @@ from fairlane.papers import (
     factors_key,
 )
 
-from . import figures, net
+from . import diagrams, figures, net
 from .causes import causes
 from .dots import dots
 from .findings import findings
@@ -140,6 +140,11 @@ class Yang2001(Paper):
         return [
             e("fig1", lambda r: figures.topology(self), lambda _: False),
             e("table1", lambda r: figures.thirteen(self, table1(r)), part("table1")),
+            e("table2", lambda _: Built(), lambda _: False),
+            e("table3", lambda _: Built(), lambda _: False),
+            e("fig3", lambda _: diagrams.signal(self), lambda _: False),
+            e("fig4", lambda _: diagrams.slots(self), lambda _: False),
+            e("fig6", lambda _: diagrams.run(self), lambda _: False),
             e("fig2", lambda r: figures.shares(self, fig2(r)), part("fig2")),
             e("table4", lambda r: self._table(r, "table4"), part("grid")),
             e("table6", lambda r: self._table(r, "table6"), large),

@@ -1,17 +1,18 @@
-"""Drawings that are no charts: a topology from its scenario, and the states of RED from its equation."""
+"""Drawings that are no charts: a topology from its scenario, block diagrams, and the states of RED from its equation."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .blocks import Arrow, Blocks, Box
 from .theme import HUES, INK, TINTS
 from .topology import Topology
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-__all__ = ["RedCurve", "Topology"]
+__all__ = ["Arrow", "Blocks", "Box", "RedCurve", "Topology"]
 
 
 @dataclass(frozen=True)
