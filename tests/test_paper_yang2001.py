@@ -17,7 +17,8 @@ from verdicts import against_record
 
 DATA = papers.shipped() / "yang2001"
 EXPERIMENTS = [
-    "fig1", "table1", "fig2", "table4", "table6", "table5", "fig5", "fig7", "fig8", "fig9", "sec5.1", "sec5.6-slots", "sec5.6-aging",
+    "fig1", "table1", "table2", "table3", "fig3", "fig4", "fig6", "fig2",
+    "table4", "table6", "table5", "fig5", "fig7", "fig8", "fig9", "sec5.1", "sec5.6-slots", "sec5.6-aging",
     "ts-mechanism",
 ]  # fmt: skip
 
@@ -92,7 +93,7 @@ def test_the_document_keeps_its_contract(few):
     document = json.loads((few.folder / "reproduction.json").read_text("utf-8"))
     assert [e["id"] for e in document["experiments"]] == [f"yang2001/{x}" for x in EXPERIMENTS]
     for e in document["experiments"]:
-        assert e["rows"], e["id"]
+        assert e["rows"] or e["id"].split("/")[1] in ("table2", "table3", "fig3", "fig4", "fig6"), e["id"]
         for row in e["rows"]:
             assert {"factors", "metric", "published", "ours", "low", "high", "unit"} <= set(row)
     claims = read_claims(DATA / "claims.toml")
@@ -206,5 +207,5 @@ def test_the_page_has_everything(few):
     page = few.page.read_text("utf-8")
     for name in (*EXPERIMENTS, *(c.id for c in read_claims(DATA / "claims.toml")), *(f"contradiction-{i}" for i in range(1, 14))):
         assert page.count(f'id="{name}"') == 1, name
-    for name in ("fig1", "fig2", "fig5", "fig7", "fig8", "fig9", "table1", "table4", "table6"):
+    for name in ("fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "fig8", "fig9", "table1", "table4", "table6"):
         assert (few.folder / "figures" / f"{name}.svg").exists()

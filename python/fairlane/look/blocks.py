@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from .theme import GRID, HUES, INK, MUTED, TINTS
 
@@ -86,7 +86,7 @@ def _box(ax: Axes, box: Box) -> None:
 
     w, h = box.width, box.height
     left, top = box.x - w / 2, box.y - h / 2
-    look = {"edgecolor": INK, "facecolor": TINTS[0] if box.kind == "end" else GRID, "linewidth": 1.1, "zorder": 2}
+    look: dict[str, Any] = {"edgecolor": INK, "facecolor": TINTS[0] if box.kind == "end" else GRID, "linewidth": 1.1, "zorder": 2}
     if box.kind == "choice":
         corners = [
             (left, box.y),
