@@ -120,6 +120,7 @@ def reproduce(
     out: str | PathLike[str] | None = None,
     progress: Progress | None = None,
     seeds: int | str | Iterable[int] | None = None,
+    worlds: int | None = None,
 ) -> Reproduction:
     """Runs a study and writes its tables, figures, verdicts and page.
 
@@ -127,12 +128,13 @@ def reproduce(
     several, or a comma list; the id of a claim ("S7") stands for the experiments it rests on; by default everything. `quick`: few
     replications and no study of the open parameters. `out`: the folder to write, `results/KEY` by default; finished runs are kept in it,
     so a second call goes on where the first one stopped. `progress(fraction, label)` is called about ten times a second and stops the
-    reproduction by returning False. `seeds`: the replications, like "1..10", [1, 2] or one number.
+    reproduction by returning False. `seeds`: the replications, like "1..10", [1, 2] or one number. `worlds`: how many worlds are drawn from
+    what the paper leaves open; by default as many as settle in what share of them each claim holds, at most what the study allows.
     """
     from .folders import load
     from .reproduction import run_reproduction
 
-    return run_reproduction(load(key), only=only, quick=quick, out=out, progress=progress, seeds=seeds)
+    return run_reproduction(load(key), only=only, quick=quick, out=out, progress=progress, seeds=seeds, worlds=worlds)
 
 
 def reproduce_all(quick: bool = False, out: str | PathLike[str] | None = None, progress: Progress | None = None) -> Reproductions:

@@ -6,12 +6,16 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..base.files import read_input
 from ..claims import Check, Comparison, Outcome, Tables
+from ..worlds import Judgement, Share, Turn, Word, share
 
-Verdict = Literal["holds", "fails", "undecided"]
+if TYPE_CHECKING:
+    from .joint import Joint
+
+Verdict = Word
 
 SURE = 0.95
 """Share of resamples that must agree before a verdict is given."""
@@ -46,6 +50,23 @@ class Judged:
     so_far: Verdict | None = None
     """What the runs at hand alone would say, where the study asks for more of them: no verdict. `None` if they are all there."""
 
+    judgement: Judgement | None = None
+    """What the worlds say, or the replications of a paper of single runs; None where only the means were judged."""
+    share_matching: float | None = None
+    """The share of the worlds that match print in which it holds; None if none matches, or none was run."""
+    matching: int = 0
+    """How many worlds match print."""
+
+    @property
+    def share(self) -> Share | None:
+        """In what share of the plausible worlds it holds."""
+        return self.judgement.share if self.judgement else None
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """Where it turns."""
+        return self.judgement.turns if self.judgement else ()
+
     @property
     def leaning(self) -> Verdict:
         """The verdict, or what it looks like so far."""
@@ -53,9 +74,13 @@ class Judged:
 
     def to_json(self) -> dict[str, Any]:
         """The entry of the JSON document."""
+        s = self.share
         return {
             "id": self.claim.id, "statement": self.claim.statement, "experiments": list(self.claim.experiments),
             "verdict": self.verdict, "so_far": self.so_far, "on_means": self.outcome, "support": self.support, "reason": self.reason,
+            "share": s and round(s.share, 4), "share_low": s and round(s.low, 4), "share_high": s and round(s.high, 4),
+            "worlds": s.n if s else 0, "share_matching": _rounded(self.share_matching), "matching": self.matching,
+            "turns_at": [t.to_json() for t in self.turns] or None,
             "published_verdict": self.claim.published, "expect": self.claim.expect,
             "evidence": [
                 {"left": c.left, "sign": c.sign, "right": c.right, "true": c.true, "read": list(c.looked_up)} for c in self.comparisons
@@ -77,14 +102,21 @@ def read_claims(path: Path) -> list[Claim]:
     ]  # fmt: skip
 
 
-def judge(claim: Claim, tables: Tables, resamples: Sequence[Tables] = (), missing: str = "") -> Judged:
+def judge(
+    claim: Claim, tables: Tables, resamples: Sequence[Tables] = (), missing: str = "", replications: Sequence[Outcome] = ()
+) -> Judged:
     """Evaluates a claim on the means and on resampled replications (bootstrap); the verdict needs `SURE` of them on one side.
+
+    `replications`: what the claim does in each replication alone, for a paper that made each run once: then the verdict is that of the
+    share in which it holds.
 
     `missing` says which runs of the study are not there ("4 of 30 replications"); then nothing is settled, whatever these runs say. Few
     replications agree by chance, and the bootstrap cannot know what none of them shows: so a part of the runs never has another verdict
     than all of them, or a more certain one.
     """
     judged = _judged(claim, tables, resamples)
+    if len(replications) > 1 and judged.outcome != "no-data":
+        judged = _single(judged, replications)
     if not missing or judged.outcome == "no-data":
         return judged
     reason = f"so far only, with {missing}: {judged.reason}"
@@ -109,5 +141,38 @@ def _judged(claim: Claim, tables: Tables, resamples: Sequence[Tables]) -> Judged
     return Judged(claim, "undecided", outcome, support, reason, comparisons)
 
 
+def _single(judged: Judged, replications: Sequence[Outcome]) -> Judged:
+    """The verdict of the share of single runs in which a claim holds."""
+    found = share([None if o == "no-data" else o == "holds" for o in replications])
+    if found is None:
+        return judged
+    word: Word = found.clear or "undecided"
+    low, high = (round(100 * x) for x in (found.low, found.high))
+    reason = f"holds in {_share(found.share)} ({low} to {high} %) of {found.n} replications, each judged alone"
+    return replace(judged, verdict=word, reason=reason, judgement=Judgement(word, found, (), 0.0, reason))
+
+
+def of_worlds(judged: Judged, joint: Joint) -> Judged:
+    """A verdict from the plausible worlds in place of one from the study's own."""
+    found, matching = joint.judged(judged.claim, judged.outcome), len(joint.matching)
+    match = joint.share_matching(judged.claim.id)
+    reason = found.reason
+    if match is not None:
+        reason += f"; holds in {_share(match)} of the {matching} worlds that match print"
+    return replace(
+        judged,
+        verdict=found.word,
+        so_far=None,
+        reason=reason,
+        judgement=found,
+        share_matching=match,
+        matching=matching if match is not None else 0,
+    )
+
+
 def _share(x: float) -> str:
     return "all" if x == 1 else "none" if x == 0 else f"{100 * x:.0f} %"
+
+
+def _rounded(x: float | None) -> float | None:
+    return None if x is None else round(x, 4)

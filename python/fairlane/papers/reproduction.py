@@ -19,16 +19,20 @@ from ..base.seeds import parse_seeds
 from ..claims import BadCheck, Row, resampled, tables_of
 from ..errors import FairlaneError, FolderError, suggest
 from .checks import bad_check, check_files, check_study
-from .claims import Claim, Judged, judge, read_claims
+from .claims import Claim, Judged, judge, of_worlds, read_claims
 from .definition import Alternative, Built, Cell, Curve, Experiment, Paper, Results, RunTables, only_ids
+from .joint import Joint, csv_of
 from .mistakes import told
 from .runner import Job, Progress, Runner
 from .tables import NEAR, csv_of_rows
+from .worlds import Worlds, check_worlds, replications, sample
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-SCHEMA = "fairlane.reproduction/1"
+SCHEMA = "fairlane.reproduction/2"
+WORST = ("unexplained", "fails", "undecided", "depends", "holds")
+"""Of the verdicts on what rests on an experiment the first of these is its own."""
 RESAMPLES = 400
 """Bootstrap copies on which a claim is evaluated."""
 
@@ -74,6 +78,8 @@ class Reproduction:
     """Our tables as the claims read them."""
     missing: str = ""
     """Which runs of the study were not made, as in a quick look: without all of them no verdict is final."""
+    joint: Joint | None = None
+    """The worlds that were run; None if the paper leaves nothing open, or this is a part of the runs."""
     notes: list[str] = field(default_factory=list)
     """What was found in the folder that is worth telling, such as damaged files that were run again."""
 
@@ -85,7 +91,7 @@ class Reproduction:
         for j in self.claims:
             if f"{self.paper.key}/{e.id}" in j.claim.experiments:
                 of.setdefault(j.verdict, []).append(j.claim.id)
-        worst = next((v for v in ("fails", "undecided", "holds") if v in of), None)
+        worst = next((v for v in WORST if v in of), None)
         if worst is not None:
             return worst, "; ".join(f"{', '.join(ids)} {v}" for v, ids in of.items())
         near = [row.near for row in b.comparison.rows if row.near is not None]
@@ -117,6 +123,7 @@ class Reproduction:
                 for e, b in self.experiments
             ],
             "claims": [j.to_json() for j in self.claims],
+            "worlds": self.joint.to_json() if self.joint else None,
             "sensitivity": [
                 {
                     "choice": s.alternative.name, "why": s.alternative.why,
@@ -222,10 +229,11 @@ def run_reproduction(
     out: str | PathLike[str] | None = None,
     progress: Progress | None = None,
     seeds: int | str | Iterable[int] | None = None,
+    worlds: int | None = None,
 ) -> Reproduction:
     """See `fairlane.papers.reproduce`."""
     with told(paper.folder):
-        return _reproduced(paper, only, quick, out, progress, seeds)
+        return _reproduced(paper, only, quick, out, progress, seeds, worlds)
 
 
 def _reproduced(
@@ -235,33 +243,47 @@ def _reproduced(
     out: str | PathLike[str] | None,
     progress: Progress | None,
     seeds: int | str | Iterable[int] | None,
+    worlds: int | None,
 ) -> Reproduction:
     from fairlane import _core
 
     began = time.perf_counter()
+    if worlds is not None and worlds < 1:
+        raise FairlaneError(f"{worlds} worlds cannot be run: ask for one or more")
     check_files(paper)
     every = paper.quick_cells() if quick else paper.cells()
     check_study(paper, paper.experiments(), every)
+    check_worlds(paper)
     selected = _selected(paper, only)
     partial = only is not None
     chosen = _seeds(paper, quick, seeds)
     path = Path(fspath(out)) if out is not None else Path("results") / paper.key
     cells = [c for c in every if any(e.needs(c) for e in selected)]
+    missing = _missing(paper, every if quick else None, chosen)
     alternatives = [] if quick or partial else paper.alternatives()
     few = paper.alternative_seeds
-    work = [len(cells) * len(chosen), *(len(cells) * len(few) for _ in alternatives)]
+    open_ = bool(paper.opens()) and not partial and not missing
+    many = 0 if not open_ else len(paper.world_seeds) * (worlds or paper.most_worlds)
+    work = [len(cells) * len(chosen), *(len(cells) * len(few) for _ in alternatives), len(cells) * many]
     ends = [sum(work[: i + 1]) / max(1, sum(work)) for i in range(len(work))]
     runner = Runner(paper, path / "runs")
     runner.look([Job(c, s) for c in cells for s in chosen[:1]], progress)
+    known = read_claims(paper.folder / "claims.toml")
+    others_of = Worlds(paper, runner, known) if open_ else None
+    if others_of:
+        others_of.look(progress)
     folder = _folder(path, selected, _page_name(selected, partial))
     with runner:
         results, warnings, hops = _measured(paper, runner, cells, chosen, progress, (0.0, ends[0]))
-        spans = pairwise(ends)
+        spans = pairwise(ends[:-1])
         tried = [_measured(paper, runner, a.cells(), few, progress, span) for a, span in zip(alternatives, spans, strict=True)]
+        runner.forget()
+        seen = sample(others_of, worlds, progress, (ends[-2], 1.0)) if others_of else []
+    hops += others_of.packet_hops if others_of else 0
+    joint = Joint(paper.opens(), known, seen, paper.declared_world, worlds or paper.most_worlds) if seen else None
     built = {e.id: e.build(results) for e in selected}
     tables = _tables(paper, built, results)
-    missing = _missing(paper, every if quick else None, chosen)
-    claims = _judged(paper, selected, partial, tables, missing)
+    claims = _judged(paper, selected, partial, tables, missing, joint)
     columns = paper.sensitivity_columns()
     shifts = []
     before = {j.claim.id: j.outcome for j in claims}
@@ -283,7 +305,7 @@ def _reproduced(
         [(e, built[e.id]) for e in selected], claims, results, shifts, base, warnings, [] if partial else paper.findings(results, others),
         runner.fresh + runner.reused, runner.reused, time.perf_counter() - began, runner.cpu_s, hops, _core.version(),
     )  # fmt: skip
-    r.tables, r.missing, r.notes = tables, missing, list(runner.notes)
+    r.tables, r.missing, r.notes, r.joint = tables, missing, list(runner.notes), joint
     if progress is not None:
         progress(1.0, "writing the page")
     _write(r)
@@ -312,16 +334,22 @@ def _missing(paper: Paper, quick: Sequence[Cell] | None, seeds: Sequence[int]) -
     return " of ".join(told)
 
 
-def _judged(paper: Paper, selected: Sequence[Experiment], partial: bool, tables: Mapping[str, list[Row]], missing: str) -> list[Judged]:
+def _judged(
+    paper: Paper, selected: Sequence[Experiment], partial: bool, tables: Mapping[str, list[Row]], missing: str, joint: Joint | None
+) -> list[Judged]:
     shown = {f"{paper.key}/{e.id}" for e in selected}
     claims: list[Claim] = read_claims(paper.folder / "claims.toml")
     claims = [c for c in claims if not partial or shown & set(c.experiments)]
     means, copies = tables_of(tables), resampled(tables, RESAMPLES)
+    single = replications(tables) if paper.single_runs else []
+    only_own = joint is None and bool(paper.opens())
     judged = []
     for c in claims:
         try:
             rest = [] if not partial else [e.removeprefix(f"{paper.key}/") for e in c.experiments if e not in shown]
-            judged.append(judge(c, means, copies, missing or (f"the runs of {', '.join(rest)} left out" if rest else "")))
+            left = missing or (f"the runs of {', '.join(rest)} left out" if rest else "no other world than its own" if only_own else "")
+            j = judge(c, means, copies, left, [c.check.outcome(t) for t in single])
+            judged.append(of_worlds(j, joint) if joint else j)
         except BadCheck as e:
             raise bad_check(paper, c.id, str(e)) from e
     return judged
@@ -350,5 +378,7 @@ def _write(r: Reproduction) -> None:
             if name not in own and not r.partial:
                 put(f"{name}.csv", csv_of_rows(rows))
         put(r.page.name, page.render(r).encode())
+        if r.joint:
+            put("worlds.csv", csv_of(r.joint, r.paper))
         text = json.dumps(r.to_json(), indent=1, ensure_ascii=False, allow_nan=False)
         put("reproduction.json" if not r.partial else r.page.with_suffix(".json").name, (text + "\n").encode())

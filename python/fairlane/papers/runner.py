@@ -34,6 +34,8 @@ class Job:
 
     cell: Cell
     seed: int
+    place: str = ""
+    """Where it belongs beside its cell, in words that follow on the cell's: a world."""
 
 
 class _Scenario:
@@ -103,7 +105,7 @@ class Runner:
         work, store = list(jobs), self._store
         planned: list[Task] = []
         kept: list[Kept] = []
-        under_way: set[str] = set()
+        under_way: dict[str, Job] = {}
         left = iter(work)
 
         def feed() -> Task | None:
@@ -115,17 +117,17 @@ class Runner:
                 if task.key not in self._asked:
                     self._asked.add(task.key)
                     if task.key not in store:
-                        under_way.add(task.key)
+                        under_way[task.key] = job
                         return task
                     self.reused += 1
                 tick()
             return None
 
         def done(outcome: Outcome) -> None:
+            job = under_way.pop(outcome.key)
             if outcome.error:
-                raise RunError(outcome.error)
+                raise RunError(f"{outcome.error}\n  = note: {self._name(job)}, seed {job.seed}" if job.place else outcome.error)
             store.put(outcome)
-            under_way.remove(outcome.key)
             self.fresh += 1
             self.cpu_s += outcome.cpu_s
 
@@ -158,7 +160,14 @@ class Runner:
             try:
                 self._scenarios[known] = _Scenario(self.paper, job.cell, text)
             except ScenarioError:
-                name = f"cell {', '.join(f'{k}={x}' for k, x in job.cell.factors)} of {self.paper.called}"
-                _core.resolve(toml.dumps(tree), name, "toml", [])
+                _core.resolve(toml.dumps(tree), self._name(job), "toml", [])
                 raise
         return self._scenarios[known]
+
+    def _name(self, job: Job) -> str:
+        """A job's scenario in messages."""
+        return f"cell {', '.join(f'{k}={x}' for k, x in job.cell.factors)} of {self.paper.called}{job.place}"
+
+    def forget(self) -> None:
+        """Lets go of the scenarios read so far: those of the next worlds are others."""
+        self._scenarios.clear()

@@ -16,7 +16,7 @@ from __future__ import annotations
 from .design import design, key_of, near, size
 from .model import Levels, Open, OpenError, Span, Value, World, base_of, check_opens, check_world, text_of, told
 from .turns import Turns, matters, turns_at
-from .verdicts import Judgement, Share, Turn, judge, settled, share
+from .verdicts import WORDS, Judgement, Share, Turn, Word, judge, settled, share
 
 __all__ = [
     "Judgement",
@@ -28,6 +28,8 @@ __all__ = [
     "Turn",
     "Turns",
     "Value",
+    "WORDS",
+    "Word",
     "World",
     "base_of",
     "check_opens",

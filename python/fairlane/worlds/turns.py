@@ -20,7 +20,7 @@ from ..base.written import SI, written
 from .model import Levels, Open, Value, text_of
 from .verdicts import Turn
 
-PERMUTATIONS = 199
+PERMUTATIONS = 99
 """Times the outcomes are dealt again."""
 RARE = 0.01
 """Share of these in which chance alone may separate as well."""
@@ -28,7 +28,7 @@ DEPTH = 3
 """Turns one after the other."""
 _LEAST = 6
 """Worlds on each side of a split, at least."""
-_PLACES = 12
+_PLACES = 7
 """Places of a split that are tried where only two together separate."""
 _PARTITIONS = 6
 """Levels up to which all their partitions are tried; beyond, each level against the rest."""

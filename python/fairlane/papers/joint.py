@@ -1,0 +1,202 @@
+"""The joint sample of a paper as a whole: which worlds match print, what each claim does in them, and the record of it."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from ..base.csv_text import inert
+from ..base.files import save_bytes
+from ..claims import Outcome
+from ..errors import PaperError
+from ..worlds import Judgement, Open, World, judge, matters, settled, share, text_of, turns_at
+from ..worlds import told as worlds_told
+from .claims import Claim, read_claims
+from .definition import Paper
+from .runner import Runner
+from .tables import NEAR, read_csv
+from .worlds import Seen, Worlds, nearest
+
+MATCHING = 1.25
+"""A world matches print if it is no more than a quarter farther from it than the nearest one."""
+
+
+@dataclass
+class Joint:
+    """The worlds of a paper that were run, with what came of them."""
+
+    opens: Sequence[Open]
+    claims: Sequence[Claim]
+    seen: Sequence[Seen]
+    declared: World
+    asked: int
+    """Worlds of the sample that the study allows, or that were asked for."""
+
+    @cached_property
+    def sample(self) -> list[Seen]:
+        """The worlds that stand for all plausible ones: the base and the designed sample, without those chosen because they match."""
+        return [s for s in self.seen if s.kind != "near"]
+
+    @cached_property
+    def best(self) -> list[Seen]:
+        """All worlds that can be held against print, the nearest first."""
+        return nearest(self.seen, len(self.seen))
+
+    @cached_property
+    def matching(self) -> list[Seen]:
+        """The worlds that match print, the nearest first; none if even the nearest is farther from half of the values than `NEAR`."""
+        if not self.best or (self.best[0].distance.median or 0.0) > NEAR:
+            return []
+        most = MATCHING * (self.best[0].distance.fit or 0.0) + 1e-9
+        return [s for s in self.best if (s.distance.fit or 0.0) <= most]
+
+    def outcomes(self, claim: str) -> list[float | None]:
+        """What a claim does in each world of the sample."""
+        return [s.outcomes[claim] for s in self.sample]
+
+    def judged(self, claim: Claim, here: Outcome) -> Judgement:
+        """The word for a claim; `here` is what it does in the study's own tables."""
+        outcomes = self.outcomes(claim.id)
+        found = share(outcomes)
+        printed: Literal["holds", "fails", ""] = claim.published if claim.published != "no-data" else ""
+        reached = here == printed or any(_says(s.outcomes[claim.id], printed) for s in self.seen)
+        if found is None or found.clear:
+            return judge(outcomes, printed=printed, reached=reached)
+        turns = turns_at(self.opens, [s.values for s in self.sample], outcomes)
+        return judge(outcomes, turns.turns, turns.explained, printed, reached)
+
+    def share_matching(self, claim: str) -> float | None:
+        """In what share of the worlds that match print a claim holds."""
+        found = share([s.outcomes[claim] for s in self.matching])
+        return found.share if found else None
+
+    @cached_property
+    def matters(self) -> dict[str, float]:
+        """How much each thing left open moves the distance from print alone."""
+        return matters(self.opens, [s.values for s in self.sample], [s.distance.fit for s in self.sample])
+
+    @property
+    def settled(self) -> bool:
+        """Whether more worlds would move no share across a bound."""
+        return all(settled(self.outcomes(c.id)) for c in self.claims)
+
+    def to_json(self) -> dict[str, Any]:
+        """As in the document of a reproduction."""
+        return {
+            "sample": len(self.sample), "refined": len(self.seen) - len(self.sample), "asked": self.asked, "settled": self.settled,
+            "declared": self.declared,
+            "opens": [
+                {"name": o.name, "base": o.base, "values": str(o.over), "why": o.why, "matters": round(self.matters[o.name], 4)}
+                for o in self.opens
+            ],
+            "matching": len(self.matching),
+            "best": [
+                {"values": s.values, "fit": s.distance.fit, "test": s.distance.test, "median_difference": _finite(s.distance.median)}
+                for s in self.best[:5]
+            ],
+        }  # fmt: skip
+
+
+def _says(outcome: float | None, word: str) -> bool:
+    return outcome is not None and bool(word) and (outcome > 0 if word == "holds" else outcome < 1)
+
+
+def _finite(x: float | None) -> float | None:
+    return None if x is None or x in (float("inf"), float("-inf")) else x
+
+
+# The record of a sample
+
+
+_LEAD = ("made_of", "kind")
+_APART = ("fit", "test", "median")
+
+
+def made_of(paper: Paper) -> str:
+    """Changes when something changes that worlds are made of: what is open, the claims, the printed tables, the scenarios, their seeds."""
+    opens = [(o.name, text_of(o.base), str(o.over)) for o in paper.opens()]
+    claims = [(c.id, c.check.text) for c in read_claims(paper.folder / "claims.toml")]
+    printed = [(e.id, paper.published(e.id)) for e in paper.experiments()]
+    base = {o.name: o.base for o in paper.opens()}
+    cells = [(c.factors, c.tree(paper.world_seeds[0])) for c in paper.world(base)]
+    text = json.dumps([opens, claims, printed, cells, paper.world_seeds, paper.single_runs])
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def csv_of(joint: Joint, paper: Paper) -> bytes:
+    """The worlds, one a row: what it was made of, its kind, its values, its distance from print, and what each claim does in it."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    names, ids, made = [o.name for o in joint.opens], [c.id for c in joint.claims], made_of(paper)
+    writer.writerow([*_LEAD, *map(inert, names), *_APART, *map(inert, ids)])
+    for s in joint.seen:
+        apart = [_number(x) for x in (s.distance.fit, s.distance.test, s.distance.median)]
+        writer.writerow([made, s.kind, *(text_of(s.values[n]) for n in names), *apart, *(_number(s.outcomes[i]) for i in ids)])
+    return out.getvalue().encode()
+
+
+def _number(x: float | None) -> str:
+    return "" if x is None else f"{x:.6g}"
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A world as it was recorded."""
+
+    kind: str
+    values: World
+    distance: Mapping[str, float | None]
+    """fit, test and median."""
+    outcomes: Mapping[str, float | None]
+
+
+def recorded(paper: Paper) -> list[Recorded]:
+    """The worlds that `worlds.csv` in a study's folder records; none without the file. Raises if they were made of something else."""
+    path = paper.folder / "worlds.csv"
+    if not path.exists():
+        return []
+    opens, ids = paper.opens(), [c.id for c in read_claims(paper.folder / "claims.toml")]
+    rows = read_csv(path)
+    columns = [*_LEAD, *(o.name for o in opens), *_APART, *ids]
+    if not rows or list(rows[0]) != columns or rows[0]["made_of"] != made_of(paper):
+        raise PaperError(
+            f"{path}: its worlds were made of another study than this one\n"
+            f"  = help: `python -m fairlane.papers.worlds {paper.called}` makes them anew"
+        )
+    read = [
+        Recorded(
+            r["kind"],
+            {o.name: o.over.read(r[o.name]) for o in opens},
+            {k: float(r[k]) if r[k] else None for k in _APART},
+            {i: float(r[i]) if r[i] else None for i in ids},
+        )
+        for r in rows
+    ]
+    return read
+
+
+def record(joint: Joint, paper: Paper) -> Path:
+    """Writes `worlds.csv` into a study's folder."""
+    path = paper.folder / "worlds.csv"
+    save_bytes(path, csv_of(joint, paper))
+    return path
+
+
+def differing(paper: Paper, rows: Sequence[Recorded], folder: Path) -> list[str]:
+    """Runs recorded worlds again, in a folder for their runs, and says what comes out otherwise than recorded."""
+    told = []
+    with Runner(paper, folder) as runner:
+        worlds = Worlds(paper, runner, read_claims(paper.folder / "claims.toml"))
+        for row, s in zip(rows, worlds.see([r.values for r in rows], "sample", None, (0.0, 1.0)), strict=True):
+            now = {**dict(zip(_APART, (s.distance.fit, s.distance.test, s.distance.median), strict=True)), **s.outcomes}
+            then = {**row.distance, **row.outcomes}
+            other = [f"{k} {then[k]} now {_number(x) or None}" for k, x in now.items() if _number(x) != _number(then[k])]
+            told += [f"world {worlds_told(row.values)}: {', '.join(other)}"] if other else []
+    return told

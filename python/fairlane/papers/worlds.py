@@ -1,0 +1,254 @@
+"""The worlds of a paper: run, held against print and against each claim.
+
+`python -m fairlane.papers.worlds KEY` runs the joint sample of a study and records it in the study's folder, as `worlds.csv`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ..claims import BadCheck, Check, Row, Tables, tables_of
+from ..errors import FairlaneError, PaperError
+from ..worlds import World, base_of, check_opens, check_world, design, near, settled, told
+from .claims import Claim
+from .definition import Built, Cell, Curve, Experiment, Paper, Results, RunTables
+from .printed import Distance, distance, printed_of
+from .runner import Job, Progress, Runner
+
+BATCH = 8
+"""Worlds whose runs are made together."""
+LOOKS = (128, 256, 512, 1024, 2048, 4096)
+"""Sizes of the sample at which it is looked whether every share is settled."""
+ROUNDS = ((0.3, 5), (0.1, 3))
+"""Refinement: how wide around, and around how many of the worlds nearest to print."""
+REFINED = 8
+"""One world of refinement in each round for so many of the sample."""
+
+Kind = Literal["base", "sample", "near"]
+Measured = tuple[Mapping[str, float], dict[str, Curve]]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What came of one world."""
+
+    values: World
+    kind: Kind
+    """The base, a point of the sample over all that is open, or one near the worlds nearest to print."""
+    outcomes: Mapping[str, float | None]
+    """For each claim whether it holds (1 or 0), or in what share of the replications; None where nothing can be said."""
+    margins: Mapping[str, float | None]
+    """By how much, from -1 to 1."""
+    distance: Distance
+
+
+def check_worlds(paper: Paper) -> None:
+    """Raises what is wrong with what a paper declares as open, before anything is run."""
+    file = paper.folder / "study.py"
+    try:
+        opens = paper.opens()
+        check_opens(opens)
+        if opens:
+            check_world(opens, paper.declared_world, "the declared world")
+        elif paper.declared:
+            raise PaperError("a world is declared, and opens() names nothing that is open")
+    except FairlaneError as e:
+        raise PaperError(f"{file}: {e}") from e
+    if not opens:
+        return
+    wanted = {c.factors for c in paper.cells()}
+    for name, world in (("the base", base_of(opens)), ("the declared world", paper.declared_world)):
+        strange = next((c.factors for c in paper.world(world) if c.factors not in wanted), None)
+        if strange is not None:
+            raise PaperError(f"{file}: world() makes for {name} a cell that cells() does not have: {_factors(strange)}")
+
+
+def corners(paper: Paper) -> Iterator[World]:
+    """The base, and with each thing that is open at either end of its values, or at each of its levels."""
+    opens = paper.opens()
+    yield base_of(opens)
+    for o in opens:
+        n = o.over.count or 2
+        for u in (0.0, 1.0) if n > 6 or o.over.count is None else ((i + 0.5) / n for i in range(n)):
+            yield {**base_of(opens), o.name: o.over.at(u)}
+
+
+class Worlds:
+    """Runs worlds of a paper with its runner, and says what each claim does there."""
+
+    def __init__(self, paper: Paper, runner: Runner, claims: Sequence[Claim]) -> None:
+        self.paper, self.runner, self.claims = paper, runner, claims
+        self.opens = paper.opens()
+        self.experiments = paper.experiments()
+        self.packet_hops = 0
+
+    def jobs(self, world: World) -> list[Job]:
+        """The runs of a world."""
+        place = f" in the world {told(world)}"
+        return [Job(c, s, place) for c in self.paper.world(world) for s in self.paper.world_seeds]
+
+    def look(self, progress: Progress | None = None) -> None:
+        """Raises what is wrong with the scenarios at the ends of what is open; nothing is run."""
+        few = self.paper.world_seeds[:1]
+        jobs = [Job(j.cell, j.seed, j.place) for w in corners(self.paper) for j in self.jobs(w) if j.seed in few]
+        self.runner.look(jobs, progress)
+        self.runner.forget()
+
+    def see(self, worlds: Sequence[World], kind: Kind, progress: Progress | None, span: tuple[float, float]) -> list[Seen]:
+        """Runs these worlds, a batch at a time."""
+        seen: list[Seen] = []
+        for i in range(0, len(worlds), BATCH):
+            batch = worlds[i : i + BATCH]
+            ends = tuple(span[0] + (span[1] - span[0]) * k / len(worlds) for k in (i, i + len(batch)))
+            seen += self._batch(batch, kind, _naming(progress, f"worlds {i + 1} to {i + len(batch)}"), (ends[0], ends[1]))
+        return seen
+
+    def _batch(self, worlds: Sequence[World], kind: Kind, progress: Progress | None, span: tuple[float, float]) -> list[Seen]:
+        def use(job: Job, run: RunTables) -> Measured:
+            self.packet_hops += run.packet_hops
+            with _within(f" in the cell {_factors(job.cell.factors)}{job.place}"):
+                return self.paper.measure(run, job.cell), self.paper.curves(run, job.cell)
+
+        every = [self.jobs(w) for w in worlds]
+        measured = iter(self.runner.run([j for jobs in every for j in jobs], progress, span, use))
+        self.runner.forget()
+        return [self._seen(w, kind, jobs, [next(measured) for _ in jobs]) for w, jobs in zip(worlds, every, strict=True)]
+
+    def _seen(self, world: World, kind: Kind, jobs: Sequence[Job], measured: Sequence[Measured]) -> Seen:
+        cells = list({j.cell.factors: j.cell for j in jobs}.values())
+        samples: dict[Any, dict[str, list[float]]] = {c.factors: {} for c in cells}
+        curves: dict[Any, list[dict[str, Curve]]] = {c.factors: [] for c in cells}
+        for job, (quantities, drawn) in zip(jobs, measured, strict=True):
+            for q, x in quantities.items():
+                samples[job.cell.factors].setdefault(q, []).append(x)
+            curves[job.cell.factors].append(drawn)
+        with _within(f" in the world {told(world)}"):
+            results = Results(cells, samples, curves)
+            built = self._built(results)
+            rows = {name: rows for name, rows in self.paper.claim_tables(results, built).items() if rows}
+            tables = replications(rows) if self.paper.single_runs else [tables_of(rows)]
+            outcomes = {c.id: _mean([_outcome(c.check, t) for t in tables]) for c in self.claims}
+            margins = {c.id: _mean([margin(c.check, t) for t in tables]) for c in self.claims}
+            apart = distance(printed_of(self.paper, built))
+        return Seen(world, kind, outcomes, margins, apart)
+
+    def _built(self, results: Results) -> dict[str, Built]:
+        """The experiments that the cells of a world allow."""
+        have = {c.factors for c in results.cells}
+        return {e.id: e.build(results) for e in self.experiments if _allows(e, self._cells(), have)}
+
+    def _cells(self) -> Sequence[Cell]:
+        if not hasattr(self, "_known"):
+            self._known = self.paper.cells()
+        return self._known
+
+
+@contextmanager
+def _within(words: str) -> Iterator[None]:
+    """What the code of a study fails with says in which world."""
+    try:
+        yield
+    except (FairlaneError, OSError):
+        raise
+    except Exception as e:
+        e.args = (f"{e}{words}",)
+        raise
+
+
+def _allows(e: Experiment, cells: Sequence[Cell], have: set[Any]) -> bool:
+    return all(c.factors in have for c in cells if e.needs(c))
+
+
+def sample(worlds: Worlds, most: int | None, progress: Progress | None, span: tuple[float, float]) -> list[Seen]:
+    """The joint sample of a paper, and refinement around the worlds nearest to print.
+
+    `most`: worlds of the sample; None takes as many as settle every share, at most `Paper.most_worlds`. When it stops depends on what the
+    worlds say, never on a clock: the same study has the same worlds everywhere.
+    """
+    limit = worlds.paper.most_worlds if most is None else most
+    planned = design(worlds.opens, limit)
+    looks = [n for n in LOOKS if n < len(planned)] if most is None else []
+    total = len(planned) + len(ROUNDS) * _refined(len(planned))
+    seen: list[Seen] = []
+
+    def part(n: int) -> float:
+        return span[0] + (span[1] - span[0]) * n / max(1, total)
+
+    for end in [*looks, len(planned)]:
+        begin = len(seen)
+        if not seen:
+            seen += worlds.see(planned[:1], "base", progress, (part(0), part(1)))
+            begin = 1
+        seen += worlds.see(planned[begin:end], "sample", progress, (part(begin), part(end)))
+        if end < len(planned) and all(settled([s.outcomes[c.id] for s in seen]) for c in worlds.claims):
+            break
+    n = _refined(len(seen))
+    for i, (width, around) in enumerate(ROUNDS):
+        best = [s.values for s in nearest(seen, around)]
+        if best:
+            at = total - (len(ROUNDS) - i) * n
+            seen += worlds.see(near(worlds.opens, best, n, width, seed=i + 1), "near", progress, (part(at), part(at + n)))
+    return seen
+
+
+def _refined(n: int) -> int:
+    return max(BATCH, n // REFINED)
+
+
+def nearest(seen: Sequence[Seen], n: int) -> list[Seen]:
+    """The worlds nearest to print, by the values that choose."""
+    known = [s for s in seen if s.distance.fit is not None]
+    return sorted(known, key=lambda s: s.distance.fit or 0.0)[:n]
+
+
+def replications(rows: Mapping[str, Sequence[Row]]) -> list[Tables]:
+    """The tables of each replication alone; values without replications are the same in all."""
+    n = max((len(r.samples) for rs in rows.values() for r in rs), default=0)
+    base = tables_of(rows)
+    if n < 2:
+        return [base]
+    return [
+        base.with_values({t: [r.samples[i] if len(r.samples) == n else r.value for r in rs] for t, rs in rows.items()}) for i in range(n)
+    ]
+
+
+def _outcome(check: Check, tables: Tables) -> float | None:
+    """Whether a claim holds; None if the tables do not say, or its check divides by a zero that this world has."""
+    try:
+        said = check.outcome(tables)
+    except BadCheck:
+        return None
+    return None if said == "no-data" else float(said == "holds")
+
+
+def margin(check: Check, tables: Tables) -> float | None:
+    """By how much a claim holds (above zero) or fails, from -1 to 1: the closest comparison that decides, relative to its sides."""
+    try:
+        said, made = check.outcome(tables), check.comparisons(tables)
+    except BadCheck:
+        return None
+    if said == "no-data":
+        return None
+    sides = [abs(c.left - c.right) / (max(abs(c.left), abs(c.right)) or 1.0) for c in made if c.true == (said == "holds")]
+    if said == "holds":
+        return min(1.0, min(sides, default=1.0))
+    return -min(1.0, max(sides, default=1.0))
+
+
+def _mean(xs: Sequence[float | None]) -> float | None:
+    known = [x for x in xs if x is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _naming(progress: Progress | None, what: str) -> Progress | None:
+    if progress is None:
+        return None
+    tell: Callable[[float, str], object] = lambda fraction, label: progress(fraction, f"{what}: {label}")  # noqa: E731
+    return tell
+
+
+def _factors(factors: Sequence[tuple[str, str]]) -> str:
+    return ", ".join(f"{k}={x}" for k, x in factors)
