@@ -11,8 +11,8 @@ import json
 import jsonschema
 import pytest
 
-import fairlane as fl
 from fairlane.base.document import json_schema
+from fairlane.errors import PaperError, ScenarioError
 from fairlane.papers import joint, load, reproduce
 from fairlane.papers.printed import fitted
 from fairlane.papers.tables import Compared
@@ -46,7 +46,8 @@ class Study(Paper):
                 "name": "one", "seed": seed, "duration": "0.5s",
                 "topology": {"dumbbell": {"pairs": 1, "access": {"rate": "100Mbit/s", "delay": "1ms"},
                     "bottleneck": {"rate": values["rate"], "delay": "1ms", "queue": {values["queue"]: {}}}}},
-                "flows": {"udp": {"from": "s0", "to": "d0", "udp": {"header": "0B"}, "source": {"cbr": {"rate": "4Mbit/s", "size": "500B"}}}},
+                "flows": {"udp": {"from": "s0", "to": "d0", "udp": {"header": "0B"},
+                    "source": {"cbr": {"rate": "4Mbit/s", "size": "500B"}}}},
             }
         return Cell(factors_of(n=n), tree)
 
@@ -176,7 +177,7 @@ def test_a_world_recorded_is_found_again(made):
     (told,) = joint.differing(paper, rows[:2], place / "again")
     assert "A" in told
     (paper.folder / "claims.toml").write_text(CLAIMS.replace("< 50", "< 55"))
-    with pytest.raises(fl.PaperError, match="another study"):
+    with pytest.raises(PaperError, match="another study"):
         joint.recorded(load(place / "one1999"))
     study(place)
 
@@ -191,7 +192,7 @@ def test_a_part_of_the_runs_is_never_surer(tmp_path):
 
 def test_a_scenario_that_some_worlds_make_invalid_is_one_error_that_names_the_world(tmp_path):
     wrong = STUDY.replace('"access": {"rate": "100Mbit/s"', '"access": {"rate": "100Mbit/s" if values["queue"] == "droptail" else "soon"')
-    with pytest.raises(fl.ScenarioError) as e:
+    with pytest.raises(ScenarioError) as e:
         reproduce(study(tmp_path, wrong), out=tmp_path / "results")
     assert "in the world rate 6Mbit/s, queue red" in str(e.value)
     assert not (tmp_path / "results").exists()
@@ -199,7 +200,7 @@ def test_a_scenario_that_some_worlds_make_invalid_is_one_error_that_names_the_wo
 
 def test_code_that_fails_in_one_world_says_in_which(tmp_path):
     wrong = STUDY.replace('return {"use":', '1 / (run.link("bottleneck", "utilisation") > 0.3)\n        return {"use":')
-    with pytest.raises(fl.PaperError, match=r"study\.py:\d+: ZeroDivisionError: division by zero in the cell n=\d in the world rate 1\d"):
+    with pytest.raises(PaperError, match=r"study\.py:\d+: ZeroDivisionError: division by zero in the cell n=\d in the world rate 1\d"):
         reproduce(study(tmp_path, wrong), out=tmp_path / "results", worlds=40)
 
 
@@ -214,7 +215,7 @@ def test_code_that_fails_in_one_world_says_in_which(tmp_path):
 )
 def test_what_is_declared_wrongly_is_told_before_anything_runs(tmp_path, old, new, told):
     assert old in STUDY
-    with pytest.raises(fl.PaperError, match=told):
+    with pytest.raises(PaperError, match=told):
         reproduce(study(tmp_path, STUDY.replace(old, new)), out=tmp_path / "results")
     assert not (tmp_path / "results").exists()
 

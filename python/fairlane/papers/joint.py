@@ -1,4 +1,7 @@
-"""The joint sample of a paper as a whole: which worlds match print, what each claim does in them, and the record of it."""
+"""The joint sample of a paper as a whole: which worlds match print, what each claim does in them, and the record of it.
+
+`python -m fairlane.papers.joint KEY` runs the joint sample of a study and records it in the study's folder, as `worlds.csv`.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +27,8 @@ from .runner import Runner
 from .tables import NEAR, read_csv
 from .worlds import Seen, Worlds, nearest
 
-MATCHING = 1.25
-"""A world matches print if it is no more than a quarter farther from it than the nearest one."""
+MATCHING = 0.02
+"""A world matches print if its mean difference is no more than this above that of the nearest one."""
 
 
 @dataclass
@@ -54,7 +57,7 @@ class Joint:
         """The worlds that match print, the nearest first; none if even the nearest is farther from half of the values than `NEAR`."""
         if not self.best or (self.best[0].distance.median or 0.0) > NEAR:
             return []
-        most = MATCHING * (self.best[0].distance.fit or 0.0) + 1e-9
+        most = (self.best[0].distance.fit or 0.0) + MATCHING
         return [s for s in self.best if (s.distance.fit or 0.0) <= most]
 
     def outcomes(self, claim: str) -> list[float | None]:
@@ -168,7 +171,7 @@ def recorded(paper: Paper) -> list[Recorded]:
     if not rows or list(rows[0]) != columns or rows[0]["made_of"] != made_of(paper):
         raise PaperError(
             f"{path}: its worlds were made of another study than this one\n"
-            f"  = help: `python -m fairlane.papers.worlds {paper.called}` makes them anew"
+            f"  = help: `python -m fairlane.papers.joint {paper.called}` makes them anew"
         )
     read = [
         Recorded(
@@ -200,3 +203,26 @@ def differing(paper: Paper, rows: Sequence[Recorded], folder: Path) -> list[str]
             other = [f"{k} {then[k]} now {_number(x) or None}" for k, x in now.items() if _number(x) != _number(then[k])]
             told += [f"world {worlds_told(row.values)}: {', '.join(other)}"] if other else []
     return told
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs the worlds of a study and records them in its folder; what is said of them in its documents is in that file."""
+    import argparse
+
+    from .folders import load
+    from .reproduction import run_reproduction
+
+    parser = argparse.ArgumentParser(prog="python -m fairlane.papers.joint", description=main.__doc__)
+    parser.add_argument("key", help="a study that comes with fairlane, or the folder of one")
+    parser.add_argument("--worlds", type=int, default=None, help="how many, in place of as many as settle every share")
+    parser.add_argument("--out", default=None, help="the folder of the results, with the runs (default: results/KEY)")
+    given = parser.parse_args(arguments)
+    paper = load(given.key)
+    done = run_reproduction(paper, out=given.out, worlds=given.worlds)
+    if done.joint is None:
+        parser.error(f"{given.key} leaves nothing open: it has no worlds")
+    print(record(done.joint, paper))
+
+
+if __name__ == "__main__":
+    main()

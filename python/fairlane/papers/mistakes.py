@@ -8,6 +8,7 @@ from pathlib import Path
 from traceback import walk_tb
 
 from ..errors import FairlaneError, InputError, PaperError
+from ..worlds import OpenError
 
 
 @contextmanager
@@ -15,7 +16,7 @@ def told(folder: Path) -> Iterator[None]:
     """What the code of a study in `folder` fails with becomes a `PaperError` that names the line; the cause keeps the traceback."""
     try:
         yield
-    except InputError as e:
+    except (InputError, OpenError) as e:
         where = _place(e, folder)
         if where is None:
             raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from .definition import Built
 from .layout import is_tidy, printed_rows
 
 if TYPE_CHECKING:
+    from .definition import Paper
     from .reproduction import Reproduction
     from .tables import Compared
 
@@ -60,13 +61,17 @@ def results_of(r: Reproduction, names: Sequence[str] = ()) -> list[Compared]:
     Inputs that are set as printed, and numbers computed from other printed ones, stand in no printed table of results, and so are not
     among them.
     """
+    return printed_results(r.paper, {e.id: b for e, b in r.experiments}, names)
+
+
+def printed_results(paper: Paper, built: Mapping[str, Built], names: Sequence[str] = ()) -> list[Compared]:
+    """The same of experiments built."""
     out: list[Compared] = []
-    built = {e.id: b for e, b in r.experiments}
-    for name in names or dict.fromkeys([*(e.id for e in r.paper.experiments()), *r.paper.tables]):
-        if not is_tidy(r.paper.published(name)):
+    for name in names or dict.fromkeys([*(e.id for e in paper.experiments()), *paper.tables]):
+        if not is_tidy(paper.published(name)):
             continue
         sources = [built[name]] if name in built else list(built.values()) or [Built()]
-        best = [printed_rows(r.paper, name, b) for b in sources]
+        best = [printed_rows(paper, name, b) for b in sources]
         for same in zip(*best, strict=True):
             out.append(next((row for row in same if row.ours is not None), same[0]))
     return out
@@ -80,8 +85,8 @@ def score(rows: Iterable[Compared]) -> Score:
 
 
 def difference(row: Compared) -> float:
-    """The relative difference without its sign; a printed zero that we do not meet is infinitely far."""
-    return math.inf if row.difference is None else abs(row.difference)
+    """The relative difference without its sign; a printed zero that we do not meet, or no number of ours, is infinitely far."""
+    return math.inf if row.difference is None or math.isnan(row.difference) else abs(row.difference)
 
 
 def scores(rows: Sequence[Compared]) -> Scores:

@@ -1,7 +1,4 @@
-"""The worlds of a paper: run, held against print and against each claim.
-
-`python -m fairlane.papers.worlds KEY` runs the joint sample of a study and records it in the study's folder, as `worlds.csv`.
-"""
+"""The worlds of a paper: run, held against print and against each claim."""
 
 from __future__ import annotations
 
@@ -15,8 +12,9 @@ from ..errors import FairlaneError, PaperError
 from ..worlds import World, base_of, check_opens, check_world, design, near, settled, told
 from .claims import Claim
 from .definition import Built, Cell, Curve, Experiment, Paper, Results, RunTables
-from .printed import Distance, distance, printed_of
+from .printed import Distance, distance
 from .runner import Job, Progress, Runner
+from .score import printed_results
 
 BATCH = 8
 """Worlds whose runs are made together."""
@@ -132,7 +130,7 @@ class Worlds:
             tables = replications(rows) if self.paper.single_runs else [tables_of(rows)]
             outcomes = {c.id: _mean([_outcome(c.check, t) for t in tables]) for c in self.claims}
             margins = {c.id: _mean([margin(c.check, t) for t in tables]) for c in self.claims}
-            apart = distance(printed_of(self.paper, built))
+            apart = distance(printed_results(self.paper, built))
         return Seen(world, kind, outcomes, margins, apart)
 
     def _built(self, results: Results) -> dict[str, Built]:
