@@ -15,11 +15,14 @@ from .verbose import current, verbose_option
 @click.argument("key", required=False, metavar="[KEY|FOLDER|all]", shell_complete=complete.studies)
 @click.option("--only", metavar="ID", help="Tables, figures or claims: table3 or fig4,S7 (a claim stands for the experiments it rests on).")
 @click.option("--quick", is_flag=True, help="Few replications, no verdicts, no study of the open parameters: to see that it works.")
+@click.option(
+    "--worlds", type=click.IntRange(min=1), metavar="N", help="Draw N worlds of what the paper leaves open (default: until shares settle)."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--out", metavar="DIR", help="Where pages, figures and tables go (default: results/KEY; all: results).")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
 @verbose_option
-def reproduce(key: str | None, only: str | None, quick: bool, as_json: bool, out: str | None, quiet: bool) -> None:
+def reproduce(key: str | None, only: str | None, quick: bool, worlds: int | None, as_json: bool, out: str | None, quiet: bool) -> None:
     """Reproduce a published study, side by side with its numbers; `all`: every study, and one page over them.
 
     KEY is a study that comes with fairlane, FOLDER one of your own (`fairlane new paper` writes one). Without either: list the studies.
@@ -33,11 +36,14 @@ def reproduce(key: str | None, only: str | None, quick: bool, as_json: bool, out
         return
     if key == "all" and only is not None:
         raise FairlaneError(f"--only names parts of one study: write its key in place of `all` ({', '.join(papers.keys())})")
+    if worlds is not None and (quick or only is not None or key == "all"):
+        raise FairlaneError("--worlds takes one study whole: leave out --quick and --only, and name its key")
     log = current()
     log.say(f"studies: {', '.join(papers.keys()) if key == 'all' else key}; {'few replications' if quick else 'all replications'}")
     with step_bar(key, quiet=quiet) as progress:
         everything = key == "all"
-        done = papers.reproduce_all(quick, out, progress) if everything else papers.reproduce(key, only, quick, out, progress)
+        alone = None if everything else papers.reproduce(key, only, quick, out, progress, worlds=worlds)
+        done = alone or papers.reproduce_all(quick, out, progress)
     log.done()
     notes(done.notes)
     if as_json:
