@@ -20,7 +20,7 @@ from fairlane.base import sealed, sums
 from fairlane.base.document import json_schema
 from fairlane.errors import FolderError
 from fairlane.runs import folder as results
-from fairlane.study import Study, cell, load_study, saved, survey
+from fairlane.study import Study, cell, load_study, saved, survey, verify
 from fairlane.study import store as store_module
 from test_study_store import spec_of
 
@@ -342,6 +342,25 @@ def test_verify_says_how_much_it_checked_and_names_what_is_damaged(whole, kept_r
         (tmp_path / "all").exists() and shutil.rmtree(tmp_path / "all")
         ran = fairlane("verify", str(nothing))
         assert (ran.returncode, ran.stdout) == (2, "") and ran.stderr.count("\n") == 1
+
+
+def test_verify_misses_what_the_index_has(whole, tmp_path):
+    """A file that is gone has no sum that could be wrong."""
+    shutil.copytree(whole, tmp_path / "s")
+    keys = set(pl.read_parquet(tmp_path / "s" / "index.parquet").filter(pl.col("status") == "done")["key"])
+    (cell_file,) = (tmp_path / "s" / "cells").iterdir()
+    (part,) = (tmp_path / "s" / "parts").iterdir()
+    data = part.read_bytes()
+    part.write_bytes(flipped(data, 999))
+    assert set(verify(tmp_path / "s").damaged) == {f"parts/{part.name}"}, "its cells are not told once more"
+    part.write_bytes(data)
+    cell_file.unlink()
+    done = verify(tmp_path / "s")
+    assert done.damaged == {f"cells/{cell_file.name}": "is missing, and the index has it as done"}
+    part.unlink()
+    assert set(verify(tmp_path / "s").damaged) == {f"cells/{key}.parquet" for key in keys} and len(keys) == 4
+    Study(SPEC).run(tmp_path / "s").save()
+    assert verify(tmp_path / "s").whole
 
 
 def test_study_verify_looks_at_the_folder_of_the_file_and_runs_nothing(tmp_path):

@@ -8,14 +8,16 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from .. import _core
 from ..base import sums
-from ..base.files import in_place_of_file, reason
+from ..base.files import in_place_of_file, open_file, reason
 from ..base.sealed import SealError
 from ..errors import FolderError
 from ..runs import folder as results
 from . import saved
-from .survey import INDEX, is_named, survey
+from .survey import INDEX, Found, is_named, survey
 from .words import count
 
 SCHEMA = "fairlane.verify/1"
@@ -131,17 +133,41 @@ def _add(done: Verified, here: Path, checked: int, faults: dict[str, str]) -> No
 
 def _store(done: Verified, here: Path) -> None:
     """The cells, parts and index of a study; one that runs brings files together meanwhile."""
+    missing: dict[str, str] = {}
     for _ in range(_TRIES):
         try:
             found = survey(here, read_only=True)
-            break
         except FileNotFoundError:
             continue
+        # A cell that was just brought into a part is where the next look finds it.
+        before, missing = missing, _missing(here, found)
+        if missing == before:
+            break
     else:
         raise FolderError(f"cannot read {here}: its files change all the time")
     if found.strange:
         done.notes.append(f"what is no result in {here} was not checked: {', '.join(found.strange)}")
-    _add(done, here, found.checked + len(found.blocked), found.damaged | found.blocked)
+    _add(done, here, found.checked + len(found.blocked) + len(missing), found.damaged | found.blocked | missing)
+
+
+def _missing(here: Path, found: Found) -> dict[str, str]:
+    """Cells that the index has as done and that no file holds; those of damaged files are told with these."""
+    if INDEX in found.damaged or INDEX in found.blocked:
+        return {}
+    try:
+        with open_file(here / INDEX) as f:
+            index = pl.read_parquet(f.read(), columns=["key", "status", "file"])
+    except FileNotFoundError:
+        return {}  # a search has none, nor has a study that was stopped before it wrote one
+    except (OSError, pl.exceptions.PolarsError):
+        return {}  # of another version
+    told = found.damaged.keys() | found.blocked.keys()
+    done = index.filter(pl.col("status") == "done").select("key", "file").iter_rows()
+    return {
+        f"cells/{key}.parquet": "is missing, and the index has it as done"
+        for key, file in done
+        if key not in found.files and file not in told
+    }
 
 
 def _sums(done: Verified, here: Path) -> None:
