@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..look import templates
-from . import verdicts
+from . import left_open, verdicts
 from .layout import Printed, grids, heading, layout_of, number_of, printed_rows
 from .numbers import difference, mean_and_half, printed, value
 from .score import Scores, results_of, scores
@@ -58,6 +58,8 @@ def render(r: Reproduction) -> str:
         score=scores(results) if any(x.ours is not None for x in results) else None,
         tally=tally(counts(j.verdict for j in r.claims)), signs={v: w.sign for v, w in WORDS.items()},
         so_far=so_far(j.so_far for j in r.claims), claims=[_claim(j, r) for j in r.claims], columns=r.paper.sensitivity_columns(),
+        open=left_open.of_paper(r.joint) if r.joint else None, fewest=left_open.FEWEST,
+        unexplained=[j for j in r.claims if j.verdict == "unexplained"],
         pictures={p.name: _svgs(p) for _, b in r.experiments for p in b.pictures},
     )  # fmt: skip
 
@@ -271,6 +273,7 @@ def _claim(j: Judged, r: Reproduction) -> dict[str, Any]:
     return {
         "judged": j,
         "share": verdicts.share_of(j),
+        "worlds": left_open.of_claim(j, r.joint) if r.joint else None,
         "rests": [(number_of(r.paper, e) or e, inside.get(e) or e) for e in ids],
         "otherwise": otherwise,
         "tried": sum(j.claim.id not in s.silent for s in r.shifts),

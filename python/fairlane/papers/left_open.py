@@ -1,0 +1,97 @@
+"""What a paper leaves open, as its page shows it: each claim over all worlds, the worlds nearest to print, and what print pins down."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..look import curves
+from ..worlds import Levels, Open, Value, matters, text_of
+
+if TYPE_CHECKING:
+    from .claims import Judged
+    from .joint import Joint
+    from .worlds import Seen
+
+ROWS = 4
+"""Things left open that stand below a specification curve, those that matter most."""
+BEST = 5
+"""Worlds nearest to print that are listed."""
+FEWEST = 4
+"""Worlds of the sample that match print from which on it can be said what print pins down."""
+PINNED = 0.5
+"""Part of its range within which the matching worlds have something, for it to be pinned down."""
+
+
+def of_claim(j: Judged, joint: Joint) -> dict[str, Any] | None:
+    """A claim over the worlds: the curve, where it turns, and the curve alone as a thumbnail; None if no world says anything."""
+    id = j.claim.id
+    heard = [s for s in joint.sample if s.outcomes[id] is not None and s.margins[id] is not None]
+    if not heard:
+        return None
+    margins = [s.margins[id] or 0.0 for s in heard]
+    holds = [(s.outcomes[id] or 0.0) >= 0.5 for s in heard]
+    weight = matters(joint.opens, [s.values for s in heard], margins)
+    first = [t.name for t in j.turns]
+    ranked = sorted(joint.opens, key=lambda o: (first.index(o.name) if o.name in first else len(first), -weight[o.name]))
+    choices = [_choice(o, heard, j) for o in ranked[:ROWS]]
+    said = f"{id}, {len(heard)} worlds: holds in {sum(holds)} of them"
+    turns = len(choices) > 1 and 0 < sum(holds) < len(holds)
+    return {
+        "curve": curves.curve(holds, margins, choices, f"{said}, in the order of the margin"),
+        "map": curves.chart(holds, choices[0], choices[1], f"{said}, over {ranked[0].name} and {ranked[1].name}") if turns else "",
+        "thumbnail": curves.thumbnail(margins, said),
+        "turns": [str(t) for t in j.turns],
+    }
+
+
+def _choice(o: Open, worlds: Sequence[Seen], j: Judged | None = None) -> curves.Choice:
+    at: list[tuple[float, str]]
+    if isinstance(o.over, Levels):
+        at = [(o.over.place(v), text_of(v)) for v in o.over.values]
+    else:
+        at = [(0.0, text_of(o.over.low)), (1.0, text_of(o.over.high))]
+    own = [t for t in j.turns if t.name == o.name and not t.where and isinstance(t.value, str)] if j is not None else []
+    turns = [o.over.place(t.value) for t in own if isinstance(t.value, str)]
+    return curves.Choice(o.name, [o.over.place(s.values[o.name]) for s in worlds], at, turns, isinstance(o.over, Levels))
+
+
+def of_paper(joint: Joint) -> dict[str, Any]:
+    """What is left open, the worlds nearest to print, what print pins down and what it does not."""
+    sample, matching = joint.sample, {id(s) for s in joint.matching}
+    inside = [s for s in sample if id(s) in matching]
+    ranked = sorted(joint.opens, key=lambda o: -joint.matters[o.name])
+    rows = []
+    for o in ranked:
+        places = [o.over.place(s.values[o.name]) for s in sample]
+        label = f"{o.name}: {len(inside)} of {len(sample)} worlds match print"
+        rows.append({
+            "open": o, "values": str(o.over), "base": text_of(o.base), "declared": text_of(joint.declared[o.name]),
+            "matters": joint.matters[o.name], "pinned": pinned(o, inside),
+            "strip": curves.strip(places, [id(s) in matching for s in sample], label),
+        })  # fmt: skip
+    best = [
+        {"kind": s.kind, "values": [(o.name, text_of(s.values[o.name])) for o in ranked], "distance": s.distance} for s in joint.best[:BEST]
+    ]
+    pair = ""
+    if len(ranked) > 1 and inside and len(inside) < len(sample):
+        across, up = (_choice(o, sample) for o in ranked[:2])
+        told = f"Worlds that match print, over {across.name} and {up.name}"
+        pair = curves.chart([id(s) in matching for s in sample], across, up, told, ("matches print", "does not"))
+    return {
+        "rows": rows, "names": [o.name for o in ranked], "best": best, "pair": pair, "inside": len(inside), "sample": len(sample),
+        "beyond": len(joint.seen) - len(sample), "pinned": [r["open"].name for r in rows if r["pinned"]],
+        "free": [r["open"].name for r in rows if not r["pinned"]],
+    }  # fmt: skip
+
+
+def pinned(o: Open, inside: Sequence[Seen]) -> str:
+    """To which of its values print pins something down, from the worlds of the sample that match; empty if it does not, or they are few."""
+    if len(inside) < FEWEST:
+        return ""
+    values: list[Value] = [s.values[o.name] for s in inside]
+    if isinstance(o.over, Levels):
+        there = list(dict.fromkeys(text_of(v) for v in values))
+        return " or ".join(there) if len(there) <= PINNED * len(o.over.values) else ""
+    places = sorted((o.over.place(v), text_of(v)) for v in values)
+    return f"{places[0][1]} to {places[-1][1]}" if places[-1][0] - places[0][0] <= PINNED else ""
