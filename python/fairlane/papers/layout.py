@@ -230,7 +230,7 @@ def _grid(part: Key, rows: Sequence[Compared], layout: Layout, orders: Mapping[s
         title.append(_spaced(rows[0].metric))
     fixed = [n for n in dict.fromkeys(k for row in rows for k, _ in row.factors) if n not in layout.names]
     title += [_text(n, x, said) for n in fixed if len({_value(row, n) for row in rows}) == 1 and (x := _value(rows[0], n))]
-    return Grid(", ".join([" · ".join(title), *([one] if one else [])]), [_spaced(n) for n in layout.rows], heads, lines)
+    return Grid(", ".join(x for x in (" · ".join(title), one) if x), [_spaced(n) for n in layout.rows], heads, lines)
 
 
 def _levels(

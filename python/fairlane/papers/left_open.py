@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..look import curves
 from ..worlds import Levels, Open, Value, matters, text_of
+from .verdicts import percent
 
 if TYPE_CHECKING:
     from .claims import Judged
@@ -41,7 +42,7 @@ def of_claim(j: Judged, joint: Joint) -> dict[str, Any] | None:
         "curve": curves.curve(holds, margins, choices, f"{said}, in the order of the margin"),
         "map": curves.chart(holds, choices[0], choices[1], f"{said}, over {ranked[0].name} and {ranked[1].name}") if turns else "",
         "thumbnail": curves.thumbnail(margins, said),
-        "turns": [str(t) for t in j.turns],
+        "turns": [f"{t} (in {percent(t.share_there)} of these worlds, {percent(t.share_else)} of the others)" for t in j.turns],
     }
 
 
