@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
+import xml.etree.ElementTree as ET
 from dataclasses import replace
 
 import pytest
 
 from fairlane import papers
 from fairlane.errors import PaperError
+from fairlane.look import curves
 from fairlane.papers import Built, Compared, Comparison
 from fairlane.papers.layout import Grid, Layout, grids, heading, is_tidy, layout_of, number_of, printed_rows, wrong_layout
 from fairlane.papers.score import score, scores
@@ -169,3 +172,49 @@ def test_every_word_for_a_verdict_has_its_mark_its_count_and_its_colour():
     assert counts(["holds", "depends", "holds"]) == {"holds": 2, "depends": 1, "fails": 0, "undecided": 0}
     assert percent(0.9999) == "> 99.9 %" and percent(1) == "100 %" and percent(0.00001) == "< 0.1 %"
     assert "<b>" not in badge("holds", why='<b onload="x">')
+
+
+def drawn(n: int = 40) -> tuple[list[bool], list[float], list[curves.Choice]]:
+    places = [(i + 0.5) / n for i in range(n)]
+    margins = [p - 0.3 for p in places]
+    choices = [
+        curves.Choice("path delay", places, [(0, "2ms"), (1, "90ms")], [0.3]),
+        curves.Choice("more than one line & <more>", [0.25, 0.75] * (n // 2), [(0.25, "red"), (0.75, "droptail")], (), True),
+    ]
+    return [m > 0 for m in margins], margins, choices
+
+
+def test_a_specification_curve_has_every_world_on_its_side():
+    holds, margins, choices = drawn()
+    text = str(curves.curve(holds, margins, choices, 'a "label"'))
+    ET.fromstring(text)  # well-formed: names are escaped
+    assert "holds in 28" in text and "fails in 12" in text and "+69 %" in text
+    areas = {kind: len(re.findall(r"V[\d.]+h", path)) for path, kind in re.findall(r'<path d="([^"]*)" class="(t|f)"/>', text)}
+    assert areas == {"t": 28, "f": 12}
+    dots = re.findall(r'<path d="([^"]*)" class="dots (t|f)"/>', text)
+    assert [(d.count("M"), kind) for d, kind in dots] == [(28, "t"), (12, "f")] * 2
+    # In the order of the margin: the choice that makes it rises from left to right.
+    marks = [tuple(map(int, m)) for d, _ in dots[:2] for m in re.findall(r"M(\d+) (\d+)h0", d)]
+    assert [y for _, y in sorted(marks)] == sorted((y for _, y in marks), reverse=True)
+    assert "…" not in text and len(text) < 9000  # a page has one for each of forty claims
+
+
+def test_the_map_has_a_line_where_the_claim_turns():
+    holds, _, choices = drawn()
+    text = str(curves.chart(holds, *choices, "where"))
+    ET.fromstring(text)
+    (line,) = re.findall(r'<path d="M(\d+) \d+v\d+" class="turn"/>', text)
+    (dots,) = re.findall(r'<path d="([^"]*)" class="dots t large"/>', text)
+    (crosses,) = re.findall(r'<path d="([^"]*)" class="cross"/>', text)
+    right = [int(x) for x in re.findall(r"M(\d+) ", dots)]
+    left = [int(x) + 3 for x in re.findall(r"M(-?\d+) ", crosses)]
+    assert len(right) == 28 and len(left) == 12 and max(left) <= int(line) <= min(right)
+    levels = {int(y) for y in re.findall(r"M\d+ (\d+)h0", dots)}
+    assert len(levels) > 10  # worlds of a level stand side by side, not on one another
+
+
+def test_a_thumbnail_is_small():
+    _, margins, _ = drawn(256)
+    text = str(curves.thumbnail(margins, "A"))
+    ET.fromstring(text)
+    assert len(text) < 4500
