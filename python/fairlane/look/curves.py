@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-_LEFT, _WIDE = 170, 370
+_LEFT, _WIDE = 116, 270
 _CURVE, _ROW, _TOP = 110, 46, 20
 _LETTER = 7.4
 """Width of a letter, and a little."""
+_LINE = 11
+"""Letters of a name beside a row; a longer one is broken between words."""
 _READABLE = 0.68
-"""A picture is not made smaller than this: its letters are 13 high."""
+"""A picture is not made smaller than this: its letters are 13 high. On a telephone it fits with that."""
 
 
 @dataclass(frozen=True)
@@ -63,10 +65,10 @@ def curve(holds: Sequence[bool], margins: Sequence[float], choices: Sequence[Cho
         parts += [_dots([(x, y) for x, y, w in at if holds[w] == side], kind) for side, kind in ((True, "t"), (False, "f"))]
         names = wrap(choice.name, int((_LEFT - 10) / _LETTER))
         parts += [_text(_LEFT - 8, top + 20 + 14 * (k - (len(names) - 1) / 2), name, "end") for k, name in enumerate(names)]
-        parts += [_text(_LEFT + _WIDE + 8, top + 28 * (1 - p) + 6, t, "start", "m") for p, t in _apart(choice.ends, 3)]
+        parts += [x for p, t in _apart(choice.ends, 3) for x in _lines(_LEFT + _WIDE + 8, top + 28 * (1 - p) + 6, t, "start")]
     parts.append(_text(_LEFT + _WIDE / 2, high - 5, f"{n} worlds in the order of the margin", "middle", "m"))
-    right = 16 + _LETTER * max([6, *(len(t) for c in choices for _, t in _apart(c.ends, 3))])
-    return _svg(_LEFT + _WIDE + right, high, parts, label, "curve", 1.3)
+    right = 14 + _LETTER * max([6, *(len(line) for c in choices for _, t in _apart(c.ends, 3) for line in wrap(t, _LINE))])
+    return _svg(_LEFT + _WIDE + right, high, parts, label, "curve", 1.5)
 
 
 def thumbnail(margins: Sequence[float], label: str) -> Markup:
@@ -88,7 +90,7 @@ def strip(places: Sequence[float], marked: Sequence[bool], label: str) -> Markup
 def chart(holds: Sequence[bool], across: Choice, up: Choice, label: str, words: tuple[str, str] = ("holds", "fails")) -> Markup:
     """Where a claim holds, over two things that are left open; a broken line where it turns."""
     rows = _apart(up.ends, 12)
-    left, top, wide, high = 42 + _LETTER * max(len(t) for _, t in rows), 26, 300, 230
+    left, top, wide, high = 42 + _LETTER * max(len(line) for _, t in rows for line in wrap(t, _LINE)), 26, 280, 230
     at = [(left + wide * x, top + high * (1 - y)) for x, y in zip(across.spread(), up.spread(), strict=True)]
     parts = [f'<rect x="{left - 6}" y="{top - 6}" width="{wide + 12}" height="{high + 12}" class="frame"/>']
     parts += [f'<path d="M{left + wide * p:.0f} {top - 6}v{high + 12}" class="turn"/>' for p in across.turns]
@@ -98,10 +100,10 @@ def chart(holds: Sequence[bool], across: Choice, up: Choice, label: str, words: 
     parts.append(f'<path d="{crosses}" class="cross"/>')
     parts += [_text(left, 13, f"● {words[0]}", "start", "t"), _text(left + wide, 13, f"× {words[1]}", "end", "f")]
     parts += [_text(left + wide * p, top + high + 22, t, _side(p), "m") for p, t in _fitting(across.ends, wide)]
-    parts += [_text(left - 12, top + high * (1 - p) + 4, t, "end", "m") for p, t in rows]
+    parts += [x for p, t in rows for x in _lines(left - 12, top + high * (1 - p) + 4, t, "end")]
     parts.append(_text(left + wide / 2, top + high + 40, across.name, "middle"))
     parts.append(f'<text transform="translate(14 {top + high / 2:g}) rotate(-90)" text-anchor="middle">{_escaped(up.name)}</text>')
-    return _svg(left + wide + 34, top + high + 46, parts, label, "curve", 1.3)
+    return _svg(left + wide + 30, top + high + 46, parts, label, "curve", 1.5)
 
 
 def _curve(order: Sequence[int], margins: Sequence[float], middle: float, scale: float, dx: float, left: float) -> list[str]:
@@ -139,6 +141,12 @@ def _escaped(text: str) -> str:
 
 def _text(x: float, y: float, text: str, anchor: str, kind: str = "") -> str:
     return f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}"{f" class={chr(34)}{kind}{chr(34)}" if kind else ""}>{_escaped(text)}</text>'
+
+
+def _lines(x: float, y: float, text: str, anchor: str) -> list[str]:
+    """The name of a place beside a row, in one line or more around its height."""
+    lines = wrap(text, _LINE)
+    return [_text(x, y + 13 * (k - (len(lines) - 1) / 2), line, anchor, "m") for k, line in enumerate(lines)]
 
 
 def _svg(wide: float, high: float, parts: Sequence[str], label: str, kind: str, largest: float) -> Markup:
