@@ -7,15 +7,19 @@ half above 8 Mbit/s, and what is printed, 40 %, is that of a link of 10 Mbit/s.
 from __future__ import annotations
 
 import json
+import re
+from types import SimpleNamespace
 
 import jsonschema
 import pytest
 
 from fairlane.base.document import json_schema
 from fairlane.errors import PaperError, ScenarioError
-from fairlane.papers import joint, load, reproduce
+from fairlane.papers import Levels, Open, Span, joint, load, reproduce
+from fairlane.papers.left_open import pinned
 from fairlane.papers.printed import fitted
 from fairlane.papers.tables import Compared
+from pages import tables_in
 
 STUDY = """
 from fairlane.papers import Built, Cell, Levels, Open, Paper, Span, compare, factors_of
@@ -156,6 +160,40 @@ def test_the_document_fits_its_schema_and_has_the_shares(made):
     assert document["claims"][1]["turns_at"] is None
     assert document["worlds"]["best"][0]["fit"] < document["worlds"]["best"][-1]["fit"] + 1e-12
     assert document["worlds"]["best"][0]["test"] is not None
+
+
+def test_the_page_shows_the_worlds_of_each_claim_and_what_print_pins_down(made):
+    r, _ = made
+    page = r.page.read_text("utf-8")
+    articles = {i: page.split(f'<article class="claim" id="{i}">')[1].split("</article>")[0] for i in "ABCD"}
+    n = len(r.joint.sample)
+    for i, text in articles.items():
+        holds = round(sum(s.outcomes[i] for s in r.joint.sample))
+        assert text.count(f"{i}, {n} worlds: holds in {holds} of them") == 2 + (i == "A")  # thumbnail, curve, and the map of what turns
+        summary, shown = text.index("<summary>In all worlds"), text.index('class="curve small"')
+        assert shown < summary  # the thumbnail is in view, the rest is folded
+    assert "Depends: it holds with rate above 7." in articles["A"] or "Depends: it holds with rate above 8" in articles["A"]
+    assert 'class="turn"' in articles["A"] and 'class="turn"' not in articles["B"]
+    low, high = (f"{100 * x:.0f} %" for x in (r.claims[0].share.low, r.claims[0].share.high))
+    assert f"{low} to {high}" in articles["A"] and "100 % where print matches" in articles["A"]
+    (nearest,) = [t for t in tables_in(page) if t.section == "worlds"]
+    first = [c for c in nearest.cells if c.rows == ("1",)]
+    assert float(first[0].text.removesuffix("Mbit/s")) == pytest.approx(10, abs=0.3) and first[0].columns == ("rate",)
+    unreached = page.split('id="unreached"')[1].split("</section>")[0]
+    assert re.findall(r'href="#([A-D])"', unreached) == ["D"]  # 19 % of any link between 5 and 15 Mbit/s is more than 4
+    assert all(not t.unscoped and t.caption.strip() for t in tables_in(page))
+
+
+def test_print_pins_down_what_it_depends_on_and_nothing_else():
+    rate, queue = Open("rate", 5, Span(1, 100), "not printed"), Open("queue", "red", Levels(("red", "droptail")), "not named")
+
+    def pin(o, *values):
+        return pinned(o, [SimpleNamespace(values={o.name: v}) for v in values])
+
+    assert pin(rate, 20, 30, 25, 40) == "20 to 40"
+    assert pin(rate, 20, 30, 25, 90) == ""  # most of the range
+    assert pin(rate, 20, 21, 22) == ""  # three worlds say little
+    assert (pin(queue, "red", "red", "red", "red"), pin(queue, "red", "red", "red", "droptail")) == ("red", "")
 
 
 def test_a_second_call_runs_nothing_again(made):

@@ -62,7 +62,7 @@ def of_paper(joint: Joint) -> dict[str, Any]:
     sample, matching = joint.sample, {id(s) for s in joint.matching}
     inside = [s for s in sample if id(s) in matching]
     ranked = sorted(joint.opens, key=lambda o: -joint.matters[o.name])
-    rows = []
+    rows: list[dict[str, Any]] = []
     for o in ranked:
         places = [o.over.place(s.values[o.name]) for s in sample]
         label = f"{o.name}: {len(inside)} of {len(sample)} worlds match print"

@@ -32,6 +32,8 @@ def show(r: Reproduction, console: Console) -> None:
         word = f"{j.so_far} so far" if j.so_far in ("holds", "fails") else f"{WORDS[j.verdict].sign} {j.verdict}"
         begin = f"{j.claim.id:<5}{word:<13}{share_of(j):>7}  "
         console.print(Words(begin + j.claim.statement, WORDS[j.verdict].style, len(begin)))
+        if j.verdict == "depends" and j.turns:
+            console.print(Words(" " * len(begin) + f"It holds with {'; with '.join(map(str, j.turns))}.", "cyan", len(begin)))
         if j.leaning != "holds" and j.cause:
             console.print(Words(" " * len(begin) + j.cause, "dim", len(begin)))
     n = told(counts(j.verdict for j in r.claims))
