@@ -15,8 +15,7 @@ import pytest
 
 from fairlane.base.document import json_schema
 from fairlane.errors import PaperError, ScenarioError
-from fairlane.papers import Levels, Open, Span, joint, load, reproduce
-from fairlane.papers.left_open import pinned
+from fairlane.papers import Levels, Open, Span, joint, keys, load, reproduce, shipped
 from fairlane.papers.printed import fitted
 from fairlane.papers.tables import Compared
 from pages import tables_in
@@ -280,3 +279,13 @@ def test_printed_values_are_split_by_their_place_alone():
     chosen = [fitted(r) for r in rows]
     assert chosen[:400] == chosen[400:]
     assert 0.5 < sum(chosen[:400]) / 400 < 0.7
+
+
+@pytest.mark.parametrize("key", [k for k in keys() if (shipped() / k / "worlds.csv").exists()])
+def test_worlds_that_are_recorded_come_out_as_recorded(key, tmp_path):
+    """What the documents say of a study's worlds is in its `worlds.csv`: a few of them are run again, and what made them is unchanged."""
+    paper = load(key)
+    rows = joint.recorded(paper)
+    near = [r for r in rows if r.kind == "near"]
+    assert rows[0].kind == "base"
+    assert joint.differing(paper, [rows[0], rows[len(rows) // 2], *near[-1:]], tmp_path) == []
