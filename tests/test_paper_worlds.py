@@ -16,6 +16,7 @@ import pytest
 from fairlane.base.document import json_schema
 from fairlane.errors import PaperError, ScenarioError
 from fairlane.papers import Levels, Open, Span, joint, keys, load, reproduce, shipped
+from fairlane.papers.left_open import pinned
 from fairlane.papers.printed import fitted
 from fairlane.papers.tables import Compared
 from pages import tables_in
