@@ -2,6 +2,7 @@
 
 use crate::hist::Tally;
 use crate::qdisc::{Backlog, Why};
+use crate::together::LossesTogether;
 use fairlane_units::Time;
 
 /// How long a queue held how much.
@@ -92,6 +93,8 @@ pub struct PortCounters {
     pub waits: Tally<5>,
     /// Queue length over time.
     pub occupancy: Occupancy,
+    /// Which TCP flows lost data together in this queue.
+    pub together: LossesTogether,
     /// Backlog at the reset.
     pub initial: Backlog,
     /// Bytes that waited in the device then.

@@ -30,6 +30,7 @@ mod sample;
 mod schedule;
 mod side;
 mod slots;
+mod together;
 mod world;
 
 pub use app::{Action, App, AppCx, Usage};
@@ -52,4 +53,5 @@ pub use ring::Ring;
 pub use route::Routing;
 pub use sample::{Column, FlowSample, PortSample, Rows, Sampler, Sampling};
 pub use schedule::{OPPORTUNITY, Opportunities, Schedule, Steps};
+pub use together::LossesTogether;
 pub use world::{Plugs, World};

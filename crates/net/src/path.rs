@@ -400,6 +400,10 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         let f = &mut self.flows[pkt.flow.0 as usize].counters;
         if pkt.data && !pkt.back {
             f.drops[why as usize] += 1;
+            if pkt.proto == Proto::Tcp && why != Why::Link {
+                let rtt = if f.rtt.n == 0 { 0 } else { f.rtt.mean() as u64 };
+                c.together.lost(pkt.flow, now, rtt);
+            }
         } else {
             f.other_drops += 1;
         }

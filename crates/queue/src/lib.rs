@@ -11,6 +11,7 @@ mod sched;
 
 pub use classify::{CODE_POINTS, Classifier, Filter, Match, code_point};
 pub use discipline::{Discipline, Nature, Preset, Problem};
+pub use law::afd::{Afd, AfdParams};
 pub use law::ared::{Ared, AredParams};
 pub use law::avq::{Avq, AvqParams};
 pub use law::blue::{Blue, BlueParams};
@@ -33,7 +34,7 @@ pub use law::rio::{Coupling, Rio, RioParams};
 pub use law::sfb::{Sfb, SfbParams};
 pub use law::wred::{CurveTuning, Wred, WredLevel, WredParams};
 pub use law::{Law, LawCx, Verdict, Victim};
-pub use limit::{Admit, Limit};
+pub use limit::{Admit, Front, Limit};
 pub use sched::bank::{ClassParams, ClassSpec, WeightedParams};
 pub use sched::cake::{Cake, CakeFraming, CakeIsolation, CakeParams, CakeTins};
 pub use sched::drr::{Drr, DrrClassParams, DrrParams};

@@ -1,5 +1,6 @@
 //! How much a queue may hold.
 
+use crate::sched::DropFrom;
 use fairlane_net::Backlog;
 use fairlane_units::Len;
 use schemars::JsonSchema;
@@ -16,6 +17,17 @@ pub enum Admit {
     Under,
     /// The packet is admitted while the backlog without it is under the limit: bytes may pass it by a packet (ns-2's RED).
     NotFull,
+}
+
+/// Which packet bears what a law decides when a packet arrives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Front {
+    /// Which packet a drop takes, of the law or of a full buffer: the arriving one, or that at the head, whose sender hears of it a queue earlier; the
+    /// arriving one then is kept (Lakshman, Neidhardt and Ott 1996; ns-2's drop_front_).
+    pub drop_from: DropFrom,
+    /// Which packet carries a mark: the arriving one, or the next capable one that leaves, whose sender hears of it a queue earlier (Liu and Jain 2001).
+    pub mark_from: DropFrom,
 }
 
 /// A limit ready for the path: two comparisons a packet.

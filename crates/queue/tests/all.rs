@@ -11,5 +11,6 @@ mod drops;
 mod dsred;
 mod fair_bounds;
 mod fair_queues;
+mod front;
 mod ns2;
 mod precedence;

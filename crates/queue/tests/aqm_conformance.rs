@@ -1,8 +1,8 @@
-//! CoDel, PIE, COBALT, PI2, DualPI2, BLUE, SFB, CHOKe, FRED and GREEN through the conformance suite, with random parameters and loads.
+//! CoDel, PIE, COBALT, PI2, DualPI2, BLUE, SFB, CHOKe, FRED, AFD and GREEN through the conformance suite, with random parameters and loads.
 
 use fairlane_net::{Backlog, LinkInfo};
 use fairlane_queue::{
-    Admit, BlueParams, ChokeParams, CobaltParams, CodelFiner, CodelParams, CodelTimes, DelayEstimate, Discipline, DualPi2Params,
+    Admit, AfdParams, BlueParams, ChokeParams, CobaltParams, CodelFiner, CodelParams, CodelTimes, DelayEstimate, Discipline, DualPi2Params,
     DualScheduler, FredParams, GreenParams, InvSqrt, Pi2Params, PieControl, PieMarks, PieParams, RedThresholds, SfbParams,
 };
 use fairlane_testkit::conformance::{Load, Rules, check};
@@ -176,6 +176,15 @@ proptest! {
             limit, min: Some(Len::Packets(min)), max: Some(Len::Packets(min + width)), max_p, w_q, min_q: Len::Packets(min_q), many_flows,
             ..FredParams::default()
         };
+        run(&p, limit, false, seed, us)?;
+    }
+
+    #[test]
+    fn afd(
+        seed: u64, us in 200_u64..1500, limit in limits(), target in 0_u64..60, sampling in 1_u32..20, shadow in 1_u32..600, alpha in 0.0_f64..3.0,
+        more in 0.0_f64..0.5, interval in ms(1..200),
+    ) {
+        let p = AfdParams { limit, target: Len::Packets(target), sampling, shadow, alpha, beta: alpha + more, interval, ..AfdParams::default() };
         run(&p, limit, false, seed, us)?;
     }
 

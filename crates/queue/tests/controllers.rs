@@ -3,7 +3,7 @@
 use crate::closed::{Loop, Seen, link, pkt, rules, run};
 use fairlane_engine::Stream;
 use fairlane_net::{Backlog, Ecn, LinkInfo, QCx, QPkt, Qdisc, Why};
-use fairlane_queue::{Admit, AvqParams, Discipline, DropTailParams, Fifo, Measure, PiParams, RedParams, RedThresholds, RemParams};
+use fairlane_queue::{Admit, AvqParams, Discipline, DropTailParams, Fifo, Front, Measure, PiParams, RedParams, RedThresholds, RemParams};
 use fairlane_testkit::conformance::Rules;
 use fairlane_units::{Bytes, Dur, Len, Rate, Time};
 use proptest::prelude::*;
@@ -290,6 +290,7 @@ proptest! {
         let params = PiParams {
             limit, target: p(target), a: b + more, b, interval: Dur::from_ms(ms), byte_mode, ecn,
             measure: if in_bytes { Measure::Bytes } else { Measure::Packets }, mean_packet: Bytes(1000), admit: Admit::Fits,
+            front: Front::default(),
         };
         prop_assert!(params.check(&link(10).into()).is_ok());
         run(&params.build(&link(10).into()), seed, us, &bound(limit, in_bytes, ecn))?;

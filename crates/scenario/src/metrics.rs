@@ -47,6 +47,8 @@ pub struct LinkSubject {
     span: f64,
     waits: Tally<5>,
     arrivals: f64,
+    /// TCP flows whose data packets pass it.
+    tcp_flows: u64,
 }
 
 /// The whole network at the end of a run.
@@ -189,6 +191,8 @@ metrics! { LINK_METRICS: LinkSubject {
     "reordered" ["packets"] "packets that the link brought after one of the same flow and direction that was sent later", "Packets that `reorder` or `jitter` made late; queues keep the order and do not count.", "RFC 4737 section 3.3" => |s| s.c.reordered as f64;
     "marks" ["packets"] "packets marked with congestion experienced", "ECN marks.", "RFC 3168" => |s| s.c.marks as f64;
     "loss" ["1"] "drops / arrivals", "Share of the offered packets that the queue dropped.", "RFC 5166 section 2.1.2" => |s| ratio(s.c.queue_drops() as f64, s.arrivals);
+    "loss_events" ["count"] "events; one begins with the drop of a TCP data packet by the queue and takes in the drops within the mean round-trip time of its flow", "Times at which TCP flows lost packets here, however many.", "Hassayoun and Ros 2008; RFC 5348 section 5.2 (loss event)" => |s| s.c.together.events as f64;
+    "loss_synchronisation" ["1"] "(flows hit, summed over the loss events) / (loss events * TCP flows over the link)", "Global synchronisation as losses show it: the mean share of the TCP flows that a loss event hits, which then reduce their windows together. 1: all at every event; 1 divided by the number of flows: one at a time; NaN without an event.", "Hassayoun and Ros 2008" => |s| s.c.together.hits as f64 / (s.c.together.events * s.tcp_flows) as f64;
     "queue_mean" ["packets"] "time average of the number of packets waiting", "Mean queue length; the packet in transmission is not counted.", "RFC 7928 section 2" => |s| s.queue_moment(1);
     "queue_std" ["packets"] "standard deviation over time of the number waiting", "Spread of the queue length.", "RFC 7928 section 2" => |s| { let m = s.queue_moment(1); (s.queue_moment(2) - m * m).max(0.0).sqrt() };
     "queue_p50" ["packets"] "median over time of the number waiting", "Length the queue does not exceed half of the time.", "RFC 7928 section 2" => |s| s.queue_quantile(0.50) as f64;
@@ -281,7 +285,11 @@ pub fn measure<P: Plugs, H: EventQueue>(world: &World<P, H>, is_tcp: &[bool], af
         }
     };
     let flows = columns(FLOW_METRICS, (0..world.flows().len()).map(flow));
-    let links = columns(LINK_METRICS, world.ports().iter().map(|p| link_subject(p, from, now, span)));
+    let mut tcp_flows = vec![0; world.ports().len()];
+    for i in (0..is_tcp.len()).filter(|&i| is_tcp[i]) {
+        world.route(EpId(2 * i as u32)).for_each(|p| tcp_flows[p.0 as usize] += 1);
+    }
+    let links = columns(LINK_METRICS, world.ports().iter().zip(tcp_flows).map(|(p, n)| link_subject(p, n, from, now, span)));
 
     let mut delay = Tally::default();
     world.flows().iter().for_each(|f| delay.merge(&f.counters.delay));
@@ -304,7 +312,7 @@ pub fn measure<P: Plugs, H: EventQueue>(world: &World<P, H>, is_tcp: &[bool], af
     Measured { flows, links, network: columns(NETWORK_METRICS, std::iter::once(network)) }
 }
 
-fn link_subject<Q: Qdisc>(port: &Port<Q>, from: Time, now: Time, span: f64) -> LinkSubject {
+fn link_subject<Q: Qdisc>(port: &Port<Q>, tcp_flows: u64, from: Time, now: Time, span: f64) -> LinkSubject {
     let c = port.counters().clone();
     let mut waits = c.waits.clone();
     waits.add_zeros(c.sent_pkts - c.waits.n);
@@ -315,6 +323,7 @@ fn link_subject<Q: Qdisc>(port: &Port<Q>, from: Time, now: Time, span: f64) -> L
         carried: port.carried(now).min(port.capacity(from, now)),
         span,
         waits,
+        tcp_flows,
         arrivals: (c.sent_pkts + c.queue_drops()) as f64 + f64::from(port.qdisc().backlog().pkts) - f64::from(c.initial.pkts),
         c,
     }

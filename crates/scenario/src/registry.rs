@@ -30,6 +30,7 @@ queues! {
         "sfb" ["SFB"] => Sfb: q::SfbParams;
         "choke" ["CHOKe", "xchoke"] => Choke: q::ChokeParams;
         "fred" ["FRED"] => Fred: q::FredParams;
+        "afd" ["AFD", "approximate_fair_dropping"] => Afd: q::AfdParams;
         "green" ["GREEN"] => Green: q::GreenParams;
         "codel" ["CoDel", "CoDelQueueDisc"] => Codel: q::CodelParams;
         "cobalt" ["COBALT", "CobaltQueueDisc"] => Cobalt: q::CobaltParams;

@@ -105,6 +105,8 @@ series! { LINK_SERIES: PortSample {
     "drops" ["packets"] Sampler "Packets dropped by the queue since the sample before." => |s| s.drops as f64;
     "avg" ["packets"] Gauge "Average queue of RED and its kin (Floyd and Jacobson 1993 section 4); in bytes with `measure = \"bytes\"`.";
     "avg_in" ["packets"] Gauge "Average queue of the packets in profile (RIO, ModRED); in bytes with `measure = \"bytes\"`.";
+    "fair" ["packets"] Gauge "What a flow may have in the sample of AFD before its packets are dropped (m_fair).";
+    "sampled" ["packets"] Gauge "Arrivals in the sample of AFD.";
     "avg_per_flow" ["packets"] Gauge "Average queue of FRED for each flow that has packets waiting.";
     "max_p" ["1"] Gauge "Probability at the upper threshold, which Adaptive RED changes.";
     "drop_prob" ["1"] Gauge "Probability that the law drops or marks an arriving packet.";

@@ -20,6 +20,7 @@ mod series;
 mod shaped_classes;
 mod sharing;
 mod sources;
+mod synchronisation;
 mod topologies;
 mod transfers;
 mod yang2001;

@@ -29,6 +29,8 @@ choices! {
     Scheme {
         /// Fast retransmit and slow start (Jacobson 1988).
         Tahoe,
+        /// The retransmission timer alone sends again, and only the oldest segment (RFC 793 section 3.7).
+        Timeout,
         /// Fast recovery (RFC 5681 section 3.2).
         Reno,
         /// Fast recovery that understands partial acknowledgments (RFC 6582).
@@ -41,6 +43,13 @@ choices! {
         Vegas,
         /// Recovery with selective acknowledgments as the sockets of ns-3.37 do it.
         Ns3,
+    }
+    /// What the retransmission timeout is made of.
+    RtoRule {
+        /// SRTT and four times its variation (RFC 6298 section 2.3), twice as much after each timeout (section 5.5).
+        Rfc6298,
+        /// Twice SRTT, as in the example of RFC 793 section 3.7 (BETA = 2, ALPHA = 7/8), which allows 1.3 to 2; no back-off.
+        Rfc793,
     }
     /// Data in the SYN (RFC 7413).
     FastOpen {

@@ -1,7 +1,7 @@
 //! Parameters as the endpoints use them: checked, in bytes and picoseconds, shared by the flows of a group.
 
 use crate::check::range;
-use crate::choices::{BackoffEnds, EcnMode, NewRenoTimer, RttSampling, SackMemory, SackPipe, Scheme, len_bytes};
+use crate::choices::{BackoffEnds, EcnMode, NewRenoTimer, RtoRule, RttSampling, SackMemory, SackPipe, Scheme, len_bytes};
 use crate::pacing::Quantum;
 use crate::params::TcpParams;
 use crate::presets::ParamsError;
@@ -38,6 +38,7 @@ pub struct TcpConfig {
     /// A reduction may be taken back.
     pub(crate) doubt: bool,
     pub(crate) rto_granularity_ticks: u64,
+    pub(crate) rto_rfc793: bool,
     /// Least RTO before back-off, and after it.
     pub(crate) rto_floor: Dur,
     pub(crate) rto_least: Dur,
@@ -158,6 +159,7 @@ impl TcpConfig {
             doubt: p.frto || p.eifel || p.dsack_undo,
             rto_floor: if p.rto_min_first { p.rto_min } else { Dur::from_ps(1) },
             rto_least: if p.rto_min_first { Dur::ZERO } else { p.rto_min },
+            rto_rfc793: p.rto_rule.map_or(scheme == Scheme::Timeout && p.cc.name() == "rfc793", |r| r == RtoRule::Rfc793),
             rto_granularity_ticks: p.rto_granularity.as_ps() / p.rtt_tick.as_ps(),
             rtt_every: p.rtt_sampling == RttSampling::Every,
             // RFC 7323 section 4.3: with timestamps a delayed acknowledgment counts from the first segment that it answers.

@@ -38,7 +38,7 @@ pub use arrive::Ended;
 pub use cc::{AnyCc, CcInfo, CcParams, CcSite, CongestionControl, announced_cc, cc_plugins, register_cc};
 pub use choices::{
     BackoffEnds, EcnMode, ExitWindow, FastOpen, GrowthUnit, HystartRounds, IdleRestart, InitialWindow, LossBasis, NewRenoTimer,
-    OldSegments, Paws, Preset, Prr, PrrBase, RttSampling, SackMemory, SackPipe, Scheme, SlowStart,
+    OldSegments, Paws, Preset, Prr, PrrBase, RtoRule, RttSampling, SackMemory, SackPipe, Scheme, SlowStart,
 };
 pub use config::TcpConfig;
 pub use endpoint::Tcp;

@@ -3,7 +3,7 @@
 use crate::cc::CcParams;
 use crate::choices::{
     BackoffEnds, EcnMode, ExitWindow, FastOpen, GrowthUnit, HystartRounds, IdleRestart, InitialWindow, LossBasis, NewRenoTimer,
-    OldSegments, Paws, Preset, Prr, PrrBase, RttSampling, SackMemory, SackPipe, Scheme, SlowStart,
+    OldSegments, Paws, Preset, Prr, PrrBase, RtoRule, RttSampling, SackMemory, SackPipe, Scheme, SlowStart,
 };
 use fairlane_units::{Bytes, Dur, Len};
 use schemars::JsonSchema;
@@ -160,6 +160,8 @@ pub struct TcpParams {
     #[schemars(range(min = 0.0, max = 1.0))]
     pub pacing_catch_up: f64,
 
+    /// What the retransmission timeout is made of, and whether it is backed off. Unset: as in RFC 6298, for `cc = "rfc793"` as there.
+    pub rto_rule: Option<RtoRule>,
     /// RTO before the first measurement (RFC 6298 section 2.1).
     #[schemars(extend("x-min" = "1us", "x-max" = "1h"))]
     pub rto_initial: Dur,
@@ -400,6 +402,7 @@ impl Default for TcpParams {
             rto_min: Dur::from_secs(1),
             rto_min_first: true,
             rto_max: Dur::from_secs(60),
+            rto_rule: None,
             rto_granularity: Dur::from_ms(1),
             rto_after_syn_loss: Some(Dur::from_secs(3)),
             rtt_tick: Dur::from_ps(1),

@@ -85,6 +85,9 @@ impl RttEstimator {
             self.srtt8 = r << 3;
             self.var4 = r << 1;
         }
+        if c.rto_rfc793 {
+            return self.srtt8 >> 2;
+        }
         // RTO = SRTT + max(G, 4 RTTVAR) (section 2.3).
         (self.srtt8 >> 3) + self.var4.max(c.rto_granularity_ticks)
     }
@@ -99,6 +102,10 @@ impl RttEstimator {
 
     /// RFC 6298 section 5.5: doubles the RTO up to the maximum.
     pub fn back_off(&mut self, forget_after: u32, c: &TcpConfig) {
+        if c.rto_rfc793 {
+            // RFC 793 section 3.7 starts the timer again as it is; RFC 1122 section 4.2.3.1 brought the back-off.
+            return;
+        }
         self.backoff = self.backoff.saturating_add(1);
         self.apply_backoff(c);
         if u32::from(self.backoff) >= forget_after {

@@ -427,6 +427,8 @@ impl<C: CongestionControl> Tcp<C> {
             self.rack_timeout(cx);
             // One segment besides what is still on its way (Linux), and the first one whatever else is.
             self.inflation = self.board.pipe();
+        } else if self.cfg.scheme == Scheme::Timeout {
+            self.board.lose(self.board.head);
         } else {
             self.board.all_lost(self.cfg.timeout_forgets_sack || !self.cfg.sack);
         }

@@ -33,6 +33,7 @@ mod prr;
 mod rack;
 mod rate;
 mod recovery;
+mod rfc793;
 mod rfc_ecn;
 mod rfc_receiver;
 mod rfc_recovery;

@@ -42,6 +42,7 @@ ABSENT = {
     "pi": "the nearest controller is pie",
     "blue": "sfb has BLUE in each of its bins",
     "fred": "the nearest are sfq with red inside (tc-sfq(8), redflowlimit) and fq_codel",
+    "afd": "the nearest are sfq with red inside (tc-sfq(8), redflowlimit) and fq_codel",
     "green": "the nearest is red",
     "cobalt": "it is part of cake: `cake unlimited besteffort flowblind` is the nearest",
     "pi2": "it is the classic queue of dualpi2",

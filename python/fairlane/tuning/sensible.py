@@ -45,6 +45,7 @@ RANGES: dict[str, dict[str, Any]] = {
         "max_p": _THRESHOLDS["max_p"],
         "min_q": {"from": "2p", "to": "8p", "scale": "log"},
     },
+    "afd": {"target": {"from": "5p", "to": "100p", "scale": "log"}, "shadow": {"from": 100, "to": 2000, "scale": "log"}},
     "green": {"rtt": {"from": "20ms", "to": "500ms", "scale": "log"}},
     "codel": {"target": _TARGET, "interval": _INTERVAL},
     "cobalt": {"target": _TARGET, "interval": _INTERVAL},

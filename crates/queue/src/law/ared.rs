@@ -3,7 +3,7 @@
 use super::red::{Red, RedParams, RedSetting, RedStart, RedThresholds, RedTuning};
 use super::{Law, LawCx, Verdict, Victim};
 use crate::discipline::{Discipline, Preset, Problem};
-use crate::limit::Admit;
+use crate::limit::{Admit, Front};
 use crate::sched::fifo::Fifo;
 use fairlane_net::{LinkInfo, QPkt, Site};
 use fairlane_units::{Dur, Len, Time};
@@ -18,6 +18,9 @@ pub struct AredParams {
     pub limit: Len,
     /// Which arrivals the limit admits.
     pub admit: Admit,
+    /// Which packet bears what is decided at an arrival.
+    #[serde(flatten)]
+    pub front: Front,
     /// RED's thresholds; `max_p` is the probability at the start, from then on it adapts.
     #[serde(flatten)]
     pub thresholds: RedThresholds,
@@ -54,6 +57,7 @@ impl Default for AredParams {
         Self {
             limit: Len::Packets(1000),
             admit: Admit::Fits,
+            front: Front::default(),
             thresholds: RedThresholds::default(),
             interval: Dur::from_ms(500),
             alpha: 0.01,
@@ -82,6 +86,7 @@ impl AredParams {
         RedParams {
             limit: self.limit,
             admit: self.admit,
+            front: self.front,
             thresholds: self.thresholds.clone(),
             tuning: self.tuning.clone(),
             hard_drop: true,
@@ -142,7 +147,7 @@ impl Discipline for AredParams {
 
     fn build(&self, site: &Site<'_>) -> Fifo<Ared> {
         let red = self.red();
-        Fifo::new(Ared::new(self, site.link, Red::new(&red, site.link)), red.limit())
+        Fifo::new(Ared::new(self, site.link, Red::new(&red, site.link)), red.limit()).bearing(self.front)
     }
 }
 
@@ -215,6 +220,7 @@ impl Ared {
 }
 
 impl Law for Ared {
+    const FRONT: bool = true;
     const HAS_TIMER: bool = true;
 
     #[inline]

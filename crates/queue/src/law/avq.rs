@@ -3,7 +3,7 @@
 use super::red::{Measure, limit_in};
 use super::{Law, LawCx, Verdict};
 use crate::discipline::{Discipline, Preset, Problem};
-use crate::limit::Admit;
+use crate::limit::{Admit, Front};
 use crate::sched::fifo::Fifo;
 use fairlane_net::{LinkInfo, QPkt, Site, Why};
 use fairlane_units::{Bytes, Len, Time};
@@ -19,6 +19,9 @@ pub struct AvqParams {
     pub limit: Len,
     /// Which arrivals the limit admits.
     pub admit: Admit,
+    /// Which packet bears what is decided at an arrival.
+    #[serde(flatten)]
+    pub front: Front,
     /// What the virtual buffer holds. Unset: as much as the real one (ns-2's buflim_ = 1).
     pub virtual_limit: Option<Len>,
     /// Desired utilisation: arrivals are steered to this share of the link's rate (gamma).
@@ -51,6 +54,7 @@ impl Default for AvqParams {
         Self {
             limit: Len::Packets(1000),
             admit: Admit::Fits,
+            front: Front::default(),
             virtual_limit: None,
             gamma: 0.98,
             alpha: 0.15,
@@ -92,7 +96,7 @@ impl Discipline for AvqParams {
     }
 
     fn build(&self, site: &Site<'_>) -> Fifo<Avq> {
-        Fifo::new(Avq::new(self, site.link), limit_in(self.measure, self.limit, self.mean_packet, self.admit))
+        Fifo::new(Avq::new(self, site.link), limit_in(self.measure, self.limit, self.mean_packet, self.admit)).bearing(self.front)
     }
 }
 
@@ -177,6 +181,7 @@ fn least(a: f64, b: f64) -> f64 {
 }
 
 impl Law for Avq {
+    const FRONT: bool = true;
     fn on_enqueue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
         let len = if self.in_bytes { f64::from(p.len) } else { 1.0 };
         match self.last.replace(cx.now) {

@@ -4,7 +4,7 @@ use super::headdrop::check_limit;
 use super::idle::Idle;
 use super::{Law, LawCx, Verdict, Victim};
 use crate::discipline::{Discipline, Problem};
-use crate::limit::{Admit, Limit};
+use crate::limit::{Admit, Front, Limit};
 use crate::sched::fifo::Fifo;
 use fairlane_net::{LinkInfo, QPkt, Site, Why};
 use fairlane_units::{Dur, Len, Time};
@@ -19,6 +19,9 @@ pub struct BlueParams {
     pub limit: Len,
     /// Which arrivals the limit admits.
     pub admit: Admit,
+    /// Which packet bears what is decided at an arrival.
+    #[serde(flatten)]
+    pub front: Front,
     /// Queue above which an arrival raises the probability as a loss does (L, section 3.1). Unset: losses alone.
     pub length: Option<Len>,
     /// By how much the probability grows (d1, section 3.1).
@@ -39,6 +42,7 @@ impl Default for BlueParams {
         Self {
             limit: Len::Packets(1000),
             admit: Admit::Fits,
+            front: Front::default(),
             length: None,
             increment: 0.02,
             decrement: 0.002,
@@ -62,7 +66,7 @@ impl Discipline for BlueParams {
     }
 
     fn build(&self, site: &Site<'_>) -> Fifo<Blue> {
-        Fifo::new(Blue::new(self, site.link), Limit::new(self.limit, self.admit))
+        Fifo::new(Blue::new(self, site.link), Limit::new(self.limit, self.admit)).bearing(self.front)
     }
 }
 
@@ -128,6 +132,7 @@ impl Blue {
 }
 
 impl Law for Blue {
+    const FRONT: bool = true;
     #[inline]
     fn on_enqueue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
         if let Some(from) = self.idle.ended(cx.now) {

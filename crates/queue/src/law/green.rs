@@ -3,7 +3,7 @@
 use super::headdrop::check_limit;
 use super::{Law, LawCx, Verdict};
 use crate::discipline::{Discipline, Problem};
-use crate::limit::{Admit, Limit};
+use crate::limit::{Admit, Front, Limit};
 use crate::sched::fifo::Fifo;
 use fairlane_net::{LinkInfo, QPkt, Site, Why};
 use fairlane_units::{Bytes, Dur, Len};
@@ -18,6 +18,9 @@ pub struct GreenParams {
     pub limit: Len,
     /// Which arrivals the limit admits.
     pub admit: Admit,
+    /// Which packet bears what is decided at an arrival.
+    #[serde(flatten)]
+    pub front: Front,
     /// Round-trip time of the flows (RTT, equation 2).
     #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
     pub rtt: Dur,
@@ -39,6 +42,7 @@ impl Default for GreenParams {
         Self {
             limit: Len::Packets(1000),
             admit: Admit::Fits,
+            front: Front::default(),
             rtt: Dur::from_ms(100),
             mss: Bytes(1000),
             c: 1.22,
@@ -65,7 +69,7 @@ impl Discipline for GreenParams {
     }
 
     fn build(&self, site: &Site<'_>) -> Fifo<Green> {
-        Fifo::new(Green::new(self, site.link), Limit::new(self.limit, self.admit))
+        Fifo::new(Green::new(self, site.link), Limit::new(self.limit, self.admit)).bearing(self.front)
     }
 }
 
@@ -130,6 +134,7 @@ impl Green {
 }
 
 impl Law for Green {
+    const FRONT: bool = true;
     #[inline]
     fn on_enqueue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
         // The formula is about data: acknowledgements neither count nor suffer.

@@ -1,5 +1,6 @@
 //! Laws: what a queue does to the packets that pass through it. A law never stores a packet.
 
+pub(crate) mod afd;
 pub(crate) mod ared;
 pub(crate) mod avq;
 pub(crate) mod blue;
@@ -77,6 +78,8 @@ pub trait Law: Clone + Send {
     const HAS_TIMER: bool = false;
     /// Whether [`Law::window_clamp`] may ever answer.
     const CLAMPS: bool = false;
+    /// Whether another packet than the arriving one may bear what [`Law::on_enqueue`] decides: a law that keeps no account of whose packets it lets in.
+    const FRONT: bool = false;
 
     /// A packet arrives; called whether or not there is room for it.
     #[inline]

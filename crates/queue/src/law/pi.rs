@@ -3,7 +3,7 @@
 use super::red::{Measure, limit_in};
 use super::{Law, LawCx, Verdict};
 use crate::discipline::{Discipline, Preset, Problem};
-use crate::limit::Admit;
+use crate::limit::{Admit, Front};
 use crate::sched::fifo::Fifo;
 use fairlane_net::{QPkt, Site, Why};
 use fairlane_units::{Bytes, Dur, Len, Time};
@@ -19,6 +19,9 @@ pub struct PiParams {
     pub limit: Len,
     /// Which arrivals the limit admits.
     pub admit: Admit,
+    /// Which packet bears what is decided at an arrival.
+    #[serde(flatten)]
+    pub front: Front,
     /// The queue to hold (q_ref); ns-2's qref_.
     pub target: Len,
     /// What the present error adds to the probability at each sample, per packet (a; ns-2's a_).
@@ -44,6 +47,7 @@ impl Default for PiParams {
         Self {
             limit: Len::Packets(1000),
             admit: Admit::Fits,
+            front: Front::default(),
             target: Len::Packets(50),
             a: 1.822e-5,
             b: 1.816e-5,
@@ -118,7 +122,7 @@ impl Discipline for PiParams {
             p: 0.0,
             error: -target,
         };
-        Fifo::new(pi, limit_in(self.measure, self.limit, self.mean_packet, self.admit))
+        Fifo::new(pi, limit_in(self.measure, self.limit, self.mean_packet, self.admit)).bearing(self.front)
     }
 }
 
@@ -148,6 +152,7 @@ impl Pi {
 }
 
 impl Law for Pi {
+    const FRONT: bool = true;
     const HAS_TIMER: bool = true;
 
     #[inline]

@@ -3,7 +3,7 @@
 use super::headdrop::check_limit;
 use super::{Law, LawCx, Verdict};
 use crate::discipline::{Discipline, Problem};
-use crate::limit::{Admit, Limit};
+use crate::limit::{Admit, Front, Limit};
 use crate::sched::fifo::Fifo;
 use fairlane_net::{Ecn, QPkt, Site, Why};
 use fairlane_units::{Dur, Len, Time};
@@ -18,6 +18,9 @@ pub struct Pi2Params {
     pub limit: Len,
     /// Which arrivals the limit admits.
     pub admit: Admit,
+    /// Which packet bears what is decided at an arrival.
+    #[serde(flatten)]
+    pub front: Front,
     /// Delay to hold (tau_0, section 4; 20 ms in section 6).
     #[schemars(extend("x-min" = "1us", "x-max" = "100s"))]
     pub target: Dur,
@@ -45,6 +48,7 @@ impl Default for Pi2Params {
         Self {
             limit: Len::Packets(1000),
             admit: Admit::Fits,
+            front: Front::default(),
             target: Dur::from_ms(20),
             tupdate: Dur::from_ms(32),
             alpha: 0.3125,
@@ -68,7 +72,7 @@ impl Discipline for Pi2Params {
     }
 
     fn build(&self, _: &Site<'_>) -> Fifo<Pi2> {
-        Fifo::new(Pi2::new(self), Limit::new(self.limit, self.admit))
+        Fifo::new(Pi2::new(self), Limit::new(self.limit, self.admit)).bearing(self.front)
     }
 }
 
@@ -143,6 +147,7 @@ impl Pi2 {
 }
 
 impl Law for Pi2 {
+    const FRONT: bool = true;
     const HAS_TIMER: bool = true;
 
     #[inline]

@@ -3,7 +3,7 @@
 use super::headdrop::check_limit;
 use super::{Law, LawCx, Verdict, Victim};
 use crate::discipline::{Discipline, Preset, Problem};
-use crate::limit::{Admit, Limit};
+use crate::limit::{Admit, Front, Limit};
 use crate::sched::fifo::Fifo;
 use fairlane_net::{Backlog, QPkt, Site, Why};
 use fairlane_units::{Bytes, Dur, Len, Time};
@@ -29,6 +29,9 @@ pub struct PieParams {
     pub limit: Len,
     /// Which arrivals the limit admits.
     pub admit: Admit,
+    /// Which packet bears what is decided at an arrival.
+    #[serde(flatten)]
+    pub front: Front,
     /// The controller.
     #[serde(flatten)]
     pub control: PieControl,
@@ -41,7 +44,14 @@ pub struct PieParams {
 
 impl Default for PieParams {
     fn default() -> Self {
-        Self { limit: Len::Packets(1000), admit: Admit::Fits, control: PieControl::default(), start: None, marks: PieMarks::default() }
+        Self {
+            limit: Len::Packets(1000),
+            admit: Admit::Fits,
+            front: Front::default(),
+            control: PieControl::default(),
+            start: None,
+            marks: PieMarks::default(),
+        }
     }
 }
 
@@ -170,7 +180,7 @@ impl Discipline for PieParams {
     }
 
     fn build(&self, _: &Site<'_>) -> Fifo<Pie> {
-        Fifo::new(Pie::new(self), Limit::new(self.limit, self.admit))
+        Fifo::new(Pie::new(self), Limit::new(self.limit, self.admit)).bearing(self.front)
     }
 }
 
@@ -378,6 +388,7 @@ impl Pie {
 }
 
 impl Law for Pie {
+    const FRONT: bool = true;
     const HAS_TIMER: bool = true;
 
     #[inline]

@@ -5,7 +5,7 @@ pub(crate) mod parts;
 use self::parts::{Average, Chooser, Idle, Shape};
 use super::{Law, LawCx, Verdict, Victim};
 use crate::discipline::{Discipline, Preset, Problem};
-use crate::limit::{Admit, Limit};
+use crate::limit::{Admit, Front, Limit};
 use crate::sched::fifo::Fifo;
 use fairlane_net::{LinkInfo, QPkt, Site, Why};
 use fairlane_units::{Bytes, Dur, Len};
@@ -31,6 +31,9 @@ pub struct RedParams {
     pub limit: Len,
     /// Which arrivals the limit admits.
     pub admit: Admit,
+    /// Which packet bears what is decided at an arrival.
+    #[serde(flatten)]
+    pub front: Front,
     /// Where early drops begin, and how frequent they get.
     #[serde(flatten)]
     pub thresholds: RedThresholds,
@@ -50,6 +53,7 @@ impl Default for RedParams {
         Self {
             limit: Len::Packets(1000),
             admit: Admit::Fits,
+            front: Front::default(),
             thresholds: RedThresholds::default(),
             tuning: RedTuning::default(),
             hard_drop: true,
@@ -247,7 +251,7 @@ impl Discipline for RedParams {
     }
 
     fn build(&self, site: &Site<'_>) -> Fifo<Red> {
-        Fifo::new(Red::new(self, site.link), self.limit())
+        Fifo::new(Red::new(self, site.link), self.limit()).bearing(self.front)
     }
 }
 
@@ -346,6 +350,7 @@ impl Red {
 }
 
 impl Law for Red {
+    const FRONT: bool = true;
     #[inline]
     fn on_enqueue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
         self.update_average(cx);

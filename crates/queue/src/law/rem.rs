@@ -3,7 +3,7 @@
 use super::red::{Measure, limit_in};
 use super::{Law, LawCx, Verdict};
 use crate::discipline::{Discipline, Preset, Problem};
-use crate::limit::Admit;
+use crate::limit::{Admit, Front};
 use crate::sched::fifo::Fifo;
 use fairlane_net::{LinkInfo, QPkt, Site, Why};
 use fairlane_units::{Bytes, Dur, Len, Time};
@@ -19,6 +19,9 @@ pub struct RemParams {
     pub limit: Len,
     /// Which arrivals the limit admits.
     pub admit: Admit,
+    /// Which packet bears what is decided at an arrival.
+    #[serde(flatten)]
+    pub front: Front,
     /// The queue to hold (b*; ns-2's pbo_).
     pub target: Len,
     /// Step of the price at each update, per packet of mismatch (gamma).
@@ -54,6 +57,7 @@ impl Default for RemParams {
         Self {
             limit: Len::Packets(1000),
             admit: Admit::Fits,
+            front: Front::default(),
             target: Len::Packets(20),
             gamma: 0.001,
             alpha: 0.1,
@@ -100,7 +104,7 @@ impl Discipline for RemParams {
     }
 
     fn build(&self, site: &Site<'_>) -> Fifo<Rem> {
-        Fifo::new(Rem::new(self, site.link), limit_in(self.measure, self.limit, self.mean_packet, self.admit))
+        Fifo::new(Rem::new(self, site.link), limit_in(self.measure, self.limit, self.mean_packet, self.admit)).bearing(self.front)
     }
 }
 
@@ -175,6 +179,7 @@ impl Rem {
 }
 
 impl Law for Rem {
+    const FRONT: bool = true;
     const HAS_TIMER: bool = true;
 
     #[inline]

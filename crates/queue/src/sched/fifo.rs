@@ -1,8 +1,9 @@
 //! First in, first out, under one law.
 
 use crate::law::{Law, LawCx, Verdict, Victim};
-use crate::limit::Limit;
-use fairlane_net::{Backlog, FlowId, QCx, QPkt, Qdisc, Why};
+use crate::limit::{Front, Limit};
+use crate::sched::rounds::DropFrom;
+use fairlane_net::{Backlog, Ecn, FlowId, QCx, QPkt, Qdisc, Why};
 use fairlane_units::Time;
 use std::collections::VecDeque;
 
@@ -11,6 +12,9 @@ use std::collections::VecDeque;
 pub struct Fifo<L> {
     law: L,
     limit: Limit,
+    front: Front,
+    /// Marks that packets at the head are to carry, one each.
+    owed: u32,
     held: Backlog,
     queue: VecDeque<QPkt>,
 }
@@ -18,7 +22,14 @@ pub struct Fifo<L> {
 impl<L: Law> Fifo<L> {
     /// An empty queue.
     pub fn new(law: L, limit: Limit) -> Self {
-        Self { law, limit, held: Backlog::default(), queue: VecDeque::new() }
+        Self { law, limit, front: Front::default(), owed: 0, held: Backlog::default(), queue: VecDeque::new() }
+    }
+
+    /// With another packet than the arriving one to bear what the law decides at its arrival.
+    #[must_use]
+    pub fn bearing(mut self, front: Front) -> Self {
+        self.front = front;
+        self
     }
 
     /// Its law.
@@ -54,6 +65,7 @@ impl<L: Law> Fifo<L> {
     fn overflow(&mut self, p: &QPkt, cx: &mut QCx<'_>) -> bool {
         let victim = self.law.on_overflow(p, &mut LawCx { now: cx.now, rng: cx.rng, held: self.held, queue: &self.queue });
         let at = match victim {
+            Victim::Arriving if L::FRONT && self.front.drop_from == DropFrom::Head => Some(0),
             Victim::Arriving => None,
             Victim::Head => Some(0),
             Victim::At(i) => Some(i),
@@ -98,7 +110,45 @@ impl<L: Law> Fifo<L> {
             cx.drop(*p, why);
             return false;
         }
-        if self.limit.admits(self.held, p.len) { Self::apply(v, p, cx) } else { self.overflow(p, cx) }
+        if !self.limit.admits(self.held, p.len) {
+            self.overflow(p, cx)
+        } else if L::FRONT && v != Verdict::Pass {
+            self.bear(v, p, cx)
+        } else {
+            Self::apply(v, p, cx)
+        }
+    }
+
+    /// Applies a verdict on an arrival to the packet that is to bear it. Returns whether the arriving packet lives.
+    #[cold]
+    fn bear(&mut self, v: Verdict, p: &mut QPkt, cx: &mut QCx<'_>) -> bool {
+        let marks = v == Verdict::Mark && p.ecn.capable();
+        let from = if marks { self.front.mark_from } else { self.front.drop_from };
+        if from == DropFrom::Tail || self.queue.is_empty() {
+            return Self::apply(v, p, cx);
+        }
+        if marks {
+            // One that carries a mark already is told of; another one need not be.
+            self.owed += u32::from(p.ecn != Ecn::Ce);
+            return true;
+        }
+        if let Some(head) = self.evict(0) {
+            cx.drop(head, if let Verdict::Drop(why) = v { why } else { Why::Early });
+        }
+        true
+    }
+
+    /// Marks a leaving packet for one that came later, if it can carry a mark and has none.
+    #[cold]
+    fn pay(&mut self, p: &mut QPkt, cx: &mut QCx<'_>) {
+        if p.ecn.capable() && p.ecn != Ecn::Ce {
+            self.owed -= 1;
+            cx.mark(p);
+        }
+        if self.queue.is_empty() {
+            // Whoever was to carry more of them was dropped.
+            self.owed = 0;
+        }
     }
 
     /// Drops the waiting packets that the law names.
@@ -115,6 +165,9 @@ impl<L: Law> Fifo<L> {
     #[inline]
     fn leave(&mut self, p: &mut QPkt, cx: &mut QCx<'_>) -> bool {
         let v = self.ask(cx, |law, lcx| law.on_dequeue(p, lcx));
+        if L::FRONT && self.owed != 0 {
+            self.pay(p, cx);
+        }
         Self::apply(v, p, cx)
     }
 }
@@ -136,6 +189,7 @@ impl<L: Law> Qdisc for Fifo<L> {
                 return Some(p);
             }
         }
+        self.owed = 0;
         self.law.on_empty(cx.now);
         None
     }
@@ -145,6 +199,7 @@ impl<L: Law> Qdisc for Fifo<L> {
         if self.arrive(p, cx) && self.leave(p, cx) {
             return true;
         }
+        self.owed = 0;
         self.law.on_empty(cx.now);
         false
     }

@@ -21,6 +21,7 @@ mod plugin;
 pub mod prague;
 mod registry;
 pub mod reno;
+pub mod rfc793;
 pub mod scalable;
 pub mod vegas;
 pub mod veno;

@@ -22,6 +22,8 @@ algorithms! {
             "Reno with forward acknowledgment: the forward-most SACKed byte tells what is in flight (Mathis and Mahdavi 1996).";
     }
     others {
+        Rfc793 "rfc793" ["RFC793"] => cc::rfc793::Rfc793Params,
+            "No congestion control: the receiver's window alone, and the retransmission timer (RFC 793).";
         Vegas "vegas" ["Vegas", "Agent/TCP/Vegas", "TcpVegas"] => cc::vegas::VegasParams,
             "A few packets in the queue, told from the round-trip time (Brakmo and Peterson 1995).";
         Westwood "westwood" ["Westwood", "westwood+", "TcpWestwood", "TcpWestwoodPlus"] => cc::westwood::WestwoodParams,

@@ -27,6 +27,8 @@ impl<C: CongestionControl> Tcp<C> {
         }
         match self.cfg.scheme {
             Scheme::Tahoe => self.tahoe_dupack(cx),
+            // RFC 793 knows no duplicate acknowledgments.
+            Scheme::Timeout => {}
             Scheme::Reno => self.reno_dupack(self.cfg.max_burst, cx),
             Scheme::Newreno => self.reno_dupack(self.cfg.max_burst.min(self.cfg.recovery_burst), cx),
             Scheme::Sack => self.sack_dupack(sacked, cx),
