@@ -79,6 +79,14 @@ class Red(QueueParams):
             (packets or bytes, default "1000p")
         admit: Which arrivals the limit admits. (one of `fits`, `under`,
             `not_full`, default "fits")
+        drop_from: Which packet a drop takes, of the law or of a full buffer:
+            the arriving one, or that at the head, whose sender hears of it a
+            queue earlier; the arriving one then is kept (Lakshman, Neidhardt
+            and Ott 1996; ns-2's drop_front_). (one of `tail`, `head`, default
+            "tail")
+        mark_from: Which packet carries a mark: the arriving one, or the next
+            capable one that leaves, whose sender hears of it a queue earlier
+            (Liu and Jain 2001). (one of `tail`, `head`, default "tail")
         min: Average queue below which nothing is dropped (min_th, Floyd and
             Jacobson 1993 section 4). Unset: half of `target_delay` worth of the
             link, at least 5 packets. (packets or bytes, default unset)
@@ -137,6 +145,8 @@ class Red(QueueParams):
     _name: ClassVar[str] = "red"
     limit: Length | None = None
     admit: Literal["fits", "under", "not_full"] | None = None
+    drop_from: Literal["tail", "head"] | None = None
+    mark_from: Literal["tail", "head"] | None = None
     min: Length | None = None
     max: Length | None = None
     target_delay: Duration | None = None
@@ -234,6 +244,14 @@ class Ared(QueueParams):
             (packets or bytes, default "1000p")
         admit: Which arrivals the limit admits. (one of `fits`, `under`,
             `not_full`, default "fits")
+        drop_from: Which packet a drop takes, of the law or of a full buffer:
+            the arriving one, or that at the head, whose sender hears of it a
+            queue earlier; the arriving one then is kept (Lakshman, Neidhardt
+            and Ott 1996; ns-2's drop_front_). (one of `tail`, `head`, default
+            "tail")
+        mark_from: Which packet carries a mark: the arriving one, or the next
+            capable one that leaves, whose sender hears of it a queue earlier
+            (Liu and Jain 2001). (one of `tail`, `head`, default "tail")
         min: Average queue below which nothing is dropped (min_th, Floyd and
             Jacobson 1993 section 4). Unset: half of `target_delay` worth of the
             link, at least 5 packets. (packets or bytes, default unset)
@@ -305,6 +323,8 @@ class Ared(QueueParams):
     _name: ClassVar[str] = "ared"
     limit: Length | None = None
     admit: Literal["fits", "under", "not_full"] | None = None
+    drop_from: Literal["tail", "head"] | None = None
+    mark_from: Literal["tail", "head"] | None = None
     min: Length | None = None
     max: Length | None = None
     target_delay: Duration | None = None
@@ -554,6 +574,14 @@ class Avq(QueueParams):
             (packets or bytes, default "1000p")
         admit: Which arrivals the limit admits. (one of `fits`, `under`,
             `not_full`, default "fits")
+        drop_from: Which packet a drop takes, of the law or of a full buffer:
+            the arriving one, or that at the head, whose sender hears of it a
+            queue earlier; the arriving one then is kept (Lakshman, Neidhardt
+            and Ott 1996; ns-2's drop_front_). (one of `tail`, `head`, default
+            "tail")
+        mark_from: Which packet carries a mark: the arriving one, or the next
+            capable one that leaves, whose sender hears of it a queue earlier
+            (Liu and Jain 2001). (one of `tail`, `head`, default "tail")
         virtual_limit: What the virtual buffer holds. Unset: as much as the real
             one (ns-2's buflim_ = 1). (packets or bytes, default unset)
         gamma: Desired utilisation: arrivals are steered to this share of the
@@ -586,6 +614,8 @@ class Avq(QueueParams):
     _name: ClassVar[str] = "avq"
     limit: Length | None = None
     admit: Literal["fits", "under", "not_full"] | None = None
+    drop_from: Literal["tail", "head"] | None = None
+    mark_from: Literal["tail", "head"] | None = None
     virtual_limit: Length | None = None
     gamma: float | None = None
     alpha: float | None = None
@@ -612,6 +642,14 @@ class Rem(QueueParams):
             (packets or bytes, default "1000p")
         admit: Which arrivals the limit admits. (one of `fits`, `under`,
             `not_full`, default "fits")
+        drop_from: Which packet a drop takes, of the law or of a full buffer:
+            the arriving one, or that at the head, whose sender hears of it a
+            queue earlier; the arriving one then is kept (Lakshman, Neidhardt
+            and Ott 1996; ns-2's drop_front_). (one of `tail`, `head`, default
+            "tail")
+        mark_from: Which packet carries a mark: the arriving one, or the next
+            capable one that leaves, whose sender hears of it a queue earlier
+            (Liu and Jain 2001). (one of `tail`, `head`, default "tail")
         target: The queue to hold (b*; ns-2's pbo_). (packets or bytes, default
             "20p")
         gamma: Step of the price at each update, per packet of mismatch (gamma).
@@ -645,6 +683,8 @@ class Rem(QueueParams):
     _name: ClassVar[str] = "rem"
     limit: Length | None = None
     admit: Literal["fits", "under", "not_full"] | None = None
+    drop_from: Literal["tail", "head"] | None = None
+    mark_from: Literal["tail", "head"] | None = None
     target: Length | None = None
     gamma: float | None = None
     alpha: float | None = None
@@ -671,6 +711,14 @@ class Pi(QueueParams):
             (packets or bytes, default "1000p")
         admit: Which arrivals the limit admits. (one of `fits`, `under`,
             `not_full`, default "fits")
+        drop_from: Which packet a drop takes, of the law or of a full buffer:
+            the arriving one, or that at the head, whose sender hears of it a
+            queue earlier; the arriving one then is kept (Lakshman, Neidhardt
+            and Ott 1996; ns-2's drop_front_). (one of `tail`, `head`, default
+            "tail")
+        mark_from: Which packet carries a mark: the arriving one, or the next
+            capable one that leaves, whose sender hears of it a queue earlier
+            (Liu and Jain 2001). (one of `tail`, `head`, default "tail")
         target: The queue to hold (q_ref); ns-2's qref_. (packets or bytes,
             default "50p")
         a: What the present error adds to the probability at each sample, per
@@ -697,6 +745,8 @@ class Pi(QueueParams):
     _name: ClassVar[str] = "pi"
     limit: Length | None = None
     admit: Literal["fits", "under", "not_full"] | None = None
+    drop_from: Literal["tail", "head"] | None = None
+    mark_from: Literal["tail", "head"] | None = None
     target: Length | None = None
     a: float | None = None
     b: float | None = None
@@ -719,6 +769,14 @@ class Blue(QueueParams):
             (packets or bytes, default "1000p")
         admit: Which arrivals the limit admits. (one of `fits`, `under`,
             `not_full`, default "fits")
+        drop_from: Which packet a drop takes, of the law or of a full buffer:
+            the arriving one, or that at the head, whose sender hears of it a
+            queue earlier; the arriving one then is kept (Lakshman, Neidhardt
+            and Ott 1996; ns-2's drop_front_). (one of `tail`, `head`, default
+            "tail")
+        mark_from: Which packet carries a mark: the arriving one, or the next
+            capable one that leaves, whose sender hears of it a queue earlier
+            (Liu and Jain 2001). (one of `tail`, `head`, default "tail")
         length: Queue above which an arrival raises the probability as a loss
             does (L, section 3.1). Unset: losses alone. (packets or bytes,
             default unset)
@@ -735,6 +793,8 @@ class Blue(QueueParams):
     _name: ClassVar[str] = "blue"
     limit: Length | None = None
     admit: Literal["fits", "under", "not_full"] | None = None
+    drop_from: Literal["tail", "head"] | None = None
+    mark_from: Literal["tail", "head"] | None = None
     length: Length | None = None
     increment: float | None = None
     decrement: float | None = None
@@ -903,6 +963,50 @@ class Fred(QueueParams):
 
 
 @dataclass(kw_only=True)
+class Afd(QueueParams):
+    """Approximate fair dropping keeps a random sample of recent arrivals and drops
+    from flows with more than the fair share in it, so that what is left of each
+    is that share; the share follows from the queue (Pan, Breslau, Prabhakar and
+    Shenker 2003).
+
+    Args:
+        limit: What the buffer holds; the packet in transmission is not counted.
+            (packets or bytes, default "1000p")
+        admit: Which arrivals the limit admits. (one of `fits`, `under`,
+            `not_full`, default "fits")
+        target: The queue that the fair share aims at (q_target). (packets or
+            bytes, default "50p")
+        sampling: Arrivals of which one is sampled on average (s). (integer,
+            default 5, 1 to 1000000)
+        shadow: Packets that the sample holds (b, the shadow buffer); a new one
+            takes the place of one drawn at random. It covers the last
+            `sampling` times as many arrivals. (integer, default 500, 1 to
+            1000000)
+        alpha: What the error of the queue one update ago adds to the fair
+            share, in packets of the sample per packet of the queue (alpha).
+            (number, default 1.7)
+        beta: What the present error takes off the fair share (beta); above
+            `alpha`, so that a queue that stays too long lowers the share on and
+            on. (number, default 1.8)
+        interval: Time between two updates of the fair share; the paper's
+            frequency is 160 Hz. (duration, default "6.25ms", 1us to 100s)
+        mean_packet: Length of a typical packet: converts bytes into packets, in
+            which the controller counts. (size, default "1000B", 1B to 64KiB)
+    """
+
+    _name: ClassVar[str] = "afd"
+    limit: Length | None = None
+    admit: Literal["fits", "under", "not_full"] | None = None
+    target: Length | None = None
+    sampling: int | None = None
+    shadow: int | None = None
+    alpha: float | None = None
+    beta: float | None = None
+    interval: Duration | None = None
+    mean_packet: Size | None = None
+
+
+@dataclass(kw_only=True)
 class Green(QueueParams):
     """GREEN drops or marks with the probability at which N flows of TCP just fill
     the link, from their number and their round-trip time (Feng, Kapadia and
@@ -913,6 +1017,14 @@ class Green(QueueParams):
             (packets or bytes, default "1000p")
         admit: Which arrivals the limit admits. (one of `fits`, `under`,
             `not_full`, default "fits")
+        drop_from: Which packet a drop takes, of the law or of a full buffer:
+            the arriving one, or that at the head, whose sender hears of it a
+            queue earlier; the arriving one then is kept (Lakshman, Neidhardt
+            and Ott 1996; ns-2's drop_front_). (one of `tail`, `head`, default
+            "tail")
+        mark_from: Which packet carries a mark: the arriving one, or the next
+            capable one that leaves, whose sender hears of it a queue earlier
+            (Liu and Jain 2001). (one of `tail`, `head`, default "tail")
         rtt: Round-trip time of the flows (RTT, equation 2). (duration, default
             "100ms", 1us to 100s)
         mss: Segment size of the flows (MSS, equation 2). (size, default
@@ -929,6 +1041,8 @@ class Green(QueueParams):
     _name: ClassVar[str] = "green"
     limit: Length | None = None
     admit: Literal["fits", "under", "not_full"] | None = None
+    drop_from: Literal["tail", "head"] | None = None
+    mark_from: Literal["tail", "head"] | None = None
     rtt: Duration | None = None
     mss: Size | None = None
     c: float | None = None
@@ -1037,6 +1151,14 @@ class Pie(QueueParams):
             not counted. (packets or bytes, default "1000p")
         admit: Which arrivals the limit admits. (one of `fits`, `under`,
             `not_full`, default "fits")
+        drop_from: Which packet a drop takes, of the law or of a full buffer:
+            the arriving one, or that at the head, whose sender hears of it a
+            queue earlier; the arriving one then is kept (Lakshman, Neidhardt
+            and Ott 1996; ns-2's drop_front_). (one of `tail`, `head`, default
+            "tail")
+        mark_from: Which packet carries a mark: the arriving one, or the next
+            capable one that leaves, whose sender hears of it a queue earlier
+            (Liu and Jain 2001). (one of `tail`, `head`, default "tail")
         target: Delay to hold (QDELAY_REF, RFC 8033 section 4.2). (duration,
             default "15ms", 1us to 100s)
         tupdate: Time between two updates of the probability (T_UPDATE, RFC 8033
@@ -1089,6 +1211,8 @@ class Pie(QueueParams):
     _name: ClassVar[str] = "pie"
     limit: Length | None = None
     admit: Literal["fits", "under", "not_full"] | None = None
+    drop_from: Literal["tail", "head"] | None = None
+    mark_from: Literal["tail", "head"] | None = None
     target: Duration | None = None
     tupdate: Duration | None = None
     alpha: float | None = None
@@ -1121,6 +1245,14 @@ class Pi2(QueueParams):
             (packets or bytes, default "1000p")
         admit: Which arrivals the limit admits. (one of `fits`, `under`,
             `not_full`, default "fits")
+        drop_from: Which packet a drop takes, of the law or of a full buffer:
+            the arriving one, or that at the head, whose sender hears of it a
+            queue earlier; the arriving one then is kept (Lakshman, Neidhardt
+            and Ott 1996; ns-2's drop_front_). (one of `tail`, `head`, default
+            "tail")
+        mark_from: Which packet carries a mark: the arriving one, or the next
+            capable one that leaves, whose sender hears of it a queue earlier
+            (Liu and Jain 2001). (one of `tail`, `head`, default "tail")
         target: Delay to hold (tau_0, section 4; 20 ms in section 6). (duration,
             default "20ms", 1us to 100s)
         tupdate: Time between two updates (T, section 4; 32 ms in section 6).
@@ -1141,6 +1273,8 @@ class Pi2(QueueParams):
     _name: ClassVar[str] = "pi2"
     limit: Length | None = None
     admit: Literal["fits", "under", "not_full"] | None = None
+    drop_from: Literal["tail", "head"] | None = None
+    mark_from: Literal["tail", "head"] | None = None
     target: Duration | None = None
     tupdate: Duration | None = None
     alpha: float | None = None
@@ -1832,6 +1966,15 @@ class Fack(CcParams):
     """
 
     _name: ClassVar[str] = "fack"
+
+
+@dataclass(kw_only=True)
+class Rfc793(CcParams):
+    """No congestion control: the receiver's window alone, and the retransmission
+    timer (RFC 793).
+    """
+
+    _name: ClassVar[str] = "rfc793"
 
 
 @dataclass(kw_only=True)
@@ -3051,8 +3194,8 @@ class Tcp(TransportParams):
         cc: Congestion control algorithm: owns the window (RFC 5681 section 3).
             (cc: name or table, default "newreno")
         recovery: Loss recovery scheme; unset: the one `cc` implies. (one of
-            `tahoe`, `reno`, `newreno`, `sack`, `fack`, `vegas`, `ns3`, default
-            unset)
+            `tahoe`, `timeout`, `reno`, `newreno`, `sack`, `fack`, `vegas`,
+            `ns3`, default unset)
         mss: Largest payload of a segment, options already taken off (SMSS of
             RFC 5681 section 2). (size, default "1460B", 1B to 65000B)
         window: Upper bound of the send window, whatever the congestion window
@@ -3213,6 +3356,9 @@ class Tcp(TransportParams):
         pacing_catch_up: A burst that leaves late shortens the gap after it by
             what it is late, up to this share of the gap (Linux
             `tcp_update_skb_after_send`: half). (number, default 0.0, 0 to 1)
+        rto_rule: What the retransmission timeout is made of, and whether it is
+            backed off. Unset: as in RFC 6298, for `cc = "rfc793"` as there.
+            (one of `rfc6298`, `rfc793`, default unset)
         rto_initial: RTO before the first measurement (RFC 6298 section 2.1).
             (duration, default "1s", 1us to 1h)
         rto_min: Smallest RTO (RFC 6298 section 2.4). (duration, default "1s",
@@ -3421,7 +3567,7 @@ class Tcp(TransportParams):
     _name: ClassVar[str] = "tcp"
     preset: Literal["rfc", "ns2", "ns3", "linux"] | None = None
     cc: Cc | None = None
-    recovery: Literal["tahoe", "reno", "newreno", "sack", "fack", "vegas", "ns3"] | None = None
+    recovery: Literal["tahoe", "timeout", "reno", "newreno", "sack", "fack", "vegas", "ns3"] | None = None
     mss: Size | None = None
     window: Length | None = None
     receive_window: Size | None = None
@@ -3472,6 +3618,7 @@ class Tcp(TransportParams):
     tso_piece: Size | None = None
     pacing_free: int | None = None
     pacing_catch_up: float | None = None
+    rto_rule: Literal["rfc6298", "rfc793"] | None = None
     rto_initial: Duration | None = None
     rto_min: Duration | None = None
     rto_min_first: bool | None = None
@@ -3568,6 +3715,7 @@ class Udp(TransportParams):
 
 
 __all__ = [
+    "Afd",
     "Ared",
     "Avq",
     "Bbr",
@@ -3620,6 +3768,7 @@ __all__ = [
     "Reno",
     "Replay",
     "RequestResponse",
+    "Rfc793",
     "Rio",
     "Rr",
     "Sack",
