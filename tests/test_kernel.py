@@ -15,7 +15,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from validation.kernel import __main__ as command
-from validation.kernel import cases, machine, replay
+from validation.kernel import cases, machine, replay, runs
 from validation.kernel.cases import Case
 from validation.kernel.measures import of_kernel, of_simulation
 from validation.kernel.report import Row
@@ -37,21 +37,14 @@ def why_not() -> str:
 
 
 #: What is outside (docs/validation/kernel.md tells what is known of it). Everything else is held.
-OUTSIDE = {
-    "cubic/20mbit-20ms-fifo40": {"retransmits"},
-    "reno/10mbit-10ms-fifo50": {"retransmits"},
-    "cubic/10mbit-40ms-codel": {"exit"},
-    "bbr/10mbit-40ms-codel": {"retransmits"},
-    "two/cubic-bbr-fifo100": {"flow 1", "flow 2"},
-    "four/reno-fifo50": {"flow 1"},
-}
+OUTSIDE = {"two/cubic-codel": {"flow 1", "flow 2"}}
 #: Flows that compete need many runs.
 HELD = [pytest.param(c, id=c.name, marks=pytest.mark.long if c.rate_mbps > 20 or c.flows > 1 else ()) for c in cases.CASES]
 
 
 @pytest.mark.parametrize("case", HELD)
 def test_within_the_bounds_of_the_stored_results(case: Case) -> None:
-    row = Row(case, command.stored(case), [of_simulation(case, run) for run in range(1, 9 if case.chaotic else 4)])
+    row = Row(case, runs.stored(case), [of_simulation(case, run) for run in range(1, 9 if case.chaotic else 4)])
     assert set(row.failed) <= OUTSIDE.get(case.name, set()), {c.name: c.means for c in row.compared if c.failed}
 
 
@@ -59,8 +52,8 @@ def test_the_relay_was_in_time_in_all_that_is_stored() -> None:
     late = {
         c.name: f.late_p99_us
         for c in cases.CASES
-        for f in command.stored(c)
-        if not 0 < f.late_p99_us <= command.LATE_US or f.late_max_us > command.MOST_LATE_US
+        for f in runs.stored(c)
+        if not 0 < f.late_p99_us <= runs.LATE_US or f.late_max_us > runs.MOST_LATE_US
     }
     assert not late
 

@@ -8,27 +8,15 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from pathlib import Path
 
 try:
     from . import machine, report
     from .cases import Case, select
-    from .measures import Found, of_kernel, of_simulation
+    from .measures import Found, of_simulation
     from .report import Row
+    from .runs import LateError, live, record, stored
 except ImportError as error:  # the project's own package is what may be missing
     sys.exit(f"fairlane is not installed here ({error}); run `make build` and use .venv/bin/python")
-
-STORED = Path(__file__).resolve().parents[1] / "data" / "kernel" / "results.json"
-#: Beyond this the relay was not in time, and the kernel's side measured this machine instead of the path: the run does not count.
-LATE_US = 100.0
-#: And one so late has stopped the path for long enough to fill the queue.
-MOST_LATE_US = 10_000.0
-#: Attempts at a run in time.
-ATTEMPTS = 4
-
-
-class LateError(RuntimeError):
-    """This machine cannot keep time; the text says how late it was."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -42,7 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
         if not options.json:
             print(report.head(), flush=True)
         for case, kernel in _kernel(cases, options):
-            if options.record:
+            if options.record or options.add:
                 record(case, kernel)
             rows.append(Row(case, kernel, [of_simulation(case, run) for run in range(1, options.seeds + 1)]))
             if not options.json:
@@ -69,46 +57,13 @@ def _kernel(cases: list[Case], options: argparse.Namespace) -> Iterator[tuple[Ca
         yield from ((case, found) for case in cases if (found := stored(case)))
         return
     with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
+        known = {case: stored(case) if options.add else [] for case in cases}
         count = {case: options.runs * (2 if case.chaotic else 1) for case in cases}
-        runs = {case: [pool.submit(live, case, n) for n in range(1, count[case] + 1)] for case in cases}
+        runs = {case: [pool.submit(live, case, len(known[case]) + n) for n in range(1, count[case] + 1)] for case in cases}
         try:
-            yield from ((case, [run.result() for run in of]) for case, of in runs.items())
+            yield from ((case, known[case] + [run.result() for run in of]) for case, of in runs.items())
         finally:
             pool.shutdown(cancel_futures=True)
-
-
-def live(case: Case, number: int) -> Found:
-    """A run of the kernel that was in time."""
-    for _ in range(ATTEMPTS):
-        found = of_kernel(case, machine.run(case, number))
-        if found.late_p99_us <= LATE_US:
-            return found
-    raise LateError(
-        f"{case.name}: 1 % of the packets were more than {found.late_p99_us:.0f} us late; run fewer at once, on a quiet machine"
-    )
-
-
-def stored(case: Case) -> list[Found]:
-    """Runs of a case that were recorded; none if it was not."""
-    if not STORED.exists():
-        return []
-    runs = json.loads(STORED.read_text())["cases"].get(case.name, [])
-    return [Found(**{**values, "flows": tuple(values["flows"])}) for values in runs]
-
-
-def record(case: Case, found: list[Found]) -> None:
-    """Stores what the kernel did."""
-    known = json.loads(STORED.read_text()) if STORED.exists() else {"cases": {}}
-    known["kernel"] = Path("/proc/sys/kernel/osrelease").read_text().split("-")[0].strip()
-    known["cases"][case.name] = [_rounded(f) for f in found]
-    STORED.parent.mkdir(parents=True, exist_ok=True)
-    lines = [f' "{name}": [\n' + ",\n".join(f"  {json.dumps(run)}" for run in runs) + "\n ]" for name, runs in known["cases"].items()]
-    STORED.write_text(f'{{"kernel": {json.dumps(known["kernel"])}, "cases": {{\n' + ",\n".join(lines) + "\n}}\n")
-
-
-def _rounded(found: Found) -> dict[str, object]:
-    values = {name: round(value, 4) for name, value in found.as_dict().items() if isinstance(value, float)}
-    return values | {"flows": [round(f, 4) for f in found.flows]}
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
@@ -119,6 +74,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="only a path of 10 Mbit/s and 44 ms")
     parser.add_argument("--stored", action="store_true", help="compare with the stored results instead of running the kernel")
     parser.add_argument("--record", action="store_true", help="store what the kernel does")
+    parser.add_argument("--add", action="store_true", help="the same, beside the runs that are stored")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     parser.add_argument("--markdown", action="store_true", help="print the table as Markdown, too")
     parser.add_argument(

@@ -17,7 +17,7 @@ use fairlane_units::{Dur, PS_PER_SEC, Rate, Time};
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pacer {
     /// When all that was sent would have left at the rate.
-    next: Time,
+    pub(crate) next: Time,
     /// Payload bytes that may still go in the present burst.
     left: u64,
     /// What the present burst was late, as far as it has not shortened a gap yet.

@@ -2,8 +2,9 @@
 //!
 //! A burst holds what `pacing_burst` takes at the rate that pacing has, or would have, and `pacing_segments` at least; on paths of a few milliseconds more. The
 //! window may have room for a shorter one only. Outside recovery that waits for a full one, if something went out less than a millisecond ago, the room is less
-//! than a third of the window, and an acknowledgment is soon to come, as the oldest segment in flight left more than half a round trip ago: the odd segment
-//! that an acknowledgment lets out is held until it makes a pair. It goes all the same at the end of a piece of the send queue, of which the next begins another.
+//! than a third of the window, and an acknowledgment is soon to come: that of the oldest segment in flight, a smoothed round-trip time after it left, is
+//! due within a millisecond.
+//! The odd segment that an acknowledgment lets out is held until it makes a pair then. It goes all the same at the end of a piece of the send queue, of which the next begins another.
 //!
 //! The last segment of a burst carries PSH, and so does the last one written: the receiver's application takes what is there, and it is acknowledged.
 //!
@@ -20,6 +21,8 @@ const LONGEST: u64 = 65_536 - 321;
 const MOST: u64 = u8::MAX as u64;
 /// A write longer ago than this is not waited for (`tcp_tso_should_defer`).
 const RECENT: Dur = Dur::from_ms(1);
+/// An acknowledgment that is further off is not waited for (`tcp_tso_should_defer` since 6.18).
+const SOON: Dur = Dur::from_ms(1);
 /// A room of this share of the window does not wait (`tcp_tso_win_divisor`).
 const SHARE: u64 = 3;
 /// Bursts are longer on short paths: by half for each so much of the smallest round-trip time (`tcp_tso_rtt_log`: 2^9 us).
@@ -89,17 +92,20 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// Whether a burst of `room` bytes waits for a full one of `most`; `ends_piece`: the rest of a piece is all of it.
     fn tso_defers(&self, room: u64, most: u64, ends_piece: bool, now: Time) -> bool {
-        if room >= most || ends_piece || now.since(self.last_sent) > RECENT {
+        // The pacer may have put off what goes now since then.
+        if room >= most || ends_piece || now.since(self.last_sent.max(self.pacer.next)) > RECENT {
             return false;
         }
         let window = self.window().min(self.edge.saturating_sub(self.una));
         if room >= window / SHARE || self.board.is_empty() {
             return false;
         }
-        let waited = now.since(self.board.at(self.board.head).at);
-        let half = Dur::from_ps(self.rtt.srtt(&self.cfg).as_ps() / 2);
+        // When the acknowledgment of the oldest segment in flight should come.
+        let srtt = self.rtt.srtt(&self.cfg);
+        let soon = SOON.min(Dur::from_ps(srtt.as_ps() / 2));
+        let expected = self.board.at(self.board.head).at + srtt;
         // With a FIN there is nothing more to come.
-        waited >= half && !(self.closed && self.data_end - self.nxt < room)
+        expected <= now + soon && !(self.closed && self.data_end - self.nxt < room)
     }
 
     /// Segments of a full burst (`tcp_tso_autosize`).

@@ -84,6 +84,22 @@ fn an_odd_segment_waits_for_a_pair() {
     assert_eq!(end.tcp.view().cwnd, 11 * MSS);
 }
 
+/// `tcp_tso_should_defer` of Linux 6.18: an acknowledgment is expected a smoothed round-trip time after the oldest segment in flight left. One that is more than a
+/// millisecond off is not waited for.
+#[test]
+fn an_acknowledgment_that_is_far_off_is_not_waited_for() {
+    let mut end = End::new(false, json!({}));
+    end.call(100_000, |tcp, cx| tcp.on_write(ENDLESS, false, cx));
+    end.ack(200_000, 1, &[], 100);
+    end.ack(200_200, 3, &[], 100);
+    assert_eq!(end.ack(200_400, 10, &[], 100).len(), 8, "11 to 20");
+    // Segments 11 and 12 left at 200.2 ms, and what follows at 200.4 ms; the first that goes comes after a pause.
+    assert_eq!(end.ack(295_000, 11, &[], 100), [(21, false)]);
+    assert_eq!(end.ack(295_200, 12, &[], 100), [(22, false)], "the next acknowledgment is 4 ms off");
+    assert_eq!(end.ack(299_200, 13, &[], 100), [(23, false)]);
+    assert_eq!(end.ack(299_400, 14, &[], 100), []);
+}
+
 /// The end of a piece of the send queue waits for nothing, nor does anything without offload.
 #[test]
 fn the_end_of_a_piece_does_not_wait() {

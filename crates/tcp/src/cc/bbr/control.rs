@@ -180,7 +180,8 @@ impl Bbr {
 
     /// Draft-00 section 4.2.3.
     pub(super) fn set_window(&mut self, s: &AckSample, r: &RateSample) {
-        if !self.repair_window(s, r) && r.newly_delivered != 0 {
+        // What tells of losses alone, such as a timer, changes nothing (Linux `bbr_set_cwnd`).
+        if r.newly_delivered != 0 && !self.repair_window(s, r) {
             let target = self.budget(self.bdp(self.estimate(), self.cwnd_gain) + self.aggregation_room());
             if self.full {
                 self.cwnd = (self.cwnd + r.newly_delivered).min(target);
