@@ -27,7 +27,7 @@ def test_the_claims_come_out_on_the_published_tables_as_recorded():
     tables = read_folder(DATA)
     claims = read_claims(DATA / "claims.toml")
     assert {c.id: c.check.outcome(tables) for c in claims} == {c.id: c.published for c in claims}
-    assert Counter(c.published for c in claims) == {"holds": 25, "fails": 10, "no-data": 8}
+    assert Counter(c.published for c in claims) == {"holds": 28, "fails": 10, "no-data": 12}
 
 
 def test_the_factorial_is_whole():
@@ -70,6 +70,39 @@ def test_consecutive_flows_have_consecutive_sums_of_addresses():
         assert sums[100:] == [x + 1 for x in sums[:100]]
 
 
+def test_everything_left_open_reaches_the_scenarios():
+    """Each thing alone, at an end of its values, changes what is run; and nothing else than it is said to change does."""
+    paper = papers.load("yang2001")
+    base = {o.name: o.base for o in paper.opens()}
+    of = lambda world: {c.factors: json.dumps(c.tree(1), sort_keys=True) for c in paper.world(world)}  # noqa: E731
+    plain = of(base)
+    only = {"RED": "RED", "SFQ": "SFQ", "DRR": "DRR", "FCFS": "FCFS"}
+    for o in paper.opens():
+        ends = [x for x in (o.over.at(0.0), o.over.at(0.999)) if x != o.base]
+        assert ends, o.name
+        for x in ends:
+            changed = [dict(f) for f, text in of({**base, o.name: x}).items() if text != plain[f]]
+            assert changed, (o.name, x)
+            if queue := only.get(o.name.split()[0]):
+                assert {f["queue"] for f in changed} == {queue}, o.name
+            if o.name.split()[0] in ("cc", "ts"):
+                assert all(o.name[:2] in f["env"] for f in changed), o.name
+
+
+def test_the_declared_world_is_what_is_run():
+    paper = papers.load("yang2001")
+    there = {c.factors: c for c in paper.cells()}
+    for c in paper.world(paper.declared_world):
+        assert c.tree(1) == there[c.factors].tree(1)
+
+
+def test_the_declared_world_is_the_base_but_for_two_values():
+    """The link delay, which the printed times of ts/ts and of 10 KB leave a range, and DRR's buffer."""
+    paper = papers.load("yang2001")
+    base = {o.name: o.base for o in paper.opens()}
+    assert {k for k, x in paper.declared_world.items() if x != base[k]} == {"link delay", "DRR limit"}
+
+
 @pytest.fixture(scope="module")
 def few(tmp_path_factory):
     """The whole study but for the number of ratios."""
@@ -99,7 +132,7 @@ def test_the_document_keeps_its_contract(few):
     claims = read_claims(DATA / "claims.toml")
     assert [c["id"] for c in document["claims"]] == [c.id for c in claims]
     for c in document["claims"]:
-        assert c["verdict"] in ("holds", "fails", "undecided")
+        assert c["verdict"] == "undecided"  # a quick look settles nothing
         assert c["on_means"] != "no-data" or c["id"] == "Y33"  # speaks of each of the 19 ratios
         assert c["verdict"] == "holds" or c["cause"] or c["reason"]
 

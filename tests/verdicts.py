@@ -1,26 +1,30 @@
-"""The verdicts that docs/papers/findings.md records of the full runs."""
+"""The verdicts of the worlds that are recorded in the studies' folders, and the script of the documentation that lists them."""
 
 from __future__ import annotations
+
+from importlib.util import module_from_spec, spec_from_file_location
+from types import ModuleType
 
 from conftest import ROOT
 from fairlane.papers.reproduction import Reproduction
 
-VERDICTS = ("holds", "fails", "undecided")
 
-
-def recorded() -> dict[str, dict[str, list[str]]]:
-    """Key of a paper: its claims by verdict."""
-    text = (ROOT / "docs" / "papers" / "findings.md").read_text("utf-8")
-    table = text.split("<!-- verdicts -->")[1].split("<!-- /verdicts -->")[0].strip().splitlines()[2:]
-    cells = [[c.strip() for c in line.strip("|").split("|")] for line in table]
-    return {key: {v: ids.split(", ") if ids else [] for v, ids in zip(VERDICTS, lists, strict=True)} for key, *lists in cells}
+def script() -> ModuleType:
+    """docs/papers/verdicts.py."""
+    spec = spec_from_file_location("docs_verdicts", ROOT / "docs" / "papers" / "verdicts.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def against_record(quick: Reproduction) -> list[tuple[str, str, str]]:
-    """Claims that so far look otherwise than recorded: id, recorded, here. Either may leave open what the other settles."""
-    of = {i: v for v, ids in recorded()[quick.paper.key].items() for i in ids}
+    """Claims that so far look otherwise than recorded: id, recorded, here. What depends on a choice may look either way."""
+    plain = ("holds", "fails")
+    of = {i: v for v, ids in script().verdicts(quick.paper.key).items() for i in ids}
     return [
         (j.claim.id, of[j.claim.id], j.leaning)
         for j in quick.claims
-        if "undecided" not in (j.leaning, of[j.claim.id]) and j.leaning != of[j.claim.id]
+        if j.leaning in plain and of[j.claim.id] in plain and j.leaning != of[j.claim.id]
     ]

@@ -34,10 +34,6 @@ def _most(queue: str, where: Sequence[tuple[str, int]], flows: Sequence[str]) ->
     return lambda v: [(f, v(e, queue, s, f) - max(v(e, q, s, f) for q in QUEUES if q != queue)) for e, s in where for f in flows]
 
 
-def _all(*parts: Margins) -> Margins:
-    return lambda v: [m for part in parts for m in part(v)]
-
-
 def _both(*envs: str) -> list[tuple[str, int]]:
     return [(e, s) for e in envs for s in (1, 2)]
 
@@ -66,15 +62,18 @@ MEANS: dict[str, Margins] = {
     "Y10": lambda v: [(f, v("ts/ts", q, s, f) - v("cc/cc", q, s, f)) for q in QUEUES for s in (1, 2) for f in CLASSES],
     "Y11": lambda v: [(f, v("ts/be", q, 1, f) - v("cc/be", q, 1, f)) for q in QUEUES for f in CLASSES],
     "Y13": lambda v: [(f, v("cc/be", q, 1, f) - v("be/be", q, 1, f)) for q in QUEUES for f in TCP[1:]],
-    "Y14": _least("FCFS", BEST_EFFORT, UDP),
+    "Y14": lambda v: [(f, 1.05 * min(v(e, q, s, f) for q in QUEUES) - v(e, "FCFS", s, f)) for e, s in BEST_EFFORT for f in UDP],
     "Y16": _most("DRR", _both("cc/cc"), LOW),
-    "Y17": _most("DRR", _both("be/be"), LOW),
-    "Y18": _all(_least("DRR", [("ts/be", 1)], TCP), _most("DRR", [("ts/be", 2)], TCP)),
+    "Y17": _most("DRR", _both("be/be"), TCP[1:]),
+    "Y17b": _most("DRR", _both("be/be"), UDP),
+    "Y18": _least("DRR", [("ts/be", 1)], TCP),
+    "Y18b": _most("DRR", [("ts/be", 2)], TCP),
     "Y19": lambda v: [(f, v(b, "DRR", s, f) - v(a, "DRR", s, f)) for a, b, s in _DRR_PAIRS for f in CLASSES],
     "Y20": lambda v: [(f, v(e, "FCFS", s, f) - v(e, "RED", s, f)) for e, s in _both(*ENVS[2:]) for f in TCP],
     "Y21": _least("RED", BEST_EFFORT, TCP),
     "Y21b": _second,
-    "Y22": _all(_most("RED", _both("ts/ts"), TCP), _least("RED", _both("ts/ts"), UDP)),
+    "Y22": _most("RED", _both("ts/ts"), TCP),
+    "Y22b": _least("RED", _both("ts/ts"), UDP),
     "Y23": _most("SFQ", _both(*ENVS), UDP),
     "Y23b": _most("SFQ", BEST_EFFORT, UDP),
 }

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, cached_property
+from typing import TYPE_CHECKING
 
 from fairlane.papers import (
-    Alternative,
     Built,
     Cell,
-    Change,
     Curve,
     Experiment,
     Factors,
@@ -18,9 +18,7 @@ from fairlane.papers import (
     Results,
     Row,
     RunTables,
-    SensitivityColumn,
     Tree,
-    all_of,
     compare,
     factors_key,
 )
@@ -29,9 +27,13 @@ from . import diagrams, figures, net
 from .causes import causes
 from .dots import dots
 from .findings import findings
-from .net import ENVS, FEW, QUICK, RATIOS, SIZES, SMALL, Network, key
+from .net import ENVS, MIDDLE, QUICK, RATIOS, SIZES, SMALL, Network
+from .opens import DECLARED, OPENS, change_of
 from .tables import FACTORS, Means, aging, fig2, fig7, fig8, observations, sizes, slots, table1, unit
-from .text import ACCESS, BOUNDED, DEAF, HASHED, HEAD, NEARER, RANDOM, RELEASED, RING, ROOMY, RTO64, RTO384, SAME, SLOW_CBR, SPREAD, notes
+from .text import notes
+
+if TYPE_CHECKING:
+    from fairlane.worlds import Open, Value
 
 Wanted = Callable[[Cell], bool]
 
@@ -51,7 +53,7 @@ def _suspects(printed: Sequence[Mapping[str, str]]) -> dict[Factors, int]:
 class Yang2001(Paper):
     """The study and how it is rebuilt."""
 
-    minutes = 3.6
+    minutes = 4.5
     tables = ("sec5_1", "slots", "aging", "tsn")
     hop_probe = False
     meant = ("so the window limits it", "less than 50 round trips", "sampling step", "delivered nothing")
@@ -59,17 +61,33 @@ class Yang2001(Paper):
     network_columns = ("goodput", "goodput_tcp")
     flow_series = ("goodput", "open")
     links = ("bottleneck",)
-    seeds = (1, 2, 3)
+    seeds = (1, 2)
     quick_seeds = (1,)
-    alternative_seeds = (1,)
-    reference = SAME
+    most_worlds = 76
+    single_runs = True
+    declared = DECLARED
 
     @cached_property
     def _files(self) -> tuple[Tree, Tree]:
         return self.scenario("net.toml"), self.scenario("cells.toml")
 
-    def _network(self, change: Change | None = None) -> Network:
-        return Network(*self._files, change)
+    def _network(self, values: Mapping[str, Value] | None = None) -> Network:
+        """The network in a world; `None`: the declared one."""
+        return Network(*self._files, change_of(self.declared_world if values is None else values))
+
+    def opens(self) -> list[Open]:
+        """See `opens.py`."""
+        return list(OPENS)
+
+    def world(self, values: Mapping[str, Value]) -> Sequence[Cell]:
+        """What claims read but for Table 6, with one ratio: that of the mean number of UDP flows."""
+        n = self._network(values)
+        kinds = {"table1", "fig2", "slots"}
+        beside = [
+            c for c in n.beside([t for t in net.TIMES if t <= 500]) if c["part"] in kinds or (c["part"], c["env"]) == ("aging", "cc/cc")
+        ]
+        small = [n.cell("grid", e, "FCFS", "10KB", r) for e in ("cc/cc", "ts/ts", "ts/be") for r in SMALL]
+        return [*beside, *n.grid(("1MB",), (MIDDLE,)), *small]
 
     def cells(self) -> list[Cell]:
         """The whole factorial, and the runs beside it."""
@@ -80,11 +98,6 @@ class Yang2001(Paper):
         """Nine of the nineteen ratios, three with 10 KB; Fig. 2 without its two last times."""
         n = self._network()
         return [*n.beside([t for t in net.TIMES if t <= 2000]), *n.grid(("1MB",), QUICK), *n.grid(("10KB",), SMALL)]
-
-    def _few(self, change: Change | None) -> list[Cell]:
-        """What claims read, with four ratios: with 10 KB they read FCFS alone."""
-        n = self._network(change)
-        return [*n.beside([t for t in net.TIMES if t <= 500]), *n.grid(("1MB",), FEW), *n.grid(("10KB",), SMALL, ("FCFS",))]
 
     def topology(self) -> Tree:
         """Two sources without control."""
@@ -133,6 +146,7 @@ class Yang2001(Paper):
         e = self.experiment
         part: Callable[[str], Wanted] = lambda p: lambda c: c["part"] == p  # noqa: E731
         large: Wanted = lambda c: c["part"] == "grid" and c["size"] == "1MB"  # noqa: E731
+        one: Wanted = lambda c: large(c) and c["tcp"] == str(MIDDLE)  # noqa: E731
         alone: Wanted = lambda c: c["part"] == "grid" and c["queue"] == "FCFS"  # noqa: E731
         small: Wanted = lambda c: alone(c) and c["size"] == "10KB" and c["env"] in ("ts/ts", "ts/be")  # noqa: E731
         fcfs: Wanted = lambda c: large(c) and c["queue"] == "FCFS" and c["env"] != "be/be"  # noqa: E731
@@ -146,7 +160,7 @@ class Yang2001(Paper):
             e("fig4", lambda _: diagrams.slots(self), lambda _: False),
             e("fig6", lambda _: diagrams.run(self), lambda _: False),
             e("fig2", lambda r: figures.shares(self, fig2(r)), part("fig2")),
-            e("table4", lambda r: self._table(r, "table4"), part("grid")),
+            replace(e("table4", lambda r: self._table(r, "table4"), part("grid")), least=one),
             e("table6", lambda r: self._table(r, "table6"), large),
             e("table5", lambda r: observations(self, Means(r).rows("table4"), notes("table5", r)), large),
             e("fig5", lambda r: figures.snapshots(self, r), part("fig5")),
@@ -186,72 +200,13 @@ class Yang2001(Paper):
             "fig8": fig8(r), "sec5_1": sizes(r), "slots": slots(r), "aging": aging(r), "tsn": unit(r),
         }  # fmt: skip
 
-    # What the conclusions depend on
-
-    def alternatives(self) -> list[Alternative]:
-        """The open choices, each changed alone; the first changes nothing but the number of ratios."""
-
-        def of(name: str, why: str, change: Change | None) -> Alternative:
-            return Alternative(name, why, lambda: self._few(change))
-
-        def grid(name: str, why: str, change: Change) -> Alternative:
-            """One that says nothing about the runs beside the factorial."""
-            return Alternative(name, why, lambda: self._network(change).grid(("1MB",), FEW))
-
-        def hashed(by: str) -> Change:
-            return all_of(net.queue("sfq", hash=by), net.queue("drr", hash=by))
-
-        return [
-            of(SAME, "nothing else changed; those below have these ratios (83, 86, 93, 97) and are compared with this one", None),
-            of(RTO64, "what ns-2 of the time is said to have had", net.tcp(rto_max="64s")),
-            of(RTO384, "64 times the first RTO: where ns-2's backoff ends without another limit", net.tcp(rto_max="384s")),
-            of(SPREAD, "flows that do not begin at one instant", net.starts("0.5s")),
-            of(ACCESS, "UDP then fills the access links, too", net.links(access="10Mbit/s")),
-            of(SLOW_CBR, "the default of ns-2: one UDP flow cannot fill the link", net.cbr("448kbit/s")),
-            of("CBR of 1 Mbit/s", "one UDP flow just fills the link", net.cbr("1Mbit/s")),
-            of("10 ms a link", "a round trip of 60 ms", net.links(delay="10ms")),
-            grid(NEARER, "a round trip of 0.25 s: two windows of 20 packets then reach RED's lower threshold", net.links(delay="42ms")),
-            of("TCP Reno", "fast recovery in place of slow start after a loss", net.tcp(cc="reno")),
-            grid(RANDOM, "as hashing by addresses and ports is usually done", hashed("flow")),
-            grid(HASHED, "as ns-2.35 does; the sources then have half the link each", hashed("ns2_source")),
-            grid("TCP window of 40 packets", "twice ns-2's default", net.tcp(window="40p")),
-            grid("FCFS with 100 packets", "twice ns-2's default", net.queue("droptail", limit="100p")),
-            grid("RED with thresholds of 10 and 30 packets", "twice ns-2's defaults", net.queue("red", min="10p", max="30p")),
-            grid("SFQ with 80 packets", "twice ns-2's default", net.queue("sfq", limit="80p")),
-            grid(ROOMY, "the default of ns-2", net.queue("drr", limit="25kB")),
-            grid(HEAD, "ns-2.35 drops the first packet of the longest queue", net.queue("drr", drop="head")),
-            of("cc: held until the better class is over", "no release after 5 s", net.control("congestion_signal", clear="10000s")),
-            of("cc: one class held at a time", "the worst only", net.control("congestion_signal", hold="worst")),
-            of(RELEASED, "after 5 s without a signal, not the best class alone", net.control("congestion_signal", release="all")),
-            of(RING, "the paper does not tell the order of the round", net.control("time_slots", order="interleaved")),
-            of(DEAF, "the other reading of what closing means", BOUNDED),
-        ]  # fmt: skip
-
-    def sensitivity_columns(self) -> list[SensitivityColumn]:
-        """Numbers the open choices move, at one ratio (86 TCP and 14 UDP flows)."""
-
-        def of(title: str, quantity: str, env: str, queue: str, printed: float) -> SensitivityColumn:
-            factors = dict(key("grid", env, queue, "1MB", 86))
-            return SensitivityColumn(title, quantity, "s", factors, printed)
-
-        return [
-            of("be/be FCFS, TCP", "TCP", "be/be", "FCFS", 1070.4),
-            of("be/be RED, TCP", "TCP", "be/be", "RED", 955.4),
-            of("be/be DRR, TCP", "TCP", "be/be", "DRR", 1813.6),
-            of("cc/cc FCFS, TCP1", "TCP1/1", "cc/cc", "FCFS", 290.39),
-            of("cc/be FCFS, TCP1", "TCP1/1", "cc/be", "FCFS", 582.2),
-            of("cc/be DRR, TCP1", "TCP1/1", "cc/be", "DRR", 579.4),
-            of("ts/ts FCFS, TCP1", "TCP1/1", "ts/ts", "FCFS", 450.42),
-            of("ts/be FCFS, TCP1", "TCP1/1", "ts/be", "FCFS", 1214.9),
-        ]
-
     def findings(self, results: Results, others: Mapping[str, Results]) -> list[str]:
         """See `findings.py`."""
-        return findings(self, results, others)
+        return findings(self, results)
 
     def causes(self, results: Results, others: Mapping[str, Results]) -> Mapping[str, str]:
         """See `causes.py`."""
-        return causes(self, results, others)
+        return causes(self, results)
 
 
 @cache

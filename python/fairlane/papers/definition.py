@@ -234,6 +234,8 @@ class Experiment:
     """The cells it is made of."""
     part_of: str = ""
     """The experiment whose table has all of it: where that is shown, this one has no place of its own on the page."""
+    least: Callable[[Cell], bool] | None = None
+    """The cells without which it cannot be made in a world, which may have fewer than it `needs`; None: all of these."""
 
 
 class Paper(ABC):

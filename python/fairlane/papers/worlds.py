@@ -157,7 +157,8 @@ def _within(words: str) -> Iterator[None]:
 
 
 def _allows(e: Experiment, cells: Sequence[Cell], have: set[Any]) -> bool:
-    return all(c.factors in have for c in cells if e.needs(c))
+    needed = e.least or e.needs
+    return all(c.factors in have for c in cells if needed(c))
 
 
 def sample(worlds: Worlds, most: int | None, progress: Progress | None, span: tuple[float, float]) -> list[Seen]:
