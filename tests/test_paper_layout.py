@@ -14,7 +14,8 @@ from fairlane.errors import PaperError
 from fairlane.look import curves
 from fairlane.papers import Built, Compared, Comparison
 from fairlane.papers.layout import Grid, Layout, grids, heading, is_tidy, layout_of, number_of, printed_rows, wrong_layout
-from fairlane.papers.score import score, scores
+from fairlane.papers.numbers import mean
+from fairlane.papers.score import results_of, score, scores
 from fairlane.papers.tables import read_csv
 from fairlane.papers.verdicts import WORDS, badge, counts, percent
 
@@ -143,7 +144,6 @@ def test_the_score_counts_what_is_printed_once():
 
 def test_a_value_computed_from_others_or_an_input_is_no_result():
     """sarma2013 prints 74 values in Tables 2 to 4; the use of the link, rates and delays of links, and the list of cases are none."""
-    from fairlane.papers.score import results_of
 
     class Blank:
         paper = papers.load("sarma2013")
@@ -157,6 +157,13 @@ def test_ours_is_put_beside_the_printed_value_with_its_factors():
     of = [Compared((("traffic", "UDP"), ("clients", "8.0"), ("queue", "RED")), "packet_loss_rate", "percent", 37.44, 37.5, impossible=5)]
     (hit,) = [x for x in printed_rows(paper, "table4", Built(Comparison(of))) if x.ours is not None]
     assert (dict(hit.factors)["clients"], hit.printed, hit.ours, hit.impossible) == ("8", "37.44", 37.5, 5)
+
+
+def test_our_mean_in_a_cell_has_no_more_digits_than_its_interval_nor_than_five():
+    told = {(ours, low, high): mean(replace(printed(1), ours=ours, low=low, high=high)) for ours, low, high in (
+        (0.5, 0.49999995, 0.50000005), (4999.2781, 4999.27, 4999.28), (37.02, 33.0, 41.0), (13.246412, None, None),
+    )}  # fmt: skip
+    assert list(told.values()) == ["0.5", "4999.3", "37.0", "13.246"]
 
 
 def test_every_word_for_a_verdict_has_its_mark_its_count_and_its_colour():

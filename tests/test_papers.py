@@ -316,6 +316,11 @@ def test_a_table_has_a_badge_for_each_of_its_claims_and_none_of_its_own(quick):
         assert f'<span class="number">{number}</span> {title}</h3>' in page
 
 
+def test_every_link_within_the_page_leads_somewhere(quick):
+    page = quick.page.read_text("utf-8")
+    assert set(re.findall(r'<a [^>]*href="#([^"]+)"', page)) <= set(re.findall(r'\bid="([^"]+)"', page))
+
+
 def test_the_lead_and_the_main_picture_come_first(quick):
     page = quick.page.read_text("utf-8")
     lead, picture, asked = (page.index(x) for x in ('<p class="lead">', 'id="picture"', 'id="asked"'))

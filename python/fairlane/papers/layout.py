@@ -278,4 +278,6 @@ def _unit(unit: str) -> str:
 
 def _text(name: str, value: str, said: Mapping[str, str]) -> str:
     """A factor in a heading; bare numbers say what they count, as `[factors]` in paper.toml has it."""
+    if name == "unit":
+        return f"in {_unit(value)}"
     return said[name].replace("{}", value) if name in said and value.replace(".", "", 1).isdigit() else _spaced(value)

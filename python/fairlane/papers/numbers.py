@@ -48,6 +48,11 @@ def mean_and_half(row: Compared) -> tuple[str, str]:
     return f"{row.ours:.{places}f}", f"{h:.{places}f}"
 
 
+def mean(row: Compared) -> str:
+    """Our mean alone: with the digits of its interval, but not beyond five."""
+    return min(mean_and_half(row)[0], value(row.ours), key=len)
+
+
 def pm(row: Compared) -> str:
     """Our mean with half the width of its interval."""
     mean, half = mean_and_half(row)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..look import templates
 from . import left_open, verdicts
 from .layout import Printed, grids, heading, layout_of, number_of, printed_rows
-from .numbers import difference, mean_and_half, printed, value
+from .numbers import difference, mean, mean_and_half, printed, value
 from .score import Scores, results_of, scores
 from .score import difference as apart
 from .tables import NEAR
@@ -38,6 +38,7 @@ def render(r: Reproduction) -> str:
     filters: dict[str, Callable[..., Any]] = {
         "value": value,
         "halves": mean_and_half,
+        "mean": mean,
         "printed": printed,
         "difference": difference,
         "bar": _bar,
@@ -165,7 +166,16 @@ def _near(r: Reproduction) -> list[dict[str, Any]]:
         if rows:
             found: Scores = scores(rows)
             dots = sorted(((_at(x), x.impossible is not None, apart(x)) for x in rows), key=lambda d: d[2])
-            out.append({"id": name, "number": number_of(r.paper, name) or _spaced(name), "score": found, "dots": [d[:2] for d in dots]})
+            placed = any(e.id == name for e, _ in r.experiments)
+            out.append(
+                {
+                    "id": name,
+                    "placed": placed,
+                    "number": number_of(r.paper, name) or _spaced(name),
+                    "score": found,
+                    "dots": [d[:2] for d in dots],
+                }
+            )
     return out
 
 

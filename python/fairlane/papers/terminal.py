@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..look.sheet import Sheet, Words
 from .layout import Grid, Printed, grids, heading, layout_of, printed_rows
-from .numbers import difference, mean_and_half, pm, printed, value
+from .numbers import difference, mean, pm, printed, value
 from .score import Scores, results_of, scores
 from .verdicts import WORDS, counts, share_of, so_far, told
 
@@ -98,7 +98,7 @@ def side_by_side(title: str, grid: Grid) -> Sheet:
 
 def _aligned(cells: Sequence[Compared | None]) -> list[str]:
     """The cells of a column, each part at the same place."""
-    parts = [("", "", "") if c is None else (_marked(c), mean_and_half(c)[0] or "not run", difference(c)) for c in cells]
+    parts = [("", "", "") if c is None else (_marked(c), mean(c) or "not run", difference(c)) for c in cells]
     first, second, third = (max(len(p[k]) for p in parts) for k in range(3))
     return [f"{p:>{first}} → {o:>{second}} {d:>{third}}" if p else "" for p, o, d in parts]
 
