@@ -19,7 +19,7 @@ PACKAGE = ROOT / "python" / "fairlane"
 FILES = {
     "base": ("package", "rooms", "python_api", "cli_errors", "startup"),
     "bench": ("cli",),
-    "claims": ("papers", "paper_verdicts"),
+    "claims": ("claims", "papers", "paper_verdicts"),
     "cli": ("cli", "verbose", "width", "cli_errors", "outputs", "bounded", "doubts", "mutations", "package", "startup", "first_minute"),
     "comparison": ("compare", "compare_factors", "which_queue"),
     "docs": ("docs", "package", "registered"),
@@ -42,6 +42,7 @@ FILES = {
         "study_contrast",
         "cli_study",
         "study_crew",
+        "study_worlds",
     ),
     "tcp": ("endpoint",),
     "worlds": ("worlds",),

@@ -8,8 +8,9 @@
 
 from __future__ import annotations
 
-from .check import VOCABULARY, BadCheck, Check, Comparison, Outcome
+from .check import BadCheck, Check, Comparison, Outcome
 from .tables import Factors, NoData, Row, Tables, as_number, factors_key, resampled, row_of, same, tables_of
+from .vocabulary import VOCABULARY
 
 __all__ = [
     "VOCABULARY",

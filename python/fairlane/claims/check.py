@@ -9,14 +9,14 @@ interpreter.
 from __future__ import annotations
 
 import ast
-import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any, Literal
 
-from ..base.metrics import jain
+from .margin import LARGEST, WORTH, worth
 from .tables import NoData, Tables
+from .vocabulary import HELPERS, NODES, SIGNS, VOCABULARY
 
 Outcome = Literal["holds", "fails", "no-data"]
 
@@ -28,45 +28,6 @@ class BadCheck(ValueError):
     """The check of a claim uses something outside the vocabulary, or cannot be evaluated."""
 
 
-def _mean(xs: Iterable[float]) -> float:
-    values = list(xs)
-    return sum(values) / len(values)
-
-
-def _sd(xs: Iterable[float]) -> float:
-    values = list(xs)
-    m = _mean(values)
-    return float((sum((x - m) ** 2 for x in values) / len(values)) ** 0.5)
-
-
-def _jain(xs: Iterable[float]) -> float:
-    index = jain(xs)
-    if math.isnan(index):
-        raise ZeroDivisionError("Jain's index of nothing")
-    return index
-
-
-def _frac(xs: Iterable[object]) -> float:
-    values = [bool(x) for x in xs]
-    return sum(values) / len(values)
-
-
-_HELPERS: dict[str, Callable[..., Any]] = {
-    "mean": _mean, "sd": _sd, "jain": _jain, "frac": _frac, "all": all, "any": any, "min": min, "max": max, "sum": sum,
-    "len": len, "abs": abs, "sorted": sorted, "zip": zip, "range": range, "round": round,
-}  # fmt: skip
-
-VOCABULARY = frozenset(_HELPERS) | {"v", "vs", "series"}
-"""Every name a check may use without binding it itself."""
-
-_NODES = (
-    ast.Expression, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.UAdd, ast.BinOp, ast.Add, ast.Sub, ast.Mult,
-    ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.Compare, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq, ast.In, ast.NotIn,
-    ast.Call, ast.keyword, ast.Name, ast.Load, ast.Store, ast.Constant, ast.Tuple, ast.List, ast.GeneratorExp, ast.ListComp,
-    ast.comprehension, ast.IfExp, ast.Lambda, ast.arguments, ast.arg, ast.Subscript, ast.Slice, ast.Starred,
-)  # fmt: skip
-
-
 def _bound(tree: ast.AST) -> set[str]:
     """Names the expression binds itself: loop variables and arguments."""
     stored = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
@@ -76,7 +37,7 @@ def _bound(tree: ast.AST) -> set[str]:
 def _verify(tree: ast.AST) -> None:
     bound = _bound(tree)
     for node in ast.walk(tree):
-        if not isinstance(node, _NODES):
+        if not isinstance(node, NODES):
             raise BadCheck(f"{type(node).__name__} is not allowed in a check")
         if isinstance(node, (ast.Name, ast.arg)):
             name = node.id if isinstance(node, ast.Name) else node.arg
@@ -92,9 +53,6 @@ def _verify(tree: ast.AST) -> None:
                 raise BadCheck("a power needs a constant exponent of at most 16 in a check")
 
 
-_SIGNS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=", ast.In: "in", ast.NotIn: "not in"}
-
-
 class _Watched(ast.NodeTransformer):
     """Rewrites comparisons so that their two sides are seen: ``a < b < c`` becomes ``see(a, "<", b) and see(b, "<", c)``."""
 
@@ -102,7 +60,7 @@ class _Watched(ast.NodeTransformer):
         self.generic_visit(node)
         sides = [node.left, *node.comparators]
         pairs: list[ast.expr] = [
-            ast.Call(ast.Name("_see", ast.Load()), [left, ast.Constant(_SIGNS[type(op)]), right], [])
+            ast.Call(ast.Name("_see", ast.Load()), [left, ast.Constant(SIGNS[type(op)]), right], [])
             for left, op, right in zip(sides, node.ops, sides[1:], strict=False)
         ]
         return pairs[0] if len(pairs) == 1 else ast.BoolOp(ast.And(), pairs)
@@ -140,6 +98,8 @@ class Check:
         self._plain: CodeType = compile(tree, "<check>", "eval")
         watched = ast.fix_missing_locations(_Watched().visit(ast.parse(text.strip(), mode="eval")))
         self._watched: CodeType = compile(watched, "<check>", "eval")
+        weighed = ast.fix_missing_locations(ast.Expression(worth(ast.parse(text.strip(), mode="eval").body)))
+        self._weighed: CodeType = compile(weighed, "<check>", "eval")
 
     def tables(self) -> list[str]:
         """The tables that the check names."""
@@ -147,18 +107,36 @@ class Check:
         read = [n.args[0] for n in calls if isinstance(n.func, ast.Name) and n.func.id in ("v", "vs", "series") and n.args]
         return list(dict.fromkeys(a.value for a in read if isinstance(a, ast.Constant) and isinstance(a.value, str)))
 
-    def _run(self, code: CodeType, tables: Tables, **more: Callable[..., Any]) -> Outcome:
-        scope: dict[str, Any] = {"__builtins__": {}, **_HELPERS, "v": tables.v, "vs": tables.vs, "series": tables.series, **more}
+    def _run(self, code: CodeType, tables: Tables, **more: Callable[..., Any]) -> Any:
+        """What the code gives; raises `NoData` and `BadCheck`."""
+        scope: dict[str, Any] = {"__builtins__": {}, **HELPERS, "v": tables.v, "vs": tables.vs, "series": tables.series, **more}
         try:
-            return "holds" if eval(code, scope) else "fails"
+            return eval(code, scope)
         except NoData:
-            return "no-data"
+            raise
         except (ArithmeticError, LookupError, TypeError, ValueError) as e:
             raise BadCheck(f"the check cannot be evaluated: {e}") from e
 
     def outcome(self, tables: Tables) -> Outcome:
         """What the check says of these tables."""
-        return self._run(self._plain, tables)
+        try:
+            return "holds" if self._run(self._plain, tables) else "fails"
+        except NoData:
+            return "no-data"
+
+    def margin(self, tables: Tables) -> float | None:
+        """By how much it holds (above zero) or fails, from -1 to 1: see `fairlane.claims.margin`. None without data.
+
+        >>> Check("v('delay') < 3 * v('floor')").margin(Tables({"delay": [{"value": "2"}], "floor": [{"value": "1"}]}))
+        0.333...
+        """
+        try:
+            return float(self._run(self._weighed, tables, **WORTH))
+        except NoData:
+            return None
+        except BadCheck:  # `and` and `or` guard what comes after them; here all members are looked at
+            outcome = self.outcome(tables)
+            return None if outcome == "no-data" else LARGEST if outcome == "holds" else -LARGEST
 
     def comparisons(self, tables: Tables) -> list[Comparison]:
         """The comparisons of numbers, each with the table entries read for it; `all` and `any` go through all their members."""
@@ -181,5 +159,8 @@ class Check:
             return true
 
         whole = {"all": lambda xs: all(list(xs)), "any": lambda xs: any(list(xs))}
-        self._run(self._watched, tables, **whole, _see=see, v=noted(tables.v), vs=noted(tables.vs), series=noted(tables.series))
+        try:
+            self._run(self._watched, tables, **whole, _see=see, v=noted(tables.v), vs=noted(tables.vs), series=noted(tables.series))
+        except NoData:
+            pass
         return made

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -66,17 +67,26 @@ def row_of(factors: Mapping[str, object] | Factors, metric: str, samples: Sequen
 
 
 class Tables:
-    """Named tables as the checks of claims see them. Lookups are remembered, so resampled copies answer quickly."""
+    """Named tables as the checks of claims see them. Lookups are remembered, so resampled copies answer quickly.
 
-    def __init__(self, rows: Mapping[str, list[dict[str, str]]], values: Mapping[str, list[float]] | None = None) -> None:
+    `spelt`: other spellings of factors, ("rate", "4Mbit/s") for what stands in the rows as "4000000.0".
+    """
+
+    def __init__(
+        self,
+        rows: Mapping[str, list[dict[str, str]]],
+        values: Mapping[str, list[float]] | None = None,
+        spelt: Mapping[tuple[str, str], str] | None = None,
+    ) -> None:
         self._rows = dict(rows)
+        self._spelt = spelt or {}
         self._values = dict(values) if values is not None else {t: [float(r["value"]) for r in rs] for t, rs in rows.items()}
         self._found: dict[tuple[str, frozenset[tuple[str, object]]], list[int]] = {}
         self._places: dict[tuple[str, str], dict[float | str, set[int]]] = {}
 
-    def with_values(self, values: Mapping[str, list[float]]) -> Tables:
+    def with_values(self, values: Mapping[str, list[float]]) -> Self:
         """The same tables with other values; shares what was looked up."""
-        other = Tables(self._rows, values)
+        other = type(self)(self._rows, values, self._spelt)
         other._found, other._places = self._found, self._places
         return other
 
@@ -87,7 +97,7 @@ class Tables:
         if found is None:
             if table not in self._rows:
                 raise NoData(table)
-            sets = sorted((self._at(table, k).get(_key(w), set()) for k, w in factors.items()), key=len)
+            sets = sorted((self._at(table, k).get(_key(self._spelt.get((k, str(w)), w)), set()) for k, w in factors.items()), key=len)
             found = sorted(set.intersection(*sets)) if sets else list(range(len(self._rows[table])))
             self._found[key] = found
         if not found:

@@ -14,10 +14,10 @@ from .cell import engine
 if TYPE_CHECKING:
     import xarray as xr
 
-    from .result import StudyResult
+    from .tables import StudyTables
 
 
-def dataset(result: StudyResult) -> xr.Dataset:
+def dataset(result: StudyTables) -> xr.Dataset:
     """See `StudyResult.to_xarray`."""
     import xarray as xr
 

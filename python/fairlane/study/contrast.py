@@ -11,6 +11,7 @@ import polars as pl
 from .. import stats
 from ..errors import FairlaneError, suggest
 from . import frames, words
+from .left_open import WORLD
 from .model import Label, Selector
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ _LEAST = 0.01
 
 
 def varied(result: StudyResult) -> list[str]:
-    """The factors with at least two levels."""
-    return [f.name for f in result.spec.factors if len(f.levels) > 1]
+    """The factors with at least two levels; worlds are no levels of anything."""
+    return [f.name for f in result.spec.factors if len(f.levels) > 1 and f.name != WORLD]
 
 
 def anova(result: StudyResult, metric: str, order: int) -> stats.Anova:
@@ -52,7 +53,9 @@ def _varied(result: StudyResult) -> list[str]:
 
 
 def _block(result: StudyResult) -> str | None:
-    """The seeds, if there are several."""
+    """What the points have in common: the world, or the seeds, if there are several."""
+    if result.spec.worlds is not None:
+        return WORLD
     return "seed" if result._done["seed"].n_unique() > 1 else None
 
 
@@ -75,7 +78,7 @@ def compare(result: StudyResult, metric: str, factor: str, baseline: Label | Non
         for level in levels:
             if level != base:
                 places.append({**at, factor: level})
-                pairs.append(_per_seed(part, factor, level, base, others, label))
+                pairs.append(_paired(part, factor, level, base, others, label, _pairing(result)))
     told = stats.contrasts(pairs, confidence=result.spec.confidence)
     rows = [{**at, **_row(c)} for at, c in zip(places, told, strict=True)]
     floats = ("mean", "baseline", "difference", "low", "high", "percent", "percent_low", "percent_high")
@@ -92,12 +95,19 @@ def _level(wanted: Label, levels: Sequence[Any], factor: str) -> Any:
     raise suggest(str(wanted), [str(x) for x in levels], f"level of {factor}")
 
 
-def _per_seed(part: pl.DataFrame, factor: str, level: Any, base: Any, others: Sequence[str], label: str) -> tuple[list[float], list[float]]:
-    """A level and the baseline, seed by seed; a seed that lacks one of the points on either side does not count."""
+def _pairing(result: StudyResult) -> str:
+    """What is compared with itself: each seed, or each world."""
+    return "seed" if result.spec.worlds is None else WORLD
+
+
+def _paired(
+    part: pl.DataFrame, factor: str, level: Any, base: Any, others: Sequence[str], label: str, by: str
+) -> tuple[list[float], list[float]]:
+    """A level and the baseline, seed by seed (or world by world); one that lacks a point on either side does not count."""
     a, b = (part.filter(pl.col(factor) == x).select(*others, "seed", label) for x in (level, base))
     both = a.join(b, on=[*others, "seed"], nulls_equal=True, suffix="_base").drop_nulls([label, f"{label}_base"])
-    grouped = both.group_by("seed", maintain_order=True)
-    per_seed = grouped.agg(pl.col(label).mean(), pl.col(f"{label}_base").mean(), pl.len().alias("_points")).sort("seed")
+    grouped = both.group_by(by, maintain_order=True)
+    per_seed = grouped.agg(pl.col(label).mean(), pl.col(f"{label}_base").mean(), pl.len().alias("_points")).sort(by)
     per_seed = per_seed.filter(pl.col("_points") == pl.col("_points").max())
     return per_seed[label].to_list(), per_seed[f"{label}_base"].to_list()
 
@@ -151,6 +161,8 @@ def explained(result: StudyResult, label: str) -> stats.Anova | None:
 
     Interactions are left out of studies with so many levels that they would take long; `StudyResult.anova` forms them.
     """
+    if result.spec.worlds is not None:
+        return None  # `compare` sets levels against each other world by world, `matters` says what the rest depends on
     sizes = [len(f.levels) - 1 for f in result.spec.factors if len(f.levels) > 1]
     if not sizes:
         return None

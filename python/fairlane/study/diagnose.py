@@ -162,14 +162,17 @@ class Diagnosis:
             troubles.others.append(ScenarioError(p.piece, [_row(p)]))
             return
         path = split(sets[p.change][0]) or ()
+        # Behind `path` it is a value; everywhere else it is the key, or several.
+        valued = at != where and at[-1:] == ("path",)
         unknown = self._base.unknown(path, p)
         if unknown is not None:
             message, help = unknown
-            troubles.add(_part(at, path, 1), message, help, key=True, code=p.code)
+            troubles.add(at if valued else _part(at, path, 1), message, help, key=not valued, code=p.code)
             return
         if p.key:
             part = next((i for i in range(len(path)) if sum(len(k) + 1 for k in path[: i + 1]) >= p.column), len(path) - 1)
-            troubles.add(_part(at, path, part), message, p.help, key=at == where or len(at) <= len(where), code=p.code)
+            key = not valued and (at == where or len(at) <= len(where))
+            troubles.add(at if valued else _part(at, path, part), message, p.help, key=key, code=p.code)
             return
         if factor is not None and level is not None and sum(x.place == level.place for x in factor.levels) > 1:
             message = f"the level {level.text}: {message}"

@@ -16,7 +16,7 @@ from .paths import Kind, beside, kind_of
 from .ranges import RangeError, amount, spread
 from .trouble import Place, Troubles
 
-_UNITS = {"rate": "bit/s", "dur": "s", "bytes": "byte", "packets": "packets"}
+UNITS = {"rate": "bit/s", "dur": "s", "bytes": "byte", "packets": "packets"}
 _LONGEST = 60
 _KEYS = {"path", "values", "levels", "from", "to", "count", "step", "scale"}
 RESERVED = (
@@ -96,12 +96,13 @@ class Reader:
         """All of `[factors]`."""
         out = []
         for keys, value, place in entries(table, ("factors",)):
-            factor = self._factor(keys, value, place)
+            factor = self.factor(keys, value, place)
             if factor is not None:
                 out.append(factor)
         return out
 
-    def _factor(self, keys: tuple[str, ...], value: Any, place: Place) -> Factor | None:
+    def factor(self, keys: tuple[str, ...], value: Any, place: Place) -> Factor | None:
+        """One entry of `[factors]`."""
         if not isinstance(value, dict):
             return self._listed(keys, value, place, place, place)
         if "levels" in value:
@@ -210,7 +211,7 @@ class Reader:
                 numbers = [v if one == "number" else _number(v) for v in plain]
                 if not all(isinstance(n, int) for n in numbers):
                     numbers = [float(n) for n in numbers]
-                labels, self._unit = numbers, _UNITS.get(one, "")
+                labels, self._unit = numbers, UNITS.get(one, "")
         return [(label, value, where, text) for label, (value, _), (_, _, where), text in zip(labels, read, rows, texts, strict=True)]
 
     def value(self, path: tuple[str, ...], kind: Kind, value: Any, place: Place) -> tuple[Any, str]:

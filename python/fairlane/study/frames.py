@@ -14,9 +14,11 @@ import polars as pl
 
 from ..base.metrics import metrics
 from . import select
+from .left_open import WORLD, opens_of
 
 if TYPE_CHECKING:
-    from .model import Factor, Point, StudySpec
+    from ..worlds import Open
+    from .model import Factor, Label, Point, StudySpec
     from .store import Store
 
 TABLES = {"flows": "flow", "links": "link", "network": "", "flow_series": "flow", "link_series": "link"}
@@ -46,7 +48,23 @@ def labels(spec: StudySpec, points: Sequence[Point]) -> pl.DataFrame:
     for f in spec.factors:
         dtype = levels_dtype(f)
         columns[f.name] = pl.Series([label_value(p.labels[f.name], dtype) for p in points], dtype=dtype)
+        if spec.worlds is not None and f.name == WORLD:
+            columns |= of_worlds([spec.worlds.values[int(p.labels[WORLD])] for p in points], opens_of(spec.worlds))
     return pl.DataFrame(columns)
+
+
+def of_worlds(values: Sequence[Sequence[Label]], opens: Sequence[Open]) -> dict[str, pl.Series]:
+    """A column for each thing left open, of the values in each row: numbers in SI units, choices as text."""
+    out = {}
+    for k, o in enumerate(opens):
+        own = [v[k] for v in values]
+        out[o.name] = pl.Series([o.number(v) for v in own], dtype=pl.Float64) if o.ordered else pl.Series([str(v) for v in own])
+    return out
+
+
+def opened(spec: StudySpec) -> list[str]:
+    """The columns of what is left open."""
+    return [] if spec.worlds is None else [o.name for o in spec.worlds.opens]
 
 
 def finished(index: pl.DataFrame) -> pl.DataFrame:
@@ -156,7 +174,7 @@ def wide(table: str, spec: StudySpec, points: Sequence[Point], store: Store, don
     columns = [m for m in known if m in present] + sorted(m for m in present if m not in known)
     pivoted = frame.pivot(on="metric", index=[*ids, "order"], values="value", aggregate_function="first")
     pivoted = pivoted.sort("row", "order", *(["time"] if "time" in ids else []), nulls_last=True).select(*ids, *columns)
-    taken = {f.name for f in spec.factors}
+    taken = {*(f.name for f in spec.factors), *opened(spec)}
     return pivoted.rename({m: f"{_ONE[table]}_{m}" for m in columns if m in taken})
 
 

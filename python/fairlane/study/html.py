@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..look.notebook import card, drawings, muted, notices
-from . import plots
+from . import claim_views, plots
 from .terminal import head, reasons, sheet
 
 if TYPE_CHECKING:
@@ -19,7 +19,10 @@ def study_html(result: StudyResult) -> str:
         first = next(iter(plots.specs(result)), None)
         if first is not None:
             parts.append(drawings(plots.panels(result, first), first.name))
-        parts.append(sheet(result))
+        for claim in result.claims:
+            parts += [f"{claim.id}: {claim.statement}", muted(claim_views.verdict_text(claim))]
+            parts.append(drawings(claim_views.panels(result, claim).values(), f"claim-{claim.id}"))
+        parts.append(sheet(result) if result.spec.worlds is None else claim_views.matters_sheet(result))
     failed = [
         f"{len(where)} x {kind + ': ' if kind else ''}{error.splitlines()[0] if error else ''}" for kind, error, where in reasons(result)
     ]

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..base.manual import key_table
 from .factors import RESERVED
+from .left_open import WORLD
 from .read import MOST_CELLS, schema
 
 
@@ -36,7 +37,15 @@ def page() -> str:
         "### A zip",
         f"{root['properties']['zip']['description']} Its column is that of the first path whose levels all differ.",
     ]
-    for name in ("Precision", "Plot"):
+    parts += _section(root, "Worlds", "##")
+    parts += ["### What is left open", root["properties"]["open"]["description"] + " A list has the choices, each as likely as any other."]
+    for name in ("OpenRange", "Open"):
+        parts += _section(root, name, "####")
+    parts.append(
+        f"Tables number the worlds in the column `{WORLD}`, and have a column for each thing left open: a range is a number in SI units, "
+        "a choice is text."
+    )
+    for name in ("Claim", "Precision", "Plot"):
         parts += _section(root, name, "##")
     parts += [
         "## Limits",

@@ -91,6 +91,52 @@ class PlotSpec:
 
 
 @dataclass(frozen=True)
+class LeftOpen:
+    """What a study leaves open: a range, or a choice, of which each world takes one value."""
+
+    name: str
+    """The column of tables."""
+    base: Label
+    """The value in the first world, as written."""
+    low: Label = ""
+    """Ends of the range, as written; a choice has none."""
+    high: Label = ""
+    scale: str = "linear"
+    step: Label | None = None
+    choices: tuple[str, ...] = ()
+    """The levels of a choice, as written; a range has none."""
+    unit: str = ""
+    """Unit of the numbers in tables, such as bit/s."""
+    why: str = ""
+    paths: tuple[str, ...] = ()
+    """What is varied."""
+
+
+@dataclass(frozen=True)
+class Worlds:
+    """Worlds: one value for each thing that is left open. A world is a level of the factor `world`."""
+
+    n: int
+    """How many are asked for; there may be fewer different ones."""
+    seed: int
+    """Of the sample."""
+    opens: tuple[LeftOpen, ...]
+    values: tuple[tuple[Label, ...], ...]
+    """The values of each world, as written, in the order of `opens`."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence, and the check over the metrics that says whether it is true."""
+
+    id: str
+    statement: str
+    check: str
+    place: tuple[str, ...] = ()
+    """Keys that lead to it in the study file."""
+
+
+@dataclass(frozen=True)
 class StudySpec:
     """A study, read and checked."""
 
@@ -125,6 +171,11 @@ class StudySpec:
     """Whether the base scenario is the table `[scenario]` of the study file."""
     set_places: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
     """For each of `sets` the keys in the study file that lead to its path and to its value; empty for those of the command line."""
+    worlds: Worlds | None = None
+    """If something is left open; then the first factor is `world`."""
+    ends: tuple[Factor, ...] = ()
+    """The extreme values of what is left open, a factor each: they are tried before worlds are made of them."""
+    claims: tuple[Claim, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,10 @@ from ..errors import FairlaneError
 from ..look import theme
 from ..look.templates import csv_link, drawing, render, svg_link
 from ..stats import MARGIN, Interval, margin_text
-from . import contrast, plots, terminal, words
+from . import claim_views, contrast, plots, terminal, words
 from .cell import engine
 from .diagnose import resolve_base
+from .left_open import WORLD
 from .model import Factor
 
 if TYPE_CHECKING:
@@ -34,14 +35,18 @@ def page(result: StudyResult, command: str = "") -> str:
     """The page as text; `command` is how to repeat it."""
     spec = result.spec
     states = dict(result.index.group_by("status").len().iter_rows())
-    heads, rows = terminal.rows(result, most_metrics=len(result.metrics)) if result._done.height else ([], [])
+    heads, rows = terminal.rows(result, most_metrics=len(result.metrics)) if result._done.height and spec.worlds is None else ([], [])
     tables = [(s, contrast.explained(result, s.label)) for s in spec.metrics] if result._done.height else []
     return render(
         "study/page.html.j2",
         spec=spec, confidence=f"{100 * spec.confidence:g}", version=_core.version(), engine=engine(), command=command,
         points=len(result.points), planned=result.index.height, done=states.get("done", 0), failed=states.get("failed", 0),
         left=states.get("open", 0), seeds=words.seeds(sorted(result.index["seed"].unique().to_list())), topology=_topology(result),
-        factors=[_factor(f) for f in spec.factors], metrics=[(s.label, s.text, result.unit(s.label)) for s in spec.metrics],
+        claims=claim_views.cards(result) if result._done.height else [], opened=claim_views.asked(spec.worlds),
+        matters=_matters(result),
+        worlds=0 if spec.worlds is None else len(spec.worlds.values),
+        factors=[_factor(f) for f in spec.factors if f.name != WORLD],
+        metrics=[(s.label, s.text, result.unit(s.label)) for s in spec.metrics],
         sets=[(path, value if isinstance(value, str) else json.dumps(value)) for path, value in spec.sets],
         pictures=_pictures(result), means=(heads, rows[:MOST_POINTS], max(0, len(rows) - MOST_POINTS), len(spec.factors)),
         margin=margin_text(MARGIN), explained=[_explained(result, t) for _, t in tables if t is not None], compared=_compared(result),
@@ -63,6 +68,14 @@ def _topology(result: StudyResult) -> Any:
         return drawing(Topology(tree), "topology", "The network at the first level of each factor")
     except FairlaneError:
         return None
+
+
+def _matters(result: StudyResult) -> Any:
+    """What is left open and what depends on it, for the page; None without worlds."""
+    sheet = claim_views.matters_sheet(result) if result._done.height else None
+    if sheet is None:
+        return None
+    return {"heads": sheet.heads, "rows": sheet.rows, "note": sheet.note, "saved": csv_link(result.worlds(), "worlds")}
 
 
 def _factor(f: Factor) -> dict[str, Any]:
@@ -130,10 +143,10 @@ def _p(p: float | None) -> str:
 def _compared(result: StudyResult) -> list[dict[str, Any]]:
     """For each factor every level against the first one, all metrics."""
     out: list[dict[str, Any]] = []
-    if result.index["seed"].n_unique() < 2 or not result._done.height:
+    if (result.index["seed"].n_unique() < 2 and result.spec.worlds is None) or not result._done.height:
         return out
     for f in result.spec.factors:
-        if not 2 <= len(f.levels) <= MOST_LEVELS:
+        if f.name == WORLD or not 2 <= len(f.levels) <= MOST_LEVELS:
             continue
         frames = [(s, result.compare(s.label, f.name)) for s in result.spec.metrics]
         tables = [(s, frame.to_dicts()) for s, frame in frames]

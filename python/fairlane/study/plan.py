@@ -10,6 +10,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 from ..base.cores import available_threads
@@ -17,6 +18,7 @@ from ..errors import ScenarioError
 from . import select
 from .cell import digest_of, engine, key_of
 from .diagnose import Diagnosis, check_metrics, resolve_base, same_points
+from .left_open import WORLD
 from .model import Label, Level, Point, StudySpec, Task, Wanted
 
 _WORDS = ("name", "description", "seed")
@@ -81,6 +83,10 @@ class Plan:
 
 def make_plan(spec: StudySpec, progress: Callable[[float, str], object] | None = None) -> Plan:
     """Resolves every point; raises `ScenarioError` with everything that is wrong with levels and metrics, before anything runs."""
+    if spec.ends:
+        # What is wrong with a range shows at its ends, and is told there once, not in each of the worlds.
+        tried = replace(spec, factors=(*spec.ends, *(f for f in spec.factors if f.name != WORLD)), ends=(), worlds=None)
+        _resolve_all(tried, sorted(set(_sample([len(f.levels) for f in tried.factors], 0))), None)
     sizes = [len(f.levels) for f in spec.factors]
     total = math.prod(sizes)
     if total > _MANY:
@@ -116,14 +122,14 @@ def _resolve_all(spec: StudySpec, combinations: list[tuple[int, ...]], progress:
     return points
 
 
-def _sample(sizes: list[int]) -> Iterator[tuple[int, ...]]:
-    """Each level with the first, and with the last, of the other factors; and some hundred combinations from everywhere."""
+def _sample(sizes: list[int], more: int = _PROBES) -> Iterator[tuple[int, ...]]:
+    """Each level with the first, and with the last, of the other factors; and some `more` combinations from everywhere."""
     for rest in ((0,) * len(sizes), tuple(n - 1 for n in sizes)):
         for f, n in enumerate(sizes):
             yield from ((*rest[:f], k, *rest[f + 1 :]) for k in range(n))
     total = math.prod(sizes)
-    for i in range(_PROBES):
-        at, out = i * total // _PROBES, []
+    for i in range(more):
+        at, out = i * total // more, []
         for n in reversed(sizes):
             at, k = divmod(at, n)
             out.append(k)

@@ -12,6 +12,7 @@ import polars as pl
 from ..errors import FairlaneError, suggest
 from ..look import theme
 from .chart import Chart, numeric
+from .left_open import WORLD
 from .model import PlotSpec, StudySpec
 
 if TYPE_CHECKING:
@@ -25,9 +26,12 @@ MOST_PANELS = 12
 
 
 def defaults(result: StudyResult) -> tuple[PlotSpec, ...]:
-    """Pictures of a study that asks for none: each metric over the factor with most levels, the next ones as colours and panels."""
+    """Pictures of a study that asks for none: each metric over the factor with most levels, the next ones as colours and panels.
+
+    Over worlds there are those of the claims.
+    """
     varied = [f for f in result.spec.factors if len(f.levels) > 1]
-    if not varied or not result.metrics:
+    if not varied or not result.metrics or result.spec.worlds is not None:
         return ()
     order = sorted(varied, key=lambda f: (-len(f.levels), not numeric(f)))
     x = order[0]
@@ -42,7 +46,7 @@ def default_kind(result: StudyResult, x: str) -> str:
     """Lines over numbers, a scatter over a metric, else bars."""
     if x and x not in result.factors:
         return "scatter"
-    f = result.factor(x) if x else max(result.spec.factors, key=lambda f: len(f.levels), default=None)
+    f = result.factor(x) if x else max((f for f in result.spec.factors if f.name != WORLD), key=lambda f: len(f.levels), default=None)
     return "line" if f is not None and numeric(f) else "bar"
 
 
@@ -134,12 +138,12 @@ def checked(result: StudyResult, plot: PlotSpec) -> PlotSpec:
         elif not numeric(result.factor(x)):
             raise FairlaneError(f"a scatter over {x!r} has no numbers on its axis: use kind box")
     elif plot.kind != "ecdf" and not x:
-        free = [f for f in result.spec.factors if f.name not in used]
+        free = [f for f in result.spec.factors if f.name not in (*used, WORLD)]
         if not free:
             raise FairlaneError(f"a picture of kind {plot.kind} needs a factor: x")
         x = max(free, key=lambda f: len(f.levels)).name
     if plot.kind == "heatmap" and not plot.by:
-        others = [f for f in result.spec.factors if f.name not in (x, plot.panel)]
+        others = [f for f in result.spec.factors if f.name not in (x, plot.panel, WORLD)]
         if not others:
             raise FairlaneError("a picture of kind heatmap needs two factors: x and by")
         plot = replace(plot, by=max(others, key=lambda f: len(f.levels)).name)

@@ -12,7 +12,7 @@ from .. import _core
 from .paths import Kind
 
 _QUANTITY = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)((?:[eE][+-]?[0-9]+)?)\s*([A-Za-zµ/]+)\s*")
-_KINDS = {"rate": "a rate", "dur": "a duration", "packets": "a number of packets", "bytes": "a size in bytes", "number": "a number"}
+KINDS = {"rate": "a rate", "dur": "a duration", "packets": "a number of packets", "bytes": "a size in bytes", "number": "a number"}
 _UNITS = {
     "rate": ("Tbit/s", "Gbit/s", "Mbit/s", "kbit/s", "bit/s"),
     "dur": ("s", "ms", "us", "ns", "ps"),
@@ -73,7 +73,7 @@ def spread(table: dict[str, Any], at: Kind) -> list[Any]:
     low, high = ends["from"], ends["to"]
     if low.kind != high.kind:
         raise RangeError(
-            "to", f"the ends have different units: {_show(table['from'])} is {_KINDS[low.kind]}, {_show(table['to'])} {_KINDS[high.kind]}",
+            "to", f"the ends have different units: {_show(table['from'])} is {KINDS[low.kind]}, {_show(table['to'])} {KINDS[high.kind]}",
             "write both ends in units of one kind",
         )  # fmt: skip
     if low.size == high.size:
@@ -107,7 +107,7 @@ def _steps(table: dict[str, Any], low: Amount, high: Amount, log: bool) -> int:
     step = amount(table["step"])
     wanted = "number" if log else low.kind
     if step is None or step.kind != wanted:
-        what = "the factor from one level to the next, a number above 1" if log else f"{_KINDS[low.kind]}, as the ends"
+        what = "the factor from one level to the next, a number above 1" if log else f"{KINDS[low.kind]}, as the ends"
         raise RangeError(
             "step",
             f"the step {_show(table['step'])} is not {what}",

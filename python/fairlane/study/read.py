@@ -22,8 +22,10 @@ from ..base.seeds import parse_seeds
 from ..errors import FairlaneError
 from . import select
 from .factors import RESERVED, Reader, is_table_of_factor, name_all
+from .left_open import WORLD, draw, read_open
 from .model import Factor, Selector, StudySpec
 from .paths import beside, kind_of, leaves
+from .sentences import read_claims
 from .shows import read_plots, read_precision
 from .trouble import Place, Troubles
 
@@ -88,12 +90,14 @@ def _checked(text: str, name: str, form: str) -> dict[str, Any]:
     properties = exact["properties"]
     if isinstance(tree.get("factors"), dict):
         properties["factors"] = _shape(tree["factors"])
+    if isinstance(tree.get("open"), dict):
+        properties["open"] = _shape(tree["open"], of=("OpenRange", "Open"))
     if isinstance(tree.get("zip"), list):
         # One schema for the items of a list: the tables are told apart by their paths.
         items: dict[str, Any] = {"type": "object", "additionalProperties": True, "properties": {}}
         for table in tree["zip"]:
             if isinstance(table, dict):
-                _join(items, _shape(table, "#/$defs/Range"))
+                _join(items, _shape(table, of=("Range", "Range")))
         properties["zip"]["items"] = items
     json.loads(_core.read_document(text, name, form, json.dumps(exact)))
     return tree
@@ -117,15 +121,15 @@ def _join(schema: dict[str, Any], more: dict[str, Any]) -> None:
             schema["properties"].setdefault(key, inner)
 
 
-def _shape(table: dict[str, Any], only: str = "", *, top: bool = True) -> dict[str, Any]:
-    """The schema of a table of factors as it stands; `only`: the one form that tables of factors may have."""
+def _shape(table: dict[str, Any], *, of: tuple[str, str] = ("Range", "Factor"), top: bool = True) -> dict[str, Any]:
+    """The schema of a table of factors as it stands; `of`: the forms of a factor without a name of its own, and of one with a name."""
     out: dict[str, Any] = {"type": "object", "additionalProperties": True, "properties": {}}
     for key, value in table.items():
         if is_table_of_factor(value, key if top else ""):
             named = any(k in value for k in ("path", "levels", "values"))
-            out["properties"][key] = {"$ref": only or ("#/$defs/Factor" if named else "#/$defs/Range")}
+            out["properties"][key] = {"$ref": f"#/$defs/{of[named]}"}
         elif isinstance(value, dict):
-            out["properties"][key] = _shape(value, only, top=False)
+            out["properties"][key] = _shape(value, of=of, top=False)
     return out
 
 
@@ -148,9 +152,16 @@ class _Study:
         metrics = self._metrics()
         sets, set_places = self._sets()
         reader = Reader(t, self.folder)
+        opened = read_open(tree, reader)
         found = [*reader.factors(tree.get("factors", {})), *reader.zips(tree.get("zip", []))]
-        factors = tuple(name_all(found, {m.label for m in metrics}, t))
-        self._once(factors, sets, set_places)
+        taken = {m.label for m in metrics} | ({WORLD} if "worlds" in tree else set())
+        named = name_all([*(o.factor for o in opened), *found], taken, t)
+        self._once(tuple(named), sets, set_places)
+        ends, factors = named[: len(opened)], tuple(named[len(opened) :])
+        drawn = draw(tree.get("worlds"), opened, ends, t) if not t.found or not opened else None
+        worlds = drawn[0] if drawn else None
+        claims = read_claims(tree.get("claims", []), metrics, factors, worlds, t)
+        factors = (drawn[1], *factors) if drawn else factors
         seeds = self._seeds()
         spec = StudySpec(
             name=self._name(),
@@ -171,6 +182,9 @@ class _Study:
             source=(t.text, t.name, t.format),
             inline=isinstance(tree.get("scenario"), dict),
             set_places=tuple(set_places),
+            worlds=worlds,
+            ends=tuple(ends),
+            claims=claims,
         )
         self._size(spec)
         t.check()
@@ -258,7 +272,8 @@ class _Study:
     def _seeds(self) -> list[int]:
         if self.seeds is not None:
             return parse_seeds(self.seeds)
-        written = self.tree.get("seeds", schema()["properties"]["seeds"]["default"])
+        # Of many worlds, each is one more replication of what they have in common.
+        written = self.tree.get("seeds", 1 if "worlds" in self.tree else schema()["properties"]["seeds"]["default"])
         try:
             return parse_seeds(written)
         except FairlaneError as e:
@@ -314,7 +329,9 @@ class _Study:
             cells *= len(f.levels)
         if cells > MOST_CELLS:
             product = " x ".join([*(str(len(f.levels)) for f in spec.factors), f"{len(spec.seeds)} seeds"])
-            place: Place = ("factors",) if "factors" in self.tree else ("seeds",) if "seeds" in self.tree else ("zip",)
+            place: Place = (
+                ("worlds",) if spec.worlds else ("factors",) if "factors" in self.tree else ("seeds",) if "seeds" in self.tree else ("zip",)
+            )
             self.troubles.add(
                 place, f"the study has {cells:,} cells ({product}), the most is {MOST_CELLS:,}", "write fewer levels or seeds", key=True
             )

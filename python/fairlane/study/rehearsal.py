@@ -14,7 +14,9 @@ from ..base.cores import available_threads
 from ..base.format import duration
 from . import words
 from .cell import engine
+from .claim_views import range_text
 from .drive import Drive
+from .left_open import WORLD
 from .model import StudySpec
 from .store import Store
 from .tally import Tally
@@ -74,10 +76,12 @@ class Rehearsal:
     def text(self) -> str:
         """The same for people."""
         spec = self.spec
-        factors = [f"  {f.name}: {_some([words.level(f, x.label) for x in f.levels])}" for f in spec.factors]
+        opened = [] if spec.worlds is None else [f"  {o.name}: {range_text(o)} (left open)" for o in spec.worlds.opens]
+        factors = [f"  {f.name}: {_some([words.level(f, x.label) for x in f.levels])}" for f in spec.factors if f.name != WORLD]
         seeds = f"at least {words.count(len(spec.seeds), 'seed')}" if spec.precision else words.count(len(spec.seeds), "seed")
         seeds += f" ({words.seeds(list(spec.seeds))})"
-        lines = [f"{spec.name}: {words.count(self.points, 'point')}, {seeds}, {words.count(self.cells, 'cell')}", *factors]
+        worlds = "" if spec.worlds is None else f"{words.count(len(spec.worlds.values), 'world')}, "
+        lines = [f"{spec.name}: {worlds}{words.count(self.points, 'point')}, {seeds}, {words.count(self.cells, 'cell')}", *opened, *factors]
         there = f"{self.reused} of them in {self.folder} already" if self.reused else f"none of them in {self.folder} yet"
         shared = f", {self.shared} the same as others" if self.shared else ""
         lines.append(f"to run: {words.count(self.to_run, 'cell')} ({there}{shared})")

@@ -3,233 +3,37 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from ..base.extras import need
-from ..errors import FairlaneError, suggest
-from ..stats import interval
-from . import frames, saved
-from .model import Factor, Label, PlotSpec, Point, Selector, StudySpec
-from .select import unit_of
+from ..errors import suggest
+from . import saved
+from .model import Label, PlotSpec, StudySpec
 from .store import Store
+from .tables import StudyTables, listed
 
 if TYPE_CHECKING:
-    import pandas as pd
-    import pyarrow as pa
-    import xarray as xr
     from matplotlib.figure import Figure
 
     from ..stats import Anova
-    from .tally import Tally
+    from .verdicts import StudyClaim
 
 
-TABLES = ("cells.csv", "summary.csv")
+TABLES = ("cells.csv", "summary.csv", "worlds.csv")
 """The tables that are written for people."""
 
 
-class StudyResult:
+class StudyResult(StudyTables):
     """The results of a study: of `Study.run`, or of a folder (`load_study`).
 
     Rows of all tables follow the points of the study (the last factor varies fastest) and then the seeds, wherever and in whatever order
     the cells were computed. A column of a factor holds the labels of its levels: numbers in SI units if all of them are quantities or
     numbers, else text.
     """
-
-    def __init__(
-        self,
-        spec: StudySpec,
-        points: Sequence[Point],
-        store: Store | None,
-        index: pl.DataFrame,
-        tally: Tally | None = None,
-        notes: Iterable[str] = (),
-    ) -> None:
-        self.spec = spec
-        self.points = points
-        self.index = index
-        """One row a cell: point, seed, key, status (done, failed, open), kind and text of the error."""
-        self.tally = tally
-        """How many cells were run, reused and failed; None if the result was loaded."""
-        self.notes = list(notes)
-        """What there is to tell of how the study ran: files that had to be set aside, and the like."""
-        self.seconds = None if tally is None else tally.elapsed
-        """How long the cells took that were run; None if the result was loaded."""
-        assert store is not None or index.is_empty()
-        self._store: Store = store  # type: ignore[assignment]
-
-    # --- what there is --------------------------------------------------------------------------------
-
-    @property
-    def folder(self) -> Path:
-        """Where the results are kept."""
-        return self._store.folder
-
-    @property
-    def factors(self) -> list[str]:
-        """The factors, by name."""
-        return [f.name for f in self.spec.factors]
-
-    @property
-    def metrics(self) -> list[str]:
-        """The metrics, by label."""
-        return [s.label for s in self.spec.metrics]
-
-    def metric(self, name: str) -> Selector:
-        """A metric by its label, its full name, or an end of that which only one has; raises `UnknownNameError`."""
-        for s in self.spec.metrics:
-            if name in (s.label, s.text):
-                return s
-        ends = [s for s in self.spec.metrics if s.text.endswith(f".{name}")]
-        if len(ends) == 1:
-            return ends[0]
-        raise suggest(name, self.metrics, "metric of this study")
-
-    def factor(self, name: str) -> Factor:
-        """A factor by its name; raises `UnknownNameError`."""
-        for f in self.spec.factors:
-            if name == f.name:
-                return f
-        raise suggest(name, self.factors, "factor of this study")
-
-    def unit(self, name: str) -> str:
-        """The unit of a metric or of a factor's labels; "" if it has none."""
-        return self.factor(name).unit if name in self.factors else unit_of(self.metric(name))
-
-    # --- tables ---------------------------------------------------------------------------------------
-
-    @functools.cached_property
-    def _done(self) -> pl.DataFrame:
-        return frames.finished(self.index)
-
-    @functools.cached_property
-    def _labels(self) -> pl.DataFrame:
-        return frames.labels(self.spec, self.points)
-
-    @functools.cached_property
-    def _cells(self) -> pl.DataFrame:
-        values = frames.cells(self.spec, self.points, self._store, self._done)
-        return pl.concat([self._head(), values], how="horizontal")
-
-    def _head(self) -> pl.DataFrame:
-        """One row a finished cell: row, point, factors, seed."""
-        joined = self._done.drop("key").join(self._labels, on="point", how="left", maintain_order="left")
-        return joined.select("row", "point", *self.factors, "seed")
-
-    def cells(self) -> pl.DataFrame:
-        """One row a finished cell: its factors, its seed, one column a metric; null where a metric has no value."""
-        return self._cells.drop("row", "point")
-
-    def flows(self) -> pl.DataFrame:
-        """Everything kept of flows, one row a cell and flow.
-
-        A metric that is called like a factor gets the table before its name, here and in `links`, `network` and `series`: `flow_loss`,
-        `link_queue`.
-        """
-        return self._wide("flows")
-
-    def links(self) -> pl.DataFrame:
-        """Everything kept of links, one row a cell and direction of a link."""
-        return self._wide("links")
-
-    def network(self) -> pl.DataFrame:
-        """Everything kept of whole networks, one row a cell."""
-        return self._wide("network")
-
-    def series(self, of: str = "links") -> pl.DataFrame:
-        """The time series of links or flows, one row a cell, link or flow, and instant; without rows unless the scenario sets `sample`."""
-        if of not in ("links", "flows"):
-            raise suggest(of, ["links", "flows"], "kind of time series")
-        return self._wide(f"{of[:-1]}_series")
-
-    def _wide(self, table: str) -> pl.DataFrame:
-        frame = frames.wide(table, self.spec, self.points, self._store, self._done)
-        return self._head().join(frame, on="row", how="inner", maintain_order="left_right").drop("row", "point")
-
-    @functools.cached_property
-    def _summary(self) -> pl.DataFrame:
-        """`summary` with the column `point` in front."""
-        rows = []
-        for (point,), part in self._cells.group_by(["point"], maintain_order=True):
-            for s in self.spec.metrics:
-                iv = interval(part[s.label].to_list(), self.spec.confidence)
-                rows.append({"point": point, "metric": s.label, **iv.as_dict(), "unit": unit_of(s)})
-        floats = dict.fromkeys(("mean", "low", "high", "sd"), pl.Float64)
-        schema = {"point": pl.Int64, "metric": pl.String, **floats, "n": pl.Int64, "unit": pl.String}
-        return self._labels.join(pl.DataFrame(rows, schema=schema), on="point", maintain_order="right")
-
-    def summary(self) -> pl.DataFrame:
-        """Long form of the means over the seeds: factors, `metric`, `mean`, `low`, `high`, `sd`, `n`, `unit`; one row a point and metric.
-
-        The interval is Student's, at the confidence of the study; see `fairlane.stats.interval`.
-        """
-        return self._summary.drop("point")
-
-    def table(self, metric: str, rows: str | Iterable[str] | None = None, columns: str | None = None) -> pl.DataFrame:
-        """The means of a metric as a table: a row for each level of the factors `rows`, a column for each level of the factor `columns`.
-
-        By default the last factor goes across and all others down. A factor that is in neither is averaged over: each mean is over all
-        its cells.
-        """
-        label = self.metric(metric).label
-        across = columns if columns is not None else next((f for f in reversed(self.factors) if f not in _names(rows)), None)
-        down = _names(rows) if rows is not None else [f for f in self.factors if f != across]
-        for name in [*down, *([across] if across is not None else [])]:
-            self.factor(name)
-        if across in down:
-            raise FairlaneError(f"factor {across!r} cannot be both in the rows and in the columns of a table")
-        chosen = self._cells.select(*down, *([across] if across is not None else []), label)
-        if across is None:
-            return chosen.select(pl.col(label).mean())
-        keys = [*down, across]
-        means = chosen.group_by(keys, maintain_order=True).agg(pl.col(label).mean())
-        heads = [
-            (level.label, frames.label_value(level.label, frames.levels_dtype(self.factor(across)))) for level in self.factor(across).levels
-        ]
-        parts = [means.filter(pl.col(across) == value).drop(across).rename({label: str(head)}) for head, value in heads]
-        if not down:
-            return pl.concat([p for p in parts if p.height], how="horizontal")
-        out = chosen.select(down).unique(maintain_order=True)
-        for part in parts:
-            out = out.join(part, on=down, how="left", maintain_order="left")
-        return out
-
-    # --- other libraries ------------------------------------------------------------------------------
-
-    def frame(self, name: str = "cells") -> pl.DataFrame:
-        """A table by name: cells, summary, flows, links, network, link_series or flow_series."""
-        if name.endswith("_series"):
-            return self.series(name.removesuffix("_series") + "s")
-        known = ("cells", "summary", "flows", "links", "network")
-        if name not in known:
-            raise suggest(name, [*known, "link_series", "flow_series"], "table")
-        frame: pl.DataFrame = getattr(self, name)()
-        return frame
-
-    def to_arrow(self, table: str = "cells") -> pa.Table:
-        """A table as a pyarrow Table (needs the extra `arrow`)."""
-        need("arrow")
-        return self.frame(table).to_arrow()
-
-    def to_pandas(self, table: str = "cells") -> pd.DataFrame:
-        """A table as a pandas DataFrame (needs the extra `pandas`)."""
-        need("pandas")
-        return self.frame(table).to_pandas()
-
-    def to_xarray(self) -> xr.Dataset:
-        """All cells as an xarray Dataset (needs the extra `xarray`).
-
-        The dimensions are the factors and `seed`, the variables the metrics; `attrs["units"]` has the unit of each. Cells without a
-        result are NaN.
-        """
-        need("xarray")
-        from .arrays import dataset
-
-        return dataset(self)
 
     # --- statistics -----------------------------------------------------------------------------------
 
@@ -261,7 +65,7 @@ class StudyResult:
         """
         from .contrast import compare
 
-        return compare(self, metric, factor, baseline, _names(by))
+        return compare(self, metric, factor, baseline, listed(by))
 
     def best(self, metric: str, goal: str | None = None) -> pl.DataFrame:
         """All points, the best first: factors, the mean with its interval, and how sure the first place is.
@@ -274,15 +78,35 @@ class StudyResult:
 
         return best(self, metric, goal)
 
-    # --- what went wrong ------------------------------------------------------------------------------
+    # --- claims and worlds ----------------------------------------------------------------------------
 
-    @property
-    def failures(self) -> pl.DataFrame:
-        """The cells without a result because they failed: factors, seed, kind and text of the error."""
-        frame = self.index.filter(pl.col("status") == "failed").with_columns(pl.col("point").cast(pl.Int64))
-        kind = pl.col("kind") if "kind" in frame.columns else pl.lit("").alias("kind")
-        joined = frame.select("point", "seed", kind, "error").sort("point", "seed")
-        return joined.join(self._labels, on="point", how="left", maintain_order="left").select(*self.factors, "seed", "kind", "error")
+    @functools.cached_property
+    def claims(self) -> list[StudyClaim]:
+        """What came of each claim: `verdict`, `share` of the worlds in which it holds, `turns` (where it turns), `matters`, `reason`."""
+        from .verdicts import of_result
+
+        return of_result(self)
+
+    def worlds(self) -> pl.DataFrame:
+        """One row a world: `world`, a column for each thing left open, and for each claim whether it holds there, and by what margin.
+
+        A range is a number in SI units, a choice is text. A margin is the distance of the two sides over the larger one, from -1 to 1,
+        above zero where the claim holds. Without rows if the study leaves nothing open.
+        """
+        from .verdicts import frame
+
+        return frame(self)
+
+    def matters(self, metric: str) -> dict[str, float]:
+        """For each thing left open, the share of a metric's variance between worlds that it accounts for alone, from 0 to 1.
+
+        The metric is averaged over the other factors in each world; see `fairlane.worlds.matters`.
+        """
+        from .verdicts import of_metric
+
+        return of_metric(self, metric)
+
+    # --- what to check ---------------------------------------------------------------------------------
 
     @functools.cached_property
     def warnings(self) -> list[str]:
@@ -313,7 +137,7 @@ class StudyResult:
         """
         from .plots import KINDS, default_kind, picture
 
-        axes = _names(log)
+        axes = listed(log)
         for axis in axes:
             if axis not in ("x", "y"):
                 raise suggest(axis, ["x", "y"], "axis")
@@ -327,10 +151,11 @@ class StudyResult:
         return figure
 
     def plots(self) -> dict[str, Figure]:
-        """The pictures that the study asks for, or one for each metric, by file name."""
+        """The pictures that the study asks for, or one for each metric, by file name; over worlds two for each claim."""
+        from .claim_views import figures
         from .plots import picture, specs
 
-        return {p.name: picture(self, p) for p in specs(self)}
+        return {**{p.name: picture(self, p) for p in specs(self)}, **figures(self)}
 
     # --- what is written ------------------------------------------------------------------------------
 
@@ -345,16 +170,22 @@ class StudyResult:
         """Raises `FolderError` if something stands where `save` writes: before the study is run."""
         from ..base import sums
         from ..base.outputs import room_for
+        from .claim_views import file_names
 
-        room_for(Path(fspath(folder)), ("index.html", *TABLES, sums.NAME, *(f"plots/{p.name}.svg" for p in spec.plots)), ("plots",))
+        names = [*(p.name for p in spec.plots), *file_names(spec.claims, spec.worlds)]
+
+        room_for(Path(fspath(folder)), ("index.html", *TABLES, sums.NAME, *(f"plots/{n}.svg" for n in names)), ("plots",))
 
     def save_tables(self) -> list[Path]:
-        """Writes `cells.csv` and `summary.csv` into the folder."""
+        """Writes `cells.csv` and `summary.csv` into the folder; over worlds `worlds.csv` as well."""
         from ..base.csv_text import csv_of
         from ..base.sums import listed
 
         with listed(self.folder) as put:
-            return [put(name, csv_of(frame)) for name, frame in zip(TABLES, (self.cells(), self.summary()), strict=True)]
+            tables = {"cells.csv": self.cells(), "summary.csv": self.summary()}
+            if self.spec.worlds is not None:
+                tables["worlds.csv"] = self.worlds()
+            return [put(name, csv_of(frame)) for name, frame in tables.items()]
 
     def save_plots(self) -> list[Path]:
         """Writes `plots/*.svg` into the folder."""
@@ -386,10 +217,6 @@ class StudyResult:
     def __repr__(self) -> str:
         n, points = self._done.height, len(self.points)
         return f"StudyResult({self.spec.name}: {points} point{'s' * (points != 1)}, {n} of {self.index.height} cells done)"
-
-
-def _names(names: str | Iterable[str] | None) -> list[str]:
-    return [] if names is None else [names] if isinstance(names, str) else list(names)
 
 
 def load_study(folder: str | PathLike[str]) -> StudyResult:

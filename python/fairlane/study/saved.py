@@ -12,7 +12,7 @@ from typing import Any
 from ..base.files import open_file, reason, save_bytes
 from ..base.sealed import dump_json, fault_of_text, load_json
 from ..errors import FolderError
-from .model import Factor, Level, PlotSpec, Point, Precision, Selector, StudySpec
+from .model import Claim, Factor, LeftOpen, Level, PlotSpec, Point, Precision, Selector, StudySpec, Worlds
 
 NAME = "study.json"
 SCHEMA = "fairlane.study-plan/2"
@@ -30,7 +30,10 @@ def as_dict(spec: StudySpec, points: Iterable[Point], engine: str) -> dict[str, 
             known[shape] = len(layouts)
             layouts.append({"groups": {g: list(m) for g, m in p.groups.items()}, "links": list(p.links)})
         rows.append({"labels": dict(p.labels), "essence": p.essence, "layout": known[shape], "warnings": list(p.warnings)})
-    return {"schema": SCHEMA, "engine": engine, "spec": asdict(spec), "layouts": layouts, "points": rows}
+    told = asdict(spec)
+    # What few studies have is left out of all others; what is tried before a run is not needed after it.
+    told = {k: v for k, v in told.items() if k != "ends" and (v or k not in ("worlds", "claims"))}
+    return {"schema": SCHEMA, "engine": engine, "spec": told, "layouts": layouts, "points": rows}
 
 
 def from_dict(tree: Mapping[str, Any]) -> tuple[StudySpec, list[Point], str]:
@@ -48,6 +51,9 @@ def from_dict(tree: Mapping[str, Any]) -> tuple[StudySpec, list[Point], str]:
             "plugins": tuple(s["plugins"]),
             "set_places": tuple((tuple(a), tuple(b)) for a, b in s["set_places"]),
             "source": None if s["source"] is None else tuple(s["source"]),
+            "worlds": _worlds(s.get("worlds")),
+            "ends": (),
+            "claims": tuple(Claim(**{**c, "place": tuple(c["place"])}) for c in s.get("claims", ())),
         }
     )
     layouts = [({g: tuple(m) for g, m in x["groups"].items()}, tuple(x["links"])) for x in tree["layouts"]]
@@ -56,6 +62,13 @@ def from_dict(tree: Mapping[str, Any]) -> tuple[StudySpec, list[Point], str]:
         groups, links = layouts[p["layout"]]
         points.append(Point(i, p["labels"], (), p["essence"], groups, links, tuple(p["warnings"])))
     return spec, points, tree["engine"]
+
+
+def _worlds(w: Mapping[str, Any] | None) -> Worlds | None:
+    if w is None:
+        return None
+    opens = tuple(LeftOpen(**{**o, "choices": tuple(o["choices"]), "paths": tuple(o["paths"])}) for o in w["opens"])
+    return Worlds(w["n"], w["seed"], opens, tuple(tuple(v) for v in w["values"]))
 
 
 def _level(x: Mapping[str, Any]) -> Level:

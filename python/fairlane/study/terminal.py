@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..base.format import duration
 from ..look.sheet import Sheet, Words
 from ..stats import Interval
-from . import words
+from . import claim_views, words
 
 if TYPE_CHECKING:
     from .result import StudyResult
@@ -25,7 +25,8 @@ def report(result: StudyResult, files: Sequence[Path]) -> list[Any]:
     """What to print when a study is done."""
     parts: list[Any] = [Words(head(result))]
     if result._done.height:
-        parts += ["", sheet(result)]
+        parts += claim_views.report(result)
+        parts += ["", sheet(result)] if result.spec.worlds is None else []
     failures = _failures(result)
     if failures:
         parts += ["", *(Words(line) for line in failures)]
@@ -57,7 +58,8 @@ def head(result: StudyResult) -> str:
         said.append(f"seeds {words.seeds(seeds)}, means with {100 * result.spec.confidence:g} % intervals")
     else:
         said.append(f"seed {words.seeds(seeds)}")
-    return f"{result.spec.name}: {words.count(len(result.points), 'point')}, {', '.join(said)}"
+    worlds = "" if result.spec.worlds is None else f"{words.count(len(result.spec.worlds.values), 'world')}, "
+    return f"{result.spec.name}: {worlds}{words.count(len(result.points), 'point')}, {', '.join(said)}"
 
 
 def rows(result: StudyResult, most_metrics: int = MAX_METRICS) -> tuple[list[str], list[list[str]]]:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from ..runs.network import Network
 
 Base = "Network | str | PathLike[str] | Mapping[str, Any]"
-_TABLES = ("scenario", "set", "factors")
-_LISTS = ("zip", "plots")
+_TABLES = ("scenario", "set", "open", "factors")
+_LISTS = ("zip", "claims", "plots")
 
 
 def study_text(base: Network | str | PathLike[str] | Mapping[str, Any], **parts: Any) -> str:
@@ -38,14 +38,17 @@ def study_text(base: Network | str | PathLike[str] | Mapping[str, Any], **parts:
         "scenario",
         "seeds",
         "metrics",
+        "worlds",
         "precision",
         "keep",
         "plugins",
         "confidence",
         "hop_probe",
         "set",
+        "open",
         "factors",
         "zip",
+        "claims",
         "plots",
     )
     try:

@@ -1,0 +1,168 @@
+"""What people see of claims and worlds: lines on a terminal, pictures, cards of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..base.format import number
+from ..look.sheet import Sheet, Words
+from ..worlds import Levels, Open, Span, Value, text_of
+from . import words
+from .left_open import as_worlds, opens_of
+from .model import LeftOpen, Worlds
+from .specification import MOST_ROWS, Outcomes
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ..look.curves import Choice
+    from ..look.theme import Panel
+    from .result import StudyResult
+    from .verdicts import StudyClaim
+
+MARKS = {"holds": "●", "fails": "○", "depends": "◐", "undecided": "?"}
+"""Beside the words, which say the same."""
+
+
+def range_text(o: LeftOpen) -> str:
+    """The values of what is left open, in words.
+
+    >>> range_text(LeftOpen("rate", "4Mbit/s", "2Mbit/s", "20Mbit/s", "log"))
+    '2Mbit/s to 20Mbit/s, logarithmic'
+    """
+    if o.choices:
+        return ", ".join(o.choices)
+    step = "" if o.step is None else f" in steps of {o.step}"
+    return f"{o.low} to {o.high}{step}" + (", logarithmic" if o.scale == "log" else "")
+
+
+def verdict_text(claim: StudyClaim) -> str:
+    """The verdict with what it rests on."""
+    word = f"{claim.verdict} ({claim.so_far} so far)" if claim.so_far else claim.verdict
+    # Where it holds, the reason begins with the word.
+    return claim.reason if claim.reason.startswith(f"{word} ") else f"{word}: {claim.reason}"
+
+
+def report(result: StudyResult) -> list[Any]:
+    """The claims, and what they and the metrics depend on, for a terminal."""
+    parts: list[Any] = []
+    for c in result.claims:
+        parts += ["", Words(f"{MARKS.get(c.verdict, '?')} {c.id}: {c.statement}"), Words(f"  {verdict_text(c)}")]
+    table = matters_sheet(result)
+    return [*parts, "", table] if table is not None else parts
+
+
+def matters_table(result: StudyResult) -> tuple[list[str], list[list[float]]]:
+    """What is left open (rows) and, for each claim and metric, the share of its variance between worlds that this accounts for alone."""
+    worlds = result.spec.worlds
+    if worlds is None:
+        return [], []
+    short = words.short(result.metrics)
+    columns = [(f"claim {c.id}", c.matters) for c in result.claims] + [(short[m], result.matters(m)) for m in result.metrics]
+    return [name for name, _ in columns], [[m.get(o.name, 0.0) for _, m in columns] for o in worlds.opens]
+
+
+def matters_sheet(result: StudyResult) -> Sheet | None:
+    """`matters_table` as it is printed; None without worlds."""
+    worlds = result.spec.worlds
+    if worlds is None:
+        return None
+    heads, rows = matters_table(result)
+    body = [[o.name, *(f"{100 * x:.0f} %" for x in row)] for o, row in zip(worlds.opens, rows, strict=True)]
+    return Sheet(["left open", *heads], body, note=f"{words.SHARE_OF_VARIANCE}; rough to ± {_rough(worlds)} points")
+
+
+def _rough(worlds: Worlds) -> str:
+    """How far off such an index may be, in percent: about one over the root of the number of worlds."""
+    return number(100 / len(worlds.values) ** 0.5, 1)
+
+
+def panels(result: StudyResult, claim: StudyClaim) -> dict[str, Panel]:
+    """The pictures of a claim by the end of their names; none if no world says anything."""
+    from .specification import Curve, Map
+
+    of = _outcomes(result, claim)
+    return {} if of is None else {"worlds": Curve(of), "map": Map(of)}
+
+
+def _outcomes(result: StudyResult, claim: StudyClaim) -> Outcomes | None:
+    """A claim in all worlds; None if no world says anything."""
+    worlds = result.spec.worlds
+    if worlds is None or all(m is None for m in claim.margins):
+        return None
+    return Outcomes(opens_of(worlds), as_worlds(worlds), claim.outcomes, claim.margins, claim.matters, claim.turns)
+
+
+def figures(result: StudyResult) -> dict[str, Figure]:
+    """All of them on white, by file name."""
+    return {f"claim-{c.id}-{name}": _on_white(panel) for c in result.claims for name, panel in panels(result, c).items()}
+
+
+def file_names(claims: Sequence[Any], worlds: Worlds | None) -> list[str]:
+    """The names of these files, before there are results."""
+    return [f"claim-{c.id}-{name}" for c in claims for name in ("worlds", "map")] if worlds is not None else []
+
+
+def _on_white(panel: Panel) -> Figure:
+    import matplotlib as mpl
+
+    from ..look.picture import Picture, on_white
+
+    with mpl.rc_context(on_white()):
+        (wide, high), (left, bottom, right, top) = panel.size, panel.margins
+        figure = Picture(figsize=(wide, high))
+        panel.draw(figure, figure.add_axes((left / wide, bottom / high, (wide - left - right) / wide, (high - bottom - top) / high)))
+    return figure
+
+
+def drawings(result: StudyResult, claim: StudyClaim) -> list[Any]:
+    """The same pictures in the light form of pages, which fits a telephone: the curve, and the map if there is something to tell apart."""
+    from ..look import curves
+
+    of = _outcomes(result, claim)
+    if of is None:
+        return []
+    known = of.known()
+    holds, margins = [bool(of.holds[i]) for i in known], [float(of.margins[i] or 0.0) for i in known]
+    choices = [_choice(o, [of.worlds[i][o.name] for i in known], claim) for o in of.ranked()[:MOST_ROWS]]
+    said = f"{claim.id}, {len(known)} worlds: holds in {sum(holds)} of them"
+    out = [curves.curve(holds, margins, choices, f"{said}, in the order of the margin")]
+    if len(choices) > 1 and 0 < sum(holds) < len(holds):
+        across, up = choices[:2]
+        out.append(curves.chart(holds, across, up, f"{said}, over {across.name} and {up.name}"))
+    return out
+
+
+def _choice(o: Open, values: Sequence[Value], claim: StudyClaim) -> Choice:
+    from ..look.curves import Choice
+
+    choices = isinstance(o.over, Levels)
+    ends = [(o.over.place(v), text_of(v)) for v in o.over.values] if isinstance(o.over, Levels) else []
+    if isinstance(o.over, Span):
+        ends = [(0.0, text_of(o.over.low)), (1.0, text_of(o.over.high))]
+    turns = [o.over.place(t.value) for t in claim.turns if t.name == o.name and not t.where and isinstance(t.value, str)]
+    return Choice(o.name, [o.over.place(v) for v in values], ends, turns, choices)
+
+
+def cards(result: StudyResult) -> list[dict[str, Any]]:
+    """The claims as the page shows them."""
+    from ..look.templates import svg_link
+    from ..look.theme import svg
+
+    out = []
+    for c in result.claims:
+        drawn, saved = drawings(result, c), []
+        for name, panel in panels(result, c).items():
+            saved.append(svg_link(svg(_on_white(panel)), f"claim-{c.id}-{name}"))
+        lines = any(not t.where and t.side != "with" for t in c.turns)
+        told = {"id": c.id, "statement": c.statement, "check": c.claim.check, "verdict": c.verdict, "so_far": c.so_far or ""}
+        out.append({**told, "reason": c.reason, "drawn": drawn, "saved": saved, "lines": lines})
+    return out
+
+
+def asked(worlds: Worlds | None) -> list[dict[str, str]]:
+    """What is left open, for the page."""
+    if worlds is None:
+        return []
+    return [{"name": o.name, "paths": ", ".join(o.paths), "range": range_text(o), "base": str(o.base), "why": o.why} for o in worlds.opens]

@@ -1,0 +1,233 @@
+"""What comes of the claims of a study: in what share of its worlds each holds, where it turns, what it depends on.
+
+In a world, a check is made once, on the means over the replications of that world. A study without worlds makes it on the means over its
+seeds, and on sets of seeds drawn again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from ..claims import BadCheck, Check, NoData, Tables
+from ..worlds import Share, Turn, judge, matters, turns_at
+from ..worlds.verdicts import Word
+from . import frames, words
+from .left_open import WORLD, as_worlds, opens_of
+from .model import Claim, Factor
+from .sentences import layout, spellings
+
+if TYPE_CHECKING:
+    from .result import StudyResult
+
+RESAMPLES = 400
+"""Sets of seeds drawn again."""
+SURE = 0.95
+"""Share of these in which a claim without worlds is to hold, or to fail."""
+FEWEST_SEEDS = 6
+"""Seeds below which such a claim has no verdict: five fair coins fall alike in one case of sixteen, six in one of 32."""
+_Matrix = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@dataclass(frozen=True)
+class StudyClaim:
+    """What came of a claim."""
+
+    claim: Claim
+    verdict: Word
+    """holds, fails, depends or undecided; a study says nothing of print, so nothing is unexplained."""
+    so_far: Word | None
+    """What the cells at hand alone would say, if some are not run yet: no verdict. None if all are there."""
+    reason: str
+    share: Share | None
+    """In what share of the worlds it holds, with the 95 % interval; None without worlds."""
+    support: float | None = None
+    """Without worlds: the share of sets of seeds drawn again in which it holds."""
+    turns: tuple[Turn, ...] = ()
+    """Where it turns, the turn that separates most first."""
+    explained: float = 0.0
+    """How much of the variation between worlds the turns explain, from 0 to 1."""
+    matters: Mapping[str, float] = field(default_factory=dict)
+    """For each thing left open, the share of the variance of the margin that it accounts for alone."""
+    outcomes: tuple[bool | None, ...] = ()
+    """Whether it holds in each world; None where that is not known."""
+    margins: tuple[float | None, ...] = ()
+    """By how much, from -1 to 1; see `fairlane.claims.margin`."""
+
+    @property
+    def id(self) -> str:
+        """Its short name."""
+        return self.claim.id
+
+    @property
+    def statement(self) -> str:
+        """The sentence."""
+        return self.claim.statement
+
+    def to_json(self) -> dict[str, Any]:
+        """The entry of the JSON document."""
+        s = self.share
+        return {
+            "id": self.id, "statement": self.statement, "check": self.claim.check, "verdict": self.verdict, "so_far": self.so_far,
+            "reason": self.reason, "share": None if s is None else s.share, "share_low": None if s is None else s.low,
+            "share_high": None if s is None else s.high, "worlds": None if s is None else s.n, "support": self.support,
+            "turns_at": [t.to_json() for t in self.turns] or None, "explained": self.explained, "matters": dict(self.matters),
+        }  # fmt: skip
+
+    def __repr__(self) -> str:
+        return f"StudyClaim({self.id}: {self.verdict}, {self.reason})"
+
+
+def of_result(result: StudyResult) -> list[StudyClaim]:
+    """See `StudyResult.claims`."""
+    if not result.spec.claims:
+        return []
+    unfinished = _unfinished(result)
+    if result.spec.worlds is None:
+        values = _per_seed(result)
+        return [_after(_of_seeds(c, result, values), unfinished) for c in result.spec.claims]
+    means = _means(result)
+    return [_after(_of_worlds(c, result, means), unfinished) for c in result.spec.claims]
+
+
+def of_metric(result: StudyResult, metric: str) -> dict[str, float]:
+    """See `StudyResult.matters`."""
+    worlds = result.spec.worlds
+    if worlds is None:
+        return {}
+    column = result.metrics.index(result.metric(metric).label)
+    values = _means(result)[:, column].reshape(len(worlds.values), -1)
+    known = [float(v) if np.isfinite(v) else None for v in values.mean(axis=1)]
+    return matters(opens_of(worlds), as_worlds(worlds), known)
+
+
+def _unfinished(result: StudyResult) -> str:
+    """Which cells are not run, in words; "" if all are."""
+    open_ = result.index.filter(pl.col("status") == "open").height
+    return f"{words.count(open_, 'cell')} of {result.index.height} not run yet" if open_ else ""
+
+
+def _after(claim: StudyClaim, unfinished: str) -> StudyClaim:
+    """A part of the runs never has another verdict than all of them, nor a surer one."""
+    if not unfinished or claim.verdict == "undecided":
+        return claim
+    reason = f"so far only, with {unfinished}: {claim.reason}"
+    return StudyClaim(**{**claim.__dict__, "verdict": "undecided", "so_far": claim.verdict, "reason": reason})
+
+
+def _factors(result: StudyResult) -> list[Factor]:
+    return [f for f in result.spec.factors if f.name != WORLD]
+
+
+def _means(result: StudyResult) -> _Matrix:
+    """The mean of each metric (column) over the replications of each point (row); NaN where a cell that was planned is missing."""
+    counts = result.index.group_by(pl.col("point").cast(pl.Int64)).len("planned")
+    means = result._cells.group_by("point").agg(pl.len().alias("done"), *(pl.col(m).mean() for m in result.metrics))
+    whole = counts.join(means, on="point", how="left").filter(pl.col("done") == pl.col("planned"))
+    out = np.full((len(result.points), len(result.metrics)), np.nan)
+    out[whole["point"].to_numpy()] = whole.select(result.metrics).fill_null(float("nan")).to_numpy()
+    return out
+
+
+class _Known(Tables):
+    """Tables in which a value that is no number is no data."""
+
+    def vs(self, table: str, **factors: object) -> list[float]:
+        values = super().vs(table, **factors)
+        if not np.isfinite(values).all():
+            raise NoData(f"{table} {factors}")
+        return values
+
+
+def _of_worlds(claim: Claim, result: StudyResult, means: _Matrix) -> StudyClaim:
+    """A claim in each world, and in how many of them it holds."""
+    worlds = result.spec.worlds
+    assert worlds is not None
+    factors = _factors(result)
+    opens, values = opens_of(worlds), as_worlds(worlds)
+    check, base = Check(claim.check), _Known(layout(result.metrics, factors, worlds), {}, spellings(factors))
+    numbers = {o.name: o for o in opens if o.ordered}
+    outcomes: list[bool | None] = []
+    margins: list[float | None] = []
+    wrong = ""
+    for world, block in zip(values, means.reshape(len(values), -1, len(result.metrics)), strict=True):
+        columns = {m: block[:, k].tolist() for k, m in enumerate(result.metrics)}
+        tables = base.with_values({**columns, **{name: [o.number(world[name])] for name, o in numbers.items()}})
+        try:
+            outcome = check.outcome(tables)
+            outcomes.append(None if outcome == "no-data" else outcome == "holds")
+            margins.append(check.margin(tables))
+        except BadCheck as e:
+            wrong = wrong or str(e)
+            outcomes.append(None)
+            margins.append(None)
+    turns = turns_at(opens, values, outcomes)
+    told = judge(outcomes, turns.turns, turns.explained)
+    reason = f"{told.reason}; in some, {wrong}" if wrong else told.reason
+    return StudyClaim(
+        claim, told.word, None, reason, told.share, None, told.turns, told.explained, matters(opens, values, margins), tuple(outcomes),
+        tuple(margins),
+    )  # fmt: skip
+
+
+def _per_seed(result: StudyResult) -> list[_Matrix]:
+    """For each point the metrics (columns) of its finished replications (rows)."""
+    parts = {int(p): part.select(result.metrics) for (p,), part in result._cells.group_by(["point"], maintain_order=True)}
+    empty = np.full((0, len(result.metrics)), np.nan)
+    return [parts[i].fill_null(float("nan")).to_numpy() if i in parts else empty for i in range(len(result.points))]
+
+
+def _of_seeds(claim: Claim, result: StudyResult, values: Sequence[_Matrix]) -> StudyClaim:
+    """A claim on the means over the seeds, and on those of seeds drawn again: the same ones for all points, which share them."""
+    factors = result.spec.factors
+    check, base = Check(claim.check), _Known(layout(result.metrics, factors, None), {}, spellings(factors))
+    fewest = min((len(v) for v in values), default=0)
+
+    def tables(draw: _Matrix | None) -> Tables:
+        """`draw`: numbers from 0 to 1 that say which replications are taken."""
+        means = np.array([_mean(v if draw is None else v[(draw[: len(v)] * len(v)).astype(int)]) for v in values])
+        return base.with_values({m: means[:, k].tolist() for k, m in enumerate(result.metrics)})
+
+    try:
+        outcome = check.outcome(tables(None))
+        if outcome == "no-data" or not fewest:
+            return StudyClaim(claim, "undecided", None, "a value that the check reads is missing", None)
+        rng, most = np.random.default_rng(1), max(len(v) for v in values)
+        draws = (rng.random(most) for _ in range(RESAMPLES))
+        held = sum(check.outcome(tables(d)) == "holds" for d in draws) if fewest > 1 else RESAMPLES * (outcome == "holds")
+    except BadCheck as e:
+        return StudyClaim(claim, "undecided", None, str(e), None)
+    support = held / RESAMPLES
+    said = f"{outcome} on the means; holds in {100 * support:.0f} % of {RESAMPLES} sets of seeds drawn again"
+    if fewest < FEWEST_SEEDS:
+        runs = words.count(fewest, "replication")
+        return StudyClaim(claim, "undecided", None, f"{said}, but {runs} agree by chance: it takes {FEWEST_SEEDS}", None, support)
+    sure = support >= SURE if outcome == "holds" else support <= 1 - SURE
+    return StudyClaim(claim, outcome if sure else "undecided", None, said, None, support)
+
+
+def _mean(values: _Matrix) -> _Matrix:
+    """The mean of each column over what is there."""
+    there = np.isfinite(values)
+    counts = there.sum(axis=0)
+    sums = np.where(there, values, 0.0).sum(axis=0)
+    out = np.full(values.shape[1], np.nan)
+    np.divide(sums, counts, out=out, where=counts > 0)
+    return out
+
+
+def frame(result: StudyResult) -> pl.DataFrame:
+    """See `StudyResult.worlds`."""
+    worlds = result.spec.worlds
+    if worlds is None:
+        return pl.DataFrame()
+    columns: dict[str, Any] = {WORLD: pl.Series(range(len(worlds.values)), dtype=pl.Int64)}
+    columns |= frames.of_worlds(worlds.values, opens_of(worlds))
+    for c in result.claims:
+        columns[c.id] = pl.Series(c.outcomes, dtype=pl.Boolean)
+        columns[f"{c.id} margin"] = pl.Series(c.margins, dtype=pl.Float64)
+    return pl.DataFrame(columns)
