@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fairlane.papers import Picture, Results, Tree, charts, drawings, row_of, series, theme
 
-from .net import BASE, LIMITS, LOADS, NETWORKS, QUEUES
+from .net import LIMITS, LOADS, NETWORKS, QUEUES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +28,7 @@ DRAWN: Sequence[tuple[str, str, tuple[_Drawn, _Drawn]]] = (
         ("throughput", "throughput", "Mbit/s", 1e-3), ("utilization", "link utilization", "%", 1.0))),
     ("loss", "Drop rate: of the packets that come to the bottleneck, the share that is dropped. Packets dropped: how many that are.", (
         ("loss_rate", "drop rate", "%", 1.0), ("dropped", "packets dropped", "thousands", 1e-3))),
-    ("queue", "Mean queue: packets that wait in all three queues, over time. Time in queue: how long a packet waits there.", (
+    ("queue", "Mean queue: packets that wait in all queues, over time. Time in queue: how long a packet waits there.", (
         ("mean_queue", "mean queue", "packets", 1.0), ("mean_time_in_queue", "time in queue", "ms", 1.0))),
     ("delay", "Delay: from the sender's own queue to the receiver. Jitter: how much it differs between successive packets of a sender.", (
         ("one_way_delay", "one-way delay", "ms", 1.0), ("jitter", "jitter", "ms", 1.0))),
@@ -42,7 +42,7 @@ def matrix(r: Results) -> list[Picture]:
     """Each metric against the load: two to a picture, a field a queue limit, a curve a discipline."""
     pictures = []
     for n in NETWORKS:
-        if all(r.has(network=n, load=x, queue=q, aqm=a, traffic="bulk", setup=BASE) for x in LOADS for q in LIMITS for a in QUEUES):
+        if all(r.has(network=n, load=x, queue=q, aqm=a, traffic="bulk") for x in LOADS for q in LIMITS for a in QUEUES):
             for name, words, metrics in DRAWN:
                 panels = [
                     AgainstLoad(f"{n} nodes: {title}", f"{title}, {unit}", _fields(r, n, m, scale)) for m, title, unit, scale in metrics
@@ -57,7 +57,7 @@ def _fields(r: Results, n: int, metric: str, scale: float) -> dict[int, list[cha
     for q in LIMITS:
         fields[q] = []
         for a in QUEUES:
-            cells = [r.cell(network=n, load=x, queue=q, aqm=a, traffic="bulk", setup=BASE) for x in LOADS]
+            cells = [r.cell(network=n, load=x, queue=q, aqm=a, traffic="bulk") for x in LOADS]
             rows = [row_of({}, metric, [scale * x for x in r.samples(c, metric)], "") for c in cells]
             fields[q].append(charts.Curve(a, LOADS, [x.value for x in rows], [x.low for x in rows], [x.high for x in rows]))
     return fields
@@ -118,16 +118,16 @@ class AgainstLoad:
         charts.end_labels(figure, ax, ends)
 
 
-def losses(r: Results, load: int, networks: Iterable[int], printed: dict[int, float], name: str, title: str) -> Picture:
-    """DropTail's loss against the queue limit, with the printed losses on the curve of 64 nodes."""
+def losses(r: Results, load: int, networks: Iterable[int], printed: dict[int, float], at: int, name: str, title: str) -> Picture:
+    """DropTail's loss against the queue limit, with the printed losses on the curve of `at` nodes."""
     curves = []
     for n in networks:
-        cells = [r.cell(network=n, load=load, queue=q, aqm="DropTail", traffic="bulk", setup=BASE) for q in LIMITS]
+        cells = [r.cell(network=n, load=load, queue=q, aqm="DropTail", traffic="bulk") for q in LIMITS]
         own = [row_of({}, "", r.samples(c, "loss_rate"), "") for c in cells]
-        points = [printed.get(q) if n == 64 else None for q in LIMITS]
+        points = [printed.get(q) if n == at else None for q in LIMITS]
         curves.append(charts.Curve(f"{n} nodes", LIMITS, [x.value for x in own], [x.low for x in own], [x.high for x in own], points))
     axes = charts.Axes(f"DropTail, {load} % load", "queue limit, packets", "loss, %", ticks=LIMITS)
-    where = "" if len(curves) == 1 else ", drawn with 64 nodes although the text names no network"
+    where = "" if len(curves) == 1 else f", drawn with {at} nodes although the text names no network"
     return Picture(name, title, f"Filled: ours, with intervals. Hollow: the printed losses{where}.", [charts.Lines(curves, axes)])
 
 
@@ -137,8 +137,8 @@ def over_time(r: Results) -> Picture:
     waiting = [series.Trace(a, *r.curves(r.cell(aqm=a, **cell), "queue")[0]) for a in ("ModRED", "RED")]
     cut = r.curves(r.cell(aqm="ModRED", **cell), "cutting")[0]
     panels: list[theme.Panel] = [
-        series.Series(waiting, "All three queues, 64 nodes, 75 % load", "time, s", "packets waiting"),
-        Steps(*cut, "ModRED: queues that cut windows", "time, s", "of three", 3),
+        series.Series(waiting, "All queues, 64 nodes, 75 % load", "time, s", "packets waiting"),
+        Steps(*cut, "ModRED: queues that cut windows", "time, s", "of all", max(1, round(max((x or 0.0 for x in cut[1]), default=0.0)))),
     ]
     caption = (
         "Half a minute of the first replication, a point each 0.1 s. While a queue cuts windows its senders have one segment a round trip."

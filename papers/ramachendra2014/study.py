@@ -5,33 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from fairlane.papers import (
-    Alternative,
     Built,
     Cell,
-    Change,
     Compared,
     Comparison,
     Curve,
     Experiment,
+    Open,
     Paper,
     Results,
     Row,
     RunTables,
-    SensitivityColumn,
     Tree,
+    Value,
     compare,
     factors_of,
     row_of,
 )
 
-from . import figures, net
-from .causes import causes
+from . import figures, net, opens
 from .figures import METRICS
-from .net import BASE, NETWORKS
-from .text import findings, fit, notes
+from .net import NETWORKS
+from .text import causes, findings, notes
 from .unit import modred_unit, rr_unit, turned
 
-COLOURS = {"drops_in": "packets", "drops_out": "packets"}
+COLOURS = {"drops_in": "packets", "drops_out": "packets", "drop_share_in": "percent", "drop_share_out": "percent"}
 _KINDS = (
     ("drops_out", "OUT packets dropped", "packets"), ("drop_share_out", "share of the OUT packets", "percent"),
     ("drops_in", "IN packets dropped", "packets"), ("drop_share_in", "share of the IN packets", "percent"),
@@ -46,7 +44,12 @@ Wanted = Callable[[Cell], bool]
 
 
 def _matrix(c: Cell) -> bool:
-    return c["setup"] == BASE and c["traffic"] == "bulk"
+    return c["traffic"] == "bulk"
+
+
+def _quoted_cell(c: Cell) -> bool:
+    named = c["network"] == "64" and c["load"] == "75" and c["queue"] in ("100", "250")
+    return _matrix(c) and c["aqm"] == "DropTail" and (named or (c["load"] == "50" and c["queue"] in ("25", "250")))
 
 
 def _measured(factors: Mapping[str, object], name: str, row: Row) -> Compared:
@@ -56,8 +59,12 @@ def _measured(factors: Mapping[str, object], name: str, row: Row) -> Compared:
 class Ramachendra2014(Paper):
     """The study and how it is rebuilt."""
 
-    minutes = 3.0
-    tables = ("results", "quoted_values", "modred_unit", "rr_unit")
+    minutes = 4.5
+    single_runs = True  # nothing is said of replications
+    world_seeds = (1,)
+    most_worlds = 72
+    declared = opens.DECLARED
+    tables = ("results", "uncongested", "modred_unit", "rr_unit")
     flow_columns = ("throughput", "jitter", "packets_received", "timeouts", "fast_recoveries")
     link_columns = (
         "utilisation",
@@ -76,24 +83,35 @@ class Ramachendra2014(Paper):
     hop_probe = False
     seeds = (1, 2, 3, 4)
     quick_seeds = (1, 2)
-    alternative_seeds = (1, 2)
-    reference = net.SAME
     meant = ("so the window limits it", "is coarser than the round trip")
 
+    def opens(self) -> list[Open]:
+        """See `opens.py`."""
+        return opens.opens()
+
     def cells(self) -> list[Cell]:
-        """The matrix, the cells beside it, and those that look for the printed losses."""
-        return [*self._with([*net.matrix(), *net.special()]), *self._with(net.calibration(), net.set_up)]
+        """The matrix, and the cells beside it."""
+        return self._with([*net.matrix(), *net.special()])
 
     def quick_cells(self) -> list[Cell]:
-        """64 nodes, what claims read of the others, and four of the set-ups."""
-        return [*self._with(net.quick()), *self._with(net.calibration(net.QUICK_SETUPS), net.set_up)]
+        """64 nodes, and what claims read of the others."""
+        return self._with(net.quick())
 
-    def _with(self, cells: Sequence[Cell], change: Change | None = None) -> list[Cell]:
-        return net.with_trees(self.scenario("net.toml"), self.scenario("cells.toml"), cells, change)
+    def world(self, values: Mapping[str, Value]) -> list[Cell]:
+        """The cells that claims and printed losses read."""
+        return self._with(net.claimed(), values)
+
+    def _with(self, cells: Sequence[Cell], values: Mapping[str, Value] | None = None) -> list[Cell]:
+        return net.with_trees(self.scenario("net.toml"), self.scenario("cells.toml"), cells, values or self.declared_world)
 
     def topology(self) -> Tree:
         """64 nodes."""
-        return self._with([net.cell(64, 100, 100, "DropTail")])[0].tree(1)
+        return self._drawn(64)
+
+    def _drawn(self, n: int) -> Tree:
+        """A network with n nodes, all round trips at their mean: they would be as many labels."""
+        plain = {**self.declared_world, "round trips": "equal"}
+        return self._with([net.cell(n, 100, 100, "DropTail")], plain)[0].tree(1)
 
     def measure(self, run: RunTables, cell: Cell) -> dict[str, float]:
         """The paper's metrics of one run; those of the queue at the bottleneck, the others over all flows."""
@@ -126,7 +144,8 @@ class Ramachendra2014(Paper):
         if cell["traffic"] == "counted":
             m |= _by_colour(run)
         if cell["traffic"] == "watched" and cell["aqm"] == "ModRED":
-            m["cutting"] = 100 * sum(_mean(run, f"class{i}_clamping") for i in range(3)) / 3
+            queues = int(cell.values["priority queues"]) if isinstance(cell, opens.InWorld) else 3
+            m["cutting"] = 100 * sum(_mean(run, f"class{i}_clamping") for i in range(queues)) / queues
         return m
 
     def curves(self, run: RunTables, cell: Cell) -> dict[str, Curve]:
@@ -154,6 +173,10 @@ class Ramachendra2014(Paper):
         }
         counted = [c for c in results.cells if c["traffic"] == "counted"]
         tables["results"] += [self._row(results, c, m, unit) for c in counted for m, unit in COLOURS.items()]
+        wide = [c for c in results.cells if c["traffic"] == "uncongested"]
+        tables["uncongested"] = [
+            row_of({k: c[k] for k in ("network", "load")}, "throughput", results.samples(c, "throughput"), "kbit/s") for c in wide
+        ]
         return tables
 
     def _row(self, r: Results, c: Cell, metric: str, unit: str) -> Row:
@@ -174,12 +197,14 @@ class Ramachendra2014(Paper):
         return rows
 
     def _quoted(self, r: Results) -> list[Row]:
-        """The four printed losses: where the paper names no network and discipline, 64 nodes and DropTail."""
+        """The four printed losses with DropTail; where the paper names no network, that of the world."""
         rows = []
         for p in self.published("quoted_values"):
-            wanted = {"network": "64", "load": p["load_percent"], "queue": p["queue_packets"], "aqm": "DropTail", "traffic": "bulk"}
+            wanted = {"load": p["load_percent"], "queue": p["queue_packets"], "aqm": "DropTail", "traffic": "bulk"}
             for c in r.cells:
-                if c["setup"] == BASE and all(c[k] == x for k, x in wanted.items()):
+                own = c.values if isinstance(c, opens.InWorld) else {}
+                network = p["network_nodes"] if p["network_nodes"] in map(str, NETWORKS) else str(own["losses at 50 % are of"])
+                if c["network"] == network and all(c[k] == x for k, x in wanted.items()):
                     names = ("network_nodes", "load_percent", "queue_packets", "aqm")
                     rows.append(row_of({k: p[k] for k in names}, "loss_rate", r.samples(c, "loss_rate"), "percent"))
         return rows
@@ -187,20 +212,22 @@ class Ramachendra2014(Paper):
     # Experiments
 
     def experiments(self) -> list[Experiment]:
-        """All of the README; `calibration` is ours."""
+        """All tables and figures that the paper speaks of."""
         e = self.experiment
         loads: Callable[..., Wanted] = lambda *xs: lambda c: _matrix(c) and c["network"] == "64" and int(c["load"]) in xs  # noqa: E731
         kind: Callable[..., Wanted] = lambda *ts: lambda c: c["traffic"] in ts  # noqa: E731
-        watched: Callable[..., Wanted] = lambda *xs: lambda c: loads(*xs)(c) or (c["traffic"] == "watched" and int(c["load"]) in xs)  # noqa: E731
+        seen: Callable[..., Wanted] = lambda *xs: (  # noqa: E731
+            lambda c: c["traffic"] in ("bulk", "uncongested", "watched") and int(c["load"]) in xs
+        )
         return [
             e("fig5.3", lambda _: self._network(64), lambda _: False),
             e("matrix", self._matrix, _matrix),
+            e("quoted_values", self._printed, _quoted_cell),
             e("loss-vs-queue", lambda r: self._losses(r, 50), lambda c: _matrix(c) and c["load"] == "50"),
             e("loss-64n-75", lambda r: self._losses(r, 75), loads(75)),
-            e("calibration", self._calibration, lambda c: c["setup"] != BASE),
-            e("modred-25", lambda r: self._at(r, 25), loads(25)),
-            e("modred-50", lambda r: self._at(r, 50), watched(50)),
-            e("modred-75-100", self._congested, watched(75, 100)),
+            e("modred-25", lambda r: self._at(r, 25), seen(25)),
+            e("modred-50", lambda r: self._at(r, 50), seen(50)),
+            e("modred-75-100", self._congested, seen(75, 100)),
             e("bursty", self._bursty, kind("smooth", "bursty")),
             e("fig2.1", self._red, lambda _: False),
             e("fig3.1", self._two_curves, kind("counted")),
@@ -215,34 +242,21 @@ class Ramachendra2014(Paper):
         rows = self._results(r, _matrix)
         return Built(compare(rows, []), rows, figures.matrix(r), notes("matrix", r), show_table=False)
 
+    def _printed(self, r: Results) -> Built:
+        rows = self._quoted(r)
+        return Built(compare(rows, self.published("quoted_values")), rows)
+
     def _losses(self, r: Results, load: int) -> Built:
-        rows = [x for x in self._quoted(r) if dict(x.factors)["load_percent"] == str(load)]
+        built = Built(notes=notes(f"losses-{load}", r))
         printed = [p for p in self.published("quoted_values") if p["load_percent"] == str(load)]
-        built = Built(compare(rows, printed), notes=notes(f"losses-{load}", r))
         wanted: Wanted = lambda c: _matrix(c) and c["load"] == str(load) and (load == 50 or c["network"] == "64")  # noqa: E731
-        built.more = compare(self._results(r, wanted, ("loss_rate",)), []).rows
-        built.more_title = "The loss with every network and discipline at this load"
+        built.comparison = compare(self._results(r, wanted, ("loss_rate",)), [])
         built.group_by = ("network",)
         name, at = ("loss-vs-queue", NETWORKS) if load == 50 else ("loss-64n-75", (64,))
         points = {int(p["queue_packets"]): float(p["value"]) for p in printed}
-        built.pictures.append(figures.losses(r, load, at, points, name, self.title_of(name)))
+        n = int(self.declared_world["losses at 50 % are of"]) if load == 50 else 64
+        built.pictures.append(figures.losses(r, load, at, points, n, name, self.title_of(name)))
         return built
-
-    def _calibration(self, r: Results) -> Built:
-        printed = {(64, 75, 100): 3.58, (64, 75, 250): 1.6}
-        rows = []
-        for s in net.tried(r):
-            for c in [c for c in r.cells if c["setup"] == s]:
-                key = (int(c["network"]), int(c["load"]), int(c["queue"]))
-                own = row_of({}, "loss_rate", r.samples(c, "loss_rate"), "percent")
-                at = factors_of(setup=s, network=key[0], load=key[1], queue=key[2])
-                rows.append(Compared(at, own.metric, own.unit, printed.get(key), own.value, own.low, own.high, len(own.samples)))
-        best = fit(r)[0]
-        near = [x for x in rows if dict(x.factors)["setup"] == best]
-        others = [x for x in rows if x not in near]
-        made = Built(Comparison(near), notes=notes("calibration", r), group_by=("setup",))
-        made.more, made.more_title = others, "The other set-ups"
-        return made
 
     def _at(self, r: Results, *loads: int) -> Built:
         shown = ("throughput", "utilization", "loss_rate", "mean_queue", "one_way_delay")
@@ -286,7 +300,7 @@ class Ramachendra2014(Paper):
         return Built(Comparison(rows), [], [turned(self.folder, self.title_of("fig4.1"))])
 
     def _network(self, n: int) -> Built:
-        tree = self._with([net.cell(n, 100, 100, "DropTail")])[0].tree(1)
+        tree = self._drawn(n)
         d = tree["topology"]["dumbbell"]
         rate = float(d["bottleneck"]["rate"].removesuffix("Mbit/s"))
         way = [float(x["delay"].removesuffix("ms")) for x in (d["access"], d["bottleneck"], d["access"])]
@@ -303,42 +317,13 @@ class Ramachendra2014(Paper):
         rows = [_measured(dict(x.factors), x.metric, x) for x in modred_unit(self.folder)]
         return Built(Comparison(rows), notes=notes("modred-unit", None), group_by=("case",))
 
-    # What the conclusions depend on
-
-    def alternatives(self) -> list[Alternative]:
-        """The open choices, each changed alone, on the cells that claims read."""
-
-        def of(name: str, why: str, change: Change) -> Alternative:
-            return Alternative(name, why, lambda: self._with(net.claimed(), change))
-
-        return [of(*x) for x in (net.UNCHANGED, *net.CHOICES, *net.EXTREMES)]
-
-    def sensitivity_columns(self) -> list[SensitivityColumn]:
-        """Numbers the open choices move most."""
-
-        def c(title: str, quantity: str, unit: str, load: int, queue: int, aqm: str, published: float | None = None) -> SensitivityColumn:
-            at = {"network": 64, "load": load, "queue": queue, "aqm": aqm, "traffic": "bulk", "setup": BASE}
-            return SensitivityColumn(title, quantity, unit, at, published)
-
-        return [
-            c("DropTail, load 50, 25 packets: loss", "loss_rate", "%", 50, 25, "DropTail", 0.36),
-            c("DropTail, load 75, 100 packets: loss", "loss_rate", "%", 75, 100, "DropTail", 3.58),
-            c("DropTail, load 75, 250 packets: loss", "loss_rate", "%", 75, 250, "DropTail", 1.6),
-            c("ModRED, load 25: utilization", "utilization", "%", 25, 100, "ModRED"),
-            c("RED, load 75: utilization", "utilization", "%", 75, 100, "RED"),
-            c("ModRED, load 75: utilization", "utilization", "%", 75, 100, "ModRED"),
-            c("ModRED, load 100: utilization", "utilization", "%", 100, 100, "ModRED"),
-            c("RED, load 100: loss", "loss_rate", "%", 100, 100, "RED"),
-            c("ModRED, load 100: loss", "loss_rate", "%", 100, 100, "ModRED"),
-        ]
-
     def findings(self, results: Results, others: Mapping[str, Results]) -> list[str]:
         """See `text.py`."""
-        return findings(results, others)
+        return findings(results)
 
     def causes(self, results: Results, others: Mapping[str, Results]) -> Mapping[str, str]:
-        """See `causes.py`."""
-        return causes(results, others)
+        """See `text.py`."""
+        return causes(results)
 
 
 def _mean(run: RunTables, column: str) -> float:

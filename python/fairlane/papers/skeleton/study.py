@@ -113,7 +113,9 @@ class Study(Paper):
         caption = "Filled marks and solid lines: our mean with its 95 % interval. Hollow marks and dotted lines: printed."
         return Built(Comparison(lines), pictures=[Picture("fig2", self.title_of("fig2"), caption, [panel])], show_table=False)
 
-    # What the paper leaves open: each other choice is run too, and the page names the claims that would come out otherwise
+    # What the paper leaves open: each other choice is run too, and the page names the claims that would come out otherwise.
+    # Where you can name plausible values, declare them in `opens` and `world` instead: worlds are then drawn from everything
+    # together (docs/guides/own-paper.md).
 
     def alternatives(self) -> list[Alternative]:
         """Other choices, each changed alone."""
