@@ -10,7 +10,7 @@ import pytest
 import browser
 from fairlane import _core, papers
 from fairlane.claims import Tables
-from fairlane.papers import Cell, Tree, Value
+from fairlane.papers import Cell, Tree, Value, joint
 from fairlane.papers.claims import read_claims
 from fairlane.papers.score import results_of, scores
 from fairlane.papers.tables import read_csv, read_folder
@@ -218,3 +218,12 @@ def test_five_flows_are_near_ns2(tcp, queue, limit, apart):
     assert sent == pytest.approx(CHECKS.v("c", metric="packets_sent", **of), rel=apart[0])
     assert goodput == pytest.approx(CHECKS.v("c", metric="goodput", **of), rel=apart[0])
     assert lost == pytest.approx(CHECKS.v("c", metric="packets_lost", **of), rel=apart[1])
+
+
+def test_recorded_worlds_come_out_as_recorded(tmp_path):
+    """Those with the shortest runs, one of the sample and one near the worlds nearest to print."""
+    paper = papers.load("syla2022")
+    rows = sorted(joint.recorded(paper), key=lambda r: float(str(r.values["simulated time"]).removesuffix("s")))
+    assert len(rows) >= 80 and rows[0].kind
+    few = [next(r for r in rows if r.kind == kind) for kind in ("sample", "near")]
+    assert joint.differing(paper, few, tmp_path) == []
