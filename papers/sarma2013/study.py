@@ -15,6 +15,7 @@ from fairlane.papers import (
     Comparison,
     Experiment,
     Factors,
+    Open,
     Paper,
     Picture,
     Results,
@@ -22,6 +23,7 @@ from fairlane.papers import (
     RunTables,
     SensitivityColumn,
     Tree,
+    Value,
     all_of,
     charts,
     compare,
@@ -31,7 +33,8 @@ from fairlane.papers import (
     row_of,
 )
 
-from .text import AT_ONCE, DELAYED, ROOMY, SLOW, SLOW_DELAYED, causes, findings
+from .opens import DECLARED, OPENS, change_to
+from .text import AT_ONCE, DEEP, PROMPT, ROOMY, SHORT, causes, findings
 
 CONGESTED = (3, 5, 8, 10)
 HEAVY = (25, 35, 50)
@@ -42,19 +45,14 @@ COUNTED = 1500
 """Bytes the printed throughput counts for each packet."""
 SAME = "the first two replications alone"
 """What the other choices are compared with."""
-_CROSSED = (4, 6)
-"""Contradictions whose values are crossed out in figures."""
+_IMPOSSIBLE = 3
+"""The contradiction whose value is crossed out in figures."""
 
 # Cells whose printed value contradicts another number; the number is that of the list in paper.toml.
 _SUSPECT: dict[str, dict[tuple[str, str, str], int]] = {
-    "table2": {
-        ("3", "DropTail", "TCP-UDP"): 2, ("25", "DropTail", "TCP"): 6,
-        **{(n, q, "UDP"): 3 for n in ("8", "10") for q in QUEUES}, **{(n, "DropTail", "TCP-UDP"): 3 for n in ("8", "10")},
-        **{(n, q, "TCP"): 3 for n in ("8", "10", "35", "50") for q in QUEUES}, ("25", "RED", "TCP"): 3,
-    },
-    "table3": {("8", "DropTail", "TCP"): 4},
-    "table4": {("8", "DropTail", "UDP"): 5, ("8", "RED", "UDP"): 5, ("25", "DropTail", "TCP"): 6, ("50", "DropTail", "TCP"): 11},
-}  # fmt: skip
+    "table2": {("3", "DropTail", "TCP-UDP"): 2},
+    "table3": {("8", "DropTail", "TCP"): _IMPOSSIBLE},
+}
 
 
 def _measured(factors: Factors, name: str, row: Row) -> Compared:
@@ -64,7 +62,8 @@ def _measured(factors: Factors, name: str, row: Row) -> Compared:
 class Sarma2013(Paper):
     """The study and how it is rebuilt."""
 
-    minutes = 0.6
+    minutes = 4.0
+    declared = DECLARED
     flow_columns = (
         "packets_sent", "packets_received", "packets_lost", "throughput", "goodput", "delay_mean", "router_path_delay_mean",
         "retransmits", "timeouts", "rtt_mean",
@@ -73,16 +72,24 @@ class Sarma2013(Paper):
     links = ("server", "c0")
     reference = SAME
 
-    def cells(self) -> list[Cell]:
-        """TCP and UDP with both queues, TCP also with many clients, and the shared network with DropTail."""
-        return self._cells()
+    def opens(self) -> list[Open]:
+        """See `opens.py`."""
+        return list(OPENS)
 
-    def _cells(self, change: Change | None = None, tcp_share: float = 0.5) -> list[Cell]:
+    def world(self, values: Mapping[str, Value]) -> list[Cell]:
+        """TCP and UDP with both queues, TCP also with many clients, and the shared network with DropTail."""
+        return self._cells(change_to(values), float(values["TCP share"]))
+
+    def cells(self) -> list[Cell]:
+        """Those of the declared world."""
+        return self.world(self.declared_world)
+
+    def _cells(self, change: Change, tcp_share: float) -> list[Cell]:
         kinds = [(n, q, t) for t in ("TCP", "UDP") for q in QUEUES for n in CONGESTED + (HEAVY if t == "TCP" else ())]
         kinds += [(n, "DropTail", "TCP-UDP") for n in CONGESTED]
         return [self._cell(n, q, t, change, tcp_share) for n, q, t in kinds]
 
-    def _cell(self, n: int, queue: str, traffic: str, change: Change | None = None, tcp_share: float = 0.5) -> Cell:
+    def _cell(self, n: int, queue: str, traffic: str, change: Change, tcp_share: float) -> Cell:
         blocks, base = self.scenario("cells.toml"), self.scenario("lan.toml")
 
         def tree(seed: int) -> Tree:
@@ -90,14 +97,13 @@ class Sarma2013(Paper):
             t["name"] = f"{traffic}, {queue}, {n} clients"
             t["seed"] = seed
             t["topology"]["star"].update(clients=n, queue=copy.deepcopy(blocks["queue"][queue]))
-            tcp = {"TCP": n, "UDP": 0, "TCP-UDP": math.ceil(n * tcp_share)}[traffic]
+            tcp = {"TCP": n, "UDP": 0, "TCP-UDP": min(n - 1, math.ceil(n * tcp_share))}[traffic]
             t["flows"] = {}
             for name, first, count in (("tcp", 0, tcp), ("udp", tcp, n - tcp)):
                 if count:
                     block = copy.deepcopy(blocks["flow"][name])
                     t["flows"][name] = {"from": "c{i}", "to": "server", "count": count, "first": first, **block}
-            if change is not None:
-                change(t, cell)
+            change(t, cell)
             return t
 
         cell = Cell(factors_of(clients=n, queue=queue, traffic=traffic), tree)
@@ -105,7 +111,8 @@ class Sarma2013(Paper):
 
     def topology(self) -> Tree:
         """Ten clients."""
-        return self._cell(10, "DropTail", "TCP").tree(1)
+        ten = factors_of(clients=10, queue="DropTail", traffic="TCP")
+        return next(c for c in self.cells() if c.factors == ten).tree(1)
 
     def measure(self, run: RunTables, cell: Cell) -> dict[str, float]:
         """The paper's metrics of one run: means over the clients, delays over the delivered packets."""
@@ -161,7 +168,7 @@ class Sarma2013(Paper):
 
     def _peer(self, metric: str) -> list[dict[str, str]]:
         """The ns-2 values of a metric, with the same parameters and starts; throughput counts 1500 byte a packet, as printed."""
-        return [dict(r) for r in self.published("ns2_spread") if r["metric"] == metric]
+        return [dict(r) for r in self.published("ns2_declared") if r["metric"] == metric]
 
     def _side_by_side(self, r: Results, table: str, metric: str, unit: str) -> Built:
         wanted = {factors_key(p, ("clients", "queue", "traffic")) for p in self.published(table)}
@@ -201,28 +208,29 @@ class Sarma2013(Paper):
                     row = row_of(factors_of(clients=n), "router_loss", r.samples(cell, "router_loss"), "percent")
                     name = f"lost at the router, {traffic}, DropTail"
                     rows.append(_measured(factors, name, row))
-            rows.append(Compared(factors, "offered load", "times the shared link", ours=n / 5, impossible=9 if n == 5 else None))
+            rows.append(Compared(factors, "offered load", "times the shared link", ours=n / 5, impossible=6 if n == 5 else None))
         return Built(Comparison(sorted(rows, key=lambda row: row.metric)), group_by=("metric",))
 
     def _bdp(self, r: Results) -> Built:
         path, link = 2 * (3 + 10) / 1e3, 2 * 10 / 1e3
         bits = SHARED_LINK * 1e3
         trip = row_of({}, "round_trip", r.samples(r.cell(clients=10, queue="DropTail", traffic="TCP"), "round_trip"), "ms")
+        waiting = int(str(self.declared_world["server limit"]).removesuffix("p")) - 1
         product, need = "bandwidth-delay product", factors_of(of="round trip that 4 000 000 bit would need")
         buffer = "buffer of one bandwidth-delay product"
         rows = [
-            Compared(factors_of(of="path, empty (round trip 26 ms)"), product, "bit", 4e6, bits * path, impossible=8),
-            Compared(factors_of(of="shared link alone (20 ms)"), product, "bit", 4e6, bits * link, impossible=8),
+            Compared(factors_of(of="path, empty (round trip 26 ms)"), product, "bit", 4e6, bits * path, impossible=5),
+            Compared(factors_of(of="shared link alone (20 ms)"), product, "bit", 4e6, bits * link, impossible=5),
             Compared(need, "round trip", "ms", ours=4e6 / bits * 1e3),
             _measured(factors_of(of="10 TCP clients, DropTail"), "measured round trip", trip),
-            Compared(factors_of(of="path, empty"), buffer, "kbyte", 512.0, bits * path / 8e3, impossible=8),
-            Compared(factors_of(of="buffer used here: 49 waiting packets"), "buffer", "kbyte", ours=49 * 1.54),
+            Compared(factors_of(of="path, empty"), buffer, "kbyte", 512.0, bits * path / 8e3, impossible=5),
+            Compared(factors_of(of=f"buffer of the shared link here: {waiting} waiting packets"), "buffer", "kbyte", ours=waiting * 1.54),
         ]
         use = r.mean("utilization", clients=10, queue="DropTail", traffic="TCP")
         notes = [
             "Either way the path is far above the 100 000 bit from which a network counts as long and fat.",
-            f"Ten TCP clients reach {use:.1f} % of the shared link with 49 waiting packets (75 kbyte), a seventh of the printed 512 kbyte: "
-            "many flows need less buffer than one bandwidth-delay product.",
+            f"Ten TCP clients use {use:.1f} % of the shared link with {waiting} waiting packets ({waiting * 1.54:.0f} kbyte), a small part of the "
+            "printed 512 kbyte.",
         ]
         return Built(Comparison(rows), notes=notes)
 
@@ -237,8 +245,8 @@ class Sarma2013(Paper):
                 panels.append(self._panel(rows, title, y, log))
         words = self.words["experiments"][name]
         caption = "Filled marks and solid lines: our mean with its 95 % interval. Hollow marks and dotted lines: printed in the paper."
-        if crossed := {c.impossible for c in built.comparison.rows if c.impossible in _CROSSED}:
-            caption += f" Crossed: printed, but against the other printed numbers (contradiction {min(crossed)})."
+        if any(c.impossible == _IMPOSSIBLE for c in built.comparison.rows):
+            caption += f" Crossed: printed, and more than the link carries (contradiction {_IMPOSSIBLE})."
         built.pictures.append(Picture(name, words["title"], caption, panels))
         return Built(built.comparison, [], built.pictures, peer_name=built.peer_name, group_by=built.group_by, show_table=False)
 
@@ -254,7 +262,7 @@ class Sarma2013(Paper):
                     [c.low for c in of],
                     [c.high for c in of],
                     [c.published for c in of],
-                    [c.impossible in _CROSSED for c in of],
+                    [c.impossible == _IMPOSSIBLE for c in of],
                 )
             )
         return charts.Lines(curves, charts.Axes(title, "clients", y, log_y=log, log_x=True, ticks=sorted(curves[0].x)))
@@ -272,35 +280,37 @@ class Sarma2013(Paper):
                 printed.append(
                     {"clients": p["clients"], "traffic": p["traffic"], "metric": "utilization", "value": f"{share:.2f}", "unit": "percent"}
                 )
-        suspect = {factors_of(clients=8, traffic="TCP"): 4} if queue == "DropTail" else {}
+        suspect = {factors_of(clients=8, traffic="TCP"): _IMPOSSIBLE} if queue == "DropTail" else {}
         built = Built(compare(rows, printed, (), suspect), rows, group_by=("traffic",))
         built.notes.append(
             "Published values computed from the paper's Table 3: clients x throughput / 50 Mbit/s. The figure itself is not available."
         )
         panel = self._panel(built.comparison.rows, f"{queue}: TCP and UDP", "utilization, %", False, by="traffic")
         caption = (
-            "Filled: ours with 95 % interval. Hollow: from the printed throughputs. Crossed: above 100 %, impossible (contradiction 4)."
+            "Filled: ours with 95 % interval. Hollow: from the printed throughputs. Crossed: above 100 %, impossible (contradiction 3)."
         )
         caption = caption if queue == "DropTail" else caption.split(" Crossed")[0]
         built.pictures.append(Picture(name, self.title_of(name), caption, [panel]))
         return built
 
     def _fig1(self, r: Results) -> Built:
-        red = self.scenario("cells.toml")["queue"]["RED"]["red"]
-        limit, settings = 25_000.0, []
-        for name, kbits in (("access link, 10 Mbit/s", 10_000.0), ("shared link, 50 Mbit/s", SHARED_LINK)):
+        values, settings = self.declared_world, []
+        for name, kbits, limit in (
+            ("access link, 10 Mbit/s", 10_000.0, values["access limit"]), ("shared link, 50 Mbit/s", SHARED_LINK, values["server limit"]),
+        ):  # fmt: skip
             low = max(5.0, 0.5 * 0.005 * kbits * 1e3 / 8 / 500) * 500
-            settings.append(drawings.RedCurve(name, low, 3 * low, float(red["max_p"]), bool(red["gentle"]), limit))
+            room = 500.0 * int(str(limit).removesuffix("p"))
+            settings.append(drawings.RedCurve(name, low, 3 * low, float(values["RED max_p"]), bool(values["RED gentle"]), room))
         rows = [
             Compared(factors_of(link=s.name, threshold=t), "average queue", "byte", ours=x)
             for s in settings
-            for t, x in (("min: early drops begin", s.low), ("max: drops at max_p", s.high), ("buffer: 50 x 500 byte", s.limit))
+            for t, x in (("min: early drops begin", s.low), ("max: drops at max_p", s.high), ("buffer, in packets of 500 byte", s.limit))
         ]
         overflow = r.mean("router_overflow_share", clients=50, queue="RED", traffic="TCP")
         note = (
-            "On the shared link the automatic upper threshold (46.9 kbyte) lies above the buffer itself (25 kbyte): the state in which "
-            "RED drops everything cannot be reached there. "
-            f"With 50 TCP clients {overflow:.0f} % of the drops at the router are plain overflows."
+            f"On the shared link the buffer ({settings[1].limit / 1e3:g} kbyte) ends below the automatic lower threshold "
+            f"({settings[1].low / 1e3:.1f} kbyte): RED never drops early there. With 50 TCP clients {overflow:.0f} % of the drops at the router "
+            "are plain overflows."
         )
         picture = Picture("fig1", self.title_of("fig1"), "Shaded: the states named in the paper. Dashed: the size of the buffer.", [
             *settings
@@ -322,54 +332,29 @@ class Sarma2013(Paper):
     # What the conclusions depend on
 
     def alternatives(self) -> list[Alternative]:
-        """The open choices, each changed alone."""
+        """Single changes of the declared world that a sentence of ours needs; the joint sample has all of them together."""
 
-        def tcp(**values: object) -> Change:
-            def change(t: Tree, _: Cell) -> None:
-                if "tcp" in t["flows"]:
-                    t["flows"]["tcp"]["tcp"].update(values)
+        def roomy(t: Tree, _: Cell) -> None:
+            for queue in (t["topology"]["star"]["queue"], t["topology"]["star"]["server"]["queue"]):
+                if "red" in queue:
+                    queue["red"]["limit"] = f"{3 * int(queue['red']['limit'].removesuffix('p'))}p"
 
-            return change
+        declared = self.declared_world
 
-        def queue(name: str, **values: object) -> Change:
-            def change(t: Tree, _: Cell) -> None:
-                q = t["topology"]["star"]["queue"]
-                if name in q:
-                    q[name].update(values)
+        def of(name: str, why: str, **changed: Value) -> Alternative:
+            values = {**declared, **{k.replace("_", " "): v for k, v in changed.items()}}
+            return Alternative(name, why, lambda: self.world(values))
 
-            return change
-
-        small = all_of(queue("droptail", limit="15p"), queue("red", limit="15p"))
-        packets = queue("red", measure="packets", byte_mode=False, min="5p", max="15p", w_q=0.002, gentle=False)
-
-        def starts(within: str) -> Change:
-            def change(t: Tree, _: Cell) -> None:
-                for group in t["flows"].values():
-                    group["spread"] = within
-
-            return change
-
-        def of(name: str, why: str, change: Change) -> Alternative:
-            return Alternative(name, why, lambda: self._cells(change))
-
-        def mixed(name: str, why: str, share: float) -> Alternative:
-            return Alternative(name, why, lambda: self._cells(tcp_share=share))
-
+        share = float(declared["TCP share"])
+        with_room = all_of(change_to(declared), roomy)
         return [
-            of(SAME, "nothing is changed: the choices below, of two replications each, are compared with this", lambda *_: None),
-            of("TCP window 20", "the default of ns-2", tcp(window="20p")),
-            of("TCP window unlimited", "what a modern host would have", tcp(window="10000p")),
-            of("TCP NewReno", "the agent many studies of the time used", tcp(cc="newreno")),
-            of("queue limit 15", "a smaller buffer on every link", small),
-            of(ROOMY, "150 x 500 byte: how much of RED's losses is its small buffer", queue("red", limit="150p")),
-            of("RED counted in packets, 5 to 15", "the classic setting before ns-2.34's automatic one", packets),
-            of(DELAYED, "an answer to every second packet, or after 100 ms", tcp(ack_every=2, ack_delay="100ms")),
-            of(SLOW, "the least timeout of RFC 6298 instead of ns-2's 200 ms", tcp(rto_min="1s")),
-            of(SLOW_DELAYED, "the two above together", tcp(ack_every=2, ack_delay="100ms", rto_min="1s")),
-            mixed("shared network with a quarter of TCP", "the paper says only that both are present", 0.25),
-            mixed("shared network with three quarters of TCP", "the same, the other way", 0.75),
-            of(AT_ONCE, "what the paper seems to have done; one run says it all for DropTail", starts("0s")),
-            of("starts spread over 1 s", "clients that do not know of one another", starts("1s")),
+            of(SAME, "nothing is changed: the choices below, of two replications each, are compared with this"),
+            of(DEEP, "ns-2's default on the shared link, too", server_limit="50p"),
+            of(SHORT, "the printed delays of too much UDP are those of three waiting packets", server_limit="4p"),
+            of(PROMPT, "an answer to every packet: the other of ns-2's sinks", delayed_ACKs=False),
+            of("TCP window 20", "the default of ns-2", window="20p"),
+            Alternative(ROOMY, "1500 byte for each packet of the limit, not 500", lambda: self._cells(with_room, share)),
+            of(AT_ONCE, "what the paper seems to have done; one run says it all for DropTail", starts="0s"),
         ]
 
     def sensitivity_columns(self) -> list[SensitivityColumn]:
@@ -393,12 +378,11 @@ class Sarma2013(Paper):
 
     def findings(self, results: Results, others: Mapping[str, Results]) -> list[str]:
         """See `text.py`."""
-        printed = [
-            (int(p["clients"]), p["queue"], p["metric"], float(p["value"]))
-            for table in ("table3", "table4")
+        printed = {
+            (int(p["clients"]), p["queue"], p["traffic"], p["metric"]): float(p["value"])
+            for table in ("table2", "table3", "table4")
             for p in self.published(table)
-            if p["traffic"] == "TCP" and int(p["clients"]) >= 8 and (p["clients"], p["queue"], "TCP") not in _SUSPECT[table]
-        ]
+        }
         return findings(results, others, printed)
 
     def causes(self, results: Results, others: Mapping[str, Results]) -> Mapping[str, str]:

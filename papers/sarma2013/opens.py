@@ -1,0 +1,71 @@
+"""Sarma 2013: what the paper leaves open, and the study in a world with one value for each."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+
+from fairlane.papers import Cell, Change, Levels, Open, Span, Tree, Value
+
+AUTOMATIC, CLASSIC = "automatic", "5 to 15"
+"""RED's thresholds: those that ns-2.34 derives from the link, or the fixed ones of the versions before it."""
+
+OPENS = (
+    Open(
+        "server limit", "50p", Span("4p", "100p", "log"),
+        "no buffer is named: 50 packets are ns-2's default; four to a hundred are what scripts of the time set",
+    ),
+    Open("access limit", "50p", Span("10p", "100p", "log"), "as above; the access links' queues need not be those of the shared link"),
+    Open("RED counts", "bytes", Levels(("bytes", "packets")), "not named: bytes are ns-2.34's default, packets that of the versions before"),
+    Open("RED thresholds", AUTOMATIC, Levels((AUTOMATIC, CLASSIC)), "not named: ns-2.34 derives them from the link, most scripts set 5 and 15"),
+    Open("RED packet", "500B", Levels(("500B", "1000B", "1500B")), "ns-2.34 takes a packet for 500 byte unless told; the paper's have 1500"),
+    Open("RED max_p", 0.1, Span(0.02, 0.1, "log"), "not named: 0.1 is ns-2.34's default, 0.02 the value of RED's authors in 1993"),
+    Open("RED gentle", True, Levels((True, False)), "not named: on in ns-2.34, off in the versions before"),
+    Open("TCP", "reno", Levels(("tahoe", "reno", "newreno", "sack")), "the text says TCP; these are ns-2's agents that fill a queue"),
+    Open("window", "120p", Span("20p", "1000p", "log"), "not named: 20 packets are ns-2's default, 1000 limit nothing here"),
+    Open("first window", "2p", Levels(("1p", "2p")), "not named: two packets in ns-2.34, one in RFC 2581's older form"),
+    Open("limited transmit", True, Levels((True, False)), "not named: on in ns-2.34, off in the versions before"),
+    Open("delayed ACKs", False, Levels((False, True)), "not named: ns-2 has a sink of either kind"),
+    Open("least timeout", "200ms", Span("200ms", "1s", "log"), "not named: 0.2 s in ns-2.34, 1 s in RFC 6298"),
+    Open("tick", "10ms", Levels(("10ms", "100ms")), "not named: 10 ms in ns-2.34, 100 ms in the versions before"),
+    Open("starts", "1.2ms", Levels(("0s", "1.2ms", "10ms", "100ms", "1s")), "not named: within how much time the clients start"),
+    Open("TCP share", 0.5, Span(0.2, 0.8), "of the shared network the text says only that both kinds are present"),
+)  # fmt: skip
+"""What the paper leaves open. Not among them is what arithmetic on the printed numbers fixes to four digits (`parameters.csv`): the rate of the
+UDP clients, the simulated time, and the bytes of a packet on the wire."""
+
+
+DECLARED: Mapping[str, Value] = {"server limit": "10p", "delayed ACKs": True}
+"""The world in which the study's tables are made: the base, but for what the joint fit changed."""
+
+
+def change_to(values: Mapping[str, Value]) -> Change:
+    """Changes a scenario to what it is in a world."""
+
+    def limited(queue: Tree, limit: Value) -> Tree:
+        (kind,) = queue
+        queue[kind]["limit"] = limit
+        if kind == "red":
+            queue[kind].update(max_p=values["RED max_p"], gentle=values["RED gentle"], mean_packet=values["RED packet"])
+            if values["RED counts"] == "packets":
+                queue[kind].update(measure="packets", byte_mode=False)
+            if values["RED thresholds"] == CLASSIC:
+                queue[kind].update(min="5p", max="15p", w_q=0.002)
+        return queue
+
+    def change(t: Tree, _: Cell) -> None:
+        star = t["topology"]["star"]
+        star["server"]["queue"] = limited(copy.deepcopy(star["queue"]), values["server limit"])
+        limited(star["queue"], values["access limit"])
+        for group in t["flows"].values():
+            group["spread"] = values["starts"]
+        if "tcp" in t["flows"]:
+            tcp = t["flows"]["tcp"]["tcp"]
+            tcp.update(
+                cc=values["TCP"], window=values["window"], initial_window=values["first window"], rto_min=values["least timeout"],
+                limited_transmit=values["limited transmit"], rtt_tick=values["tick"],
+            )  # fmt: skip
+            if values["delayed ACKs"]:
+                tcp.update(ack_every=2, ack_delay="100ms")
+
+    return change
