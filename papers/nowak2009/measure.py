@@ -81,11 +81,11 @@ class Measures(Scenarios):
             return ("cwnd",), ("drops",)
         if cell["set"] in ("alone", "long", "unseen"):
             return (), ()
-        queues = ("queue",) if cell["case"] in ("C1", "C2") else ("class0_queue", "class1_queue")
+        queues = {"C1": ("queue",), "C2": ("queue", "avg")}.get(cell["case"], ("class0_queue", "class1_queue"))
         if cell["set"] == "events":
             return (), queues
         if isinstance(cell, Drawn):
-            return ("srtt", "in_flight", "throughput"), (*queues, "avg")
+            return ("srtt", "in_flight", "throughput"), queues
         return ("srtt", "throughput"), queues
 
     def measure(self, run: RunTables, cell: Cell) -> dict[str, float]:
@@ -164,6 +164,8 @@ class Measures(Scenarios):
         meanwhile = (times > 1.0) & (times <= last)
         shares = {n: 100 * float(x[meanwhile].mean()) / self._rate(t) if meanwhile.any() else 0.0 for n, x in rates.items()}
         out |= {"tcp_share": sum(shares[f["name"][i]] for i in tcp), "udp_share": shares["video"], "transfer_last": last}
+        if cell["case"] == "C2":
+            out["average_swing"] = self._swing(run, times, last)
         for k, i in enumerate(tcp, 1):
             name = f["name"][i]
             out[f"transfer_{k}"] = math.nan if f["completion_time"][i] is None else f["completion_time"][i]
@@ -176,6 +178,13 @@ class Measures(Scenarios):
         own = _known([out[f"rtt_{k}"] for k in range(1, len(tcp) + 1)])
         out["rtt"] = sum(own) / max(1, len(own))
         return out | self._queues(run, t, times, rates)
+
+    @staticmethod
+    def _swing(run: RunTables, times: Values, last: float) -> float:
+        """How far RED's average moves while TCP sends, in percent of its mean; the first quarter of that time is left out."""
+        average = _series(run, "bottleneck", "avg")[1]
+        known = average[(times > last / 4) & (times <= last) & np.isfinite(average)]
+        return float(100 * (known.max() - known.min()) / known.mean()) if len(known) and known.mean() else 0.0
 
     def _round_trips(self, run: RunTables, name: str, of_all: float | None) -> dict[str, float]:
         """Means of what the paper's simulator recorded of a connection: a measured and a smoothed round trip a window, each counting once.

@@ -14,14 +14,26 @@ VIDEO_HEADER = 35
 
 OPENS = (
     Open(
-        "rate", "1.5Mbit/s", Span("1Mbit/s", "2Mbit/s", "log"),
+        "rate",
+        "1.5Mbit/s",
+        Span("1Mbit/s", "2Mbit/s", "log"),
         "four rates are named (0.1, 1, 10 and 100 Mbit/s), none as that of Table 1; by Little's law its queues and round trips need 1 to 2",
     ),
-    Open("delay", "20ms", Span("10ms", "40ms", "log"), "not named; 20 ms in the simulator's example, and the printed round trips leave no more"),
+    Open(
+        "delay",
+        "20ms",
+        Span("10ms", "40ms", "log"),
+        "not named; 20 ms in the simulator's example, and the printed round trips leave no more",
+    ),
     Open("segment", "1024B", Levels(("536B", "1024B", "1460B")), "not named: the simulator's default, that of RFC 1122, and Ethernet's"),
     Open("window", "64p", Span("14p", "128p", "log"), "not named: 14 segments are the simulator's default, 64 those of its example"),
     Open("first threshold", "64p", Span("16p", "128p", "log"), "not named: 65535 byte in the simulator, whatever the segments are"),
-    Open("first window", "1p", Levels(("1p", "2p", "4p")), "not named: one segment in the simulator, two or four in the standards of the time"),
+    Open(
+        "first window",
+        "1p",
+        Levels(("1p", "2p", "4p")),
+        "not named: one segment in the simulator, two or four in the standards of the time",
+    ),
     Open("least timeout", "1s", Span("200ms", "1s", "log"), "not named: 1 s in the simulator and in RFC 2988, 0.2 s in Linux"),
     Open("first timeout", "3s", Levels(("1s", "3s")), "not named: 3 s in the simulator and in RFC 2988, 1 s in its successor"),
     Open("delayed ACKs", False, Levels((False, True)), "not named: off in the simulator, on in most receivers"),
@@ -32,17 +44,31 @@ OPENS = (
     Open("video share", 0.746, Span(0.7, 0.8), "about three quarters of the link are named; 1000 byte every 7.4 ms are 74.6 %"),
     Open("frame", "1000B", Span("600B", "1400B"), "not named; turns of one packet each give half of the link, so about as long as TCP's"),
     Open("jitter", 0.0, Span(0.0, 1.0), "a simple video is named, not how even its frames come"),
-    Open("drop tail", "50p", Span("25p", "100p", "log"), "25 packets are named and the printed mean is 36.7; 50 in the simulator's example"),
+    Open(
+        "drop tail", "50p", Span("25p", "100p", "log"), "25 packets are named and the printed mean is 36.7; 50 in the simulator's example"
+    ),
     Open("single RED from", "5p", Span("5p", "15p"), "15 is named, and contradicts the printed means; 5 in the simulator's example"),
-    Open("single RED width", "45p", Span("10p", "45p"), "between the thresholds: 10 packets are named, 45 in the simulator's example for one queue"),
-    Open("TCP RED from", "5p", Span("3p", "15p"), "15 is named, and contradicts the printed means of 6.9 to 11; 5 in the simulator's example"),
+    Open(
+        "single RED width",
+        "45p",
+        Span("10p", "45p"),
+        "between the thresholds: 10 packets are named, 45 in the simulator's example for one queue",
+    ),
+    Open(
+        "TCP RED from", "5p", Span("3p", "15p"), "15 is named, and contradicts the printed means of 6.9 to 11; 5 in the simulator's example"
+    ),
     Open("TCP RED width", "10p", Span("5p", "20p"), "between the thresholds: 10 packets are named, and in the simulator's example"),
     Open("RED weight", 0.002, Levels((0.002, 0.02)), "0.02 is named beside thresholds that contradict the table; 0.002 in the example"),
     Open("RED max_p", 0.02, Levels((0.02, 0.03)), "0.03 is named beside thresholds that contradict the table; 0.02 in the example"),
     Open("RED gaps", CLASSIC, Levels((CLASSIC, WIDE)), "not named: how many packets lie between drops, in the classic law and in ns-2"),
     Open("RED limit", THRESHOLD, Levels((THRESHOLD, "1000p")), "not named: the simulator's RED has no room above its upper threshold"),
-    Open("idle packet", "1250B", Levels(("125B", "1250B")), "not named how the average ages while nothing comes: 150 packets a second in the simulator"),
-)  # fmt: skip
+    Open(
+        "idle packet",
+        "1250B",
+        Levels(("125B", "1250B")),
+        "not named how the average ages while nothing comes: 150 packets a second in the simulator",
+    ),
+)
 """What the paper leaves open. Not among them is what the printed table fixes: three connections, and FIFO queues without bound (the video's
 holds 960 packets in the mean)."""
 

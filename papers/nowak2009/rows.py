@@ -83,6 +83,8 @@ class Shows(Measures):
             ("TCP", "link_share_percent", "tcp_share"),
             ("UDP", "link_share_percent", "udp_share"),
             ("UDP", "delivered_percent", "udp_delivered"),
+            ("TCP", "loss_percent", "tcp_loss"),
+            ("queue1", "average_swing_percent", "average_swing"),
         )
         return [x for thing, metric, q in of for x in self._row(r, cell, q, {"case": case, "object": thing}, metric, "percent")]
 
@@ -145,9 +147,8 @@ class Shows(Measures):
     def _fig4(self, r: Results) -> Built:
         table = [x for x in self._case_rows(r, "C2") if dict(x.factors)["object"] == "queue1"]
         rows = self._series_rows(r, "C2", {"queue1": ("queue1", "queue_length"), "average": ("queue1", "avg_queue_length")})
-        shares = [
-            replace(self._ours(x), factors=factors_of(**_factors("C2", dict(x.factors)["object"]))) for x in self._share_rows(r, "C2")
-        ]
+        shown = [x for x in self._share_rows(r, "C2") if x.metric != "loss_percent"]
+        shares = [replace(self._ours(x), factors=factors_of(**_factors("C2", dict(x.factors)["object"]))) for x in shown]
         built = Built(Comparison([*self._against_printed(table).rows[: len(table)], *shares]), rows, group_by=_ARRANGEMENT)
         average = self._first(r, "C2", "average")
         end = self._end(r, "C2") - 5

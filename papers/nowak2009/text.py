@@ -3,27 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import median
 
 from fairlane.papers import Results
 
 from .measure import TCP_HEADER
-from .net import (
-    BURST,
-    CASES,
-    GAPS,
-    GREEDY,
-    LASTING,
-    LAWS,
-    LONG,
-    RIVALS,
-    SAME,
-    SHORT_RED,
-    STATED,
-    STATED_LASTING,
-    THRESHOLD,
-    TOGETHER,
-    TRANSFER,
-)
+from .net import BURST, EXAMPLE, GREEDY, LASTING, LAWS, LONG, SAME, SHORT_RED, STATED, STATED_LASTING, TOGETHER
 
 _RED = ("C2", "C3", "C7", "C8")
 FIFOS = ("C4", "C5", "C6")
@@ -51,13 +36,12 @@ def _same(r: Results) -> bool:
     return all(abs(x - 1) < 0.15 for x in first) and all(x > 0.85 for x in second)
 
 
-def _nearly_the_same(o: Results) -> str:
-    queues = [_of(o, f"queue{n}_mean", c) for n in (1, 2) for c in ("C3", "C3m")]
-    losses = [_of(o, "tcp_loss", c) for c in ("C3", "C3m")]
-    return (
-        f"With the stated parameters the loss grows less, from {losses[0]:.1f} to {losses[1]:.1f} %, and the two are nearly the same, "
-        f"as the paper says: {queues[0]:.1f} and {queues[1]:.1f} packets of TCP, {queues[2]:.0f} and {queues[3]:.0f} of the video."
-    )
+def _differ(others: Mapping[str, Results], name: str) -> str:
+    """What the modified priority changes with another choice."""
+    if name not in others:
+        return ""
+    first, second = _modified(others[name])
+    return f" With {name} the two queues are {100 * (1 - first):.0f} and {100 * (1 - second):.0f} % shorter."
 
 
 def _fifos(r: Results) -> str:
@@ -81,11 +65,6 @@ def _as_reference(o: Results) -> bool:
     return abs(mean - 11.3) < 1.5 and abs(sd - 3.4) < 1 and abs(rtt - 0.12) < 0.015
 
 
-def _steadier(o: Results) -> bool:
-    """Whether claim N6 holds."""
-    return all(_of(o, f"queue1_{q}", "C2") < _of(o, f"queue1_{q}", "C1") for q in ("mean", "sd"))
-
-
 def _equal(o: Results) -> bool:
     """Whether claim N4 holds."""
     backlogs = [_of(o, "queue2_mean", c) for c in ("C3", "C4", "C6", "C7")]
@@ -99,11 +78,6 @@ def _reds(r: Results) -> str:
 def _with(others: Mapping[str, Results], name: str, say: Callable[[Results], str]) -> str:
     """A sentence about an alternative, if it was run."""
     return " " + say(others[name]) if name in others else ""
-
-
-def _range(r: Results, quantity: str, case: str) -> str:
-    values = [_of(r, f"{quantity}_{k}", case) for k in (1, 2, 3)]
-    return f"{min(values):.2f} to {max(values):.2f} s"
 
 
 def _waits(r: Results, case: str, length: float) -> float:
@@ -165,10 +139,25 @@ def _in_order(r: Results, printed: Sequence[Mapping[str, str]], case: str) -> st
     return f"{case} {_listed(sorted(_trips(r, case)))} s ({_listed(sorted(_printed_trips(printed, case)))})"
 
 
+def _apart(r: Results, printed: Sequence[Mapping[str, str]]) -> float:
+    """The median difference from the printed values, percent."""
+    events = {c["case"] for c in r.cells if c["set"] == "events"}
+    apart = []
+    for p in printed:
+        case, thing, metric = p["case"], p["object"], p["metric"]
+        if thing.startswith("queue"):
+            quantity = f"{thing}_{'mean' if metric == 'mean_size' else 'sd'}"
+            ours = r.mean(quantity, set="events" if thing == "queue2" and case in events else "table", case=case)
+        else:
+            ours = _of(r, f"{metric}_{thing[-1]}", case)
+        apart.append(abs(ours / float(p["value"]) - 1))
+    return 100 * median(apart)
+
+
 def findings(r: Results, others: Mapping[str, Results], printed: Sequence[Mapping[str, str]]) -> list[str]:
     """The summary at the top of the page."""
     mean, sd, longest = (_of(r, f"queue2_{q}", "C3") for q in ("mean", "sd", "max"))
-    ended = {c: _of(r, "transfer_last", c) for c in ("C3", "C6", "C8")}
+    ended = {c: _of(r, "transfer_last", c) for c in ("C3", "C6")}
     classic, wide = (r.mean("mean_size", set="alone", rate="1.5", queue="RED, 5 to 50", law=law) for law in LAWS)
     first, second = _modified(r)
     chosen, best = (r.mean("rtt_all", set="long", case=c) for c in ("chosen", "C8"))
@@ -178,47 +167,28 @@ def findings(r: Results, others: Mapping[str, Results], printed: Sequence[Mappin
         f"leaves TCP {_of(r, 'tcp_share', 'C8'):.0f} % of the link with {1e3 * _of(r, 'rtt', 'C8'):.0f} ms; 4:1 turns with RED do the "
         f"same ({1e3 * _of(r, 'rtt', 'C9'):.0f} ms); without RED the same "
         f"turns cost {_of(r, 'rtt', 'C5'):.1f} s.",
-        f"The printed backlogs of the video tell how much TCP sent, which the paper does not. With {TRANSFER} kbyte a connection the queue "
-        f"fills to {longest:.0f} packets while TCP is served ({ended['C3']:.0f} s) and then empties; recorded at every packet that is "
-        f"a mean of {mean:.0f} and a deviation of {sd:.0f} packets (printed: 960 and 570). Short connections also explain why the "
-        "printed smoothed "
-        "round trips, which begin at 0, lie below the measured ones.",
-        "The printed queues of TCP without RED tell when its connections start, which the paper does not either. Opened 3 s apart, "
-        f"as the second source is in the simulator's example, they hold {_fifos(r)} packets with TCP first, 4:1 and 1:1 turns "
-        "(printed: 69, 111 and 90.9)"
-        + (f", and {_fifos(others[TOGETHER])} if all open within a second" if TOGETHER in others else "")
-        + (
-            ". No other open parameter brings them as near; the best values of three that might: "
-            + "; ".join(f"{name.split('; ')[1]}, {_fifos(others[name])}" for name in RIVALS)
-            if all(name in others for name in RIVALS)
-            else ""
-        )
-        + ". The first connection is alone for a while, and has the shorter round trips that the paper prints for one of the three; "
-        f"the smoothed ones with 4:1 turns are {_listed(_trips(r, 'C5', 'srtt'))} s (printed: 0.7, 1.7 and 1.7).",
-        "In print another connection has the shortest round trips in each of these cases. From the shortest to the longest ours are "
-        + "; ".join(_in_order(r, printed, c) for c in FIFOS)
-        + ": one segment a window is timed, and each counts once. What is left is C6, where ours are "
-        f"{100 * (_of(r, 'rtt', 'C6') / _printed_trip(printed, 'C6') - 1):.0f} % longer in the mean"
-        + _with(others, THRESHOLD, lambda o: f"and no choice found brings them nearer without moving the queues: with a {THRESHOLD} they "
-                f"are {_listed(sorted(_trips(o, 'C6')))} s, but C4, C5 and C6 have {_fifos(o)} packets") + ".",
-        f"With 1:1 turns TCP takes longer ({ended['C6']:.0f} s) and the queue grows a third as fast: "
-        f"{_of(r, 'queue2_mean', 'C6'):.0f} packets, not the printed 960. Equal backlogs need a video that takes nearly the whole link"
-        + _with(others, GREEDY, lambda o: f"(at 99 %: {_backlog(o)} packets),") + " and then 4:1 turns are not enough for it.",
-        "The stated parameters are not behind Table 1. Printed for the four cases with RED (C2, C3, C7, C8) are 32, 11, 6.9 and 7.7 "
-        f"packets; with the parameters of the simulator's example we have {_reds(r)}"
-        + _with(others, STATED, lambda o: f"and with the stated ones, at the same rate, {_reds(o)}") + ".",
+        f"All of Table 1 together is {_apart(r, printed):.1f} % from print in the median"
+        + "".join(f", and {_apart(others[n], printed):.1f} % with {n}" for n in (EXAMPLE, STATED) if n in others) + ".",
+        f"The printed backlogs of the video tell how much TCP sent, which the paper does not. The queue fills to {longest:.0f} packets "
+        f"while TCP is served ({ended['C3']:.0f} s) and then empties; recorded at every packet that is a mean of {mean:.0f} and a "
+        f"deviation of {sd:.0f} packets (printed: 960 and 570).",
+        f"With connections that start 3 s apart the FIFO queues of TCP hold {_fifos(r)} packets with TCP first, 4:1 and 1:1 turns "
+        "(printed: 69, 111 and 90.9)" + (f"; if all start within a second, {_fifos(others[TOGETHER])}" if TOGETHER in others else "") + ".",
+        "From the shortest to the longest the round trips are (printed in brackets) " + "; ".join(_in_order(r, printed, c) for c in FIFOS)
+        + ". In print another connection has the shortest in each of these cases. Those of C6 are not reached.",
+        f"Nor are the video's backlogs with 1:1 turns: TCP takes longer ({ended['C6']:.0f} s) and the queue grows a third as fast, to "
+        f"{_of(r, 'queue2_mean', 'C6'):.0f} packets in the mean, not 960."
+        + _with(others, GREEDY, lambda o: f"They are equal only with a video of nearly the whole link (at 99 %: {_backlog(o)} packets), "
+                f"and then 4:1 turns are not enough for it: its queue there holds {_of(o, 'queue2_mean', 'C5'):.0f}."),
+        f"And not the lengths of TCP's queues with RED: printed for C2, C3, C7 and C8 are 32, 11, 6.9 and 7.7 packets, ours are {_reds(r)}"
+        + _with(others, STATED, lambda o: f"and with the queues as the text states them {_reds(o)}") + ".",
         f"How RED spaces its drops matters as much as its thresholds. Three connections alone with RED 5 to 50 keep {classic:.0f} "
-        f"packets with the classic law (gaps of 1 to 1/p packets), which the paper's simulator has, and {wide:.0f} with that of "
-        "ns-2 (1/p to 2/p). The reference runs, which were made with the latter, are met with it.",
-        "The modified priority is not the same as the plain one. Each packet that RED drops lets one of the video's pass, the pass "
-        f"makes TCP's queue wait, and RED drops more: the loss of TCP grows from {_of(r, 'tcp_loss', 'C3'):.1f} to "
-        f"{_of(r, 'tcp_loss', 'C3m'):.1f} %, its queue is {100 * (1 - first):.0f} % shorter, that of the video "
-        f"{100 * (1 - second):.0f} %, and its share of the link falls from {_of(r, 'tcp_share', 'C3'):.0f} to "
-        f"{_of(r, 'tcp_share', 'C3m'):.0f} %."
-        + _with(others, STATED, _nearly_the_same),
+        f"packets with the classic law (gaps of 1 to 1/p packets) and {wide:.0f} with that of ns-2 (1/p to 2/p).",
+        "The modified priority: each packet that RED drops lets one of the video's pass. The loss of TCP grows from "
+        f"{_of(r, 'tcp_loss', 'C3'):.1f} to {_of(r, 'tcp_loss', 'C3m'):.1f} %, its queue is {100 * (1 - first):.0f} % shorter, that of the "
+        f"video {100 * (1 - second):.0f} %." + _differ(others, EXAMPLE) + _differ(others, STATED),
         f"One queue for both does not starve TCP. With RED the video takes {_of(r, 'udp_share', 'C2'):.0f} % of the link, what it "
-        f"sends less what is lost, and TCP {_of(r, 'tcp_share', 'C2'):.0f} %; both lose "
-        "packets.",
+        f"sends less what is lost, and TCP {_of(r, 'tcp_share', 'C2'):.0f} %.",
         "The closing question has an answer: fairlane tune, given the scenario and what is wanted, also puts the video first, and "
         f"gives TCP three packets of room in the place of RED: a round trip of {1e3 * chosen:.0f} ms where the paper's choice, "
         f"C8, has {1e3 * best:.0f}, at nearly the same goodput.",
@@ -228,51 +198,34 @@ def findings(r: Results, others: Mapping[str, Results], printed: Sequence[Mappin
 def causes(r: Results, others: Mapping[str, Results]) -> Mapping[str, str]:
     """Why claims come out as they do, each with the runs that show it."""
     first, second = _modified(r)
-    same = [name for name, o in others.items() if name != SAME and all(o.has(set="table", case=c) for c in CASES) and _same(o)]
-    low = [_of(r, f"rtt_{k}", "C5") for k in (1, 2, 3)]
+    same = [name for name, o in others.items() if name != SAME and _same(o)]
     return {
         "N4": f"The mean backlogs are {_of(r, 'queue2_mean', 'C3'):.0f} and {_of(r, 'queue2_mean', 'C4'):.0f} packets with TCP first, "
         f"{_of(r, 'queue2_mean', 'C6'):.0f} and {_of(r, 'queue2_mean', 'C7'):.0f} with 1:1 turns. While TCP sends V packets the video, "
-        "taking a share u of the link, falls behind by u V packets if it gets nothing and by (2 u - 1) V if it gets half: 0.75 and "
-        "0.5 V. They come within 5 % of one another only if u is above 0.95."
-        + _with(others, GREEDY, lambda o: f"Run with 99 %: {_backlog(o)} packets, "
+        "taking a share u of the link, falls behind by u V packets if it gets nothing and by (2 u - 1) V if it gets half."
+        + _with(others, GREEDY, lambda o: f"With a video of 99 %: {_backlog(o)} packets, "
                 f"{'equal enough for' if _equal(o) else 'not equal enough for'} the claim, but then the queue with 4:1 turns (C5) has "
-                f"{_of(o, 'queue2_mean', 'C5'):.0f}, where N2 asks for less than 2.")
-        + _with(others, BURST, lambda o: f"Run with all frames at once: {_backlog(o)} packets, and with the video first still "
+                f"{_of(o, 'queue2_mean', 'C5'):.0f}, where N2b asks for less than 2.")
+        + _with(others, BURST, lambda o: f"With all frames at once: {_backlog(o)} packets, and with the video first still "
                 f"{_of(o, 'queue2_mean', 'C8'):.0f}.")
         + _with(others, LONG, lambda o: f"With transfers that do not end (10 MB) the two differ by a factor of "
                 f"{_of(o, 'queue2_mean', 'C3') / _of(o, 'queue2_mean', 'C6'):.1f}."),
-        "N6": f"RED's queue is shorter in the mean ({_of(r, 'queue1_mean', 'C2'):.1f} against {_of(r, 'queue1_mean', 'C1'):.1f} packets) "
-        f"but hardly steadier: the deviations are {_of(r, 'queue1_sd', 'C2'):.1f} and {_of(r, 'queue1_sd', 'C1'):.1f} packets, and "
-        "differ less than between replications. Both queues are full now and then, RED's because its hard limit is also 50 packets."
-        + _with(others, LONG, lambda o: f"With 10 MB a connection they are {_of(o, 'queue1_sd', 'C2'):.1f} and "
-                f"{_of(o, 'queue1_sd', 'C1'):.1f}.")
-        + _with(others, SHORT_RED, lambda o: f"With RED 5 to 15 in the one queue RED's is "
-                f"{_of(o, 'queue1_sd', 'C2'):.1f}{_then(_steadier(o))}."),
-        "N9": f"With the modified priority TCP's queue is {100 * (1 - first):.0f} % shorter and the video's {100 * (1 - second):.0f} "
-        f"%. RED drops {_of(r, 'tcp_loss', 'C3'):.1f} % of TCP's packets under plain priority, but {_of(r, 'tcp_loss', 'C3m'):.1f} % "
+        "N6b": f"The deviations are {_of(r, 'queue1_sd', 'C2'):.1f} packets with RED and {_of(r, 'queue1_sd', 'C1'):.1f} with drop tail."
+        + _with(others, SHORT_RED, lambda o: f"With RED 5 to 15 in the one queue RED's is {_of(o, 'queue1_sd', 'C2'):.1f}."),
+        "N8c": f"The video takes {_of(r, 'udp_share', 'C2'):.0f} % of the link and loses what is missing from its three quarters; TCP "
+        f"keeps {_of(r, 'tcp_share', 'C2'):.0f} %.",
+        "N9a": f"With the modified priority TCP's queue is {100 * (1 - first):.0f} % shorter and the video's {100 * (1 - second):.0f} "
+        f"%. RED drops {_of(r, 'tcp_loss', 'C3'):.1f} % of TCP's packets under plain priority and {_of(r, 'tcp_loss', 'C3m'):.1f} % "
         f"under the modified one, and TCP has {_of(r, 'timeouts', 'C3m'):.0f} timeouts instead of {_of(r, 'timeouts', 'C3'):.0f}, in "
         "which the video has the link."
         + (f" It holds in every replication with: {'; '.join(same)}." if same else ""),
-        "N12": f"The three connections have {_range(r, 'rtt', 'C5')} (printed: 1.3 to 2.4 s). The queue grows with TCP's windows for "
-        "as long as the transfers last, so a connection that is done early sees less of it."
-        + _with(others, LONG, lambda o: f"With 10 MB each they have {_range(o, 'rtt', 'C5')}.") if min(low) < 1.15 else "",
         "N13": f"The four queues hold {_reds(r)} packets (printed: 32, 11, 6.9, 7.7)."
-        + _with(others, STATED, lambda o: f"With the stated 15, 25, weight 0.02 and max_p 0.03 at 1.5 Mbit/s they hold {_reds(o)}: nearer "
-                "to what the claim asks for, and unlike the printed numbers.")
+        + _with(others, STATED, lambda o: f"With the stated 15, 25, weight 0.02 and max_p 0.03 they hold {_reds(o)}.")
         + _with(others, STATED_LASTING, lambda o: f"With those, ns-2's gaps between drops and 10 MB a connection they "
                 f"hold {_reds(o)}{_then(_between(o))}."),
         "N14": f"The queue holds {_of(r, 'queue1_mean', 'C3'):.1f} packets (deviation {_of(r, 'queue1_sd', 'C3'):.1f}), the round trip is "
         f"{_of(r, 'rtt', 'C3'):.3f} s. The reference run of 11.6 packets has RED's drops spaced as in ns-2, and three connections "
         "without end."
-        + _with(others, GAPS, lambda o: f"With that spacing C3 has {_of(o, 'queue1_mean', 'C3'):.1f} packets "
-                f"({_of(o, 'queue1_sd', 'C3'):.1f}) and {_of(o, 'rtt', 'C3'):.3f} s here; alone and without end the queue has "
-                f"{r.mean('mean_size', set='alone', rate='1.5', queue='RED, 5 to 15', law=LAWS[1]):.1f} packets "
-                f"({r.mean('stddev_size', set='alone', rate='1.5', queue='RED, 5 to 15', law=LAWS[1]):.1f}) and "
-                f"{r.mean('rtt', set='alone', rate='1.5', queue='RED, 5 to 15', law=LAWS[1]):.3f} s.")
-        + _with(others, LASTING, lambda o: f"With both, ns-2's gaps and 10 MB a connection, C3 has "
-                f"{_of(o, 'queue1_mean', 'C3'):.1f} packets ({_of(o, 'queue1_sd', 'C3'):.1f}) and {_of(o, 'rtt', 'C3'):.3f} s"
-                f"{_then(_as_reference(o))}."),
-        "N8": f"The video takes {_of(r, 'udp_share', 'C2'):.0f} % of the link and loses what is missing from its {75:.0f} %; TCP keeps "
-        f"{_of(r, 'tcp_share', 'C2'):.0f} %. The words of the claim go further than its check: TCP does not starve.",
+        + _with(others, LASTING, lambda o: f"With both, and the example's parameters, C3 has {_of(o, 'queue1_mean', 'C3'):.1f} packets "
+                f"({_of(o, 'queue1_sd', 'C3'):.1f}) and {_of(o, 'rtt', 'C3'):.3f} s{_then(_as_reference(o))}."),
     }  # fmt: skip

@@ -12,13 +12,24 @@ AUTOMATIC, CLASSIC = "automatic", "5 to 15"
 
 OPENS = (
     Open(
-        "server limit", "50p", Span("4p", "100p", "log"),
+        "server limit",
+        "50p",
+        Span("4p", "100p", "log"),
         "no buffer is named: 50 packets are ns-2's default; four to a hundred are what scripts of the time set",
     ),
     Open("access limit", "50p", Span("10p", "100p", "log"), "as above; the access links' queues need not be those of the shared link"),
-    Open("RED counts", "bytes", Levels(("bytes", "packets")), "not named: bytes are ns-2.34's default, packets that of the versions before"),
-    Open("RED thresholds", AUTOMATIC, Levels((AUTOMATIC, CLASSIC)), "not named: ns-2.34 derives them from the link, most scripts set 5 and 15"),
-    Open("RED packet", "500B", Levels(("500B", "1000B", "1500B")), "ns-2.34 takes a packet for 500 byte unless told; the paper's have 1500"),
+    Open(
+        "RED counts", "bytes", Levels(("bytes", "packets")), "not named: bytes are ns-2.34's default, packets that of the versions before"
+    ),
+    Open(
+        "RED thresholds",
+        AUTOMATIC,
+        Levels((AUTOMATIC, CLASSIC)),
+        "not named: ns-2.34 derives them from the link, most scripts set 5 and 15",
+    ),
+    Open(
+        "RED packet", "500B", Levels(("500B", "1000B", "1500B")), "ns-2.34 takes a packet for 500 byte unless told; the paper's have 1500"
+    ),
     Open("RED max_p", 0.1, Span(0.02, 0.1, "log"), "not named: 0.1 is ns-2.34's default, 0.02 the value of RED's authors in 1993"),
     Open("RED gentle", True, Levels((True, False)), "not named: on in ns-2.34, off in the versions before"),
     Open("TCP", "reno", Levels(("tahoe", "reno", "newreno", "sack")), "the text says TCP; these are ns-2's agents that fill a queue"),
@@ -30,10 +41,9 @@ OPENS = (
     Open("tick", "10ms", Levels(("10ms", "100ms")), "not named: 10 ms in ns-2.34, 100 ms in the versions before"),
     Open("starts", "1.2ms", Levels(("0s", "1.2ms", "10ms", "100ms", "1s")), "not named: within how much time the clients start"),
     Open("TCP share", 0.5, Span(0.2, 0.8), "of the shared network the text says only that both kinds are present"),
-)  # fmt: skip
-"""What the paper leaves open. Not among them is what arithmetic on the printed numbers fixes to four digits (`parameters.csv`): the rate of the
-UDP clients, the simulated time, and the bytes of a packet on the wire."""
-
+)
+"""What the paper leaves open. Not among them is what arithmetic on the printed numbers fixes to four digits (`parameters.csv`): the rate of
+the UDP clients, the simulated time, and the bytes of a packet on the wire."""
 
 DECLARED: Mapping[str, Value] = {"server limit": "10p", "delayed ACKs": True}
 """The world in which the study's tables are made: the base, but for what the joint fit changed."""

@@ -229,8 +229,8 @@ class Sarma2013(Paper):
         use = r.mean("utilization", clients=10, queue="DropTail", traffic="TCP")
         notes = [
             "Either way the path is far above the 100 000 bit from which a network counts as long and fat.",
-            f"Ten TCP clients use {use:.1f} % of the shared link with {waiting} waiting packets ({waiting * 1.54:.0f} kbyte), a small part of the "
-            "printed 512 kbyte.",
+            f"Ten TCP clients use {use:.1f} % of the shared link with {waiting} waiting packets ({waiting * 1.54:.0f} kbyte), a small part "
+            "of the printed 512 kbyte.",
         ]
         return Built(Comparison(rows), notes=notes)
 
@@ -309,8 +309,8 @@ class Sarma2013(Paper):
         overflow = r.mean("router_overflow_share", clients=50, queue="RED", traffic="TCP")
         note = (
             f"On the shared link the buffer ({settings[1].limit / 1e3:g} kbyte) ends below the automatic lower threshold "
-            f"({settings[1].low / 1e3:.1f} kbyte): RED never drops early there. With 50 TCP clients {overflow:.0f} % of the drops at the router "
-            "are plain overflows."
+            f"({settings[1].low / 1e3:.1f} kbyte): RED never drops early there. With 50 TCP clients {overflow:.0f} % of the drops at the "
+            "router are plain overflows."
         )
         picture = Picture("fig1", self.title_of("fig1"), "Shaded: the states named in the paper. Dashed: the size of the buffer.", [
             *settings

@@ -79,7 +79,8 @@ def _shorter(others: Mapping[str, Results], printed: Printed) -> str:
     o = others[SHORT]
     flood = [_of(o, _DELAY, n, "DropTail", "UDP") for n in (8, 10)]
     return (
-        f" With {SHORT} they are {_listed(flood, 2)} ms, but then 5 UDP clients lose {_of(o, _LOSS, 5, 'DropTail', 'UDP'):.1f} % (printed: none), "
+        f" With {SHORT} they are {_listed(flood, 2)} ms, but then 5 UDP clients lose "
+        f"{_of(o, _LOSS, 5, 'DropTail', 'UDP'):.1f} % (printed: none), "
         f"and the median difference is {_medians(o, printed)}."
     )
 
@@ -103,15 +104,15 @@ def findings(r: Results, others: Mapping[str, Results], printed: Printed) -> lis
         + "".join(f"; with {name} it is {_medians(others[name], printed)}" for name in (DEEP, PROMPT) if name in others)
         + ".",
         f"RED's delays at 8 to 50 TCP clients are {_listed(_tcp(r, _DELAY, 'RED', many), 2)} ms, printed "
-        f"{_printed(printed, 'RED', _DELAY, many, 2)}; its losses at 25, 35 and 50 {_listed(_tcp(r, _LOSS, 'RED', many[2:]), 2)} %, printed "
-        f"{_printed(printed, 'RED', _LOSS, many[2:], 2)}.",
+        f"{_printed(printed, 'RED', _DELAY, many, 2)}; its losses at 25, 35 and 50 {_listed(_tcp(r, _LOSS, 'RED', many[2:]), 2)} %, "
+        f"printed {_printed(printed, 'RED', _LOSS, many[2:], 2)}.",
         f"DropTail's losses are not reached: {_listed(_tcp(r, _LOSS, 'DropTail', many[2:]), 2)} % at 25, 35 and 50 clients, printed "
         f"{_printed(printed, 'DropTail', _LOSS, many[2:], 2)}. Nor are its delays under too much UDP: {_listed(flood, 2)} ms at 8 and 10 "
         f"clients, printed {_printed(printed, 'DropTail', _DELAY, (8, 10), 2, 'UDP')}." + _shorter(others, printed),
         f"The queues trade delay against throughput, as the paper says: with 50 TCP clients a packet needs {slow:.1f} ms with DropTail and "
         f"{fast:.1f} ms with RED, while DropTail carries {min(gain):.0f} to {max(gain):.0f} % more.",
-        f"RED loses more than DropTail in {_where(_more(r))}. It counts packets of 500 byte, so that its buffer is a third of DropTail's, and "
-        f"{_overflows(r)} of its drops at the router are overflows of that, not early drops." + _with_room(others),
+        f"RED loses more than DropTail in {_where(_more(r))}. It counts packets of 500 byte, so that its buffer is a third of DropTail's, "
+        f"and {_overflows(r)} of its drops at the router are overflows of that, not early drops." + _with_room(others),
         "UDP fills the shared link exactly: min(10, 50/n) Mbit/s a client with either queue, and everything above is lost.",
         "Up to 5 clients the access links are the limit. A TCP packet waits in its own client's queue: "
         f"{whole:.0f} ms from end to end with DropTail, {whole / 13.246:.1f} times the 13.2 ms that the printed delays, counted from the "
