@@ -50,7 +50,7 @@ FILES = {
     "validation": ("formulas", "kernel", "ns2_rate", "ns2_reference", "ns2_differential", "ns3_reference", "rfc_table"),
     "nowak2009": ("paper_nowak2009",),
     "ramachendra2014": ("paper_ramachendra2014",),
-    "sarma2013": ("papers",),
+    "sarma2013": ("papers", "paper_sarma2013"),
     "syla2022": ("paper_syla2022",),
     "yang2001": ("paper_yang2001",),
 }
