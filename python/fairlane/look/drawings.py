@@ -58,7 +58,7 @@ class RedCurve:
         xs = sorted(xs)
         ax.plot([x / kb for x in xs], [self.at(x) for x in xs], color=HUES[1], lw=2)
         ax.plot([self.limit / kb] * 2, [0, 1], color=INK, ls="--", lw=1.1)
-        where = (self.limit / kb, 0.62)
+        where = (self.limit / kb, 0.88 if self.limit < self.low else 0.62)
         ax.annotate(f"buffer\n{self.limit / kb:g} kbyte", where, (4, 0), textcoords="offset points", fontsize=8, va="center", color=INK)
         ax.set_xlim(0, right / kb)
         ax.set_ylim(0, 1.16)
