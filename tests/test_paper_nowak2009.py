@@ -23,8 +23,8 @@ EXPERIMENTS = [
     "closing-question",
 ]  # fmt: skip
 CLAIMS = [
-    "N1a", "N1b", "N2a", "N2b", "N3", "N4", "N5a", "N5b", "N6a", "N6b", "N7", "N8a", "N8b", "N8c", "N9a", "N9b", "N10a", "N10b", "N11", "N12",
-    "N12b", "N12c", "N13", "N14", "N15a", "N15b",
+    "N1a", "N1b", "N2a", "N2b", "N3", "N4", "N5a", "N5b", "N6a", "N6b", "N7", "N8a", "N8b", "N8c", "N9a", "N9b", "N10a", "N10b", "N11",
+    "N12", "N12b", "N12c", "N13", "N14", "N15a", "N15b",
 ]  # fmt: skip
 
 

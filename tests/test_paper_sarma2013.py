@@ -27,9 +27,7 @@ def ours(tmp_path_factory):
 
 def against(ours, table):
     """Printed and our values of a table, by cell."""
-    return {
-        key: (float(p["value"]), ours[key][QUANTITY[table]]) for p in PAPER.published(table) for key in [tuple(p[n] for n in NAMES)]
-    }
+    return {key: (float(p["value"]), ours[key][QUANTITY[table]]) for p in PAPER.published(table) for key in [tuple(p[n] for n in NAMES)]}
 
 
 def test_one_world_is_near_the_printed_results(ours):

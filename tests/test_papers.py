@@ -365,7 +365,7 @@ def test_the_terminal_shows_tables_and_verdicts(quick):
     quick.print(Console(file=text, width=110))
     for word in (
         "Table 3",
-        "9687.62 → 9690",
+        "9687.62 → 9689.8",
         "S21",
         "holds so far",
         "printed results are near",
