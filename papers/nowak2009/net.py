@@ -206,11 +206,11 @@ class Scenarios(Paper):
     def alternatives(self) -> list[Alternative]:
         """Single changes that a sentence of ours needs; the joint sample has all of them together."""
         declared, example = self.declared_world, {o.name: o.base for o in OPENS}
-        named = {
+        named: dict[str, Value] = {
             "drop tail": "25p", "single RED from": "15p", "single RED width": "10p", "TCP RED from": "15p", "TCP RED width": "10p",
             "RED weight": 0.02, "RED max_p": 0.03, "RED gaps": CLASSIC,
         }  # fmt: skip
-        lasting = {"RED gaps": WIDE, "data": "10000kB"}
+        lasting: dict[str, Value] = {"RED gaps": WIDE, "data": "10000kB"}
 
         def of(name: str, why: str, values: Mapping[str, Value], *more: Change) -> Alternative:
             if not more:
