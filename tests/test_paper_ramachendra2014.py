@@ -9,7 +9,7 @@ import pytest
 import browser
 from fairlane import papers
 from fairlane.claims import Tables
-from fairlane.papers import Cell, Value
+from fairlane.papers import Cell, Value, joint
 from fairlane.papers.claims import read_claims
 from fairlane.papers.runner import Job, Runner
 from fairlane.papers.score import results_of
@@ -263,3 +263,11 @@ def test_the_declared_world_has_the_stated_numbers(paper):
     ways = [sum(way) + float(x.removesuffix("ms")) for x in d["delays"]]
     assert 2 * sum(ways) / len(ways) == pytest.approx(150, abs=0.1)
     assert min(ways) == pytest.approx(50, abs=2) and max(ways) == pytest.approx(100, abs=2)
+
+
+def test_recorded_worlds_come_out_as_recorded(paper, tmp_path):
+    """One of the sample, with short runs."""
+    rows = [r for r in joint.recorded(paper) if r.kind == "sample"]
+    assert len(rows) >= 71
+    few = min(rows, key=lambda r: float(str(r.values["simulated time"]).removesuffix("s")))
+    assert joint.differing(paper, [few], tmp_path) == []
