@@ -100,6 +100,7 @@ class Scenarios(Paper):
     """The cells of the study."""
 
     declared = DECLARED
+    most_worlds = 96
 
     def _case(self, case: str, table: str = "cases.toml") -> Tree:
         t = self.scenario("network.toml")

@@ -64,7 +64,7 @@ class Sarma2013(Paper):
 
     minutes = 4.0
     declared = DECLARED
-    most_worlds = 128
+    most_worlds = 96
     flow_columns = (
         "packets_sent", "packets_received", "packets_lost", "throughput", "goodput", "delay_mean", "router_path_delay_mean",
         "retransmits", "timeouts", "rtt_mean",
