@@ -200,7 +200,7 @@ class Scenarios(Paper):
 
     def topology(self) -> Tree:
         """The network with the queue of the first case."""
-        return self.cells()[0].tree(1)
+        return self._cell(self._case(CASES[0]), change_to(self.declared_world), STEP).tree(1)
 
     # Other choices for what the paper leaves open
 

@@ -112,8 +112,8 @@ class Sarma2013(Paper):
 
     def topology(self) -> Tree:
         """Ten clients."""
-        ten = factors_of(clients=10, queue="DropTail", traffic="TCP")
-        return next(c for c in self.cells() if c.factors == ten).tree(1)
+        declared = self.declared_world
+        return self._cell(10, "DropTail", "TCP", change_to(declared), float(declared["TCP share"])).tree(1)
 
     def measure(self, run: RunTables, cell: Cell) -> dict[str, float]:
         """The paper's metrics of one run: means over the clients, delays over the delivered packets."""
