@@ -10,6 +10,7 @@ import pytest
 
 import browser
 from fairlane import papers
+from fairlane.claims import tables_of
 from fairlane.papers.claims import read_claims
 from fairlane.papers.tables import read_csv, read_folder
 from shipped import module
@@ -87,6 +88,22 @@ def test_everything_left_open_reaches_the_scenarios():
                 assert {f["queue"] for f in changed} == {queue}, o.name
             if o.name.split()[0] in ("cc", "ts"):
                 assert all(o.name[:2] in f["env"] for f in changed), o.name
+
+
+def test_a_world_has_what_every_claim_reads_but_those_on_deviations_and_on_all_ratios():
+    """With times that mean nothing: a table that a claim reads is there or not."""
+    from fairlane.papers import Results
+
+    paper = papers.load("yang2001")
+    cells = paper.world(paper.declared_world)
+    names = [*(f"{c}/{s}" for s in (1, 2) for c in module("yang2001", "net").CLASSES), *(f"rank {k}" for k in range(10, 101, 10))]
+    names += [*(f"TCP{i}" for i in range(1, 8)), *(f"UDP{i}" for i in range(1, 7)), *(f"slots of {p}" for p in range(1, 7))]
+    names += ["tcp_share", "tcp_goodput", "timeouts"]
+    there = Results(cells, {c.factors: {n: [float(i + 1)] for i, n in enumerate(names)} for c in cells})
+    tables = tables_of({k: rows for k, rows in paper.claim_tables(there, {}).items() if rows})
+    claims = read_claims(DATA / "claims.toml")
+    silent = {c.id for c in claims if c.check.outcome(tables) == "no-data"}
+    assert silent <= {c.id for c in claims if "table6" in c.check.tables()} | {"Y33"}
 
 
 def test_the_declared_world_is_what_is_run():

@@ -82,10 +82,10 @@ class Yang2001(Paper):
     def world(self, values: Mapping[str, Value]) -> Sequence[Cell]:
         """What claims read but for Table 6, with one ratio: that of the mean number of UDP flows."""
         n = self._network(values)
-        kinds = {"table1", "fig2", "slots"}
-        beside = [
-            c for c in n.beside([t for t in net.TIMES if t <= 500]) if c["part"] in kinds or (c["part"], c["env"]) == ("aging", "cc/cc")
-        ]
+        kinds = {"table1", "fig2", "slots", "unit"}
+        aged = {("aging", "cc/cc", x) for x in ("short", "long")}
+        few = n.beside([t for t in net.TIMES if t <= 100])
+        beside = [c for c in few if c["part"] in kinds or (c["part"], c["env"], c["what"]) in aged]
         small = [n.cell("grid", e, "FCFS", "10KB", r) for e in ("cc/cc", "ts/ts", "ts/be") for r in SMALL]
         return [*beside, *n.grid(("1MB",), (MIDDLE,)), *small]
 

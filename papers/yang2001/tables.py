@@ -41,7 +41,7 @@ class Means:
     def __init__(self, r: Results, size: str = "1MB") -> None:
         self.r, self.size = r, size
         have = {c.factors for c in r.cells}
-        self.ratios = [n for n in RATIOS if key("grid", "be/be", "FCFS", size, n) in have]
+        self.ratios = [n for n in RATIOS if any(key("grid", e, q, size, n) in have for e in ENVS for q in QUEUES)]
         self.have = have
 
     def samples(self, env: str, queue: str, n: int, quantity: str) -> Sequence[float] | None:
