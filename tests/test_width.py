@@ -103,7 +103,7 @@ def test_nothing_is_cut_and_nothing_lost(command, tmp_path, monkeypatch):
     wide = write()
     wanted = re.findall(
         r"-?\d+(?:\.\d+)?(?: ± \d+(?:\.\d+)?)?(?: [A-Za-zµ%]+(?:/s)?)?",
-        "\n".join(x for x in wide.splitlines() if "±" in x or command is bench),
+        "\n".join(x for x in wide.splitlines() if "±" in x or "→" in x or command is bench),
     )
     assert wanted or command is explain
     for width in WIDTHS:
