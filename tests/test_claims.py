@@ -52,3 +52,17 @@ def test_without_data_there_is_no_margin():
     assert Check("v('delay', queue='red') < 1").margin(TABLES) is None
     with pytest.raises(BadCheck, match="2 rows, one expected"):
         Check("v('delay') < 1").margin(TABLES)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("1 < 2\0", "code 0"), ("not " * 990 + "True", "nested too deeply"), ("-" * 3900 + "1 < 2", "nested too deeply|not an expression")],
+)
+def test_texts_that_python_does_not_bear(text, told):
+    with pytest.raises(BadCheck, match=told):
+        Check(text)
+
+
+def test_an_odd_escape_is_not_remarked_on(recwarn):
+    Check(r'v("table1", queue="a\l") > 1')
+    assert not recwarn.list

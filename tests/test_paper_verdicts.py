@@ -31,7 +31,7 @@ class Invented:
         return sum(found) / len(found)
 
     def vs(self, table: str, **factors: object) -> list[float]:
-        return [self.v(table, **factors, member=i) for i in range(4)]
+        return [self.v(table, **factors, member=i) for i in range(5)]
 
     def series(self, table: str, **factors: object) -> list[tuple[float, float]]:
         return [(float(t), self.v(table, **factors, t=t)) for t in range(6)]

@@ -119,7 +119,7 @@ WORDS = [
     ("claims.toml", ', metric="use"', "", "claims.toml:8", "2 rows, one expected"),
     ("claims.toml", 'published = "holds"', 'published = "fails"', "claims.toml:9", "on the printed tables the check says holds"),
     ("paper.toml", "[experiments.fig2]", "[experiments.fig22]", "study.py", "[experiments.fig2] is not in paper.toml"),
-    ("paper.toml", "[experiments.fig2]", '[experiments.fig9]\ntitle = ""\ntext = ""\n[experiments.fig2]', "paper.toml:20", "unknown exper"),
+    ("paper.toml", "[experiments.fig2]", '[experiments.fig9]\ntitle = ""\ntext = ""\n[experiments.fig2]', "paper.toml:21", "unknown exper"),
     ("paper.toml", "title = ", "titel = ", "paper.toml:2", "did you mean `title`?"),
     ("paper.toml", 'topology = "fig1"', 'topology = "fig3"', "paper.toml:7", "unknown experiment 'fig3'"),
     ("table1.csv", "99.9,", "99.9 %,", "table1.csv:3", "'99.9 %' is no number"),

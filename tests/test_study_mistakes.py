@@ -39,6 +39,12 @@ BAD = {
         "unknown key",
         "did you mean `count`",
     ),
+    "a quantity beyond all numbers": (
+        replaced('"1Mbit/s", "10Mbit/s"', '"1Mbit/s", "1e400bit/s"'),
+        '"1e400bit/s"',
+        "too large",
+        "with its unit",
+    ),
     "no scenario": (replaced('scenario = "dumbbell.toml"', ""), "", "`scenario` is missing", ""),
     "no metrics": (re.sub("metrics = .*", "", STUDY), "", "`metrics` is missing", ""),
     "unknown key of a scenario path": (

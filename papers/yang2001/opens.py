@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from fairlane.papers import all_of
-from fairlane.worlds import Levels, Open, Span, Value
+from fairlane.papers import Levels, Open, Span, Value, all_of
 
 from . import net
 

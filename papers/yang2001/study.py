@@ -33,7 +33,7 @@ from .tables import FACTORS, Means, aging, fig2, fig7, fig8, observations, sizes
 from .text import notes
 
 if TYPE_CHECKING:
-    from fairlane.worlds import Open, Value
+    from fairlane.papers import Open, Value
 
 Wanted = Callable[[Cell], bool]
 

@@ -9,6 +9,7 @@ interpreter.
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import CodeType
@@ -83,6 +84,15 @@ class Comparison:
     looked_up: tuple[str, ...] = ()
 
 
+def _parsed(text: str) -> ast.Expression:
+    """The tree of an expression. Python's remarks, such as on an odd escape, are left out: they name no file of the author's."""
+    if "\0" in text:
+        raise SyntaxError("it has a character of code 0")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(text.strip(), mode="eval")
+
+
 class Check:
     """A verified check, ready to be evaluated on tables."""
 
@@ -90,20 +100,22 @@ class Check:
         if len(text) > LONGEST_CHECK:
             raise BadCheck(f"a check of {len(text)} characters; at most {LONGEST_CHECK} are allowed")
         try:
-            tree = ast.parse(text.strip(), mode="eval")
+            tree = _parsed(text)
+            _verify(tree)
+            self.text = text
+            self._plain: CodeType = compile(tree, "<check>", "eval")
+            watched = ast.fix_missing_locations(_Watched().visit(_parsed(text)))
+            self._watched: CodeType = compile(watched, "<check>", "eval")
+            weighed = ast.fix_missing_locations(ast.Expression(worth(_parsed(text).body)))
+            self._weighed: CodeType = compile(weighed, "<check>", "eval")
         except SyntaxError as e:
             raise BadCheck(f"the check is not an expression: {e.msg}") from e
-        _verify(tree)
-        self.text = text
-        self._plain: CodeType = compile(tree, "<check>", "eval")
-        watched = ast.fix_missing_locations(_Watched().visit(ast.parse(text.strip(), mode="eval")))
-        self._watched: CodeType = compile(watched, "<check>", "eval")
-        weighed = ast.fix_missing_locations(ast.Expression(worth(ast.parse(text.strip(), mode="eval").body)))
-        self._weighed: CodeType = compile(weighed, "<check>", "eval")
+        except (RecursionError, MemoryError) as e:
+            raise BadCheck("the check is nested too deeply") from e
 
     def tables(self) -> list[str]:
         """The tables that the check names."""
-        calls = (n for n in ast.walk(ast.parse(self.text.strip(), mode="eval")) if isinstance(n, ast.Call))
+        calls = (n for n in ast.walk(_parsed(self.text)) if isinstance(n, ast.Call))
         read = [n.args[0] for n in calls if isinstance(n.func, ast.Name) and n.func.id in ("v", "vs", "series") and n.args]
         return list(dict.fromkeys(a.value for a in read if isinstance(a, ast.Constant) and isinstance(a.value, str)))
 

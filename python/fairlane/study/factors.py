@@ -208,10 +208,10 @@ class Reader:
             kinds = {s.kind for s in sizes if s is not None}
             if all(s is not None for s in sizes) and len(kinds) == 1:
                 (one,) = kinds
-                numbers = [v if one == "number" else _number(v) for v in plain]
-                if not all(isinstance(n, int) for n in numbers):
-                    numbers = [float(n) for n in numbers]
-                labels, self._unit = numbers, UNITS.get(one, "")
+                numbers = [n for v in plain if (n := v if one == "number" else _number(v)) is not None]
+                if len(numbers) == len(plain):
+                    whole = all(isinstance(n, int) for n in numbers)
+                    labels, self._unit = [n if whole else float(n) for n in numbers], UNITS.get(one, "")
         return [(label, value, where, text) for label, (value, _), (_, _, where), text in zip(labels, read, rows, texts, strict=True)]
 
     def value(self, path: tuple[str, ...], kind: Kind, value: Any, place: Place) -> tuple[Any, str]:
@@ -377,11 +377,10 @@ def _tails(path: str) -> list[str]:
     return [t for t in ends if not re.fullmatch(r"\d+", t)]
 
 
-def _number(text: str) -> int | float:
-    """A quantity as a number in its SI unit."""
+def _number(text: str) -> int | float | None:
+    """A quantity as a number in its SI unit; None if it is larger than any ("1e400bit/s"): the scenario refuses it in its own words."""
     kind = _core.quantity_kind(text)
-    assert kind is not None
-    return _core.quantity(kind, text)[0]
+    return None if kind is None else _core.quantity(kind, text)[0]
 
 
 def shorthand(value: Any, registry: str = "", *, cut: bool = True) -> str:
