@@ -42,6 +42,22 @@ def shares(queue: object, rates: list[float]) -> tuple[list[float], list[float]]
     return [m / LINK / 1e6 for m in means], [h / LINK / 1e6 for h in half]
 
 
+def against_fair_share(queues: dict[str, object]) -> Figure:
+    """Share of the link against the rate of the source, for queues by their labels; lines: all that it sends, and the fair share."""
+    drawing = Figure(figsize=(7, 3.4), layout="constrained")
+    axes = drawing.add_subplot()
+    rates = [0.1, 0.25, 0.5, 0.8, 1.2, 2.0, 3.0, 4.0]
+    for label, queue in queues.items():
+        means, half = shares(queue, rates)
+        axes.errorbar(rates, means, half, fmt="o", ms=4, capsize=3, label=label)
+    fine = [i / 50 for i in range(1, 205)]
+    axes.plot(fine, [min(r, 1.0) for r in fine], color="0.4", lw=1, label="nothing is taken from it")
+    axes.axhline(1 / (FLOWS + 1), color="0.4", lw=1, ls="--", label="fair share")
+    axes.set(xlabel="rate of the UDP source / link", ylabel="share of the link", ylim=(0, 1.05))
+    axes.legend(fontsize="small")
+    return drawing
+
+
 def figure() -> Figure:
     """Share of the link against the rate of the source, for DropTail, CHOKe and CHOKe with three draws."""
     drawing = Figure(figsize=(7, 3.4), layout="constrained")

@@ -20,13 +20,14 @@ def peak(threshold: int, mark_from: str) -> float:
 
 
 def figure() -> Figure:
-    """In slow start the queue grows by a packet for each that leaves, until a mark has come round: from the tail it waits behind the threshold first."""
+    """The queue grows by a packet for each that leaves until a mark has come round; from the tail it waits behind the threshold first."""
     drawing = Figure(figsize=(7, 3.4), layout="constrained")
     axes = drawing.add_subplot()
     thresholds = [40, 50, 60, 80, 100]
     for mark_from, waits in (("tail", 1), ("head", 0)):
         (line,) = axes.plot(thresholds, [(1 + waits) * k + TRIP / SERVICE for k in thresholds], label=f"mark_from = {mark_from}, formula")
-        axes.plot(thresholds, [peak(k, mark_from) for k in thresholds], "o", ms=4, color=line.get_color(), label=f"mark_from = {mark_from}, measured")
+        peaks = [peak(k, mark_from) for k in thresholds]
+        axes.plot(thresholds, peaks, "o", ms=4, color=line.get_color(), label=f"mark_from = {mark_from}, measured")
     axes.set(xlabel="threshold (packets)", ylabel="longest queue (packets)", ylim=(0, None))
     axes.legend(fontsize="small")
     return drawing

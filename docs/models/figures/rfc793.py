@@ -11,8 +11,10 @@ WINDOW, SIZE, TIMEOUT = 60, 960, 1.0
 
 
 def by_timer(limit: int) -> float:
-    """Mbit/s without congestion control: of a window that is sent at once `limit` and the one in transmission get through, the others go again one a
-    timeout, each letting a new one out. Then all is acknowledged at once, and another window is sent at once."""
+    """Mbit/s without congestion control: of a window that is sent at once `limit` and the one in transmission get through.
+
+    The others go again one a timeout, each letting a new one out. Then all is acknowledged, and another window is sent, at once.
+    """
     return 1e-6 * (2 * WINDOW - 1) * SIZE * 8 / ((WINDOW - 1 - limit) * TIMEOUT)
 
 

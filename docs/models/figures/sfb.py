@@ -4,26 +4,16 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from .choke import FLOWS, shares
+from .choke import against_fair_share
 
 
 def figure() -> Figure:
-    """Share of the link against the rate of the source: one probability for all, and one for each flow."""
-    drawing = Figure(figsize=(7, 3.4), layout="constrained")
-    axes = drawing.add_subplot()
-    rates = [0.1, 0.25, 0.5, 0.8, 1.2, 2.0, 3.0, 4.0]
+    """One probability for all leaves the link to those that do not listen; one for each flow does not."""
     limit = {"limit": "200p"}
-    for label, queue in (
-        ("BLUE", {"blue": limit}),
-        ("SFB, 2 levels of 64 bins", {"sfb": {**limit, "bins": 64}}),
-        ("SFB, preset linux", {"sfb": {**limit, "preset": "linux"}}),
-    ):
-        means, half = shares(queue, rates)
-        axes.errorbar(rates, means, half, fmt="o", ms=4, capsize=3, label=label)
-    # BLUE drops the same share of all: the link's goes to those that do not listen.
-    fine = [i / 50 for i in range(1, 205)]
-    axes.plot(fine, [min(r, 1.0) for r in fine], color="0.4", lw=1, label="nothing is taken from it")
-    axes.axhline(1 / (FLOWS + 1), color="0.4", lw=1, ls="--", label="fair share")
-    axes.set(xlabel="rate of the UDP source / link", ylabel="share of the link", ylim=(0, 1.05))
-    axes.legend(fontsize="small")
-    return drawing
+    return against_fair_share(
+        {
+            "BLUE": {"blue": limit},
+            "SFB, 2 levels of 64 bins": {"sfb": {**limit, "bins": 64}},
+            "SFB, preset linux": {"sfb": {**limit, "preset": "linux"}},
+        }
+    )
