@@ -1,0 +1,334 @@
+//! The medium: one channel with its stations.
+//!
+//! A frame reaches each station that hears it at its own time, so it goes through the list of its hearers, nearest first, three times: when it
+//! begins, when receivers have looked at its beginning, and when it ends. Stations at the same distance share an event.
+
+use crate::mac::{AfterTimeout, Dcf, Frame, Kind, Mac, Msdu, Outcome};
+use crate::power::{Power, Ratio};
+use crate::radio::{Lost, Radio, RadioCounters, Rules};
+use fairlane_engine::Stream;
+use fairlane_units::{Dur, Time};
+
+/// What is above the stations: queues and nodes.
+pub trait Above {
+    /// The next packet of a station's queue, if any waits.
+    fn next(&mut self, station: u32, now: Time) -> Option<Msdu>;
+    /// A packet has reached the station it was for.
+    fn deliver(&mut self, station: u32, msdu: Msdu, now: Time);
+    /// A packet was given up after its last attempt, and its receiver does not have it.
+    fn give_up(&mut self, station: u32, msdu: Msdu, now: Time);
+}
+
+/// Where events wait. A slot has at most one that counts.
+pub trait Agenda {
+    /// Calls [`Air::on_event`] for `slot` at `time`.
+    fn push(&mut self, time: Time, slot: u32);
+}
+
+/// A station that hears another one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ear {
+    /// Who hears.
+    pub station: u32,
+    /// How strong.
+    pub power: Power,
+    /// How long the signal is under way.
+    pub delay: Dur,
+}
+
+/// How a channel behaves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AirConfig {
+    /// Noise of a receiver, see [`crate::power::noise`].
+    pub noise: Power,
+    /// Weakest signal that a receiver follows.
+    pub least: Power,
+    /// The medium is busy while the sum of all signals is at least this.
+    pub cca: Power,
+    /// A frame is received if it was so much stronger than noise and interference together for all of its time, in dB.
+    pub decode_db: f64,
+    /// How long a receiver looks at the beginning of a signal before it follows it and before the medium counts as busy.
+    pub look: Dur,
+    /// How much stronger than all others together a signal must be then, in dB. None: the strongest is followed in any case.
+    pub detect_db: Option<f64>,
+    /// A later signal that is stronger by this (dB) takes over the receiver within this time of its lock. None: never.
+    pub capture: Option<(f64, Dur)>,
+    /// A receiver that cannot read the header is free again at once, and does not wait EIFS; else it follows the frame to its end.
+    pub headers_fail: bool,
+}
+
+/// Kinds of events of a station, in the order of their slots.
+const SLOTS: u32 = 4;
+const OWN: u32 = 0;
+const BEGIN: u32 = 1;
+const LOOK: u32 = 2;
+const END: u32 = 3;
+
+/// A frame under way, and how far its three waves have come.
+#[derive(Clone, Debug)]
+struct Wave {
+    frame: Frame,
+    msdu: Option<Msdu>,
+    start: Time,
+    done: [usize; 3],
+}
+
+/// One channel.
+#[derive(Clone, Debug)]
+pub struct Air {
+    dcf: Dcf,
+    rules: Rules,
+    look: Dur,
+    radios: Vec<Radio>,
+    ears: Vec<Vec<Ear>>,
+    waves: Vec<Option<Wave>>,
+}
+
+/// Why a channel cannot be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AirError {
+    /// Signals that take longer than SIFS would overlap with the answer to them.
+    #[error("station {0} hears station {1} after more than SIFS: 802.11 does not work over such distances")]
+    TooFar(u32, u32),
+}
+
+impl Air {
+    /// A channel on which station `i` is heard by `ears[i]`; random numbers follow `seed` and `name`.
+    pub fn new(dcf: Dcf, config: &AirConfig, mut ears: Vec<Vec<Ear>>, seed: u64, name: &str) -> Result<Self, AirError> {
+        for (i, list) in ears.iter_mut().enumerate() {
+            if let Some(far) = list.iter().find(|e| e.delay >= dcf.sifs) {
+                return Err(AirError::TooFar(far.station, i as u32));
+            }
+            list.sort_by_key(|e| (e.delay, e.station));
+        }
+        let rules = Rules {
+            noise: config.noise,
+            least: config.least,
+            cca: config.cca,
+            decode: Ratio::from_db(config.decode_db),
+            detect: config.detect_db.map(Ratio::from_db),
+            capture: config.capture.map(|(db, within)| (Ratio::from_db(db), within)),
+            headers_fail: config.headers_fail,
+        };
+        let radio = |i: usize| Radio::new(Mac::new(i as u32, &dcf, Stream::new(seed, "radio", &format!("{name}.{i}"), "backoff")));
+        let (radios, waves) = ((0..ears.len()).map(radio).collect(), vec![None; ears.len()]);
+        Ok(Self { radios, waves, ears, rules, look: config.look, dcf })
+    }
+
+    /// Number of event slots.
+    pub fn slots(&self) -> u32 {
+        self.radios.len() as u32 * SLOTS
+    }
+    /// What a station has counted.
+    pub fn counters(&self, station: u32) -> &RadioCounters {
+        &self.radios[station as usize].counters
+    }
+    /// The packets that stations have in hand and that their receivers do not have yet.
+    pub fn in_hand(&self) -> impl Iterator<Item = &Msdu> {
+        self.radios.iter().filter_map(|r| r.mac.current()).filter(|c| !c.delivered).map(|c| &c.msdu)
+    }
+    /// Forgets what was counted.
+    pub fn reset_counters(&mut self) {
+        for r in &mut self.radios {
+            r.counters = RadioCounters::default();
+        }
+    }
+
+    /// A packet waits in the queue of a station that had none.
+    pub fn ready<U: Above, A: Agenda>(&mut self, station: u32, now: Time, up: &mut U, agenda: &mut A) {
+        self.pump(station, now, up);
+        self.arm(station, agenda);
+    }
+
+    /// An event of one of its slots.
+    pub fn on_event<U: Above, A: Agenda>(&mut self, slot: u32, now: Time, up: &mut U, agenda: &mut A) {
+        let station = slot / SLOTS;
+        match slot % SLOTS {
+            OWN => self.on_deadline(station, now, up, agenda),
+            wave => self.on_wave(station, wave, now, up, agenda),
+        }
+    }
+
+    fn pump<U: Above>(&mut self, i: u32, now: Time, up: &mut U) {
+        let mac = &mut self.radios[i as usize].mac;
+        if mac.rests()
+            && let Some(msdu) = up.next(i, now)
+        {
+            mac.offer(msdu, &self.dcf, now);
+        }
+    }
+
+    fn arm<A: Agenda>(&mut self, i: u32, agenda: &mut A) {
+        let r = &mut self.radios[i as usize];
+        let at = r.mac.deadline(&self.dcf);
+        if at < r.armed {
+            r.armed = at;
+            agenda.push(at, i * SLOTS + OWN);
+        }
+    }
+
+    fn on_deadline<U: Above, A: Agenda>(&mut self, i: u32, now: Time, up: &mut U, agenda: &mut A) {
+        let r = &mut self.radios[i as usize];
+        if r.armed == now {
+            r.armed = Time::MAX;
+        }
+        if r.mac.deadline(&self.dcf) <= now {
+            let receiving = r.receiving(now, self.dcf.after_timeout != AfterTimeout::Known);
+            let (frame, outcome) = r.mac.fire(receiving, &self.dcf, now);
+            // A station that is sending cannot answer.
+            if let Some(f) = frame.filter(|_| !r.sending) {
+                self.send(i, f, now, agenda);
+            }
+            self.settle(i, outcome, now, up);
+        }
+        self.arm(i, agenda);
+    }
+
+    /// What became of a packet.
+    fn settle<U: Above>(&mut self, i: u32, outcome: Option<Outcome>, now: Time, up: &mut U) {
+        let c = &mut self.radios[i as usize].counters;
+        match outcome {
+            None => return,
+            Some(Outcome::Acknowledged(p)) => {
+                c.acked += 1;
+                c.service += u128::from(now.since(p.since).as_ps());
+            }
+            Some(Outcome::GivenUp(p)) => {
+                c.given_up += 1;
+                if p.delivered {
+                    c.given_up_delivered += 1;
+                } else {
+                    up.give_up(i, p.msdu, now);
+                }
+            }
+        }
+        self.pump(i, now, up);
+    }
+
+    fn send<A: Agenda>(&mut self, i: u32, frame: Frame, now: Time, agenda: &mut A) {
+        let r = &mut self.radios[i as usize];
+        r.send(&frame);
+        let count = match frame.kind {
+            Kind::Data => &mut r.counters.data_tx,
+            Kind::Ack => &mut r.counters.ack_tx,
+            Kind::Rts => &mut r.counters.rts_tx,
+            Kind::Cts => &mut r.counters.cts_tx,
+        };
+        *count += 1;
+        if r.sense(&self.rules, now) == Some(true) {
+            r.mac.on_busy(&self.dcf, now);
+        }
+        let msdu = r.mac.current().filter(|_| frame.kind == Kind::Data).map(|c| c.msdu);
+        self.waves[i as usize] = Some(Wave { frame, msdu, start: now, done: [0; 3] });
+        if let Some(nearest) = self.ears[i as usize].first() {
+            agenda.push(now + nearest.delay, i * SLOTS + BEGIN);
+            agenda.push(now + nearest.delay + self.look, i * SLOTS + LOOK);
+        }
+        agenda.push(now + frame.airtime, i * SLOTS + END);
+    }
+
+    /// One of the three waves of a frame reaches the next stations.
+    fn on_wave<U: Above, A: Agenda>(&mut self, i: u32, wave: u32, now: Time, up: &mut U, agenda: &mut A) {
+        let Some(w) = &self.waves[i as usize] else { return };
+        let (frame, msdu) = (w.frame, w.msdu);
+        let since = w.start
+            + match wave {
+                BEGIN => Dur::ZERO,
+                LOOK => self.look,
+                _ => frame.airtime,
+            };
+        if wave == END && self.radios[i as usize].sending && now == since {
+            self.sent(i, now, agenda);
+        }
+        let mut k = w_done(&self.waves, i, wave);
+        while let Some(&ear) = self.ears[i as usize].get(k) {
+            let at = since + ear.delay;
+            if at > now {
+                agenda.push(at, i * SLOTS + wave);
+                break;
+            }
+            match wave {
+                BEGIN => self.radios[ear.station as usize].begin(i, ear.power, &self.rules, now),
+                LOOK => self.look(i, ear.station, &frame, now, agenda),
+                _ => self.end(i, ear.station, &frame, msdu, now, up, agenda),
+            }
+            k += 1;
+        }
+        if let Some(w) = &mut self.waves[i as usize] {
+            w.done[wave as usize - 1] = k;
+        }
+    }
+
+    /// A station's own frame is over.
+    fn sent<A: Agenda>(&mut self, i: u32, now: Time, agenda: &mut A) {
+        let r = &mut self.radios[i as usize];
+        r.sending = false;
+        r.mac.on_sent(&self.dcf, now);
+        self.sense(i, now);
+        self.arm(i, agenda);
+    }
+
+    fn sense(&mut self, i: u32, now: Time) {
+        let r = &mut self.radios[i as usize];
+        match r.sense(&self.rules, now) {
+            Some(true) => r.mac.on_busy(&self.dcf, now),
+            Some(false) => r.mac.on_idle(&self.dcf, now),
+            None => {}
+        }
+    }
+
+    fn look<A: Agenda>(&mut self, from: u32, i: u32, frame: &Frame, now: Time, agenda: &mut A) {
+        let r = &mut self.radios[i as usize];
+        if r.detect(from, frame.tone.wave.header(), &self.rules, now) {
+            r.mac.on_begin();
+        }
+        self.sense(i, now);
+        self.arm(i, agenda);
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn end<U: Above, A: Agenda>(&mut self, from: u32, i: u32, frame: &Frame, msdu: Option<Msdu>, now: Time, up: &mut U, agenda: &mut A) {
+        let r = &mut self.radios[i as usize];
+        let (good, power) = r.end(from, &self.rules, now);
+        let outcome = match good {
+            Some(true) => r.mac.on_frame(frame, &self.dcf, now),
+            Some(false) => r.mac.on_error(&self.dcf, now),
+            None => None,
+        };
+        let for_me = frame.to == i;
+        let why = match good {
+            Some(true) => None,
+            _ if !for_me => None,
+            _ if r.sending => Some(Lost::Sending),
+            _ if !power.over(self.rules.noise, self.rules.decode) || power < self.rules.least => Some(Lost::Noise),
+            _ => Some(Lost::Collision),
+        };
+        if let Some(why) = why {
+            self.radios[from as usize].counters.lost[why as usize] += 1;
+        }
+        self.sense(i, now);
+        if for_me
+            && good == Some(true)
+            && let Some(m) = msdu
+        {
+            self.take(from, i, m, now, up);
+        }
+        self.settle(i, outcome, now, up);
+        self.arm(i, agenda);
+    }
+
+    /// Data that were received well: a packet that the receiver has already is only acknowledged again.
+    fn take<U: Above>(&mut self, from: u32, i: u32, m: Msdu, now: Time, up: &mut U) {
+        let Some(current) = self.radios[from as usize].mac.current_mut() else { return };
+        if current.msdu.handle != m.handle || std::mem::replace(&mut current.delivered, true) {
+            return;
+        }
+        self.radios[i as usize].counters.received += 1;
+        up.deliver(i, m, now);
+    }
+}
+
+/// How far a wave has come.
+fn w_done(waves: &[Option<Wave>], i: u32, wave: u32) -> usize {
+    waves[i as usize].as_ref().map_or(0, |w| w.done[wave as usize - 1])
+}

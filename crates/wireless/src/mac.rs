@@ -1,0 +1,172 @@
+//! The distributed coordination function (IEEE 802.11-2016 clause 10.3) as a state machine: it hears of the medium and of frames, and answers with
+//! frames and the time at which it wants to be asked again. It knows no clock, no queue and no other station.
+//!
+//! Idle slots cost nothing: a backoff is a number of slots and the time from which they count, see [`Mac::deadline`].
+
+mod station;
+
+pub use station::{Current, Mac, Outcome};
+
+use crate::phy::{Standard, Tone};
+use fairlane_units::{Dur, Time};
+
+/// A packet that a station is to carry over one hop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Msdu {
+    /// What the owner knows it by.
+    pub handle: u64,
+    /// The station it is for.
+    pub to: u32,
+    /// Bytes of the frame on the air: header and check sequence included.
+    pub bytes: u32,
+}
+
+/// Bytes that a frame of data adds to an IP packet: LLC and SNAP 8, header 24, FCS 4 (clauses 9.3.2.1 and 9.2.4.8).
+pub const OVERHEAD: u32 = 36;
+const ACK: u32 = 14;
+const CTS: u32 = 14;
+const RTS: u32 = 20;
+
+/// Kinds of frames.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Data.
+    Data,
+    /// Acknowledgment of data.
+    Ack,
+    /// Request to send.
+    Rts,
+    /// Clear to send.
+    Cts,
+}
+
+/// A frame on the air.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Frame {
+    /// Its kind.
+    pub kind: Kind,
+    /// Who sends it.
+    pub from: u32,
+    /// Whom it is for.
+    pub to: u32,
+    /// What it is sent with.
+    pub tone: Tone,
+    /// Time on the air, preamble included.
+    pub airtime: Dur,
+    /// Its duration field: how long after its end the medium is spoken for.
+    pub nav: Dur,
+    /// Whether data were sent before.
+    pub retry: bool,
+}
+
+/// When a station whose frame was not answered counts down again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum AfterTimeout {
+    /// From the timeout, the medium having been idle for DIFS by then (clause 10.3.4.3).
+    #[default]
+    AtOnce,
+    /// DIFS after the timeout, as ns-3.37 does.
+    Difs,
+    /// A slot after SIFS it is clear that no answer was begun, and DIFS counts from the end of the frame: Bianchi's model (2000), which has no timeout.
+    Known,
+}
+
+/// Medium access with every timing as data.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Dcf {
+    /// aSlotTime.
+    pub slot: Dur,
+    /// SIFS.
+    pub sifs: Dur,
+    /// DIFS: SIFS and two slots.
+    pub difs: Dur,
+    /// In place of DIFS after a frame that was begun and not received well (clause 10.3.2.3.7).
+    pub eifs: Dur,
+    /// Least contention window, 2^k - 1.
+    pub cw_min: u32,
+    /// Largest contention window, 2^k - 1.
+    pub cw_max: u32,
+    /// Attempts of a frame without RTS, and of an RTS (dot11ShortRetryLimit).
+    pub short_retries: u32,
+    /// Attempts of a frame behind an RTS (dot11LongRetryLimit).
+    pub long_retries: u32,
+    /// Frames of more bytes are sent behind an RTS (dot11RTSThreshold).
+    pub rts_threshold: u32,
+    /// What data are sent with.
+    pub data: Tone,
+    /// What data are acknowledged with.
+    pub ack: Tone,
+    /// What an RTS is sent with.
+    pub rts: Tone,
+    /// What an RTS is answered with.
+    pub cts: Tone,
+    /// When a station whose frame was not answered counts down again.
+    pub after_timeout: AfterTimeout,
+    /// A frame that finds queue and medium idle may go at once if the medium was idle for DIFS (clause 10.3.4.2); else it waits DIFS from its arrival, as in ns-3.37.
+    pub at_once: bool,
+    /// A station that has heard an RTS for others forgets it when nothing follows (clause 10.3.2.4).
+    pub nav_reset: bool,
+}
+
+impl Dcf {
+    /// The standard's timing for data at `data`.
+    pub fn new(standard: &Standard, data: Tone) -> Self {
+        let lowest = standard.basic.first().copied().unwrap_or(data);
+        let difs = standard.sifs + standard.slot * 2;
+        let ack = standard.answer(data);
+        Self {
+            slot: standard.slot,
+            sifs: standard.sifs,
+            difs,
+            eifs: standard.sifs + lowest.airtime(ACK) + difs,
+            cw_min: standard.cw_min,
+            cw_max: standard.cw_max,
+            short_retries: 7,
+            long_retries: 4,
+            rts_threshold: u32::MAX,
+            data,
+            ack,
+            rts: lowest,
+            cts: lowest,
+            after_timeout: AfterTimeout::AtOnce,
+            at_once: true,
+            nav_reset: true,
+        }
+    }
+
+    /// Time on the air of an acknowledgment.
+    pub fn ack_time(&self) -> Dur {
+        self.ack.airtime(ACK)
+    }
+    fn cts_time(&self) -> Dur {
+        self.cts.airtime(CTS)
+    }
+    /// How long after the end of a frame its answer must have been begun.
+    fn patience(&self, answer: Tone) -> Dur {
+        match self.after_timeout {
+            AfterTimeout::Known => self.sifs + self.slot,
+            AfterTimeout::AtOnce | AfterTimeout::Difs => self.sifs + self.slot + answer.wave.header(),
+        }
+    }
+
+    fn data(&self, me: u32, m: &Msdu, retry: bool) -> Frame {
+        let nav = self.sifs + self.ack_time();
+        Frame { kind: Kind::Data, from: me, to: m.to, tone: self.data, airtime: self.data.airtime(m.bytes), nav, retry }
+    }
+    fn rts(&self, me: u32, m: &Msdu, retry: bool) -> Frame {
+        let nav = self.sifs * 3 + self.cts_time() + self.data.airtime(m.bytes) + self.ack_time();
+        Frame { kind: Kind::Rts, from: me, to: m.to, tone: self.rts, airtime: self.rts.airtime(RTS), nav, retry }
+    }
+    fn cts(&self, me: u32, rts: &Frame) -> Frame {
+        let airtime = self.cts_time();
+        let nav = rts.nav.saturating_sub(self.sifs + airtime);
+        Frame { kind: Kind::Cts, from: me, to: rts.from, tone: self.cts, airtime, nav, retry: false }
+    }
+    fn ack(&self, me: u32, data: &Frame) -> Frame {
+        Frame { kind: Kind::Ack, from: me, to: data.from, tone: self.ack, airtime: self.ack_time(), nav: Dur::ZERO, retry: false }
+    }
+    /// When an RTS for others, heard until `end`, is forgotten if nothing has been begun.
+    fn rts_forgotten(&self, end: Time) -> Time {
+        end + self.sifs * 2 + self.cts_time() + self.cts.wave.header() + self.slot * 2
+    }
+}
