@@ -97,9 +97,9 @@ impl Lab {
         let flows: Vec<Flow> = paths.iter().map(|p| Flow { path: p.to_vec(), received: 0 }).collect();
         let nodes = Nodes { queues: vec![VecDeque::new(); n], limit: 50, flows, made: 0, overflow: 0, lost: 0, wake: Vec::new() };
         let mut lab = Self { air, nodes, heap: Heap::default(), now: Time::ZERO, span: Dur::ZERO };
-        for f in 0..paths.len() {
+        for (f, path) in paths.iter().enumerate() {
             lab.nodes.fill(f);
-            lab.air.ready(paths[f][0], Time::ZERO, &mut lab.nodes, &mut lab.heap);
+            lab.air.ready(path[0], Time::ZERO, &mut lab.nodes, &mut lab.heap);
         }
         lab
     }
