@@ -34,6 +34,20 @@ CONNECT = """
 """
 
 
+# The dialect.
+
+
+@pytest.mark.parametrize(("preset", "found"), [("linux", 36), ("linux-6.12", 48), (None, 48)])
+def test_hystart_of_today_and_of_older_kernels(preset: str | None, found: int) -> None:
+    """Two segments each 100 ms: Linux 6.18 leaves slow start at 36, the kernels of cubic-bulk-166k (packetdrill) at 48."""
+    lines = ["`sysctl -q net.ipv4.tcp_congestion_control=cubic net.ipv4.tcp_early_retrans=0`", OPEN.replace("wscale 7", "wscale 10")]
+    lines += ["+0 setsockopt(4, SOL_SOCKET, SO_SNDBUF, [200000], 4) = 0", "+0 write(4, ..., 100000) = 100000"]
+    lines += [f"+.1 < . 1:1(0) ack {2000 * n + 1} win 257" for n in range(1, 25)]
+    text = "\n".join([*lines, f"+0 %{{ assert tcpi_snd_ssthresh == {found}, tcpi_snd_ssthresh }}%", ""])
+    done = run_text(text, **({"preset": preset} if preset else {}))
+    assert done.passed, done.message
+
+
 # The notation.
 
 

@@ -3190,7 +3190,7 @@ class Tcp(TransportParams):
 
     Args:
         preset: The named set of values that those not given are taken from.
-            (one of `rfc`, `ns2`, `ns3`, `linux`, default "rfc")
+            (one of `rfc`, `ns2`, `ns3`, `linux`, `linux-6.12`, default "rfc")
         cc: Congestion control algorithm: owns the window (RFC 5681 section 3).
             (cc: name or table, default "newreno")
         recovery: Loss recovery scheme; unset: the one `cc` implies. (one of
@@ -3565,7 +3565,7 @@ class Tcp(TransportParams):
     """
 
     _name: ClassVar[str] = "tcp"
-    preset: Literal["rfc", "ns2", "ns3", "linux"] | None = None
+    preset: Literal["rfc", "ns2", "ns3", "linux", "linux-6.12"] | None = None
     cc: Cc | None = None
     recovery: Literal["tahoe", "timeout", "reno", "newreno", "sack", "fack", "vegas", "ns3"] | None = None
     mss: Size | None = None

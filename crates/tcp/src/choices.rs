@@ -24,6 +24,9 @@ choices! {
         Ns3,
         /// The choices of Linux that are parameters here.
         Linux,
+        /// The same for Linux 6.12: HyStart before its change in 6.14.
+        #[serde(rename = "linux-6.12")]
+        Linux612,
     }
     /// How lost segments are found and repaired.
     Scheme {

@@ -50,15 +50,27 @@ pub fn presets() -> &'static [PresetInfo] {
     PRESETS.get_or_init(|| {
         // The file is part of the program; a test reads it, so a mistake in it cannot reach a user.
         let all: Map<String, Value> = serde_json::from_str(include_str!("presets.json")).unwrap_or_default();
-        all.into_iter()
+        all.iter()
             .map(|(name, body)| PresetInfo {
-                name,
+                name: name.clone(),
                 doc: body["doc"].as_str().unwrap_or_default().to_owned(),
-                values: body["values"].as_object().cloned().unwrap_or_default(),
-                with: body["with"].as_object().cloned().unwrap_or_default(),
+                values: over(&all, body, "values"),
+                with: over(&all, body, "with"),
             })
             .collect()
     })
+}
+
+/// A table of a preset over the same table of the one that it starts `from`.
+fn over(all: &Map<String, Value>, body: &Value, table: &str) -> Map<String, Value> {
+    let mut out = body["from"].as_str().map(|base| over(all, &all[base], table)).unwrap_or_default();
+    for (key, value) in body[table].as_object().into_iter().flatten() {
+        match (out.get_mut(key), value) {
+            (Some(Value::Object(below)), Value::Object(above)) => below.extend(above.clone()),
+            _ => drop(out.insert(key.clone(), value.clone())),
+        }
+    }
+    out
 }
 
 /// The parameters that a user's value stands for: the name of an algorithm, or a table of parameters over the preset it names.

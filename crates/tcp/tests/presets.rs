@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 #[test]
 fn every_preset_reads_and_resolves_to_itself() {
-    assert_eq!(presets().iter().map(|p| p.name.as_str()).collect::<Vec<_>>(), ["rfc", "ns2", "ns3", "linux"]);
+    assert_eq!(presets().iter().map(|p| p.name.as_str()).collect::<Vec<_>>(), ["rfc", "ns2", "ns3", "linux", "linux-6.12"]);
     for preset in presets() {
         assert!(!preset.doc.is_empty());
         let p = resolve_params(json!({ "preset": preset.name })).unwrap();
@@ -20,6 +20,24 @@ fn every_preset_reads_and_resolves_to_itself() {
     }
     assert_eq!(resolve_params(json!({})).unwrap(), TcpParams::default());
     assert_eq!(resolve_params(json!({ "preset": "rfc" })).unwrap(), TcpParams::default());
+}
+
+/// A preset that starts from another has its values, and for an algorithm what either says.
+#[test]
+fn an_older_linux_is_linux_but_for_its_hystart() {
+    let of = |preset: &str, cc: &str| {
+        let mut table = serde_json::to_value(resolve_params(json!({ "preset": preset, "cc": cc })).unwrap()).unwrap();
+        table.as_object_mut().unwrap().remove("preset");
+        table
+    };
+    for cc in CcParams::ALL {
+        let (now, mut then) = (of("linux", cc.name), of("linux-6.12", cc.name));
+        if cc.name == "cubic" {
+            assert_eq!((&now["hystart_rounds"], &then["hystart_rounds"]), (&json!("always"), &json!("window")));
+            then["hystart_rounds"] = json!("always");
+        }
+        assert_eq!(now, then, "{}", cc.name);
+    }
 }
 
 #[test]

@@ -37,7 +37,13 @@ def _packetdrill(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.command()
 @click.argument("files", nargs=-1, metavar="[FILE.pkt...]")
-@click.option("--preset", default="linux", show_default=True, metavar="NAME", help="The dialect of TCP under test.")
+@click.option(
+    "--preset",
+    default="linux-6.12",
+    show_default=True,
+    metavar="NAME",
+    help="The dialect of TCP under test; linux is the one of today's kernel.",
+)
 @click.option(
     "--set", "sets", multiple=True, metavar="PARAMETER=VALUE", help="Change any parameter of TCP, such as dupthresh=4 or cc=reno."
 )

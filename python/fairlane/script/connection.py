@@ -89,7 +89,6 @@ class Connection(Opening):
         """The endpoint's parameters as the handshake left them."""
         mss = min(self.peer_mss, self.offered_mss()) - (TIMESTAMPS if self.timestamps else 0)
         out: dict[str, Any] = {
-            "preset": "linux",
             "cc": self.options.get("TCP_CONGESTION") or self.settings.values["tcp_congestion_control"],
         }
         out |= self.settings.parameters()

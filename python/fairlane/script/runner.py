@@ -30,6 +30,8 @@ from .sockets import BLOCKS, Failed, Socket
 from .tcp_info import tcp_info
 from .wire import show
 
+PRESET = "linux-6.12"
+"""The dialect under test: public scripts were written for kernels of that kind."""
 TIME_WAIT = 60 * 1_000_000 * PS
 """TCP_TIMEWAIT_LEN."""
 DEFINES = {"CMSG_LEVEL_IP": "SOL_IP", "CMSG_TYPE_RECVERR": "IP_RECVERR", "CODE": "host_unreachable"}
@@ -88,7 +90,7 @@ class Outcome:
 def run_file(
     path: str | Path,
     *,
-    preset: str = "linux",
+    preset: str = PRESET,
     changes: dict[str, Any] | None = None,
     defines: Mapping[str, str] | None = None,
     options: Mapping[str, str] | None = None,
@@ -106,7 +108,7 @@ def run_text(
     text: str,
     file: str = "script",
     *,
-    preset: str = "linux",
+    preset: str = PRESET,
     changes: dict[str, Any] | None = None,
     defines: Mapping[str, str] | None = None,
     options: Mapping[str, str] | None = None,
