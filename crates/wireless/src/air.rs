@@ -55,6 +55,9 @@ pub struct AirConfig {
     pub capture: Option<(f64, Dur)>,
     /// A receiver that cannot read the header is free again at once, and does not wait EIFS; else it follows the frame to its end.
     pub headers_fail: bool,
+    /// Medium access does not hear of a signal that began during the preamble of another one whose header then failed, until the next one begins. So it is in
+    /// ns-3.37: its ChannelAccessManager takes the end of the busy time from the last report, and the preamble's end is reported after the second signal.
+    pub overlaid_unsensed: bool,
 }
 
 /// Kinds of events of a station, in the order of their slots.
@@ -109,6 +112,7 @@ impl Air {
             detect: config.detect_db.map(Ratio::from_db),
             capture: config.capture.map(|(db, within)| (Ratio::from_db(db), within)),
             headers_fail: config.headers_fail,
+            overlaid_unsensed: config.overlaid_unsensed,
         };
         let radio = |i: usize| Radio::new(Mac::new(i as u32, &dcf, Stream::new(seed, "radio", &format!("{name}.{i}"), "backoff")));
         let (radios, waves) = ((0..ears.len()).map(radio).collect(), vec![None; ears.len()]);
@@ -160,7 +164,7 @@ impl Air {
 
     fn arm<A: Agenda>(&mut self, i: u32, agenda: &mut A) {
         let r = &mut self.radios[i as usize];
-        let at = r.mac.deadline(&self.dcf);
+        let at = r.mac.deadline(&self.dcf).min(r.check);
         if at < r.armed {
             r.armed = at;
             agenda.push(at, i * SLOTS + OWN);
@@ -172,8 +176,14 @@ impl Air {
         if r.armed == now {
             r.armed = Time::MAX;
         }
+        if r.check <= now {
+            r.check = Time::MAX;
+            r.receiving(false, &self.rules, now);
+            self.sense(i, now);
+        }
+        let r = &mut self.radios[i as usize];
         if r.mac.deadline(&self.dcf) <= now {
-            let receiving = r.receiving(now, self.dcf.after_timeout != AfterTimeout::Known);
+            let receiving = r.receiving(self.dcf.after_timeout != AfterTimeout::Known, &self.rules, now);
             let (frame, outcome) = r.mac.fire(receiving, &self.dcf, now);
             // A station that is sending cannot answer.
             if let Some(f) = frame.filter(|_| !r.sending) {
@@ -207,7 +217,7 @@ impl Air {
 
     fn send<A: Agenda>(&mut self, i: u32, frame: Frame, now: Time, agenda: &mut A) {
         let r = &mut self.radios[i as usize];
-        r.send(&frame);
+        r.send(&frame, &self.rules, now);
         let count = match frame.kind {
             Kind::Data => &mut r.counters.data_tx,
             Kind::Ack => &mut r.counters.ack_tx,
@@ -279,9 +289,7 @@ impl Air {
 
     fn look<A: Agenda>(&mut self, from: u32, i: u32, frame: &Frame, now: Time, agenda: &mut A) {
         let r = &mut self.radios[i as usize];
-        if r.detect(from, frame.tone.wave.header(), &self.rules, now) {
-            r.mac.on_begin();
-        }
+        r.detect(from, frame.tone.wave, &self.rules, now);
         self.sense(i, now);
         self.arm(i, agenda);
     }

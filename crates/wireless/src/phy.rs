@@ -24,6 +24,14 @@ impl Wave {
             Self::Ofdm | Self::ErpOfdm => 20,
         })
     }
+    /// The preamble alone, by which a receiver finds the frame.
+    pub const fn preamble(self) -> Dur {
+        Dur::from_us(match self {
+            Self::DsssLong => 144,
+            Self::DsssShort => 72,
+            Self::Ofdm | Self::ErpOfdm => 16,
+        })
+    }
     /// The rates of the waveform in kbit/s.
     pub const fn rates(self) -> &'static [u32] {
         match self {

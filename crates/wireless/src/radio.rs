@@ -1,6 +1,7 @@
 //! The receiver of a station: the signals that reach it, and the one that it decodes.
 
 use crate::mac::{Frame, Mac};
+use crate::phy::Wave;
 use crate::power::{Power, Ratio};
 use fairlane_units::{Dur, Time};
 
@@ -62,9 +63,19 @@ pub(crate) struct Lock {
     pub(crate) from: u32,
     power: Power,
     since: Time,
+    preamble_end: Time,
     header_end: Time,
     header_bad: bool,
     body_bad: bool,
+    /// Another signal began behind it before its header did.
+    overlaid: bool,
+}
+
+impl Lock {
+    /// Whether its header is over and was received well.
+    fn header_good(&self, now: Time) -> bool {
+        now >= self.header_end && !self.header_bad
+    }
 }
 
 /// How receivers of a medium decide.
@@ -77,6 +88,7 @@ pub(crate) struct Rules {
     pub(crate) detect: Option<Ratio>,
     pub(crate) capture: Option<(Ratio, Dur)>,
     pub(crate) headers_fail: bool,
+    pub(crate) overlaid_unsensed: bool,
 }
 
 /// A station's receiver, transmitter and medium access.
@@ -86,6 +98,10 @@ pub(crate) struct Radio {
     total: Power,
     changed: Time,
     lock: Option<Lock>,
+    /// Signals that are there, but of which medium access does not hear.
+    unsensed: bool,
+    /// When the header of the overlaid frame ends that it follows.
+    pub(crate) check: Time,
     pub(crate) sending: bool,
     pub(crate) busy: bool,
     busy_since: Time,
@@ -102,6 +118,8 @@ impl Radio {
             total: Power::ZERO,
             changed: Time::ZERO,
             lock: None,
+            unsensed: false,
+            check: Time::MAX,
             sending: false,
             busy: false,
             busy_since: Time::ZERO,
@@ -112,8 +130,9 @@ impl Radio {
     }
 
     /// Whether it receives a frame; `header`: one whose header was received well.
-    pub(crate) fn receiving(&self, now: Time, header: bool) -> bool {
-        self.lock.is_some_and(|l| !header || (now >= l.header_end && !l.header_bad))
+    pub(crate) fn receiving(&mut self, header: bool, rules: &Rules, now: Time) -> bool {
+        self.account(rules, now);
+        self.lock.is_some_and(|l| !header || l.header_good(now))
     }
 
     /// What has been on the air since the last change is held against the frame that is being received.
@@ -125,6 +144,7 @@ impl Radio {
             }
             // A receiver that could not read the header is free again after it.
             if rules.headers_fail && l.header_bad && now >= l.header_end {
+                self.unsensed = rules.overlaid_unsensed && l.overlaid;
                 self.lock = None;
             }
         }
@@ -140,15 +160,21 @@ impl Radio {
     }
 
     /// The beginning of a signal has been looked at: whether it is followed from now on.
-    pub(crate) fn detect(&mut self, from: u32, header: Dur, rules: &Rules, now: Time) -> bool {
+    pub(crate) fn detect(&mut self, from: u32, wave: Wave, rules: &Rules, now: Time) -> bool {
         self.account(rules, now);
+        self.unsensed = false;
         let Some(&Heard { power, since, .. }) = self.heard.iter().find(|h| h.from == from) else { return false };
         if self.sending || power < rules.least {
             return false;
         }
-        if let Some(l) = &self.lock {
+        if let Some(l) = &mut self.lock {
             let caught = rules.capture.is_some_and(|(ratio, within)| now.since(l.since) <= within && power.over(l.power, ratio));
             if !caught {
+                // Looked at when it began, not at the end of the look: a receiver at work does not wait.
+                if rules.overlaid_unsensed && since < l.preamble_end {
+                    l.overlaid = true;
+                    self.check = l.header_end;
+                }
                 return false;
             }
         }
@@ -158,7 +184,16 @@ impl Radio {
         if rules.detect.is_some_and(|ratio| !power.over(self.total - power + rules.noise, ratio)) {
             return false;
         }
-        self.lock = Some(Lock { from, power, since: now, header_end: since + header, header_bad: false, body_bad: false });
+        self.lock = Some(Lock {
+            from,
+            power,
+            since: now,
+            preamble_end: since + wave.preamble(),
+            header_end: since + wave.header(),
+            header_bad: false,
+            body_bad: false,
+            overlaid: false,
+        });
         true
     }
 
@@ -173,6 +208,9 @@ impl Radio {
         match self.lock {
             Some(l) if l.from == from => {
                 self.lock = None;
+                if !l.header_bad {
+                    self.mac.on_begin();
+                }
                 (Some(!l.body_bad && !l.header_bad), power)
             }
             _ => (None, power),
@@ -180,7 +218,10 @@ impl Radio {
     }
 
     /// Its own frame begins: what it received is lost.
-    pub(crate) fn send(&mut self, f: &Frame) {
+    pub(crate) fn send(&mut self, f: &Frame, rules: &Rules, now: Time) {
+        if self.receiving(true, rules, now) {
+            self.mac.on_begin();
+        }
         self.lock = None;
         self.sending = true;
         self.counters.airtime += f.airtime;
@@ -188,7 +229,7 @@ impl Radio {
 
     /// Looks at the medium again; whether it became busy or idle.
     pub(crate) fn sense(&mut self, rules: &Rules, now: Time) -> Option<bool> {
-        let busy = self.sending || self.lock.is_some() || self.total >= rules.cca;
+        let busy = self.sending || self.lock.is_some() || (self.total >= rules.cca && !self.unsensed);
         if busy == self.busy {
             return None;
         }

@@ -46,18 +46,37 @@ fn hidden_stations_are_those_of_ns3() {
     }
 }
 
+/// A saturated flow over a row of stations, 200 m apart.
+fn chain(hops: u32, dcf: Dcf, config: &AirConfig, seconds: u64) -> Lab {
+    let path: Vec<u32> = (0..=hops).collect();
+    Lab::new(dcf, config, row(hops + 1, 200.0), &[&path], 1).measure(Dur::from_secs(2), Dur::from_secs(seconds))
+}
+
 #[test]
 fn chains_are_those_of_ns3() {
     let config = ns3(-64.37, -78.07);
-    for (dcf, table) in
-        [(b11(), &[(1, 4.87013), (2, 2.66107), (4, 1.39307), (8, 1.17733)][..]), (rts(b11()), &[(1, 3.44773), (2, 1.83547)][..])]
-    {
-        for &(hops, goodput) in table {
-            let path: Vec<u32> = (0..=hops).collect();
-            let lab = Lab::new(dcf.clone(), &config, row(hops + 1, 200.0), &[&path], 1).measure(Dur::from_secs(2), Dur::from_secs(30));
-            near(&format!("chain {hops}"), lab.goodput(), goodput, 0.08);
+    let basic = [(1, 4.87013), (2, 2.66107), (4, 1.39307), (8, 1.17733)];
+    let behind_rts = [(1, 3.44773), (2, 1.83547), (4, 0.8424), (8, 0.765333)];
+    for (dcf, table) in [(b11(), basic), (rts(b11()), behind_rts)] {
+        for (hops, goodput) in table {
+            near(&format!("chain {hops}"), chain(hops, dcf.clone(), &config, 30).goodput(), goodput, 0.04);
         }
     }
+}
+
+/// Behind an RTS, four hops lose data and acknowledgments in ns-3.37 only because medium access does not hear of a frame that began during the preamble of another
+/// one. Counts of ten seconds there: 5549 data frames, 6889 RTS, 5571 CTS, 5518 ACKs, of which 5406 came back; a standard receiver loses nothing behind a CTS.
+#[test]
+fn what_ns3_does_not_sense_costs_a_chain_a_tenth() {
+    let config = ns3(-64.37, -78.07);
+    let lab = chain(4, rts(b11()), &config, 30);
+    let counts = [lab.sum(|c| c.data_tx), lab.sum(|c| c.rts_tx), lab.sum(|c| c.cts_tx), lab.sum(|c| c.ack_tx), lab.sum(|c| c.acked)];
+    for (ours, theirs) in counts.into_iter().zip([5549.0, 6889.0, 5571.0, 5518.0, 5406.0]) {
+        near("frames", ours / 3.0, theirs, 0.02);
+    }
+    let standard = chain(4, rts(b11()), &AirConfig { overlaid_unsensed: false, ..config }, 30);
+    near("standard", standard.goodput(), 1.12 * lab.goodput(), 0.03);
+    assert!(standard.sum(|c| c.data_tx) - standard.sum(|c| c.acked) < 5.0);
 }
 
 #[test]

@@ -171,7 +171,7 @@ impl Mac {
         self.base = self.access(dcf);
     }
 
-    /// A receiver has begun with a frame.
+    /// The header of a frame was received well (PHY-RXSTART).
     pub fn on_begin(&mut self) {
         self.heard = true;
     }
@@ -272,7 +272,7 @@ impl Mac {
     pub fn fire(&mut self, receiving: bool, dcf: &Dcf, now: Time) -> (Option<Frame>, Option<Outcome>) {
         if self.doubt <= now {
             self.doubt = Time::MAX;
-            if !self.heard && self.nav > now {
+            if !self.heard && !receiving && self.nav > now {
                 self.nav = now;
                 if !self.busy {
                     self.base = self.access(dcf);

@@ -172,6 +172,7 @@ pub fn ns3(least_dbm: f64, cca_dbm: f64) -> AirConfig {
         detect_db: Some(4.0),
         capture: None,
         headers_fail: true,
+        overlaid_unsensed: true,
     }
 }
 
