@@ -67,7 +67,8 @@ pub enum AfterTimeout {
     AtOnce,
     /// DIFS after the timeout, as ns-3.37 does.
     Difs,
-    /// A slot after SIFS it is clear that no answer was begun, and DIFS counts from the end of the frame: Bianchi's model (2000), which has no timeout.
+    /// Bianchi's model (2000), which has no timeout: a slot after SIFS it is clear that no answer was begun, DIFS counts from the end of the frame, and bystanders
+    /// count a transmission as one slot.
     Known,
 }
 

@@ -1,4 +1,4 @@
-//! ns-3.37 and Bianchi's model (IEEE JSAC 18(3), 2000): saturation, hidden stations, chains.
+//! Beside ns-3.37: saturation, hidden stations, capture, chains.
 
 mod lab;
 
@@ -33,6 +33,74 @@ fn saturation_is_that_of_ns3() {
         let lab = saturated(n, rts(b11()), &ns3(-82.0, -82.0), 20);
         near(&format!("rts {n}"), lab.goodput(), goodput, 0.02);
         assert!((lab.failure_rate() - p).abs() < 0.01, "{n}: {}", lab.failure_rate());
+    }
+}
+
+/// A standard at a rate, with the rules of ns-3.37 for what follows an attempt.
+fn of(standard: &str, kbps: u32) -> Dcf {
+    let standard = Standard::named(standard).expect("a standard");
+    let data = Tone::new(standard.wave, kbps).expect("a rate");
+    Dcf { after_timeout: AfterTimeout::Difs, at_once: false, ..Dcf::new(standard, data) }
+}
+
+/// 802.11a and g: 5 and 20 stations, two hidden ones without and with RTS. ns-3: one run of 4 to 10 s each; RTS there are sent without limit, and g
+/// takes the ACK at 1 Mbit/s for EIFS.
+#[test]
+fn ofdm_is_that_of_ns3() {
+    let table = [
+        (of("802.11a", 54_000), [24.619, 21.854, 19.380, 17.215]),
+        (of("802.11a", 24_000), [14.462, 12.554, 9.7016, 12.079]),
+        (of("802.11a", 6_000), [4.384, 3.668, 1.195, 4.559]),
+        (of("802.11g-long-slot", 54_000), [20.771, 18.818, 15.981, 13.625]),
+        (of("802.11g-long-slot", 6_000), [4.2576, 3.604, 2.1456, 4.2176]),
+        (of("802.11g", 54_000), [24.562, 21.734, 19.338, 17.214]),
+    ];
+    let hidden = |dcf: &Dcf| two(true, 0.0, dcf.clone(), &ns3(-82.0, -82.0)).iter().sum::<f64>();
+    for (dcf, theirs) in table {
+        let one = |n| saturated(n, dcf.clone(), &ns3(-82.0, -82.0), 5).goodput();
+        let ours = [one(5), one(20), hidden(&dcf), hidden(&rts(dcf.clone()))];
+        for (ours, theirs) in ours.into_iter().zip(theirs) {
+            near(&format!("{:?}", dcf.data), ours, theirs, 0.03);
+        }
+    }
+}
+
+/// No preamble detection, and headers that are always good: a collision ends in an error, and bystanders wait EIFS.
+fn errors_at_the_end() -> AirConfig {
+    AirConfig { detect_db: None, headers_fail: false, ..ns3(-82.0, -82.0) }
+}
+
+#[test]
+fn saturation_with_eifs_is_that_of_ns3() {
+    for (n, goodput) in [(2, 5.197), (5, 5.117), (10, 4.866), (20, 4.517), (50, 3.935)] {
+        near(&format!("eifs {n}"), saturated(n, b11(), &errors_at_the_end(), 20).goodput(), goodput, 0.02);
+    }
+}
+
+/// Two senders to one receiver; what comes of each. The first is weaker by `db`.
+fn two(hidden: bool, db: f64, dcf: Dcf, config: &AirConfig) -> [f64; 2] {
+    let mut ears = together(3, |a, b| !hidden || a == 0 || b == 0);
+    ears[1].iter_mut().filter(|e| e.station == 0).for_each(|e| e.power = Power::from_dbm(-50.0 - db));
+    let lab = Lab::new(dcf, config, ears, &[&[1, 0], &[2, 0]], 1).measure(Dur::from_ms(500), Dur::from_secs(60));
+    [0, 1].map(|f| lab.nodes.flows[f].received as f64 * 8e-3 / 60.0)
+}
+
+/// Two senders of different strength, capture off and on; ns-3 (20 s each) takes over a receiver within 16 us by 5 dB.
+#[test]
+fn capture_is_that_of_ns3() {
+    let table = [
+        (false, 6.0, false, [2.579, 2.579]),
+        (false, 11.0, false, [2.505, 2.850]),
+        (false, 11.0, true, [2.505, 2.850]),
+        (true, 3.0, false, [1.678, 1.767]),
+        (true, 11.0, false, [0.213, 4.250]),
+        (true, 20.0, true, [0.227, 4.246]),
+    ];
+    for (hidden, db, on, theirs) in table {
+        let capture = on.then(|| (5.0, Dur::from_us(16)));
+        let ours = two(hidden, db, b11(), &AirConfig { capture, ..ns3(-82.0, -82.0) });
+        near(&format!("strong {hidden} {db} {on}"), ours[1], theirs[1], 0.03);
+        assert!((ours[0] - theirs[0]).abs() < 0.06, "weak {hidden} {db} {on}: {ours:?} {theirs:?}");
     }
 }
 

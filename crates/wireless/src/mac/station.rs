@@ -160,6 +160,10 @@ impl Mac {
             self.phase = Phase::Due(now);
         } else {
             self.count(dcf, now);
+            // The model's clock has one tick for all of a transmission, and bystanders count it.
+            if dcf.after_timeout == AfterTimeout::Known && !self.busy && now >= self.base {
+                self.slots = self.slots.saturating_sub(1);
+            }
         }
         self.busy = true;
     }
