@@ -6,6 +6,7 @@ half above 8 Mbit/s, and what is printed, 40 %, is that of a link of 10 Mbit/s.
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from types import SimpleNamespace
@@ -162,6 +163,21 @@ def test_the_document_fits_its_schema_and_has_the_shares(made):
     assert document["worlds"]["best"][0]["test"] is not None
 
 
+def test_values_alone_have_a_verdict_beside_those_of_the_claims(made):
+    r, _ = made
+    (table,) = json.loads((r.folder / "reproduction.json").read_text())["experiments"]
+    assert table["claims"] == {"A": "depends", "B": "holds", "C": "fails", "D": "unexplained"}
+    values = table["values"]
+    assert (values["verdict"], values["compared"], values["near"]) == ("unexplained", 8, 0)  # the base has 67 % on 6 Mbit/s
+    (lost,) = values["unreached"]
+    assert lost["factors"] == {"n": 8}
+    assert 26.6 <= lost["low"] < 28
+    rows = list(csv.DictReader((r.folder / "reach.csv").read_text().splitlines()))
+    assert [x["reached"] for x in rows] == ["yes"] * 7 + ["no"]
+    shares = [4e6 / float(s.values["rate"].removesuffix("Mbit/s")) / 1e6 for s in r.joint.seen]
+    assert int(rows[0]["near"]) == pytest.approx(sum(abs(x / 0.4 - 1) <= 0.15 for x in shares), abs=2)
+
+
 def test_the_page_shows_the_worlds_of_each_claim_and_what_print_pins_down(made):
     r, _ = made
     page = r.page.read_text("utf-8")
@@ -181,6 +197,10 @@ def test_the_page_shows_the_worlds_of_each_claim_and_what_print_pins_down(made):
     assert float(first[0].text.removesuffix("Mbit/s")) == pytest.approx(10, abs=0.3) and first[0].columns == ("rate",)
     unreached = page.split('id="unreached"')[1].split("</section>")[0]
     assert re.findall(r'href="#([A-D])"', unreached) == ["D"]  # 19 % of any link between 5 and 15 Mbit/s is more than 4
+    (lost,) = [t for t in tables_in(page) if t.section == "unreached"]
+    told = {c.columns[-1]: c.text for c in lost.cells}
+    assert told["printed"] == "19"
+    assert 26.6 <= float(told["least"]) < 28 and 75 < float(told["greatest"]) <= 80.1  # 4 of 15 and of 5 Mbit/s
     assert all(not t.unscoped and t.caption.strip() for t in tables_in(page))
 
 
@@ -206,9 +226,10 @@ def test_a_second_call_runs_nothing_again(made):
 def test_a_world_recorded_is_found_again(made):
     r, place = made
     paper = load(place / "one1999")
-    joint.record(r.joint, paper)
+    joint.record(r.joint, paper, r.reach)
     rows = joint.recorded(paper)
     assert len(rows) == len(r.joint.seen)
+    assert [x["reached"] for x in joint.recorded_reach(paper)] == ["yes"] * 7 + ["no"]
     assert rows[3].values == r.joint.seen[3].values
     assert joint.differing(paper, rows[:2] + rows[-1:], place / "again") == []
     rows[1].outcomes["A"] = 1.0 - rows[1].outcomes["A"]

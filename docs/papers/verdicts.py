@@ -1,4 +1,6 @@
-"""Writes the verdicts into findings.md, from the worlds that are recorded in the studies' folders: `python docs/papers/verdicts.py`.
+"""Writes what the recorded worlds say into findings.md and the studies' files: `python docs/papers/verdicts.py`.
+
+Into findings.md the verdicts, into the file of each study the printed values that no world comes near.
 
 A study without a record has no verdicts: all of its claims are undecided, as they are after a run without worlds.
 """
@@ -6,11 +8,14 @@ A study without a record has no verdicts: all of its claims are undecided, as th
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 from fairlane import papers
+from fairlane.papers import Paper
 from fairlane.papers.claims import read_claims
-from fairlane.papers.joint import Joint, recorded
+from fairlane.papers.joint import Joint, recorded, recorded_reach
+from fairlane.papers.layout import number_of
 from fairlane.papers.printed import Distance
 from fairlane.papers.worlds import Seen
 from fairlane.worlds.verdicts import WORDS
@@ -48,15 +53,53 @@ def part() -> str:
     )
 
 
-MARKS = ("<!-- verdicts -->\n", "<!-- /verdicts -->")
+def unreached(key: str) -> str:
+    """What the file of a study has between its marks: the printed values that no recorded world comes near; empty without a record."""
+    paper = papers.load(key)
+    medians = [w.distance["median"] for w in recorded(paper)]
+    held = [x for x in recorded_reach(paper) if x["reached"]]
+    if not held:
+        return ""
+    lost = [x for x in held if x["reached"] == "no"]
+    plain = [x for x in lost if not x["contradiction"]]
+    least = 100 * min(x for x in medians if x is not None)
+    told = (
+        f"Of {len(held)} printed values {len(held) - len(lost)} are within 15 % in some of {len(medians)} recorded worlds, or in the "
+        f"declared one; the least median difference in a world is {least:.1f} %. Near in none {'is' if len(plain) == 1 else 'are'} "
+        f"{len(plain) or 'none'} that nothing else in the paper contradicts"
+    )
+    flagged = f", and {len(lost) - len(plain)} that something does" if len(lost) > len(plain) else ""
+    lines = [f"{told}{flagged}{':' if plain else '.'}"]
+    if plain:
+        lines += ["", "| printed in | value of | printed | least in a world | greatest |", "|---|---|---:|---:|---:|"]
+        lines += [_line(paper, x) for x in plain]
+    return "\n".join(lines)
 
 
-def put(text: str) -> str:
-    """The page with that part made anew."""
-    before, rest = text.split(MARKS[0])
-    return before + MARKS[0] + part() + "\n" + MARKS[1] + rest.split(MARKS[1])[1]
+def _line(paper: Paper, x: Mapping[str, str]) -> str:
+    unit = {"percent": " %", "1": ""}.get(x["unit"], f" {x['unit']}")
+    of = f"{x['of']}: {x['metric'].replace('_', ' ')}"
+    ends = [f"{float(x[k]):.4g}{unit}" for k in ("low", "high")]
+    return f"| {number_of(paper, x['table']) or x['table']} | {of} | {x['printed']}{unit} | {ends[0]} | {ends[1]} |"
+
+
+VERDICTS, UNREACHED = (("<!-- " + x + " -->\n", "<!-- /" + x + " -->") for x in ("verdicts", "unreached"))
+
+
+def put(text: str, marks: tuple[str, str] = VERDICTS, made: str | None = None) -> str:
+    """The page with the part between these marks made anew."""
+    before, rest = text.split(marks[0])
+    return before + marks[0] + (part() if made is None else made) + "\n" + marks[1] + rest.split(marks[1])[1]
+
+
+def written(key: str, text: str) -> str:
+    """The file of a study as it should be; without a record it says nothing of worlds."""
+    return put(text, UNREACHED, unreached(key)) if recorded_reach(papers.load(key)) else text
 
 
 if __name__ == "__main__":
     page = Path(__file__).with_name("findings.md")
     page.write_text(put(page.read_text("utf-8")), "utf-8")
+    for key in papers.keys():  # noqa: SIM118
+        page = Path(__file__).with_name(f"{key}.md")
+        page.write_text(written(key, page.read_text("utf-8")), "utf-8")

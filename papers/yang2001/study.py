@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING
 
 from fairlane.papers import (
@@ -23,8 +23,9 @@ from fairlane.papers import (
     factors_key,
 )
 
-from . import diagrams, figures, net
+from . import figures, net
 from .causes import causes
+from .diagrams import diagram
 from .dots import dots
 from .findings import findings
 from .net import ENVS, MIDDLE, QUICK, RATIOS, SIZES, SMALL, Network
@@ -156,9 +157,7 @@ class Yang2001(Paper):
             e("table1", lambda r: figures.thirteen(self, table1(r)), part("table1")),
             e("table2", lambda _: Built(), lambda _: False),
             e("table3", lambda _: Built(), lambda _: False),
-            e("fig3", lambda _: diagrams.signal(self), lambda _: False),
-            e("fig4", lambda _: diagrams.slots(self), lambda _: False),
-            e("fig6", lambda _: diagrams.run(self), lambda _: False),
+            *(e(name, partial(diagram, self, name), lambda _: False) for name in ("fig3", "fig4", "fig6")),
             e("fig2", lambda r: figures.shares(self, fig2(r)), part("fig2")),
             replace(e("table4", lambda r: self._table(r, "table4"), part("grid")), least=one),
             e("table6", lambda r: self._table(r, "table6"), large),

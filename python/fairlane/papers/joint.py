@@ -23,6 +23,7 @@ from ..worlds import Judgement, Open, World, judge, matters, settled, share, tex
 from ..worlds import told as worlds_told
 from .claims import Claim, read_claims
 from .definition import Paper
+from .reach import REACH, Reach, csv_of_reach
 from .runner import Runner
 from .tables import NEAR, read_csv
 from .worlds import Seen, Worlds, nearest
@@ -160,19 +161,30 @@ class Recorded:
     outcomes: Mapping[str, float | None]
 
 
+def recorded_reach(paper: Paper) -> list[dict[str, str]]:
+    """The rows that `reach.csv` in a study's folder records; none without the file. Raises if they were made of something else."""
+    path = paper.folder / "reach.csv"
+    return _made_of_this(paper, path, REACH) if path.exists() else []
+
+
+def _made_of_this(paper: Paper, path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
+    """The rows of a record; raises if they were made of something else than this study."""
+    rows = read_csv(path)
+    if not rows or list(rows[0]) != list(columns) or rows[0]["made_of"] != made_of(paper):
+        raise PaperError(
+            f"{path}: its worlds were made of another study than this one\n"
+            f"  = help: `python -m fairlane.papers.joint {paper.called}` makes them anew"
+        )
+    return rows
+
+
 def recorded(paper: Paper) -> list[Recorded]:
     """The worlds that `worlds.csv` in a study's folder records; none without the file. Raises if they were made of something else."""
     path = paper.folder / "worlds.csv"
     if not path.exists():
         return []
     opens, ids = paper.opens(), [c.id for c in read_claims(paper.folder / "claims.toml")]
-    rows = read_csv(path)
-    columns = [*_LEAD, *(o.name for o in opens), *_APART, *ids]
-    if not rows or list(rows[0]) != columns or rows[0]["made_of"] != made_of(paper):
-        raise PaperError(
-            f"{path}: its worlds were made of another study than this one\n"
-            f"  = help: `python -m fairlane.papers.joint {paper.called}` makes them anew"
-        )
+    rows = _made_of_this(paper, path, [*_LEAD, *(o.name for o in opens), *_APART, *ids])
     read = [
         Recorded(
             r["kind"],
@@ -185,10 +197,11 @@ def recorded(paper: Paper) -> list[Recorded]:
     return read
 
 
-def record(joint: Joint, paper: Paper) -> Path:
-    """Writes `worlds.csv` into a study's folder."""
+def record(joint: Joint, paper: Paper, reached: Sequence[Reach]) -> Path:
+    """Writes `worlds.csv` and `reach.csv` into a study's folder."""
     path = paper.folder / "worlds.csv"
     save_bytes(path, csv_of(joint, paper))
+    save_bytes(paper.folder / "reach.csv", csv_of_reach(reached, made_of(paper)))
     return path
 
 
@@ -221,7 +234,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     done = run_reproduction(paper, out=given.out, worlds=given.worlds)
     if done.joint is None:
         parser.error(f"{given.key} leaves nothing open: it has no worlds")
-    print(record(done.joint, paper))
+    print(record(done.joint, paper, done.reach))
 
 
 if __name__ == "__main__":

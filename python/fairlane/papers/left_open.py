@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..look import curves
 from ..worlds import Levels, Open, Value, matters, text_of
+from ..worlds.drawn import Outcomes, choice, drawn
 from .verdicts import percent
 
 if TYPE_CHECKING:
@@ -27,34 +28,14 @@ PINNED = 0.5
 def of_claim(j: Judged, joint: Joint) -> dict[str, Any] | None:
     """A claim over the worlds: the curve, where it turns, and the curve alone as a thumbnail; None if no world says anything."""
     id = j.claim.id
-    heard = [s for s in joint.sample if s.outcomes[id] is not None and s.margins[id] is not None]
-    if not heard:
+    worlds, margins = [s.values for s in joint.sample], [s.margins[id] for s in joint.sample]
+    holds = [None if s.outcomes[id] is None else (s.outcomes[id] or 0.0) >= 0.5 for s in joint.sample]
+    weight = matters(joint.opens, worlds, margins)
+    pictures = drawn(id, Outcomes(joint.opens, worlds, holds, margins, weight, j.turns), ROWS)
+    if pictures is None:
         return None
-    margins = [s.margins[id] or 0.0 for s in heard]
-    holds = [(s.outcomes[id] or 0.0) >= 0.5 for s in heard]
-    weight = matters(joint.opens, [s.values for s in heard], margins)
-    first = [t.name for t in j.turns]
-    ranked = sorted(joint.opens, key=lambda o: (first.index(o.name) if o.name in first else len(first), -weight[o.name]))
-    choices = [_choice(o, heard, j) for o in ranked[:ROWS]]
-    said = f"{id}, {len(heard)} worlds: holds in {sum(holds)} of them"
-    turns = len(choices) > 1 and 0 < sum(holds) < len(holds)
-    return {
-        "curve": curves.curve(holds, margins, choices, f"{said}, in the order of the margin"),
-        "map": curves.chart(holds, choices[0], choices[1], f"{said}, over {ranked[0].name} and {ranked[1].name}") if turns else "",
-        "thumbnail": curves.thumbnail(margins, said),
-        "turns": [f"{t} (in {percent(t.share_there)} of these worlds, {percent(t.share_else)} of the others)" for t in j.turns],
-    }
-
-
-def _choice(o: Open, worlds: Sequence[Seen], j: Judged | None = None) -> curves.Choice:
-    at: list[tuple[float, str]]
-    if isinstance(o.over, Levels):
-        at = [(o.over.place(v), text_of(v)) for v in o.over.values]
-    else:
-        at = [(0.0, text_of(o.over.low)), (1.0, text_of(o.over.high))]
-    own = [t for t in j.turns if t.name == o.name and not t.where and isinstance(t.value, str)] if j is not None else []
-    turns = [o.over.place(t.value) for t in own if isinstance(t.value, str)]
-    return curves.Choice(o.name, [o.over.place(s.values[o.name]) for s in worlds], at, turns, isinstance(o.over, Levels))
+    turns = [f"{t} (in {percent(t.share_there)} of these worlds, {percent(t.share_else)} of the others)" for t in j.turns]
+    return {"curve": pictures.curve, "map": pictures.map or "", "thumbnail": pictures.thumbnail, "turns": turns}
 
 
 def of_paper(joint: Joint) -> dict[str, Any]:
@@ -76,7 +57,7 @@ def of_paper(joint: Joint) -> dict[str, Any]:
     ]
     pair = ""
     if len(ranked) > 1 and inside and len(inside) < len(sample):
-        across, up = (_choice(o, sample) for o in ranked[:2])
+        across, up = (choice(o, [s.values[o.name] for s in sample]) for o in ranked[:2])
         told = f"Worlds that match print, over {across.name} and {up.name}"
         pair = curves.chart([id(s) in matching for s in sample], across, up, told, ("matches print", "does not"))
     return {

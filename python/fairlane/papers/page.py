@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..claims import Comparison as Seen
     from .claims import Judged
     from .definition import Built, Experiment, Picture
+    from .reach import Reach
     from .reproduction import Reproduction
     from .tables import Compared
 
@@ -61,6 +62,7 @@ def render(r: Reproduction) -> str:
         so_far=so_far(j.so_far for j in r.claims), claims=[_claim(j, r) for j in r.claims], columns=r.paper.sensitivity_columns(),
         open=left_open.of_paper(r.joint) if r.joint else None, fewest=left_open.FEWEST,
         unexplained=[j for j in r.claims if j.verdict == "unexplained"],
+        reach=[x for x in r.reach if x.reached is not None], unreached=[_unreached(r, x) for x in r.reach if x.reached is False],
         pictures={p.name: _svgs(p) for _, b in r.experiments for p in b.pictures},
     )  # fmt: skip
 
@@ -136,7 +138,7 @@ def _section(r: Reproduction, e: Experiment, b: Built, known: Mapping[str, Print
         "title": e.title, "text": e.text, "built": b, "rho": list(b.comparison.rank_correlations().items()) if b.show_table else [],
         "apart": _apart(rows), "claims": _claims_on(r, e), "grids": grids(beside, layout_of(r.paper, e.id, beside), said) if beside else [],
         "plain": plain, "table": _table(left, b.group_by, names, said) if b.show_table and left else None,
-        "csv": f"{e.id}.csv" if b.rows else "",
+        "csv": f"{e.id}.csv" if b.rows else "", "values": r.of_values(e),
         "folded": [(title, _table(xs, b.group_by, names, said)) for title, xs in folded if xs],
         "numbers": [(x, number_of(r.paper, x) or x) for x in dict.fromkeys(_printed_in(elsewhere, row) for row in rows) if x],
     }  # fmt: skip
@@ -154,8 +156,17 @@ def _printed_in(tables: Mapping[str, Printed], row: Compared) -> str:
 
 def _claims_on(r: Reproduction, e: Experiment) -> list[dict[str, Any]]:
     """The claims that rest on an experiment or a part of it."""
-    parts = {f"{r.paper.key}/{e.id}", *(f"{r.paper.key}/{x.id}" for x in r.paper.experiments() if x.part_of == e.id)}
-    return [{"judged": j, "share": share_of(j)} for j in r.claims if parts & set(j.claim.experiments)]
+    return [{"judged": j, "share": share_of(j)} for j in r.resting(e)]
+
+
+def _unreached(r: Reproduction, x: Reach) -> dict[str, Any]:
+    """A printed value that no world comes near: where it stands, what it is of, and its range over the worlds."""
+    said = r.paper.words["factors"]
+    of = [_factor(n, v, said) for n, v in x.row.factors if v]
+    return {
+        "id": x.table if any(e.id == x.table for e, _ in r.experiments) else "", "number": number_of(r.paper, x.table) or _spaced(x.table),
+        "of": " · ".join(of), "metric": _metric(x.row), "row": x.row, "low": x.low, "high": x.high,
+    }  # fmt: skip
 
 
 def _near(r: Reproduction) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from os import PathLike, fspath
 from pathlib import Path
@@ -21,8 +22,9 @@ from ..errors import FairlaneError, FolderError, suggest
 from .checks import bad_check, check_files, check_study
 from .claims import Claim, Judged, judge, of_worlds, read_claims
 from .definition import Alternative, Built, Cell, Curve, Experiment, Paper, Results, RunTables, only_ids
-from .joint import Joint, csv_of
+from .joint import Joint, csv_of, made_of
 from .mistakes import told
+from .reach import Reach, csv_of_reach, of_values, reach
 from .runner import Job, Progress, Runner
 from .tables import NEAR, csv_of_rows
 from .worlds import Worlds, check_worlds, replications, sample
@@ -83,6 +85,21 @@ class Reproduction:
     notes: list[str] = field(default_factory=list)
     """What was found in the folder that is worth telling, such as damaged files that were run again."""
 
+    @cached_property
+    def reach(self) -> list[Reach]:
+        """Every printed result, with its range over the worlds."""
+        return reach(self.paper, {e.id: b for e, b in self.experiments}, self.joint.seen if self.joint else ())
+
+    def of_values(self, e: Experiment) -> dict[str, Any] | None:
+        """What the printed values of an experiment say alone, without its claims; None if none is printed as its table."""
+        partly = self.missing or ("no other world than its own" if self.paper.opens() and not self.joint else "")
+        return of_values([x for x in self.reach if x.table == e.id], partly)
+
+    def resting(self, e: Experiment) -> list[Judged]:
+        """The claims that rest on an experiment or a part of it."""
+        parts = {e.id, *(x.id for x in self.paper.experiments() if x.part_of == e.id)}
+        return [j for j in self.claims if {f"{self.paper.key}/{id}" for id in parts} & set(j.claim.experiments)]
+
     def verdict(self, e: Experiment, b: Built) -> tuple[str, str]:
         """The verdict on an experiment and why: the worst of the claims that rest on it, else how near its printed values are."""
         if b.undecided:
@@ -97,10 +114,12 @@ class Reproduction:
         near = [row.near for row in b.comparison.rows if row.near is not None]
         if not near:
             return "undecided", "no claim rests on it, and no number is printed that could be compared"
-        told = f"{sum(near)} of {len(near)} printed values are met within {100 * NEAR:.0f} % or our interval"
-        if self.missing:
-            return "undecided", f"no claim rests on it; so far only, with {self.missing}: {told}"
-        return "holds" if all(near) else "fails", f"no claim rests on it; {told}"
+        word = "undecided" if self.missing else "holds" if all(near) else "fails"
+        so_far = f"so far only, with {self.missing}: " if self.missing else ""
+        return (
+            word,
+            f"no claim rests on it; {so_far}{sum(near)} of {len(near)} printed values are met within {100 * NEAR:.0f} % or our interval",
+        )
 
     def to_json(self) -> dict[str, Any]:
         """One document: `experiments` (id, rows: factors, metric, published, ours, low, high), `claims` (id, verdict, evidence, cause)."""
@@ -115,6 +134,7 @@ class Reproduction:
                 {
                     "id": f"{key}/{e.id}", "title": e.title, "notes": b.notes,
                     **dict(zip(("verdict", "reason"), self.verdict(e, b), strict=True)),
+                    "claims": {j.claim.id: j.verdict for j in self.resting(e)}, "values": self.of_values(e),
                     "rank_correlation": _rounded(b.comparison.rank_correlation()),
                     "rank_correlations": {m: round(x, 4) for m, x in b.comparison.rank_correlations().items()},
                     "figures": [f"figures/{p.name}.svg" for p in b.pictures],
@@ -380,5 +400,6 @@ def _write(r: Reproduction) -> None:
         put(r.page.name, page.render(r).encode())
         if r.joint:
             put("worlds.csv", csv_of(r.joint, r.paper))
+            put("reach.csv", csv_of_reach(r.reach, made_of(r.paper)))
         text = json.dumps(r.to_json(), indent=1, ensure_ascii=False, allow_nan=False)
         put("reproduction.json" if not r.partial else r.page.with_suffix(".json").name, (text + "\n").encode())

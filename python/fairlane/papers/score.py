@@ -66,14 +66,18 @@ def results_of(r: Reproduction, names: Sequence[str] = ()) -> list[Compared]:
 
 def printed_results(paper: Paper, built: Mapping[str, Built], names: Sequence[str] = ()) -> list[Compared]:
     """The same of experiments built."""
-    out: list[Compared] = []
+    return [row for rows in printed_tables(paper, built, names).values() for row in rows]
+
+
+def printed_tables(paper: Paper, built: Mapping[str, Built], names: Sequence[str] = ()) -> dict[str, list[Compared]]:
+    """The same by printed table: always the same values in the same order, whatever was built."""
+    out: dict[str, list[Compared]] = {}
     for name in names or dict.fromkeys([*(e.id for e in paper.experiments()), *paper.tables]):
         if not is_tidy(paper.published(name)):
             continue
         sources = [built[name]] if name in built else list(built.values()) or [Built()]
         best = [printed_rows(paper, name, b) for b in sources]
-        for same in zip(*best, strict=True):
-            out.append(next((row for row in same if row.ours is not None), same[0]))
+        out[name] = [next((row for row in same if row.ours is not None), same[0]) for same in zip(*best, strict=True)]
     return out
 
 

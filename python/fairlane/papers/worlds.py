@@ -41,6 +41,8 @@ class Seen:
     margins: Mapping[str, float | None]
     """By how much, from -1 to 1."""
     distance: Distance
+    ours: tuple[float | None, ...] = ()
+    """Our values beside the printed results, in the order of `printed_results`."""
 
 
 def check_worlds(paper: Paper) -> None:
@@ -129,9 +131,9 @@ class Worlds:
             rows = {name: rows for name, rows in self.paper.claim_tables(results, built).items() if rows}
             tables = replications(rows) if self.paper.single_runs else [tables_of(rows)]
             outcomes = {c.id: _mean([_outcome(c.check, t) for t in tables]) for c in self.claims}
-            margins = {c.id: _mean([margin(c.check, t) for t in tables]) for c in self.claims}
-            apart = distance(printed_results(self.paper, built))
-        return Seen(world, kind, outcomes, margins, apart)
+            margins = {c.id: _mean([_margin(c.check, t) for t in tables]) for c in self.claims}
+            beside = printed_results(self.paper, built)
+        return Seen(world, kind, outcomes, margins, distance(beside), tuple(row.ours for row in beside))
 
     def _built(self, results: Results) -> dict[str, Built]:
         """The experiments that the cells of a world allow."""
@@ -223,18 +225,12 @@ def _outcome(check: Check, tables: Tables) -> float | None:
     return None if said == "no-data" else float(said == "holds")
 
 
-def margin(check: Check, tables: Tables) -> float | None:
-    """By how much a claim holds (above zero) or fails, from -1 to 1: the closest comparison that decides, relative to its sides."""
+def _margin(check: Check, tables: Tables) -> float | None:
+    """By how much it holds or fails; None as above."""
     try:
-        said, made = check.outcome(tables), check.comparisons(tables)
+        return check.margin(tables)
     except BadCheck:
         return None
-    if said == "no-data":
-        return None
-    sides = [abs(c.left - c.right) / (max(abs(c.left), abs(c.right)) or 1.0) for c in made if c.true == (said == "holds")]
-    if said == "holds":
-        return min(1.0, min(sides, default=1.0))
-    return -min(1.0, max(sides, default=1.0))
 
 
 def _mean(xs: Sequence[float | None]) -> float | None:

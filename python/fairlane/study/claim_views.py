@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from ..base.format import number
 from ..look.sheet import Sheet, Words
-from ..worlds import Levels, Open, Span, Value, text_of
+from ..worlds.drawn import Outcomes, drawn
 from . import words
 from .left_open import as_worlds, opens_of
 from .model import LeftOpen, Worlds
-from .specification import MOST_ROWS, Outcomes
+from .specification import MOST_ROWS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ..look.curves import Choice
     from ..look.theme import Panel
     from .result import StudyResult
     from .verdicts import StudyClaim
@@ -118,31 +117,9 @@ def _on_white(panel: Panel) -> Figure:
 
 def drawings(result: StudyResult, claim: StudyClaim) -> list[Any]:
     """The same pictures in the light form of pages, which fits a telephone: the curve, and the map if there is something to tell apart."""
-    from ..look import curves
-
     of = _outcomes(result, claim)
-    if of is None:
-        return []
-    known = of.known()
-    holds, margins = [bool(of.holds[i]) for i in known], [float(of.margins[i] or 0.0) for i in known]
-    choices = [_choice(o, [of.worlds[i][o.name] for i in known], claim) for o in of.ranked()[:MOST_ROWS]]
-    said = f"{claim.id}, {len(known)} worlds: holds in {sum(holds)} of them"
-    out = [curves.curve(holds, margins, choices, f"{said}, in the order of the margin")]
-    if len(choices) > 1 and 0 < sum(holds) < len(holds):
-        across, up = choices[:2]
-        out.append(curves.chart(holds, across, up, f"{said}, over {across.name} and {up.name}"))
-    return out
-
-
-def _choice(o: Open, values: Sequence[Value], claim: StudyClaim) -> Choice:
-    from ..look.curves import Choice
-
-    choices = isinstance(o.over, Levels)
-    ends = [(o.over.place(v), text_of(v)) for v in o.over.values] if isinstance(o.over, Levels) else []
-    if isinstance(o.over, Span):
-        ends = [(0.0, text_of(o.over.low)), (1.0, text_of(o.over.high))]
-    turns = [o.over.place(t.value) for t in claim.turns if t.name == o.name and not t.where and isinstance(t.value, str)]
-    return Choice(o.name, [o.over.place(v) for v in values], ends, turns, choices)
+    pictures = drawn(claim.id, of, MOST_ROWS) if of is not None else None
+    return [] if pictures is None else [pictures.curve, *([] if pictures.map is None else [pictures.map])]
 
 
 def cards(result: StudyResult) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ what each took for what is left open: a choice that matters is sorted, one that 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,8 @@ import numpy as np
 from ..base.format import scale
 from ..base.written import kind
 from ..look.theme import HUES, INK, MUTED
-from ..worlds import Levels, Open, Turn, Value
+from ..worlds import Levels, Open, Value
+from ..worlds.drawn import Outcomes
 from ..worlds.model import text_of
 
 if TYPE_CHECKING:
@@ -32,28 +33,6 @@ _HIGH = 0.42
 _CURVE = 1.5
 _LONGEST = 16
 _Numbers = np.ndarray[Any, np.dtype[np.float64]]
-
-
-@dataclass(frozen=True)
-class Outcomes:
-    """A claim in worlds: what is left open, the values of each world, whether it holds there and by what margin."""
-
-    opens: Sequence[Open]
-    worlds: Sequence[Mapping[str, Value]]
-    holds: Sequence[bool | None]
-    margins: Sequence[float | None]
-    matters: Mapping[str, float]
-    turns: Sequence[Turn] = ()
-
-    def known(self) -> list[int]:
-        """The worlds that say something, from the least margin to the greatest."""
-        told = [(m, i) for i, m in enumerate(self.margins) if m is not None and self.holds[i] is not None]
-        return [i for _, i in sorted(told)]
-
-    def ranked(self) -> list[Open]:
-        """What is left open, what matters most first: where the claim turns, then the share of the margin's variance."""
-        first = [t.name for t in self.turns]
-        return sorted(self.opens, key=lambda o: (first.index(o.name) if o.name in first else len(first), -self.matters.get(o.name, 0.0)))
 
 
 @dataclass(frozen=True)

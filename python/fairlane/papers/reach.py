@@ -1,0 +1,111 @@
+"""Which printed values the worlds of a paper come near: of each the range over all worlds, and those that none of them meets."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from ..base.csv_text import inert
+from .score import printed_tables
+from .tables import NEAR, Compared
+
+if TYPE_CHECKING:
+    from ..worlds import Word
+    from .definition import Built, Paper
+    from .worlds import Seen
+
+
+@dataclass(frozen=True)
+class Reach:
+    """A printed value, and what it is in the worlds."""
+
+    table: str
+    row: Compared
+    """As in the study's own tables."""
+    low: float | None
+    """The least value over all worlds; None if no world has it."""
+    high: float | None
+    near: int
+    """Worlds in which it is within `NEAR` of the printed one."""
+    worlds: int
+    """Worlds that have it."""
+
+    @property
+    def reached(self) -> bool | None:
+        """Whether it is near in some world, the study's own among them; None if nothing can be said."""
+        return None if not self.worlds and self.row.ours is None else self.near > 0 or self.row.close
+
+    def to_json(self) -> dict[str, Any]:
+        """As in the document."""
+        row = self.row.to_json()
+        own = {k: row[k] for k in ("factors", "metric", "unit", "published", "ours", "contradiction")}
+        return {**own, "low": self.low, "high": self.high, "worlds": self.worlds}
+
+
+def reach(paper: Paper, built: Mapping[str, Built], seen: Sequence[Seen]) -> list[Reach]:
+    """Every printed result with its range over these worlds, in the order of the printed tables."""
+    places = [(table, row) for table, rows in printed_tables(paper, built).items() for row in rows]
+    told = [s.ours for s in seen if s.ours]
+    return [_reach(table, row, [ours[i] for ours in told]) for i, (table, row) in enumerate(places)]
+
+
+def _reach(table: str, row: Compared, values: Iterable[float | None]) -> Reach:
+    known = [x for x in values if x is not None]
+    alone = replace(row, low=None, high=None)
+    near = sum(replace(alone, ours=x).close for x in known)
+    return Reach(table, row, min(known, default=None), max(known, default=None), near, len(known))
+
+
+REACH = ("made_of", "table", "of", "metric", "unit", "printed", "ours", "low", "high", "near", "worlds", "reached", "contradiction")
+"""Columns of `reach.csv`."""
+
+
+def csv_of_reach(rows: Sequence[Reach], made_of: str) -> bytes:
+    """The printed values, one a row: where each stands, ours, its range over all worlds, and in how many of them it is near."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(REACH)
+    for x in rows:
+        place = ", ".join(f"{k} {v}" for k, v in x.row.factors if v)
+        texts = [inert(t) for t in (x.table, place, x.row.metric, x.row.unit, x.row.printed)]
+        numbers = ["" if n is None else f"{n:.6g}" for n in (x.row.ours, x.low, x.high)]
+        word = {True: "yes", False: "no", None: ""}[x.reached]
+        writer.writerow([made_of, *texts, *numbers, x.near, x.worlds, word, x.row.impossible or ""])
+    return out.getvalue().encode()
+
+
+def of_values(rows: Sequence[Reach], missing: str = "") -> dict[str, Any] | None:
+    """What an experiment's printed values say, beside the claims that rest on it; None if none is printed.
+
+    It *holds* if all of them are near in the study's own tables, *depends* if the others are near in some world, is *unexplained* if
+    one is near in none (it *fails* where nothing is left open), and *undecided* if runs are missing. Values that contradict others
+    of their paper do not count.
+    """
+    plain = [r for r in rows if not r.row.impossible and r.reached is not None]
+    if not plain:
+        return None
+    near, lost = sum(r.row.close for r in plain), [r for r in plain if not r.reached]
+    varied = any(r.worlds for r in plain)
+    word: Word = "unexplained" if lost else "depends"
+    if missing:
+        word = "undecided"
+    elif near == len(plain):
+        word = "holds"
+    elif not varied:
+        word = "fails"
+    told = f"{near} of {len(plain)} printed values are met within {100 * NEAR:.0f} % or our interval"
+    if varied and near < len(plain):
+        more = len(plain) - near - len(lost)
+        told += f", {more} more in some world, {len(lost)} in none" if more else f", the other{'s' if len(lost) > 1 else ''} in no world"
+    if missing:
+        told = f"so far only, with {missing}: {told}"
+    return {
+        "verdict": word,
+        "reason": told,
+        "compared": len(plain),
+        "near": near,
+        "unreached": [r.to_json() for r in lost] if varied else [],
+    }

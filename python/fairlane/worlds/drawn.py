@@ -1,0 +1,77 @@
+"""A claim in many worlds as pages draw it: the specification curve, the map of where it turns, and the curve alone beside a word."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .model import Levels, Open, Span, Value, text_of
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+    from ..look.curves import Choice
+    from .verdicts import Turn
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """A claim in worlds: what is left open, the values of each world, whether it holds there and by what margin."""
+
+    opens: Sequence[Open]
+    worlds: Sequence[Mapping[str, Value]]
+    holds: Sequence[bool | None]
+    margins: Sequence[float | None]
+    matters: Mapping[str, float]
+    turns: Sequence[Turn] = ()
+
+    def known(self) -> list[int]:
+        """The worlds that say something, from the least margin to the greatest."""
+        told = [(m, i) for i, m in enumerate(self.margins) if m is not None and self.holds[i] is not None]
+        return [i for _, i in sorted(told)]
+
+    def ranked(self) -> list[Open]:
+        """What is left open, what matters most first: where the claim turns, then the share of the margin's variance."""
+        first = [t.name for t in self.turns]
+        return sorted(self.opens, key=lambda o: (first.index(o.name) if o.name in first else len(first), -self.matters.get(o.name, 0.0)))
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The pictures of a claim."""
+
+    curve: Markup
+    map: Markup | None
+    """None if it comes out the same everywhere, or over one thing alone."""
+    thumbnail: Markup
+
+
+def drawn(id: str, of: Outcomes, rows: int) -> Drawn | None:
+    """The pictures of a claim, with so many of the things left open below its curve; None if no world says anything."""
+    from ..look import curves
+
+    known = of.known()
+    if not known:
+        return None
+    holds, margins = [bool(of.holds[i]) for i in known], [float(of.margins[i] or 0.0) for i in known]
+    choices = [choice(o, [of.worlds[i][o.name] for i in known], of.turns) for o in of.ranked()[:rows]]
+    said = f"{id}, {len(known)} worlds: holds in {sum(holds)} of them"
+    map = None
+    if len(choices) > 1 and 0 < sum(holds) < len(holds):
+        across, up = choices[:2]
+        map = curves.chart(holds, across, up, f"{said}, over {across.name} and {up.name}")
+    return Drawn(curves.curve(holds, margins, choices, f"{said}, in the order of the margin"), map, curves.thumbnail(margins, said))
+
+
+def choice(o: Open, values: Sequence[Value], turns: Sequence[Turn] = ()) -> Choice:
+    """Something left open with its values in worlds, as a row of a curve or an axis of a map; of the turns its own are marked."""
+    from ..look.curves import Choice
+
+    ends: list[tuple[float, str]] = []
+    if isinstance(o.over, Levels):
+        ends = [(o.over.place(v), text_of(v)) for v in o.over.values]
+    elif isinstance(o.over, Span):
+        ends = [(0.0, text_of(o.over.low)), (1.0, text_of(o.over.high))]
+    own = [o.over.place(t.value) for t in turns if t.name == o.name and not t.where and isinstance(t.value, str)]
+    return Choice(o.name, [o.over.place(v) for v in values], ends, own, isinstance(o.over, Levels))
