@@ -19,19 +19,27 @@ from fairlane.base.scenario import resolve
 from fairlane.study import Study
 
 PAGES = {
+    "barabasi_albert": "topologies",
     "bulk": "udp-and-sources",
     "cbr": "udp-and-sources",
     "dumbbell": "links-and-routing",
     "fat_tree": "links-and-routing",
     "file": "udp-and-sources",
+    "full_mesh": "topologies",
+    "grid": "topologies",
+    "leaf_spine": "topologies",
     "newreno": "tcp-recovery",
     "parking_lot": "links-and-routing",
     "poisson": "udp-and-sources",
+    "random_geometric": "topologies",
     "reno": "tcp-recovery",
+    "ring": "topologies",
     "sack": "tcp-recovery",
     "star": "links-and-routing",
     "tahoe": "tcp-recovery",
+    "tree": "topologies",
     "udp": "udp-and-sources",
+    "waxman": "topologies",
 }
 """Algorithms on a page that tells of several; all others have a page of their name."""
 GENERAL = re.compile(r"conformance|(^|/)tests/(registry|queues|sources|golden)\.rs$")

@@ -3183,6 +3183,198 @@ class FatTree(TopologyParams):
 
 
 @dataclass(kw_only=True)
+class Grid(TopologyParams):
+    """Nodes n0, n1... row by row, each joined to the next in its row and in its
+    column. Links are called n0-n1, the lower number first.
+
+    Args:
+        rows: Number of rows. (integer, default 3, 1 to 1000)
+        columns: Number of nodes in a row. (integer, default 3, 2 to 1000)
+        link: The links; unless said otherwise 10 Mbit/s and 5 ms. (table,
+            default unset)
+    """
+
+    _name: ClassVar[str] = "grid"
+    rows: int | None = None
+    columns: int | None = None
+    link: PipeTable | None = None
+
+
+@dataclass(kw_only=True)
+class Ring(TopologyParams):
+    """Nodes n0, n1... in a circle, each joined to the next and the last to the
+    first. Links are called n0-n1, the lower number first.
+
+    Args:
+        nodes: Number of nodes. (integer, default 8, 3 to 100000)
+        link: The links; unless said otherwise 10 Mbit/s and 5 ms. (table,
+            default unset)
+    """
+
+    _name: ClassVar[str] = "ring"
+    nodes: int | None = None
+    link: PipeTable | None = None
+
+
+@dataclass(kw_only=True)
+class Tree(TopologyParams):
+    """The root n0, below it level by level the switches n1, n2..., and below the
+    lowest of them the hosts h0, h1... A link is named like the node at its
+    lower end, and leads up from there.
+
+    Args:
+        fanout: Nodes below each switch. (integer, default 2, 2 to 1000)
+        depth: Links from a host to the root. (integer, default 3, 1 to 16)
+        link: The links; unless said otherwise 10 Mbit/s and 5 ms. (table,
+            default unset)
+        rates: Rate of the links of each level, from those at the root down to
+            those of the hosts; over `link`. (list of rate, default unset)
+        delays: Delay of the links of each level, from those at the root down to
+            those of the hosts; over `link`. (list of duration, default unset)
+    """
+
+    _name: ClassVar[str] = "tree"
+    fanout: int | None = None
+    depth: int | None = None
+    link: PipeTable | None = None
+    rates: Sequence[Rate] | Automatic | None = None
+    delays: Sequence[Duration] | Automatic | None = None
+
+
+@dataclass(kw_only=True)
+class LeafSpine(TopologyParams):
+    """The two-layer folded Clos network (Clos 1953; RFC 7938, section 3.2): spines
+    s0, s1..., leaves l0, l1..., each joined to every spine, and on every leaf
+    its hosts, h0, h1... over all leaves. Links are named like their host, or
+    LEAF-SPINE.
+
+    Args:
+        spines: Number of spines: equally short paths from leaf to leaf.
+            (integer, default 2, 1 to 256)
+        leaves: Number of leaves. (integer, default 4, 2 to 1024)
+        hosts: Hosts on each leaf. (integer, default 4, 1 to 256)
+        access: The links of the hosts, from host to leaf; unless said otherwise
+            10 Gbit/s and 1 us. (table, default unset)
+        fabric: The links between the layers, from leaf to spine; unless said
+            otherwise 40 Gbit/s and 1 us. (table, default unset)
+        queue: The queue of every direction of every link that names none.
+            (queue: name or table, default unset)
+    """
+
+    _name: ClassVar[str] = "leaf_spine"
+    spines: int | None = None
+    leaves: int | None = None
+    hosts: int | None = None
+    access: PipeTable | None = None
+    fabric: PipeTable | None = None
+    queue: Queue | Automatic | None = None
+
+
+@dataclass(kw_only=True)
+class FullMesh(TopologyParams):
+    """Nodes n0, n1... with a link between any two, so that no packet needs a
+    second one. Links are called n0-n1, the lower number first.
+
+    Args:
+        nodes: Number of nodes. (integer, default 5, 2 to 600)
+        link: The links; unless said otherwise 10 Mbit/s and 5 ms. (table,
+            default unset)
+    """
+
+    _name: ClassVar[str] = "full_mesh"
+    nodes: int | None = None
+    link: PipeTable | None = None
+
+
+@dataclass(kw_only=True)
+class RandomGeometric(TopologyParams):
+    """The random geometric graph (Gilbert 1961): nodes n0, n1... scattered
+    uniformly over a square, two of them joined if they are at most `radius`
+    apart. Links are called n0-n1, the lower number first.
+
+    Args:
+        nodes: Number of nodes. (integer, default 50, 2 to 10000)
+        radius: How far apart nodes with a link are, in sides of the square.
+            Networks are seldom connected below sqrt(ln n / (pi n)). (number,
+            default 0.2, 0 to 1.5)
+        across: Propagation delay along a side of the square: the delay of a
+            link is its length in proportion. Where `link` has a delay, all
+            links have that. (duration, default "10ms", up to 10min)
+        islands: What happens if not every node is reached from every other.
+            (one of `join`, `refuse`, default "join")
+        seed: Seed of the network. The seed of the run does not change it.
+            (integer, default 1, from 0)
+        link: The links; unless said otherwise 10 Mbit/s, and a delay by their
+            length. (table, default unset)
+    """
+
+    _name: ClassVar[str] = "random_geometric"
+    nodes: int | None = None
+    radius: float | None = None
+    across: Duration | None = None
+    islands: Literal["join", "refuse"] | None = None
+    seed: int | None = None
+    link: PipeTable | None = None
+
+
+@dataclass(kw_only=True)
+class Waxman(TopologyParams):
+    """Waxman's random network (IEEE JSAC 6(9), 1988, model RG1): nodes n0, n1...
+    scattered uniformly over a square, two of them at the distance d joined with
+    the probability beta exp(-d / (alpha L)), L being the largest distance.
+    Links are called n0-n1, the lower number first.
+
+    Args:
+        nodes: Number of nodes. (integer, default 50, 2 to 10000)
+        alpha: How slowly the probability falls with the distance: larger means
+            more long links. (number, default 0.15, 0.001 to 1)
+        beta: The probability at no distance: larger means more links. (number,
+            default 0.6, 0 to 1)
+        across: Propagation delay along a side of the square: the delay of a
+            link is its length in proportion. Where `link` has a delay, all
+            links have that. (duration, default "10ms", up to 10min)
+        islands: What happens if not every node is reached from every other.
+            (one of `join`, `refuse`, default "join")
+        seed: Seed of the network. The seed of the run does not change it.
+            (integer, default 1, from 0)
+        link: The links; unless said otherwise 10 Mbit/s, and a delay by their
+            length. (table, default unset)
+    """
+
+    _name: ClassVar[str] = "waxman"
+    nodes: int | None = None
+    alpha: float | None = None
+    beta: float | None = None
+    across: Duration | None = None
+    islands: Literal["join", "refuse"] | None = None
+    seed: int | None = None
+    link: PipeTable | None = None
+
+
+@dataclass(kw_only=True)
+class BarabasiAlbert(TopologyParams):
+    """The scale-free network of Barabasi and Albert (Science 286, 1999): it begins
+    as a star of links + 1 nodes, and each further node is joined to `links`
+    others, drawn with probabilities in proportion to the links they have. Nodes
+    are n0, n1... by age; links are called n0-n1, the lower number first.
+
+    Args:
+        nodes: Number of nodes. (integer, default 50, 2 to 100000)
+        links: Links that a node brings. (integer, default 2, 1 to 100)
+        seed: Seed of the network. The seed of the run does not change it.
+            (integer, default 1, from 0)
+        link: The links; unless said otherwise 10 Mbit/s and 5 ms. (table,
+            default unset)
+    """
+
+    _name: ClassVar[str] = "barabasi_albert"
+    nodes: int | None = None
+    links: int | None = None
+    seed: int | None = None
+    link: PipeTable | None = None
+
+
+@dataclass(kw_only=True)
 class Tcp(TransportParams):
     """TCP (RFC 9293) with the congestion control of RFC 5681 and its companions;
     both ends of a flow share the values. The defaults are the preset `rfc`. A
@@ -3718,6 +3910,7 @@ __all__ = [
     "Afd",
     "Ared",
     "Avq",
+    "BarabasiAlbert",
     "Bbr",
     "Bbr3",
     "Bic",
@@ -3742,12 +3935,15 @@ __all__ = [
     "FqCodel",
     "FqPie",
     "Fred",
+    "FullMesh",
     "Green",
+    "Grid",
     "Headdrop",
     "Highspeed",
     "Htcp",
     "Hybla",
     "Illinois",
+    "LeafSpine",
     "Ledbat",
     "Management",
     "Mmpp",
@@ -3761,6 +3957,7 @@ __all__ = [
     "Poisson",
     "Prague",
     "Prio",
+    "RandomGeometric",
     "Randomdrop",
     "Rap",
     "Red",
@@ -3769,6 +3966,7 @@ __all__ = [
     "Replay",
     "RequestResponse",
     "Rfc793",
+    "Ring",
     "Rio",
     "Rr",
     "Sack",
@@ -3782,12 +3980,14 @@ __all__ = [
     "Tcp",
     "Tfrc",
     "TimeSlots",
+    "Tree",
     "Trtcm",
     "Udp",
     "Vegas",
     "Veno",
     "Video",
     "Voip",
+    "Waxman",
     "Web",
     "Westwood",
     "Wf2q",

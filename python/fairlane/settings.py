@@ -290,6 +290,18 @@ class JitterTable(TypedDict, total=False):
     keep_order: bool | None
 
 
+class PlaceTable(TypedDict, total=False):
+    """Where a node is drawn.
+
+    Args:
+        x: To the right, in any unit. (number, required)
+        y: Upwards, in the same unit. (number, required)
+    """
+
+    x: Required[float]
+    y: Required[float]
+
+
 class MmppStateTable(TypedDict, total=False):
     """A state of the chain.
 
@@ -324,6 +336,8 @@ class NetworkSettings(TypedDict, total=False):
             `single`, default "ecmp")
         nodes: Names of all nodes. Absent: every node that a link names. (list
             of text, default unset)
+        positions: Where nodes are drawn, by name; over what the builder says.
+            Nothing else depends on it. (table, default unset)
     """
 
     name: str | None
@@ -333,6 +347,7 @@ class NetworkSettings(TypedDict, total=False):
     sample: Duration | None
     routing: Literal["ecmp", "single"] | None
     nodes: Sequence[str] | Automatic | None
+    positions: Mapping[str, Any] | None
 
 
 class LinkSettings(TypedDict, total=False):
@@ -494,6 +509,81 @@ class FatTreeSettings(TypedDict, total=False):
     queue: Queue | Automatic | None
 
 
+class GridSettings(TypedDict, total=False):
+    """Settings of `grid`, as in `fairlane.Grid`."""
+
+    rows: int | None
+    columns: int | None
+    link: PipeTable | None
+
+
+class RingSettings(TypedDict, total=False):
+    """Settings of `ring`, as in `fairlane.Ring`."""
+
+    nodes: int | None
+    link: PipeTable | None
+
+
+class TreeSettings(TypedDict, total=False):
+    """Settings of `tree`, as in `fairlane.Tree`."""
+
+    fanout: int | None
+    depth: int | None
+    link: PipeTable | None
+    rates: Sequence[Rate] | Automatic | None
+    delays: Sequence[Duration] | Automatic | None
+
+
+class LeafSpineSettings(TypedDict, total=False):
+    """Settings of `leaf_spine`, as in `fairlane.LeafSpine`."""
+
+    spines: int | None
+    leaves: int | None
+    hosts: int | None
+    access: PipeTable | None
+    fabric: PipeTable | None
+    queue: Queue | Automatic | None
+
+
+class FullMeshSettings(TypedDict, total=False):
+    """Settings of `full_mesh`, as in `fairlane.FullMesh`."""
+
+    nodes: int | None
+    link: PipeTable | None
+
+
+class RandomGeometricSettings(TypedDict, total=False):
+    """Settings of `random_geometric`, as in `fairlane.RandomGeometric`."""
+
+    nodes: int | None
+    radius: float | None
+    across: Duration | None
+    islands: Literal["join", "refuse"] | None
+    seed: int | None
+    link: PipeTable | None
+
+
+class WaxmanSettings(TypedDict, total=False):
+    """Settings of `waxman`, as in `fairlane.Waxman`."""
+
+    nodes: int | None
+    alpha: float | None
+    beta: float | None
+    across: Duration | None
+    islands: Literal["join", "refuse"] | None
+    seed: int | None
+    link: PipeTable | None
+
+
+class BarabasiAlbertSettings(TypedDict, total=False):
+    """Settings of `barabasi_albert`, as in `fairlane.BarabasiAlbert`."""
+
+    nodes: int | None
+    links: int | None
+    seed: int | None
+    link: PipeTable | None
+
+
 class Builders:
     """Methods of `Network` that follow from the registry: one for each topology builder, and the controls."""
 
@@ -515,12 +605,42 @@ class Builders:
     @overload
     def topology(self, builder: Literal["fat_tree", "fattree", "fat-tree"] | FatTree, **settings: Unpack[FatTreeSettings]) -> Self: ...
 
+    @overload
+    def topology(self, builder: Literal["grid"] | Grid, **settings: Unpack[GridSettings]) -> Self: ...
+
+    @overload
+    def topology(self, builder: Literal["ring"] | Ring, **settings: Unpack[RingSettings]) -> Self: ...
+
+    @overload
+    def topology(self, builder: Literal["tree"] | Tree, **settings: Unpack[TreeSettings]) -> Self: ...
+
+    @overload
+    def topology(self, builder: Literal["leaf_spine", "leafspine", "leaf-spine", "clos"] | LeafSpine, **settings: Unpack[LeafSpineSettings]) -> Self: ...
+
+    @overload
+    def topology(self, builder: Literal["full_mesh", "fullmesh", "full-mesh", "complete"] | FullMesh, **settings: Unpack[FullMeshSettings]) -> Self: ...
+
+    @overload
+    def topology(self, builder: Literal["random_geometric", "random-geometric"] | RandomGeometric, **settings: Unpack[RandomGeometricSettings]) -> Self: ...
+
+    @overload
+    def topology(self, builder: Literal["waxman"] | Waxman, **settings: Unpack[WaxmanSettings]) -> Self: ...
+
+    @overload
+    def topology(self, builder: Literal["barabasi_albert", "barabasi-albert"] | BarabasiAlbert, **settings: Unpack[BarabasiAlbertSettings]) -> Self: ...
+
     def topology(self, builder: Any, **settings: Any) -> Self:
         """Uses a topology builder, by name and settings or as its class:
         `net.topology(fl.Dumbbell(pairs=5))`. Known are `dumbbell`
         (`fairlane.Dumbbell` has its settings), `star` (`fairlane.Star` has its
         settings), `parking_lot` (`fairlane.ParkingLot` has its settings),
-        `fat_tree` (`fairlane.FatTree` has its settings).
+        `fat_tree` (`fairlane.FatTree` has its settings), `grid` (`fairlane.Grid`
+        has its settings), `ring` (`fairlane.Ring` has its settings), `tree`
+        (`fairlane.Tree` has its settings), `leaf_spine` (`fairlane.LeafSpine` has
+        its settings), `full_mesh` (`fairlane.FullMesh` has its settings),
+        `random_geometric` (`fairlane.RandomGeometric` has its settings), `waxman`
+        (`fairlane.Waxman` has its settings), `barabasi_albert`
+        (`fairlane.BarabasiAlbert` has its settings).
         """
         return self._topology(builder, settings)
 
@@ -607,3 +727,136 @@ class Builders:
                 defaults. (queue: name or table, default unset)
         """
         return self._topology("fat_tree", settings)
+
+    def grid(self, **settings: Unpack[GridSettings]) -> Self:
+        """Nodes n0, n1... row by row, each joined to the next in its row and in its
+        column. Links are called n0-n1, the lower number first.
+
+        Args:
+            rows: Number of rows. (integer, default 3, 1 to 1000)
+            columns: Number of nodes in a row. (integer, default 3, 2 to 1000)
+            link: The links; unless said otherwise 10 Mbit/s and 5 ms. (table,
+                default unset)
+        """
+        return self._topology("grid", settings)
+
+    def ring(self, **settings: Unpack[RingSettings]) -> Self:
+        """Nodes n0, n1... in a circle, each joined to the next and the last to the
+        first. Links are called n0-n1, the lower number first.
+
+        Args:
+            nodes: Number of nodes. (integer, default 8, 3 to 100000)
+            link: The links; unless said otherwise 10 Mbit/s and 5 ms. (table,
+                default unset)
+        """
+        return self._topology("ring", settings)
+
+    def tree(self, **settings: Unpack[TreeSettings]) -> Self:
+        """The root n0, below it level by level the switches n1, n2..., and below the
+        lowest of them the hosts h0, h1... A link is named like the node at its
+        lower end, and leads up from there.
+
+        Args:
+            fanout: Nodes below each switch. (integer, default 2, 2 to 1000)
+            depth: Links from a host to the root. (integer, default 3, 1 to 16)
+            link: The links; unless said otherwise 10 Mbit/s and 5 ms. (table,
+                default unset)
+            rates: Rate of the links of each level, from those at the root down to
+                those of the hosts; over `link`. (list of rate, default unset)
+            delays: Delay of the links of each level, from those at the root down to
+                those of the hosts; over `link`. (list of duration, default unset)
+        """
+        return self._topology("tree", settings)
+
+    def leaf_spine(self, **settings: Unpack[LeafSpineSettings]) -> Self:
+        """The two-layer folded Clos network (Clos 1953; RFC 7938, section 3.2): spines
+        s0, s1..., leaves l0, l1..., each joined to every spine, and on every leaf
+        its hosts, h0, h1... over all leaves. Links are named like their host, or
+        LEAF-SPINE.
+
+        Args:
+            spines: Number of spines: equally short paths from leaf to leaf.
+                (integer, default 2, 1 to 256)
+            leaves: Number of leaves. (integer, default 4, 2 to 1024)
+            hosts: Hosts on each leaf. (integer, default 4, 1 to 256)
+            access: The links of the hosts, from host to leaf; unless said otherwise
+                10 Gbit/s and 1 us. (table, default unset)
+            fabric: The links between the layers, from leaf to spine; unless said
+                otherwise 40 Gbit/s and 1 us. (table, default unset)
+            queue: The queue of every direction of every link that names none.
+                (queue: name or table, default unset)
+        """
+        return self._topology("leaf_spine", settings)
+
+    def full_mesh(self, **settings: Unpack[FullMeshSettings]) -> Self:
+        """Nodes n0, n1... with a link between any two, so that no packet needs a
+        second one. Links are called n0-n1, the lower number first.
+
+        Args:
+            nodes: Number of nodes. (integer, default 5, 2 to 600)
+            link: The links; unless said otherwise 10 Mbit/s and 5 ms. (table,
+                default unset)
+        """
+        return self._topology("full_mesh", settings)
+
+    def random_geometric(self, **settings: Unpack[RandomGeometricSettings]) -> Self:
+        """The random geometric graph (Gilbert 1961): nodes n0, n1... scattered
+        uniformly over a square, two of them joined if they are at most `radius`
+        apart. Links are called n0-n1, the lower number first.
+
+        Args:
+            nodes: Number of nodes. (integer, default 50, 2 to 10000)
+            radius: How far apart nodes with a link are, in sides of the square.
+                Networks are seldom connected below sqrt(ln n / (pi n)). (number,
+                default 0.2, 0 to 1.5)
+            across: Propagation delay along a side of the square: the delay of a
+                link is its length in proportion. Where `link` has a delay, all
+                links have that. (duration, default "10ms", up to 10min)
+            islands: What happens if not every node is reached from every other.
+                (one of `join`, `refuse`, default "join")
+            seed: Seed of the network. The seed of the run does not change it.
+                (integer, default 1, from 0)
+            link: The links; unless said otherwise 10 Mbit/s, and a delay by their
+                length. (table, default unset)
+        """
+        return self._topology("random_geometric", settings)
+
+    def waxman(self, **settings: Unpack[WaxmanSettings]) -> Self:
+        """Waxman's random network (IEEE JSAC 6(9), 1988, model RG1): nodes n0, n1...
+        scattered uniformly over a square, two of them at the distance d joined with
+        the probability beta exp(-d / (alpha L)), L being the largest distance.
+        Links are called n0-n1, the lower number first.
+
+        Args:
+            nodes: Number of nodes. (integer, default 50, 2 to 10000)
+            alpha: How slowly the probability falls with the distance: larger means
+                more long links. (number, default 0.15, 0.001 to 1)
+            beta: The probability at no distance: larger means more links. (number,
+                default 0.6, 0 to 1)
+            across: Propagation delay along a side of the square: the delay of a
+                link is its length in proportion. Where `link` has a delay, all
+                links have that. (duration, default "10ms", up to 10min)
+            islands: What happens if not every node is reached from every other.
+                (one of `join`, `refuse`, default "join")
+            seed: Seed of the network. The seed of the run does not change it.
+                (integer, default 1, from 0)
+            link: The links; unless said otherwise 10 Mbit/s, and a delay by their
+                length. (table, default unset)
+        """
+        return self._topology("waxman", settings)
+
+    def barabasi_albert(self, **settings: Unpack[BarabasiAlbertSettings]) -> Self:
+        """The scale-free network of Barabasi and Albert (Science 286, 1999): it begins
+        as a star of links + 1 nodes, and each further node is joined to `links`
+        others, drawn with probabilities in proportion to the links they have. Nodes
+        are n0, n1... by age; links are called n0-n1, the lower number first.
+
+        Args:
+            nodes: Number of nodes. (integer, default 50, 2 to 100000)
+            links: Links that a node brings. (integer, default 2, 1 to 100)
+            seed: Seed of the network. The seed of the run does not change it.
+                (integer, default 1, from 0)
+            link: The links; unless said otherwise 10 Mbit/s and 5 ms. (table,
+                default unset)
+        """
+        return self._topology("barabasi_albert", settings)

@@ -1,11 +1,12 @@
 //! From the description to single parts: nodes, link directions, flow members.
 
 use crate::registry::SourceSpec;
-use crate::spec::{FlowSpec, Wire};
+use crate::spec::{FlowSpec, Place, Wire};
 use fairlane_engine::Stream;
 use fairlane_tcp::{TcpConfig, TcpParams};
 use fairlane_traffic::UdpParams;
 use fairlane_units::{Dur, Time};
+use indexmap::IndexMap;
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -14,6 +15,9 @@ use std::sync::Arc;
 pub struct Expanded {
     /// Node names.
     pub nodes: Vec<String>,
+    /// Where nodes are drawn, of those of which it is known.
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    pub positions: IndexMap<String, Place>,
     /// One entry a direction, in the order of the file.
     pub links: Vec<LinkDir>,
     /// One entry a flow.

@@ -38,6 +38,14 @@ const CASES: &[(&str, &[&str])] = &[
         &["duration=8s", "topology.star.server.jitter={ width = \"2ms\", distribution = \"normal\", keep_order = true }"],
     ),
     ("examples/lan.toml", &["duration=8s", "topology.star.server.rates=[{ at = \"4s\", rate = \"5Mbit/s\" }]"]),
+    ("examples/leaf_spine.toml", &["duration=200ms", "warmup=0s"]),
+    ("examples/grid.toml", &["duration=5s", "warmup=0s"]),
+    ("examples/grid.toml", &["duration=5s", "warmup=0s", "topology=ring", "flows.tcp.count=8"]),
+    ("examples/grid.toml", &["duration=5s", "warmup=0s", "topology=full_mesh", "flows.tcp.count=5"]),
+    ("examples/grid.toml", &["duration=5s", "warmup=0s", "topology=tree", "flows.tcp.count=8", "flows.tcp.from=h{i}", "flows.tcp.to=h{i}"]),
+    ("examples/random_networks.toml", &["duration=5s", "warmup=0s"]),
+    ("examples/random_networks.toml", &["duration=5s", "warmup=0s", "topology=random_geometric"]),
+    ("examples/random_networks.toml", &["duration=5s", "warmup=0s", "topology=barabasi_albert"]),
 ];
 
 /// Every queue with its defaults, in the same mixed traffic.

@@ -16,20 +16,24 @@ fn ends(graph: &Graph) -> impl Iterator<Item = (&str, &str)> {
     graph.links.values().map(|l| (l.from.as_deref().unwrap(), l.to.as_deref().unwrap()))
 }
 
-/// Nodes with one link, in the order of the builder.
+/// Nodes with one link, in the order of the builder; where there are not two of them, all nodes.
 fn hosts(graph: &Graph) -> Vec<&str> {
     let mut links: HashMap<&str, u32> = HashMap::new();
     for (a, b) in ends(graph) {
         *links.entry(a).or_default() += 1;
         *links.entry(b).or_default() += 1;
     }
-    graph.nodes.iter().map(String::as_str).filter(|n| links.get(n) == Some(&1)).collect()
+    let all = || graph.nodes.iter().map(String::as_str);
+    let lone: Vec<&str> = all().filter(|n| links.get(n) == Some(&1)).collect();
+    if lone.len() > 1 { lone } else { all().collect() }
 }
 
-/// Names are unique, links join nodes that exist, and every node is reached from the first.
+/// Names are unique, links join nodes that exist, every node is reached from the first, and has a place of its own.
 fn hangs_together(graph: &Graph, what: &str) {
     let names: HashSet<&str> = graph.nodes.iter().map(String::as_str).collect();
     assert_eq!(names.len(), graph.nodes.len(), "{what}: nodes share a name");
+    let places: HashSet<_> = graph.places.iter().map(|p| (p.x.to_bits(), p.y.to_bits())).collect();
+    assert!(places.len() == names.len() && graph.places.iter().all(|p| p.x.is_finite() && p.y.is_finite()), "{what}: places");
     let mut next: HashMap<&str, Vec<&str>> = HashMap::new();
     for (a, b) in ends(graph) {
         assert!(a != b && names.contains(a) && names.contains(b), "{what}: a link from {a} to {b}");

@@ -6,7 +6,7 @@ use crate::code::Code;
 use crate::diag::suggest;
 use crate::expand::{LinkDir, Member};
 use crate::source::{Node, Value};
-use crate::spec::{Direction, LinkSpec, Pipe, Scenario, Wire};
+use crate::spec::{Direction, LinkSpec, Pipe, Place, Scenario, Wire};
 use crate::topology::{Builder, Graph};
 use fairlane_net::Site;
 use fairlane_queue::{Discipline, Problem};
@@ -19,7 +19,7 @@ const PLAIN: &str = "write it with letters, digits, - and _";
 
 impl Semantics<'_> {
     /// Nodes and link directions; what was left open in `scenario` is filled in.
-    pub(super) fn links(&mut self, scenario: &mut Scenario) -> (Vec<String>, Vec<LinkDir>) {
+    pub(super) fn links(&mut self, scenario: &mut Scenario) -> (Vec<String>, IndexMap<String, Place>, Vec<LinkDir>) {
         let mut graph = self.builder(scenario);
         if graph.links.is_empty() && scenario.links.is_empty() && self.found.is_empty() {
             self.fail(
@@ -94,7 +94,16 @@ impl Semantics<'_> {
             let message = format!("the network is too large: {} nodes, {} link directions", nodes.len(), links.len());
             self.fail(Code::TooLarge, &["topology"], message, format!("limits are {MOST_NODES} and {MOST_LINKS}"));
         }
-        (nodes, links)
+        let mut positions: IndexMap<String, Place> = graph.nodes.into_iter().zip(graph.places).collect();
+        for (name, &place) in &scenario.positions {
+            if !nodes.contains(name) && self.found.has_room() {
+                let known: Vec<&str> = nodes.iter().map(String::as_str).collect();
+                let help = suggest(name, &known, "known nodes");
+                self.fail_key(Code::UnknownNode, &["positions", name], format!("there is no node `{name}`"), help);
+            }
+            positions.insert(name.clone(), place);
+        }
+        (nodes.into_iter().collect(), positions, links)
     }
 
     fn builder(&mut self, scenario: &mut Scenario) -> Graph {
@@ -112,7 +121,7 @@ impl Semantics<'_> {
         topology.graph()
     }
 
-    fn nodes(&mut self, scenario: &Scenario, graph: &Graph) -> Vec<String> {
+    fn nodes(&mut self, scenario: &Scenario, graph: &Graph) -> IndexSet<String> {
         let mut nodes: IndexSet<String> = graph.nodes.iter().cloned().collect();
         for (i, name) in scenario.nodes.iter().flatten().enumerate() {
             let place = i.to_string();
@@ -138,7 +147,7 @@ impl Semantics<'_> {
                 nodes.insert(node.clone());
             }
         }
-        nodes.into_iter().collect()
+        nodes
     }
 
     fn directions(&mut self, links: &IndexMap<String, LinkSpec>) -> Vec<LinkDir> {

@@ -82,7 +82,7 @@ impl<'a> Semantics<'a> {
 pub(crate) fn complete(mut scenario: Scenario, root: &Node, sources: &Sources) -> Result<Resolved, Diagnostics> {
     let mut s = Semantics::new(root, sources);
     s.times(&scenario);
-    let (nodes, links) = s.links(&mut scenario);
+    let (nodes, positions, links) = s.links(&mut scenario);
     let network = Network::new(&nodes, &links);
     let (groups, flows) = s.flows(&mut scenario, &network);
     s.two_rates();
@@ -98,7 +98,7 @@ pub(crate) fn complete(mut scenario: Scenario, root: &Node, sources: &Sources) -
     }
     s.doubts(&scenario, &network, &links, &groups, &flows);
     s.bottlenecks(&scenario, &network, &links, &groups, &flows);
-    Ok(Resolved { scenario, expanded: Expanded { nodes, links, flows, controls, groups }, warnings: s.warnings })
+    Ok(Resolved { scenario, expanded: Expanded { nodes, positions, links, flows, controls, groups }, warnings: s.warnings })
 }
 
 impl Semantics<'_> {

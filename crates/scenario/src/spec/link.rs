@@ -94,6 +94,16 @@ pub struct Direction {
     pub impairments: Impairments,
 }
 
+/// Where a node is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Place {
+    /// To the right, in any unit.
+    pub x: f64,
+    /// Upwards, in the same unit.
+    pub y: f64,
+}
+
 /// The links of one kind that a topology builder makes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -189,6 +199,15 @@ impl Pipe {
         let only = Direction { rate: Some(rate), ..Direction::default() };
         let reverse = self.reverse.as_ref().map(|r| only.over(r));
         Self { forward: only.over(&self.forward), reverse }
+    }
+    /// With this delay both ways.
+    #[must_use]
+    pub fn with_delay(mut self, delay: Dur) -> Self {
+        self.forward.delay = Some(delay);
+        if let Some(reverse) = &mut self.reverse {
+            reverse.delay = Some(delay);
+        }
+        self
     }
 }
 

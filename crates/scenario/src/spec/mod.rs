@@ -11,7 +11,7 @@ pub(crate) use crate::resolve::Resolved;
 pub use classes::Classes;
 pub use control::ControlTables;
 pub use flow::FlowSpec;
-pub use link::{Direction, LinkSpec, Pipe, RateStep, Wire};
+pub use link::{Direction, LinkSpec, Pipe, Place, RateStep, Wire};
 pub(crate) use table::REGISTRY_KEYS;
 pub use table::{QueueTable, SourceTable, TcpTable};
 
@@ -53,6 +53,9 @@ pub struct Scenario {
     /// Names of all nodes. Absent: every node that a link names.
     #[serde(default)]
     pub nodes: Option<Vec<String>>,
+    /// Where nodes are drawn, by name; over what the builder says. Nothing else depends on it.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub positions: IndexMap<String, Place>,
     /// Links by name: new ones, or refinements of the builder's.
     #[serde(default)]
     pub links: IndexMap<String, LinkSpec>,

@@ -1,6 +1,6 @@
 //! The dumbbell: pairs of hosts on the two sides of one bottleneck.
 
-use super::{Builder, Graph, Misfit, plain, roomy};
+use super::{Builder, Graph, Misfit, along, plain, roomy};
 use crate::spec::Pipe;
 use fairlane_units::{Dur, Rate};
 use schemars::JsonSchema;
@@ -61,8 +61,8 @@ impl Builder for Dumbbell {
 
     fn graph(&self) -> Graph {
         let mut g = Graph::default();
-        g.node("r1");
-        g.node("r2");
+        g.node("r1", -1.0, 0.0);
+        g.node("r2", 1.0, 0.0);
         g.link("bottleneck", "r1", "r2", self.bottleneck.clone());
         let left = self.left.as_ref().unwrap_or(&self.access);
         let right = self.right.as_ref().unwrap_or(&self.access);
@@ -77,8 +77,9 @@ impl Builder for Dumbbell {
                 reverse.delay = self.delays.as_ref().map_or(reverse.delay, |_| pipe.forward.delay);
             }
             let (s, d) = (format!("s{i}"), format!("d{i}"));
-            g.node(&s);
-            g.node(&d);
+            let y = -along(i as u32, self.pairs);
+            g.node(&s, -2.0, y);
+            g.node(&d, 2.0, y);
             g.link(&s, &s, "r1", pipe);
             g.link(&d, &d, "r2", right.clone());
         }

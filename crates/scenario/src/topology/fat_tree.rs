@@ -1,6 +1,6 @@
 //! The fat-tree of Al-Fares, Loukissas and Vahdat (SIGCOMM 2008).
 
-use super::{Builder, Graph, Misfit, plain};
+use super::{Builder, Graph, Misfit, along, plain};
 use crate::spec::QueueTable;
 use fairlane_units::{Dur, Rate};
 use schemars::JsonSchema;
@@ -49,20 +49,24 @@ impl Builder for FatTree {
         let edge = |p: u32, j: u32| format!("e{p}_{j}");
         let aggregation = |p: u32, j: u32| format!("a{p}_{j}");
         let core = |n: u32| format!("c{n}");
+        let rise = f64::from(self.k);
         for n in 0..half * half {
-            g.node(core(n));
+            // A layer each, above the middle of what hangs below.
+            g.node(core(n), along(n, half * half) * f64::from(self.k), 3.0 * rise);
         }
         for p in 0..self.k {
             for j in 0..half {
-                g.node(edge(p, j));
-                g.node(aggregation(p, j));
+                let x = along(p * half + j, self.k * half) * f64::from(half);
+                g.node(edge(p, j), x, rise);
+                g.node(aggregation(p, j), x, 2.0 * rise);
             }
         }
         for p in 0..self.k {
             for j in 0..half {
                 for h in 0..half {
-                    let host = format!("h{}", (p * half + j) * half + h);
-                    g.node(&host);
+                    let number = (p * half + j) * half + h;
+                    let host = format!("h{number}");
+                    g.node(&host, along(number, self.k * half * half), 0.0);
                     g.link(&host, &host, &edge(p, j), pipe.clone());
                 }
             }

@@ -5,29 +5,55 @@ topologies! {
     "star" [] => star::Star;
     "parking_lot" ["parkinglot", "parking-lot"] => parking_lot::ParkingLot;
     "fat_tree" ["fattree", "fat-tree"] => fat_tree::FatTree;
+    "grid" [] => grid::Grid;
+    "ring" [] => ring::Ring;
+    "tree" [] => tree::Tree;
+    "leaf_spine" ["leafspine", "leaf-spine", "clos"] => leaf_spine::LeafSpine;
+    "full_mesh" ["fullmesh", "full-mesh", "complete"] => full_mesh::FullMesh;
+    "random_geometric" ["random-geometric"] => random_geometric::RandomGeometric;
+    "waxman" [] => waxman::Waxman;
+    "barabasi_albert" ["barabasi-albert"] => barabasi_albert::BarabasiAlbert;
 }
+
+mod field;
+
+pub use field::Islands;
 
 use crate::plugs::topologies;
 use crate::registry::QueueSpec;
-use crate::spec::{Direction, LinkSpec, Pipe, QueueTable};
+use crate::spec::{Direction, LinkSpec, Pipe, Place, QueueTable};
 use fairlane_units::{Dur, Rate};
 use indexmap::IndexMap;
+
+/// Most links of a network that one parameter can make very many of.
+const MOST_LINKS: usize = 200_000;
 
 /// Nodes and links of a network.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Graph {
     /// Node names.
     pub nodes: Vec<String>,
+    /// Where each node is drawn.
+    pub places: Vec<Place>,
     /// Links by name.
     pub links: IndexMap<String, LinkSpec>,
 }
 
 impl Graph {
-    fn node(&mut self, name: impl Into<String>) {
+    /// A node, and where it is drawn: x to the right, y upwards, about 1 between neighbours.
+    fn node(&mut self, name: impl Into<String>, x: f64, y: f64) {
         self.nodes.push(name.into());
+        self.places.push(Place { x, y });
     }
+    /// A link. Its name is its own: another one of that name would take its place.
     fn link(&mut self, name: impl Into<String>, from: &str, to: &str, pipe: Pipe) {
-        self.links.insert(name.into(), LinkSpec::new(from, to, true, pipe));
+        let before = self.links.insert(name.into(), LinkSpec::new(from, to, true, pipe));
+        debug_assert!(before.is_none(), "{before:?}");
+    }
+    /// The links n0-n1, n4-n7... between numbered nodes, the lower number first.
+    fn join(&mut self, a: u32, b: u32, pipe: Pipe) {
+        let (a, b) = (format!("n{}", a.min(b)), format!("n{}", a.max(b)));
+        self.link(format!("{a}-{b}"), &a, &b, pipe);
     }
 }
 
@@ -59,6 +85,28 @@ pub trait Builder: Sized {
 fn plain(rate: Rate, delay: Dur) -> Pipe {
     let forward = Direction { rate: Some(rate), delay: Some(delay), ..Direction::default() };
     Pipe { forward, ..Pipe::default() }
+}
+
+/// A pipe of 10 Mbit/s and 5 ms, unless it says otherwise.
+fn ordinary(pipe: &Pipe) -> Pipe {
+    pipe.over(&plain(Rate::from_mbps(10), Dur::from_ms(5))).filled()
+}
+
+/// Where `count` things of a row stand, the middle of it at zero.
+fn along(i: u32, count: u32) -> f64 {
+    f64::from(i) - (f64::from(count) - 1.0) / 2.0
+}
+
+/// Points on a circle, about 1 apart, clockwise from the top.
+fn around(i: u32, count: u32) -> (f64, f64) {
+    let radius = f64::from(count.max(4)) / std::f64::consts::TAU;
+    let angle = std::f64::consts::TAU * f64::from(i) / f64::from(count.max(1));
+    (radius * libm::sin(angle), radius * libm::cos(angle))
+}
+
+/// What to say of too many links.
+fn crowded(field: &'static str, links: &str, help: &str) -> Misfit {
+    Misfit { field, message: format!("that makes {links} links, the limit is {MOST_LINKS}"), help: help.to_owned() }
 }
 
 /// A DropTail queue that the traffic of one host does not fill.

@@ -41,7 +41,7 @@ impl Builder for ParkingLot {
     fn graph(&self) -> Graph {
         let mut g = Graph::default();
         for i in 0..=self.hops {
-            g.node(format!("r{i}"));
+            g.node(format!("r{i}"), f64::from(2 * i), 0.0);
         }
         for i in 1..=self.hops {
             g.link(format!("hop{i}"), &format!("r{}", i - 1), &format!("r{i}"), self.bottleneck.clone());
@@ -49,8 +49,10 @@ impl Builder for ParkingLot {
         for i in 0..=self.hops {
             let (at, to) = if i == 0 { (0, self.hops) } else { (i - 1, i) };
             let (s, d) = (format!("s{i}"), format!("d{i}"));
-            g.node(&s);
-            g.node(&d);
+            // The long flow's hosts at the ends, the others below the two routers of their hop.
+            let (left, right, y) = if i == 0 { (-1.0, f64::from(2 * to) + 1.0, 0.0) } else { (f64::from(2 * at) + 0.4, f64::from(2 * to) - 0.4, -1.0) };
+            g.node(&s, left, y);
+            g.node(&d, right, y);
             g.link(&s, &s, &format!("r{at}"), self.access.clone());
             g.link(&d, &d, &format!("r{to}"), self.access.clone());
         }

@@ -1,6 +1,6 @@
 //! The star: clients and one server around a router.
 
-use super::{Builder, Graph, Misfit, plain};
+use super::{Builder, Graph, Misfit, along, plain};
 use crate::spec::{Pipe, QueueTable};
 use fairlane_units::{Dur, Rate};
 use schemars::JsonSchema;
@@ -44,12 +44,12 @@ impl Builder for Star {
 
     fn graph(&self) -> Graph {
         let mut g = Graph::default();
-        g.node("r");
-        g.node("server");
+        g.node("r", 0.0, 0.0);
+        g.node("server", 1.5, 0.0);
         g.link("server", "r", "server", self.server.clone());
         for i in 0..self.clients {
             let c = format!("c{i}");
-            g.node(&c);
+            g.node(&c, -1.5, -along(i, self.clients));
             g.link(&c, &c, "r", self.access.clone());
         }
         g

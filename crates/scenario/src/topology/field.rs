@@ -1,0 +1,121 @@
+//! Nodes scattered over a square, and links between them: what the random networks with a geometry share.
+
+use super::{Graph, MOST_LINKS, Misfit, crowded, plain};
+use crate::spec::Pipe;
+use fairlane_engine::Stream;
+use fairlane_units::{Dur, Rate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What becomes of a drawn network in several parts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Islands {
+    /// The parts are joined by the shortest links that make one of them, one link fewer than parts.
+    #[default]
+    Join,
+    /// It is an error, which says how many parts there are.
+    Refuse,
+}
+
+/// Nodes in the unit square.
+pub(super) struct Field {
+    at: Vec<(f64, f64)>,
+}
+
+/// A link between two nodes by their numbers, the lower one first.
+pub(super) type Pair = (u32, u32);
+
+impl Field {
+    /// `nodes` points, uniform and independent.
+    pub(super) fn scatter(nodes: u32, rng: &mut Stream) -> Self {
+        Self { at: (0..nodes).map(|_| (rng.uniform(), rng.uniform())).collect() }
+    }
+
+    pub(super) fn distance(&self, a: u32, b: u32) -> f64 {
+        let ((x, y), (u, v)) = (self.at[a as usize], self.at[b as usize]);
+        libm::sqrt((x - u) * (x - u) + (y - v) * (y - v))
+    }
+
+    /// All pairs of nodes.
+    pub(super) fn pairs(&self) -> impl Iterator<Item = Pair> {
+        let n = self.at.len() as u32;
+        (0..n).flat_map(move |a| (a + 1..n).map(move |b| (a, b)))
+    }
+
+    /// The links that join the parts which `links` leave: Prim's algorithm over parts.
+    fn bridges(&self, links: &[Pair]) -> Vec<Pair> {
+        let n = self.at.len();
+        let mut near = vec![Vec::new(); n];
+        for &(a, b) in links {
+            near[a as usize].push(b);
+            near[b as usize].push(a);
+        }
+        let (mut inside, mut bridges) = (vec![false; n], Vec::new());
+        // For each node outside the nearest one inside.
+        let mut nearest = vec![(f64::INFINITY, 0_u32); n];
+        let mut enter = Some(0_u32);
+        while let Some(first) = enter {
+            let mut open = vec![first];
+            inside[first as usize] = true;
+            while let Some(a) = open.pop() {
+                for &b in &near[a as usize] {
+                    if !std::mem::replace(&mut inside[b as usize], true) {
+                        open.push(b);
+                    }
+                }
+                for b in (0..n as u32).filter(|&b| !inside[b as usize]) {
+                    let d = self.distance(a, b);
+                    if d < nearest[b as usize].0 {
+                        nearest[b as usize] = (d, a);
+                    }
+                }
+            }
+            let outside = (0..n as u32).filter(|&b| !inside[b as usize]);
+            enter = outside.min_by(|&a, &b| nearest[a as usize].0.total_cmp(&nearest[b as usize].0));
+            if let Some(b) = enter {
+                let a = nearest[b as usize].1;
+                bridges.push((a.min(b), a.max(b)));
+            }
+        }
+        bridges
+    }
+
+    /// What is wrong with these links; `more` says what makes more of them, `fewer` what makes fewer.
+    pub(super) fn misfits(&self, links: &[Pair], islands: Islands, [more, fewer]: [&'static str; 2]) -> Vec<Misfit> {
+        if links.len() > MOST_LINKS {
+            return vec![crowded(fewer, "too many", &format!("write a smaller `{fewer}`, or fewer nodes"))];
+        }
+        let bridges = if islands == Islands::Refuse { self.bridges(links).len() } else { 0 };
+        if bridges == 0 {
+            return Vec::new();
+        }
+        let message = format!("the network that was drawn is in {} parts", bridges + 1);
+        let help = format!("write a larger `{more}` or another `seed`, or islands = \"join\"");
+        vec![Misfit { field: "islands", message, help }]
+    }
+
+    /// The network: a link's delay is its length, `across` being the side of the square, unless `pipe` has one.
+    pub(super) fn graph(&self, mut links: Vec<Pair>, pipe: &Pipe, across: Dur) -> Graph {
+        links.extend(self.bridges(&links));
+        let mut g = Graph::default();
+        for (i, &(x, y)) in self.at.iter().enumerate() {
+            g.node(format!("n{i}"), x, y);
+        }
+        for (a, b) in links {
+            let mut pipe = pipe.clone();
+            // To the nanosecond: a fifth of a metre of fibre.
+            let long = || Dur::from_ns((self.distance(a, b) * across.as_ps() as f64 / 1e3 + 0.5) as u64);
+            pipe.forward.delay = pipe.forward.delay.or_else(|| Some(long()));
+            g.join(a, b, pipe);
+        }
+        g
+    }
+}
+
+/// A pipe of 10 Mbit/s, unless it says otherwise; its delay is left open.
+pub(super) fn of_its_length(pipe: &Pipe) -> Pipe {
+    let mut base = plain(Rate::from_mbps(10), Dur::ZERO);
+    base.forward.delay = None;
+    pipe.over(&base).filled()
+}

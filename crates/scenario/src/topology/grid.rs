@@ -1,0 +1,59 @@
+//! The grid: every node has its neighbours left, right, above and below.
+
+use super::{Builder, Graph, MOST_LINKS, Misfit, crowded, ordinary};
+use crate::spec::Pipe;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Nodes n0, n1... row by row, each joined to the next in its row and in its column. Links are called n0-n1, the lower number first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Grid {
+    /// Number of rows.
+    #[schemars(range(min = 1, max = 1_000))]
+    pub rows: u32,
+    /// Number of nodes in a row.
+    #[schemars(range(min = 2, max = 1_000))]
+    pub columns: u32,
+    /// The links; unless said otherwise 10 Mbit/s and 5 ms.
+    pub link: Pipe,
+}
+
+impl Default for Grid {
+    fn default() -> Self {
+        Self { rows: 3, columns: 3, link: Pipe::default() }
+    }
+}
+
+impl Builder for Grid {
+    fn filled(&self) -> Self {
+        Self { link: ordinary(&self.link), ..self.clone() }
+    }
+
+    fn check(&self) -> Vec<Misfit> {
+        let links = self.rows as usize * (self.columns as usize - 1) + self.columns as usize * (self.rows as usize - 1);
+        let few = || crowded("rows", &links.to_string(), "write fewer rows or columns");
+        (links > MOST_LINKS).then(few).into_iter().collect()
+    }
+
+    fn graph(&self) -> Graph {
+        let mut g = Graph::default();
+        for i in 0..self.rows * self.columns {
+            g.node(format!("n{i}"), f64::from(i % self.columns), -f64::from(i / self.columns));
+        }
+        for i in 0..self.rows * self.columns {
+            if (i + 1) % self.columns != 0 {
+                g.join(i, i + 1, self.link.clone());
+            }
+            if i + self.columns < self.rows * self.columns {
+                g.join(i, i + self.columns, self.link.clone());
+            }
+        }
+        g
+    }
+
+    fn hosts(&self) -> String {
+        let last = (self.rows * self.columns).saturating_sub(1);
+        format!("the grid with rows = {} and columns = {} has nodes n0..n{last}", self.rows, self.columns)
+    }
+}

@@ -1,0 +1,49 @@
+//! The ring: every node has two neighbours.
+
+use super::{Builder, Graph, Misfit, around, ordinary};
+use crate::spec::Pipe;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Nodes n0, n1... in a circle, each joined to the next and the last to the first. Links are called n0-n1, the lower number first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Ring {
+    /// Number of nodes.
+    #[schemars(range(min = 3, max = 100_000))]
+    pub nodes: u32,
+    /// The links; unless said otherwise 10 Mbit/s and 5 ms.
+    pub link: Pipe,
+}
+
+impl Default for Ring {
+    fn default() -> Self {
+        Self { nodes: 8, link: Pipe::default() }
+    }
+}
+
+impl Builder for Ring {
+    fn filled(&self) -> Self {
+        Self { link: ordinary(&self.link), ..self.clone() }
+    }
+
+    fn check(&self) -> Vec<Misfit> {
+        Vec::new()
+    }
+
+    fn graph(&self) -> Graph {
+        let mut g = Graph::default();
+        for i in 0..self.nodes {
+            let (x, y) = around(i, self.nodes);
+            g.node(format!("n{i}"), x, y);
+        }
+        for i in 0..self.nodes {
+            g.join(i, (i + 1) % self.nodes, self.link.clone());
+        }
+        g
+    }
+
+    fn hosts(&self) -> String {
+        format!("the ring with nodes = {} has nodes n0..n{}", self.nodes, self.nodes.saturating_sub(1))
+    }
+}
