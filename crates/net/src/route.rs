@@ -13,13 +13,18 @@ pub enum Routing {
     Single,
 }
 
-/// The graph of nodes and ports.
+/// The graph of nodes and ports, sorted so that laying a route costs no look at all ports of a node with very many.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Graph {
-    /// For each node its ports as (port, far node), in order of declaration.
+    /// For each node its ports as (far node, port): by far node, and of one far node in order of declaration.
     out: Vec<Vec<(u32, u32)>>,
-    /// For each node the near nodes of links into it.
+    /// For each node its ports to nodes that are no leaves as (far node, port), in order of declaration.
+    onward: Vec<Vec<(u32, u32)>>,
+    /// For each node the near nodes of links into it that are no leaves.
     into: Vec<Vec<u32>>,
+    leaf: Vec<bool>,
+    /// For each node the near node of its only link in.
+    gate: Vec<Option<u32>>,
 }
 
 /// Distances to one node, kept for the nodes that forward.
@@ -28,21 +33,37 @@ const FAR: u32 = u32::MAX;
 
 impl Graph {
     pub(crate) fn new(nodes: usize, links: impl Iterator<Item = (u32, u32)>) -> Self {
-        let mut g = Self { out: vec![Vec::new(); nodes], into: vec![Vec::new(); nodes] };
+        let (mut out, mut into) = (vec![Vec::new(); nodes], vec![Vec::new(); nodes]);
         for (port, (a, b)) in links.enumerate() {
-            g.out[a as usize].push((port as u32, b));
-            g.into[b as usize].push(a);
+            out[a as usize].push((b, port as u32));
+            into[b as usize].push(a);
         }
-        g
+        // A node with a single neighbour forwards nothing, so searches need not enter it.
+        let lone = |(out, into): (&Vec<(u32, u32)>, &Vec<u32>)| match out[..] {
+            [] => true,
+            [(far, _)] => into.iter().all(|&m| m == far),
+            _ => false,
+        };
+        let leaf: Vec<bool> = out.iter().zip(&into).map(lone).collect();
+        let gate = into.iter().map(|into: &Vec<u32>| if let [only] = into[..] { Some(only) } else { None }).collect();
+        let inner = |n: u32| !leaf[n as usize];
+        let onward = out.iter().map(|out| out.iter().copied().filter(|&(far, _)| inner(far)).collect()).collect();
+        into.iter_mut().for_each(|into| into.retain(|&n| inner(n)));
+        // Ports are numbered in order of declaration.
+        out.iter_mut().for_each(|out| out.sort_unstable());
+        Self { out, onward, into, leaf, gate }
     }
 
-    /// A node with a single neighbour forwards nothing, so searches need not enter it.
     fn leaf(&self, n: u32) -> bool {
-        match self.out[n as usize][..] {
-            [] => true,
-            [(_, far)] => self.into[n as usize].iter().all(|&m| m == far),
-            _ => false,
-        }
+        self.leaf[n as usize]
+    }
+
+    /// The ports from one node straight to another.
+    fn straight(&self, from: u32, to: u32) -> &[(u32, u32)] {
+        let out = &self.out[from as usize];
+        let first = out.partition_point(|&(far, _)| far < to);
+        let several = out[first..].partition_point(|&(far, _)| far == to);
+        &out[first..first + several]
     }
 
     fn distances(&self, to: u32) -> Distances {
@@ -53,7 +74,7 @@ impl Graph {
             let mut next = Vec::new();
             for &n in &front {
                 for &m in &self.into[n as usize] {
-                    if dist[m as usize] == FAR && !self.leaf(m) {
+                    if dist[m as usize] == FAR {
                         dist[m as usize] = dist[n as usize] + 1;
                         next.push(m);
                     }
@@ -71,11 +92,13 @@ pub(crate) struct Router<'a> {
     names: &'a [String],
     routing: Routing,
     known: BTreeMap<u32, Distances>,
+    /// The ways on from a node, as (far node, port).
+    ways: Vec<(u32, u32)>,
 }
 
 impl<'a> Router<'a> {
     pub(crate) fn new(graph: &'a Graph, names: &'a [String], routing: Routing) -> Self {
-        Self { graph, names, routing, known: BTreeMap::new() }
+        Self { graph, names, routing, known: BTreeMap::new(), ways: Vec::new() }
     }
 
     /// The ports from `src` to `dst` for the flow called `flow`; `None` if there is no way.
@@ -85,7 +108,7 @@ impl<'a> Router<'a> {
         let mut at = src;
         // The only link out of a leaf is the way, wherever it goes.
         if g.leaf(src) {
-            let &(port, far) = g.out[src as usize].first()?;
+            let &(far, port) = g.out[src as usize].first()?;
             path.push(port);
             at = far;
         }
@@ -93,7 +116,7 @@ impl<'a> Router<'a> {
             return Some(path);
         }
         // A leaf is reached through its neighbour, whose distances all its leaves share.
-        let gate = if g.leaf(dst) && g.into[dst as usize].len() == 1 { g.into[dst as usize][0] } else { dst };
+        let gate = g.gate[dst as usize].filter(|_| g.leaf(dst)).unwrap_or(dst);
         if self.known.len() > 64 && !self.known.contains_key(&gate) && g.out.len() > 10_000 {
             self.known.clear();
         }
@@ -103,17 +126,24 @@ impl<'a> Router<'a> {
             if d == FAR {
                 return None;
             }
-            let ways: Vec<(u32, u32)> = g.out[at as usize].iter().copied().filter(|&(_, m)| dist[m as usize] == d - 1).collect();
+            // At distance one the far node may be a leaf: one with several links into it.
+            let ways = if d == 1 {
+                g.straight(at, gate)
+            } else {
+                self.ways.clear();
+                self.ways.extend(g.onward[at as usize].iter().filter(|w| dist[w.0 as usize] == d - 1));
+                &self.ways
+            };
             let pick = match self.routing {
                 Routing::Single => 0,
                 Routing::Ecmp if ways.len() == 1 => 0,
                 Routing::Ecmp => (hash_parts(&[flow, &self.names[at as usize]]) % ways.len() as u64) as usize,
             };
-            path.push(ways[pick].0);
-            at = ways[pick].1;
+            path.push(ways[pick].1);
+            at = ways[pick].0;
         }
         if gate != dst {
-            path.push(g.out[gate as usize].iter().find(|&&(_, m)| m == dst)?.0);
+            path.push(g.straight(gate, dst).first()?.1);
         }
         Some(path)
     }
@@ -162,5 +192,83 @@ mod tests {
         };
         assert_eq!(middle(Routing::Ecmp), [0, 2, 4, 6]);
         assert_eq!(middle(Routing::Single), [0]);
+    }
+
+    /// The same rule by looking at all ports of all nodes.
+    fn plainly(routing: Routing, names: &[String], links: &[(u32, u32)], flow: &str, src: u32, dst: u32) -> Option<Vec<u32>> {
+        let from = |n: u32| (0_u32..).zip(links).filter(move |(_, l)| l.0 == n).map(|(port, l)| (port, l.1));
+        let into = |n: u32| links.iter().filter(move |l| l.1 == n).map(|l| l.0);
+        let leaf = |n: u32| match from(n).collect::<Vec<_>>()[..] {
+            [] => true,
+            [(_, far)] => into(n).all(|m| m == far),
+            _ => false,
+        };
+        let (mut at, mut path) = (src, Vec::new());
+        if leaf(src) {
+            let (port, far) = from(src).next()?;
+            path.push(port);
+            at = far;
+        }
+        if at == dst {
+            return Some(path);
+        }
+        let gate = if leaf(dst) && into(dst).count() == 1 { into(dst).next()? } else { dst };
+        let mut dist = vec![FAR; names.len()];
+        dist[gate as usize] = 0;
+        for d in 0..names.len() as u32 {
+            for n in (0..names.len() as u32).filter(|&n| dist[n as usize] == d).collect::<Vec<_>>() {
+                into(n).filter(|&m| !leaf(m)).for_each(|m| dist[m as usize] = dist[m as usize].min(d + 1));
+            }
+        }
+        while at != gate {
+            let d = dist[at as usize];
+            let ways: Vec<_> = from(at).filter(|&(_, m)| d != FAR && dist[m as usize] == d - 1).collect();
+            let hash = hash_parts(&[flow, &names[at as usize]]) as usize;
+            let &(port, far) = ways.get(if routing == Routing::Single { 0 } else { hash.checked_rem(ways.len())? })?;
+            path.push(port);
+            at = far;
+        }
+        if gate != dst {
+            path.push(from(gate).find(|&(_, m)| m == dst)?.0);
+        }
+        Some(path)
+    }
+
+    fn agree(links: &[(u32, u32)], nodes: usize) {
+        let (g, names) = (Graph::new(nodes, links.iter().copied()), names(nodes));
+        for routing in [Routing::Ecmp, Routing::Single] {
+            let mut r = Router::new(&g, &names, routing);
+            for (a, b) in (0..nodes as u32).flat_map(|a| (0..nodes as u32).map(move |b| (a, b))).filter(|(a, b)| a != b) {
+                for flow in ["f", "tcp.1", "other"] {
+                    let wanted = plainly(routing, &names, links, flow, a, b);
+                    assert_eq!(r.path(flow, a, b), wanted, "{routing:?} {flow} from {a} to {b} over {links:?}");
+                }
+            }
+        }
+    }
+
+    /// Parallel links, one-way links, two nodes, a leaf with several links in.
+    #[test]
+    fn the_ports_are_those_of_the_plain_rule() {
+        agree(&[(0, 1), (1, 0)], 2);
+        agree(&[(0, 1), (0, 1), (1, 0), (1, 0)], 2);
+        agree(&[(0, 2), (1, 2), (0, 1), (1, 0)], 3);
+        agree(&[(0, 1), (1, 0), (1, 2), (1, 2), (2, 1), (0, 2)], 3);
+        let mut rng = fairlane_engine::Stream::new(1, "test", "route", "graphs");
+        for _ in 0..600 {
+            let nodes = 2 + rng.below(9);
+            let mut links = Vec::new();
+            for _ in 0..1 + rng.below(3 * nodes) {
+                let (a, b) = (rng.below(nodes) as u32, rng.below(nodes) as u32);
+                if a != b {
+                    let both = rng.uniform() < 0.8;
+                    for _ in 0..1 + rng.below(5) / 4 {
+                        links.push((a, b));
+                        links.extend(both.then_some((b, a)));
+                    }
+                }
+            }
+            agree(&links, nodes as usize);
+        }
     }
 }
