@@ -3,9 +3,10 @@
 //! A frame reaches each station that hears it at its own time, so it goes through the list of its hearers, nearest first, three times: when it
 //! begins, when receivers have looked at its beginning, and when it ends. Stations at the same distance share an event.
 
+use crate::errors::Errors;
 use crate::mac::{AfterTimeout, Dcf, Frame, Kind, Mac, Msdu, Outcome};
 use crate::power::{Power, Ratio};
-use crate::radio::{Lost, Radio, RadioCounters, Rules};
+use crate::radio::{Ended, Lost, Radio, RadioCounters, Rules};
 use fairlane_engine::Stream;
 use fairlane_units::{Dur, Time};
 
@@ -47,6 +48,8 @@ pub struct AirConfig {
     pub cca: Power,
     /// A frame is received if it was so much stronger than noise and interference together for all of its time, in dB.
     pub decode_db: f64,
+    /// Whether that decides, or chance by the rate.
+    pub errors: Errors,
     /// How long a receiver looks at the beginning of a signal before it follows it and before the medium counts as busy.
     pub look: Dur,
     /// How much stronger than all others together a signal must be then, in dB. None: the strongest is followed in any case.
@@ -109,12 +112,16 @@ impl Air {
             least: config.least,
             cca: config.cca,
             decode: Ratio::from_db(config.decode_db),
+            errors: config.errors,
             detect: config.detect_db.map(Ratio::from_db),
             capture: config.capture.map(|(db, within)| (Ratio::from_db(db), within)),
             headers_fail: config.headers_fail,
             overlaid_unsensed: config.overlaid_unsensed,
         };
-        let radio = |i: usize| Radio::new(Mac::new(i as u32, &dcf, Stream::new(seed, "radio", &format!("{name}.{i}"), "backoff")));
+        let radio = |i: usize| {
+            let stream = |purpose| Stream::new(seed, "radio", &format!("{name}.{i}"), purpose);
+            Radio::new(Mac::new(i as u32, &dcf, stream("backoff")), stream("errors"))
+        };
         let (radios, waves) = ((0..ears.len()).map(radio).collect(), vec![None; ears.len()]);
         Ok(Self { radios, waves, ears, rules, look: config.look, dcf })
     }
@@ -289,7 +296,7 @@ impl Air {
 
     fn look<A: Agenda>(&mut self, from: u32, i: u32, frame: &Frame, now: Time, agenda: &mut A) {
         let r = &mut self.radios[i as usize];
-        r.detect(from, frame.tone.wave, &self.rules, now);
+        r.detect(from, frame.tone, &self.rules, now);
         self.sense(i, now);
         self.arm(i, agenda);
     }
@@ -297,7 +304,7 @@ impl Air {
     #[allow(clippy::too_many_arguments)]
     fn end<U: Above, A: Agenda>(&mut self, from: u32, i: u32, frame: &Frame, msdu: Option<Msdu>, now: Time, up: &mut U, agenda: &mut A) {
         let r = &mut self.radios[i as usize];
-        let (good, power) = r.end(from, &self.rules, now);
+        let Ended { good, power, alone } = r.end(from, &self.rules, now);
         let outcome = match good {
             Some(true) => r.mac.on_frame(frame, &self.dcf, now),
             Some(false) => r.mac.on_error(&self.dcf, now),
@@ -308,7 +315,7 @@ impl Air {
             Some(true) => None,
             _ if !for_me => None,
             _ if r.sending => Some(Lost::Sending),
-            _ if !power.over(self.rules.noise, self.rules.decode) || power < self.rules.least => Some(Lost::Noise),
+            _ if power < self.rules.least || self.too_weak(power, alone) => Some(Lost::Noise),
             _ => Some(Lost::Collision),
         };
         if let Some(why) = why {
@@ -323,6 +330,14 @@ impl Air {
         }
         self.settle(i, outcome, now, up);
         self.arm(i, agenda);
+    }
+
+    /// Whether a signal is lost in noise: where chance decides, if it was alone.
+    fn too_weak(&self, power: Power, alone: bool) -> bool {
+        match self.rules.errors {
+            Errors::Threshold => !power.over(self.rules.noise, self.rules.decode),
+            Errors::Rates => alone,
+        }
     }
 
     /// Data that were received well: a packet that the receiver has already is only acknowledged again.

@@ -9,12 +9,14 @@
 //! What is above a station (its queue, its node) is [`air::Above`]; where events wait is [`air::Agenda`].
 
 pub mod air;
+pub mod errors;
 pub mod mac;
 pub mod phy;
 pub mod power;
 mod radio;
 
 pub use air::{Above, Agenda, Air, AirConfig, Ear};
+pub use errors::Errors;
 pub use mac::{AfterTimeout, Dcf, Frame, Kind, Mac, Msdu};
 pub use phy::{Standard, Tone, Wave};
 pub use power::{Power, Propagation};

@@ -101,6 +101,8 @@ pub struct Dcf {
     pub rts: Tone,
     /// What an RTS is answered with.
     pub cts: Tone,
+    /// What a CTS to itself goes out with before data that no RTS precedes.
+    pub protection: Option<Tone>,
     /// When a station whose frame was not answered counts down again.
     pub after_timeout: AfterTimeout,
     /// A frame that finds queue and medium idle may go at once if the medium was idle for DIFS (clause 10.3.4.2); else it waits DIFS from its arrival, as in ns-3.37.
@@ -127,8 +129,9 @@ impl Dcf {
             rts_threshold: u32::MAX,
             data,
             ack,
-            rts: lowest,
-            cts: lowest,
+            rts: standard.protection.unwrap_or(lowest),
+            cts: standard.protection.unwrap_or(lowest),
+            protection: standard.protection,
             after_timeout: AfterTimeout::AtOnce,
             at_once: true,
             nav_reset: true,
@@ -162,6 +165,10 @@ impl Dcf {
         let airtime = self.cts_time();
         let nav = rts.nav.saturating_sub(self.sifs + airtime);
         Frame { kind: Kind::Cts, from: me, to: rts.from, tone: self.cts, airtime, nav, retry: false }
+    }
+    fn cts_to_self(&self, me: u32, tone: Tone, m: &Msdu) -> Frame {
+        let nav = self.sifs * 2 + self.data.airtime(m.bytes) + self.ack_time();
+        Frame { kind: Kind::Cts, from: me, to: me, tone, airtime: tone.airtime(CTS), nav, retry: false }
     }
     fn ack(&self, me: u32, data: &Frame) -> Frame {
         Frame { kind: Kind::Ack, from: me, to: data.from, tone: self.ack, airtime: self.ack_time(), nav: Dur::ZERO, retry: false }

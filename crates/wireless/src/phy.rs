@@ -32,6 +32,15 @@ impl Wave {
             Self::Ofdm | Self::ErpOfdm => 16,
         })
     }
+    /// What the header is sent with.
+    pub const fn header_tone(self) -> Tone {
+        let kbps = match self {
+            Self::DsssLong => 1_000,
+            Self::DsssShort => 2_000,
+            Self::Ofdm | Self::ErpOfdm => 6_000,
+        };
+        Tone { wave: self, kbps }
+    }
     /// The rates of the waveform in kbit/s.
     pub const fn rates(self) -> &'static [u32] {
         match self {
@@ -88,6 +97,8 @@ pub struct Standard {
     pub cw_max: u32,
     /// The waveform of data.
     pub wave: Wave,
+    /// What a CTS to itself before each frame is sent with, so that stations without OFDM know of it (clause 10.3.2.7).
+    pub protection: Option<Tone>,
     /// Rates that every station has: answers go at the highest of them that is not above the rate of what they answer (clause 10.7.6.5.2).
     pub basic: &'static [Tone],
 }
@@ -108,6 +119,7 @@ pub const STANDARDS: &[Standard] = &[
         cw_min: 31,
         cw_max: 1023,
         wave: Wave::DsssLong,
+        protection: None,
         basic: &[dsss(1_000), dsss(2_000)],
     },
     Standard {
@@ -117,6 +129,7 @@ pub const STANDARDS: &[Standard] = &[
         cw_min: 31,
         cw_max: 1023,
         wave: Wave::DsssShort,
+        protection: None,
         basic: &[dsss(1_000), Tone { wave: Wave::DsssShort, kbps: 2_000 }],
     },
     Standard {
@@ -126,6 +139,7 @@ pub const STANDARDS: &[Standard] = &[
         cw_min: 15,
         cw_max: 1023,
         wave: Wave::Ofdm,
+        protection: None,
         basic: &[ofdm(Wave::Ofdm, 6_000), ofdm(Wave::Ofdm, 12_000), ofdm(Wave::Ofdm, 24_000)],
     },
     Standard {
@@ -135,6 +149,7 @@ pub const STANDARDS: &[Standard] = &[
         cw_min: 15,
         cw_max: 1023,
         wave: Wave::ErpOfdm,
+        protection: None,
         basic: &[ofdm(Wave::ErpOfdm, 6_000), ofdm(Wave::ErpOfdm, 12_000), ofdm(Wave::ErpOfdm, 24_000)],
     },
     Standard {
@@ -144,7 +159,18 @@ pub const STANDARDS: &[Standard] = &[
         cw_min: 15,
         cw_max: 1023,
         wave: Wave::ErpOfdm,
+        protection: None,
         basic: &[ofdm(Wave::ErpOfdm, 6_000), ofdm(Wave::ErpOfdm, 12_000), ofdm(Wave::ErpOfdm, 24_000)],
+    },
+    Standard {
+        name: "802.11g-protected",
+        slot: Dur::from_us(20),
+        sifs: Dur::from_us(10),
+        cw_min: 15,
+        cw_max: 1023,
+        wave: Wave::ErpOfdm,
+        protection: Some(dsss(1_000)),
+        basic: &[dsss(1_000), dsss(2_000), ofdm(Wave::ErpOfdm, 6_000), ofdm(Wave::ErpOfdm, 12_000), ofdm(Wave::ErpOfdm, 24_000)],
     },
 ];
 
@@ -152,6 +178,12 @@ impl Standard {
     /// The standard of that name.
     pub fn named(name: &str) -> Option<&'static Self> {
         STANDARDS.iter().find(|s| s.name == name)
+    }
+    /// All that data can be sent with, slowest first.
+    pub fn tones(&self) -> Vec<Tone> {
+        // 1 Mbit/s has the long preamble only.
+        let long = (self.wave == Wave::DsssShort).then(|| dsss(1_000));
+        long.into_iter().chain(self.wave.rates().iter().map(|&kbps| Tone { wave: self.wave, kbps })).collect()
     }
     /// What a frame sent with `tone` is answered with.
     pub fn answer(&self, tone: Tone) -> Tone {

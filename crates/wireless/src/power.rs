@@ -26,6 +26,10 @@ impl Power {
     pub fn dbm(self) -> f64 {
         10.0 * libm::log10(self.0 as f64 / 1e15)
     }
+    /// How much stronger it is than `other`, in dB.
+    pub fn db_over(self, other: Self) -> f64 {
+        10.0 * libm::log10(self.0 as f64 / other.0.max(1) as f64)
+    }
     /// Whether it is at least `ratio` times `other`.
     #[inline]
     pub fn over(self, other: Self, ratio: Ratio) -> bool {

@@ -1,8 +1,10 @@
 //! The receiver of a station: the signals that reach it, and the one that it decodes.
 
+use crate::errors::{self, Errors};
 use crate::mac::{Frame, Mac};
-use crate::phy::Wave;
+use crate::phy::Tone;
 use crate::power::{Power, Ratio};
+use fairlane_engine::Stream;
 use fairlane_units::{Dur, Time};
 
 /// Why a frame did not get to the station it was for.
@@ -55,6 +57,8 @@ struct Heard {
     from: u32,
     power: Power,
     since: Time,
+    /// No other signal was there at any time of it.
+    alone: bool,
 }
 
 /// The signal that a receiver follows.
@@ -67,11 +71,48 @@ pub(crate) struct Lock {
     header_end: Time,
     header_bad: bool,
     body_bad: bool,
+    /// Logarithms of the chances that header and body were received well so far, where that is left to chance.
+    header_chance: f64,
+    body_chance: f64,
+    tone: Tone,
     /// Another signal began behind it before its header did.
     overlaid: bool,
 }
 
+/// What became of a signal at a receiver.
+pub(crate) struct Ended {
+    /// Whether its frame was received well, if it was followed to its end.
+    pub(crate) good: Option<bool>,
+    pub(crate) power: Power,
+    /// Whether it was alone.
+    pub(crate) alone: bool,
+}
+
 impl Lock {
+    /// Takes into account what was on the air beside it for a time.
+    fn suffer(&mut self, others: Power, rules: &Rules, from: Time, to: Time) {
+        match rules.errors {
+            Errors::Threshold => {
+                if !self.power.over(others, rules.decode) {
+                    self.header_bad |= from < self.header_end;
+                    self.body_bad |= to > self.header_end;
+                }
+            }
+            Errors::Rates => {
+                let sinr = self.power.db_over(others);
+                let bits = |tone: Tone, time: Dur| time.as_secs_f64() * f64::from(tone.kbps) * 1e3;
+                let header = to.min(self.header_end).since(from.max(self.preamble_end));
+                if header > Dur::ZERO {
+                    let tone = self.tone.wave.header_tone();
+                    self.header_chance += errors::log_chance(tone, sinr) * bits(tone, header);
+                }
+                let body = to.since(from.max(self.header_end));
+                if body > Dur::ZERO {
+                    self.body_chance += errors::log_chance(self.tone, sinr) * bits(self.tone, body);
+                }
+            }
+        }
+    }
     /// Whether its header is over and was received well.
     fn header_good(&self, now: Time) -> bool {
         now >= self.header_end && !self.header_bad
@@ -85,10 +126,17 @@ pub(crate) struct Rules {
     pub(crate) least: Power,
     pub(crate) cca: Power,
     pub(crate) decode: Ratio,
+    pub(crate) errors: Errors,
     pub(crate) detect: Option<Ratio>,
     pub(crate) capture: Option<(Ratio, Dur)>,
     pub(crate) headers_fail: bool,
     pub(crate) overlaid_unsensed: bool,
+}
+
+/// Whether something went wrong; what was asked once is decided.
+fn fate(luck: &mut Stream, log_chance: &mut f64) -> bool {
+    let log = std::mem::take(log_chance);
+    log < 0.0 && luck.uniform() >= libm::exp(log)
 }
 
 /// A station's receiver, transmitter and medium access.
@@ -106,13 +154,14 @@ pub(crate) struct Radio {
     pub(crate) busy: bool,
     busy_since: Time,
     pub(crate) mac: Mac,
+    luck: Stream,
     /// The time of its event that is queued.
     pub(crate) armed: Time,
     pub(crate) counters: RadioCounters,
 }
 
 impl Radio {
-    pub(crate) fn new(mac: Mac) -> Self {
+    pub(crate) fn new(mac: Mac, luck: Stream) -> Self {
         Self {
             heard: Vec::with_capacity(8),
             total: Power::ZERO,
@@ -124,6 +173,7 @@ impl Radio {
             busy: false,
             busy_since: Time::ZERO,
             mac,
+            luck,
             armed: Time::MAX,
             counters: RadioCounters::default(),
         }
@@ -138,9 +188,11 @@ impl Radio {
     /// What has been on the air since the last change is held against the frame that is being received.
     fn account(&mut self, rules: &Rules, now: Time) {
         if let Some(l) = &mut self.lock {
-            if now > self.changed && !l.power.over(self.total - l.power + rules.noise, rules.decode) {
-                l.header_bad |= self.changed < l.header_end;
-                l.body_bad |= now > l.header_end;
+            if now > self.changed {
+                l.suffer(self.total - l.power + rules.noise, rules, self.changed, now);
+            }
+            if now >= l.header_end {
+                l.header_bad |= fate(&mut self.luck, &mut l.header_chance);
             }
             // A receiver that could not read the header is free again after it.
             if rules.headers_fail && l.header_bad && now >= l.header_end {
@@ -155,12 +207,16 @@ impl Radio {
     #[inline]
     pub(crate) fn begin(&mut self, from: u32, power: Power, rules: &Rules, now: Time) {
         self.account(rules, now);
-        self.heard.push(Heard { from, power, since: now });
+        let alone = self.heard.is_empty();
+        if !alone {
+            self.heard.iter_mut().for_each(|h| h.alone = false);
+        }
+        self.heard.push(Heard { from, power, since: now, alone });
         self.total = self.total + power;
     }
 
     /// The beginning of a signal has been looked at: whether it is followed from now on.
-    pub(crate) fn detect(&mut self, from: u32, wave: Wave, rules: &Rules, now: Time) -> bool {
+    pub(crate) fn detect(&mut self, from: u32, tone: Tone, rules: &Rules, now: Time) -> bool {
         self.account(rules, now);
         self.unsensed = false;
         let Some(&Heard { power, since, .. }) = self.heard.iter().find(|h| h.from == from) else { return false };
@@ -188,33 +244,33 @@ impl Radio {
             from,
             power,
             since: now,
-            preamble_end: since + wave.preamble(),
-            header_end: since + wave.header(),
+            preamble_end: since + tone.wave.preamble(),
+            header_end: since + tone.wave.header(),
             header_bad: false,
             body_bad: false,
+            header_chance: 0.0,
+            body_chance: 0.0,
+            tone,
             overlaid: false,
         });
         true
     }
 
-    /// A signal ends: whether its frame was received well, if it was followed to its end.
-    pub(crate) fn end(&mut self, from: u32, rules: &Rules, now: Time) -> (Option<bool>, Power) {
+    /// A signal ends.
+    pub(crate) fn end(&mut self, from: u32, rules: &Rules, now: Time) -> Ended {
         self.account(rules, now);
-        let power = match self.heard.iter().position(|h| h.from == from) {
-            Some(at) => self.heard.swap_remove(at).power,
-            None => Power::ZERO,
-        };
+        let heard = self.heard.iter().position(|h| h.from == from).map(|at| self.heard.swap_remove(at));
+        let (power, alone) = heard.map_or((Power::ZERO, true), |h| (h.power, h.alone));
         self.total = self.total - power;
-        match self.lock {
-            Some(l) if l.from == from => {
-                self.lock = None;
-                if !l.header_bad {
-                    self.mac.on_begin();
-                }
-                (Some(!l.body_bad && !l.header_bad), power)
+        let mut good = None;
+        if let Some(l) = self.lock.take_if(|l| l.from == from) {
+            if !l.header_bad {
+                self.mac.on_begin();
             }
-            _ => (None, power),
+            let mut chance = l.body_chance;
+            good = Some(!l.header_bad && !l.body_bad && !fate(&mut self.luck, &mut chance));
         }
+        Ended { good, power, alone }
     }
 
     /// Its own frame begins: what it received is lost.

@@ -6,21 +6,6 @@ use fairlane_units::Dur;
 use fairlane_wireless::*;
 use lab::*;
 
-/// `n` saturated stations and one that answers.
-fn saturated(n: u32, dcf: Dcf, config: &AirConfig, seconds: u64) -> Lab {
-    let paths: Vec<[u32; 2]> = (1..=n).map(|i| [i, 0]).collect();
-    let paths: Vec<&[u32]> = paths.iter().map(|p| &p[..]).collect();
-    Lab::new(dcf, config, together(n + 1, |_, _| true), &paths, 1).measure(Dur::from_ms(500), Dur::from_secs(seconds))
-}
-
-fn near(what: &str, ours: f64, theirs: f64, within: f64) {
-    assert!((ours / theirs - 1.0).abs() <= within, "{what}: {ours:.4}, not within {:.0} % of {theirs}", within * 100.0);
-}
-
-fn rts(dcf: Dcf) -> Dcf {
-    Dcf { rts_threshold: 0, ..dcf }
-}
-
 #[test]
 fn saturation_is_that_of_ns3() {
     let table = [(1, 4.8752, 0.0), (5, 5.22368, 0.170), (20, 4.72693, 0.3915), (50, 4.23573, 0.5327)];
@@ -34,13 +19,6 @@ fn saturation_is_that_of_ns3() {
         near(&format!("rts {n}"), lab.goodput(), goodput, 0.02);
         assert!((lab.failure_rate() - p).abs() < 0.01, "{n}: {}", lab.failure_rate());
     }
-}
-
-/// A standard at a rate, with the rules of ns-3.37 for what follows an attempt.
-fn of(standard: &str, kbps: u32) -> Dcf {
-    let standard = Standard::named(standard).expect("a standard");
-    let data = Tone::new(standard.wave, kbps).expect("a rate");
-    Dcf { after_timeout: AfterTimeout::Difs, at_once: false, ..Dcf::new(standard, data) }
 }
 
 /// 802.11a and g: 5 and 20 stations, two hidden ones without and with RTS. ns-3: one run of 4 to 10 s each; RTS there are sent without limit, and g
@@ -77,14 +55,6 @@ fn saturation_with_eifs_is_that_of_ns3() {
     }
 }
 
-/// Two senders to one receiver; what comes of each. The first is weaker by `db`.
-fn two(hidden: bool, db: f64, dcf: Dcf, config: &AirConfig) -> [f64; 2] {
-    let mut ears = together(3, |a, b| !hidden || a == 0 || b == 0);
-    ears[1].iter_mut().filter(|e| e.station == 0).for_each(|e| e.power = Power::from_dbm(-50.0 - db));
-    let lab = Lab::new(dcf, config, ears, &[&[1, 0], &[2, 0]], 1).measure(Dur::from_ms(500), Dur::from_secs(60));
-    [0, 1].map(|f| lab.nodes.flows[f].received as f64 * 8e-3 / 60.0)
-}
-
 /// Two senders of different strength, capture off and on; ns-3 (20 s each) takes over a receiver within 16 us by 5 dB.
 #[test]
 fn capture_is_that_of_ns3() {
@@ -112,12 +82,6 @@ fn hidden_stations_are_those_of_ns3() {
             Lab::new(dcf, &ns3(-82.0, -82.0), together(3, apart), &[&[1, 0], &[2, 0]], 1).measure(Dur::from_ms(500), Dur::from_secs(60));
         near("hidden", lab.goodput(), goodput, 0.05);
     }
-}
-
-/// A saturated flow over a row of stations, 200 m apart.
-fn chain(hops: u32, dcf: Dcf, config: &AirConfig, seconds: u64) -> Lab {
-    let path: Vec<u32> = (0..=hops).collect();
-    Lab::new(dcf, config, row(hops + 1, 200.0), &[&path], 1).measure(Dur::from_secs(2), Dur::from_secs(seconds))
 }
 
 #[test]

@@ -25,11 +25,11 @@ enum Phase {
     Contend,
     /// Its turn came at the very instant at which the medium became busy: it sends at this time.
     Due(Time),
-    /// A frame of its own that wants an answer is on the air.
+    /// A frame of its own that is not an answer is on the air.
     Sending(Kind),
     /// Waits for the answer to a frame of this kind; past `until` it does so only while a frame is being received.
     Await { kind: Kind, until: Time },
-    /// A CTS has come; data follow after SIFS.
+    /// A CTS has come, or has been sent to itself; data follow after SIFS.
     Cleared(Time),
 }
 
@@ -183,6 +183,10 @@ impl Mac {
     /// A frame of its own has left.
     pub fn on_sent(&mut self, dcf: &Dcf, now: Time) {
         let Phase::Sending(kind) = self.phase else { return };
+        if kind == Kind::Cts {
+            self.phase = Phase::Cleared(now + dcf.sifs);
+            return;
+        }
         let answer = if kind == Kind::Rts { dcf.cts } else { dcf.ack };
         self.phase = Phase::Await { kind, until: now + dcf.patience(answer) };
     }
@@ -294,7 +298,7 @@ impl Mac {
             Phase::Due(at) if at <= now => (self.transmit(dcf), None),
             Phase::Cleared(at) if at <= now => {
                 self.phase = Phase::Sending(Kind::Data);
-                (self.current.map(|c| dcf.data(self.me, &c.msdu, c.long > 0)), None)
+                (self.current.map(|c| dcf.data(self.me, &c.msdu, c.short + c.long > 0)), None)
             }
             Phase::Await { kind, until } if until <= now => {
                 if receiving {
@@ -309,9 +313,15 @@ impl Mac {
 
     fn transmit(&mut self, dcf: &Dcf) -> Option<Frame> {
         let c = self.current?;
-        let rts = c.msdu.bytes > dcf.rts_threshold;
-        self.phase = Phase::Sending(if rts { Kind::Rts } else { Kind::Data });
-        Some(if rts { dcf.rts(self.me, &c.msdu, c.short > 0) } else { dcf.data(self.me, &c.msdu, c.short > 0) })
+        let (kind, frame) = if c.msdu.bytes > dcf.rts_threshold {
+            (Kind::Rts, dcf.rts(self.me, &c.msdu, c.short > 0))
+        } else if let Some(tone) = dcf.protection {
+            (Kind::Cts, dcf.cts_to_self(self.me, tone, &c.msdu))
+        } else {
+            (Kind::Data, dcf.data(self.me, &c.msdu, c.short > 0))
+        };
+        self.phase = Phase::Sending(kind);
+        Some(frame)
     }
 
     /// Whether it must not be spoken to: it waits for an answer, or its own frame is on the air.

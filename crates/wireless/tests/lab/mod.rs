@@ -168,6 +168,7 @@ pub fn ns3(least_dbm: f64, cca_dbm: f64) -> AirConfig {
         least: Power::from_dbm(least_dbm),
         cca: Power::from_dbm(cca_dbm),
         decode_db: 10.0,
+        errors: Errors::Threshold,
         look: Dur::from_us(4),
         detect_db: Some(4.0),
         capture: None,
@@ -190,4 +191,41 @@ pub fn row(n: u32, metres: f64) -> Vec<Vec<Ear>> {
         (a != b && dbm >= -101.0).then(|| Ear { station: b, power: Power::from_dbm(dbm), delay: power::flight(d) })
     };
     (0..n).map(|a| (0..n).filter_map(|b| ear(a, b)).collect()).collect()
+}
+
+/// A standard at a rate, with the rules of ns-3.37 for what follows an attempt.
+pub fn of(standard: &str, kbps: u32) -> Dcf {
+    let standard = Standard::named(standard).expect("a standard");
+    let data = Tone::new(standard.wave, kbps).expect("a rate");
+    Dcf { after_timeout: AfterTimeout::Difs, at_once: false, ..Dcf::new(standard, data) }
+}
+
+/// All of its data behind RTS.
+pub fn rts(dcf: Dcf) -> Dcf {
+    Dcf { rts_threshold: 0, ..dcf }
+}
+
+/// `n` saturated stations and one that answers.
+pub fn saturated(n: u32, dcf: Dcf, config: &AirConfig, seconds: u64) -> Lab {
+    let paths: Vec<[u32; 2]> = (1..=n).map(|i| [i, 0]).collect();
+    let paths: Vec<&[u32]> = paths.iter().map(|p| &p[..]).collect();
+    Lab::new(dcf, config, together(n + 1, |_, _| true), &paths, 1).measure(Dur::from_ms(500), Dur::from_secs(seconds))
+}
+
+/// Two senders to one receiver; what comes of each. The first is weaker by `db`.
+pub fn two(hidden: bool, db: f64, dcf: Dcf, config: &AirConfig) -> [f64; 2] {
+    let mut ears = together(3, |a, b| !hidden || a == 0 || b == 0);
+    ears[1].iter_mut().filter(|e| e.station == 0).for_each(|e| e.power = Power::from_dbm(-50.0 - db));
+    let lab = Lab::new(dcf, config, ears, &[&[1, 0], &[2, 0]], 1).measure(Dur::from_ms(500), Dur::from_secs(60));
+    [0, 1].map(|f| lab.nodes.flows[f].received as f64 * 8e-3 / 60.0)
+}
+
+/// A saturated flow over a row of stations, 200 m apart.
+pub fn chain(hops: u32, dcf: Dcf, config: &AirConfig, seconds: u64) -> Lab {
+    let path: Vec<u32> = (0..=hops).collect();
+    Lab::new(dcf, config, row(hops + 1, 200.0), &[&path], 1).measure(Dur::from_secs(2), Dur::from_secs(seconds))
+}
+
+pub fn near(what: &str, ours: f64, theirs: f64, within: f64) {
+    assert!((ours / theirs - 1.0).abs() <= within, "{what}: {ours:.4}, not within {:.0} % of {theirs}", within * 100.0);
 }
