@@ -88,6 +88,8 @@ pub struct Air {
     radios: Vec<Radio>,
     ears: Vec<Vec<Ear>>,
     waves: Vec<Option<Wave>>,
+    /// Who will hear a station from its next frame on.
+    moved: Vec<Option<Vec<Ear>>>,
 }
 
 /// Why a channel cannot be made.
@@ -102,10 +104,7 @@ impl Air {
     /// A channel on which station `i` is heard by `ears[i]`; random numbers follow `seed` and `name`.
     pub fn new(dcf: Dcf, config: &AirConfig, mut ears: Vec<Vec<Ear>>, seed: u64, name: &str) -> Result<Self, AirError> {
         for (i, list) in ears.iter_mut().enumerate() {
-            if let Some(far) = list.iter().find(|e| e.delay >= dcf.sifs) {
-                return Err(AirError::TooFar(far.station, i as u32));
-            }
-            list.sort_by_key(|e| (e.delay, e.station));
+            nearest_first(&dcf, i as u32, list)?;
         }
         let rules = Rules {
             noise: config.noise,
@@ -123,7 +122,8 @@ impl Air {
             Radio::new(Mac::new(i as u32, &dcf, stream("backoff")), stream("errors"))
         };
         let (radios, waves) = ((0..ears.len()).map(radio).collect(), vec![None; ears.len()]);
-        Ok(Self { radios, waves, ears, rules, look: config.look, dcf })
+        let moved = vec![None; ears.len()];
+        Ok(Self { radios, waves, ears, moved, rules, look: config.look, dcf })
     }
 
     /// Number of event slots.
@@ -143,6 +143,13 @@ impl Air {
         for r in &mut self.radios {
             r.counters = RadioCounters::default();
         }
+    }
+
+    /// From its next frame on a station is heard by others: it has moved, or they have.
+    pub fn heard_by(&mut self, station: u32, mut ears: Vec<Ear>) -> Result<(), AirError> {
+        nearest_first(&self.dcf, station, &mut ears)?;
+        self.moved[station as usize] = Some(ears);
+        Ok(())
     }
 
     /// A packet waits in the queue of a station that had none.
@@ -234,6 +241,10 @@ impl Air {
         *count += 1;
         if r.sense(&self.rules, now) == Some(true) {
             r.mac.on_busy(&self.dcf, now);
+        }
+        // What it sent before has reached everybody by now, as signals take less than SIFS.
+        if let Some(ears) = self.moved[i as usize].take() {
+            self.ears[i as usize] = ears;
         }
         let msdu = r.mac.current().filter(|_| frame.kind == Kind::Data).map(|c| c.msdu);
         self.waves[i as usize] = Some(Wave { frame, msdu, start: now, done: [0; 3] });
@@ -349,6 +360,15 @@ impl Air {
         self.radios[i as usize].counters.received += 1;
         up.deliver(i, m, now);
     }
+}
+
+/// The order in which a frame reaches its hearers.
+fn nearest_first(dcf: &Dcf, station: u32, ears: &mut [Ear]) -> Result<(), AirError> {
+    if let Some(far) = ears.iter().find(|e| e.delay >= dcf.sifs) {
+        return Err(AirError::TooFar(far.station, station));
+    }
+    ears.sort_by_key(|e| (e.delay, e.station));
+    Ok(())
 }
 
 /// How far a wave has come.

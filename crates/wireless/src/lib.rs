@@ -1,8 +1,10 @@
 //! IEEE 802.11 in simulated time: who hears whom, what a receiver decodes, and when a station may speak.
 //!
-//! Three rooms, none of which knows a clock or a network:
+//! Rooms, none of which knows a clock or a network:
 //!
 //! - [`phy`]: how long a frame is on the air, for each waveform and rate; [`power`]: what is left of a signal at a distance;
+//! - [`errors`]: how likely bits are received well; [`mobility`]: where a station is at a time;
+//! - [`rates`]: which rate a frame goes out with;
 //! - [`mac`]: the distributed coordination function as a state machine, time in, frames and deadlines out;
 //! - [`air`]: the medium that all stations share. It adds up powers at each receiver, decides what is decoded, and tells the stations.
 //!
@@ -11,9 +13,11 @@
 pub mod air;
 pub mod errors;
 pub mod mac;
+pub mod mobility;
 pub mod phy;
 pub mod power;
 mod radio;
+pub mod rates;
 
 pub use air::{Above, Agenda, Air, AirConfig, Ear};
 pub use errors::Errors;
@@ -21,3 +25,4 @@ pub use mac::{AfterTimeout, Dcf, Frame, Kind, Mac, Msdu};
 pub use phy::{Standard, Tone, Wave};
 pub use power::{Power, Propagation};
 pub use radio::{Lost, RadioCounters};
+pub use rates::{Arf, Control, Minstrel, Rung};

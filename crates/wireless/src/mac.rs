@@ -8,6 +8,7 @@ mod station;
 pub use station::{Current, Mac, Outcome};
 
 use crate::phy::{Standard, Tone};
+use crate::rates::{Control, Rung};
 use fairlane_units::{Dur, Time};
 
 /// A packet that a station is to carry over one hop.
@@ -95,8 +96,12 @@ pub struct Dcf {
     pub rts_threshold: u32,
     /// What data are sent with.
     pub data: Tone,
-    /// What data are acknowledged with.
+    /// What data are acknowledged with, if they are sent with that.
     pub ack: Tone,
+    /// Whether another rate is chosen for data, and by what rule.
+    pub control: Control,
+    /// The rates that may be chosen, slowest first.
+    pub rungs: Vec<Rung>,
     /// What an RTS is sent with.
     pub rts: Tone,
     /// What an RTS is answered with.
@@ -129,6 +134,8 @@ impl Dcf {
             rts_threshold: u32::MAX,
             data,
             ack,
+            control: Control::Fixed,
+            rungs: standard.tones().into_iter().map(|data| Rung { data, ack: standard.answer(data) }).collect(),
             rts: standard.protection.unwrap_or(lowest),
             cts: standard.protection.unwrap_or(lowest),
             protection: standard.protection,
@@ -138,9 +145,18 @@ impl Dcf {
         }
     }
 
-    /// Time on the air of an acknowledgment.
-    pub fn ack_time(&self) -> Dur {
-        self.ack.airtime(ACK)
+    /// What data are sent with if no rule chooses.
+    pub(crate) fn fixed(&self) -> Rung {
+        Rung { data: self.data, ack: self.ack }
+    }
+    /// What data sent with `tone` are acknowledged with.
+    fn answer(&self, tone: Tone) -> Tone {
+        let rung = self.rungs.iter().find(|r| r.data == tone && tone != self.data);
+        rung.map_or(self.ack, |r| r.ack)
+    }
+    /// From the end of data to that of their acknowledgment.
+    fn rest(&self, with: Rung) -> Dur {
+        self.sifs + with.ack.airtime(ACK)
     }
     fn cts_time(&self) -> Dur {
         self.cts.airtime(CTS)
@@ -153,12 +169,11 @@ impl Dcf {
         }
     }
 
-    fn data(&self, me: u32, m: &Msdu, retry: bool) -> Frame {
-        let nav = self.sifs + self.ack_time();
-        Frame { kind: Kind::Data, from: me, to: m.to, tone: self.data, airtime: self.data.airtime(m.bytes), nav, retry }
+    fn data(&self, me: u32, m: &Msdu, with: Rung, retry: bool) -> Frame {
+        Frame { kind: Kind::Data, from: me, to: m.to, tone: with.data, airtime: with.data.airtime(m.bytes), nav: self.rest(with), retry }
     }
-    fn rts(&self, me: u32, m: &Msdu, retry: bool) -> Frame {
-        let nav = self.sifs * 3 + self.cts_time() + self.data.airtime(m.bytes) + self.ack_time();
+    fn rts(&self, me: u32, m: &Msdu, with: Rung, retry: bool) -> Frame {
+        let nav = self.sifs * 2 + self.cts_time() + with.data.airtime(m.bytes) + self.rest(with);
         Frame { kind: Kind::Rts, from: me, to: m.to, tone: self.rts, airtime: self.rts.airtime(RTS), nav, retry }
     }
     fn cts(&self, me: u32, rts: &Frame) -> Frame {
@@ -166,12 +181,13 @@ impl Dcf {
         let nav = rts.nav.saturating_sub(self.sifs + airtime);
         Frame { kind: Kind::Cts, from: me, to: rts.from, tone: self.cts, airtime, nav, retry: false }
     }
-    fn cts_to_self(&self, me: u32, tone: Tone, m: &Msdu) -> Frame {
-        let nav = self.sifs * 2 + self.data.airtime(m.bytes) + self.ack_time();
+    fn cts_to_self(&self, me: u32, tone: Tone, m: &Msdu, with: Rung) -> Frame {
+        let nav = self.sifs + with.data.airtime(m.bytes) + self.rest(with);
         Frame { kind: Kind::Cts, from: me, to: me, tone, airtime: tone.airtime(CTS), nav, retry: false }
     }
     fn ack(&self, me: u32, data: &Frame) -> Frame {
-        Frame { kind: Kind::Ack, from: me, to: data.from, tone: self.ack, airtime: self.ack_time(), nav: Dur::ZERO, retry: false }
+        let tone = self.answer(data.tone);
+        Frame { kind: Kind::Ack, from: me, to: data.from, tone, airtime: tone.airtime(ACK), nav: Dur::ZERO, retry: false }
     }
     /// When an RTS for others, heard until `end`, is forgotten if nothing has been begun.
     fn rts_forgotten(&self, end: Time) -> Time {

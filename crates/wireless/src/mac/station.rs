@@ -1,6 +1,7 @@
 //! One station.
 
 use super::{AfterTimeout, Dcf, Frame, Kind, Msdu};
+use crate::rates::{Rates, Rung};
 use fairlane_engine::Stream;
 use fairlane_units::{Dur, Time};
 
@@ -65,6 +66,9 @@ pub struct Mac {
     heard: bool,
     /// An answer that goes out after SIFS.
     reply: Option<(Time, Frame)>,
+    rates: Rates,
+    /// What the frame under way is sent with.
+    with: Rung,
     rng: Stream,
 }
 
@@ -85,6 +89,8 @@ impl Mac {
             doubt: Time::MAX,
             heard: false,
             reply: None,
+            rates: Rates::default(),
+            with: dcf.fixed(),
             rng,
         }
     }
@@ -187,7 +193,7 @@ impl Mac {
             self.phase = Phase::Cleared(now + dcf.sifs);
             return;
         }
-        let answer = if kind == Kind::Rts { dcf.cts } else { dcf.ack };
+        let answer = if kind == Kind::Rts { dcf.cts } else { self.with.ack };
         self.phase = Phase::Await { kind, until: now + dcf.patience(answer) };
     }
 
@@ -220,6 +226,7 @@ impl Mac {
                 }
                 (Kind::Ack, Some(Kind::Data)) => {
                     self.cw = dcf.cw_min;
+                    self.rates.report(f.from, true, &dcf.control, &dcf.rungs);
                     return self.done(dcf).map(Outcome::Acknowledged);
                 }
                 _ => {}
@@ -240,6 +247,9 @@ impl Mac {
     /// No answer came.
     fn failed(&mut self, kind: Kind, dcf: &Dcf, now: Time) -> Option<Outcome> {
         let c = self.current.as_mut()?;
+        if kind == Kind::Data {
+            self.rates.report(c.msdu.to, false, &dcf.control, &dcf.rungs);
+        }
         let behind_rts = kind == Kind::Data && c.msdu.bytes > dcf.rts_threshold;
         let over = if behind_rts {
             c.long += 1;
@@ -293,12 +303,12 @@ impl Mac {
         match self.phase {
             Phase::Contend if !self.busy && self.base.later(dcf.slot * self.slots) <= now => {
                 self.slots = 0;
-                (self.transmit(dcf), None)
+                (self.transmit(dcf, now), None)
             }
-            Phase::Due(at) if at <= now => (self.transmit(dcf), None),
+            Phase::Due(at) if at <= now => (self.transmit(dcf, now), None),
             Phase::Cleared(at) if at <= now => {
                 self.phase = Phase::Sending(Kind::Data);
-                (self.current.map(|c| dcf.data(self.me, &c.msdu, c.short + c.long > 0)), None)
+                (self.current.map(|c| dcf.data(self.me, &c.msdu, self.with, c.short + c.long > 0)), None)
             }
             Phase::Await { kind, until } if until <= now => {
                 if receiving {
@@ -311,14 +321,19 @@ impl Mac {
         }
     }
 
-    fn transmit(&mut self, dcf: &Dcf) -> Option<Frame> {
+    fn transmit(&mut self, dcf: &Dcf, now: Time) -> Option<Frame> {
         let c = self.current?;
-        let (kind, frame) = if c.msdu.bytes > dcf.rts_threshold {
-            (Kind::Rts, dcf.rts(self.me, &c.msdu, c.short > 0))
+        let behind_rts = c.msdu.bytes > dcf.rts_threshold;
+        let attempt = if behind_rts { c.long } else { c.short };
+        let picked = self.rates.pick(c.msdu.to, attempt, &dcf.control, &dcf.rungs, now, &mut self.rng);
+        self.with = picked.unwrap_or(dcf.fixed());
+        let with = self.with;
+        let (kind, frame) = if behind_rts {
+            (Kind::Rts, dcf.rts(self.me, &c.msdu, with, c.short > 0))
         } else if let Some(tone) = dcf.protection {
-            (Kind::Cts, dcf.cts_to_self(self.me, tone, &c.msdu))
+            (Kind::Cts, dcf.cts_to_self(self.me, tone, &c.msdu, with))
         } else {
-            (Kind::Data, dcf.data(self.me, &c.msdu, c.short > 0))
+            (Kind::Data, dcf.data(self.me, &c.msdu, with, c.short > 0))
         };
         self.phase = Phase::Sending(kind);
         Some(frame)
