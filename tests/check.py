@@ -24,11 +24,12 @@ FILES = {
     "comparison": ("compare", "compare_factors", "which_queue"),
     "docs": ("docs", "package", "registered"),
     "examples": ("examples", "docs"),
+    "graphs": ("draw", "graphs"),
     "linux": ("tc",),
     "look": ("sheet", "width", "saved", "notebook", "compare", "cli_study"),
     "own": ("own_queue", "own_cc", "plugin"),
     "papers": ("papers", "paper_layout", "paper_verdicts", "paper_worlds", "studies", "study_folder_mistakes", "own_paper", "findings"),
-    "runs": ("python_api", "possible", "notebook", "cli", "determinism", "pcap", "topologies", "graphs"),
+    "runs": ("python_api", "possible", "notebook", "cli", "determinism", "pcap", "topologies"),
     "script": ("script", "fast_open", "script_buffer", "script_closing", "script_command", "script_errors", "script_idling", "script_rfc"),
     "stats": ("stats", "stats_anova", "stats_bootstrap", "stats_compare", "stats_docs", "stats_sequential", "stats_warmup"),
     "study": (

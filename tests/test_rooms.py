@@ -21,7 +21,7 @@ LAYERS = (
     ("errors",),
     ("base",),
     ("stats", "look", "own"),
-    ("_params", "claims", "worlds"),
+    ("_params", "claims", "graphs", "worlds"),
     ("runs", "linux", "script", "bench", "tcp"),
     ("comparison", "study"),
     ("tuning",),

@@ -32,8 +32,8 @@ from .places import check_quantities, drawn, new_figures
 from .verbose import current, given, verbose_option
 
 _SCHEMAS = [
-    "scenario", "run", "bench", "bench-queues", "claims-file", "compare", "paper-file", "reproduction", "script", "study", "study-file",
-    "tc", "tune", "tune-file", "verify",
+    "scenario", "run", "bench", "bench-queues", "claims-file", "compare", "draw", "paper-file", "reproduction", "script", "study",
+    "study-file", "tc", "tune", "tune-file", "verify",
 ]  # fmt: skip
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 
@@ -73,7 +73,16 @@ Exit code:
 
 
 _ELSEWHERE = {
-    **{"compare": "queues", "new": "new", "reproduce": "reproduce", "script": "script", "study": "study", "tc": "queues", "tune": "tune"},
+    **{
+        "compare": "queues",
+        "draw": "draw",
+        "new": "new",
+        "reproduce": "reproduce",
+        "script": "script",
+        "study": "study",
+        "tc": "queues",
+        "tune": "tune",
+    },
     "verify": "verify",
 }
 """Commands that have a file of their own."""

@@ -36,7 +36,8 @@ def placed(nodes: Sequence[str], links: Iterable[tuple[str, str]], sources: Iter
     hops = distances(nodes, links)
     n = len(nodes)
     at = [(math.cos(2 * math.pi * i / n), 0.9 * math.sin(2 * math.pi * i / n + 0.1)) for i in range(n)]
-    for _ in range(300):
+    # So many rounds that large graphs take seconds, too: they are nearly still after a few.
+    for _ in range(max(20, min(300, 3_000_000 // max(1, n * n)))):
         moved = 0.0
         for i in range(n):
             x = y = total = 0.0

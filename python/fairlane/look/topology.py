@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import textwrap
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from .layout import placed
@@ -40,6 +42,11 @@ class Topology:
         links = [(x["from"], x["to"]) for x in resolved["links"] if x["from"] in column and x["to"] in column]
         if len(column) > _MOST_PLACED or all(abs(column[a] - column[b]) == 1 for a, b in links):
             return {}
+        known = resolved.get("positions", {})
+        if links and all(n in known for n in column):
+            at = {n: (known[n]["x"], known[n]["y"]) for n in column}
+            one = median(math.dist(at[a], at[b]) for a, b in links) or 1.0
+            return {n: (x / one, y / one) for n, (x, y) in at.items()}
         return placed(list(column), links, {f["from"] for f in resolved["flows"]})
 
     @cached_property

@@ -1,0 +1,51 @@
+"""The command `draw`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ..errors import FairlaneError, ScenarioError
+from . import complete
+from .kinds import other_kind
+from .output import assignments, emit, emit_json, plugin_option, wrote
+from .verbose import given
+
+
+@click.command()
+@click.argument("file", shell_complete=complete.scenarios)
+@click.option("-o", "--out", "out", metavar="NAME.svg", help="Write NAME.svg, NAME.dot (also .gv) or NAME.graphml: the ending says what.")
+@complete.set_option("Change any value, such as topology.grid.rows=5.")
+@click.option("--force", is_flag=True, help="Replace a file that exists.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@plugin_option
+def draw(file: str, out: str | None, sets: tuple[str, ...], force: bool, as_json: bool) -> None:
+    """Draw the network of a scenario FILE, with the rate, the delay and the queue of every link.
+
+    Without -o the picture (SVG) goes to standard output. Nodes lie where the topology builder or [positions] says, else as far from one
+    another as they are in hops. docs/guides/drawing-networks.md shows pictures, and how other tools read GraphML and DOT.
+    """
+    from ..base.files import save_bytes
+    from ..base.outputs import new_file
+    from ..base.scenario import resolve
+    from ..graphs import FORMATS, document, drawn, of_scenario
+
+    ending = ".svg" if out is None else Path(out).suffix.lower()
+    if ending not in FORMATS:
+        raise FairlaneError(f"cannot draw {out}: the name must end in {', '.join(list(FORMATS)[:-1])} or {list(FORMATS)[-1]}")
+    target = None if out is None else new_file(out, force=force)
+    source = given(file)
+    try:
+        resolved = resolve(source, assignments(sets))
+    except ScenarioError as e:
+        raise other_kind(file, e, "scenario") from None
+    graph = of_scenario(resolved, Path(file).stem if file != "-" else "")
+    text = drawn(graph, ending) if target is not None or not as_json else ""
+    if target is not None:
+        save_bytes(target, text.encode("utf-8"))
+    if as_json:
+        emit_json(document(graph))
+    elif target is None:
+        emit(text)
+    wrote([target] if target is not None else [], as_json=as_json, quiet=False)

@@ -1,0 +1,122 @@
+"""The network of a scenario as nodes and links, two directions of a link together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..base.format import number, scale
+from ..base.written import si
+
+_PLAIN = {"name", "from", "to", "rate", "delay", "queue", "loss", "duplicate", "rates", "trace", "device"}
+
+
+@dataclass(frozen=True)
+class Way:
+    """One direction of a link."""
+
+    rate: str
+    delay: str
+    queue: Mapping[str, Any]
+    more: tuple[str, ...] = ()
+    """What it does besides, in words: "loss 1 %"."""
+
+    @property
+    def speed(self) -> str:
+        """The rate for people."""
+        return shown(self.rate, "bit/s")
+
+    @property
+    def lag(self) -> str:
+        """The delay for people."""
+        return shown(self.delay, "s")
+
+    @property
+    def discipline(self) -> str:
+        """The queue with its limit, and what else the link does."""
+        name, parameters = next(iter(self.queue.items()))
+        if name == "plugin" and isinstance(parameters, Mapping):
+            name, parameters = parameters.get("name", name), parameters.get("params") or {}
+        limit = parameters.get("limit") if isinstance(parameters, Mapping) else None
+        return ", ".join((f"{name} {limit}" if limit else str(name), *self.more))
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link; `back` is None where packets go one way only."""
+
+    name: str
+    start: str
+    end: str
+    there: Way
+    back: Way | None
+
+    @property
+    def alike(self) -> bool:
+        """Whether nothing sets the directions apart."""
+        return self.back is None or self.back == self.there
+
+    def said(self, what: str) -> str:
+        """One of `speed`, `lag`, `discipline`, of both directions where they differ."""
+        there: str = getattr(self.there, what)
+        back: str = there if self.back is None else getattr(self.back, what)
+        return there if there == back else f"→ {there}, ← {back}"
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node; `sends` and `receives` tell whether flows begin or end there."""
+
+    name: str
+    sends: bool = False
+    receives: bool = False
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A network: its nodes, its links, and where nodes are drawn, as far as that is known."""
+
+    title: str
+    nodes: tuple[Node, ...]
+    links: tuple[Link, ...]
+    places: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+
+def of_scenario(resolved: Mapping[str, Any], title: str = "") -> Graph:
+    """The network of a scenario that is resolved."""
+    found = resolved["expanded"]
+    sends, receives = {f["from"] for f in found["flows"]}, {f["to"] for f in found["flows"]}
+    ways = list(found["links"])
+    links: list[Link] = []
+    at = 0
+    while at < len(ways):
+        x = ways[at]
+        other = ways[at + 1] if at + 1 < len(ways) else None
+        both = other is not None and other["name"] == f"{x['name']}.reverse" and (other["from"], other["to"]) == (x["to"], x["from"])
+        links.append(Link(x["name"], x["from"], x["to"], _way(x), _way(other) if both and other is not None else None))
+        at += 1 + both
+    nodes = tuple(Node(n, n in sends, n in receives) for n in found["nodes"])
+    places = {name: (float(p["x"]), float(p["y"])) for name, p in found.get("positions", {}).items()}
+    return Graph(str(resolved.get("name") or title), nodes, tuple(links), places)
+
+
+def _way(x: Mapping[str, Any]) -> Way:
+    more = [f"{key} {number(100 * x[key], 3)} %" for key in ("loss", "duplicate") if isinstance(x.get(key), float) and x[key] > 0]
+    more += [f"device {x['device']}"] if x.get("device") else []
+    more += ["rate follows a trace"] if x.get("trace") else [f"{len(x['rates'])} changes of the rate"] if x.get("rates") else []
+    more += [key.replace("_", " ") for key, value in x.items() if key not in _PLAIN and value not in (None, 0, 0.0, "0s", [], {})]
+    return Way(x["rate"], x["delay"], x["queue"], tuple(more))
+
+
+def shown(quantity: str, unit: str) -> str:
+    """A rate or a delay to three digits, a space before the unit.
+
+    >>> shown("10Mbit/s", "bit/s"), shown("3.214159ms", "s"), shown("0s", "s")
+    ('10 Mbit/s', '3.21 ms', '0 s')
+    """
+    value = si(quantity)
+    if value is None:
+        return quantity
+    factor, name = scale(unit, value) if value else (1.0, unit)
+    return f"{float(f'{value * factor:.3g}'):g} {name}"

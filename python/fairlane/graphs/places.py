@@ -1,0 +1,150 @@
+"""Where nodes go on a drawing, in pixels: where the scenario says, else as far from one another as they are in hops."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from statistics import median
+
+from ..look.layout import placed
+from .network import Graph
+
+_GOLDEN = math.pi * (3 - math.sqrt(5))
+_APART = 46.0
+"""Pixels between near nodes."""
+_LENGTH = 120.0
+"""Pixels of a link of middle length."""
+_LARGEST = 3200.0
+"""Pixels of the longer side, unless near nodes would touch."""
+_LEAST = 24.0
+"""Pixels between near nodes of a drawing that would be larger."""
+_BY_DISTANCE = 400
+"""Nodes that are placed by their distances; more are placed by what they hang on."""
+
+Point = tuple[float, float]
+
+
+def laid_out(graph: Graph) -> dict[str, Point]:
+    """A place for each node, y downwards, the smallest coordinates zero."""
+    names = [n.name for n in graph.nodes]
+    links = [(x.start, x.end) for x in graph.links]
+    known = any(n in graph.places for n in names)
+    if not known:
+        sources = {n.name for n in graph.nodes if n.sends}
+        at = placed(names, links, sources) if len(names) <= _BY_DISTANCE else _spiral(names, links)
+    else:
+        at = _beside({n: graph.places[n] for n in names if n in graph.places}, names, links)
+    return _scaled(_separate(at), links, stretched=known)
+
+
+def _spiral(names: Sequence[str], links: Sequence[tuple[str, str]]) -> dict[str, Point]:
+    """The nodes by their distance from the one with most links, on the spiral of a sunflower."""
+    near = _neighbours(links)
+    first = max(names, key=lambda n: len(near.get(n, ())))
+    order = dict.fromkeys([first])
+    for start in (first, *names):
+        wave = [start]
+        order.setdefault(start)
+        while wave:
+            wave = [m for n in wave for m in near.get(n, ()) if m not in order and order.setdefault(m) is None]
+    return {n: (math.sqrt(i) * math.cos(_GOLDEN * i), math.sqrt(i) * math.sin(_GOLDEN * i)) for i, n in enumerate(order)}
+
+
+def _neighbours(links: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+    near: dict[str, list[str]] = {}
+    for a, b in links:
+        near.setdefault(a, []).append(b)
+        near.setdefault(b, []).append(a)
+    return near
+
+
+def _beside(known: dict[str, Point], names: Sequence[str], links: Sequence[tuple[str, str]]) -> dict[str, Point]:
+    """All nodes: those without a place beside their neighbours, away from the middle."""
+    at, near = dict(known), _neighbours(links)
+    step = median([math.dist(known[a], known[b]) for a, b in links if a in known and b in known] or [1.0]) or 1.0
+    middle = _mean(list(known.values()))
+    left = [n for n in names if n not in at]
+    for turn in range(len(left) + 1):
+        for number, name in enumerate(list(left)):
+            beside = [at[n] for n in near.get(name, ()) if n in at]
+            if beside or turn == len(left):
+                x, y = _mean(beside or [middle])
+                away = math.atan2(y - middle[1], x - middle[0]) + (number % 7 - 3) * 0.35
+                at[name] = (x + step * math.cos(away), y + step * math.sin(away))
+                left.remove(name)
+        if not left:
+            break
+    return {n: at[n] for n in names}
+
+
+def _mean(points: Sequence[Point]) -> Point:
+    return sum(x for x, _ in points) / len(points), sum(y for _, y in points) / len(points)
+
+
+def _separate(at: Mapping[str, Point]) -> dict[str, Point]:
+    """No two nodes at one place: the later ones on a small spiral around it."""
+    taken: dict[Point, int] = {}
+    near = _nearest(list(dict.fromkeys(at.values())))
+    step = 0.4 * min([d for d in near if d > 0] or [1.0])
+    out = {}
+    for name, (x, y) in at.items():
+        k = taken[x, y] = taken.get((x, y), -1) + 1
+        out[name] = (x + step * math.sqrt(k) * math.cos(_GOLDEN * k), y + step * math.sqrt(k) * math.sin(_GOLDEN * k)) if k else (x, y)
+    return out
+
+
+def _nearest(points: Sequence[Point]) -> list[float]:
+    """For each point the distance to the nearest other one, in increasing order of x."""
+    order = sorted(points)
+    out = []
+    for i, p in enumerate(order):
+        best = math.inf
+        for way in (range(i + 1, len(order)), range(i - 1, -1, -1)):
+            for j in way:
+                if abs(order[j][0] - p[0]) >= best:
+                    break
+                best = min(best, math.dist(p, order[j]))
+        out.append(best)
+    return [d for d in out if d < math.inf]
+
+
+def _scaled(at: Mapping[str, Point], links: Sequence[tuple[str, str]], *, stretched: bool) -> dict[str, Point]:
+    points = list(at.values())
+    near = sorted(_nearest(points)) or [1.0]
+    lengths = [math.dist(at[a], at[b]) for a, b in links if a != b]
+    low = near[len(near) // 10] or 1.0
+    left, top = min(x for x, _ in points), max(y for _, y in points)
+    wide, high = max(x for x, _ in points) - left, top - min(y for _, y in points)
+    factor = max(_APART / low, _LENGTH / (median(lengths) if lengths else 1.0))
+    factor = max(min(factor, _LARGEST / (max(wide, high) or 1.0)), _LEAST / low)
+    across, down = factor, factor
+    # What is long and thin, such as layers of hosts, gets room across; maps keep their shape, and distances in hops theirs.
+    if not stretched:
+        pass
+    elif wide > 3 * high and high * factor > _LEAST:
+        down = min(factor * wide / (3 * high), max(factor, 420.0 / high))
+    elif high > 3 * wide and wide * factor > _LEAST:
+        across = min(factor * high / (3 * wide), max(factor, 640.0 / wide))
+    return _apart({n: ((x - left) * across, (top - y) * down) for n, (x, y) in at.items()})
+
+
+def _apart(at: dict[str, Point]) -> dict[str, Point]:
+    """Nodes that would touch, pushed away from one another."""
+    for _ in range(60):
+        cells: dict[tuple[int, int], list[str]] = {}
+        for name, (x, y) in at.items():
+            cells.setdefault((int(x // _LEAST), int(y // _LEAST)), []).append(name)
+        still = True
+        for (cx, cy), here in cells.items():
+            around = [n for dx in (-1, 0, 1) for dy in (-1, 0, 1) for n in cells.get((cx + dx, cy + dy), ())]
+            for a, b in ((a, b) for a in here for b in around if a < b):
+                (x, y), (u, v) = at[a], at[b]
+                far = math.hypot(u - x, v - y)
+                if 0 < far < 0.999 * _LEAST:
+                    k = 0.5 * (_LEAST - far) / far
+                    at[a], at[b] = (x - k * (u - x), y - k * (v - y)), (u + k * (u - x), v + k * (v - y))
+                    still = False
+        if still:
+            break
+    left, top = min(x for x, _ in at.values()), min(y for _, y in at.values())
+    return {n: (x - left, y - top) for n, (x, y) in at.items()}

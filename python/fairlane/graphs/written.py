@@ -1,0 +1,42 @@
+"""What `fairlane draw` writes: a picture, a graph for other tools, or a document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import _core
+from ..base.written import si
+from .formats import dot, graphml
+from .network import Graph, Way
+from .places import laid_out
+from .svg import svg
+
+DRAW_SCHEMA = "fairlane.draw/1"
+
+FORMATS: dict[str, Callable[[Graph], str]] = {".svg": svg, ".dot": dot, ".gv": dot, ".graphml": graphml}
+"""By the ending of a file."""
+
+
+def drawn(graph: Graph, ending: str = ".svg") -> str:
+    """The text of a file with that ending, one of `FORMATS`."""
+    return FORMATS[ending](graph)
+
+
+def document(graph: Graph) -> dict[str, Any]:
+    """The network for programs: nodes with their places, in pixels of the drawing, and both directions of each link."""
+    places = laid_out(graph) if graph.nodes else {}
+    nodes = [
+        {"name": n.name, "x": round(places[n.name][0], 1), "y": round(places[n.name][1], 1), "sends": n.sends, "receives": n.receives}
+        for n in graph.nodes
+    ]
+    links = [
+        {"name": x.name, "from": x.start, "to": x.end, "there": _way(x.there), "back": None if x.back is None else _way(x.back)}
+        for x in graph.links
+    ]
+    return {"schema": DRAW_SCHEMA, "fairlane": _core.version(), "title": graph.title, "nodes": nodes, "links": links}
+
+
+def _way(way: Way) -> dict[str, Any]:
+    told = {"rate": way.rate, "delay": way.delay, "rate_bps": si(way.rate), "delay_s": si(way.delay)}
+    return {**told, "queue": dict(way.queue), "more": list(way.more)}
