@@ -242,6 +242,10 @@ impl Air {
         if r.sense(&self.rules, now) == Some(true) {
             r.mac.on_busy(&self.dcf, now);
         }
+        debug_assert!(
+            w_done(&self.waves, i, END) == self.ears[i as usize].len() || self.waves[i as usize].is_none(),
+            "two frames of one station"
+        );
         // What it sent before has reached everybody by now, as signals take less than SIFS.
         if let Some(ears) = self.moved[i as usize].take() {
             self.ears[i as usize] = ears;

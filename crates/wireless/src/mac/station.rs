@@ -262,7 +262,7 @@ impl Mac {
             self.cw = dcf.cw_min;
             return self.done(dcf).map(Outcome::GivenUp);
         }
-        self.cw = (2 * self.cw + 1).min(dcf.cw_max);
+        self.cw = self.cw.saturating_mul(2).saturating_add(1).min(dcf.cw_max);
         self.phase = Phase::Contend;
         self.restart(dcf, now);
         None

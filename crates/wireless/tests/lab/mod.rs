@@ -13,7 +13,7 @@ pub const FRAME: u32 = 1064;
 const AHEAD: usize = 8;
 
 /// Events in the order of time; those of one instant in an order that favours no station.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Heap(BinaryHeap<Reverse<(Time, u64, u32)>>);
 
 impl Agenda for Heap {
@@ -24,12 +24,14 @@ impl Agenda for Heap {
 }
 
 /// A saturated flow over the stations of its path.
+#[derive(Clone)]
 pub struct Flow {
     pub path: Vec<u32>,
     pub received: u64,
 }
 
 /// Queues of the stations, and flows between them.
+#[derive(Clone)]
 pub struct Nodes {
     pub queues: Vec<VecDeque<Msdu>>,
     pub limit: usize,
@@ -82,6 +84,7 @@ impl Above for Nodes {
 }
 
 /// A channel with its nodes.
+#[derive(Clone)]
 pub struct Lab {
     pub air: Air,
     pub nodes: Nodes,
