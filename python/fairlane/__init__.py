@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .runs.network import Network
     from .runs.pcap import Pcap
     from .runs.result import Result, load, run
+    from .runs.trace import Trace
     from .stats import Interval, interval
     from .study import Study, StudyResult, load_study, verify
     from .tuning import TuneResult, Tuning, tune
@@ -49,6 +50,7 @@ _WHERE = {
     "Network": "runs.network",
     "Parameter": "own.plugin",
     "Pcap": "runs.pcap",
+    "Trace": "runs.trace",
     "Qdisc": "own.plugin",
     "Result": "runs.result",
     "Study": "study",
@@ -82,6 +84,7 @@ __all__ = [
     "Network",
     "Parameter",
     "Pcap",
+    "Trace",
     "PluginError",
     "Qdisc",
     "Result",

@@ -155,6 +155,21 @@ pub struct FlowView {
     pub mss: u32,
 }
 
+/// What an observer may see change of a connection's sender, cheap to ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// Congestion window in bytes.
+    pub cwnd: u64,
+    /// Slow-start threshold in bytes; `u64::MAX` while infinite.
+    pub ssthresh: u64,
+    /// Retransmission timeouts so far.
+    pub timeouts: u64,
+    /// The state of the connection (RFC 9293 section 3.3.2).
+    pub connection: &'static str,
+    /// The state of the sending half, as Linux names it.
+    pub sending: &'static str,
+}
+
 /// A transport endpoint: one end of a flow.
 pub trait Endpoint: Send {
     /// Told once, before the run: the rate of the link that its segments enter first.
@@ -179,6 +194,10 @@ pub trait Endpoint: Send {
     }
     /// Counters and state.
     fn view(&self) -> FlowView;
+    /// Window and states of a transport that has some.
+    fn moment(&self) -> Option<Moment> {
+        None
+    }
     /// Payload bytes that arrived and are not delivered yet, because something before them is missing.
     fn kept(&self) -> u64 {
         0

@@ -1,5 +1,6 @@
 //! What can be watched. Observers see `&Event` and nothing else, so watching cannot change a result.
 
+use crate::endpoint::Moment;
 use crate::ids::{EpId, FlowId, PortId};
 use crate::packet::{QPkt, Segment};
 use crate::qdisc::{Backlog, Why};
@@ -24,6 +25,12 @@ macro_rules! events {
             #[inline]
             fn prompt(&self, port: PortId) -> bool {
                 self.sees(port)
+            }
+            /// Whether this endpoint is to be looked at after each call.
+            #[inline]
+            fn looks(&self, endpoint: EpId) -> bool {
+                let _ = endpoint;
+                false
             }
             /// Another port whose departures up to then are to be told of before a packet is that has crossed the link of this one.
             #[inline]
@@ -51,6 +58,10 @@ macro_rules! events {
                 (A::ON && self.0.prompt(port)) || (B::ON && self.1.prompt(port))
             }
             #[inline]
+            fn looks(&self, endpoint: EpId) -> bool {
+                (A::ON && self.0.looks(endpoint)) || (B::ON && self.1.looks(endpoint))
+            }
+            #[inline]
             fn before_hop(&self, port: PortId) -> Option<PortId> {
                 self.0.before_hop(port).or_else(|| self.1.before_hop(port))
             }
@@ -65,6 +76,10 @@ macro_rules! events {
             #[inline]
             fn prompt(&self, port: PortId) -> bool {
                 (**self).prompt(port)
+            }
+            #[inline]
+            fn looks(&self, endpoint: EpId) -> bool {
+                (**self).looks(endpoint)
             }
             #[inline]
             fn before_hop(&self, port: PortId) -> Option<PortId> {
@@ -145,6 +160,15 @@ events! {
         flow: FlowId,
         /// Whether it may send from now on.
         open: bool,
+    }
+    /// An endpoint was called: what holds of it now, before what it sends goes out.
+    MomentEvent => on_moment {
+        /// When.
+        time: Time,
+        /// Which endpoint.
+        endpoint: EpId,
+        /// Window and states.
+        moment: Moment,
     }
     /// A segment reached an endpoint.
     ReceiveEvent => on_receive {

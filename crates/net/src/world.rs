@@ -8,7 +8,7 @@ use crate::counters::{FlowCounters, PortCounters};
 use crate::endpoint::{Cx, Endpoint, FlowView, Out};
 use crate::govern::Govern;
 use crate::ids::EpId;
-use crate::observe::{Observer, ReceiveEvent};
+use crate::observe::{MomentEvent, Observer, ReceiveEvent};
 use crate::order::Turn;
 use crate::packet::{Ecn, QPkt};
 use crate::path::{NOWHERE, Path};
@@ -186,6 +186,12 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
             self.path.push(next, self.path.slots.endpoints + ep, Turn::Act);
         }
         let (route, proto) = (side.route, side.proto);
+        if O::ON
+            && obs.looks(EpId(ep))
+            && let Some(moment) = self.endpoints[ep as usize].moment()
+        {
+            obs.on_moment(&MomentEvent { time: now, endpoint: EpId(ep), moment });
+        }
         for out in &self.out {
             self.path.send(ep, route, proto, out, now, obs);
         }

@@ -71,3 +71,8 @@ pub(crate) fn traceback(py: Python<'_>, e: &PyErr) -> String {
     let text = py.import("fairlane.own.plugin").and_then(|m| m.getattr("users_traceback")?.call1((value,))?.extract());
     text.unwrap_or_else(|_| e.to_string())
 }
+
+/// `FairlaneError` with its message.
+pub(crate) fn bad(py: Python<'_>, text: &str) -> PyErr {
+    raise(py, "FairlaneError", (text,))
+}

@@ -2,6 +2,7 @@
 
 mod cc;
 mod error;
+mod events;
 mod live;
 mod queue;
 mod relay;

@@ -72,7 +72,7 @@ fn reason(e: &std::io::Error) -> String {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     Link,
     Node,
     Flow,
@@ -81,7 +81,7 @@ enum Kind {
 impl Kind {
     const ALL: [Self; 3] = [Self::Link, Self::Node, Self::Flow];
 
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Link => "link",
             Self::Node => "node",
@@ -89,7 +89,7 @@ impl Kind {
         }
     }
 
-    fn has(self, s: &Resolved, name: &str) -> bool {
+    pub(crate) fn has(self, s: &Resolved, name: &str) -> bool {
         match self {
             Self::Link => s.link_directions().iter().any(|l| l.name == name),
             Self::Node => s.expanded.nodes.iter().any(|n| n == name),
@@ -97,7 +97,7 @@ impl Kind {
         }
     }
 
-    fn names(self, s: &Resolved) -> Vec<&str> {
+    pub(crate) fn names(self, s: &Resolved) -> Vec<&str> {
         match self {
             Self::Link => s.link_directions().iter().map(|l| l.name.as_str()).collect(),
             Self::Node => s.expanded.nodes.iter().map(String::as_str).collect(),
@@ -113,12 +113,12 @@ impl Kind {
 fn find<'a>(s: &Resolved, what: &'a str) -> Result<(Kind, &'a str), CaptureError> {
     let prefixed = Kind::ALL.into_iter().find_map(|k| Some((k, what.strip_prefix(k.name())?.strip_prefix(':')?)));
     if let Some((kind, name)) = prefixed {
-        return if kind.has(s, name) { Ok((kind, name)) } else { Err(unknown(kind.name(), name, &kind.names(s))) };
+        return if kind.has(s, name) { Ok((kind, name)) } else { Err(unknown("capture", kind.name(), name, &kind.names(s))) };
     }
     let kinds: Vec<Kind> = Kind::ALL.into_iter().filter(|k| k.has(s, what)).collect();
     match kinds[..] {
         [kind] => Ok((kind, what)),
-        [] => Err(unknown("link, node or flow", what, &Kind::ALL.map(|k| k.names(s)).concat())),
+        [] => Err(unknown("capture", "link, node or flow", what, &Kind::ALL.map(|k| k.names(s)).concat())),
         _ => {
             let list = |f: &dyn Fn(&Kind) -> String, word: &str| kinds.iter().map(f).collect::<Vec<_>>().join(word);
             let (are, forms) = (list(&|k| format!("a {}", k.name()), " and "), list(&|k| format!("{}:{what}", k.name()), " or "));
@@ -127,7 +127,7 @@ fn find<'a>(s: &Resolved, what: &'a str) -> Result<(Kind, &'a str), CaptureError
     }
 }
 
-fn unknown(kind: &str, name: &str, known: &[&str]) -> CaptureError {
+pub(crate) fn unknown(verb: &str, kind: &str, name: &str, known: &[&str]) -> CaptureError {
     let hint = match nearest(name, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => {
@@ -135,7 +135,7 @@ fn unknown(kind: &str, name: &str, known: &[&str]) -> CaptureError {
             format!("known are {}{dots}", known.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", "))
         }
     };
-    CaptureError::Name(format!("cannot capture `{name}`: no {kind} has this name; {hint}"))
+    CaptureError::Name(format!("cannot {verb} `{name}`: no {kind} has this name; {hint}"))
 }
 
 impl Captures {

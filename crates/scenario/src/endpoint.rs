@@ -2,7 +2,7 @@
 
 use crate::plugs::DynEndpoint;
 use crate::registry::{AnyApp, AnyControl, AnyQdisc};
-use fairlane_net::{Cx, Endpoint, FlowView, Plugs, Segment, TimerId};
+use fairlane_net::{Cx, Endpoint, FlowView, Moment, Plugs, Segment, TimerId};
 use fairlane_tcp::{AnyCc, Tcp};
 use fairlane_traffic::{RapReceiver, RapSender, TfrcReceiver, TfrcSender, Udp};
 use fairlane_units::Rate;
@@ -108,6 +108,9 @@ impl Endpoint for AnyEndpoint {
     }
     fn view(&self) -> FlowView {
         each!(self, e => e.view())
+    }
+    fn moment(&self) -> Option<Moment> {
+        each!(self, e => e.moment())
     }
     fn kept(&self) -> u64 {
         each!(self, e => e.kept())

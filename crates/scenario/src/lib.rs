@@ -27,6 +27,7 @@ mod series;
 mod source;
 mod spec;
 mod topology;
+mod trace;
 
 pub use bench::{QueueCost, bench_queue};
 pub use build::{watched, world};
@@ -38,6 +39,7 @@ pub use diag::{Diagnostic, Diagnostics, MOST_TOLD, Sources, Span};
 pub use document::{Remark, read_document, remarks};
 pub use endpoint::{AnyEndpoint, BuiltIn};
 pub use expand::{ControlAt, Expanded, Group, LinkDir, Member, Transport};
+pub use fairlane_trace::events::{Batch, Cells, Column};
 pub use fairlane_trace::pcapng::Style;
 pub use listing::{PresetListed, presets_listing, registry_listing};
 pub use live::{LiveCounters, LiveLink};
@@ -46,7 +48,7 @@ pub use plugin::{Fault, PluginParams, QueuePlugin, RegisterError, fail, plugins,
 pub use plugs::{DynApp, DynEndpoint, DynQdisc, Listed};
 pub use registry::{AnyApp, AnyControl, AnyQdisc, BoxedQdisc, ControlSpec, QueueSpec, SourceSpec};
 pub use resolve::{Resolved, resolve, resolve_bytes};
-pub use run::{Options, Progress, RunError, RunOutput, Table, run_all, run_with, within_run};
+pub use run::{Options, Progress, RunError, RunOutput, Table, run_all, run_traced, run_with, within_run};
 pub use schema::schema;
 pub use series::*;
 pub use source::{Format, decode};
@@ -55,3 +57,4 @@ pub use spec::{
     Wire,
 };
 pub use topology::*;
+pub use trace::{TraceRequest, TraceSink, Tracing};

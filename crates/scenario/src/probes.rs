@@ -1,8 +1,9 @@
 //! What watches a run: every observer that was asked for, as one. The loop is compiled once for all of them.
 
 use crate::capture::CaptureError;
-use fairlane_net::{DequeueEvent, DropEvent, EnqueueEvent, HopEvent, Observer, PortId, ReceiveEvent, SendEvent};
+use fairlane_net::{DequeueEvent, DropEvent, EnqueueEvent, EpId, HopEvent, MomentEvent, Observer, PortId, ReceiveEvent, SendEvent};
 use fairlane_trace::HopDelay;
+use fairlane_trace::events::Recorder;
 use fairlane_trace::pcapng::Capture;
 
 macro_rules! probes {
@@ -26,6 +27,10 @@ macro_rules! probes {
             #[inline]
             fn prompt(&self, port: PortId) -> bool {
                 $(self.$field.as_ref().is_some_and(|p| p.prompt(port)))||*
+            }
+            #[inline]
+            fn looks(&self, endpoint: EpId) -> bool {
+                $(self.$field.as_ref().is_some_and(|p| p.looks(endpoint)))||*
             }
             #[inline]
             fn before_hop(&self, port: PortId) -> Option<PortId> {
@@ -53,6 +58,8 @@ probes! {
         hop_delay: HopDelay,
         /// Packets for other tools.
         capture: Capture,
+        /// Events for tables.
+        recorder: Recorder,
     }
     {
         on_send: SendEvent,
@@ -60,6 +67,7 @@ probes! {
         on_dequeue: DequeueEvent,
         on_drop: DropEvent,
         on_hop: HopEvent,
+        on_moment: MomentEvent,
         on_receive: ReceiveEvent,
     }
 }

@@ -8,6 +8,7 @@ use crate::plugin::{Fault, take_fault};
 use crate::plugs::BuiltIn;
 use crate::probes::{Probes, Watching};
 use crate::spec::Resolved;
+use crate::trace::Tracing;
 use fairlane_engine::{EventQueue, QuadHeap, StdHeap, Wheel, fits_64_bits};
 use fairlane_net::{BuildError, Rows, Tally, World, WorldBuilder};
 use fairlane_trace::HopDelay;
@@ -145,8 +146,19 @@ pub fn within_run() -> bool {
 
 /// Runs the scenario once for each seed.
 pub fn run_all(scenario: &Resolved, options: &Options, progress: &Progress) -> Result<Vec<RunOutput>, RunError> {
+    run_traced(scenario, options, None, progress)
+}
+
+/// The same, with the events of all runs on record.
+pub fn run_traced(
+    scenario: &Resolved,
+    options: &Options,
+    tracing: Option<&Tracing>,
+    progress: &Progress,
+) -> Result<Vec<RunOutput>, RunError> {
     progress.runs.store(options.seeds.len(), Ordering::Relaxed);
     options.captures.check(scenario)?;
+    tracing.map_or(Ok(()), |t| t.check(scenario))?;
     let next = AtomicUsize::new(0);
     let results: Vec<Mutex<Option<Result<Done, RunError>>>> = options.seeds.iter().map(|_| Mutex::new(None)).collect();
     std::thread::scope(|scope| {
@@ -157,7 +169,12 @@ pub fn run_all(scenario: &Resolved, options: &Options, progress: &Progress) -> R
                     let i = next.fetch_add(1, Ordering::Relaxed);
                     let Some(&seed) = options.seeds.get(i) else { break };
                     let work = std::panic::AssertUnwindSafe(|| {
-                        run_one(scenario, seed, Watch { hop_probe: options.hop_probe, captures: &options.captures, run: i }, progress)
+                        run_one(
+                            scenario,
+                            seed,
+                            Watch { hop_probe: options.hop_probe, captures: &options.captures, tracing, run: i },
+                            progress,
+                        )
                     });
                     let result = std::panic::catch_unwind(work).unwrap_or(Err(RunError::Panicked { seed }));
                     if result.is_err() {
@@ -200,6 +217,7 @@ struct Done {
 struct Watch<'a> {
     hop_probe: bool,
     captures: &'a Captures,
+    tracing: Option<&'a Tracing>,
     /// Its number in the set.
     run: usize,
 }
@@ -238,7 +256,7 @@ impl Setup {
 /// One run with a given structure for the event queue. The structure decides the speed, never the result.
 pub fn run_with<H: EventQueue>(scenario: &Resolved, seed: u64, hop_probe: bool, progress: &Progress) -> Result<RunOutput, RunError> {
     let captures = Captures::default();
-    run_watched::<H>(scenario, Setup::new(scenario, seed), Watch { hop_probe, captures: &captures, run: 0 }, progress)
+    run_watched::<H>(scenario, Setup::new(scenario, seed), Watch { hop_probe, captures: &captures, tracing: None, run: 0 }, progress)
         .map(|done| done.output)
 }
 
@@ -251,12 +269,16 @@ fn run_watched<H: EventQueue>(scenario: &Resolved, setup: Setup, watch: Watch<'_
     let mut probes = Probes {
         hop_delay: watch.hop_probe.then(|| HopDelay::new(world.flows().len(), from)),
         capture: watch.captures.begin(scenario, watch.run, seed, &world)?,
+        recorder: watch.tracing.map(|t| t.begin(scenario, watch.run, seed)),
     };
     // Controls act only in the loop that is compiled for observers.
     if probes.any() || !scenario.expanded.controls.is_empty() {
         drive(scenario, &mut world, &mut probes, progress)?;
     } else {
         drive(scenario, &mut world, &mut (), progress)?;
+    }
+    if let Some(recorder) = probes.recorder.take() {
+        recorder.finish();
     }
     let written = probes.capture.take().map(Capture::finish).transpose().map_err(CaptureError::write)?;
     let cpu_s = clock.seconds();

@@ -20,7 +20,7 @@ use crate::recovery::undo::Doubt;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::tso::Burst;
-use fairlane_net::{Class, Cx, Ecn, Endpoint, FlowView, Segment, TimerId, flag};
+use fairlane_net::{Class, Cx, Ecn, Endpoint, FlowView, Moment, Segment, TimerId, flag};
 use fairlane_units::Time;
 use std::ops::Range;
 use std::sync::Arc;
@@ -460,6 +460,23 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
             rto: self.rtt.rto(),
             mss: self.cfg.smss,
         }
+    }
+
+    fn moment(&self) -> Option<Moment> {
+        let sending = match self.phase {
+            Phase::Recovery => "recovery",
+            Phase::Loss => "loss",
+            Phase::Open if self.reducing() => "cwr",
+            Phase::Open if self.dupacks != 0 => "disorder",
+            Phase::Open => "open",
+        };
+        Some(Moment {
+            cwnd: self.reduced_window().unwrap_or_else(|| self.cc.cwnd()),
+            ssthresh: self.cc.ssthresh(),
+            timeouts: self.count.timeouts.into(),
+            connection: self.state_name(),
+            sending,
+        })
     }
 
     fn kept(&self) -> u64 {

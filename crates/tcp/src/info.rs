@@ -72,7 +72,7 @@ pub struct TcpInfo {
 
 impl<C: CongestionControl> Tcp<C> {
     /// The state as RFC 9293 section 3.3.2 names it.
-    fn state_name(&self) -> &'static str {
+    pub(crate) fn state_name(&self) -> &'static str {
         let acked = self.una == self.nxt;
         match self.state {
             State::Closed | State::Over => "CLOSED",

@@ -1,5 +1,6 @@
-//! Observers: probes that measure more than every run needs, and packet capture.
+//! Observers: probes that measure more than every run needs, event tables, and packet capture.
 
+pub mod events;
 mod hop_delay;
 pub mod pcapng;
 

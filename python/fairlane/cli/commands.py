@@ -111,6 +111,7 @@ def cli(ctx: click.Context) -> None:
     help="Runs at once (default: one a core); results do not depend on it.",
 )
 @click.option(
+    "-o",
     "--out",
     metavar="DIR",
     help="Write a result folder: scenario, tables in Parquet, manifest; one that exists is an error without --force.",
@@ -137,6 +138,14 @@ def cli(ctx: click.Context) -> None:
 @click.option("--snaplen", type=int, metavar="BYTES", help="Bytes captured of a packet, 128 to 262144, 0 for all (default: its headers).")
 @click.option("--pcap-ip", type=click.Choice(["4", "6"]), default="4", help="IP version of the captured packets (default: 4).")
 @click.option("--pcap-queue", is_flag=True, help="Comment each captured packet that leaves a queue with its length.")
+@click.option(
+    "--trace",
+    is_flag=False,
+    flag_value="",
+    metavar="[FILTER]",
+    help="Record events into the result folder, one row each (docs/guides/traces.md); FILTER, such as "
+    "'event=drop,mark flow=tcp link=bottleneck time=10s..20s', says which (default: all).",
+)
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
 @verbose_option
 @plugin_option
@@ -155,6 +164,7 @@ def run(
     snaplen: int | None,
     pcap_ip: str,
     pcap_queue: bool,
+    trace: str | None,
     quiet: bool,
 ) -> None:
     """Run the scenario FILE (TOML or JSON; - reads a pipe) and show what came of it.
@@ -198,10 +208,10 @@ def run(
             resolved = checked(source, [*changes, ("sample", _fine(tree["duration"]))])
             only_seen = not targets
     settings = {"snaplen": snaplen, "ip": int(pcap_ip), "queue": pcap_queue, "force": force}
-    with _capture(pcaps, out, settings) as (pcap, stage):
+    with _capture(pcaps, out, settings) as (pcap, stage), _recorded(trace, out, force=force) as recorded:
         began = time.monotonic()
         with progress_bar("running", len(chosen or [0]), quiet=quiet) as progress:
-            result = run_resolved(resolved, chosen, threads=threads, hop_probe=hop_probe, pcap=pcap, progress=progress)
+            result = run_resolved(resolved, chosen, threads=threads, hop_probe=hop_probe, pcap=pcap, trace=recorded, progress=progress)
         spent = time.monotonic() - began
         if only_seen:
             forget_coarseness(result)
@@ -210,7 +220,7 @@ def run(
         if out is not None:
             from ..runs.folder import save
 
-            save(result, out, force=force, captures=[c for c in result.captures if c.parent == stage])
+            save(result, out, force=force, captures=[c for c in result.captures if c.parent == stage], moves=True)
     for path, figure in figures:
         from ..look.figures import save_figure
 
@@ -253,6 +263,22 @@ def _capture(names: tuple[str, ...], out: str | None, settings: dict[str, Any]) 
             raise click.UsageError(f"--pcap {name}: with --out the file goes into {out}: write {name.partition('=')[0]}={file.name}")
     with staging(out) as stage:
         yield Pcap(names, stage, **settings), stage
+
+
+@contextmanager
+def _recorded(words: str | None, out: str | None, *, force: bool) -> Iterator[Any]:
+    """Which events are recorded, and where their files wait until the folder `out` takes them in."""
+    if words is None:
+        yield None
+        return
+    if out is None:
+        raise click.UsageError("--trace needs --out DIR: the result folder takes the events")
+    need("arrow")
+    from ..runs.trace import beside, parse_filter
+
+    parse_filter(words)
+    with beside(out, force=force) as place:
+        yield parse_filter(words, place)
 
 
 def _fine(duration: str) -> str:

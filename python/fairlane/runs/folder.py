@@ -19,6 +19,7 @@ from ..base.sealed import MEMBER, dump_json, fault_of_text
 from ..base.sums import digest_in
 from ..errors import FolderError
 from .pcap import ENDING
+from .trace import FOLDER, PART
 
 if TYPE_CHECKING:
     from .result import Result
@@ -49,8 +50,8 @@ def _as_json(value: Any) -> bytes:
     return (json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
-def save(result: Result, folder: str | PathLike[str], *, force: bool = False, captures: Iterable[Path] = ()) -> Path:
-    """Writes a result folder; see `Result.save`. The files `captures` move into it."""
+def save(result: Result, folder: str | PathLike[str], *, force: bool = False, captures: Iterable[Path] = (), moves: bool = False) -> Path:
+    """Writes a result folder; see `Result.save`. The files `captures` move into it, and with `moves` the event table, too."""
     from .. import _core
     from ..base import toml
     from ..base.document import finite
@@ -75,6 +76,11 @@ def save(result: Result, folder: str | PathLike[str], *, force: bool = False, ca
         for file in captures:
             written[file.name] = {"sha256": digest_in(file), "bytes": file.stat().st_size}
             shutil.move(file, temp / file.name)
+        if result.traced is not None:
+            for name, part in _parts(result.traced):
+                written[name] = {"sha256": digest_in(part), "bytes": part.stat().st_size}
+                (temp / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.move(part, temp / name) if moves else shutil.copyfile(part, temp / name)
         manifest = {
             "schema": MANIFEST_SCHEMA,
             "fairlane": _core.version(),
@@ -89,6 +95,16 @@ def save(result: Result, folder: str | PathLike[str], *, force: bool = False, ca
     return path
 
 
+def _parts(folder: Path) -> list[tuple[str, Path]]:
+    """The files of an event table, by their names in a result folder."""
+    return [(f"{FOLDER}/{p.parent.name}/{p.name}", p) for p in sorted(folder.glob("seed=*/*.parquet"))]
+
+
+def _is_large(name: str) -> bool:
+    """Whether a file may be larger than memory: captures and event tables are not read with the rest."""
+    return name.endswith(ENDING) or PART.fullmatch(name) is not None
+
+
 def load(folder: str | PathLike[str]) -> Result:
     """Reads a result folder back, checking every file against the manifest, and the manifest against its own sum."""
     import polars as pl
@@ -100,15 +116,15 @@ def load(folder: str | PathLike[str]) -> Result:
     files: dict[str, Any] = manifest["files"]
     data: dict[str, bytes] = {}
     for name in files:
-        # Captures may be larger than memory, and are not read here.
-        if fault := _compare(path, name, files[name], data if not name.endswith(ENDING) else None):
+        if fault := _compare(path, name, files[name], None if _is_large(name) else data):
             raise FolderError(f"{path / name} {fault}")
     try:
         tables = {n: pl.read_parquet(io.BytesIO(data[f"{n}.parquet"])) if f"{n}.parquet" in data else pl.DataFrame() for n in _TABLES}
         result = Result(json.loads(data["scenario.json"]), manifest["runs"], tables)
     except (ValueError, KeyError, pl.exceptions.PolarsError) as e:
         raise FolderError(f"{path} is not a result folder of fairlane: {e}") from e
-    result.captures = [path / name for name in files if name not in data]
+    result.captures = [path / name for name in files if name.endswith(ENDING)]
+    result.traced = path / FOLDER if any(PART.fullmatch(name) for name in files) else None
     return result
 
 
@@ -126,7 +142,8 @@ def _manifest(path: Path) -> dict[str, Any]:
             raise FolderError(f"{path / MANIFEST} {fault}")
         if schema not in (MANIFEST_SCHEMA, _EARLIER):
             raise FolderError(f"{path} has the format {schema!r}, this version reads {MANIFEST_SCHEMA!r}")
-        whole = all(isinstance(f["sha256"], str) and Path(name).name == name for name, f in manifest["files"].items())
+        named = all(Path(name).name == name or PART.fullmatch(name) for name in manifest["files"])
+        whole = named and all(isinstance(f["sha256"], str) for f in manifest["files"].values())
         if not whole or not isinstance(manifest["runs"], list):
             raise ValueError("no manifest")
     except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as e:

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
     from ..stats import Warmup
     from .network import Network
-    from .pcap import Names, Pcap
+    from .pcap import Names, Pcap, Plan
+    from .trace import Trace
 
 Progress = Callable[[float, int, int], bool | None]
 LABELS = ("seed", "flow", "link", "from", "to", "transport")
@@ -41,6 +42,7 @@ class RunOptions(TypedDict, total=False):
     sets: Mapping[str, Any] | Iterable[tuple[str, str]]
     hop_probe: bool
     pcap: Pcap | Names | None
+    trace: Trace | str | bool | None
     progress: Progress | None
 
 
@@ -64,6 +66,7 @@ def run(
     sets: Mapping[str, Any] | Iterable[tuple[str, str]] = (),
     hop_probe: bool = False,
     pcap: Pcap | Names | None = None,
+    trace: Trace | str | bool | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Runs a scenario file or `Network`, once for each seed, on all cores.
@@ -71,10 +74,11 @@ def run(
     `seeds`: one seed, several, or text such as "1..10"; by default the scenario's own. `threads`: how many runs
     at once (0 or None: one a core); results do not depend on it. `hop_probe` switches the observing loop on, which must
     not change any result. `pcap` captures packets: names of links, nodes or flows, a dict
-    from names to files, or a `Pcap`. `progress(fraction, runs done, events)` is called about ten times a second; if it
-    returns False the runs stop with `RunError`.
+    from names to files, or a `Pcap`. `trace` records events for `Result.trace`: True, a filter
+    such as "event=drop link=bottleneck", or a `Trace` (the extra `arrow`). `progress(fraction, runs done, events)` is called
+    about ten times a second; if it returns False the runs stop with `RunError`.
     """
-    return run_resolved(checked(scenario, sets), seeds, threads=threads, hop_probe=hop_probe, pcap=pcap, progress=progress)
+    return run_resolved(checked(scenario, sets), seeds, threads=threads, hop_probe=hop_probe, pcap=pcap, trace=trace, progress=progress)
 
 
 def run_resolved(
@@ -84,6 +88,7 @@ def run_resolved(
     threads: int | None = None,
     hop_probe: bool = False,
     pcap: Pcap | Names | None = None,
+    trace: Trace | str | bool | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Runs what `checked` returned."""
@@ -96,8 +101,24 @@ def run_resolved(
         from .pcap import as_pcap
 
         plan = as_pcap(pcap).plan(chosen)
-    runs = _core.run(resolved, chosen, workers, hop_probe, progress, None if plan is None else plan.arguments())
-    result = Result.from_runs(resolved, runs)
+    captures = None if plan is None else plan.arguments()
+    if trace is None or trace is False:
+        return _with_captures(Result.from_runs(resolved, _core.run(resolved, chosen, workers, hop_probe, progress, captures)), plan)
+    from .trace import Writer, as_trace, temporary
+
+    wanted = as_trace(trace)
+    folder = temporary() if wanted.folder is None else Path(wanted.folder)
+    writer = Writer(folder, chosen)
+    try:
+        runs = _core.run(resolved, chosen, workers, hop_probe, progress, captures, (wanted.arguments(), writer.take))
+    finally:
+        writer.close()
+    result = _with_captures(Result.from_runs(resolved, runs), plan)
+    result.traced = folder
+    return result
+
+
+def _with_captures(result: Result, plan: Plan | None) -> Result:
     if plan is not None:
         result.captures = plan.files()
     return result
@@ -117,6 +138,8 @@ class Result:
         self._tables = tables
         self.captures: list[Path] = []
         """Files with packets that the runs wrote."""
+        self.traced: Path | None = None
+        """The folder with the event table, a folder for each seed in it; None if nothing was recorded."""
 
     @cached_property
     def scenario(self) -> dict[str, Any]:
@@ -187,6 +210,18 @@ class Result:
         if name not in list(self._tables):
             raise suggest(name, list(self._tables), "table")
         return self._tables[name]
+
+    def trace(self) -> pl.LazyFrame:
+        """The events that `run(trace=...)` recorded, one row each, in the order of seed and time, as a lazy polars frame.
+
+        Nothing is read before `collect`, and then only what was asked for. docs/guides/traces.md has the columns.
+        """
+        need("tables")
+        if self.traced is None:
+            raise FairlaneError("this result has no events on record: run with trace=True, or fairlane run FILE --trace -o DIR")
+        from .trace import scan
+
+        return scan(self.traced)
 
     def to_arrow(self, table: str = "flows") -> pa.Table:
         """A table as a pyarrow Table (needs the extra `arrow`)."""
