@@ -193,8 +193,8 @@ def test_the_page_shows_the_worlds_of_each_claim_and_what_print_pins_down(made):
     low, high = (f"{100 * x:.0f} %" for x in (r.claims[0].share.low, r.claims[0].share.high))
     assert f"{low} to {high}" in articles["A"] and "100 % where print matches" in articles["A"]
     (nearest,) = [t for t in tables_in(page) if t.section == "worlds"]
-    first = [c for c in nearest.cells if c.rows == ("1",)]
-    assert float(first[0].text.removesuffix("Mbit/s")) == pytest.approx(10, abs=0.3) and first[0].columns == ("rate",)
+    (rate,) = [c for c in nearest.cells if c.rows == ("rate",) and c.columns == ("1",)]
+    assert float(rate.text.removesuffix("Mbit/s")) == pytest.approx(10, abs=0.3)
     unreached = page.split('id="unreached"')[1].split("</section>")[0]
     assert re.findall(r'href="#([A-D])"', unreached) == ["D"]  # 19 % of any link between 5 and 15 Mbit/s is more than 4
     (lost,) = [t for t in tables_in(page) if t.section == "unreached"]

@@ -63,13 +63,13 @@ def unreached(key: str) -> str:
     lost = [x for x in held if x["reached"] == "no"]
     plain = [x for x in lost if not x["contradiction"]]
     least = 100 * min(x for x in medians if x is not None)
-    told = (
-        f"Of {len(held)} printed values {len(held) - len(lost)} are within 15 % in some of {len(medians)} recorded worlds, or in the "
-        f"declared one; the least median difference in a world is {least:.1f} %. Near in none {'is' if len(plain) == 1 else 'are'} "
-        f"{len(plain) or 'none'} that nothing else in the paper contradicts"
-    )
-    flagged = f", and {len(lost) - len(plain)} that something does" if len(lost) > len(plain) else ""
-    lines = [f"{told}{flagged}{':' if plain else '.'}"]
+    where = f"in some of {len(medians)} recorded worlds, or in the declared one"
+    told = f"Of {len(held)} printed values {len(held) - len(lost)}" if lost else f"All {len(held)} printed values"
+    told += f" are within 15 % {where}; the least median difference in a world, of one replication, is {least:.1f} %."
+    if plain:
+        told += f" In none {'is' if len(plain) == 1 else 'are'} {len(plain)} that nothing else in the paper contradicts"
+        told += f" ({len(lost) - len(plain)} that something does are left out):" if len(lost) > len(plain) else ":"
+    lines = [told]
     if plain:
         lines += ["", "| printed in | value of | printed | least in a world | greatest |", "|---|---|---:|---:|---:|"]
         lines += [_line(paper, x) for x in plain]
