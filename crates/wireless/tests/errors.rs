@@ -15,7 +15,8 @@ fn hidden_stations_are_those_of_ns3() {
     let config = by_rate(ns3(-82.0, -82.0));
     for (dcf, theirs) in [(b11(), [3.4212, 3.2848]), (of("802.11a", 6_000), [1.2088, 4.5552]), (of("802.11a", 24_000), [9.7092, 12.0704])] {
         for (dcf, theirs) in [dcf.clone(), rts(dcf)].into_iter().zip(theirs) {
-            near(&format!("{:?}", dcf.data), two(true, 0.0, dcf, &config).iter().sum(), theirs, 0.03);
+            let what = format!("2 hidden stations, {}, errors by rate", title(&dcf));
+            near(&what, two(true, 0.0, dcf, &config).iter().sum(), theirs, 0.03);
         }
     }
 }
@@ -25,12 +26,13 @@ fn chains_and_saturation_are_those_of_ns3() {
     let config = by_rate(ns3(-64.37, -78.07));
     for (dcf, theirs) in [(b11(), [1.3896, 1.1984]), (rts(b11()), [0.9532, 0.8176])] {
         for (hops, goodput) in [4, 8].into_iter().zip(theirs) {
-            near(&format!("chain {hops}"), chain(hops, dcf.clone(), &config, 30).goodput(), goodput, 0.04);
+            near(&format!("{hops} hops, {}, errors by rate", title(&dcf)), chain(hops, dcf.clone(), &config, 30).goodput(), goodput, 0.04);
         }
     }
     let config = by_rate(ns3(-82.0, -82.0));
     for (n, dcf, goodput) in [(5, b11(), 5.192), (20, b11(), 4.735), (5, of("802.11a", 54_000), 24.58)] {
-        near(&format!("{n}"), saturated(n, dcf, &config, 10).goodput(), goodput, 0.02);
+        let what = format!("{n} stations, {}, errors by rate", title(&dcf));
+        near(&what, saturated(n, dcf, &config, 10).goodput(), goodput, 0.02);
     }
 }
 
@@ -59,8 +61,8 @@ fn noise_loses_frames_by_the_formula() {
 fn protection_is_that_of_ns3() {
     let dcf = of("802.11g-protected", 54_000);
     for (n, goodput) in [(1, 10.766), (5, 10.648), (20, 9.237)] {
-        near(&format!("protected {n}"), saturated(n, dcf.clone(), &ns3(-82.0, -82.0), 10).goodput(), goodput, 0.02);
+        near(&format!("{n} stations, {}", title(&dcf)), saturated(n, dcf.clone(), &ns3(-82.0, -82.0), 10).goodput(), goodput, 0.02);
     }
     let cycle = 50.0 + 7.5 * 20.0 + 304.0 + 10.0 + 186.0 + 10.0 + 34.0;
-    near("one station", saturated(1, dcf, &ns3(-82.0, -82.0), 10).goodput(), 8000.0 / cycle, 0.005);
+    near("1 station, CTS to self: the sum of its durations", saturated(1, dcf, &ns3(-82.0, -82.0), 10).goodput(), 8000.0 / cycle, 0.005);
 }

@@ -11,12 +11,12 @@ fn saturation_is_that_of_ns3() {
     let table = [(1, 4.8752, 0.0), (5, 5.22368, 0.170), (20, 4.72693, 0.3915), (50, 4.23573, 0.5327)];
     for (n, goodput, p) in table {
         let lab = saturated(n, b11(), &ns3(-82.0, -82.0), 20);
-        near(&format!("basic {n}"), lab.goodput(), goodput, 0.02);
+        near(&format!("{n} stations, {}", title(&b11())), lab.goodput(), goodput, 0.02);
         assert!((lab.failure_rate() - p).abs() < 0.01, "{n}: {}", lab.failure_rate());
     }
     for (n, goodput, p) in [(1, 3.45376, 0.0), (5, 3.72672, 0.1733), (20, 3.65973, 0.3942), (50, 3.54187, 0.5338)] {
         let lab = saturated(n, rts(b11()), &ns3(-82.0, -82.0), 20);
-        near(&format!("rts {n}"), lab.goodput(), goodput, 0.02);
+        near(&format!("{n} stations, {}", title(&rts(b11()))), lab.goodput(), goodput, 0.02);
         assert!((lab.failure_rate() - p).abs() < 0.01, "{n}: {}", lab.failure_rate());
     }
 }
@@ -37,8 +37,9 @@ fn ofdm_is_that_of_ns3() {
     for (dcf, theirs) in table {
         let one = |n| saturated(n, dcf.clone(), &ns3(-82.0, -82.0), 5).goodput();
         let ours = [one(5), one(20), hidden(&dcf), hidden(&rts(dcf.clone()))];
-        for (ours, theirs) in ours.into_iter().zip(theirs) {
-            near(&format!("{:?}", dcf.data), ours, theirs, 0.03);
+        let cells = ["5 stations", "20 stations", "2 hidden stations", "2 hidden stations behind RTS"];
+        for (cell, (ours, theirs)) in cells.iter().zip(ours.into_iter().zip(theirs)) {
+            near(&format!("{cell}, {}", title(&dcf)), ours, theirs, 0.03);
         }
     }
 }
@@ -51,7 +52,12 @@ fn errors_at_the_end() -> AirConfig {
 #[test]
 fn saturation_with_eifs_is_that_of_ns3() {
     for (n, goodput) in [(2, 5.197), (5, 5.117), (10, 4.866), (20, 4.517), (50, 3.935)] {
-        near(&format!("eifs {n}"), saturated(n, b11(), &errors_at_the_end(), 20).goodput(), goodput, 0.02);
+        near(
+            &format!("{n} stations, {}, EIFS after collisions", title(&b11())),
+            saturated(n, b11(), &errors_at_the_end(), 20).goodput(),
+            goodput,
+            0.02,
+        );
     }
 }
 
@@ -69,8 +75,10 @@ fn capture_is_that_of_ns3() {
     for (hidden, db, on, theirs) in table {
         let capture = on.then(|| (5.0, Dur::from_us(16)));
         let ours = two(hidden, db, b11(), &AirConfig { capture, ..ns3(-82.0, -82.0) });
-        near(&format!("strong {hidden} {db} {on}"), ours[1], theirs[1], 0.03);
-        assert!((ours[0] - theirs[0]).abs() < 0.06, "weak {hidden} {db} {on}: {ours:?} {theirs:?}");
+        let what =
+            format!("stronger of 2 {}stations, {db} dB, capture {}", if hidden { "hidden " } else { "" }, if on { "on" } else { "off" });
+        near(&what, ours[1], theirs[1], 0.03);
+        assert!((ours[0] - theirs[0]).abs() < 0.06, "the other of: {what} {ours:?} {theirs:?}");
     }
 }
 
@@ -78,9 +86,10 @@ fn capture_is_that_of_ns3() {
 fn hidden_stations_are_those_of_ns3() {
     let apart = |a: u32, b: u32| a == 0 || b == 0;
     for (dcf, goodput) in [(b11(), 3.40427), (rts(b11()), 3.16987)] {
+        let what = format!("2 hidden stations, {}", title(&dcf));
         let lab =
             Lab::new(dcf, &ns3(-82.0, -82.0), together(3, apart), &[&[1, 0], &[2, 0]], 1).measure(Dur::from_ms(500), Dur::from_secs(60));
-        near("hidden", lab.goodput(), goodput, 0.05);
+        near(&what, lab.goodput(), goodput, 0.05);
     }
 }
 
@@ -91,7 +100,7 @@ fn chains_are_those_of_ns3() {
     let behind_rts = [(1, 3.44773), (2, 1.83547), (4, 0.8424), (8, 0.765333)];
     for (dcf, table) in [(b11(), basic), (rts(b11()), behind_rts)] {
         for (hops, goodput) in table {
-            near(&format!("chain {hops}"), chain(hops, dcf.clone(), &config, 30).goodput(), goodput, 0.04);
+            near(&format!("{hops} hops, {}", title(&dcf)), chain(hops, dcf.clone(), &config, 30).goodput(), goodput, 0.04);
         }
     }
 }
@@ -104,10 +113,10 @@ fn what_ns3_does_not_sense_costs_a_chain_a_tenth() {
     let lab = chain(4, rts(b11()), &config, 30);
     let counts = [lab.sum(|c| c.data_tx), lab.sum(|c| c.rts_tx), lab.sum(|c| c.cts_tx), lab.sum(|c| c.ack_tx), lab.sum(|c| c.acked)];
     for (ours, theirs) in counts.into_iter().zip([5549.0, 6889.0, 5571.0, 5518.0, 5406.0]) {
-        near("frames", ours / 3.0, theirs, 0.02);
+        near("frames in 10 s: 4 hops behind RTS", ours / 3.0, theirs, 0.02);
     }
     let standard = chain(4, rts(b11()), &AirConfig { overlaid_unsensed: false, ..config }, 30);
-    near("standard", standard.goodput(), 1.12 * lab.goodput(), 0.03);
+    near("4 hops behind RTS, all signals sensed, beside 1.12 times", standard.goodput(), 1.12 * lab.goodput(), 0.03);
     assert!(standard.sum(|c| c.data_tx) - standard.sum(|c| c.acked) < 5.0);
 }
 

@@ -1,6 +1,8 @@
 //! How fast: frames of 50 saturated stations in a second of one core. Not a test of anything, as clocks differ: `cargo test --release -p fairlane-wireless --test
 //! speed -- --ignored --nocapture`.
 
+#![allow(clippy::print_stdout)]
+
 mod lab;
 
 use lab::*;

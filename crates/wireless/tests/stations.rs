@@ -60,7 +60,7 @@ fn the_window_doubles_with_each_attempt() {
     // Data, then SIFS, a slot and the header of the ACK that fails; then DIFS. The end of the ACK is not waited for, but it is on the air.
     let attempt = 966.0 + 10.0 + 304.0 + 50.0;
     let per_packet = 60e6 / lab.sum(|c| c.given_up);
-    near("time of a packet", per_packet, slots * 20.0 + 7.0 * attempt, 0.02);
+    near("us of a packet that is given up", per_packet, slots * 20.0 + 7.0 * attempt, 0.02);
 }
 
 /// One saturated station, two runs of 10 (b) or 5 s there. Adaptive managers of ns-3.37 reckon with the noise of 20 MHz in 802.11b too.
@@ -96,8 +96,9 @@ fn rates_of(control: Control, table: &[Cells<'_>], within: f64) {
             if name == "802.11b" {
                 dcf.rungs.iter_mut().for_each(|r| r.ack.kbps = 1_000);
             }
+            let rule = if matches!(control, Control::Arf(_)) { "ARF" } else { "Minstrel" };
             let lab = link(dcf, &config, db, 40.0, 20);
-            near(&format!("{name} at {db} dB"), lab.goodput(), theirs, within);
+            near(&format!("{name}, {rule}, {db} dB"), lab.goodput(), theirs, within);
         }
     }
 }

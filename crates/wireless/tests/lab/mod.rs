@@ -1,6 +1,6 @@
 //! A loop, queues and saturated sources around one channel: the least that makes a network of stations.
 
-#![allow(dead_code, unreachable_pub, missing_docs)]
+#![allow(dead_code, unreachable_pub, missing_docs, clippy::print_stdout)]
 
 use fairlane_units::{Dur, Time};
 use fairlane_wireless::*;
@@ -229,6 +229,17 @@ pub fn chain(hops: u32, dcf: Dcf, config: &AirConfig, seconds: u64) -> Lab {
     Lab::new(dcf, config, row(hops + 1, 200.0), &[&path], 1).measure(Dur::from_secs(2), Dur::from_secs(seconds))
 }
 
+/// Holds two numbers against each other, and prints them as a row of a table.
 pub fn near(what: &str, ours: f64, theirs: f64, within: f64) {
-    assert!((ours / theirs - 1.0).abs() <= within, "{what}: {ours:.4}, not within {:.0} % of {theirs}", within * 100.0);
+    let off = (ours / theirs - 1.0) * 100.0;
+    println!("| {what} | {theirs:.3} | {ours:.3} | {off:+.1} % |");
+    assert!(off.abs() <= within * 100.0, "{what}: {ours:.4}, not within {:.0} % of {theirs}", within * 100.0);
+}
+
+/// What data are sent with, for a table.
+pub fn title(dcf: &Dcf) -> String {
+    let (wave, rate) = (dcf.data.wave, f64::from(dcf.data.kbps) / 1e3);
+    let protected = if dcf.protection.is_some() { ", CTS to self" } else { "" };
+    let behind = if dcf.rts_threshold == 0 { ", RTS" } else { "" };
+    format!("{wave:?} {rate} Mbit/s, {} slots{protected}{behind}", dcf.slot)
 }
