@@ -24,7 +24,7 @@ FILES = {
     "comparison": ("compare", "compare_factors", "which_queue"),
     "docs": ("docs", "package", "registered"),
     "examples": ("examples", "docs"),
-    "graphs": ("draw", "graphs"),
+    "graphs": ("draw", "graph_files", "graphs"),
     "linux": ("tc",),
     "look": ("sheet", "width", "saved", "notebook", "compare", "cli_study"),
     "own": ("own_queue", "own_cc", "plugin"),

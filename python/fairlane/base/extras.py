@@ -18,6 +18,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "arrow": (*_TABLES, "pyarrow"),
     "pandas": (*_TABLES, "pandas", "pyarrow"),
     "xarray": (*_TABLES, "xarray"),
+    "graphs": ("networkx",),
 }
 """The extras of pyproject.toml and the modules that each brings."""
 

@@ -76,3 +76,47 @@ def paper(key: str) -> None:
 
     folder = new_paper(key)
     emit("\n".join([*(str(p) for p in sorted(folder.iterdir())), f"\nfairlane reproduce {key} --quick"]))
+
+
+@new.command()
+@click.argument("graph")
+@click.argument("file", required=False)
+@click.option("--rate", default="10Mbit/s", show_default=True, metavar="RATE", help="The rate of links that have none.")
+@click.option(
+    "--delay", default="5ms", show_default=True, metavar="TIME", help="The delay of links with none, and no coordinates at their ends."
+)
+@click.option("--most", type=click.IntRange(1), metavar="N", help="Links that are read at most (default: 200000).")
+def network(graph: str, file: str | None, rate: str, delay: str, most: int | None) -> None:
+    """The network of GRAPH: a GraphML, GML or CSV file. Writes the scenario FILE (default: GRAPH.toml; -: prints it) with one flow.
+
+    docs/guides/graphs-of-others.md has the attributes that are read.
+    """
+    from ..base import toml
+    from ..graphs import MOST, read_graph
+
+    path = Path(file or f"{Path(graph).stem}.toml")
+    if file != "-":
+        _free_to_write(path)
+    read = read_graph(graph, rate=rate, delay=delay, most=MOST if most is None else most)
+    if not read.links:
+        raise FairlaneError(f"{graph} has no links between different nodes\n  = help: a scenario needs two nodes and a link")
+    first = next(iter(read.links.values()))
+    tree = {"name": Path(graph).stem, "duration": "10s", "nodes": read.nodes, "positions": read.positions, "links": read.links}
+    tree["flows"] = {"tcp": {"from": first["from"], "to": first["to"], "tcp": "cubic"}}
+    text = toml.dumps({k: v for k, v in tree.items() if v})
+    if file == "-":
+        emit(text)
+        return
+    save_bytes(path, text.encode("utf-8"))
+    shown = shlex.quote(str(path))
+    lines = [f"wrote {path}: {len(read.nodes)} nodes, {len(read.links)} links", *(f"note: {n}" for n in read.notes)]
+    emit("\n".join([*lines, "", f"  fairlane draw {shown} -o {shlex.quote(path.stem)}.svg", f"  fairlane run {shown}"]))
+
+
+def _free_to_write(path: Path) -> None:
+    if path.suffix != ".toml":
+        raise FairlaneError(f"{str(path)!r} is no name for a scenario: it ends in .toml, such as mine.toml")
+    if os.path.lexists(path):
+        raise FolderError(f"{path} exists and is left as it is: give another name")
+    if not path.absolute().parent.is_dir():
+        raise FolderError(f"cannot write {path}: the folder {path.parent} does not exist")

@@ -83,6 +83,34 @@ class Network(Builders):
         """Changes settings of a link that the topology builder makes."""
         return self._add("links", link, plain(settings))
 
+    @classmethod
+    def from_graph(
+        cls,
+        graph: Any,
+        *,
+        duration: str,
+        rate: str = "10Mbit/s",
+        delay: str = "5ms",
+        most: int | None = None,
+        **settings: Unpack[NetworkSettings],
+    ) -> Self:
+        """A network from a graph of networkx, or from a file: GraphML, GML (as in the Topology Zoo), or a list of edges (CSV).
+
+        Nodes keep their labels and places. Links have their own rates and delays; those without a rate get `rate`, those without a delay
+        that of light in fibre over the great circle, if both ends have a latitude and a longitude, else `delay`. More than 200,000 links
+        are read if `most` says so. docs/guides/graphs-of-others.md has the attributes that are read.
+
+        >>> import networkx as nx
+        >>> Network.from_graph(nx.path_graph(3), duration="1s").flow("f", "0", "2", tcp={})
+        Network(2 links, 1 flow groups, 1s)
+        """
+        from ..graphs import MOST, read_graph
+
+        read = read_graph(graph, rate=rate, delay=delay, most=MOST if most is None else most)
+        made = cls(duration=duration, **settings)
+        made._tree |= {"nodes": read.nodes, **({"positions": read.positions} if read.positions else {}), "links": read.links}
+        return made
+
     # --- traffic --------------------------------------------------------------------------------------
 
     @_takes(FlowSettings)

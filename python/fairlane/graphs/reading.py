@@ -1,0 +1,241 @@
+"""Networks from files of graph tools (GraphML, GML, lists of edges) and from networkx, as tables of a scenario."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from .. import _core
+from ..base.extras import need
+from ..base.files import read_input
+from ..errors import FairlaneError
+from .edges import edge_list, gml, graphml
+
+MOST = 200_000
+"""Links that are read without being asked for more."""
+_LINK_BYTES, _LINK_SECONDS = 8_200, 45e-6
+"""What a link of a scenario takes until a run can begin, memory and time, as measured with 100,000 of them."""
+_EARTH = 6371.0088e3
+"""Mean radius of the earth, metres (IUGG)."""
+_FIBRE = 299_792_458.0 * 2 / 3
+"""Speed of light in fibre, as usual two thirds of that in a vacuum."""
+
+_READERS: dict[str, Callable[[bytes, str], Any]] = {".graphml": graphml, ".xml": graphml, ".gml": gml, ".csv": edge_list, ".tsv": edge_list}
+
+
+@dataclass
+class Read:
+    """A network as a scenario has it."""
+
+    nodes: list[str] = field(default_factory=list)
+    positions: dict[str, dict[str, float]] = field(default_factory=dict)
+    links: dict[str, dict[str, Any]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    """What was left out or made up, in sentences."""
+
+
+def read_graph(source: Any, *, rate: str = "10Mbit/s", delay: str = "5ms", most: int = MOST) -> Read:
+    """A network from a file by its ending, or from a graph of networkx.
+
+    Links without a rate get `rate`; those without a delay that of their length, if both ends have a latitude and a longitude, else `delay`.
+    """
+    for kind, text in (("rate", rate), ("dur", delay)):
+        _checked(kind, text, f"the {'rate' if kind == 'rate' else 'delay'} for links without one")
+    if isinstance(source, (str, PathLike)):
+        name = fspath(source)
+        reader = _READERS.get(Path(name).suffix.lower())
+        if reader is None:
+            endings = f"{', '.join(list(_READERS)[:-1])} or {list(_READERS)[-1]}"
+            raise FairlaneError(f"cannot read {name} as a graph: the name must end in {endings}")
+        if reader is not edge_list:
+            need("graphs")
+        graph = reader(read_input(name), name)
+    else:
+        graph, name = source, "the graph"
+        if not all(hasattr(graph, a) for a in ("nodes", "edges", "is_directed", "is_multigraph")):
+            raise FairlaneError(f"{type(source).__name__} is no graph: give the path of a file, or a graph of networkx")
+    if graph.number_of_edges() > most:
+        n = graph.number_of_edges()
+        raise FairlaneError(
+            f"{name} has {n} links: as a scenario they take about {n * _LINK_BYTES / 1e9:.1f} GB of memory and {n * _LINK_SECONDS:.0f} s "
+            f"before a run begins\n  = help: take a part of the graph, or say most={n}"
+        )
+    if graph.number_of_nodes() == 0:
+        raise FairlaneError(f"{name} has no nodes\n  = help: a graph has nodes, and edges between them")
+    return _Reader(graph, name, rate, delay).read()
+
+
+class _Reader:
+    def __init__(self, graph: Any, name: str, rate: str, delay: str) -> None:
+        self.graph, self.name, self.rate, self.delay = graph, name, rate, delay
+        self.out = Read()
+        self.names = _unique((str(data.get("label") or node), node) for node, data in graph.nodes(data=True))
+        self.globe: dict[Any, tuple[float, float]] = {}
+        self.loops = self.by_length = self.made_up = 0
+
+    def read(self) -> Read:
+        self.out.nodes = list(self.names.values())
+        self._places()
+        taken: set[str] = set()
+        for (a, b), there, back in self._links():
+            name = _free(str(there.pop("_name", None) or f"{self.names[a]}-{self.names[b]}"), taken)
+            link = {"from": self.names[a], "to": self.names[b], **self._way(a, b, there)}
+            if back is None and self.graph.is_directed():
+                link["duplex"] = False
+            elif back is not None:
+                back.pop("_name", None)
+                other = {k: v for k, v in self._way(b, a, back).items() if v != link.get(k)}
+                if other:
+                    link["reverse"] = other
+            self.out.links[name] = link
+        if self.loops:
+            self.out.notes.append(f"{self.loops} links from a node to itself are left out")
+        if self.by_length:
+            self.out.notes.append(f"{self.by_length} delays are those of light in fibre over the great circle")
+        if self.made_up:
+            self.out.notes.append(f"{self.made_up} rates or delays that the graph does not have are {self.rate} and {self.delay}")
+        return self.out
+
+    def _links(self) -> Iterable[tuple[tuple[Any, Any], dict[str, Any], dict[str, Any] | None]]:
+        """Ends and attributes of links: of a directed graph, the two directions of one together."""
+        waiting: dict[tuple[Any, Any], list[list[Any]]] = {}
+        found: list[list[Any]] = []
+        keyed = (
+            self.graph.edges(keys=True, data=True)
+            if self.graph.is_multigraph()
+            else ((a, b, None, d) for a, b, d in self.graph.edges(data=True))
+        )
+        for a, b, key, data in keyed:
+            if a == b:
+                self.loops += 1
+                continue
+            data = dict(data)
+            data["_name"] = data.get("link") or data.get("id") or (key if isinstance(key, str) else None)
+            pairs = waiting.get((b, a), []) if self.graph.is_directed() else []
+            own = data.get("link")
+            partner = next((p for p in pairs if p[1].get("link") == own), None)
+            data["_back"] = str(data.get("id") or key).endswith(".reverse")
+            if partner is not None:
+                # Graphs list edges by nodes; the name says which direction is the one that is written.
+                ends, first = partner[0], partner[1]
+                partner[:] = [(a, b), data, first] if first["_back"] and not data["_back"] else [ends, first, data]
+                pairs.remove(partner)
+                continue
+            entry = [(a, b), data, None]
+            found.append(entry)
+            waiting.setdefault((a, b), []).append(entry)
+        return [(e[0], e[1], e[2]) for e in found]
+
+    def _places(self) -> None:
+        flat: dict[Any, tuple[float, float]] = {}
+        for node, data in self.graph.nodes(data=True):
+            low = {str(k).lower(): v for k, v in data.items()}
+            found = low.get("graphics")
+            graphics: Mapping[str, Any] = found if isinstance(found, Mapping) else {}
+            at = _pair(low.get("longitude", low.get("lon")), low.get("latitude", low.get("lat")))
+            if at is not None and abs(at[1]) <= 90:
+                self.globe[node] = at
+            pos = low.get("pos")
+            pair = list(pos)[:2] if isinstance(pos, Iterable) and not isinstance(pos, str) else []
+            known = _pair(low.get("x", graphics.get("x")), low.get("y", graphics.get("y"))) or (_pair(*pair) if len(pair) == 2 else None)
+            if known is not None:
+                flat[node] = known
+        if self.globe:
+            # As on a map in the middle of the network, a degree of longitude as long as it is there.
+            narrow = math.cos(math.radians(sum(lat for _, lat in self.globe.values()) / len(self.globe)))
+            flat = {n: (round(lon * narrow, 4), lat) for n, (lon, lat) in self.globe.items()}
+        self.out.positions = {self.names[n]: {"x": x, "y": y} for n, (x, y) in flat.items()}
+
+    def _way(self, a: Any, b: Any, data: Mapping[str, Any]) -> dict[str, Any]:
+        line = f":{data['_line']}" if "_line" in data else ""
+        where = f"{self.name}{line}, link {self.names[a]}-{self.names[b]}"
+        rate = _rate(data, where)
+        delay = _delay(data, where)
+        if delay is None and a in self.globe and b in self.globe:
+            delay = f"{great_circle(self.globe[a], self.globe[b]) / _FIBRE * 1e6:.3f}us"
+            self.by_length += 1
+        self.made_up += (rate is None) + (delay is None)
+        out: dict[str, Any] = {"rate": rate or self.rate, "delay": delay or self.delay}
+        queue = data.get("queue")
+        if isinstance(queue, str) and queue.strip():
+            try:
+                out["queue"] = json.loads(queue) if queue.lstrip().startswith("{") else queue.strip()
+            except json.JSONDecodeError as e:
+                raise FairlaneError(f"{where}: the queue is no JSON: {e}\n  = help: write a queue's name, such as red") from e
+        return out
+
+
+def great_circle(a: tuple[float, float], b: tuple[float, float]) -> float:
+    """Metres between two points on the earth, each longitude and latitude in degrees (haversine formula).
+
+    >>> round(great_circle((0, 0), (90, 0)) / 1000)
+    10008
+    """
+    (lon, lat), (lon2, lat2) = (tuple(map(math.radians, p)) for p in (a, b))
+    h = math.sin((lat2 - lat) / 2) ** 2 + math.cos(lat) * math.cos(lat2) * math.sin((lon2 - lon) / 2) ** 2
+    return 2 * _EARTH * math.asin(math.sqrt(min(1.0, h)))
+
+
+def _rate(data: Mapping[str, Any], where: str) -> str | None:
+    """The rate of an edge: its own with a unit, or one of Topology Zoo's, which are in bit/s."""
+    if data.get("rate") not in (None, ""):
+        return _checked("rate", str(data["rate"]), where)
+    for key in ("rate_bps", "LinkSpeedRaw"):
+        number = _number(data.get(key))
+        if number is not None and number >= 1:
+            return f"{round(number)}bit/s"
+    speed, unit = (
+        _number(data.get("LinkSpeed")),
+        {"": "", "k": "k", "m": "M", "g": "G", "t": "T"}.get(str(data.get("LinkSpeedUnits", "")).lower()),
+    )
+    return None if speed is None or not unit or speed <= 0 else f"{speed:g}{unit}bit/s"
+
+
+def _delay(data: Mapping[str, Any], where: str) -> str | None:
+    if data.get("delay") not in (None, ""):
+        return _checked("dur", str(data["delay"]), where)
+    number = _number(data.get("delay_s"))
+    return None if number is None or number < 0 else f"{number * 1e6:.6f}us"
+
+
+def _checked(kind: str, text: str, where: str) -> str:
+    try:
+        value, _ = _core.quantity(kind, text.strip())
+    except ValueError as e:
+        raise FairlaneError(f"{where}: {e}\n  = help: write for instance {'10Mbit/s' if kind == 'rate' else '5ms'}") from None
+    if kind == "rate" and value <= 0:
+        raise FairlaneError(f"{where}: the rate is zero\n  = help: write for instance 10Mbit/s")
+    return text.strip()
+
+
+def _number(value: Any) -> float | None:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _pair(x: Any, y: Any) -> tuple[float, float] | None:
+    a, b = _number(x), _number(y)
+    return None if a is None or b is None else (a, b)
+
+
+def _unique(named: Iterable[tuple[str, Any]]) -> dict[Any, str]:
+    """A name of its own for each node; characters that no name may have become spaces."""
+    taken: set[str] = set()
+    return {node: _free("".join(c if c.isprintable() else " " for c in name).strip() or "node", taken) for name, node in named}
+
+
+def _free(name: str, taken: set[str]) -> str:
+    name = "".join(c if c.isprintable() else " " for c in name)
+    out, n = name, 2
+    while out in taken or (out.endswith(".reverse") and out.removesuffix(".reverse") in taken):
+        out, n = f"{name} {n}", n + 1
+    taken.add(out)
+    return out
