@@ -147,7 +147,9 @@ def _families() -> Iterator[Case]:
     for control in ("NewReno", "LinuxReno", "Westwood", "HighSpeed", "Scalable"):
         for limit in (5, 20):
             size = Size(limit, 1, 2)
-            yield Case("short", f"{control}-{limit}", "short", ONE, control, "prr", rate=5_000_000, delay=0.005, size=size, runs=1, recorded=True)
+            yield Case(
+                "short", f"{control}-{limit}", "short", ONE, control, "prr", rate=5_000_000, delay=0.005, size=size, runs=1, recorded=True
+            )
     yield from _variants()
 
 

@@ -36,17 +36,17 @@ class PeerFailed(RuntimeError):
 
 
 @cache
-def executable() -> str:
-    """Path of the compiled program; it is kept between runs under the user's cache folder."""
+def executable(source: Path = SOURCE, modules: tuple[str, ...] = MODULES) -> str:
+    """Path of a compiled program; it is kept between runs under the user's cache folder."""
     compiler, config = shutil.which("g++"), shutil.which("pkg-config")
     if compiler is None or config is None:
         raise PeerMissing("g++ and pkg-config are needed to build the ns-3 program (Debian: apt-get install g++ pkg-config)")
-    asked = subprocess.run([config, "--cflags", "--libs", *MODULES], capture_output=True, text=True)
+    asked = subprocess.run([config, "--cflags", "--libs", *modules], capture_output=True, text=True)
     if asked.returncode != 0:
         raise PeerMissing("ns-3 is not installed (Debian: apt-get install libns3-dev)")
     # The Debian package also names libraries that it does not need itself and does not depend on.
     flags = [word for word in asked.stdout.split() if not (word.startswith("/") and not Path(word).exists())]
-    text = SOURCE.read_bytes()
+    text = source.read_bytes()
     name = "ns3-peer-" + hashlib.sha256(text + " ".join(flags).encode()).hexdigest()[:16]
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fairlane-validation"
     program = folder / name
@@ -54,7 +54,7 @@ def executable() -> str:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder) as work:
             built = Path(work) / "peer"
-            done = subprocess.run([compiler, "-O2", "-std=c++17", "-o", str(built), str(SOURCE), *flags], capture_output=True, text=True)
+            done = subprocess.run([compiler, "-O2", "-std=c++17", "-o", str(built), str(source), *flags], capture_output=True, text=True)
             if done.returncode != 0:
                 raise PeerFailed("the ns-3 program does not compile: " + done.stderr.strip()[-2000:])
             built.replace(program)
