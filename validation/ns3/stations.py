@@ -1,4 +1,4 @@
-"""`python -m validation.ns3.stations --network=chain --n=4 --rts=1`: one cell of docs/validation/wireless.md in ns-3; `--help` lists the options."""
+"""`python -m validation.ns3.stations --network=chain --n=4 --rts=1`: a cell of docs/validation/wireless.md in ns-3 (`--help`)."""
 
 from __future__ import annotations
 
