@@ -16,6 +16,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "cluster": (*_STUDY, "distributed"),
     "mpi": (*_STUDY, "mpi4py"),
     "arrow": (*_TABLES, "pyarrow"),
+    "query": ("duckdb",),
     "pandas": (*_TABLES, "pandas", "pyarrow"),
     "xarray": (*_TABLES, "xarray"),
     "graphs": ("networkx",),

@@ -83,7 +83,7 @@ _ELSEWHERE = {
         "tc": "queues",
         "tune": "tune",
     },
-    "verify": "verify",
+    **{"query": "query", "verify": "verify"},
 }
 """Commands that have a file of their own."""
 

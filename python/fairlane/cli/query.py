@@ -1,0 +1,61 @@
+"""The command `query`: SQL over the tables of a result folder."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import click
+
+from .output import emit, render
+
+
+@click.command()
+@click.argument("folder", required=False, metavar="RESULT")
+@click.argument("question", required=False)
+@click.option("--list", "listed", is_flag=True, help="Show the ready questions.")
+@click.option("--sql", "shown", is_flag=True, help="Show their SQL, too, to begin with.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV, with every digit.")
+def query(folder: str | None, question: str | None, listed: bool, shown: bool, as_csv: bool) -> None:
+    """Ask a result folder a QUESTION: SQL, such as "select flow, goodput from flows", or the name of a ready one.
+
+    The tables are flows, links, network, flow_series, link_series and trace (docs/guides/traces.md). Without QUESTION: show them and their
+    columns. A folder RESULT.unfinished, which a killed run left, can be asked as well.
+    """
+    from ..look.sheet import Sheet, Words
+    from ..runs.query import QUESTIONS, columns
+    from ..runs.query import query as ask
+
+    if listed or shown:
+        if shown:
+            emit("\n\n".join(f"-- {q.name}: {q.asks}\n{q.sql.strip()};" for q in QUESTIONS))
+        else:
+            emit(render(Sheet(["question", "what it asks"], [(q.name, q.asks) for q in QUESTIONS], words=(1,))))
+        return
+    if folder is None:
+        raise click.UsageError('give a result folder and a question, such as "select flow, goodput from flows", or --list')
+    if question is None:
+        told = {name: ", ".join(f"{column} ({kind.lower()})" for column, kind in of) for name, of in columns(folder).items()}
+        emit(render(*(Words(f"{name}: {of}", indent=4) for name, of in told.items())))
+        return
+    heads, rows = ask(folder, question)
+    if as_csv:
+        from ..base.csv_text import inert
+
+        text = io.StringIO()
+        lines = [heads, *([_exact(v) for v in row] for row in rows)]
+        csv.writer(text, lineterminator="\n").writerows([inert(v) for v in line] for line in lines)
+        emit(text.getvalue().rstrip("\n"))
+        return
+    emit(render(Sheet(heads, [[_short(v) for v in row] for row in rows], note="" if rows else "no rows")))
+
+
+def _exact(value: Any) -> str:
+    return "" if value is None else repr(value) if isinstance(value, float) else str(value)
+
+
+def _short(value: Any) -> str:
+    from ..base.format import number
+
+    return "" if value is None else number(value) if isinstance(value, float) else str(value)

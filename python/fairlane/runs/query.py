@@ -1,0 +1,152 @@
+"""Questions about a result folder in SQL, answered by DuckDB over all of its tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from ..base.extras import need
+from ..errors import FairlaneError, FolderError
+from .trace import FOLDER
+
+TABLES = ("flows", "links", "network", "flow_series", "link_series")
+
+
+@dataclass(frozen=True)
+class Question:
+    """One that is often asked."""
+
+    name: str
+    asks: str
+    sql: str
+
+
+_PAIRS = """
+with began as (select seed, link, flow, packet, min(time_ps) as t from trace where event = 'enqueue' group by all),
+     ended as (select seed, link, packet, min(time_ps) as t from trace where event = 'dequeue' group by all)
+select link, count(*) as packets, avg(e.t - b.t) / 1e9 as mean_ms, quantile_cont(e.t - b.t, 0.5) / 1e9 as p50_ms,
+       quantile_cont(e.t - b.t, 0.95) / 1e9 as p95_ms, quantile_cont(e.t - b.t, 0.99) / 1e9 as p99_ms
+from began b join ended e using (seed, link, packet) group by link order by mean_ms desc
+"""
+_PATHS = """
+with began as (select seed, flow, packet, time_ps as t from trace where event in ('send', 'retransmit') and payload > 0 and not back),
+     ended as (select seed, packet, time_ps as t from trace where event = 'receive')
+select flow, count(*) as packets, avg(e.t - b.t) / 1e9 as mean_ms, quantile_cont(e.t - b.t, 0.95) / 1e9 as p95_ms,
+       max(e.t - b.t) / 1e9 as max_ms
+from began b join ended e using (seed, packet) group by flow order by flow
+"""
+_BURSTS = """
+with drops as (select seed, link, time, time - lag(time) over (partition by seed, link order by time_ps) as gap
+               from trace where event = 'drop'),
+     numbered as (select *, sum(case when gap is null or gap > 0.1 then 1 else 0 end) over (partition by seed, link order by time) as burst
+                  from drops),
+     bursts as (select seed, link, burst, count(*) as n, max(time) - min(time) as span from numbered group by all)
+select link, count(*) as bursts, avg(n) as mean_packets, max(n) as most_packets, max(span) as longest_s
+from bursts group by link order by link
+"""
+_GAPS = """
+with seen as (select seed, flow, time, time - lag(time) over (partition by seed, flow order by time_ps) as gap
+              from trace where event = 'receive' and not back and payload > 0)
+select flow, max(gap) as longest_s, arg_max(time, gap) as ends_at_s, quantile_cont(gap, 0.99) as p99_s from seen group by flow
+order by longest_s desc
+"""
+QUESTIONS = (
+    Question(
+        "goodput",
+        "Who got how much?",
+        "select flow, avg(goodput) as goodput, avg(share) as share from flows group by flow order by flow",
+    ),
+    Question(
+        "utilisation",
+        "Which links are busy, and how long is the queue?",
+        "select link, avg(utilisation) as utilisation, avg(queue_mean) as queue_mean, max(queue_max) as queue_max from links "
+        "group by link order by utilisation desc",
+    ),
+    Question(
+        "drops",
+        "Where are packets dropped, and why?",
+        "select link, reason, count(*) as packets, min(time) as first_s, max(time) as last_s from trace where event = 'drop' "
+        "group by link, reason order by packets desc",
+    ),
+    Question(
+        "losers",
+        "Whose packets are dropped?",
+        "select flow, count(*) filter (event = 'enqueue') as offered, count(*) filter (event = 'drop') as dropped, "
+        "dropped / nullif(offered, 0) as share from trace where event in ('enqueue', 'drop') group by flow order by share desc",
+    ),
+    Question("queueing-delay", "How long do packets wait in each queue?", _PAIRS),
+    Question("path-delay", "How long is data under way?", _PATHS),
+    Question(
+        "throughput",
+        "What arrives of each flow, second by second?",
+        "select seed, flow, cast(floor(time) as bigint) as second, sum(payload) * 8 / 1e6 as mbit_s from trace "
+        "where event = 'receive' and not back group by all order by seed, flow, second",
+    ),
+    Question(
+        "retransmissions",
+        "How much is sent again, and how often does the timer run out?",
+        "select flow, count(*) filter (event in ('send', 'retransmit') and not back and payload > 0) as sent, "
+        "count(*) filter (event = 'retransmit') as again, again / nullif(sent, 0) as share, "
+        "count(*) filter (event = 'timeout') as timeouts from trace where event in ('send', 'retransmit', 'timeout') "
+        "group by flow order by flow",
+    ),
+    Question("loss-bursts", "Do losses come alone? (A burst ends with 100 ms without one.)", _BURSTS),
+    Question("gaps", "For how long did nothing arrive?", _GAPS),
+)
+
+
+def tables(folder: str | PathLike[str]) -> dict[str, str]:
+    """The tables of a folder and what DuckDB reads them by."""
+    path = Path(fspath(folder))
+    if not path.is_dir():
+        raise FolderError(f"{path} is not a result folder")
+    there = [(name, path / f"{name}.parquet") for name in TABLES]
+    found = {name: f"select * from read_parquet({_quoted(file)})" for name, file in there if file.is_file()}
+    if any(path.glob(f"{FOLDER}/seed=*/*.parquet")):
+        parts = _quoted(path / FOLDER / "seed=*" / "*.parquet")
+        found["trace"] = (
+            f"select seed, time_ps / 1e12 as time, * exclude (seed) from "
+            f"read_parquet({parts}, hive_partitioning = true, hive_types = {{'seed': bigint}})"
+        )
+    if not found:
+        raise FolderError(f"{path} has no tables: write some with fairlane run FILE --trace -o DIR")
+    return found
+
+
+def _quoted(path: Path) -> str:
+    text = str(path.absolute()).replace("'", "''")
+    return f"'{text}'"
+
+
+def query(folder: str | PathLike[str], question: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """The answer: names of columns, and rows. `question`: the name of a ready one, or SQL."""
+    need("query")
+    import duckdb
+
+    found = tables(folder)
+    ready = {q.name: q.sql for q in QUESTIONS}
+    sql = ready.get(question, question)
+    if not sql.strip():
+        raise FairlaneError("there is no question: write SQL, or one of " + ", ".join(ready))
+    with duckdb.connect(":memory:") as db:
+        for name, by in found.items():
+            db.execute(f"create view {name} as {by}")
+        try:
+            answer = db.execute(sql)
+            return [column[0] for column in answer.description or ()], answer.fetchall()
+        except duckdb.Error as e:
+            missing = [name for name in (*TABLES, "trace") if name not in found and f"Table with name {name} does not exist" in str(e)]
+            if missing:
+                how = "run with --trace" if missing[0] == "trace" else "set `sample` in the scenario"
+                raise FairlaneError(f"{folder} has no table `{missing[0]}`: {how}; it has {', '.join(found)}") from None
+            if " " not in question.strip():
+                known = ", ".join(ready)
+                raise FairlaneError(f"there is no question `{question}`: write SQL, or one of {known}") from None
+            raise FairlaneError(f"DuckDB cannot answer this: {e}") from None
+
+
+def columns(folder: str | PathLike[str]) -> dict[str, list[tuple[str, str]]]:
+    """Names and types of the columns of each table."""
+    return {name: [(str(row[0]), str(row[1])) for row in query(folder, f"describe {name}")[1]] for name in tables(folder)}

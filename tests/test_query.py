@@ -1,0 +1,92 @@
+"""SQL over result folders: the ready questions say what metrics say, and mistakes are told in one message."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fairlane as fl
+from conftest import fairlane
+from fairlane.runs.query import QUESTIONS, query
+
+pytest.importorskip("duckdb")
+pytest.importorskip("pyarrow")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    net = fl.Network(duration="20s", sample="100ms")
+    net.dumbbell(
+        pairs=2,
+        access={"rate": "100Mbit/s", "delay": "2ms"},
+        bottleneck={"rate": "3Mbit/s", "delay": "15ms", "queue": fl.Droptail(limit="12p"), "loss": 0.002},
+    )
+    net.flow("tcp", "s{i}", "d{i}", count=2, tcp="newreno")
+    return net.run("1..2", trace=True).save(tmp_path_factory.mktemp("q") / "it's asked")
+
+
+def answer(folder: Path, question: str) -> list[dict]:
+    heads, rows = query(folder, question)
+    return [dict(zip(heads, row, strict=True)) for row in rows]
+
+
+def test_there_are_ten_questions_and_all_are_answered(folder: Path) -> None:
+    assert len(QUESTIONS) == 10
+    for question in QUESTIONS:
+        assert answer(folder, question.name), question.name
+
+
+def test_answers_are_those_of_the_metrics(folder: Path) -> None:
+    result = fl.load(folder)
+    at = result.links.filter(result.links["link"] == "bottleneck")
+    drops = {(r["link"], r["reason"]): r["packets"] for r in answer(folder, "drops")}
+    assert drops["bottleneck", "overflow"] == at["drops_overflow"].sum() > 0
+    assert drops["bottleneck", "link"] == at["lost"].sum() > 0
+    for row in answer(folder, "retransmissions"):
+        of = result.flows.filter(result.flows["flow"] == row["flow"])
+        assert (row["again"], row["timeouts"]) == (of["retransmits"].sum(), of["timeouts"].sum())
+    for row in answer(folder, "goodput"):
+        assert row["goodput"] == pytest.approx(result.value("goodput", flow=row["flow"]).mean)
+    for row in answer(folder, "path-delay"):
+        of = result.flows.filter(result.flows["flow"] == row["flow"])
+        mean = (of["delay_mean"] * of["packets_received"]).sum() / of["packets_received"].sum()
+        assert row["mean_ms"] == pytest.approx(mean * 1e3, rel=1e-6)
+    waits = {r["link"]: r["mean_ms"] for r in answer(folder, "queueing-delay")}
+    assert waits["bottleneck"] == pytest.approx((at["sojourn_mean"] * at["departures"]).sum() / at["departures"].sum() * 1e3, rel=0.01)
+
+
+def test_the_command(folder: Path) -> None:
+    done = fairlane("query", str(folder), "select flow, '=1+1' as text, 0.1::double as x from flows where seed = 1 order by flow", "--csv")
+    assert list(csv.reader(done.stdout.splitlines())) == [["flow", "text", "x"], *([f"tcp.{i}", "'=1+1", "0.1"] for i in range(2))]
+    assert "longest_s" in fairlane("query", str(folder), "gaps").stdout
+    shown = fairlane("query", str(folder)).stdout
+    assert all(f"{table}:" in shown for table in ("flows", "links", "network", "flow_series", "trace"))
+    assert all(q.name in fairlane("query", "--list").stdout for q in QUESTIONS)
+    assert "quantile_cont" in fairlane("query", "--list", "--sql").stdout
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [("drop", "there is no question `drop`"), ("select x from flows", "x"), ("select 1 from trac", "trac"), ("", "no question")],
+)
+def test_mistakes(folder: Path, question: str, said: str) -> None:
+    done = fairlane("query", str(folder), question)
+    assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr
+
+
+def test_what_is_not_there(tmp_path: Path) -> None:
+    net = fl.Network(duration="1s").link("a", "b", name="l", rate="1Mbit/s", delay="1ms").flow("f", "a", "b", tcp="newreno")
+    kept = net.run(1).save(tmp_path / "r")
+    assert "no table `trace`: run with --trace" in fairlane("query", str(kept), "drops").stderr
+    assert "has no tables" in fairlane("query", str(tmp_path), "drops").stderr
+    assert "is not a result folder" in fairlane("query", str(tmp_path / "none"), "drops").stderr
+    assert "give a result folder" in fairlane("query").stderr
+    hidden = "import importlib.util as u, sys; f = u.find_spec; u.find_spec = lambda n, *a: None if n == 'duckdb' else f(n, *a)\n"
+    hidden += f"from fairlane.cli import main; sys.argv = ['fairlane', 'query', {json.dumps(str(kept))}, 'goodput']; main()"
+    done = subprocess.run([sys.executable, "-c", hidden], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "pip install 'fairlane[query]'" in done.stderr
