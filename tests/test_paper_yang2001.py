@@ -12,6 +12,7 @@ import browser
 from fairlane import papers
 from fairlane.claims import tables_of
 from fairlane.papers.claims import read_claims
+from fairlane.papers.runner import Job, Runner
 from fairlane.papers.tables import read_csv, read_folder
 from shipped import module
 from verdicts import against_record
@@ -118,6 +119,25 @@ def test_the_declared_world_is_the_base_but_for_two_values():
     paper = papers.load("yang2001")
     base = {o.name: o.base for o in paper.opens()}
     assert {k for k, x in paper.declared_world.items() if x != base[k]} == {"link delay", "DRR limit"}
+
+
+def test_red_needs_two_choices_together_and_neither_alone(tmp_path):
+    """TCP without control, behind RED, beside print: the buffer alone and the timer alone take it farther away, both bring it there."""
+    paper = papers.load("yang2001")
+    printed = {(r["env"], r["queue"], r["traffic"], r["flow"]): float(r["value"]) for r in read_csv(DATA / "table4.csv")}
+    classes = [f"TCP{i}" for i in (1, 2, 3, 4)]
+
+    def off(**values):
+        network = paper._network({**paper.declared_world, **{k.replace("_", " "): x for k, x in values.items()}})
+        cells = [c for c in network.grid(("1MB",), (84, 90, 96), ("RED",)) if c["env"] == "be/be"]
+        with Runner(paper, tmp_path) as runner:
+            each = runner.run([Job(c, s) for c in cells for s in (1, 2)], use=lambda job, run: paper.measure(run, job.cell))
+        return fmean(fmean(m[f"{c}/{s}"] for m in each) / printed["be/be", "RED", s, c] - 1 for c in classes for s in "12")
+
+    assert off() > 0.08
+    assert abs(off(RED_limit="18p", longest_RTO="64s")) < 0.1
+    assert off(RED_limit="18p") > 0.2
+    assert off(longest_RTO="64s") > 0.2
 
 
 @pytest.fixture(scope="module")
