@@ -58,8 +58,8 @@ pub struct AirConfig {
     pub capture: Option<(f64, Dur)>,
     /// A receiver that cannot read the header is free again at once, and does not wait EIFS; else it follows the frame to its end.
     pub headers_fail: bool,
-    /// Medium access does not hear of a signal that began during the preamble of another one whose header then failed, until the next one begins. So it is in
-    /// ns-3.37: its ChannelAccessManager takes the end of the busy time from the last report, and the preamble's end is reported after the second signal.
+    /// Medium access does not hear of a signal that began before the header of another one, which then failed, and lasts longer, until the next one begins. So it is
+    /// in ns-3.37: its ChannelAccessManager takes the end of the busy time from the last report, and that of the header comes after that of the longer signal.
     pub overlaid_unsensed: bool,
 }
 
@@ -280,7 +280,7 @@ impl Air {
                 break;
             }
             match wave {
-                BEGIN => self.radios[ear.station as usize].begin(i, ear.power, &self.rules, now),
+                BEGIN => self.radios[ear.station as usize].begin(i, ear.power, frame.airtime, &self.rules, now),
                 LOOK => self.look(i, ear.station, &frame, now, agenda),
                 _ => self.end(i, ear.station, &frame, msdu, now, up, agenda),
             }

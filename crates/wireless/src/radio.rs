@@ -57,6 +57,7 @@ struct Heard {
     from: u32,
     power: Power,
     since: Time,
+    until: Time,
     /// No other signal was there at any time of it.
     alone: bool,
 }
@@ -75,8 +76,6 @@ pub(crate) struct Lock {
     header_chance: f64,
     body_chance: f64,
     tone: Tone,
-    /// Another signal began behind it before its header did.
-    overlaid: bool,
 }
 
 /// What became of a signal at a receiver.
@@ -94,7 +93,7 @@ impl Lock {
         match rules.errors {
             Errors::Threshold => {
                 if !self.power.over(others, rules.decode) {
-                    self.header_bad |= from < self.header_end;
+                    self.header_bad |= from < self.header_end && to > self.preamble_end;
                     self.body_bad |= to > self.header_end;
                 }
             }
@@ -148,7 +147,7 @@ pub(crate) struct Radio {
     lock: Option<Lock>,
     /// Signals that are there, but of which medium access does not hear.
     unsensed: bool,
-    /// When the header of the overlaid frame ends that it follows.
+    /// When the header ends of the frame that it follows, where that has to be looked at.
     pub(crate) check: Time,
     pub(crate) sending: bool,
     pub(crate) busy: bool,
@@ -196,7 +195,11 @@ impl Radio {
             }
             // A receiver that could not read the header is free again after it.
             if rules.headers_fail && l.header_bad && now >= l.header_end {
-                self.unsensed = rules.overlaid_unsensed && l.overlaid;
+                if rules.overlaid_unsensed {
+                    let until = self.heard.iter().find(|h| h.from == l.from).map_or(now, |h| h.until);
+                    let longer = self.heard.iter().filter(|h| h.from != l.from && h.since < l.preamble_end && h.until >= until);
+                    self.unsensed = longer.fold(Power::ZERO, |sum, h| sum + h.power) >= rules.cca;
+                }
                 self.lock = None;
             }
         }
@@ -205,13 +208,13 @@ impl Radio {
 
     /// A signal begins.
     #[inline]
-    pub(crate) fn begin(&mut self, from: u32, power: Power, rules: &Rules, now: Time) {
+    pub(crate) fn begin(&mut self, from: u32, power: Power, airtime: Dur, rules: &Rules, now: Time) {
         self.account(rules, now);
         let alone = self.heard.is_empty();
         if !alone {
             self.heard.iter_mut().for_each(|h| h.alone = false);
         }
-        self.heard.push(Heard { from, power, since: now, alone });
+        self.heard.push(Heard { from, power, since: now, until: now + airtime, alone });
         self.total = self.total + power;
     }
 
@@ -223,14 +226,9 @@ impl Radio {
         if self.sending || power < rules.least {
             return false;
         }
-        if let Some(l) = &mut self.lock {
+        if let Some(l) = &self.lock {
             let caught = rules.capture.is_some_and(|(ratio, within)| now.since(l.since) <= within && power.over(l.power, ratio));
             if !caught {
-                // Looked at when it began, not at the end of the look: a receiver at work does not wait.
-                if rules.overlaid_unsensed && since < l.preamble_end {
-                    l.overlaid = true;
-                    self.check = l.header_end;
-                }
                 return false;
             }
         }
@@ -239,6 +237,9 @@ impl Radio {
         }
         if rules.detect.is_some_and(|ratio| !power.over(self.total - power + rules.noise, ratio)) {
             return false;
+        }
+        if rules.overlaid_unsensed {
+            self.check = since + tone.wave.header();
         }
         self.lock = Some(Lock {
             from,
@@ -251,7 +252,6 @@ impl Radio {
             header_chance: 0.0,
             body_chance: 0.0,
             tone,
-            overlaid: false,
         });
         true
     }
