@@ -6,7 +6,7 @@
 //!   are those of Haccoun and Begin (1989) for rates 1/2, 2/3 and 3/4. It is the model of Miller (NIST, 2003) that ns-3 calls by his institute's name.
 
 use crate::phy::{Tone, Wave};
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 /// What decides whether a frame is received well.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -24,11 +24,8 @@ const STEPS: usize = 900;
 /// DSSS, then OFDM.
 const RATES: [u32; 12] = [1_000, 2_000, 5_500, 11_000, 6_000, 9_000, 12_000, 18_000, 24_000, 36_000, 48_000, 54_000];
 
-/// The logarithm of a bit's chance, for each rate and each step of the ratio.
-static CURVES: LazyLock<Vec<f64>> = LazyLock::new(|| {
-    let curve = |rate: usize| (0..STEPS).map(move |i| exact(rate, LOWEST_DB + i as f64 / STEPS_PER_DB));
-    (0..RATES.len()).flat_map(curve).collect()
-});
+/// The logarithm of a bit's chance at each step of the ratio, for each rate that was ever asked for.
+static CURVES: [OnceLock<Vec<f64>>; RATES.len()] = [const { OnceLock::new() }; RATES.len()];
 
 fn row(tone: Tone) -> usize {
     let ofdm = matches!(tone.wave, Wave::Ofdm | Wave::ErpOfdm);
@@ -38,7 +35,8 @@ fn row(tone: Tone) -> usize {
 
 /// The logarithm of the chance that one bit is received well at a ratio of `sinr_db`.
 pub fn log_chance(tone: Tone, sinr_db: f64) -> f64 {
-    let curve = &CURVES[row(tone) * STEPS..][..STEPS];
+    let rate = row(tone);
+    let curve = CURVES[rate].get_or_init(|| (0..STEPS).map(|i| exact(rate, LOWEST_DB + i as f64 / STEPS_PER_DB)).collect());
     let at = ((sinr_db - LOWEST_DB) * STEPS_PER_DB).clamp(0.0, (STEPS - 1) as f64);
     let i = (at as usize).min(STEPS - 2);
     let part = at - i as f64;
@@ -67,13 +65,14 @@ fn exact(rate: usize, sinr_db: f64) -> f64 {
 
 /// The logarithm of the chance that one of 16 biorthogonal symbols with this ratio of energy to noise is received well, by Simpson's rule.
 fn biorthogonal(energy: f64) -> f64 {
-    const N: usize = 400;
+    const N: usize = 120;
     let beta = libm::sqrt(2.0 * energy);
     let (from, to) = ((-beta).max(-9.0), 9.0);
     let step = (to - from) / N as f64;
     let f = |x: f64| {
         let within = libm::erf((x + beta) / std::f64::consts::SQRT_2);
-        libm::pow(within, 7.0) * libm::exp(-x * x / 2.0)
+        let cube = within * within * within;
+        cube * cube * within * libm::exp(-x * x / 2.0)
     };
     let inner: f64 = (1..N).map(|i| f(from + step * i as f64) * if i % 2 == 1 { 4.0 } else { 2.0 }).sum();
     let right = (f(from) + f(to) + inner) * step / 3.0 / libm::sqrt(2.0 * std::f64::consts::PI);

@@ -229,6 +229,9 @@ impl Radio {
         if let Some(l) = &self.lock {
             let caught = rules.capture.is_some_and(|(ratio, within)| now.since(l.since) <= within && power.over(l.power, ratio));
             if !caught {
+                if rules.overlaid_unsensed && since < l.preamble_end {
+                    self.check = l.header_end;
+                }
                 return false;
             }
         }
@@ -238,7 +241,7 @@ impl Radio {
         if rules.detect.is_some_and(|ratio| !power.over(self.total - power + rules.noise, ratio)) {
             return false;
         }
-        if rules.overlaid_unsensed {
+        if rules.overlaid_unsensed && self.heard.len() > 1 {
             self.check = since + tone.wave.header();
         }
         self.lock = Some(Lock {
