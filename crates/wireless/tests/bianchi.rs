@@ -57,6 +57,17 @@ fn saturation_is_that_of_the_model() {
     }
 }
 
+/// Seven attempts for a packet, as stations have them: the model of Wu et al. (INFOCOM 2002), solved in the reference data.
+#[test]
+fn seven_attempts_are_those_of_the_model_with_a_limit() {
+    for (n, goodput, said_p) in [(5, 5.27365, 0.1781), (20, 4.76129, 0.401877), (50, 4.23741, 0.546182)] {
+        let dcf = Dcf { short_retries: 7, ..assumptions(b11(), false) };
+        let (ours, p) = measured(n, dcf.clone());
+        near(&format!("{n} stations, {}, 7 attempts, the model of Wu et al.", title(&dcf)), ours, goodput, 0.01);
+        assert!((p - said_p).abs() < 0.01, "{n} stations: p {p:.4}, the model says {said_p:.4}");
+    }
+}
+
 /// The model's fixed point as the reference data have it, for 5, 20 and 50 stations.
 #[test]
 fn the_model_is_solved() {
