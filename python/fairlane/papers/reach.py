@@ -35,8 +35,8 @@ class Reach:
 
     @property
     def reached(self) -> bool | None:
-        """Whether it is near in some world, the study's own among them; None if nothing can be said."""
-        return None if not self.worlds and self.row.ours is None else self.near > 0 or self.row.close
+        """Whether it is near in some world, the study's own among them; None if no world has it."""
+        return (self.near > 0 or self.row.close) if self.worlds else None
 
     def to_json(self) -> dict[str, Any]:
         """As in the document."""
@@ -77,19 +77,19 @@ def csv_of_reach(rows: Sequence[Reach], made_of: str) -> bytes:
     return out.getvalue().encode()
 
 
-def of_values(rows: Sequence[Reach], missing: str = "") -> dict[str, Any] | None:
+def of_values(rows: Sequence[Reach], varied: bool, missing: str = "") -> dict[str, Any] | None:
     """What an experiment's printed values say, beside the claims that rest on it; None if none is printed.
 
     It *holds* if all of them are near in the study's own tables, *depends* if the others are near in some world, is *unexplained* if
-    one is near in none (it *fails* where nothing is left open), and *undecided* if runs are missing. Values that contradict others
-    of their paper do not count.
+    one is near in none (it *fails* where nothing is left open), and *undecided* if runs are missing, or worlds do not have the others.
+    Values that contradict others of their paper do not count. `varied`: whether worlds were run.
     """
-    plain = [r for r in rows if not r.row.impossible and r.reached is not None]
+    plain = [r for r in rows if not r.row.impossible and r.row.ours is not None]
     if not plain:
         return None
-    near, lost = sum(r.row.close for r in plain), [r for r in plain if not r.reached]
-    varied = any(r.worlds for r in plain)
-    word: Word = "unexplained" if lost else "depends"
+    near, lost = sum(r.row.close for r in plain), [r for r in plain if r.reached is False]
+    silent = sum(not r.row.close for r in plain if r.reached is None)
+    word: Word = "unexplained" if lost else "undecided" if silent else "depends"
     if missing:
         word = "undecided"
     elif near == len(plain):
@@ -98,8 +98,9 @@ def of_values(rows: Sequence[Reach], missing: str = "") -> dict[str, Any] | None
         word = "fails"
     told = f"{near} of {len(plain)} printed values are met within {100 * NEAR:.0f} % or our interval"
     if varied and near < len(plain):
-        more = len(plain) - near - len(lost)
-        told += f", {more} more in some world, {len(lost)} in none" if more else f", the other{'s' if len(lost) > 1 else ''} in no world"
+        more = len(plain) - near - len(lost) - silent
+        others = ((more, "more in some world"), (len(lost), "in no world"), (silent, "that no world has"))
+        told += "".join(f", {n} {words}" for n, words in others if n)
     if missing:
         told = f"so far only, with {missing}: {told}"
     return {
@@ -107,5 +108,5 @@ def of_values(rows: Sequence[Reach], missing: str = "") -> dict[str, Any] | None
         "reason": told,
         "compared": len(plain),
         "near": near,
-        "unreached": [r.to_json() for r in lost] if varied else [],
+        "unreached": [r.to_json() for r in lost],
     }

@@ -93,7 +93,7 @@ class Reproduction:
     def of_values(self, e: Experiment) -> dict[str, Any] | None:
         """What the printed values of an experiment say alone, without its claims; None if none is printed as its table."""
         partly = self.missing or ("no other world than its own" if self.paper.opens() and not self.joint else "")
-        return of_values([x for x in self.reach if x.table == e.id], partly)
+        return of_values([x for x in self.reach if x.table == e.id], self.joint is not None, partly)
 
     def resting(self, e: Experiment) -> list[Judged]:
         """The claims that rest on an experiment or a part of it."""
