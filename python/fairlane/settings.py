@@ -65,6 +65,8 @@ class PipeTable(TypedDict, total=False):
             They are beyond the reach of the queue, and not counted in it (the
             queue of ns-3's NetDevice: `1p` at the least; the ring of a Linux
             driver). Absent or `0p`: nothing. (packets or bytes, default unset)
+        weight: What it counts for where routes go by weight (`route_by`).
+            Absent: 1. (integer, default unset, 1 to 65535)
         queue: Queue before the link. Absent: DropTail with its defaults.
             (queue: name or table, default unset)
         loss: Probability that a packet is lost on the link, or a table of
@@ -83,6 +85,7 @@ class PipeTable(TypedDict, total=False):
     rates: Sequence[RateStepTable] | Automatic | None
     delay: Duration | None
     device: Length | None
+    weight: int | Automatic | None
     queue: Queue | Automatic | None
     loss: float | LossModelsTable | Automatic | None
     duplicate: float | Automatic | None
@@ -106,6 +109,8 @@ class DirectionTable(TypedDict, total=False):
             They are beyond the reach of the queue, and not counted in it (the
             queue of ns-3's NetDevice: `1p` at the least; the ring of a Linux
             driver). Absent or `0p`: nothing. (packets or bytes, default unset)
+        weight: What it counts for where routes go by weight (`route_by`).
+            Absent: 1. (integer, default unset, 1 to 65535)
         queue: Queue before the link. Absent: DropTail with its defaults.
             (queue: name or table, default unset)
         loss: Probability that a packet is lost on the link, or a table of
@@ -123,6 +128,7 @@ class DirectionTable(TypedDict, total=False):
     rates: Sequence[RateStepTable] | Automatic | None
     delay: Duration | None
     device: Length | None
+    weight: int | Automatic | None
     queue: Queue | Automatic | None
     loss: float | LossModelsTable | Automatic | None
     duplicate: float | Automatic | None
@@ -334,6 +340,8 @@ class NetworkSettings(TypedDict, total=False):
             unset, from 1ns)
         routing: Which of several shortest paths a flow takes. (one of `ecmp`,
             `single`, default "ecmp")
+        route_by: What makes a path short. (one of `hops`, `delay`, `weight`,
+            default unset)
         nodes: Names of all nodes. Absent: every node that a link names. (list
             of text, default unset)
         positions: Where nodes are drawn, by name; over what the builder says.
@@ -346,6 +354,7 @@ class NetworkSettings(TypedDict, total=False):
     seed: int | None
     sample: Duration | None
     routing: Literal["ecmp", "single"] | None
+    route_by: Literal["hops", "delay", "weight"] | None
     nodes: Sequence[str] | Automatic | None
     positions: Mapping[str, Any] | None
 
@@ -370,6 +379,8 @@ class LinkSettings(TypedDict, total=False):
             They are beyond the reach of the queue, and not counted in it (the
             queue of ns-3's NetDevice: `1p` at the least; the ring of a Linux
             driver). Absent or `0p`: nothing. (packets or bytes, default unset)
+        weight: What it counts for where routes go by weight (`route_by`).
+            Absent: 1. (integer, default unset, 1 to 65535)
         queue: Queue before the link. Absent: DropTail with its defaults.
             (queue: name or table, default unset)
         loss: Probability that a packet is lost on the link, or a table of
@@ -389,6 +400,7 @@ class LinkSettings(TypedDict, total=False):
     rates: Sequence[RateStepTable] | Automatic | None
     delay: Duration | None
     device: Length | None
+    weight: int | Automatic | None
     queue: Queue | Automatic | None
     loss: float | LossModelsTable | Automatic | None
     duplicate: float | Automatic | None

@@ -124,6 +124,7 @@ pub struct WorldBuilder<P: Plugs> {
     sample: Option<(Sampling, Vec<u32>)>,
     controls: Vec<(P::Control, Vec<FlowId>)>,
     amounts: Vec<(FlowId, u64)>,
+    costs: Vec<u64>,
 }
 
 impl<P: Plugs> WorldBuilder<P> {
@@ -140,6 +141,7 @@ impl<P: Plugs> WorldBuilder<P> {
             sample: None,
             controls: Vec::new(),
             amounts: Vec::new(),
+            costs: Vec::new(),
         }
     }
     /// Adds a node.
@@ -151,6 +153,10 @@ impl<P: Plugs> WorldBuilder<P> {
     pub fn link(&mut self, def: LinkDef<P::Qdisc>) -> PortId {
         self.links.push(def);
         PortId(self.links.len() as u32 - 1)
+    }
+    /// What each link costs, above zero: routes have the least sum, in place of the fewest links.
+    pub fn costs(&mut self, costs: Vec<u64>) {
+        self.costs = costs;
     }
     /// Adds a flow.
     pub fn flow(&mut self, def: FlowDef<P::Endpoint>) -> FlowId {
@@ -249,8 +255,8 @@ impl<P: Plugs> WorldBuilder<P> {
 
     /// The way of each endpoint's packets; endpoints are told the rate of their first link.
     fn lay(&mut self) -> Result<Laid, BuildError> {
-        let Self { routing, nodes, links, flows: defs, endpoints, .. } = self;
-        let graph = Graph::new(nodes.len(), links.iter().map(|l| (l.from.0, l.to.0)));
+        let Self { routing, nodes, links, flows: defs, endpoints, costs, .. } = self;
+        let graph = Graph::new(nodes.len(), links.iter().map(|l| (l.from.0, l.to.0))).with_costs(std::mem::take(costs));
         let mut router = Router::new(&graph, nodes, *routing);
         let name_of = |n: NodeId| nodes[n.0 as usize].clone();
         let mut laid = Laid { hops: Vec::new(), sides: Vec::with_capacity(2 * defs.len()), flows: Vec::with_capacity(defs.len()) };

@@ -1,7 +1,8 @@
-//! Static shortest paths, by number of hops.
+//! Static shortest paths, by number of hops or by the costs of links.
 
 use fairlane_engine::hash_parts;
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
 
 /// How a flow picks among equally short paths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -17,41 +18,56 @@ pub enum Routing {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Graph {
     /// For each node its ports as (far node, port): by far node, and of one far node in order of declaration.
-    out: Vec<Vec<(u32, u32)>>,
+    out: Vec<Links>,
     /// For each node its ports to nodes that are no leaves as (far node, port), in order of declaration.
-    onward: Vec<Vec<(u32, u32)>>,
-    /// For each node the near nodes of links into it that are no leaves.
-    into: Vec<Vec<u32>>,
+    onward: Vec<Links>,
+    /// For each node the links into it from nodes that are no leaves, as (near node, port).
+    into: Vec<Links>,
+    /// What each link costs; none if each costs the same.
+    costs: Vec<u64>,
     leaf: Vec<bool>,
     /// For each node the near node of its only link in.
     gate: Vec<Option<u32>>,
 }
 
+/// Links of a node, as (node at the other end, port).
+type Links = Vec<(u32, u32)>;
+
 /// Distances to one node, kept for the nodes that forward.
-type Distances = Vec<u32>;
-const FAR: u32 = u32::MAX;
+type Distances = Vec<u64>;
+const FAR: u64 = u64::MAX;
 
 impl Graph {
     pub(crate) fn new(nodes: usize, links: impl Iterator<Item = (u32, u32)>) -> Self {
         let (mut out, mut into) = (vec![Vec::new(); nodes], vec![Vec::new(); nodes]);
         for (port, (a, b)) in links.enumerate() {
             out[a as usize].push((b, port as u32));
-            into[b as usize].push(a);
+            into[b as usize].push((a, port as u32));
         }
         // A node with a single neighbour forwards nothing, so searches need not enter it.
-        let lone = |(out, into): (&Vec<(u32, u32)>, &Vec<u32>)| match out[..] {
+        let lone = |(out, into): (&Links, &Links)| match out[..] {
             [] => true,
-            [(far, _)] => into.iter().all(|&m| m == far),
+            [(far, _)] => into.iter().all(|&(m, _)| m == far),
             _ => false,
         };
         let leaf: Vec<bool> = out.iter().zip(&into).map(lone).collect();
-        let gate = into.iter().map(|into: &Vec<u32>| if let [only] = into[..] { Some(only) } else { None }).collect();
+        let gate = into.iter().map(|into: &Links| if let [(only, _)] = into[..] { Some(only) } else { None }).collect();
         let inner = |n: u32| !leaf[n as usize];
         let onward = out.iter().map(|out| out.iter().copied().filter(|&(far, _)| inner(far)).collect()).collect();
-        into.iter_mut().for_each(|into| into.retain(|&n| inner(n)));
+        into.iter_mut().for_each(|into| into.retain(|&(n, _)| inner(n)));
         // Ports are numbered in order of declaration.
         out.iter_mut().for_each(|out| out.sort_unstable());
-        Self { out, onward, into, leaf, gate }
+        Self { out, onward, into, costs: Vec::new(), leaf, gate }
+    }
+
+    /// With a cost for each link, above zero; empty if each costs the same.
+    pub(crate) fn with_costs(mut self, costs: Vec<u64>) -> Self {
+        self.costs = costs;
+        self
+    }
+
+    fn cost(&self, port: u32) -> u64 {
+        self.costs.get(port as usize).copied().unwrap_or(1)
     }
 
     fn leaf(&self, n: u32) -> bool {
@@ -67,13 +83,37 @@ impl Graph {
     }
 
     fn distances(&self, to: u32) -> Distances {
+        if self.costs.is_empty() { self.hops(to) } else { self.sums(to) }
+    }
+
+    /// The least sums of costs (Dijkstra 1959).
+    fn sums(&self, to: u32) -> Distances {
+        let mut dist = vec![FAR; self.out.len()];
+        dist[to as usize] = 0;
+        let mut open = BinaryHeap::from([Reverse((0, to))]);
+        while let Some(Reverse((d, n))) = open.pop() {
+            if d > dist[n as usize] {
+                continue;
+            }
+            for &(m, port) in &self.into[n as usize] {
+                let through = d.saturating_add(self.cost(port));
+                if through < dist[m as usize] {
+                    dist[m as usize] = through;
+                    open.push(Reverse((through, m)));
+                }
+            }
+        }
+        dist
+    }
+
+    fn hops(&self, to: u32) -> Distances {
         let mut dist = vec![FAR; self.out.len()];
         dist[to as usize] = 0;
         let mut front = vec![to];
         while !front.is_empty() {
             let mut next = Vec::new();
             for &n in &front {
-                for &m in &self.into[n as usize] {
+                for &(m, _) in &self.into[n as usize] {
                     if dist[m as usize] == FAR {
                         dist[m as usize] = dist[n as usize] + 1;
                         next.push(m);
@@ -126,12 +166,17 @@ impl<'a> Router<'a> {
             if d == FAR {
                 return None;
             }
-            // At distance one the far node may be a leaf: one with several links into it.
-            let ways = if d == 1 {
+            let on = |w: &&(u32, u32)| dist[w.0 as usize] != FAR && dist[w.0 as usize] + g.cost(w.1) == d;
+            let ways = if d == 1 && g.costs.is_empty() {
                 g.straight(at, gate)
             } else {
                 self.ways.clear();
-                self.ways.extend(g.onward[at as usize].iter().filter(|w| dist[w.0 as usize] == d - 1));
+                self.ways.extend(g.onward[at as usize].iter().filter(on));
+                // The last node may be a leaf: one with several links into it.
+                if g.leaf(gate) {
+                    self.ways.extend(g.straight(at, gate).iter().filter(on));
+                    self.ways.sort_unstable_by_key(|w| w.1);
+                }
                 &self.ways
             };
             let pick = match self.routing {
@@ -194,8 +239,17 @@ mod tests {
         assert_eq!(middle(Routing::Single), [0]);
     }
 
-    /// The same rule by looking at all ports of all nodes.
-    fn plainly(routing: Routing, names: &[String], links: &[(u32, u32)], flow: &str, src: u32, dst: u32) -> Option<Vec<u32>> {
+    /// The same rule by looking at all ports of all nodes, and all links as often as there are nodes (Bellman and Ford).
+    fn plainly(
+        routing: Routing,
+        names: &[String],
+        links: &[(u32, u32)],
+        costs: &[u64],
+        flow: &str,
+        src: u32,
+        dst: u32,
+    ) -> Option<Vec<u32>> {
+        let cost = |port: u32| costs.get(port as usize).copied().unwrap_or(1);
         let from = |n: u32| (0_u32..).zip(links).filter(move |(_, l)| l.0 == n).map(|(port, l)| (port, l.1));
         let into = |n: u32| links.iter().filter(move |l| l.1 == n).map(|l| l.0);
         let leaf = |n: u32| match from(n).collect::<Vec<_>>()[..] {
@@ -215,14 +269,14 @@ mod tests {
         let gate = if leaf(dst) && into(dst).count() == 1 { into(dst).next()? } else { dst };
         let mut dist = vec![FAR; names.len()];
         dist[gate as usize] = 0;
-        for d in 0..names.len() as u32 {
-            for n in (0..names.len() as u32).filter(|&n| dist[n as usize] == d).collect::<Vec<_>>() {
-                into(n).filter(|&m| !leaf(m)).for_each(|m| dist[m as usize] = dist[m as usize].min(d + 1));
+        for _ in names {
+            for (port, &(m, n)) in (0..).zip(links).filter(|(_, l)| !leaf(l.0)) {
+                dist[m as usize] = dist[m as usize].min(dist[n as usize].saturating_add(cost(port)));
             }
         }
         while at != gate {
             let d = dist[at as usize];
-            let ways: Vec<_> = from(at).filter(|&(_, m)| d != FAR && dist[m as usize] == d - 1).collect();
+            let ways: Vec<_> = from(at).filter(|&(p, m)| d != FAR && dist[m as usize] != FAR && dist[m as usize] + cost(p) == d).collect();
             let hash = hash_parts(&[flow, &names[at as usize]]) as usize;
             let &(port, far) = ways.get(if routing == Routing::Single { 0 } else { hash.checked_rem(ways.len())? })?;
             path.push(port);
@@ -234,14 +288,14 @@ mod tests {
         Some(path)
     }
 
-    fn agree(links: &[(u32, u32)], nodes: usize) {
-        let (g, names) = (Graph::new(nodes, links.iter().copied()), names(nodes));
+    fn agree(links: &[(u32, u32)], nodes: usize, costs: &[u64]) {
+        let (g, names) = (Graph::new(nodes, links.iter().copied()).with_costs(costs.to_vec()), names(nodes));
         for routing in [Routing::Ecmp, Routing::Single] {
             let mut r = Router::new(&g, &names, routing);
             for (a, b) in (0..nodes as u32).flat_map(|a| (0..nodes as u32).map(move |b| (a, b))).filter(|(a, b)| a != b) {
                 for flow in ["f", "tcp.1", "other"] {
-                    let wanted = plainly(routing, &names, links, flow, a, b);
-                    assert_eq!(r.path(flow, a, b), wanted, "{routing:?} {flow} from {a} to {b} over {links:?}");
+                    let wanted = plainly(routing, &names, links, costs, flow, a, b);
+                    assert_eq!(r.path(flow, a, b), wanted, "{routing:?} {flow} from {a} to {b} over {links:?} at {costs:?}");
                 }
             }
         }
@@ -250,13 +304,13 @@ mod tests {
     /// Parallel links, one-way links, two nodes, a leaf with several links in.
     #[test]
     fn the_ports_are_those_of_the_plain_rule() {
-        agree(&[(0, 1), (1, 0)], 2);
-        agree(&[(0, 1), (0, 1), (1, 0), (1, 0)], 2);
-        agree(&[(0, 2), (1, 2), (0, 1), (1, 0)], 3);
-        agree(&[(0, 1), (1, 0), (1, 2), (1, 2), (2, 1), (0, 2)], 3);
+        agree(&[(0, 1), (1, 0)], 2, &[]);
+        agree(&[(0, 1), (0, 1), (1, 0), (1, 0)], 2, &[]);
+        agree(&[(0, 2), (1, 2), (0, 1), (1, 0)], 3, &[]);
+        agree(&[(0, 1), (1, 0), (1, 2), (1, 2), (2, 1), (0, 2)], 3, &[]);
         let mut rng = fairlane_engine::Stream::new(1, "test", "route", "graphs");
-        for _ in 0..600 {
-            let nodes = 2 + rng.below(9);
+        for _ in 0..120 {
+            let nodes = 2 + rng.below(7);
             let mut links = Vec::new();
             for _ in 0..1 + rng.below(3 * nodes) {
                 let (a, b) = (rng.below(nodes) as u32, rng.below(nodes) as u32);
@@ -268,7 +322,9 @@ mod tests {
                     }
                 }
             }
-            agree(&links, nodes as usize);
+            agree(&links, nodes as usize, &[]);
+            let costs: Vec<u64> = links.iter().map(|_| 1 + rng.below(4)).collect();
+            agree(&links, nodes as usize, &costs);
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::endpoint::{AnyEndpoint, BuiltIn};
 use crate::expand::{Group, LinkDir, Member, Transport};
 use crate::resolve::Resolved;
-use crate::spec::{RoutingSpec, Scenario};
+use crate::spec::{RouteBy, RoutingSpec, Scenario};
 use fairlane_engine::EventQueue;
 use fairlane_net::{
     App, BuildError, Class, Cookie, FastOpen as FastOpenOption, FlowDef, FlowId, FlowInfo, LinkDef, NodeId, PortId, Proto, Routing, Site,
@@ -45,6 +45,13 @@ pub(crate) fn parts(scenario: &Resolved, seed: u64) -> WorldBuilder<BuiltIn> {
             impairments: l.wire.impairments.clone(),
             device: l.wire.device,
         });
+    }
+    let links = scenario.link_directions().iter();
+    match scenario.route_by {
+        RouteBy::Hops => {}
+        // To the nanosecond, so that sums over any path stay in range.
+        RouteBy::Delay => w.costs(links.map(|l| (l.wire.delay.as_ps() / 1000).max(1)).collect()),
+        RouteBy::Weight => w.costs(links.map(|l| u64::from(l.wire.weight.unwrap_or(1))).collect()),
     }
     let mut configs = Configs::default();
     let known = Cookies::of(&members, &scenario.expanded.groups, &infos);

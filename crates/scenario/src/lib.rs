@@ -53,8 +53,8 @@ pub use schema::schema;
 pub use series::*;
 pub use source::{Format, decode};
 pub use spec::{
-    Classes, ControlTables, Direction, FlowSpec, LinkSpec, Pipe, Place, QueueTable, RateStep, RoutingSpec, Scenario, SourceTable, TcpTable,
-    Wire,
+    Classes, ControlTables, Direction, FlowSpec, LinkSpec, Pipe, Place, QueueTable, RateStep, RouteBy, RoutingSpec, Scenario, SourceTable,
+    TcpTable, Wire,
 };
 pub use topology::*;
 pub use trace::{TraceRequest, TraceSink, Tracing};

@@ -107,6 +107,8 @@ const CASES: &[Case] = &[
     ("ring of two", "[topology.dumbbell]\npairs = 2\nbottleneck", "[topology.ring]\nnodes = 2\n#", "3:9-10", "topology.ring.nodes", "out of range", "3 to 100000"),
     ("place of no node", "[flows.tcp]", "[positions]\nr3 = { x = 1, y = 2 }\n[flows.tcp]", "6:1-3", "positions.r3", "there is no node `r3`", "r1"),
     ("half a place", "[flows.tcp]", "[positions]\nr1 = { x = 1 }\n[flows.tcp]", "6:6-15", "positions.r1.y", "`y` is missing", "y ="),
+    ("weight of nothing", "delay = \"20ms\"", "delay = \"20ms\", weight = 0", "4:60-61", "topology.dumbbell.bottleneck.weight", "0 is out of range", "1 to 65535"),
+    ("routes by what", "[topology", "route_by = \"cost\"\n[topology", "2:12-18", "route_by", "unknown value \"cost\"", "weight"),
     ("two builders", "[flows.tcp]", "[topology.star]\n[flows.tcp]", "2:2-10", "topology", "one topology is wanted, found dumbbell and star", ""),
     ("queue that holds nothing", "\"50p\"", "\"0p\"", "4:74-78", "links.bottleneck.queue.droptail.limit", "holds nothing", ""),
 ];

@@ -44,6 +44,7 @@ const CASES: &[(&str, &[&str])] = &[
     ("examples/grid.toml", &["duration=5s", "warmup=0s", "topology=full_mesh", "flows.tcp.count=5"]),
     ("examples/grid.toml", &["duration=5s", "warmup=0s", "topology=tree", "flows.tcp.count=8", "flows.tcp.from=h{i}", "flows.tcp.to=h{i}"]),
     ("examples/random_networks.toml", &["duration=5s", "warmup=0s"]),
+    ("examples/random_networks.toml", &["duration=5s", "warmup=0s", "route_by=delay"]),
     ("examples/random_networks.toml", &["duration=5s", "warmup=0s", "topology=random_geometric"]),
     ("examples/random_networks.toml", &["duration=5s", "warmup=0s", "topology=barabasi_albert"]),
 ];

@@ -9,7 +9,7 @@ from typing import Any
 from ..base.format import number, scale
 from ..base.written import si
 
-_PLAIN = {"name", "from", "to", "rate", "delay", "queue", "loss", "duplicate", "rates", "trace", "device"}
+_PLAIN = {"name", "from", "to", "rate", "delay", "queue", "loss", "duplicate", "rates", "trace", "device", "weight"}
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def of_scenario(resolved: Mapping[str, Any], title: str = "") -> Graph:
 
 def _way(x: Mapping[str, Any]) -> Way:
     more = [f"{key} {number(100 * x[key], 3)} %" for key in ("loss", "duplicate") if isinstance(x.get(key), float) and x[key] > 0]
-    more += [f"device {x['device']}"] if x.get("device") else []
+    more += [f"{key} {x[key]}" for key in ("device", "weight") if x.get(key)]
     more += ["rate follows a trace"] if x.get("trace") else [f"{len(x['rates'])} changes of the rate"] if x.get("rates") else []
     more += [key.replace("_", " ") for key, value in x.items() if key not in _PLAIN and value not in (None, 0, 0.0, "0s", [], {})]
     return Way(x["rate"], x["delay"], x["queue"], tuple(more))

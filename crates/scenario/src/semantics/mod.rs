@@ -13,7 +13,7 @@ use crate::diag::{Diagnostics, Sources, Span};
 use crate::expand::{Expanded, Group, LinkDir, Member};
 use crate::resolve::Resolved;
 use crate::source::{Node, join};
-use crate::spec::Scenario;
+use crate::spec::{RouteBy, Scenario};
 use network::Network;
 use std::collections::HashSet;
 
@@ -97,7 +97,10 @@ pub(crate) fn complete(mut scenario: Scenario, root: &Node, sources: &Sources) -
         return Err(s.found);
     }
     s.doubts(&scenario, &network, &links, &groups, &flows);
-    s.bottlenecks(&scenario, &network, &links, &groups, &flows);
+    // What they judge by are paths of the fewest links.
+    if scenario.route_by == RouteBy::Hops {
+        s.bottlenecks(&scenario, &network, &links, &groups, &flows);
+    }
     Ok(Resolved { scenario, expanded: Expanded { nodes, positions, links, flows, controls, groups }, warnings: s.warnings })
 }
 

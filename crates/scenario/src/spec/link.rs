@@ -34,6 +34,9 @@ pub struct Wire {
     /// What its device holds below the queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<Len>,
+    /// What it counts for where routes go by weight.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<u32>,
     /// Queue before the link.
     pub queue: QueueSpec,
     /// What else it does to packets.
@@ -87,6 +90,10 @@ pub struct Direction {
     /// of the queue, and not counted in it (the queue of ns-3's NetDevice: `1p` at the least; the ring of a Linux driver). Absent or `0p`: nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<Len>,
+    /// What it counts for where routes go by weight (`route_by`). Absent: 1.
+    #[schemars(range(min = 1, max = 65_535))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<u32>,
     /// Queue before the link. Absent: DropTail with its defaults.
     pub queue: Option<QueueTable>,
     /// What else it does to packets.
@@ -145,6 +152,7 @@ impl Direction {
             rates: self.rates.clone().or_else(|| capacity.rates.clone()),
             delay: self.delay.or(base.delay),
             device: self.device.or(base.device),
+            weight: self.weight.or(base.weight),
             queue: QueueTable::over(self.queue.as_ref(), base.queue.as_ref()),
             impairments: self.impairments.over(&base.impairments),
         }
@@ -158,6 +166,7 @@ impl Direction {
             rates: self.rates.clone().unwrap_or_default(),
             delay: self.delay.ok_or("delay")?,
             device: self.device,
+            weight: self.weight,
             queue: self.queue.as_ref().map_or_else(QueueSpec::default, QueueTable::spec),
             impairments: self.impairments.over(&Impairments::plain()),
         })

@@ -47,6 +47,9 @@ pub struct Scenario {
     /// Which of several shortest paths a flow takes.
     #[serde(default)]
     pub routing: RoutingSpec,
+    /// What makes a path short.
+    #[serde(default, skip_serializing_if = "RouteBy::is_hops")]
+    pub route_by: RouteBy,
     /// A builder of a regular network; its links can be refined under `links`.
     #[serde(default)]
     pub topology: Option<TopologySpec>,
@@ -71,7 +74,26 @@ fn one() -> u64 {
     1
 }
 
-/// Choice among shortest paths (in hops).
+/// What the paths of flows are chosen by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RouteBy {
+    /// The fewest links.
+    #[default]
+    Hops,
+    /// The least sum of propagation delays, to the nanosecond.
+    Delay,
+    /// The least sum of `weight` of the links, such as the costs of OSPF (RFC 2328).
+    Weight,
+}
+
+impl RouteBy {
+    pub(crate) fn is_hops(&self) -> bool {
+        *self == Self::Hops
+    }
+}
+
+/// Choice among shortest paths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RoutingSpec {
