@@ -264,7 +264,8 @@ impl Radio {
         self.account(rules, now);
         let heard = self.heard.iter().position(|h| h.from == from).map(|at| self.heard.swap_remove(at));
         let (power, alone) = heard.map_or((Power::ZERO, true), |h| (h.power, h.alone));
-        self.total = self.total - power;
+        // Sums stop at the largest number; silence is silence in any case.
+        self.total = if self.heard.is_empty() { Power::ZERO } else { self.total - power };
         let mut good = None;
         if let Some(l) = self.lock.take_if(|l| l.from == from) {
             if !l.header_bad {
