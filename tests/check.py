@@ -29,7 +29,7 @@ FILES = {
     "look": ("sheet", "width", "saved", "notebook", "compare", "cli_study"),
     "own": ("own_queue", "own_cc", "plugin"),
     "papers": ("papers", "paper_layout", "paper_verdicts", "paper_worlds", "studies", "study_folder_mistakes", "own_paper", "findings"),
-    "runs": ("python_api", "possible", "notebook", "cli", "determinism", "pcap", "routes", "topologies", "trace", "query"),
+    "runs": ("python_api", "possible", "notebook", "cli", "determinism", "pcap", "routes", "topologies", "trace", "query", "ns2_trace"),
     "script": ("script", "fast_open", "script_buffer", "script_closing", "script_command", "script_errors", "script_idling", "script_rfc"),
     "stats": ("stats", "stats_anova", "stats_bootstrap", "stats_compare", "stats_docs", "stats_sequential", "stats_warmup"),
     "study": (

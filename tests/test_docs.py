@@ -20,6 +20,7 @@ MODELS = sorted(ROOT.glob("docs/models/*.md"))
 
 ELSEWHERE = {
     "wireshark": "needs a display",
+    "awk": "tests/test_ns2_trace.py",
     "make": "builds what the tests run on",
     "pip": "needs an index of packages",
     "eval": "for the shell: tests/test_first_minute.py asks for completions",

@@ -6,18 +6,22 @@ use fairlane_units::Dur;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
-/// Names of events, of flows and of link directions; from when and to when.
-pub(crate) type Asked = (Vec<String>, Vec<String>, Vec<String>, Option<String>, Option<String>);
+/// Names of events, of flows and of link directions; from when and to when; whether lines of ns-2's traces are wanted instead of columns.
+pub(crate) type Asked = (Vec<String>, Vec<String>, Vec<String>, Option<String>, Option<String>, bool);
 
 /// What was asked for; a time that cannot be read is an error.
-pub(crate) fn request(py: Python<'_>, (events, flows, links, from, to): Asked) -> PyResult<TraceRequest> {
+pub(crate) fn request(py: Python<'_>, (events, flows, links, from, to, _): Asked) -> PyResult<TraceRequest> {
     let time = |text: Option<String>| text.map(|t| t.parse::<Dur>().map_err(|e| error::bad(py, &e.to_string()))).transpose();
     Ok(TraceRequest { events, flows, links, from: time(from)?, to: time(to)? })
 }
 
-/// Calls `taker` with a batch: number of the run, rows, and for each column name, type, values, bits of validity, texts.
-pub(crate) fn hand_over(py: Python<'_>, taker: &Bound<'_, PyAny>, run: usize, batch: Batch) -> PyResult<()> {
+/// Calls `taker` with a batch: number of the run, rows, and lines of text or for each column name, type, values, bits of validity, texts.
+pub(crate) fn hand_over(py: Python<'_>, taker: &Bound<'_, PyAny>, lines: bool, run: usize, batch: Batch) -> PyResult<()> {
     let rows = batch.rows();
+    if lines {
+        let text = py.detach(|| batch.ns2());
+        return taker.call1((run, rows, PyBytes::new(py, &text))).map(|_| ());
+    }
     let columns = py.detach(|| batch.columns());
     let out = PyList::empty(py);
     for Column { name, cells, values, valid } in columns {

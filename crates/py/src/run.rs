@@ -38,7 +38,7 @@ fn requested((requests, snaplen, ipv6, queue): CapturesArgument) -> Captures {
 /// `progress(fraction, runs done, events)` is called about ten times a second on the calling thread. If it returns False or
 /// raises, or a signal handler raises (Ctrl-C), the runs stop. `captures`: what is captured, with one file for each seed, then how: bytes kept of a
 /// packet (none given: its headers), IPv6 or not, lengths of queues as comments or not. `trace`: which events are recorded (names of events,
-/// of flows, of link directions, from when, to when), and what takes them: a function of the number of the run, the number of rows and columns
+/// of flows, of link directions, from when, to when, whether as lines of ns-2's traces), and what takes them: a function of the number of the run, the number of rows and columns
 /// with name, type, values, bits of validity and texts. If it raises, the runs stop.
 #[pyfunction]
 #[pyo3(signature = (resolved, seeds, threads, hop_probe=false, progress=None, captures=None, trace=None))]
@@ -63,7 +63,10 @@ pub(crate) fn run(
     let options = Options { seeds, threads, hop_probe, captures: captures.map(requested).unwrap_or_default() };
     let state = Progress::default();
     let (request, taker) = match trace {
-        Some((asked, taker)) => (Some(events::request(py, asked)?), Some(taker)),
+        Some((asked, taker)) => {
+            let lines = asked.5;
+            (Some(events::request(py, asked)?), Some((taker, lines)))
+        }
         None => (None, None),
     };
     std::thread::scope(|scope| {
@@ -88,7 +91,7 @@ pub(crate) fn run(
                 Ok(News::Over(outcome)) => break outcome,
                 Ok(News::Events(..)) if stopped.is_some() => {}
                 Ok(News::Events(run, batch)) => {
-                    let taken = taker.as_ref().map_or(Ok(()), |taker| events::hand_over(py, taker, run, batch));
+                    let taken = taker.as_ref().map_or(Ok(()), |(taker, lines)| events::hand_over(py, taker, *lines, run, batch));
                     if let Err(e) = taken.and_then(|()| heartbeat(py, progress.as_ref(), state)) {
                         state.stop();
                         stopped = Some(e);

@@ -1,9 +1,11 @@
 //! Which events a set of runs records, by the names of flows, links and events, and where their rows go.
 
 use crate::capture::{CaptureError, Kind, unknown};
+use crate::expand::{Member, Transport};
 use crate::resolve::Resolved;
-use fairlane_trace::events::{Batch, Filter, Kind as Event, Recorder};
+use fairlane_trace::events::{Batch, Ends, Filter, Kind as Event, Names, Recorder};
 use fairlane_units::{Dur, Time};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// What is recorded: every list that is not empty has to hold.
@@ -66,7 +68,29 @@ impl Tracing {
             to: r.to.map_or(Time::MAX, |d| Time::ZERO + d),
         };
         let sink = self.sink.clone();
-        let flows = members.iter().map(|m| m.name.clone()).collect();
-        Recorder::new(filter, flows, links.iter().map(|l| l.name.clone()).collect(), Box::new(move |batch| sink(run, batch)))
+        let nodes: HashMap<&str, u32> = scenario.expanded.nodes.iter().zip(0..).map(|(n, i)| (n.as_str(), i)).collect();
+        let node = |name: &String| nodes.get(name.as_str()).copied().unwrap_or(0);
+        // Ports of a node are given out as agents come to it, which in ns-2 is the order in which a script makes them.
+        let mut ports = vec![0; nodes.len()];
+        let mut address = |name: &String| {
+            let node = node(name);
+            let next = ports.get_mut(node as usize).map_or(0, |p| std::mem::replace(p, *p + 1));
+            (node, next)
+        };
+        let ends = |m: &Member| {
+            let group = &scenario.expanded.groups[m.group_index];
+            let addresses = [address(&m.from), address(&m.to)];
+            match &group.transport {
+                Transport::Tcp(p, config) => Ends { kinds: ["tcp", "ack"], addresses, mss: config.mss().into(), handshake: p.handshake },
+                Transport::Udp(_) => Ends { kinds: ["cbr", "udp"], addresses, mss: 0, handshake: false },
+            }
+        };
+        let names = Names {
+            flows: members.iter().map(|m| m.name.clone()).collect(),
+            links: links.iter().map(|l| l.name.clone()).collect(),
+            wires: links.iter().map(|l| (node(&l.from), node(&l.to))).collect(),
+            ends: members.iter().map(ends).collect(),
+        };
+        Recorder::new(filter, names, Box::new(move |batch| sink(run, batch)))
     }
 }

@@ -146,6 +146,12 @@ def cli(ctx: click.Context) -> None:
     help="Record events into the result folder, one row each (docs/guides/traces.md); FILTER, such as "
     "'event=drop,mark flow=tcp link=bottleneck time=10s..20s', says which (default: all).",
 )
+@click.option(
+    "--trace-format",
+    type=click.Choice(["parquet", "ns2"]),
+    default="parquet",
+    help="ns2: lines as ns-2 writes them, for awk and perl (default: parquet).",
+)
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
 @verbose_option
 @plugin_option
@@ -165,6 +171,7 @@ def run(
     pcap_ip: str,
     pcap_queue: bool,
     trace: str | None,
+    trace_format: str,
     quiet: bool,
 ) -> None:
     """Run the scenario FILE (TOML or JSON; - reads a pipe) and show what came of it.
@@ -208,7 +215,7 @@ def run(
             resolved = checked(source, [*changes, ("sample", _fine(tree["duration"]))])
             only_seen = not targets
     settings = {"snaplen": snaplen, "ip": int(pcap_ip), "queue": pcap_queue, "force": force}
-    with _capture(pcaps, out, settings) as (pcap, stage), _recorded(trace, out, force=force) as recorded:
+    with _capture(pcaps, out, settings) as (pcap, stage), _recorded(trace, out, trace_format, force=force) as recorded:
         began = time.monotonic()
         with progress_bar("running", len(chosen or [0]), quiet=quiet) as progress:
             result = run_resolved(resolved, chosen, threads=threads, hop_probe=hop_probe, pcap=pcap, trace=recorded, progress=progress)
@@ -266,19 +273,22 @@ def _capture(names: tuple[str, ...], out: str | None, settings: dict[str, Any]) 
 
 
 @contextmanager
-def _recorded(words: str | None, out: str | None, *, force: bool) -> Iterator[Any]:
+def _recorded(words: str | None, out: str | None, form: str, *, force: bool) -> Iterator[Any]:
     """Which events are recorded, and where their files wait until the folder `out` takes them in."""
     if words is None:
+        if form != "parquet":
+            raise click.UsageError("--trace-format needs --trace")
         yield None
         return
     if out is None:
         raise click.UsageError("--trace needs --out DIR: the result folder takes the events")
-    need("arrow")
+    if form == "parquet":
+        need("arrow")
     from ..runs.trace import beside, parse_filter
 
-    parse_filter(words)
+    parse_filter(words, format=form).arguments()
     with beside(out, force=force) as place:
-        yield parse_filter(words, place)
+        yield parse_filter(words, place, form)
 
 
 def _fine(duration: str) -> str:

@@ -97,7 +97,8 @@ def save(result: Result, folder: str | PathLike[str], *, force: bool = False, ca
 
 def _parts(folder: Path) -> list[tuple[str, Path]]:
     """The files of an event table, by their names in a result folder."""
-    return [(f"{FOLDER}/{p.parent.name}/{p.name}", p) for p in sorted(folder.glob("seed=*/*.parquet"))]
+    files = sorted([*folder.glob("seed=*/*.parquet"), *folder.glob("seed=*.tr")])
+    return [(f"{FOLDER}/{p.relative_to(folder).as_posix()}", p) for p in files]
 
 
 def _is_large(name: str) -> bool:

@@ -108,9 +108,10 @@ def run_resolved(
 
     wanted = as_trace(trace)
     folder = temporary() if wanted.folder is None else Path(wanted.folder)
-    writer = Writer(folder, chosen)
+    asked = wanted.arguments()
+    writer = Writer(folder, chosen, lines=wanted.format == "ns2")
     try:
-        runs = _core.run(resolved, chosen, workers, hop_probe, progress, captures, (wanted.arguments(), writer.take))
+        runs = _core.run(resolved, chosen, workers, hop_probe, progress, captures, (asked, writer.take))
     finally:
         writer.close()
     result = _with_captures(Result.from_runs(resolved, runs), plan)

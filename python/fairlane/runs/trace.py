@@ -25,9 +25,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FOLDER = "trace"
-PART = re.compile(r"trace/seed=\d+/\d{6}\.parquet")
-"""Files of a table in a result folder: a folder for each run, in it parts in the order of time."""
+PART = re.compile(r"trace/seed=\d+(/\d{6}\.parquet|\.tr)")
+"""Files of a table in a result folder: for each run a folder with parts in the order of time, or one file with lines of ns-2's traces."""
+FORMATS = ("parquet", "ns2")
 UNFINISHED = ".unfinished"
+_LINES = ("enqueue", "dequeue", "arrive", "drop")
+"""What ns-2 has lines for: `+`, `-`, `r`, `d`."""
 _KEYS = {"event": "events", "flow": "flows", "link": "links"}
 _PACKED = ("seq", "ack", "payload", "length", "packet", "queue_packets", "queue_bytes", "cwnd", "ssthresh", "time_ps")
 _TEXTS = ("event", "flow", "link", "ecn", "reason", "flags", "state")
@@ -39,7 +42,8 @@ class Trace:
 
     `events`, `flows` and `links` are names, one or several (a group stands for its flows); a row has to match each that is given, so
     `links` leaves out what happens at endpoints. `time`: from when and to when, such as `("10s", "20s")`, either may be None. `folder`:
-    where the files go, a folder for each seed; without it they last as long as the program.
+    where the files go, a folder for each seed; without it they last as long as the program. `format`: "parquet", or "ns2"
+    for the lines that ns-2 writes, in one file for each seed.
     """
 
     events: str | Iterable[str] = ()
@@ -47,10 +51,19 @@ class Trace:
     links: str | Iterable[str] = ()
     time: tuple[str | None, str | None] = (None, None)
     folder: str | PathLike[str] | None = None
+    format: str = "parquet"
 
-    def arguments(self) -> tuple[list[str], list[str], list[str], str | None, str | None]:
+    def __post_init__(self) -> None:
+        if self.format not in FORMATS:
+            raise suggest(self.format, list(FORMATS), "format of traces")
+
+    def arguments(self) -> tuple[list[str], list[str], list[str], str | None, str | None, bool]:
         """What `_core.run` takes."""
-        return _names(self.events), _names(self.flows), _names(self.links), *self.time
+        lines = self.format == "ns2"
+        events = _names(self.events) or (list(_LINES) if lines else [])
+        if lines and (other := [e for e in events if e not in _LINES]):
+            raise FairlaneError(f"ns-2's traces have no lines for `{other[0]}`: they have {', '.join(_LINES)}")
+        return events, _names(self.flows), _names(self.links), *self.time, lines
 
 
 def _names(value: str | Iterable[str]) -> list[str]:
@@ -68,7 +81,7 @@ def as_trace(value: Any) -> Trace:
     raise FairlaneError(f"cannot record {value!r}: give True, a filter such as 'event=drop link=bottleneck', or fairlane.Trace(...)")
 
 
-def parse_filter(text: str, folder: str | PathLike[str] | None = None) -> Trace:
+def parse_filter(text: str, folder: str | PathLike[str] | None = None, format: str = "parquet") -> Trace:
     """The filter `event=drop,mark flow=tcp link=bottleneck time=10s..20s`; names alone are those of events.
 
     >>> parse_filter("drop,mark link=bottleneck time=10s..").time
@@ -90,31 +103,44 @@ def parse_filter(text: str, folder: str | PathLike[str] | None = None) -> Trace:
             found["time"] = (start or None, end or None)
         else:
             found.setdefault(_KEYS[key], []).extend(name for name in value.split(",") if name)
-    return Trace(**found, folder=folder)
+    return Trace(**found, folder=folder, format=format)
 
 
 class Writer:
     """Writes batches as they come, each a file that has its name when it is whole; other threads than the run's do it."""
 
-    def __init__(self, folder: Path, seeds: Sequence[int]) -> None:
-        need("arrow")
+    def __init__(self, folder: Path, seeds: Sequence[int], *, lines: bool = False) -> None:
+        if not lines:
+            need("arrow")
         self.folder, self.seeds = folder, seeds
         self.parts = [0] * len(seeds)
         self.crew = ThreadPoolExecutor(min(4, available_threads()), "trace")
         self.under_way: deque[Future[None]] = deque()
         try:
             for seed in seeds:
-                (folder / f"seed={seed}").mkdir(parents=True)
+                (folder / f"seed={seed}").mkdir(parents=True) if not lines else folder.mkdir(parents=True, exist_ok=True)
         except OSError as e:
             raise FolderError(f"cannot write {folder}: {reason(e)}") from e
 
-    def take(self, run: int, rows: int, columns: list[tuple[str, str, bytes, bytes | None, list[str] | None]]) -> None:
-        """One batch; waits while as many are under way as there are threads, so that memory stays flat."""
+    def take(self, run: int, rows: int, columns: bytes | list[tuple[str, str, bytes, bytes | None, list[str] | None]]) -> None:
+        """One batch, lines or columns; waits while as many are under way as there are threads, so that memory stays flat."""
+        if isinstance(columns, bytes):
+            self._append(self.folder / f"seed={self.seeds[run]}.tr", columns, first=not self.parts[run])
+            self.parts[run] += 1
+            return
         target = self.folder / f"seed={self.seeds[run]}" / f"{self.parts[run]:06d}.parquet"
         self.parts[run] += 1
         while len(self.under_way) > 4:
             self.under_way.popleft().result()
         self.under_way.append(self.crew.submit(_write, target, rows, columns))
+
+    @staticmethod
+    def _append(target: Path, lines: bytes, *, first: bool) -> None:
+        try:
+            with target.open("xb" if first else "ab") as file:
+                file.write(lines)
+        except OSError as e:
+            raise FolderError(f"cannot write {target}: {reason(e)}") from e
 
     def close(self) -> None:
         """Waits until all is written; the first failure is raised."""
@@ -195,6 +221,8 @@ def scan(folder: Path) -> pl.LazyFrame:
     """The table, lazily, with `time` in seconds."""
     import polars as pl
 
+    if not any(folder.glob("seed=*/*.parquet")):
+        raise FairlaneError(f"{folder} has lines of ns-2's traces, and no table")
     frame = pl.scan_parquet(folder / "seed=*" / "*.parquet", hive_partitioning=True, hive_schema={"seed": pl.Int64})
     others = [name for name in frame.collect_schema().names() if name not in ("seed", "time_ps")]
     return frame.select("seed", (pl.col("time_ps") / 1e12).alias("time"), *others, "time_ps")

@@ -4,8 +4,10 @@
 //! them on another thread.
 
 mod columns;
+mod ns2;
 
 pub use columns::{Cells, Column};
+pub use ns2::Ends;
 
 use fairlane_net::{
     Backlog, DequeueEvent, DropEvent, Ecn, EnqueueEvent, EpId, HopEvent, Moment, MomentEvent, Observer, PktRef, PortId, QPkt, ReceiveEvent,
@@ -138,11 +140,17 @@ pub struct Batch {
     names: Arc<Names>,
 }
 
-/// Names that rows give by number.
-#[derive(Debug)]
-struct Names {
-    flows: Vec<String>,
-    links: Vec<String>,
+/// What rows give by number.
+#[derive(Debug, Default)]
+pub struct Names {
+    /// Names of the flows.
+    pub flows: Vec<String>,
+    /// Names of the link directions.
+    pub links: Vec<String>,
+    /// The nodes of each of them.
+    pub wires: Vec<(u32, u32)>,
+    /// The ends of each flow.
+    pub ends: Vec<Ends>,
 }
 
 /// Takes batches. It may wait: then the run waits.
@@ -156,9 +164,26 @@ struct Known {
     /// The port whose queue it was offered to.
     port: u32,
     marked: bool,
+    segment: Carried,
 }
 
-const UNKNOWN: Known = Known { number: 0, port: NONE, marked: false };
+/// What is told of a segment.
+#[derive(Clone, Copy, Debug, Default)]
+struct Carried {
+    seq: u64,
+    ack: u64,
+    payload: u16,
+    flags: u8,
+}
+
+impl From<&Segment> for Carried {
+    #[inline]
+    fn from(seg: &Segment) -> Self {
+        Self { seq: seg.seq, ack: seg.ack, payload: seg.payload, flags: seg.flags }
+    }
+}
+
+const UNKNOWN: Known = Known { number: 0, port: NONE, marked: false, segment: Carried { seq: 0, ack: 0, payload: 0, flags: 0 } };
 
 /// Collects rows.
 pub struct Recorder {
@@ -181,12 +206,12 @@ impl std::fmt::Debug for Recorder {
 }
 
 impl Recorder {
-    /// Records what the filter lets through for `sink`. Names are those of all flows and link directions.
-    pub fn new(filter: Filter, flows: Vec<String>, links: Vec<String>, sink: Sink) -> Self {
+    /// Records what the filter lets through for `sink`.
+    pub fn new(filter: Filter, names: Names, sink: Sink) -> Self {
         let kinds = if filter.kinds.is_empty() { !0 } else { filter.kinds.iter().fold(0, |all, k| all | k.bit()) };
-        let before = vec![None; flows.len()];
+        let before = vec![None; names.flows.len()];
         let rows = Vec::with_capacity(ROWS);
-        Self { filter, kinds, names: Arc::new(Names { flows, links }), rows, known: Vec::new(), sent: 0, before, sink }
+        Self { filter, kinds, names: Arc::new(names), rows, known: Vec::new(), sent: 0, before, sink }
     }
 
     /// Hands over what is left, be it nothing: so every run has a table.
@@ -241,30 +266,21 @@ impl Recorder {
     }
 
     #[inline]
-    fn at_link(&mut self, kind: Kind, time: Time, port: PortId, pkt: &QPkt, backlog: Backlog, packet: u64) -> Row {
+    fn at_link(kind: Kind, time: Time, port: PortId, pkt: &QPkt, backlog: Backlog, known: &Known) -> Row {
         Row {
-            time,
-            packet,
             queue_bytes: backlog.bytes,
             queue_packets: backlog.pkts,
-            flow: pkt.flow.0,
             link: port.0,
-            length: pkt.len,
-            kind,
-            ecn: pkt.ecn as u8,
-            back: pkt.back,
-            ..Row::default()
+            ..Self::of_packet(kind, time, pkt, known.number, known.segment)
         }
     }
 
-    fn at_end(kind: Kind, time: Time, pkt: &QPkt, seg: &Segment, packet: u64) -> Row {
-        Row { time, packet, flow: pkt.flow.0, link: NONE, length: pkt.len, kind, ecn: pkt.ecn as u8, back: pkt.back, ..of_segment(seg) }
+    #[inline]
+    fn of_packet(kind: Kind, time: Time, pkt: &QPkt, packet: u64, carried: Carried) -> Row {
+        let Carried { seq, ack, payload, flags } = carried;
+        let (flow, length, ecn, back) = (pkt.flow.0, pkt.len, pkt.ecn as u8, pkt.back);
+        Row { time, packet, flow, link: NONE, length, kind, ecn, back, seq, ack, payload, flags, ..Row::default() }
     }
-}
-
-#[inline]
-fn of_segment(seg: &Segment) -> Row {
-    Row { seq: seg.seq, ack: seg.ack, payload: seg.payload, flags: seg.flags, ..Row::default() }
 }
 
 impl Observer for Recorder {
@@ -281,25 +297,26 @@ impl Observer for Recorder {
 
     #[inline]
     fn on_send(&mut self, e: &SendEvent) {
-        let packet = self.known(e.pkt.id).number;
+        let known = self.known(e.pkt.id);
+        known.segment = Carried::from(&e.seg);
         let kind = if e.seg.retransmission() { Kind::Retransmit } else { Kind::Send };
-        self.put(Self::at_end(kind, e.time, &e.pkt, &e.seg, packet));
+        let row = Self::of_packet(kind, e.time, &e.pkt, known.number, known.segment);
+        self.put(row);
     }
 
     #[inline]
     fn on_enqueue(&mut self, e: &EnqueueEvent) {
         let known = self.known(e.pkt.id);
         (known.port, known.marked) = (e.port.0, e.pkt.ecn == Ecn::Ce);
-        let packet = known.number;
-        let row = self.at_link(Kind::Enqueue, e.time, e.port, &e.pkt, e.backlog, packet);
+        let row = Self::at_link(Kind::Enqueue, e.time, e.port, &e.pkt, e.backlog, known);
         self.put(row);
     }
 
     #[inline]
     fn on_dequeue(&mut self, e: &DequeueEvent) {
-        let Known { number, marked, .. } = *self.known(e.pkt.id);
-        let row = self.at_link(Kind::Dequeue, e.time, e.port, &e.pkt, e.backlog, number);
-        if e.pkt.ecn == Ecn::Ce && !marked {
+        let known = self.known(e.pkt.id);
+        let (marks, row) = (!known.marked, Self::at_link(Kind::Dequeue, e.time, e.port, &e.pkt, e.backlog, known));
+        if e.pkt.ecn == Ecn::Ce && marks {
             self.put(Row { kind: Kind::Mark, ..row });
         }
         self.put(row);
@@ -307,26 +324,27 @@ impl Observer for Recorder {
 
     #[inline]
     fn on_hop(&mut self, e: &HopEvent) {
-        let packet = self.known(e.pkt.id).number;
-        let row = self.at_link(Kind::Arrive, e.time, e.port, &e.pkt, Backlog::default(), packet);
+        let known = self.known(e.pkt.id);
+        // A copy that the link made is seen here for the first time.
+        known.segment = Carried::from(&e.seg);
+        let row = Self::at_link(Kind::Arrive, e.time, e.port, &e.pkt, Backlog::default(), known);
         self.put(row);
     }
 
     fn on_drop(&mut self, e: &DropEvent) {
-        let Known { number, port, .. } = std::mem::replace(self.known(e.pkt.id), UNKNOWN);
-        let row = self.at_link(Kind::Drop, e.time, e.port, &e.pkt, e.backlog, number);
-        if e.why != Why::Link && port != e.port.0 {
+        let known = std::mem::replace(self.known(e.pkt.id), UNKNOWN);
+        let row = Self::at_link(Kind::Drop, e.time, e.port, &e.pkt, e.backlog, &known);
+        if e.why != Why::Link && known.port != e.port.0 {
             // It was never let in: for whoever counts, it came all the same.
             self.put(Row { kind: Kind::Enqueue, ..row });
         }
-        let seg = of_segment(&e.seg);
-        self.put(Row { seq: seg.seq, ack: seg.ack, payload: seg.payload, flags: seg.flags, detail: e.why as u8, ..row });
+        self.put(Row { detail: e.why as u8, ..row });
     }
 
     #[inline]
     fn on_receive(&mut self, e: &ReceiveEvent) {
         let packet = std::mem::replace(self.known(e.pkt.id), UNKNOWN).number;
-        self.put(Self::at_end(Kind::Receive, e.time, &e.pkt, &e.seg, packet));
+        self.put(Self::of_packet(Kind::Receive, e.time, &e.pkt, packet, Carried::from(&e.seg)));
     }
 
     #[inline]

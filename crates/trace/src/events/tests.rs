@@ -13,7 +13,8 @@ fn recorded(filter: Filter, told: impl FnOnce(&mut Recorder)) -> Vec<(&'static s
     let taken = out.clone();
     let sink = move |batch: Batch| taken.lock().unwrap().push(batch);
     let names = |n: &[&str]| n.iter().map(|s| (*s).to_owned()).collect();
-    let mut recorder = Recorder::new(filter, names(&["a", "b"]), names(&["x", "y"]), Box::new(sink));
+    let mut recorder =
+        Recorder::new(filter, Names { flows: names(&["a", "b"]), links: names(&["x", "y"]), ..Names::default() }, Box::new(sink));
     told(&mut recorder);
     recorder.finish();
     let batches = out.lock().unwrap();
@@ -82,7 +83,7 @@ fn what_changes_of_a_sender() {
 /// Arrow's layout: values in the machine's order, and a bit for each row, the lowest first.
 #[test]
 fn columns_are_arrows() {
-    let names = Arc::new(Names { flows: vec!["f".to_owned()], links: vec!["l".to_owned()] });
+    let names = Arc::new(Names { flows: vec!["f".to_owned()], links: vec!["l".to_owned()], ..Names::default() });
     let row = |n: u64| Row {
         time: Time::from_ps(n),
         link: if n.is_multiple_of(3) { NONE } else { 0 },

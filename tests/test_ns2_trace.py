@@ -1,0 +1,126 @@
+"""Lines of ns-2's traces: ours are those of ns-2 itself, and the field's awk scripts say the same of both."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import fairlane as fl
+from conftest import fairlane
+
+TCL = """
+set ns [new Simulator]
+set f [open out.tr w]
+$ns trace-all $f
+foreach n {0 1 2 3} { set n$n [$ns node] }
+$ns duplex-link $n0 $n2 10Mb 2ms DropTail
+$ns duplex-link $n1 $n2 10Mb 2ms DropTail
+$ns duplex-link $n2 $n3 1Mb 10ms DropTail
+$ns queue-limit $n2 $n3 11
+set tcp [new Agent/TCP/Newreno]
+$tcp set fid_ 0; $tcp set window_ 10000; $tcp set packetSize_ 1000
+$ns attach-agent $n0 $tcp
+set sink [new Agent/TCPSink]; $ns attach-agent $n3 $sink; $ns connect $tcp $sink
+set ftp [new Application/FTP]; $ftp attach-agent $tcp
+set udp [new Agent/UDP]; $udp set fid_ 1; $ns attach-agent $n1 $udp
+set null [new Agent/Null]; $ns attach-agent $n3 $null; $ns connect $udp $null
+set cbr [new Application/Traffic/CBR]; $cbr attach-agent $udp
+$cbr set packetSize_ 500; $cbr set rate_ 0.3mb; $cbr set random_ false
+$ns at 0.1 "$ftp start"
+$ns at 1.000137 "$cbr start"
+$ns at 20.0 "close $f; exit 0"
+$ns run
+"""
+LINE = re.compile(r"[+\-rd] \d+(\.\d{1,6})? \d+ \d+ (tcp|ack|cbr) \d+ [-CPAEFN]{7} \d+ \d+\.\d+ \d+\.\d+ \d+ \d+")
+THROUGHPUT = """
+$1 == "r" && $4 == 3 && $5 == "tcp" { bytes += $6; if (!begin) begin = $2; end = $2 }
+END { print bytes * 8 / (end - begin) / 1000 }
+"""
+DELAY = """
+$1 == "+" && $3 == 1 && $5 == "cbr" && !($12 in t) { t[$12] = $2 }
+$1 == "r" && $4 == 3 && $5 == "cbr" { sum += $2 - t[$12]; n++ }
+END { print sum / n * 1000, n }
+"""
+JITTER = """
+$1 == "+" && $3 == 1 { t[$12] = $2 }
+$1 == "r" && $4 == 3 && $5 == "cbr" { d = $2 - t[$12]; if (n++) sum += d > last ? d - last : last - d; last = d }
+END { print sum / (n - 1) }
+"""
+DROPS = """$1 == "d" { d[$8]++ } $1 == "+" && $3 == 2 && $4 == 3 { a[$8]++ } END { print d[0], d[1] + 0, d[0] / a[0] }"""
+
+
+def network(**more: object) -> fl.Network:
+    net = fl.Network(duration="20s", nodes=["n0", "n1", "n2", "n3"], **more)
+    for start, end, rate, delay, limit in (
+        ("n0", "n2", "10Mbit/s", "2ms", "50p"),
+        ("n1", "n2", "10Mbit/s", "2ms", "50p"),
+        ("n2", "n3", "1Mbit/s", "10ms", "11p"),
+    ):
+        net.link(start, end, rate=rate, delay=delay, queue={"droptail": {"preset": "ns2", "limit": limit}})
+    net.flow("tcp", "n0", "n3", start="100ms", tcp={"preset": "ns2", "cc": "newreno", "window": "10000p"})
+    return net.flow("cbr", "n1", "n3", start="1000137us", udp={"header": "0B"}, source={"cbr": {"rate": "300kbit/s", "size": "500B"}})
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The trace of ns-2, and ours of the same network."""
+    if shutil.which("ns") is None:
+        pytest.skip("ns-2 is not installed (Debian: apt-get install ns2)")
+    place = tmp_path_factory.mktemp("ns2")
+    (place / "run.tcl").write_text(TCL)
+    subprocess.run(["ns", "run.tcl"], cwd=place, check=True, timeout=120)
+    network().run(1, trace=fl.Trace(folder=place / "ours", format="ns2"))
+    return place / "out.tr", place / "ours" / "seed=1.tr"
+
+
+def test_every_line_is_that_of_ns2(both: tuple[Path, Path]) -> None:
+    """But for the order within one instant, and a flag of ns-2 for a window that was cut without ECN."""
+    theirs, ours = (sorted(file.read_text().replace("---A---", "-------").splitlines()) for file in both)
+    assert len(theirs) > 20_000 and all(LINE.fullmatch(line) for line in ours)
+    assert ours == theirs
+
+
+@pytest.mark.parametrize("script", [THROUGHPUT, DELAY, JITTER, DROPS], ids=["throughput", "delay", "jitter", "drops"])
+def test_awk_scripts_of_the_field_say_the_same(both: tuple[Path, Path], script: str) -> None:
+    if shutil.which("awk") is None:
+        pytest.skip("awk is not installed")
+    said = [subprocess.run(["awk", script, file], capture_output=True, text=True, check=True).stdout.split() for file in both]
+    assert said[0] == said[1] and said[0]
+
+
+def test_awk_and_metrics_agree(both: tuple[Path, Path]) -> None:
+    flows = network().run(1).flows
+    lines = [line.split() for line in both[1].read_text().splitlines()]
+    for fid, name in enumerate(("tcp", "cbr")):
+        lost = sum(line[0] == "d" and int(line[7]) == fid for line in lines)
+        assert lost == flows.filter(flows["flow"] == name)["packets_lost"].item()
+
+
+def test_ecn_flags(tmp_path: Path) -> None:
+    net = fl.Network(duration="20s")
+    net.link("a", "b", name="l", rate="1Mbit/s", delay="20ms", queue={"red": {"min": "3p", "max": "9p", "limit": "30p", "ecn": True}})
+    net.flow("f", "a", "b", tcp={"cc": "newreno", "ecn": "classic"})
+    result = net.run(1, trace=fl.Trace(folder=tmp_path / "t", format="ns2"))
+    lines = [line.split() for line in (tmp_path / "t" / "seed=1.tr").read_text().splitlines()]
+    seen = sum(line[0] == "-" and line[6][4] == "E" for line in lines)
+    marks = result.links.filter(result.links["link"] == "l")["marks"].item()
+    assert marks > 20 and 0 <= marks - seen <= 9, "those that wait in the end were not sent"
+    assert any(line[4] == "ack" and line[6][0] == "C" for line in lines), "the echo"
+    assert any(line[4] == "tcp" and line[6][3] == "A" for line in lines), "the window was cut"
+    with pytest.raises(fl.FairlaneError, match="no table"):
+        result.trace()
+
+
+def test_the_command_writes_lines(tmp_path: Path) -> None:
+    network().save(tmp_path / "s.toml")
+    run = ["run", str(tmp_path / "s.toml"), "--set", "duration=2s", "-q", "--trace-format", "ns2"]
+    done = fairlane(*run, "--trace", "link=n2-n3 drop,enqueue", "-o", str(tmp_path / "r"), "--seeds", "1..2")
+    assert done.returncode == 0, done.stderr
+    assert {line[0] for line in (tmp_path / "r" / "trace" / "seed=2.tr").read_text().splitlines()} == {"+", "d"}
+    fl.load(tmp_path / "r")
+    assert "no lines for `timeout`" in fairlane(*run, "--trace", "timeout", "-o", str(tmp_path / "x")).stderr
+    assert "--trace-format needs --trace" in fairlane(*run, "-o", str(tmp_path / "x")).stderr
