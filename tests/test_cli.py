@@ -161,7 +161,7 @@ def test_lists():
     assert "DropTail and RED in a fast LAN" in listed
 
 
-@pytest.mark.parametrize("which", ["scenario", "run", "bench", "bench-queues", "compare", "reproduction", "tc"])
+@pytest.mark.parametrize("which", ["scenario", "run", "bench", "bench-queues", "compare", "draw", "reproduction", "tc"])
 def test_schemas_are_schemas(which):
     schema = document("schema", which)
     jsonschema.Draft202012Validator.check_schema(schema)
