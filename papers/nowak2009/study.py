@@ -16,7 +16,7 @@ from .unprinted import Studies
 class Nowak2009(Studies):
     """The study and how it is rebuilt."""
 
-    minutes = 4.0
+    minutes = 1.5
     tables = ("shares", "fig1_fig2")
     seeds = tuple(range(1, 7))
     quick_seeds = (1, 2)

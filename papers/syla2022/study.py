@@ -47,7 +47,7 @@ SAMPLED = 0.1
 class Syla2022(Figures):
     """The study and how it is rebuilt."""
 
-    minutes = 4.0
+    minutes = 1.5
     tables = ("part2", "part2_mixed", "part2_rtt", "management_unit")
     seeds = tuple(range(1, 21))
     world_seeds = (1,)

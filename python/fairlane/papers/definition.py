@@ -270,8 +270,8 @@ class Paper(ABC):
     world_seeds: tuple[int, ...] = (1,)
     """The replications of each world: few, because there are many worlds."""
     most_worlds: int = 256
-    """Worlds of the joint sample, at most; those around the worlds nearest to print come on top. With the study itself they take less than
-    five minutes on two cores."""
+    """Worlds of the joint sample, at most; those around the worlds nearest to print come on top. With the study itself they should take
+    no more than some five minutes on two cores."""
     single_runs: bool = False
     """Whether the paper made each run once: a claim is then judged in each replication alone, not on their means."""
     declared: Mapping[str, Value] = {}
