@@ -7,10 +7,16 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import fairlane as fl
 from conftest import fairlane
+from fairlane.runs.ns2 import import_trace
+from fairlane.runs.query import query
+
+pytest.importorskip("duckdb")
+pytest.importorskip("pyarrow")
 
 TCL = """
 set ns [new Simulator]
@@ -124,3 +130,48 @@ def test_the_command_writes_lines(tmp_path: Path) -> None:
     fl.load(tmp_path / "r")
     assert "no lines for `timeout`" in fairlane(*run, "--trace", "timeout", "-o", str(tmp_path / "x")).stderr
     assert "--trace-format needs --trace" in fairlane(*run, "-o", str(tmp_path / "x")).stderr
+
+
+def test_a_trace_of_ns2_is_read_to_the_digit(both: tuple[Path, Path], tmp_path: Path) -> None:
+    done = fairlane("import", str(both[0]), "-o", str(tmp_path / "r"))
+    assert done.returncode == 0, done.stderr
+    ask = "select sum(length) * 8 / ((max(time_ps) - min(time_ps)) / 1e12) / 1000 from trace "
+    ask += "where event = 'receive' and flow = '0' and not back"
+    ((kbit,),) = query(tmp_path / "r", ask)[1]
+    awk = subprocess.run(["awk", THROUGHPUT, both[0]], capture_output=True, text=True, check=True).stdout
+    assert f"{kbit:.6g}" == awk.strip()
+    drops = {row[0]: row[1] for row in query(tmp_path / "r", "select flow, count(*) from trace where event = 'drop' group by flow")[1]}
+    awk = subprocess.run(["awk", DROPS, both[0]], capture_output=True, text=True, check=True).stdout.split()
+    assert [drops.get(flow, 0) for flow in "01"] == [int(n) for n in awk[:2]]
+    assert query(tmp_path / "r", "path-delay")[1] and query(tmp_path / "r", "queueing-delay")[1]
+    again = fairlane("import", str(both[0]), "-o", str(tmp_path / "r"))
+    assert again.returncode == 2 and "exists" in again.stderr
+
+
+def test_what_is_written_as_lines_is_read_as_our_own_table(tmp_path: Path) -> None:
+    net = network()
+    rows = net.run(1, trace="enqueue,dequeue,arrive,drop,send,retransmit,receive").trace().collect()
+    net.run(1, trace=fl.Trace(folder=tmp_path / "t", format="ns2"))
+    import_trace(tmp_path / "t" / "seed=1.tr", tmp_path / "r")
+    read = pl.read_parquet(tmp_path / "r" / "trace" / "seed=0" / "000000.parquet")
+    key = ["time_ps", "event", "packet", "length", "back", "payload", "queue_packets"]
+    whole = pl.when(pl.col("event").is_in(["send", "retransmit", "receive", "drop"])).then("payload").alias("payload")
+    near = (pl.col("time_ps") / 1e6).round().cast(pl.Int64) * 1_000_000
+    theirs = read.with_columns(whole).select(key).sort(key)
+    # The SYN and acknowledgments are all header.
+    ours = rows.with_columns(near.alias("time_ps")).select(key).sort(key)
+    assert theirs.equals(ours)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("hello\n", "no line begins with"),
+        ("+ 0.1 0 2 tcp 40\n", "has 6 fields, not 12"),
+        ("+ x 0 2 tcp 40 ------- 0 0.0 3.0 0 0\n", "is not a trace"),
+    ],
+)
+def test_other_files_are_no_traces_of_ns2(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "x.tr").write_text(text)
+    done = fairlane("import", str(tmp_path / "x.tr"), "-o", str(tmp_path / "r"))
+    assert done.returncode == 2 and said in done.stderr and not (tmp_path / "r").exists()

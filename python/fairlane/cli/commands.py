@@ -83,7 +83,7 @@ _ELSEWHERE = {
         "tc": "queues",
         "tune": "tune",
     },
-    **{"query": "query", "verify": "verify"},
+    **{"import": "bring", "query": "query", "verify": "verify"},
 }
 """Commands that have a file of their own."""
 

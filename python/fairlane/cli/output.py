@@ -11,6 +11,7 @@ from collections import UserDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -38,7 +39,7 @@ class Later(UserDict[str, click.Command]):
 
     def __getitem__(self, name: str) -> click.Command:
         if self.data[name] is None:
-            self.data[name] = getattr(import_module(f".{self._files[name]}", __package__), name)
+            self.data[name] = getattr(import_module(f".{self._files[name]}", __package__), name + "_" * iskeyword(name))
         return self.data[name]
 
 
