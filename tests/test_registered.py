@@ -24,6 +24,10 @@ PAGES = {
     "cbr": "udp-and-sources",
     "dumbbell": "links-and-routing",
     "fat_tree": "links-and-routing",
+    "fixed_range": "wireless",
+    "free_space": "wireless",
+    "log_distance": "wireless",
+    "two_ray": "wireless",
     "file": "udp-and-sources",
     "full_mesh": "topologies",
     "grid": "topologies",
@@ -116,7 +120,7 @@ def _used(tree: dict) -> Iterator[tuple[str, str]]:
         if flow.get("tcp"):
             cc = flow["tcp"]["cc"]
             yield "cc", cc if isinstance(cc, str) else next(iter(cc))
-    for key, kind in (("queue", "queue"), ("source", "source"), ("control", "control")):
+    for key, kind in (("queue", "queue"), ("source", "source"), ("control", "control"), ("propagation", "propagation")):
         yield from ((kind, name) for table in _under(tree, key) for name in table)
 
 

@@ -42,6 +42,12 @@ class TopologyParams(Params):
     _kind: ClassVar[str] = "topology"
 
 
+class PropagationParams(Params):
+    """Parameters of a propagation model."""
+
+    _kind: ClassVar[str] = "propagation"
+
+
 class TransportParams(Params):
     """Parameters of a transport."""
 
@@ -3375,6 +3381,68 @@ class BarabasiAlbert(TopologyParams):
 
 
 @dataclass(kw_only=True)
+class FreeSpace(PropagationParams):
+    """Free space (Friis 1946): 20 log10(4 pi d / wavelength) dB are lost over a
+    distance d.
+
+    Args:
+        frequency_ghz: Carrier frequency in GHz. (number, default 2.4, 0.1 to
+            100)
+    """
+
+    _name: ClassVar[str] = "free_space"
+    frequency_ghz: float | None = None
+
+
+@dataclass(kw_only=True)
+class TwoRay(PropagationParams):
+    """Over flat ground (Rappaport 2002, section 4.6): the fourth power of the
+    distance beyond the crossover at 4 pi h^2 / wavelength, free space before
+    it.
+
+    Args:
+        frequency_ghz: Carrier frequency in GHz. (number, default 2.4, 0.1 to
+            100)
+        height_m: Height of all antennas in metres. (number, default 1.5, 0.01
+            to 1000)
+    """
+
+    _name: ClassVar[str] = "two_ray"
+    frequency_ghz: float | None = None
+    height_m: float | None = None
+
+
+@dataclass(kw_only=True)
+class LogDistance(PropagationParams):
+    """Log-distance (Rappaport 2002, section 4.9.1): a loss over the first metre,
+    and 10 * exponent * log10(d) dB on top.
+
+    Args:
+        first_metre_db: What is lost over the first metre, in dB: 40.05 is that
+            of free space at 2.4 GHz, 46.67 at 5.15 GHz. (number, default 40.05,
+            0 to 200)
+        exponent: The exponent: 2 in free space, 2.7 to 5 where houses stand.
+            (number, default 3.0, 1 to 10)
+    """
+
+    _name: ClassVar[str] = "log_distance"
+    first_metre_db: float | None = None
+    exponent: float | None = None
+
+
+@dataclass(kw_only=True)
+class FixedRange(PropagationParams):
+    """Nothing is lost up to a range, and nothing arrives beyond it.
+
+    Args:
+        range_m: The range in metres. (number, default 250.0, 0.1 to 100000)
+    """
+
+    _name: ClassVar[str] = "fixed_range"
+    range_m: float | None = None
+
+
+@dataclass(kw_only=True)
 class Tcp(TransportParams):
     """TCP (RFC 9293) with the congestion control of RFC 5681 and its companions;
     both ends of a flow share the values. The defaults are the preset `rfc`. A
@@ -3931,10 +3999,12 @@ __all__ = [
     "Fack",
     "FatTree",
     "File",
+    "FixedRange",
     "Fq",
     "FqCodel",
     "FqPie",
     "Fred",
+    "FreeSpace",
     "FullMesh",
     "Green",
     "Grid",
@@ -3945,6 +4015,7 @@ __all__ = [
     "Illinois",
     "LeafSpine",
     "Ledbat",
+    "LogDistance",
     "Management",
     "Mmpp",
     "Modred",
@@ -3982,6 +4053,7 @@ __all__ = [
     "TimeSlots",
     "Tree",
     "Trtcm",
+    "TwoRay",
     "Udp",
     "Vegas",
     "Veno",

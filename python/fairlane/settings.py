@@ -13,7 +13,7 @@ from .base.spec import Announced as Announced
 
 if TYPE_CHECKING:
     from ._params import *
-    from ._params import CcParams, QueueParams, SourceParams
+    from ._params import CcParams, PropagationParams, QueueParams, SourceParams
     from .own.cc import CongestionControl
     from .own.plugin import Qdisc
 
@@ -46,6 +46,10 @@ Cc: TypeAlias = "NamedCc | CcParams | Mapping[str, Any]"
 SourceName: TypeAlias = Literal["bulk", "FTP", "Application/FTP", "file", "cbr", "CBR", "Application/Traffic/CBR", "poisson", "on_off", "on-off", "onoff", "Application/Traffic/Exponential", "mmpp", "MMPP", "video", "mpeg", "voip", "VoIP", "replay", "tcpreplay", "Application/Traffic/Trace", "request_response", "request-response", "rpc", "web", "http", "tfrc", "TFRC", "Agent/TFRC", "rap", "RAP", "Agent/RAP"]
 NamedSource: TypeAlias = "SourceName | Announced"
 Source: TypeAlias = "NamedSource | SourceParams | Mapping[str, Any]"
+
+PropagationName: TypeAlias = Literal["free_space", "friis", "FriisPropagationLossModel", "Propagation/FreeSpace", "two_ray", "two_ray_ground", "TwoRayGroundPropagationLossModel", "Propagation/TwoRayGround", "log_distance", "LogDistancePropagationLossModel", "fixed_range", "range", "RangePropagationLossModel"]
+NamedPropagation: TypeAlias = "PropagationName | Announced"
+Propagation: TypeAlias = "NamedPropagation | PropagationParams | Mapping[str, Any]"
 
 
 class PipeTable(TypedDict, total=False):
@@ -308,6 +312,58 @@ class PlaceTable(TypedDict, total=False):
     y: Required[float]
 
 
+class GridPlacesTable(TypedDict, total=False):
+    """Stations on a grid, row by row, from (0, 0) on.
+
+    Args:
+        rows: Number of rows. (integer, default 1, 1 to 1000)
+        columns: Number of stations in a row. (integer, default 2, 1 to 1000)
+        spacing_m: Distance between neighbours in metres. (number, default
+            100.0, 0.1 to 100000)
+        name: Their names; `{i}` stands for the number. (text, default "n{i}")
+    """
+
+    rows: int | None
+    columns: int | None
+    spacing_m: float | None
+    name: str | None
+
+
+class RingPlacesTable(TypedDict, total=False):
+    """Stations on a circle around (0, 0).
+
+    Args:
+        count: Number of stations. (integer, default 2, 1 to 2000)
+        radius_m: Radius in metres. (number, default 10.0, 0.1 to 100000)
+        name: Their names; `{i}` stands for the number. (text, default "n{i}")
+    """
+
+    count: int | None
+    radius_m: float | None
+    name: str | None
+
+
+class ScatterPlacesTable(TypedDict, total=False):
+    """Stations at random in a field.
+
+    Args:
+        count: Number of stations. (integer, default 16, 1 to 2000)
+        width_m: Width of the field in metres. (number, default 500.0, 0.1 to
+            100000)
+        height_m: Height of the field in metres. (number, default 500.0, 0.1 to
+            100000)
+        seed: Seed of the places, which are the same for every seed of the run.
+            (integer, default 1, from 0)
+        name: Their names; `{i}` stands for the number. (text, default "n{i}")
+    """
+
+    count: int | None
+    width_m: float | None
+    height_m: float | None
+    seed: int | None
+    name: str | None
+
+
 class MmppStateTable(TypedDict, total=False):
     """A state of the chain.
 
@@ -406,6 +462,131 @@ class LinkSettings(TypedDict, total=False):
     duplicate: float | Automatic | None
     reorder: ReorderTable | Automatic | None
     jitter: Duration | JitterTable | None
+
+
+class WirelessSettings(TypedDict, total=False):
+    """Settings of a wireless channel.
+
+    Args:
+        standard: Physical layer: the timing, and the rates that there are. (one
+            of `802.11b`, `802.11b-short`, `802.11a`, `802.11g`,
+            `802.11g-long-slot`, `802.11g-protected`, default "802.11b")
+        rate: Rate of data. Absent: the highest of the standard. (rate, default
+            unset)
+        rate_control: How the rate of data is chosen; where it is not fixed, by
+            `errors = "rates"` the rates differ in more than speed. (one of
+            `fixed`, `arf`, `minstrel`, default "fixed")
+        control_rate: Rate of RTS, CTS and acknowledgments. Absent: RTS and CTS
+            at the lowest rate that all stations must know, an acknowledgment at
+            the highest such rate that is not above that of the data (IEEE
+            802.11-2016 clause 10.7.6.5.2). (rate, default unset)
+        nodes: Where stations stand, by node: [x, y] in metres. (table, default
+            unset)
+        grid: Stations on a grid. (table, default unset)
+        ring: Stations on a circle. (table, default unset)
+        scatter: Stations at random in a field. (table, default unset)
+        access_point: The node that all others send to and hear from
+            (infrastructure). Absent: every station may send to every other one
+            that decodes it (ad hoc). (text, default unset)
+        queue: Queue of every station. Absent: DropTail with its defaults.
+            (queue: name or table, default unset)
+        queues: Queues of single stations by node, in place of `queue`. (table,
+            default unset)
+        propagation: How signals get weaker with the distance. (propagation:
+            name or table, default "log_distance")
+        power_dbm: Power of every transmitter in dBm, antenna gains included.
+            (number, default 15.0, -50 to 60)
+        noise_figure_db: What a receiver's own electronics add to thermal noise,
+            in dB. (number, default 7.0, 0 to 40)
+        errors: What decides whether a frame that a receiver follows is
+            received. (one of `threshold`, `rates`, default "threshold")
+        threshold_db: A frame is received if it was so much stronger than noise
+            and interference together for all of its time, in dB. Routes go by
+            it where `errors` are by rate, too. (number, default 10.0, -10 to
+            60)
+        preamble_db: A receiver follows a frame if its beginning is so much
+            stronger than noise and interference, in dB
+            (`ThresholdPreambleDetectionModel` of ns-3). (number, default 4.0,
+            -30 to 60)
+        preamble_time: How long a receiver looks at that beginning; the medium
+            counts as busy from its end on. (duration, default "4us", up to
+            100us)
+        capture_db: A later frame takes over the receiver if it is stronger by
+            this, in dB. Absent: never. (number, default unset, 0 to 60)
+        capture_time: How long after the beginning of a frame that may happen.
+            (duration, default "16us")
+        sensitivity_dbm: A receiver follows no signal below this power, in dBm
+            (`RxSensitivity` of ns-3): weaker ones are interference. (number,
+            default -101.0, -150 to 40)
+        floor_dbm: Signals below this power are not even that, in dBm: they are
+            not looked at. (number, default -110.0, -150 to 40)
+        cca_dbm: The medium is busy while all signals together have this power,
+            in dBm, or a frame is being followed (IEEE 802.11-2016 clause
+            15.4.8.5: -70 for transmitters up to 50 mW). (number, default -70.0,
+            -150 to 40)
+        header_check: Whether a receiver that cannot read a frame's header is
+            free again after it; else it follows the frame to its end and waits
+            EIFS. (true or false, default true)
+        overlaid_unsensed: Whether medium access does not hear of a signal that
+            began during the preamble of another one whose header then failed,
+            as in ns-3.37. (true or false, default false)
+        margin_db: A route uses a hop whose signal is stronger than needed by
+            this, in dB. (number, default 0.0, 0 to 60)
+        rts_threshold: Frames of more bytes, header and check sequence included,
+            are sent behind an RTS. Absent: none (dot11RTSThreshold). (size,
+            default unset)
+        short_retries: Attempts of a frame without RTS, and of an RTS
+            (dot11ShortRetryLimit). (integer, default 7, 1 to 255)
+        long_retries: Attempts of a frame behind an RTS (dot11LongRetryLimit).
+            (integer, default 4, 1 to 255)
+        cw_min: Least contention window, one less than a power of two. Absent:
+            that of the standard. (integer, default unset, 1 to 32767)
+        cw_max: Largest contention window, one less than a power of two. Absent:
+            that of the standard. (integer, default unset, 1 to 32767)
+        after_timeout: When a station whose frame was not answered counts down
+            again. (one of `at_once`, `difs`, `known`, default "at_once")
+        immediate_access: Whether a packet that finds queue and medium idle for
+            DIFS goes at once (IEEE 802.11-2016 clause 10.3.4.2); else it waits
+            DIFS from its arrival, as in ns-3.37. (true or false, default true)
+        nav_reset: Whether a station that has heard an RTS for others forgets it
+            when nothing follows (IEEE 802.11-2016 clause 10.3.2.4). (true or
+            false, default true)
+    """
+
+    standard: Literal["802.11b", "802.11b-short", "802.11a", "802.11g", "802.11g-long-slot", "802.11g-protected"] | None
+    rate: Rate | None
+    rate_control: Literal["fixed", "arf", "minstrel"] | None
+    control_rate: Rate | None
+    nodes: Mapping[str, Any] | None
+    grid: GridPlacesTable | Automatic | None
+    ring: RingPlacesTable | Automatic | None
+    scatter: ScatterPlacesTable | Automatic | None
+    access_point: str | None
+    queue: Queue | Automatic | None
+    queues: Mapping[str, Any] | None
+    propagation: Propagation | None
+    power_dbm: float | None
+    noise_figure_db: float | None
+    errors: Literal["threshold", "rates"] | None
+    threshold_db: float | None
+    preamble_db: float | None
+    preamble_time: Duration | None
+    capture_db: float | Automatic | None
+    capture_time: Duration | None
+    sensitivity_dbm: float | None
+    floor_dbm: float | None
+    cca_dbm: float | None
+    header_check: bool | None
+    overlaid_unsensed: bool | None
+    margin_db: float | None
+    rts_threshold: Size | None
+    short_retries: int | None
+    long_retries: int | None
+    cw_min: int | Automatic | None
+    cw_max: int | Automatic | None
+    after_timeout: Literal["at_once", "difs", "known"] | None
+    immediate_access: bool | None
+    nav_reset: bool | None
 
 
 class FlowSettings(TypedDict, total=False):

@@ -48,6 +48,15 @@ pub(crate) fn pages() -> Vec<(&'static str, String)> {
                 "Written as `[topology.NAME]`; the links a builder makes can be refined under `[links.LINK]`.",
             ),
         ),
+        (
+            "docs/reference/propagation.md",
+            page(
+                &all,
+                "propagation",
+                "Propagation",
+                "Written as `propagation = \"NAME\"` or `propagation.NAME = { ... }` in a channel, `[wireless.CHANNEL]`.",
+            ),
+        ),
         ("docs/reference/presets.md", presets()),
         ("docs/reference/metrics.md", metrics()),
         ("docs/reference/diagnostics.md", diagnostics()),
@@ -100,6 +109,10 @@ fn scenario() -> String {
         ("`reorder` of a link", "/$defs/ReorderSpec"),
         ("`jitter` of a link", "/$defs/JitterParams"),
         ("`rates` of a link", "/$defs/RateStep"),
+        ("`wireless.NAME`", "/$defs/ChannelSpec"),
+        ("`wireless.NAME.grid`", "/$defs/GridPlaces"),
+        ("`wireless.NAME.ring`", "/$defs/RingPlaces"),
+        ("`wireless.NAME.scatter`", "/$defs/ScatterPlaces"),
         ("`flows.NAME`", "/$defs/FlowSpec"),
     ];
     for (title, at) in parts {

@@ -18,12 +18,13 @@ from .base.spec import Params
 ";
 
 /// Kinds of algorithms, and what one of a kind is called.
-const KINDS: [(&str, &str); 6] = [
+const KINDS: [(&str, &str); 7] = [
     ("queue", "a queue"),
     ("cc", "a congestion control"),
     ("source", "a source of traffic"),
     ("control", "a control of flows"),
     ("topology", "a topology builder"),
+    ("propagation", "a propagation model"),
     ("transport", "a transport"),
 ];
 

@@ -22,7 +22,7 @@ from .base.spec import Announced as Announced
 
 if TYPE_CHECKING:
     from ._params import *
-    from ._params import CcParams, QueueParams, SourceParams
+    from ._params import CcParams, PropagationParams, QueueParams, SourceParams
     from .own.cc import CongestionControl
     from .own.plugin import Qdisc
 
@@ -31,12 +31,14 @@ Automatic: TypeAlias = Literal[\"auto\", \"off\", \"none\"]
 ";
 
 /// Registries whose algorithms a value may be, and the class that one of the user's own is.
-const REGISTRIES: [(&str, &str); 3] = [("queue", " | type[Qdisc]"), ("cc", " | type[CongestionControl]"), ("source", "")];
+const REGISTRIES: [(&str, &str); 4] =
+    [("queue", " | type[Qdisc]"), ("cc", " | type[CongestionControl]"), ("source", ""), ("propagation", "")];
 
 /// Keywords of methods: their name, the schema, what they are of, and what the method itself has as arguments or other methods say.
-const KEYWORDS: [(&str, &str, &str, &[&str]); 3] = [
-    ("NetworkSettings", "", "Settings of a network.", &["duration", "topology", "links", "flows", "control"]),
+const KEYWORDS: [(&str, &str, &str, &[&str]); 4] = [
+    ("NetworkSettings", "", "Settings of a network.", &["duration", "topology", "links", "wireless", "flows", "control"]),
     ("LinkSettings", "/$defs/LinkSpec", "Settings of a link.", &["from", "to"]),
+    ("WirelessSettings", "/$defs/ChannelSpec", "Settings of a wireless channel.", &[]),
     ("FlowSettings", "/$defs/FlowSpec", "Settings of a flow or a group of flows.", &["from", "to"]),
 ];
 
@@ -99,6 +101,7 @@ pub(crate) fn parameters_of(l: &Listed) -> &'static Value {
         "topology" => "TopologySpec/anyOf/1",
         "cc" => "TcpParams/properties/cc/anyOf/1",
         "control" => "ControlTables",
+        "propagation" => "PropagationSpec/anyOf/1",
         _ => "FlowSpec",
     };
     own_table(&schema()["$defs"], schema().pointer(&format!("/$defs/{place}/properties/{}", l.name)).unwrap_or(&Value::Null))

@@ -1,5 +1,6 @@
 //! Builds a [`World`] from nodes, links, flows and applications.
 
+use crate::air::{AirDef, Channels, NOBODY, Pending};
 use crate::app::App;
 use crate::endpoint::Endpoint;
 use crate::flow::Flow;
@@ -117,6 +118,7 @@ pub struct WorldBuilder<P: Plugs> {
     routing: Routing,
     nodes: Vec<String>,
     links: Vec<LinkDef<P::Qdisc>>,
+    airs: Channels,
     flows: Vec<Ends>,
     /// Two for each flow, where they stay: of many flows they are most of the memory.
     endpoints: Vec<P::Endpoint>,
@@ -135,6 +137,7 @@ impl<P: Plugs> WorldBuilder<P> {
             routing,
             nodes: Vec::new(),
             links: Vec::new(),
+            airs: Channels::default(),
             flows: Vec::new(),
             endpoints: Vec::new(),
             apps: Vec::new(),
@@ -157,6 +160,14 @@ impl<P: Plugs> WorldBuilder<P> {
     /// What each link costs, above zero: routes have the least sum, in place of the fewest links.
     pub fn costs(&mut self, costs: Vec<u64>) {
         self.costs = costs;
+    }
+    /// Adds a channel; returns the port of its first station, behind which those of the others follow.
+    pub fn air(&mut self, def: AirDef<P::Qdisc>) -> PortId {
+        let first = PortId(self.links.len() as u32);
+        let nodes = def.stations.iter().map(|s| s.from).collect();
+        self.links.extend(def.stations);
+        self.airs.add(def.air, first, nodes, def.edges);
+        first
     }
     /// Adds a flow.
     pub fn flow(&mut self, def: FlowDef<P::Endpoint>) -> FlowId {
@@ -196,6 +207,7 @@ impl<P: Plugs> WorldBuilder<P> {
             hosts: self.apps.len(),
             clocks: clocks(&self.links).count(),
             lates: lates(&self.links).count(),
+            airs: self.airs.slots() as usize,
             controls: self.controls.len(),
         }
     }
@@ -208,12 +220,15 @@ impl<P: Plugs> WorldBuilder<P> {
         let slots = Slots::new(self.sources(), self.seed);
         let clocks: Vec<u32> = clocks(&self.links).collect();
         let lates: Vec<u32> = lates(&self.links).collect();
-        let Laid { hops, mut sides, mut flows } = self.lay()?;
+        let Laid { hops, towards, mut sides, mut flows } = self.lay()?;
         for (f, bytes) in self.amounts {
             let flow = &mut flows[f.0 as usize];
             (flow.amount, flow.written, flow.closed) = (bytes, bytes, true);
         }
         let mut ports = ports(self.links, self.seed);
+        for i in self.airs.ports() {
+            ports[i as usize].put_on_air();
+        }
         for (&i, slot) in lates.iter().zip(slots.lates..) {
             if let Some(late) = ports[i as usize].impair.as_mut().and_then(|imp| imp.late.as_mut()) {
                 late.place(slot, sides.len());
@@ -229,6 +244,7 @@ impl<P: Plugs> WorldBuilder<P> {
                 events: first_events(slots, &hosts, clocks.len(), sampler.is_some()),
                 ports,
                 hops,
+                towards,
                 arena: Arena::default(),
                 flows,
                 slots,
@@ -243,6 +259,8 @@ impl<P: Plugs> WorldBuilder<P> {
             hosts,
             clocks,
             lates,
+            airs: self.airs.place(slots.airs),
+            pending: Pending::default(),
             sampler,
             govern,
             out: Vec::new(),
@@ -255,11 +273,17 @@ impl<P: Plugs> WorldBuilder<P> {
 
     /// The way of each endpoint's packets; endpoints are told the rate of their first link.
     fn lay(&mut self) -> Result<Laid, BuildError> {
-        let Self { routing, nodes, links, flows: defs, endpoints, costs, .. } = self;
-        let graph = Graph::new(nodes.len(), links.iter().map(|l| (l.from.0, l.to.0))).with_costs(std::mem::take(costs));
+        let Self { routing, nodes, links, airs, flows: defs, endpoints, costs, .. } = self;
+        let wires = (0..).zip(links.iter()).filter(|(port, _)| !airs.has(*port)).map(|(port, l)| (port, l.from.0, l.to.0));
+        let graph = Graph::new(nodes.len(), wires.chain(airs.edges())).with_costs(std::mem::take(costs));
         let mut router = Router::new(&graph, nodes, *routing);
         let name_of = |n: NodeId| nodes[n.0 as usize].clone();
-        let mut laid = Laid { hops: Vec::new(), sides: Vec::with_capacity(2 * defs.len()), flows: Vec::with_capacity(defs.len()) };
+        let mut laid = Laid {
+            hops: Vec::new(),
+            towards: Vec::new(),
+            sides: Vec::with_capacity(2 * defs.len()),
+            flows: Vec::with_capacity(defs.len()),
+        };
         for (f, d) in std::mem::take(defs).into_iter().enumerate() {
             if d.from == d.to {
                 return Err(BuildError::SameNode { flow: d.name, node: name_of(d.from) });
@@ -270,6 +294,11 @@ impl<P: Plugs> WorldBuilder<P> {
                 };
                 let route = laid.hops.len();
                 laid.sides.push(Side::new(route as u32, d.proto));
+                if !airs.is_empty() {
+                    let far = path.iter().skip(1).map(|&p| links[p as usize].from.0).chain([to.0]);
+                    laid.towards.extend(path.iter().zip(far).map(|(&p, far)| airs.station(p, far)));
+                    laid.towards.push(NOBODY);
+                }
                 laid.hops.extend(path);
                 if let Some(first) = laid.hops.get(route) {
                     endpoints[2 * f + 1 - end as usize].attach(links[*first as usize].rate);
@@ -285,6 +314,7 @@ impl<P: Plugs> WorldBuilder<P> {
 /// Flows with the routes of their endpoints.
 struct Laid {
     hops: Vec<u32>,
+    towards: Vec<u32>,
     sides: Vec<Side>,
     flows: Vec<Flow>,
 }

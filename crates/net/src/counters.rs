@@ -106,7 +106,11 @@ pub struct PortCounters {
 impl PortCounters {
     /// Drops by the queue, losses on the link not among them.
     pub fn queue_drops(&self) -> u64 {
-        self.drops.iter().sum::<u64>() - self.drops[Why::Link as usize]
+        self.drops.iter().sum::<u64>() - self.link_losses()
+    }
+    /// Packets that left the queue and did not get across the link.
+    pub fn link_losses(&self) -> u64 {
+        Why::ALL.iter().filter(|w| w.on_link()).map(|&w| self.drops[w as usize]).sum()
     }
 }
 

@@ -3,6 +3,7 @@
 //! A packet's way: an [`App`] writes, an [`Endpoint`] sends a [`Segment`], the [`World`] stores it in the [`Arena`] and
 //! hands a [`QPkt`] from [`Port`] to port along its route, until the endpoint at the far side receives it.
 
+mod air;
 mod app;
 mod builder;
 mod control;
@@ -33,6 +34,7 @@ mod slots;
 mod together;
 mod world;
 
+pub use air::{AirDef, Channel};
 pub use app::{Action, App, AppCx, Usage};
 pub use builder::{BuildError, FlowDef, LinkDef, WorldBuilder};
 pub use control::{Control, ControlCx, Sign};

@@ -1,5 +1,9 @@
 //! Ports, links and the packets on them: what happens between two endpoints.
 
+mod air;
+
+pub(crate) use air::Station;
+
 use crate::endpoint::Out;
 use crate::flow::Flow;
 use crate::ids::{EpId, FlowId, PortId};
@@ -27,6 +31,8 @@ pub(crate) struct Path<Q, H> {
     pub(crate) ports: Vec<Port<Q>>,
     /// All routes one after the other: port numbers, then the endpoint with [`END`] set.
     pub(crate) hops: Vec<u32>,
+    /// Of each hop on a channel the station that it leads to; empty where there is no channel.
+    pub(crate) towards: Vec<u32>,
     pub(crate) arena: Arena,
     pub(crate) flows: Vec<Flow>,
     pub(crate) slots: Slots,
@@ -355,6 +361,9 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     #[cold]
     fn arm_wake<O: Observer>(&mut self, i: u32, obs: &O) {
         let port = &mut self.ports[i as usize];
+        if port.is_on_air() {
+            return self.call_station(i);
+        }
         if !port.queued || !(port.ring.is_empty() || (O::ON && obs.prompt(PortId(i)))) {
             return;
         }
@@ -400,7 +409,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         let f = &mut self.flows[pkt.flow.0 as usize].counters;
         if pkt.data && !pkt.back {
             f.drops[why as usize] += 1;
-            if pkt.proto == Proto::Tcp && why != Why::Link {
+            if pkt.proto == Proto::Tcp && !why.on_link() {
                 let rtt = if f.rtt.n == 0 { 0 } else { f.rtt.mean() as u64 };
                 c.together.lost(pkt.flow, now, rtt);
             }

@@ -76,6 +76,16 @@ impl<Q: Qdisc> Port<Q> {
         self
     }
 
+    /// That of a station on a channel: nothing leaves the queue by itself, the station takes it.
+    pub(crate) fn put_on_air(&mut self) {
+        self.busy_until = Time::MAX;
+    }
+    /// Whether a station takes what leaves the queue.
+    #[inline]
+    pub(crate) fn is_on_air(&self) -> bool {
+        self.busy_until == Time::MAX
+    }
+
     /// A packet leaves the queue at `start`: when its transmission ends. Sets [`Self::busy_until`].
     #[inline]
     pub(crate) fn tx_end(&mut self, pkt: &QPkt, start: Time) -> Time {
@@ -128,7 +138,7 @@ impl<Q: Qdisc> Port<Q> {
     pub fn unsent(&self, now: Time) -> f64 {
         let (end, left) = self.device.as_ref().map_or((self.busy_until, None), |d| d.serving(now));
         match &self.schedule {
-            _ if end <= now => 0.0,
+            _ if end <= now || self.is_on_air() => 0.0,
             Some(s) => s.unsent(now, end, left.unwrap_or_else(|| s.left())),
             None => self.rate.as_bps() as f64 * end.since(now).as_secs_f64(),
         }

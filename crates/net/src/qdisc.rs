@@ -21,11 +21,13 @@ pub enum Why {
     Evicted,
     /// Lost on the link by an impairment.
     Link,
+    /// Given up by a wireless station after its last attempt.
+    Retry,
 }
 
 impl Why {
     /// All reasons, in order.
-    pub const ALL: [Self; 6] = [Self::Overflow, Self::Early, Self::Forced, Self::Head, Self::Evicted, Self::Link];
+    pub const ALL: [Self; 7] = [Self::Overflow, Self::Early, Self::Forced, Self::Head, Self::Evicted, Self::Link, Self::Retry];
     /// Number of reasons.
     pub const COUNT: usize = Self::ALL.len();
     /// The name in tables.
@@ -37,7 +39,12 @@ impl Why {
             Self::Head => "head",
             Self::Evicted => "evicted",
             Self::Link => "link",
+            Self::Retry => "retry",
         }
+    }
+    /// Whether the packet had left the queue.
+    pub const fn on_link(self) -> bool {
+        matches!(self, Self::Link | Self::Retry)
     }
 }
 

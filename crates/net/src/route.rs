@@ -38,11 +38,12 @@ type Distances = Vec<u64>;
 const FAR: u64 = u64::MAX;
 
 impl Graph {
-    pub(crate) fn new(nodes: usize, links: impl Iterator<Item = (u32, u32)>) -> Self {
+    /// From edges as (port, near node, far node); of a port that leads to several nodes there are several.
+    pub(crate) fn new(nodes: usize, edges: impl Iterator<Item = (u32, u32, u32)>) -> Self {
         let (mut out, mut into) = (vec![Vec::new(); nodes], vec![Vec::new(); nodes]);
-        for (port, (a, b)) in links.enumerate() {
-            out[a as usize].push((b, port as u32));
-            into[b as usize].push((a, port as u32));
+        for (port, a, b) in edges {
+            out[a as usize].push((b, port));
+            into[b as usize].push((a, port));
         }
         // A node with a single neighbour forwards nothing, so searches need not enter it.
         let lone = |(out, into): (&Links, &Links)| match out[..] {
@@ -202,11 +203,15 @@ mod tests {
         (0..n).map(|i| format!("n{i}")).collect()
     }
 
+    fn graph(nodes: usize, links: &[(u32, u32)]) -> Graph {
+        Graph::new(nodes, (0..).zip(links).map(|(port, &(a, b))| (port, a, b)))
+    }
+
     #[test]
     fn ring_takes_the_short_side() {
         // 0-1-2-3-4-0, both directions.
         let links: Vec<(u32, u32)> = (0..5).flat_map(|i| [(i, (i + 1) % 5), ((i + 1) % 5, i)]).collect();
-        let (g, names) = (Graph::new(5, links.iter().copied()), names(5));
+        let (g, names) = (graph(5, &links), names(5));
         let mut r = Router::new(&g, &names, Routing::Ecmp);
         assert_eq!(r.path("f", 0, 2), Some(vec![0, 2]));
         assert_eq!(r.path("f", 0, 3), Some(vec![9, 7]));
@@ -215,7 +220,7 @@ mod tests {
 
     #[test]
     fn one_way_graph_may_have_no_route() {
-        let (g, names) = (Graph::new(4, [(0, 1), (1, 2), (3, 2)].into_iter()), names(4));
+        let (g, names) = (graph(4, &[(0, 1), (1, 2), (3, 2)]), names(4));
         let mut r = Router::new(&g, &names, Routing::Single);
         assert_eq!(r.path("f", 0, 2), Some(vec![0, 1]));
         assert_eq!(r.path("f", 2, 0), None);
@@ -227,7 +232,7 @@ mod tests {
         // 0 -> {1..4} -> 5 -> 6, and a leaf 7 before 0.
         let mut links: Vec<(u32, u32)> = (1..5).flat_map(|i| [(0, i), (i, 5)]).collect();
         links.extend([(5, 6), (7, 0)]);
-        let (g, names) = (Graph::new(8, links.iter().copied()), names(8));
+        let (g, names) = (graph(8, &links), names(8));
         let middle = |routing| {
             let mut r = Router::new(&g, &names, routing);
             let mut seen: Vec<u32> = (0..64).map(|f| r.path(&format!("f{f}"), 7, 6).unwrap()[1]).collect();
@@ -289,7 +294,7 @@ mod tests {
     }
 
     fn agree(links: &[(u32, u32)], nodes: usize, costs: &[u64]) {
-        let (g, names) = (Graph::new(nodes, links.iter().copied()).with_costs(costs.to_vec()), names(nodes));
+        let (g, names) = (graph(nodes, links).with_costs(costs.to_vec()), names(nodes));
         for routing in [Routing::Ecmp, Routing::Single] {
             let mut r = Router::new(&g, &names, routing);
             for (a, b) in (0..nodes as u32).flat_map(|a| (0..nodes as u32).map(move |b| (a, b))).filter(|(a, b)| a != b) {

@@ -13,6 +13,8 @@ pub(crate) struct Sources {
     pub(crate) clocks: usize,
     /// Ports whose link keeps packets back.
     pub(crate) lates: usize,
+    /// Slots of all channels together.
+    pub(crate) airs: usize,
     pub(crate) controls: usize,
 }
 
@@ -23,6 +25,7 @@ pub(crate) struct Slots {
     pub(crate) hosts: Slot,
     pub(crate) clocks: Slot,
     pub(crate) lates: Slot,
+    pub(crate) airs: Slot,
     pub(crate) sampler: Slot,
     pub(crate) controls: Slot,
     /// Of all kinds together.
@@ -32,7 +35,7 @@ pub(crate) struct Slots {
 
 impl Slots {
     pub(crate) fn new(sources: Sources, seed: u64) -> Self {
-        let Sources { ports, endpoints, hosts, clocks, lates, controls } = sources;
+        let Sources { ports, endpoints, hosts, clocks, lates, airs, controls } = sources;
         let mut next = ports as Slot;
         let mut block = |n: usize| {
             let first = next;
@@ -44,6 +47,7 @@ impl Slots {
             hosts: block(hosts),
             clocks: block(clocks),
             lates: block(lates),
+            airs: block(airs),
             sampler: block(1),
             controls: block(controls),
             count: next,

@@ -1,7 +1,9 @@
 //! The world of one run: all its state as plain owned data, and the loop that moves time.
 
+mod air;
 mod read;
 
+use crate::air::{Channel, Pending};
 use crate::app::{Action, App, AppCx};
 use crate::control::Control;
 use crate::counters::{FlowCounters, PortCounters};
@@ -46,6 +48,9 @@ pub struct World<P: Plugs, H: EventQueue = StdHeap> {
     pub(crate) clocks: Vec<u32>,
     /// Ports whose link brings packets later than the ring says.
     pub(crate) lates: Vec<u32>,
+    pub(crate) airs: Vec<Channel>,
+    /// Events that a channel has asked for and that are not in the queue yet.
+    pub(crate) pending: Pending,
     pub(crate) sampler: Option<Sampler>,
     pub(crate) govern: Option<Box<Govern<P::Control>>>,
     pub(crate) out: Vec<Out>,
@@ -75,7 +80,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
             let slot = slots.order.slot(now, number);
             if slot < slots.endpoints {
                 if slots.order.departs(number) {
-                    self.path.on_wake(slot, now, obs);
+                    self.on_wake(slot, now, obs);
                     continue;
                 }
                 let ep = self.path.on_port(slot, now, &mut pkt, obs);
@@ -100,8 +105,13 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
                 }
             } else if slot < slots.lates {
                 self.path.on_clock(self.clocks[(slot - slots.clocks) as usize], slot, now, obs);
-            } else if slot < slots.sampler {
+            } else if slot < slots.airs {
                 self.on_late(self.lates[(slot - slots.lates) as usize], now, obs);
+                if O::ON {
+                    self.govern(None, now, obs);
+                }
+            } else if slot < slots.sampler {
+                self.on_air(slot, now, obs);
                 if O::ON {
                     self.govern(None, now, obs);
                 }
@@ -377,6 +387,9 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
             fresh.initial_ahead = port.ahead(now);
             fresh.initial_unsent = port.unsent(now);
             port.counters = fresh;
+        }
+        for channel in &mut self.airs {
+            channel.air.reset_counters(now);
         }
         if let Some(g) = &mut self.govern {
             g.reset(now);

@@ -6,8 +6,8 @@ use crate::resolve::Resolved;
 use crate::spec::{RouteBy, RoutingSpec, Scenario};
 use fairlane_engine::EventQueue;
 use fairlane_net::{
-    App, BuildError, Class, Cookie, FastOpen as FastOpenOption, FlowDef, FlowId, FlowInfo, LinkDef, NodeId, PortId, Proto, Routing, Site,
-    Usage, World, WorldBuilder,
+    AirDef, App, BuildError, Class, Cookie, FastOpen as FastOpenOption, FlowDef, FlowId, FlowInfo, LinkDef, NodeId, PortId, Proto, Routing,
+    Site, Usage, World, WorldBuilder,
 };
 use fairlane_queue::Discipline;
 use fairlane_tcp::{CcSite, CongestionControl, FastOpen, Tcp, TcpConfig};
@@ -32,19 +32,34 @@ pub(crate) fn parts(scenario: &Resolved, seed: u64) -> WorldBuilder<BuiltIn> {
     let node = |name: &str| nodes.get(name).copied().unwrap_or(NodeId(0));
     let members = scenario.members_at(seed);
     let infos = flow_infos(&members, |name| node(name).0);
-    for l in scenario.link_directions() {
+    let def = |l: &LinkDir, to: NodeId| {
         let link = l.wire.info();
-        w.link(LinkDef {
+        LinkDef {
             name: l.name.clone(),
             from: node(&l.from),
-            to: node(&l.to),
+            to,
             rate: link.rate,
             delay: link.delay,
             qdisc: l.wire.queue.build(&Site { link, flows: &infos }),
             schedule: l.wire.schedule(),
             impairments: l.wire.impairments.clone(),
             device: l.wire.device,
-        });
+        }
+    };
+    let directions = scenario.link_directions();
+    let stations = scenario.expanded.channels.iter().map(|c| c.stations.len()).sum::<usize>();
+    let (wired, mut radios) = directions.split_at(directions.len() - stations);
+    for l in wired {
+        w.link(def(l, node(&l.to)));
+    }
+    for (spec, channel) in scenario.wireless.values().zip(&scenario.expanded.channels) {
+        let (own, others) = radios.split_at(channel.stations.len());
+        radios = others;
+        // Validation made it once.
+        let Some(Ok(air)) = channel.air(spec, seed) else { continue };
+        // A frame goes to whom the route says; as a link it leads nowhere.
+        let stations = own.iter().map(|l| def(l, NodeId(u32::MAX))).collect();
+        w.air(AirDef { air, stations, edges: channel.hops.clone() });
     }
     let links = scenario.link_directions().iter();
     match scenario.route_by {

@@ -259,6 +259,14 @@ impl<'a> Checker<'a> {
         let Value::Array(list) = &mut node.value else {
             return self.fail(Code::WrongType, span, format!("expected a list, found {found}"), "write [ ... ]");
         };
+        let count = |key| schema.get(key).and_then(J::as_u64);
+        if let (Some(least), Some(most)) = (count("minItems"), count("maxItems"))
+            && !(least..=most).contains(&(list.len() as u64))
+        {
+            let wanted = if least == most { least.to_string() } else { format!("{least} to {most}") };
+            let message = format!("expected a list of {wanted}, found one of {}", list.len());
+            return self.fail(Code::WrongType, span, message, "write [x, y]");
+        }
         if let Some(items) = schema.get("items") {
             for (i, item) in list.iter_mut().enumerate() {
                 self.path.push(i.to_string());

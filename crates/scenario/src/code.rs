@@ -70,6 +70,8 @@ codes! {
         TwoRates "two-rates" "A link has both a rate and a trace.";
         WireUnfit "wire-unfit" "What a link does to packets, or how its rate changes, does not fit together.";
         QueueUnfit "queue-unfit" "The parameters of a queue do not fit one another, the link or the flows.";
+        ChannelUnfit "channel-unfit" "The parameters or the places of a wireless channel do not fit one another, or its standard.";
+        Island "island" "A wireless station that nobody else reaches.";
         NoFlows "no-flows" "There are no flows.";
         NoMembers "no-members" "No member of a group of flows would take part.";
         StartTooLate "start-too-late" "A flow starts after the end of the run.";

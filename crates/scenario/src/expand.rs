@@ -1,5 +1,6 @@
 //! From the description to single parts: nodes, link directions, flow members.
 
+use crate::channel::ChannelAt;
 use crate::registry::SourceSpec;
 use crate::spec::{FlowSpec, Place, Wire};
 use fairlane_engine::Stream;
@@ -20,6 +21,9 @@ pub struct Expanded {
     pub positions: IndexMap<String, Place>,
     /// One entry a direction, in the order of the file.
     pub links: Vec<LinkDir>,
+    /// Wireless channels; the interfaces of their stations are among the links, behind all others.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub channels: Vec<ChannelAt>,
     /// One entry a flow.
     pub flows: Vec<Member>,
     /// One entry a control and node.
@@ -51,11 +55,14 @@ pub struct LinkDir {
     pub name: String,
     /// Node at its start.
     pub from: String,
-    /// Node at its end.
+    /// Node at its end; of a wireless station's interface the channel.
     pub to: String,
     /// Rate, delay, queue and impairments; alike links of a builder share them.
     #[serde(flatten)]
     pub wire: Arc<Wire>,
+    /// Whether it is the interface of a wireless station.
+    #[serde(skip)]
+    pub on_air: bool,
 }
 
 /// One flow.

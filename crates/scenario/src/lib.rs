@@ -6,6 +6,7 @@
 mod bench;
 mod build;
 mod capture;
+mod channel;
 mod check;
 mod code;
 mod diag;
@@ -32,6 +33,7 @@ mod trace;
 pub use bench::{QueueCost, bench_queue};
 pub use build::{watched, world};
 pub use capture::{CaptureError, CaptureRequest, Captures};
+pub use channel::{ChannelAt, StationAt};
 #[doc(hidden)]
 pub use check::parse_file;
 pub use code::{Code, Kind, Warning, codes_listing};
@@ -53,8 +55,9 @@ pub use schema::schema;
 pub use series::*;
 pub use source::{Format, decode};
 pub use spec::{
-    Classes, ControlTables, Direction, FlowSpec, LinkSpec, Pipe, Place, QueueTable, RateStep, RouteBy, RoutingSpec, Scenario, SourceTable,
-    TcpTable, Wire,
+    AfterTimeoutSpec, ChannelSpec, Classes, ControlTables, Direction, ErrorsSpec, FixedRangeParams, FlowSpec, FreeSpaceParams, GridPlaces,
+    LinkSpec, LogDistanceParams, Pipe, Place, PropagationSpec, QueueTable, RateControlSpec, RateStep, RingPlaces, RoutingSpec,
+    ScatterPlaces, Scenario, SourceTable, StandardName, TcpTable, TwoRayParams, Wire,
 };
 pub use topology::*;
 pub use trace::{TraceRequest, TraceSink, Tracing};

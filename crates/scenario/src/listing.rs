@@ -2,12 +2,13 @@
 
 use crate::plugs::Listed;
 use crate::registry::{ControlSpec, QueueSpec, SourceSpec, TopologySpec};
+use crate::spec::PropagationSpec;
 use fairlane_tcp::{CcParams, TcpParams};
 use fairlane_traffic::UdpParams;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// Every algorithm: queues, congestion controls, sources, controls of flows, topology builders, transports.
+/// Every algorithm: queues, congestion controls, sources, controls of flows, topology builders, propagation models, transports.
 pub fn registry_listing() -> Vec<Listed> {
     let ccs = CcParams::ALL.iter().map(|c| Listed {
         kind: "cc",
@@ -31,6 +32,7 @@ pub fn registry_listing() -> Vec<Listed> {
         .chain(SourceSpec::listing())
         .chain(ControlSpec::listing())
         .chain(TopologySpec::listing())
+        .chain(PropagationSpec::listing())
         .chain(transports)
         .collect()
 }

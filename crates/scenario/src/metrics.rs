@@ -4,8 +4,11 @@
 //! The measured span runs from the end of the warm-up to the end of the run; `T` is its length.
 
 use fairlane_engine::EventQueue;
-use fairlane_net::{EpId, Flow, FlowCounters, FlowId, FlowView, Occupancy, Plugs, Port, PortCounters, Qdisc, Tally, Why, World};
+use fairlane_net::{
+    Channel, EpId, Flow, FlowCounters, FlowId, FlowView, Occupancy, Plugs, Port, PortCounters, PortId, Qdisc, Tally, Why, World,
+};
 use fairlane_units::{Dur, PS_PER_SEC, Time};
+use fairlane_wireless::{Lost, RadioCounters};
 use serde_json::{Value, json};
 
 /// The definition of a metric over subjects of type `S`.
@@ -49,6 +52,22 @@ pub struct LinkSubject {
     arrivals: f64,
     /// TCP flows whose data packets pass it.
     tcp_flows: u64,
+}
+
+/// The interface of a wireless station at the end of a run; none: a link that is not on a channel.
+pub struct StationSubject {
+    radio: Option<RadioCounters>,
+    given_up: f64,
+    span: f64,
+}
+
+impl StationSubject {
+    fn count(&self, of: impl Fn(&RadioCounters) -> u64) -> f64 {
+        self.radio.as_ref().map_or(f64::NAN, |c| of(c) as f64)
+    }
+    fn share(&self, of: impl Fn(&RadioCounters) -> Dur) -> f64 {
+        self.radio.as_ref().map_or(f64::NAN, |c| of(c).as_secs_f64() / self.span)
+    }
 }
 
 /// The whole network at the end of a run.
@@ -187,7 +206,7 @@ metrics! { LINK_METRICS: LinkSubject {
     "drops_forced" ["packets"] "drops in the forced region of the law", "Drops the law makes with certainty.", "Floyd and Jacobson 1993" => |s| s.drops(Why::Forced);
     "drops_head" ["packets"] "drops at the head of the queue", "Drops of the oldest packet.", "RFC 8289" => |s| s.drops(Why::Head);
     "drops_evicted" ["packets"] "packets thrown out to make room", "Evictions from the longest queue.", "McKenney 1990" => |s| s.drops(Why::Evicted);
-    "lost" ["packets"] "packets lost on the link by an impairment", "Losses after transmission.", "RFC 7680" => |s| s.drops(Why::Link);
+    "lost" ["packets"] "packets lost on the link by an impairment, or given up by a wireless station", "Losses after the packet left the queue.", "RFC 7680" => |s| s.c.link_losses() as f64;
     "reordered" ["packets"] "packets that the link brought after one of the same flow and direction that was sent later", "Packets that `reorder` or `jitter` made late; queues keep the order and do not count.", "RFC 4737 section 3.3" => |s| s.c.reordered as f64;
     "marks" ["packets"] "packets marked with congestion experienced", "ECN marks.", "RFC 3168" => |s| s.c.marks as f64;
     "loss" ["1"] "drops / arrivals", "Share of the offered packets that the queue dropped.", "RFC 5166 section 2.1.2" => |s| ratio(s.c.queue_drops() as f64, s.arrivals);
@@ -211,6 +230,20 @@ metrics! { LINK_METRICS: LinkSubject {
     "sojourn_p95" ["s"] "95th percentile of the waiting time", "Waiting time that 5 % exceed.", "RFC 8289 section 3" => |s| secs(s.waits.quantile(0.95));
     "sojourn_p99" ["s"] "99th percentile of the waiting time", "Waiting time that 1 % exceed.", "RFC 8289 section 3" => |s| secs(s.waits.quantile(0.99));
     "sojourn_max" ["s"] "longest waiting time", "Longest waiting time.", "RFC 8289 section 3" => |s| if s.waits.n == 0 { f64::NAN } else { secs(s.waits.max as f64) };
+}}
+
+metrics! { STATION_METRICS: StationSubject {
+    "attempts" ["frames"] "frames of data that the station sent, retries included", "Attempts of the station's packets; only links on a wireless channel have this and the metrics below, others NaN.", "IEEE 802.11-2016 clause 10.3" => |s| s.count(|c| c.data_tx);
+    "rts_sent" ["frames"] "requests to send that the station sent", "RTS frames.", "IEEE 802.11-2016 clause 10.3.2.8" => |s| s.count(|c| c.rts_tx);
+    "retries" ["frames"] "frames of data and requests to send with the retry bit", "Repeated attempts.", "IEEE 802.11-2016 clause 10.3.4.4" => |s| s.count(|c| c.retries);
+    "acknowledged" ["packets"] "packets whose acknowledgment reached the station", "Packets that got across, as the sender knows.", "IEEE 802.11-2016 clause 10.3.2.9" => |s| s.count(|c| c.acked);
+    "given_up" ["packets"] "packets given up after the last attempt that the receiver does not have", "Packets lost to the retry limit; part of `lost`.", "IEEE 802.11-2016 clause 10.3.4.4" => |s| if s.radio.is_some() { s.given_up } else { f64::NAN };
+    "frames_collided" ["frames"] "frames of the station that other signals kept from the station they were for", "Losses to interference, or to a receiver at work with another frame.", "IEEE 802.11-2016 clause 10.3" => |s| s.count(|c| c.lost[Lost::Collision as usize]);
+    "frames_noise" ["frames"] "frames of the station that arrived too weak against the noise alone", "Losses to noise.", "IEEE 802.11-2016 clause 10.3" => |s| s.count(|c| c.lost[Lost::Noise as usize]);
+    "frames_deaf" ["frames"] "frames of the station for one that was sending itself", "Losses to a receiver that was sending.", "IEEE 802.11-2016 clause 10.3" => |s| s.count(|c| c.lost[Lost::Sending as usize]);
+    "airtime" ["1"] "(time that the station was sending, answers included) / T", "The station's own share of the medium.", "IEEE 802.11-2016 clause 10.3" => |s| s.share(|c| c.airtime);
+    "medium_busy" ["1"] "(time that the medium was busy where the station stands, its own frames included) / T", "What carrier sense says; the virtual one (NAV) is not in it.", "IEEE 802.11-2016 clause 10.3.2.1" => |s| s.share(|c| c.busy);
+    "access_time_mean" ["s"] "mean of (acknowledgment - packet became the head of the queue)", "Time that a packet took from the head of the queue over the air, of acknowledged packets.", "IEEE 802.11-2016 clause 10.3" => |s| s.radio.as_ref().map_or(f64::NAN, |c| if c.acked == 0 { f64::NAN } else { secs(c.service as f64 / c.acked as f64) });
 }}
 
 metrics! { NETWORK_METRICS: NetworkSubject {
@@ -289,7 +322,11 @@ pub fn measure<P: Plugs, H: EventQueue>(world: &World<P, H>, is_tcp: &[bool], af
     for i in (0..is_tcp.len()).filter(|&i| is_tcp[i]) {
         world.route(EpId(2 * i as u32)).for_each(|p| tcp_flows[p.0 as usize] += 1);
     }
-    let links = columns(LINK_METRICS, world.ports().iter().zip(tcp_flows).map(|(p, n)| link_subject(p, n, from, now, span)));
+    let mut links = columns(LINK_METRICS, world.ports().iter().zip(tcp_flows).map(|(p, n)| link_subject(p, n, from, now, span)));
+
+    if !world.channels().is_empty() {
+        links.extend(columns(STATION_METRICS, (0..world.ports().len() as u32).map(|i| station_subject(world, PortId(i), span))));
+    }
 
     let mut delay = Tally::default();
     world.flows().iter().for_each(|f| delay.merge(&f.counters.delay));
@@ -329,13 +366,21 @@ fn link_subject<Q: Qdisc>(port: &Port<Q>, tcp_flows: u64, from: Time, now: Time,
     }
 }
 
+fn station_subject<P: Plugs, H: EventQueue>(world: &World<P, H>, port: PortId, span: f64) -> StationSubject {
+    let of = |c: &Channel| c.station(port).map(|s| c.air().counted(s, world.now()));
+    let given_up = world.port(port).counters().drops[Why::Retry as usize] as f64;
+    StationSubject { radio: world.channels().iter().find_map(of), given_up, span }
+}
+
 /// All definitions as data, for `fairlane explain`, the docs page and the column units.
 pub fn metrics_listing() -> Value {
     fn list<S>(table: &str, metrics: &[Metric<S>]) -> Vec<Value> {
         let row = |m: &Metric<S>| json!({ "table": table, "name": m.name, "unit": m.unit, "formula": m.formula, "doc": m.doc, "source": m.source });
         metrics.iter().map(row).collect()
     }
-    Value::Array([list("flow", FLOW_METRICS), list("link", LINK_METRICS), list("network", NETWORK_METRICS)].concat())
+    Value::Array(
+        [list("flow", FLOW_METRICS), list("link", LINK_METRICS), list("link", STATION_METRICS), list("network", NETWORK_METRICS)].concat(),
+    )
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::diag::{Diagnostic, Diagnostics, Sources};
 use crate::expand::{Expanded, LinkDir, Member, members};
 use crate::schema;
 use crate::semantics;
-use crate::source::{self, Format, Value};
+use crate::source::{self, Format, Names, Value};
 use crate::spec::Scenario;
 use std::borrow::Cow;
 use std::ops::Deref;
@@ -40,7 +40,7 @@ pub fn resolve(text: &str, filename: &str, format: Format, sets: &[(String, Stri
             Ok(mut layer) => {
                 let wrong = Checker::new(schema::top(), &sources, true).run(&mut layer);
                 if wrong.is_empty() {
-                    root.lay(layer, false);
+                    root.lay(layer, Names::Nothing);
                 }
                 found.absorb(wrong);
             }

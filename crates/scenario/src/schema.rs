@@ -5,7 +5,7 @@
 
 use crate::plugs::Part;
 use crate::registry::{ControlSpec, QueueSpec, SourceSpec, TopologySpec};
-use crate::spec::Scenario;
+use crate::spec::{PropagationSpec, Scenario};
 use fairlane_tcp::CcParams;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Value, json};
@@ -62,7 +62,7 @@ fn in_parts() -> SchemaGenerator {
 }
 
 fn parts() -> impl Iterator<Item = &'static Part> {
-    [QueueSpec::PARTS, SourceSpec::PARTS, ControlSpec::PARTS, TopologySpec::PARTS].into_iter().flatten()
+    [QueueSpec::PARTS, SourceSpec::PARTS, ControlSpec::PARTS, TopologySpec::PARTS, PropagationSpec::PARTS].into_iter().flatten()
 }
 
 fn completed(generator: SchemaGenerator) -> Value {

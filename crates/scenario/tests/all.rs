@@ -23,4 +23,5 @@ mod sources;
 mod synchronisation;
 mod topologies;
 mod transfers;
+mod wireless;
 mod yang2001;

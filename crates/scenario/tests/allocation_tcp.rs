@@ -1,4 +1,4 @@
-//! No congestion control allocates per packet: once rings have grown to the load, a running flow asks the allocator for nothing more.
+//! No congestion control, and no wireless station, allocates per packet: once rings have grown to the load, a running flow asks the allocator for nothing more.
 
 mod counting;
 
@@ -7,11 +7,12 @@ use fairlane_scenario::{Format, resolve, world};
 use fairlane_tcp::CcParams;
 use fairlane_units::{Dur, Time};
 
+const MESH: &str = include_str!("../../../examples/wireless_mesh.toml");
 const SCENARIO: &str = include_str!("../../../examples/tcp_variants.toml");
 
 /// One test, so that nothing else in this process allocates meanwhile.
 #[test]
-fn no_congestion_control_allocates_per_packet() {
+fn no_congestion_control_and_no_station_allocates_per_packet() {
     for cc in CcParams::ALL {
         for preset in ["rfc", "linux"] {
             let sets = [("flows.tcp.tcp.preset", preset), ("flows.tcp.tcp.cc", cc.name), ("duration", "60s")];
@@ -27,4 +28,12 @@ fn no_congestion_control_allocates_per_packet() {
             assert!(packets > 20_000 && calls <= 60, "{} under {preset} asked for memory {calls} times", cc.name);
         }
     }
+    let scenario = resolve(MESH, "wireless_mesh.toml", Format::Toml, &[("duration".to_owned(), "60s".to_owned())]).unwrap();
+    let mut world = world::<QuadHeap<u64>>(&scenario, 1).unwrap();
+    let mut to = |seconds| while !world.advance(Time::ZERO + Dur::from_secs(seconds), u64::MAX, &mut ()) {};
+    to(30);
+    let before = counting::calls();
+    to(60);
+    let (calls, events) = (counting::calls() - before, world.events());
+    assert!(events > 100_000 && calls <= 100, "a mesh of stations asked for memory {calls} times in {events} events");
 }

@@ -33,6 +33,8 @@ const MISTAKES: &[(Code, &str, &str)] = &[
     (Code::TwoRates, "delay =", "trace = \"../../examples/data/cellular.down\"\ndelay ="),
     (Code::WireUnfit, "delay =", "jitter = \"50ms\"\ndelay ="),
     (Code::QueueUnfit, "delay =", "queue.droptail.limit = \"0p\"\ndelay ="),
+    (Code::ChannelUnfit, "[flows.f]", "[wireless.w]\nnodes = { a = [0, 0], b = [0, 0] }\n[flows.f]"),
+    (Code::Island, "[flows.f]", "[wireless.w]\nnodes = { a = [0, 0], b = [9000, 0] }\n[flows.f]"),
     (Code::NoFlows, "[flows.f]\nfrom = \"a\"\nto = \"b\"\ntcp = \"newreno\"\n", ""),
     (Code::NoMembers, "[flows.f]", "[flows.f]\nactive = 0.0"),
     (Code::StartTooLate, "[flows.f]", "[flows.f]\nstart = \"10s\""),

@@ -31,6 +31,10 @@ const CASES: &[(&str, &[&str])] = &[
     ("examples/cellular.toml", &["duration=12s"]),
     ("examples/lossy.toml", &["duration=10s"]),
     ("examples/reordering.toml", &["duration=10s"]),
+    ("examples/hidden_terminals.toml", &["duration=4s"]),
+    ("examples/wireless_chain.toml", &["duration=10s"]),
+    ("examples/wireless_house.toml", &["duration=8s"]),
+    ("examples/wireless_mesh.toml", &["duration=8s"]),
     ("examples/replay.toml", &["duration=6s"]),
     ("examples/lan.toml", &["duration=8s", "topology.star.server.jitter=9ms"]),
     (

@@ -126,6 +126,10 @@ impl Air {
         Ok(Self { radios, waves, ears, moved, rules, look: config.look, dcf })
     }
 
+    /// Number of stations.
+    pub fn stations(&self) -> u32 {
+        self.radios.len() as u32
+    }
     /// Number of event slots.
     pub fn slots(&self) -> u32 {
         self.radios.len() as u32 * SLOTS
@@ -138,10 +142,14 @@ impl Air {
     pub fn in_hand(&self) -> impl Iterator<Item = &Msdu> {
         self.radios.iter().filter_map(|r| r.mac.current()).filter(|c| !c.delivered).map(|c| &c.msdu)
     }
-    /// Forgets what was counted.
-    pub fn reset_counters(&mut self) {
+    /// What a station has counted by `now`: of a time that the medium is busy the part that is over.
+    pub fn counted(&self, station: u32, now: Time) -> RadioCounters {
+        self.radios[station as usize].counted(now)
+    }
+    /// Forgets what was counted; frames on the air count with what is left of them.
+    pub fn reset_counters(&mut self, now: Time) {
         for r in &mut self.radios {
-            r.counters = RadioCounters::default();
+            r.reset_counters(now);
         }
     }
 
@@ -239,6 +247,7 @@ impl Air {
             Kind::Cts => &mut r.counters.cts_tx,
         };
         *count += 1;
+        r.counters.retries += u64::from(frame.retry);
         if r.sense(&self.rules, now) == Some(true) {
             r.mac.on_busy(&self.dcf, now);
         }

@@ -28,6 +28,8 @@ impl Lost {
 pub struct RadioCounters {
     /// Data frames sent, retries included.
     pub data_tx: u64,
+    /// Of these and of the requests to send those that were sent before.
+    pub retries: u64,
     /// Requests to send.
     pub rts_tx: u64,
     /// Clears to send.
@@ -150,6 +152,7 @@ pub(crate) struct Radio {
     /// When the header ends of the frame that it follows, where that has to be looked at.
     pub(crate) check: Time,
     pub(crate) sending: bool,
+    sends_until: Time,
     pub(crate) busy: bool,
     busy_since: Time,
     pub(crate) mac: Mac,
@@ -169,6 +172,7 @@ impl Radio {
             unsensed: false,
             check: Time::MAX,
             sending: false,
+            sends_until: Time::ZERO,
             busy: false,
             busy_since: Time::ZERO,
             mac,
@@ -277,11 +281,30 @@ impl Radio {
         Ended { good, power, alone }
     }
 
+    /// What it has counted by `now`.
+    pub(crate) fn counted(&self, now: Time) -> RadioCounters {
+        let mut c = self.counters.clone();
+        if self.busy {
+            c.busy += now.since(self.busy_since);
+        }
+        // Of its own frame on the air the part that is over.
+        c.airtime = c.airtime.saturating_sub(self.sends_until.since(now));
+        c
+    }
+    /// Counts anew.
+    pub(crate) fn reset_counters(&mut self, now: Time) {
+        self.counters = RadioCounters { airtime: self.sends_until.since(now), ..RadioCounters::default() };
+        if self.busy {
+            self.busy_since = now;
+        }
+    }
+
     /// Its own frame begins: what it received is lost.
     pub(crate) fn send(&mut self, f: &Frame, rules: &Rules, now: Time) {
         if self.receiving(true, rules, now) {
             self.mac.on_begin();
         }
+        self.sends_until = now + f.airtime;
         self.lock = None;
         self.sending = true;
         self.counters.airtime += f.airtime;

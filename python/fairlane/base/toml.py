@@ -9,7 +9,7 @@ from typing import Any
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 # Tables below these keys get a header of their own; everything deeper is written inline.
-_SECTIONS = ("topology", "links", "flows", "control")
+_SECTIONS = ("topology", "links", "wireless", "flows", "control")
 
 
 def key(name: str) -> str:

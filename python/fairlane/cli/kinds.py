@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..errors import FairlaneError, ScenarioError
 
 _SIGNS = {
-    "scenario": ({"flows", "links", "topology"}, "run"),
+    "scenario": ({"flows", "links", "topology", "wireless"}, "run"),
     "study": ({"factors", "zip", "metrics"}, "study"),
     "search": ({"objectives", "search"}, "tune"),
 }

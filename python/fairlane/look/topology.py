@@ -55,6 +55,7 @@ class Topology:
         from fairlane import _core
 
         resolved = json.loads(_core.resolve(json.dumps({**self.tree}), "topology.json", "json", []).json())["expanded"]
+        _over_the_air(resolved)
         idle = _idle(resolved)
         return resolved, [kept for c in _columns(resolved) if (kept := [n for n in c if n not in idle])]
 
@@ -182,6 +183,15 @@ def _idle(expanded: dict[str, Any]) -> set[str]:
         n: {x["to"] for x in expanded["links"] if x["from"] == n} | {x["from"] for x in expanded["links"] if x["to"] == n} for n in names
     }
     return {n for n in names if n not in used and len(beside[n]) < 2}
+
+
+def _over_the_air(expanded: dict[str, Any]) -> None:
+    """Puts the hops of wireless channels in place of the interfaces of their stations, which as links lead nowhere."""
+    for channel in expanded.get("channels", ()):
+        own = {x["from"]: x for x in expanded["links"] if x["to"] == channel["name"]}
+        expanded["links"] = [x for x in expanded["links"] if x["to"] != channel["name"]]
+        names = [s["node"] for s in channel["stations"]]
+        expanded["links"] += [{**own[names[a]], "to": names[b], "delay": channel["name"]} for a, b in channel["hops"]]
 
 
 def _lines(name: str) -> str:

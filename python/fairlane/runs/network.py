@@ -14,7 +14,7 @@ from ..base.files import read_input
 from ..base.paths import split
 from ..base.spec import Params, plain
 from ..errors import FairlaneError
-from ..settings import Builders, FlowSettings, LinkSettings, NetworkSettings
+from ..settings import Builders, FlowSettings, LinkSettings, NetworkSettings, WirelessSettings
 
 if TYPE_CHECKING:
     from .result import Result, RunOptions
@@ -110,6 +110,16 @@ class Network(Builders):
         made = cls(duration=duration, **settings)
         made._tree |= {"nodes": read.nodes, **({"positions": read.positions} if read.positions else {}), "links": read.links}
         return made
+
+    @_takes(WirelessSettings)
+    def wireless(self, name: str, /, **settings: Unpack[WirelessSettings]) -> Self:
+        """Adds a wireless channel (IEEE 802.11) with its stations; the interface of a station is the link "NODE-NAME".
+
+        >>> net = Network(duration="9s").wireless("air", nodes={"a": [0, 0], "b": [50, 0]}, rate="11Mbit/s")
+        >>> net.to_dict()["wireless"]
+        {'air': {'nodes': {'a': [0, 0], 'b': [50, 0]}, 'rate': '11Mbit/s'}}
+        """
+        return self._add("wireless", name, plain(settings))
 
     # --- traffic --------------------------------------------------------------------------------------
 
@@ -224,6 +234,8 @@ class Network(Builders):
 
     def __repr__(self) -> str:
         shape = next(iter(self._tree.get("topology", {})), f"{len(self._tree.get('links', {}))} links")
+        if "topology" not in self._tree and "wireless" in self._tree:
+            shape += f", {len(self._tree['wireless'])} channels"
         return f"Network({shape}, {len(self._tree.get('flows', {}))} flow groups, {self._tree.get('duration')})"
 
 

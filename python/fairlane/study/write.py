@@ -89,7 +89,7 @@ def _scenario(tree: dict[str, Any]) -> list[str]:
     split = {
         k: v
         for k, v in tree.items()
-        if k in ("topology", "links", "flows") and isinstance(v, dict) and all(isinstance(x, dict) for x in v.values())
+        if k in ("topology", "links", "wireless", "flows") and isinstance(v, dict) and all(isinstance(x, dict) for x in v.values())
     }
     out = [_lines("[scenario]", {k: v for k, v in tree.items() if k not in split})]
     for section, entries in split.items():

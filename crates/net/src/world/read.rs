@@ -1,6 +1,7 @@
 //! What can be read of a world.
 
 use super::{Plugs, World};
+use crate::air::Channel;
 use crate::endpoint::{Endpoint, FlowView};
 use crate::flow::Flow;
 use crate::ids::{EpId, FlowId, PortId};
@@ -26,6 +27,10 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
     /// A port by number.
     pub fn port(&self, id: PortId) -> &Port<P::Qdisc> {
         &self.path.ports[id.0 as usize]
+    }
+    /// All channels.
+    pub fn channels(&self) -> &[Channel] {
+        &self.airs
     }
     /// All flows.
     pub fn flows(&self) -> &[Flow] {

@@ -81,9 +81,9 @@ impl<'a> Ways<'a> {
         part.iter().copied().min_by_key(|&l| self.rate(l))
     }
 
-    /// Whether rates or losses change on the way: then nothing is said beforehand.
+    /// Whether rates change on the way, or stations share what they have: then nothing is said beforehand.
     fn varies(&self, way: &Way<'_>) -> bool {
-        way.there.iter().map(|&l| &self.links[l].wire).any(|w| w.trace.is_some() || !w.rates.is_empty())
+        way.there.iter().map(|&l| &self.links[l]).any(|l| l.on_air || l.wire.trace.is_some() || !l.wire.rates.is_empty())
     }
 
     /// Whether the links of a way only carry packets.

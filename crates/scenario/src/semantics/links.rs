@@ -21,12 +21,12 @@ impl Semantics<'_> {
     /// Nodes and link directions; what was left open in `scenario` is filled in.
     pub(super) fn links(&mut self, scenario: &mut Scenario) -> (Vec<String>, IndexMap<String, Place>, Vec<LinkDir>) {
         let mut graph = self.builder(scenario);
-        if graph.links.is_empty() && scenario.links.is_empty() && self.found.is_empty() {
+        if graph.links.is_empty() && scenario.links.is_empty() && scenario.wireless.is_empty() && self.found.is_empty() {
             self.fail(
                 Code::NoNetwork,
                 &[],
                 "there is no network",
-                "write a builder such as [topology.dumbbell], or links under [links.NAME]",
+                "write a builder such as [topology.dumbbell], links under [links.NAME], or stations under [wireless.NAME]",
             );
         }
         let whole: Vec<String> =
@@ -157,7 +157,7 @@ impl Semantics<'_> {
             let (Some(from), Some(to)) = (&spec.from, &spec.to) else { continue };
             let LinkSpec { forward, reverse, .. } = spec;
             if let Some(wire) = shared(&mut last, forward) {
-                all.push(LinkDir { name: name.clone(), from: from.clone(), to: to.clone(), wire });
+                all.push(LinkDir { name: name.clone(), from: from.clone(), to: to.clone(), wire, on_air: false });
             }
             if spec.duplex == Some(false) {
                 continue;
@@ -173,7 +173,7 @@ impl Semantics<'_> {
                         "choose another name",
                     );
                 }
-                all.push(LinkDir { name: reverse, from: to.clone(), to: from.clone(), wire });
+                all.push(LinkDir { name: reverse, from: to.clone(), to: from.clone(), wire, on_air: false });
             }
         }
         all
@@ -193,6 +193,15 @@ impl Semantics<'_> {
             // A direction that says nothing of its own would only repeat what was found in the other.
             let repeats = direction == "reverse" && before.is_some_and(|b| b.wire == l.wire);
             if !repeats && let Err(problem) = l.wire.queue.check(&site) {
+                if let Some(channel) = scenario.wireless.get(&l.to) {
+                    let own = channel.queues.contains_key(&l.from);
+                    let mut path = if own { vec!["wireless", &l.to, "queues", &l.from] } else { vec!["wireless", &l.to, "queue"] };
+                    path.extend(problem.field.split('.').filter(|p| !p.is_empty()));
+                    let message = format!("{}: {}", l.wire.queue.name(), problem.message);
+                    self.fail(Code::QueueUnfit, &path, message, "");
+                    before = Some(l);
+                    continue;
+                }
                 self.bad_queue(name, direction, &l.wire, &problem, builder);
             }
             before = Some(l);

@@ -1,6 +1,7 @@
 //! What the schema cannot say: whether the parts of a scenario fit one another. Completes the scenario on the way.
 
 mod bottleneck;
+mod channels;
 mod controls;
 mod flows;
 mod impair;
@@ -13,7 +14,7 @@ use crate::diag::{Diagnostics, Sources, Span};
 use crate::expand::{Expanded, Group, LinkDir, Member};
 use crate::resolve::Resolved;
 use crate::source::{Node, join};
-use crate::spec::{RouteBy, Scenario};
+use crate::spec::{Place, RouteBy, Scenario};
 use network::Network;
 use std::collections::HashSet;
 
@@ -82,8 +83,12 @@ impl<'a> Semantics<'a> {
 pub(crate) fn complete(mut scenario: Scenario, root: &Node, sources: &Sources) -> Result<Resolved, Diagnostics> {
     let mut s = Semantics::new(root, sources);
     s.times(&scenario);
-    let (nodes, positions, links) = s.links(&mut scenario);
-    let network = Network::new(&nodes, &links);
+    let (mut nodes, mut positions, mut links) = s.links(&mut scenario);
+    let channels = s.channels(&mut scenario, &mut nodes, &mut links);
+    for station in channels.iter().flat_map(|c| &c.stations) {
+        positions.entry(station.node.clone()).or_insert(Place { x: station.at[0], y: station.at[1] });
+    }
+    let network = Network::new(&nodes, &links, &channels);
     let (groups, flows) = s.flows(&mut scenario, &network);
     s.two_rates();
     s.wires(&links, scenario.topology.as_ref().map(|t| t.name()));
@@ -101,7 +106,7 @@ pub(crate) fn complete(mut scenario: Scenario, root: &Node, sources: &Sources) -
     if scenario.route_by == RouteBy::Hops {
         s.bottlenecks(&scenario, &network, &links, &groups, &flows);
     }
-    Ok(Resolved { scenario, expanded: Expanded { nodes, positions, links, flows, controls, groups }, warnings: s.warnings })
+    Ok(Resolved { scenario, expanded: Expanded { nodes, positions, links, channels, flows, controls, groups }, warnings: s.warnings })
 }
 
 impl Semantics<'_> {

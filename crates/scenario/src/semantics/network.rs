@@ -1,5 +1,6 @@
 //! Reachability and plain shortest paths, for checks and warnings only; the simulator lays its own routes.
 
+use crate::channel::ChannelAt;
 use crate::expand::LinkDir;
 use std::collections::{HashMap, VecDeque};
 
@@ -13,7 +14,7 @@ pub(super) struct Network<'a> {
 }
 
 impl<'a> Network<'a> {
-    pub(super) fn new(nodes: &'a [String], links: &[LinkDir]) -> Self {
+    pub(super) fn new(nodes: &'a [String], links: &[LinkDir], channels: &[ChannelAt]) -> Self {
         let index: HashMap<&str, usize> = nodes.iter().enumerate().map(|(i, n)| (n.as_str(), i)).collect();
         let mut out = vec![Vec::new(); nodes.len()];
         let mut one_way = false;
@@ -22,6 +23,17 @@ impl<'a> Network<'a> {
                 out[a].push((l, b));
             }
             one_way |= !link.name.ends_with(".reverse") && links.get(l + 1).is_none_or(|r| r.from != link.to || r.to != link.from);
+        }
+        // The interfaces of the stations are the last of all links.
+        let mut first = links.len() - channels.iter().map(|c| c.stations.len()).sum::<usize>();
+        for c in channels {
+            for &(a, b) in &c.hops {
+                let node = |i: u32| index.get(c.stations[i as usize].node.as_str());
+                if let (Some(&from), Some(&to)) = (node(a), node(b)) {
+                    out[from].push((first + a as usize, to));
+                }
+            }
+            first += c.stations.len();
         }
         let mut network = Self { index, out, part: None };
         if !one_way {

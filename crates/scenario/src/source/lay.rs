@@ -3,18 +3,39 @@
 use super::{Node, Table, Value};
 use crate::spec::REGISTRY_KEYS;
 
+/// What a table names by its keys.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Names {
+    /// Parameters.
+    Nothing,
+    /// An algorithm: its one key.
+    Algorithm,
+    /// Things that each have an algorithm: the nodes of `queues` of a channel.
+    Owners,
+}
+
+impl Names {
+    fn below(self, key: &str) -> Self {
+        match key {
+            _ if self == Self::Owners || REGISTRY_KEYS.contains(&key) => Self::Algorithm,
+            "queues" => Self::Owners,
+            _ => Self::Nothing,
+        }
+    }
+}
+
 impl Node {
     /// Lays `over` on `self`: tables are merged, everything else is replaced; a table that names another algorithm
-    /// (`registry`) replaces the old one.
-    pub(crate) fn lay(&mut self, over: Self, registry: bool) {
+    /// replaces the old one.
+    pub(crate) fn lay(&mut self, over: Self, names: Names) {
         match (&mut self.value, over.value) {
             (Value::Table(base), Value::Table(over)) => {
-                if registry && !over.is_empty() && named(base) != named(&over) {
+                if names == Names::Algorithm && !over.is_empty() && named(base) != named(&over) {
                     base.clear();
                 }
                 for (name, entry) in over {
                     match base.get_mut(&name) {
-                        Some(old) => old.node.lay(entry.node, REGISTRY_KEYS.contains(&name.as_str())),
+                        Some(old) => old.node.lay(entry.node, names.below(&name)),
                         None => {
                             base.insert(name, entry);
                         }
@@ -25,7 +46,7 @@ impl Node {
             (Value::Array(base), Value::Table(over)) if over.keys().all(|k| k.parse().is_ok_and(|i: usize| i < base.len())) => {
                 for (place, entry) in over {
                     if let Some(old) = place.parse().ok().and_then(|i: usize| base.get_mut(i)) {
-                        old.lay(entry.node, false);
+                        old.lay(entry.node, Names::Nothing);
                     }
                 }
             }

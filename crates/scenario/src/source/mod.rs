@@ -10,6 +10,7 @@ use crate::code::Code;
 use crate::diag::{Diagnostic, Diagnostics, Sources, Span};
 use indexmap::IndexMap;
 
+pub(crate) use lay::Names;
 pub(crate) use path::join;
 pub(crate) use set::overlay;
 

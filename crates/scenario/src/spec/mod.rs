@@ -1,17 +1,21 @@
 //! The scenario file as types. Everything a user may write is declared here or in the parameter structs of the
 //! algorithms; the JSON Schema made from it is the one source of validation, editor help and reference pages.
 
+mod channel;
 mod classes;
 mod control;
 mod flow;
 mod link;
+mod propagation;
 mod table;
 
 pub(crate) use crate::resolve::Resolved;
+pub use channel::{AfterTimeoutSpec, ChannelSpec, ErrorsSpec, GridPlaces, RateControlSpec, RingPlaces, ScatterPlaces, StandardName};
 pub use classes::Classes;
 pub use control::ControlTables;
 pub use flow::FlowSpec;
 pub use link::{Direction, LinkSpec, Pipe, Place, RateStep, Wire};
+pub use propagation::{FixedRangeParams, FreeSpaceParams, LogDistanceParams, PropagationSpec, TwoRayParams};
 pub(crate) use table::REGISTRY_KEYS;
 pub use table::{QueueTable, SourceTable, TcpTable};
 
@@ -62,6 +66,9 @@ pub struct Scenario {
     /// Links by name: new ones, or refinements of the builder's.
     #[serde(default)]
     pub links: IndexMap<String, LinkSpec>,
+    /// Wireless channels by name.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub wireless: IndexMap<String, ChannelSpec>,
     /// Groups of equal flows by name.
     #[serde(default)]
     pub flows: IndexMap<String, FlowSpec>,

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use std::borrow::Cow;
 
 /// Keys whose value is a one-key table naming an algorithm: another name replaces it, the same name refines it.
-pub(crate) const REGISTRY_KEYS: [&str; 4] = ["queue", "cc", "source", "topology"];
+pub(crate) const REGISTRY_KEYS: [&str; 5] = ["queue", "cc", "source", "topology", "propagation"];
 
 /// Lays `over` on `base`: tables are merged, everything else is replaced.
 pub(crate) fn lay_json(base: &mut Value, over: &Value, registry: bool) {

@@ -125,7 +125,7 @@ impl Lab {
     /// After half a second of warm-up.
     pub fn measure(mut self, warmup: Dur, span: Dur) -> Self {
         self.run(Time::ZERO + warmup);
-        self.air.reset_counters();
+        self.air.reset_counters(self.now);
         for f in &mut self.nodes.flows {
             f.received = 0;
         }

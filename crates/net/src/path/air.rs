@@ -1,0 +1,91 @@
+//! What a station of a channel asks of its port and of the nodes behind it.
+
+use super::{NOWHERE, Path};
+use crate::ids::PortId;
+use crate::observe::{DequeueEvent, Observer};
+use crate::order::Turn;
+use crate::packet::QPkt;
+use crate::qdisc::{QCx, Qdisc, Why};
+use fairlane_engine::{EventQueue, Slot};
+use fairlane_units::Time;
+use fairlane_wireless::mac::OVERHEAD;
+use fairlane_wireless::{Above, Msdu};
+
+/// The ports above the stations of one channel. The packet that a station has in hand is the one in the ring of its port.
+pub(crate) struct Station<'a, Q, H, O> {
+    pub(crate) path: &'a mut Path<Q, H>,
+    /// The port of the channel's first station.
+    pub(crate) first: u32,
+    pub(crate) obs: &'a mut O,
+}
+
+impl<Q: Qdisc, H: EventQueue, O: Observer> Above for Station<'_, Q, H, O> {
+    fn next(&mut self, station: u32, now: Time) -> Option<Msdu> {
+        let i = self.first + station;
+        let pkt = self.path.take_for_air(i, now, self.obs)?;
+        let to = self.path.towards[pkt.hop as usize];
+        Some(Msdu { handle: u64::from(i) << 32 | u64::from(pkt.id.0), to, bytes: pkt.len + OVERHEAD })
+    }
+    fn deliver(&mut self, _: u32, msdu: Msdu, now: Time) {
+        let i = (msdu.handle >> 32) as u32;
+        let Some(mut pkt) = self.path.ports[i as usize].ring.pop() else { return };
+        let ep = self.path.forward(i, &mut pkt, now, self.obs);
+        if ep != NOWHERE {
+            self.path.copies.push((ep, pkt));
+        }
+    }
+    fn give_up(&mut self, station: u32, _: Msdu, now: Time) {
+        let i = self.first + station;
+        if let Some(pkt) = self.path.ports[i as usize].ring.pop() {
+            self.path.drop_packet(i, pkt, Why::Retry, now, self.obs);
+        }
+    }
+}
+
+impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
+    /// The next packet of the queue of port `i`, which the station has in hand from now on.
+    fn take_for_air<O: Observer>(&mut self, i: u32, now: Time, obs: &mut O) -> Option<QPkt> {
+        let port = &mut self.ports[i as usize];
+        if !port.queued {
+            return None;
+        }
+        let mut cx = QCx { now, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
+        let left = port.qdisc.dequeue(&mut cx);
+        port.counters.marks += u64::from(cx.marks);
+        let level = port.qdisc.backlog();
+        port.counters.occupancy.change(now, level);
+        port.queued = level.pkts > 0;
+        if !self.drops.is_empty() {
+            self.take_drops(i, now, obs);
+        }
+        let port = &mut self.ports[i as usize];
+        let Some(pkt) = left else {
+            // A shaper holds it back.
+            if let Some(at) = port.qdisc.ready_at().filter(|&t| port.queued && t > now && t < port.wake) {
+                port.wake = at;
+                self.push(at, i, Turn::Depart);
+            }
+            return None;
+        };
+        if O::ON && obs.sees(PortId(i)) {
+            obs.on_dequeue(&DequeueEvent { time: now, port: PortId(i), pkt, backlog: level, seg: *self.arena.get(pkt.id) });
+        }
+        let waited = (now - pkt.at).as_ps();
+        if waited > 0 {
+            port.counters.waits.add(waited);
+        }
+        port.counters.sent_pkts += 1;
+        port.counters.sent_bytes += u64::from(pkt.len);
+        port.ring.push(QPkt { at: now, ..pkt });
+        Some(pkt)
+    }
+
+    /// Tells the station of port `i` in this instant that a packet waits, unless it has one in hand and will ask by itself.
+    pub(super) fn call_station(&mut self, i: Slot) {
+        let port = &mut self.ports[i as usize];
+        if port.queued && port.ring.is_empty() && port.wake > self.now {
+            port.wake = self.now;
+            self.push(self.now, i, Turn::Depart);
+        }
+    }
+}

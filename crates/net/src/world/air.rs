@@ -1,0 +1,43 @@
+//! Events of channels.
+
+use super::{Plugs, World};
+use crate::observe::Observer;
+use crate::order::Turn;
+use crate::path::Station;
+use fairlane_engine::{EventQueue, Slot};
+use fairlane_units::Time;
+
+impl<P: Plugs, H: EventQueue> World<P, H> {
+    /// An event of a channel.
+    #[inline(never)]
+    pub(super) fn on_air<O: Observer>(&mut self, slot: Slot, now: Time, obs: &mut O) {
+        let k = self.airs.partition_point(|c| c.slot <= slot) - 1;
+        let Some(channel) = self.airs.get_mut(k) else { return };
+        let mut above = Station { path: &mut self.path, first: channel.first, obs };
+        channel.air.on_event(slot - channel.slot, now, &mut above, &mut self.pending);
+        self.after_air(k, now, obs);
+    }
+
+    /// A look at a queue that no packet on its link would cause.
+    #[cold]
+    pub(super) fn on_wake<O: Observer>(&mut self, port: Slot, now: Time, obs: &mut O) {
+        if !self.path.ports[port as usize].is_on_air() {
+            return self.path.on_wake(port, now, obs);
+        }
+        self.path.ports[port as usize].wake = Time::MAX;
+        let k = self.airs.partition_point(|c| c.first <= port) - 1;
+        let Some(channel) = self.airs.get_mut(k) else { return };
+        let mut above = Station { path: &mut self.path, first: channel.first, obs };
+        channel.air.ready(port - channel.first, now, &mut above, &mut self.pending);
+        self.after_air(k, now, obs);
+    }
+
+    /// Carries out what a channel has asked for.
+    fn after_air<O: Observer>(&mut self, k: usize, now: Time, obs: &mut O) {
+        let first = self.airs[k].slot;
+        for (time, slot) in self.pending.0.drain(..) {
+            self.path.push(time, first + slot, Turn::Act);
+        }
+        self.receive_copies(now, obs);
+    }
+}

@@ -1,0 +1,194 @@
+//! Wireless channels: whether their stations fit together, and the links that are their interfaces.
+
+use super::Semantics;
+use crate::channel::ChannelAt;
+use crate::code::Code;
+use crate::expand::LinkDir;
+use crate::spec::{ChannelSpec, PropagationSpec, QueueTable, Scenario, Wire};
+use fairlane_net::Impairments;
+use fairlane_units::{Dur, Rate};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// Most stations of a channel: everybody is looked at by everybody.
+const MOST_STATIONS: usize = 2_000;
+
+impl Semantics<'_> {
+    /// The channels; their nodes and interfaces are added to those of the wired network.
+    pub(super) fn channels(&mut self, scenario: &mut Scenario, nodes: &mut Vec<String>, links: &mut Vec<LinkDir>) -> Vec<ChannelAt> {
+        let mut taken: HashSet<String> = links.iter().map(|l| l.name.clone()).collect();
+        let mut known: HashSet<String> = nodes.iter().cloned().collect();
+        let mut all = Vec::new();
+        for (name, spec) in &mut scenario.wireless {
+            spec.queue = Some(QueueTable::from(&spec.queue.as_ref().map(QueueTable::spec).unwrap_or_default()));
+            for queue in spec.queues.values_mut() {
+                *queue = QueueTable::from(&queue.spec());
+            }
+            let before = self.found.count();
+            self.rules(name, spec);
+            let stations = spec.stations(name);
+            if stations.len() > MOST_STATIONS {
+                let message = format!("channel `{name}` has {} stations", stations.len());
+                self.fail(Code::TooLarge, &["wireless", name], message, format!("the limit is {MOST_STATIONS}"));
+            }
+            if self.found.count() > before {
+                continue;
+            }
+            let at = spec.at(name);
+            self.places(spec, &at);
+            if self.found.count() > before {
+                continue;
+            }
+            for station in &at.stations {
+                if known.insert(station.node.clone()) {
+                    nodes.push(station.node.clone());
+                }
+                let link = at.link(&station.node);
+                if !taken.insert(link.clone()) {
+                    let message = format!("the interface of `{}` is the link `{link}`, which there is already", station.node);
+                    self.fail_key(Code::NameTaken, &["wireless", name], message, "give the channel another name");
+                }
+                let wire = Arc::new(wire(spec, &station.node));
+                links.push(LinkDir { name: link, from: station.node.clone(), to: name.clone(), wire, on_air: true });
+            }
+            all.push(at);
+        }
+        for name in scenario.wireless.keys().filter(|n| known.contains(*n)) {
+            let message = format!("`{name}` is both a node and a channel");
+            self.fail_key(Code::NameTaken, &["wireless", name], message, "give one of them another name");
+        }
+        all
+    }
+
+    /// Rates, windows and names.
+    fn rules(&mut self, name: &str, spec: &ChannelSpec) {
+        let path = |key| ["wireless", name, key];
+        let standard = spec.standard.0;
+        let rates =
+            |list: &[u32]| list.iter().map(|&k| format!("\"{}\"", Rate::from_bps(u64::from(k) * 1000))).collect::<Vec<_>>().join(", ");
+        if let (None, Some(rate)) = (spec.tone(), spec.rate) {
+            let help = format!("it has {}", rates(standard.wave.rates()));
+            self.fail(Code::ChannelUnfit, &path("rate"), format!("{} has no rate of {rate}", standard.name), help);
+        }
+        if let (Some(None), Some(rate)) = (spec.control_tone(), spec.control_rate) {
+            let help = format!("it has {}", rates(standard.wave.rates()));
+            self.fail(Code::ChannelUnfit, &path("control_rate"), format!("{} has no rate of {rate}", standard.name), help);
+        }
+        for (key, cw) in [("cw_min", spec.cw_min), ("cw_max", spec.cw_max)] {
+            if let Some(cw) = cw.filter(|cw| !(cw + 1).is_power_of_two()) {
+                let near = (cw + 1).next_power_of_two() - 1;
+                let message = format!("a contention window of {cw} is not one less than a power of two");
+                self.fail(Code::ChannelUnfit, &path(key), message, format!("write {} or {near}", near / 2));
+            }
+        }
+        let (least, most) = (spec.cw_min.unwrap_or(standard.cw_min), spec.cw_max.unwrap_or(standard.cw_max));
+        if least > most {
+            let key = if spec.cw_min.is_some() { "cw_min" } else { "cw_max" };
+            self.fail(
+                Code::ChannelUnfit,
+                &path(key),
+                format!("the least window of {least} is above the largest of {most}"),
+                "exchange them",
+            );
+        }
+        let placed = [
+            ("grid", spec.grid.as_ref().map(|g| (&g.name, g.rows * g.columns))),
+            ("ring", spec.ring.as_ref().map(|r| (&r.name, r.count))),
+            ("scatter", spec.scatter.as_ref().map(|s| (&s.name, s.count))),
+        ];
+        for (key, place) in placed {
+            if let Some((template, count)) = place
+                && count > 1
+                && !template.contains("{i}")
+            {
+                let message = format!("{count} stations cannot all be named `{template}`");
+                self.fail(Code::ChannelUnfit, &["wireless", name, key, "name"], message, "write {i} where the number is to stand");
+            }
+        }
+    }
+
+    /// Whether the stations are different ones at places of their own, and reach one another.
+    fn places(&mut self, spec: &ChannelSpec, at: &ChannelAt) {
+        let name = at.name.as_str();
+        if at.stations.len() < 2 {
+            let message = format!("channel `{name}` has {} of the two stations that it takes to talk", at.stations.len());
+            return self.fail(
+                Code::ChannelUnfit,
+                &["wireless", name],
+                message,
+                "write nodes = { a = [0, 0], b = [50, 0] }, or a grid, ring or scatter",
+            );
+        }
+        let mut seen: HashMap<[u64; 2], &str> = HashMap::new();
+        let mut names: HashSet<&str> = HashSet::new();
+        for s in &at.stations {
+            let path = ["wireless", name, "nodes", s.node.as_str()];
+            if s.node.is_empty() || s.node.contains(char::is_control) {
+                self.fail_key(
+                    Code::ControlCharacter,
+                    &path,
+                    "a node's name must not be empty or contain control characters",
+                    "write for instance \"a\"",
+                );
+            }
+            if !names.insert(&s.node) {
+                self.fail_key(Code::NameTaken, &path, format!("station `{}` stands at two places", s.node), "name each station once");
+                continue;
+            }
+            // Of two zeros one is negative.
+            let place = s.at.map(|x| (x + 0.0).to_bits());
+            if let Some(other) = seen.insert(place, &s.node)
+                && !matches!(spec.propagation, PropagationSpec::FixedRange(_))
+            {
+                let message = format!("`{}` and `{other}` are at the same place", s.node);
+                let help = format!("antennas at one place are outside of the {} model: move one by a metre", spec.propagation.name());
+                self.fail(Code::ChannelUnfit, &path, message, help);
+            }
+        }
+        for node in spec.queues.keys().chain(&spec.access_point).filter(|n| !names.contains(n.as_str())) {
+            let known: Vec<&str> = at.stations.iter().map(|s| s.node.as_str()).collect();
+            let (key, inner) = if spec.access_point.as_ref() == Some(node) { ("access_point", "") } else { ("queues", node.as_str()) };
+            let path: Vec<&str> = ["wireless", name, key, inner].into_iter().filter(|p| !p.is_empty()).collect();
+            let help = crate::diag::suggest(node, &known, "its stations");
+            self.fail(Code::UnknownNode, &path, format!("channel `{name}` has no station `{node}`"), help);
+        }
+        match at.air(spec, 0) {
+            Some(Err(e)) => {
+                return self.fail(Code::ChannelUnfit, &["wireless", name], e.to_string(), "put the stations nearer to one another");
+            }
+            None => return,
+            Some(Ok(_)) => {}
+        }
+        let mut reached = vec![false; at.stations.len()];
+        for &(_, to) in &at.hops {
+            reached[to as usize] = true;
+        }
+        let alone: Vec<&str> = at.stations.iter().zip(&reached).filter(|(_, r)| !**r).map(|(s, _)| s.node.as_str()).collect();
+        if let Some(first) = alone.first() {
+            let others = if alone.len() > 1 { format!(" (nor {} others)", alone.len() - 1) } else { String::new() };
+            let message = format!("no frame of another station reaches `{first}`{others} on channel `{name}`");
+            let help = format!(
+                "signals carry {:.0} m: put it nearer, raise power_dbm, lower threshold_db{}",
+                spec.reach(),
+                if spec.scatter.is_some() { ", or choose another seed of scatter" } else { "" }
+            );
+            self.fail(Code::Island, &["wireless", name, "nodes", first], message, help);
+        }
+    }
+}
+
+/// The interface of a station as a link.
+fn wire(spec: &ChannelSpec, node: &str) -> Wire {
+    let queue = spec.queues.get(node).or(spec.queue.as_ref()).map(QueueTable::spec).unwrap_or_default();
+    let kbps = spec.tone().map_or(1, |t| t.kbps);
+    Wire {
+        rate: Rate::from_bps(u64::from(kbps) * 1000),
+        trace: None,
+        rates: Vec::new(),
+        delay: Dur::ZERO,
+        device: None,
+        weight: None,
+        queue,
+        impairments: Impairments::plain(),
+    }
+}

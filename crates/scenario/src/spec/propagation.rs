@@ -1,0 +1,98 @@
+//! How signals get weaker with the distance: one struct of parameters for each model, and a line in the list.
+
+use crate::plugs::spec;
+use fairlane_wireless::Propagation;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+spec! {
+    /// A propagation model with its parameters.
+    PropagationSpec, "propagation", "How signals get weaker with the distance: a model's name, or a table of its parameters under its name.";
+    "free_space" ["friis", "FriisPropagationLossModel", "Propagation/FreeSpace"] => FreeSpace: FreeSpaceParams;
+    "two_ray" ["two_ray_ground", "TwoRayGroundPropagationLossModel", "Propagation/TwoRayGround"] => TwoRay: TwoRayParams;
+    "log_distance" ["LogDistancePropagationLossModel"] => LogDistance: LogDistanceParams;
+    "fixed_range" ["range", "RangePropagationLossModel"] => FixedRange: FixedRangeParams;
+}
+
+/// Free space (Friis 1946): 20 log10(4 pi d / wavelength) dB are lost over a distance d.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FreeSpaceParams {
+    /// Carrier frequency in GHz.
+    #[schemars(range(min = 0.1, max = 100.0))]
+    pub frequency_ghz: f64,
+}
+
+/// Over flat ground (Rappaport 2002, section 4.6): the fourth power of the distance beyond the crossover at 4 pi h^2 / wavelength, free space before it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct TwoRayParams {
+    /// Carrier frequency in GHz.
+    #[schemars(range(min = 0.1, max = 100.0))]
+    pub frequency_ghz: f64,
+    /// Height of all antennas in metres.
+    #[schemars(range(min = 0.01, max = 1000.0))]
+    pub height_m: f64,
+}
+
+/// Log-distance (Rappaport 2002, section 4.9.1): a loss over the first metre, and 10 * exponent * log10(d) dB on top.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LogDistanceParams {
+    /// What is lost over the first metre, in dB: 40.05 is that of free space at 2.4 GHz, 46.67 at 5.15 GHz.
+    #[schemars(range(min = 0.0, max = 200.0))]
+    pub first_metre_db: f64,
+    /// The exponent: 2 in free space, 2.7 to 5 where houses stand.
+    #[schemars(range(min = 1.0, max = 10.0))]
+    pub exponent: f64,
+}
+
+/// Nothing is lost up to a range, and nothing arrives beyond it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FixedRangeParams {
+    /// The range in metres.
+    #[schemars(range(min = 0.1, max = 100_000.0))]
+    pub range_m: f64,
+}
+
+/// Carrier frequency of 802.11b and g in GHz.
+const GHZ: f64 = 2.4;
+
+impl Default for FreeSpaceParams {
+    fn default() -> Self {
+        Self { frequency_ghz: GHZ }
+    }
+}
+impl Default for TwoRayParams {
+    fn default() -> Self {
+        Self { frequency_ghz: GHZ, height_m: 1.5 }
+    }
+}
+impl Default for LogDistanceParams {
+    fn default() -> Self {
+        Self { first_metre_db: 40.05, exponent: 3.0 }
+    }
+}
+impl Default for FixedRangeParams {
+    fn default() -> Self {
+        Self { range_m: 250.0 }
+    }
+}
+impl Default for PropagationSpec {
+    fn default() -> Self {
+        Self::LogDistance(LogDistanceParams::default())
+    }
+}
+
+impl PropagationSpec {
+    /// The model.
+    pub fn model(&self) -> Propagation {
+        match self {
+            Self::FreeSpace(p) => Propagation::FreeSpace { frequency: p.frequency_ghz * 1e9 },
+            Self::TwoRay(p) => Propagation::TwoRay { frequency: p.frequency_ghz * 1e9, height: p.height_m },
+            Self::LogDistance(p) => Propagation::LogDistance { first_metre: p.first_metre_db, exponent: p.exponent },
+            Self::FixedRange(p) => Propagation::Range { metres: p.range_m },
+        }
+    }
+}
