@@ -9,8 +9,8 @@ import pytest
 
 import fairlane as fl
 from conftest import ROOT
-from fairlane.cli import invoke
 from fairlane.base.scenario import resolve
+from fairlane.cli import invoke
 from fairlane.look.topology import Topology
 
 EXAMPLES = ["hidden_terminals", "wireless_chain", "wireless_house", "wireless_mesh"]
