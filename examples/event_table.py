@@ -25,4 +25,4 @@ if __name__ == "__main__":
         drops = result.trace().filter(pl.col("event") == "drop").collect()
         gaps = drops["time"].diff().drop_nulls()
         print(f"{type(queue).__name__}: {drops.height} drops by {', '.join(sorted(set(drops['reason'])))}")
-        print(f"  they found {drops['queue_packets'].mean():.1f} packets; {(gaps < 0.01).mean():.0%} came within 10 ms of another")
+        print(f"  they found {sum(drops['queue_packets']) / drops.height:.1f} packets; {(gaps < 0.01).mean():.0%} came within 10 ms of another")

@@ -22,7 +22,7 @@ def two(**settings: object) -> fl.Network:
 
 
 def test_one_station_sends_what_the_standard_leaves_it():
-    """IEEE 802.11b at 11 Mbit/s with the long preamble: a datagram of 1472 bytes takes DIFS, 15.5 slots, 192 us and 1536 bytes, SIFS and an acknowledgment at 2 Mbit/s."""
+    """802.11b at 11 Mbit/s, long preamble: of a datagram of 1472 bytes DIFS, 15.5 slots, 192 us and 1536 bytes, SIFS, an answer at 2 Mbit/s."""
     cycle = 50 + 15.5 * 20 + 192 + math.ceil(1536 * 8 / 11) + 10 + 192 + 14 * 8 / 2
     got = two(rate="11Mbit/s").run().value("goodput").mean
     assert got == pytest.approx(1472 * 8 / cycle * 1e6, rel=0.01)
