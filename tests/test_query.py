@@ -90,3 +90,16 @@ def test_what_is_not_there(tmp_path: Path) -> None:
     hidden += f"from fairlane.cli import main; sys.argv = ['fairlane', 'query', {json.dumps(str(kept))}, 'goodput']; main()"
     done = subprocess.run([sys.executable, "-c", hidden], capture_output=True, text=True, check=False)
     assert done.returncode == 2 and "pip install 'fairlane[query]'" in done.stderr
+
+
+def test_an_answer_as_a_document(folder: Path) -> None:
+    import jsonschema
+
+    told = json.loads(fairlane("query", str(folder), "select flow, goodput, 'inf'::double as x from flows order by all", "--json").stdout)
+    jsonschema.validate(told, json.loads(fairlane("schema", "query").stdout))
+    assert told["columns"] == ["flow", "goodput", "x"] and [row[2] for row in told["rows"]] == [None] * len(told["rows"])
+    assert [row[:2] for row in told["rows"]] == [
+        [r["flow"], r["goodput"]] for r in answer(folder, "select flow, goodput from flows order by all")
+    ]
+    assert len(json.loads(fairlane("query", "--list", "--json").stdout)["rows"]) == len(QUESTIONS)
+    assert ["flows", "goodput", "double"] in json.loads(fairlane("query", str(folder), "--json").stdout)["rows"]

@@ -11,6 +11,8 @@ import fairlane as fl
 from conftest import ROOT
 from fairlane.base.scenario import resolve
 from fairlane.cli import invoke
+from fairlane.graphs import drawn as picture
+from fairlane.graphs import of_scenario
 from fairlane.look.topology import Topology
 
 EXAMPLES = ["hidden_terminals", "wireless_chain", "wireless_house", "wireless_mesh"]
@@ -22,7 +24,7 @@ def two(**settings: object) -> fl.Network:
 
 
 def test_one_station_sends_what_the_standard_leaves_it():
-    """802.11b at 11 Mbit/s, long preamble: of a datagram of 1472 bytes DIFS, 15.5 slots, 192 us and 1536 bytes, SIFS, an answer at 2 Mbit/s."""
+    """802.11b at 11 Mbit/s, long preamble: 1472 bytes take DIFS, 15.5 slots, 192 us, 1536 bytes, SIFS, an answer at 2 Mbit/s."""
     cycle = 50 + 15.5 * 20 + 192 + math.ceil(1536 * 8 / 11) + 10 + 192 + 14 * 8 / 2
     got = two(rate="11Mbit/s").run().value("goodput").mean
     assert got == pytest.approx(1472 * 8 / cycle * 1e6, rel=0.01)
@@ -59,6 +61,11 @@ def test_examples_run_and_can_be_drawn(name):
     drawn = Topology({k: v for k, v in tree.items() if k not in ("expanded", "warnings")})
     drawn.draw(figure, figure.add_subplot())
     assert drawn.size[0] > 0
+    graph = of_scenario(tree)
+    hops = {frozenset(x.name.split(" ~ ")) for x in graph.links if " ~ " in x.name}
+    mutual = {frozenset(c["stations"][i]["node"] for i in pair) for c in tree["expanded"]["channels"] for pair in c["hops"]}
+    assert hops == mutual and all(x.start in tree["expanded"]["nodes"] and x.end in tree["expanded"]["nodes"] for x in graph.links)
+    assert "over the air" in picture(graph)
     result = fl.run(ROOT / "examples" / f"{name}.toml", sets={"duration": "7s", "warmup": "2s"})
     assert all(g > 0 for g in result.flows["goodput"])
 

@@ -65,6 +65,27 @@ def resolve(
     return resolved
 
 
+def ways(expanded: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The directions of all links; of wireless channels each hop that routes may take, in place of the interfaces of stations.
+
+    A hop is named "a ~ b", that back "a ~ b.reverse"; `on_air` says the channel, rate and queue are those of the sender's interface.
+    """
+    channels = expanded.get("channels", ())
+    air = {c["name"] for c in channels}
+    found = [x for x in expanded["links"] if x["to"] not in air]
+    for c in channels:
+        own = {x["from"]: x for x in expanded["links"] if x["to"] == c["name"]}
+        names, hops = [s["node"] for s in c["stations"]], {(a, b) for a, b in c["hops"]}
+        for a, b in sorted(hops):
+            if a > b and (b, a) in hops:
+                continue
+            for start, end, back in ((a, b, ""), (b, a, ".reverse")):
+                if (start, end) in hops:
+                    hop = {"name": f"{names[a]} ~ {names[b]}{back}", "from": names[start], "to": names[end], "on_air": c["name"]}
+                    found.append({**own[names[start]], **hop})
+    return found
+
+
 def chosen_link(resolved: dict[str, Any], link: str | None) -> str:
     """The link whose queue is to be replaced: the one that is named, or else `bottleneck`, or the only one."""
     names: list[str] = [x["name"] for x in resolved["expanded"]["links"]]

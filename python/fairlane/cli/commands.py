@@ -32,7 +32,7 @@ from .places import check_quantities, drawn, new_figures
 from .verbose import current, given, verbose_option
 
 _SCHEMAS = [
-    "scenario", "run", "bench", "bench-queues", "claims-file", "compare", "draw", "paper-file", "reproduction", "script", "study",
+    "scenario", "run", "bench", "bench-queues", "claims-file", "compare", "draw", "paper-file", "query", "reproduction", "script", "study",
     "study-file", "tc", "tune", "tune-file", "verify",
 ]  # fmt: skip
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
-from .output import emit, render
+from .output import emit, emit_json, render
 
 
 @click.command()
@@ -16,8 +18,9 @@ from .output import emit, render
 @click.argument("question", required=False)
 @click.option("--list", "listed", is_flag=True, help="Show the ready questions.")
 @click.option("--sql", "shown", is_flag=True, help="Show their SQL, too, to begin with.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV, with every digit.")
-def query(folder: str | None, question: str | None, listed: bool, shown: bool, as_csv: bool) -> None:
+def query(folder: str | None, question: str | None, listed: bool, shown: bool, as_json: bool, as_csv: bool) -> None:
     """Ask a result folder a QUESTION: SQL, such as "select flow, goodput from flows", or the name of a ready one.
 
     The tables are flows, links, network, flow_series, link_series and trace (docs/guides/traces.md). Without QUESTION: show them and their
@@ -28,6 +31,9 @@ def query(folder: str | None, question: str | None, listed: bool, shown: bool, a
     from ..runs.query import query as ask
 
     if listed or shown:
+        if as_json:
+            head = ["name", "asks", "sql"]
+            return emit_json(_document(head, [[q.name, q.asks, q.sql.strip()] for q in QUESTIONS]))
         if shown:
             emit("\n\n".join(f"-- {q.name}: {q.asks}\n{q.sql.strip()};" for q in QUESTIONS))
         else:
@@ -36,10 +42,15 @@ def query(folder: str | None, question: str | None, listed: bool, shown: bool, a
     if folder is None:
         raise click.UsageError('give a result folder and a question, such as "select flow, goodput from flows", or --list')
     if question is None:
+        if as_json:
+            head = ["table", "column", "type"]
+            return emit_json(_document(head, [[name, column, kind.lower()] for name, of in columns(folder).items() for column, kind in of]))
         told = {name: ", ".join(f"{column} ({kind.lower()})" for column, kind in of) for name, of in columns(folder).items()}
         emit(render(*(Words(f"{name}: {of}", indent=4) for name, of in told.items())))
         return
     heads, rows = ask(folder, question)
+    if as_json:
+        return emit_json(_document(heads, [[_plain(v) for v in row] for row in rows]))
     if as_csv:
         from ..base.csv_text import inert
 
@@ -49,6 +60,19 @@ def query(folder: str | None, question: str | None, listed: bool, shown: bool, a
         emit(text.getvalue().rstrip("\n"))
         return
     emit(render(Sheet(heads, [[_short(v) for v in row] for row in rows], note="" if rows else "no rows")))
+
+
+def _document(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, Any]:
+    from .. import _core
+
+    return {"schema": "fairlane.query/1", "fairlane": _core.version(), "columns": list(heads), "rows": [list(row) for row in rows]}
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it: no number that is none, and text for what it has no kind for."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, (bool, int, str)) else str(value)
 
 
 def _exact(value: Any) -> str:

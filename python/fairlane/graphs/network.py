@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..base.format import number, scale
+from ..base.scenario import ways
 from ..base.written import si
 
-_PLAIN = {"name", "from", "to", "rate", "delay", "queue", "loss", "duplicate", "rates", "trace", "device", "weight"}
+_PLAIN = {"name", "from", "to", "rate", "delay", "queue", "loss", "duplicate", "rates", "trace", "device", "weight", "on_air"}
 
 
 @dataclass(frozen=True)
@@ -87,12 +88,12 @@ def of_scenario(resolved: Mapping[str, Any], title: str = "") -> Graph:
     """The network of a scenario that is resolved."""
     found = resolved["expanded"]
     sends, receives = {f["from"] for f in found["flows"]}, {f["to"] for f in found["flows"]}
-    ways = list(found["links"])
+    directions = ways(found)
     links: list[Link] = []
     at = 0
-    while at < len(ways):
-        x = ways[at]
-        other = ways[at + 1] if at + 1 < len(ways) else None
+    while at < len(directions):
+        x = directions[at]
+        other = directions[at + 1] if at + 1 < len(directions) else None
         both = other is not None and other["name"] == f"{x['name']}.reverse" and (other["from"], other["to"]) == (x["to"], x["from"])
         links.append(Link(x["name"], x["from"], x["to"], _way(x), _way(other) if both and other is not None else None))
         at += 1 + both
@@ -104,6 +105,7 @@ def of_scenario(resolved: Mapping[str, Any], title: str = "") -> Graph:
 def _way(x: Mapping[str, Any]) -> Way:
     more = [f"{key} {number(100 * x[key], 3)} %" for key in ("loss", "duplicate") if isinstance(x.get(key), float) and x[key] > 0]
     more += [f"{key} {x[key]}" for key in ("device", "weight") if x.get(key)]
+    more += [f"over the air, channel {x['on_air']}"] if x.get("on_air") else []
     more += ["rate follows a trace"] if x.get("trace") else [f"{len(x['rates'])} changes of the rate"] if x.get("rates") else []
     more += [key.replace("_", " ") for key, value in x.items() if key not in _PLAIN and value not in (None, 0, 0.0, "0s", [], {})]
     return Way(x["rate"], x["delay"], x["queue"], tuple(more))

@@ -12,6 +12,7 @@ from functools import cached_property
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from ..base.scenario import ways
 from .layout import placed
 from .theme import FACE, HUES, INK, MUTED
 
@@ -55,7 +56,7 @@ class Topology:
         from fairlane import _core
 
         resolved = json.loads(_core.resolve(json.dumps({**self.tree}), "topology.json", "json", []).json())["expanded"]
-        _over_the_air(resolved)
+        resolved["links"] = ways(resolved)
         idle = _idle(resolved)
         return resolved, [kept for c in _columns(resolved) if (kept := [n for n in c if n not in idle])]
 
@@ -97,7 +98,7 @@ class Topology:
                 beside = [x for x in resolved["links"] if place.get(x["from"], (9, 9))[0] == x0 and place.get(x["to"], (9, 9))[0] == x1]
                 lone = sum(x["to"] == b for x in beside) == 1 and sum(x["from"] == a for x in beside) == 1
                 ax.plot([x0, x1], [y0, y1], color=HUES[0] if lone else MUTED, lw=3.2 if lone else 1.2, solid_capstyle="round", zorder=1)
-                text = f"{_spaced(link['rate'])}\n{_spaced(link['delay'])}"
+                text = _label(link)
                 seen[(x0, x1, text)] = max(seen.get((x0, x1, text), (-9.0, 0.0)), ((y0 + y1) / 2, y1 - y0))
         for (x0, x1, text), (y, rise) in seen.items():
             beside_line = "center" if not rise else "right" if rise > 0 else "left"
@@ -131,7 +132,7 @@ def _drawn(figure: Figure, ax: Axes, resolved: dict[str, Any], place: dict[str, 
     kinds: dict[str, list[tuple[str, str]]] = {}
     for x in resolved["links"]:
         if x["from"] in place and x["to"] in place and (x["to"], x["from"]) not in [p for pairs in kinds.values() for p in pairs]:
-            kinds.setdefault(f"{_spaced(x['rate'])}\n{_spaced(x['delay'])}", []).append((x["from"], x["to"]))
+            kinds.setdefault(_label(x), []).append((x["from"], x["to"]))
     lines = [(place[a], place[b]) for pairs in kinds.values() for a, b in pairs]
     points = [((1 - t / 12) * p[0] + t / 12 * q[0], (1 - t / 12) * p[1] + t / 12 * q[1]) for p, q in lines for t in range(13)]
     taken = [(x - 0.16, y - 0.16, x + 0.16, y + 0.16) for x, y in place.values()]
@@ -185,18 +186,14 @@ def _idle(expanded: dict[str, Any]) -> set[str]:
     return {n for n in names if n not in used and len(beside[n]) < 2}
 
 
-def _over_the_air(expanded: dict[str, Any]) -> None:
-    """Puts the hops of wireless channels in place of the interfaces of their stations, which as links lead nowhere."""
-    for channel in expanded.get("channels", ()):
-        own = {x["from"]: x for x in expanded["links"] if x["to"] == channel["name"]}
-        expanded["links"] = [x for x in expanded["links"] if x["to"] != channel["name"]]
-        names = [s["node"] for s in channel["stations"]]
-        expanded["links"] += [{**own[names[a]], "to": names[b], "delay": channel["name"]} for a, b in channel["hops"]]
-
-
 def _lines(name: str) -> str:
     """A name in lines, so that a long one is not cut."""
     return "\n".join(textwrap.wrap(name, 18)) or name
+
+
+def _label(link: dict[str, Any]) -> str:
+    """Rate and delay of a link, rate and channel of a hop over the air."""
+    return f"{_spaced(link['rate'])}\n{link['on_air'] if 'on_air' in link else _spaced(link['delay'])}"
 
 
 def _spaced(quantity: str) -> str:
