@@ -50,7 +50,8 @@ impl Builder for ParkingLot {
             let (at, to) = if i == 0 { (0, self.hops) } else { (i - 1, i) };
             let (s, d) = (format!("s{i}"), format!("d{i}"));
             // The long flow's hosts at the ends, the others below the two routers of their hop.
-            let (left, right, y) = if i == 0 { (-1.0, f64::from(2 * to) + 1.0, 0.0) } else { (f64::from(2 * at) + 0.4, f64::from(2 * to) - 0.4, -1.0) };
+            let (left, right, y) =
+                if i == 0 { (-1.0, f64::from(2 * to) + 1.0, 0.0) } else { (f64::from(2 * at) + 0.4, f64::from(2 * to) - 0.4, -1.0) };
             g.node(&s, left, y);
             g.node(&d, right, y);
             g.link(&s, &s, &format!("r{at}"), self.access.clone());
