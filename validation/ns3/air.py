@@ -1,8 +1,8 @@
 """`python -m validation.ns3.air`: TCP over the air in whole scenarios beside ns-3.37: chains, an access point, grids.
 
-ns-3's numbers are means of 1 to 3 runs of 10 s after 2 to 3 s; ours of several of 20 s. Both have TCP with ns-3's parameters, an acknowledgment for
-each segment, 802.11b at 11 Mbit/s with control frames at 1 Mbit/s, and ns-3's rules of access. In the grid ns-3's routes lead along the row first;
-ours are of as few hops, in the order of links.
+ns-3's numbers are means of 1 to 3 runs of 10 s after 2 to 3 s; ours of several of 20 s. Both have TCP with ns-3's parameters, an
+acknowledgment for each segment, 802.11b at 11 Mbit/s with control frames at 1 Mbit/s, and ns-3's rules of access. In the grid ns-3's
+routes lead along the row first; ours are of as few hops, in the order of links.
 """
 
 from __future__ import annotations
