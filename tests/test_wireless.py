@@ -105,3 +105,29 @@ def test_the_command_line_knows_channels(capsys, tmp_path):
     document = json.loads(capsys.readouterr().out)
     assert {"attempts", "airtime"} <= set(document["links"][0])
     assert document["units"]["medium_busy"] == "1"
+
+
+def test_the_queue_of_a_station_is_compared_as_that_of_a_link(capsys):
+    file = str(ROOT / "examples" / "wireless_house.toml")
+    options = [
+        "--scenario",
+        file,
+        "--queues",
+        "droptail,fq_codel",
+        "--link",
+        "ap-home",
+        "--seeds",
+        "1..2",
+        "--json",
+        "--set",
+        "duration=8s",
+    ]
+    assert invoke(["compare", *options, "--set", "warmup=2s"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert [next(iter(s["queue"])) for s in document["settings"]] == ["droptail", "fq_codel"]
+
+
+def test_tc_leaves_the_rate_of_a_station_to_the_air(capsys):
+    assert invoke(["tc", str(ROOT / "examples" / "wireless_house.toml")]) == 0
+    told = capsys.readouterr().out.split("# link ap-home")[1]
+    assert "fq_codel" in told and "htb" not in told.split("# link")[0].split("see tc")[0]

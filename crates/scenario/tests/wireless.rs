@@ -264,6 +264,20 @@ fn what_is_wrong_is_named_before_the_run() {
     assert!(told.contains("more than SIFS"), "{told}");
 }
 
+/// A queue that is written at the interface is that of the station, as if it stood under the channel.
+#[test]
+fn an_interface_is_refined_as_other_links_are() {
+    let set = |path: &str, value: &str| resolve(HOUSE, "x.toml", Format::Toml, &[(path.to_owned(), value.to_owned())]);
+    let there = set("links.a-air.queue.red.limit", "40p").unwrap();
+    assert_eq!(there, set("wireless.air.queues.a.red.limit", "40p").unwrap());
+    assert!(!there.scenario.links.contains_key("a-air"));
+    let of_ap = set("links.ap-air.queue", "codel").unwrap();
+    assert_eq!(of_ap.link_directions().iter().find(|l| l.name == "ap-air").unwrap().wire.queue.name(), "codel");
+    let told = set("links.a-air.rate", "1Mbit/s").unwrap_err().to_string();
+    assert!(told.contains("interface of a wireless station") && told.contains("queue alone"), "{told}");
+    assert!(set("links.c-air.queue", "codel").is_err(), "no station of this name");
+}
+
 /// Of the same places the field has others with another seed of its own, and the same with another seed of the run.
 #[test]
 fn places_follow_their_own_seed() {

@@ -87,12 +87,14 @@ def export(
 ) -> list[Export]:
     """The commands for a link by name, or for every forward direction; links that are alike come once.
 
-    `dev` is the device before the link. `queue_only` leaves out the rate and delay of the link, for where they are real.
+    `dev` is the device before the link. `queue_only` leaves out the rate and delay of the link, for where they are real, as those of a wireless
+    station are.
     """
     from ..base.scenario import resolve
     from ..errors import suggest
 
-    links = resolve(scenario, sets)["expanded"]["links"]
+    expanded = resolve(scenario, sets)["expanded"]
+    links, channels = expanded["links"], {c["name"] for c in expanded.get("channels", ())}
     if link is not None:
         chosen = [x for x in links if x["name"] == link]
         if not chosen:
@@ -106,7 +108,7 @@ def export(
         if like is not None:
             like.also.append(x["name"])
         else:
-            out.append((nature, commands_for(x, dev, queue_only=queue_only)))
+            out.append((nature, commands_for(x, dev, queue_only=queue_only or x["to"] in channels)))
     return [e for _, e in out]
 
 

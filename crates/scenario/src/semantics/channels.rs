@@ -4,7 +4,7 @@ use super::Semantics;
 use crate::channel::ChannelAt;
 use crate::code::Code;
 use crate::expand::LinkDir;
-use crate::spec::{ChannelSpec, PropagationSpec, QueueTable, Scenario, Wire};
+use crate::spec::{ChannelSpec, Direction, LinkSpec, PropagationSpec, QueueTable, Scenario, Wire};
 use fairlane_net::Impairments;
 use fairlane_units::{Dur, Rate};
 use std::collections::{HashMap, HashSet};
@@ -14,6 +14,33 @@ use std::sync::Arc;
 const MOST_STATIONS: usize = 2_000;
 
 impl Semantics<'_> {
+    /// Queues that are written under `links` by the names of stations' interfaces go to the channels.
+    pub(super) fn interfaces(&mut self, scenario: &mut Scenario) {
+        for (channel, spec) in &mut scenario.wireless {
+            let suffix = format!("-{channel}");
+            let refines = |name: &str, link: &LinkSpec| link.from.is_none() && link.to.is_none() && name.ends_with(&suffix);
+            let names: Vec<String> = scenario.links.iter().filter(|(n, l)| refines(n, l)).map(|(n, _)| n.clone()).collect();
+            if names.is_empty() {
+                continue;
+            }
+            let nodes: HashSet<String> = spec.stations(channel).into_iter().map(|s| s.node).collect();
+            for name in names {
+                let Some(node) = name.strip_suffix(&suffix).filter(|n| nodes.contains(*n)) else { continue };
+                let Some(link) = scenario.links.shift_remove(&name) else { continue };
+                let queue = link.forward.queue.clone();
+                let only = LinkSpec { forward: Direction { queue: queue.clone(), ..Direction::default() }, ..LinkSpec::default() };
+                if link != only {
+                    let message = format!("`{name}` is the interface of a wireless station: it has its rate from the channel");
+                    self.fail(Code::ChannelUnfit, &["links", &name], message, "write its queue alone, all else under [wireless.NAME]");
+                }
+                let below = spec.queues.get(node).or(spec.queue.as_ref());
+                if let Some(queue) = QueueTable::over(queue.as_ref(), below) {
+                    spec.queues.insert(node.to_owned(), queue);
+                }
+            }
+        }
+    }
+
     /// The channels; their nodes and interfaces are added to those of the wired network.
     pub(super) fn channels(&mut self, scenario: &mut Scenario, nodes: &mut Vec<String>, links: &mut Vec<LinkDir>) -> Vec<ChannelAt> {
         let mut taken: HashSet<String> = links.iter().map(|l| l.name.clone()).collect();

@@ -20,6 +20,7 @@ const PLAIN: &str = "write it with letters, digits, - and _";
 impl Semantics<'_> {
     /// Nodes and link directions; what was left open in `scenario` is filled in.
     pub(super) fn links(&mut self, scenario: &mut Scenario) -> (Vec<String>, IndexMap<String, Place>, Vec<LinkDir>) {
+        self.interfaces(scenario);
         let mut graph = self.builder(scenario);
         if graph.links.is_empty() && scenario.links.is_empty() && scenario.wireless.is_empty() && self.found.is_empty() {
             self.fail(

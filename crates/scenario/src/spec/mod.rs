@@ -63,7 +63,7 @@ pub struct Scenario {
     /// Where nodes are drawn, by name; over what the builder says. Nothing else depends on it.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub positions: IndexMap<String, Place>,
-    /// Links by name: new ones, or refinements of the builder's.
+    /// Links by name: new ones, refinements of the builder's, or queues of wireless stations' interfaces.
     #[serde(default)]
     pub links: IndexMap<String, LinkSpec>,
     /// Wireless channels by name.
