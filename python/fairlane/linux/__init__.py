@@ -87,8 +87,8 @@ def export(
 ) -> list[Export]:
     """The commands for a link by name, or for every forward direction; links that are alike come once.
 
-    `dev` is the device before the link. `queue_only` leaves out the rate and delay of the link, for where they are real, as those of a wireless
-    station are.
+    `dev` is the device before the link. `queue_only` leaves out the rate and delay of the link, for where they are real, as those of a
+    wireless station are.
     """
     from ..base.scenario import resolve
     from ..errors import suggest
