@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from fairlane.papers import Picture, Results, Tree, charts, drawings, row_of, series, theme
 
+from . import air
 from .net import LIMITS, LOADS, NETWORKS, QUEUES
 
 if TYPE_CHECKING:
@@ -235,7 +236,65 @@ def two_curves(wred: Tree, modred: Tree, title: str) -> Picture:
     )  # fmt: skip
 
 
-def network(tree: Tree, n: int, name: str, title: str) -> Picture:
-    """The wired network that stands for a wireless one."""
+def network(tree: Tree, n: int) -> Picture:
+    """The wired network."""
     caption = f"The wired network: {n} senders on the left, {n} receivers on the right; the load says how many of them send."
-    return Picture(name, title, caption, [drawings.Topology(tree)])
+    return Picture(f"wired-{n}", f"Wired network of {n} nodes", caption, [drawings.Topology(tree)])
+
+
+@dataclass(frozen=True)
+class Field:
+    """Stations where they stand, with a line between those that decode one another."""
+
+    there: air.Stations
+    title: str
+    size = (4.2, 4.2)
+    margins = (0.66, 0.46, 0.15, 0.3)
+
+    def draw(self, figure: Figure, ax: Axes) -> None:
+        """Draws the panel."""
+        at = self.there.at
+        for a, b in self.there.hops:
+            if a < b:
+                ax.plot(*zip(at[a], at[b], strict=True), color=theme.GRID, lw=0.7, zorder=1)
+        ax.plot(*zip(*at.values(), strict=True), ls="", marker="o", ms=5, color=theme.HUES[0], zorder=2)
+        ax.set_aspect("equal")
+        ax.grid(visible=False)
+        ax.set_title(self.title)
+        ax.set_xlabel("metres")
+        ax.set_ylabel("metres")
+
+
+def field(there: air.Stations, n: int, name: str, title: str) -> Picture:
+    """A wireless network."""
+    caption = f"{n} stations of 802.11b in a field of 1500 m; a line joins two that decode one another where nobody else sends."
+    return Picture(name, title, caption, [Field(there, f"{n} stations")])
+
+
+_OVER_AIR: Sequence[_Drawn] = (
+    ("throughput", "throughput", "Mbit/s", 1e-3), ("loss_rate", "dropped in queues", "%", 1.0),
+    ("air_loss", "given up on the air", "%", 1.0), ("mean_time_in_queue", "time in a queue", "ms", 1.0),
+    ("one_way_delay", "one-way delay", "ms", 1.0), ("jitter", "jitter", "ms", 1.0),
+)  # fmt: skip
+
+
+def on_air(r: Results, n: int) -> list[Picture]:
+    """The metrics of a wireless network against the load, and against the queue limit."""
+    pictures = []
+    for varied, words, xs in (("load", "load, %", LOADS), ("queue", "queue limit, packets", LIMITS)):
+        at: Mapping[str, object] = {"network": n, "load": air.LOAD, "queue": air.LIMIT, "traffic": air.AIR}
+        if not all(r.has(**{**at, varied: x}, aqm=a) for x in xs for a in QUEUES):
+            continue
+        fixed = f"{air.LIMIT} packets" if varied == "load" else f"load {air.LOAD} %"
+        panels = []
+        for metric, title, unit, scale in _OVER_AIR:
+            curves = []
+            for a in QUEUES:
+                rows = [row_of({}, metric, [scale * v for v in r.samples(r.cell(**{**at, varied: x}, aqm=a), metric)], "") for x in xs]
+                curves.append(charts.Curve(a, xs, [x.value for x in rows], [x.low for x in rows], [x.high for x in rows]))
+            panels.append(charts.Lines(curves, charts.Axes(f"{n} stations: {title}", words, f"{title}, {unit}", ticks=xs)))
+        caption = f"On the air, {fixed}: dropped is the share of what comes to all queues, given up the share of what they send."
+        pictures.append(
+            Picture(f"air-{n}-{varied}", f"{n} stations against the {'queue limit' if varied == 'queue' else varied}", caption, panels)
+        )
+    return pictures

@@ -23,7 +23,7 @@ from fairlane.papers import (
     row_of,
 )
 
-from . import figures, net, opens
+from . import air, airtext, figures, net, opens
 from .figures import METRICS
 from .net import NETWORKS
 from .text import causes, findings, notes
@@ -36,10 +36,6 @@ _KINDS = (
     ("in_share", "IN packets of all", "percent"),
 )  # fmt: skip
 _CAPTIONS = {32: "fig5.1", 16: "fig5.2", 64: "fig5.3", 128: "fig5.5"}
-_LATER = (
-    "the caption shows a wireless network (802.11), and wireless networks come to fairlane later. Drawn is the wired network that stands "
-    "for it in every run on this page; nothing is said of the wireless one."
-)
 Wanted = Callable[[Cell], bool]
 
 
@@ -59,7 +55,7 @@ def _measured(factors: Mapping[str, object], name: str, row: Row) -> Compared:
 class Ramachendra2014(Paper):
     """The study and how it is rebuilt."""
 
-    minutes = 2.0
+    minutes = 3.0
     single_runs = True  # nothing is said of replications
     world_seeds = (1,)
     most_worlds = 72
@@ -76,14 +72,15 @@ class Ramachendra2014(Paper):
         "queue_std",
         "queue_max",
         "sojourn_mean",
+        *air.COLUMNS,
     )
     network_columns = ("packets_sent", "delay_mean", "jain")
     link_series = ("queue", "green_packets", "yellow_packets", "red_packets", "class0_clamping", "class1_clamping", "class2_clamping")
-    links = ("bottleneck", "d0.reverse")
+    links = ("bottleneck", "d0.reverse", *air.LINKS)
     hop_probe = False
     seeds = (1, 2, 3, 4)
     quick_seeds = (1, 2)
-    meant = ("so the window limits it", "is coarser than the round trip")
+    meant = ("so the window limits it", "is coarser than the round trip", "delivered nothing in the measured span")
 
     def opens(self) -> list[Open]:
         """See `opens.py`."""
@@ -91,11 +88,11 @@ class Ramachendra2014(Paper):
 
     def cells(self) -> list[Cell]:
         """The matrix, and the cells beside it."""
-        return self._with([*net.matrix(), *net.special()])
+        return [*self._with([*net.matrix(), *net.special()]), *self._on_air(air.cells())]
 
     def quick_cells(self) -> list[Cell]:
         """64 nodes, and what claims read of the others."""
-        return self._with(net.quick())
+        return [*self._with(net.quick()), *self._on_air(air.quick())]
 
     def world(self, values: Mapping[str, Value]) -> list[Cell]:
         """The cells that claims and printed losses read."""
@@ -103,6 +100,11 @@ class Ramachendra2014(Paper):
 
     def _with(self, cells: Sequence[Cell], values: Mapping[str, Value] | None = None) -> list[Cell]:
         return net.with_trees(self.scenario("net.toml"), self.scenario("cells.toml"), cells, values or self.declared_world)
+
+    def _on_air(self, cells: Sequence[Cell]) -> list[Cell]:
+        """Beside all worlds: the tables' own, with another medium."""
+        wired = (self.scenario("net.toml"), self.scenario("cells.toml"))
+        return air.with_trees(self.scenario("air.toml"), wired, cells, self.declared_world, {o.name: o.base for o in self.opens()})
 
     def topology(self) -> Tree:
         """64 nodes."""
@@ -115,6 +117,8 @@ class Ramachendra2014(Paper):
 
     def measure(self, run: RunTables, cell: Cell) -> dict[str, float]:
         """The paper's metrics of one run; those of the queue at the bottleneck, the others over all flows."""
+        if air.is_air(cell) or air.is_choice(cell):
+            return air.measure(run)
         f = run.flows
 
         def link(column: str) -> float:
@@ -201,7 +205,7 @@ class Ramachendra2014(Paper):
         rows = []
         for p in self.published("quoted_values"):
             wanted = {"load": p["load_percent"], "queue": p["queue_packets"], "aqm": "DropTail", "traffic": "bulk"}
-            for c in r.cells:
+            for c in (c for c in r.cells if _matrix(c)):
                 own = c.values if isinstance(c, opens.InWorld) else {}
                 network = p["network_nodes"] if p["network_nodes"] in map(str, NETWORKS) else str(own["losses at 50 % are of"])
                 if c["network"] == network and all(c[k] == x for k, x in wanted.items()):
@@ -219,8 +223,12 @@ class Ramachendra2014(Paper):
         seen: Callable[..., Wanted] = lambda *xs: (  # noqa: E731
             lambda c: c["traffic"] in ("bulk", "uncongested", "watched") and int(c["load"]) in xs
         )
+
+        def on_air(n: int) -> Experiment:
+            return e(_CAPTIONS[n], lambda r: self._network(r, n), lambda c: airtext.needed(c, n))
+
         return [
-            e("fig5.3", lambda _: self._network(64), lambda _: False),
+            on_air(64),
             e("matrix", self._matrix, _matrix),
             e("quoted_values", self._printed, _quoted_cell),
             e("loss-vs-queue", lambda r: self._losses(r, 50), lambda c: _matrix(c) and c["load"] == "50"),
@@ -232,9 +240,9 @@ class Ramachendra2014(Paper):
             e("fig2.1", self._red, lambda _: False),
             e("fig3.1", self._two_curves, kind("counted")),
             e("fig4.1", self._turns, lambda _: False),
-            e("fig5.1", lambda _: self._network(32), lambda _: False),
-            e("fig5.2", lambda _: self._network(16), lambda _: False),
-            e("fig5.5", lambda _: self._network(128), lambda _: False),
+            on_air(32),
+            on_air(16),
+            on_air(128),
             e("modred-unit", self._unit, lambda _: False),
         ]
 
@@ -299,19 +307,20 @@ class Ramachendra2014(Paper):
         rows = [_measured({}, x.metric, x) for x in rr_unit(self.folder)]
         return Built(Comparison(rows), [], [turned(self.folder, self.title_of("fig4.1"))])
 
-    def _network(self, n: int) -> Built:
-        tree = self._drawn(n)
-        d = tree["topology"]["dumbbell"]
-        rate = float(d["bottleneck"]["rate"].removesuffix("Mbit/s"))
-        way = [float(x["delay"].removesuffix("ms")) for x in (d["access"], d["bottleneck"], d["access"])]
-        rows = [
-            Compared(factors_of(of="network"), "nodes", "", float(n), float(d["pairs"])),
-            Compared(factors_of(of="bottleneck"), "rate", "Mbit/s", 10.0, rate),
-            Compared(factors_of(of="path"), "round trip of propagation", "ms", 150.0, 2 * sum(way)),
-        ]
+    def _network(self, r: Results, n: int) -> Built:
+        """A network on the air: drawn, its metrics beside those of the wired one, and the choices where they were varied."""
         name = _CAPTIONS[n]
-        picture = figures.network(tree, n, name, self.title_of(name))
-        return Built(Comparison(rows), [], [picture], undecided=_LATER, show_table=False)
+        there = air.stations(self.folder / "air.toml", n)
+        rows = [Compared(factors_of(of="network"), "nodes", "", float(n), float(len(there.at)))]
+        own = [self._row(r, c, m, unit) for c in r.cells if air.is_air(c) and c["network"] == str(n) for m, unit in air.METRICS.items()]
+        built = Built(Comparison([*rows, *airtext.beside_wired(r, n)]), own, group_by=("metric",), peer_name="wired")
+        built.pictures = [figures.field(there, n, name, self.title_of(name)), *figures.on_air(r, n)]
+        if n == 64:  # the experiment shown with the set-up, which is the wired one
+            built.pictures.insert(0, figures.network(self._drawn(n), n))
+        built.notes = airtext.notes(r, n, there)
+        if n == air.VARIED:
+            built.more, built.more_title = airtext.choices(r), "Other choices on the air, each varied once"
+        return built
 
     def _unit(self, _: Results) -> Built:
         rows = [_measured(dict(x.factors), x.metric, x) for x in modred_unit(self.folder)]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from fairlane.papers import Results
 
-from . import net
+from . import airtext, net
 
 AQMS = ("RED", "WRED", "AVQ", "ModRED")
 
@@ -118,8 +118,7 @@ def findings(r: Results) -> list[str]:
         f"Its mean queue is {queues[1]:.1f} packets, RED's {queues[0]:.1f}. What ModRED gains or costs hangs on what one segment of "
         f"each sender "
         "in a round trip is to the link: the claims say where each conclusion turns.",
-        "Nothing is said of wireless networks: four captions show some, fairlane gets them later, and their experiments are undecided. No "
-        "claim rests on them.",
+        *airtext.finding(r),
     ]
 
 
