@@ -140,8 +140,11 @@ def _apart(r: Results, n: int, load: int, traffic: str = air.AIR) -> Row:
 
 
 def _signed(x: Row) -> str:
-    between = "" if x.low is None or x.high is None else f" ({x.low:+.0f} to {x.high:+.0f})"
-    return f"{x.value:+.0f} %{between}".replace("-", "−")
+    def of(v: float) -> str:
+        return f"{round(v):+d}" if round(v) else "0"
+
+    between = "" if x.low is None or x.high is None else f" ({of(x.low)} to {of(x.high)})"
+    return f"{of(x.value)} %{between}".replace("-", "−")
 
 
 def _modred(r: Results, n: int) -> str:
@@ -180,7 +183,7 @@ def _limits(r: Results, n: int) -> list[str]:
     given = [_of(r, "air_loss", n, LOAD, q) for q in LIMITS]
     made[0] += f" What the air gives up {course(given, 0.2)}: {told(given, 2)} % of what is sent."
     if _same(r, _at(n, LOAD, LIMITS[1], "DropTail"), _at(n, LOAD, LIMITS[2], "DropTail")):
-        made[1] += " With 100 and with 250 the runs are the same: no queue ever holds 100 packets. What waits is spread over many stations."
+        made[1] += " With 100 and with 250 the runs are the same: no queue ever holds 100 packets."
     return made
 
 
@@ -199,10 +202,11 @@ def _nodes(r: Results) -> str:
     queue, lost, retried = ([_of(r, m, n, aqm="RED") for n in NETWORKS] for m in ("loss_rate", "air_loss", "retried"))
     wired = [n for n in NETWORKS if r.has(**_at(n, LOAD, LIMIT, "RED", "bulk"))]
     on_wire = [_of(r, "loss_rate", n, aqm="RED", traffic="bulk") for n in wired]
-    beside = f" Dropped on the wire with {', '.join(map(str, wired))}: {told(on_wire, 2)} %." if len(wired) > 1 else ""
+    nodes = ", ".join(map(str, wired))
+    beside = f" Dropped on the wire with {nodes}: {told(on_wire, 2)} %." if len(wired) > 1 else ""
     return (
-        f"More nodes, {', '.join(map(str, NETWORKS))}, at {LOAD} % load: what RED drops in queues {course(queue)} ({told(queue, 2)} %), what "
-        f"the air gives up {course(lost)} ({told(lost, 2)} %), and {told(retried, 0)} % of the attempts are retries.{beside}"
+        f"More nodes, {', '.join(map(str, NETWORKS))}, at {LOAD} % load: what RED drops in queues {course(queue)} ({told(queue, 2)} %), "
+        f"what the air gives up {course(lost)} ({told(lost, 2)} %), and {told(retried, 0)} % of the attempts are retries.{beside}"
     )
 
 

@@ -315,7 +315,7 @@ class Ramachendra2014(Paper):
         own = [self._row(r, c, m, unit) for c in r.cells if air.is_air(c) and c["network"] == str(n) for m, unit in air.METRICS.items()]
         built = Built(Comparison([*rows, *airtext.beside_wired(r, n)]), own, group_by=("metric",), peer_name="wired")
         built.pictures = [figures.field(there, n, name, self.title_of(name)), *figures.on_air(r, n)]
-        if n == 64:  # the experiment shown with the set-up, which is the wired one
+        if n == 64:  # that of the tables
             built.pictures.insert(0, figures.network(self._drawn(n), n))
         built.notes = airtext.notes(r, n, there)
         if n == air.VARIED:
