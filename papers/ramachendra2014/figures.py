@@ -254,9 +254,11 @@ class Field:
     def draw(self, figure: Figure, ax: Axes) -> None:
         """Draws the panel."""
         at = self.there.at
-        for a, b in self.there.hops:
-            if a < b:
-                ax.plot(*zip(at[a], at[b], strict=True), color=theme.GRID, lw=0.7, zorder=1)
+        gap = (float("nan"), float("nan"))
+        ends = [
+            end for a, b in self.there.hops if a < b for end in (at[a], at[b], gap)
+        ]  # one line with gaps: thousands would be a large page
+        ax.plot(*zip(*ends, strict=True), color=theme.MUTED, lw=0.5, alpha=0.5, zorder=1)
         ax.plot(*zip(*at.values(), strict=True), ls="", marker="o", ms=5, color=theme.HUES[0], zorder=2)
         ax.set_aspect("equal")
         ax.grid(visible=False)
@@ -293,7 +295,7 @@ def on_air(r: Results, n: int) -> list[Picture]:
                 rows = [row_of({}, metric, [scale * v for v in r.samples(r.cell(**{**at, varied: x}, aqm=a), metric)], "") for x in xs]
                 curves.append(charts.Curve(a, xs, [x.value for x in rows], [x.low for x in rows], [x.high for x in rows]))
             panels.append(charts.Lines(curves, charts.Axes(f"{n} stations: {title}", words, f"{title}, {unit}", ticks=xs)))
-        caption = f"On the air, {fixed}: dropped is the share of what comes to all queues, given up the share of what they send."
+        caption = f"On the air, {fixed}: dropped is the share of what comes to all queues, given up the share of what they send. Each replication draws other pairs, the same for all disciplines: intervals are wide."
         pictures.append(
             Picture(f"air-{n}-{varied}", f"{n} stations against the {'queue limit' if varied == 'queue' else varied}", caption, panels)
         )
