@@ -18,7 +18,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 STORED = ROOT / "benches" / "instructions.json"
 #: Two durations of each scenario: long enough to be past the start, short enough for an instrumented run.
-DURATIONS = {"P1": ("10s", "20s"), "P4": ("12s", "15s"), "P5": ("1ms", "2ms")}
+DURATIONS = {"P1": ("10s", "20s"), "P4": ("12s", "15s"), "P5": ("1ms", "2ms"), "A1": ("3s", "6s"), "A2": ("10s", "15s")}
+#: Scenarios that are not of the benchmark set: over the air.
+AIR = ROOT / "benches" / "air"
 TOLERANCE = 0.03
 
 
@@ -35,7 +37,8 @@ def built() -> Path:
 
 def count(binary: Path, scenario: str, duration: str) -> tuple[int, int]:
     """Instructions of one run, and its packet-hops."""
-    file = ROOT / "python" / "fairlane" / "scenarios" / f"{scenario}.toml"
+    files = (folder / f"{scenario}.toml" for folder in (ROOT / "python" / "fairlane" / "scenarios", AIR))
+    file = next(f for f in files if f.exists())
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", str(binary), "perf", str(file), f"duration={duration}"]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     instructions = int(re.search(r"Collected : (\d+)", run.stderr).group(1))
