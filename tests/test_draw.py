@@ -7,6 +7,7 @@ import json
 import math
 import re
 import subprocess
+import sys
 from xml.etree import ElementTree as ET
 
 import jsonschema
@@ -215,5 +216,5 @@ def test_the_same_scenario_gives_the_same_bytes():
     code = (
         f"from fairlane.graphs import *; from fairlane.base.scenario import resolve; print(drawn(of_scenario(resolve({str(example)!r}))))"
     )
-    runs = {subprocess.run(["python", "-c", code], capture_output=True, check=True, text=True).stdout for _ in range(2)}
+    runs = {subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout for _ in range(2)}
     assert len(runs) == 1

@@ -34,11 +34,11 @@ impl Builder for Tandem {
 
     fn graph(&self) -> Graph {
         let mut g = Graph::default();
-        g.node("a");
+        g.node("a", 0.0, 0.0);
         for i in 1..=self.routers {
-            g.node(format!("r{i}"));
+            g.node(format!("r{i}"), f64::from(i), 0.0);
         }
-        g.node("b");
+        g.node("b", f64::from(self.routers) + 1.0, 0.0);
         for (i, ends) in g.nodes.clone().windows(2).enumerate() {
             g.link(format!("l{i}"), &ends[0], &ends[1], self.link.clone());
         }
