@@ -296,8 +296,8 @@ def on_air(r: Results, n: int) -> list[Picture]:
                 curves.append(charts.Curve(a, xs, [x.value for x in rows], [x.low for x in rows], [x.high for x in rows]))
             panels.append(charts.Lines(curves, charts.Axes(f"{n} stations: {title}", words, f"{title}, {unit}", ticks=xs)))
         caption = (
-            f"On the air, {fixed}: dropped is the share of what comes to all queues, given up the share of what they send. Each replication "
-            f"draws other pairs, the same for all disciplines: intervals are wide."
+            f"On the air, {fixed}: dropped is the share of what comes to all queues, given up the share of what they send. Each "
+            f"replication draws other pairs, the same for all disciplines: intervals are wide."
         )
         pictures.append(
             Picture(f"air-{n}-{varied}", f"{n} stations against the {'queue limit' if varied == 'queue' else varied}", caption, panels)
