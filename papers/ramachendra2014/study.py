@@ -311,7 +311,7 @@ class Ramachendra2014(Paper):
         """A network on the air: drawn, its metrics beside those of the wired one, and the choices where they were varied."""
         name = _CAPTIONS[n]
         there = air.stations(self.folder / "air.toml", n)
-        rows = [Compared(factors_of(of="network"), "nodes", "", float(n), float(len(there.at)))]
+        rows = [Compared(factors_of(of="network"), "nodes", "", None, float(len(there.at)))]
         own = [self._row(r, c, m, unit) for c in r.cells if air.is_air(c) and c["network"] == str(n) for m, unit in air.METRICS.items()]
         built = Built(Comparison([*rows, *airtext.beside_wired(r, n)]), own, group_by=("metric",), peer_name="wired")
         built.pictures = [figures.field(there, n, name, self.title_of(name)), *figures.on_air(r, n)]
