@@ -4,7 +4,7 @@ use crate::expand::numbered;
 use crate::spec::{AfterTimeoutSpec, ChannelSpec, ErrorsSpec, RateControlSpec};
 use fairlane_engine::Stream;
 use fairlane_units::Rate;
-use fairlane_wireless::air::AirError;
+use fairlane_wireless::air::{AirError, near_enough};
 use fairlane_wireless::power::{self, Power, Ratio};
 use fairlane_wireless::rates::{Arf, Control, Minstrel};
 use fairlane_wireless::{AfterTimeout, Air, AirConfig, Dcf, Ear, Errors, Tone};
@@ -176,6 +176,10 @@ impl ChannelSpec {
 }
 
 impl ChannelAt {
+    /// Whether all who hear one another are near enough for the standard.
+    pub(crate) fn check(&self, spec: &ChannelSpec) -> Result<(), AirError> {
+        (0..).zip(&self.ears).try_for_each(|(station, ears)| near_enough(spec.standard.0.sifs, station, ears))
+    }
     /// The medium in the run with this seed. None: a rate that the standard has not.
     pub fn air(&self, spec: &ChannelSpec, seed: u64) -> Option<Result<Air, AirError>> {
         Some(Air::new(spec.dcf()?, &spec.config(), self.ears.clone(), seed, &self.name))

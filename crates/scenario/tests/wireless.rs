@@ -278,6 +278,14 @@ fn an_interface_is_refined_as_other_links_are() {
     assert!(set("links.c-air.queue", "codel").is_err(), "no station of this name");
 }
 
+/// A station is drawn where it stands, unless the scenario says otherwise.
+#[test]
+fn a_station_may_be_drawn_elsewhere() {
+    let drawn = |more: &str| read(&format!("{HOUSE}{more}")).expanded.positions["b"];
+    assert_eq!((drawn("").x, drawn("").y), (0.0, 8.0));
+    assert_eq!(drawn("[positions.b]\nx = 3\ny = 4\n").x, 3.0);
+}
+
 /// Of the same places the field has others with another seed of its own, and the same with another seed of the run.
 #[test]
 fn places_follow_their_own_seed() {

@@ -375,11 +375,14 @@ impl Air {
     }
 }
 
+/// Whether all hearers of a station hear it within SIFS.
+pub fn near_enough(sifs: Dur, station: u32, ears: &[Ear]) -> Result<(), AirError> {
+    ears.iter().find(|e| e.delay >= sifs).map_or(Ok(()), |far| Err(AirError::TooFar(far.station, station)))
+}
+
 /// The order in which a frame reaches its hearers.
 fn nearest_first(dcf: &Dcf, station: u32, ears: &mut [Ear]) -> Result<(), AirError> {
-    if let Some(far) = ears.iter().find(|e| e.delay >= dcf.sifs) {
-        return Err(AirError::TooFar(far.station, station));
-    }
+    near_enough(dcf.sifs, station, ears)?;
     ears.sort_by_key(|e| (e.delay, e.station));
     Ok(())
 }

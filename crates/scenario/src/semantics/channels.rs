@@ -179,12 +179,8 @@ impl Semantics<'_> {
             let help = crate::diag::suggest(node, &known, "its stations");
             self.fail(Code::UnknownNode, &path, format!("channel `{name}` has no station `{node}`"), help);
         }
-        match at.air(spec, 0) {
-            Some(Err(e)) => {
-                return self.fail(Code::ChannelUnfit, &["wireless", name], e.to_string(), "put the stations nearer to one another");
-            }
-            None => return,
-            Some(Ok(_)) => {}
+        if let Err(e) = at.check(spec) {
+            return self.fail(Code::ChannelUnfit, &["wireless", name], e.to_string(), "put the stations nearer to one another");
         }
         let mut reached = vec![false; at.stations.len()];
         for &(_, to) in &at.hops {

@@ -2,6 +2,7 @@
 
 use super::network::Network;
 use super::{MOST_LINKS, MOST_NODES, Semantics};
+use crate::channel::ChannelAt;
 use crate::code::Code;
 use crate::diag::suggest;
 use crate::expand::{LinkDir, Member};
@@ -95,16 +96,33 @@ impl Semantics<'_> {
             let message = format!("the network is too large: {} nodes, {} link directions", nodes.len(), links.len());
             self.fail(Code::TooLarge, &["topology"], message, format!("limits are {MOST_NODES} and {MOST_LINKS}"));
         }
-        let mut positions: IndexMap<String, Place> = graph.nodes.into_iter().zip(graph.places).collect();
+        let positions = graph.nodes.into_iter().zip(graph.places).collect();
+        (nodes.into_iter().collect(), positions, links)
+    }
+
+    /// Where nodes are drawn: as the scenario says, else where the builder has them, else where stations stand.
+    pub(super) fn positions(
+        &mut self,
+        scenario: &Scenario,
+        nodes: &[String],
+        channels: &[ChannelAt],
+        positions: &mut IndexMap<String, Place>,
+    ) {
+        for station in channels.iter().flat_map(|c| &c.stations) {
+            positions.entry(station.node.clone()).or_insert(Place { x: station.at[0], y: station.at[1] });
+        }
+        if scenario.positions.is_empty() {
+            return;
+        }
+        let known: IndexSet<&str> = nodes.iter().map(String::as_str).collect();
         for (name, &place) in &scenario.positions {
-            if !nodes.contains(name) && self.found.has_room() {
-                let known: Vec<&str> = nodes.iter().map(String::as_str).collect();
-                let help = suggest(name, &known, "known nodes");
+            if !known.contains(name.as_str()) && self.found.has_room() {
+                let all: Vec<&str> = known.iter().copied().collect();
+                let help = suggest(name, &all, "known nodes");
                 self.fail_key(Code::UnknownNode, &["positions", name], format!("there is no node `{name}`"), help);
             }
             positions.insert(name.clone(), place);
         }
-        (nodes.into_iter().collect(), positions, links)
     }
 
     fn builder(&mut self, scenario: &mut Scenario) -> Graph {

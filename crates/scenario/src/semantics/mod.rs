@@ -14,7 +14,7 @@ use crate::diag::{Diagnostics, Sources, Span};
 use crate::expand::{Expanded, Group, LinkDir, Member};
 use crate::resolve::Resolved;
 use crate::source::{Node, join};
-use crate::spec::{Place, RouteBy, Scenario};
+use crate::spec::{RouteBy, Scenario};
 use network::Network;
 use std::collections::HashSet;
 
@@ -85,9 +85,7 @@ pub(crate) fn complete(mut scenario: Scenario, root: &Node, sources: &Sources) -
     s.times(&scenario);
     let (mut nodes, mut positions, mut links) = s.links(&mut scenario);
     let channels = s.channels(&mut scenario, &mut nodes, &mut links);
-    for station in channels.iter().flat_map(|c| &c.stations) {
-        positions.entry(station.node.clone()).or_insert(Place { x: station.at[0], y: station.at[1] });
-    }
+    s.positions(&scenario, &nodes, &channels, &mut positions);
     let network = Network::new(&nodes, &links, &channels);
     let (groups, flows) = s.flows(&mut scenario, &network);
     s.two_rates();

@@ -1,6 +1,6 @@
 //! The full mesh: every node is joined to every other one.
 
-use super::{Builder, Graph, Misfit, around, ordinary};
+use super::{Builder, Graph, Misfit, ordinary};
 use crate::spec::Pipe;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,11 +32,7 @@ impl Builder for FullMesh {
     }
 
     fn graph(&self) -> Graph {
-        let mut g = Graph::default();
-        for i in 0..self.nodes {
-            let (x, y) = around(i, self.nodes);
-            g.node(format!("n{i}"), x, y);
-        }
+        let mut g = Graph::circle(self.nodes);
         for i in 0..self.nodes {
             for j in i + 1..self.nodes {
                 g.join(i, j, self.link.clone());

@@ -40,6 +40,16 @@ pub struct Graph {
 }
 
 impl Graph {
+    /// Nodes n0, n1... on a circle, about 1 apart, clockwise from the top.
+    fn circle(count: u32) -> Self {
+        let mut g = Self::default();
+        let radius = f64::from(count.max(4)) / std::f64::consts::TAU;
+        for i in 0..count {
+            let angle = std::f64::consts::TAU * f64::from(i) / f64::from(count.max(1));
+            g.node(format!("n{i}"), radius * libm::sin(angle), radius * libm::cos(angle));
+        }
+        g
+    }
     /// A node, and where it is drawn: x to the right, y upwards, about 1 between neighbours.
     fn node(&mut self, name: impl Into<String>, x: f64, y: f64) {
         self.nodes.push(name.into());
@@ -95,13 +105,6 @@ fn ordinary(pipe: &Pipe) -> Pipe {
 /// Where `count` things of a row stand, the middle of it at zero.
 fn along(i: u32, count: u32) -> f64 {
     f64::from(i) - (f64::from(count) - 1.0) / 2.0
-}
-
-/// Points on a circle, about 1 apart, clockwise from the top.
-fn around(i: u32, count: u32) -> (f64, f64) {
-    let radius = f64::from(count.max(4)) / std::f64::consts::TAU;
-    let angle = std::f64::consts::TAU * f64::from(i) / f64::from(count.max(1));
-    (radius * libm::sin(angle), radius * libm::cos(angle))
 }
 
 /// What to say of too many links.
