@@ -25,7 +25,7 @@ LAYERS = (
     ("runs", "linux", "script", "bench", "tcp"),
     ("comparison", "study"),
     ("tuning",),
-    ("papers",),
+    ("papers", "reports"),
     ("cli",),
     ("__init__", "__main__"),
 )

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .own.cc import CongestionControl, cc_include, load_cc
     from .own.plugin import Parameter, Qdisc
     from .papers import reproduce
+    from .reports import Report, report
     from .runs.network import Network
     from .runs.pcap import Pcap
     from .runs.result import Result, load, run
@@ -58,6 +59,8 @@ _WHERE = {
     "interval": "stats",
     "load": "runs.result",
     "load_study": "study",
+    "Report": "reports",
+    "report": "reports",
     "reproduce": "papers",
     "run": "runs.result",
     "Tuning": "tuning",
@@ -68,7 +71,8 @@ _WHERE = {
 }
 _NEEDS = {
     **dict.fromkeys(
-        ("Comparison", "compare", "Study", "StudyResult", "load_study", "reproduce", "Tuning", "TuneResult", "verify"), "study"
+        ("Comparison", "compare", "Report", "Study", "StudyResult", "load_study", "report", "reproduce", "Tuning", "TuneResult", "verify"),
+        "study",
     ),
     "tune": "tune",
 }
@@ -87,6 +91,7 @@ __all__ = [
     "Trace",
     "PluginError",
     "Qdisc",
+    "Report",
     "Result",
     "RunError",
     "ScenarioError",
@@ -99,6 +104,7 @@ __all__ = [
     "load",
     "load_cc",
     "load_study",
+    "report",
     "reproduce",
     "run",
     "settings",

@@ -28,12 +28,12 @@ from .output import (
     render,
     wrote,
 )
-from .places import check_quantities, drawn, new_figures
+from .places import check_quantities, drawn, new_figures, page_file
 from .verbose import current, given, verbose_option
 
 _SCHEMAS = [
-    "scenario", "run", "bench", "bench-queues", "claims-file", "compare", "draw", "paper-file", "query", "reproduction", "script", "study",
-    "study-file", "tc", "tune", "tune-file", "verify",
+    "scenario", "run", "bench", "bench-queues", "claims-file", "compare", "draw", "paper-file", "query", "report", "reproduction", "script",
+    "study", "study-file", "tc", "tune", "tune-file", "verify",
 ]  # fmt: skip
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 
@@ -77,6 +77,7 @@ _ELSEWHERE = {
         "compare": "queues",
         "draw": "draw",
         "new": "new",
+        "report": "report",
         "reproduce": "reproduce",
         "script": "script",
         "study": "study",
@@ -126,7 +127,8 @@ def cli(ctx: click.Context) -> None:
     help="Draw what the name says, as SVG, PNG or PDF: a series such as cwnd or queue, or a metric such as goodput. One that exists is an "
     "error without --force.",
 )
-@click.option("--force", is_flag=True, help="Replace what exists: the result folder, figures, captures.")
+@click.option("--page", "page", metavar="FILE.html", help="Write one page with everything (docs/guides/reports.md); it opens offline.")
+@click.option("--force", is_flag=True, help="Replace what exists: the result folder, the page, figures, captures.")
 @click.option("--hop-probe", is_flag=True, help="Measure delays from the second node on too (slower).")
 @click.option(
     "--pcap",
@@ -164,6 +166,7 @@ def run(
     each: bool,
     as_json: bool,
     plots: tuple[str, ...],
+    page: str | None,
     force: bool,
     hop_probe: bool,
     pcaps: tuple[str, ...],
@@ -196,6 +199,9 @@ def run(
         check_free(out, force=force)
     if plots:
         need("plots")
+    if page is not None:
+        need("study")
+    html = None if page is None else page_file(page, force=force)
     targets = new_figures(plots, force=force) if plots else []
     log = current()
     source = given(file)
@@ -207,13 +213,14 @@ def run(
     log.checked(resolved)
     seen = not (quiet or as_json) and draws()
     only_seen = False
-    if targets or (seen and out is None):
+    asked = bool(targets or html)
+    if asked or (seen and out is None):
         tree = json.loads(resolved.json(expanded=False))
         if targets:
             check_quantities(source, changes, tree["duration"], [t.stem for t in targets])
         if not tree.get("sample") and (targets or few(tree, len(chosen or [0]))):
             resolved = checked(source, [*changes, ("sample", _fine(tree["duration"]))])
-            only_seen = not targets
+            only_seen = not targets  # nobody asked for so fine a step, or any
     settings = {"snaplen": snaplen, "ip": int(pcap_ip), "queue": pcap_queue, "force": force}
     with _capture(pcaps, out, settings) as (pcap, stage), _recorded(trace, out, trace_format, force=force) as recorded:
         began = time.monotonic()
@@ -232,6 +239,10 @@ def run(
         from ..look.figures import save_figure
 
         save_figure(figure, path)
+    if html is not None:
+        from ..base.files import save_bytes
+
+        save_bytes(html, result.page(out or "").encode())
     if as_json:
         from ..runs.document import pieces
 
@@ -241,7 +252,7 @@ def run(
 
         emit(render(*run_report(result, spent, each), *(picture_of(result) if seen else ())))
     kept = result.captures if out is None else [Path(out)]
-    wrote([*kept, *(path for path, _ in figures)], as_json=as_json, quiet=quiet)
+    wrote([*kept, *([html] if html is not None else []), *(path for path, _ in figures)], as_json=as_json, quiet=quiet)
     log.done()
     if undrawn is not None:
         raise undrawn

@@ -22,6 +22,15 @@ def new_figures(paths: Iterable[str], *, force: bool) -> list[Path]:
     return new_files([check_path(p) for p in paths], force=force)
 
 
+def page_file(path: str, *, force: bool) -> Path:
+    """The file of a page: its name ends in .html."""
+    from ..base.outputs import new_file
+
+    if Path(path).suffix.lower() not in (".html", ".htm"):
+        raise FairlaneError(f"cannot write a page as {path}: the name must end in .html")
+    return new_file(path, force=force)
+
+
 _INSTANTS = ("3ms", "30ms", "300ms", "3s", "30s", "300s")
 """Long enough for every table to have its columns; the first in which all that the scenario names has begun."""
 

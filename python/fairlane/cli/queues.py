@@ -13,7 +13,7 @@ from ..base.paths import partition
 from ..errors import FairlaneError
 from . import complete
 from .output import assignments, emit, emit_json, plugin_option, render, step_bar, wrote
-from .places import new_figures
+from .places import new_figures, page_file
 from .verbose import count, current, verbose_option
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def compare(
     from ..comparison.plots import PICTURES
 
     targets = [_target(p, PICTURES) for p in new_figures(plots, force=force)]
-    html = None if page is None else _page(page, force=force)
+    html = None if page is None else page_file(page, force=force)
     changes = assignments(sets) + ([("duration", duration)] if duration is not None else [])
     if scenario is not None and (flows is not None or udp is not None):
         raise FairlaneError("--flows and --udp belong to the built-in dumbbell: with --scenario use --set, such as --set flows.tcp.count=9")
@@ -198,14 +198,6 @@ def _target(target: Path, known: tuple[str, ...]) -> Path:
     if target.stem not in known:
         raise suggest(target.stem, list(known), "picture of a comparison")
     return target
-
-
-def _page(path: str, *, force: bool) -> Path:
-    from ..base.outputs import new_file
-
-    if Path(path).suffix.lower() not in (".html", ".htm"):
-        raise FairlaneError(f"cannot write a page as {path}: the name must end in .html")
-    return new_file(path, force=force)
 
 
 def _write(done: Comparison, pictures: list[Path], html: Path | None) -> None:

@@ -36,7 +36,7 @@ def csv_link(table: tuple[Sequence[str], Sequence[Sequence[object]]] | pl.DataFr
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows([[_inert(x) for x in row] for row in (heads, *rows)])
     # With the mark of UTF-8, without which spreadsheets take ± for two letters.
-    return _saved("\ufeff" + out.getvalue(), f"{name}.csv", "CSV", "text/csv")
+    return saved_link("\ufeff" + out.getvalue(), f"{name}.csv", "CSV", "text/csv")
 
 
 def _inert(cell: object) -> object:
@@ -48,10 +48,11 @@ def _inert(cell: object) -> object:
 
 def svg_link(svg: str, name: str) -> Markup:
     """A link that saves a picture as SVG, from the page itself."""
-    return _saved(svg, f"{name}.svg", "SVG", "image/svg+xml")
+    return saved_link(svg, f"{name}.svg", "SVG", "image/svg+xml")
 
 
-def _saved(text: str, file: str, word: str, kind: str) -> Markup:
+def saved_link(text: str, file: str, word: str, kind: str) -> Markup:
+    """A link that saves a text as a file, from the page itself."""
     from markupsafe import Markup
 
     file = re.sub(r"[^\w.+-]+", "_", file)

@@ -318,6 +318,23 @@ class Result:
 
         return save(self, folder, force=force)
 
+    def page(self, folder: str = "") -> str:
+        """One HTML page that opens offline: what was run, who got what, charts, the scenario; `folder` is where its scenario.toml lies."""
+        need("study")
+        from .page import page
+
+        return page(self, folder)
+
+    def report(self, path: str | PathLike[str], *, force: bool = False) -> Path:
+        """Writes `page` as a file, whole or not at all; one that exists is replaced only with `force`. `fairlane.report` takes several."""
+        need("study")
+        from ..base.files import save_bytes
+        from ..base.outputs import new_file
+
+        target = new_file(path, force=force)
+        save_bytes(target, self.page().encode())
+        return target
+
     def _repr_html_(self) -> str:
         from .html import result_html
 

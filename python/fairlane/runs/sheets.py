@@ -71,6 +71,7 @@ class Groups:
         # Every run has the same flows in the same order.
         self._runs = [rows[k : k + each] for k in range(0, len(rows), max(1, each))]
         self.flows = each
+        self.runs = len(result.info)
         self._places = {c["flow"][i]: place for place, (c, i) in enumerate(rows[:each])}
 
     def value(self, names: Sequence[str], metric: str, how: str = "") -> Interval:

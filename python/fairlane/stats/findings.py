@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from .intervals import CONFIDENCE
-from .pairs import Difference, Equivalence, Values, holm, paired, tost
+from .pairs import Difference, Equivalence, Values, holm, paired, tost, welch
 
 MARGIN = "5%"
 """What is too little to matter unless somebody says otherwise: a share of the second mean."""
@@ -17,10 +17,10 @@ Finding = Literal["more", "less", "equivalent", "undecided"]
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """Setting `a` against setting `b`, run with the same seeds."""
+    """Setting `a` against setting `b`."""
 
     difference: Difference
-    """Paired by seed, with the interval of this pair alone."""
+    """Paired by seed where both were run with the same, with the interval of this pair alone."""
     equivalence: Equivalence | None
     """The test within `margin`; None without a mean to take the margin of."""
     margin: float | str
@@ -42,7 +42,7 @@ class Contrast:
     def words(self) -> str:
         """The finding without the names: "no difference shown (p = 0.4)"."""
         n = self.difference.difference.n
-        if n == 0:
+        if n == 0 or self.difference.difference.value is None:
             return "no value on one side"
         if self.p is None:
             return "one run each: chance cannot be told from a difference"
@@ -56,8 +56,15 @@ class Contrast:
         return f"{self.finding}{small} ({p_text(self.p)})"
 
 
-def contrasts(pairs: Iterable[tuple[Values, Values]], margin: float | str = MARGIN, confidence: float = CONFIDENCE) -> list[Contrast]:
+def contrasts(
+    pairs: Iterable[tuple[Values, Values]],
+    margin: float | str = MARGIN,
+    confidence: float = CONFIDENCE,
+    common_seeds: bool | Sequence[bool] = True,
+) -> list[Contrast]:
     """Each pair of samples with common seeds: `paired` for a difference, `tost` for equivalence within `margin`.
+
+    `common_seeds`: whether they have them, for all pairs or for each; without them `welch` in place of `paired`.
 
     Both kinds of p-values are corrected by `holm` for all pairs of the call. Of each pair at most one of the hypotheses "no difference"
     and "the margin or more" is true; so the chance of even one false word among all is at most 1 - `confidence`.
@@ -68,7 +75,8 @@ def contrasts(pairs: Iterable[tuple[Values, Values]], margin: float | str = MARG
     ['more', 'undecided']
     """
     lists = [(list(a), list(b)) for a, b in pairs]
-    differences = [paired(a, b, confidence) for a, b in lists]
+    common = [common_seeds] * len(lists) if isinstance(common_seeds, bool) else list(common_seeds)
+    differences = [(paired if same else welch)(a, b, confidence) for (a, b), same in zip(lists, common, strict=True)]
     tests = [_tost(a, b, d, margin, confidence) for (a, b), d in zip(lists, differences, strict=True)]
     ps = holm([d.p for d in differences])
     qs = holm([None if t is None else t.p for t in tests])
@@ -83,14 +91,14 @@ def contrasts(pairs: Iterable[tuple[Values, Values]], margin: float | str = MARG
 
 
 def _identical(d: Difference) -> bool:
-    return d.p is not None and d.difference.value == d.difference.low == d.difference.high == 0
+    return d.paired and d.p is not None and d.difference.value == d.difference.low == d.difference.high == 0
 
 
 def _tost(a: Values, b: Values, d: Difference, margin: float | str, confidence: float) -> Equivalence | None:
     """The test of equivalence, if there is a mean that a share can be taken of."""
     if d.p is None or (isinstance(margin, str) and not d.b.mean):
         return None
-    return tost(a, b, margin, confidence=confidence)
+    return tost(a, b, margin, d.paired, confidence)
 
 
 def p_text(p: float | None) -> str:

@@ -124,6 +124,12 @@ class StudyTables:
         """One row a finished cell: its factors, its seed, one column a metric; null where a metric has no value."""
         return self._cells.drop("row", "point")
 
+    def per_seed(self, metric: str, point: Point) -> dict[int, float | None]:
+        """The values of a metric at a point, by the seed of the cell; cells that are not done have none."""
+        label = next(s.label for s in self.spec.metrics if metric in (s.label, s.text))
+        own = self._cells.filter(pl.col("point") == point.index).select("seed", pl.col(label).cast(pl.Float64))
+        return dict(own.iter_rows())
+
     def flows(self) -> pl.DataFrame:
         """Everything kept of flows, one row a cell and flow.
 

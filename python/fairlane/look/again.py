@@ -1,0 +1,61 @@
+"""How something on a page is run again: the command, the seeds, the version, and the scenario with every parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from shlex import quote
+from typing import TYPE_CHECKING
+
+from .templates import saved_link
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+MOST_SCENARIO = 250_000
+"""Bytes of a scenario that stands in the page, and is saved from it."""
+MOST_PRINTS = 20
+
+
+@dataclass(frozen=True)
+class Again:
+    """What stands at the end of a page for each thing that was run."""
+
+    name: str = ""
+    command: str = ""
+    hint: str = ""
+    scenario: str = ""
+    """As TOML; "" if it is too long for a page."""
+    saved: Markup | None = None
+    facts: Sequence[tuple[str, str]] = field(default_factory=tuple)
+
+
+def run_again(scenario: str, seeds: Sequence[int], *, name: str = "", folder: str = "", facts: Sequence[tuple[str, str]] = ()) -> Again:
+    """Of runs of one scenario; `folder`: where its scenario.toml lies, if it does."""
+    whole = len(scenario) <= MOST_SCENARIO
+    file = f"{folder.rstrip('/')}/scenario.toml" if folder else "scenario.toml"
+    command = f"fairlane run {quote(file)} --seeds {said_seeds(seeds)}"
+    hint = ""
+    if whole:
+        hint = f"Without the folder {folder}: save the scenario as scenario.toml." if folder else "The scenario, to be saved beside it:"
+    elif not folder:
+        hint = "The scenario is too long for this page: keep its result folder (fairlane run -o DIR)."
+    saved = saved_link(scenario, "scenario.toml", "scenario.toml", "application/toml") if whole else None
+    return Again(name, command, hint, scenario if whole else "", saved, tuple(facts))
+
+
+def said_seeds(seeds: Sequence[int]) -> str:
+    """Seeds as `--seeds` takes them.
+
+    >>> said_seeds([1, 2, 3]), said_seeds([7]), said_seeds([1, 2, 9])
+    ('1..3', '7', '1,2,9')
+    """
+    if len(seeds) > 1 and list(seeds) == list(range(seeds[0], seeds[0] + len(seeds))):
+        return f"{seeds[0]}..{seeds[-1]}"
+    return ",".join(map(str, seeds))
+
+
+def said_prints(prints: Sequence[str]) -> str:
+    """Fingerprints in a line; of very many the first."""
+    more = len(prints) - MOST_PRINTS
+    return " ".join(prints[:MOST_PRINTS]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,260 @@
+"""Charts that a page draws itself: linked zoom, values at the cursor, and the numbers behind them as a table and a CSV file.
+
+uPlot draws them (`charts.js`, made of `web/`); what is told here goes into the page as JSON that holds no markup. A curve with more points
+than a screen has is told by stretches: the mean of each, and the least and the greatest value in it, so that no peak is lost.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from ..base.format import number
+from .theme import FACE, GRID, HUES, INK, MUTED
+
+if TYPE_CHECKING:
+    import numpy as np
+    from markupsafe import Markup
+
+MOST_POINTS = 1200
+"""Points of one curve: about two for each pixel of a chart."""
+MOST_OF_CHART = 6000
+"""Points of all curves of a chart together: a page of many curves stays small."""
+LEAST_POINTS = 150
+DIGITS = 5
+"""Significant digits of what is drawn; the tables of a page have what was measured."""
+_PAPER = {"ink": INK, "muted": MUTED, "grid": GRID, "face": FACE, **{f"hue{i}": h for i, h in enumerate(HUES)}}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One curve or set of marks; `None` and NaN are no value."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float | None]
+    low: Sequence[float | None] = ()
+    high: Sequence[float | None] = ()
+    """A band, or intervals: what their ends are is said by the chart's `ends`."""
+    hue: int | None = 0
+    """Number of its colour, and of its dashes from the fifth on; `None`: grey."""
+    bars: bool = False
+    """Marks with intervals on the curve, in place of a band."""
+    mark: str = "dot"
+    """dot, square, star or cross."""
+    size: float = 4.0
+    labels: Sequence[str] = ()
+    """Names of single marks."""
+
+
+@dataclass(frozen=True)
+class Live:
+    """A chart."""
+
+    name: str
+    """Of its file, and of its place in the page; unlike those of others."""
+    title: str
+    x: str
+    y: str
+    """What stands on the axes, with units."""
+    lines: Sequence[Line]
+    kind: str = "line"
+    """line or dots."""
+    link: str = ""
+    """Charts with the same word zoom and point together."""
+    ends: tuple[str, str] = ("least", "greatest")
+    spans: Sequence[tuple[float, float, str]] = ()
+    """Named stretches of the x axis."""
+    levels: Sequence[tuple[float, str]] = ()
+    """Named heights."""
+    from_zero: bool = True
+    log_x: bool = False
+    log_y: bool = False
+    names: Sequence[str] = ()
+    """Names of the places 0, 1, 2... of the x axis, where it has no numbers."""
+    ticks: Sequence[float] = ()
+    caption: str = ""
+
+    @property
+    def alt(self) -> str:
+        """What it shows, in words."""
+        told = [f"{line.name}: {_range(line.y)}" for line in self.lines[:8]]
+        more = [f"and {len(self.lines) - 8} more"] if len(self.lines) > 8 else []
+        kind = "Chart" if self.kind == "line" else "Scatter plot"
+        return f"{kind} of {self.title}, {self.y} over {self.x}. {'; '.join([*told, *more])}."
+
+
+def _range(values: Iterable[float | None]) -> str:
+    known = [v for v in values if v is not None and math.isfinite(v)]
+    if not known:
+        return "no value"
+    low, high = min(known), max(known)
+    if low == high:
+        return number(low)
+    return f"from {number(low)} to {number(high)}, mean {number(math.fsum(known) / len(known))}"
+
+
+class Charts:
+    """The charts of one page: what stands in its head, where each is, and what draws them."""
+
+    def __init__(self, charts: Iterable[Live]) -> None:
+        self._charts = {c.name: c for c in charts}
+
+    def __bool__(self) -> bool:
+        return bool(self._charts)
+
+    def __iter__(self) -> Any:
+        return iter(self._charts.values())
+
+    @property
+    def head(self) -> Markup:
+        """The style of the charts, and what the page may do: nothing from elsewhere, and no script but this one."""
+        from markupsafe import Markup
+
+        return Markup(f"{policy(bool(self))}\n<style>{_shipped('charts.css') if self else ''}{_shipped('live.css')}</style>")
+
+    def figure(self, name: str) -> Markup:
+        """A chart in its place; without scripts its words stand there."""
+        from markupsafe import Markup
+
+        c = self._charts[name]
+        caption = Markup("<figcaption>{}</figcaption>").format(c.caption) if c.caption else ""
+        return Markup('<figure class="live"><div data-chart="{}"><p><b>{}</b></p><p class="small">{}</p></div>{}</figure>').format(
+            name, c.title, c.alt, caption
+        )
+
+    @property
+    def foot(self) -> Markup:
+        """The numbers and the script, at the end of the body."""
+        from markupsafe import Markup
+
+        if not self:
+            return Markup("")
+        data = f'<script type="application/json" id="charts-of-page">{inert_json(self.told())}</script>'
+        return Markup(f"{data}\n<script>{_shipped('charts.js')}</script>")
+
+    def told(self) -> dict[str, Any]:
+        """What `charts.js` reads; curves over the same times share one list of them."""
+        axes: dict[tuple[float | None, ...], int] = {}
+        charts = {name: _told(c, axes) for name, c in self._charts.items()}
+        return {"paper": _PAPER, "x": [list(x) for x in axes], "charts": charts}
+
+
+def _told(c: Live, axes: dict[tuple[float | None, ...], int]) -> dict[str, Any]:
+    lines = []
+    for line in c.lines:
+        own: dict[str, Any] = {"name": line.name, "x": axes.setdefault(tuple(_numbers(line.x, 10)), len(axes)), "hue": line.hue}
+        own["y"] = _numbers(line.y)
+        if len(line.low):
+            own |= {"low": _numbers(line.low), "high": _numbers(line.high)}
+        own |= {k: v for k, v in (("bars", line.bars), ("labels", list(line.labels))) if v}
+        if c.kind == "dots" or line.bars:
+            own |= {"mark": line.mark, "size": line.size}
+        lines.append(own)
+    return {
+        "name": c.name, "title": c.title, "alt": c.alt, "kind": c.kind, "link": c.link, "ends": list(c.ends), "lines": lines,
+        "spans": [list(s) for s in c.spans], "levels": [list(v) for v in c.levels],
+        "x": {"label": c.x, "log": c.log_x, "names": list(c.names) or None, "ticks": list(c.ticks) or None},
+        "y": {"label": c.y, "log": c.log_y, "from": 0 if c.from_zero else None},
+    }  # fmt: skip
+
+
+def _numbers(values: Sequence[float | None], digits: int = DIGITS) -> list[float | None]:
+    """Numbers as short as they are read, None where there is none."""
+    out: list[float | None] = []
+    for v in values:
+        if v is None or not math.isfinite(v):
+            out.append(None)
+        else:
+            short = float(f"{v:.{digits}g}")
+            out.append(int(short) if short.is_integer() and abs(short) < 1e15 else short)
+    return out
+
+
+def inert_json(value: Any) -> str:
+    """JSON that ends no element and begins none, whatever names are in it.
+
+    >>> inert_json({"</script>": "<!-- & -->"})
+    '{"\\\\u003c/script\\\\u003e":"\\\\u003c!-- \\\\u0026 --\\\\u003e"}'
+    """
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+@cache
+def _shipped(name: str) -> str:
+    return files(__package__).joinpath(name).read_text("utf-8")
+
+
+def policy(scripted: bool) -> str:
+    """What a page may load and run: nothing from elsewhere, and no script but that of the charts."""
+    digest = base64.b64encode(hashlib.sha256(_shipped("charts.js").encode()).digest()).decode()
+    script = f"'sha256-{digest}'" if scripted else "'none'"
+    rules = f"default-src 'none'; script-src {script}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+    return f'<meta http-equiv="Content-Security-Policy" content="{rules}">'
+
+
+def points_each(curves: int) -> int:
+    """Points that each of so many curves of a chart may have."""
+    return max(LEAST_POINTS, min(MOST_POINTS, MOST_OF_CHART // max(1, curves)))
+
+
+@dataclass(frozen=True)
+class Stretches:
+    """A series with as many points as a chart can show."""
+
+    x: Sequence[float]
+    y: Sequence[float]
+    low: Sequence[float] = ()
+    high: Sequence[float] = ()
+    span: float = 0.0
+    """How long a stretch each point stands for; 0 if every value is there."""
+
+    def line(self, name: str, hue: int) -> Line:
+        """As a curve."""
+        return Line(name, self.x, self.y, self.low, self.high, hue)
+
+
+def stretches(
+    times: np.ndarray, values: np.ndarray, most: int, *, rate: bool = False, low: np.ndarray | None = None, high: np.ndarray | None = None
+) -> Stretches:
+    """A series with at most `most` points.
+
+    Each point is the mean of its stretch. `low` and `high` are the least and the greatest value in it, or in those given; a rate has none,
+    because its mean over a stretch is the rate over it, and over single packets it jumps between nothing and that of the link.
+    """
+    import numpy as np
+
+    n = len(times)
+    given = low is not None and high is not None and not rate
+    bottom, top = values if low is None else low, values if high is None else high
+    if n <= most:
+        return Stretches(times.tolist(), values.tolist(), *((bottom.tolist(), top.tolist()) if given else ()))
+    size = -(-n // most)
+    # The last stretch may be shorter: what is missing in it is no value.
+    rows = [np.pad(v.astype(float), (0, -n % size), constant_values=np.nan).reshape(-1, size) for v in (times, values, bottom, top)]
+    with np.errstate(all="ignore"):
+        there = np.isfinite(rows[1])
+        some = there.any(axis=1)
+        mean = np.where(some, np.where(there, rows[1], 0.0).sum(axis=1) / np.maximum(1, there.sum(axis=1)), np.nan)
+        least = np.where(np.isfinite(rows[2]), rows[2], np.inf).min(axis=1)
+        greatest = np.where(np.isfinite(rows[3]), rows[3], -np.inf).max(axis=1)
+    ends: list[list[float]] = [[], []] if rate else [np.where(some, v, np.nan).tolist() for v in (least, greatest)]
+    span = size * float(times[-1] - times[0]) / max(1, n - 1)
+    return Stretches(rows[0][:, 0].tolist(), mean.tolist(), ends[0], ends[1], span)
+
+
+def stretched(spans: Iterable[float], rate: bool) -> str:
+    """What a caption says of stretches; nothing if every value is drawn."""
+    longest = max(spans, default=0.0)
+    if not longest:
+        return ""
+    lead = f"Each point is the mean of {longest:.3g} s"
+    return f"{lead}." if rate else f"{lead}, the band reaches from the least to the greatest value in them."

@@ -1,0 +1,96 @@
+"""The charts of several results over one another, a colour for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from ..base.format import scale
+from ..base.metrics import unit
+from ..look.live import Line, Live, points_each, stretched, stretches
+from ..runs.groups import members
+from ..runs.live import warmup
+from .sides import Side, fullest
+from .told import Told
+
+MOST_SIDES = 10
+"""Results that are drawn over one another."""
+MOST_GROUPS = 4
+"""Groups of flows that get a chart of their own."""
+
+
+def charts(told: Told) -> list[Live]:
+    """What there is to draw of results: over time, and each run of each group of flows."""
+    sides = told.sides[:MOST_SIDES]
+    link = fullest(sides)
+    out = []
+    for what, title, how in (("throughput", "Throughput of all flows", "sum"), ("cwnd", "Mean congestion window", "mean")):
+        out.append(_over_time(sides, "flow_series", what, title, how, ""))
+    if link:
+        out.insert(1, _over_time(sides, "link_series", "queue", f"Queue of {link}", "mean", link))
+    found = [c for c in out if c is not None]
+    groups = [g for g in members(sides[0].run) if all(g in members(s.run) for s in sides)]
+    dots = [_runs(sides, g, i) for i, g in enumerate(groups[:MOST_GROUPS])]
+    return [*found, *(c for c in dots if c is not None)]
+
+
+def _over_time(sides: Sequence[Side], table: str, what: str, title: str, how: str, link: str) -> Live | None:
+    found: list[tuple[int, str, np.ndarray, np.ndarray]] = []
+    for i, s in enumerate(sides):
+        frame = s.run.table(table)
+        if what not in frame.columns:
+            continue
+        value = pl.col(what).cast(pl.Float64)
+        own = frame.filter((pl.col("seed") == s.run.seeds[0]) & value.is_finite())
+        if link:
+            own = own.filter(pl.col("link") == link)
+        formed = own.group_by("time").agg(getattr(value, how)().alias("value")).sort("time")
+        if formed.height:
+            found.append((i, s.label, formed["time"].to_numpy(), formed["value"].to_numpy()))
+    if not found:
+        return None
+    rate = unit(what) == "bit/s"
+    factor, label = scale(unit(what), max(float(np.quantile(np.abs(v), 0.9)) for *_, v in found))
+    most = min(300, points_each(len(found))) if rate else points_each(len(found))
+    lines, spans = [], []
+    for i, name, times, values in found:
+        drawn = stretches(times, values * factor, most, rate=rate)
+        lines.append(drawn.line(name, i))
+        spans.append(drawn.span)
+    firsts = {s.run.seeds[0] for s in sides}
+    whose = f"Seed {firsts.pop()} of each." if len(firsts) == 1 else "The first seed of each."
+    spans_of = warmup(sides[0].run)
+    if any(warmup(s.run) != spans_of for s in sides):
+        spans_of = []
+    name = {"p": "packets"}.get(label, label)
+    return Live(what, title, "time (s)", f"{'waiting' if link else what} ({name})", lines, link="time", spans=spans_of,
+                caption=f"{stretched(spans, rate)} {whose}".strip())  # fmt: skip
+
+
+def _runs(sides: Sequence[Side], group: str, number: int) -> Live | None:
+    """Delay against goodput of a group, a mark for each run."""
+    frames = []
+    for s in sides:
+        flows = s.run.flows
+        if not {"goodput", "delay_mean"} <= set(flows.columns):
+            return None
+        own = flows.filter(pl.col("flow").is_in(members(s.run)[group]))
+        delay = pl.col("delay_mean").cast(pl.Float64)
+        frames.append(
+            own.group_by("seed", maintain_order=True).agg(pl.col("goodput").sum(), delay.filter(delay.is_finite()).mean()).drop_nulls()
+        )
+    delays, rates = ([x for f in frames for x in f[c].to_list()] for c in ("delay_mean", "goodput"))
+    if not delays:
+        return None
+    (fx, nx), (fy, ny) = scale("s", max(delays)), scale("bit/s", max(rates))
+    lines = [
+        Line(s.label, (f["delay_mean"] * fx).to_list(), (f["goodput"] * fy).to_list(), hue=i, labels=[f"seed {x}" for x in f["seed"]])
+        for i, (s, f) in enumerate(zip(sides, frames, strict=True))
+        if f.height
+    ]
+    many = max(len(members(s.run)[group]) for s in sides) > 1
+    what = f"goodput{' of all its flows' if many else ''} ({ny})"
+    return Live(f"runs-{number}", f"Delay and goodput of {group}", f"mean one-way delay ({nx})", what,
+                lines, kind="dots", caption="A mark for each run: better is up and to the left.", from_zero=False)  # fmt: skip

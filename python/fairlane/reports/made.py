@@ -1,0 +1,166 @@
+"""`report`: one page for any result, or for several held against the first of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from os import PathLike
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+from .. import _core, stats
+from ..base.document import finite
+from ..errors import FairlaneError
+from ..look.again import said_seeds
+from ..runs.page import runs_again
+from ..runs.page import title as title_of
+from ..runs.said import limits
+from ..runs.said import sentences as of_run
+from .sides import Side, read_sides
+from .told import Told
+
+if TYPE_CHECKING:
+    from ..runs.result import Result
+    from ..study import StudyResult
+
+REPORT_SCHEMA = "fairlane.report/1"
+
+
+class Report:
+    """What `report` returns: a page (`page`, `save`), the same as a document, and what it says in `sentences`."""
+
+    def __init__(self, sides: Sequence[Side], margin: str = stats.MARGIN) -> None:
+        self._told = Told(sides, margin)
+        self._sides = list(sides)
+
+    @property
+    def labels(self) -> list[str]:
+        """What the results are called."""
+        return [s.label for s in self._sides]
+
+    @property
+    def kind(self) -> str:
+        """run, study, or differences."""
+        return "differences" if len(self._sides) > 1 else self._sides[0].kind
+
+    @property
+    def sentences(self) -> list[str]:
+        """The answer in at most three sentences."""
+        if len(self._sides) > 1:
+            return self._told.sentences
+        side = self._sides[0]
+        return of_run(side.run) if side.kind == "run" else []
+
+    @property
+    def warnings(self) -> list[str]:
+        """What to check before trusting the numbers, each once, with the results that it is about."""
+        of: dict[str, list[str]] = {}
+        for s in self._sides:
+            for w in s.result.warnings:
+                of.setdefault(str(w), []).append(s.label)
+        if len(self._sides) == 1:
+            return list(of)
+        return [f"{'in all' if len(labels) == len(self._sides) else ', '.join(labels)}: {w}" for w, labels in of.items()]
+
+    def page(self) -> str:
+        """One HTML page that opens offline."""
+        from .page import page
+
+        return page(self._told, self.warnings)
+
+    def save(self, path: str | PathLike[str], *, force: bool = False) -> Path:
+        """Writes the page, whole or not at all; one that exists is replaced only with `force`."""
+        from ..base.files import save_bytes
+        from ..base.outputs import new_file
+
+        target = new_file(path, force=force)
+        save_bytes(target, self.page().encode())
+        return target
+
+    def document(self) -> dict[str, Any]:
+        """The document that `fairlane report --json` prints."""
+        whole: dict[str, Any] = finite(
+            {
+                "schema": REPORT_SCHEMA,
+                "fairlane": _core.version(),
+                "kind": self.kind,
+                "sentences": self.sentences,
+                "results": [_result(s) for s in self._sides],
+                "differences": [d.as_dict() for d in self._told.differences] if len(self._sides) > 1 else [],
+                "warnings": [str(w) for w in self.warnings],
+            }
+        )
+        return whole
+
+    def _repr_html_(self) -> str:
+        from .html import report_html
+
+        return report_html(self._told, self.sentences, self.warnings)
+
+    def __repr__(self) -> str:
+        return f"Report({self.kind}: {'; '.join(self.labels)})"
+
+
+def report(
+    results: Result | StudyResult | str | PathLike[str] | Iterable[Any],
+    path: str | PathLike[str] | None = None,
+    *,
+    labels: Sequence[str] | None = None,
+    margin: float | str = stats.MARGIN,
+    force: bool = False,
+) -> Report:
+    """One page for any result: what was run, the answer in a few sentences and a table, charts, and how to run it again.
+
+    `results`: a `Result`, a `StudyResult`, a folder of either, or several of them (results alone, or studies alone); what was imported is
+    a result folder as any other. Several are held against the first: differences with intervals, paired by seed where both have the same
+    seeds. `path`: the page to write; `Report.page` gives its text. `labels`: what the results are called, by default their
+    folders or scenarios. `margin`: what does not matter, a share of the mean compared with; equivalence is tested within it.
+
+    Raises:
+        FolderError: a folder is none of results, or the page cannot be written.
+    """
+    from ..base.extras import need
+
+    need("study")
+    given: list[Any] = [results] if isinstance(results, (str, PathLike)) or not isinstance(results, Iterable) else list(results)
+    made = Report(read_sides(given, labels), _margin(margin))
+    if path is not None:
+        made.save(path, force=force)
+    return made
+
+
+def _margin(margin: float | str) -> str:
+    text = f"{100 * margin:g}%" if isinstance(margin, (int, float)) and not isinstance(margin, bool) else str(margin).strip()
+    try:
+        share = float(text.removesuffix("%"))
+    except ValueError:
+        share = 0.0
+    if not text.endswith("%") or not 0 < share < 100:
+        raise FairlaneError(f'cannot read the margin {margin!r}: write a share between 0 and 100 %, such as "5%"')
+    return text
+
+
+def _result(side: Side) -> dict[str, Any]:
+    """One result in the document."""
+    told = {"label": side.label, "kind": side.kind, "folder": side.folder or None}
+    if side.kind == "study":
+        spec, index = side.study.spec, side.study.index
+        return {
+            **told,
+            "name": spec.name,
+            "seeds": sorted(index["seed"].unique().to_list()),
+            "fingerprints": [],
+            "command": None,
+            "limits": [],
+        }
+    run = side.run
+    held = [{"flow": f, "by": what, "why": why} for f, (what, why) in limits(run).items()]
+    return {**told, "name": title_of(run, side.folder), "seeds": run.seeds, "fingerprints": run.fingerprints,
+            "command": command_of(side), "limits": held}  # fmt: skip
+
+
+def command_of(side: Side) -> str | None:
+    """What runs a result again, if its folder is known."""
+    if not side.folder or not runs_again(side.run):
+        return None
+    return f"fairlane run {quote(side.folder.rstrip('/') + '/scenario.toml')} --seeds {said_seeds(side.run.seeds)}"

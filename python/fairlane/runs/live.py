@@ -1,0 +1,209 @@
+"""The charts of a result on a page: flows and queues over time, and what each flow got."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from ..base.format import scale
+from ..base.format import seconds as as_seconds
+from ..base.metrics import unit
+from ..look.live import Line, Live, points_each, stretched, stretches
+from .groups import members
+
+if TYPE_CHECKING:
+    from .result import Result
+
+MOST_LINES = 8
+"""Curves of a chart."""
+MOST_DOTS = 2000
+"""Flows that have a mark each; more are told by their distribution alone."""
+_QUANTILES = 200
+_TIME = "time (s)"
+OVER_TIME = ("throughput", "cwnd", "srtt")
+"""What is shown of flows over time."""
+_TITLES = {"throughput": "Throughput", "cwnd": "Congestion window", "srtt": "Smoothed round-trip time", "queue": "Queue"}
+_PACKETS = {"p": "packets"}
+
+
+def charts(result: Result) -> list[Live]:
+    """All that there is to draw of a result."""
+    out = []
+    if result.flow_series.height:
+        out += [c for what in OVER_TIME if (c := flows_over_time(result, what)) is not None]
+    if result.link_series.height and (c := links_over_time(result)) is not None:
+        out.insert(1 if out else 0, c)
+    return [*out, *(c for c in (each_flow(result), shares(result)) if c is not None)]
+
+
+def warmup(result: Result) -> list[tuple[float, float, str]]:
+    """The time that no metric counts."""
+    until = as_seconds(result.scenario.get("warmup") or "0s")
+    return [(0.0, until, "warm-up")] if until else []
+
+
+def whose(result: Result) -> str:
+    """Which run series are of."""
+    return f"Seed {result.seeds[0]} of {len(result.seeds)}." if len(result.seeds) > 1 else ""
+
+
+def flows_over_time(result: Result, what: str) -> Live | None:
+    """A series of flows: a line each where there are few, else a line for each group."""
+    frame = result.flow_series
+    if what not in frame.columns:
+        return None
+    frame = _finite(frame, what).filter(pl.col("seed") == result.seeds[0]).select("time", "flow", "value")
+    names = frame.drop_nulls()["flow"].unique(maintain_order=True).to_list()
+    if not names:
+        return None
+    frame = frame.filter(pl.col("flow").is_in(names))
+    rate = unit(what) == "bit/s"
+    groups = {} if len(names) <= MOST_LINES else members(result)
+    note = ""
+    if groups:
+        of = {f: g for g, own in groups.items() for f in own}
+        value = pl.col("value")
+        frame = frame.with_columns(pl.col("flow").replace_strict(of, default="others").alias("flow"))
+        formed = (
+            [value.sum().alias("value")] if rate else [value.mean().alias("value"), value.min().alias("low"), value.max().alias("high")]
+        )
+        frame = frame.drop_nulls("value").group_by("time", "flow", maintain_order=True).agg(formed)
+        note = "Each group of flows together." if rate else "The mean over the flows of each group; the band holds all of them."
+    shown = _largest(frame, "flow", MOST_LINES)
+    left = frame["flow"].n_unique() - len(shown)
+    lines, label, spans = _lines(frame, "flow", shown, unit(what), rate)
+    more = f"{left} more with less of it are not drawn." if left else ""
+    caption = " ".join(x for x in (note, stretched(spans, rate), more, whose(result)) if x)
+    title = _TITLES.get(what, what.replace("_", " "))
+    of_what = "of each group" if groups else "of each flow" if len(shown) > 1 else f"of {shown[0]}"
+    return Live(
+        what, f"{title} {of_what}", _TIME, f"{title.lower()} ({label})" if label else title.lower(), lines, link="time",
+        spans=warmup(result), caption=caption,
+    )  # fmt: skip
+
+
+def links_over_time(result: Result) -> Live | None:
+    """The queues in which most waits."""
+    frame = _finite(result.link_series, "queue").filter(pl.col("seed") == result.seeds[0])
+    top = frame.group_by("link").agg(pl.col("value").mean()).sort("value", "link", descending=[True, False])
+    most = top["value"].max()
+    if not isinstance(most, float) or most <= 0:
+        return None
+    shown = top.filter(pl.col("value") > 0.05 * most)["link"].head(MOST_LINES).to_list()
+    lines, _, spans = _lines(frame.select("time", "link", "value"), "link", shown, "packets", False)
+    if len(shown) == 1 and "avg" in frame.columns:
+        average = (
+            _finite(result.link_series, "avg")
+            .filter((pl.col("seed") == result.seeds[0]) & (pl.col("link") == shown[0]))
+            .drop_nulls("value")
+        )
+        if average.height:
+            told = stretches(average["time"].to_numpy(), average["value"].to_numpy(), points_each(2))
+            lines.append(Line("average of the queue's law", told.x, told.y, hue=1))
+    caption = " ".join(x for x in (stretched(spans, False), whose(result)) if x)
+    where = shown[0] if len(shown) == 1 else "the fullest links"
+    return Live("queue", f"Queue of {where}", _TIME, "waiting (packets)", lines, link="time", spans=warmup(result), caption=caption)
+
+
+def _finite(frame: pl.DataFrame, what: str) -> pl.DataFrame:
+    value = pl.col(what).cast(pl.Float64)
+    return frame.with_columns(pl.when(value.is_finite()).then(value).alias("value"))
+
+
+def _largest(frame: pl.DataFrame, key: str, most: int) -> list[str]:
+    """Names of the largest means, in the order in which they come."""
+    top = frame.group_by(key).agg(pl.col("value").mean()).sort("value", descending=True, nulls_last=True)[key].head(most).to_list()
+    return [n for n in frame[key].unique(maintain_order=True).to_list() if n in set(top)]
+
+
+def _lines(frame: pl.DataFrame, key: str, names: Sequence[str], measured: str, rate: bool) -> tuple[list[Line], str, list[float]]:
+    """Curves in a unit that reads well, its name, and how long a stretch each point stands for."""
+    typical = frame.filter(pl.col(key).is_in(list(names)))["value"].abs().quantile(0.9)
+    factor, label = scale(measured, float(typical or 0.0))
+    # A rate of a step that holds few packets jumps between nothing and all: fewer points, each the rate of a longer time.
+    most = min(points_each(len(names)), 300) if rate else points_each(len(names))
+    lines, spans = [], []
+    for i, name in enumerate(names):
+        own = frame.filter(pl.col(key) == name).sort("time")
+        given = {k: own[k].to_numpy().astype(float) * factor for k in ("low", "high") if k in own.columns}
+        told = stretches(own["time"].to_numpy(), own["value"].to_numpy().astype(float) * factor, most, rate=rate, **given)
+        lines.append(told.line(name, i))
+        spans.append(told.span)
+    return lines, _PACKETS.get(label, label), spans
+
+
+def _per_flow(result: Result) -> pl.DataFrame | None:
+    frame = result.flows
+    if frame.is_empty() or not {"flow", "goodput", "delay_mean"} <= set(frame.columns):
+        return None
+    clean = [pl.when(pl.col(c).cast(pl.Float64).is_finite()).then(pl.col(c).cast(pl.Float64)).alias(c) for c in ("goodput", "delay_mean")]
+    return frame.with_columns(clean)
+
+
+def each_flow(result: Result) -> Live | None:
+    """Delay against goodput, a mark for each flow, with the intervals over the runs."""
+    from ..stats import interval
+
+    frame = _per_flow(result)
+    if frame is None or not 2 <= frame["flow"].n_unique() <= MOST_DOTS:
+        return None
+    rows = frame.group_by("flow", maintain_order=True).agg("goodput", pl.col("delay_mean").mean()).drop_nulls("delay_mean")
+    if rows.height < 2:
+        return None
+    of = {f: g for g, own in members(result).items() for f in own}
+    means = {f: interval(v) for f, v in rows.select("flow", "goodput").iter_rows()}
+    fx, nx = scale("s", float(rows["delay_mean"].max() or 0.0))  # type: ignore[arg-type]
+    fy, ny = scale("bit/s", max(iv.mean or 0.0 for iv in means.values()))
+    lines = []
+    several = len(result.info) > 1
+    for i, group in enumerate(_first(dict.fromkeys(of.get(f, "") for f in rows["flow"]))):
+        own = [(f, d) for f, d in rows.select("flow", "delay_mean").iter_rows() if of.get(f, "") in group]
+        ivs = [means[f] for f, _ in own]
+        low, high = ([_times(x, fy) for x in ends] for ends in ([iv.low for iv in ivs], [iv.high for iv in ivs]))
+        name = group[0] if len(group) == 1 else "other groups"
+        y = [_times(iv.mean, fy) for iv in ivs]
+        x, names = [fx * d for _, d in own], [f for f, _ in own]
+        lines.append(Line(name, x, y, low if several else (), high if several else (), hue=i, labels=names))
+    caption = "A mark for each flow" + (f": means over {len(result.info)} runs, 95 % intervals of the goodput." if several else ".")
+    return Live("flows", "Delay and goodput of each flow", f"mean one-way delay ({nx})", f"goodput ({ny})", lines, kind="dots",
+                ends=("low", "high"), from_zero=True, caption=caption)  # fmt: skip
+
+
+def _times(x: float | None, factor: float) -> float | None:
+    return None if x is None else x * factor
+
+
+def _first(groups: Mapping[str, None]) -> list[tuple[str, ...]]:
+    """Groups that have a colour of their own, and the others together."""
+    names = list(groups)
+    if len(names) <= MOST_LINES:
+        return [(n,) for n in names]
+    return [*((n,) for n in names[: MOST_LINES - 1]), tuple(names[MOST_LINES - 1 :])]
+
+
+def shares(result: Result) -> Live | None:
+    """How goodput is spread among many flows: a distribution for each group."""
+    frame = _per_flow(result)
+    if frame is None or frame["flow"].n_unique() <= MOST_LINES:
+        return None
+    of = {f: g for g, own in members(result).items() for f in own}
+    means = frame.group_by("flow", maintain_order=True).agg(pl.col("goodput").mean()).drop_nulls()
+    if means.is_empty():
+        return None
+    factor, label = scale("bit/s", float(means["goodput"].quantile(0.9) or 0.0))
+    lines = []
+    for i, group in enumerate(_first(dict.fromkeys(of.get(f, "") for f in means["flow"]))):
+        own = np.sort([g * factor for f, g in means.iter_rows() if of.get(f, "") in group])
+        name = f"{group[0] if len(group) == 1 else 'other groups'} ({len(own)} flow{'s' * (len(own) != 1)})"
+        at = np.linspace(0.0, 1.0, _QUANTILES + 1) if len(own) > _QUANTILES else (np.arange(len(own)) + 1.0) / len(own)
+        values = np.quantile(own, at) if len(own) > _QUANTILES else own
+        # Of several flows with the same goodput the last counts: at most so much.
+        step = dict(zip(values.tolist(), at.tolist(), strict=True))
+        lines.append(Line(name, list(step), list(step.values()), hue=i))
+    caption = f"The share of the flows whose goodput is at most so much{': means over the runs' if len(result.info) > 1 else ''}."
+    return Live(
+        "shares", "How goodput is spread over the flows", f"goodput of a flow ({label})", "share of the flows", lines, caption=caption
+    )
