@@ -124,6 +124,7 @@ export class Chart {
         ready: [(u) => (this.whole = [u.scales.x.min, u.scales.x.max])],
         drawClear: [(u) => this.under(u)],
         draw: [(u) => this.over(u)],
+        setSelect: [(u) => (this.zoomed ||= u.select.width > 0)], // what is zoomed to is shown as it is, without room at its ends
         setCursor: [(u) => this.moved(u)],
         setScale: [(u, key) => key === "x" && this.scaled(u)],
       },
