@@ -34,9 +34,8 @@ def test_a_map_of_the_topology_zoo_has_labels_speeds_and_delays_of_its_distances
         assert si(x["delay"]) == pytest.approx(km / (299_792.458 * 2 / 3), rel=1e-4)
     # New York to Los Angeles: 3,936 km.
     assert great_circle((-74.006, 40.714), (-118.244, 34.052)) == pytest.approx(3_936e3, rel=2e-3)
-    assert (
-        read.positions["Seattle"]["x"] < read.positions["New York"]["x"] and read.positions["Seattle"]["y"] > read.positions["Houston"]["y"]
-    )
+    seattle, york, houston = (read.positions[n] for n in ("Seattle", "New York", "Houston"))
+    assert seattle[0] < york[0] and seattle[1] > houston[1]
 
 
 def test_several_links_between_the_same_cities_need_not_be_announced(tmp_path):
@@ -81,7 +80,7 @@ def test_graphs_of_networkx_run():
     assert links["a-b"]["duplex"] is False and links["b-c"]["reverse"] == {"rate": "2Mbit/s"} and "duplex" not in links["b-c"]
     places = nx.Graph([(1, 2)])
     nx.set_node_attributes(places, {1: (0.5, 1.0), 2: (2.0, 3.0)}, "pos")
-    assert fl.Network.from_graph(places, duration="1s").to_dict()["positions"] == {"1": {"x": 0.5, "y": 1.0}, "2": {"x": 2.0, "y": 3.0}}
+    assert fl.Network.from_graph(places, duration="1s").to_dict()["positions"] == {"1": [0.5, 1.0], "2": [2.0, 3.0]}
 
 
 def test_a_list_of_edges(tmp_path):

@@ -15,7 +15,7 @@ from fairlane.graphs import drawn as picture
 from fairlane.graphs import of_scenario
 from fairlane.look.topology import Topology
 
-EXAMPLES = ["hidden_terminals", "wireless_chain", "wireless_house", "wireless_mesh"]
+EXAMPLES = ["hidden_terminals", "wireless_chain", "wireless_house", "wireless_mesh", "wireless_walk"]
 
 
 def two(**settings: object) -> fl.Network:

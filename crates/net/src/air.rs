@@ -4,7 +4,7 @@ use crate::builder::LinkDef;
 use crate::ids::{NodeId, PortId};
 use fairlane_engine::Slot;
 use fairlane_units::Time;
-use fairlane_wireless::{Agenda, Air};
+use fairlane_wireless::{Agenda, Air, Meetings};
 use std::collections::HashMap;
 
 /// No station: the hop is not on a channel.
@@ -19,6 +19,8 @@ pub struct AirDef<Q> {
     pub stations: Vec<LinkDef<Q>>,
     /// The hops that routes may use, as (sender, receiver).
     pub edges: Vec<(u32, u32)>,
+    /// How these change during the run, if they do.
+    pub meetings: Option<Meetings>,
 }
 
 /// A channel in a world.
@@ -40,6 +42,12 @@ impl Channel {
     /// The station of a port, if it is one of this channel.
     pub fn station(&self, port: PortId) -> Option<u32> {
         port.0.checked_sub(self.first).filter(|&s| s < self.air.stations())
+    }
+}
+
+impl Part {
+    fn follows(&self) -> Option<Time> {
+        Some(self.look?.later(self.meetings.as_ref()?.delay))
     }
 }
 
@@ -66,13 +74,35 @@ struct Part {
     /// The station of each node.
     of: HashMap<u32, u32>,
     edges: Vec<(u32, u32)>,
+    meetings: Option<Meetings>,
+    /// When routes look at who meets whom next.
+    look: Option<Time>,
 }
 
 impl Channels {
-    pub(crate) fn add(&mut self, air: Air, first: PortId, nodes: Vec<NodeId>, edges: Vec<(u32, u32)>) {
+    /// Adds one whose stations are at these nodes, behind the port of the first.
+    pub(crate) fn add(&mut self, air: Air, first: PortId, nodes: Vec<NodeId>, hops: (Vec<(u32, u32)>, Option<Meetings>)) {
         let nodes: Vec<u32> = nodes.into_iter().map(|n| n.0).collect();
         let of = nodes.iter().copied().zip(0..).collect();
-        self.0.push(Part { air, first: first.0, nodes, of, edges });
+        let (edges, meetings) = hops;
+        let look = meetings.as_ref().and_then(|m| m.next(Time::ZERO));
+        self.0.push(Part { air, first: first.0, nodes, of, edges, meetings, look });
+    }
+    /// When routes follow next after what they have seen of channels.
+    pub(crate) fn next_change(&self) -> Option<Time> {
+        self.0.iter().filter_map(Part::follows).min()
+    }
+    /// The hops that routes take from `now` on; whether they are others than before.
+    pub(crate) fn change(&mut self, now: Time) -> bool {
+        let mut changed = false;
+        for p in self.0.iter_mut().filter(|p| p.follows() == Some(now)) {
+            let (Some(meetings), Some(look)) = (&p.meetings, p.look) else { continue };
+            let edges = meetings.hops(look);
+            p.look = meetings.next(look);
+            changed |= edges != p.edges;
+            p.edges = edges;
+        }
+        changed
     }
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -99,6 +129,16 @@ impl Channels {
     /// The station of node `far` on the channel of `port`.
     pub(crate) fn station(&self, port: u32, far: u32) -> u32 {
         self.part(port).and_then(|p| p.of.get(&far)).copied().unwrap_or(NOBODY)
+    }
+    /// What happens on channels by itself, as (time, number among the slots of all).
+    pub(crate) fn first_events(&self) -> Vec<(Time, Slot)> {
+        let mut first = 0;
+        let mut own = |p: &Part| {
+            let event = p.air.first_event().map(|(time, slot)| (time, first + slot));
+            first += p.air.slots();
+            event
+        };
+        self.0.iter().filter_map(&mut own).collect()
     }
     /// With their slots from `first` on.
     pub(crate) fn place(self, first: Slot) -> Vec<Channel> {

@@ -12,6 +12,7 @@ use crate::packet::{Arena, Proto};
 use crate::path::{END, Path};
 use crate::port::Port;
 use crate::qdisc::{LinkInfo, Qdisc};
+use crate::reroute::{Change, Reroutes};
 use crate::route::{Graph, Router, Routing};
 use crate::sample::{Sampler, Sampling};
 use crate::schedule::Schedule;
@@ -20,6 +21,7 @@ use crate::slots::{Slots, Sources};
 use crate::world::{Plugs, World};
 use fairlane_engine::{EventQueue, Stream};
 use fairlane_units::{Dur, Len, Rate, Time};
+use std::collections::HashMap;
 
 /// One direction of a link.
 #[derive(Clone, Debug)]
@@ -166,7 +168,7 @@ impl<P: Plugs> WorldBuilder<P> {
         let first = PortId(self.links.len() as u32);
         let nodes = def.stations.iter().map(|s| s.from).collect();
         self.links.extend(def.stations);
-        self.airs.add(def.air, first, nodes, def.edges);
+        self.airs.add(def.air, first, nodes, (def.edges, def.meetings));
         first
     }
     /// Adds a flow.
@@ -208,6 +210,7 @@ impl<P: Plugs> WorldBuilder<P> {
             clocks: clocks(&self.links).count(),
             lates: lates(&self.links).count(),
             airs: self.airs.slots() as usize,
+            routes: usize::from(self.airs.next_change().is_some()),
             controls: self.controls.len(),
         }
     }
@@ -220,7 +223,7 @@ impl<P: Plugs> WorldBuilder<P> {
         let slots = Slots::new(self.sources(), self.seed);
         let clocks: Vec<u32> = clocks(&self.links).collect();
         let lates: Vec<u32> = lates(&self.links).collect();
-        let Laid { hops, towards, mut sides, mut flows } = self.lay()?;
+        let Laid { hops, towards, mut sides, mut flows, reroutes } = self.lay()?;
         for (f, bytes) in self.amounts {
             let flow = &mut flows[f.0 as usize];
             (flow.amount, flow.written, flow.closed) = (bytes, bytes, true);
@@ -241,7 +244,7 @@ impl<P: Plugs> WorldBuilder<P> {
         Ok(World {
             path: Path {
                 now: Time::ZERO,
-                events: first_events(slots, &hosts, clocks.len(), sampler.is_some()),
+                events: first_events(slots, &hosts, clocks.len(), sampler.is_some(), (&self.airs, &reroutes)),
                 ports,
                 hops,
                 towards,
@@ -261,6 +264,7 @@ impl<P: Plugs> WorldBuilder<P> {
             lates,
             airs: self.airs.place(slots.airs),
             pending: Pending::default(),
+            reroutes,
             sampler,
             govern,
             out: Vec::new(),
@@ -274,41 +278,108 @@ impl<P: Plugs> WorldBuilder<P> {
     /// The way of each endpoint's packets; endpoints are told the rate of their first link.
     fn lay(&mut self) -> Result<Laid, BuildError> {
         let Self { routing, nodes, links, airs, flows: defs, endpoints, costs, .. } = self;
-        let wires = (0..).zip(links.iter()).filter(|(port, _)| !airs.has(*port)).map(|(port, l)| (port, l.from.0, l.to.0));
-        let graph = Graph::new(nodes.len(), wires.chain(airs.edges())).with_costs(std::mem::take(costs));
-        let mut router = Router::new(&graph, nodes, *routing);
-        let name_of = |n: NodeId| nodes[n.0 as usize].clone();
+        let (defs, costs) = (std::mem::take(defs), std::mem::take(costs));
         let mut laid = Laid {
             hops: Vec::new(),
             towards: Vec::new(),
             sides: Vec::with_capacity(2 * defs.len()),
             flows: Vec::with_capacity(defs.len()),
+            reroutes: Reroutes::default(),
         };
-        for (f, d) in std::mem::take(defs).into_iter().enumerate() {
+        // Of each endpoint the nodes at its ends, where any route changes.
+        let mut ends = Vec::new();
+        let graph = graph_of(nodes.len(), links, airs, &costs);
+        let mut router = Router::new(&graph, nodes, *routing);
+        for (f, d) in defs.iter().enumerate() {
             if d.from == d.to {
-                return Err(BuildError::SameNode { flow: d.name, node: name_of(d.from) });
+                return Err(BuildError::SameNode { flow: d.name.clone(), node: nodes[d.from.0 as usize].clone() });
             }
             for (end, from, to) in [(1, d.from, d.to), (0, d.to, d.from)] {
-                let Some(path) = router.path(&d.name, from.0, to.0) else {
-                    return Err(BuildError::NoRoute { flow: d.name, from: name_of(from), to: name_of(to) });
-                };
-                let route = laid.hops.len();
-                laid.sides.push(Side::new(route as u32, d.proto));
-                if !airs.is_empty() {
-                    let far = path.iter().skip(1).map(|&p| links[p as usize].from.0).chain([to.0]);
-                    laid.towards.extend(path.iter().zip(far).map(|(&p, far)| airs.station(p, far)));
-                    laid.towards.push(NOBODY);
+                let path = router.path(&d.name, from.0, to.0);
+                if path.is_none() && airs.next_change().is_none() {
+                    let [from, to] = [from, to].map(|n| nodes[n.0 as usize].clone());
+                    return Err(BuildError::NoRoute { flow: d.name.clone(), from, to });
                 }
-                laid.hops.extend(path);
-                if let Some(first) = laid.hops.get(route) {
+                let route = laid.add(path.as_deref(), to.0, END | (2 * f as u32 + end), links, airs);
+                laid.sides.push(Side::new(route, d.proto));
+                if let Some(first) = path.as_ref().and_then(|p| p.first()) {
                     endpoints[2 * f + 1 - end as usize].attach(links[*first as usize].rate);
                 }
-                laid.hops.push(END | (2 * f as u32 + end));
+                if airs.next_change().is_some() {
+                    ends.push((f, from.0, to.0, path));
+                }
             }
-            laid.flows.push(Flow::new(d.name));
+            laid.flows.push(Flow::new(d.name.clone()));
+        }
+        if !ends.is_empty() {
+            self.follow(&mut laid, ends, &defs, &costs)?;
         }
         Ok(laid)
     }
+
+    /// Lays the routes of all times at which they change. An endpoint without a way keeps the last one it had, and has its first one from the start.
+    fn follow(
+        &mut self,
+        laid: &mut Laid,
+        mut ends: Vec<(usize, u32, u32, Option<Vec<u32>>)>,
+        defs: &[Ends],
+        costs: &[u64],
+    ) -> Result<(), BuildError> {
+        let Self { routing, nodes, links, airs, endpoints, .. } = self;
+        let mut changes = Vec::new();
+        let mut known: HashMap<(usize, Vec<u32>, Vec<u32>), u32> = HashMap::new();
+        for (ep, (_, _, to, path)) in ends.iter().enumerate() {
+            if let Some(path) = path {
+                known.insert((ep, path.clone(), towards(path, *to, links, airs)), laid.sides[ep].route);
+            }
+        }
+        while let Some(at) = airs.next_change() {
+            if !airs.change(at) {
+                continue;
+            }
+            let graph = graph_of(nodes.len(), links, airs, costs);
+            let mut router = Router::new(&graph, nodes, *routing);
+            for (ep, (f, from, to, now)) in ends.iter_mut().enumerate() {
+                let Some(path) = router.path(&defs[*f].name, *from, *to) else { continue };
+                // Two paths over the same ports may lead over other nodes.
+                let first = now.is_none();
+                let stations = towards(&path, *to, links, airs);
+                let route = *known
+                    .entry((ep, path.clone(), stations))
+                    .or_insert_with(|| laid.add(Some(&path), *to, END | (ep as u32 ^ 1), links, airs));
+                if first {
+                    laid.sides[ep].route = route;
+                    endpoints[ep].attach(links[path[0] as usize].rate);
+                } else {
+                    changes.push(Change { at, ep: ep as u32, route });
+                }
+                *now = Some(path);
+            }
+        }
+        for (f, from, to, path) in ends {
+            if path.is_none() {
+                let [from, to] = [from, to].map(|n| nodes[n as usize].clone());
+                return Err(BuildError::NoRoute { flow: defs[f].name.clone(), from, to });
+            }
+        }
+        // Only what differs from the last one is a change.
+        let mut last: Vec<u32> = laid.sides.iter().map(|s| s.route).collect();
+        changes.retain(|c| std::mem::replace(&mut last[c.ep as usize], c.route) != c.route);
+        laid.reroutes = Reroutes::new(changes);
+        Ok(())
+    }
+}
+
+/// The hops of links, and those of channels as they are now.
+fn graph_of<Q>(nodes: usize, links: &[LinkDef<Q>], airs: &Channels, costs: &[u64]) -> Graph {
+    let wires = (0..).zip(links.iter()).filter(|(port, _)| !airs.has(*port)).map(|(port, l)| (port, l.from.0, l.to.0));
+    Graph::new(nodes, wires.chain(airs.edges())).with_costs(costs.to_vec())
+}
+
+/// The stations that the hops of a path lead to; nobody's where it is a link.
+fn towards<Q>(path: &[u32], to: u32, links: &[LinkDef<Q>], airs: &Channels) -> Vec<u32> {
+    let far = path.iter().skip(1).map(|&p| links[p as usize].from.0).chain([to]);
+    path.iter().zip(far).map(|(&p, far)| airs.station(p, far)).collect()
 }
 
 /// Flows with the routes of their endpoints.
@@ -317,6 +388,23 @@ struct Laid {
     towards: Vec<u32>,
     sides: Vec<Side>,
     flows: Vec<Flow>,
+    reroutes: Reroutes,
+}
+
+impl Laid {
+    /// Adds a route, which ends at `end`; where its hops begin. Without a way there is none.
+    fn add<Q>(&mut self, path: Option<&[u32]>, to: u32, end: u32, links: &[LinkDef<Q>], airs: &Channels) -> u32 {
+        let route = self.hops.len() as u32;
+        if let Some(path) = path {
+            if !airs.is_empty() {
+                self.towards.extend(towards(path, to, links, airs));
+                self.towards.push(NOBODY);
+            }
+            self.hops.extend(path);
+            self.hops.push(end);
+        }
+        route
+    }
 }
 
 /// Numbers of the links whose queue has a timer of its own.
@@ -362,8 +450,8 @@ fn hosts<A: App>(apps: Vec<(A, Vec<FlowId>)>, flows: &mut [Flow], seed: u64) -> 
     }
 }
 
-/// The event queue with what begins by itself: applications, the timers of queues, the sampler.
-fn first_events<A, H: EventQueue>(slots: Slots, hosts: &[Host<A>], clocks: usize, sampled: bool) -> H {
+/// The event queue with what begins by itself: applications, the timers of queues, the sampler, steps of stations, changes of routes.
+fn first_events<A, H: EventQueue>(slots: Slots, hosts: &[Host<A>], clocks: usize, sampled: bool, air: (&Channels, &Reroutes)) -> H {
     let order = slots.order;
     let mut events = H::with_slots(order.numbers());
     let mut push = |time, slot, turn| events.push(time, order.number(time, slot, turn));
@@ -375,6 +463,12 @@ fn first_events<A, H: EventQueue>(slots: Slots, hosts: &[Host<A>], clocks: usize
     }
     if sampled {
         push(Time::ZERO, slots.sampler, Turn::Look);
+    }
+    for (time, slot) in air.0.first_events() {
+        push(time, slots.airs + slot, Turn::Act);
+    }
+    if let Some(time) = air.1.next() {
+        push(time, slots.routes, Turn::Act);
     }
     events
 }

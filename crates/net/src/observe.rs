@@ -5,6 +5,7 @@ use crate::ids::{EpId, FlowId, PortId};
 use crate::packet::{QPkt, Segment};
 use crate::qdisc::{Backlog, Why};
 use fairlane_units::Time;
+use fairlane_wireless::{Frame, Power};
 
 /// Each event once: its meaning, struct, hook and fields. Expands to the structs and the [`Observer`] trait.
 macro_rules! events {
@@ -30,6 +31,12 @@ macro_rules! events {
             #[inline]
             fn looks(&self, endpoint: EpId) -> bool {
                 let _ = endpoint;
+                false
+            }
+            /// Whether frames that the wireless station of this port sends or receives are to be told of.
+            #[inline]
+            fn frames(&self, port: PortId) -> bool {
+                let _ = port;
                 false
             }
             /// Another port whose departures up to then are to be told of before a packet is that has crossed the link of this one.
@@ -62,6 +69,10 @@ macro_rules! events {
                 (A::ON && self.0.looks(endpoint)) || (B::ON && self.1.looks(endpoint))
             }
             #[inline]
+            fn frames(&self, port: PortId) -> bool {
+                (A::ON && self.0.frames(port)) || (B::ON && self.1.frames(port))
+            }
+            #[inline]
             fn before_hop(&self, port: PortId) -> Option<PortId> {
                 self.0.before_hop(port).or_else(|| self.1.before_hop(port))
             }
@@ -80,6 +91,10 @@ macro_rules! events {
             #[inline]
             fn looks(&self, endpoint: EpId) -> bool {
                 (**self).looks(endpoint)
+            }
+            #[inline]
+            fn frames(&self, port: PortId) -> bool {
+                (**self).frames(port)
             }
             #[inline]
             fn before_hop(&self, port: PortId) -> Option<PortId> {
@@ -151,6 +166,23 @@ events! {
         pkt: QPkt,
         /// The segment.
         seg: Segment,
+    }
+    /// A wireless station begins to send a frame, or has received one well, whomever it was for.
+    FrameEvent => on_frame {
+        /// When.
+        time: Time,
+        /// The port of that station.
+        port: PortId,
+        /// The port of the station that sends.
+        from: PortId,
+        /// The port of the station that the frame is for.
+        to: PortId,
+        /// The frame; its stations are numbered on their channel.
+        frame: Frame,
+        /// Its power, where it was received.
+        heard: Option<Power>,
+        /// What data that are sent carry, unless their receiver has it already.
+        packet: Option<(QPkt, Segment)>,
     }
     /// A control opened or closed a flow, or the flow is over, whose turn ends with it.
     TurnEvent => on_turn {

@@ -15,6 +15,8 @@ pub(crate) struct Sources {
     pub(crate) lates: usize,
     /// Slots of all channels together.
     pub(crate) airs: usize,
+    /// One if routes change.
+    pub(crate) routes: usize,
     pub(crate) controls: usize,
 }
 
@@ -26,6 +28,7 @@ pub(crate) struct Slots {
     pub(crate) clocks: Slot,
     pub(crate) lates: Slot,
     pub(crate) airs: Slot,
+    pub(crate) routes: Slot,
     pub(crate) sampler: Slot,
     pub(crate) controls: Slot,
     /// Of all kinds together.
@@ -35,7 +38,7 @@ pub(crate) struct Slots {
 
 impl Slots {
     pub(crate) fn new(sources: Sources, seed: u64) -> Self {
-        let Sources { ports, endpoints, hosts, clocks, lates, airs, controls } = sources;
+        let Sources { ports, endpoints, hosts, clocks, lates, airs, routes, controls } = sources;
         let mut next = ports as Slot;
         let mut block = |n: usize| {
             let first = next;
@@ -48,6 +51,7 @@ impl Slots {
             clocks: block(clocks),
             lates: block(lates),
             airs: block(airs),
+            routes: block(routes),
             sampler: block(1),
             controls: block(controls),
             count: next,

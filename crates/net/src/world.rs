@@ -16,6 +16,7 @@ use crate::packet::{Ecn, QPkt};
 use crate::path::{NOWHERE, Path};
 use crate::prefetch::prefetch;
 use crate::qdisc::Qdisc;
+use crate::reroute::Reroutes;
 use crate::sample::Sampler;
 use crate::side::{Host, Side};
 use fairlane_engine::{EventQueue, StdHeap};
@@ -51,6 +52,8 @@ pub struct World<P: Plugs, H: EventQueue = StdHeap> {
     pub(crate) airs: Vec<Channel>,
     /// Events that a channel has asked for and that are not in the queue yet.
     pub(crate) pending: Pending,
+    /// How routes change during the run.
+    pub(crate) reroutes: Reroutes,
     pub(crate) sampler: Option<Sampler>,
     pub(crate) govern: Option<Box<Govern<P::Control>>>,
     pub(crate) out: Vec<Out>,

@@ -59,7 +59,7 @@ pub(crate) fn parts(scenario: &Resolved, seed: u64) -> WorldBuilder<BuiltIn> {
         let Some(Ok(air)) = channel.air(spec, seed) else { continue };
         // A frame goes to whom the route says; as a link it leads nowhere.
         let stations = own.iter().map(|l| def(l, NodeId(u32::MAX))).collect();
-        w.air(AirDef { air, stations, edges: channel.hops.clone() });
+        w.air(AirDef { air, stations, edges: channel.hops.clone(), meetings: channel.meetings() });
     }
     let links = scenario.link_directions().iter();
     match scenario.route_by {

@@ -1,12 +1,13 @@
 //! Which links, nodes and flows are captured, by their names, and what a capture must know of them.
 
+use crate::channel::ChannelAt;
 use crate::diag::nearest;
 use crate::expand::{LinkDir, Member, Transport};
 use crate::resolve::Resolved;
 use fairlane_engine::EventQueue;
 use fairlane_net::{EpId, FlowId, PortId, World};
 use fairlane_tcp::Scheme;
-use fairlane_trace::pcapng::{Capture, FlowEnd, FlowFacts, LinkEnd, NO_SHIFT, Network, Points, Request, Style};
+use fairlane_trace::pcapng::{Capture, FlowEnd, FlowFacts, LinkEnd, Monitor, NO_SHIFT, Network, Points, Request, Style};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -29,7 +30,7 @@ pub struct Captures {
 /// One place that is captured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaptureRequest {
-    /// Name of a link, a node, a flow or a group of flows; `link:NAME`, `node:NAME`, `flow:NAME` where two have the same.
+    /// Name of a link, a node, a flow, a group of flows or a channel; `link:NAME`, `node:NAME`, `flow:NAME`, `monitor:NAME` where two have the same.
     pub what: String,
     /// One file for each seed, in their order.
     pub files: Vec<PathBuf>,
@@ -76,16 +77,19 @@ pub(crate) enum Kind {
     Link,
     Node,
     Flow,
+    /// A whole channel, or one station with what it hears.
+    Monitor,
 }
 
 impl Kind {
-    const ALL: [Self; 3] = [Self::Link, Self::Node, Self::Flow];
+    const ALL: [Self; 4] = [Self::Link, Self::Node, Self::Flow, Self::Monitor];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Link => "link",
             Self::Node => "node",
             Self::Flow => "flow",
+            Self::Monitor => "monitor",
         }
     }
 
@@ -94,6 +98,7 @@ impl Kind {
             Self::Link => s.link_directions().iter().any(|l| l.name == name),
             Self::Node => s.expanded.nodes.iter().any(|n| n == name),
             Self::Flow => s.flow_members().iter().any(|m| m.name == name || m.group == name),
+            Self::Monitor => s.expanded.channels.iter().any(|c| c.name == name || c.stations.iter().any(|x| c.link(&x.node) == name)),
         }
     }
 
@@ -105,6 +110,10 @@ impl Kind {
                 let members = s.flow_members().iter().filter(|m| m.name != m.group);
                 s.flows.keys().map(String::as_str).chain(members.map(|m| m.name.as_str())).collect()
             }
+            Self::Monitor => {
+                let stations = s.link_directions().iter().filter(|l| l.on_air).map(|l| l.name.as_str());
+                s.expanded.channels.iter().map(|c| c.name.as_str()).chain(stations).collect()
+            }
         }
     }
 }
@@ -115,10 +124,17 @@ fn find<'a>(s: &Resolved, what: &'a str) -> Result<(Kind, &'a str), CaptureError
     if let Some((kind, name)) = prefixed {
         return if kind.has(s, name) { Ok((kind, name)) } else { Err(unknown("capture", kind.name(), name, &kind.names(s))) };
     }
-    let kinds: Vec<Kind> = Kind::ALL.into_iter().filter(|k| k.has(s, what)).collect();
+    // A station's interface is a link; what it hears as a monitor has to be asked for.
+    let plain = |k: &Kind| *k != Kind::Monitor || s.wireless.contains_key(what);
+    let kinds: Vec<Kind> = Kind::ALL.into_iter().filter(|k| k.has(s, what) && plain(k)).collect();
     match kinds[..] {
         [kind] => Ok((kind, what)),
-        [] => Err(unknown("capture", "link, node or flow", what, &Kind::ALL.map(|k| k.names(s)).concat())),
+        [] => Err(unknown(
+            "capture",
+            if s.wireless.is_empty() { "link, node or flow" } else { "link, node, flow or channel" },
+            what,
+            &Kind::ALL.map(|k| k.names(s)).concat(),
+        )),
         _ => {
             let list = |f: &dyn Fn(&Kind) -> String, word: &str| kinds.iter().map(f).collect::<Vec<_>>().join(word);
             let (are, forms) = (list(&|k| format!("a {}", k.name()), " and "), list(&|k| format!("{}:{what}", k.name()), " or "));
@@ -194,10 +210,32 @@ impl<H: EventQueue> Map<'_, H> {
                 let blind = links.iter().zip(0..).filter(|(l, _)| l.to == name && other(links, &l.name).is_none());
                 Points::Links(from.chain(blind.map(|(l, i)| self.receiving_end(l, i))).collect())
             }
+            Kind::Monitor => Points::Air(self.monitor(name)),
             Kind::Flow => {
                 let chosen = self.members.iter().zip(0..).filter(|(m, _)| m.name == name || m.group == name);
                 Points::Flows(chosen.map(|(m, i)| self.flow_end(m, i)).collect())
             }
+        }
+    }
+
+    fn monitor(&self, name: &str) -> Monitor {
+        let links = self.scenario.link_directions();
+        let channels = &self.scenario.expanded.channels;
+        let mine = |c: &&ChannelAt| c.name == name || c.stations.iter().any(|s| c.link(&s.node) == name);
+        // Validation saw to it that there is one.
+        let number = channels.iter().position(|c| mine(&c)).unwrap_or(0);
+        let channel = &channels[number];
+        let port = |link: &str| PortId(links.iter().position(|l| l.name == link).unwrap_or(0) as u32);
+        let points = self.scenario.wireless.get(&channel.name).map(|spec| spec.points().collect::<Vec<_>>()).unwrap_or_default();
+        let first = port(&channel.link(&channel.stations[0].node));
+        Monitor {
+            name: name.to_owned(),
+            first,
+            nodes: channel.stations.iter().map(|s| self.node(&s.node)).collect(),
+            points: (0..).zip(&channel.stations).filter(|(_, s)| points.contains(&&s.node)).map(|(i, _)| i).collect(),
+            only: (name != channel.name).then(|| port(name)),
+            number: number as u32,
+            rate: links[first.0 as usize].wire.rate,
         }
     }
 
@@ -240,7 +278,7 @@ impl<H: EventQueue> Map<'_, H> {
             comment.push_str(" Flows without a handshake begin with data: their window scale is not in the file.");
         }
         let nodes = self.scenario.expanded.nodes.clone();
-        Network { comment, nodes, ports: self.scenario.link_directions().len(), flows }
+        Network { comment, nodes, ports: self.scenario.link_directions().len(), flows, starts: self.world.route_starts() }
     }
 
     fn group(&self, m: &Member) -> &crate::expand::Group {

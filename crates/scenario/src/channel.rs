@@ -1,14 +1,17 @@
 //! A channel in single parts: where its stations stand, who hears whom how well, and the medium made from that.
 
 use crate::expand::numbered;
-use crate::spec::{AfterTimeoutSpec, ChannelSpec, ErrorsSpec, RateControlSpec};
+use crate::spec::{AfterTimeoutSpec, ChannelSpec, ErrorsSpec, Place, RateControlSpec};
+use crate::walks::Moving;
 use fairlane_engine::Stream;
 use fairlane_units::Rate;
 use fairlane_wireless::air::{AirError, near_enough};
 use fairlane_wireless::power::{self, Power, Ratio};
 use fairlane_wireless::rates::{Arf, Control, Minstrel};
-use fairlane_wireless::{AfterTimeout, Air, AirConfig, Dcf, Ear, Errors, Tone};
+use fairlane_wireless::{Access, AfterTimeout, Air, AirConfig, Dcf, Ear, Errors, Hearing, Meetings, Tone};
 use serde::Serialize;
+use std::borrow::Cow;
+use std::collections::HashMap;
 
 /// A station.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -26,10 +29,25 @@ pub struct ChannelAt {
     pub name: String,
     /// Its stations, in the order of their links.
     pub stations: Vec<StationAt>,
-    /// Pairs of stations, sender and receiver, of which the second decodes the first.
+    /// Pairs of stations, sender and receiver, of which the second decodes the first; where they move, at the start.
     pub hops: Vec<(u32, u32)>,
+    /// The ways of stations that move.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ways: Vec<WayAt>,
     #[serde(skip)]
     ears: Vec<Vec<Ear>>,
+    /// What moves, if anything does.
+    #[serde(skip)]
+    pub(crate) moving: Option<Moving>,
+}
+
+/// The way of a station that moves.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WayAt {
+    /// Its node.
+    pub node: String,
+    /// Its waypoints up to the end of the run, [x, y] in metres.
+    pub points: Vec<[f64; 2]>,
 }
 
 /// Bandwidth of the noise: that of a channel of DSSS and CCK, and of OFDM.
@@ -60,10 +78,25 @@ impl ChannelSpec {
                 put(numbered(&f.name, i), x, y);
             }
         }
-        for (node, &[x, y]) in &self.nodes {
+        for (node, &Place { x, y }) in &self.nodes {
             put(node.clone(), x, y);
         }
+        self.walkers(&mut all);
         all
+    }
+
+    /// The nodes that stations talk to, where they do not talk to one another.
+    pub fn points(&self) -> impl Iterator<Item = &String> {
+        self.access_point.iter().chain(&self.access_points)
+    }
+
+    fn access(&self, stations: &[StationAt]) -> Access {
+        let number = |node: &String| stations.iter().position(|s| s.node == *node).map(|i| i as u32);
+        let points: Vec<u32> = self.points().filter_map(number).collect();
+        if points.is_empty() {
+            return Access::AdHoc;
+        }
+        Access::Points { points, of: stations.iter().map(|s| self.association.get(&s.node).and_then(number)).collect() }
     }
 
     /// What data are sent with; none if the standard has no such rate.
@@ -138,24 +171,39 @@ impl ChannelSpec {
 
     /// How far a signal is decoded where nobody else sends, in metres up to 1000 km: by halving, as losses grow with the distance.
     pub fn reach(&self) -> f64 {
-        let (noise, needed) = (self.noise(), Ratio::from_db(self.threshold_db + self.margin_db));
         let (mut near, mut far) = (0.0, 1e6);
         for _ in 0..60 {
             let middle = (near + far) / 2.0;
-            let dbm = self.received_dbm(middle);
-            let heard = dbm >= self.sensitivity_dbm && Power::from_dbm(dbm).over(noise, needed);
-            (near, far) = if heard { (middle, far) } else { (near, middle) };
+            (near, far) = if self.decodes(middle) { (middle, far) } else { (near, middle) };
         }
         near
     }
 
-    /// The channel in single parts.
-    pub fn at(&self, name: &str) -> ChannelAt {
+    /// Whether a signal is decoded over a distance in metres where nobody else sends.
+    fn decodes(&self, metres: f64) -> bool {
+        let dbm = self.received_dbm(metres);
+        dbm >= self.sensitivity_dbm && Power::from_dbm(dbm).over(self.noise(), Ratio::from_db(self.threshold_db + self.margin_db))
+    }
+
+    /// The last millimetre at which it is.
+    pub(crate) fn reach_mm(&self) -> u64 {
+        let mm = libm::round(self.reach() * 1e3) as u64;
+        if self.decodes(mm as f64 / 1e3) { mm } else { mm.saturating_sub(1) }
+    }
+
+    /// The channel in single parts; `moving`: how its stations move, if they do.
+    pub(crate) fn at(&self, name: &str, moving: Option<Moving>) -> ChannelAt {
         let stations = self.stations(name);
+        let access = self.access(&stations);
+        if let Some(moving) = moving {
+            let ways = moving.ways(&stations);
+            let (hops, moving) = moving.with(self, access);
+            return ChannelAt { name: name.to_owned(), stations, hops, ways, ears: Vec::new(), moving: Some(moving) };
+        }
         let needed = Ratio::from_db(self.threshold_db + self.margin_db);
         let noise = self.noise();
-        let infrastructure = self.access_point.as_deref();
-        let (mut ears, mut hops) = (vec![Vec::new(); stations.len()], Vec::new());
+        let mut ears = vec![Vec::new(); stations.len()];
+        let mut decoded = HashMap::new();
         for (i, a) in stations.iter().enumerate() {
             for (j, b) in stations.iter().enumerate().filter(|&(j, _)| j != i) {
                 let metres = distance(a.at, b.at);
@@ -165,24 +213,44 @@ impl ChannelSpec {
                 }
                 let power = Power::from_dbm(dbm);
                 ears[i].push(Ear { station: j as u32, power, delay: power::flight(metres) });
-                let allowed = infrastructure.is_none_or(|ap| a.node == ap || b.node == ap);
-                if allowed && dbm >= self.sensitivity_dbm && power.over(noise, needed) {
-                    hops.push((i as u32, j as u32));
+                if dbm >= self.sensitivity_dbm && power.over(noise, needed) {
+                    decoded.insert((i as u32, j as u32), (metres * 1e3) as u64);
                 }
             }
         }
-        ChannelAt { name: name.to_owned(), stations, hops, ears }
+        let hops = access.hops(stations.len() as u32, |i, j| decoded.get(&(i, j)).copied());
+        ChannelAt { name: name.to_owned(), stations, hops, ways: Vec::new(), ears, moving: None }
+    }
+
+    /// What is left of signals by the distance.
+    pub(crate) fn hearing(&self) -> Hearing {
+        Hearing { power_dbm: self.power_dbm, floor_dbm: self.floor_dbm, propagation: self.propagation.model() }
     }
 }
 
 impl ChannelAt {
     /// Whether all who hear one another are near enough for the standard.
     pub(crate) fn check(&self, spec: &ChannelSpec) -> Result<(), AirError> {
+        if let Some(moving) = &self.moving {
+            return moving.check(spec);
+        }
         (0..).zip(&self.ears).try_for_each(|(station, ears)| near_enough(spec.standard.0.sifs, station, ears))
+    }
+    /// Hops that there are at any time at which routes look, each once.
+    pub(crate) fn ever(&self) -> Cow<'_, [(u32, u32)]> {
+        self.moving.as_ref().and_then(|m| m.ever(&self.hops)).map_or(Cow::Borrowed(&self.hops), Cow::Owned)
+    }
+    /// How hops change during the run, if routes follow.
+    pub fn meetings(&self) -> Option<Meetings> {
+        self.moving.as_ref().and_then(|m| m.meetings.clone())
     }
     /// The medium in the run with this seed. None: a rate that the standard has not.
     pub fn air(&self, spec: &ChannelSpec, seed: u64) -> Option<Result<Air, AirError>> {
-        Some(Air::new(spec.dcf()?, &spec.config(), self.ears.clone(), seed, &self.name))
+        let (dcf, config) = (spec.dcf()?, spec.config());
+        Some(match &self.moving {
+            Some(moving) => Air::moving(dcf, &config, moving.motion(spec), seed, &self.name),
+            None => Air::new(dcf, &config, self.ears.clone(), seed, &self.name),
+        })
     }
     /// The name of the link that is the interface of a node.
     pub fn link(&self, node: &str) -> String {

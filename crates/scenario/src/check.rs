@@ -6,9 +6,11 @@
 //! `fl-file` with `x-reads` for paths of files, in whose place their numbers are put.
 
 mod file;
+mod place;
 mod quantity;
 
 pub use file::parse as parse_file;
+pub(crate) use file::walk::points as walk_points;
 
 use crate::code::Code;
 use crate::diag::{Diagnostics, Sources, Span, suggest};
@@ -243,6 +245,9 @@ impl<'a> Checker<'a> {
     }
 
     fn list(&mut self, node: &mut Node, schema: &'a J) {
+        if schema.get("x-place").is_some() {
+            place::as_list(node);
+        }
         let (span, found) = (node.span, show(node));
         // An option such as `classes.0.weight=2`, which will be laid over a list: of the file, or of what the builder's link has.
         let refines = self.partial || self.path.first().is_some_and(|p| p == "links");
@@ -257,7 +262,8 @@ impl<'a> Checker<'a> {
             return;
         }
         let Value::Array(list) = &mut node.value else {
-            return self.fail(Code::WrongType, span, format!("expected a list, found {found}"), "write [ ... ]");
+            let help = if schema.get("x-place").is_some() { "write [x, y]" } else { "write [ ... ]" };
+            return self.fail(Code::WrongType, span, format!("expected a list, found {found}"), help);
         };
         let count = |key| schema.get(key).and_then(J::as_u64);
         if let (Some(least), Some(most)) = (count("minItems"), count("maxItems"))

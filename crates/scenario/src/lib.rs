@@ -29,11 +29,12 @@ mod source;
 mod spec;
 mod topology;
 mod trace;
+mod walks;
 
 pub use bench::{QueueCost, bench_queue};
 pub use build::{watched, world};
 pub use capture::{CaptureError, CaptureRequest, Captures};
-pub use channel::{ChannelAt, StationAt};
+pub use channel::{ChannelAt, StationAt, WayAt};
 #[doc(hidden)]
 pub use check::parse_file;
 pub use code::{Code, Kind, Warning, codes_listing};
@@ -56,8 +57,8 @@ pub use series::*;
 pub use source::{Format, decode};
 pub use spec::{
     AfterTimeoutSpec, ChannelSpec, Classes, ControlTables, Direction, ErrorsSpec, FixedRangeParams, FlowSpec, FreeSpaceParams, GridPlaces,
-    LinkSpec, LogDistanceParams, Pipe, Place, PropagationSpec, QueueTable, RateControlSpec, RateStep, RingPlaces, RoutingSpec,
-    ScatterPlaces, Scenario, SourceTable, StandardName, TcpTable, TwoRayParams, Wire,
+    LinkSpec, LogDistanceParams, Pipe, Place, PropagationSpec, QueueTable, RandomWaypointSpec, RateControlSpec, RateStep, RingPlaces,
+    RoutesSpec, RoutingSpec, ScatterPlaces, Scenario, SourceTable, StandardName, TcpTable, TwoRayParams, WalkSpec, Waypoint, Wire,
 };
 pub use topology::*;
 pub use trace::{TraceRequest, TraceSink, Tracing};

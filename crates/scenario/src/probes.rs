@@ -1,7 +1,9 @@
 //! What watches a run: every observer that was asked for, as one. The loop is compiled once for all of them.
 
 use crate::capture::CaptureError;
-use fairlane_net::{DequeueEvent, DropEvent, EnqueueEvent, EpId, HopEvent, MomentEvent, Observer, PortId, ReceiveEvent, SendEvent};
+use fairlane_net::{
+    DequeueEvent, DropEvent, EnqueueEvent, EpId, FrameEvent, HopEvent, MomentEvent, Observer, PortId, ReceiveEvent, SendEvent,
+};
 use fairlane_trace::HopDelay;
 use fairlane_trace::events::Recorder;
 use fairlane_trace::pcapng::Capture;
@@ -31,6 +33,10 @@ macro_rules! probes {
             #[inline]
             fn looks(&self, endpoint: EpId) -> bool {
                 $(self.$field.as_ref().is_some_and(|p| p.looks(endpoint)))||*
+            }
+            #[inline]
+            fn frames(&self, port: PortId) -> bool {
+                $(self.$field.as_ref().is_some_and(|p| p.frames(port)))||*
             }
             #[inline]
             fn before_hop(&self, port: PortId) -> Option<PortId> {
@@ -67,6 +73,7 @@ probes! {
         on_dequeue: DequeueEvent,
         on_drop: DropEvent,
         on_hop: HopEvent,
+        on_frame: FrameEvent,
         on_moment: MomentEvent,
         on_receive: ReceiveEvent,
     }

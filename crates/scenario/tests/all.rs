@@ -10,6 +10,7 @@ mod ecn;
 mod fast_open;
 mod gauges;
 mod links;
+mod moving;
 mod plugin;
 mod plugin_cc;
 mod queues;

@@ -300,3 +300,88 @@ fn places_follow_their_own_seed() {
     assert_ne!(field(1, 1), field(1, 2));
     assert!(field(1, 1).iter().all(|s| s.at.iter().all(|x| (0.0..50.0).contains(x))));
 }
+
+/// ModRED between its thresholds shows the senders a window of one segment, on acknowledgments that come back over the air too, and only while it is asked to.
+#[test]
+fn windows_are_lowered_over_the_air() {
+    #[derive(Default)]
+    struct Windows(Vec<u32>);
+    impl Observer for Windows {
+        fn on_receive(&mut self, e: &fairlane_net::ReceiveEvent) {
+            if !e.endpoint.receives() && e.pkt.back && !e.seg.has(fairlane_net::flag::SYN) {
+                self.0.push(e.seg.wnd);
+            }
+        }
+    }
+    let windows = |queue: &str| {
+        let text = format!(
+            "duration = \"9s\"\n[wireless.air]\nnodes = {{ a = [0, 0], b = [20, 0] }}\nqueues.a{queue}\n[flows.f]\nfrom = \"a\"\nto = \"b\"\ntcp = {{ cc = \"newreno\", mss = \"1000B\" }}\ncount = 6\n"
+        );
+        let mut w: World<BuiltIn, StdHeap> = world(&read(&text), 3).unwrap();
+        let mut seen = Windows::default();
+        w.advance(Time::ZERO + Dur::from_secs(9), u64::MAX, &mut seen);
+        seen.0
+    };
+    let always = windows(".modred = { min = \"1p\", out_max = \"90p\", in_max = \"95p\", w_q = 0.5, window = \"1000B\" }");
+    let cut = always.iter().filter(|&&w| w == 1000).count();
+    assert!(cut > always.len() / 2 && cut < always.len(), "{cut} of {}", always.len());
+    let never = windows(" = \"red\"");
+    assert!(never.len() > 200 && never.iter().all(|&w| w > 1000), "{} {:?}", never.len(), never.iter().min());
+}
+
+/// Two cells on one channel: each station belongs to the nearest access point or the one it is told to, and cells that do not hear one another disturb those between.
+#[test]
+fn cells_share_the_air() {
+    let cells = |more: &str| {
+        format!(
+            "duration = \"6s\"\nwarmup = \"1s\"\n[wireless.air]\nstandard = \"802.11b\"\nrate = \"11Mbit/s\"\npropagation.fixed_range.range_m = 100\n\
+             access_points = [\"w\", \"e\"]\nnodes = {{ w = [0, 0], a = [20, 0], m = [80, 0], b = [140, 0], e = [160, 0] }}\n{more}\n\
+             [links.l]\nfrom = \"w\"\nto = \"s\"\nrate = \"100Mbit/s\"\ndelay = \"1ms\"\n[links.r]\nfrom = \"e\"\nto = \"s\"\nrate = \"100Mbit/s\"\ndelay = \"1ms\"\n\
+             [flows.a]\nfrom = \"a\"\nto = \"s\"\n{SATURATED}[flows.b]\nfrom = \"b\"\nto = \"s\"\n{SATURATED}[flows.m]\nfrom = \"m\"\nto = \"s\"\n{SATURATED}"
+        )
+    };
+    let belongs = |more: &str| {
+        let c = read(&cells(more)).expanded.channels.remove(0);
+        let name = |i: u32| c.stations[i as usize].node.clone();
+        let of = |n: &str| c.hops.iter().filter(|&&(i, _)| name(i) == n).map(|&(_, j)| name(j)).collect::<Vec<_>>().join(" ");
+        ["a", "m", "b"].map(of)
+    };
+    assert_eq!(belongs(""), ["w", "w", "e"], "of equals the first");
+    assert_eq!(belongs("association.m = \"e\""), ["w", "e", "e"]);
+    let flow = |out: &RunOutput, i: usize| crate::common::cell(out, "goodput", i);
+    let both = run(&cells(""));
+    let alone = run(&cells("").replace("[flows.b]", "[flows.x]").replace("from = \"b\"", "from = \"m\"\nstart = \"5.9s\""));
+    // The far cell does not hear what a sends, and yet m, which both hear, gets less beside it.
+    assert!(flow(&both, 1) > 1e6 && flow(&both, 2) < 0.8 * flow(&alone, 2), "{both:?}");
+    assert!(cell(&both, "m-air", "frames_collided") + cell(&both, "m-air", "given_up") > 0.0);
+    for (more, message, help) in [
+        ("access_point = \"w\"", "there is access_points, too", "all of them"),
+        ("association.m = \"x\"", "no station `x`", "its stations"),
+        ("association.m = \"a\"", "`a` is no access point", ""),
+        ("association.w = \"e\"", "is an access point itself", "belong to none"),
+        ("association.a = \"e\"", "no frame of another station reaches `a`", "nearer"),
+    ] {
+        let told = resolve(&cells(more), "x.toml", Format::Toml, &[]).unwrap_err().to_string();
+        assert!(told.contains(message) && told.contains(help), "{more}: {told}");
+    }
+    let told = resolve(&cells("").replace("[\"w\", \"e\"]", "[\"w\", \"e\", \"w\"]"), "x.toml", Format::Toml, &[]).unwrap_err().to_string();
+    assert!(told.contains("named twice"), "{told}");
+}
+
+/// A place is a list or a table, wherever one stands; what is written is a list.
+#[test]
+fn places_have_one_form() {
+    let text = |a: &str, b: &str| {
+        format!(
+            "duration = \"5s\"\n[wireless.air]\nnodes = {{ a = {a}, b = [30, 0] }}\n[positions]\nb = {b}\n[flows.f]\nfrom = \"a\"\nto = \"b\"\ntcp = \"reno\"\n"
+        )
+    };
+    let plain = read(&text("[1, 2]", "[3, 4]"));
+    assert_eq!(plain, read(&text("{ x = 1, y = 2 }", "{ y = 4, x = 3 }")));
+    assert_eq!(plain.to_json()["positions"]["b"], serde_json::json!([3.0, 4.0]));
+    assert_eq!(plain.to_json()["wireless"]["air"]["nodes"]["a"], serde_json::json!([1.0, 2.0]));
+    for wrong in ["{ x = 1 }", "{ x = 1, y = 2, z = 3 }", "{ x = 1, z = 3 }", "[1]", "7", "\"1, 2\""] {
+        let told = resolve(&text("[1, 2]", wrong), "x.toml", Format::Toml, &[]).unwrap_err().to_string();
+        assert!(told.contains("expected a list") && told.contains("[x, y]") && told.contains("x.toml:5:"), "{told}");
+    }
+}

@@ -5,6 +5,7 @@
 
 use crate::errors::Errors;
 use crate::mac::{AfterTimeout, Dcf, Frame, Kind, Mac, Msdu, Outcome};
+use crate::motion::Motion;
 use crate::power::{Power, Ratio};
 use crate::radio::{Ended, Lost, Radio, RadioCounters, Rules};
 use fairlane_engine::Stream;
@@ -18,6 +19,16 @@ pub trait Above {
     fn deliver(&mut self, station: u32, msdu: Msdu, now: Time);
     /// A packet was given up after its last attempt, and its receiver does not have it.
     fn give_up(&mut self, station: u32, msdu: Msdu, now: Time);
+    /// A station begins to send a frame.
+    #[inline]
+    fn sends(&mut self, station: u32, frame: &Frame, now: Time) {
+        let _ = (station, frame, now);
+    }
+    /// A station has received a frame well, whomever it is for.
+    #[inline]
+    fn hears(&mut self, station: u32, frame: &Frame, power: Power, now: Time) {
+        let _ = (station, frame, power, now);
+    }
 }
 
 /// Where events wait. A slot has at most one that counts.
@@ -88,8 +99,10 @@ pub struct Air {
     radios: Vec<Radio>,
     ears: Vec<Vec<Ear>>,
     waves: Vec<Option<Wave>>,
-    /// Who will hear a station from its next frame on.
-    moved: Vec<Option<Vec<Ear>>>,
+    /// Who will hear a station from its next frame on, where that is another list, and whether it is.
+    moved: Vec<Vec<Ear>>,
+    stale: Vec<bool>,
+    motion: Option<Box<Motion>>,
 }
 
 /// Why a channel cannot be made.
@@ -122,8 +135,20 @@ impl Air {
             Radio::new(Mac::new(i as u32, &dcf, stream("backoff")), stream("errors"))
         };
         let (radios, waves) = ((0..ears.len()).map(radio).collect(), vec![None; ears.len()]);
-        let moved = vec![None; ears.len()];
-        Ok(Self { radios, waves, ears, moved, rules, look: config.look, dcf })
+        Ok(Self { radios, waves, ears, moved: Vec::new(), stale: Vec::new(), motion: None, rules, look: config.look, dcf })
+    }
+
+    /// A channel whose stations walk; who hears whom at the start is worked out from that.
+    pub fn moving(dcf: Dcf, config: &AirConfig, motion: Motion, seed: u64, name: &str) -> Result<Self, AirError> {
+        let mut air = Self::new(dcf, config, motion.ears(), seed, name)?;
+        air.moved = vec![Vec::with_capacity(air.ears.len()); air.ears.len()];
+        air.stale = vec![false; air.ears.len()];
+        air.motion = Some(Box::new(motion));
+        Ok(air)
+    }
+    /// The first event that comes by itself, and its slot: somebody has moved.
+    pub fn first_event(&self) -> Option<(Time, u32)> {
+        Some((self.motion.as_ref()?.next(Time::ZERO)?, self.stations() * SLOTS))
     }
 
     /// Number of stations.
@@ -132,7 +157,7 @@ impl Air {
     }
     /// Number of event slots.
     pub fn slots(&self) -> u32 {
-        self.radios.len() as u32 * SLOTS
+        self.stations() * SLOTS + u32::from(self.motion.is_some())
     }
     /// What a station has counted.
     pub fn counters(&self, station: u32) -> &RadioCounters {
@@ -153,11 +178,36 @@ impl Air {
         }
     }
 
-    /// From its next frame on a station is heard by others: it has moved, or they have.
+    /// From its next frame on a station is heard by others, whatever places say.
     pub fn heard_by(&mut self, station: u32, mut ears: Vec<Ear>) -> Result<(), AirError> {
         nearest_first(&self.dcf, station, &mut ears)?;
-        self.moved[station as usize] = Some(ears);
+        self.moved.resize(self.radios.len(), Vec::new());
+        self.stale.resize(self.radios.len(), false);
+        self.moved[station as usize] = ears;
+        self.stale[station as usize] = true;
         Ok(())
+    }
+
+    /// Stations have moved: from its next frame on each is heard as from where all are now.
+    #[cold]
+    fn walk<A: Agenda>(&mut self, now: Time, agenda: &mut A) {
+        let Some(motion) = &mut self.motion else { return };
+        motion.walk(now);
+        for (i, (list, stale)) in self.moved.iter_mut().zip(&mut self.stale).enumerate() {
+            if !*stale {
+                list.clear();
+                list.extend_from_slice(&self.ears[i]);
+            }
+            if motion.renew(i, list) {
+                // Further than SIFS nobody is heard, which is checked before the run.
+                list.retain(|e| e.delay < self.dcf.sifs);
+                list.sort_unstable_by_key(|e| (e.delay, e.station));
+                *stale = true;
+            }
+        }
+        if let Some(next) = motion.next(now) {
+            agenda.push(next, self.radios.len() as u32 * SLOTS);
+        }
     }
 
     /// A packet waits in the queue of a station that had none.
@@ -169,6 +219,9 @@ impl Air {
     /// An event of one of its slots.
     pub fn on_event<U: Above, A: Agenda>(&mut self, slot: u32, now: Time, up: &mut U, agenda: &mut A) {
         let station = slot / SLOTS;
+        if station >= self.stations() {
+            return self.walk(now, agenda);
+        }
         match slot % SLOTS {
             OWN => self.on_deadline(station, now, up, agenda),
             wave => self.on_wave(station, wave, now, up, agenda),
@@ -209,6 +262,7 @@ impl Air {
             let (frame, outcome) = r.mac.fire(receiving, &self.dcf, now);
             // A station that is sending cannot answer.
             if let Some(f) = frame.filter(|_| !r.sending) {
+                up.sends(i, &f, now);
                 self.send(i, f, now, agenda);
             }
             self.settle(i, outcome, now, up);
@@ -256,8 +310,8 @@ impl Air {
             "two frames of one station"
         );
         // What it sent before has reached everybody by now, as signals take less than SIFS.
-        if let Some(ears) = self.moved[i as usize].take() {
-            self.ears[i as usize] = ears;
+        if self.stale.get_mut(i as usize).is_some_and(std::mem::take) {
+            std::mem::swap(&mut self.ears[i as usize], &mut self.moved[i as usize]);
         }
         let msdu = r.mac.current().filter(|_| frame.kind == Kind::Data).map(|c| c.msdu);
         self.waves[i as usize] = Some(Wave { frame, msdu, start: now, done: [0; 3] });
@@ -329,6 +383,9 @@ impl Air {
     fn end<U: Above, A: Agenda>(&mut self, from: u32, i: u32, frame: &Frame, msdu: Option<Msdu>, now: Time, up: &mut U, agenda: &mut A) {
         let r = &mut self.radios[i as usize];
         let Ended { good, power, alone } = r.end(from, &self.rules, now);
+        if good == Some(true) {
+            up.hears(i, frame, power, now);
+        }
         let outcome = match good {
             Some(true) => r.mac.on_frame(frame, &self.dcf, now),
             Some(false) => r.mac.on_error(&self.dcf, now),

@@ -28,6 +28,8 @@ impl Place {
 /// A field in which stations walk at random.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Field {
+    /// Its corner in the south-west.
+    pub corner: Place,
     /// Width in millimetres.
     pub width: u32,
     /// Height in millimetres.
@@ -40,6 +42,14 @@ pub struct Field {
     pub pause: Dur,
 }
 
+impl Field {
+    /// A place in it, all alike.
+    pub fn place(&self, rng: &mut Stream) -> Place {
+        let mut within = |from: i64, n: u32| from + rng.below(u64::from(n) + 1) as i64;
+        Place { x: within(self.corner.x, self.width), y: within(self.corner.y, self.height) }
+    }
+}
+
 /// Why there is no walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TrackError {
@@ -49,6 +59,9 @@ pub enum TrackError {
     /// Waypoints that go back in time.
     #[error("waypoint {0} is not later than the one before it")]
     Order(usize),
+    /// More waypoints than are kept.
+    #[error("a walk of more than {0} waypoints")]
+    Long(usize),
     /// Speeds that are none.
     #[error("a walk needs a least speed above 0 and a greatest one that is not below it")]
     Speed,
@@ -68,19 +81,23 @@ impl Track {
         }
     }
 
-    /// Random waypoint (Johnson and Maltz 1996) up to `until`: a place in the field, a speed, straight to it, a rest, and again.
-    pub fn random(field: &Field, until: Time, rng: &mut Stream) -> Result<Self, TrackError> {
+    /// One place, for ever.
+    pub fn still(place: Place) -> Self {
+        Self(vec![(Time::ZERO, place)])
+    }
+
+    /// Random waypoint (Johnson and Maltz 1996) up to `until`, from a place on: a place in the field, a speed, straight to it, a rest, and again.
+    pub fn random(field: &Field, start: Place, until: Time, most: usize, rng: &mut Stream) -> Result<Self, TrackError> {
         if field.slowest == 0 || field.fastest < field.slowest {
             return Err(TrackError::Speed);
         }
-        let place = |rng: &mut Stream| {
-            let mut within = |n: u32| rng.below(u64::from(n) + 1) as i64;
-            Place { x: within(field.width), y: within(field.height) }
-        };
-        let (mut now, mut here) = (Time::ZERO, place(rng));
+        let (mut now, mut here) = (Time::ZERO, start);
         let mut points = vec![(now, here)];
         while now < until {
-            let there = place(rng);
+            if points.len() >= most {
+                return Err(TrackError::Long(most));
+            }
+            let there = field.place(rng);
             let speed = u64::from(field.slowest) + rng.below(u64::from(field.fastest - field.slowest) + 1);
             let ps = u128::from(here.distance(there)) * 1_000_000_000_000 / u128::from(speed);
             // A point on the same spot takes no time; the next one is drawn.
@@ -105,9 +122,21 @@ impl Track {
         Place { x: between(a.x, b.x), y: between(a.y, b.y) }
     }
 
-    /// The times at which it changes direction or speed.
-    pub fn times(&self) -> impl Iterator<Item = Time> {
-        self.0.iter().map(|p| p.0)
+    /// From when on, `now` or later, it is not where it is; none if it rests for ever.
+    pub fn moves_from(&self, now: Time) -> Option<Time> {
+        let k = self.0.partition_point(|p| p.0 <= now);
+        let legs = self.0[k.saturating_sub(1)..].windows(2);
+        legs.into_iter().find(|w| w[0].1 != w[1].1).map(|w| w[0].0.max(now))
+    }
+
+    /// Whether it ever moves.
+    pub fn moves(&self) -> bool {
+        self.moves_from(Time::ZERO).is_some()
+    }
+
+    /// Times and places at which it changes direction or speed.
+    pub fn points(&self) -> &[(Time, Place)] {
+        &self.0
     }
 }
 
@@ -126,6 +155,9 @@ mod tests {
         let at = [0, 1, 2, 3, 4, 9].map(|s| t.at(secs(s)));
         assert_eq!(at, [p(0, 0), p(0, 0), p(1_000, -500), p(2_000, -1_000), p(2_000, 0), p(2_000, 0)]);
         assert_eq!(p(0, 0).distance(p(300, -400)), 500);
+        let from = |s| t.moves_from(secs(s)).map(|at| at.since(Time::ZERO).as_ps() / 1_000_000_000_000);
+        assert_eq!([0, 1, 2, 3, 4].map(from), [Some(1), Some(1), Some(2), Some(3), None]);
+        assert!(!Track::still(p(1, 1)).moves());
         assert_eq!(Track::new(vec![]), Err(TrackError::Empty));
         assert_eq!(Track::new(vec![(secs(1), p(0, 0)), (secs(1), p(1, 1))]), Err(TrackError::Order(1)));
         let ends = [i64::MAX / 4, i64::MIN / 4].map(|x| p(x, x));
@@ -136,9 +168,12 @@ mod tests {
     /// 47 % of the time is spent in its middle quarter (Bettstetter, Resta and Santi, IEEE TMC 2(3), 2003); two random points are 0.5214 sides apart.
     #[test]
     fn random_waypoint_has_its_known_means() {
-        let field = Field { width: 1_000_000, height: 1_000_000, slowest: 1_000, fastest: 20_000, pause: Dur::ZERO };
+        let field =
+            Field { corner: Place::default(), width: 1_000_000, height: 1_000_000, slowest: 1_000, fastest: 20_000, pause: Dur::ZERO };
         let end = 4_000_000;
-        let t = Track::random(&field, secs(end), &mut Stream::new(1, "a", "b", "c")).unwrap();
+        let mut rng = Stream::new(1, "a", "b", "c");
+        let start = field.place(&mut rng);
+        let t = Track::random(&field, start, secs(end), usize::MAX, &mut rng).unwrap();
         let (mut walked, mut middle, mut legs) = (0.0, 0, 0);
         for w in t.0.windows(2) {
             walked += w[0].1.distance(w[1].1) as f64;
@@ -154,6 +189,7 @@ mod tests {
         assert!((walked / f64::from(legs) / 1e6 - 0.5214).abs() < 0.005, "{}", walked / f64::from(legs));
         assert!((middle as f64 / end as f64 - 0.4727).abs() < 0.03, "{middle}");
         let still = Field { slowest: 0, ..field };
-        assert_eq!(Track::random(&still, secs(1), &mut Stream::new(1, "a", "b", "c")), Err(TrackError::Speed));
+        assert_eq!(Track::random(&still, start, secs(1), 9, &mut rng), Err(TrackError::Speed));
+        assert_eq!(Track::random(&field, start, secs(end), 9, &mut rng), Err(TrackError::Long(9)));
     }
 }

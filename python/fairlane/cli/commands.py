@@ -135,7 +135,7 @@ def cli(ctx: click.Context) -> None:
     "pcaps",
     multiple=True,
     metavar="NAME[=FILE]",
-    help="Capture the packets of a link, node, flow or group of flows in NAME.pcapng (docs/guides/captures.md).",
+    help="Capture the packets of a link, node, flow, group of flows or wireless channel in NAME.pcapng (docs/guides/captures.md).",
 )
 @click.option("--snaplen", type=int, metavar="BYTES", help="Bytes captured of a packet, 128 to 262144, 0 for all (default: its headers).")
 @click.option("--pcap-ip", type=click.Choice(["4", "6"]), default="4", help="IP version of the captured packets (default: 4).")

@@ -82,6 +82,8 @@ class Graph:
     nodes: tuple[Node, ...]
     links: tuple[Link, ...]
     places: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    walks: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
+    """The ways of stations that move, in the measure of the places."""
 
 
 def of_scenario(resolved: Mapping[str, Any], title: str = "") -> Graph:
@@ -98,8 +100,10 @@ def of_scenario(resolved: Mapping[str, Any], title: str = "") -> Graph:
         links.append(Link(x["name"], x["from"], x["to"], _way(x), _way(other) if both and other is not None else None))
         at += 1 + both
     nodes = tuple(Node(n, n in sends, n in receives) for n in found["nodes"])
-    places = {name: (float(p["x"]), float(p["y"])) for name, p in found.get("positions", {}).items()}
-    return Graph(str(resolved.get("name") or title), nodes, tuple(links), places)
+    places = {name: (float(x), float(y)) for name, (x, y) in found.get("positions", {}).items()}
+    ways_of = [w for c in found.get("channels", []) for w in c.get("ways", [])]
+    walks = {w["node"]: tuple((float(x), float(y)) for x, y in w["points"]) for w in ways_of}
+    return Graph(str(resolved.get("name") or title), nodes, tuple(links), places, walks)
 
 
 def _way(x: Mapping[str, Any]) -> Way:

@@ -37,6 +37,20 @@ def laid_out(graph: Graph) -> dict[str, Point]:
     return _scaled(_separate(at), links, stretched=known)
 
 
+def on_drawing(graph: Graph, at: Mapping[str, Point], points: Sequence[Point]) -> list[Point]:
+    """Where points of the plane in which nodes have their places are on a drawing that has the nodes `at`."""
+    known = [(graph.places[n], at[n]) for n in at if n in graph.places]
+    factor: list[float | None] = []
+    for k in (0, 1):
+        first, last = min(known, key=lambda p: p[0][k]), max(known, key=lambda p: p[0][k])
+        apart = last[0][k] - first[0][k]
+        factor.append((last[1][k] - first[1][k]) / apart if apart > 0 else None)
+    across, down = factor
+    across, down = across or -(down or -1.0), down or -(across or 1.0)
+    (x0, y0), (left, top) = known[0]
+    return [(left + across * (x - x0), top + down * (y - y0)) for x, y in points]
+
+
 def _spiral(names: Sequence[str], links: Sequence[tuple[str, str]]) -> dict[str, Point]:
     """The nodes by their distance from the one with most links, on the spiral of a sunflower."""
     near = _neighbours(links)

@@ -33,7 +33,7 @@ class Read:
     """A network as a scenario has it."""
 
     nodes: list[str] = field(default_factory=list)
-    positions: dict[str, dict[str, float]] = field(default_factory=dict)
+    positions: dict[str, list[float]] = field(default_factory=dict)
     links: dict[str, dict[str, Any]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     """What was left out or made up, in sentences."""
@@ -149,7 +149,7 @@ class _Reader:
             # As on a map in the middle of the network, a degree of longitude as long as it is there.
             narrow = math.cos(math.radians(sum(lat for _, lat in self.globe.values()) / len(self.globe)))
             flat = {n: (round(lon * narrow, 4), lat) for n, (lon, lat) in self.globe.items()}
-        self.out.positions = {self.names[n]: {"x": x, "y": y} for n, (x, y) in flat.items()}
+        self.out.positions = {self.names[n]: [x, y] for n, (x, y) in flat.items()}
 
     def _way(self, a: Any, b: Any, data: Mapping[str, Any]) -> dict[str, Any]:
         line = f":{data['_line']}" if "_line" in data else ""

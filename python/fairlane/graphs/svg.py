@@ -14,7 +14,7 @@ from ..errors import FairlaneError
 from ..look.theme import FACE, HUES, INK, MUTED, TINTS
 from .formats import held
 from .network import Graph, Link, Node
-from .places import Point, laid_out
+from .places import Point, laid_out, on_drawing
 from .room import Box, Room
 
 MOST = 5000
@@ -22,6 +22,8 @@ MOST = 5000
 _KINDS = 15
 """Kinds of links that a legend tells apart: five colours with three dashes."""
 _DASHES = ("", "7 4", "2 3")
+_LEGS = 24
+"""Points of a walk that are drawn."""
 _MARGIN = 46.0
 _NAME, _LABEL = 11.0, 10.0
 """Heights of letters, pixels."""
@@ -61,13 +63,16 @@ class _Drawing:
             self._line(lines, link, curve)
         for link, curve in zip(self.graph.links, self.curves, strict=True):
             self._label(labels, link, curve)
-        boxes = self.room.boxes
+        walks = self._walks()
+        boxes = [*self.room.boxes, *(Box(x, y, 4.0, 4.0) for _, way in walks for x, y in way)]
         right = max(b.x + b.wide / 2 for b in boxes) + _MARGIN / 2
         bottom = max(b.y + b.high / 2 for b in boxes) + _MARGIN / 2
         left = min(0.0, min(b.x - b.wide / 2 for b in boxes) - _MARGIN / 2)
         legend, wide, high = self._legend(left + 20.0, bottom + 14)
         right, bottom = max(right, left + wide + 40.0), bottom + high + 24.0
         head = 34.0
+        # Walks may lead above all nodes.
+        head -= min(0.0, *(b.y for b in boxes))
         size = (right - left, bottom + head)
         root = ET.Element(
             "svg", xmlns="http://www.w3.org/2000/svg", width=_n(size[0]), height=_n(size[1]), role="img",
@@ -77,10 +82,26 @@ class _Drawing:
         title = _said(self.graph.title) or "network"
         ET.SubElement(root, "title").text = title
         ET.SubElement(root, "rect", x=_n(left), y=_n(-head), width="100%", height="100%", fill=FACE)
-        _text(root, left + 20.0, -8.0, _cut(title, int(size[0] / 9)), 15.0, INK, weight="600")
-        root.extend([lines, nodes, labels, names, legend])
+        _text(root, left + 20.0, 26.0 - head, _cut(title, int(size[0] / 9)), 15.0, INK, weight="600")
+        root.extend([self._paths(walks), lines, nodes, labels, names, legend])
         ET.indent(root, " ")
         return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+    def _walks(self) -> list[tuple[str, list[Point]]]:
+        """Walks with their points on the drawing; of long ones the beginning."""
+        at = {n: (x - _MARGIN, y - _MARGIN) for n, (x, y) in self.at.items()}
+        on = {n: on_drawing(self.graph, at, way[:_LEGS]) for n, way in self.graph.walks.items() if n in at}
+        return [(n, [(x + _MARGIN, y + _MARGIN) for x, y in way]) for n, way in on.items()]
+
+    def _paths(self, walks: list[tuple[str, list[Point]]]) -> ET.Element:
+        group = ET.Element("g", fill="none", stroke=HUES[4])
+        group.attrib.update({"stroke-width": "2", "stroke-dasharray": "1 5", "stroke-linecap": "round"})
+        for name, way in walks:
+            made = ET.SubElement(group, "polyline", points=" ".join(f"{_n(x)},{_n(y)}" for x, y in way))
+            ET.SubElement(made, "title").text = _said(f"{name} walks")
+            x, y = way[-1]
+            ET.SubElement(group, "circle", cx=_n(x), cy=_n(y), r="2.5", fill=HUES[4]).set("stroke", "none")
+        return group
 
     def _node(self, into: ET.Element, node: Node) -> None:
         x, y = self.at[node.name]

@@ -24,7 +24,7 @@ def drawn(graph: Graph, ending: str = ".svg") -> str:
 
 
 def document(graph: Graph) -> dict[str, Any]:
-    """The network for programs: nodes with their places, in pixels of the drawing, and both directions of each link."""
+    """The network for programs: nodes with their places, in pixels of the drawing, both directions of each link, and the walks of stations that move, in metres."""
     places = laid_out(graph) if graph.nodes else {}
     nodes = [
         {"name": n.name, "x": round(places[n.name][0], 1), "y": round(places[n.name][1], 1), "sends": n.sends, "receives": n.receives}
@@ -34,7 +34,8 @@ def document(graph: Graph) -> dict[str, Any]:
         {"name": x.name, "from": x.start, "to": x.end, "there": _way(x.there), "back": None if x.back is None else _way(x.back)}
         for x in graph.links
     ]
-    return {"schema": DRAW_SCHEMA, "fairlane": _core.version(), "title": graph.title, "nodes": nodes, "links": links}
+    walks = {"walks": {name: [list(p) for p in points] for name, points in graph.walks.items()}} if graph.walks else {}
+    return {"schema": DRAW_SCHEMA, "fairlane": _core.version(), "title": graph.title, "nodes": nodes, "links": links, **walks}
 
 
 def _way(way: Way) -> dict[str, Any]:

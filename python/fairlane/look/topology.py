@@ -45,7 +45,7 @@ class Topology:
             return {}
         known = resolved.get("positions", {})
         if links and all(n in known for n in column):
-            at = {n: (known[n]["x"], known[n]["y"]) for n in column}
+            at = {n: tuple(known[n]) for n in column}
             one = median(math.dist(at[a], at[b]) for a, b in links) or 1.0
             return {n: (x / one, y / one) for n, (x, y) in at.items()}
         return placed(list(column), links, {f["from"] for f in resolved["flows"]})

@@ -2,14 +2,14 @@
 
 use super::{NOWHERE, Path};
 use crate::ids::PortId;
-use crate::observe::{DequeueEvent, Observer};
+use crate::observe::{DequeueEvent, FrameEvent, Observer};
 use crate::order::Turn;
-use crate::packet::QPkt;
+use crate::packet::{QPkt, Segment};
 use crate::qdisc::{QCx, Qdisc, Why};
 use fairlane_engine::{EventQueue, Slot};
 use fairlane_units::Time;
 use fairlane_wireless::mac::OVERHEAD;
-use fairlane_wireless::{Above, Msdu};
+use fairlane_wireless::{Above, Frame, Kind, Msdu, Power};
 
 /// The ports above the stations of one channel. The packet that a station has in hand is the one in the ring of its port.
 pub(crate) struct Station<'a, Q, H, O> {
@@ -26,12 +26,32 @@ impl<Q: Qdisc, H: EventQueue, O: Observer> Above for Station<'_, Q, H, O> {
         let to = self.path.towards[pkt.hop as usize];
         Some(Msdu { handle: u64::from(i) << 32 | u64::from(pkt.id.0), to, bytes: pkt.len + OVERHEAD })
     }
-    fn deliver(&mut self, _: u32, msdu: Msdu, now: Time) {
+    fn deliver(&mut self, station: u32, msdu: Msdu, now: Time) {
         let i = (msdu.handle >> 32) as u32;
         let Some(mut pkt) = self.path.ports[i as usize].ring.pop() else { return };
+        let back = self.first + station;
+        if self.path.ports[back as usize].qdisc.clamps() {
+            self.path.clamp(back, &pkt, now, self.obs);
+        }
         let ep = self.path.forward(i, &mut pkt, now, self.obs);
         if ep != NOWHERE {
             self.path.copies.push((ep, pkt));
+        }
+    }
+    #[inline]
+    fn sends(&mut self, station: u32, frame: &Frame, now: Time) {
+        let port = PortId(self.first + station);
+        if O::ON && self.obs.frames(port) {
+            // What its receiver has already is in nobody's hands any more.
+            let pkt = self.path.ports[port.0 as usize].ring.front().copied().filter(|_| frame.kind == Kind::Data);
+            let packet = pkt.map(|p| (p, *self.path.arena.get(p.id)));
+            self.obs.on_frame(&self.event(station, frame, None, packet, now));
+        }
+    }
+    #[inline]
+    fn hears(&mut self, station: u32, frame: &Frame, power: Power, now: Time) {
+        if O::ON && self.obs.frames(PortId(self.first + station)) {
+            self.obs.on_frame(&self.event(station, frame, Some(power), None, now));
         }
     }
     fn give_up(&mut self, station: u32, _: Msdu, now: Time) {
@@ -39,6 +59,13 @@ impl<Q: Qdisc, H: EventQueue, O: Observer> Above for Station<'_, Q, H, O> {
         if let Some(pkt) = self.path.ports[i as usize].ring.pop() {
             self.path.drop_packet(i, pkt, Why::Retry, now, self.obs);
         }
+    }
+}
+
+impl<Q, H, O> Station<'_, Q, H, O> {
+    fn event(&self, station: u32, frame: &Frame, heard: Option<Power>, packet: Option<(QPkt, Segment)>, time: Time) -> FrameEvent {
+        let [port, from, to] = [station, frame.from, frame.to].map(|s| PortId(self.first + s));
+        FrameEvent { time, port, from, to, frame: *frame, heard, packet }
     }
 }
 

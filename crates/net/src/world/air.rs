@@ -8,14 +8,28 @@ use fairlane_engine::{EventQueue, Slot};
 use fairlane_units::Time;
 
 impl<P: Plugs, H: EventQueue> World<P, H> {
-    /// An event of a channel.
+    /// An event of a channel, or of routes, whose slot is the one behind.
     #[inline(never)]
     pub(super) fn on_air<O: Observer>(&mut self, slot: Slot, now: Time, obs: &mut O) {
+        if slot == self.path.slots.routes {
+            return self.on_routes(now);
+        }
         let k = self.airs.partition_point(|c| c.slot <= slot) - 1;
         let Some(channel) = self.airs.get_mut(k) else { return };
         let mut above = Station { path: &mut self.path, first: channel.first, obs };
         channel.air.on_event(slot - channel.slot, now, &mut above, &mut self.pending);
         self.after_air(k, now, obs);
+    }
+
+    /// Routes change.
+    #[cold]
+    fn on_routes(&mut self, now: Time) {
+        while let Some(change) = self.reroutes.due(now) {
+            self.sides[change.ep as usize].route = change.route;
+        }
+        if let Some(next) = self.reroutes.next() {
+            self.path.push(next, self.path.slots.routes, Turn::Act);
+        }
     }
 
     /// A look at a queue that no packet on its link would cause.

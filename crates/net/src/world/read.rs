@@ -60,6 +60,16 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
     pub fn first_hop(&self, ep: EpId) -> u32 {
         self.sides[ep.0 as usize].route
     }
+    /// Where the hops of all routes begin, in order, if routes change during the run; else nothing.
+    pub fn route_starts(&self) -> Vec<u32> {
+        if self.reroutes.is_empty() {
+            return Vec::new();
+        }
+        let ends = (0_u32..).zip(&self.path.hops).filter(|(_, h)| *h & END != 0).map(|(i, _)| i + 1);
+        let mut starts: Vec<u32> = std::iter::once(0).chain(ends).collect();
+        starts.pop();
+        starts
+    }
     /// Events carried out so far.
     pub fn events(&self) -> u64 {
         self.events_run

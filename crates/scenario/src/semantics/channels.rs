@@ -46,6 +46,7 @@ impl Semantics<'_> {
         let mut taken: HashSet<String> = links.iter().map(|l| l.name.clone()).collect();
         let mut known: HashSet<String> = nodes.iter().cloned().collect();
         let mut all = Vec::new();
+        let duration = scenario.duration;
         for (name, spec) in &mut scenario.wireless {
             spec.queue = Some(QueueTable::from(&spec.queue.as_ref().map(QueueTable::spec).unwrap_or_default()));
             for queue in spec.queues.values_mut() {
@@ -57,19 +58,27 @@ impl Semantics<'_> {
             if stations.len() > MOST_STATIONS {
                 let message = format!("channel `{name}` has {} stations", stations.len());
                 self.fail(Code::TooLarge, &["wireless", name], message, format!("the limit is {MOST_STATIONS}"));
+            } else {
+                // What is wrong with the channel is no reason to call its nodes unknown.
+                nodes.extend(stations.iter().map(|s| &s.node).filter(|n| known.insert((*n).clone())).cloned());
             }
             if self.found.count() > before {
                 continue;
             }
-            let at = spec.at(name);
+            let moving = match spec.moving(name, &stations, duration) {
+                Ok(moving) => moving,
+                Err(m) => {
+                    let path: Vec<&str> = ["wireless", name.as_str()].into_iter().chain(m.path.iter().map(String::as_str)).collect();
+                    self.fail(Code::ChannelUnfit, &path, m.message, m.help);
+                    continue;
+                }
+            };
+            let at = spec.at(name, moving);
             self.places(spec, &at);
             if self.found.count() > before {
                 continue;
             }
             for station in &at.stations {
-                if known.insert(station.node.clone()) {
-                    nodes.push(station.node.clone());
-                }
                 let link = at.link(&station.node);
                 if !taken.insert(link.clone()) {
                     let message = format!("the interface of `{}` is the link `{link}`, which there is already", station.node);
@@ -172,18 +181,23 @@ impl Semantics<'_> {
                 self.fail(Code::ChannelUnfit, &path, message, help);
             }
         }
-        for node in spec.queues.keys().chain(&spec.access_point).filter(|n| !names.contains(n.as_str())) {
+        let named = spec.queues.keys().map(|n| (n, "queues", n.clone()));
+        let named = named.chain(spec.access_point.iter().map(|n| (n, "access_point", String::new())));
+        let named = named.chain((0..).zip(&spec.access_points).map(|(i, n): (u32, _)| (n, "access_points", i.to_string())));
+        let named =
+            named.chain(spec.association.iter().flat_map(|(n, ap)| [(n, "association", n.clone()), (ap, "association", n.clone())]));
+        for (node, key, inner) in named.filter(|(n, ..)| !names.contains(n.as_str())) {
             let known: Vec<&str> = at.stations.iter().map(|s| s.node.as_str()).collect();
-            let (key, inner) = if spec.access_point.as_ref() == Some(node) { ("access_point", "") } else { ("queues", node.as_str()) };
-            let path: Vec<&str> = ["wireless", name, key, inner].into_iter().filter(|p| !p.is_empty()).collect();
+            let path: Vec<&str> = ["wireless", name, key, &inner].into_iter().filter(|p| !p.is_empty()).collect();
             let help = crate::diag::suggest(node, &known, "its stations");
             self.fail(Code::UnknownNode, &path, format!("channel `{name}` has no station `{node}`"), help);
         }
+        self.cells(name, spec);
         if let Err(e) = at.check(spec) {
             return self.fail(Code::ChannelUnfit, &["wireless", name], e.to_string(), "put the stations nearer to one another");
         }
         let mut reached = vec![false; at.stations.len()];
-        for &(_, to) in &at.hops {
+        for &(_, to) in at.ever().iter() {
             reached[to as usize] = true;
         }
         let alone: Vec<&str> = at.stations.iter().zip(&reached).filter(|(_, r)| !**r).map(|(s, _)| s.node.as_str()).collect();
@@ -196,6 +210,30 @@ impl Semantics<'_> {
                 if spec.scatter.is_some() { ", or choose another seed of scatter" } else { "" }
             );
             self.fail(Code::Island, &["wireless", name, "nodes", first], message, help);
+        }
+    }
+}
+
+impl Semantics<'_> {
+    /// Access points, and who belongs to which.
+    fn cells(&mut self, name: &str, spec: &ChannelSpec) {
+        if spec.access_point.is_some() && !spec.access_points.is_empty() {
+            let help = "write all of them under access_points";
+            self.fail(Code::ChannelUnfit, &["wireless", name, "access_point"], "there is access_points, too", help);
+        }
+        let points: Vec<&str> = spec.points().map(String::as_str).collect();
+        for (k, point) in points.iter().enumerate().filter(|(k, p)| points[..*k].contains(p)) {
+            let message = format!("access point `{point}` is named twice");
+            self.fail(Code::ChannelUnfit, &["wireless", name, "access_points", &k.to_string()], message, "name each once");
+        }
+        for (node, point) in &spec.association {
+            let path = ["wireless", name, "association", node.as_str()];
+            if points.contains(&node.as_str()) {
+                self.fail_key(Code::ChannelUnfit, &path, format!("`{node}` is an access point itself"), "access points belong to none");
+            } else if !points.contains(&point.as_str()) {
+                let help = crate::diag::suggest(point, &points, "access points");
+                self.fail(Code::ChannelUnfit, &path, format!("`{point}` is no access point of channel `{name}`"), help);
+            }
         }
     }
 }

@@ -109,7 +109,7 @@ impl Semantics<'_> {
         positions: &mut IndexMap<String, Place>,
     ) {
         for station in channels.iter().flat_map(|c| &c.stations) {
-            positions.entry(station.node.clone()).or_insert(Place { x: station.at[0], y: station.at[1] });
+            positions.entry(station.node.clone()).or_insert(station.at.into());
         }
         if scenario.positions.is_empty() {
             return;

@@ -27,7 +27,7 @@ impl<'a> Network<'a> {
         // The interfaces of the stations are the last of all links.
         let mut first = links.len() - channels.iter().map(|c| c.stations.len()).sum::<usize>();
         for c in channels {
-            for &(a, b) in &c.hops {
+            for &(a, b) in c.ever().iter() {
                 let node = |i: u32| index.get(c.stations[i as usize].node.as_str());
                 if let (Some(&from), Some(&to)) = (node(a), node(b)) {
                     out[from].push((first + a as usize, to));

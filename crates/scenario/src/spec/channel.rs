@@ -1,7 +1,9 @@
 //! Wireless channels: who stands where, and how the stations behave.
 
+use super::link::Place;
 use super::propagation::PropagationSpec;
 use super::table::QueueTable;
+use super::walk::{RandomWaypointSpec, RoutesSpec, WalkSpec};
 use fairlane_units::{Bytes, Dur, Rate};
 use fairlane_wireless::{Standard, phy::STANDARDS};
 use indexmap::IndexMap;
@@ -157,8 +159,8 @@ pub struct ChannelSpec {
     /// Rate of RTS, CTS and acknowledgments. Absent: RTS and CTS at the lowest rate that all stations must know, an acknowledgment at the highest such rate that
     /// is not above that of the data (IEEE 802.11-2016 clause 10.7.6.5.2).
     pub control_rate: Option<Rate>,
-    /// Where stations stand, by node: [x, y] in metres.
-    pub nodes: IndexMap<String, [f64; 2]>,
+    /// Where stations stand, by node, in metres.
+    pub nodes: IndexMap<String, Place>,
     /// Stations on a grid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grid: Option<GridPlaces>,
@@ -170,6 +172,29 @@ pub struct ChannelSpec {
     pub scatter: Option<ScatterPlaces>,
     /// The node that all others send to and hear from (infrastructure). Absent: every station may send to every other one that decodes it (ad hoc).
     pub access_point: Option<String>,
+    /// Several such nodes: each station belongs to the one that it hears best. They do not talk to one another over the air.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub access_points: Vec<String>,
+    /// The access point of single stations, by node, in place of the one that they hear best.
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    pub association: IndexMap<String, String>,
+    /// Walks of stations, by node; one without another place begins where its walk does.
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    pub walks: IndexMap<String, WalkSpec>,
+    /// Stations that walk at random.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub random_waypoint: Option<RandomWaypointSpec>,
+    /// Of stations that move, powers are worked out anew after each such time.
+    #[schemars(extend("x-min" = "1ms", "x-max" = "1h"))]
+    pub position_step: Dur,
+    /// Whether routes follow stations that move.
+    pub routes: RoutesSpec,
+    /// How often routes look at who decodes whom.
+    #[schemars(extend("x-min" = "1ms", "x-max" = "1h"))]
+    pub route_step: Dur,
+    /// How long after such a look packets take other routes: what a routing protocol needs to find them.
+    #[schemars(extend("x-max" = "1h"))]
+    pub route_delay: Dur,
     /// Queue of every station. Absent: DropTail with its defaults.
     pub queue: Option<QueueTable>,
     /// Queues of single stations by node, in place of `queue`.
@@ -250,6 +275,14 @@ impl Default for ChannelSpec {
             ring: None,
             scatter: None,
             access_point: None,
+            access_points: Vec::new(),
+            association: IndexMap::new(),
+            walks: IndexMap::new(),
+            random_waypoint: None,
+            position_step: Dur::from_ms(100),
+            routes: RoutesSpec::Follow,
+            route_step: Dur::from_secs(1),
+            route_delay: Dur::from_secs(1),
             queue: None,
             queues: IndexMap::new(),
             propagation: PropagationSpec::default(),

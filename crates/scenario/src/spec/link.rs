@@ -101,14 +101,36 @@ pub struct Direction {
     pub impairments: Impairments,
 }
 
-/// Where a node is drawn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+/// A place in a plane: written `[x, y]`, and read as `{ x = ..., y = ... }`, too, which the checks of a file turn into that.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "[f64; 2]", into = "[f64; 2]")]
 pub struct Place {
-    /// To the right, in any unit.
+    /// To the right, or to the east.
     pub x: f64,
-    /// Upwards, in the same unit.
+    /// Upwards, or to the north.
     pub y: f64,
+}
+
+impl From<[f64; 2]> for Place {
+    fn from([x, y]: [f64; 2]) -> Self {
+        Self { x, y }
+    }
+}
+impl From<Place> for [f64; 2] {
+    fn from(p: Place) -> Self {
+        [p.x, p.y]
+    }
+}
+impl JsonSchema for Place {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Place".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "array", "items": { "type": "number" }, "minItems": 2, "maxItems": 2, "x-place": true })
+    }
 }
 
 /// The links of one kind that a topology builder makes.

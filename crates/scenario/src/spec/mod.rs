@@ -8,6 +8,7 @@ mod flow;
 mod link;
 mod propagation;
 mod table;
+mod walk;
 
 pub(crate) use crate::resolve::Resolved;
 pub use channel::{AfterTimeoutSpec, ChannelSpec, ErrorsSpec, GridPlaces, RateControlSpec, RingPlaces, ScatterPlaces, StandardName};
@@ -18,6 +19,7 @@ pub use link::{Direction, LinkSpec, Pipe, Place, RateStep, Wire};
 pub use propagation::{FixedRangeParams, FreeSpaceParams, LogDistanceParams, PropagationSpec, TwoRayParams};
 pub(crate) use table::REGISTRY_KEYS;
 pub use table::{QueueTable, SourceTable, TcpTable};
+pub use walk::{RandomWaypointSpec, RoutesSpec, WalkSpec, Waypoint};
 
 use crate::registry::TopologySpec;
 use fairlane_units::Dur;

@@ -14,8 +14,9 @@ const MAJOR: u16 = 1;
 const MINOR: u16 = 0;
 /// Section length: not given (section 4.1).
 const UNKNOWN_LENGTH: u64 = u64::MAX;
-/// Ethernet (LINKTYPE_ETHERNET of draft-ietf-opsawg-pcaplinktype).
-const LINKTYPE: u16 = 1;
+/// LINKTYPE_ETHERNET and LINKTYPE_IEEE802_11_RADIOTAP (draft-ietf-opsawg-pcaplinktype).
+pub(super) const ETHERNET: u16 = 1;
+pub(super) const RADIOTAP: u16 = 127;
 /// Time stamps count 10^-9 s (section 4.2, if_tsresol).
 const NANOSECONDS: u8 = 9;
 
@@ -104,8 +105,10 @@ pub(super) struct Interface {
     pub(super) name: String,
     /// if_description.
     pub(super) description: String,
-    /// if_MACaddr.
-    pub(super) mac: [u8; 6],
+    /// What its frames are.
+    pub(super) linktype: u16,
+    /// if_MACaddr; none of one that hears a whole channel.
+    pub(super) mac: Option<[u8; 6]>,
     /// if_speed in bit/s.
     pub(super) speed: Option<u64>,
     /// Most bytes kept of a packet; 0 for no limit.
@@ -115,18 +118,22 @@ pub(super) struct Interface {
 /// Interface description block (section 4.2).
 pub(super) fn interface(out: &mut Vec<u8>, i: &Interface) {
     let mut b = Block::new(out, INTERFACE);
-    b.put(&LINKTYPE.to_le_bytes());
+    b.put(&i.linktype.to_le_bytes());
     b.put(&[0; 2]);
     b.put(&i.snaplen.to_le_bytes());
     b.text(IF_NAME, &i.name);
     b.text(IF_DESCRIPTION, &i.description);
-    b.option(IF_MAC, &i.mac);
+    if let Some(mac) = &i.mac {
+        b.option(IF_MAC, mac);
+    }
     if let Some(speed) = i.speed {
         b.option(IF_SPEED, &speed.to_le_bytes());
     }
     b.option(IF_TSRESOL, &[NANOSECONDS]);
-    // No check sequence follows a frame.
-    b.option(IF_FCSLEN, &[0]);
+    // No check sequence follows a frame; behind radiotap each frame says so itself.
+    if i.linktype == ETHERNET {
+        b.option(IF_FCSLEN, &[0]);
+    }
     b.close();
 }
 

@@ -24,7 +24,17 @@ fn a_section_header_block() {
 fn an_interface_description_block() {
     let mut out = Vec::new();
     let speed = Some(10_000_000);
-    interface(&mut out, &Interface { name: "l".into(), description: "a to b".into(), mac: [2, 0, 0, 0, 0, 1], speed, snaplen: 114 });
+    interface(
+        &mut out,
+        &Interface {
+            name: "l".into(),
+            description: "a to b".into(),
+            linktype: ETHERNET,
+            mac: Some([2, 0, 0, 0, 0, 1]),
+            speed,
+            snaplen: 114,
+        },
+    );
     let want: &[&[u8]] = &[
         &1_u32.to_le_bytes(),
         &84_u32.to_le_bytes(),

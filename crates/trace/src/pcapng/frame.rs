@@ -9,7 +9,7 @@
 use fairlane_net::{FastOpen, Proto, QPkt, Segment, flag, fold};
 
 /// Ethernet header: two addresses and a type.
-const ETHERNET: usize = 14;
+pub(super) const ETHERNET: usize = 14;
 /// IPv4 header without options (RFC 791 section 3.1).
 const IPV4: usize = 20;
 /// IPv6 header (RFC 8200 section 3).
@@ -64,6 +64,18 @@ pub struct FlowFacts {
     pub shift: u8,
     /// Whether a SYN permits SACK (RFC 2018 section 2).
     pub sack: bool,
+}
+
+impl FlowFacts {
+    /// Links that a packet has crossed; `starts`: where the hops of all routes begin, if routes change.
+    #[inline]
+    pub(super) fn crossed(&self, pkt: &QPkt, starts: &[u32]) -> u32 {
+        let start = match starts {
+            [] => self.first_hop[usize::from(pkt.back)],
+            _ => starts.partition_point(|&s| s <= pkt.hop).checked_sub(1).map_or(pkt.hop, |k| starts[k]),
+        };
+        pkt.hop.wrapping_sub(start)
+    }
 }
 
 /// Number of a node's address: 0 is the network's own.

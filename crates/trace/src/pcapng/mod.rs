@@ -9,14 +9,20 @@
 
 mod block;
 mod frame;
+mod listen;
+mod points;
+mod radiotap;
 mod sink;
 
 pub use frame::{FlowFacts, NO_SHIFT, ipv4, ipv6, mac};
+pub use points::{FlowEnd, LinkEnd, Network, Points, Request, Style};
+pub use radiotap::Monitor;
 
 use block::{COMMENT, EPB_FLAGS, Interface, PACKET, padding};
-use fairlane_net::{Backlog, DequeueEvent, DropEvent, HopEvent, Observer, PortId, QPkt, ReceiveEvent, Segment, SendEvent};
-use fairlane_units::{Rate, Time};
+use fairlane_net::{Backlog, DequeueEvent, DropEvent, FrameEvent, HopEvent, Observer, PortId, QPkt, ReceiveEvent, Segment, SendEvent};
+use fairlane_units::Time;
 use frame::{HEAD, Lengths, Seen, render, store};
+use listen::Listener;
 use sink::{Sink, Unnamed, Writer};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -32,78 +38,6 @@ const COMMENT_MAX: usize = 160;
 const INBOUND: u32 = 1;
 const OUTBOUND: u32 = 2;
 const PS_PER_NS: u64 = 1000;
-
-/// How packets are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Style {
-    /// Most bytes kept of a packet; `None`: its headers.
-    pub snaplen: Option<u32>,
-    /// IPv6 instead of IPv4.
-    pub ipv6: bool,
-    /// A comment with the length of the queue on each packet that leaves one.
-    pub queue: bool,
-}
-
-/// One end of a link.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LinkEnd {
-    /// Its name.
-    pub name: String,
-    /// Its node, and the node at the other end.
-    pub node: u32,
-    /// The node at the other end.
-    pub peer: u32,
-    /// The port that sends from here.
-    pub sends: Option<PortId>,
-    /// The port whose packets arrive here.
-    pub receives: Option<PortId>,
-    /// Rate of the link.
-    pub rate: Rate,
-}
-
-/// The sending end of a flow.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FlowEnd {
-    /// Name of the flow.
-    pub name: String,
-    /// Number of the flow.
-    pub flow: u32,
-    /// Node to which its first link leads.
-    pub next: u32,
-    /// Node from which the last link back comes.
-    pub last: u32,
-}
-
-/// Where packets are taken.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Points {
-    /// Ends of links.
-    Links(Vec<LinkEnd>),
-    /// Senders of flows.
-    Flows(Vec<FlowEnd>),
-}
-
-/// A file to be written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
-    /// Where it goes.
-    pub file: PathBuf,
-    /// What it holds.
-    pub points: Points,
-}
-
-/// What a capture must know of the network.
-#[derive(Clone, Debug, Default)]
-pub struct Network {
-    /// Said of the whole file.
-    pub comment: String,
-    /// Names of the nodes.
-    pub nodes: Vec<String>,
-    /// Number of ports.
-    pub ports: usize,
-    /// What the packets of each flow look like.
-    pub flows: Vec<FlowFacts>,
-}
 
 /// Something at a port or a flow that goes to a file.
 #[derive(Clone, Copy, Debug)]
@@ -187,6 +121,8 @@ pub struct Capture {
     ports: Taps,
     senders: Taps,
     order: Vec<Order>,
+    starts: Vec<u32>,
+    listeners: Vec<Listener>,
     files: Vec<File>,
     writer: Writer,
     last: Time,
@@ -198,7 +134,7 @@ impl Capture {
     /// # Errors
     /// The file that cannot be made, and why.
     pub fn new(network: Network, style: Style, requests: &[Request]) -> Result<Self, (PathBuf, io::Error)> {
-        let (mut ports, mut senders, mut files) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut ports, mut senders, mut files, mut listeners) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut order = vec![Order::default(); network.ports];
         let mut at = |port: Option<PortId>, set: &dyn Fn(&mut Order)| {
             if let Some(o) = port.and_then(|p| order.get_mut(p.0 as usize)) {
@@ -212,8 +148,9 @@ impl Capture {
             block::section(&mut head, concat!("fairlane ", env!("CARGO_PKG_VERSION")), &network.comment);
             let snaplen = style.snaplen.unwrap_or(HEAD as u32);
             let mut count = 0;
-            let mut describe = |name: String, description: String, node: u32, speed: Option<u64>| {
-                block::interface(&mut head, &Interface { name, description, mac: mac(node), speed, snaplen });
+            let mut describe = |name: String, description: String, node: Option<u32>, speed: Option<u64>| {
+                let linktype = if matches!(request.points, Points::Air(_)) { block::RADIOTAP } else { block::ETHERNET };
+                block::interface(&mut head, &Interface { name, description, linktype, mac: node.map(mac), speed, snaplen });
                 count += 1;
                 count - 1
             };
@@ -227,18 +164,29 @@ impl Capture {
                         }
                         let (node, peer, speed) = (end.node, end.peer, Some(end.rate.as_bps()));
                         let place = format!("{} to {}", name_of(node), name_of(peer));
-                        let interface = describe(end.name.clone(), place.clone(), node, speed);
-                        describe(format!("{} (dropped)", end.name), format!("{place}: dropped or lost, not on the wire"), node, speed);
+                        let interface = describe(end.name.clone(), place.clone(), Some(node), speed);
+                        describe(
+                            format!("{} (dropped)", end.name),
+                            format!("{place}: dropped or lost, not on the wire"),
+                            Some(node),
+                            speed,
+                        );
                         let tap = Tap { file: n as u32, interface, inbound: false, from: node, to: peer };
                         ports.extend(end.sends.map(|p| (p.0, tap)));
                         ports.extend(end.receives.map(|p| (p.0, Tap { inbound: true, from: peer, to: node, ..tap })));
                     }
                 }
+                Points::Air(m) => {
+                    let node = m.only.and_then(|p| m.nodes.get(p.0.wrapping_sub(m.first.0) as usize)).copied();
+                    let what = if node.is_some() { "what this station sends and receives well" } else { "all frames of the channel" };
+                    describe(m.name.clone(), what.to_owned(), node, Some(m.rate.as_bps()));
+                    listeners.push(Listener::new(m.clone(), n));
+                }
                 Points::Flows(ends) => {
                     for end in ends {
                         let node = network.flows.get(end.flow as usize).map_or(0, |f| f.from);
                         let place = format!("flow {} at its sender {}", end.name, name_of(node));
-                        let interface = describe(end.name.clone(), place, node, None);
+                        let interface = describe(end.name.clone(), place, Some(node), None);
                         let tap = Tap { file: n as u32, interface, inbound: false, from: node, to: end.next };
                         senders.push((2 * end.flow, tap));
                         senders.push((2 * end.flow + 1, Tap { inbound: true, from: end.last, to: node, ..tap }));
@@ -252,7 +200,8 @@ impl Capture {
             files.push(File { sink, counts: vec![Count::default(); count as usize], paired });
         }
         let (ports, senders) = (Taps::new(network.ports, ports), Taps::new(2 * network.flows.len(), senders));
-        Ok(Self { style, flows: network.flows, ports, senders, order, files, writer, last: Time::ZERO })
+        let (flows, starts) = (network.flows, network.starts);
+        Ok(Self { style, flows, ports, senders, order, starts, listeners, files, writer, last: Time::ZERO })
     }
 
     /// The file that cannot be written, and why.
@@ -289,7 +238,7 @@ impl Capture {
         let (Some(file), Some(facts)) = (self.files.get_mut(tap.file as usize), self.flows.get(pkt.flow.0 as usize)) else { return };
         self.last = time;
         // One that has arrived at its end has gone one hop further than the last link.
-        let crossed = pkt.hop.wrapping_sub(facts.first_hop[usize::from(pkt.back)]) - u32::from(note == Note::Arrived);
+        let crossed = facts.crossed(pkt, &self.starts) - u32::from(note == Note::Arrived);
         let seen = Seen { from: tap.from, to: tap.to, hops: crossed };
         let dropped = matches!(note, Note::Dropped { .. });
         let Some(count) = file.counts.get_mut(tap.interface as usize) else { return };
@@ -440,6 +389,16 @@ impl Observer for Capture {
     #[inline]
     fn prompt(&self, port: PortId) -> bool {
         self.order.get(port.0 as usize).is_some_and(|o| o.prompt)
+    }
+
+    #[inline]
+    fn frames(&self, port: PortId) -> bool {
+        self.listeners.iter().any(|l| l.station(port).is_some())
+    }
+
+    #[cold]
+    fn on_frame(&mut self, e: &FrameEvent) {
+        self.frame(e);
     }
 
     #[inline]

@@ -1,4 +1,5 @@
 use super::*;
+use fairlane_units::Rate;
 use fairlane_net::{Class, DropEvent, Ecn, EpId, FlowId, PktRef, Proto, Why, flag};
 
 fn pkt(hop: u32) -> QPkt {
@@ -31,7 +32,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 fn network() -> Network {
-    Network { comment: String::new(), nodes: vec!["a".into(), "b".into()], ports: 2, flows: vec![facts()] }
+    Network { comment: String::new(), nodes: vec!["a".into(), "b".into()], ports: 2, flows: vec![facts()], starts: Vec::new() }
 }
 
 fn blocks(bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {

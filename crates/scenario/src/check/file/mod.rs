@@ -5,6 +5,7 @@ mod opportunities;
 mod packets;
 mod pcap;
 mod pcapng;
+pub(crate) mod walk;
 
 use crate::source::{Node, Value};
 use fairlane_units::{DataFile, INLINE};
@@ -26,13 +27,19 @@ struct Kind {
     check: fn(&[u64]) -> Result<(), String>,
 }
 
-const KINDS: [Kind; 3] = [
+const KINDS: [Kind; 4] = [
     Kind { name: "numbers", noun: "a text file with a whole number on each line", read: numbers, check: |_| Ok(()) },
     Kind {
         name: "opportunities",
         noun: "a text file with a millisecond on each line",
         read: opportunities::read,
         check: opportunities::check,
+    },
+    Kind {
+        name: "walk",
+        noun: "a text file with seconds and a place in metres on each line: 2.5, 10, -3",
+        read: walk::read,
+        check: walk::check,
     },
     Kind {
         name: "packets",

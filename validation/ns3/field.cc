@@ -1,0 +1,166 @@
+// Stations in a field with TCP over routes of several hops, in ns-3.37: the other side of `python -m validation.ns3.field`. Reads the network from standard input:
+//   stations N, then N lines "x y"; hops M, then M lines "at to next"; flows K, then K lines "from to start".
+// Writes the bytes that each flow's receiver has after the warm-up, one line a flow.
+
+#include "ns3/applications-module.h"
+#include "ns3/core-module.h"
+#include "ns3/internet-module.h"
+#include "ns3/mobility-module.h"
+#include "ns3/network-module.h"
+#include "ns3/propagation-module.h"
+#include "ns3/wifi-module.h"
+
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <string>
+#include <vector>
+
+using namespace ns3;
+
+namespace
+{
+double g_threshold = 10;
+}
+
+// Takes the place of the library's function, which knows no threshold for DSSS (see stations.cc).
+double ns3::ErrorRateModel::GetChunkSuccessRate(WifiMode, const WifiTxVector&, double snr, uint64_t, uint8_t, WifiPpduField, uint16_t) const
+{
+    return snr >= g_threshold ? 1 : 0;
+}
+
+int main(int argc, char** argv)
+{
+    std::string rate = "2";
+    uint32_t run = 1, limit = 100, segment = 512, window = 16384, rts = 999999;
+    double warmup = 3, seconds = 12, power = 15, sensitivity = -89, threshold = 10, figure = 10;
+    CommandLine line(__FILE__);
+    line.AddValue("rate", "of data, in Mbit/s", rate);
+    line.AddValue("run", "RngRun", run);
+    line.AddValue("limit", "of a station's queue in packets", limit);
+    line.AddValue("segment", "bytes of a segment", segment);
+    line.AddValue("window", "bytes of a receive window", window);
+    line.AddValue("rts", "frames of more bytes go behind an RTS", rts);
+    line.AddValue("warmup", "seconds before the measured ones", warmup);
+    line.AddValue("seconds", "measured", seconds);
+    line.AddValue("sensitivity", "dBm", sensitivity);
+    line.AddValue("threshold", "dB", threshold);
+    line.Parse(argc, argv);
+    g_threshold = std::pow(10, threshold / 10);
+    RngSeedManager::SetRun(run);
+
+    Config::SetDefault("ns3::WifiMacQueue::MaxSize", QueueSizeValue(QueueSize(QueueSizeUnit::PACKETS, limit)));
+    Config::SetDefault("ns3::WifiMacQueue::MaxDelay", TimeValue(Seconds(100000)));
+    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(segment));
+    Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(window));
+    Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(10 * window));
+    Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(1));
+    Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(2));
+    Config::SetDefault("ns3::TcpSocketBase::WindowScaling", BooleanValue(false));
+    Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
+    Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(false));
+    Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TypeId::LookupByName("ns3::TcpLinuxReno")));
+    Config::SetDefault("ns3::ArpCache::AliveTimeout", TimeValue(Seconds(100000)));
+
+    std::string word;
+    uint32_t n = 0, count = 0;
+    std::cin >> word >> n;
+    NodeContainer nodes;
+    nodes.Create(n);
+    auto places = CreateObject<ListPositionAllocator>();
+    for (uint32_t i = 0; i < n; i++)
+    {
+        double x, y;
+        std::cin >> x >> y;
+        places->Add(Vector(x, y, 1.5));
+    }
+    MobilityHelper mobility;
+    mobility.SetPositionAllocator(places);
+    mobility.Install(nodes);
+
+    auto channel = CreateObject<YansWifiChannel>();
+    channel->SetPropagationDelayModel(CreateObject<ConstantSpeedPropagationDelayModel>());
+    auto ground = CreateObject<TwoRayGroundPropagationLossModel>();
+    ground->SetFrequency(2.4e9);
+    ground->SetSystemLoss(1);
+    ground->SetMinDistance(0.01);
+    ground->SetHeightAboveZ(0);
+    channel->SetPropagationLossModel(ground);
+    YansWifiPhyHelper phy;
+    phy.SetChannel(channel);
+    phy.SetErrorRateModel("ns3::NistErrorRateModel");
+    phy.Set("TxPowerStart", DoubleValue(power));
+    phy.Set("TxPowerEnd", DoubleValue(power));
+    phy.Set("RxNoiseFigure", DoubleValue(figure));
+    phy.Set("CcaEdThreshold", DoubleValue(sensitivity));
+    phy.Set("CcaSensitivity", DoubleValue(sensitivity));
+    phy.SetPreambleDetectionModel("ns3::ThresholdPreambleDetectionModel", "Threshold", DoubleValue(4), "MinimumRssi", DoubleValue(sensitivity));
+    WifiHelper wifi;
+    wifi.SetStandard(WIFI_STANDARD_80211b);
+    wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager",
+                                 "DataMode",
+                                 StringValue("DsssRate" + rate + "Mbps"),
+                                 "ControlMode",
+                                 StringValue("DsssRate1Mbps"),
+                                 "RtsCtsThreshold",
+                                 UintegerValue(rts),
+                                 "MaxSsrc",
+                                 UintegerValue(7),
+                                 "MaxSlrc",
+                                 UintegerValue(7));
+    WifiMacHelper mac;
+    mac.SetType("ns3::AdhocWifiMac", "QosSupported", BooleanValue(false));
+    NetDeviceContainer devices = wifi.Install(phy, mac, nodes);
+
+    InternetStackHelper internet;
+    Ipv4StaticRoutingHelper routing;
+    internet.SetRoutingHelper(routing);
+    internet.Install(nodes);
+    Ipv4AddressHelper addresses;
+    addresses.SetBase("10.0.0.0", "255.255.0.0");
+    Ipv4InterfaceContainer interfaces = addresses.Assign(devices);
+    NeighborCacheHelper known;
+    known.PopulateNeighborCache();
+
+    std::cin >> word >> count;
+    for (uint32_t k = 0; k < count; k++)
+    {
+        uint32_t at, to, next;
+        std::cin >> at >> to >> next;
+        auto table = routing.GetStaticRouting(nodes.Get(at)->GetObject<Ipv4>());
+        table->AddHostRouteTo(interfaces.GetAddress(to), interfaces.GetAddress(next), 1);
+    }
+    // All are in one subnet: what no host route leads to would go straight out.
+    std::cin >> word >> count;
+    std::vector<Ptr<PacketSink>> sinks;
+    for (uint32_t k = 0; k < count; k++)
+    {
+        uint32_t from, to;
+        double start;
+        std::cin >> from >> to >> start;
+        const uint16_t port = 5000 + k;
+        BulkSendHelper bulk("ns3::TcpSocketFactory", InetSocketAddress(interfaces.GetAddress(to), port));
+        bulk.SetAttribute("MaxBytes", UintegerValue(0));
+        bulk.SetAttribute("SendSize", UintegerValue(segment));
+        bulk.Install(nodes.Get(from)).Start(Seconds(start));
+        PacketSinkHelper sink("ns3::TcpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), port));
+        auto apps = sink.Install(nodes.Get(to));
+        apps.Start(Seconds(0));
+        sinks.push_back(DynamicCast<PacketSink>(apps.Get(0)));
+    }
+    std::vector<uint64_t> before(count, 0);
+    Simulator::Schedule(Seconds(warmup), [&]() {
+        for (uint32_t k = 0; k < count; k++)
+        {
+            before[k] = sinks[k]->GetTotalRx();
+        }
+    });
+    Simulator::Stop(Seconds(warmup + seconds));
+    Simulator::Run();
+    for (uint32_t k = 0; k < count; k++)
+    {
+        std::printf("%lu\n", sinks[k]->GetTotalRx() - before[k]);
+    }
+    Simulator::Destroy();
+    return 0;
+}
