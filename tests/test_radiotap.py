@@ -1,10 +1,11 @@
-"""Captures of the air, read by tshark: nothing malformed, every check sequence right, and as many frames of each kind as our counters say."""
+"""Captures of the air, read by tshark: nothing malformed, check sequences right, as many frames of each kind as our counters say."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,16 @@ DATA, RTS, CTS, ACK = "0x0020", "0x001b", "0x001c", "0x001d"
 
 def frames(file: Path, *fields: str, only: str = "") -> list[list[str]]:
     """The fields of all frames; every check that tshark has is on."""
-    checks = ["-o", "wlan.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE"]
+    checks = [
+        "-o",
+        "wlan.check_checksum:TRUE",
+        "-o",
+        "ip.check_checksum:TRUE",
+        "-o",
+        "tcp.check_checksum:TRUE",
+        "-o",
+        "udp.check_checksum:TRUE",
+    ]
     wanted = [x for f in fields for x in ("-e", f)]
     command = ["tshark", "-n", "-r", str(file), *checks, *(["-Y", only] if only else []), "-T", "fields", "-E", "separator=;", *wanted]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -27,7 +37,9 @@ def frames(file: Path, *fields: str, only: str = "") -> list[list[str]]:
     return [line.split(";") for line in done.stdout.splitlines()]
 
 
-def capture(tmp_path: Path, what: str, example: str = "hidden_terminals", snaplen: int | None = None, **sets: str) -> tuple[Path, fl.Result]:
+def capture(
+    tmp_path: Path, what: str, example: str = "hidden_terminals", snaplen: int | None = None, **sets: str
+) -> tuple[Path, fl.Result]:
     pcap = fl.Pcap({what: str(tmp_path / "air.pcapng")}, snaplen=snaplen)
     result = fl.run(ROOT / "examples" / f"{example}.toml", sets={"duration": "3s", "warmup": "0s", **sets}, pcap=pcap)
     return tmp_path / "air.pcapng", result
@@ -38,7 +50,8 @@ def total(result: fl.Result, column: str) -> int:
 
 
 def nothing_wrong(file: Path) -> None:
-    bad = "_ws.malformed || _ws.expert.severity >= 0x800000 || wlan.fcs.status == 0 || ip.checksum.status == 0 || udp.checksum.status == 0 || tcp.checksum.status == 0"
+    sums = " || ".join(f"{p}.status == 0" for p in ("wlan.fcs", "ip.checksum", "udp.checksum", "tcp.checksum"))
+    bad = f"_ws.malformed || _ws.expert.severity >= 0x800000 || {sums}"
     assert frames(file, "frame.number", "_ws.expert.message", only=bad) == []
 
 
@@ -74,12 +87,12 @@ def test_durations_and_rates_are_those_of_the_standard(tmp_path):
 
 
 def test_sequence_numbers_count_packets_and_repetitions_keep_theirs(tmp_path):
-    file, result = capture(tmp_path, "air")
+    file, _ = capture(tmp_path, "air")
     got = frames(file, "wlan.ta", "wlan.seq", "wlan.fc.retry", only=f"wlan.fc.type_subtype == {DATA}")
     for station in {r[0] for r in got}:
         numbers = [(int(r[1]), r[2] in ("1", "True")) for r in got if r[0] == station]
         assert numbers[0] == (0, False)
-        for (before, _), (now, again) in zip(numbers, numbers[1:], strict=False):
+        for (before, _), (now, again) in pairwise(numbers):
             assert now == (before if again else (before + 1) % 4096)
         assert len(numbers) > 200
 
@@ -111,13 +124,13 @@ def test_a_house_names_its_access_point(tmp_path):
 def test_routes_that_change_leave_packets_readable(tmp_path):
     file, result = capture(tmp_path, "hall", example="wireless_walk", snaplen=0, duration="40s")
     nothing_wrong(file)
-    call = frames(file, "wlan.ta", "ip.ttl", only="ip.dst == %s && udp && wlan.fc.retry == 0" % _address(result, "telephone"))
+    call = frames(file, "wlan.ta", "ip.ttl", only=f"ip.dst == {_address(result, 'telephone')} && udp && wlan.fc.retry == 0")
     assert len({r[0] for r in call}) >= 2, "both access points carry the call in turn"
     assert {r[1] for r in call} == {"63"}
 
 
 def _address(result: fl.Result, node: str) -> str:
-    return "10.0.0.%d" % (result.scenario["expanded"]["nodes"].index(node) + 1)
+    return f"10.0.0.{result.scenario['expanded']['nodes'].index(node) + 1}"
 
 
 def test_what_cannot_be_heard_is_said(tmp_path):

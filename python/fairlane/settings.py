@@ -300,18 +300,6 @@ class JitterTable(TypedDict, total=False):
     keep_order: bool | None
 
 
-class PlaceTable(TypedDict, total=False):
-    """Where a node is drawn.
-
-    Args:
-        x: To the right, in any unit. (number, required)
-        y: Upwards, in the same unit. (number, required)
-    """
-
-    x: Required[float]
-    y: Required[float]
-
-
 class GridPlacesTable(TypedDict, total=False):
     """Stations on a grid, row by row, from (0, 0) on.
 
@@ -362,6 +350,69 @@ class ScatterPlacesTable(TypedDict, total=False):
     height_m: float | None
     seed: int | None
     name: str | None
+
+
+class WalkTable(TypedDict, total=False):
+    """Where a station is at which times: it walks straight and at one speed from
+    one to the next, and rests after the last.
+
+    Args:
+        points: Places and times, in the order of time. (list of table, default
+            unset)
+        file: The same as a file: seconds, and metres to the east and to the
+            north on each line, with commas or spaces between them. (path of a
+            file, default unset)
+    """
+
+    points: Sequence[WaypointTable] | None
+    file: FilePath | None
+
+
+class WaypointTable(TypedDict, total=False):
+    """A place at a time.
+
+    Args:
+        at: When the station is there. (duration, required, up to 1000h)
+        place: Where that is, in metres. (list of number, required)
+    """
+
+    at: Required[Duration]
+    place: Required[Sequence[float]]
+
+
+class RandomWaypointTable(TypedDict, total=False):
+    """Stations that walk at random: to a place in a field, straight and at a speed
+    of its own, a rest, and on to the next (Johnson and Maltz 1996).
+
+    Args:
+        stations: Who walks. Absent: all stations but access points and those
+            with a walk of their own. (list of text, default unset)
+        west_m: Western edge of the field in metres. (number, default 0.0,
+            -100000 to 100000)
+        south_m: Southern edge of the field in metres. (number, default 0.0,
+            -100000 to 100000)
+        width_m: Width of the field in metres. (number, default 500.0, 0.1 to
+            100000)
+        height_m: Height of the field in metres. (number, default 500.0, 0.1 to
+            100000)
+        slowest_mps: Least speed in m/s; not zero, as stations come to rest for
+            ever else (Yoon, Liu and Noble, INFOCOM 2003). (number, default 1.0,
+            0.01 to 1000)
+        fastest_mps: Greatest speed in m/s. (number, default 10.0, 0.01 to 1000)
+        pause: Rest at each place. (duration, default "0s", up to 1000h)
+        seed: Seed of the walks, which are the same for every seed of the run.
+            (integer, default 1, from 0)
+    """
+
+    stations: Sequence[str] | Automatic | None
+    west_m: float | None
+    south_m: float | None
+    width_m: float | None
+    height_m: float | None
+    slowest_mps: float | None
+    fastest_mps: float | None
+    pause: Duration | None
+    seed: int | None
 
 
 class MmppStateTable(TypedDict, total=False):
@@ -480,14 +531,30 @@ class WirelessSettings(TypedDict, total=False):
             at the lowest rate that all stations must know, an acknowledgment at
             the highest such rate that is not above that of the data (IEEE
             802.11-2016 clause 10.7.6.5.2). (rate, default unset)
-        nodes: Where stations stand, by node: [x, y] in metres. (table, default
-            unset)
+        nodes: Where stations stand, by node, in metres. (table, default unset)
         grid: Stations on a grid. (table, default unset)
         ring: Stations on a circle. (table, default unset)
         scatter: Stations at random in a field. (table, default unset)
         access_point: The node that all others send to and hear from
             (infrastructure). Absent: every station may send to every other one
             that decodes it (ad hoc). (text, default unset)
+        access_points: Several such nodes: each station belongs to the one that
+            it hears best. They do not talk to one another over the air. (list
+            of text, default unset)
+        association: The access point of single stations, by node, in place of
+            the one that they hear best. (table, default unset)
+        walks: Walks of stations, by node; one without another place begins
+            where its walk does. (table, default unset)
+        random_waypoint: Stations that walk at random. (table, default unset)
+        position_step: Of stations that move, powers are worked out anew after
+            each such time. (duration, default "100ms", 1ms to 1h)
+        routes: Whether routes follow stations that move. (one of `follow`,
+            `static`, default "follow")
+        route_step: How often routes look at who decodes whom. (duration,
+            default "1s", 1ms to 1h)
+        route_delay: How long after such a look packets take other routes: what
+            a routing protocol needs to find them. (duration, default "1s", up
+            to 1h)
         queue: Queue of every station. Absent: DropTail with its defaults.
             (queue: name or table, default unset)
         queues: Queues of single stations by node, in place of `queue`. (table,
@@ -562,6 +629,14 @@ class WirelessSettings(TypedDict, total=False):
     ring: RingPlacesTable | Automatic | None
     scatter: ScatterPlacesTable | Automatic | None
     access_point: str | None
+    access_points: Sequence[str] | None
+    association: Mapping[str, Any] | None
+    walks: Mapping[str, Any] | None
+    random_waypoint: RandomWaypointTable | Automatic | None
+    position_step: Duration | None
+    routes: Literal["follow", "static"] | None
+    route_step: Duration | None
+    route_delay: Duration | None
     queue: Queue | Automatic | None
     queues: Mapping[str, Any] | None
     propagation: Propagation | None

@@ -1,7 +1,8 @@
-"""`python -m validation.ns3.field [NODES] [SEEDS]`: the wireless networks of ramachendra2014 beside ns-3.37: how many flows deliver nothing, and what all deliver.
+"""`python -m validation.ns3.field [NODES] [SEEDS]`: the air of ramachendra2014 beside ns-3.37: how many flows deliver nothing.
 
-Both sides have the same places, flows, starts and static routes of fewest hops, 802.11b at 2 Mbit/s over ns-2's ground, TCP Reno with segments of
-512 bytes and a window of 16 KiB, and DropTail of 100 packets before each station. ns-3's queue is that of its MAC; control frames go at 1 Mbit/s.
+Both sides have the same places, flows, starts and static routes of fewest hops, 802.11b at 2 Mbit/s over two-ray ground, TCP NewReno with
+ns-3's parameters, segments of 512 bytes and 16 KiB in flight at most, and DropTail of 100 packets before each station. ns-3's queue is that
+of its MAC; control frames go at 1 Mbit/s.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ def scenario(nodes: int, seconds: float = MEASURED) -> fl.Network:
     net.set("wireless.air.scatter.count", nodes).set("flows.ftp.count", nodes)
     net.set("wireless.air.queue", {"droptail": {"limit": "100p"}})
     net.set("wireless.air.control_rate", "1Mbit/s").set("wireless.air.long_retries", 7).set("routing", "single")
+    net.set("flows.ftp.tcp", {"preset": "ns3", "cc": "newreno", "mss": "512B", "ack_every": 2, "window": "16384B"})
     return net.set("duration", f"{WARMUP + seconds}s").set("warmup", f"{WARMUP}s")
 
 

@@ -244,10 +244,9 @@ fn what_is_wrong_with_a_walk_is_named_before_the_run() {
         (walker("").replace("[flows.f]", &format!("{random}width_m = -3\n[flows.f]")), "negative", "0.1", ":"),
         (
             walker("")
-                .replace("14s", "1000h")
-                .replace("[flows.f]", &format!("route_step = \"1h\"\n{random}width_m = 1\nheight_m = 1\n[flows.f]"))
-                .replace("route_step", "queue.droptail.limit = \"3p\"\n#"),
-            "waypoints",
+                .replace("duration = \"14s\"", "duration = \"1000h\"")
+                .replace("[flows.f]", &format!("{random}width_m = 1\nheight_m = 1\n[flows.f]")),
+            "more than 1000000 waypoints",
             "walk slower",
             ":",
         ),

@@ -24,7 +24,7 @@ def drawn(graph: Graph, ending: str = ".svg") -> str:
 
 
 def document(graph: Graph) -> dict[str, Any]:
-    """The network for programs: nodes with their places, in pixels of the drawing, both directions of each link, and the walks of stations that move, in metres."""
+    """The network for programs: nodes with their places, in pixels of the drawing, both directions of each link, and walks, in metres."""
     places = laid_out(graph) if graph.nodes else {}
     nodes = [
         {"name": n.name, "x": round(places[n.name][0], 1), "y": round(places[n.name][1], 1), "sends": n.sends, "receives": n.receives}

@@ -27,8 +27,9 @@ Names = str | Iterable[str] | Mapping[str, "str | PathLike[str] | None"]
 class Pcap:
     """What `run` captures.
 
-    `what` names links, nodes, flows, groups of flows or wireless channels: one, several, or a dict from names to files. Where two things have one
-    name, write `link:NAME`, `node:NAME`, `flow:NAME` or `monitor:NAME`; `monitor:` and the interface of a station is all that its antenna hears. A file without a name is NAME.pcapng in `folder`; with several seeds it is NAME.SEED.pcapng.
+    `what` names links, nodes, flows, groups of flows or wireless channels: one, several, or a dict from names to files. Where two things
+    have one name, write `link:NAME`, `node:NAME`, `flow:NAME` or `monitor:NAME`; `monitor:` with the interface of a station is all that its
+    antenna hears. A file without a name is NAME.pcapng in `folder`; with several seeds it is NAME.SEED.pcapng.
     An existing file is an error unless `force`.
 
     `snaplen`: bytes kept of a packet, from 128 to 262144 (0: all of it; None: its headers). `ip`: 4 or 6. `queue`: a comment with the
@@ -97,7 +98,9 @@ def as_pcap(value: Any) -> Pcap:
         return value
     if isinstance(value, str | Mapping) or (isinstance(value, Iterable) and not isinstance(value, bytes)):
         return Pcap(value)
-    raise FairlaneError(f"cannot capture {value!r}: give names of links, nodes, flows or channels, a dict from names to files, or fairlane.Pcap(...)")
+    raise FairlaneError(
+        f"cannot capture {value!r}: give names of links, nodes, flows or channels, a dict from names to files, or fairlane.Pcap(...)"
+    )
 
 
 def _pair(text: str) -> tuple[str, str | None]:

@@ -1,6 +1,6 @@
 use super::*;
-use fairlane_units::Rate;
 use fairlane_net::{Class, DropEvent, Ecn, EpId, FlowId, PktRef, Proto, Why, flag};
+use fairlane_units::Rate;
 
 fn pkt(hop: u32) -> QPkt {
     QPkt {
