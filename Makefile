@@ -6,6 +6,7 @@
 #   make bench   the benchmark set P1-P6, instructions per packet-hop where valgrind is installed, memory of 100,000 flows, packet capture, overhead of a study, start of a command
 #   make lint    formatting and lints of both languages, types of Python; generated files and the layer graph are as the sources say
 #   make docs    generated reference pages and the API documentation of the crates
+#   make site    the documentation as a web site that needs no network: build/site/index.html
 #   make clean   removes .venv, build products and results
 # VENV=folder and PYTHON=interpreter choose others than .venv and the first Python >= 3.11 found.
 
@@ -24,7 +25,7 @@ export MPLBACKEND := Agg
 
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.toml $(wildcard Cargo.lock) .cargo/config.toml
 
-.PHONY: all build demo check test test-long bench lint docs clean missing
+.PHONY: all build demo check test test-long bench lint docs site clean missing
 .DELETE_ON_ERROR:
 
 all: build
@@ -63,8 +64,8 @@ lint: $(VENV)/.dev
 	@# Modules that a macro declares (impairments, topologies) are not seen by cargo fmt.
 	rustfmt --edition 2024 --check crates/net/src/impair/*.rs crates/scenario/src/topology/*.rs
 	cargo clippy --workspace --all-targets -- -D warnings
-	$(PY) -m ruff format --check python tests examples papers
-	$(PY) -m ruff check python tests examples papers
+	$(PY) -m ruff format --check python tests examples papers docs/site
+	$(PY) -m ruff check python tests examples papers docs/site
 	$(PY) -m mypy
 	cargo dev check
 	cargo dev arrows
@@ -78,8 +79,11 @@ docs: build
 	$(PY) docs/package_index.py > docs/package-index.md
 	cargo doc --workspace --no-deps
 
+site: build $(VENV)/.dev
+	$(PY) docs/site/build.py
+
 clean:
-	rm -rf $(VENV) target results
+	rm -rf $(VENV) target results build
 	rm -f python/fairlane/_core*.so
 
 # The environment with maturin in it. A missing prerequisite is named in one line.

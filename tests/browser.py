@@ -75,3 +75,28 @@ def fits(page: Path, folder: Path, width: int) -> dict[str, Any]:
     assert told["cut"] == []
     assert told["smallest"] >= 8.5
     return told
+
+
+def opened(page: Path, folder: Path, width: int, query: str = "") -> dict[str, Any]:
+    """A page of many files as it lies on the disk: how wide it is on a screen, and its links once its scripts have run."""
+    outer = folder / "outer.html"
+    outer.write_text(
+        f'<iframe src="{page.as_uri()}{query}" width="{width}" height="900" style="border: 0"></iframe><pre></pre>'
+        '<script>addEventListener("load", () => setTimeout(() => { const d = document.querySelector("iframe").contentDocument;'
+        'document.querySelector("pre").textContent = JSON.stringify({wide: d.documentElement.scrollWidth,'
+        'links: [...d.querySelectorAll("a[href]")].map(a => a.getAttribute("href").split("?")[0])}); }, 3000))</script>',
+        "utf-8",
+    )
+    options = [
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--hide-scrollbars",
+        "--allow-file-access-from-files",
+        "--disable-background-networking",
+        "--window-size=1400,1000",
+        f"--user-data-dir={folder / 'profile'}",
+    ]
+    command = [str(BROWSER), *options, "--virtual-time-budget=10000", "--dump-dom", outer.as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    return json.loads(html.unescape(re.search(r"<pre>(.*)</pre>", done.stdout, re.S)[1]))
