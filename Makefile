@@ -67,6 +67,7 @@ lint: $(VENV)/.dev
 	$(PY) -m ruff format --check python tests examples papers docs/site
 	$(PY) -m ruff check python tests examples papers docs/site
 	$(PY) -m mypy
+	$(PY) -m pyright --pythonpath $(PY)
 	cargo dev check
 	cargo dev arrows
 	cargo dev files

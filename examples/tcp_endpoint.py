@@ -12,7 +12,7 @@ def transfer(total: int, lose: int) -> list[str]:
     """Sends `total` bytes, loses data segment number `lose`, and returns what happened."""
     sender, receiver = Endpoint("newreno"), Endpoint("newreno", passive=True)
     log: list[str] = []
-    wire = []  # (arrival time, order, to the receiver?, segment)
+    wire: list[tuple[float, int, bool, Segment]] = []  # arrival time, order, to the receiver?, segment
     sent = count = 0
     now = 0.0
 

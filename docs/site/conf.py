@@ -28,6 +28,7 @@ suppress_warnings = [
 myst_enable_extensions = ["strikethrough"]
 myst_heading_anchors = 4
 nb_execution_mode = "force"
+nb_execution_in_temp = True
 nb_execution_timeout = 120
 nb_execution_raise_on_error = True
 nb_merge_streams = True

@@ -6,6 +6,7 @@ no section names stops the build. Links that leave docs/ lead to a page that sho
 
 from __future__ import annotations
 
+import json
 import os
 import posixpath
 import re
@@ -122,6 +123,14 @@ class Tree:
 
         return prose(text, lambda part: _LINK.sub(moved, part))
 
+    def notebook(self, path: str) -> str:
+        """A notebook with the links of its texts as they are on the site."""
+        book = json.loads((ROOT / path).read_text("utf-8"))
+        for part in book["cells"]:
+            if part["cell_type"] == "markdown":
+                part["source"] = self.page(path, self.place(path), "".join(part["source"]))
+        return json.dumps(book)
+
     def sources(self) -> None:
         """Pages for the files and folders that pages lead to."""
         while self.waiting:
@@ -215,10 +224,11 @@ def stage(folder: Path, extra: list[str]) -> Tree:
             shutil.copy(file, folder / name)
     for path, name in PROJECT.items():
         tree.write(name, tree.page(path, name))
-    books = sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
-    for book in books:
-        (folder / "notebooks").mkdir(exist_ok=True)
-        shutil.copy(book, folder / "notebooks" / book.name)
+    books = [p for p in tracked("examples/notebooks") if p.endswith(".ipynb")]
+    for path in books:
+        tree.write(tree.place(path), tree.notebook(path))
+    with (folder / "guides" / "notebooks.md").open("a", encoding="utf-8") as guide:
+        guide.write("\n" + toctree(["/" + tree.place(path).removesuffix(".ipynb") for path in books], hidden=""))
     seen: set[str] = set()
     for title, text in sections().items():
         name = f"{SECTIONS[title]}.md"

@@ -78,7 +78,7 @@ class Mathis1997(Paper):
 
     def _figure(self, results: Results) -> Built:
         lines = compare(results.rows("throughput", "throughput", "Mbit/s"), self.published("table1")).rows
-        curves = []
+        curves: list[charts.Curve] = []
         for trip in TRIPS:
             of = [c for c in lines if dict(c.factors)["rtt"] == str(trip)]
             ours, low, high, printed = ([getattr(c, x) for c in of] for x in ("ours", "low", "high", "published"))
