@@ -1,0 +1,171 @@
+"""What people install: a wheel in an environment of its own does everything, far from the checkout; the source archive is whole.
+
+`FAIRLANE_WHEEL=file` tests a wheel that is there already; else one is made of what `make build` has compiled.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from conftest import DUMBBELL, ROOT
+from fairlane import papers
+
+pytestmark = pytest.mark.long
+
+KEYS = papers.keys()
+MATURIN = Path(sys.executable).with_name("maturin")
+if not MATURIN.exists():
+    pytest.skip("maturin is not installed beside this Python", allow_module_level=True)
+
+
+def made(command: str, folder: Path) -> Path:
+    """A file made by maturin: of what `make build` has compiled, so nothing is compiled again."""
+    subprocess.run(
+        [MATURIN, command, "--out", folder, *(["--release"] if command == "build" else [])], cwd=ROOT, check=True, timeout=1800, capture_output=True
+    )
+    (file,) = folder.iterdir()
+    return file
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    ready = os.environ.get("FAIRLANE_WHEEL")
+    return Path(ready).resolve() if ready else made("build", tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    """The bin folder of a new environment with the wheel. Libraries are those of the tests, which know no checkout from there."""
+    home = tmp_path_factory.mktemp("environment")
+    venv.create(home, with_pip=False)
+    subprocess.run([sys.executable, "-m", "pip", "--python", home, "install", "--quiet", "--no-deps", "--no-index", wheel], check=True)
+    (packages,) = home.glob("lib/python*/site-packages")
+    (packages / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return home / ("Scripts" if os.name == "nt" else "bin")
+
+
+def run(installed: Path, folder: Path, *words: str, code: int = 0) -> str:
+    """What a command of the installed package prints, in a folder of its own and knowing nothing of the checkout."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "VIRTUAL_ENV", "FAIRLANE"))}
+    done = subprocess.run([installed / words[0], *words[1:]], cwd=folder, env=env, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + (done.stderr if code else "")
+
+
+def test_the_wheel_is_for_every_python_and_has_all_files(wheel):
+    assert re.fullmatch(r"fairlane-[\d.]+-cp311-abi3-\w+(\.\w+)*\.whl", wheel.name)
+    names = set(zipfile.ZipFile(wheel).namelist())
+    for file in subprocess.run(["git", "ls-files", "python/fairlane"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split():
+        if (ROOT / file).is_file():
+            assert file.removeprefix("python/") in names, file
+    for key in KEYS:
+        assert f"fairlane/papers/studies/{key}/study.py" in names
+    assert not [n for n in names if "__pycache__" in n or n.endswith((".rs", ".pdb"))]
+    assert sum(i.file_size for i in zipfile.ZipFile(wheel).infolist()) < 40e6
+
+
+def test_the_package_is_that_of_the_wheel(installed, tmp_path):
+    where = run(installed, tmp_path, "python", "-c", "import fairlane; print(fairlane.__file__, fairlane.__version__)")
+    assert str(installed.parent) in where and str(ROOT) not in where
+    version = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+    assert run(installed, tmp_path, "fairlane", "--version") == f"fairlane {version}\n"
+    assert "ok    trial run" in run(installed, tmp_path, "fairlane", "doctor")
+
+
+def test_first_steps(installed, tmp_path):
+    """A scenario, its figures, its folder, its packets, and a mistake that has its answer."""
+    run(installed, tmp_path, "fairlane", "new", "home")
+    run(
+        installed,
+        tmp_path,
+        "fairlane",
+        "run",
+        "home.toml",
+        "--plot",
+        "queue.svg",
+        "--out",
+        "out",
+        "--pcap",
+        "line",
+        "--set",
+        "duration=10s",
+    )
+    assert (tmp_path / "queue.svg").read_text("utf-8").lstrip().startswith("<?xml")
+    assert {"scenario.toml", "manifest.json", "flows.parquet"} <= {p.name for p in (tmp_path / "out").iterdir()}
+    assert next((tmp_path / "out").glob("line*.pcapng")).stat().st_size > 10_000
+    again = json.loads(run(installed, tmp_path, "fairlane", "run", "out/scenario.toml", "--json"))
+    assert again["fingerprints"] == [r["fingerprint"] for r in json.loads((tmp_path / "out" / "manifest.json").read_text())["runs"]]
+    assert "did you mean `line`?" in run(installed, tmp_path, "fairlane", "run", "home.toml", "--set", "links.lien.rate=5Mbit/s", code=2)
+
+
+def test_a_comparison_a_study_and_their_pages(installed, tmp_path):
+    (tmp_path / "d.toml").write_text(DUMBBELL)
+    run(
+        installed,
+        tmp_path,
+        "fairlane",
+        "compare",
+        "--scenario",
+        "d.toml",
+        "--queues",
+        "droptail,red",
+        "--seeds",
+        "1..2",
+        "--page",
+        "c.html",
+    )
+    assert "</html>" in (tmp_path / "c.html").read_text("utf-8")
+    (tmp_path / "s.toml").write_text(
+        'name = "s"\nscenario = "d.toml"\nseeds = "1..2"\nmetrics = ["network.jain"]\n'
+        '[factors]\n"topology.dumbbell.bottleneck.queue" = ["droptail", "red"]\n'
+    )
+    run(installed, tmp_path, "fairlane", "study", "s.toml")
+    assert "</html>" in (tmp_path / "results" / "s" / "index.html").read_text("utf-8")
+    run(installed, tmp_path, "fairlane", "verify", "results/s")
+
+
+def test_a_published_study(installed, tmp_path):
+    run(installed, tmp_path, "fairlane", "reproduce", "sarma2013", "--quick", "--only", "table3")
+    assert "</html>" in (tmp_path / "results" / "sarma2013" / "index.html").read_text("utf-8")
+
+
+def test_plug_ins_and_scripts(installed, tmp_path):
+    run(
+        installed,
+        tmp_path,
+        "fairlane",
+        "run",
+        ROOT / "examples/own_queue/scenario.toml",
+        "--plugin",
+        ROOT / "examples/own_queue/queue.py",
+        "--quiet",
+    )
+    run(installed, tmp_path, "fairlane", "script", "slow-start")
+    include = run(installed, tmp_path, "python", "-c", "import fairlane; print(fairlane.cc_include())").strip()
+    assert (Path(include) / "fairlane_cc.h").is_file()
+
+
+def test_the_source_archive_has_what_it_is_built_of(tmp_path):
+    """All crates that the workspace names and all that they read when they are compiled; building it is a step of RELEASING.md."""
+    with tarfile.open(made("sdist", tmp_path)) as archive:
+        names = {n.partition("/")[2] for n in archive.getnames()}
+    for file in subprocess.run(
+        ["git", "ls-files", "crates", "python/fairlane"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split():
+        crate = file.split("/")[1]
+        if file.startswith("python/") or (crate not in ("dev", "testkit") and "/src/" in file):
+            assert not (ROOT / file).is_file() or file in names, file
+    assert {"Cargo.lock", "Cargo.toml", "pyproject.toml", "PKG-INFO", "docs/package-index.md"} <= names
+    assert {f"papers/{k}/study.py" for k in KEYS} <= names or {f"python/fairlane/papers/studies/{k}/study.py" for k in KEYS} <= names
