@@ -30,11 +30,10 @@ if not MATURIN.exists():
     pytest.skip("maturin is not installed beside this Python", allow_module_level=True)
 
 
-def made(command: str, folder: Path) -> Path:
+def made(kind: str, folder: Path) -> Path:
     """A file made by maturin: of what `make build` has compiled, so nothing is compiled again."""
-    subprocess.run(
-        [MATURIN, command, "--out", folder, *(["--release"] if command == "build" else [])], cwd=ROOT, check=True, timeout=1800, capture_output=True
-    )
+    command = [str(MATURIN), kind, "--out", str(folder), *(["--release"] if kind == "build" else [])]
+    subprocess.run(command, cwd=ROOT, check=True, timeout=1800, capture_output=True)
     (file,) = folder.iterdir()
     return file
 
@@ -107,7 +106,8 @@ def test_first_steps(installed, tmp_path):
     assert next((tmp_path / "out").glob("line*.pcapng")).stat().st_size > 10_000
     again = json.loads(run(installed, tmp_path, "fairlane", "run", "out/scenario.toml", "--json"))
     assert again["fingerprints"] == [r["fingerprint"] for r in json.loads((tmp_path / "out" / "manifest.json").read_text())["runs"]]
-    assert "did you mean the link `line`?" in run(installed, tmp_path, "fairlane", "run", "home.toml", "--set", "links.lien.rate=5Mbit/s", code=2)
+    wrong = run(installed, tmp_path, "fairlane", "run", "home.toml", "--set", "links.lien.rate=5Mbit/s", code=2)
+    assert "did you mean the link `line`?" in wrong
 
 
 def test_a_comparison_a_study_and_their_pages(installed, tmp_path):
