@@ -31,11 +31,17 @@ double ns3::ErrorRateModel::GetChunkSuccessRate(WifiMode, const WifiTxVector&, d
 
 int main(int argc, char** argv)
 {
-    std::string rate = "2";
+    std::string rate = "2", standard = "b", model = "two_ray";
     uint32_t run = 1, limit = 100, segment = 512, window = 16384, rts = 999999;
-    double warmup = 3, seconds = 12, power = 15, sensitivity = -89, threshold = 10, figure = 10;
+    double warmup = 3, seconds = 12, power = 15, sensitivity = -89, threshold = 10, figure = 10, frequency = 2.4e9, cca = 0;
     CommandLine line(__FILE__);
     line.AddValue("rate", "of data, in Mbit/s", rate);
+    line.AddValue("standard", "a or b", standard);
+    line.AddValue("model", "two_ray (antennas 1.5 m high) or free_space", model);
+    line.AddValue("frequency", "Hz", frequency);
+    line.AddValue("power", "of all transmitters, dBm", power);
+    line.AddValue("figure", "noise figure, dB", figure);
+    line.AddValue("cca", "dBm; 0: the sensitivity", cca);
     line.AddValue("run", "RngRun", run);
     line.AddValue("limit", "of a station's queue in packets", limit);
     line.AddValue("segment", "bytes of a segment", segment);
@@ -47,6 +53,7 @@ int main(int argc, char** argv)
     line.AddValue("threshold", "dB", threshold);
     line.Parse(argc, argv);
     g_threshold = std::pow(10, threshold / 10);
+    cca = cca == 0 ? sensitivity : cca;
     RngSeedManager::SetRun(run);
 
     Config::SetDefault("ns3::WifiMacQueue::MaxSize", QueueSizeValue(QueueSize(QueueSizeUnit::PACKETS, limit)));
@@ -80,28 +87,36 @@ int main(int argc, char** argv)
 
     auto channel = CreateObject<YansWifiChannel>();
     channel->SetPropagationDelayModel(CreateObject<ConstantSpeedPropagationDelayModel>());
-    auto ground = CreateObject<TwoRayGroundPropagationLossModel>();
-    ground->SetFrequency(2.4e9);
-    ground->SetSystemLoss(1);
-    ground->SetMinDistance(0.01);
-    ground->SetHeightAboveZ(0);
-    channel->SetPropagationLossModel(ground);
+    if (model == "two_ray")
+    {
+        auto ground = CreateObject<TwoRayGroundPropagationLossModel>();
+        ground->SetFrequency(frequency);
+        ground->SetMinDistance(0.01);
+        channel->SetPropagationLossModel(ground);
+    }
+    else
+    {
+        auto space = CreateObject<FriisPropagationLossModel>();
+        space->SetFrequency(frequency);
+        channel->SetPropagationLossModel(space);
+    }
     YansWifiPhyHelper phy;
     phy.SetChannel(channel);
     phy.SetErrorRateModel("ns3::NistErrorRateModel");
     phy.Set("TxPowerStart", DoubleValue(power));
     phy.Set("TxPowerEnd", DoubleValue(power));
     phy.Set("RxNoiseFigure", DoubleValue(figure));
-    phy.Set("CcaEdThreshold", DoubleValue(sensitivity));
-    phy.Set("CcaSensitivity", DoubleValue(sensitivity));
+    phy.Set("CcaEdThreshold", DoubleValue(cca));
+    phy.Set("CcaSensitivity", DoubleValue(cca));
     phy.SetPreambleDetectionModel("ns3::ThresholdPreambleDetectionModel", "Threshold", DoubleValue(4), "MinimumRssi", DoubleValue(sensitivity));
     WifiHelper wifi;
-    wifi.SetStandard(WIFI_STANDARD_80211b);
+    wifi.SetStandard(standard == "b" ? WIFI_STANDARD_80211b : WIFI_STANDARD_80211a);
+    const std::string prefix = standard == "b" ? "DsssRate" : "OfdmRate";
     wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager",
                                  "DataMode",
-                                 StringValue("DsssRate" + rate + "Mbps"),
+                                 StringValue(prefix + rate + "Mbps"),
                                  "ControlMode",
-                                 StringValue("DsssRate1Mbps"),
+                                 StringValue(prefix + (standard == "b" ? "1Mbps" : "6Mbps")),
                                  "RtsCtsThreshold",
                                  UintegerValue(rts),
                                  "MaxSsrc",

@@ -82,7 +82,7 @@ impl ChannelSpec {
         let mut tracks: Vec<Track> = stations.iter().map(|s| Track::still(start(s))).collect();
         for (node, walk) in &self.walks {
             let at = ["walks", node.as_str()];
-            if walk.file.is_some() == !walk.points.is_empty() {
+            if walk.file.is_some() != walk.points.is_empty() {
                 return Err(misstep(
                     &at,
                     format!("the walk of `{node}` has no points, or has both points and a file"),
@@ -231,14 +231,12 @@ impl Moving {
         Some(all.into_iter().collect())
     }
 
-    /// Whether those who hear one another are near enough for the standard at all times: two that walk straight are farthest from one another at a waypoint of either.
+    /// Whether those who hear one another are near enough for the standard at all times: two that walk straight are farthest from one another at a waypoint of either,
+    /// and between being heard and being further than SIFS they are both.
     pub(crate) fn check(&self, spec: &ChannelSpec) -> Result<(), AirError> {
         let hearing = spec.hearing();
-        let too_far = |a: Place, b: Place| {
-            let mm = a.distance(b);
-            flight(mm as f64 / 1e3) >= spec.standard.0.sifs && hearing.over(mm).is_some()
-        };
-        let sifs_mm = (spec.standard.0.sifs.as_secs_f64() * 299_792_458.0 * 1e3) as u64;
+        let sifs = spec.standard.0.sifs;
+        let sifs_mm = (sifs.as_secs_f64() * 299_792_458.0 * 1e3) as u64;
         // Where a signal does not carry so far, or nobody gets so far, there is nothing to look at.
         if hearing.over(sifs_mm).is_none() || self.span() < sifs_mm {
             return Ok(());
@@ -246,8 +244,14 @@ impl Moving {
         let tracks = &self.tracks;
         for i in 0..tracks.len() {
             for j in 0..i {
+                let (mut far, mut heard) = (false, false);
                 let times = tracks[i].points().iter().chain(tracks[j].points()).map(|p| p.0.min(self.until));
-                if times.chain([self.until]).any(|t| too_far(tracks[i].at(t), tracks[j].at(t))) {
+                for t in times.chain([self.until]) {
+                    let mm = tracks[i].at(t).distance(tracks[j].at(t));
+                    far |= flight(mm as f64 / 1e3) >= sifs;
+                    heard |= hearing.over(mm).is_some();
+                }
+                if far && heard {
                     return Err(AirError::TooFar(i as u32, j as u32));
                 }
             }
