@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .reports import Report, report
     from .runs.network import Network
     from .runs.pcap import Pcap
+    from .runs.plots.many import plot
     from .runs.result import Result, load, run
     from .runs.trace import Trace
     from .stats import Interval, interval
@@ -51,6 +52,7 @@ _WHERE = {
     "Network": "runs.network",
     "Parameter": "own.plugin",
     "Pcap": "runs.pcap",
+    "plot": "runs.plots.many",
     "Trace": "runs.trace",
     "Qdisc": "own.plugin",
     "Result": "runs.result",

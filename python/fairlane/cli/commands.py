@@ -32,8 +32,8 @@ from .places import check_quantities, drawn, new_figures, page_file
 from .verbose import current, given, verbose_option
 
 _SCHEMAS = [
-    "scenario", "run", "bench", "bench-queues", "claims-file", "compare", "draw", "paper-file", "query", "report", "reproduction", "script",
-    "study", "study-file", "tc", "tune", "tune-file", "verify",
+    "scenario", "run", "bench", "bench-queues", "claims-file", "compare", "draw", "paper-file", "plot", "query", "report", "reproduction",
+    "script", "study", "study-file", "tc", "tune", "tune-file", "verify",
 ]  # fmt: skip
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 
@@ -77,6 +77,7 @@ _ELSEWHERE = {
         "compare": "queues",
         "draw": "draw",
         "new": "new",
+        "plot": "plot",
         "report": "report",
         "reproduce": "reproduce",
         "script": "script",

@@ -169,6 +169,16 @@ def each(kinds: tuple[str, ...]) -> Complete:
 
 
 @_safe
+def plotted(ctx: click.Context, begun: str) -> Iterator[str]:
+    """Result folders, scenarios, and behind the first of them the kinds of pictures."""
+    from ..runs.plots import KINDS
+
+    if ctx.params.get("words") or "/" not in begun:
+        yield from KINDS
+    yield from _files(ctx, begun)
+
+
+@_safe
 def links(ctx: click.Context, _begun: str) -> Iterator[str]:
     """Links of the scenario on the command line."""
     tree = _scenario(ctx)

@@ -1,8 +1,8 @@
 """One scenario under several queues, congestion controls or other values."""
 
+from ..stats.ellipse import Ellipse, ellipse
 from .compare import CAPACITY, SAMPLES, StepProgress, compare, mixed
 from .differences import Difference, Measure
-from .ellipse import Ellipse, ellipse
 from .factors import Factor, Level
 from .result import GROUP_METRICS, LINK_METRICS, Compared, Comparison
 

@@ -15,7 +15,7 @@ from ..base.metrics import jain
 from ..errors import Doubt, suggest
 from ..runs.result import Result
 from ..stats import Interval, interval
-from .ellipse import Ellipse, ellipse
+from ..stats.ellipse import Ellipse, ellipse
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

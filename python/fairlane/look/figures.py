@@ -24,8 +24,8 @@ def check_path(path: str | PathLike[str]) -> Path:
     return target
 
 
-def save_figure(figure: Any, path: str | PathLike[str]) -> None:
-    """Writes a figure, whole or not at all; the same figure gives the same bytes."""
+def save_figure(figure: Any, path: str | PathLike[str], *, dpi: int = 160) -> None:
+    """Writes a figure, whole or not at all; the same figure gives the same bytes. `dpi`: pixels an inch of PNG."""
     import matplotlib as mpl
 
     from .theme import style
@@ -36,5 +36,5 @@ def save_figure(figure: Any, path: str | PathLike[str]) -> None:
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}[form]
     tame(figure)
     with mpl.rc_context(style()):
-        figure.savefig(buffer, format=form, dpi=160, facecolor="white", metadata=metadata)
+        figure.savefig(buffer, format=form, dpi=dpi, facecolor="white", metadata=metadata)
     save_bytes(target, buffer.getvalue())

@@ -44,6 +44,7 @@ def style() -> dict[Any, Any]:
         "xtick.labelcolor": INK, "ytick.labelcolor": INK, "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.8,
         "axes.grid": True, "grid.color": GRID, "grid.linewidth": 0.7, "axes.axisbelow": True, "axes.titlesize": 10,
         "axes.titleweight": "bold", "axes.titlelocation": "left", "svg.fonttype": "none", "svg.hashsalt": "fairlane",
+        "pdf.fonttype": 42, "ps.fonttype": 42,
         "text.parse_math": False, "xtick.minor.bottom": False, "ytick.minor.left": False, "path.simplify": True,
     }  # fmt: skip
 

@@ -35,11 +35,22 @@ class Curve:
     """Time over which each value is a mean, if that is more than a sampling step."""
 
 
-def curves(result: Result, table: str, what: str, of: Mapping[str, Sequence[str]], aggregate: str, seeds: Sequence[int]) -> list[Curve]:
-    """A curve for each name in `of`: at each instant the members' mean (or as `aggregate` says), and the mean of that over `seeds`."""
+def curves(
+    result: Result,
+    table: str,
+    what: str,
+    of: Mapping[str, Sequence[str]],
+    aggregate: str,
+    seeds: Sequence[int],
+    rows: pl.DataFrame | None = None,
+) -> list[Curve]:
+    """A curve for each name in `of`: at each instant the members' mean (or as `aggregate` says), and the mean of that over `seeds`.
+
+    `rows`: of the table, if not all of them.
+    """
     key = "flow" if table == "flow_series" else "link"
     wanted = {m for members in of.values() for m in members}
-    frame = result.table(table).filter(pl.col("seed").is_in(list(seeds)) & pl.col(key).is_in(list(wanted)))
+    frame = (result.table(table) if rows is None else rows).filter(pl.col("seed").is_in(list(seeds)) & pl.col(key).is_in(list(wanted)))
     value = pl.col(what).cast(pl.Float64)
     # An infinite threshold has no place on a finite axis, and no part in a mean.
     frame = frame.select("seed", "time", key, pl.when(value.is_finite()).then(value).alias("value"))
@@ -58,7 +69,7 @@ def _curve(frame: pl.DataFrame, name: str, rate: bool, aggregate: str) -> Curve:
     span = block * step if block > 1 else 0.0
     if runs.shape[1] < 2:
         return Curve(name, times, runs[:, 0] if runs.shape[1] else times * np.nan, span=span)
-    return Curve(name, times, *_spread(runs), span=span)
+    return Curve(name, times, *mean_and_interval(runs), span=span)
 
 
 def _blocks(values: np.ndarray, block: int) -> np.ndarray:
@@ -68,7 +79,7 @@ def _blocks(values: np.ndarray, block: int) -> np.ndarray:
     return means
 
 
-def _spread(runs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def mean_and_interval(runs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mean and Student's interval of each row, over the values that are there; see `fairlane.stats.interval`."""
     there = np.isfinite(runs)
     n = there.sum(axis=1)

@@ -56,6 +56,9 @@ class PlotOptions(TypedDict, total=False):
     seed: int | str | None
     kind: str
     size: tuple[float, float] | None
+    theory: str | Iterable[str]
+    time: str | tuple[float | None, float | None] | None
+    style: str
 
 
 def run(
@@ -280,7 +283,8 @@ class Result:
         ax: Axes | Iterable[Axes] | None = None,
         **options: Unpack[PlotOptions],
     ) -> Figure:
-        """A figure of time series ("cwnd", "queue", "throughput"...) and metrics ("goodput", "delay_mean"...), one below the other.
+        """A figure: one of the kinds that `fairlane plot --list` has ("window", "sequence", "delay-cdf", "ellipses"...), or time series
+        ("cwnd", "queue", "throughput"...) and metrics ("goodput", "delay_mean"...), one below the other.
 
         A notebook shows it. `path` saves it as SVG, PNG or PDF, by its ending; `ax` draws into axes of your own, one for each quantity.
         `flow`: names of flows or groups, each flow with a line of its own. `group`: groups (True: all), a line for each with the
@@ -288,11 +292,23 @@ class Result:
         or from 13 on the means of their groups; or the links with the largest values. `seed`: one run (default: the first), or "all"
         for the mean over the runs with its 95 % interval as a band. `kind`: "lines" (over time) or "bars" (one number a run) of what
         has both. `size`: inches. The warm-up, which no metric counts, is shaded.
+
+        Kinds, and a single quantity, take `theory` ("bdp"), `time` ("10s..20s") and `style` ("ieee"), too; see `fairlane.plot`, which draws
+        several results.
         """
         need("plots")
+        from .plots.single import OF_KINDS, single
+
+        quantities = [*([what] if isinstance(what, str) else what), *more]
+        if (drawn := single(self, quantities, ax, options)) is not None:
+            if path is not None:
+                from .plots.many import save as save_plot
+
+                save_plot(drawn, path, options.get("style", "screen"))
+            return drawn
         from .plot import draw
 
-        figure = draw(self, [*([what] if isinstance(what, str) else what), *more], ax=ax, **options)
+        figure = draw(self, quantities, ax=ax, **{k: v for k, v in options.items() if k not in OF_KINDS})  # type: ignore[arg-type]
         if path is not None:
             from ..look.figures import save_figure
 

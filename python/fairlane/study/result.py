@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
-from ..errors import suggest
+from ..errors import FairlaneError, suggest
 from . import saved
 from .model import Label, PlotSpec, StudySpec
 from .store import Store
 from .tables import StudyTables, listed
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from ..runs.plots.many import KindOptions
+    from ..runs.result import Result
     from ..stats import Anova
     from .verdicts import StudyClaim
 
@@ -128,13 +131,27 @@ class StudyResult(StudyTables):
         log: str | Iterable[str] = (),
         title: str = "",
         path: str | PathLike[str] | None = None,
+        where: Mapping[str, Any] | None = None,
+        ax: Axes | Iterable[Axes] | None = None,
+        **options: Unpack[KindOptions],
     ) -> Figure:
         """A figure of the metric `y`, with intervals over the seeds; `path` saves it as SVG, PNG or PDF, by its ending.
 
         `kind`: line or bar (over the factor `x`, by default the one with most levels), scatter (over another metric `x`; seeds are
         faint), heatmap (factors `x` and `by`), box, or ecdf (the distribution of all runs). `by` gives each level of a factor a colour,
         `panel` a panel. `log` names logarithmic axes: "x", "y" or both. Factors that have no place are averaged over within each seed.
+
+        Where `y` is a kind of `fairlane plot --list` ("queue-events", "ellipses"...), it is drawn of every point, `where` leaving those
+        with these levels, over one another or in panels by the levels of the factor `panel`; `ax` and `options` are as in
+        `fairlane.plot`.
         """
+        from ..runs.plots import KINDS as OF_RESULTS
+
+        if y in OF_RESULTS:
+            return self._drawn(y, panel, where, ax, path, options)
+        if options or where or ax is not None:
+            told = next(iter([*options, *(["where"] if where else []), "ax"]))
+            raise FairlaneError(f"{told}= goes with kinds of pictures ({', '.join(list(OF_RESULTS)[:4])}...), not with the metric {y!r}")
         from .plots import KINDS, default_kind, picture
 
         axes = listed(log)
@@ -149,6 +166,34 @@ class StudyResult(StudyTables):
 
             save_figure(figure, path)
         return figure
+
+    def _drawn(
+        self,
+        kind: str,
+        panel: str,
+        where: Mapping[str, Any] | None,
+        ax: Axes | Iterable[Axes] | None,
+        path: str | PathLike[str] | None,
+        options: KindOptions,
+    ) -> Figure:
+        from ..runs.plots.figure import draw
+        from ..runs.plots.many import save
+        from .points import panelled
+
+        points = panelled(self, panel, where)
+        figure = draw([(name, r) for _, name, r in points], kind, ax=ax, panels=[t for t, *_ in points] if panel else (), **options).figure
+        if path is not None:
+            save(figure, path, options.get("style", "screen"))
+        return figure
+
+    def results(self, **where: Any) -> dict[str, Result]:
+        """The finished points as results, by their levels; `where` leaves those with these levels: `results(queue="red")`.
+
+        They have the tables of a `Result`, as far as the study kept them, but no events.
+        """
+        from .points import panelled
+
+        return {name: r for _, name, r in panelled(self, "", where)}
 
     def plots(self) -> dict[str, Figure]:
         """The pictures that the study asks for, or one for each metric, by file name; over worlds two for each claim."""

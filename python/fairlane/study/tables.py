@@ -64,6 +64,11 @@ class StudyTables:
         return self._store.folder
 
     @property
+    def store(self) -> Store:
+        """Where the cells are kept."""
+        return self._store
+
+    @property
     def factors(self) -> list[str]:
         """The factors, by name."""
         return [f.name for f in self.spec.factors]

@@ -1,0 +1,61 @@
+"""Distribution of the one-way delay, and its tail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...errors import FairlaneError
+from . import distributions
+from .pen import Pen
+from .samples import delays
+from .theory import Routes, md1_cdf
+from .view import View, number_of
+
+
+def cdf(pen: Pen, views: Sequence[View]) -> None:
+    """The share of packets that took no longer."""
+    _draw(pen, views, tail=False)
+
+
+def ccdf(pen: Pen, views: Sequence[View]) -> None:
+    """The share that took longer, on a logarithmic axis, so that one in a thousand can be seen."""
+    _draw(pen, views, tail=True)
+
+
+def _draw(pen: Pen, views: Sequence[View], *, tail: bool) -> None:
+    factor, _ = distributions.draw(pen, views, delays, "delay", "one-way delay", tail=tail)
+    if "md1" not in views[0].wish.theory:
+        return
+    limits = pen.ax.get_xlim()
+    for v in views:
+        base, load, service = _station(v)
+        times = np.linspace(0, min(max(limits[1] / factor - base, 4 * service), 400 * service), 300)
+        shares = md1_cdf(times, load, service)
+        y = np.maximum(1 - shares, 1e-12) if tail else shares
+        pen.curve(f"M/D/1 at load {load:.2f}" + (f", {v.label}" if v.many else ""), (base + times) * factor, y)
+    pen.ax.set_xlim(limits)
+
+
+def _station(view: View) -> tuple[float, float, float]:
+    """Base delay, load and service time of the narrowest link that all flows drawn have in common."""
+    routes = Routes(view.result.scenario)
+    names = view.flows()
+    links = {routes.path(f).narrowest for f in names}
+    if len(links) != 1:
+        raise FairlaneError(
+            f"md1 needs flows that share their narrowest link, not {', '.join(sorted(links))}: choose some with --flow, or flow="
+        )
+    link = links.pop()
+    start, end = view.measured
+    packets = number_of(view, "links", "departures", {"link": link})
+    size = number_of(view, "links", "throughput", {"link": link}) * (end - start) / 8 / packets if packets else float("nan")
+    paths = [routes.path(f, size) for f in names] if size == size else []
+    if not paths:
+        raise FairlaneError(f"md1: no packet left the link {link}")
+    service = 8 * size / paths[0].rate
+    load = number_of(view, "links", "utilisation", {"link": link})
+    if load >= 0.999:
+        raise FairlaneError(f"md1 has no answer for a link that is always busy: the load of {link} is {load:.3f}")
+    return float(np.mean([p.delay for p in paths])), load, service

@@ -1,0 +1,239 @@
+"""From results to a figure: panels, their views, titles, one legend; and the document of what was drawn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...errors import FairlaneError
+from . import KINDS, Kind
+from .pen import LONGEST, MOST, Pen, named
+from .styles import Style, style_of
+from .theories import check
+from .view import View, Wish
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from ..result import Result
+
+MOST_PANELS = 24
+_RATIO = 0.52
+"""Height of a lone panel over its width; narrow ones are a little higher."""
+
+
+@dataclass
+class Drawn:
+    """A figure, and what is in it."""
+
+    figure: Figure
+    kind: Kind
+    pens: list[Pen]
+    views: list[View]
+    style: Style = field(default_factory=lambda: style_of("screen"))
+
+    @property
+    def notes(self) -> list[str]:
+        """What the picture could not show, each once."""
+        return list(dict.fromkeys(n for pen in self.pens for n in pen.notes))
+
+    def document(self) -> dict[str, Any]:
+        """The document that `fairlane plot --json` prints: the numbers of each panel, in the units of its axes."""
+        from ... import _core
+
+        panels = [{"title": p.title, **p.axes, "drawn": [{k: _plain(v) for k, v in d.items()} for d in p.drawn]} for p in self.pens]
+        results = {id(v.result): {"label": v.label, "seeds": v.seeds} for v in self.views}
+        return {
+            "schema": "fairlane.plot/1", "fairlane": _core.version(), "kind": self.kind.name, "shows": self.kind.shows,
+            "results": list(results.values()), "panels": panels, "notes": self.notes,
+        }  # fmt: skip
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return [_plain(x) for x in value.tolist()]
+    if isinstance(value, list):
+        return [_plain(x) for x in value]
+    return value if not isinstance(value, float) or math.isfinite(value) else None
+
+
+def draw(
+    results: Sequence[tuple[str, Result]],
+    kind: str,
+    *,
+    flow: str | Iterable[str] | None = None,
+    link: str | Iterable[str] | None = None,
+    seed: int | str | None = None,
+    theory: str | Iterable[str] = (),
+    time: str | tuple[float | None, float | None] | None = None,
+    style: str = "screen",
+    size: tuple[float, float] | None = None,
+    panels: Sequence[str] = (),
+    ax: Axes | Iterable[Axes] | None = None,
+) -> Drawn:
+    """Draws a kind of picture, or a quantity, of results with their labels; `panels` has the title of the panel of each."""
+    import matplotlib as mpl
+
+    from ...look.picture import Picture, on_white
+
+    if not results:
+        raise FairlaneError("there is no result to draw")
+    if kind in KINDS:
+        own = KINDS[kind]
+    else:
+        from .quantity import kind_of
+
+        own = kind_of([r for _, r in results], kind, link=link is not None)
+    form = style_of(style)
+    formulas = _names(theory) or ()
+    check(own, formulas)
+    wish = Wish(own, _names(flow), _names(link), seed, formulas, span(time))
+    alone = len(results) == 1 or (panels and max(list(panels).count(p) for p in panels) == 1)
+    views = [View(result, label, wish, many=not alone) for label, result in results]
+    split = _split(own, views, panels or [""] * len(views))
+    with mpl.rc_context(on_white() | form.rc()):
+        if ax is None:
+            figure, axes = _grid(Picture, len(split), form, size)
+        else:
+            axes = list(ax) if isinstance(ax, Iterable) else [ax]
+            if len(axes) != len(split):
+                raise FairlaneError(f"{len(split)} panels need {len(split)} axes, not {len(axes)}: give ax a list of them")
+            figure = axes[0].figure  # type: ignore[assignment]
+        pens: list[Pen] = []
+        inks: dict[str, int] = {}
+        for (title, members), at in zip(split, axes, strict=True):
+            pen = Pen(at, form.line if form.titled else 0.9, title, inks=inks)
+            own.draws()(pen, members)
+            pens.append(pen)
+            told = title if len(split) > 1 else _title(members, title) if form.titled and ax is None else ""
+            if told:
+                at.set_title(named(told, 60 if len(split) == 1 else 34), pad=6 + 1.1 * form.font if pen.lifted else None)
+        if own.together and ax is None and len(pens) > 1:
+            _alike([pen.ax for pen in pens])
+        _legend(figure, pens, form, mine=ax is None)
+        if ax is None:  # ticks depend on the room that they leave, which is known when all has been laid out once
+            figure.draw_without_rendering()
+    return Drawn(figure, own, pens, views, form)
+
+
+def _names(value: str | Iterable[str] | None) -> tuple[str, ...] | None:
+    return None if value is None else tuple([value] if isinstance(value, str) else value)
+
+
+def span(time: str | tuple[float | None, float | None] | None) -> tuple[float | None, float | None]:
+    """The span `10s..20s`, `10s..` or `..20s`, in seconds.
+
+    >>> span("500ms..2s"), span("3s..")
+    ((0.5, 2.0), (3.0, None))
+    """
+    from ...base.format import seconds
+
+    if time is None or not isinstance(time, str):
+        return (None, None) if time is None else time
+    start, dots, end = time.partition("..")
+    try:
+        if not dots:
+            raise ValueError
+        out = (seconds(start) if start else None, seconds(end) if end else None)
+    except ValueError:
+        raise FairlaneError(f"cannot read the span {time!r}: write 10s..20s, 10s.. or ..20s") from None
+    if out[0] is not None and out[1] is not None and out[0] >= out[1]:
+        raise FairlaneError(f"the span {time} has no length: its end is not after its beginning")
+    return out
+
+
+def _split(kind: Kind, views: Sequence[View], panels: Sequence[str]) -> list[tuple[str, list[View]]]:
+    """The panels: title, and what is in it."""
+    groups: dict[str, list[View]] = {}
+    for title, v in zip(panels, views, strict=True):
+        groups.setdefault(title, []).append(v)
+    out: list[tuple[str, list[View]]] = []
+    for title, own in groups.items():
+        if kind.together:
+            out.append((title, own))
+            continue
+        for v in own:
+            head = ", ".join(dict.fromkeys(x for x in (title, v.label if v.many else "") if x))
+            names = _each(kind, v)
+            out += [(", ".join(x for x in (head, n if len(names) > 1 or not head else "") if x), [v.of(n)]) for n in names]
+    if len(out) > MOST_PANELS:
+        raise FairlaneError(
+            f"{kind.name} would have {len(out)} panels, and {MOST_PANELS} are the most: choose fewer results, flows or links"
+        )
+    return out
+
+
+def _each(kind: Kind, view: View) -> list[str]:
+    """What has a panel of its own."""
+    if kind.each == "link":
+        found = view.links()
+        if not found:
+            raise FairlaneError(f"{kind.name} needs a link, and there is none")
+        return found
+    if kind.each == "flow":
+        if view.wish.flow is not None:
+            return view.flows()
+        tcp = [f["name"] for f in view.result.scenario["expanded"]["flows"] if f["transport"] == "tcp"]
+        if not tcp:
+            raise FairlaneError(f"{kind.name} needs a flow over TCP, and there is none")
+        return tcp[:1]
+    return [""]
+
+
+def _title(views: Sequence[View], what: str) -> str:
+    names = list(dict.fromkeys(v.result.scenario.get("name") or "" for v in views))
+    runs = list(dict.fromkeys(v.runs for v in views))
+    name = names[0] if len(names) == 1 else ""
+    parts = ", ".join(x for x in (what, runs[0] if len(runs) == 1 else "") if x)
+    name = name if len(name) <= LONGEST - 18 else f"{name[: LONGEST - 19]}…"
+    return f"{name} ({parts})" if name and parts else name or parts
+
+
+def _grid(picture: Any, n: int, style: Style, size: tuple[float, float] | None) -> tuple[Figure, list[Axes]]:
+    columns = 1 if n == 1 or style.narrow else 2 if n in (2, 4) else min(3, n)
+    rows = -(-n // columns)
+    if size is None:
+        wide = style.width / columns
+        size = (style.width, rows * wide * (0.68 if columns > 1 or style.narrow else _RATIO))
+    figure = picture(figsize=size, layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
+    for spare in axes[n:]:
+        spare.remove()
+    return figure, axes[:n]
+
+
+def _alike(axes: Sequence[Axes]) -> None:
+    """Small multiples have the same scales, so that they can be compared."""
+    for limits, put in (("get_xlim", "set_xlim"), ("get_ylim", "set_ylim")):
+        ends = [getattr(a, limits)() for a in axes]
+        low, high = min(min(e) for e in ends), max(max(e) for e in ends)
+        for a, e in zip(axes, ends, strict=True):
+            getattr(a, put)(*((low, high) if e[0] <= e[1] else (high, low)))
+
+
+def _legend(figure: Figure, pens: Sequence[Pen], style: Style, *, mine: bool) -> None:
+    """One legend for all panels, outside where it covers nothing; inside where the axes are not ours."""
+    keys: dict[str, Any] = {}
+    for pen in pens:
+        own = pen.keys if len(pens) > 1 or len(pen.keys) > 1 else []
+        if not mine and own:
+            pen.ax.legend([h for h, _ in own[:MOST]], [named(n) for _, n in own[:MOST]], loc="best", framealpha=0.8)
+        keys |= {n: h for h, n in own if n not in keys}
+    if not mine or not keys:
+        return
+    names = list(keys)[:MOST]
+    labels = [named(n) for n in names]
+    if len(keys) > MOST:
+        pens[0].note(f"the legend has {MOST} of {len(keys)} names")
+    # Letters are about half as wide as high; a handle takes some more.
+    longest = max(len(line) for label in labels for line in label.splitlines())
+    room = style.width if figure.get_size_inches()[0] <= 0 else float(figure.get_size_inches()[0])
+    columns = max(1, min(len(labels), int(room * 72 / (style.font * 0.875 * (0.55 * longest + 3.6)))))
+    figure.legend(
+        [keys[n] for n in names], labels, loc="outside lower center", ncols=columns, frameon=False, handlelength=2.6, columnspacing=1.2
+    )

@@ -1,0 +1,97 @@
+"""Jain's index of fairness over time, and over the time scale (Jain, Chiu and Hawe 1984; Koksal, Kassab and Balakrishnan 2000)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...errors import FairlaneError
+from .pen import Pen
+from .view import View, spread
+
+_WINDOWS = 100
+"""Spans into which the time is cut for the index over time."""
+_SCALES = 25
+FEWEST = 4
+"""Windows that a time scale has at least."""
+
+
+def index(shares: np.ndarray) -> np.ndarray:
+    """Jain's index of each row: (sum)^2 / (n * sum of squares); NaN where nobody has anything.
+
+    >>> index(np.array([[1.0, 1.0, 1.0, 0.0], [2.0, 2.0, 2.0, 2.0]])).tolist()
+    [0.75, 1.0]
+    """
+    x = np.nan_to_num(shares)
+    squares = (x * x).sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found: np.ndarray = np.where(squares > 0, x.sum(axis=1) ** 2 / (x.shape[1] * squares), np.nan)
+    return found
+
+
+def means(values: np.ndarray, k: int) -> np.ndarray:
+    """Means over `k` rows each; what is left over at the end is left out."""
+    n = len(values) // k * k
+    found: np.ndarray = np.nan_to_num(values[:n]).reshape(-1, k, values.shape[1]).mean(axis=1)
+    return found
+
+
+def _goodputs(view: View) -> tuple[np.ndarray, list[np.ndarray], float]:
+    """Instants, goodputs of all flows in each run, and the step between samples."""
+    flows = view.flows()
+    if len(flows) < 2:
+        raise FairlaneError(f"{view.wish.kind.name} needs at least two flows that share something: here is {', '.join(flows) or 'none'}")
+    found = [view.matrix("goodput", flows, seed) for seed in view.seeds]
+    times = found[0][0]
+    return times, [m for _, m in found], float(times[1] - times[0]) if len(times) > 1 else float(times[0]) if len(times) else 1.0
+
+
+def over_time(pen: Pen, views: Sequence[View]) -> None:
+    """The index of the goodputs in spans of the same length."""
+    spans = set()
+    for v in views:
+        times, runs, step = _goodputs(v)
+        k = max(1, round(len(times) / _WINDOWS))
+        spans.add(k * step)
+        middle = times[: len(times) // k * k].reshape(-1, k)
+        middle = middle[:, -1] - k * step / 2
+        mean, low, high = spread([index(means(m, k)) for m in runs])
+        name = v.called("all flows", 1)
+        own = pen.next(name)
+        pen.line(name, middle, mean, own)
+        if low is not None and high is not None:
+            pen.band(name, middle, np.clip(low, 0, 1), np.clip(high, 0, 1), own)
+    pen.label(("time", "s"), ("Jain's index", ""), f", spans of {', '.join(f'{s:.3g}' for s in sorted(spans))} s")
+    pen.ax.set_ylim(0, 1.03)
+    pen.over_time(views)
+
+
+def over_scale(pen: Pen, views: Sequence[View]) -> None:
+    """The mean index over windows of each length, warm-up left out."""
+    for v in views:
+        times, runs, step = _goodputs(v)
+        start, end = v.measured
+        inside = (times > start + 1e-9) & (times <= end + 1e-9)
+        n = int(inside.sum())
+        if n < FEWEST:
+            raise FairlaneError(
+                f"jain-scale needs {FEWEST} samples after the warm-up, and there are {n}: a longer run, or a smaller sample step"
+            )
+        ks = np.unique(np.geomspace(1, n // FEWEST, _SCALES).round().astype(int))
+        rows = [np.array([_mean(index(means(m[inside], k))) for k in ks]) for m in runs]
+        mean, low, high = spread(rows)
+        name = v.called("all flows", 1)
+        own = pen.next(name)
+        pen.line(name, ks * step, mean, own, marker=own.marker, markersize=3 * pen.wide)
+        if low is not None and high is not None:
+            pen.band(name, ks * step, np.clip(low, 0, 1), np.clip(high, 0, 1), own)
+    pen.label(("time scale", "s"), ("mean Jain's index", ""))
+    pen.ax.set_xscale("log")
+    pen.plain("x")
+    pen.ax.set_ylim(0, 1.03)
+
+
+def _mean(values: np.ndarray) -> float:
+    kept = values[np.isfinite(values)]
+    return float(kept.mean()) if len(kept) else float("nan")

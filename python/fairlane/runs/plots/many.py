@@ -1,0 +1,95 @@
+"""`plot`: one picture of one or several results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+
+from ...base.extras import need
+from ...errors import FairlaneError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from ..result import Result
+
+Given = "Result | str | PathLike[str]"
+
+
+class KindOptions(TypedDict, total=False):
+    """What pictures by kind take, besides results and kind."""
+
+    flow: str | Iterable[str] | None
+    link: str | Iterable[str] | None
+    seed: int | str | None
+    theory: str | Iterable[str]
+    time: str | tuple[float | None, float | None] | None
+    style: str
+    size: tuple[float, float] | None
+
+
+def plot(
+    results: Any,
+    kind: str,
+    *,
+    path: str | PathLike[str] | None = None,
+    ax: Axes | Iterable[Axes] | None = None,
+    **options: Unpack[KindOptions],
+) -> Figure:
+    """One picture of several results over one another, or side by side.
+
+    `results`: a `Result` or the folder of one, several of them in a list, or a dict from names to them. `kind`: one of `fairlane plot
+    --list` ("window", "delay-cdf", "ellipses"...), or a time series or metric ("queue", "goodput"...). `path` saves it as SVG, PNG or
+    PDF; `ax` draws into axes of your own, one for each panel.
+
+    `flow`, `link`: names, one or several. `seed`: one run (default: the first, or all of what has a point a flow), or "all" for means
+    with 95 % intervals as bands. `theory`: what formulas say, such as "bdp" or ("rtt", "full"). `time`: "10s..20s". `style`: the width and type
+    of a paper's column, such as "ieee" or "acm-wide". docs/guides/plots.md has all of it.
+    """
+    need("plots")
+    from .figure import draw
+
+    figure = draw(pairs(results), kind, ax=ax, **options).figure
+    if path is not None:
+        save(figure, path, options.get("style", "screen"))
+    return figure
+
+
+def save(figure: Figure, path: str | PathLike[str], style: str = "screen") -> None:
+    """Writes a figure, at the resolution of print if it is for a paper."""
+    from ...look.figures import save_figure
+
+    save_figure(figure, path, dpi=160 if style == "screen" else 300)
+
+
+def pairs(results: Any) -> list[tuple[str, Result]]:
+    """Labels and results of what `plot` takes; folders are read."""
+    from ..result import Result, load
+
+    def one(x: Any) -> Result:
+        if isinstance(x, Result):
+            return x
+        if isinstance(x, str | PathLike):
+            return load(x)
+        raise FairlaneError(f"cannot draw {x!r}: give a Result, the folder of one, a list of them, or a dict from names to them")
+
+    if isinstance(results, Mapping):
+        return [(str(name), one(x)) for name, x in results.items()]
+    given = list(results) if isinstance(results, Iterable) and not isinstance(results, str | PathLike) else [results]
+    found = [one(x) for x in given]
+    told = [
+        Path(fspath(x)).name if isinstance(x, str | PathLike) else r.scenario.get("name") or "" for x, r in zip(given, found, strict=True)
+    ]
+    return list(zip(labels(told), found, strict=True))
+
+
+def labels(names: list[str]) -> list[str]:
+    """Names that tell results apart: numbered where they do not.
+
+    >>> labels(["red", "", "red"])
+    ['red, 1', 'result 2', 'red, 3']
+    """
+    return [n if n and names.count(n) == 1 else f"{n}, {i}" if n else f"result {i}" for i, n in enumerate(names, 1)]

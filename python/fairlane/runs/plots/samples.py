@@ -1,0 +1,93 @@
+"""Samples of single packets out of the event table: round trips, one-way delays, and distributions of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from ...errors import FairlaneError
+from .view import View
+
+MOST_POINTS = 2000
+"""Points of a distribution that are drawn: more cannot be seen."""
+_ENDPOINTS = "send,retransmit,receive"
+
+
+def round_trips(view: View, flows: Sequence[str], measured: bool = True) -> pl.DataFrame:
+    """Samples of the round trip as a sender takes them: `seed`, `flow`, `time` (of the acknowledgment), `rtt`.
+
+    One for each acknowledgment of new data: since the segment that ends where it does was sent. None if data was sent again that it
+    covers (Karn and Partridge 1987; RFC 6298 section 3).
+    """
+    rows = view.events(_ENDPOINTS, "flow seq ack payload back", flows=flows)
+    data = rows.filter((pl.col("event") != "receive") & ~pl.col("back") & (pl.col("payload") > 0) & pl.col("seq").is_not_null())
+    acks = rows.filter((pl.col("event") == "receive") & pl.col("back") & pl.col("ack").is_not_null())
+    parts = []
+    for (seed, flow), sent in data.group_by(["seed", "flow"], maintain_order=True):
+        got = acks.filter((pl.col("seed") == seed) & (pl.col("flow") == flow))
+        if got.is_empty():
+            continue
+        ack, at = np.maximum.accumulate(got["ack"].to_numpy()), got["time"].to_numpy()
+        new = np.flatnonzero(np.r_[True, ack[1:] > ack[:-1]])
+        before = np.r_[-1, ack[new[:-1]]]
+        ends = (sent["seq"] + sent["payload"]).to_numpy()
+        again = np.sort(ends[(sent["event"] == "retransmit").to_numpy()])
+        clean = np.searchsorted(again, ack[new], "right") == np.searchsorted(again, before, "right")
+        order = np.argsort(ends, kind="stable")
+        place = np.searchsorted(ends[order], ack[new], "left")
+        known = (place < len(ends)) & clean
+        known[known] = ends[order][place[known]] == ack[new][known]
+        times = at[new][known]
+        began = sent["time"].to_numpy()[order][place[known]]
+        parts.append(pl.DataFrame({"seed": [seed] * len(times), "flow": [flow] * len(times), "time": times, "rtt": times - began}))
+    schema = {"seed": pl.Int64, "flow": pl.String, "time": pl.Float64, "rtt": pl.Float64}
+    found = pl.concat([p.cast(schema) for p in parts]) if parts else pl.DataFrame(schema=schema)  # type: ignore[arg-type]
+    return _within(found, view) if measured else found
+
+
+def delays(view: View, flows: Sequence[str]) -> pl.DataFrame:
+    """One-way delays of packets with data that arrived: `seed`, `flow`, `time` (of the arrival), `delay`."""
+    rows = view.events(_ENDPOINTS, "flow packet payload back", flows=flows)
+    rows = rows.filter(~pl.col("back") & (pl.col("payload") > 0))
+    sent = rows.filter(pl.col("event") != "receive").select("seed", "flow", "packet", pl.col("time").alias("began"))
+    got = rows.filter(pl.col("event") == "receive").select("seed", "packet", "time")
+    joined = got.join(sent, on=["seed", "packet"], how="inner", maintain_order="left")
+    return _within(joined.select("seed", "flow", "time", (pl.col("time") - pl.col("began")).alias("delay")), view)
+
+
+def _within(frame: pl.DataFrame, view: View) -> pl.DataFrame:
+    start, end = view.measured
+    return frame.filter((pl.col("time") >= start) & (pl.col("time") <= end))
+
+
+def distribution(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Values in order, and the share of all that is no larger; of many so many that none is missed at this size, more at the upper end.
+
+    >>> [x.tolist() for x in distribution(np.array([3.0, 1.0, 1.0, 2.0]))]
+    [[1.0, 2.0, 3.0], [0.5, 0.75, 1.0]]
+    """
+    ordered = np.sort(values)
+    n = len(ordered)
+    last = np.flatnonzero(np.r_[ordered[1:] != ordered[:-1], True]) if n else np.zeros(0, int)
+    if len(last) > MOST_POINTS:
+        even = np.linspace(0, len(last) - 1, MOST_POINTS // 2).round().astype(int)
+        tail = len(last) - np.unique(np.geomspace(1, len(last), MOST_POINTS // 2).round().astype(int))
+        last = last[np.unique(np.r_[even, tail])]
+    return ordered[last], (last + 1) / max(n, 1)
+
+
+def across(runs: Sequence[np.ndarray], shares: np.ndarray) -> np.ndarray:
+    """The value at each share of each run's distribution: a row a share, a column a run."""
+    return np.stack([np.quantile(r, shares, method="inverted_cdf") for r in runs], axis=1)
+
+
+def some(frame: pl.DataFrame, view: View, events: str, what: str) -> pl.DataFrame:
+    """The samples, if there are any; an error that says what to record."""
+    if frame.is_empty():
+        raise FairlaneError(
+            f"{view.wish.kind.name}: there is no {what} on record in this span: record these events of these flows ({view.how(events)}), "
+            "or choose another span"
+        )
+    return frame

@@ -1,0 +1,85 @@
+"""Theory drawn in: which formulas a picture is asked for, with the numbers of its flows and links."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ...base.format import number, scale
+from ...errors import FairlaneError, suggest
+from .theory import NAMES, Routes, bandwidth_delay, fair_share
+
+if TYPE_CHECKING:
+    from . import Kind
+    from .pen import Pen
+    from .view import View
+
+MOST_LEVELS = 6
+"""Different values of one formula in one picture."""
+_WORDS = {
+    "fair": "fair share",
+    "capacity": "capacity",
+    "rtt": "base round trip",
+    "full": "full buffer",
+    "delay": "base delay",
+    "bdp": "bandwidth-delay product",
+    "md1": "M/D/1",
+}
+
+
+def check(kind: Kind, asked: Sequence[str]) -> None:
+    """Raises an error for what is no theory, or none of this picture."""
+    from . import KINDS
+
+    for name in asked:
+        if name not in NAMES:
+            raise suggest(name, list(NAMES), "theory")
+        if name not in kind.theory:
+            others = ", ".join(k.name for k in KINDS.values() if name in k.theory)
+            has = f"it can draw in {', '.join(kind.theory)}" if kind.theory else "nothing can be drawn into it"
+            raise FairlaneError(f"{kind.name} has no place for the theory {name!r}: {has}; {name} goes with {others}")
+
+
+def levels(pen: Pen, views: Sequence[View], units: Mapping[str, tuple[str, float]], *, upright: bool = False) -> None:
+    """Straight lines at what the formulas say of the flows that are drawn; `units`: unit and factor of the axis for each formula."""
+    for name, (unit, factor) in units.items():
+        if name not in views[0].wish.theory:
+            continue
+        found: dict[float, list[str]] = {}
+        for v in views:
+            routes = Routes(v.result.scenario)
+            for flow in v.flows():
+                found.setdefault(float(f"{_value(routes, name, flow, unit):.9g}"), []).append(v.called(flow))
+        if len(found) > MOST_LEVELS:
+            raise FairlaneError(f"{name} differs for {len(found)} flows: choose some with --flow NAME, or flow=")
+        for value, flows in sorted(found.items()):
+            if math.isinf(value):
+                raise FairlaneError(f"{name}: the narrowest link of {flows[0]} has no limit")
+            fitted, shown = scale(unit, value)
+            of = "" if len(found) == 1 else f" of {flows[0]}" + (f" and {len(flows) - 1} more" if len(flows) > 1 else "")
+            pen.level(f"{_WORDS[name]}{of} {number(value * fitted, 3)} {shown}".rstrip(), value * factor, upright=upright)
+            reach(pen, value * factor, upright=upright)
+
+
+def reach(pen: Pen, value: float, *, upright: bool = False) -> None:
+    """Makes room for a level."""
+    low, high = pen.ax.get_xlim() if upright else pen.ax.get_ylim()
+    if value > high - 0.05 * (high - low):
+        (pen.ax.set_xlim if upright else pen.ax.set_ylim)(low, low + 1.12 * (value - low))
+    elif value < low:
+        (pen.ax.set_xlim if upright else pen.ax.set_ylim)(value - 0.05 * (high - value), high)
+
+
+def _value(routes: Routes, name: str, flow: str, unit: str) -> float:
+    path = routes.path(flow)
+    if name == "fair":
+        share = fair_share(path.rate, routes.over(path.narrowest))
+        return bandwidth_delay(share, path.rtt) if unit == "byte" else share
+    return {
+        "capacity": path.rate,
+        "rtt": path.rtt,
+        "full": path.full,
+        "delay": path.delay,
+        "bdp": bandwidth_delay(path.rate, path.rtt),
+    }[name]

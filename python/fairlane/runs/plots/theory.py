@@ -1,0 +1,263 @@
+"""What theory says of a network: formulas, each with its source, and what they take of a scenario.
+
+Rates are in bit/s, times in seconds, sizes in bytes.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ... import _core
+from ...base.format import seconds as as_seconds
+from ...errors import FairlaneError
+
+NAMES = {
+    "fair": "fair share: the rate of the narrowest link by the flows over it (Jain, Chiu and Hawe 1984: equal shares)",
+    "capacity": "rate of the narrowest link",
+    "rtt": "base round trip: propagation and transmission, and no queue (Kurose and Ross, section 1.4)",
+    "full": "round trip over the full buffer of the narrowest link",
+    "delay": "base one-way delay: propagation and transmission of a packet",
+    "bdp": "bandwidth-delay product: rate times base round trip (RFC 1072, section 1)",
+    "md1": "M/D/1: Poisson arrivals, one size (Kleinrock 1975, section 5; Franx 2001)",
+    "ideal": "one round trip, then the size at the full rate",
+    "sqrt": "square-root law: MSS / RTT * sqrt(3 / (2 b p)) (Mathis, Semke, Mahdavi and Ott 1997)",
+    "pftk": "with timeouts (Padhye, Firoiu, Towsley and Kurose 1998, equation 30)",
+}
+"""What can be drawn in, and where it is from."""
+
+
+# --- formulas -------------------------------------------------------------------------------------------------
+
+
+def fair_share(rate: float, flows: int) -> float:
+    """An equal share of a link for each of so many flows.
+
+    >>> fair_share(10e6, 4)
+    2500000.0
+    """
+    return rate / max(1, flows)
+
+
+def bandwidth_delay(rate: float, rtt: float) -> float:
+    """Bytes in flight that fill a path without a queue (RFC 1072, section 1).
+
+    >>> bandwidth_delay(10e6, 0.04)
+    50000.0
+    """
+    return rate * rtt / 8
+
+
+def square_root(rtt: float, p: Any, mss: float, b: float = 1.0) -> Any:
+    """Rate of a TCP with periodic losses: MSS / RTT * sqrt(3 / (2 b p)), `b` segments an acknowledgment (Mathis et al. 1997).
+
+    >>> round(square_root(0.1, 0.0001, 1460) / 1e6, 2)
+    14.3
+    """
+    return 8 * mss / rtt * np.sqrt(3 / (2 * b * np.asarray(p, float)))
+
+
+def pftk(rtt: float, p: Any, mss: float, b: float = 1.0, rto: float = 1.0) -> Any:
+    """Rate of a Reno with timeouts of `rto` (Padhye, Firoiu, Towsley and Kurose 1998, equation 30, without a limit of the window)."""
+    p = np.asarray(p, float)
+    timeouts = rto * np.minimum(1.0, 3 * np.sqrt(3 * b * p / 8)) * p * (1 + 32 * p * p)
+    return 8 * mss / (rtt * np.sqrt(2 * b * p / 3) + timeouts)
+
+
+def md1_waiting(load: float) -> float:
+    """Mean number waiting, the one in service not counted: load^2 / (2 (1 - load)) (Pollaczek and Khinchine; Kleinrock 1975, section 5.6).
+
+    >>> round(md1_waiting(0.5), 6)
+    0.25
+    """
+    return load * load / (2 * (1 - load)) if load < 1 else math.inf
+
+
+def md1_cdf(times: Any, load: float, service: float) -> np.ndarray:
+    """P(wait <= t) in an M/D/1 queue, by positive terms only (Franx, Operations Research Letters 29, 2001, theorem 1 with one server).
+
+    >>> md1_cdf([0.0], 0.75, 1.0).round(9).tolist()
+    [0.25]
+    """
+    t = np.asarray(times, float)
+    most = int(np.ceil(max(t.max(initial=0.0) / service, 0.0))) + 2
+    sums = np.cumsum(_md1_numbers(load, most + 1))
+    # Q[m]: at most m wait, that is at most m + 1 are there.
+    q = sums[1:]
+    out = np.zeros(t.shape)
+    rate = load / service
+    for i, x in np.ndenumerate(t):
+        if x < 0:
+            continue
+        k = math.floor(x / service) + 1
+        rest = rate * (k * service - x)
+        terms, term = 0.0, 1.0
+        for j in range(k):
+            terms += q[k - 1 - j] * term
+            term *= rest / (j + 1)
+        out[i] = math.exp(-rest) * terms
+    return out
+
+
+def _md1_numbers(load: float, most: int) -> np.ndarray:
+    """P(n in the system), n = 0 ... `most`, by Ramaswami's recursion, which subtracts nothing (Stochastic Models 4, 1988)."""
+    a = np.empty(most + 2)
+    a[0] = math.exp(-load)
+    for k in range(1, most + 2):
+        a[k] = a[k - 1] * load / k
+    tail = np.maximum(0.0, 1.0 - np.cumsum(a))  # tail[k] = P(more than k arrive during a service)
+    # From the small end, where one minus a sum loses its digits.
+    for k in range(most + 1):
+        if tail[k] < 1e-6:
+            tail[k] = math.fsum(a[k + 1 :])
+    p = np.zeros(most + 1)
+    p[0] = 1 - load
+    for i in range(1, most + 1):
+        p[i] = (p[0] * tail[i - 1] + sum(p[j] * tail[i - j] for j in range(1, i))) / (1 - tail[0])
+    return p
+
+
+# --- a path ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Path:
+    """A flow's way through the network, there and back."""
+
+    links: tuple[str, ...]
+    narrowest: str
+    rate: float
+    """Of the narrowest link."""
+    delay: float
+    """One-way delay of a packet of full size that never waits."""
+    back: float
+    """The same of an acknowledgment on its way back."""
+    buffer: float
+    """Bytes that may wait at the narrowest link; infinite where nothing says so."""
+    size: float
+    """Bytes of a packet on the wire."""
+
+    @property
+    def rtt(self) -> float:
+        """The base round trip."""
+        return self.delay + self.back
+
+    @property
+    def full(self) -> float:
+        """The round trip over a full buffer."""
+        return self.rtt + 8 * self.buffer / self.rate
+
+
+_ACK = 40.0
+"""Bytes of an acknowledgment, IP and TCP without options."""
+_HEADERS = 40.0
+
+
+def quantity(kind: str, text: Any) -> float | None:
+    """A number of what a scenario has with its unit; None where it has none. Sizes in packets are negative."""
+    if not isinstance(text, str):
+        return None
+    try:
+        value, packets = _core.quantity(kind, text)
+    except (FairlaneError, ValueError):
+        return None
+    return -value if packets else value
+
+
+Link = Mapping[str, Any]
+
+
+class Routes:
+    """The paths of a scenario's flows, as the engine lays them."""
+
+    def __init__(self, scenario: Mapping[str, Any]) -> None:
+        self.scenario = scenario
+        self.flows = {f["name"]: f for f in scenario["expanded"]["flows"]}
+        self._out: dict[str, list[Link]] = {}
+        for x in scenario["expanded"]["links"]:
+            self._out.setdefault(x["from"], []).append(x)
+        self._by = str(scenario.get("route_by") or "hops")
+
+    def _cost(self, link: Link) -> float:
+        if self._by == "delay":
+            return as_seconds(link["delay"])
+        return float(link.get("weight") or 1) if self._by == "weight" else 1.0
+
+    def path(self, flow: str, size: float | None = None) -> Path:
+        """The path of a flow; an error if routes leave several that differ, or a link that has no one rate."""
+        own = self.flows[flow]
+        spec = self.scenario["flows"].get(own["group"], {})
+        if size is None:
+            mss = quantity("len", spec["tcp"].get("mss")) if isinstance(spec.get("tcp"), Mapping) else None
+            size = (abs(mss) if mss else 1460.0) + _HEADERS
+        there, back = self._shortest(own["from"], own["to"], flow), self._shortest(own["to"], own["from"], flow)
+        narrow = min(there, key=lambda x: _rate(x, flow))
+        delay, returned = _travel(there, size, flow), _travel(back, _ACK, flow)
+        return Path(tuple(x["name"] for x in there), narrow["name"], _rate(narrow, flow), delay, returned, _buffer(narrow, size), size)
+
+    def over(self, link: str) -> int:
+        """How many flows have a link as a part of their path."""
+        return sum(any(x["name"] == link for x in self._shortest(f["from"], f["to"], name)) for name, f in self.flows.items())
+
+    def _shortest(self, start: str, end: str, flow: str) -> list[Link]:
+        if self.scenario.get("wireless"):
+            raise FairlaneError(f"theory has no base times for {flow}: stations of a wireless channel have no fixed ones")
+        best: dict[str, float] = {start: 0.0}
+        into: dict[str, list[Link]] = {start: []}
+        done: set[str] = set()
+        queue = [(0.0, start)]
+        while queue:
+            cost, node = heapq.heappop(queue)
+            if node in done:
+                continue
+            done.add(node)
+            if node == end:
+                break
+            for x in self._out.get(node, ()):
+                to, reached = x["to"], cost + self._cost(x)
+                if to != end and len(self._out.get(to, ())) < 2:  # a host at the edge leads nowhere
+                    continue
+                if reached < best.get(to, math.inf) - 1e-12:
+                    best[to], into[to] = reached, [x]
+                    heapq.heappush(queue, (reached, to))
+                elif to not in done and abs(reached - best[to]) <= 1e-12:
+                    into[to].append(x)
+        if end not in done:
+            raise FairlaneError(f"theory finds no path for {flow} from {start} to {end}")
+        ways: dict[str, set[tuple[tuple[str, str], ...]]] = {start: {()}}
+
+        def alike(node: str) -> set[tuple[tuple[str, str], ...]]:
+            if node not in ways:
+                ways[node] = {tuple(sorted((*w, (x["rate"], x["delay"])))) for x in into[node] for w in alike(x["from"])}
+                if len(ways[node]) > 1:
+                    raise FairlaneError(f"theory has no base times for {flow}: several paths that differ are equally short")
+            return ways[node]
+
+        alike(end)
+        way: list[Link] = []
+        while end != start:
+            way.append(into[end][0])
+            end = way[-1]["from"]
+        return way[::-1]
+
+
+def _rate(link: Link, flow: str) -> float:
+    value = quantity("rate", link.get("rate"))
+    if value is None or link.get("trace") or link.get("rates"):
+        raise FairlaneError(f"theory has no rate for the path of {flow}: that of the link {link['name']} changes")
+    return value
+
+
+def _travel(links: list[Link], size: float, flow: str) -> float:
+    return math.fsum(8 * size / _rate(x, flow) + as_seconds(x["delay"]) for x in links)
+
+
+def _buffer(link: Link, size: float) -> float:
+    params: Any = next(iter(link["queue"].values()), {}) if isinstance(link["queue"], Mapping) else {}
+    limit = quantity("len", params.get("limit")) if isinstance(params, Mapping) else None
+    return math.inf if limit is None else -limit * size if limit < 0 else limit

@@ -1,0 +1,92 @@
+"""The points of a study as results, so that every picture of a result can be drawn of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import polars.selectors as cs
+
+from ..errors import FairlaneError, suggest
+from ..runs.result import Result
+from . import frames
+from .diagnose import resolve_base
+from .model import Label, Point
+
+if TYPE_CHECKING:
+    from .result import StudyResult
+
+MOST = 200
+"""Points that are read at once."""
+
+
+def results(study: StudyResult, where: Mapping[str, Any] | None = None) -> list[tuple[Point, Result]]:
+    """Each finished point with what was kept of its runs; `where` has levels of factors."""
+    chosen = _chosen(study, where or {})
+    done = frames.finished(study.index)
+    kept = [p for p in chosen if p.index in set(done["point"].to_list())]
+    if not kept:
+        raise FairlaneError(f"no cell of these points of {study.spec.name} is done: run the study, or choose others")
+    if len(kept) > MOST:
+        raise FairlaneError(
+            f"{len(kept)} points are too many for one picture: choose some by their levels (--where FACTOR=LEVEL, or where=)"
+        )
+    done = done.filter(pl.col("point").is_in([p.index for p in kept])).drop("row").with_row_index("row")
+    tables = {name: _table(study, name, kept, done) for name in frames.TABLES}
+    index = study.index.filter(pl.col("status") == "done").select("key", "fingerprint", "events").unique("key")
+    return [(p, _result(study, p, done.filter(pl.col("point") == p.index), tables, index)) for p in kept]
+
+
+def panelled(study: StudyResult, panel: str = "", where: Mapping[str, Any] | None = None) -> list[tuple[str, str, Result]]:
+    """Title of the panel, label and result of each point; panels are the levels of a factor."""
+    if panel:
+        study.factor(panel)
+    found = results(study, where)
+    varied = [f.name for f in study.spec.factors if f.name != panel and len({str(p.labels[f.name]) for p, _ in found}) > 1]
+    return [(_told(study, p, [panel]) if panel else "", _told(study, p, varied) or study.spec.name, r) for p, r in found]
+
+
+def _told(study: StudyResult, point: Point, names: Sequence[str]) -> str:
+    """The levels of some factors in words: a number needs the name of its factor."""
+    parts = []
+    for name in names:
+        label: Label = point.labels[name]
+        parts.append(
+            str(label)
+            if isinstance(label, str) and not label[:1].isdigit()
+            else f"{name} {str(label).lower() if isinstance(label, bool) else label}"
+        )
+    return ", ".join(parts)
+
+
+def _chosen(study: StudyResult, where: Mapping[str, Any]) -> list[Point]:
+    points = list(study.points)
+    for name, level in where.items():
+        known = [x.label for x in study.factor(name).levels]
+        if str(level) not in {str(x) for x in known}:
+            raise suggest(str(level), [str(x) for x in known], f"level of {name}")
+        points = [p for p in points if str(p.labels[name]) == str(level)]
+    return points
+
+
+def _table(study: StudyResult, name: str, points: Sequence[Point], done: pl.DataFrame) -> pl.DataFrame:
+    """A table of all these points as results have it, with the number of the row of its cell in front."""
+    frame = frames.wide(name, study.spec, points, study.store, done)
+    one = name[:-1] if name in ("flows", "links") else name.removesuffix("_series")
+    back = {c: c.removeprefix(f"{one}_") for c in frame.columns if c.removeprefix(f"{one}_") in study.factors and c.startswith(f"{one}_")}
+    # What has no value is left out of cells, and NaN in results.
+    return frame.rename(back).with_columns(cs.float().fill_null(float("nan")))
+
+
+def _result(study: StudyResult, point: Point, cells: pl.DataFrame, tables: Mapping[str, pl.DataFrame], index: pl.DataFrame) -> Result:
+    sets = [s for f in study.spec.factors for level in f.levels if str(level.label) == str(point.labels[f.name]) for s in level.sets]
+    own = cells.select("row", "seed")
+    runs = cells.join(index, on="key", how="left", maintain_order="left")
+    none = {"packet_hops": 0, "cpu_s": 0.0, "setup_s": 0.0, "peak_packets": 0, "warnings": []}
+    facts = [
+        {"seed": r["seed"], "fingerprint": r["fingerprint"] or "", "events": r["events"] or 0, **none} for r in runs.iter_rows(named=True)
+    ]
+    parts = {name: own.join(frame, on="row", how="inner", maintain_order="left_right").drop("row") for name, frame in tables.items()}
+    empty = {name: part if part.height else pl.DataFrame() for name, part in parts.items()}
+    return Result(resolve_base(study.spec, sets), facts, empty)
