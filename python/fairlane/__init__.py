@@ -106,6 +106,7 @@ __all__ = [
     "load",
     "load_cc",
     "load_study",
+    "plot",
     "report",
     "reproduce",
     "run",

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import polars.selectors as cs
 
+from .. import _core
+from ..base.format import quantity
 from ..errors import FairlaneError, suggest
 from ..runs.result import Result
+from ..stats import Interval
 from . import frames
 from .diagnose import resolve_base
 from .model import Label, Point
@@ -52,11 +55,12 @@ def _told(study: StudyResult, point: Point, names: Sequence[str]) -> str:
     parts = []
     for name in names:
         label: Label = point.labels[name]
-        parts.append(
-            str(label)
-            if isinstance(label, str) and not label[:1].isdigit()
-            else f"{name} {str(label).lower() if isinstance(label, bool) else label}"
-        )
+        if isinstance(label, bool):
+            parts.append(f"{name} {str(label).lower()}")
+        elif isinstance(label, (int, float)):
+            parts.append(f"{name} {quantity(Interval(float(label), None, None, None, 1), study.factor(name).unit)}")
+        else:
+            parts.append(label if not label[:1].isdigit() else f"{name} {label}")
     return ", ".join(parts)
 
 
@@ -64,10 +68,22 @@ def _chosen(study: StudyResult, where: Mapping[str, Any]) -> list[Point]:
     points = list(study.points)
     for name, level in where.items():
         known = [x.label for x in study.factor(name).levels]
-        if str(level) not in {str(x) for x in known}:
+        label = next((x for x in known if str(x) == str(level)), None) or next((x for x in known if x == _number(level)), None)
+        if label is None:
             raise suggest(str(level), [str(x) for x in known], f"level of {name}")
-        points = [p for p in points if str(p.labels[name]) == str(level)]
+        points = [p for p in points if p.labels[name] == label]
     return points
+
+
+def _number(level: Any) -> Any:
+    """`5Mbit/s` as the number that stands in tables."""
+    if not isinstance(level, str):
+        return level
+    try:
+        kind = _core.quantity_kind(level)
+        return float(level) if kind is None else _core.quantity(kind, level)[0]
+    except (FairlaneError, ValueError):
+        return None
 
 
 def _table(study: StudyResult, name: str, points: Sequence[Point], done: pl.DataFrame) -> pl.DataFrame:

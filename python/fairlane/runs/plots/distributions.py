@@ -55,6 +55,7 @@ def draw(
     )
     if tail:
         pen.ax.set_yscale("log")
+        pen.plain("y", decades=True)
         pen.ax.set_ylim(max(least * 0.8, 1e-7), 1.1)
     else:
         pen.ax.set_ylim(0, 1.02)

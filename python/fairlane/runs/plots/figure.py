@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 MOST_PANELS = 24
 _RATIO = 0.52
 """Height of a lone panel over its width; narrow ones are a little higher."""
+_LOWEST = 0.21
+"""Inches that a panel is high at least, for a point of its letters."""
 
 
 @dataclass
@@ -95,6 +97,8 @@ def draw(
     wish = Wish(own, _names(flow), _names(link), seed, formulas, span(time))
     alone = len(results) == 1 or (panels and max(list(panels).count(p) for p in panels) == 1)
     views = [View(result, label, wish, many=not alone) for label, result in results]
+    for v in views:
+        v.check_samples()
     split = _split(own, views, panels or [""] * len(views))
     with mpl.rc_context(on_white() | form.rc()):
         if ax is None:
@@ -113,8 +117,10 @@ def draw(
             told = title if len(split) > 1 else _title(members, title) if form.titled and ax is None else ""
             if told:
                 at.set_title(named(told, 60 if len(split) == 1 else 34), pad=6 + 1.1 * form.font if pen.lifted else None)
-        if own.together and ax is None and len(pens) > 1:
-            _alike([pen.ax for pen in pens])
+        if ax is None and len(pens) > 1:
+            if own.together:
+                _alike([pen.ax for pen in pens])
+            _outer([pen.ax for pen in pens])
         _legend(figure, pens, form, mine=ax is None)
         if ax is None:  # ticks depend on the room that they leave, which is known when all has been laid out once
             figure.draw_without_rendering()
@@ -199,7 +205,10 @@ def _grid(picture: Any, n: int, style: Style, size: tuple[float, float] | None) 
     rows = -(-n // columns)
     if size is None:
         wide = style.width / columns
-        size = (style.width, rows * wide * (0.68 if columns > 1 or style.narrow else _RATIO))
+        size = (
+            style.width,
+            rows * max(wide * (0.68 if columns > 1 or style.narrow else _RATIO), _LOWEST * style.font) + (columns > 1) * 0.3,
+        )
     figure = picture(figsize=size, layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
     for spare in axes[n:]:
@@ -214,6 +223,20 @@ def _alike(axes: Sequence[Axes]) -> None:
         low, high = min(min(e) for e in ends), max(max(e) for e in ends)
         for a, e in zip(axes, ends, strict=True):
             getattr(a, put)(*((low, high) if e[0] <= e[1] else (high, low)))
+
+
+def _outer(axes: Sequence[Axes]) -> None:
+    """What all panels say alike stands at the left and at the bottom."""
+    if len({a.get_ylabel() for a in axes}) == 1:
+        for a in axes:
+            if not a.get_subplotspec().is_first_col():  # type: ignore[union-attr]
+                a.set_ylabel("")
+    if len({a.get_xlabel() for a in axes}) == 1:
+        below = {(s.rowspan.start, s.colspan.start) for a in axes if (s := a.get_subplotspec()) is not None}
+        for a in axes:
+            s = a.get_subplotspec()
+            if s is not None and (s.rowspan.start + 1, s.colspan.start) in below:
+                a.set_xlabel("")
 
 
 def _legend(figure: Figure, pens: Sequence[Pen], style: Style, *, mine: bool) -> None:

@@ -42,7 +42,7 @@ def _goodputs(view: View) -> tuple[np.ndarray, list[np.ndarray], float]:
     flows = view.flows()
     if len(flows) < 2:
         raise FairlaneError(f"{view.wish.kind.name} needs at least two flows that share something: here is {', '.join(flows) or 'none'}")
-    found = [view.matrix("goodput", flows, seed) for seed in view.seeds]
+    found = [view.rates("goodput", flows, seed) for seed in view.seeds]
     times = found[0][0]
     return times, [m for _, m in found], float(times[1] - times[0]) if len(times) > 1 else float(times[0]) if len(times) else 1.0
 

@@ -46,8 +46,8 @@ def plot(
     PDF; `ax` draws into axes of your own, one for each panel.
 
     `flow`, `link`: names, one or several. `seed`: one run (default: the first, or all of what has a point a flow), or "all" for means
-    with 95 % intervals as bands. `theory`: what formulas say, such as "bdp" or ("rtt", "full"). `time`: "10s..20s". `style`: the width and type
-    of a paper's column, such as "ieee" or "acm-wide". docs/guides/plots.md has all of it.
+    with 95 % intervals as bands. `theory`: what formulas say, such as "bdp" or ("rtt", "full"). `time`: "10s..20s". `style`: the width
+    and type of a paper's column, such as "ieee" or "acm-wide". docs/guides/plots.md has all of it.
     """
     need("plots")
     from .figure import draw

@@ -27,13 +27,16 @@ DASHES: tuple[Any, ...] = (
     (0, (2.5, 2.5)),
 )
 MARKERS = "os^Dv<>phX"
-HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++", "oooo", "||||", "**")
+HATCHES = ("", "////", "\\\\", "xxxx", "----", "||||", "++++", "//", "\\", "xx")
+"""Lines only: dots make an SVG many times as large."""
 THEORY = "#404a58"
 """What is drawn in of theory: neither a hue nor a dash of anything measured."""
 WRAP = 26
 """Characters of a name in one line."""
 LONGEST = 78
 """Characters of a name."""
+MOST_DOTS = 2000
+"""More of them are pixels in an SVG or PDF, not shapes."""
 MOST = 30
 """Names in a legend."""
 
@@ -170,7 +173,7 @@ class Pen:
             linestyle="none",
             alpha=alpha,
             zorder=zorder,
-            rasterized=len(xs) > 20_000,
+            rasterized=len(xs) > MOST_DOTS,
             **look,
         )
         handle.set_gid(role)
@@ -236,12 +239,12 @@ class Pen:
         """A curve of theory."""
         self.line(name, x, y, Ink(THEORY, dash, ""), width=1.0, role="theory")
 
-    def plain(self, axis: str) -> None:
+    def plain(self, axis: str, *, decades: bool = False) -> None:
         """Plain numbers on a logarithmic axis."""
         from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
         own = self.ax.xaxis if axis == "x" else self.ax.yaxis
-        own.set_major_locator(LogLocator(10, subs=(1, 2, 5)))
+        own.set_major_locator(LogLocator(10, subs=(1,) if decades else (1, 2, 5)))
         own.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
         own.set_minor_formatter(NullFormatter())
 

@@ -24,7 +24,7 @@ def draw(pen: Pen, views: Sequence[View]) -> None:
     flows = v.flows()
     if not flows:
         raise FairlaneError("sharing needs flows, and there are none")
-    runs = [v.matrix("goodput", flows, seed) for seed in v.seeds]
+    runs = [v.rates("goodput", flows, seed) for seed in v.seeds]
     times, values, length = blocks(runs[0][0], np.mean([m for _, m in runs], axis=0), MOST_COLUMNS)
     finite = values[np.isfinite(values)]
     top = float(np.quantile(finite, 0.995)) if len(finite) and finite.max() > 0 else 1.0

@@ -24,7 +24,7 @@ def draw(pen: Pen, views: Sequence[View]) -> None:
         raise FairlaneError("throughput-stack needs flows, and there are none")
     of = _few(of)
     flows = [f for own in of.values() for f in own]
-    runs = [v.matrix("throughput", flows, seed) for seed in v.seeds]
+    runs = [v.rates("throughput", flows, seed) for seed in v.seeds]
     times, total = runs[0][0], np.mean([np.nan_to_num(m) for _, m in runs], axis=0)
     times, values, length = blocks(times, total)
     layers, at = [], 0

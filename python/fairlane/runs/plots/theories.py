@@ -50,7 +50,7 @@ def levels(pen: Pen, views: Sequence[View], units: Mapping[str, tuple[str, float
         for v in views:
             routes = Routes(v.result.scenario)
             for flow in v.flows():
-                found.setdefault(float(f"{_value(routes, name, flow, unit):.9g}"), []).append(v.called(flow))
+                found.setdefault(float(f"{_value(routes, name, flow, unit, size_of(v, flow)):.9g}"), []).append(v.called(flow))
         if len(found) > MOST_LEVELS:
             raise FairlaneError(f"{name} differs for {len(found)} flows: choose some with --flow NAME, or flow=")
         for value, flows in sorted(found.items()):
@@ -71,8 +71,20 @@ def reach(pen: Pen, value: float, *, upright: bool = False) -> None:
         (pen.ax.set_xlim if upright else pen.ax.set_ylim)(value - 0.05 * (high - value), high)
 
 
-def _value(routes: Routes, name: str, flow: str, unit: str) -> float:
-    path = routes.path(flow)
+def size_of(view: View, flow: str) -> float | None:
+    """Mean bytes of the packets of a flow over UDP, as it sends them; None of one over TCP, whose full size the scenario tells."""
+    from .view import number_of
+
+    if next(f["transport"] for f in view.result.scenario["expanded"]["flows"] if f["name"] == flow) == "tcp":
+        return None
+    start, end = view.measured
+    packets = number_of(view, "flows", "packets_received", {"flow": flow})
+    size = number_of(view, "flows", "throughput", {"flow": flow}) * (end - start) / 8 / packets if packets else math.nan
+    return size if math.isfinite(size) else None
+
+
+def _value(routes: Routes, name: str, flow: str, unit: str, size: float | None) -> float:
+    path = routes.path(flow, size)
     if name == "fair":
         share = fair_share(path.rate, routes.over(path.narrowest))
         return bandwidth_delay(share, path.rtt) if unit == "byte" else share

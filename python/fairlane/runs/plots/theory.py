@@ -178,9 +178,16 @@ class Routes:
     def __init__(self, scenario: Mapping[str, Any]) -> None:
         self.scenario = scenario
         self.flows = {f["name"]: f for f in scenario["expanded"]["flows"]}
-        self._out: dict[str, list[Link]] = {}
+        leaves: dict[str, list[Link]] = {}
         for x in scenario["expanded"]["links"]:
-            self._out.setdefault(x["from"], []).append(x)
+            leaves.setdefault(x["from"], []).append(x)
+        # A host at the edge leads nowhere: thousands of them need not be looked at for each flow.
+        self._on = {n: [x for x in own if len(leaves.get(x["to"], ())) > 1] for n, own in leaves.items()}
+        self._into: dict[tuple[str, str], list[Link]] = {}
+        for x in scenario["expanded"]["links"]:
+            self._into.setdefault((x["from"], x["to"]), []).append(x)
+        self._known: dict[tuple[str, str], list[Link]] = {}
+        self._over: dict[str, int] = {}
         self._by = str(scenario.get("route_by") or "hops")
 
     def _cost(self, link: Link) -> float:
@@ -202,9 +209,17 @@ class Routes:
 
     def over(self, link: str) -> int:
         """How many flows have a link as a part of their path."""
-        return sum(any(x["name"] == link for x in self._shortest(f["from"], f["to"], name)) for name, f in self.flows.items())
+        if link not in self._over:
+            ways = (self._shortest(f["from"], f["to"], name) for name, f in self.flows.items())
+            self._over[link] = sum(any(x["name"] == link for x in way) for way in ways)
+        return self._over[link]
 
     def _shortest(self, start: str, end: str, flow: str) -> list[Link]:
+        if (start, end) not in self._known:
+            self._known[start, end] = self._laid(start, end, flow)
+        return self._known[start, end]
+
+    def _laid(self, start: str, end: str, flow: str) -> list[Link]:
         if self.scenario.get("wireless"):
             raise FairlaneError(f"theory has no base times for {flow}: stations of a wireless channel have no fixed ones")
         best: dict[str, float] = {start: 0.0}
@@ -218,10 +233,9 @@ class Routes:
             done.add(node)
             if node == end:
                 break
-            for x in self._out.get(node, ()):
+            last = self._into.get((node, end), [])
+            for x in (*last, *(x for x in self._on.get(node, ()) if x["to"] != end)):
                 to, reached = x["to"], cost + self._cost(x)
-                if to != end and len(self._out.get(to, ())) < 2:  # a host at the edge leads nowhere
-                    continue
                 if reached < best.get(to, math.inf) - 1e-12:
                     best[to], into[to] = reached, [x]
                     heapq.heappush(queue, (reached, to))

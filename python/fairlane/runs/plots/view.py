@@ -133,6 +133,11 @@ class View:
 
     # --- its numbers --------------------------------------------------------------------------------------
 
+    def check_samples(self) -> None:
+        """Raises an error that says how to get time series, if the picture is made of them and there are none at all."""
+        if self.wish.kind.sample and self.result.flow_series.is_empty() and self.result.link_series.is_empty():
+            raise FairlaneError(f"{self.wish.kind.name} needs time series, which {self._whose} has not: set {SAMPLE}")
+
     def series(self, table: str) -> pl.DataFrame:
         """Time series of the runs that are drawn, in the span that is drawn; an error that says how to get them if there are none."""
         frame = self.result.table(table)
@@ -154,6 +159,11 @@ class View:
         wide = frame.select("time", "flow", pl.col(what).cast(pl.Float64)).pivot(on="flow", index="time", values=what).sort("time")
         missing = [pl.lit(None, pl.Float64).alias(f) for f in flows if f not in wide.columns]
         return wide["time"].to_numpy(), wide.with_columns(missing).select(flows).to_numpy().astype(float).reshape(wide.height, len(flows))
+
+    def rates(self, what: str, flows: Sequence[str], seed: int) -> tuple[np.ndarray, np.ndarray]:
+        """The same of a rate, which counts since the sample before: one at the very beginning says nothing."""
+        times, values = self.matrix(what, flows, seed)
+        return times[times > 0], values[times > 0]
 
     def recorded(self) -> bool:
         """Whether it has events on record, as a table."""
