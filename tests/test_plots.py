@@ -266,7 +266,7 @@ def test_an_ellipse_lies_at_one_standard_deviation(result):
     inverse = np.linalg.inv(np.cov(points.T, ddof=0))
     off = np.column_stack([shape.get_xdata(), shape.get_ydata()]) - points.mean(axis=0)
     assert np.einsum("ij,jk,ik->i", off, inverse, off) == pytest.approx(1.0, rel=1e-4)
-    assert axes.xaxis_inverted() and axes.get_ylabel() == "throughput of a flow (Mbit/s)"
+    assert axes.xaxis_inverted() and axes.get_ylabel() == "flow throughput (Mbit/s)"
 
 
 def test_fairness_over_time_and_over_scales(result):

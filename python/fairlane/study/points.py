@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -68,11 +69,21 @@ def _chosen(study: StudyResult, where: Mapping[str, Any]) -> list[Point]:
     points = list(study.points)
     for name, level in where.items():
         known = [x.label for x in study.factor(name).levels]
-        label = next((x for x in known if str(x) == str(level)), None) or next((x for x in known if x == _number(level)), None)
-        if label is None:
+        meant = _meant(known, level)
+        if len(meant) != 1:
             raise suggest(str(level), [str(x) for x in known], f"level of {name}")
-        points = [p for p in points if p.labels[name] == label]
+        points = [p for p in points if p.labels[name] == meant[0]]
     return points
+
+
+def _meant(known: Sequence[Label], level: Any) -> list[Label]:
+    """The levels that are called so, or as a number, or by the name of an algorithm without its parameters."""
+    tests = (
+        lambda x: str(x) == str(level),
+        lambda x: not isinstance(x, (str, bool)) and x == _number(level),
+        lambda x: isinstance(x, str) and re.split("[{:]", x)[0] == level,
+    )
+    return next((found for test in tests if (found := [x for x in known if test(x)])), [])
 
 
 def _number(level: Any) -> Any:

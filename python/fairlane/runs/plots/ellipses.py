@@ -61,7 +61,7 @@ def draw(pen: Pen, views: Sequence[View]) -> None:
             key=False,
             zorder=4,
         )
-    pen.label(("one-way delay", f"{per_unit}, better →"), ("throughput of a flow", unit))
+    pen.label(("one-way delay", f"{per_unit}, better →"), ("flow throughput", unit))
     pen.ax.margins(0.08)
     pen.ax.autoscale_view()
     low, high = pen.ax.get_ylim()

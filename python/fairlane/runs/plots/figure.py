@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MOST_PANELS = 24
 _RATIO = 0.52
 """Height of a lone panel over its width; narrow ones are a little higher."""
-_LOWEST = 0.21
+_LOWEST = 0.25
 """Inches that a panel is high at least, for a point of its letters."""
 
 
@@ -119,7 +119,7 @@ def draw(
                 at.set_title(named(told, 60 if len(split) == 1 else 34), pad=6 + 1.1 * form.font if pen.lifted else None)
         if ax is None and len(pens) > 1:
             if own.together:
-                _alike([pen.ax for pen in pens])
+                _alike(pens)
             _outer([pen.ax for pen in pens])
         _legend(figure, pens, form, mine=ax is None)
         if ax is None:  # ticks depend on the room that they leave, which is known when all has been laid out once
@@ -216,13 +216,20 @@ def _grid(picture: Any, n: int, style: Style, size: tuple[float, float] | None) 
     return figure, axes[:n]
 
 
-def _alike(axes: Sequence[Axes]) -> None:
+def _alike(pens: Sequence[Pen]) -> None:
     """Small multiples have the same scales, so that they can be compared."""
-    for limits, put in (("get_xlim", "set_xlim"), ("get_ylim", "set_ylim")):
-        ends = [getattr(a, limits)() for a in axes]
+    axes = [pen.ax for pen in pens]
+    for axis in ("x", "y"):
+        ends = [getattr(a, f"get_{axis}lim")() for a in axes]
+        scales = {getattr(a, f"get_{axis}scale")() for a in axes}
         low, high = min(min(e) for e in ends), max(max(e) for e in ends)
+        if len(scales) > 1:  # what is far apart in one of them stands on a logarithmic axis in all
+            low = min(min(e) for e in ends if min(e) > 0)
+            for pen in pens:
+                getattr(pen.ax, f"set_{axis}scale")("log")
+                pen.plain(axis)
         for a, e in zip(axes, ends, strict=True):
-            getattr(a, put)(*((low, high) if e[0] <= e[1] else (high, low)))
+            getattr(a, f"set_{axis}lim")(*((low, high) if e[0] <= e[1] else (high, low)))
 
 
 def _outer(axes: Sequence[Axes]) -> None:

@@ -25,9 +25,10 @@ def round_trips(view: View, flows: Sequence[str], measured: bool = True) -> pl.D
     data = rows.filter((pl.col("event") != "receive") & ~pl.col("back") & (pl.col("payload") > 0) & pl.col("seq").is_not_null())
     acks = rows.filter((pl.col("event") == "receive") & pl.col("back") & pl.col("ack").is_not_null())
     parts = []
-    for (seed, flow), sent in data.group_by(["seed", "flow"], maintain_order=True):
-        got = acks.filter((pl.col("seed") == seed) & (pl.col("flow") == flow))
-        if got.is_empty():
+    answered = acks.partition_by(["seed", "flow"], as_dict=True)
+    for (seed, flow), sent in data.partition_by(["seed", "flow"], as_dict=True, maintain_order=True).items():
+        got = answered.get((seed, flow))
+        if got is None:
             continue
         ack, at = np.maximum.accumulate(got["ack"].to_numpy()), got["time"].to_numpy()
         new = np.flatnonzero(np.r_[True, ack[1:] > ack[:-1]])

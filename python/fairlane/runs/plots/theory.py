@@ -56,8 +56,8 @@ def bandwidth_delay(rate: float, rtt: float) -> float:
 def square_root(rtt: float, p: Any, mss: float, b: float = 1.0) -> Any:
     """Rate of a TCP with periodic losses: MSS / RTT * sqrt(3 / (2 b p)), `b` segments an acknowledgment (Mathis et al. 1997).
 
-    >>> round(square_root(0.1, 0.0001, 1460) / 1e6, 2)
-    14.3
+    >>> round(float(square_root(0.1, 0.0001, 1460)) / 1e6, 2)
+    14.31
     """
     return 8 * mss / rtt * np.sqrt(3 / (2 * b * np.asarray(p, float)))
 
