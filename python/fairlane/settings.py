@@ -63,6 +63,8 @@ class PipeTable(TypedDict, total=False):
             anew at its last time. (path of a file, default unset)
         rates: Changes of the rate during the run. (list of table, default
             unset)
+        down: Times at which the link is down; `reverse = { down = [] }` for a
+            failure of this direction alone. (list of table, default unset)
         delay: Propagation delay. (duration, default unset, up to 1h)
         device: What the device below the queue holds besides the packet in
             transmission: packets, or bytes below which it takes another packet.
@@ -87,6 +89,7 @@ class PipeTable(TypedDict, total=False):
     rate: Rate | None
     trace: FilePath | None
     rates: Sequence[RateStepTable] | Automatic | None
+    down: Sequence[OutageTable] | Automatic | None
     delay: Duration | None
     device: Length | None
     weight: int | Automatic | None
@@ -107,6 +110,8 @@ class DirectionTable(TypedDict, total=False):
             anew at its last time. (path of a file, default unset)
         rates: Changes of the rate during the run. (list of table, default
             unset)
+        down: Times at which the link is down; `reverse = { down = [] }` for a
+            failure of this direction alone. (list of table, default unset)
         delay: Propagation delay. (duration, default unset, up to 1h)
         device: What the device below the queue holds besides the packet in
             transmission: packets, or bytes below which it takes another packet.
@@ -130,6 +135,7 @@ class DirectionTable(TypedDict, total=False):
     rate: Rate | None
     trace: FilePath | None
     rates: Sequence[RateStepTable] | Automatic | None
+    down: Sequence[OutageTable] | Automatic | None
     delay: Duration | None
     device: Length | None
     weight: int | Automatic | None
@@ -151,6 +157,19 @@ class RateStepTable(TypedDict, total=False):
 
     at: Required[Duration]
     rate: Required[Rate]
+
+
+class OutageTable(TypedDict, total=False):
+    """A failure of a link.
+
+    Args:
+        at: When the link fails, counted from the start of the run: what is
+            under way and what waits is lost. (duration, required)
+        until: When it is repaired. Absent: never. (duration, default unset)
+    """
+
+    at: Required[Duration]
+    until: Duration | None
 
 
 class WredLevelTable(TypedDict, total=False):
@@ -446,9 +465,13 @@ class NetworkSettings(TypedDict, total=False):
         sample: Step of the time series. Absent: no series. (duration, default
             unset, from 1ns)
         routing: Which of several shortest paths a flow takes. (one of `ecmp`,
-            `single`, default "ecmp")
+            `ecmp_packets`, `single`, default "ecmp")
         route_by: What makes a path short. (one of `hops`, `delay`, `weight`,
             default unset)
+        reroute: How long a link has to be down, or up again, before routes
+            follow: what it takes to notice and to tell all nodes. Absent:
+            never, routes stay as they are. (duration, default unset, up to
+            1000h)
         nodes: Names of all nodes. Absent: every node that a link names. (list
             of text, default unset)
         positions: Where nodes are drawn, by name; over what the builder says.
@@ -460,8 +483,9 @@ class NetworkSettings(TypedDict, total=False):
     warmup: Duration | None
     seed: int | None
     sample: Duration | None
-    routing: Literal["ecmp", "single"] | None
+    routing: Literal["ecmp", "ecmp_packets", "single"] | None
     route_by: Literal["hops", "delay", "weight"] | None
+    reroute: Duration | None
     nodes: Sequence[str] | Automatic | None
     positions: Mapping[str, Any] | None
 
@@ -480,6 +504,8 @@ class LinkSettings(TypedDict, total=False):
             anew at its last time. (path of a file, default unset)
         rates: Changes of the rate during the run. (list of table, default
             unset)
+        down: Times at which the link is down; `reverse = { down = [] }` for a
+            failure of this direction alone. (list of table, default unset)
         delay: Propagation delay. (duration, default unset, up to 1h)
         device: What the device below the queue holds besides the packet in
             transmission: packets, or bytes below which it takes another packet.
@@ -505,6 +531,7 @@ class LinkSettings(TypedDict, total=False):
     rate: Rate | None
     trace: FilePath | None
     rates: Sequence[RateStepTable] | Automatic | None
+    down: Sequence[OutageTable] | Automatic | None
     delay: Duration | None
     device: Length | None
     weight: int | Automatic | None

@@ -1,27 +1,29 @@
 //! Builds a [`World`] from nodes, links, flows and applications.
 
-use crate::air::{AirDef, Channels, NOBODY, Pending};
+mod lay;
+
+use crate::air::{AirDef, Channels, Pending};
 use crate::app::App;
-use crate::endpoint::Endpoint;
 use crate::flow::Flow;
 use crate::govern::Govern;
 use crate::ids::{FlowId, NodeId, PortId};
 use crate::impair::{Impair, Impairments};
 use crate::order::Turn;
+use crate::outage::{Frail, Outages, Plan, Spans};
 use crate::packet::{Arena, Proto};
-use crate::path::{END, Path};
+use crate::path::Path;
 use crate::port::Port;
 use crate::qdisc::{LinkInfo, Qdisc};
-use crate::reroute::{Change, Reroutes};
-use crate::route::{Graph, Router, Routing};
+use crate::reroute::Reroutes;
+use crate::route::Routing;
 use crate::sample::{Sampler, Sampling};
 use crate::schedule::Schedule;
-use crate::side::{Host, Side};
+use crate::side::Host;
 use crate::slots::{Slots, Sources};
 use crate::world::{Plugs, World};
 use fairlane_engine::{EventQueue, Stream};
 use fairlane_units::{Dur, Len, Rate, Time};
-use std::collections::HashMap;
+use lay::Laid;
 
 /// One direction of a link.
 #[derive(Clone, Debug)]
@@ -82,6 +84,17 @@ pub enum BuildError {
         /// The link.
         link: String,
     },
+    /// Ways that change, of too many packets in too large a network.
+    #[error(
+        "the routes of {flows} flows around links that fail, or packet by packet, would take more memory than they may: take fewer flows, or fewer failures"
+    )]
+    TooManyWays {
+        /// Flows.
+        flows: usize,
+    },
+    /// Ways that change with failures or packet by packet, and with stations that move.
+    #[error("stations that move do not go together with routing = \"ecmp_packets\" or `reroute`: take one of them out")]
+    WaysOfMoving,
     /// A flow that goes nowhere.
     #[error("flow `{flow}`: both ends are `{node}`")]
     SameNode {
@@ -129,6 +142,8 @@ pub struct WorldBuilder<P: Plugs> {
     controls: Vec<(P::Control, Vec<FlowId>)>,
     amounts: Vec<(FlowId, u64)>,
     costs: Vec<u64>,
+    down: Vec<(u32, Spans)>,
+    reroute: Option<Dur>,
 }
 
 impl<P: Plugs> WorldBuilder<P> {
@@ -147,6 +162,8 @@ impl<P: Plugs> WorldBuilder<P> {
             controls: Vec::new(),
             amounts: Vec::new(),
             costs: Vec::new(),
+            down: Vec::new(),
+            reroute: None,
         }
     }
     /// Adds a node.
@@ -162,6 +179,14 @@ impl<P: Plugs> WorldBuilder<P> {
     /// What each link costs, above zero: routes have the least sum, in place of the fewest links.
     pub fn costs(&mut self, costs: Vec<u64>) {
         self.costs = costs;
+    }
+    /// The link of a port is down from the first to the second of these times, `MAX` for never again up.
+    pub fn down(&mut self, port: PortId, spans: Vec<(Time, Time)>) {
+        self.down.push((port.0, spans));
+    }
+    /// Routes follow a failure or a repair that has lasted for this time.
+    pub fn reroute(&mut self, after: Dur) {
+        self.reroute = Some(after);
     }
     /// Adds a channel; returns the port of its first station, behind which those of the others follow.
     pub fn air(&mut self, def: AirDef<P::Qdisc>) -> PortId {
@@ -212,6 +237,7 @@ impl<P: Plugs> WorldBuilder<P> {
             airs: self.airs.slots() as usize,
             routes: usize::from(self.airs.next_change().is_some()),
             controls: self.controls.len(),
+            outages: usize::from(!self.down.is_empty()),
         }
     }
 
@@ -223,12 +249,17 @@ impl<P: Plugs> WorldBuilder<P> {
         let slots = Slots::new(self.sources(), self.seed);
         let clocks: Vec<u32> = clocks(&self.links).collect();
         let lates: Vec<u32> = lates(&self.links).collect();
-        let Laid { hops, towards, mut sides, mut flows, reroutes } = self.lay()?;
+        let mut plan = Plan::new(&self.down, self.reroute);
+        let Laid { hops, maze, towards, mut sides, mut flows, reroutes } = self.lay(&plan)?;
         for (f, bytes) in self.amounts {
             let flow = &mut flows[f.0 as usize];
             (flow.amount, flow.written, flow.closed) = (bytes, bytes, true);
         }
-        let mut ports = ports(self.links, self.seed);
+        let mut ports = ports(self.links, self.seed, |i| maze.is_some() || self.down.iter().any(|d| d.0 == i));
+        for (i, down) in self.down {
+            let port = &mut ports[i as usize];
+            port.frail = Some(Box::new(Frail { fresh: port.qdisc.clone(), down }));
+        }
         for i in self.airs.ports() {
             ports[i as usize].put_on_air();
         }
@@ -244,9 +275,10 @@ impl<P: Plugs> WorldBuilder<P> {
         Ok(World {
             path: Path {
                 now: Time::ZERO,
-                events: first_events(slots, &hosts, clocks.len(), sampler.is_some(), (&self.airs, &reroutes)),
+                events: first_events(slots, &hosts, clocks.len(), sampler.is_some(), (&self.airs, &reroutes, &plan)),
                 ports,
                 hops,
+                maze,
                 towards,
                 arena: Arena::default(),
                 flows,
@@ -267,143 +299,13 @@ impl<P: Plugs> WorldBuilder<P> {
             reroutes,
             sampler,
             govern,
+            outages: (!plan.changes.is_empty()).then(|| Box::new(Outages { changes: std::mem::take(&mut plan.changes).into(), next: 0 })),
             out: Vec::new(),
             actions: Vec::new(),
             events_run: 0,
             reset_at: Time::ZERO,
             fingerprint: 0,
         })
-    }
-
-    /// The way of each endpoint's packets; endpoints are told the rate of their first link.
-    fn lay(&mut self) -> Result<Laid, BuildError> {
-        let Self { routing, nodes, links, airs, flows: defs, endpoints, costs, .. } = self;
-        let (defs, costs) = (std::mem::take(defs), std::mem::take(costs));
-        let mut laid = Laid {
-            hops: Vec::new(),
-            towards: Vec::new(),
-            sides: Vec::with_capacity(2 * defs.len()),
-            flows: Vec::with_capacity(defs.len()),
-            reroutes: Reroutes::default(),
-        };
-        // Of each endpoint the nodes at its ends, where any route changes.
-        let mut ends = Vec::new();
-        let graph = graph_of(nodes.len(), links, airs, &costs);
-        let mut router = Router::new(&graph, nodes, *routing);
-        for (f, d) in defs.iter().enumerate() {
-            if d.from == d.to {
-                return Err(BuildError::SameNode { flow: d.name.clone(), node: nodes[d.from.0 as usize].clone() });
-            }
-            for (end, from, to) in [(1, d.from, d.to), (0, d.to, d.from)] {
-                let path = router.path(&d.name, from.0, to.0);
-                if path.is_none() && airs.next_change().is_none() {
-                    let [from, to] = [from, to].map(|n| nodes[n.0 as usize].clone());
-                    return Err(BuildError::NoRoute { flow: d.name.clone(), from, to });
-                }
-                let route = laid.add(path.as_deref(), to.0, END | (2 * f as u32 + end), links, airs);
-                laid.sides.push(Side::new(route, d.proto));
-                if let Some(first) = path.as_ref().and_then(|p| p.first()) {
-                    endpoints[2 * f + 1 - end as usize].attach(links[*first as usize].rate);
-                }
-                if airs.next_change().is_some() {
-                    ends.push((f, from.0, to.0, path));
-                }
-            }
-            laid.flows.push(Flow::new(d.name.clone()));
-        }
-        if !ends.is_empty() {
-            self.follow(&mut laid, ends, &defs, &costs)?;
-        }
-        Ok(laid)
-    }
-
-    /// Lays the routes of all times at which they change. An endpoint without a way keeps the last one it had, and has its first one from the start.
-    fn follow(
-        &mut self,
-        laid: &mut Laid,
-        mut ends: Vec<(usize, u32, u32, Option<Vec<u32>>)>,
-        defs: &[Ends],
-        costs: &[u64],
-    ) -> Result<(), BuildError> {
-        let Self { routing, nodes, links, airs, endpoints, .. } = self;
-        let mut changes = Vec::new();
-        let mut known: HashMap<(usize, Vec<u32>, Vec<u32>), u32> = HashMap::new();
-        for (ep, (_, _, to, path)) in ends.iter().enumerate() {
-            if let Some(path) = path {
-                known.insert((ep, path.clone(), towards(path, *to, links, airs)), laid.sides[ep].route);
-            }
-        }
-        while let Some(at) = airs.next_change() {
-            if !airs.change(at) {
-                continue;
-            }
-            let graph = graph_of(nodes.len(), links, airs, costs);
-            let mut router = Router::new(&graph, nodes, *routing);
-            for (ep, (f, from, to, now)) in ends.iter_mut().enumerate() {
-                let Some(path) = router.path(&defs[*f].name, *from, *to) else { continue };
-                // Two paths over the same ports may lead over other nodes.
-                let first = now.is_none();
-                let stations = towards(&path, *to, links, airs);
-                let route = *known
-                    .entry((ep, path.clone(), stations))
-                    .or_insert_with(|| laid.add(Some(&path), *to, END | (ep as u32 ^ 1), links, airs));
-                if first {
-                    laid.sides[ep].route = route;
-                    endpoints[ep].attach(links[path[0] as usize].rate);
-                } else {
-                    changes.push(Change { at, ep: ep as u32, route });
-                }
-                *now = Some(path);
-            }
-        }
-        for (f, from, to, path) in ends {
-            if path.is_none() {
-                let [from, to] = [from, to].map(|n| nodes[n as usize].clone());
-                return Err(BuildError::NoRoute { flow: defs[f].name.clone(), from, to });
-            }
-        }
-        // Only what differs from the last one is a change.
-        let mut last: Vec<u32> = laid.sides.iter().map(|s| s.route).collect();
-        changes.retain(|c| std::mem::replace(&mut last[c.ep as usize], c.route) != c.route);
-        laid.reroutes = Reroutes::new(changes);
-        Ok(())
-    }
-}
-
-/// The hops of links, and those of channels as they are now.
-fn graph_of<Q>(nodes: usize, links: &[LinkDef<Q>], airs: &Channels, costs: &[u64]) -> Graph {
-    let wires = (0..).zip(links.iter()).filter(|(port, _)| !airs.has(*port)).map(|(port, l)| (port, l.from.0, l.to.0));
-    Graph::new(nodes, wires.chain(airs.edges())).with_costs(costs.to_vec())
-}
-
-/// The stations that the hops of a path lead to; nobody's where it is a link.
-fn towards<Q>(path: &[u32], to: u32, links: &[LinkDef<Q>], airs: &Channels) -> Vec<u32> {
-    let far = path.iter().skip(1).map(|&p| links[p as usize].from.0).chain([to]);
-    path.iter().zip(far).map(|(&p, far)| airs.station(p, far)).collect()
-}
-
-/// Flows with the routes of their endpoints.
-struct Laid {
-    hops: Vec<u32>,
-    towards: Vec<u32>,
-    sides: Vec<Side>,
-    flows: Vec<Flow>,
-    reroutes: Reroutes,
-}
-
-impl Laid {
-    /// Adds a route, which ends at `end`; where its hops begin. Without a way there is none.
-    fn add<Q>(&mut self, path: Option<&[u32]>, to: u32, end: u32, links: &[LinkDef<Q>], airs: &Channels) -> u32 {
-        let route = self.hops.len() as u32;
-        if let Some(path) = path {
-            if !airs.is_empty() {
-                self.towards.extend(towards(path, to, links, airs));
-                self.towards.push(NOBODY);
-            }
-            self.hops.extend(path);
-            self.hops.push(end);
-        }
-        route
     }
 }
 
@@ -417,17 +319,18 @@ fn lates<Q>(links: &[LinkDef<Q>]) -> impl Iterator<Item = u32> {
     (0..).zip(links).filter(|(_, l)| l.impairments.delays()).map(|(i, _)| i)
 }
 
-fn ports<Q: Qdisc>(links: Vec<LinkDef<Q>>, seed: u64) -> Vec<Port<Q>> {
+/// The ports; those that `rough` names go the long way at the end of their link.
+fn ports<Q: Qdisc>(links: Vec<LinkDef<Q>>, seed: u64, rough: impl Fn(u32) -> bool) -> Vec<Port<Q>> {
     let clampers = clampers(&links);
-    let port = |(l, clamped_by): (LinkDef<Q>, Option<PortId>)| {
+    let port = |(i, (l, clamped_by)): (u32, (LinkDef<Q>, Option<PortId>))| {
         let mut impair = Impair::new(&l.impairments, l.delay, seed, &l.name);
-        if clamped_by.is_some() {
+        if clamped_by.is_some() || rough(i) {
             impair.get_or_insert_with(|| Impair::idle(&l.impairments, l.delay, seed, &l.name)).clamped_by = clamped_by;
         }
         let rng = Stream::new(seed, "port", &l.name, "queue");
         Port::new(LinkInfo { rate: l.rate, delay: l.delay }, l.schedule, l.qdisc, impair, rng).with_device(l.device)
     };
-    links.into_iter().zip(clampers).map(port).collect()
+    (0..).zip(links.into_iter().zip(clampers)).map(port).collect()
 }
 
 /// The applications, each of which is noted in the flows that it drives.
@@ -450,8 +353,8 @@ fn hosts<A: App>(apps: Vec<(A, Vec<FlowId>)>, flows: &mut [Flow], seed: u64) -> 
     }
 }
 
-/// The event queue with what begins by itself: applications, the timers of queues, the sampler, steps of stations, changes of routes.
-fn first_events<A, H: EventQueue>(slots: Slots, hosts: &[Host<A>], clocks: usize, sampled: bool, air: (&Channels, &Reroutes)) -> H {
+/// The event queue with what begins by itself: applications, the timers of queues, the sampler, steps of stations, changes of routes, failures.
+fn first_events<A, H: EventQueue>(slots: Slots, hosts: &[Host<A>], clocks: usize, sampled: bool, air: (&Channels, &Reroutes, &Plan)) -> H {
     let order = slots.order;
     let mut events = H::with_slots(order.numbers());
     let mut push = |time, slot, turn| events.push(time, order.number(time, slot, turn));
@@ -466,6 +369,9 @@ fn first_events<A, H: EventQueue>(slots: Slots, hosts: &[Host<A>], clocks: usize
     }
     for (time, slot) in air.0.first_events() {
         push(time, slots.airs + slot, Turn::Act);
+    }
+    if let Some(change) = air.2.changes.first() {
+        push(change.at, slots.outages, Turn::Act);
     }
     if let Some(time) = air.1.next() {
         push(time, slots.routes, Turn::Act);

@@ -108,6 +108,10 @@ impl PortCounters {
     pub fn queue_drops(&self) -> u64 {
         self.drops.iter().sum::<u64>() - self.link_losses()
     }
+    /// Packets lost because the link was down.
+    pub fn outage_losses(&self) -> u64 {
+        self.drops[Why::Cut as usize] + self.drops[Why::Down as usize]
+    }
     /// Packets that left the queue and did not get across the link.
     pub fn link_losses(&self) -> u64 {
         Why::ALL.iter().filter(|w| w.on_link()).map(|&w| self.drops[w as usize]).sum()
@@ -135,6 +139,10 @@ pub struct FlowCounters {
     pub(crate) last_delay: u64,
     /// Whether the first packet of all is among those counted: it has no term in `jitter_sum`.
     pub(crate) has_first: bool,
+    /// Data packets that arrived after one that was sent later.
+    pub reordered: u64,
+    /// When the newest packet that arrived was sent, and its number among those sent at that instant.
+    pub(crate) newest: (Time, u64),
     /// Round-trip times the sender measured.
     pub rtt: Tally,
     /// Drops of data packets by reason, anywhere on the path.

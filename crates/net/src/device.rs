@@ -78,6 +78,11 @@ impl Device {
         next.map_or((self.until, None), |w| (w.begins, Some(w.left)))
     }
 
+    /// All that it holds is gone.
+    pub fn clear(&mut self) {
+        *self = Self { room: self.room, until: Time::ZERO, waiting: VecDeque::new(), bytes: 0 };
+    }
+
     fn full(&self, packets: u64, bytes: u64) -> bool {
         match self.room {
             Len::Packets(n) => packets >= n,

@@ -103,6 +103,11 @@ impl Late {
         self.held.pop().map(|h| (h.0.pkt, h.0.number))
     }
 
+    /// The next packet, its time come or not.
+    pub(crate) fn take(&mut self) -> Option<QPkt> {
+        self.held.pop().map(|h| h.0.pkt)
+    }
+
     /// When the next event is needed, if none is queued for that time.
     pub(crate) fn next(&mut self) -> Option<Time> {
         let at = self.held.peek()?.0.at;

@@ -1,6 +1,7 @@
 //! Ports, links and the packets on them: what happens between two endpoints.
 
 mod air;
+mod outage;
 
 pub(crate) use air::Station;
 
@@ -8,10 +9,11 @@ use crate::endpoint::Out;
 use crate::flow::Flow;
 use crate::ids::{EpId, FlowId, PortId};
 use crate::impair::Fate;
+use crate::maze::Maze;
 use crate::observe::{DequeueEvent, DropEvent, EnqueueEvent, HopEvent, Observer, SendEvent};
 use crate::order::{Order, Turn};
 use crate::packet::{Arena, Proto, QPkt, flag};
-use crate::port::Port;
+use crate::port::{CLOSED, Port};
 use crate::prefetch::prefetch;
 use crate::qdisc::{Drops, QCx, Qdisc, Why};
 use crate::slots::Slots;
@@ -29,8 +31,10 @@ pub(crate) struct Path<Q, H> {
     pub(crate) now: Time,
     pub(crate) events: H,
     pub(crate) ports: Vec<Port<Q>>,
-    /// All routes one after the other: port numbers, then the endpoint with [`END`] set.
+    /// All routes one after the other: port numbers, then the endpoint with [`END`] set. Empty where `maze` says where packets go.
     pub(crate) hops: Vec<u32>,
+    /// The ways of packets where they change during the run.
+    pub(crate) maze: Option<Box<Maze>>,
     /// Of each hop on a channel the station that it leads to; empty where there is no channel.
     pub(crate) towards: Vec<u32>,
     pub(crate) arena: Arena,
@@ -57,10 +61,18 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         }
         let mut pkt =
             QPkt { id: self.arena.insert(seg), len, flow, hop: route, at: now, class, ecn: seg.ecn(), proto, data, back: ep & 1 == 1 };
+        let first = match &mut self.maze {
+            None => self.hops[route as usize],
+            Some(maze) => {
+                let (first, hop) = maze.step(route);
+                pkt.hop = hop;
+                first
+            }
+        };
         if O::ON {
             obs.on_send(&SendEvent { time: now, endpoint: EpId(ep), pkt, seg });
         }
-        self.accept(self.hops[route as usize], &mut pkt, now, obs);
+        self.accept(first, &mut pkt, now, obs);
     }
 
     /// The port whose event may come `k` events from now.
@@ -129,11 +141,21 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             self.settle::<O, false>(i, now, obs);
             port = &mut self.ports[i as usize];
         }
+        if port.impair.is_some() {
+            return self.on_rough(i, now, pkt, obs);
+        }
         // The head of a ring always has exactly one event.
         let Some(&head) = port.ring.front() else { return NOWHERE };
         debug_assert!(head.at == now);
         *pkt = head;
-        let impaired = port.impair.is_some();
+        self.advance(i, obs);
+        self.forward(i, pkt, now, obs)
+    }
+
+    /// Forgets the packet at the head of a link; the next one has its event from now on.
+    #[inline(always)]
+    fn advance<O: Observer>(&mut self, i: u32, obs: &O) {
+        let port = &mut self.ports[i as usize];
         port.ring.advance();
         if let Some(next) = port.ring.front() {
             let at = next.at;
@@ -144,10 +166,6 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         if O::ON && obs.prompt(PortId(i)) {
             self.arm_wake(i, obs);
         }
-        if impaired {
-            return self.impaired(i, pkt, now, obs);
-        }
-        self.forward(i, pkt, now, obs)
     }
 
     /// A look at a queue that no packet on the link would cause: see [`Self::arm_wake`].
@@ -161,19 +179,41 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     /// Hands a packet that crossed link `i` to the next port, or tells which endpoint its route ends at.
     #[inline(always)]
     fn forward<O: Observer>(&mut self, i: u32, pkt: &mut QPkt, now: Time, obs: &mut O) -> u32 {
+        self.tell_hop(i, pkt, now, obs);
+        pkt.hop += 1;
+        let next = self.hops[pkt.hop as usize];
+        self.reach(next, pkt, now, obs)
+    }
+
+    /// The same where packets may go ways of their own.
+    fn forward_any<O: Observer>(&mut self, i: u32, pkt: &mut QPkt, now: Time, obs: &mut O) -> u32 {
+        if self.maze.is_none() {
+            return self.forward(i, pkt, now, obs);
+        }
+        self.tell_hop(i, pkt, now, obs);
+        let Some(maze) = &mut self.maze else { return NOWHERE };
+        let (next, hop) = maze.step(pkt.hop);
+        pkt.hop = hop;
+        self.reach(next, pkt, now, obs)
+    }
+
+    #[inline(always)]
+    fn reach<O: Observer>(&mut self, next: u32, pkt: &mut QPkt, now: Time, obs: &mut O) -> u32 {
+        if next & END != 0 {
+            return next & !END;
+        }
+        self.accept(next, pkt, now, obs);
+        NOWHERE
+    }
+
+    #[inline(always)]
+    fn tell_hop<O: Observer>(&mut self, i: u32, pkt: &QPkt, now: Time, obs: &mut O) {
         if O::ON && obs.sees(PortId(i)) {
             if let Some(other) = obs.before_hop(PortId(i)) {
                 self.settle::<O, false>(other.0, now, obs);
             }
             obs.on_hop(&HopEvent { time: now, port: PortId(i), pkt: *pkt, seg: *self.arena.get(pkt.id) });
         }
-        pkt.hop += 1;
-        let next = self.hops[pkt.hop as usize];
-        if next & END != 0 {
-            return next & !END;
-        }
-        self.accept(next, pkt, now, obs);
-        NOWHERE
     }
 
     #[cold]
@@ -214,7 +254,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             }
             port.counters.reordered += u64::from(late.arrived(pkt, number));
         }
-        self.forward(i, pkt, now, obs)
+        self.forward_any(i, pkt, now, obs)
     }
 
     /// The next packet that link `i` kept and whose time has come, with where it goes as in [`Self::on_port`]. None: no more are due.
@@ -231,7 +271,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         };
         *pkt = held;
         port.counters.reordered += u64::from(late.arrived(pkt, number));
-        Some(self.forward(i, pkt, now, obs))
+        Some(self.forward_any(i, pkt, now, obs))
     }
 
     /// Lowers the window of an acknowledgement to what the queue of port `by` allows its flow. A closed window stays closed,
@@ -294,6 +334,8 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             if !port.queued && port.busy_until <= now {
                 return self.accept(i, pkt, now, obs);
             }
+        } else if self.ports[i as usize].busy_until == CLOSED {
+            return self.drop_packet(i, *pkt, Why::Down, now, obs);
         }
         let port = &mut self.ports[i as usize];
         let mut cx = QCx { now, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
@@ -409,7 +451,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         let f = &mut self.flows[pkt.flow.0 as usize].counters;
         if pkt.data && !pkt.back {
             f.drops[why as usize] += 1;
-            if pkt.proto == Proto::Tcp && !why.on_link() {
+            if pkt.proto == Proto::Tcp && why.by_queue() {
                 let rtt = if f.rtt.n == 0 { 0 } else { f.rtt.mean() as u64 };
                 c.together.lost(pkt.flow, now, rtt);
             }

@@ -3,6 +3,7 @@
 use crate::counters::PortCounters;
 use crate::device::Device;
 use crate::impair::Impair;
+use crate::outage::Frail;
 use crate::packet::QPkt;
 use crate::prefetch::prefetch;
 use crate::qdisc::{LinkInfo, Qdisc};
@@ -10,6 +11,9 @@ use crate::ring::Ring;
 use crate::schedule::Schedule;
 use fairlane_engine::Stream;
 use fairlane_units::{Dur, Len, Rate, Time};
+
+/// [`Port::busy_until`] of a port whose link is down. That of a station is `MAX`.
+pub(crate) const CLOSED: Time = Time::from_ps(u64::MAX - 1);
 
 /// One direction of a link with its queue.
 ///
@@ -41,6 +45,8 @@ pub struct Port<Q> {
     schedule: Option<Box<Schedule>>,
     /// What waits between queue and transmitter, where anything can.
     device: Option<Box<Device>>,
+    /// What is needed where the link can fail.
+    pub(crate) frail: Option<Box<Frail<Q>>>,
 }
 
 impl<Q: Qdisc> Port<Q> {
@@ -63,6 +69,7 @@ impl<Q: Qdisc> Port<Q> {
             rng,
             counters: PortCounters::default(),
             device: None,
+            frail: None,
         }
     }
 
@@ -84,6 +91,22 @@ impl<Q: Qdisc> Port<Q> {
     #[inline]
     pub(crate) fn is_on_air(&self) -> bool {
         self.busy_until == Time::MAX
+    }
+
+    /// A packet of those that come late.
+    pub(crate) fn take_late(&mut self) -> Option<QPkt> {
+        self.impair.as_mut()?.late.as_mut()?.take()
+    }
+
+    /// The transmission under way ends here, and what waits in the device is gone: neither was carried.
+    pub(crate) fn cut(&mut self, now: Time) {
+        self.counters.initial_unsent -= self.unsent(now) + (8 * self.ahead(now)) as f64;
+        if let Some(d) = &mut self.device {
+            d.clear();
+        }
+        if let Some(s) = &mut self.schedule {
+            s.forget();
+        }
     }
 
     /// A packet leaves the queue at `start`: when its transmission ends. Sets [`Self::busy_until`].
@@ -138,7 +161,7 @@ impl<Q: Qdisc> Port<Q> {
     pub fn unsent(&self, now: Time) -> f64 {
         let (end, left) = self.device.as_ref().map_or((self.busy_until, None), |d| d.serving(now));
         match &self.schedule {
-            _ if end <= now || self.is_on_air() => 0.0,
+            _ if end <= now || self.busy_until >= CLOSED => 0.0,
             Some(s) => s.unsent(now, end, left.unwrap_or_else(|| s.left())),
             None => self.rate.as_bps() as f64 * end.since(now).as_secs_f64(),
         }
@@ -150,10 +173,11 @@ impl<Q: Qdisc> Port<Q> {
     }
     /// Bits that the link can carry between two times.
     pub fn capacity(&self, from: Time, to: Time) -> f64 {
-        match &self.schedule {
+        let of = |(from, to): (Time, Time)| match &self.schedule {
             Some(s) => s.capacity(from, to),
             None => self.rate.as_bps() as f64 * to.since(from).as_secs_f64(),
-        }
+        };
+        self.frail.as_ref().map_or_else(|| of((from, to)), |f| f.up(from, to).map(of).sum())
     }
     /// Its queue discipline.
     pub fn qdisc(&self) -> &Q {

@@ -23,11 +23,16 @@ pub enum Why {
     Link,
     /// Given up by a wireless station after its last attempt.
     Retry,
+    /// Under way on a link when that failed.
+    Cut,
+    /// Before a link that is down: it waited when that failed, or came later.
+    Down,
 }
 
 impl Why {
     /// All reasons, in order.
-    pub const ALL: [Self; 7] = [Self::Overflow, Self::Early, Self::Forced, Self::Head, Self::Evicted, Self::Link, Self::Retry];
+    pub const ALL: [Self; 9] =
+        [Self::Overflow, Self::Early, Self::Forced, Self::Head, Self::Evicted, Self::Link, Self::Retry, Self::Cut, Self::Down];
     /// Number of reasons.
     pub const COUNT: usize = Self::ALL.len();
     /// The name in tables.
@@ -40,11 +45,17 @@ impl Why {
             Self::Evicted => "evicted",
             Self::Link => "link",
             Self::Retry => "retry",
+            Self::Cut => "cut",
+            Self::Down => "down",
         }
     }
     /// Whether the packet had left the queue.
     pub const fn on_link(self) -> bool {
-        matches!(self, Self::Link | Self::Retry)
+        matches!(self, Self::Link | Self::Retry | Self::Cut)
+    }
+    /// Whether the queue discipline decided it.
+    pub const fn by_queue(self) -> bool {
+        !self.on_link() && !matches!(self, Self::Down)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Static shortest paths, by number of hops or by the costs of links.
+//! Shortest paths, by number of hops or by the costs of links.
 
 use fairlane_engine::hash_parts;
 use std::cmp::Reverse;
@@ -10,6 +10,8 @@ pub enum Routing {
     /// At each node by a hash of the flow's name (RFC 2992): flows spread, packets of a flow stay together.
     #[default]
     Ecmp,
+    /// At each node each packet of a flow the next way in turn, beginning with the one that the hash would choose.
+    EcmpPackets,
     /// Always the link that was declared first.
     Single,
 }
@@ -73,6 +75,11 @@ impl Graph {
 
     fn leaf(&self, n: u32) -> bool {
         self.leaf[n as usize]
+    }
+
+    /// The node whose distances tell how far it is to a node: a leaf is reached through its neighbour.
+    fn gate_of(&self, dst: u32) -> u32 {
+        self.gate[dst as usize].filter(|_| self.leaf(dst)).unwrap_or(dst)
     }
 
     /// The ports from one node straight to another.
@@ -157,41 +164,72 @@ impl<'a> Router<'a> {
             return Some(path);
         }
         // A leaf is reached through its neighbour, whose distances all its leaves share.
-        let gate = g.gate[dst as usize].filter(|_| g.leaf(dst)).unwrap_or(dst);
-        if self.known.len() > 64 && !self.known.contains_key(&gate) && g.out.len() > 10_000 {
-            self.known.clear();
-        }
-        let dist = self.known.entry(gate).or_insert_with(|| g.distances(gate));
+        let gate = g.gate_of(dst);
+        self.look(gate);
         while at != gate {
-            let d = dist[at as usize];
-            if d == FAR {
-                return None;
-            }
-            let on = |w: &&(u32, u32)| dist[w.0 as usize] != FAR && dist[w.0 as usize] + g.cost(w.1) == d;
-            let ways = if d == 1 && g.costs.is_empty() {
-                g.straight(at, gate)
-            } else {
-                self.ways.clear();
-                self.ways.extend(g.onward[at as usize].iter().filter(on));
-                // The last node may be a leaf: one with several links into it.
-                if g.leaf(gate) {
-                    self.ways.extend(g.straight(at, gate).iter().filter(on));
-                    self.ways.sort_unstable_by_key(|w| w.1);
-                }
-                &self.ways
+            let (routing, names) = (self.routing, self.names);
+            let ways = self.onward(at, gate);
+            let pick = match (ways.len(), routing) {
+                (0, _) => return None,
+                (1, _) | (_, Routing::Single) => 0,
+                (n, Routing::Ecmp | Routing::EcmpPackets) => (hash_parts(&[flow, &names[at as usize]]) % n as u64) as usize,
             };
-            let pick = match self.routing {
-                Routing::Single => 0,
-                Routing::Ecmp if ways.len() == 1 => 0,
-                Routing::Ecmp => (hash_parts(&[flow, &self.names[at as usize]]) % ways.len() as u64) as usize,
-            };
-            path.push(ways[pick].1);
-            at = ways[pick].0;
+            let (far, port) = ways[pick];
+            path.push(port);
+            at = far;
         }
         if gate != dst {
             path.push(g.straight(gate, dst).first()?.1);
         }
         Some(path)
+    }
+
+    /// The ways on from a node towards another one, all equally short, as (far node, port) in order of declaration; none if there is no way.
+    pub(crate) fn ways(&mut self, at: u32, dst: u32) -> &[(u32, u32)] {
+        let g = self.graph;
+        let gate = g.gate_of(dst);
+        if at == gate {
+            let straight = g.straight(gate, dst);
+            return &straight[..straight.len().min(1)];
+        }
+        self.look(gate);
+        if !g.leaf(at) {
+            return self.onward(at, gate);
+        }
+        // The only link out of a leaf is the way, if the other end of it has one.
+        let arrives = |w: &&(u32, u32)| w.0 == dst || self.known.get(&gate).is_some_and(|d| d[w.0 as usize] != FAR);
+        g.out[at as usize].first().filter(arrives).map_or(&[], std::slice::from_ref)
+    }
+
+    /// Makes the distances to a node known.
+    fn look(&mut self, gate: u32) {
+        let g = self.graph;
+        if self.known.len() > 64 && !self.known.contains_key(&gate) && g.out.len() > 10_000 {
+            self.known.clear();
+        }
+        self.known.entry(gate).or_insert_with(|| g.distances(gate));
+    }
+
+    /// The ways on from a node that forwards to one whose distances are known.
+    fn onward(&mut self, at: u32, gate: u32) -> &[(u32, u32)] {
+        let g = self.graph;
+        let Some(dist) = self.known.get(&gate) else { return &[] };
+        let d = dist[at as usize];
+        if d == FAR {
+            return &[];
+        }
+        if d == 1 && g.costs.is_empty() {
+            return g.straight(at, gate);
+        }
+        let on = |w: &&(u32, u32)| dist[w.0 as usize] != FAR && dist[w.0 as usize] + g.cost(w.1) == d;
+        self.ways.clear();
+        self.ways.extend(g.onward[at as usize].iter().filter(on));
+        // The last node may be a leaf: one with several links into it.
+        if g.leaf(gate) {
+            self.ways.extend(g.straight(at, gate).iter().filter(on));
+            self.ways.sort_unstable_by_key(|w| w.1);
+        }
+        &self.ways
     }
 }
 

@@ -37,6 +37,8 @@ pub struct PortSample {
     pub carried: f64,
     /// Packets dropped since the sample before.
     pub drops: u64,
+    /// Those of them that a link lost which was down.
+    pub outage: u64,
 }
 
 /// How one column comes out of samples of type `S`: its name and the expression.
@@ -108,11 +110,13 @@ struct FlowBefore {
 struct PortBefore {
     carried: f64,
     drops: u64,
+    outage: u64,
 }
 
 impl PortBefore {
     fn now<Q: Qdisc>(port: &Port<Q>, time: Time) -> Self {
-        Self { carried: port.carried(time), drops: port.counters().drops.iter().sum() }
+        let c = port.counters();
+        Self { carried: port.carried(time), drops: c.drops.iter().sum(), outage: c.outage_losses() }
     }
 }
 
@@ -150,6 +154,7 @@ impl Sampler {
         for (before, &i) in self.ports_before.iter_mut().zip(&self.watched) {
             let now = PortBefore::now(&ports[i as usize], time);
             (before.carried, before.drops) = (before.carried - now.carried, before.drops.wrapping_sub(now.drops));
+            before.outage = before.outage.wrapping_sub(now.outage);
         }
     }
 
@@ -183,7 +188,8 @@ impl Sampler {
             let port = &ports[i as usize];
             let now = PortBefore::now(port, time);
             let (carried, drops) = (now.carried - before.carried, now.drops.wrapping_sub(before.drops));
-            let sample = PortSample { time, step, backlog: port.qdisc().backlog(), carried, drops };
+            let outage = now.outage.wrapping_sub(before.outage);
+            let sample = PortSample { time, step, backlog: port.qdisc().backlog(), carried, drops, outage };
             self.links.push(i, &sample, |out| port.qdisc().gauges(out));
             *before = now;
         }

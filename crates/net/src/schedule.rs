@@ -40,6 +40,12 @@ impl Schedule {
             Self::Steps(s) => s.end(start, len),
         }
     }
+    /// The transmission under way ends, and with it its hold on opportunities to come.
+    pub fn forget(&mut self) {
+        if let Self::Opportunities(o) = self {
+            (o.round, o.next, o.time, o.left) = (0, 0, 0, 0);
+        }
+    }
     /// Bytes of the opportunity in use that nobody has taken.
     pub fn left(&self) -> u32 {
         match self {

@@ -18,6 +18,8 @@ pub(crate) struct Sources {
     /// One if routes change.
     pub(crate) routes: usize,
     pub(crate) controls: usize,
+    /// One where links fail.
+    pub(crate) outages: usize,
 }
 
 /// First slot of each kind of event source, in the order of ties; those of the ports come first.
@@ -31,6 +33,7 @@ pub(crate) struct Slots {
     pub(crate) routes: Slot,
     pub(crate) sampler: Slot,
     pub(crate) controls: Slot,
+    pub(crate) outages: Slot,
     /// Of all kinds together.
     pub(crate) count: Slot,
     pub(crate) order: Order,
@@ -38,7 +41,7 @@ pub(crate) struct Slots {
 
 impl Slots {
     pub(crate) fn new(sources: Sources, seed: u64) -> Self {
-        let Sources { ports, endpoints, hosts, clocks, lates, airs, routes, controls } = sources;
+        let Sources { ports, endpoints, hosts, clocks, lates, airs, routes, controls, outages } = sources;
         let mut next = ports as Slot;
         let mut block = |n: usize| {
             let first = next;
@@ -54,6 +57,7 @@ impl Slots {
             routes: block(routes),
             sampler: block(1),
             controls: block(controls),
+            outages: block(outages),
             count: next,
             order: Order::new(next as usize, seed),
         }

@@ -1,6 +1,7 @@
 //! The world of one run: all its state as plain owned data, and the loop that moves time.
 
 mod air;
+mod outage;
 mod read;
 
 use crate::air::{Channel, Pending};
@@ -12,6 +13,7 @@ use crate::govern::Govern;
 use crate::ids::EpId;
 use crate::observe::{MomentEvent, Observer, ReceiveEvent};
 use crate::order::Turn;
+use crate::outage::Outages;
 use crate::packet::{Ecn, QPkt};
 use crate::path::{NOWHERE, Path};
 use crate::prefetch::prefetch;
@@ -56,6 +58,8 @@ pub struct World<P: Plugs, H: EventQueue = StdHeap> {
     pub(crate) reroutes: Reroutes,
     pub(crate) sampler: Option<Sampler>,
     pub(crate) govern: Option<Box<Govern<P::Control>>>,
+    /// Failures of links that are to come.
+    pub(crate) outages: Option<Box<Outages>>,
     pub(crate) out: Vec<Out>,
     pub(crate) actions: Vec<(EpId, Action)>,
     pub(crate) events_run: u64,
@@ -118,6 +122,8 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
                 if O::ON {
                     self.govern(None, now, obs);
                 }
+            } else if slot >= slots.outages {
+                self.on_outage(now, obs);
             } else if O::ON && slot >= slots.controls {
                 let number = (slot - slots.controls) as usize;
                 self.on_control(number, now);
@@ -172,6 +178,12 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
             let c = &mut self.path.flows[pkt.flow.0 as usize].counters;
             let delay = (now - seg.sent).as_ps();
             c.received_bytes += u64::from(pkt.len);
+            // RFC 4737 section 3.3, by the order of sending.
+            if (seg.sent, seg.seq) < c.newest {
+                c.reordered += 1;
+            } else {
+                c.newest = (seg.sent, seg.seq);
+            }
             c.delay.add(delay);
             match c.last_delay {
                 0 => c.has_first = true,
@@ -399,7 +411,8 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         }
         for (i, flow) in self.path.flows.iter_mut().enumerate() {
             let initial_kept = self.endpoints[2 * i + 1].kept();
-            flow.counters = FlowCounters { last_delay: flow.counters.last_delay, initial_kept, ..Default::default() };
+            let FlowCounters { last_delay, newest, .. } = flow.counters;
+            flow.counters = FlowCounters { last_delay, newest, initial_kept, ..Default::default() };
             flow.base = Some(Box::new(self.endpoints[2 * i].view()));
         }
     }

@@ -2,5 +2,6 @@
 
 mod clamp;
 mod laws;
+mod outages;
 mod rough;
 mod toy;

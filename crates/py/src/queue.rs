@@ -131,8 +131,8 @@ impl QueueHandle {
     }
     /// Drops a packet that was offered or is held.
     fn drop(&self, packet: &Packet, why: &str) -> PyResult<()> {
-        let known = || Why::ALL.iter().filter(|w| **w != Why::Link).map(|w| w.name());
-        let Some(reason) = Why::ALL.into_iter().find(|w| *w != Why::Link && w.name() == why) else {
+        let known = || Why::ALL.iter().filter(|w| w.by_queue()).map(|w| w.name());
+        let Some(reason) = Why::ALL.into_iter().find(|w| w.by_queue() && w.name() == why) else {
             let known: Vec<_> = known().collect();
             return Err(PyValueError::new_err(format!("unknown reason {why:?} of a drop: write one of {}", known.join(", "))));
         };

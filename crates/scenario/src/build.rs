@@ -3,7 +3,7 @@
 use crate::endpoint::{AnyEndpoint, BuiltIn};
 use crate::expand::{Group, LinkDir, Member, Transport};
 use crate::resolve::Resolved;
-use crate::spec::{RouteBy, RoutingSpec, Scenario};
+use crate::spec::{OutageSpec, RouteBy, RoutingSpec, Scenario};
 use fairlane_engine::EventQueue;
 use fairlane_net::{
     AirDef, App, BuildError, Class, Cookie, FastOpen as FastOpenOption, FlowDef, FlowId, FlowInfo, LinkDef, NodeId, PortId, Proto, Routing,
@@ -24,6 +24,7 @@ use std::sync::Arc;
 pub(crate) fn parts(scenario: &Resolved, seed: u64) -> WorldBuilder<BuiltIn> {
     let routing = match scenario.routing {
         RoutingSpec::Ecmp => Routing::Ecmp,
+        RoutingSpec::EcmpPackets => Routing::EcmpPackets,
         RoutingSpec::Single => Routing::Single,
     };
     let mut w = WorldBuilder::<BuiltIn>::new(seed, routing);
@@ -50,7 +51,13 @@ pub(crate) fn parts(scenario: &Resolved, seed: u64) -> WorldBuilder<BuiltIn> {
     let stations = scenario.expanded.channels.iter().map(|c| c.stations.len()).sum::<usize>();
     let (wired, mut radios) = directions.split_at(directions.len() - stations);
     for l in wired {
-        w.link(def(l, node(&l.to)));
+        let port = w.link(def(l, node(&l.to)));
+        if !l.wire.down.is_empty() {
+            w.down(port, l.wire.down.iter().map(OutageSpec::span).collect());
+        }
+    }
+    if let Some(after) = scenario.reroute {
+        w.reroute(after);
     }
     for (spec, channel) in scenario.wireless.values().zip(&scenario.expanded.channels) {
         let (own, others) = radios.split_at(channel.stations.len());
@@ -90,7 +97,7 @@ pub(crate) fn parts(scenario: &Resolved, seed: u64) -> WorldBuilder<BuiltIn> {
     }
     if let Some(step) = scenario.sample.filter(|&s| s > Dur::ZERO) {
         w.sample(
-            crate::series::sampling(&scenario.scenario, step),
+            crate::series::sampling(&scenario.scenario, scenario.link_directions(), step),
             watched(scenario, scenario.link_directions()).into_iter().map(|i| PortId(i as u32)).collect(),
         );
     }

@@ -57,8 +57,9 @@ pub use series::*;
 pub use source::{Format, decode};
 pub use spec::{
     AfterTimeoutSpec, ChannelSpec, Classes, ControlTables, Direction, ErrorsSpec, FixedRangeParams, FlowSpec, FreeSpaceParams, GridPlaces,
-    LinkSpec, LogDistanceParams, Pipe, Place, PropagationSpec, QueueTable, RandomWaypointSpec, RateControlSpec, RateStep, RingPlaces,
-    RoutesSpec, RoutingSpec, ScatterPlaces, Scenario, SourceTable, StandardName, TcpTable, TwoRayParams, WalkSpec, Waypoint, Wire,
+    LinkSpec, LogDistanceParams, OutageSpec, Pipe, Place, PropagationSpec, QueueTable, RandomWaypointSpec, RateControlSpec, RateStep,
+    RingPlaces, RoutesSpec, RoutingSpec, ScatterPlaces, Scenario, SourceTable, StandardName, TcpTable, TwoRayParams, WalkSpec, Waypoint,
+    Wire,
 };
 pub use topology::*;
 pub use trace::{TraceRequest, TraceSink, Tracing};

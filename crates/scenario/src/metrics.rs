@@ -173,6 +173,8 @@ metrics! { FLOW_METRICS: FlowSubject {
     "packets_received" ["packets"] "data packets that arrived at the receiver", "Data packets received, duplicates included.", "RFC 5166 section 2.1.2" => |s| s.flow.counters.received_pkts() as f64;
     "packets_lost" ["packets"] "data packets dropped by a queue or lost on a link", "Data packets that did not arrive.", "RFC 7680" => |s| lost(&s.flow.counters);
     "loss" ["1"] "packets_lost / packets_sent", "Share of the data packets that was lost.", "RFC 5166 section 2.1.2, RFC 7680" => |s| ratio(lost(&s.flow.counters), s.flow.counters.sent_pkts as f64);
+    "lost_down" ["packets"] "data packets under way on a link when it failed, or before one that was down", "Data packets lost to failures of links; part of `packets_lost`.", "RFC 7680" => |s| (s.flow.counters.drops[Why::Cut as usize] + s.flow.counters.drops[Why::Down as usize]) as f64;
+    "reordered" ["packets"] "data packets that arrived after one that was sent later", "Data packets out of order at the receiver, whatever made them so: several paths, or `reorder` and `jitter` of links.", "RFC 4737 section 3.3" => |s| s.flow.counters.reordered as f64;
     "acks_lost" ["packets"] "packets of this flow that were lost and are not data of its sender, both directions", "Lost acknowledgments, handshake packets and requests.", "RFC 7680" => |s| s.flow.counters.other_drops as f64;
     "marked" ["packets"] "data packets that arrived with congestion experienced", "Marked packets received.", "RFC 3168" => |s| s.flow.counters.marked as f64;
     "retransmits" ["packets"] "data packets sent again", "Retransmissions of all causes.", "RFC 5166 section 2.1.2" => |s| (s.view.retransmits - s.base.retransmits) as f64;
@@ -206,7 +208,9 @@ metrics! { LINK_METRICS: LinkSubject {
     "drops_forced" ["packets"] "drops in the forced region of the law", "Drops the law makes with certainty.", "Floyd and Jacobson 1993" => |s| s.drops(Why::Forced);
     "drops_head" ["packets"] "drops at the head of the queue", "Drops of the oldest packet.", "RFC 8289" => |s| s.drops(Why::Head);
     "drops_evicted" ["packets"] "packets thrown out to make room", "Evictions from the longest queue.", "McKenney 1990" => |s| s.drops(Why::Evicted);
-    "lost" ["packets"] "packets lost on the link by an impairment, or given up by a wireless station", "Losses after the packet left the queue.", "RFC 7680" => |s| s.c.link_losses() as f64;
+    "drops_down" ["packets"] "packets that waited when the link failed, or came while it was down", "Packets that a failure of the link kept from it; part of `drops`.", "RFC 7680" => |s| s.drops(Why::Down);
+    "lost" ["packets"] "packets lost on the link by an impairment or a failure, or given up by a wireless station", "Losses after the packet left the queue.", "RFC 7680" => |s| s.c.link_losses() as f64;
+    "lost_cut" ["packets"] "packets under way on the link when it failed", "Packets that a failure of the link took; part of `lost`.", "RFC 7680" => |s| s.drops(Why::Cut);
     "reordered" ["packets"] "packets that the link brought after one of the same flow and direction that was sent later", "Packets that `reorder` or `jitter` made late; queues keep the order and do not count.", "RFC 4737 section 3.3" => |s| s.c.reordered as f64;
     "marks" ["packets"] "packets marked with congestion experienced", "ECN marks.", "RFC 3168" => |s| s.c.marks as f64;
     "loss" ["1"] "drops / arrivals", "Share of the offered packets that the queue dropped.", "RFC 5166 section 2.1.2" => |s| ratio(s.c.queue_drops() as f64, s.arrivals);
@@ -320,7 +324,7 @@ pub fn measure<P: Plugs, H: EventQueue>(world: &World<P, H>, is_tcp: &[bool], af
     let flows = columns(FLOW_METRICS, (0..world.flows().len()).map(flow));
     let mut tcp_flows = vec![0; world.ports().len()];
     for i in (0..is_tcp.len()).filter(|&i| is_tcp[i]) {
-        world.route(EpId(2 * i as u32)).for_each(|p| tcp_flows[p.0 as usize] += 1);
+        world.passes(EpId(2 * i as u32)).into_iter().for_each(|p| tcp_flows[p.0 as usize] += 1);
     }
     let mut links = columns(LINK_METRICS, world.ports().iter().zip(tcp_flows).map(|(p, n)| link_subject(p, n, from, now, span)));
 

@@ -2,6 +2,7 @@
 //! and the reference page take their names and words from here. Gauges are the inner variables that queues, transports and congestion
 //! controls hand on themselves (`Qdisc::gauges`, `Endpoint::gauges`); those of a user's own algorithm need no line here, and have no unit.
 
+use crate::expand::LinkDir;
 use crate::spec::Scenario;
 use fairlane_net::{Column, FlowSample, PortSample, Sampling};
 use fairlane_units::Dur;
@@ -15,6 +16,8 @@ pub enum Feed {
     Sampler,
     /// The sampler, if the scenario has a control.
     Control,
+    /// The sampler, if a link fails.
+    Outage,
     /// Algorithms that have such a variable.
     Gauge,
 }
@@ -25,6 +28,7 @@ impl Feed {
         match self {
             Self::Sampler => "sampler",
             Self::Control => "control",
+            Self::Outage => "outage",
             Self::Gauge => "gauge",
         }
     }
@@ -103,6 +107,7 @@ series! { LINK_SERIES: PortSample {
     "queue_bytes" ["byte"] Sampler "Bytes waiting." => |s| s.backlog.bytes as f64;
     "throughput" ["bit/s"] Sampler "Rate on the wire since the sample before; of a packet in transmission what was sent of it." => |s| s.carried / s.step.as_secs_f64();
     "drops" ["packets"] Sampler "Packets dropped by the queue since the sample before." => |s| s.drops as f64;
+    "lost_down" ["packets"] Outage "Packets that the link lost because it failed or was down, since the sample before; only where a link fails." => |s| s.outage as f64;
     "avg" ["packets"] Gauge "Average queue of RED and its kin (Floyd and Jacobson 1993 section 4); in bytes with `measure = \"bytes\"`.";
     "avg_in" ["packets"] Gauge "Average queue of the packets in profile (RIO, ModRED); in bytes with `measure = \"bytes\"`.";
     "fair" ["packets"] Gauge "What a flow may have in the sample of AFD before its packets are dropped (m_fair).";
@@ -141,13 +146,16 @@ series! { LINK_SERIES: PortSample {
 }}
 
 /// What a scenario's runs sample every `step`.
-pub(crate) fn sampling(scenario: &Scenario, step: Dur) -> Sampling {
+pub(crate) fn sampling(scenario: &Scenario, links: &[LinkDir], step: Dur) -> Sampling {
     let controls = scenario.control.each().next().is_some();
-    Sampling { step, flows: sampled(FLOW_SERIES, controls), ports: sampled(LINK_SERIES, controls) }
+    let outages = links.iter().any(|l| !l.wire.down.is_empty());
+    let fed: Vec<Feed> =
+        [Some(Feed::Sampler), controls.then_some(Feed::Control), outages.then_some(Feed::Outage)].into_iter().flatten().collect();
+    Sampling { step, flows: sampled(FLOW_SERIES, &fed), ports: sampled(LINK_SERIES, &fed) }
 }
 
-fn sampled<S>(all: &[Series<S>], controls: bool) -> Vec<Column<S>> {
-    let wanted = |s: &&Series<S>| s.feed == Feed::Sampler || s.feed == Feed::Control && controls;
+fn sampled<S>(all: &[Series<S>], fed: &[Feed]) -> Vec<Column<S>> {
+    let wanted = |s: &&Series<S>| fed.contains(&s.feed);
     all.iter().filter(wanted).map(|s| (s.name, s.value)).collect()
 }
 

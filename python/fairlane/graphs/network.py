@@ -10,7 +10,7 @@ from ..base.format import number, scale
 from ..base.scenario import ways
 from ..base.written import si
 
-_PLAIN = {"name", "from", "to", "rate", "delay", "queue", "loss", "duplicate", "rates", "trace", "device", "weight", "on_air"}
+_PLAIN = {"name", "from", "to", "rate", "delay", "queue", "loss", "duplicate", "rates", "down", "trace", "device", "weight", "on_air"}
 
 
 @dataclass(frozen=True)
@@ -111,6 +111,7 @@ def _way(x: Mapping[str, Any]) -> Way:
     more += [f"{key} {x[key]}" for key in ("device", "weight") if x.get(key)]
     more += [f"over the air, channel {x['on_air']}"] if x.get("on_air") else []
     more += ["rate follows a trace"] if x.get("trace") else [f"{len(x['rates'])} changes of the rate"] if x.get("rates") else []
+    more += [f"down from {d['at']}" + (f" to {d['until']}" if d.get("until") else " on") for d in x.get("down", [])]
     more += [key.replace("_", " ") for key, value in x.items() if key not in _PLAIN and value not in (None, 0, 0.0, "0s", [], {})]
     return Way(x["rate"], x["delay"], x["queue"], tuple(more))
 

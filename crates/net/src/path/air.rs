@@ -2,6 +2,7 @@
 
 use super::{NOWHERE, Path};
 use crate::ids::PortId;
+use crate::maze::place;
 use crate::observe::{DequeueEvent, FrameEvent, Observer};
 use crate::order::Turn;
 use crate::packet::{QPkt, Segment};
@@ -23,7 +24,7 @@ impl<Q: Qdisc, H: EventQueue, O: Observer> Above for Station<'_, Q, H, O> {
     fn next(&mut self, station: u32, now: Time) -> Option<Msdu> {
         let i = self.first + station;
         let pkt = self.path.take_for_air(i, now, self.obs)?;
-        let to = self.path.towards[pkt.hop as usize];
+        let to = self.path.towards[if self.path.maze.is_some() { place(pkt.hop) } else { pkt.hop } as usize];
         Some(Msdu { handle: u64::from(i) << 32 | u64::from(pkt.id.0), to, bytes: pkt.len + OVERHEAD })
     }
     fn deliver(&mut self, station: u32, msdu: Msdu, now: Time) {
@@ -33,7 +34,7 @@ impl<Q: Qdisc, H: EventQueue, O: Observer> Above for Station<'_, Q, H, O> {
         if self.path.ports[back as usize].qdisc.clamps() {
             self.path.clamp(back, &pkt, now, self.obs);
         }
-        let ep = self.path.forward(i, &mut pkt, now, self.obs);
+        let ep = self.path.forward_any(i, &mut pkt, now, self.obs);
         if ep != NOWHERE {
             self.path.copies.push((ep, pkt));
         }

@@ -5,6 +5,7 @@ use crate::air::Channel;
 use crate::endpoint::{Endpoint, FlowView};
 use crate::flow::Flow;
 use crate::ids::{EpId, FlowId, PortId};
+use crate::maze::COUNTED;
 use crate::path::END;
 use crate::port::Port;
 use crate::sample::Sampler;
@@ -51,14 +52,20 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         // A reset throws away what waited.
         (c.delivered + kept).saturating_sub(c.initial_kept)
     }
-    /// The ports on the way from the given endpoint to its peer.
+    /// The ports on the way from the given endpoint to its peer, as routes are now; where packets of a flow take several, one of these.
     pub fn route(&self, ep: EpId) -> impl Iterator<Item = PortId> + '_ {
-        let start = self.sides[ep.0 as usize].route as usize;
-        self.path.hops[start..].iter().take_while(|&&h| h & END == 0).map(|&h| PortId(h))
+        let start = self.sides[ep.0 as usize].route;
+        let plain = self.path.hops.iter().skip(start as usize).take_while(|&&h| h & END == 0).copied();
+        plain.chain(self.path.maze.iter().flat_map(move |m| m.ports(start))).map(PortId)
     }
-    /// Where the hops of an endpoint's packets begin: [`crate::QPkt::hop`] of one before its first link.
+    /// The ports that packets from the given endpoint may pass, as routes are now, each once.
+    pub fn passes(&self, ep: EpId) -> Vec<PortId> {
+        let all = |m: &crate::maze::Maze| m.all_ports(self.sides[ep.0 as usize].route).into_iter().map(PortId).collect();
+        self.path.maze.as_ref().map_or_else(|| self.route(ep).collect(), |m| all(m))
+    }
+    /// Where the hops of an endpoint's packets begin, for [`crate::QPkt::crossed`].
     pub fn first_hop(&self, ep: EpId) -> u32 {
-        self.sides[ep.0 as usize].route
+        if self.path.maze.is_some() { COUNTED } else { self.sides[ep.0 as usize].route }
     }
     /// Where the hops of all routes begin, in order, if routes change during the run; else nothing.
     pub fn route_starts(&self) -> Vec<u32> {

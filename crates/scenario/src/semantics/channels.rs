@@ -246,6 +246,7 @@ fn wire(spec: &ChannelSpec, node: &str) -> Wire {
         rate: Rate::from_bps(u64::from(kbps) * 1000),
         trace: None,
         rates: Vec::new(),
+        down: Vec::new(),
         delay: Dur::ZERO,
         device: None,
         weight: None,

@@ -80,6 +80,15 @@ fn findings(w: &Wire) -> Vec<Finding> {
         let message = format!("change {} at {} does not come after the one at {}", i + 2, w.rates[i + 1].at, w.rates[i].at);
         found.push(Finding { key: "rates", message, help: "list the changes in the order of time".to_owned() });
     }
+    let span = |i: usize| (w.down[i].at, w.down[i].until);
+    if let Some(i) = (0..w.down.len()).find(|&i| span(i).1.is_some_and(|until| until <= span(i).0)) {
+        let message = format!("the link is down at {} and repaired at {}, which is no later", span(i).0, span(i).1.unwrap_or_default());
+        found.push(Finding { key: "down", message, help: "`until` is a time of the run, counted from its start".to_owned() });
+    } else if let Some(i) = (1..w.down.len()).find(|&i| span(i - 1).1.is_none_or(|until| span(i).0 < until)) {
+        let before = span(i - 1).1.map_or("which never ends".to_owned(), |until| format!("which ends at {until}"));
+        let message = format!("failure {} at {} does not come after the one before it, {before}", i + 1, span(i).0);
+        found.push(Finding { key: "down", message, help: "list the failures in the order of time".to_owned() });
+    }
     found.extend(w.impairments.findings(w.delay));
     found
 }

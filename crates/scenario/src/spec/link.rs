@@ -18,6 +18,24 @@ pub struct RateStep {
     pub rate: Rate,
 }
 
+/// A failure of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OutageSpec {
+    /// When the link fails, counted from the start of the run: what is under way and what waits is lost.
+    pub at: Dur,
+    /// When it is repaired. Absent: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Dur>,
+}
+
+impl OutageSpec {
+    /// Its two ends; the second is `MAX` if it has none.
+    pub fn span(&self) -> (Time, Time) {
+        (Time::ZERO + self.at, self.until.map_or(Time::MAX, |u| Time::ZERO + u))
+    }
+}
+
 /// One direction of a link, complete.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Wire {
@@ -29,6 +47,9 @@ pub struct Wire {
     /// Changes of the rate.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rates: Vec<RateStep>,
+    /// When it is down.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub down: Vec<OutageSpec>,
     /// Propagation delay.
     pub delay: Dur,
     /// What its device holds below the queue.
@@ -83,6 +104,9 @@ pub struct Direction {
     /// Changes of the rate during the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rates: Option<Vec<RateStep>>,
+    /// Times at which the link is down; `reverse = { down = [] }` for a failure of this direction alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub down: Option<Vec<OutageSpec>>,
     /// Propagation delay.
     #[schemars(extend("x-max" = "1h"))]
     pub delay: Option<Dur>,
@@ -172,6 +196,7 @@ impl Direction {
             rate: capacity.rate,
             trace: capacity.trace.clone(),
             rates: self.rates.clone().or_else(|| capacity.rates.clone()),
+            down: self.down.clone().or_else(|| base.down.clone()),
             delay: self.delay.or(base.delay),
             device: self.device.or(base.device),
             weight: self.weight.or(base.weight),
@@ -186,6 +211,7 @@ impl Direction {
             rate: self.trace.as_ref().map_or(self.rate, mean).ok_or("rate")?,
             trace: self.trace.clone(),
             rates: self.rates.clone().unwrap_or_default(),
+            down: self.down.clone().unwrap_or_default(),
             delay: self.delay.ok_or("delay")?,
             device: self.device,
             weight: self.weight,

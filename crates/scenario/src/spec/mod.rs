@@ -15,7 +15,7 @@ pub use channel::{AfterTimeoutSpec, ChannelSpec, ErrorsSpec, GridPlaces, RateCon
 pub use classes::Classes;
 pub use control::ControlTables;
 pub use flow::FlowSpec;
-pub use link::{Direction, LinkSpec, Pipe, Place, RateStep, Wire};
+pub use link::{Direction, LinkSpec, OutageSpec, Pipe, Place, RateStep, Wire};
 pub use propagation::{FixedRangeParams, FreeSpaceParams, LogDistanceParams, PropagationSpec, TwoRayParams};
 pub(crate) use table::REGISTRY_KEYS;
 pub use table::{QueueTable, SourceTable, TcpTable};
@@ -56,6 +56,10 @@ pub struct Scenario {
     /// What makes a path short.
     #[serde(default, skip_serializing_if = "RouteBy::is_hops")]
     pub route_by: RouteBy,
+    /// How long a link has to be down, or up again, before routes follow: what it takes to notice and to tell all nodes. Absent: never, routes stay as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-max" = "1000h"))]
+    pub reroute: Option<Dur>,
     /// A builder of a regular network; its links can be refined under `links`.
     #[serde(default)]
     pub topology: Option<TopologySpec>,
@@ -104,11 +108,13 @@ impl RouteBy {
 
 /// Choice among shortest paths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "snake_case")]
 pub enum RoutingSpec {
     /// Equal-cost multipath (RFC 2992): a hash of the flow's name picks a path at every node.
     #[default]
     Ecmp,
+    /// Equal-cost multipath packet by packet: at every node each packet of a flow takes the next of the paths in turn (round robin, RFC 2991), so that packets may overtake one another.
+    EcmpPackets,
     /// Always the first link in the order of the file.
     Single,
 }

@@ -11,7 +11,7 @@ pub use ns2::Ends;
 
 use fairlane_net::{
     Backlog, DequeueEvent, DropEvent, Ecn, EnqueueEvent, EpId, HopEvent, Moment, MomentEvent, Observer, PktRef, PortId, QPkt, ReceiveEvent,
-    Segment, SendEvent, Why,
+    Segment, SendEvent,
 };
 use fairlane_units::Time;
 use std::sync::Arc;
@@ -334,7 +334,7 @@ impl Observer for Recorder {
     fn on_drop(&mut self, e: &DropEvent) {
         let known = std::mem::replace(self.known(e.pkt.id), UNKNOWN);
         let row = Self::at_link(Kind::Drop, e.time, e.port, &e.pkt, e.backlog, &known);
-        if e.why != Why::Link && known.port != e.port.0 {
+        if !e.why.on_link() && known.port != e.port.0 {
             // It was never let in: for whoever counts, it came all the same.
             self.put(Row { kind: Kind::Enqueue, ..row });
         }

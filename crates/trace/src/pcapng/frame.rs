@@ -69,12 +69,12 @@ pub struct FlowFacts {
 impl FlowFacts {
     /// Links that a packet has crossed; `starts`: where the hops of all routes begin, if routes change.
     #[inline]
-    pub(super) fn crossed(&self, pkt: &QPkt, starts: &[u32]) -> u32 {
+    pub(super) fn crossed(&self, pkt: &QPkt, starts: &[u32], arrived: bool) -> u32 {
         let start = match starts {
             [] => self.first_hop[usize::from(pkt.back)],
             _ => starts.partition_point(|&s| s <= pkt.hop).checked_sub(1).map_or(pkt.hop, |k| starts[k]),
         };
-        pkt.hop.wrapping_sub(start)
+        pkt.crossed(start, arrived)
     }
 }
 

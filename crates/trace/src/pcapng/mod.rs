@@ -238,7 +238,7 @@ impl Capture {
         let (Some(file), Some(facts)) = (self.files.get_mut(tap.file as usize), self.flows.get(pkt.flow.0 as usize)) else { return };
         self.last = time;
         // One that has arrived at its end has gone one hop further than the last link.
-        let crossed = facts.crossed(pkt, &self.starts) - u32::from(note == Note::Arrived);
+        let crossed = facts.crossed(pkt, &self.starts, note == Note::Arrived);
         let seen = Seen { from: tap.from, to: tap.to, hops: crossed };
         let dropped = matches!(note, Note::Dropped { .. });
         let Some(count) = file.counts.get_mut(tap.interface as usize) else { return };

@@ -1,0 +1,189 @@
+//! Lays the routes of a world that is being built.
+
+use super::{BuildError, Ends, LinkDef, WorldBuilder};
+use crate::air::{Channels, NOBODY};
+use crate::endpoint::Endpoint;
+use crate::flow::Flow;
+use crate::ids::NodeId;
+use crate::maze::{Maze, MazeBuilder, NoMaze, Trip};
+use crate::outage::Plan;
+use crate::path::END;
+use crate::reroute::{Change, Reroutes};
+use crate::route::{Graph, Router, Routing};
+use crate::side::Side;
+use crate::world::Plugs;
+use std::collections::{BTreeSet, HashMap};
+
+impl<P: Plugs> WorldBuilder<P> {
+    /// The way of each endpoint's packets; endpoints are told the rate of their first link.
+    pub(super) fn lay(&mut self, plan: &Plan) -> Result<Laid, BuildError> {
+        if plan.avoided.len() > 1 || self.routing == Routing::EcmpPackets {
+            return self.lay_maze(plan);
+        }
+        let Self { routing, nodes, links, airs, flows: defs, endpoints, costs, .. } = self;
+        let (defs, costs) = (std::mem::take(defs), std::mem::take(costs));
+        let mut laid = Laid {
+            hops: Vec::new(),
+            maze: None,
+            towards: Vec::new(),
+            sides: Vec::with_capacity(2 * defs.len()),
+            flows: Vec::with_capacity(defs.len()),
+            reroutes: Reroutes::default(),
+        };
+        // Of each endpoint the nodes at its ends, where any route changes.
+        let mut ends = Vec::new();
+        let graph = graph_of(nodes.len(), links, airs, &costs, &BTreeSet::new());
+        let mut router = Router::new(&graph, nodes, *routing);
+        for (f, d) in defs.iter().enumerate() {
+            if d.from == d.to {
+                return Err(BuildError::SameNode { flow: d.name.clone(), node: nodes[d.from.0 as usize].clone() });
+            }
+            for (end, from, to) in [(1, d.from, d.to), (0, d.to, d.from)] {
+                let path = router.path(&d.name, from.0, to.0);
+                if path.is_none() && airs.next_change().is_none() {
+                    let [from, to] = [from, to].map(|n| nodes[n.0 as usize].clone());
+                    return Err(BuildError::NoRoute { flow: d.name.clone(), from, to });
+                }
+                let route = laid.add(path.as_deref(), to.0, END | (2 * f as u32 + end), links, airs);
+                laid.sides.push(Side::new(route, d.proto));
+                if let Some(first) = path.as_ref().and_then(|p| p.first()) {
+                    endpoints[2 * f + 1 - end as usize].attach(links[*first as usize].rate);
+                }
+                if airs.next_change().is_some() {
+                    ends.push((f, from.0, to.0, path));
+                }
+            }
+            laid.flows.push(Flow::new(d.name.clone()));
+        }
+        if !ends.is_empty() {
+            self.follow(&mut laid, ends, &defs, &costs)?;
+        }
+        Ok(laid)
+    }
+
+    /// The same where routes follow failures, or packets go their ways one by one.
+    fn lay_maze(&mut self, plan: &Plan) -> Result<Laid, BuildError> {
+        let Self { routing, nodes, links, airs, flows: defs, endpoints, costs, .. } = self;
+        if airs.next_change().is_some() {
+            return Err(BuildError::WaysOfMoving);
+        }
+        let (defs, costs) = (std::mem::take(defs), std::mem::take(costs));
+        let graphs: Vec<Graph> = plan.avoided.iter().map(|avoided| graph_of(nodes.len(), links, airs, &costs, avoided)).collect();
+        let mut router = Router::new(&graphs[0], nodes, *routing);
+        let mut maze = MazeBuilder::new(&graphs, nodes, *routing, airs);
+        let (mut sides, mut flows) = (Vec::with_capacity(2 * defs.len()), Vec::with_capacity(defs.len()));
+        for (f, d) in defs.iter().enumerate() {
+            let name_of = |n: NodeId| nodes[n.0 as usize].clone();
+            if d.from == d.to {
+                return Err(BuildError::SameNode { flow: d.name.clone(), node: name_of(d.from) });
+            }
+            for (end, from, to) in [(1, d.from, d.to), (0, d.to, d.from)] {
+                let none = || BuildError::NoRoute { flow: d.name.clone(), from: name_of(from), to: name_of(to) };
+                let path = router.path(&d.name, from.0, to.0).ok_or_else(none)?;
+                if let Some(first) = path.first() {
+                    endpoints[2 * f + 1 - end as usize].attach(links[*first as usize].rate);
+                }
+                let trip = Trip { flow: &d.name, src: from.0, dst: to.0, to: 2 * f as u32 + end };
+                let route = maze.lay(trip).map_err(|why| match why {
+                    NoMaze::NoRoute => none(),
+                    NoMaze::TooLarge => BuildError::TooManyWays { flows: defs.len() },
+                })?;
+                sides.push(Side::new(route, d.proto));
+            }
+            flows.push(Flow::new(d.name.clone()));
+        }
+        let (maze, towards) = maze.finish();
+        Ok(Laid { hops: Vec::new(), maze: Some(Box::new(maze)), towards, sides, flows, reroutes: Reroutes::default() })
+    }
+
+    /// Lays the routes of all times at which they change. An endpoint without a way keeps the last one it had, and has its first one from the start.
+    fn follow(
+        &mut self,
+        laid: &mut Laid,
+        mut ends: Vec<(usize, u32, u32, Option<Vec<u32>>)>,
+        defs: &[Ends],
+        costs: &[u64],
+    ) -> Result<(), BuildError> {
+        let Self { routing, nodes, links, airs, endpoints, .. } = self;
+        let mut changes = Vec::new();
+        let mut known: HashMap<(usize, Vec<u32>, Vec<u32>), u32> = HashMap::new();
+        for (ep, (_, _, to, path)) in ends.iter().enumerate() {
+            if let Some(path) = path {
+                known.insert((ep, path.clone(), towards(path, *to, links, airs)), laid.sides[ep].route);
+            }
+        }
+        while let Some(at) = airs.next_change() {
+            if !airs.change(at) {
+                continue;
+            }
+            let graph = graph_of(nodes.len(), links, airs, costs, &BTreeSet::new());
+            let mut router = Router::new(&graph, nodes, *routing);
+            for (ep, (f, from, to, now)) in ends.iter_mut().enumerate() {
+                let Some(path) = router.path(&defs[*f].name, *from, *to) else { continue };
+                // Two paths over the same ports may lead over other nodes.
+                let first = now.is_none();
+                let stations = towards(&path, *to, links, airs);
+                let route = *known
+                    .entry((ep, path.clone(), stations))
+                    .or_insert_with(|| laid.add(Some(&path), *to, END | (ep as u32 ^ 1), links, airs));
+                if first {
+                    laid.sides[ep].route = route;
+                    endpoints[ep].attach(links[path[0] as usize].rate);
+                } else {
+                    changes.push(Change { at, ep: ep as u32, route });
+                }
+                *now = Some(path);
+            }
+        }
+        for (f, from, to, path) in ends {
+            if path.is_none() {
+                let [from, to] = [from, to].map(|n| nodes[n as usize].clone());
+                return Err(BuildError::NoRoute { flow: defs[f].name.clone(), from, to });
+            }
+        }
+        // Only what differs from the last one is a change.
+        let mut last: Vec<u32> = laid.sides.iter().map(|s| s.route).collect();
+        changes.retain(|c| std::mem::replace(&mut last[c.ep as usize], c.route) != c.route);
+        laid.reroutes = Reroutes::new(changes);
+        Ok(())
+    }
+}
+
+/// The hops of links, less those that are avoided, and those of channels as they are now.
+fn graph_of<Q>(nodes: usize, links: &[LinkDef<Q>], airs: &Channels, costs: &[u64], avoided: &BTreeSet<u32>) -> Graph {
+    let wires =
+        (0..).zip(links.iter()).filter(|(port, _)| !airs.has(*port) && !avoided.contains(port)).map(|(port, l)| (port, l.from.0, l.to.0));
+    Graph::new(nodes, wires.chain(airs.edges())).with_costs(costs.to_vec())
+}
+
+/// The stations that the hops of a path lead to; nobody's where it is a link.
+fn towards<Q>(path: &[u32], to: u32, links: &[LinkDef<Q>], airs: &Channels) -> Vec<u32> {
+    let far = path.iter().skip(1).map(|&p| links[p as usize].from.0).chain([to]);
+    path.iter().zip(far).map(|(&p, far)| airs.station(p, far)).collect()
+}
+
+/// Flows with the routes of their endpoints.
+pub(super) struct Laid {
+    pub(super) hops: Vec<u32>,
+    pub(super) maze: Option<Box<Maze>>,
+    pub(super) towards: Vec<u32>,
+    pub(super) sides: Vec<Side>,
+    pub(super) flows: Vec<Flow>,
+    pub(super) reroutes: Reroutes,
+}
+
+impl Laid {
+    /// Adds a route, which ends at `end`; where its hops begin. Without a way there is none.
+    fn add<Q>(&mut self, path: Option<&[u32]>, to: u32, end: u32, links: &[LinkDef<Q>], airs: &Channels) -> u32 {
+        let route = self.hops.len() as u32;
+        if let Some(path) = path {
+            if !airs.is_empty() {
+                self.towards.extend(towards(path, to, links, airs));
+                self.towards.push(NOBODY);
+            }
+            self.hops.extend(path);
+            self.hops.push(end);
+        }
+        route
+    }
+}

@@ -1,0 +1,162 @@
+//! Links that fail and are repaired at given times, and when routes follow.
+//!
+//! Routes follow a change that has lasted for a given time, and not one that is over by then. While routes avoid a link it carries nothing, although it may be
+//! repaired already: whoever has no other way has none until they come back to it.
+
+use fairlane_units::{Dur, Time};
+use std::collections::BTreeSet;
+
+/// From when on a link is down, and from when on no more; `MAX` for never.
+pub(crate) type Spans = Vec<(Time, Time)>;
+
+/// What happens at one instant.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Change {
+    pub(crate) at: Time,
+    /// Ports that carry nothing from now on.
+    pub(crate) close: Vec<u32>,
+    /// Ports that do again.
+    pub(crate) open: Vec<u32>,
+    /// The set of links that routes avoid from now on, by its number; none where they stay.
+    pub(crate) routes: Option<usize>,
+}
+
+/// All failures of a world.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Plan {
+    pub(crate) changes: Vec<Change>,
+    /// The sets of links that routes avoid; the first one is empty.
+    pub(crate) avoided: Vec<BTreeSet<u32>>,
+}
+
+/// The changes that are still to come.
+#[derive(Clone, Debug)]
+pub(crate) struct Outages {
+    pub(crate) changes: std::sync::Arc<[Change]>,
+    pub(crate) next: usize,
+}
+
+/// What routes know of a link: a change counts once it has lasted for `after`.
+fn known(down: &Spans, after: Dur) -> Spans {
+    let edges: Vec<(Time, bool)> = down.iter().flat_map(|&(a, b)| [(a, true), (b, false)]).filter(|e| e.0 != Time::MAX).collect();
+    let mut spans: Spans = Vec::new();
+    let mut avoided = false;
+    for (k, &(at, fails)) in edges.iter().enumerate() {
+        let next = edges.get(k + 1).map_or(Time::MAX, |e| e.0);
+        let seen = at.later(after);
+        if seen < next && fails != avoided {
+            avoided = fails;
+            match spans.last_mut() {
+                Some(last) if !fails => last.1 = seen,
+                _ => spans.push((seen, Time::MAX)),
+            }
+        }
+    }
+    spans
+}
+
+/// Spans without overlaps, in order.
+fn merged(mut spans: Spans) -> Spans {
+    spans.sort_unstable();
+    let mut out: Spans = Vec::new();
+    for (a, b) in spans {
+        match out.last_mut() {
+            Some(last) if a <= last.1 => last.1 = last.1.max(b),
+            _ => out.push((a, b)),
+        }
+    }
+    out
+}
+
+impl Plan {
+    /// From ports and when their links are down. `reroute`: after which time routes follow; none: never.
+    pub(crate) fn new(down: &[(u32, Spans)], reroute: Option<Dur>) -> Self {
+        let down: Vec<(u32, Spans)> = down.iter().map(|(port, spans)| (*port, merged(spans.clone()))).collect();
+        let seen: Vec<Spans> = down.iter().map(|(_, spans)| reroute.map_or(Vec::new(), |after| known(spans, after))).collect();
+        let closed: Vec<Spans> = down.iter().zip(&seen).map(|((_, d), s)| merged([&d[..], &s[..]].concat())).collect();
+        let mut times: BTreeSet<Time> = seen.iter().chain(&closed).flatten().flat_map(|&(a, b)| [a, b]).collect();
+        times.remove(&Time::MAX);
+        let mut plan = Self { changes: Vec::new(), avoided: vec![BTreeSet::new()] };
+        let mut now = 0;
+        for at in times {
+            let ports = |of: fn(&(Time, Time)) -> Time| {
+                down.iter().zip(&closed).filter(move |(_, c)| c.iter().any(|s| of(s) == at)).map(|((port, _), _)| *port).collect()
+            };
+            let within = |spans: &Spans| spans.iter().any(|&(a, b)| a <= at && at < b);
+            let avoided: BTreeSet<u32> = down.iter().zip(&seen).filter(|(_, s)| within(s)).map(|((port, _), _)| *port).collect();
+            let set = plan.avoided.iter().position(|s| *s == avoided).unwrap_or_else(|| {
+                plan.avoided.push(avoided);
+                plan.avoided.len() - 1
+            });
+            let routes = (set != now).then_some(set);
+            now = set;
+            plan.changes.push(Change { at, close: ports(|s| s.0), open: ports(|s| s.1), routes });
+        }
+        plan
+    }
+}
+
+/// What a port needs whose link can fail.
+#[derive(Clone, Debug)]
+pub(crate) struct Frail<Q> {
+    /// Its queue as it was made: that is what a failure leaves of it, as `qdisc_reset` of Linux does when an interface goes down.
+    pub(crate) fresh: Q,
+    /// When the link is down.
+    pub(crate) down: Spans,
+}
+
+impl<Q> Frail<Q> {
+    /// Parts of a span in which the link is up.
+    pub(crate) fn up(&self, from: Time, to: Time) -> impl Iterator<Item = (Time, Time)> {
+        let ends = self.down.iter().map(|d| (d.0, d.1)).chain([(Time::MAX, Time::MAX)]);
+        let mut up = Time::ZERO;
+        ends.filter_map(move |(fails, back)| {
+            let part = (up.max(from), fails.min(to));
+            up = back;
+            (part.0 < part.1).then_some(part)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn s(n: u64) -> Time {
+        Time::from_ps(n * 1_000_000_000_000)
+    }
+
+    #[test]
+    fn routes_follow_what_has_lasted() {
+        let after = Dur::from_secs(3);
+        assert_eq!(known(&vec![(s(10), s(20))], after), [(s(13), s(23))]);
+        assert_eq!(known(&vec![(s(10), s(12))], after), [], "too short to be seen");
+        assert_eq!(known(&vec![(s(10), s(20)), (s(22), s(30))], after), [(s(13), s(33))], "the repair was too short");
+        assert_eq!(known(&vec![(s(10), Time::MAX)], after), [(s(13), Time::MAX)]);
+        assert_eq!(known(&vec![(s(10), s(20))], Dur::ZERO), [(s(10), s(20))]);
+    }
+
+    #[test]
+    fn a_plan_has_one_table_for_each_set_of_links() {
+        let down = [(4, vec![(s(10), s(20)), (s(50), s(60))]), (7, vec![(s(15), s(25))])];
+        let plan = Plan::new(&down, Some(Dur::from_secs(1)));
+        let sets: Vec<Vec<u32>> = plan.avoided.iter().map(|s| s.iter().copied().collect()).collect();
+        assert_eq!(sets, [vec![], vec![4], vec![4, 7], vec![7]]);
+        let change = |at, close: &[u32], open: &[u32], routes| Change { at: s(at), close: close.to_vec(), open: open.to_vec(), routes };
+        let wanted = [
+            change(10, &[4], &[], None),
+            change(11, &[], &[], Some(1)),
+            change(15, &[7], &[], None),
+            change(16, &[], &[], Some(2)),
+            change(21, &[], &[4], Some(3)),
+            change(26, &[], &[7], Some(0)),
+            change(50, &[4], &[], None),
+            change(51, &[], &[], Some(1)),
+            change(61, &[], &[4], Some(0)),
+        ];
+        assert_eq!(plan.changes, wanted);
+        let never = Plan::new(&down, None);
+        assert_eq!(never.changes.iter().map(|c| c.at).collect::<Vec<_>>(), [10, 15, 20, 25, 50, 60].map(s));
+        assert!(never.changes.iter().all(|c| c.routes.is_none()) && never.avoided.len() == 1);
+    }
+}

@@ -1,0 +1,73 @@
+//! Ports whose link fails and comes back.
+
+use super::{NOWHERE, Path};
+use crate::observe::Observer;
+use crate::packet::QPkt;
+use crate::port::CLOSED;
+use crate::qdisc::{QCx, Qdisc, Why};
+use fairlane_engine::EventQueue;
+use fairlane_units::Time;
+
+/// Looks at a queue that says it will hand out something later, until it is left as it is.
+const PATIENCE: u32 = 1 << 20;
+
+impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
+    /// The link of port `i` fails: what is on it and what waits before it is lost, and the queue is as new.
+    #[cold]
+    pub(crate) fn close<O: Observer>(&mut self, i: u32, now: Time, obs: &mut O)
+    where
+        Q: Clone,
+    {
+        self.settle::<O, false>(i, now, obs);
+        while let Some(pkt) = self.ports[i as usize].ring.pop() {
+            self.drop_packet(i, pkt, Why::Cut, now, obs);
+        }
+        while let Some(pkt) = self.ports[i as usize].take_late() {
+            self.drop_packet(i, pkt, Why::Cut, now, obs);
+        }
+        let port = &mut self.ports[i as usize];
+        port.cut(now);
+        // The queue's luck stays what it would have been.
+        let mut rng = port.rng.clone();
+        let (mut at, mut looks) = (now, 0);
+        loop {
+            let mut cx = QCx { now: at, rng: &mut rng, drops: &mut self.drops, marks: 0 };
+            if let Some(pkt) = port.qdisc.dequeue(&mut cx) {
+                self.drops.push((pkt, Why::Down));
+            } else if let Some(later) = port.qdisc.ready_at().filter(|_| port.qdisc.backlog().pkts > 0 && looks < PATIENCE) {
+                (at, looks) = (at.max(later), looks + 1);
+            } else {
+                break;
+            }
+        }
+        let level = port.qdisc.backlog();
+        if let Some(frail) = port.frail.as_ref().filter(|_| level.pkts == 0) {
+            port.qdisc = frail.fresh.clone();
+        }
+        port.queued = level.pkts > 0;
+        port.counters.occupancy.change(now, level);
+        port.busy_until = CLOSED;
+        // In the order in which they would have left.
+        for (pkt, _) in std::mem::take(&mut self.drops) {
+            self.drop_packet(i, pkt, Why::Down, now, obs);
+        }
+    }
+
+    /// The link of port `i` carries packets again.
+    #[cold]
+    pub(crate) fn open<O: Observer>(&mut self, i: u32, now: Time, obs: &O) {
+        self.ports[i as usize].busy_until = now;
+        self.arm_wake(i, obs);
+    }
+
+    /// A packet reaches the far end of a link that does more than carry, or in a world with ways of its own.
+    #[inline(never)]
+    pub(super) fn on_rough<O: Observer>(&mut self, i: u32, now: Time, pkt: &mut QPkt, obs: &mut O) -> u32 {
+        let port = &mut self.ports[i as usize];
+        // An outage may have taken the packet that this event was for.
+        let Some(&head) = port.ring.front().filter(|p| p.at <= now) else { return NOWHERE };
+        *pkt = head;
+        self.advance(i, obs);
+        self.impaired(i, pkt, now, obs)
+    }
+}

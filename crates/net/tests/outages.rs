@@ -1,0 +1,259 @@
+//! Links that fail and come back, routes that follow, and packets that take their ways one by one: the laws of every network hold there, too.
+
+use crate::toy::{Once, Tail, Toy, ToyPlugs};
+use fairlane_engine::{EventQueue, QuadHeap, StdHeap, Stream, Wheel};
+use fairlane_net::*;
+use fairlane_units::{Dur, Rate, Time};
+use proptest::prelude::*;
+
+const END: Time = Time::from_ps(700_000_000_000);
+
+fn ms(n: u64) -> Time {
+    Time::ZERO + Dur::from_ms(n)
+}
+
+/// Routers in a ring with chords, a host at each, flows between hosts, and failures of the links between routers.
+#[derive(Clone, Debug)]
+struct Net {
+    routers: u32,
+    chords: u32,
+    flows: u32,
+    routing: Routing,
+    reroute: Option<Dur>,
+    /// Each failure: which link, whether both directions, when and how long in ms.
+    outages: Vec<(u32, bool, u64, u64)>,
+    rough: bool,
+    seed: u64,
+}
+
+fn nets() -> impl Strategy<Value = Net> {
+    let outages = prop::collection::vec((0_u32..20, any::<bool>(), 1_u64..600, 0_u64..200), 1..7);
+    let routing = prop_oneof![Just(Routing::Ecmp), Just(Routing::EcmpPackets), Just(Routing::Single)];
+    (3_u32..7, 0_u32..4, 1_u32..6, routing, prop::option::of(0_u64..60), outages, any::<bool>(), 0_u64..1000).prop_map(
+        |(routers, chords, flows, routing, reroute, outages, rough, seed)| Net {
+            routers,
+            chords,
+            flows,
+            routing,
+            reroute: reroute.map(Dur::from_ms),
+            outages,
+            rough,
+            seed,
+        },
+    )
+}
+
+impl Net {
+    fn build<H: EventQueue>(&self) -> World<ToyPlugs, H> {
+        let mut b = WorldBuilder::<ToyPlugs>::new(self.seed, self.routing);
+        let mut rng = Stream::new(self.seed, "test", "outages", "graph");
+        let n = self.routers;
+        let r: Vec<NodeId> = (0..n).map(|i| b.node(&format!("r{i}"))).collect();
+        let h: Vec<NodeId> = (0..n).map(|i| b.node(&format!("h{i}"))).collect();
+        let late = JitterSpec(JitterParams { width: Dur::from_us(900), distribution: Distribution::Uniform, keep_order: false });
+        let mut link = |b: &mut WorldBuilder<ToyPlugs>, name: String, from, to, mbps, us, rough: bool| {
+            let impairments = Impairments { jitter: (rough && us > 1000).then(|| late.clone()), ..Impairments::default() };
+            let (rate, delay) = (Rate::from_mbps(mbps), Dur::from_us(us));
+            let device = (rough && us % 2 == 0).then_some(fairlane_units::Len::Packets(2));
+            b.link(LinkDef { name, from, to, rate, delay, qdisc: Tail::new(20), schedule: None, impairments, device })
+        };
+        let mut pairs: Vec<(usize, usize)> = (0..n as usize).map(|i| (i, (i + 1) % n as usize)).collect();
+        for _ in 0..self.chords {
+            let (a, c) = (rng.below(u64::from(n)) as usize, rng.below(u64::from(n)) as usize);
+            pairs.extend((a != c).then_some((a, c)));
+        }
+        let mut ports = Vec::new();
+        for (k, &(a, c)) in pairs.iter().enumerate() {
+            let (mbps, us) = (1 + rng.below(10), 10 + rng.below(9000));
+            let there = link(&mut b, format!("l{k}"), r[a], r[c], mbps, us, self.rough);
+            let back = link(&mut b, format!("l{k}.reverse"), r[c], r[a], mbps, us, self.rough);
+            ports.push((there, back));
+        }
+        for i in 0..n as usize {
+            link(&mut b, format!("h{i}"), h[i], r[i], 20, 50, false);
+            link(&mut b, format!("h{i}.reverse"), r[i], h[i], 20, 50, false);
+        }
+        for &(k, both, at, long) in &self.outages {
+            let (there, back) = ports[k as usize % ports.len()];
+            let span = (ms(at), if long == 0 { Time::MAX } else { ms(at + long) });
+            b.down(there, vec![span]);
+            if both {
+                b.down(back, vec![span]);
+            }
+        }
+        if let Some(after) = self.reroute {
+            b.reroute(after);
+        }
+        for i in 0..self.flows {
+            let from = rng.below(u64::from(n)) as usize;
+            let to = (from + 1 + rng.below(u64::from(n) - 1) as usize) % n as usize;
+            let sender = Toy::Sender { window: 1 + rng.below(40) as u32, flying: 0, next: 0, size: 700 + 100 * i as u16 };
+            let name = format!("f{i}");
+            let f = b.flow(FlowDef { name, from: h[from], to: h[to], proto: Proto::Tcp, sender, receiver: Toy::Receiver { got: 0 } });
+            b.app(Once(f, ms(u64::from(i) * 7)), vec![f]);
+        }
+        b.build().unwrap()
+    }
+}
+
+#[derive(Default)]
+struct Ledger {
+    /// Packets and bytes.
+    sent: (u64, u64),
+    received: (u64, u64),
+    dropped: (u64, u64),
+    last: Time,
+}
+
+fn count(sum: &mut (u64, u64), pkt: &QPkt) {
+    *sum = (sum.0 + 1, sum.1 + u64::from(pkt.len));
+}
+
+impl Ledger {
+    fn tick(&mut self, now: Time) {
+        assert!(now >= self.last, "observers see events in the order of time");
+        self.last = now;
+    }
+    fn alive(&self) -> (u64, u64) {
+        (self.sent.0 - self.received.0 - self.dropped.0, self.sent.1 - self.received.1 - self.dropped.1)
+    }
+}
+
+impl Observer for Ledger {
+    fn on_send(&mut self, e: &SendEvent) {
+        count(&mut self.sent, &e.pkt);
+        self.tick(e.time);
+    }
+    fn on_enqueue(&mut self, e: &EnqueueEvent) {
+        self.tick(e.time);
+    }
+    fn on_dequeue(&mut self, e: &DequeueEvent) {
+        self.tick(e.time);
+    }
+    fn on_drop(&mut self, e: &DropEvent) {
+        count(&mut self.dropped, &e.pkt);
+        self.tick(e.time);
+    }
+    fn on_hop(&mut self, e: &HopEvent) {
+        self.tick(e.time);
+    }
+    fn on_receive(&mut self, e: &ReceiveEvent) {
+        count(&mut self.received, &e.pkt);
+        self.tick(e.time);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// Packets and bytes, at every millisecond.
+    #[test]
+    fn nothing_is_lost_without_being_counted(net in nets()) {
+        let mut world = net.build::<QuadHeap>();
+        let mut ledger = Ledger::default();
+        for t in 1..=700 {
+            prop_assert!(world.advance(ms(t), u64::MAX, &mut ledger));
+            world.settle(&mut ledger);
+            let waiting: usize = world.ports().iter().map(|p| p.qdisc().backlog().pkts as usize + p.in_flight()).sum();
+            prop_assert_eq!(waiting, world.packets_alive());
+            prop_assert_eq!(ledger.alive().0, waiting as u64);
+            let dropped: u64 = world.ports().iter().map(|p| p.counters().dropped_bytes).sum();
+            prop_assert_eq!(dropped, ledger.dropped.1);
+            let left: u64 = world.ports().iter().map(|p| p.qdisc().backlog().bytes).sum();
+            prop_assert!(ledger.alive().1 >= left);
+        }
+        let by_port: u64 = world.ports().iter().flat_map(|p| p.counters().drops).sum();
+        prop_assert_eq!(by_port, ledger.dropped.0);
+        // A link carries no more than it can while it is up.
+        for p in world.ports() {
+            prop_assert!(p.carried(END) <= p.capacity(Time::ZERO, END) + 1e-3, "{} of {}", p.carried(END), p.capacity(Time::ZERO, END));
+        }
+    }
+
+    #[test]
+    fn watching_and_the_event_queue_change_nothing(net in nets()) {
+        fn run<H: EventQueue>(net: &Net, obs: &mut impl Observer) -> (u64, Vec<PortCounters>) {
+            let mut w = net.build::<H>();
+            w.advance(END, u64::MAX, obs);
+            w.settle(obs);
+            (w.fingerprint(), w.ports().iter().map(|p| p.counters().clone()).collect())
+        }
+        let want = run::<QuadHeap>(&net, &mut ());
+        prop_assert_eq!(&run::<QuadHeap>(&net, &mut Ledger::default()), &want);
+        prop_assert_eq!(&run::<StdHeap>(&net, &mut ()), &want);
+        prop_assert_eq!(&run::<Wheel>(&net, &mut ()), &want);
+    }
+
+    #[test]
+    fn a_clone_has_the_same_future(net in nets(), pause in 1_u64..600) {
+        let mut whole = net.build::<QuadHeap>();
+        whole.advance(END, u64::MAX, &mut ());
+        let mut first = net.build::<QuadHeap>();
+        while !first.advance(ms(pause), 97, &mut ()) {}
+        let mut branch = first.clone();
+        first.advance(END, u64::MAX, &mut ());
+        branch.advance(END, u64::MAX, &mut ());
+        prop_assert_eq!(first.fingerprint(), whole.fingerprint());
+        prop_assert_eq!(branch.fingerprint(), whole.fingerprint());
+    }
+
+    /// Failures that nobody meets change nothing: routes that may follow are the routes of a world without them.
+    #[test]
+    fn a_failure_after_the_end_changes_nothing(net in nets()) {
+        let late = |at: Option<u64>| {
+            let outages = at.map_or(Vec::new(), |at| net.outages.iter().map(|o| (o.0, o.1, at, o.3)).collect());
+            let net = Net { outages, ..net.clone() };
+            let mut w = net.build::<QuadHeap>();
+            w.advance(END, u64::MAX, &mut ());
+            (w.ports().iter().map(|p| p.counters().sent_pkts).collect::<Vec<_>>(), w.flows().iter().map(|f| f.delivered).collect::<Vec<_>>())
+        };
+        prop_assert_eq!(late(Some(5000)), late(None));
+    }
+}
+
+/// A link of 1 Mbit/s and 1 ms carries packets of 125 bytes, 1 ms each, all the time; it fails at 10.5 ms and is back at 20.5 ms.
+#[test]
+fn what_is_under_way_and_what_waits_have_reasons_of_their_own() {
+    let mut b = WorldBuilder::<ToyPlugs>::new(1, Routing::Ecmp);
+    let (s, d) = (b.node("s"), b.node("d"));
+    let mut ports = Vec::new();
+    for (name, from, to) in [("there", s, d), ("back", d, s)] {
+        let (rate, delay) = (Rate::from_mbps(1), Dur::from_ms(1));
+        let impairments = Impairments::default();
+        ports.push(b.link(LinkDef {
+            name: name.into(),
+            from,
+            to,
+            rate,
+            delay,
+            qdisc: Tail::new(9),
+            schedule: None,
+            impairments,
+            device: None,
+        }));
+    }
+    let span = (Time::from_ps(10_500_000_000), Time::from_ps(20_500_000_000));
+    b.down(ports[0], vec![span]);
+    let sender = Toy::Sender { window: 12, flying: 0, next: 0, size: 85 };
+    let f = b.flow(FlowDef { name: "f".into(), from: s, to: d, proto: Proto::Tcp, sender, receiver: Toy::Receiver { got: 0 } });
+    b.app(Once(f, Time::ZERO), vec![f]);
+    let mut w: World<ToyPlugs> = b.build().unwrap();
+    w.advance(ms(20), u64::MAX, &mut ());
+    let c = w.port(ports[0]).counters();
+    // At 10.5 ms one packet is being sent and one is on the wire. 12 were in flight; of those answered none is replaced before the failure is over.
+    assert_eq!((c.sent_pkts, c.drops[Why::Cut as usize]), (11, 2));
+    assert_eq!(
+        c.drops[Why::Down as usize] + c.drops[Why::Cut as usize] + w.flows()[0].counters.received_pkts() + c.drops[Why::Overflow as usize],
+        w.flows()[0].counters.sent_pkts
+    );
+    assert!(c.drops[Why::Down as usize] >= 7, "what waited, and what came");
+    assert_eq!((c.link_losses(), c.outage_losses()), (2, 2 + c.drops[Why::Down as usize]));
+    // Bits: ten whole packets, and half of the one that was cut.
+    let carried = w.port(ports[0]).carried(ms(20));
+    assert!((carried - 10_500.0).abs() < 1e-6, "{carried}");
+    let can = w.port(ports[0]).capacity(Time::ZERO, ms(20));
+    assert!((can - 10_500.0).abs() < 1e-6, "{can}");
+    // After the repair the sender's timer brings the flow back.
+    w.advance(ms(3000), u64::MAX, &mut ());
+    assert!(w.flows()[0].counters.received_pkts() > 1000);
+}
