@@ -95,7 +95,7 @@ def test_routes_after_failures_are_the_shortest_paths_of_networkx(routing, seed,
 
 
 def test_tcp_backs_off_and_comes_back():
-    """RFC 6298 (5.5): the timer doubles with each expiration while the link is down; a retransmission is what gets through after the repair."""
+    """RFC 6298 (5.5): the timer doubles with each expiration while the link is down, and a retransmission gets through after the repair."""
     net = fl.Network(duration="60s")
     net.link("a", "b", rate="10Mbit/s", delay="10ms", queue=fl.Droptail(limit="50p"), down=[{"at": "5s", "until": "25s"}])
     net.flow("f", "a", "b", tcp={"cc": "newreno", "preset": "rfc"})
@@ -158,7 +158,7 @@ def fan(routing: str, delays: list[str]) -> fl.Network:
 
 
 def test_one_flow_fills_one_of_equal_paths_or_all():
-    """By flow (RFC 2992) it has the rate of one path; packet by packet that of four, in equal parts; late paths put packets out of order."""
+    """By flow (RFC 2992) it has the rate of one path; packet by packet that of four, in equal parts; late paths reorder."""
     whole = fan("ecmp", ["5ms"] * 4).run()
     assert whole.flows["throughput"][0] == pytest.approx(10e6, rel=0.01)
     even = fan("ecmp_packets", ["5ms"] * 4).run()

@@ -42,7 +42,7 @@ impl Capture {
                     && let Some(facts) = self.flows.get(pkt.flow.0 as usize)
                 {
                     let node = |station: u32| l.monitor.nodes.get(station as usize).copied().unwrap_or(0);
-                    let seen = Seen { from: node(e.frame.from), to: node(e.frame.to), hops: facts.crossed(pkt, &self.starts) };
+                    let seen = Seen { from: node(e.frame.from), to: node(e.frame.to), hops: facts.crossed(pkt, &self.starts, false) };
                     sender.lengths = if self.style.ipv6 {
                         render::<true>(&mut sender.head, pkt, seg, facts, seen)
                     } else {
