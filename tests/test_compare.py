@@ -147,12 +147,14 @@ def test_page_and_pictures(tmp_path):
         assert fairlane(*args, "--quiet", cwd=tmp_path / name).returncode == 0
     page = (tmp_path / "a" / "p.html").read_text("utf-8")
     outside = {a for a in re.findall(r'(?:src|href|action)\s*=\s*"([^"#]+)', page) if not a.startswith("data:")}
-    assert outside == set() and "@import" not in page and "<script" not in page
+    assert outside == set() and "@import" not in page and page.count("<script>") == 1
     ids = re.findall(r'\bid="([^"]+)"', page)
     assert len(ids) == len(set(ids))
     for svg in re.findall(r"<svg.*?</svg>", page, re.S):
         ET.fromstring(svg.replace("xlink:href", "href"))
-    assert page.count("<svg") == 2 + 2 + 2 + 1  # ellipses, shares, queues, the network
+    assert page.count("<svg") == 2 + 2 + 1  # ellipses, shares, the network
+    queue = json.loads(re.search(r'id="charts-of-page">(.*?)</script>', page)[1])["charts"]["queue-0"]
+    assert [line["name"] for line in queue["lines"]] == ["red", "droptail"]
     assert (tmp_path / "a" / "jain.png").read_bytes().startswith(b"\x89PNG")
     for name in ("p.html", "ellipses.svg"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()

@@ -37,6 +37,6 @@ def inlined(resolved: Mapping[str, Any], name: str) -> Markup | None:
         return None
     wide = float(text.split('width="', 1)[1].split('"', 1)[0])
     label = f"The network: {len(graph.nodes)} nodes, {len(graph.links)} links"
-    drawn = inline(text, name, label).replace("<svg ", f'<svg style="width:{wide:.0f}px;max-width:none" ', 1)
+    drawn = inline(text.replace(' role="img"', "", 1), name, label).replace("<svg ", f'<svg style="width:{wide:.0f}px;max-width:none" ', 1)
     region = Markup('<div class="network" role="region" tabindex="0" aria-label="{}">').format(label)
     return region + Markup(drawn) + Markup("</div>")

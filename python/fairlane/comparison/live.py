@@ -1,0 +1,40 @@
+"""The charts of a comparison that are zoomed into: the queue over time, a line for each setting."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..look.live import Live, points_each, stretched, stretches
+from ..runs.live import warmup
+from .plots import called
+
+if TYPE_CHECKING:
+    from .result import Comparison
+
+EACH = 6
+"""Settings of a chart."""
+MOST = 48
+"""Settings that are drawn."""
+
+
+def queues(c: Comparison) -> list[Live]:
+    """Packets waiting at the link, first seed; several charts if there are many settings, zoomed together."""
+    told = called([q.label for q in c.settings])
+    settings = [(q, told[q.label].replace("\n", "")) for q in c.settings[:MOST]]
+    parts = [settings[i : i + EACH] for i in range(0, len(settings), EACH)]
+    out = []
+    hues = itertools.count()
+    for n, part in enumerate(parts):
+        drawn = [(name, stretches(*map(np.asarray, q.series()), points_each(len(part)))) for q, name in part]
+        lines = [s.line(name, next(hues)) for name, s in drawn if len(s.x)]
+        if not lines:
+            continue
+        more = f" {len(c.settings) - MOST} more settings are not drawn." if n == len(parts) - 1 and len(c.settings) > MOST else ""
+        caption = f"Packets waiting at the link, seed {c.seeds[0]}. {stretched([s.span for _, s in drawn], False)}{more}".strip()
+        title = f"Queue of {c.link}" + (f" ({n + 1} of {len(parts)})" if len(parts) > 1 else "")
+        spans = warmup(part[0][0].result)
+        out.append(Live(f"queue-{n}", title, "time (s)", "waiting (packets)", lines, link="time", spans=spans, caption=caption))
+    return out
