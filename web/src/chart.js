@@ -82,7 +82,7 @@ export class Chart {
       ticks: { stroke: () => colour("grid"), width: 1, size: 4 },
       values: (u, splits) => this.names(which, splits) ?? splits.map((v) => (v === null ? "" : digits(v))),
       ...(which === "x"
-        ? { size: 30, space: 64, ...(told.x.ticks ? { splits: (u, i, low, high) => ticks(told.x.ticks, low, high) } : {}) }
+        ? { size: 30, space: 64, ...(told.x.ticks ? { splits: (u, i, low, high) => ticks(told.x.ticks, low, high), filter: (u, splits) => splits } : {}) }
         : { size: (u, values) => 14 + 7 * Math.max(3, ...(values ?? []).map((t) => (t ?? "").length)), space: 32 }),
     });
     const padded = (low, high, wide) => (high > low ? [low - wide * (high - low), high + wide * (high - low)] : [low - 1, high + 1]);
@@ -95,7 +95,12 @@ export class Chart {
         x: {
           time: false,
           distr: told.x.log ? 3 : 1,
-          range: (u, low, high) => (low === null ? [0, 1] : this.zoomed || told.x.log ? [low, high] : this.marks || told.x.names ? padded(low, high, 0.06) : padded(low, high, 0.01)),
+          range: (u, low, high) => {
+            if (low === null) return [told.x.log ? 1 : 0, told.x.log ? 10 : 1];
+            if (this.zoomed) return [low, high];
+            const wide = this.marks || told.x.names || told.x.log ? 0.06 : 0.01;
+            return told.x.log ? padded(Math.log(low), Math.log(high), wide).map(Math.exp) : padded(low, high, wide);
+          },
         },
         y: {
           distr: told.y.log ? 3 : 1,

@@ -28,7 +28,10 @@ def queues(c: Comparison) -> list[Live]:
     out = []
     hues = itertools.count()
     for n, part in enumerate(parts):
-        drawn = [(name, stretches(*map(np.asarray, q.series()), points_each(len(part)))) for q, name in part]
+        drawn = []
+        for q, name in part:
+            times, waiting = q.series()
+            drawn.append((name, stretches(np.asarray(times), np.asarray(waiting), points_each(len(part)))))
         lines = [s.line(name, next(hues)) for name, s in drawn if len(s.x)]
         if not lines:
             continue

@@ -28,6 +28,7 @@ class Again:
     """As TOML; "" if it is too long for a page."""
     saved: Markup | None = None
     facts: Sequence[tuple[str, str]] = field(default_factory=tuple)
+    summary: str = "The scenario with every parameter"
 
 
 def run_again(scenario: str, seeds: Sequence[int], *, name: str = "", folder: str = "", facts: Sequence[tuple[str, str]] = ()) -> Again:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -10,10 +12,13 @@ import polars as pl
 from .. import _core
 from ..base.format import number, quantity
 from ..errors import FairlaneError
+from ..graphs import inlined
 from ..look import theme
-from ..look.templates import csv_link, drawing, render, svg_link
+from ..look.again import MOST_SCENARIO, Again, said_seeds
+from ..look.live import Charts, Live
+from ..look.templates import csv_link, drawing, render, saved_link, svg_link
 from ..stats import MARGIN, Interval, margin_text
-from . import claim_views, contrast, plots, terminal, words
+from . import claim_views, contrast, live, plots, terminal, words
 from .cell import engine
 from .diagnose import resolve_base
 from .left_open import WORLD
@@ -27,8 +32,6 @@ MOST_POINTS = 200
 """Rows of the table of means."""
 MOST_LEVELS = 12
 """Levels of a factor that are compared with its first one."""
-MOST_NODES = 24
-"""A network with more nodes is not drawn."""
 
 
 def page(result: StudyResult, command: str = "") -> str:
@@ -37,9 +40,10 @@ def page(result: StudyResult, command: str = "") -> str:
     states = dict(result.index.group_by("status").len().iter_rows())
     heads, rows = terminal.rows(result, most_metrics=len(result.metrics)) if result._done.height and spec.worlds is None else ([], [])
     tables = [(s, contrast.explained(result, s.label)) for s in spec.metrics] if result._done.height else []
+    drawn, pictures = _pictures(result)
     return render(
         "study/page.html.j2",
-        spec=spec, confidence=f"{100 * spec.confidence:g}", version=_core.version(), engine=engine(), command=command,
+        spec=spec, confidence=f"{100 * spec.confidence:g}", version=_core.version(),
         points=len(result.points), planned=result.index.height, done=states.get("done", 0), failed=states.get("failed", 0),
         left=states.get("open", 0), seeds=words.seeds(sorted(result.index["seed"].unique().to_list())), topology=_topology(result),
         claims=claim_views.cards(result) if result._done.height else [], opened=claim_views.asked(spec.worlds),
@@ -48,7 +52,8 @@ def page(result: StudyResult, command: str = "") -> str:
         factors=[_factor(f) for f in spec.factors if f.name != WORLD],
         metrics=[(s.label, s.text, result.unit(s.label)) for s in spec.metrics],
         sets=[(path, value if isinstance(value, str) else json.dumps(value)) for path, value in spec.sets],
-        pictures=_pictures(result), means=(heads, rows[:MOST_POINTS], max(0, len(rows) - MOST_POINTS), len(spec.factors)),
+        pictures=pictures, live=Charts(drawn), repeat=_again(result, command),
+        means=(heads, rows[:MOST_POINTS], max(0, len(rows) - MOST_POINTS), len(spec.factors)),
         margin=margin_text(MARGIN), explained=[_explained(result, t) for _, t in tables if t is not None], compared=_compared(result),
         summary=result.summary(), cells=result.cells(), failures=terminal.reasons(result), warnings=result.warnings, source=spec.source,
     )  # fmt: skip
@@ -56,16 +61,10 @@ def page(result: StudyResult, command: str = "") -> str:
 
 def _topology(result: StudyResult) -> Any:
     """The base scenario's network, if it is small enough to be drawn."""
-    from ..look.drawings import Topology
-
     spec = result.spec
     try:
         tree = resolve_base(spec, (s for f in spec.factors for s in f.levels[0].sets))
-        expanded = tree.pop("expanded")
-        tree.pop("warnings", None)
-        if len(expanded["nodes"]) > MOST_NODES:
-            return None
-        return drawing(Topology(tree), "topology", "The network at the first level of each factor")
+        return inlined(tree, "topology")
     except FairlaneError:
         return None
 
@@ -84,17 +83,41 @@ def _factor(f: Factor) -> dict[str, Any]:
     return {"name": f.name, "paths": paths, "levels": [words.level(f, level.label) for level in f.levels]}
 
 
-def _pictures(result: StudyResult) -> list[dict[str, Any]]:
-    """Each picture's title and caption, its panels, and the link that saves it."""
+def _again(result: StudyResult, command: str) -> Again:
+    """What runs the study again: the command that is told, or one with the file that the folder is of."""
+    spec, hint, saved = result.spec, "", None
+    if spec.source is not None:
+        text, name, _ = spec.source
+        file = PurePath(name).name if not name.startswith("<") else "study.toml"
+        named = file if name.startswith("<") else name
+        command = command or shlex.join(["fairlane", "study", named, "--out", str(result.folder)])
+        if len(text) <= MOST_SCENARIO:
+            hint, saved = "The study file:", saved_link(text, file, file, "application/toml")
+    seeds = said_seeds(sorted(result.index["seed"].unique().to_list()))
+    base = spec.base if len(spec.base) <= MOST_SCENARIO else ""
+    return Again(
+        "", command, hint, base, saved, [("seeds", seeds), ("engine", engine()), ("fairlane", _core.version())], "The base scenario"
+    )
+
+
+def _pictures(result: StudyResult) -> tuple[list[Live], list[dict[str, Any]]]:
+    """What is drawn in the page, and each picture's title and caption, its panels, and the link that saves it."""
     out: list[dict[str, Any]] = []
+    charts: list[Live] = []
     if not result._done.height:
-        return out
+        return charts, out
     for plot in plots.specs(result):
         caption = _caption(result, plots.checked(result, plot))
-        drawn = [drawing(p, f"{plot.name}-{i}", caption) for i, p in enumerate(plots.panels(result, plot))]
         saved = svg_link(theme.svg(plots.picture(result, plot)), plot.name)
-        out.append({"title": plot.title, "caption": caption, "drawn": drawn, "saved": saved})
-    return out
+        told = {"title": plot.title, "caption": caption, "saved": saved, "drawn": [], "charts": []}
+        if plot.kind in live.KINDS:
+            own = live.charts(result, plot, "")
+            charts += own
+            told["charts"] = [c.name for c in own]
+        else:
+            told["drawn"] = [drawing(p, f"{plot.name}-{i}", caption) for i, p in enumerate(plots.panels(result, plot))]
+        out.append(told)
+    return charts, out
 
 
 def _caption(result: StudyResult, plot: Any) -> str:

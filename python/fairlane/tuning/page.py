@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from ..base.toml import value as as_toml
 from ..look import theme
-from ..look.templates import drawing, render, svg_link
+from ..look.live import Charts
+from ..look.templates import render, svg_link
 from ..stats import MARGIN, margin_text
-from .plots import panels, picture
+from .live import charts
+from .plots import picture
 from .terminal import front_rows, held_out_rows
 
 if TYPE_CHECKING:
@@ -28,11 +30,11 @@ def page(r: TuneResult) -> str:
     """The page as text."""
     from .. import _core
 
-    drawn = [drawing(p, f"front-{i}", f"{p.y.label} against {'the trial' if p.x is None else p.x.label}") for i, p in enumerate(panels(r))]
+    drawn = charts(r)
     s, tried = r.spec, r.table()
     importance = (["parameter", "share"], [[k if not q else f"{q}: {k}", f"{100 * x:.0f} %"] for q, k, x in r.importance()])
     return render(
-        "tuning/page.html.j2", r=r, s=s, drawn=drawn, front=front_rows(r), rule=RULES[s.rule],
+        "tuning/page.html.j2", r=r, s=s, live=Charts(drawn), drawn=[c.name for c in drawn], front=front_rows(r), rule=RULES[s.rule],
         held_out=held_out_rows(r), importance=importance, tried=tried, exact_front=tried.filter(tried["front"] | tried["chosen"]),
         saved=svg_link(theme.svg(picture(r)), "front"),
         margin=margin_text(MARGIN), queue=as_toml(r.chosen.queue), tc=r.tc(), version=_core.version(),

@@ -42,10 +42,10 @@ class Front:
         tried = [t for t in r.trials if not t.error]
         plain = [t for t in tried if t.kind != "hand-made" and t.number not in on_front]
         kept, broken = [t for t in plain if t.feasible], [t for t in plain if not t.feasible]
-        fx, fy = self._factor(self.x), self._factor(self.y)
+        fx, fy = self.factor(self.x), self.factor(self.y)
         ax.plot(
-            self._values(self.x, broken, fx),
-            self._values(self.y, broken, fy),
+            self.values(self.x, broken, fx),
+            self.values(self.y, broken, fy),
             "x",
             ms=3.2,
             color=theme.MUTED,
@@ -53,15 +53,15 @@ class Front:
             label="breaks a constraint",
         )
         ax.plot(
-            self._values(self.x, kept, fx), self._values(self.y, kept, fy), "o", ms=3, mew=0, color=theme.MUTED, alpha=0.55, label="tried"
+            self.values(self.x, kept, fx), self.values(self.y, kept, fy), "o", ms=3, mew=0, color=theme.MUTED, alpha=0.55, label="tried"
         )
         self._bars(ax, [t for t in r.front if t.kind != "hand-made"], fx, fy, "o", 4.2, theme.HUES[0], "front")
         hand = [t for t in tried if t.kind == "hand-made"]
         self._bars(ax, [t for t in hand if t.feasible], fx, fy, "s", 5, theme.HUES[1], "hand-made")
         out = [t for t in hand if not t.feasible]
         ax.plot(
-            self._values(self.x, out, fx),
-            self._values(self.y, out, fy),
+            self.values(self.x, out, fx),
+            self.values(self.y, out, fy),
             "s",
             ms=5,
             mfc="none",
@@ -69,8 +69,8 @@ class Front:
             label="hand-made, breaks one",
         )
         ax.plot(
-            self._values(self.x, [r.chosen], fx),
-            self._values(self.y, [r.chosen], fy),
+            self.values(self.x, [r.chosen], fx),
+            self.values(self.y, [r.chosen], fy),
             "*",
             ms=14,
             color=theme.HUES[2],
@@ -86,7 +86,7 @@ class Front:
         else:
             self._axis(ax, "x", self.x, fx, seen)
         for t in hand:
-            at = (self._values(self.x, [t], fx)[0], self._values(self.y, [t], fy)[0])
+            at = (self.values(self.x, [t], fx)[0], self.values(self.y, [t], fy)[0])
             ax.annotate(_short(t.label), at, (5, 5), textcoords="offset points", fontsize=7.5, color=theme.HUES[1], zorder=7,
                         bbox={"boxstyle": "square,pad=0.1", "fc": theme.FACE, "ec": "none", "alpha": 0.85})  # fmt: skip
         if self.legend:
@@ -96,7 +96,8 @@ class Front:
             handles = [h for h in ax.get_lines() if np.size(h.get_xdata()) and not str(h.get_label()).startswith("_")]
             ax.legend(handles=handles, fontsize=7.5, frameon=False, loc="best")
 
-    def _factor(self, o: Objective | None) -> tuple[float, str]:
+    def factor(self, o: Objective | None) -> tuple[float, str]:
+        """What an objective is multiplied with on its axis, and the unit there."""
         if o is None:
             return 1.0, ""
         if o.selector.metric == "loss":
@@ -104,7 +105,8 @@ class Front:
         values = [abs(t.values[o.label]) for t in (self.result.front or [self.result.chosen])]
         return scale(o.unit, max(values))
 
-    def _values(self, o: Objective | None, trials: Sequence[Trial], f: tuple[float, str]) -> list[float]:
+    def values(self, o: Objective | None, trials: Sequence[Trial], f: tuple[float, str]) -> list[float]:
+        """Of some trials, in that unit; without an objective their numbers."""
         return [float(t.number) if o is None else t.values[o.label] * f[0] for t in trials]
 
     def _bars(
@@ -124,7 +126,7 @@ class Front:
         def half(o: Objective | None, f: tuple[float, str]) -> list[float] | None:
             return None if o is None else [(interval(t.per_seed[o.label]).half_width or 0.0) * f[0] for t in trials]
 
-        ax.errorbar(self._values(self.x, trials, fx), self._values(self.y, trials, fy), xerr=half(self.x, fx), yerr=half(self.y, fy),
+        ax.errorbar(self.values(self.x, trials, fx), self.values(self.y, trials, fy), xerr=half(self.x, fx), yerr=half(self.y, fy),
                     fmt=mark, ms=size, lw=0, elinewidth=0.8, capsize=1.5, color=colour, zorder=4)  # fmt: skip
         ax.plot([math.nan], [math.nan], mark, ms=size, color=colour, label=label)
 
