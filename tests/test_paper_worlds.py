@@ -19,6 +19,7 @@ from fairlane.errors import PaperError, ScenarioError
 from fairlane.papers import Levels, Open, Span, joint, keys, load, reproduce, shipped
 from fairlane.papers.left_open import pinned
 from fairlane.papers.printed import fitted
+from fairlane.papers.reproduction import run_reproduction
 from fairlane.papers.tables import Compared
 from pages import tables_in
 
@@ -141,12 +142,40 @@ def test_refinement_finds_the_world_of_the_printed_numbers(made):
     r, _ = made
     best = r.joint.best[0]
     assert float(best.values["rate"].removesuffix("Mbit/s")) == pytest.approx(10, abs=0.3)
-    assert best.kind in ("sample", "near")
+    assert best.kind in ("sample", "near")  # the declared world is the base here
     assert r.joint.matching
     assert all(9 < float(s.values["rate"].removesuffix("Mbit/s")) < 11 for s in r.joint.matching)
     a = next(j for j in r.claims if j.claim.id == "A")
     assert a.share_matching == 1.0
     assert r.joint.matters["rate"] > 0.5 > r.joint.matters["queue"]
+
+
+def test_refinement_starts_from_the_declared_world_too(tmp_path):
+    """A declared world that no sample of three comes near; what is found around it counts for print, and not for shares."""
+    code = STUDY.replace("most_worlds = 80", 'most_worlds = 3\n    declared = {"rate": "10Mbit/s", "queue": "red"}')
+    r = reproduce(study(tmp_path, code), out=tmp_path / "results")
+    kinds = [s.kind for s in r.joint.seen]
+    assert kinds == ["base", "sample", "sample", "declared", *["near"] * 24]
+    assert len(r.joint.sample) == 3
+    best = r.joint.best[0]
+    assert float(best.values["rate"].removesuffix("Mbit/s")) == pytest.approx(10, abs=0.05)
+    near = [s for s in r.joint.seen if s.kind == "near"]
+    one_apart = [s for s in near if len({*s.values.items()} - {*r.joint.declared.items()}) == 1]
+    assert len(one_apart) > 6
+
+
+def test_refinement_goes_on_where_it_stopped(tmp_path):
+    """Eight worlds of refinement and eight more from the record are sixteen; the page and the reach have those recorded as well."""
+    folder = study(tmp_path, STUDY.replace("most_worlds = 80", "most_worlds = 6"))
+    paper = load(folder)
+    whole = run_reproduction(paper, out=tmp_path / "whole", refine=16)
+    first = run_reproduction(paper, out=tmp_path / "first", refine=8)
+    joint.record(first.joint, paper, first.reach)
+    second = run_reproduction(paper, out=tmp_path / "second", refine=8, on=True)
+    assert [s.values for s in second.joint.seen] == [s.values for s in whole.joint.seen]
+    assert [s.outcomes for s in second.joint.seen] == [s.outcomes for s in whole.joint.seen]
+    assert [(x.near, x.worlds) for x in second.reach] == [(x.near, x.worlds) for x in whole.reach]
+    assert [x.low for x in second.reach] == pytest.approx([x.low for x in whole.reach], rel=1e-5)
 
 
 def test_the_document_fits_its_schema_and_has_the_shares(made):

@@ -134,6 +134,18 @@ def test_points_near_a_world_are_near_it():
     assert 1 <= others <= 24  # a fifth of them choose anew among three
 
 
+def test_of_a_world_with_many_things_a_few_are_moved():
+    opens = [Open(f"x{i}", 0.5, Span(0.0, 1.0), "") for i in range(20)] + [Z]
+    best = base_of(opens)
+    known = near(opens, [best], 30, 0.2, few=3)
+    found = near(opens, [best], 60, 0.2, few=3, known=known)
+    moved = [{n for n in best if w[n] != best[n]} for w in found]
+    assert {len(m) for m in moved} == {1, 2, 3}
+    assert len(set().union(*moved)) == 21  # each in its turn
+    assert all(0.4 <= w[n] <= 0.6 for w, m in zip(found, moved, strict=True) for n in m - {"z"})
+    assert not [w for w in found if w in known or w == best]
+
+
 # Shares
 
 
@@ -207,6 +219,42 @@ def test_noise_is_undecided():
         verdict = judge(found, t.turns, t.explained)
         assert verdict.word == "undecided" or t.turns
     assert turned <= 2
+
+
+def _chance_finds(trials, n=64):
+    """Of claims that depend on nothing, with 29 things open, those in which a turn is found all the same."""
+    opens = [Open(f"w{i}", 0.5, Span(0.0, 1.0), "") for i in range(20)]
+    opens += [Open(f"z{i}", "a", Levels(tuple("abcd"[: 2 + i % 3])), "") for i in range(9)]
+    worlds, turned = design(opens, n), 0
+    for trial in range(trials):
+        rng = random.Random(trial)
+        share = (0.5, 0.3, 0.15)[trial % 3]
+        turned += bool(turns_at(opens, worlds, [rng.random() < share for _ in worlds], seed=trial).turns)
+    return turned
+
+
+def test_looking_at_many_parameters_makes_no_more_turns_of_noise():
+    """One in a hundred is allowed; were each of two tests allowed it, and parameters not counted, there would be more."""
+    assert binomtest(_chance_finds(10), 10, 0.01, alternative="greater").pvalue > 0.01
+
+
+@pytest.mark.long
+def test_turns_are_found_in_one_of_a_hundred_claims_that_depend_on_nothing():
+    found = _chance_finds(250)
+    assert binomtest(found, 250, 0.01, alternative="greater").pvalue > 0.01, found
+
+
+def test_a_turn_below_a_turn_is_no_chance_find():
+    """Where one parameter decides and the rest is a coin, what is told below it is chance: in at most one of a hundred trees a layer."""
+    opens = [X, *(Open(f"w{i}", 0.5, Span(0.0, 1.0), "") for i in range(19))]
+    worlds, more = design(opens, 96), 0
+    for trial in range(6):
+        rng = random.Random(trial)
+        found = [rng.random() < (0.9 if w["x"] > 0.5 else 0.1) for w in worlds]
+        turns = turns_at(opens, worlds, found, seed=trial).turns
+        assert turns[0].name == "x"
+        more += len(turns) > 1
+    assert more <= 1
 
 
 def test_a_printed_outcome_that_no_world_reaches_is_unexplained():

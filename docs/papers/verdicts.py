@@ -14,10 +14,8 @@ from pathlib import Path
 from fairlane import papers
 from fairlane.papers import Paper
 from fairlane.papers.claims import read_claims
-from fairlane.papers.joint import Joint, recorded, recorded_reach
+from fairlane.papers.joint import SAMPLED, Joint, recorded, recorded_reach, seen_of
 from fairlane.papers.layout import number_of
-from fairlane.papers.printed import Distance
-from fairlane.papers.worlds import Seen
 from fairlane.worlds.verdicts import WORDS
 
 
@@ -29,10 +27,7 @@ def verdicts(key: str) -> dict[str, list[str]]:
     rows = recorded(paper)
     if not rows:
         return {**out, "undecided": [c.id for c in claims]}
-    seen = [
-        Seen(r.values, r.kind, r.outcomes, {}, Distance(r.distance["fit"], r.distance["test"], r.distance["median"], 0, 0)) for r in rows
-    ]
-    joint = Joint(paper.opens(), claims, seen, paper.declared_world, sum(r.kind != "near" for r in rows))
+    joint = Joint(paper.opens(), claims, seen_of(rows), paper.declared_world, sum(r.kind in SAMPLED for r in rows))
     for c in claims:
         out[joint.judged(c, "no-data").word].append(c.id)
     return out
@@ -44,7 +39,7 @@ def part() -> str:
     printed = Counter[str]()
     for key in papers.keys():  # noqa: SIM118
         found = verdicts(key)
-        worlds = sum(r.kind != "near" for r in recorded(papers.load(key)))
+        worlds = sum(r.kind in SAMPLED for r in recorded(papers.load(key)))
         lines.append(f"| [{key}]({key}.md) | {worlds} | {' | '.join(', '.join(found[w]) for w in WORDS)} |")
         printed.update(c.published for c in read_claims(papers.shipped() / key / "claims.toml"))
     return "\n".join(lines) + (

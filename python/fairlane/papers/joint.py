@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from ..base.csv_text import inert
 from ..base.files import save_bytes
@@ -23,11 +23,14 @@ from ..worlds import Judgement, Open, World, judge, matters, settled, share, tex
 from ..worlds import told as worlds_told
 from .claims import Claim, read_claims
 from .definition import Paper
+from .printed import Distance
 from .reach import REACH, Reach, csv_of_reach
 from .runner import Runner
 from .tables import NEAR, read_csv
-from .worlds import Seen, Worlds, nearest
+from .worlds import Kind, Seen, Worlds, nearest
 
+SAMPLED = ("base", "sample")
+"""Kinds of worlds that stand for all plausible ones."""
 MATCHING = 0.02
 """A world matches print if its mean difference is no more than this above that of the nearest one."""
 
@@ -42,11 +45,13 @@ class Joint:
     declared: World
     asked: int
     """Worlds of the sample that the study allows, or that were asked for."""
+    earlier: Sequence[Mapping[str, str]] = ()
+    """Rows of `reach.csv` for those of the worlds that were recorded, if it goes on from a record."""
 
     @cached_property
     def sample(self) -> list[Seen]:
         """The worlds that stand for all plausible ones: the base and the designed sample, without those chosen because they match."""
-        return [s for s in self.seen if s.kind != "near"]
+        return [s for s in self.seen if s.kind in SAMPLED]
 
     @cached_property
     def best(self) -> list[Seen]:
@@ -154,7 +159,7 @@ def _number(x: float | None) -> str:
 class Recorded:
     """A world as it was recorded."""
 
-    kind: str
+    kind: Kind
     values: World
     distance: Mapping[str, float | None]
     """fit, test and median."""
@@ -187,7 +192,7 @@ def recorded(paper: Paper) -> list[Recorded]:
     rows = _made_of_this(paper, path, [*_LEAD, *(o.name for o in opens), *_APART, *ids])
     read = [
         Recorded(
-            r["kind"],
+            cast("Kind", r["kind"]),
             {o.name: o.over.read(r[o.name]) for o in opens},
             {k: float(r[k]) if r[k] else None for k in _APART},
             {i: float(r[i]) if r[i] else None for i in ids},
@@ -195,6 +200,12 @@ def recorded(paper: Paper) -> list[Recorded]:
         for r in rows
     ]
     return read
+
+
+def seen_of(rows: Sequence[Recorded]) -> list[Seen]:
+    """Recorded worlds as those that were run; without their margins, and without our values."""
+    apart = [(r, Distance(r.distance["fit"], r.distance["test"], r.distance["median"], 0, 0)) for r in rows]
+    return [Seen(r.values, r.kind, r.outcomes, {}, d) for r, d in apart]
 
 
 def record(joint: Joint, paper: Paper, reached: Sequence[Reach]) -> Path:
@@ -228,10 +239,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m fairlane.papers.joint", description=main.__doc__)
     parser.add_argument("key", help="a study that comes with fairlane, or the folder of one")
     parser.add_argument("--worlds", type=int, default=None, help="how many, in place of as many as settle every share")
+    parser.add_argument("--refine", type=int, default=None, help="how many around those nearest to print, in place of one for four")
+    parser.add_argument(
+        "--on", action="store_true", help="goes on from the recorded worlds, in place of a sample: adds those around print alone"
+    )
     parser.add_argument("--out", default=None, help="the folder of the results, with the runs (default: results/KEY)")
     given = parser.parse_args(arguments)
     paper = load(given.key)
-    done = run_reproduction(paper, out=given.out, worlds=given.worlds)
+    done = run_reproduction(paper, out=given.out, worlds=given.worlds, refine=given.refine, on=given.on)
     if done.joint is None:
         parser.error(f"{given.key} leaves nothing open: it has no worlds")
     print(record(done.joint, paper, done.reach))

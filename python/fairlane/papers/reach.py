@@ -52,6 +52,17 @@ def reach(paper: Paper, built: Mapping[str, Built], seen: Sequence[Seen]) -> lis
     return [_reach(table, row, [ours[i] for ours in told]) for i, (table, row) in enumerate(places)]
 
 
+def with_recorded(rows: Sequence[Reach], recorded: Sequence[Mapping[str, str]]) -> list[Reach]:
+    """The same over the worlds of a record, too: `recorded` are the rows of its `reach.csv`, of the same printed values."""
+
+    def one(x: Reach, r: Mapping[str, str]) -> Reach:
+        ends = [float(r[k]) for k in ("low", "high") if r[k]]
+        low, high = (pick([y for y in (now, *ends) if y is not None], default=None) for pick, now in ((min, x.low), (max, x.high)))
+        return replace(x, low=low, high=high, near=x.near + int(r["near"]), worlds=x.worlds + int(r["worlds"]))
+
+    return [one(x, r) for x, r in zip(rows, recorded, strict=True)] if recorded else list(rows)
+
+
 def _reach(table: str, row: Compared, values: Iterable[float | None]) -> Reach:
     known = [x for x in values if x is not None]
     alone = replace(row, low=None, high=None)

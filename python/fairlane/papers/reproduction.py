@@ -22,12 +22,13 @@ from ..errors import FairlaneError, FolderError, suggest
 from .checks import bad_check, check_files, check_study
 from .claims import Claim, Judged, judge, of_worlds, read_claims
 from .definition import Alternative, Built, Cell, Curve, Experiment, Paper, Results, RunTables, only_ids
-from .joint import Joint, csv_of, made_of
+from .joint import Joint, csv_of, made_of, recorded, recorded_reach, seen_of
 from .mistakes import told
-from .reach import Reach, csv_of_reach, of_values, reach
+from .reach import Reach, csv_of_reach, of_values, reach, with_recorded
 from .runner import Job, Progress, Runner
 from .tables import NEAR, csv_of_rows
 from .worlds import Worlds, check_worlds, replications, sample
+from .worlds import refine as around
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -88,7 +89,8 @@ class Reproduction:
     @cached_property
     def reach(self) -> list[Reach]:
         """Every printed result, with its range over the worlds."""
-        return reach(self.paper, {e.id: b for e, b in self.experiments}, self.joint.seen if self.joint else ())
+        built = {e.id: b for e, b in self.experiments}
+        return with_recorded(reach(self.paper, built, self.joint.seen), self.joint.earlier) if self.joint else reach(self.paper, built, ())
 
     def of_values(self, e: Experiment) -> dict[str, Any] | None:
         """What the printed values of an experiment say alone, without its claims; None if none is printed as its table."""
@@ -250,10 +252,16 @@ def run_reproduction(
     progress: Progress | None = None,
     seeds: int | str | Iterable[int] | None = None,
     worlds: int | None = None,
+    refine: int | None = None,
+    on: bool = False,
 ) -> Reproduction:
-    """See `fairlane.papers.reproduce`."""
+    """See `fairlane.papers.reproduce`.
+
+    `refine`: worlds around those nearest to print, in place of one for four of the sample. `on`: the worlds that the study's folder records
+    take the place of the sample.
+    """
     with told(paper.folder):
-        return _reproduced(paper, only, quick, out, progress, seeds, worlds)
+        return _reproduced(paper, only, quick, out, progress, seeds, worlds, refine, on)
 
 
 def _reproduced(
@@ -264,6 +272,8 @@ def _reproduced(
     progress: Progress | None,
     seeds: int | str | Iterable[int] | None,
     worlds: int | None,
+    refine: int | None,
+    on: bool,
 ) -> Reproduction:
     from fairlane import _core
 
@@ -298,9 +308,14 @@ def _reproduced(
         spans = pairwise(ends[:-1])
         tried = [_measured(paper, runner, a.cells(), few, progress, span) for a, span in zip(alternatives, spans, strict=True)]
         runner.forget()
-        seen = sample(others_of, worlds, progress, (ends[-2], 1.0)) if others_of else []
+        seen, earlier = [], []
+        if others_of and on:
+            earlier, rows = recorded_reach(paper), seen_of(recorded(paper))
+            seen = around(others_of, rows, refine or 0, progress, (ends[-2], 1.0))
+        elif others_of:
+            seen = sample(others_of, worlds, progress, (ends[-2], 1.0), refine)
     hops += others_of.packet_hops if others_of else 0
-    joint = Joint(paper.opens(), known, seen, paper.declared_world, worlds or paper.most_worlds) if seen else None
+    joint = Joint(paper.opens(), known, seen, paper.declared_world, worlds or paper.most_worlds, earlier) if seen else None
     built = {e.id: e.build(results) for e in selected}
     tables = _tables(paper, built, results)
     claims = _judged(paper, selected, partial, tables, missing, joint)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from ..claims import BadCheck, Check, Row, Tables, tables_of
 from ..errors import FairlaneError, PaperError
-from ..worlds import World, base_of, check_opens, check_world, design, near, settled, told
+from ..worlds import World, base_of, check_opens, check_world, design, key_of, near, settled, told
 from .claims import Claim
 from .definition import Built, Cell, Curve, Experiment, Paper, Results, RunTables
 from .printed import Distance, distance
@@ -20,12 +20,16 @@ BATCH = 8
 """Worlds whose runs are made together."""
 LOOKS = (128, 256, 512, 1024, 2048, 4096)
 """Sizes of the sample at which it is looked whether every share is settled."""
-ROUNDS = ((0.3, 5), (0.1, 3))
-"""Refinement: how wide around, and around how many of the worlds nearest to print."""
-REFINED = 8
-"""One world of refinement in each round for so many of the sample."""
+REFINED = 4
+"""One world of refinement for so many of the sample."""
+AROUND = 4
+"""Refinement goes on around so many of the worlds nearest to print."""
+WIDTHS = (0.5, 0.25, 0.1)
+"""How far from them, as a share of each span, in one round after another, over and over."""
+FEW = 4
+"""How many things may be otherwise than there. Runs that none of these touches are those of the world nearby, and not made again."""
 
-Kind = Literal["base", "sample", "near"]
+Kind = Literal["base", "declared", "sample", "near"]
 Measured = tuple[Mapping[str, float], dict[str, Curve]]
 
 
@@ -35,7 +39,7 @@ class Seen:
 
     values: World
     kind: Kind
-    """The base, a point of the sample over all that is open, or one near the worlds nearest to print."""
+    """The base, the declared world, a point of the sample over all that is open, or one near the worlds nearest to print."""
     outcomes: Mapping[str, float | None]
     """For each claim whether it holds (1 or 0), or in what share of the replications; None where nothing can be said."""
     margins: Mapping[str, float | None]
@@ -163,16 +167,19 @@ def _allows(e: Experiment, cells: Sequence[Cell], have: set[Any]) -> bool:
     return all(c.factors in have for c in cells if needed(c))
 
 
-def sample(worlds: Worlds, most: int | None, progress: Progress | None, span: tuple[float, float]) -> list[Seen]:
-    """The joint sample of a paper, and refinement around the worlds nearest to print.
+def sample(
+    worlds: Worlds, most: int | None, progress: Progress | None, span: tuple[float, float], refined: int | None = None
+) -> list[Seen]:
+    """The joint sample of a paper, its declared world, and refinement around the worlds nearest to print.
 
-    `most`: worlds of the sample; None takes as many as settle every share, at most `Paper.most_worlds`. When it stops depends on what the
-    worlds say, never on a clock: the same study has the same worlds everywhere.
+    `most`: worlds of the sample; None takes as many as settle every share, at most `Paper.most_worlds`. `refined`: worlds of refinement in
+    place of one for `REFINED` of the sample. When it stops depends on what the worlds say, never on a clock: the same study has the same
+    worlds everywhere.
     """
     limit = worlds.paper.most_worlds if most is None else most
     planned = design(worlds.opens, limit)
     looks = [n for n in LOOKS if n < len(planned)] if most is None else []
-    total = len(planned) + len(ROUNDS) * _refined(len(planned))
+    total = len(planned) + 1 + _refined(len(planned), refined)
     seen: list[Seen] = []
 
     def part(n: int) -> float:
@@ -186,17 +193,34 @@ def sample(worlds: Worlds, most: int | None, progress: Progress | None, span: tu
         seen += worlds.see(planned[begin:end], "sample", progress, (part(begin), part(end)))
         if end < len(planned) and all(settled([s.outcomes[c.id] for s in seen]) for c in worlds.claims):
             break
-    n = _refined(len(seen))
-    for i, (width, around) in enumerate(ROUNDS):
-        best = [s.values for s in nearest(seen, around)]
-        if best:
-            at = total - (len(ROUNDS) - i) * n
-            seen += worlds.see(near(worlds.opens, best, n, width, seed=i + 1), "near", progress, (part(at), part(at + n)))
-    return seen
+    n = _refined(len(seen), refined)
+    return refine(worlds, seen, n, progress, (part(total - n - 1), part(total)))
 
 
-def _refined(n: int) -> int:
-    return max(BATCH, n // REFINED)
+def _refined(n: int, asked: int | None) -> int:
+    return max(len(WIDTHS) * BATCH, n // REFINED) if asked is None else asked
+
+
+def refine(worlds: Worlds, seen: Sequence[Seen], n: int, progress: Progress | None, span: tuple[float, float]) -> list[Seen]:
+    """These worlds, the declared one, and `n` more, which come nearer to print from round to round: an evolution strategy.
+
+    It starts from the worlds nearest to print and from the declared one, and goes on from any of its rounds: more worlds of refinement
+    begin with those that fewer have. By what is nearer the values that choose say alone; the others test it.
+    """
+    out, declared = list(seen), worlds.paper.declared_world
+    ends = [span[0] + (span[1] - span[0]) * i / (1 + n) for i in range(2 + n)]
+    fresh = key_of(declared) not in {key_of(s.values) for s in out}
+    if fresh:
+        out += worlds.see([declared], "declared", progress, (ends[0], ends[1]))
+    for i in range(0, n, BATCH):
+        done = sum(s.kind == "near" for s in out) // BATCH
+        best = [s.values for s in nearest(out, AROUND)]
+        if i == 0 and (fresh or not done) and best and key_of(declared) not in {key_of(b) for b in best}:
+            best.append(declared)
+        k = min(BATCH, n - i)
+        tried = near(worlds.opens, best, k, WIDTHS[done % len(WIDTHS)], done + 1, FEW, [s.values for s in out])
+        out += worlds.see(tried, "near", progress, (ends[1 + i], ends[1 + i + k]))
+    return out
 
 
 def nearest(seen: Sequence[Seen], n: int) -> list[Seen]:

@@ -7,7 +7,7 @@ the space evenly in all directions at once, and any beginning of it is a sample 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
 
@@ -55,13 +55,23 @@ def design(opens: Sequence[Open], n: int, seed: int = 1) -> list[World]:
     return list(found.values())[:wanted]
 
 
-def near(opens: Sequence[Open], best: Sequence[Mapping[str, Value]], n: int, width: float, seed: int = 1) -> list[World]:
+def near(
+    opens: Sequence[Open],
+    best: Sequence[Mapping[str, Value]],
+    n: int,
+    width: float,
+    seed: int = 1,
+    few: int | None = None,
+    known: Iterable[Mapping[str, Value]] = (),
+) -> list[World]:
     """`n` different worlds around the `best` ones, each drawn evenly within `width` (a share of the whole span) of one of them.
 
-    Choices without an order stay as they are in that world, but for a share `width` of them. None of the `best` is among the answers.
+    Choices without an order stay as they are in that world, but for a share `width` of them. With `few` only one to so many things differ,
+    choices among them whatever the width: of a number it is not worth to move all at once. None of the `best` is among the answers, and
+    none of those `known`.
     """
     check_opens(opens)
-    known = {key_of(b) for b in best}
+    old = {key_of(b) for b in (*best, *known)}
     found: dict[tuple[str, ...], World] = {}
     if not best or not opens or n <= 0:
         return []
@@ -69,15 +79,19 @@ def near(opens: Sequence[Open], best: Sequence[Mapping[str, Value]], n: int, wid
         if len(found) >= n:
             break
         centre = best[i % len(best)]
+        lots = point[len(opens) :]
+        moved = None if few is None else sorted(range(len(opens)), key=lambda k: lots[k])[: 1 + i // len(best) % few]
         world: World = {}
-        for o, u, again in zip(opens, point[: len(opens)], point[len(opens) :], strict=True):
+        for k, (o, u, lot) in enumerate(zip(opens, point[: len(opens)], lots, strict=True)):
             at = o.over.place(centre[o.name])
-            if o.ordered:
+            if moved is not None and k not in moved:
+                world[o.name] = centre[o.name]
+            elif o.ordered:
                 low, high = max(0.0, at - width / 2), min(1.0, at + width / 2)
                 world[o.name] = o.over.at(low + (high - low) * u)
             else:
-                world[o.name] = o.over.at(u) if again < width else centre[o.name]
-        if key_of(world) not in known:
+                world[o.name] = o.over.at(u) if moved is not None or lot < width else centre[o.name]
+        if key_of(world) not in old:
             found.setdefault(key_of(world), world)
     return list(found.values())
 

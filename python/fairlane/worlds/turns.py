@@ -3,13 +3,17 @@
 A turn is the split of one parameter that separates worlds in which a claim holds best from those in which it does not: the root of a
 regression tree (Breiman et al., Classification and Regression Trees, 1984), and on either side of it the next. A best split is found in
 pure chance, too, so each is compared with the best ones of outcomes dealt again: a permutation test over all parameters and all splits
-together. Which parameters matter at all is told by the first-order index of given data (Gamboa, Gremaud, Klein and Lagnoux, Bernoulli 28,
-2022), which needs no further runs.
+together, whose level is shared by all that is looked at in a layer of the tree. So of claims that depend on nothing at most one in a
+hundred has a turn, however many things are open. Outcomes are dealt until the answer is sure (Besag and Clifford, Biometrika 78, 1991):
+most chance finds are told after a few.
+
+Which parameters matter at all is told by the first-order index of given data (Gamboa, Gremaud, Klein and Lagnoux, Bernoulli 28, 2022),
+which needs no further runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -20,10 +24,12 @@ from ..base.written import SI, written
 from .model import Levels, Open, Value, text_of
 from .verdicts import Turn
 
-PERMUTATIONS = 99
-"""Times the outcomes are dealt again."""
+PERMUTATIONS = 799
+"""Times the outcomes are dealt again, at most."""
 RARE = 0.01
-"""Share of these in which chance alone may separate as well."""
+"""Share of claims that depend on nothing in which a turn may be found; and of trees with a chance find in one of the layers below."""
+_AT_ONCE = (19, 80, 300, 400)
+"""How many of these are dealt at once, until it is known whether a split is rare."""
 DEPTH = 3
 """Turns one after the other."""
 _LEAST = 6
@@ -130,8 +136,7 @@ def _grown(
     own = float(((y - y.mean()) ** 2).sum())
     if depth == 0 or len(y) < 2 * _LEAST or own < 1e-12:
         return own
-    ys = np.column_stack([y, *(rng.permutation(y) for _ in range(PERMUTATIONS))])
-    split = _best(opens, x, ys) or (_best_of_two(opens, x, ys) if depth > 1 else None)
+    split = _turn(opens, x, y, depth, rng)
     if split is None:
         return own
     inside = split.inside(x[:, opens.index(split.open)])
@@ -146,39 +151,68 @@ def _grown(
     return left
 
 
-def _best(opens: Sequence[Open], x: _Matrix, ys: _Matrix) -> _Split | None:
-    """The split that separates best, if chance would hardly do as well."""
+def _turn(opens: Sequence[Open], x: _Matrix, y: _Matrix, depth: int, rng: np.random.Generator) -> _Split | None:
+    """The split of these worlds that is worth telling: the best one, or where none separates alone the first of the best two.
+
+    All parts of a layer share its level: there are two below the root and four below these, with two tests each.
+    """
+    level = RARE / 2 ** (DEPTH - depth)
+    tests = [_best(opens, x)]
+    if depth > 1:
+        tests.append(_best_of_two(opens, x))
+    return next((found for test in tests if (found := _rare(test, y, level / len(tests), rng)) is not None), None)
+
+
+_Test = Callable[[_Matrix], tuple[_Split | None, _Matrix]]
+"""What outcomes (columns, the first as they are) give: the best split of the first, and how well the best of each separates it."""
+
+
+def _best(opens: Sequence[Open], x: _Matrix) -> _Test:
+    """The split that separates best."""
     splits = [s for k, o in enumerate(opens) for s in _splits(o, x[:, k])]
-    if not splits:
-        return None
     masks = np.array([s.inside(x[:, opens.index(s.open)]) for s in splits], dtype=float)
-    gains = _gains(masks, ys)
-    return splits[int(gains[:, 0].argmax())] if _rare(gains.max(axis=0)) else None
+
+    def test(ys: _Matrix) -> tuple[_Split | None, _Matrix]:
+        if not splits:
+            return None, np.zeros(ys.shape[1])
+        gains = _gains(masks, ys)
+        return splits[int(gains[:, 0].argmax())], gains.max(axis=0)
+
+    return test
 
 
-def _best_of_two(opens: Sequence[Open], x: _Matrix, ys: _Matrix) -> _Split | None:
-    """The first of two splits that separate together, where none does alone; if chance would hardly do as well."""
+def _best_of_two(opens: Sequence[Open], x: _Matrix) -> _Test:
+    """The first of two splits that separate together."""
     splits = [s for k, o in enumerate(opens) for s in _splits(o, x[:, k], _PLACES)]
-    if not splits:
-        return None
     masks = np.array([s.inside(x[:, opens.index(s.open)]) for s in splits], dtype=float)
-    best, chosen = np.zeros(ys.shape[1]), None
-    for s, mask in zip(splits, masks, strict=True):
-        gain = _gains(mask[None, :], ys)[0]
-        if min(mask.sum(), len(mask) - mask.sum()) < 2 * _LEAST:
-            continue
-        for side in (mask > 0.5, mask < 0.5):
-            gain = gain + _gains(masks[:, side], ys[side]).max(axis=0)
-        if gain[0] > best[0]:
-            chosen = s
-        best = np.maximum(best, gain)
-    return chosen if _rare(best) else None
+
+    def test(ys: _Matrix) -> tuple[_Split | None, _Matrix]:
+        best, chosen = np.zeros(ys.shape[1]), None
+        for s, mask in zip(splits, masks, strict=True):
+            if min(mask.sum(), len(mask) - mask.sum()) < 2 * _LEAST:
+                continue
+            gain = _gains(mask[None, :], ys)[0]
+            for side in (mask > 0.5, mask < 0.5):
+                gain = gain + _gains(masks[:, side], ys[side]).max(axis=0)
+            if gain[0] > best[0]:
+                chosen = s
+            best = np.maximum(best, gain)
+        return chosen, best
+
+    return test
 
 
-def _rare(best: _Matrix) -> bool:
-    """Whether the outcomes as they are (first) are separated better than nearly all dealings of them."""
-    as_good = int((best[1:] >= best[0] - 1e-9).sum())
-    return bool(best[0] > 1e-9) and (1 + as_good) / len(best) <= RARE
+def _rare(test: _Test, y: _Matrix, level: float, rng: np.random.Generator) -> _Split | None:
+    """The split of the outcomes as they are, if chance would hardly separate as well: in at most this share of all dealings of them."""
+    allowed = level * (PERMUTATIONS + 1)
+    as_good, split = 1, None
+    for n in _AT_ONCE:
+        ys = np.column_stack([y, *(rng.permutation(y) for _ in range(n))])
+        split, gains = test(ys)
+        as_good += int((gains[1:] >= gains[0] - 1e-9).sum())
+        if split is None or gains[0] <= 1e-9 or as_good > allowed:
+            return None
+    return split
 
 
 def matters(opens: Sequence[Open], worlds: Sequence[Mapping[str, Value]], values: Sequence[float | None]) -> dict[str, float]:
