@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..look import curves
-from ..worlds import Levels, Open, Value, matters, text_of
+from ..worlds import Levels, Open, Value, key_of, matters, text_of
 from ..worlds.drawn import Outcomes, choice, drawn
 from .verdicts import percent
 
@@ -55,13 +55,15 @@ def of_paper(joint: Joint) -> dict[str, Any]:
     best = [
         {"kind": s.kind, "values": [(o.name, text_of(s.values[o.name])) for o in ranked], "distance": s.distance} for s in joint.best[:BEST]
     ]
+    used = next((s.distance for s in joint.seen if key_of(s.values) == key_of(joint.declared)), None)
     pair = ""
     if len(ranked) > 1 and inside and len(inside) < len(sample):
         across, up = (choice(o, [s.values[o.name] for s in sample]) for o in ranked[:2])
         told = f"Worlds that match print, over {across.name} and {up.name}"
         pair = curves.chart([id(s) in matching for s in sample], across, up, told, ("matches print", "does not"))
     return {
-        "rows": rows, "names": [o.name for o in ranked], "best": best, "pair": pair, "inside": len(inside), "sample": len(sample),
+        "rows": rows, "names": [o.name for o in ranked], "best": best, "used": used, "pair": pair,
+        "inside": len(inside), "sample": len(sample),
         "beyond": len(joint.seen) - len(sample), "pinned": [r["open"].name for r in rows if r["pinned"]],
         "free": [r["open"].name for r in rows if not r["pinned"]],
     }  # fmt: skip

@@ -24,11 +24,11 @@ from ..base.written import SI, written
 from .model import Levels, Open, Value, text_of
 from .verdicts import Turn
 
-PERMUTATIONS = 799
+PERMUTATIONS = 399
 """Times the outcomes are dealt again, at most."""
 RARE = 0.01
 """Share of claims that depend on nothing in which a turn may be found; and of trees with a chance find in one of the layers below."""
-_AT_ONCE = (19, 80, 300, 400)
+_AT_ONCE = (19, 80, 300)
 """How many of these are dealt at once, until it is known whether a split is rare."""
 DEPTH = 3
 """Turns one after the other."""
