@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -35,8 +37,8 @@ def answer(folder: Path, question: str) -> list[dict]:
     return [dict(zip(heads, row, strict=True)) for row in rows]
 
 
-def test_there_are_ten_questions_and_all_are_answered(folder: Path) -> None:
-    assert len(QUESTIONS) == 10
+def test_all_questions_are_answered(folder: Path) -> None:
+    assert len(QUESTIONS) == 11
     for question in QUESTIONS:
         assert answer(folder, question.name), question.name
 
@@ -103,3 +105,58 @@ def test_an_answer_as_a_document(folder: Path) -> None:
     ]
     assert len(json.loads(fairlane("query", "--list", "--json").stdout)["rows"]) == len(QUESTIONS)
     assert ["flows", "goodput", "double"] in json.loads(fairlane("query", str(folder), "--json").stdout)["rows"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("copy flows to 'pwned.csv'", "only reads"),
+        ("create table x as select 1", "only reads"),
+        ("drop view flows", "only reads"),
+        ("attach 'pwned.db'", "only reads"),
+        ("install httpfs", "only reads"),
+        ("set enable_external_access = true", "only reads"),
+        ("pragma database_list; copy flows to 'pwned.csv'", "only reads"),
+        ("select 1; select 2", "one at a time"),
+        ("select * from read_csv('{secret}')", "cannot answer"),
+        ("select * from '{secret}'", "cannot answer"),
+        ("select * from 'http://127.0.0.1:9/x.parquet'", "cannot answer"),
+    ],
+)
+def test_a_question_reads_this_folder_and_nothing_else(folder: Path, tmp_path: Path, sql: str, said: str) -> None:
+    (tmp_path / "secret.csv").write_text("a,b\n1,2\n")
+    before = sorted(p.name for p in folder.rglob("*"))
+    with pytest.raises(fl.FairlaneError, match=said):
+        query(folder, sql.format(secret=tmp_path / "secret.csv"))
+    assert sorted(p.name for p in folder.rglob("*")) == before
+    assert [p.name for p in tmp_path.iterdir()] == ["secret.csv"] and not Path("pwned.csv").exists()
+
+
+def test_describe_and_explain_are_questions(folder: Path) -> None:
+    assert answer(folder, "describe flows")[0]["column_name"] == "seed"
+    assert query(folder, "explain select 1")[1] and answer(folder, "summarize network")
+
+
+def test_names_of_folders_are_no_patterns(folder: Path, tmp_path: Path) -> None:
+    copy = fl.load(folder).save(tmp_path / "r[1]*{a,b}?")
+    fl.load(folder).save(tmp_path / "r1")
+    assert query(copy, "select count(*) from trace")[1] == query(folder, "select count(*) from trace")[1]
+    assert fl.load(copy).trace().collect().height == fl.load(folder).trace().collect().height
+
+
+def test_a_question_without_end_can_be_stopped(folder: Path) -> None:
+    sql = "select count(*) from range(1000000000) a, range(1000000000) b where a.range + b.range = -1"
+    going = subprocess.Popen([sys.executable, "-m", "fairlane", "query", str(folder), sql], stderr=subprocess.PIPE, text=True)
+    try:
+        time.sleep(4)
+        assert going.poll() is None, "it goes on"
+        going.send_signal(signal.SIGINT)
+        _, said = going.communicate(timeout=60)
+    finally:
+        going.kill()
+    assert going.returncode != 0 and "Traceback" not in said
+
+
+def test_long_answers_are_cut_on_a_terminal(folder: Path) -> None:
+    assert "the first 1000 rows" in fairlane("query", str(folder), "select range from range(2000)").stdout
+    assert len(fairlane("query", str(folder), "select range from range(25000)", "--csv").stdout.splitlines()) == 25_001

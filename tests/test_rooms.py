@@ -23,7 +23,7 @@ LAYERS = (
     ("stats", "look", "own"),
     ("_params", "claims", "graphs", "worlds"),
     ("runs", "linux", "script", "bench", "tcp"),
-    ("comparison", "study"),
+    ("comparison", "formats", "study"),
     ("tuning",),
     ("papers", "reports"),
     ("cli",),

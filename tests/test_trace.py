@@ -108,6 +108,58 @@ def test_states_of_a_connection() -> None:
     assert kept[:2] == ["SYN-SENT", "ESTABLISHED"] and "FIN-WAIT-1" in kept
 
 
+GAUGES = {"red": {"min": "5p", "max": "15p", "max_p": 0.1, "limit": "30p"}}
+
+
+def test_variables_are_those_of_the_series() -> None:
+    """At each sample a variable is what the last row before it says."""
+    net = network(GAUGES, cc="cubic")
+    result = net.run(1, trace="gauge")
+    assert result.fingerprints == net.run(1).fingerprints
+    rows = result.trace().collect()
+    assert set(rows["event"]) == {"gauge"} and {"avg", "w_max"} <= set(rows["gauge"])
+    for key, name, series in (("link", "avg", result.link_series), ("flow", "w_max", result.flow_series)):
+        of = "out" if key == "link" else "tcp.0"
+        changes = rows.filter((pl.col(key) == of) & (pl.col("gauge") == name)).select("time", "value")
+        assert changes.height > 5 and (changes["value"].diff().drop_nulls() != 0).all(), "a row where it changes"
+        seen = series.filter(pl.col(key) == of).select("time", name).join_asof(changes.sort("time"), on="time").drop_nulls()
+        assert (seen[name] == seen["value"]).mean() > 0.99
+    assert net.run(1, trace="gauge link=out").trace().collect()["flow"].null_count() > 0
+    assert "gauge" not in set(net.run(1, trace=True).trace().select("event").unique().collect()["event"])
+
+
+def test_other_readers_take_the_files(tmp_path: Path) -> None:
+    """Arrow, DuckDB and polars read the same table, each with its own decoder of pages."""
+    duckdb = pytest.importorskip("duckdb")
+    import pyarrow.parquet as pq
+
+    many = [
+        e for e in ("enqueue", "dequeue", "arrive", "drop", "mark", "send", "retransmit", "receive", "timeout", "window", "state", "gauge")
+    ]
+    network(ECN, ecn="classic", loss=0.01).run(1, trace=fl.Trace(events=many, folder=tmp_path / "t"))
+    files = sorted((tmp_path / "t" / "seed=1").glob("*.parquet"))
+    theirs = pl.from_arrow(pq.ParquetFile(files[0]).read())
+    ours = pl.read_parquet(files[0])
+    assert ours.height > 30_000 and ours.equals(theirs)
+    assert set(ours["event"]) == set(many)
+    arrow = duckdb.sql(f"select * from read_parquet('{files[0]}', hive_partitioning = false)").arrow()
+    third = pl.from_arrow(arrow.read_all() if hasattr(arrow, "read_all") else arrow)
+    assert third.equals(ours)
+    assert pq.ParquetFile(files[0]).metadata.row_group(0).column(0).statistics.max == ours["time_ps"].max()
+
+
+def test_a_disk_that_is_full_is_told(tmp_path: Path) -> None:
+    network(duration="3s").save(tmp_path / "s.toml")
+    code = "import resource, runpy, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+    code += "resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000)); sys.argv[0] = 'fairlane'; "
+    limited = [sys.executable, "-c", code + "runpy.run_module('fairlane', run_name='__main__')"]
+    for more in ([], ["--trace-format", "ns2"]):
+        run = [*limited, "run", "s.toml", "--trace", "-o", "r", "-q", *more]
+        done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode != 0 and "larger than allowed" in done.stderr and "Traceback" not in done.stderr
+        assert sorted(p.name for p in tmp_path.iterdir()) == ["s.toml"]
+
+
 def test_time_and_several_seeds(tmp_path: Path) -> None:
     result = network().run("1..3", threads=2, trace=fl.Trace(events=["dequeue"], links="out", time=("2s", "3s"), folder=tmp_path / "t"))
     rows = result.trace().collect()

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from ._params import *  # noqa: F403
     from .comparison.compare import compare
     from .comparison.result import Comparison
+    from .formats.bring import import_file
+    from .formats.export import export
     from .own.cc import CongestionControl, cc_include, load_cc
     from .own.plugin import Parameter, Qdisc
     from .papers import reproduce
@@ -54,6 +56,8 @@ _WHERE = {
     "Pcap": "runs.pcap",
     "plot": "runs.plots.many",
     "Trace": "runs.trace",
+    "export": "formats.export",
+    "import_file": "formats.bring",
     "Qdisc": "own.plugin",
     "Result": "runs.result",
     "Study": "study",
@@ -102,6 +106,8 @@ __all__ = [
     "UnknownNameError",
     "cc_include",
     "compare",
+    "export",
+    "import_file",
     "interval",
     "load",
     "load_cc",

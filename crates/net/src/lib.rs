@@ -49,7 +49,10 @@ pub use flow::Flow;
 pub use hist::{Hist, Tally};
 pub use ids::{EpId, FlowId, NodeId, PortId};
 pub use impair::*;
-pub use observe::{DequeueEvent, DropEvent, EnqueueEvent, FrameEvent, HopEvent, MomentEvent, Observer, ReceiveEvent, SendEvent, TurnEvent};
+pub use observe::{
+    DequeueEvent, DropEvent, EnqueueEvent, FrameEvent, GaugeEvent, HopEvent, Inside, MomentEvent, Observer, ReceiveEvent, SendEvent,
+    TurnEvent,
+};
 pub use packet::{Arena, Block, Class, Ecn, PktRef, Proto, QPkt, Segment, flag, fold, unfold};
 pub use port::Port;
 pub use problem::Problem;

@@ -39,6 +39,18 @@ macro_rules! events {
                 let _ = port;
                 false
             }
+            /// Whether the inner variables of this port's queue are to be told each time that a packet comes or goes.
+            #[inline]
+            fn measures(&self, port: PortId) -> bool {
+                let _ = port;
+                false
+            }
+            /// Whether those of this endpoint are to be told after each call.
+            #[inline]
+            fn measures_end(&self, endpoint: EpId) -> bool {
+                let _ = endpoint;
+                false
+            }
             /// Another port whose departures up to then are to be told of before a packet is that has crossed the link of this one.
             #[inline]
             fn before_hop(&self, port: PortId) -> Option<PortId> {
@@ -73,6 +85,14 @@ macro_rules! events {
                 (A::ON && self.0.frames(port)) || (B::ON && self.1.frames(port))
             }
             #[inline]
+            fn measures(&self, port: PortId) -> bool {
+                (A::ON && self.0.measures(port)) || (B::ON && self.1.measures(port))
+            }
+            #[inline]
+            fn measures_end(&self, endpoint: EpId) -> bool {
+                (A::ON && self.0.measures_end(endpoint)) || (B::ON && self.1.measures_end(endpoint))
+            }
+            #[inline]
             fn before_hop(&self, port: PortId) -> Option<PortId> {
                 self.0.before_hop(port).or_else(|| self.1.before_hop(port))
             }
@@ -97,12 +117,29 @@ macro_rules! events {
                 (**self).frames(port)
             }
             #[inline]
+            fn measures(&self, port: PortId) -> bool {
+                (**self).measures(port)
+            }
+            #[inline]
+            fn measures_end(&self, endpoint: EpId) -> bool {
+                (**self).measures_end(endpoint)
+            }
+            #[inline]
             fn before_hop(&self, port: PortId) -> Option<PortId> {
                 (**self).before_hop(port)
             }
             $(#[inline] fn $hook(&mut self, e: &$event) { (**self).$hook(e); })*
         }
     };
+}
+
+/// Where a variable is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inside {
+    /// In the queue of a port.
+    Queue(PortId),
+    /// In an endpoint.
+    End(EpId),
 }
 
 events! {
@@ -201,6 +238,17 @@ events! {
         endpoint: EpId,
         /// Window and states.
         moment: Moment,
+    }
+    /// An inner variable of a queue or of an endpoint, as its time series have it.
+    GaugeEvent => on_gauge {
+        /// When.
+        time: Time,
+        /// Whose.
+        of: Inside,
+        /// Its name.
+        name: &'static str,
+        /// Its value.
+        value: f64,
     }
     /// A segment reached an endpoint.
     ReceiveEvent => on_receive {

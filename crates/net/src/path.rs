@@ -10,7 +10,7 @@ use crate::flow::Flow;
 use crate::ids::{EpId, FlowId, PortId};
 use crate::impair::Fate;
 use crate::maze::Maze;
-use crate::observe::{DequeueEvent, DropEvent, EnqueueEvent, HopEvent, Observer, SendEvent};
+use crate::observe::{DequeueEvent, DropEvent, EnqueueEvent, GaugeEvent, HopEvent, Inside, Observer, SendEvent};
 use crate::order::{Order, Turn};
 use crate::packet::{Arena, Proto, QPkt, flag};
 use crate::port::{CLOSED, Port};
@@ -302,6 +302,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         let level = port.qdisc.backlog();
         if let Some(pkt) = arrived.filter(|_| passed || level.pkts > 0) {
             obs.on_enqueue(&EnqueueEvent { time: now, port: PortId(i), pkt, backlog: level });
+            measure(port, i, now, obs);
         }
         if passed {
             transmit(port, &mut self.events, &self.arena, self.slots.order, i, pkt, now, obs);
@@ -350,6 +351,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         port.counters.occupancy.change(now, level);
         if O::ON && obs.sees(PortId(i)) && !self.drops.iter().any(|(p, _)| p.id == pkt.id) {
             obs.on_enqueue(&EnqueueEvent { time: now, port: PortId(i), pkt: *pkt, backlog: level });
+            measure(port, i, now, obs);
         }
         self.after_accept(i, now, obs);
     }
@@ -432,6 +434,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             port.queued = level.pkts > 0;
             self.take_drops(i, now, obs);
         }
+        measure(&self.ports[i as usize], i, now, obs);
         if let Some(t) = next.filter(|&t| t > now) {
             self.push(t, slot, Turn::Act);
         }
@@ -462,7 +465,17 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         if O::ON && obs.sees(PortId(i)) {
             let backlog = self.ports[i as usize].qdisc.backlog();
             obs.on_drop(&DropEvent { time: now, port: PortId(i), pkt, why, backlog, seg });
+            measure(&self.ports[i as usize], i, now, obs);
         }
+    }
+}
+
+/// Tells of the inner variables of a queue, if somebody wants to hear of them.
+#[inline]
+pub(crate) fn measure<Q: Qdisc, O: Observer>(port: &Port<Q>, i: u32, time: Time, obs: &mut O) {
+    if O::ON && obs.measures(PortId(i)) {
+        let of = Inside::Queue(PortId(i));
+        port.qdisc.gauges(&mut |name, value| obs.on_gauge(&GaugeEvent { time, of, name, value }));
     }
 }
 
@@ -482,6 +495,7 @@ fn transmit<Q: Qdisc, H: EventQueue, O: Observer>(
     if O::ON && obs.sees(PortId(i)) {
         let (backlog, seg) = (port.qdisc.backlog(), *arena.get(pkt.id));
         obs.on_dequeue(&DequeueEvent { time: start, port: PortId(i), pkt: *pkt, backlog, seg });
+        measure(port, i, start, obs);
     }
     let waited = (start - pkt.at).as_ps();
     if waited > 0 {

@@ -11,7 +11,7 @@ use crate::counters::{FlowCounters, PortCounters};
 use crate::endpoint::{Cx, Endpoint, FlowView, Out};
 use crate::govern::Govern;
 use crate::ids::EpId;
-use crate::observe::{MomentEvent, Observer, ReceiveEvent};
+use crate::observe::{GaugeEvent, Inside, MomentEvent, Observer, ReceiveEvent};
 use crate::order::Turn;
 use crate::outage::Outages;
 use crate::packet::{Ecn, QPkt};
@@ -216,6 +216,10 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
             && let Some(moment) = self.endpoints[ep as usize].moment()
         {
             obs.on_moment(&MomentEvent { time: now, endpoint: EpId(ep), moment });
+        }
+        if O::ON && obs.measures_end(EpId(ep)) {
+            let of = Inside::End(EpId(ep));
+            self.endpoints[ep as usize].gauges(&mut |name, value| obs.on_gauge(&GaugeEvent { time: now, of, name, value }));
         }
         for out in &self.out {
             self.path.send(ep, route, proto, out, now, obs);

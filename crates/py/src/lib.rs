@@ -5,6 +5,7 @@ mod error;
 mod events;
 mod live;
 mod queue;
+mod reading;
 mod relay;
 mod resolved;
 mod run;
@@ -23,6 +24,8 @@ mod _core {
     use super::live::LiveLink;
     #[pymodule_export]
     use super::queue::{Packet, QueueHandle, bench_queue, plugins, quantity, quantity_kind, register_queue};
+    #[pymodule_export]
+    use super::reading::read_capture;
     #[pymodule_export]
     use super::relay::relay;
     #[pymodule_export]

@@ -3,27 +3,15 @@
 use crate::error;
 use crate::events::{self, Asked};
 use crate::resolved::Resolved;
-use fairlane_scenario::{
-    Batch, CaptureRequest, Captures, Options, Progress, RunError, RunOutput, Style, Table, Tracing, run_traced, within_run,
-};
+use fairlane_scenario::{CaptureRequest, Captures, Options, Progress, RunOutput, Style, Table, run_traced, within_run};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyMemoryView, PyString};
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 /// How often Python hears of the progress, and may stop the runs.
 const HEARTBEAT: Duration = Duration::from_millis(100);
-
-/// Batches of events that may wait to be taken: when that is slower than the runs, they wait as well, and memory stays flat.
-const WAITING: usize = 2;
-
-/// What the thread of the runs says.
-enum News {
-    Events(usize, Batch),
-    Over(Result<Vec<RunOutput>, RunError>),
-}
 
 /// What is captured with its files; bytes kept of a packet, IPv6, lengths of queues.
 type CapturesArgument = (Vec<(String, Vec<String>)>, Option<u32>, bool, bool);
@@ -38,8 +26,7 @@ fn requested((requests, snaplen, ipv6, queue): CapturesArgument) -> Captures {
 /// `progress(fraction, runs done, events)` is called about ten times a second on the calling thread. If it returns False or
 /// raises, or a signal handler raises (Ctrl-C), the runs stop. `captures`: what is captured, with one file for each seed, then how: bytes kept of a
 /// packet (none given: its headers), IPv6 or not, lengths of queues as comments or not. `trace`: which events are recorded (names of events,
-/// of flows, of link directions, from when, to when, whether as lines of ns-2's traces), and what takes them: a function of the number of the run, the number of rows and columns
-/// with name, type, values, bits of validity and texts. If it raises, the runs stop.
+/// of flows, of link directions, from when, to when), the format of their files, and the folder that takes them.
 #[pyfunction]
 #[pyo3(signature = (resolved, seeds, threads, hop_probe=false, progress=None, captures=None, trace=None))]
 #[allow(clippy::too_many_arguments)]
@@ -51,7 +38,7 @@ pub(crate) fn run(
     hop_probe: bool,
     progress: Option<Bound<'_, PyAny>>,
     captures: Option<CapturesArgument>,
-    trace: Option<(Asked, Bound<'_, PyAny>)>,
+    trace: Option<Asked>,
 ) -> PyResult<Vec<Run>> {
     if within_run() {
         return Err(error::nested(py));
@@ -62,22 +49,14 @@ pub(crate) fn run(
     }
     let options = Options { seeds, threads, hop_probe, captures: captures.map(requested).unwrap_or_default() };
     let state = Progress::default();
-    let (request, taker) = match trace {
-        Some((asked, taker)) => {
-            let lines = asked.5;
-            (Some(events::request(py, asked)?), Some((taker, lines)))
-        }
-        None => (None, None),
-    };
+    let tracing = trace.map(|asked| events::request(py, asked)).transpose()?;
     std::thread::scope(|scope| {
-        let (send, mut receive) = sync_channel(WAITING);
+        let (send, mut receive) = sync_channel(1);
         let (options, state) = (&options, &state);
+        let tracing = &tracing;
         scope.spawn(move || {
-            let rows = send.clone();
             // The receiver waits until the end: sending cannot fail.
-            let sink = Arc::new(move |run, batch| drop(rows.send(News::Events(run, batch))));
-            let tracing = request.map(|request| Tracing { request, sink });
-            let _ = send.send(News::Over(run_traced(resolved, options, tracing.as_ref(), state)));
+            let _ = send.send(run_traced(resolved, options, tracing.as_ref(), state));
         });
         let mut stopped = None;
         let outcome = loop {
@@ -88,15 +67,7 @@ pub(crate) fn run(
                 (receive, answer)
             });
             match answer {
-                Ok(News::Over(outcome)) => break outcome,
-                Ok(News::Events(..)) if stopped.is_some() => {}
-                Ok(News::Events(run, batch)) => {
-                    let taken = taker.as_ref().map_or(Ok(()), |(taker, lines)| events::hand_over(py, taker, *lines, run, batch));
-                    if let Err(e) = taken.and_then(|()| heartbeat(py, progress.as_ref(), state)) {
-                        state.stop();
-                        stopped = Some(e);
-                    }
-                }
+                Ok(outcome) => break outcome,
                 Err(RecvTimeoutError::Disconnected) => return Err(error::lost(py)),
                 Err(RecvTimeoutError::Timeout) if stopped.is_some() => {}
                 Err(RecvTimeoutError::Timeout) => {

@@ -103,6 +103,7 @@ codes! {
         PhaseEffects "phase-effects" "Greedy flows of one round trip start together before a droptail queue and lose packets in step (Floyd and Jacobson 1992).";
         SilentFlow "silent-flow" "A flow delivered nothing in the measured span.";
         SameRuns "same-runs" "All runs are the same: nothing is left to chance, so intervals say nothing.";
+        Imported "imported" "What was read of another program's file is not all of it, or not as it stands there.";
     }
 }
 

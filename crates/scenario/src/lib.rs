@@ -42,8 +42,9 @@ pub use diag::{Diagnostic, Diagnostics, MOST_TOLD, Sources, Span};
 pub use document::{Remark, read_document, remarks};
 pub use endpoint::{AnyEndpoint, BuiltIn};
 pub use expand::{ControlAt, Expanded, Group, LinkDir, Member, Transport};
-pub use fairlane_trace::events::{Batch, Cells, Column};
+pub use fairlane_trace::events::Format as TraceFormat;
 pub use fairlane_trace::pcapng::Style;
+pub use fairlane_trace::reading;
 pub use listing::{PresetListed, presets_listing, registry_listing};
 pub use live::{LiveCounters, LiveLink};
 pub use metrics::*;
@@ -62,4 +63,4 @@ pub use spec::{
     Wire,
 };
 pub use topology::*;
-pub use trace::{TraceRequest, TraceSink, Tracing};
+pub use trace::{TraceRequest, Tracing};

@@ -2,7 +2,7 @@
 
 use crate::capture::CaptureError;
 use fairlane_net::{
-    DequeueEvent, DropEvent, EnqueueEvent, EpId, FrameEvent, HopEvent, MomentEvent, Observer, PortId, ReceiveEvent, SendEvent,
+    DequeueEvent, DropEvent, EnqueueEvent, EpId, FrameEvent, GaugeEvent, HopEvent, MomentEvent, Observer, PortId, ReceiveEvent, SendEvent,
 };
 use fairlane_trace::HopDelay;
 use fairlane_trace::events::Recorder;
@@ -37,6 +37,14 @@ macro_rules! probes {
             #[inline]
             fn frames(&self, port: PortId) -> bool {
                 $(self.$field.as_ref().is_some_and(|p| p.frames(port)))||*
+            }
+            #[inline]
+            fn measures(&self, port: PortId) -> bool {
+                $(self.$field.as_ref().is_some_and(|p| p.measures(port)))||*
+            }
+            #[inline]
+            fn measures_end(&self, endpoint: EpId) -> bool {
+                $(self.$field.as_ref().is_some_and(|p| p.measures_end(endpoint)))||*
             }
             #[inline]
             fn before_hop(&self, port: PortId) -> Option<PortId> {
@@ -75,6 +83,7 @@ probes! {
         on_hop: HopEvent,
         on_frame: FrameEvent,
         on_moment: MomentEvent,
+        on_gauge: GaugeEvent,
         on_receive: ReceiveEvent,
     }
 }
@@ -92,6 +101,8 @@ impl Watching for () {}
 impl Watching for Probes {
     fn check(&self) -> Result<(), CaptureError> {
         let failure = self.capture.as_ref().and_then(Capture::failure);
-        failure.map_or(Ok(()), |(file, e)| Err(CaptureError::failing(file, e)))
+        failure.map_or(Ok(()), |(file, e)| Err(CaptureError::failing(file, e)))?;
+        let failure = self.recorder.as_ref().and_then(Recorder::failure);
+        failure.map_or(Ok(()), |f| Err(CaptureError::failing(&f.place, &f.error)))
     }
 }

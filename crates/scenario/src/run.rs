@@ -8,7 +8,7 @@ use crate::plugin::{Fault, take_fault};
 use crate::plugs::BuiltIn;
 use crate::probes::{Probes, Watching};
 use crate::spec::Resolved;
-use crate::trace::Tracing;
+use crate::trace::{Tracing, not_written};
 use fairlane_engine::{EventQueue, QuadHeap, StdHeap, Wheel, fits_64_bits};
 use fairlane_net::{BuildError, Rows, Tally, World, WorldBuilder};
 use fairlane_trace::HopDelay;
@@ -269,7 +269,7 @@ fn run_watched<H: EventQueue>(scenario: &Resolved, setup: Setup, watch: Watch<'_
     let mut probes = Probes {
         hop_delay: watch.hop_probe.then(|| HopDelay::new(world.flows().len(), from)),
         capture: watch.captures.begin(scenario, watch.run, seed, &world)?,
-        recorder: watch.tracing.map(|t| t.begin(scenario, watch.run, seed)),
+        recorder: watch.tracing.map(|t| t.begin(scenario, seed)).transpose()?,
     };
     // Controls act only in the loop that is compiled for observers.
     if probes.any() || !scenario.expanded.controls.is_empty() {
@@ -278,7 +278,7 @@ fn run_watched<H: EventQueue>(scenario: &Resolved, setup: Setup, watch: Watch<'_
         drive(scenario, &mut world, &mut (), progress)?;
     }
     if let Some(recorder) = probes.recorder.take() {
-        recorder.finish();
+        recorder.finish().map_err(not_written)?;
     }
     let written = probes.capture.take().map(Capture::finish).transpose().map_err(CaptureError::write)?;
     let cpu_s = clock.seconds();

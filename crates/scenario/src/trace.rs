@@ -3,10 +3,12 @@
 use crate::capture::{CaptureError, Kind, unknown};
 use crate::expand::{Member, Transport};
 use crate::resolve::Resolved;
-use fairlane_trace::events::{Batch, Ends, Filter, Kind as Event, Names, Recorder};
+use crate::spec;
+use fairlane_trace::events::{Ends, Failure, Filter, Format, Kind as Event, Names, Recorder, Wire};
 use fairlane_units::{Dur, Time};
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::Mutex;
 
 /// What is recorded: every list that is not empty has to hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,16 +25,15 @@ pub struct TraceRequest {
     pub to: Option<Dur>,
 }
 
-/// Takes the batches of all runs, each with the number of its run; it may be called by several threads, and may wait.
-pub type TraceSink = Arc<dyn Fn(usize, Batch) + Send + Sync>;
-
 /// What is recorded of a set of runs.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Tracing {
     /// What.
     pub request: TraceRequest,
-    /// Where to.
-    pub sink: TraceSink,
+    /// As what.
+    pub format: Format,
+    /// Where to: for the run with seed N the folder `seed=N` with a table, or a file `seed=N.tr` or `seed=N.nam`.
+    pub folder: PathBuf,
 }
 
 impl Tracing {
@@ -54,8 +55,11 @@ impl Tracing {
         }
     }
 
-    /// The recorder of run number `run`, which has this seed.
-    pub(crate) fn begin(&self, scenario: &Resolved, run: usize, seed: u64) -> Recorder {
+    /// The recorder of the run with this seed.
+    ///
+    /// # Errors
+    /// Its files cannot be made.
+    pub(crate) fn begin(&self, scenario: &Resolved, seed: u64) -> Result<Recorder, CaptureError> {
         let r = &self.request;
         let (members, links) = (scenario.members_at(seed), scenario.link_directions());
         let chosen = |list: &[String], all: &mut dyn Iterator<Item = bool>| (!list.is_empty()).then(|| all.collect());
@@ -67,8 +71,14 @@ impl Tracing {
             from: r.from.map_or(Time::ZERO, |d| Time::ZERO + d),
             to: r.to.map_or(Time::MAX, |d| Time::ZERO + d),
         };
-        let sink = self.sink.clone();
-        let nodes: HashMap<&str, u32> = scenario.expanded.nodes.iter().zip(0..).map(|(n, i)| (n.as_str(), i)).collect();
+        // A station's interface leads to its channel, which stands among the nodes then.
+        let mut all = scenario.expanded.nodes.clone();
+        for link in links.iter().filter(|l| l.on_air) {
+            if !all.contains(&link.to) {
+                all.push(link.to.clone());
+            }
+        }
+        let nodes: HashMap<&str, u32> = all.iter().zip(0..).map(|(n, i)| (n.as_str(), i)).collect();
         let node = |name: &String| nodes.get(name.as_str()).copied().unwrap_or(0);
         // Ports of a node are given out as agents come to it, which in ns-2 is the order in which a script makes them.
         let mut ports = vec![0; nodes.len()];
@@ -88,9 +98,25 @@ impl Tracing {
         let names = Names {
             flows: members.iter().map(|m| m.name.clone()).collect(),
             links: links.iter().map(|l| l.name.clone()).collect(),
-            wires: links.iter().map(|l| (node(&l.from), node(&l.to))).collect(),
+            wires: links.iter().map(|l| wire(node(&l.from), node(&l.to), &l.wire)).collect(),
             ends: members.iter().map(ends).collect(),
+            nodes: all.clone(),
+            gauges: Mutex::default(),
         };
-        Recorder::new(filter, names, Box::new(move |batch| sink(run, batch)))
+        let place = self.folder.join(match self.format {
+            Format::Parquet => format!("seed={seed}"),
+            Format::Ns2 => format!("seed={seed}.tr"),
+            Format::Nam => format!("seed={seed}.nam"),
+        });
+        Recorder::new(filter, names, self.format, place).map_err(not_written)
     }
+}
+
+/// What is told of a file that cannot be written.
+pub(crate) fn not_written(failure: Failure) -> CaptureError {
+    CaptureError::write((failure.place, failure.error))
+}
+
+fn wire(from: u32, to: u32, of: &spec::Wire) -> Wire {
+    Wire { from, to, rate: of.rate.as_bps(), delay_ps: of.delay.as_ps() }
 }

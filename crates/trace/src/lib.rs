@@ -2,6 +2,8 @@
 
 pub mod events;
 mod hop_delay;
+mod parquet;
 pub mod pcapng;
+pub mod reading;
 
 pub use hop_delay::HopDelay;

@@ -1,21 +1,98 @@
-"""The command `import`: files of other programs as result folders."""
+"""The commands `import` and `export`: files of other programs as results, and results as files of other programs."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from .output import wrote
+from .output import emit, emit_json, render, wrote
 
 
 @click.command(name="import")
 @click.argument("file")
-@click.option("-o", "--out", metavar="DIR", required=True, help="The folder to write; one that exists is an error without --force.")
+@click.option("-o", "--out", metavar="DIR", required=True, help="The result folder to write; one that exists is an error without --force.")
+@click.option("--sample", metavar="STEP", help="Step of the time series, such as 10ms (default: one that gives about a thousand samples).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document, that of `run`.")
+@click.option("--quiet", "-q", is_flag=True, help="Print nothing.")
 @click.option("--force", is_flag=True, help="Replace a result folder.")
-def import_(file: str, out: str, force: bool) -> None:
-    """Read a trace of ns-2 (wired links, trace-all) into an event table that `fairlane query` and polars read.
+def import_(file: str, out: str, sample: str | None, as_json: bool, quiet: bool, force: bool) -> None:
+    """Read what another program has recorded as a result: tables, time series and events.
 
-    docs/guides/traces.md says what becomes of its lines.
+    FILE is a pcap or pcapng (tcpdump, Wireshark), a trace of ns-2 (wired links, trace-all), or a .flent.gz. docs/guides/formats.md says
+    what becomes of it.
     """
-    from ..runs.ns2 import import_trace
+    from ..formats.bring import import_file, summary
 
-    wrote([import_trace(file, out, force=force)], as_json=False, quiet=False)
+    result = import_file(file, out, force=force, sample=sample)
+    if as_json:
+        emit_json(result.document())
+    elif not quiet:
+        from ..runs.sheets import flow_sheet, link_sheet
+
+        sheets = [s for s in (flow_sheet(result, False), link_sheet(result)) if s is not None]
+        emit(render(*_words(summary(result)), *(x for s in sheets for x in ("", s)), "", *_words(f"warning: {w}" for w in result.warnings)))
+    from pathlib import Path
+
+    wrote([Path(out)], as_json=as_json, quiet=quiet)
+
+
+def _words(lines: Any) -> list[Any]:
+    from ..look.sheet import Words
+
+    return [Words(line) for line in lines]
+
+
+@click.command()
+@click.argument("folder", required=False, metavar="RESULT")
+@click.argument("form", required=False, metavar="FORMAT")
+@click.option("-o", "--out", metavar="FILE", help="The file to write; one that exists is an error without --force.")
+@click.option("--list", "listed", is_flag=True, help="Show the formats.")
+@click.option("--seed", type=int, metavar="N", help="Which run (default: the first).")
+@click.option(
+    "--series", multiple=True, metavar="NAME", help="A series, such as cwnd or queue; may be given several times (xgraph, gnuplot)."
+)
+@click.option("--flow", multiple=True, metavar="NAME", help="A flow; may be given several times.")
+@click.option("--link", multiple=True, metavar="NAME", help="A direction of a link; may be given several times.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("--force", is_flag=True, help="Replace a file.")
+def export(
+    folder: str | None,
+    form: str | None,
+    out: str | None,
+    listed: bool,
+    seed: int | None,
+    series: tuple[str, ...],
+    flow: tuple[str, ...],
+    link: tuple[str, ...],
+    as_json: bool,
+    force: bool,
+) -> None:
+    """Write a run of the result folder RESULT as a file of another program: flent, qlog, mahimahi, xgraph or gnuplot.
+
+    docs/guides/formats.md has all formats, also those that `run` writes itself (--trace-format, --pcap).
+    """
+    from ..formats.export import FORMATS
+    from ..formats.export import export as write
+
+    if listed:
+        if as_json:
+            rows = [{"name": f.name, "ending": f.ending, "what": f.what, "reads": f.reads, "takes": list(f.takes)} for f in FORMATS]
+            return emit_json(_document(formats=rows))
+        from ..look.sheet import Sheet
+
+        return emit(render(Sheet(["format", "file", "what", "for"], [(f.name, f.ending, f.what, f.reads) for f in FORMATS], words=(2, 3))))
+    if folder is None or form is None or out is None:
+        raise click.UsageError("give a result folder, a format and a file: fairlane export RESULT flent -o FILE, or --list")
+    from ..runs.result import load
+
+    path = write(load(folder), form, out, seed=seed, series=series, flow=flow, link=link, force=force)
+    if as_json:
+        emit_json(_document(format=form, file=str(path), bytes=path.stat().st_size))
+    wrote([path], as_json=as_json, quiet=as_json)
+
+
+def _document(**of: Any) -> dict[str, Any]:
+    from .. import _core
+
+    return {"schema": "fairlane.export/1", "fairlane": _core.version(), **of}

@@ -32,8 +32,8 @@ from .places import check_quantities, drawn, new_figures, page_file
 from .verbose import current, given, verbose_option
 
 _SCHEMAS = [
-    "scenario", "run", "bench", "bench-queues", "claims-file", "compare", "draw", "paper-file", "plot", "query", "report", "reproduction",
-    "script", "study", "study-file", "tc", "tune", "tune-file", "verify",
+    "scenario", "run", "bench", "bench-queues", "claims-file", "compare", "draw", "export", "paper-file", "plot", "query", "report",
+    "reproduction", "script", "study", "study-file", "tc", "tune", "tune-file", "verify",
 ]  # fmt: skip
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 
@@ -85,7 +85,7 @@ _ELSEWHERE = {
         "tc": "queues",
         "tune": "tune",
     },
-    **{"import": "bring", "query": "query", "verify": "verify"},
+    **{"export": "bring", "import": "bring", "query": "query", "verify": "verify"},
 }
 """Commands that have a file of their own."""
 
@@ -151,9 +151,9 @@ def cli(ctx: click.Context) -> None:
 )
 @click.option(
     "--trace-format",
-    type=click.Choice(["parquet", "ns2"]),
+    type=click.Choice(["parquet", "ns2", "nam"]),
     default="parquet",
-    help="ns2: lines as ns-2 writes them, for awk and perl (default: parquet).",
+    help="ns2: lines as ns-2 writes them, for awk and perl; nam: those of its animator (default: parquet).",
 )
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
 @verbose_option
@@ -294,11 +294,9 @@ def _recorded(words: str | None, out: str | None, form: str, *, force: bool) -> 
         return
     if out is None:
         raise click.UsageError("--trace needs --out DIR: the result folder takes the events")
-    if form == "parquet":
-        need("arrow")
     from ..runs.trace import beside, parse_filter
 
-    parse_filter(words, format=form).arguments()
+    parse_filter(words, format=form).arguments(Path())
     with beside(out, force=force) as place:
         yield parse_filter(words, place, form)
 

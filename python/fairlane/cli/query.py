@@ -5,12 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import click
 
 from .output import emit, emit_json, render
+
+_MOST = 1000
+"""Rows that a terminal shows."""
 
 
 @click.command()
@@ -27,8 +31,7 @@ def query(folder: str | None, question: str | None, listed: bool, shown: bool, a
     columns. A folder RESULT.unfinished, which a killed run left, can be asked as well.
     """
     from ..look.sheet import Sheet, Words
-    from ..runs.query import QUESTIONS, columns
-    from ..runs.query import query as ask
+    from ..runs.query import QUESTIONS, asked, columns
 
     if listed or shown:
         if as_json:
@@ -48,18 +51,26 @@ def query(folder: str | None, question: str | None, listed: bool, shown: bool, a
         told = {name: ", ".join(f"{column} ({kind.lower()})" for column, kind in of) for name, of in columns(folder).items()}
         emit(render(*(Words(f"{name}: {of}", indent=4) for name, of in told.items())))
         return
-    heads, rows = ask(folder, question)
-    if as_json:
-        return emit_json(_document(heads, [[_plain(v) for v in row] for row in rows]))
-    if as_csv:
-        from ..base.csv_text import inert
+    with asked(folder, question) as (heads, some):
+        if as_csv:
+            _print_csv(heads, some)
+        elif as_json:
+            emit_json(_document(heads, [[_plain(v) for v in row] for rows in some for row in rows]))
+        else:
+            rows = next(some, [])
+            shown_rows = [[_short(v) for v in row] for row in rows[:_MOST]]
+            more = f"the first {_MOST} rows; --csv has all" if len(rows) > _MOST else ""
+            emit(render(Sheet(heads, shown_rows, note=more if rows else "no rows")))
 
+
+def _print_csv(heads: Sequence[str], some: Iterator[list[tuple[Any, ...]]]) -> None:
+    """As the rows come: an answer may be larger than memory."""
+    from ..base.csv_text import inert
+
+    for rows in chain([[tuple(heads)]], some):
         text = io.StringIO()
-        lines = [heads, *([_exact(v) for v in row] for row in rows)]
-        csv.writer(text, lineterminator="\n").writerows([inert(v) for v in line] for line in lines)
-        emit(text.getvalue().rstrip("\n"))
-        return
-    emit(render(Sheet(heads, [[_short(v) for v in row] for row in rows], note="" if rows else "no rows")))
+        csv.writer(text, lineterminator="\n").writerows([inert(_exact(v)) for v in row] for row in rows)
+        emit(text.getvalue().removesuffix("\n"))
 
 
 def _document(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, Any]:

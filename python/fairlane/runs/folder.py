@@ -97,7 +97,7 @@ def save(result: Result, folder: str | PathLike[str], *, force: bool = False, ca
 
 def _parts(folder: Path) -> list[tuple[str, Path]]:
     """The files of an event table, by their names in a result folder."""
-    files = sorted([*folder.glob("seed=*/*.parquet"), *folder.glob("seed=*.tr")])
+    files = sorted([*folder.glob("seed=*/*.parquet"), *folder.glob("seed=*.tr"), *folder.glob("seed=*.nam")])
     return [(f"{FOLDER}/{p.relative_to(folder).as_posix()}", p) for p in files]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
@@ -9,8 +11,10 @@ from typing import Any
 
 from ..base.extras import need
 from ..errors import FairlaneError, FolderError
-from .trace import FOLDER
+from .trace import FOLDER, parts_of, unpatterned
 
+_ROWS = 10_000
+"""Of an answer, at a time."""
 TABLES = ("flows", "links", "network", "flow_series", "link_series")
 
 
@@ -52,6 +56,13 @@ with seen as (select seed, flow, time, time - lag(time) over (partition by seed,
 select flow, max(gap) as longest_s, arg_max(time, gap) as ends_at_s, quantile_cont(gap, 0.99) as p99_s from seen group by flow
 order by longest_s desc
 """
+_CONVERSATIONS = """
+with sent as (select seed, flow, packet, min(time_ps) as t, max(length) as length from trace
+              where event in ('send', 'retransmit') group by all)
+select f."from" as from_end, f."to" as to_end, s.flow as flow, count(*) as packets, sum(s.length) as bytes,
+       (max(t) - min(t)) / 1e12 as lasted_s, bytes * 8 / nullif(lasted_s, 0) / 1e6 as mbit_s
+from sent s join flows f on f.seed = s.seed and f.flow = s.flow group by all order by bytes desc, s.flow
+"""
 QUESTIONS = (
     Question(
         "goodput",
@@ -92,6 +103,7 @@ QUESTIONS = (
         "count(*) filter (event = 'timeout') as timeouts from trace where event in ('send', 'retransmit', 'timeout') "
         "group by flow order by flow",
     ),
+    Question("pairs", "What goes to and fro between each pair of ends?", _CONVERSATIONS),
     Question("loss-bursts", "Do losses come alone? (A burst ends with 100 ms without one.)", _BURSTS),
     Question("gaps", "For how long did nothing arrive?", _GAPS),
 )
@@ -103,13 +115,14 @@ def tables(folder: str | PathLike[str]) -> dict[str, str]:
     if not path.is_dir():
         raise FolderError(f"{path} is not a result folder")
     there = [(name, path / f"{name}.parquet") for name in TABLES]
-    found = {name: f"select * from read_parquet({_quoted(file)})" for name, file in there if file.is_file()}
-    if any(path.glob(f"{FOLDER}/seed=*/*.parquet")):
-        parts = _quoted(path / FOLDER / "seed=*" / "*.parquet")
-        found["trace"] = (
-            f"select seed, time_ps / 1e12 as time, * exclude (seed) from "
-            f"read_parquet({parts}, hive_partitioning = true, hive_types = {{'seed': bigint}})"
-        )
+    found = {
+        name: f"select * from read_parquet({_quoted(unpatterned(file))}, hive_partitioning = false)"
+        for name, file in there
+        if file.is_file()
+    }
+    if parts := parts_of(path / FOLDER):
+        runs = (f"select {seed}::bigint as seed, * from read_parquet({_quoted(of)}, hive_partitioning = false)" for seed, of in parts)
+        found["trace"] = f"select seed, time_ps / 1e12 as time, * exclude (seed) from ({' union all '.join(runs)})"
     if not found:
         raise FolderError(f"{path} has no tables: write some with fairlane run FILE --trace -o DIR")
     return found
@@ -121,7 +134,14 @@ def _quoted(path: Path) -> str:
 
 
 def query(folder: str | PathLike[str], question: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """The answer: names of columns, and rows. `question`: the name of a ready one, or SQL."""
+    """The answer: names of columns, and rows. `question`: the name of a ready one, or SQL that reads."""
+    with asked(folder, question) as (heads, rows):
+        return heads, [row for some in rows for row in some]
+
+
+@contextmanager
+def asked(folder: str | PathLike[str], question: str) -> Iterator[tuple[list[str], Iterator[list[tuple[Any, ...]]]]]:
+    """The answer as it comes: names of columns, and some thousand rows at a time."""
     need("query")
     import duckdb
 
@@ -133,9 +153,22 @@ def query(folder: str | PathLike[str], question: str) -> tuple[list[str], list[t
     with duckdb.connect(":memory:") as db:
         for name, by in found.items():
             db.execute(f"create view {name} as {by}")
+        _close(db, Path(fspath(folder)))
         try:
+            told = db.extract_statements(sql)
+            reads = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
+            if other := next((s for s in told if s.type not in reads), None):
+                what = other.type.name.lower().replace("_", " ")
+                raise FairlaneError(f"this would {what}: a question only reads, with select, describe, summarize or explain")
+            if len(told) != 1:
+                raise FairlaneError(f"these are {len(told)} questions: ask one at a time")
             answer = db.execute(sql)
-            return [column[0] for column in answer.description or ()], answer.fetchall()
+            yield [column[0] for column in answer.description or ()], iter(lambda: answer.fetchmany(_ROWS), [])
+        except RuntimeError as e:
+            # So DuckDB says that Ctrl-C was pressed.
+            if "interrupted" in str(e).lower():
+                raise KeyboardInterrupt from None
+            raise
         except duckdb.Error as e:
             missing = [name for name in (*TABLES, "trace") if name not in found and f"Table with name {name} does not exist" in str(e)]
             if missing:
@@ -145,6 +178,15 @@ def query(folder: str | PathLike[str], question: str) -> tuple[list[str], list[t
                 known = ", ".join(ready)
                 raise FairlaneError(f"there is no question `{question}`: write SQL, or one of {known}") from None
             raise FairlaneError(f"DuckDB cannot answer this: {e}") from None
+
+
+def _close(db: Any, folder: Path) -> None:
+    """From here on a question reads the result folder, and nothing else: no other file, no network, no extension, no setting."""
+    # DuckDB compares with the pattern as it stands.
+    places = ", ".join(dict.fromkeys(_quoted(p) for p in (folder, unpatterned(folder))))
+    db.execute(f"set allowed_directories = [{places}]")
+    db.execute("set enable_external_access = false")
+    db.execute("set lock_configuration = true")
 
 
 def columns(folder: str | PathLike[str]) -> dict[str, list[tuple[str, str]]]:

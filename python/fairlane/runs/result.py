@@ -78,7 +78,7 @@ def run(
     at once (0 or None: one a core); results do not depend on it. `hop_probe` switches the observing loop on, which must
     not change any result. `pcap` captures packets: names of links, nodes or flows, a dict
     from names to files, or a `Pcap`. `trace` records events for `Result.trace`: True, a filter
-    such as "event=drop link=bottleneck", or a `Trace` (the extra `arrow`). `progress(fraction, runs done, events)` is called
+    such as "event=drop link=bottleneck", or a `Trace`. `progress(fraction, runs done, events)` is called
     about ten times a second; if it returns False the runs stop with `RunError`.
     """
     return run_resolved(checked(scenario, sets), seeds, threads=threads, hop_probe=hop_probe, pcap=pcap, trace=trace, progress=progress)
@@ -107,16 +107,11 @@ def run_resolved(
     captures = None if plan is None else plan.arguments()
     if trace is None or trace is False:
         return _with_captures(Result.from_runs(resolved, _core.run(resolved, chosen, workers, hop_probe, progress, captures)), plan)
-    from .trace import Writer, as_trace, temporary
+    from .trace import as_trace, temporary
 
     wanted = as_trace(trace)
     folder = temporary() if wanted.folder is None else Path(wanted.folder)
-    asked = wanted.arguments()
-    writer = Writer(folder, chosen, lines=wanted.format == "ns2")
-    try:
-        runs = _core.run(resolved, chosen, workers, hop_probe, progress, captures, (asked, writer.take))
-    finally:
-        writer.close()
+    runs = _core.run(resolved, chosen, workers, hop_probe, progress, captures, wanted.arguments(folder))
     result = _with_captures(Result.from_runs(resolved, runs), plan)
     result.traced = folder
     return result

@@ -1,6 +1,6 @@
 //! What a station of a channel asks of its port and of the nodes behind it.
 
-use super::{NOWHERE, Path};
+use super::{NOWHERE, Path, measure};
 use crate::ids::PortId;
 use crate::maze::place;
 use crate::observe::{DequeueEvent, FrameEvent, Observer};
@@ -97,6 +97,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         };
         if O::ON && obs.sees(PortId(i)) {
             obs.on_dequeue(&DequeueEvent { time: now, port: PortId(i), pkt, backlog: level, seg: *self.arena.get(pkt.id) });
+            measure(port, i, now, obs);
         }
         let waited = (now - pkt.at).as_ps();
         if waited > 0 {

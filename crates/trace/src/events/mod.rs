@@ -1,23 +1,29 @@
 //! Event tables: what happened to each packet at each queue and endpoint, and to windows and states, as rows in the order of time.
 //!
-//! Rows are collected in batches of equal size and handed on; so memory is flat however long the run, and whoever takes them may write
-//! them on another thread.
+//! Rows are collected in batches and handed to a thread that makes files of them; so memory is flat however long the run.
 
-mod columns;
+mod dictionary;
+mod import;
+mod nam;
 mod ns2;
+mod output;
+mod table;
 
-pub use columns::{Cells, Column};
+pub(crate) use import::{Import, Told};
 pub use ns2::Ends;
+pub use output::{Failure, Format};
 
 use fairlane_net::{
-    Backlog, DequeueEvent, DropEvent, Ecn, EnqueueEvent, EpId, HopEvent, Moment, MomentEvent, Observer, PktRef, PortId, QPkt, ReceiveEvent,
-    Segment, SendEvent,
+    Backlog, DequeueEvent, DropEvent, Ecn, EnqueueEvent, EpId, GaugeEvent, HopEvent, Inside, Moment, MomentEvent, Observer, PktRef, PortId,
+    QPkt, ReceiveEvent, Segment, SendEvent,
 };
 use fairlane_units::Time;
-use std::sync::Arc;
+use output::{Output, Sink};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// Rows of a batch.
-const ROWS: usize = 1 << 18;
+/// Rows of a batch: few enough that they are still in the cache when a file is made of them.
+const ROWS: usize = 1 << 12;
 /// No link, or none known.
 const NONE: u32 = u32::MAX;
 
@@ -59,6 +65,8 @@ kinds! {
     Window = "window",
     /// The state of a connection, or of its sending half, changed.
     State = "state",
+    /// An inner variable of a queue or of a congestion control changed.
+    Gauge = "gauge",
 }
 
 impl Kind {
@@ -90,12 +98,13 @@ impl Default for Filter {
     }
 }
 
-/// One row, packed.
+/// One row, packed into a line of the cache.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
 struct Row {
     time: Time,
     packet: u64,
-    /// Sequence number, or the congestion window.
+    /// Sequence number, the congestion window, or the bits of a variable's value.
     seq: u64,
     /// Acknowledgment number, or the slow-start threshold.
     ack: u64,
@@ -104,13 +113,27 @@ struct Row {
     flow: u32,
     link: u32,
     length: u32,
-    payload: u16,
+    payload: u32,
     kind: Kind,
     flags: u8,
-    ecn: u8,
-    back: bool,
-    /// Reason of a drop, or number of a state.
+    /// ECN field, and above it the direction.
+    field: u8,
+    /// Reason of a drop, or number of a state or of a variable.
     detail: u8,
+}
+
+impl Row {
+    const fn field(ecn: Ecn, back: bool) -> u8 {
+        ecn as u8 | (back as u8) << 2
+    }
+    #[inline]
+    const fn ecn(&self) -> u8 {
+        self.field & 3
+    }
+    #[inline]
+    const fn back(&self) -> bool {
+        self.field & 4 != 0
+    }
 }
 
 /// Names of connection and sending states, as rows number them.
@@ -133,28 +156,41 @@ const STATES: &[&str] = &[
     "loss",
 ]; // names of RFC 9293 section 3.3.2, then those of Linux
 
-/// Rows in the order of time, all but the last batch of the same length.
-#[derive(Debug)]
-pub struct Batch {
-    rows: Vec<Row>,
-    names: Arc<Names>,
+/// A direction of a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wire {
+    /// Node at its start.
+    pub from: u32,
+    /// Node at its end.
+    pub to: u32,
+    /// Bits a second.
+    pub rate: u64,
+    /// Propagation delay in picoseconds.
+    pub delay_ps: u64,
 }
 
 /// What rows give by number.
 #[derive(Debug, Default)]
 pub struct Names {
+    /// Names of the nodes.
+    pub nodes: Vec<String>,
     /// Names of the flows.
     pub flows: Vec<String>,
     /// Names of the link directions.
     pub links: Vec<String>,
-    /// The nodes of each of them.
-    pub wires: Vec<(u32, u32)>,
+    /// The nodes of each of them, and what it is.
+    pub wires: Vec<Wire>,
     /// The ends of each flow.
     pub ends: Vec<Ends>,
+    /// Variables, as they come.
+    pub gauges: Mutex<Vec<&'static str>>,
 }
 
-/// Takes batches. It may wait: then the run waits.
-pub type Sink = Box<dyn FnMut(Batch) + Send>;
+impl Names {
+    fn gauges(&self) -> Vec<&'static str> {
+        self.gauges.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
 
 /// What is known of a packet that is under way.
 #[derive(Clone, Copy, Debug)]
@@ -172,18 +208,21 @@ struct Known {
 struct Carried {
     seq: u64,
     ack: u64,
-    payload: u16,
+    payload: u32,
     flags: u8,
 }
 
 impl From<&Segment> for Carried {
     #[inline]
     fn from(seg: &Segment) -> Self {
-        Self { seq: seg.seq, ack: seg.ack, payload: seg.payload, flags: seg.flags }
+        Self { seq: seg.seq, ack: seg.ack, payload: seg.payload.into(), flags: seg.flags }
     }
 }
 
 const UNKNOWN: Known = Known { number: 0, port: NONE, marked: false, segment: Carried { seq: 0, ack: 0, payload: 0, flags: 0 } };
+
+/// Most variables by name.
+const GAUGES: usize = 256;
 
 /// Collects rows.
 pub struct Recorder {
@@ -196,7 +235,32 @@ pub struct Recorder {
     sent: u64,
     /// By flow.
     before: Vec<Option<Moment>>,
-    sink: Sink,
+    /// Variables by number, and the last value of each by where it is.
+    gauges: Vec<&'static str>,
+    values: [Vec<Vec<(u8, u64)>>; 2],
+    files: Files,
+}
+
+/// Where rows go; nowhere in tests.
+#[derive(Default)]
+struct Files {
+    sink: Option<Sink>,
+    output: Option<Output>,
+}
+
+impl Files {
+    fn close(&mut self) -> Result<(), Failure> {
+        self.sink = None;
+        self.output.take().map_or(Ok(()), Output::finish)
+    }
+}
+
+impl Drop for Files {
+    /// A run that failed waits, too: whoever removes its files does so when nobody writes them any more.
+    fn drop(&mut self) {
+        // The run has an error of its own.
+        let _ = self.close();
+    }
 }
 
 impl std::fmt::Debug for Recorder {
@@ -206,23 +270,58 @@ impl std::fmt::Debug for Recorder {
 }
 
 impl Recorder {
-    /// Records what the filter lets through for `sink`.
-    pub fn new(filter: Filter, names: Names, sink: Sink) -> Self {
-        let kinds = if filter.kinds.is_empty() { !0 } else { filter.kinds.iter().fold(0, |all, k| all | k.bit()) };
-        let before = vec![None; names.flows.len()];
-        let rows = Vec::with_capacity(ROWS);
-        Self { filter, kinds, names: Arc::new(names), rows, known: Vec::new(), sent: 0, before, sink }
+    /// Records what the filter lets through, in `place`: a folder for a table, a file for lines.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn new(filter: Filter, names: Names, format: Format, place: PathBuf) -> Result<Self, Failure> {
+        let names = Arc::new(names);
+        let (output, sink) = Output::new(format, place, names.clone())?;
+        let files = Files { sink: Some(sink), output: Some(output) };
+        Ok(Self { files, ..Self::collecting(filter, names) })
     }
 
-    /// Hands over what is left, be it nothing: so every run has a table.
-    pub fn finish(mut self) {
+    fn collecting(filter: Filter, names: Arc<Names>) -> Self {
+        // Variables change with nearly every packet: they are recorded when they are named.
+        let kinds = if filter.kinds.is_empty() { !Kind::Gauge.bit() } else { filter.kinds.iter().fold(0, |all, k| all | k.bit()) };
+        let before = vec![None; names.flows.len()];
+        let values = [vec![Vec::new(); names.links.len()], vec![Vec::new(); names.flows.len()]];
+        let (rows, known, gauges) = (Vec::with_capacity(ROWS), Vec::new(), Vec::new());
+        Self { filter, kinds, names, rows, known, sent: 0, before, gauges, values, files: Files::default() }
+    }
+
+    /// Why events cannot be written, if they cannot.
+    pub fn failure(&self) -> Option<&Failure> {
+        self.files.output.as_ref()?.failure()
+    }
+
+    /// Hands over what is left, be it nothing, and waits until it is written: so every run has a table.
+    ///
+    /// # Errors
+    /// What cannot be written.
+    pub fn finish(mut self) -> Result<(), Failure> {
         self.flush();
+        self.files.close()
     }
 
     #[cold]
     fn flush(&mut self) {
-        let rows = std::mem::replace(&mut self.rows, Vec::with_capacity(ROWS));
-        (self.sink)(Batch { rows, names: self.names.clone() });
+        if let Some(sink) = &self.files.sink {
+            self.rows = sink.swap(std::mem::take(&mut self.rows));
+        }
+    }
+
+    /// The number of a variable; `None` if there are too many.
+    fn gauge(&mut self, name: &'static str) -> Option<u8> {
+        if let Some(i) = self.gauges.iter().position(|n| std::ptr::eq(*n, name) || *n == name) {
+            return Some(i as u8);
+        }
+        if self.gauges.len() == GAUGES {
+            return None;
+        }
+        self.gauges.push(name);
+        self.names.gauges.lock().unwrap_or_else(PoisonError::into_inner).push(name);
+        Some((self.gauges.len() - 1) as u8)
     }
 
     #[inline]
@@ -245,7 +344,7 @@ impl Recorder {
             return;
         }
         self.rows.push(row);
-        if self.rows.len() == ROWS {
+        if self.rows.len() >= ROWS {
             self.flush();
         }
     }
@@ -278,8 +377,8 @@ impl Recorder {
     #[inline]
     fn of_packet(kind: Kind, time: Time, pkt: &QPkt, packet: u64, carried: Carried) -> Row {
         let Carried { seq, ack, payload, flags } = carried;
-        let (flow, length, ecn, back) = (pkt.flow.0, pkt.len, pkt.ecn as u8, pkt.back);
-        Row { time, packet, flow, link: NONE, length, kind, ecn, back, seq, ack, payload, flags, ..Row::default() }
+        let (flow, length, field) = (pkt.flow.0, pkt.len, Row::field(pkt.ecn, pkt.back));
+        Row { time, packet, flow, link: NONE, length, kind, field, seq, ack, payload, flags, ..Row::default() }
     }
 }
 
@@ -287,12 +386,37 @@ impl Observer for Recorder {
     #[inline]
     fn sees(&self, port: PortId) -> bool {
         let wanted = |links: &Vec<bool>| links.get(port.0 as usize).is_some_and(|&w| w);
-        self.kinds & Kind::AT_LINKS != 0 && self.filter.links.as_ref().is_none_or(wanted)
+        self.kinds & (Kind::AT_LINKS | Kind::Gauge.bit()) != 0 && self.filter.links.as_ref().is_none_or(wanted)
     }
 
     #[inline]
     fn looks(&self, endpoint: EpId) -> bool {
         self.kinds & Kind::OF_SENDERS != 0 && !endpoint.receives()
+    }
+
+    #[inline]
+    fn measures(&self, port: PortId) -> bool {
+        self.wants(Kind::Gauge) && self.sees(port)
+    }
+
+    #[inline]
+    fn measures_end(&self, endpoint: EpId) -> bool {
+        self.wants(Kind::Gauge) && !endpoint.receives() && self.filter.links.is_none()
+    }
+
+    fn on_gauge(&mut self, e: &GaugeEvent) {
+        let (side, place, flow, link) = match e.of {
+            Inside::Queue(port) => (0, port.0, NONE, port.0),
+            Inside::End(end) => (1, end.flow().0, end.flow().0, NONE),
+        };
+        let (Some(number), bits) = (self.gauge(e.name), e.value.to_bits()) else { return };
+        let Some(values) = self.values[side].get_mut(place as usize) else { return };
+        match values.iter_mut().find(|(n, _)| *n == number) {
+            Some((_, last)) if *last == bits => return,
+            Some((_, last)) => *last = bits,
+            None => values.push((number, bits)),
+        }
+        self.put(Row { kind: Kind::Gauge, time: e.time, flow, link, seq: bits, detail: number, ..Row::default() });
     }
 
     #[inline]

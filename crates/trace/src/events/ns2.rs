@@ -3,7 +3,7 @@
 //! Source: ns-2.35 `trace/trace.cc` and the manual, chapter 26 "Trace and Monitoring Support": event, time, the two nodes of the link, type and
 //! size of the packet, flags, flow, addresses of sender and receiver, sequence number, number of the packet.
 
-use super::{Batch, Kind, NONE, Row};
+use super::{Kind, Names, Row};
 use fairlane_net::{Ecn, flag};
 use std::io::Write;
 
@@ -27,7 +27,7 @@ impl Ends {
             return row.seq;
         }
         let whole = |bytes: u64| bytes.div_ceil(self.mss);
-        match (row.payload, row.back) {
+        match (row.payload, row.back()) {
             (0, true) => whole(row.ack.saturating_sub(1)).saturating_sub(u64::from(!self.handshake)),
             (0, false) if row.flags & flag::SYN != 0 => 0,
             _ => whole(row.seq.saturating_sub(1)) + u64::from(self.handshake),
@@ -35,46 +35,55 @@ impl Ends {
     }
 }
 
-impl Batch {
-    /// The lines, those of events that ns-2 writes.
-    pub fn ns2(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(self.rows.len() * 72);
-        for row in &self.rows {
-            let letter = match row.kind {
-                Kind::Enqueue => '+',
-                Kind::Dequeue => '-',
-                Kind::Arrive => 'r',
-                Kind::Drop => 'd',
-                _ => continue,
-            };
-            let (Some(&(from, to)), Some(ends)) = (self.names.wires.get(row.link as usize), self.names.ends.get(row.flow as usize)) else {
-                continue;
-            };
-            debug_assert!(row.link != NONE);
-            let [mut source, mut sink] = ends.addresses;
-            if row.back {
-                std::mem::swap(&mut source, &mut sink);
-            }
-            let kind = ends.kinds[usize::from(row.back && row.payload == 0)];
-            // Writing into memory cannot fail.
-            let _ = write!(out, "{letter} ");
-            time(&mut out, row.time.as_ps());
-            let _ = writeln!(
-                out,
-                " {from} {to} {kind} {} {} {} {}.{} {}.{} {} {}",
-                row.length,
-                flags(row),
-                row.flow,
-                source.0,
-                source.1,
-                sink.0,
-                sink.1,
-                ends.number(row),
-                row.packet - 1
-            );
+/// What ns-2 and nam say of an event on a link.
+pub(super) struct Told {
+    pub(super) letter: char,
+    pub(super) wire: (u32, u32),
+    pub(super) kind: &'static str,
+    pub(super) source: (u32, u32),
+    pub(super) sink: (u32, u32),
+    pub(super) number: u64,
+}
+
+impl Told {
+    /// `None`: ns-2 has no line for it.
+    pub(super) fn of(names: &Names, row: &Row) -> Option<Self> {
+        let letter = match row.kind {
+            Kind::Enqueue => '+',
+            Kind::Dequeue => '-',
+            Kind::Arrive => 'r',
+            Kind::Drop => 'd',
+            _ => return None,
+        };
+        let (&wire, ends) = (names.wires.get(row.link as usize)?, names.ends.get(row.flow as usize)?);
+        let [mut source, mut sink] = ends.addresses;
+        if row.back() {
+            std::mem::swap(&mut source, &mut sink);
         }
-        out
+        let kind = ends.kinds[usize::from(row.back() && row.payload == 0)];
+        Some(Self { letter, wire: (wire.from, wire.to), kind, source, sink, number: ends.number(row) })
     }
+}
+
+/// The line of an event, if ns-2 writes one.
+pub(super) fn line(out: &mut Vec<u8>, names: &Names, row: &Row) {
+    let Some(told) = Told::of(names, row) else { return };
+    let Told { letter, wire: (from, to), kind, source, sink, number } = told;
+    // Writing into memory cannot fail.
+    let _ = write!(out, "{letter} ");
+    time(out, row.time.as_ps());
+    let _ = writeln!(
+        out,
+        " {from} {to} {kind} {} {} {} {}.{} {}.{} {number} {}",
+        row.length,
+        flags(row),
+        row.flow,
+        source.0,
+        source.1,
+        sink.0,
+        sink.1,
+        row.packet - 1
+    );
 }
 
 /// Seconds as ns-2 writes them: rounded to microseconds, without trailing zeros.
@@ -93,7 +102,7 @@ fn time(out: &mut Vec<u8>, ps: u64) {
 }
 
 /// ECN as ns-2 has it: echo, window reduced, congestion experienced, capable.
-fn flags(row: &Row) -> &'static str {
+pub(super) fn flags(row: &Row) -> &'static str {
     const ALL: [&str; 16] = [
         "-------", "------N", "----E--", "----E-N", "---A---", "---A--N", "---AE--", "---AE-N", "C------", "C-----N", "C---E--", "C---E-N",
         "C--A---", "C--A--N", "C--AE--", "C--AE-N",
@@ -101,7 +110,7 @@ fn flags(row: &Row) -> &'static str {
     let syn = row.flags & flag::SYN != 0;
     let echo = !syn && row.flags & flag::ECE != 0;
     let reduced = !syn && row.flags & flag::CWR != 0;
-    let seen = row.ecn == Ecn::Ce as u8;
-    let capable = row.ecn != Ecn::NotEct as u8;
+    let seen = row.ecn() == Ecn::Ce as u8;
+    let capable = row.ecn() != Ecn::NotEct as u8;
     ALL[usize::from(echo) << 3 | usize::from(reduced) << 2 | usize::from(seen) << 1 | usize::from(capable)]
 }

@@ -1,24 +1,18 @@
 use super::*;
 use fairlane_net::{Class, FlowId, Proto};
-use std::sync::Mutex;
 
 fn packet(id: u32, ecn: Ecn) -> QPkt {
     let (class, proto) = (Class(0), Proto::Tcp);
     QPkt { id: PktRef(id), len: 1040, flow: FlowId(1), hop: 0, at: Time::ZERO, class, ecn, proto, data: true, back: false }
 }
 
-/// What a recorder with this filter hands over after `told`, as lines of event, link, packet and length of the queue.
+/// What a recorder with this filter collects, as lines of event, link, packet and length of the queue.
 fn recorded(filter: Filter, told: impl FnOnce(&mut Recorder)) -> Vec<(&'static str, Option<u32>, u64, u32)> {
-    let out = Arc::new(Mutex::new(Vec::new()));
-    let taken = out.clone();
-    let sink = move |batch: Batch| taken.lock().unwrap().push(batch);
     let names = |n: &[&str]| n.iter().map(|s| (*s).to_owned()).collect();
-    let mut recorder =
-        Recorder::new(filter, Names { flows: names(&["a", "b"]), links: names(&["x", "y"]), ..Names::default() }, Box::new(sink));
+    let names = Names { flows: names(&["a", "b"]), links: names(&["x", "y"]), ..Names::default() };
+    let mut recorder = Recorder::collecting(filter, Arc::new(names));
     told(&mut recorder);
-    recorder.finish();
-    let batches = out.lock().unwrap();
-    let rows = batches.iter().flat_map(|b| &b.rows);
+    let rows = recorder.rows.iter();
     rows.map(|r| (Kind::NAMES[r.kind as usize], (r.link != NONE).then_some(r.link), r.packet, r.queue_packets)).collect()
 }
 
@@ -80,27 +74,35 @@ fn what_changes_of_a_sender() {
     assert_eq!(rows.iter().map(|r| r.0).collect::<Vec<_>>(), ["state", "state", "window", "timeout", "state", "window"]);
 }
 
-/// Arrow's layout: values in the machine's order, and a bit for each row, the lowest first.
+/// A variable is told of when it changes, and only to who names it.
 #[test]
-fn columns_are_arrows() {
-    let names = Arc::new(Names { flows: vec!["f".to_owned()], links: vec!["l".to_owned()], ..Names::default() });
-    let row = |n: u64| Row {
-        time: Time::from_ps(n),
-        link: if n.is_multiple_of(3) { NONE } else { 0 },
-        kind: if n.is_multiple_of(3) { Kind::Send } else { Kind::Enqueue },
-        queue_packets: n as u32,
-        ..Row::default()
+fn what_changes_inside_of_a_queue() {
+    let gauge = |of, value| GaugeEvent { time: Time::ZERO, of, name: "avg", value };
+    let told = |r: &mut Recorder| {
+        for (of, value) in [(0, 1.0), (0, 1.0), (1, 1.0), (0, 2.0)] {
+            r.on_gauge(&gauge(Inside::Queue(PortId(of)), value));
+        }
+        r.on_gauge(&gauge(Inside::End(EpId(2)), 2.0));
     };
-    let batch = Batch { rows: (0..1000).map(row).collect(), names };
-    let columns = batch.columns();
-    let of = |name: &str| columns.iter().find(|c| c.name == name).unwrap();
-    let times: Vec<u64> = of("time_ps").values.chunks(8).map(|b| u64::from_ne_bytes(b.try_into().unwrap())).collect();
-    assert_eq!(times, (0..1000).collect::<Vec<_>>());
-    let queue: Vec<u32> = of("queue_packets").values.chunks(4).map(|b| u32::from_ne_bytes(b.try_into().unwrap())).collect();
-    assert_eq!(queue, (0..1000).collect::<Vec<_>>());
-    let valid = of("link").valid.as_ref().unwrap();
-    assert_eq!(valid.len(), 125);
-    assert!((0..1000).all(|i| (valid[i / 8] >> (i % 8) & 1 == 1) == (i % 3 != 0)));
-    assert_eq!(of("event").cells, Cells::Names(Kind::NAMES.iter().map(|n| (*n).to_owned()).collect()));
-    assert!(of("time_ps").valid.is_none());
+    let named = Filter { kinds: vec![Kind::Gauge], ..Filter::default() };
+    let at = |link| ("gauge", link, 0, 0);
+    assert_eq!(recorded(named.clone(), told), [at(Some(0)), at(Some(1)), at(Some(0)), at(None)]);
+    recorded(Filter { links: Some(vec![false, true]), ..named }, |r| {
+        assert_eq!([0, 1].map(|p| r.measures(PortId(p))), [false, true]);
+        assert!(!r.measures_end(EpId(2)));
+    });
+    assert_eq!(recorded(Filter::default(), told), []);
+}
+
+/// What is in the way of the files is told with its place.
+#[test]
+fn files_that_cannot_be_made() {
+    let place = std::env::temp_dir().join(format!("fairlane-{}.tr", std::process::id()));
+    std::fs::write(&place, "").unwrap();
+    for format in [Format::Ns2, Format::Parquet] {
+        let failure = Recorder::new(Filter::default(), Names::default(), format, place.clone()).unwrap_err();
+        assert_eq!(failure.place, place);
+        assert_eq!(failure.error.kind(), std::io::ErrorKind::AlreadyExists);
+    }
+    std::fs::remove_file(&place).unwrap();
 }

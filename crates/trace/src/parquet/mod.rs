@@ -1,0 +1,308 @@
+//! Parquet files, written a page at a time: one group of rows, flat columns, texts and small numbers by dictionary, other numbers as differences.
+//!
+//! Source: `README.md`, `Encodings.md` and `parquet.thrift` of apache/parquet-format. What the crate `parquet` does for any schema took several times
+//! as long for this one; the files are read back by Arrow, polars and DuckDB in tests/test_trace.py.
+
+mod pages;
+#[cfg(test)]
+mod tests;
+mod thrift;
+
+use std::io::{self, Write};
+use thrift::Struct;
+
+/// What a column holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Yes or no.
+    Bool,
+    /// Numbers of 32 bits.
+    Int32,
+    /// Numbers of 64 bits.
+    Int64,
+    /// Numbers with a fraction.
+    Double,
+    /// Texts out of a list.
+    Text,
+}
+
+impl Kind {
+    /// Number of the physical type.
+    const fn physical(&self) -> i32 {
+        match self {
+            Self::Bool => 0,
+            Self::Int32 => 1,
+            Self::Int64 => 2,
+            Self::Double => 5,
+            Self::Text => 6,
+        }
+    }
+}
+
+const PLAIN: i32 = 0;
+const RLE: i32 = 3;
+const DELTA_BINARY_PACKED: i32 = 5;
+const RLE_DICTIONARY: i32 = 8;
+const LZ4_RAW: i32 = 7;
+const UNCOMPRESSED: i32 = 0;
+const DATA_PAGE: i32 = 0;
+const DICTIONARY_PAGE: i32 = 2;
+
+const MAGIC: &[u8; 4] = b"PAR1";
+
+/// Rows of a page: which have a value, a bit each. `None`: all have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rows<'a> {
+    /// Their number.
+    pub(crate) rows: usize,
+    /// A bit a row, the lowest first, and how many are set.
+    pub(crate) valid: Option<(&'a [u8], usize)>,
+}
+
+/// A column of a file that is being made.
+#[derive(Debug)]
+pub(crate) struct Column {
+    name: &'static str,
+    kind: Kind,
+    optional: bool,
+    /// Pages, each behind its header.
+    data: Vec<u8>,
+    rows: usize,
+    /// Bytes of `data` before it was compressed.
+    raw: usize,
+    /// Encodings in use, a bit each.
+    encodings: u16,
+    /// Smallest and largest, of columns that say so.
+    range: Option<(i64, i64)>,
+    /// Body of the page that is being made.
+    body: Vec<u8>,
+    packed: Vec<u8>,
+    /// Its pages are compressed.
+    packs: bool,
+}
+
+impl Column {
+    /// An empty column.
+    pub(crate) fn new(name: &'static str, kind: Kind, optional: bool) -> Self {
+        let (data, body, packed) = (Vec::new(), Vec::new(), Vec::new());
+        Self { name, kind, optional, data, rows: 0, raw: 0, encodings: 0, range: None, body, packed, packs: true }
+    }
+
+    /// The same, and its pages are left as they are: of numbers in which nothing repeats.
+    pub(crate) fn unpacked(self) -> Self {
+        Self { packs: false, ..self }
+    }
+
+    fn begin(&mut self, rows: Rows<'_>) {
+        self.body.clear();
+        if self.optional {
+            let (bits, there) = rows.valid.unwrap_or((&[], rows.rows));
+            pages::levels(&mut self.body, bits, rows.rows, there);
+        }
+    }
+
+    fn end(&mut self, rows: usize, encoding: i32) {
+        self.encodings |= 1 << encoding;
+        self.rows += rows;
+        let raw = self.body.len();
+        let packed = if self.packs { pack(&self.body, &mut self.packed) } else { raw };
+        let before = self.data.len();
+        header(&mut self.data, DATA_PAGE, raw, packed, |page| {
+            page.inner(5, |p| {
+                p.i32(1, rows as i32).i32(2, encoding).i32(3, RLE).i32(4, RLE);
+            });
+        });
+        self.raw += raw + self.data.len() - before;
+        self.data.extend_from_slice(if self.packs { &self.packed[..packed] } else { &self.body });
+    }
+
+    /// Numbers as differences. `values`: of the rows that have one.
+    pub(crate) fn differences(&mut self, rows: Rows<'_>, values: &[i64]) {
+        self.begin(rows);
+        pages::delta(&mut self.body, values);
+        self.end(rows.rows, DELTA_BINARY_PACKED);
+    }
+
+    /// The same, of a column whose smallest and largest value readers are told.
+    pub(crate) fn with_range(&mut self, rows: Rows<'_>, values: &[i64]) {
+        let (least, most) = values.iter().fold((i64::MAX, i64::MIN), |(least, most), &v| (least.min(v), most.max(v)));
+        if least <= most {
+            self.range = Some(self.range.map_or((least, most), |(l, m)| (l.min(least), m.max(most))));
+        }
+        self.differences(rows, values);
+    }
+
+    /// Places in the dictionary that `write` is given.
+    pub(crate) fn places(&mut self, rows: Rows<'_>, values: &[u32]) {
+        self.begin(rows);
+        pages::indices(&mut self.body, values);
+        self.end(rows.rows, RLE_DICTIONARY);
+    }
+
+    /// Yes (1) or no (0).
+    pub(crate) fn bits(&mut self, rows: Rows<'_>, values: &[u32]) {
+        self.begin(rows);
+        pages::bits(&mut self.body, values);
+        self.end(rows.rows, PLAIN);
+    }
+
+    /// Numbers with a fraction, by their bits.
+    pub(crate) fn doubles(&mut self, rows: Rows<'_>, values: &[i64]) {
+        self.begin(rows);
+        self.body.extend(values.iter().flat_map(|v| v.to_le_bytes()));
+        self.end(rows.rows, PLAIN);
+    }
+}
+
+/// Compresses `body` to the front of `out`; returns the length.
+fn pack(body: &[u8], out: &mut Vec<u8>) -> usize {
+    let most = lz4_flex::block::get_maximum_output_size(body.len());
+    if out.len() < most {
+        out.resize(most, 0);
+    }
+    // There is room for whatever comes of it.
+    lz4_flex::block::compress_into(body, out).unwrap_or(0)
+}
+
+fn header(out: &mut Vec<u8>, kind: i32, raw: usize, packed: usize, more: impl FnOnce(&mut Struct<'_>)) {
+    let mut page = Struct::new(out);
+    page.i32(1, kind).i32(2, raw as i32).i32(3, packed as i32);
+    more(&mut page);
+    page.end();
+}
+
+/// What the places of a column mean.
+#[derive(Clone, Debug)]
+pub(crate) enum Dictionary<'a> {
+    /// There are none.
+    None,
+    /// Texts.
+    Texts(Vec<&'a str>),
+    /// Numbers.
+    Numbers(&'a [i32]),
+}
+
+impl Dictionary<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::None => 0,
+            Self::Texts(texts) => texts.len(),
+            Self::Numbers(numbers) => numbers.len(),
+        }
+    }
+
+    fn body(&self) -> Vec<u8> {
+        match self {
+            Self::None => Vec::new(),
+            Self::Texts(texts) => texts.iter().flat_map(|t| [&(t.len() as u32).to_le_bytes(), t.as_bytes()].concat()).collect(),
+            Self::Numbers(numbers) => numbers.iter().flat_map(|n| n.to_le_bytes()).collect(),
+        }
+    }
+}
+
+/// Where a column lies in a file.
+struct Placed<'a> {
+    column: &'a Column,
+    dictionary: Option<i64>,
+    data: i64,
+    raw: i64,
+    packed: i64,
+}
+
+/// Writes the file of these columns, which have the same number of rows, and empties them.
+///
+/// # Errors
+/// What writing says.
+pub(crate) fn write(out: &mut impl Write, columns: &mut [Column], dictionaries: &[Dictionary<'_>]) -> io::Result<()> {
+    let rows = columns.first().map_or(0, |c| c.rows) as i64;
+    out.write_all(MAGIC)?;
+    let (mut at, mut placed, mut scratch, mut head) = (MAGIC.len() as i64, Vec::new(), Vec::new(), Vec::new());
+    for (column, dictionary) in columns.iter().zip(dictionaries) {
+        let begin = at;
+        let (mut raw, mut first) = (column.raw as i64, None);
+        if column.encodings & 1 << RLE_DICTIONARY != 0 {
+            let body = dictionary.body();
+            let packed = pack(&body, &mut scratch);
+            head.clear();
+            header(&mut head, DICTIONARY_PAGE, body.len(), packed, |page| {
+                page.inner(7, |p| {
+                    p.i32(1, dictionary.len() as i32).i32(2, PLAIN);
+                });
+            });
+            out.write_all(&head)?;
+            out.write_all(&scratch[..packed])?;
+            raw += (head.len() + body.len()) as i64;
+            first = Some(at);
+            at += (head.len() + packed) as i64;
+        }
+        out.write_all(&column.data)?;
+        placed.push(Placed { column, dictionary: first, data: at, raw, packed: at + column.data.len() as i64 - begin });
+        at += column.data.len() as i64;
+    }
+    let mut foot = Vec::new();
+    footer(&mut foot, &placed, rows);
+    out.write_all(&foot)?;
+    out.write_all(&(foot.len() as u32).to_le_bytes())?;
+    out.write_all(MAGIC)?;
+    for column in columns {
+        column.data.clear();
+        (column.rows, column.raw, column.encodings, column.range) = (0, 0, 0, None);
+    }
+    Ok(())
+}
+
+fn footer(out: &mut Vec<u8>, placed: &[Placed<'_>], rows: i64) {
+    let mut file = Struct::new(out);
+    file.i32(1, 2);
+    // The root, then its columns.
+    let schema: Vec<Option<&Column>> = std::iter::once(None).chain(placed.iter().map(|p| Some(p.column))).collect();
+    file.structs(2, &schema, |s, column| match column {
+        None => {
+            s.bytes(4, b"schema").i32(5, placed.len() as i32);
+        }
+        Some(c) => {
+            s.i32(1, c.kind.physical()).i32(3, i32::from(c.optional)).bytes(4, c.name.as_bytes());
+            if c.kind == Kind::Text {
+                // UTF8, in the older and in the newer notation.
+                s.i32(6, 0).inner(10, |logical| {
+                    logical.inner(1, |_| {});
+                });
+            }
+        }
+    });
+    file.i64(3, rows);
+    let groups: &[()] = if rows == 0 { &[] } else { &[()] };
+    file.structs(4, groups, |group, ()| {
+        group.structs(1, placed, |chunk, p| {
+            chunk.i64(2, 0).inner(3, |meta| column(meta, p));
+        });
+        let raw = placed.iter().map(|p| p.raw).sum();
+        group.i64(2, raw).i64(3, rows);
+    });
+    file.bytes(6, concat!("fairlane ", env!("CARGO_PKG_VERSION")).as_bytes());
+    // Numbers are compared as numbers, texts by their bytes: without this readers leave the statistics alone.
+    file.structs(7, placed, |order, _| {
+        order.inner(1, |_| {});
+    });
+    file.end();
+}
+
+fn column(meta: &mut Struct<'_>, p: &Placed<'_>) {
+    let c = p.column;
+    let mut encodings: Vec<i32> = (0..16).filter(|e| c.encodings & 1 << e != 0).collect();
+    encodings.push(RLE);
+    if p.dictionary.is_some() && !encodings.contains(&PLAIN) {
+        encodings.push(PLAIN);
+    }
+    meta.i32(1, c.kind.physical()).i32s(2, &encodings).texts(3, &[c.name]).i32(4, if c.packs { LZ4_RAW } else { UNCOMPRESSED });
+    meta.i64(5, c.rows as i64).i64(6, p.raw).i64(7, p.packed).i64(9, p.data);
+    if let Some(at) = p.dictionary {
+        meta.i64(11, at);
+    }
+    if let Some((least, most)) = c.range {
+        meta.inner(12, |s| {
+            s.i64(3, 0).bytes(5, &most.to_le_bytes()).bytes(6, &least.to_le_bytes());
+            s.bool(7, true).bool(8, true);
+        });
+    }
+}

@@ -1,0 +1,370 @@
+//! Captures of real networks, and of ours, as event tables.
+//!
+//! A capture has one point: each packet is sent and received there in the same instant. The file is read twice: first for what flows there are and which of
+//! their directions carries the data, then for the rows. Memory is that of the flows, whose number is bounded, and of what one page of the table takes.
+
+mod decode;
+mod file;
+mod tcp;
+#[cfg(test)]
+mod tests;
+
+use crate::events::{Import, Told};
+use decode::{End, Found, What, decode};
+pub use file::ReadError;
+use file::{Packet, Reader};
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::BufReader;
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::path::{Path, PathBuf};
+use tcp::{Connection, Seen};
+
+/// Most flows that are told apart; packets of further ones are counted.
+const FLOWS: usize = 1 << 16;
+/// Most packets of which further fragments may come.
+const FRAGMENTS: usize = 1 << 12;
+/// Packets between two looks at whether it is to go on.
+const LOOKS: u64 = 1 << 15;
+/// Longest time from the first packet on, in nanoseconds: what picoseconds of 64 bits hold, with a reserve.
+const LONGEST: i128 = 200 * 86_400 * 1_000_000_000;
+
+/// A flow of a capture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// Its two ends and, where that does not say which one, what tells it from the others.
+    pub name: String,
+    /// Address of the end that sends more data.
+    pub from: String,
+    /// The other one.
+    pub to: String,
+    /// TCP, not UDP.
+    pub tcp: bool,
+    /// Packets and bytes on the wire of the flow's direction, then of the other one: as they stand in the capture.
+    pub packets: [u64; 2],
+    /// The bytes.
+    pub bytes: [u64; 2],
+    /// Segments that are late and were not sent again.
+    pub late: u64,
+}
+
+/// What came of a capture.
+#[derive(Clone, Debug, Default)]
+pub struct Capture {
+    /// Its flows, in the order of their first packets.
+    pub flows: Vec<Flow>,
+    /// Nanoseconds since 1970 of the first packet, by time.
+    pub begin: i128,
+    /// Nanoseconds from the first to the last.
+    pub span: i128,
+    /// Packets of the file; those of flows.
+    pub packets: u64,
+    /// Packets of flows.
+    pub told: u64,
+    /// What to know of the rest.
+    pub remarks: Vec<String>,
+}
+
+struct Known {
+    ends: [End; 2],
+    tcp: bool,
+    /// Counts the connections between the same ends.
+    turn: u32,
+    packets: [u64; 2],
+    bytes: [u64; 2],
+    payload: [u64; 2],
+    late: u64,
+    /// The receive window that was told last.
+    window: Option<u64>,
+    connection: Connection,
+}
+
+type Key = (bool, End, End);
+type Whole = ([u8; 16], [u8; 16], u32);
+
+/// What is known of a file's flows, and what is not one.
+#[derive(Default)]
+struct Flows {
+    all: Vec<Known>,
+    now: HashMap<Key, usize>,
+    /// The ports of packets in fragments, by addresses and identification.
+    fragments: HashMap<Whole, (u16, u16)>,
+    other: u64,
+    damaged: u64,
+    unknown: HashMap<u32, u64>,
+    more: u64,
+}
+
+fn key(f: &Found) -> (Key, usize) {
+    if f.from <= f.to { ((f.tcp, f.from, f.to), 0) } else { ((f.tcp, f.to, f.from), 1) }
+}
+
+impl Flows {
+    /// The flow of a packet, its direction (0: from the smaller end) and what is in it; `None`, and it is counted, if there is none.
+    fn find(&mut self, packet: &Packet<'_>) -> Option<(usize, usize, Found)> {
+        let link_type = packet.link_type;
+        let mut found = match decode(link_type, packet.bytes, packet.length) {
+            What::Found(found) => found,
+            What::Other => {
+                self.other += 1;
+                return None;
+            }
+            What::Damaged => {
+                self.damaged += 1;
+                return None;
+            }
+            What::Unknown => {
+                *self.unknown.entry(link_type).or_default() += 1;
+                return None;
+            }
+        };
+        if let Some(fragment) = found.fragment {
+            let of = (found.from.address, found.to.address, fragment.id);
+            if fragment.first {
+                if self.fragments.len() >= FRAGMENTS {
+                    self.fragments.clear();
+                }
+                self.fragments.insert(of, (found.from.port, found.to.port));
+            } else {
+                let Some(&(from, to)) = self.fragments.get(&of) else {
+                    self.other += 1;
+                    return None;
+                };
+                (found.from.port, found.to.port) = (from, to);
+            }
+        }
+        let (key, way) = key(&found);
+        let known = self.now.get(&key).copied();
+        let turn = match known {
+            Some(i) if !(found.tcp && found.whole && self.all[i].connection.is_other(way, &found)) => return Some((i, way, found)),
+            Some(i) => self.all[i].turn + 1,
+            None => 0,
+        };
+        if self.all.len() == FLOWS {
+            self.more += 1;
+            return None;
+        }
+        self.now.insert(key, self.all.len());
+        self.all.push(Known {
+            ends: [key.1, key.2],
+            tcp: found.tcp,
+            turn,
+            packets: [0; 2],
+            bytes: [0; 2],
+            payload: [0; 2],
+            late: 0,
+            window: None,
+            connection: Connection::default(),
+        });
+        Some((self.all.len() - 1, way, found))
+    }
+}
+
+fn address(end: &End) -> String {
+    if end.six {
+        Ipv6Addr::from(end.address).to_string()
+    } else {
+        let [.., a, b, c, d] = end.address;
+        Ipv4Addr::new(a, b, c, d).to_string()
+    }
+}
+
+fn place(end: &End) -> String {
+    if end.six { format!("[{}]:{}", address(end), end.port) } else { format!("{}:{}", address(end), end.port) }
+}
+
+/// The direction whose sender is the flow's: it sends more data, or began.
+fn leading(known: &Known, began: usize) -> usize {
+    match known.payload[0].cmp(&known.payload[1]) {
+        std::cmp::Ordering::Greater => 0,
+        std::cmp::Ordering::Less => 1,
+        std::cmp::Ordering::Equal => began,
+    }
+}
+
+/// What the first reading tells.
+#[derive(Default)]
+struct First {
+    begin: Option<i128>,
+    end: i128,
+    backward: u64,
+    timeless: u64,
+    packets: u64,
+    cut: Option<String>,
+    short: u64,
+}
+
+/// Hands on the packets of flows: the number of the flow, the direction, what is in it and the packet.
+fn each(
+    file: &Path,
+    flows: &mut Flows,
+    goes_on: &dyn Fn() -> bool,
+    mut take: impl FnMut(&mut Flows, usize, usize, &Found, &Packet<'_>) -> Result<(), ReadError>,
+) -> Result<First, ReadError> {
+    let mut reader = Reader::new(BufReader::with_capacity(1 << 16, File::open(file)?))?;
+    let (mut first, mut before) = (First::default(), i128::MIN);
+    while let Some(packet) = reader.next()? {
+        first.packets += 1;
+        if first.packets.is_multiple_of(LOOKS) && !goes_on() {
+            return Err(ReadError::Stopped);
+        }
+        first.short += u64::from(packet.captured < packet.length);
+        let Some(time) = packet.time else {
+            first.timeless += 1;
+            continue;
+        };
+        first.backward += u64::from(time < before);
+        before = time;
+        if let Some((flow, way, found)) = flows.find(&packet) {
+            first.begin = Some(first.begin.map_or(time, |begin| begin.min(time)));
+            first.end = first.end.max(time);
+            take(flows, flow, way, &found, &packet)?;
+        }
+    }
+    first.cut = reader.cut;
+    Ok(first)
+}
+
+/// Reads a capture and writes its table into a folder, while `goes_on` says so.
+///
+/// # Errors
+/// It is none, or cannot be read, or the table cannot be written.
+pub fn capture(file: &Path, folder: PathBuf, goes_on: &dyn Fn() -> bool) -> Result<Capture, ReadError> {
+    let mut flows = Flows::default();
+    let mut began = Vec::new();
+    each(file, &mut flows, goes_on, |flows, flow, way, found, packet| {
+        let known = &mut flows.all[flow];
+        if known.packets == [0; 2] {
+            began.push(way);
+        }
+        known.packets[way] += 1;
+        known.payload[way] += u64::from(found.payload);
+        if found.whole && found.tcp {
+            known.connection.take(way, found, packet.time.unwrap_or(0));
+        }
+        Ok(())
+    })
+    .and_then(|first| {
+        let leads: Vec<usize> = flows.all.iter().zip(&began).map(|(known, &began)| leading(known, began)).collect();
+        second(file, folder, goes_on, (&flows, &leads), &first)
+    })
+}
+
+/// The second reading: rows.
+fn second(
+    file: &Path,
+    folder: PathBuf,
+    goes_on: &dyn Fn() -> bool,
+    (seen, leads): (&Flows, &[usize]),
+    first: &First,
+) -> Result<Capture, ReadError> {
+    let names = names(&seen.all, leads);
+    let begin = first.begin.unwrap_or(0);
+    let mut rows = Import::new(folder, names.clone()).map_err(ReadError::Write)?;
+    let (mut flows, mut number, mut far) = (Flows::default(), 0, 0);
+    each(file, &mut flows, goes_on, |flows, flow, way, found, packet| {
+        let time = packet.time.unwrap_or(0);
+        number += 1;
+        if time - begin > LONGEST {
+            far += 1;
+            return Ok(());
+        }
+        let known = &mut flows.all[flow];
+        let back = way != leads.get(flow).copied().unwrap_or(0);
+        known.packets[usize::from(back)] += 1;
+        known.bytes[usize::from(back)] += u64::from(packet.length);
+        let sender = known.connection.window(way, found);
+        let seen = if found.whole && found.tcp { known.connection.take(way, found, time) } else { Seen::default() };
+        known.late += u64::from(seen.late && !back && found.payload > 0);
+        let (seq, ack) = if found.whole && found.tcp { known.connection.numbers(way, found) } else { (0, 0) };
+        let told = Told {
+            time_ps: (time - begin) as u64 * 1000,
+            packet: number,
+            flow: flow as u32,
+            back,
+            length: packet.length,
+            ecn: found.ecn,
+            seq,
+            ack,
+            payload: found.payload,
+            flags: found.flags,
+            again: seen.again && found.payload > 0,
+        };
+        rows.packet(&told).map_err(ReadError::Write)?;
+        if let Some(rtt) = seen.rtt.filter(|_| back) {
+            rows.gauge(&told, RTT, rtt as f64 / 1e9).map_err(ReadError::Write)?;
+        }
+        if back && found.tcp && found.whole && known.window != Some(sender) {
+            known.window = Some(sender);
+            rows.gauge(&told, WINDOW, sender as f64).map_err(ReadError::Write)?;
+        }
+        Ok(())
+    })?;
+    rows.end().map_err(ReadError::Write)?;
+    let mut remarks = remarks(&flows, first);
+    if far > 0 {
+        remarks.push(format!("{far} packets are left out: their times are more than 200 days after the first"));
+    }
+    let told = flows
+        .all
+        .iter()
+        .zip(leads)
+        .zip(names)
+        .map(|((known, &lead), name)| {
+            let (from, to) = (address(&known.ends[lead]), address(&known.ends[1 - lead]));
+            Flow { name, from, to, tcp: known.tcp, packets: known.packets, bytes: known.bytes, late: known.late }
+        })
+        .collect();
+    let span = (first.end - begin).clamp(0, LONGEST);
+    Ok(Capture { flows: told, begin, span: if first.begin.is_some() { span } else { 0 }, packets: first.packets, told: number, remarks })
+}
+
+/// Names that tell flows from one another.
+fn names(all: &[Known], leads: &[usize]) -> Vec<String> {
+    let ends: HashSet<[End; 2]> = all.iter().filter(|k| k.tcp).map(|k| k.ends).collect();
+    let name = |(known, &lead): (&Known, &usize)| {
+        let mut name = format!("{}-{}", place(&known.ends[lead]), place(&known.ends[1 - lead]));
+        if !known.tcp && ends.contains(&known.ends) {
+            name.push_str("/udp");
+        }
+        if known.turn > 0 {
+            name.push_str(&format!("#{}", known.turn + 1));
+        }
+        name
+    };
+    all.iter().zip(leads).map(name).collect()
+}
+
+/// What is said of packets that are no rows.
+fn remarks(flows: &Flows, first: &First) -> Vec<String> {
+    let mut out = Vec::new();
+    let many = |n: u64| if n == 1 { "1 packet is".to_owned() } else { format!("{n} packets are") };
+    if let Some(cut) = &first.cut {
+        out.push(format!("the file is damaged: {cut}; what stands before is read"));
+    }
+    if first.timeless > 0 {
+        out.push(format!("{} left out: the file does not say when they came", many(first.timeless)));
+    }
+    if flows.damaged > 0 {
+        out.push(format!("{} left out: cut before the headers end, or damaged", many(flows.damaged)));
+    }
+    let mut unknown: Vec<_> = flows.unknown.iter().collect();
+    unknown.sort();
+    for (link_type, n) in unknown {
+        out.push(format!("{} left out: link type {link_type} is not known", many(*n)));
+    }
+    if flows.other > 0 {
+        out.push(format!("{} left out: neither TCP nor UDP over IP", many(flows.other)));
+    }
+    if flows.more > 0 {
+        out.push(format!("{} left out: of flows beyond the first {FLOWS}", many(flows.more)));
+    }
+    if first.backward > 0 {
+        out.push(format!("{} earlier than the one before in the file, whose order is kept", many(first.backward)));
+    }
+    out
+}
+
+/// Variables of flows, as rows of the event `gauge`: what an acknowledgment took, and the receive window that it shows.
+const RTT: &str = "rtt";
+const WINDOW: &str = "rwnd";

@@ -1,0 +1,192 @@
+"""`import_file`: what another program has recorded, as a result like any other."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..base.extras import need
+from ..base.files import open_file, reason, staging
+from ..errors import Doubt, FairlaneError, InputError
+from .measured import Flow
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ..runs.result import Result
+
+KINDS = ("pcap", "pcapng", "ns2", "flent")
+_PCAP = {bytes.fromhex(m) for m in ("d4c3b2a1", "a1b2c3d4", "4d3cb2a1", "a1b23c4d")}
+_PCAPNG = bytes.fromhex("0a0d0d0a")
+_SEED = 0
+"""The number of the run in tables: nothing was drawn."""
+
+
+@dataclass
+class Brought:
+    """What a file holds, before it is a result."""
+
+    kind: str
+    flows: list[Flow]
+    links: list[tuple[str, str, str]]
+    tables: dict[str, pl.DataFrame]
+    span: int
+    """Picoseconds."""
+    step: int
+    events: int = 0
+    remarks: list[str] = field(default_factory=list)
+    traced: Path | None = None
+    began: str | None = None
+    """The date of time 0, if the file has one."""
+    packets: int = 0
+
+
+def kind_of(file: Path) -> str:
+    """What kind a file is, by its first bytes; an error names the kinds there are."""
+    try:
+        with open_file(file) as f:
+            head = f.read(512)
+            if head[:2] == b"\x1f\x8b":
+                f.seek(0)
+                with gzip.GzipFile(fileobj=f) as inner:
+                    return _flent_or(file, inner.read(64))
+    except EOFError as e:
+        raise InputError(f"cannot read {file}: its compressed data is cut short") from e
+    except OSError as e:
+        raise InputError(f"cannot read {file}: {reason(e)}") from e
+    if not head:
+        raise InputError(f"cannot read {file}: it is empty")
+    if head[:4] in _PCAP:
+        return "pcap"
+    if head[:4] == _PCAPNG:
+        return "pcapng"
+    if head.lstrip()[:1] == b"{":
+        return "flent"
+    if any(line[:2] in (b"+ ", b"- ", b"r ", b"d ", b"h ", b"e ", b"v ", b"s ", b"f ") for line in head.split(b"\n")):
+        return "ns2"
+    raise FairlaneError(
+        f"{file} is nothing that can be imported: it is neither pcap nor pcapng, nor a trace of ns-2, nor a .flent or .flent.gz of flent"
+    )
+
+
+def _flent_or(file: Path, head: bytes) -> str:
+    if head.lstrip()[:1] == b"{":
+        return "flent"
+    what = (
+        "a compressed capture: unpack it first (gunzip)" if head[:4] in _PCAP | {_PCAPNG} else "compressed, and holds no document of flent"
+    )
+    raise FairlaneError(f"cannot import {file}: it is {what}")
+
+
+def import_file(
+    file: str | PathLike[str], folder: str | PathLike[str] | None = None, *, force: bool = False, sample: str | None = None
+) -> Result:
+    """Reads a pcap or pcapng, a trace of ns-2 (`trace-all`, wired links) or a `.flent.gz`, as a result with tables, series and events.
+
+    `folder`: a result folder to write; without it the event table lasts as long as the program. `sample`: the step of the time series
+    (default: a round number that gives about a thousand). docs/guides/formats.md says what becomes of what.
+    """
+    need("tables")
+    from ..runs.folder import check_free, save
+
+    path = Path(fspath(file))
+    target = None if folder is None else check_free(folder, force=force)
+    kind = kind_of(path)
+    step = None if sample is None else _picoseconds(sample)
+    with nullcontext(_unnamed()) if target is None else staging(target) as place:
+        if kind in ("pcap", "pcapng"):
+            from .capture import read_capture as read
+        elif kind == "ns2":
+            from .ns2 import read_trace as read
+        else:
+            from .flent import read_flent as read
+        brought = read(path, place / "trace", step)
+        brought.kind = kind
+        result = _result(path, brought)
+        if target is None:
+            return result
+        save(result, target, force=force, moves=True)
+    from ..runs.result import load
+
+    return load(target)
+
+
+def _unnamed() -> Path:
+    from ..runs.trace import temporary
+
+    return temporary()
+
+
+def _picoseconds(text: str) -> int:
+    from .. import _core
+
+    if _core.quantity_kind(text) != "dur":
+        raise FairlaneError(f"cannot read the step {text!r}: write a time, such as 10ms")
+    step = round(_core.quantity("dur", text)[0] * 1e12)
+    if step < 1_000_000:
+        raise FairlaneError(f"a step of {text} is too short: the shortest is 1us")
+    return step
+
+
+def _result(path: Path, of: Brought) -> Result:
+    from ..runs.result import Result
+
+    nodes = list(dict.fromkeys([*(n for f in of.flows for n in (f.start, f.end)), *(n for _, a, b in of.links for n in (a, b))]))
+    flows = [
+        {"name": f.name, "group": f.name, "from": f.start, "to": f.end, "transport": f.transport, "start": "0s", "stop": None, "class": 0}
+        for f in of.flows
+    ]
+    links = [{"name": name, "from": start, "to": end} for name, start, end in of.links]
+    scenario: dict[str, Any] = {
+        "name": path.name,
+        "description": None,
+        "duration": _time(of.span),
+        "warmup": "0s",
+        "seed": _SEED,
+        "sample": _time(of.step),
+        "imported": {"file": path.name, "format": of.kind, "began": of.began, "packets": of.packets, "sha256": _digest(path)},
+        "links": {name: {"from": start, "to": end} for name, start, end in of.links},
+        "flows": {f.name: {"from": f.start, "to": f.end, "count": 1} for f in of.flows},
+        "expanded": {"nodes": nodes, "positions": {}, "links": links, "flows": flows},
+    }
+    info = {
+        "seed": _SEED,
+        "fingerprint": scenario["imported"]["sha256"][:16],
+        "events": of.events,
+        "packet_hops": 0,
+        "cpu_s": 0.0,
+        "setup_s": 0.0,
+        "peak_packets": 0,
+        "warnings": [Doubt(remark, "imported") for remark in of.remarks],
+    }
+    result = Result(scenario, [info], of.tables)
+    result.traced = of.traced
+    return result
+
+
+def _time(picoseconds: int) -> str:
+    """With the unit that leaves no fraction."""
+    for size, unit in ((10**12, "s"), (10**9, "ms"), (10**6, "us"), (10**3, "ns")):
+        if picoseconds % size == 0:
+            return f"{picoseconds // size}{unit}"
+    return f"{picoseconds}ps"
+
+
+def _digest(path: Path) -> str:
+    with open_file(path) as f:
+        return hashlib.file_digest(f, "sha256").hexdigest()
+
+
+def summary(result: Result) -> Sequence[str]:
+    """What was imported, in one line, and what to know of it."""
+    told = result.description["imported"]
+    many = f"{len(result.flows)} flow{'s' * (len(result.flows) != 1)}"
+    packets = f", {told['packets']} packets" if told["packets"] else ""
+    began = f", from {told['began']} on" if told["began"] else ""
+    return [f"{told['file']}: {told['format']}, {result.description['duration']}, {many}{packets}{began}"]

@@ -1,0 +1,42 @@
+"""Captures as event tables: the extension reads the packets, polars counts."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from .. import _core
+from ..base.files import reason
+from ..errors import FairlaneError, FolderError, InputError
+from ..runs.trace import scan
+from .bring import Brought
+from .measured import Flow, Recorded, step_of, tables
+
+
+def read_capture(file: Path, folder: Path, step: int | None) -> Brought:
+    """Reads a pcap or pcapng; the event table goes to `folder`."""
+    try:
+        flows, begin, span, packets, told, remarks = _core.read_capture(str(file), str(folder / "seed=0"))
+    except OSError as e:
+        raise FolderError(f"cannot read {file} into {folder}: {reason(e)}") from e
+    except FairlaneError as e:
+        raise InputError(f"cannot import {file}: {e}") from e
+    if not flows:
+        why = "; ".join(remarks) or "it has no packets"
+        raise InputError(f"cannot import {file}: there is no TCP and no UDP in it ({why})")
+    named = [Flow(name, start, end, "tcp" if tcp else "udp") for name, start, end, tcp, *_ in flows]
+    spanned = max(span * 1000, 1_000_000)
+    of = Recorded(scan(folder), named, span=spanned, one_way=False, once=True)
+    chosen = step_of(spanned, len(named), step)
+    late = sum(f[6] for f in flows)
+    if late:
+        remarks.append(f"{late} segment{'s are' if late != 1 else ' is'} out of order and not counted as sent again")
+    found = tables(of, chosen)
+    return Brought("", named, [], found, spanned, chosen, events=told, remarks=remarks, traced=folder, began=_date(begin), packets=packets)
+
+
+def _date(nanoseconds: int) -> str | None:
+    try:
+        return datetime.fromtimestamp(nanoseconds / 1e9, UTC).isoformat(timespec="milliseconds")
+    except (OverflowError, ValueError, OSError):
+        return None

@@ -1,0 +1,258 @@
+"""Data files of flent: series over a common time axis, with what was measured of each.
+
+A file has `x_values` (seconds), `results` (a list for each series, null where there is no value), `raw_values` and `metadata`, whose
+`SERIES_META` tells the
+units; format version 4 of flent 2. What netperf counts is payload, so its rates are goodput here.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import zlib
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..base.files import read_input
+from ..base.metrics import jain, metrics, series
+from ..errors import InputError
+from .bring import Brought
+from .measured import Flow
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ..runs.result import Result
+
+LARGEST = 256 << 20
+"""Bytes of a document, unpacked."""
+MOST = 5_000_000
+"""Values of all series together."""
+VERSION = 4
+_TOGETHER = (" sum", " avg", " totals")
+"""Series that are made of others."""
+_RATES = {"Mbits/s": 1e6, "kbits/s": 1e3, "Gbits/s": 1e9, "bits/s": 1.0}
+
+
+def _document(file: Path) -> dict[str, Any]:
+    data = read_input(file, LARGEST)
+    try:
+        if data[:2] == b"\x1f\x8b":
+            unpack = zlib.decompressobj(wbits=31)
+            data = unpack.decompress(data, LARGEST)
+            if unpack.unconsumed_tail:
+                raise InputError(f"cannot import {file}: unpacked it is larger than {LARGEST >> 20} MiB")
+            if not unpack.eof:
+                raise InputError(f"cannot import {file}: its compressed data is cut short")
+        document = json.loads(data)
+    except (zlib.error, ValueError, RecursionError) as e:
+        raise InputError(f"cannot import {file}: it is damaged ({str(e)[:100]})") from e
+    if not isinstance(document, dict):
+        raise InputError(f"cannot import {file}: it is JSON, but no document of flent")
+    return document
+
+
+def _numbers(values: Any, scale: float = 1.0) -> list[float]:
+    """Values with NaN where there is none."""
+    if not isinstance(values, list):
+        return []
+    return [float(v) * scale if isinstance(v, int | float) and not isinstance(v, bool) else math.nan for v in values]
+
+
+def read_flent(file: Path, folder: Path, step: int | None) -> Brought:
+    """Reads a `.flent` or `.flent.gz`. There are no events in it, and its time axis is its own."""
+    import polars as pl
+
+    document = _document(file)
+    version, meta = document.get("version"), document.get("metadata")
+    times, results = _numbers(document.get("x_values")), document.get("results")
+    if not isinstance(results, dict) or not isinstance(meta, dict) or not times:
+        raise InputError(f"cannot import {file}: it is JSON, but no data file of flent (x_values, results, metadata)")
+    if not isinstance(version, int) or version > VERSION or version < 2:
+        raise InputError(f"cannot import {file}: it has version {version!r} of flent's format, and 2 to {VERSION} are known")
+    if any(math.isnan(t) for t in times) or times != sorted(times):
+        raise InputError(f"cannot import {file}: its times do not rise")
+    if len(times) * len(results) > MOST:
+        raise InputError(f"cannot import {file}: it has more than {MOST} values")
+    remarks: list[str] = []
+    flows: list[Flow] = []
+    told: dict[str, dict[str, list[float]]] = {}
+    about = meta.get("SERIES_META")
+    about = about if isinstance(about, dict) else {}
+    here, there = (str(meta.get(k) or default) for k, default in (("LOCAL_HOST", "local"), ("HOST", "remote")))
+    for name, values in results.items():
+        of = about.get(name)
+        unit = str(of.get("UNITS", "")) if isinstance(of, dict) else ""
+        if name.endswith(_TOGETHER) or not isinstance(values, list):
+            continue
+        parent, colons, inner = name.rpartition("::")
+        if colons and inner == "tcp_rtt" and parent in results:
+            told.setdefault(parent, {})["srtt"] = _numbers(values, 1e-3)
+        elif unit in _RATES or (not unit and "load" in name and not name.rpartition("::")[2].startswith("tcp_")):
+            told.setdefault(name, {})["goodput"] = _numbers(values, _RATES.get(unit, 1e6))
+        elif unit == "ms" and not inner.startswith("tcp_"):
+            told.setdefault(name, {})["srtt"] = _numbers(values, 1e-3)
+        else:
+            what = f"its unit {unit!r}" if unit else "it has no unit and"
+            remarks.append(f"the series {name!r} is left out: {what} is neither a rate nor a round trip"[:300])
+            continue
+        if not any(f.name == name for f in flows) and name in told:
+            ends = (there, here) if "download" in name.lower() else (here, there)
+            flows.append(Flow(name, *ends, "tcp" if "tcp" in name.lower() else "udp"))
+    if not flows:
+        raise InputError(f"cannot import {file}: none of its series is a rate or a round trip")
+    for found in told.values():
+        for column, values in found.items():
+            found[column] = (values + [math.nan] * len(times))[: len(times)]
+    columns = [s.name for s in series() if s.table == "flow_series" and s.feed == "sampler" and s.name != "time"]
+    empty = [math.nan] * len(times)
+    frames = [
+        pl.DataFrame(
+            {"seed": pl.Series([0] * len(times), dtype=pl.UInt64), "flow": [f.name] * len(times), "time": times}
+            | {c: pl.Series(told[f.name].get(c, empty), dtype=pl.Float64) for c in columns}
+        )
+        for f in flows
+    ]
+    span = round(max(times[-1], float(_number(meta.get("TOTAL_LENGTH")) or 0)) * 1e12)
+    size = _number(meta.get("STEP_SIZE")) or (times[-1] - times[0]) / max(len(times) - 1, 1)
+    tables = {
+        "flows": _flows(flows, told, document),
+        "links": _empty("links", ("link", "from", "to")),
+        "network": pl.DataFrame(),
+        "flow_series": pl.concat(frames).sort("time", maintain_order=True),
+        "link_series": pl.DataFrame(),
+    }
+    tables["network"] = _network(tables["flows"])
+    began = meta.get("T0") or meta.get("TIME")
+    if step is not None:
+        remarks.append("its samples are kept as they are: there are no events in it to sample otherwise")
+    return Brought(
+        "",
+        flows,
+        [],
+        tables,
+        max(span, 1_000_000),
+        max(round(size * 1e12), 1_000_000),
+        remarks=remarks,
+        began=str(began)[:40] if began else None,
+    )
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) else None
+
+
+def _mean(values: list[float]) -> float:
+    kept = [v for v in values if not math.isnan(v)]
+    return math.fsum(kept) / len(kept) if kept else math.nan
+
+
+def _quantile(values: list[float], q: float) -> float:
+    kept = sorted(v for v in values if not math.isnan(v))
+    return kept[min(int(q * len(kept)), len(kept) - 1)] if kept else math.nan
+
+
+def _raw(document: dict[str, Any], name: str) -> list[float]:
+    """What a tool reported itself, in milliseconds, where it did."""
+    raw = document.get("raw_values")
+    rows = raw.get(name) if isinstance(raw, dict) else None
+    values = [_number(r.get("val")) for r in rows if isinstance(r, dict)] if isinstance(rows, list) else []
+    return [v / 1e3 for v in values if v is not None]
+
+
+def _flows(flows: list[Flow], told: dict[str, dict[str, list[float]]], document: dict[str, Any]) -> pl.DataFrame:
+    import polars as pl
+
+    names = [m.name for m in metrics() if m.table == "flows"]
+    goodputs = [_mean(told[f.name].get("goodput", [])) for f in flows]
+    known = [g for g in goodputs if not math.isnan(g)]
+    rows = []
+    for f, goodput in zip(flows, goodputs, strict=True):
+        ping = "goodput" not in told[f.name]
+        trips = (_raw(document, f.name) if ping else []) or told[f.name].get("srtt", [])
+        found = {
+            "goodput": goodput,
+            "share": goodput / (sum(known) / len(known)) if known and sum(known) else math.nan,
+            "rtt_mean": _mean(trips),
+            "rtt_p50": _quantile(trips, 0.5),
+            "rtt_p99": _quantile(trips, 0.99),
+        }
+        rows.append(
+            {"seed": 0, "flow": f.name, "from": f.start, "to": f.end, "transport": f.transport} | {n: found.get(n, math.nan) for n in names}
+        )
+    kinds = {"seed": pl.UInt64, **dict.fromkeys(("flow", "from", "to", "transport"), pl.String), **dict.fromkeys(names, pl.Float64)}
+    return pl.DataFrame(rows, schema=kinds)
+
+
+def _empty(table: str, keys: tuple[str, ...]) -> pl.DataFrame:
+    import polars as pl
+
+    names = [m.name for m in metrics() if m.table == table]
+    return pl.DataFrame(schema={"seed": pl.UInt64, **dict.fromkeys(keys, pl.String), **dict.fromkeys(names, pl.Float64)})
+
+
+def _network(flows: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    known = flows.filter(flows["goodput"].is_not_nan())
+    goodputs, tcp = known["goodput"].to_list(), known.filter(known["transport"] == "tcp")["goodput"].to_list()
+    found = {
+        "goodput": math.fsum(goodputs),
+        "goodput_tcp": math.fsum(tcp),
+        "goodput_udp": math.fsum(goodputs) - math.fsum(tcp),
+        "jain": jain(goodputs) if goodputs else math.nan,
+        "jain_tcp": jain(tcp) if tcp else math.nan,
+    }
+    names = [m.name for m in metrics() if m.table == "network"]
+    return pl.DataFrame(
+        {"seed": pl.Series([0], dtype=pl.UInt64), **{n: pl.Series([found.get(n, math.nan)], dtype=pl.Float64) for n in names}}
+    )
+
+
+def flent_bytes(result: Result, seed: int) -> bytes:
+    """The `.flent.gz` of one run: goodput of each flow in Mbits/s and smoothed round trips in ms, on the time axis of its samples."""
+    import polars as pl
+
+    rows = result.flow_series.filter(pl.col("seed") == seed)
+    times = rows["time"].unique(maintain_order=True).sort()
+    origin = datetime(1970, 1, 1, tzinfo=UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    results: dict[str, list[float | None]] = {}
+    raw: dict[str, list[dict[str, float]]] = {}
+    about: dict[str, dict[str, Any]] = {}
+    transports = dict(result.flows.select("flow", "transport").iter_rows())
+    for (flow,), of in rows.group_by("flow", maintain_order=True):
+        name = f"{transports.get(str(flow), 'tcp').upper()} {flow}"
+        for key, column, scale, unit in ((name, "goodput", 1e-6, "Mbits/s"), (f"{name}::tcp_rtt", "srtt", 1e3, "ms")):
+            values = [v * scale if math.isfinite(v) else None for v in of[column].to_list()]
+            if column == "goodput" or any(v is not None for v in values):
+                results[key] = values
+                raw[key] = [{"t": t, "val": v} for t, v in zip(of["time"].to_list(), values, strict=True) if v is not None]
+                about[key] = {"UNITS": unit}
+    name = str(result.description.get("name") or "run")
+    document = {
+        "version": VERSION,
+        "metadata": {
+            "NAME": "fairlane",
+            "TITLE": f"{name}, seed {seed}",
+            "HOST": "receivers",
+            "LOCAL_HOST": "senders",
+            "HOSTS": [],
+            "TIME": origin,
+            "T0": origin,
+            "LENGTH": times[-1] if times.len() else 0.0,
+            "TOTAL_LENGTH": times[-1] if times.len() else 0.0,
+            "STEP_SIZE": (times[-1] - times[0]) / max(times.len() - 1, 1) if times.len() else 0.0,
+            "DATA_FILENAME": "fairlane.flent.gz",
+            "FLENT_VERSION": None,
+            "NOTE": None,
+            "IP_VERSION": 4,
+            "TEST_PARAMETERS": {},
+            "SERIES_META": about,
+        },
+        "x_values": times.to_list(),
+        "results": results,
+        "raw_values": raw,
+    }
+    return gzip.compress(json.dumps(document, allow_nan=False).encode(), mtime=0)
