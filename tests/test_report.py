@@ -279,6 +279,28 @@ def test_stretches_keep_every_value_of_a_short_series_and_the_gaps_of_a_long_one
     assert not stretches(times, values, 5, rate=True).low
 
 
+def test_what_was_recorded_has_a_page_but_nothing_to_run_again():
+    """An import is a result without rates, transports and a simulation."""
+    result = made_up(3, 50)
+    scenario = {**result.scenario, "imported": {"file": "x.pcap", "format": "pcap"}, "flows": {"web": {"from": "a", "to": "b", "count": 1}}}
+    scenario["expanded"] = {**result.scenario["expanded"], "links": [{"name": "l", "from": "a", "to": "b"}]}
+    recorded = Result(scenario, result.info, {n: result.table(n) for n in ("flows", "links", "network", "flow_series", "link_series")})
+    page = recorded.page()
+    assert "nothing to run again" in page and "fairlane run" not in page and "<svg" not in page
+    assert {by for by, _ in limits(recorded).values()} == {"not known"}
+    document = fl.report([recorded, result], labels=["a", "b"]).document()
+    jsonschema.validate(document, json_schema("report"))
+    assert document["results"][0]["command"] is None
+
+
+def test_networks_of_earlier_folders_are_drawn_without_their_places(folders):
+    from fairlane.graphs import inlined
+
+    scenario = fl.load(folders[0]).scenario
+    places = {n: {"x": 0.0, "y": 0.0} for n in scenario["expanded"]["nodes"]}
+    assert "s0" in str(inlined({**scenario, "expanded": {**scenario["expanded"], "positions": places}}, "x"))
+
+
 # --- names ------------------------------------------------------------------------------------------------
 
 EVIL = '</script><script>evil()</script><img src=x onerror=evil()>" onmouseover="evil()'

@@ -181,7 +181,9 @@ export class Chart {
       ctx.fillStyle = faint(colour("muted"), 0.1);
       ctx.fillRect(a, bbox.top, b - a, bbox.height);
       ctx.fillStyle = colour("muted");
-      if (b - a > ctx.measureText(name).width) ctx.fillText(name, Math.max(a, bbox.left) + 4 * uPlot.pxRatio, bbox.top + 12 * uPlot.pxRatio);
+      const start = Math.max(a, bbox.left);
+      const room = Math.min(b, bbox.left + bbox.width) - start;
+      if (room > ctx.measureText(name).width + 8 * uPlot.pxRatio) ctx.fillText(name, start + 4 * uPlot.pxRatio, bbox.top + 12 * uPlot.pxRatio);
     }
     ctx.restore();
   }

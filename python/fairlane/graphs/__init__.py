@@ -1,8 +1,22 @@
 """Networks as graphs: drawn, written in the formats of graph tools, and read from them."""
 
-from .inline import inlined
+from .inline import MOST_NODES, inlined
 from .network import Graph, Link, Node, Way, of_scenario
 from .reading import MOST, Read, read_graph
 from .written import FORMATS, document, drawn
 
-__all__ = ["FORMATS", "MOST", "Graph", "Link", "Node", "Read", "Way", "document", "drawn", "inlined", "of_scenario", "read_graph"]
+__all__ = [
+    "FORMATS",
+    "MOST",
+    "MOST_NODES",
+    "Graph",
+    "Link",
+    "Node",
+    "Read",
+    "Way",
+    "document",
+    "drawn",
+    "inlined",
+    "of_scenario",
+    "read_graph",
+]

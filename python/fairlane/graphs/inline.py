@@ -25,13 +25,18 @@ def inlined(resolved: Mapping[str, Any], name: str) -> Markup | None:
     """
     from markupsafe import Markup
 
-    nodes = (resolved.get("expanded") or {}).get("nodes")
-    if not nodes or len(nodes) > MOST_NODES:
+    expanded = resolved.get("expanded") or {}
+    nodes = expanded.get("nodes")
+    # A link of a recording has no rate that could be drawn.
+    if not nodes or len(nodes) > MOST_NODES or not all("rate" in x for x in expanded["links"]):
         return None
     try:
-        graph = of_scenario(dict(resolved))
+        graph = of_scenario(resolved)
+    except (KeyError, ValueError):  # a folder of an earlier version wrote places in another way
+        graph = of_scenario({**resolved, "expanded": {**expanded, "positions": {}}})
+    try:
         text = svg(graph)
-    except (FairlaneError, KeyError, ValueError):
+    except FairlaneError:
         return None
     if len(text) > MOST_BYTES:
         return None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from ..base import toml
-from ..graphs import inlined
+from ..graphs import MOST_NODES, inlined
 from ..look.again import Again, run_again, said_prints, said_seeds
 from ..look.live import Charts
 from ..look.templates import render
@@ -43,7 +43,7 @@ def page(result: Result, folder: str = "") -> str:
         flows_exact=exact["flows"], links_exact=exact["links"], network=words[:1].upper() + words[1:],
         limits=limits_sheet(result),
         cut=f"The exact table of {' and '.join(cut)} is too long for a page; a result folder has it." if cut else "",
-        picture=inlined(scenario, "net"), nodes=len((scenario.get("expanded") or {}).get("nodes") or ()), ran=ran(result),
+        picture=inlined(scenario, "net"), nodes=len((scenario.get("expanded") or {}).get("nodes") or ()), most=MOST_NODES, ran=ran(result),
         repeat=repeat(result, folder), version=_core.version(),
     )  # fmt: skip
 
@@ -92,4 +92,5 @@ def repeat(result: Result, folder: str = "", name: str = "") -> Again:
 
 def runs_again(result: Result) -> bool:
     """Whether a result is one of the simulator, and not one of a recording."""
-    return bool(result.description.get("flows")) and "duration" in result.description
+    told = result.description
+    return bool(told.get("flows")) and "duration" in told and not told.get("imported")
