@@ -1,5 +1,5 @@
 use super::*;
-use fairlane_net::{Class, FlowId, Proto};
+use fairlane_net::{Class, FlowId, Proto, Why};
 
 fn packet(id: u32, ecn: Ecn) -> QPkt {
     let (class, proto) = (Class(0), Proto::Tcp);
