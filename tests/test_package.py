@@ -44,6 +44,15 @@ def test_every_public_name_exists_and_says_what_it_is():
     assert set(fl.__all__) <= set(dir(fl))
 
 
+def test_workflows_are_what_their_schema_says(root):
+    """The schema comes with the checker, so nothing is fetched; actionlint, which is no package here, was run by hand."""
+    files = [str(p) for p in sorted((root / ".github" / "workflows").glob("*.yml"))]
+    assert len(files) == 2
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows", *files]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_import_is_light():
     code = "import fairlane, sys; print([m for m in ('polars', 'matplotlib', 'numpy', 'click') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

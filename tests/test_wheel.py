@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -25,14 +26,14 @@ from fairlane import papers
 pytestmark = pytest.mark.long
 
 KEYS = papers.keys()
-MATURIN = Path(sys.executable).with_name("maturin")
-if not MATURIN.exists():
-    pytest.skip("maturin is not installed beside this Python", allow_module_level=True)
+MATURIN = shutil.which("maturin", path=str(Path(sys.executable).parent)) or shutil.which("maturin")
 
 
 def made(kind: str, folder: Path) -> Path:
     """A file made by maturin: of what `make build` has compiled, so nothing is compiled again."""
-    command = [str(MATURIN), kind, "--out", str(folder), *(["--release"] if kind == "build" else [])]
+    if MATURIN is None:
+        pytest.skip("maturin is not installed")
+    command = [MATURIN, kind, "--out", str(folder), *(["--release"] if kind == "build" else [])]
     subprocess.run(command, cwd=ROOT, check=True, timeout=1800, capture_output=True)
     (file,) = folder.iterdir()
     return file
@@ -50,7 +51,7 @@ def installed(wheel, tmp_path_factory):
     home = tmp_path_factory.mktemp("environment")
     venv.create(home, with_pip=False)
     subprocess.run([sys.executable, "-m", "pip", "--python", home, "install", "--quiet", "--no-deps", "--no-index", wheel], check=True)
-    (packages,) = home.glob("lib/python*/site-packages")
+    packages = Path(sysconfig.get_path("purelib", "venv", vars={"base": str(home)}))
     (packages / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
     return home / ("Scripts" if os.name == "nt" else "bin")
 

@@ -29,6 +29,7 @@ SECTIONS = {
 PROJECT = {
     "ARCHITECTURE.md": "project/architecture.md",
     "CONTRIBUTING.md": "project/contributing.md",
+    "RELEASING.md": "project/releasing.md",
     "CHANGELOG.md": "project/changelog.md",
 }
 LEFT_OUT = {"docs/package-index.md"}

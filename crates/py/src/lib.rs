@@ -6,6 +6,7 @@ mod events;
 mod live;
 mod queue;
 mod reading;
+#[cfg_attr(not(unix), path = "no_relay.rs")]
 mod relay;
 mod resolved;
 mod run;

@@ -309,6 +309,8 @@ class Store:
 
 
 def _sync_folder(path: Path) -> None:
+    if os.name == "nt":  # no folder can be opened there; renaming is on the disk when it returns
+        return
     fd = os.open(path, os.O_RDONLY)
     try:
         os.fsync(fd)
