@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -293,6 +295,47 @@ def test_completion_never_fails(tmp_path, monkeypatch):
         ["run", "-", "--set", "flows."],
     ):
         assert completed(*words) is not None
+
+
+SHELLS = {
+    "fish": ["fish", "-c", "_FAIRLANE_COMPLETE=fish_source fairlane | source; complete -C '{}'"],
+    # What bash does when the tab key is pressed: the function that is registered, with the words so far.
+    "bash": [
+        "bash",
+        "-c",
+        'eval "$(_FAIRLANE_COMPLETE=bash_source fairlane)"; COMP_WORDS=({0}); COMP_CWORD=$(( ${{#COMP_WORDS[@]}} - 1 ));'
+        '_fairlane_completion fairlane; printf "%s\\n" "${{COMPREPLY[@]}}"',
+    ],
+    "zsh": [
+        "zsh",
+        "-f",
+        "-c",
+        "compdef() {{ :; }}; compadd() {{ print -l ${{(P)argv[-1]}}; }}; _describe() {{ print -l ${{(P)3}}; }};"
+        'eval "$(_FAIRLANE_COMPLETE=zsh_source fairlane)"; words=({0}); CURRENT=${{#words}}; _fairlane_completion',
+    ],
+}
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("fairlane expl", "explain"),
+        ("fairlane run dumb", "dumbbell.toml"),
+        ("fairlane compare --queues red,fq_cod", "red,fq_codel"),
+        ("fairlane run dumbbell.toml --set links.bottleneck.queue=fq_c", "links.bottleneck.queue=fq_codel"),
+    ],
+)
+def test_the_shells_themselves_complete(shell, typed, offered, dumbbell):
+    """`.ci/run` installs them where it may."""
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    command = [word.format(typed) for word in SHELLS[shell]]
+    env = {**os.environ, "PATH": path, "HOME": str(dumbbell.parent)}
+    done = subprocess.run(command, cwd=dumbbell.parent, env=env, capture_output=True, text=True, timeout=120, check=False)
+    first = re.split(r"[\t:]", done.stdout)[0].split("\n")[0]
+    assert first == offered, done.stdout + done.stderr
 
 
 def test_completion_shows_whole_sentences():

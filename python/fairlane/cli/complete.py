@@ -11,10 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
+from click.shell_completion import CompletionItem, FishComplete, add_completion_class
 
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 _FILES = (".toml", ".json")
+
+
+class Fish(FishComplete):
+    """click's words for fish cut what they get at every comma: `red,fq_codel` is one word, and a sentence may have several."""
+
+    source_template = FishComplete.source_template.replace('string split ","', 'string split -m 1 ","')
+
+
+add_completion_class(Fish)
 
 
 def _safe(names: Callable[[click.Context, str], Iterable[str]]) -> Complete:
