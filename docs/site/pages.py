@@ -32,6 +32,8 @@ PROJECT = {
     "RELEASING.md": "project/releasing.md",
     "CHANGELOG.md": "project/changelog.md",
 }
+GALLERY = "docs/gallery/README.md"
+"""It has a place of its own in the navigation, with the pages that it names."""
 LEFT_OUT = {"docs/package-index.md"}
 """Pages for others than readers of the site."""
 LANGUAGES = {
@@ -230,7 +232,14 @@ def stage(folder: Path, extra: list[str]) -> Tree:
         tree.write(tree.place(path), tree.notebook(path))
     with (folder / "guides" / "notebooks.md").open("a", encoding="utf-8") as guide:
         guide.write("\n" + toctree(["/" + tree.place(path).removesuffix(".ipynb") for path in books], hidden=""))
-    seen: set[str] = set()
+    shown = [
+        posixpath.normpath(posixpath.join("docs/gallery", t)) for t in targets((ROOT / GALLERY).read_text("utf-8")) if t.endswith(".md")
+    ]
+    seen: set[str] = {GALLERY}
+    with (folder / tree.place(GALLERY)).open("a", encoding="utf-8") as gallery:
+        inside = dict.fromkeys(p for p in shown if posixpath.dirname(p) == posixpath.dirname(GALLERY) and p != GALLERY)
+        gallery.write("\n" + toctree(["/" + tree.place(p).removesuffix(".md") for p in inside], hidden=""))
+        seen.update(inside)
     for title, text in sections().items():
         name = f"{SECTIONS[title]}.md"
         links = [posixpath.normpath(posixpath.join("docs", t.partition("#")[0])) for t in targets(text) if not external(t)]
@@ -242,7 +251,7 @@ def stage(folder: Path, extra: list[str]) -> Tree:
         body = tree.page("docs/README.md", name, text)
         tree.write(name, f"# {title}\n{body}\n{toctree(pages, hidden='')}")
     main = ["/" + SECTIONS[t] for t in SECTIONS]
-    main[2:2] = extra
+    main[2:2] = [*extra, f"Gallery <{'/' + tree.place(GALLERY).removesuffix('.md')}>"]
     examples = "/" + tree.place("examples").removesuffix(".md")
     others = [n.removesuffix(".md") for path, n in PROJECT.items() if f"](../{path})" not in "".join(sections().values())]
     project = ["All pages </README>", f"Examples <{examples}>", *("/" + n for n in others)]
