@@ -85,7 +85,7 @@ def test_the_package_is_that_of_the_wheel(installed, tmp_path):
 
 
 def test_first_steps(installed, tmp_path):
-    """A scenario, its figures, its folder, its packets, and a mistake that has its answer."""
+    """A scenario, its figures, its folder, its packets, its page, and a mistake that has its answer."""
     run(installed, tmp_path, "fairlane", "new", "home")
     run(
         installed,
@@ -105,6 +105,9 @@ def test_first_steps(installed, tmp_path):
     assert (tmp_path / "queue.svg").read_text("utf-8").lstrip().startswith("<?xml")
     assert {"scenario.toml", "manifest.json", "flows.parquet"} <= {p.name for p in (tmp_path / "out").iterdir()}
     assert next((tmp_path / "out").glob("line*.pcapng")).stat().st_size > 10_000
+    run(installed, tmp_path, "fairlane", "report", "out", "-o", "page.html")
+    run(installed, tmp_path, "fairlane", "plot", "home.toml", "queue-events", "-o", "events.pdf", "--set", "duration=10s")
+    assert "</html>" in (tmp_path / "page.html").read_text("utf-8") and (tmp_path / "events.pdf").read_bytes().startswith(b"%PDF")
     again = json.loads(run(installed, tmp_path, "fairlane", "run", "out/scenario.toml", "--json"))
     assert again["fingerprints"] == [r["fingerprint"] for r in json.loads((tmp_path / "out" / "manifest.json").read_text())["runs"]]
     wrong = run(installed, tmp_path, "fairlane", "run", "home.toml", "--set", "links.lien.rate=5Mbit/s", code=2)
