@@ -1,6 +1,7 @@
 //! Ports, links and the packets on them: what happens between two endpoints.
 
 mod air;
+mod inside;
 mod outage;
 
 pub(crate) use air::Station;
@@ -10,7 +11,7 @@ use crate::flow::Flow;
 use crate::ids::{EpId, FlowId, PortId};
 use crate::impair::Fate;
 use crate::maze::Maze;
-use crate::observe::{DequeueEvent, DropEvent, EnqueueEvent, GaugeEvent, HopEvent, Inside, Observer, SendEvent};
+use crate::observe::{DequeueEvent, DropEvent, EnqueueEvent, HopEvent, Observer, SendEvent};
 use crate::order::{Order, Turn};
 use crate::packet::{Arena, Proto, QPkt, flag};
 use crate::port::{CLOSED, Port};
@@ -19,6 +20,7 @@ use crate::qdisc::{Drops, QCx, Qdisc, Why};
 use crate::slots::Slots;
 use fairlane_engine::{EventQueue, Slot};
 use fairlane_units::Time;
+use inside::measure;
 
 /// Set in an entry of the hop table that names the endpoint at the end of a route.
 pub(crate) const END: u32 = 1 << 31;
@@ -418,28 +420,6 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         }
     }
 
-    /// The timer of a queue discipline.
-    pub(crate) fn on_clock<O: Observer>(&mut self, i: u32, slot: Slot, now: Time, obs: &mut O) {
-        self.settle::<O, false>(i, now, obs);
-        let port = &mut self.ports[i as usize];
-        let mut cx = QCx { now, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
-        let next = port.qdisc.on_timer(&mut cx);
-        // What the timer has changed takes effect from now on, see `accept_busy`.
-        if port.queued {
-            port.busy_until = port.busy_until.max(now);
-        }
-        if !self.drops.is_empty() {
-            let level = port.qdisc.backlog();
-            port.counters.occupancy.change(now, level);
-            port.queued = level.pkts > 0;
-            self.take_drops(i, now, obs);
-        }
-        measure(&self.ports[i as usize], i, now, obs);
-        if let Some(t) = next.filter(|&t| t > now) {
-            self.push(t, slot, Turn::Act);
-        }
-    }
-
     #[cold]
     fn take_drops<O: Observer>(&mut self, i: u32, now: Time, obs: &mut O) {
         while let Some((pkt, why)) = self.drops.pop() {
@@ -467,15 +447,6 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             obs.on_drop(&DropEvent { time: now, port: PortId(i), pkt, why, backlog, seg });
             measure(&self.ports[i as usize], i, now, obs);
         }
-    }
-}
-
-/// Tells of the inner variables of a queue, if somebody wants to hear of them.
-#[inline]
-pub(crate) fn measure<Q: Qdisc, O: Observer>(port: &Port<Q>, i: u32, time: Time, obs: &mut O) {
-    if O::ON && obs.measures(PortId(i)) {
-        let of = Inside::Queue(PortId(i));
-        port.qdisc.gauges(&mut |name, value| obs.on_gauge(&GaugeEvent { time, of, name, value }));
     }
 }
 

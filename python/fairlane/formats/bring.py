@@ -185,8 +185,10 @@ def _digest(path: Path) -> str:
 
 def summary(result: Result) -> Sequence[str]:
     """What was imported, in one line, and what to know of it."""
+    from ..base.format import duration, seconds
+
     told = result.description["imported"]
     many = f"{len(result.flows)} flow{'s' * (len(result.flows) != 1)}"
     packets = f", {told['packets']} packets" if told["packets"] else ""
     began = f", from {told['began']} on" if told["began"] else ""
-    return [f"{told['file']}: {told['format']}, {result.description['duration']}, {many}{packets}{began}"]
+    return [f"{told['file']}: {told['format']}, {duration(seconds(result.description['duration']))}, {many}{packets}{began}"]

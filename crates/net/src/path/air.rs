@@ -1,6 +1,7 @@
 //! What a station of a channel asks of its port and of the nodes behind it.
 
-use super::{NOWHERE, Path, measure};
+use super::inside::measure;
+use super::{NOWHERE, Path};
 use crate::ids::PortId;
 use crate::maze::place;
 use crate::observe::{DequeueEvent, FrameEvent, Observer};
