@@ -37,7 +37,8 @@ class Html(str):
 def card(title: str, *parts: object) -> str:
     """A box with a title; parts that have `__html__` (`Sheet`, `Html`) stand as they are, any other is a paragraph of text."""
     body = "".join(p.__html__() if hasattr(p, "__html__") else f"<p>{escape(str(p))}</p>" for p in parts if p)
-    return f'{_STYLE}<div class="fairlane"><h4>{escape(title)}</h4>{body}</div>'
+    head = f"<h4>{escape(title)}</h4>" if title else ""
+    return f'{_STYLE}<div class="fairlane">{head}{body}</div>'
 
 
 def muted(text: str) -> Html:

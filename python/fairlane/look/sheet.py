@@ -143,6 +143,11 @@ class Sheet:
         note = f'<p class="muted">{escape(self.note)}</p>' if self.note else ""
         return f"<table>{title}{head}<tbody>{''.join(row('td', r) for r in self.rows)}</tbody></table>{note}"
 
+    def _repr_html_(self) -> str:
+        from .notebook import card
+
+        return card("", self)
+
 
 @dataclass(frozen=True)
 class Words:

@@ -29,7 +29,9 @@ def result_html(result: Result) -> str:
     series = any(columns(result, "flow_series")) or any(columns(result, "link_series"))
     draw = 'result.plot("queue", "cwnd")' if series else 'result.plot("goodput")'
     hint = muted(f"Pictures: {draw}; tables: result.flows, result.links, result.network" + (", result.link_series." if series else "."))
-    return card(head(result), *parts, hint)
+    kept = [muted("Events on record: result.trace(), one row each; fairlane query asks them.")] if result.traced is not None else []
+    kept += [muted(f"Packets on record: {', '.join(p.name for p in result.captures)}")] if result.captures else []
+    return card(head(result), *parts, *kept, hint, muted('One page with charts: result.report("page.html").'))
 
 
 def network_html(net: Network) -> str:

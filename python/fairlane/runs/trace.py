@@ -45,6 +45,15 @@ class Trace:
     folder: str | PathLike[str] | None = None
     format: str = "parquet"
 
+    def _repr_html_(self) -> str:
+        from ..look.notebook import card, muted
+        from ..look.sheet import Sheet
+
+        rows = [[what, ", ".join(_names(getattr(self, what))) or "all"] for what in ("events", "flows", "links")]
+        first, last = self.time
+        rows += [["time", f"{first or 'the beginning'} to {last or 'the end'}"], ["format", self.format]]
+        return card("Events to record", Sheet(["", ""], rows, words=(1,)), muted("run(..., trace=this); then result.trace()."))
+
     def __post_init__(self) -> None:
         if self.format not in FORMATS:
             raise suggest(self.format, list(FORMATS), "format of traces")
