@@ -6,7 +6,10 @@ mod events;
 mod live;
 mod queue;
 mod reading;
-#[cfg_attr(not(unix), path = "no_relay.rs")]
+#[cfg(unix)]
+mod relay;
+#[cfg(not(unix))]
+#[path = "no_relay.rs"]
 mod relay;
 mod resolved;
 mod run;
