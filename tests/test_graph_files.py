@@ -148,3 +148,32 @@ def test_a_hundred_thousand_edges_work():
     net = fl.Network.from_graph(graph, duration="1ms").flow("f", "0", "1", tcp={})
     assert len(json.loads(json.dumps(net.to_dict()))["links"]) == 100_000
     assert len(net.resolve()["expanded"]["links"]) == 200_000
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "edge"),
+    [
+        ("x.csv", "from,to\n", "a,b\n"),
+        ("x.gml", "graph [\nnode [ id 0 ]\n", "edge [ source 0 target 1 ]\n"),
+        ("x.graphml", "<graphml>", '<edge source="a" target="b"/>'),
+    ],
+)
+def test_a_huge_graph_is_refused_before_it_is_taken_apart(tmp_path, monkeypatch, file, text, edge):
+    """A million links: what they would take is said at once; the readers are never called."""
+    from fairlane.graphs import reading
+
+    monkeypatch.setattr(reading, "_READERS", {k: _never(v) for k, v in reading._READERS.items()})
+    monkeypatch.setattr(reading, "_EDGE", {_NEVER[k]: v for k, v in reading._EDGE.items()})
+    (tmp_path / file).write_text(text + edge * 1_000_000)
+    with pytest.raises(fl.FairlaneError, match=r"has about 1000000 links: as a scenario they take about 8\.2 GB of memory and 45 s"):
+        fl.Network.from_graph(tmp_path / file, duration="1s")
+
+
+_NEVER: dict = {}
+
+
+def _never(reader):
+    def fails(data, name):
+        raise AssertionError("the file was taken apart")
+
+    return _NEVER.setdefault(reader, fails)

@@ -3300,9 +3300,6 @@ class RandomGeometric(TopologyParams):
 
     Args:
         nodes: Number of nodes. (integer, default 50, 2 to 10000)
-        radius: How far apart nodes with a link are, in sides of the square.
-            Networks are seldom connected below sqrt(ln n / (pi n)). (number,
-            default 0.2, 0 to 1.5)
         across: Propagation delay along a side of the square: the delay of a
             link is its length in proportion. Where `link` has a delay, all
             links have that. (duration, default "10ms", up to 10min)
@@ -3312,15 +3309,18 @@ class RandomGeometric(TopologyParams):
             (integer, default 1, from 0)
         link: The links; unless said otherwise 10 Mbit/s, and a delay by their
             length. (table, default unset)
+        radius: How far apart nodes with a link are, in sides of the square.
+            Networks are seldom connected below sqrt(ln n / (pi n)). (number,
+            default 0.2, 0 to 1.5)
     """
 
     _name: ClassVar[str] = "random_geometric"
     nodes: int | None = None
-    radius: float | None = None
     across: Duration | None = None
     islands: Literal["join", "refuse"] | None = None
     seed: int | None = None
     link: PipeTable | None = None
+    radius: float | None = None
 
 
 @dataclass(kw_only=True)
@@ -3332,10 +3332,6 @@ class Waxman(TopologyParams):
 
     Args:
         nodes: Number of nodes. (integer, default 50, 2 to 10000)
-        alpha: How slowly the probability falls with the distance: larger means
-            more long links. (number, default 0.15, 0.001 to 1)
-        beta: The probability at no distance: larger means more links. (number,
-            default 0.6, 0 to 1)
         across: Propagation delay along a side of the square: the delay of a
             link is its length in proportion. Where `link` has a delay, all
             links have that. (duration, default "10ms", up to 10min)
@@ -3345,16 +3341,20 @@ class Waxman(TopologyParams):
             (integer, default 1, from 0)
         link: The links; unless said otherwise 10 Mbit/s, and a delay by their
             length. (table, default unset)
+        alpha: How slowly the probability falls with the distance: larger means
+            more long links. (number, default 0.15, 0.001 to 1)
+        beta: The probability at no distance: larger means more links. (number,
+            default 0.6, 0 to 1)
     """
 
     _name: ClassVar[str] = "waxman"
     nodes: int | None = None
-    alpha: float | None = None
-    beta: float | None = None
     across: Duration | None = None
     islands: Literal["join", "refuse"] | None = None
     seed: int | None = None
     link: PipeTable | None = None
+    alpha: float | None = None
+    beta: float | None = None
 
 
 @dataclass(kw_only=True)

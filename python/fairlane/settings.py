@@ -434,6 +434,117 @@ class RandomWaypointTable(TypedDict, total=False):
     seed: int | None
 
 
+class PairsTable(TypedDict, total=False):
+    """The members of a group by their ends, in place of `from`, `to` and `count`:
+    one of `random`, `matrix` and `gravity`. Members are named `NAME.FROM-TO`,
+    so that one more changes nothing of what the others draw.
+
+    Args:
+        among: Nodes that send and receive. Absent: hosts, which are the nodes
+            with a single neighbour if these are a third of all nodes or more,
+            else all nodes. (list of text, default unset)
+        random: Pairs drawn at random, none of them twice. (table, default
+            unset)
+        matrix: Pairs from a traffic matrix. (table, default unset)
+        gravity: Pairs by the gravity model: the traffic from one node to
+            another is in proportion to the masses of both. (table, default
+            unset)
+    """
+
+    among: Sequence[str] | Automatic | None
+    random: RandomPairsTable | Automatic | None
+    matrix: MatrixPairsTable | Automatic | None
+    gravity: GravityPairsTable | Automatic | None
+
+
+class RandomPairsTable(TypedDict, total=False):
+    """Pairs drawn at random, none of them twice: a share of the nodes as senders,
+    or a number of pairs.
+
+    Args:
+        share: Share of the nodes that send, rounded, at least one: each to a
+            node of its own, so that nobody receives twice. Those of a smaller
+            share are among those of a larger one. (number, default unset, 0 to
+            1)
+        count: In place of the share: a number of pairs, all pairs being equally
+            likely. A node may send and receive several times. (integer, default
+            unset, 1 to 1000000)
+        seed: Seed of the pairs. The seed of the run does not change them.
+            (integer, default 1, from 0)
+    """
+
+    share: float | Automatic | None
+    count: int | Automatic | None
+    seed: int | None
+
+
+class MatrixPairsTable(TypedDict, total=False):
+    """Pairs from a traffic matrix: a file, or a list.
+
+    Args:
+        file: A CSV file: a first line `from,to` or `from,to,rate` and a line
+            for each pair; or a table with the receivers in the first line, the
+            senders in the first column and rates in it, 0 or nothing for none.
+            (path of a file, default unset)
+        demands: In place of the file: `{ from = "a", to = "b", rate = "2Mbit/s"
+            }` for each pair. (list of table, default unset)
+    """
+
+    file: FilePath | None
+    demands: Sequence[DemandTable] | Automatic | None
+
+
+DemandTable = TypedDict(
+    "DemandTable",
+    {
+        "from": Required[str],
+        "to": Required[str],
+        "rate": Rate | None,
+    },
+    total=False,
+)
+
+
+class GravityPairsTable(TypedDict, total=False):
+    """Pairs by the gravity model (Zhang, Roughan, Duffield and Greenberg,
+    SIGMETRICS 2003, section 3): T(a, b) = total m(a) m(b) / (sum over all
+    pairs).
+
+    Args:
+        masses: Masses of nodes by name; a node without one takes no part.
+            Absent: of each node the sum of the rates of the links that leave
+            it. (table, default unset)
+        total: Mean rate of all pairs together, each of which has its share:
+            over UDP on the wire, headers included, over TCP of the data. (rate,
+            default unset, 1bit/s to 100Tbit/s)
+        count: So many pairs, drawn in proportion to the product of their
+            masses, none of them twice. Absent: all pairs. (integer, default
+            unset, 1 to 1000000)
+        seed: Seed of the pairs. The seed of the run does not change them.
+            (integer, default 1, from 0)
+    """
+
+    masses: Mapping[str, Any] | Automatic | None
+    total: Rate | None
+    count: int | Automatic | None
+    seed: int | None
+
+
+class LoadTable(TypedDict, total=False):
+    """How much of a link a group of flows takes on average.
+
+    Args:
+        link: The link. Where `from` and `to` are left out, the flows go from
+            its start to its end. (text, required)
+        share: Mean rate of all members together on the wire, as a share of the
+            link's rate. Each member has as much as any other. (number,
+            required, 0 to 100)
+    """
+
+    link: Required[str]
+    share: Required[float]
+
+
 class MmppStateTable(TypedDict, total=False):
     """A state of the chain.
 
@@ -695,6 +806,11 @@ class FlowSettings(TypedDict, total=False):
     """Settings of a flow or a group of flows.
 
     Args:
+        pairs: Who sends to whom, in place of `from`, `to` and `count`. (table,
+            default unset)
+        load: How much of a link all members together take on average: what they
+            send is set by it, whatever rate the source has. (table, default
+            unset)
         count: Number of members. One member is named like the group, more are
             named `NAME.0`, `NAME.1`... (integer, default 1, 1 to 1000000)
         active: Share of the members that take part, evenly spread over all:
@@ -726,6 +842,8 @@ class FlowSettings(TypedDict, total=False):
             default unset)
     """
 
+    pairs: PairsTable | Automatic | None
+    load: LoadTable | Automatic | None
     count: int | None
     active: float | None
     first: int | None
@@ -851,23 +969,23 @@ class RandomGeometricSettings(TypedDict, total=False):
     """Settings of `random_geometric`, as in `fairlane.RandomGeometric`."""
 
     nodes: int | None
-    radius: float | None
     across: Duration | None
     islands: Literal["join", "refuse"] | None
     seed: int | None
     link: PipeTable | None
+    radius: float | None
 
 
 class WaxmanSettings(TypedDict, total=False):
     """Settings of `waxman`, as in `fairlane.Waxman`."""
 
     nodes: int | None
-    alpha: float | None
-    beta: float | None
     across: Duration | None
     islands: Literal["join", "refuse"] | None
     seed: int | None
     link: PipeTable | None
+    alpha: float | None
+    beta: float | None
 
 
 class BarabasiAlbertSettings(TypedDict, total=False):
@@ -1101,9 +1219,6 @@ class Builders:
 
         Args:
             nodes: Number of nodes. (integer, default 50, 2 to 10000)
-            radius: How far apart nodes with a link are, in sides of the square.
-                Networks are seldom connected below sqrt(ln n / (pi n)). (number,
-                default 0.2, 0 to 1.5)
             across: Propagation delay along a side of the square: the delay of a
                 link is its length in proportion. Where `link` has a delay, all
                 links have that. (duration, default "10ms", up to 10min)
@@ -1113,6 +1228,9 @@ class Builders:
                 (integer, default 1, from 0)
             link: The links; unless said otherwise 10 Mbit/s, and a delay by their
                 length. (table, default unset)
+            radius: How far apart nodes with a link are, in sides of the square.
+                Networks are seldom connected below sqrt(ln n / (pi n)). (number,
+                default 0.2, 0 to 1.5)
         """
         return self._topology("random_geometric", settings)
 
@@ -1124,10 +1242,6 @@ class Builders:
 
         Args:
             nodes: Number of nodes. (integer, default 50, 2 to 10000)
-            alpha: How slowly the probability falls with the distance: larger means
-                more long links. (number, default 0.15, 0.001 to 1)
-            beta: The probability at no distance: larger means more links. (number,
-                default 0.6, 0 to 1)
             across: Propagation delay along a side of the square: the delay of a
                 link is its length in proportion. Where `link` has a delay, all
                 links have that. (duration, default "10ms", up to 10min)
@@ -1137,6 +1251,10 @@ class Builders:
                 (integer, default 1, from 0)
             link: The links; unless said otherwise 10 Mbit/s, and a delay by their
                 length. (table, default unset)
+            alpha: How slowly the probability falls with the distance: larger means
+                more long links. (number, default 0.15, 0.001 to 1)
+            beta: The probability at no distance: larger means more links. (number,
+                default 0.6, 0 to 1)
         """
         return self._topology("waxman", settings)
 

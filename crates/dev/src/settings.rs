@@ -131,10 +131,19 @@ fn names_of(l: &Listed) -> impl Iterator<Item = &'static str> {
 }
 
 fn typed_dict(text: &mut String, name: &str, doc: &str, all: &[Param], key: impl Fn(&str) -> String) {
-    let _ = write!(text, "\n\nclass {name}(TypedDict, total=False):\n{doc}\n");
+    // A keyword of Python cannot be declared in a class.
+    let called = all.iter().any(|p| key(&p.name) == p.name && identifier(&p.name) != p.name);
+    let _ = if called {
+        write!(text, "\n\n{name} = TypedDict(\n    \"{name}\",\n    {{\n")
+    } else {
+        write!(text, "\n\nclass {name}(TypedDict, total=False):\n{doc}\n")
+    };
     for p in all {
         let value = if p.default == "required" { format!("Required[{}]", p.python) } else { format!("{} | None", p.python) };
-        let _ = writeln!(text, "    {}: {value}", key(&p.name));
+        let _ = if called { writeln!(text, "        \"{}\": {value},", p.name) } else { writeln!(text, "    {}: {value}", key(&p.name)) };
+    }
+    if called {
+        text.push_str("    },\n    total=False,\n)\n");
     }
 }
 

@@ -80,7 +80,8 @@ pub(crate) fn parts(scenario: &Resolved, seed: u64) -> WorldBuilder<BuiltIn> {
     for (number, m) in (0..).zip(members.iter()) {
         let group = &scenario.expanded.groups[m.group_index];
         let stop = m.stop.map(|s| Time::ZERO + s);
-        let app = group.source.build(FlowId(number), m.start, stop);
+        let own = m.rate.and_then(|rate| group.source.at(rate, group.transport.header()));
+        let app = own.as_ref().unwrap_or(&group.source).build(FlowId(number), m.start, stop);
         let (proto, mut sender, mut receiver) = endpoints(group, m, app.usage(), seed, &mut configs);
         known.give(m, &infos[number as usize], app.usage(), &mut sender, &mut receiver);
         let (from, to) = (node(&m.from), node(&m.to));
@@ -218,7 +219,11 @@ pub fn watched(scenario: &Scenario, links: &[LinkDir]) -> Vec<usize> {
 
 /// The node at which most flows begin or end; the first of equals.
 fn hub(scenario: &Scenario) -> Option<&str> {
-    let fixed = scenario.flows.values().flat_map(|f| [(&f.from, f.count), (&f.to, f.count)]).filter(|(node, _)| !node.contains("{i}"));
+    let fixed = scenario
+        .flows
+        .values()
+        .flat_map(|f| [(&f.from, f.count), (&f.to, f.count)])
+        .filter(|(node, _)| !node.contains("{i}") && !node.is_empty());
     let mut flows: IndexMap<&str, u64> = IndexMap::new();
     for (node, count) in fixed {
         *flows.entry(node).or_default() += u64::from(count);

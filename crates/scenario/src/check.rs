@@ -5,7 +5,7 @@
 //! `x-shorthand` for tables that may be written as the value of one of their keys,
 //! `fl-file` with `x-reads` for paths of files, in whose place their numbers are put.
 
-mod file;
+pub(crate) mod file;
 mod place;
 mod quantity;
 

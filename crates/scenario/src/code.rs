@@ -58,6 +58,7 @@ codes! {
         ControlCharacter "control-character" "A name has a character that cannot be printed.";
         NameTaken "name-taken" "Two things have the same name.";
         UnknownNode "unknown-node" "There is no node of this name.";
+        UnknownLink "unknown-link" "There is no link of this name.";
         UnknownFlow "unknown-flow" "There is no flow of this name.";
         WarmupTooLong "warmup-too-long" "The warm-up leaves nothing of the run.";
         TooManyRows "too-many-rows" "The sampling step makes more rows than a table holds.";
@@ -77,6 +78,7 @@ codes! {
         StartTooLate "start-too-late" "A flow starts after the end of the run.";
         StopTooEarly "stop-too-early" "A flow stops before it starts.";
         BadPlaceholder "bad-placeholder" "A node's name has a placeholder other than `{i}`.";
+        PairsUnfit "pairs-unfit" "Pairs of nodes, or how much they send, do not fit together.";
         PermutationUnfit "permutation-unfit" "A permutation of a group's ends is impossible.";
         TwoTransports "two-transports" "A flow has both tcp and udp.";
         NoTransport "no-transport" "A flow has neither tcp nor udp.";

@@ -1,12 +1,13 @@
 //! From the description to single parts: nodes, link directions, flow members.
 
 use crate::channel::ChannelAt;
+use crate::load::{Pair, derangement};
 use crate::registry::SourceSpec;
 use crate::spec::{FlowSpec, Place, Wire};
 use fairlane_engine::Stream;
 use fairlane_tcp::{TcpConfig, TcpParams};
 use fairlane_traffic::UdpParams;
-use fairlane_units::{Dur, Time};
+use fairlane_units::{Dur, Rate, Time};
 use indexmap::IndexMap;
 use serde::Serialize;
 use std::sync::Arc;
@@ -84,6 +85,9 @@ pub struct Member {
     pub stop: Option<Dur>,
     /// Traffic class.
     pub class: u8,
+    /// Mean rate, where that is not what the source has by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
     /// Its number in the group.
     #[serde(skip)]
     pub number: u32,
@@ -112,6 +116,10 @@ pub struct Group {
     pub transport: Transport,
     /// What is sent.
     pub source: SourceSpec,
+    /// The ends of its members, where they are not made of `{i}`.
+    pub pairs: Option<Arc<[Pair]>>,
+    /// Mean rate of each member, where a share of a link is asked for.
+    pub rate: Option<Rate>,
 }
 
 /// A transport protocol with its parameters.
@@ -125,6 +133,13 @@ pub enum Transport {
 }
 
 impl Transport {
+    /// Bytes of headers that a rate on the wire counts with each packet; over TCP, which cuts data as it likes, rates are those of the data.
+    pub(crate) fn header(&self) -> u64 {
+        match self {
+            Self::Tcp(..) => 0,
+            Self::Udp(p) => p.header.get(),
+        }
+    }
     /// Its name.
     pub fn name(&self) -> &'static str {
         match self {
@@ -144,6 +159,11 @@ pub(crate) fn member_name(group: &str, i: u32, count: u32) -> String {
     if count == 1 { group.to_owned() } else { format!("{group}.{i}") }
 }
 
+/// Name of the member that goes from one node of a pair to the other.
+pub(crate) fn pair_name(group: &str, pair: &Pair) -> String {
+    format!("{group}.{}-{}", pair.from, pair.to)
+}
+
 /// Whether member `i` of `count` takes part where a share `active` does: k members are active, and of the first i there are the whole part of i * k / count, so
 /// that they are spread as evenly as whole numbers can be.
 fn takes_part(i: u32, count: u32, active: f64) -> bool {
@@ -153,20 +173,22 @@ fn takes_part(i: u32, count: u32, active: f64) -> bool {
 }
 
 /// The members of a group in the run with this seed.
-pub(crate) fn members(name: &str, spec: &FlowSpec, transport: &'static str, group_index: usize, seed: u64) -> Vec<Member> {
-    let n = spec.count;
-    let target = if spec.permute { derangement(seed, name, n) } else { (0..n).collect() };
+pub(crate) fn members(spec: &FlowSpec, group: &Group, group_index: usize, seed: u64) -> Vec<Member> {
+    let (n, name, transport) = (spec.count, group.name.as_str(), group.transport.name());
+    let target = if spec.permute { derangement(&mut Stream::new(seed, "flow", name, "permute"), n) } else { (0..n).collect() };
+    let pair = |i: u32| group.pairs.as_ref().and_then(|p| p.get(i as usize));
     (0..n)
         .filter(|&i| takes_part(i, n, spec.active))
         .map(|i| {
-            let member = member_name(name, i, n);
+            let member = pair(i).map_or_else(|| member_name(name, i, n), |p| pair_name(name, p));
             let mut start = Time::ZERO + spec.start + spec.stagger * u64::from(i);
             if spec.spread > Dur::ZERO {
                 start += Dur::from_ps(Stream::new(seed, "flow", &member, "start").below(spec.spread.as_ps()));
             }
             Member {
-                from: numbered(&spec.from, spec.first + i),
-                to: numbered(&spec.to, spec.first + target[i as usize]),
+                from: pair(i).map_or_else(|| numbered(&spec.from, spec.first + i), |p| p.from.clone()),
+                to: pair(i).map_or_else(|| numbered(&spec.to, spec.first + target[i as usize]), |p| p.to.clone()),
+                rate: group.rate.or_else(|| pair(i)?.rate),
                 name: member,
                 group: name.to_owned(),
                 transport,
@@ -178,18 +200,6 @@ pub(crate) fn members(name: &str, spec: &FlowSpec, transport: &'static str, grou
             }
         })
         .collect()
-}
-
-/// A random permutation without fixed points: permutations are drawn until one has none, 2.7 on average.
-fn derangement(seed: u64, group: &str, n: u32) -> Vec<u32> {
-    let mut stream = Stream::new(seed, "flow", group, "permute");
-    loop {
-        let p = stream.permutation(n as usize);
-        // Of one element there is no such permutation; validation refuses it before.
-        if n < 2 || p.iter().enumerate().all(|(i, &x)| i as u32 != x) {
-            return p;
-        }
-    }
 }
 
 #[cfg(test)]
@@ -216,18 +226,22 @@ mod tests {
         }
     }
 
+    fn drawn(seed: u64, n: u32) -> Vec<u32> {
+        derangement(&mut Stream::new(seed, "flow", "g", "permute"), n)
+    }
+
     #[test]
     fn derangements_have_no_fixed_point_and_follow_the_seed() {
         for n in [2, 3, 16, 1024] {
             for seed in 1..20 {
-                let p = derangement(seed, "g", n);
+                let p = drawn(seed, n);
                 assert!(p.iter().enumerate().all(|(i, &x)| i as u32 != x));
                 let mut sorted = p.clone();
                 sorted.sort_unstable();
                 assert!(sorted.iter().enumerate().all(|(i, &x)| i as u32 == x));
             }
         }
-        assert_eq!(derangement(1, "g", 128), derangement(1, "g", 128));
-        assert_ne!(derangement(1, "g", 128), derangement(2, "g", 128));
+        assert_eq!(drawn(1, 128), drawn(1, 128));
+        assert_ne!(drawn(1, 128), drawn(2, 128));
     }
 }

@@ -15,6 +15,7 @@ mod endpoint;
 mod expand;
 mod listing;
 mod live;
+mod load;
 mod metrics;
 mod plugin;
 mod plugs;
@@ -57,10 +58,10 @@ pub use schema::schema;
 pub use series::*;
 pub use source::{Format, decode};
 pub use spec::{
-    AfterTimeoutSpec, ChannelSpec, Classes, ControlTables, Direction, ErrorsSpec, FixedRangeParams, FlowSpec, FreeSpaceParams, GridPlaces,
-    LinkSpec, LogDistanceParams, OutageSpec, Pipe, Place, PropagationSpec, QueueTable, RandomWaypointSpec, RateControlSpec, RateStep,
-    RingPlaces, RoutesSpec, RoutingSpec, ScatterPlaces, Scenario, SourceTable, StandardName, TcpTable, TwoRayParams, WalkSpec, Waypoint,
-    Wire,
+    AfterTimeoutSpec, ChannelSpec, Classes, ControlTables, DemandSpec, Direction, ErrorsSpec, FixedRangeParams, FlowSpec, FreeSpaceParams,
+    GravityPairs, GridPlaces, LinkSpec, LoadSpec, LogDistanceParams, MatrixPairs, OutageSpec, PairsSpec, Pipe, Place, PropagationSpec,
+    QueueTable, RandomPairs, RandomWaypointSpec, RateControlSpec, RateStep, RingPlaces, RoutesSpec, RoutingSpec, ScatterPlaces, Scenario,
+    SourceTable, StandardName, TcpTable, TwoRayParams, WalkSpec, Waypoint, Wire,
 };
 pub use topology::*;
 pub use trace::{TraceRequest, Tracing};

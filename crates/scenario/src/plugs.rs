@@ -322,6 +322,13 @@ macro_rules! sources {
         }
 
         impl SourceSpec {
+            /// The same with this mean rate, `header` bytes of each packet included; none if it has no rate that can be set.
+            pub(crate) fn at(&self, rate: fairlane_units::Rate, header: u64) -> Option<Self> {
+                match self {
+                    $(Self::$variant(p) => fairlane_traffic::Source::at(p, rate, header).map(Self::$variant),)*
+                    $(Self::$carrier(_) => None,)*
+                }
+            }
             /// The source whose data this one carries with endpoints of its own, if it does.
             pub fn carried(&self) -> Option<&Self> {
                 match self {

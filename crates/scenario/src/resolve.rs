@@ -88,8 +88,8 @@ impl Resolved {
         if seed == self.scenario.seed {
             return Cow::Borrowed(&self.expanded.flows);
         }
-        let groups = self.scenario.flows.iter().zip(&self.expanded.groups).enumerate();
-        Cow::Owned(groups.flat_map(|(i, ((name, spec), group))| members(name, spec, group.transport.name(), i, seed)).collect())
+        let groups = self.scenario.flows.values().zip(&self.expanded.groups).enumerate();
+        Cow::Owned(groups.flat_map(|(i, (spec, group))| members(spec, group, i, seed)).collect())
     }
     /// One entry a link direction.
     pub fn link_directions(&self) -> &[LinkDir] {

@@ -51,6 +51,9 @@ const CASES: &[(&str, &[&str])] = &[
     ("examples/random_networks.toml", &["duration=5s", "warmup=0s", "route_by=delay"]),
     ("examples/random_networks.toml", &["duration=5s", "warmup=0s", "topology=random_geometric"]),
     ("examples/random_networks.toml", &["duration=5s", "warmup=0s", "topology=barabasi_albert"]),
+    ("examples/failure.toml", &["duration=15s"]),
+    ("examples/leaf_spine.toml", &["duration=200ms", "warmup=0s", "routing=ecmp_packets"]),
+    ("examples/load.toml", &["duration=5s"]),
 ];
 
 /// Every queue with its defaults, in the same mixed traffic.

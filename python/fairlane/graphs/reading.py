@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from os import PathLike, fspath
@@ -26,6 +27,8 @@ _FIBRE = 299_792_458.0 * 2 / 3
 """Speed of light in fibre, as usual two thirds of that in a vacuum."""
 
 _READERS: dict[str, Callable[[bytes, str], Any]] = {".graphml": graphml, ".xml": graphml, ".gml": gml, ".csv": edge_list, ".tsv": edge_list}
+_EDGE = {graphml: re.compile(rb"<(?:\w+:)?edge\b"), gml: re.compile(rb"\bedge\s*\["), edge_list: re.compile(rb"\n[^\n#]")}
+"""What an edge looks like in a file."""
 
 
 @dataclass
@@ -54,20 +57,28 @@ def read_graph(source: Any, *, rate: str = "10Mbit/s", delay: str = "5ms", most:
             raise FairlaneError(f"cannot read {name} as a graph: the name must end in {endings}")
         if reader is not edge_list:
             need("graphs")
-        graph = reader(read_input(name), name)
+        data = read_input(name)
+        # Said before the file is taken apart: that alone would take a minute.
+        if (n := len(_EDGE[reader].findall(data))) > most:
+            raise _too_many(name, f"about {n}", n)
+        graph = reader(data, name)
     else:
         graph, name = source, "the graph"
         if not all(hasattr(graph, a) for a in ("nodes", "edges", "is_directed", "is_multigraph")):
             raise FairlaneError(f"{type(source).__name__} is no graph: give the path of a file, or a graph of networkx")
     if graph.number_of_edges() > most:
         n = graph.number_of_edges()
-        raise FairlaneError(
-            f"{name} has {n} links: as a scenario they take about {n * _LINK_BYTES / 1e9:.1f} GB of memory and {n * _LINK_SECONDS:.0f} s "
-            f"before a run begins\n  = help: take a part of the graph, or say most={n}"
-        )
+        raise _too_many(name, str(n), n)
     if graph.number_of_nodes() == 0:
         raise FairlaneError(f"{name} has no nodes\n  = help: a graph has nodes, and edges between them")
     return _Reader(graph, name, rate, delay).read()
+
+
+def _too_many(name: str, said: str, n: int) -> FairlaneError:
+    return FairlaneError(
+        f"{name} has {said} links: as a scenario they take about {n * _LINK_BYTES / 1e9:.1f} GB of memory and {n * _LINK_SECONDS:.0f} s "
+        f"before a run begins\n  = help: take a part of the graph, or say most={n} (--most {n})"
+    )
 
 
 class _Reader:

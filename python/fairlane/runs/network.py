@@ -124,8 +124,8 @@ class Network(Builders):
     # --- traffic --------------------------------------------------------------------------------------
 
     @_takes(FlowSettings)
-    def flow(self, name: str, sender: str, receiver: str, /, **settings: Unpack[FlowSettings]) -> Self:
-        """Adds a flow, or with `count` a group whose hosts may contain `{i}`.
+    def flow(self, name: str, sender: str = "", receiver: str = "", /, **settings: Unpack[FlowSettings]) -> Self:
+        """Adds a flow, or with `count` a group whose hosts may contain `{i}`. Without hosts, `pairs` or `load` says who they are.
 
         >>> Network(duration="9s").flow("late", "a", "b", tcp="reno", start="5s").to_dict()["flows"]
         {'late': {'from': 'a', 'to': 'b', 'tcp': 'reno', 'start': '5s'}}
@@ -133,7 +133,8 @@ class Network(Builders):
         `class` is a keyword of Python: write `class_`.
         """
         own = {key.rstrip("_"): value for key, value in settings.items()}
-        return self._add("flows", name, {"from": sender, "to": receiver, **plain(own)})
+        ends = {key: node for key, node in (("from", sender), ("to", receiver)) if node}
+        return self._add("flows", name, {**ends, **plain(own)})
 
     def _control(self, control: str | Params, settings: Mapping[str, Any]) -> Self:
         control, settings = _named(control, settings)

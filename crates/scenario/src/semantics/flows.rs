@@ -1,10 +1,11 @@
 //! Flow groups and their members.
 
 use super::network::Network;
+use super::pairs::Ends;
 use super::{MOST_FLOWS, Semantics};
 use crate::code::Code;
 use crate::diag::nearest;
-use crate::expand::{Group, Member, Transport, member_name, members, numbered};
+use crate::expand::{Group, LinkDir, Member, Transport, member_name, members, numbered, pair_name};
 use crate::registry::SourceSpec;
 use crate::spec::{FlowSpec, Scenario, SourceTable, TcpTable};
 use fairlane_net::{App, Class, FlowId, Proto};
@@ -16,10 +17,14 @@ use std::sync::Arc;
 
 impl Semantics<'_> {
     /// Groups and members; what was left open in `scenario` is filled in.
-    pub(super) fn flows(&mut self, scenario: &mut Scenario, network: &Network<'_>) -> (Vec<Group>, Vec<Member>) {
+    pub(super) fn flows(&mut self, scenario: &mut Scenario, network: &Network<'_>, links: &[LinkDir]) -> (Vec<Group>, Vec<Member>) {
         let (duration, seed) = (scenario.duration, scenario.seed);
         if scenario.flows.is_empty() {
             self.fail(Code::NoFlows, &["flows"], "there are no flows", "write [flows.NAME] with from, to and tcp or udp");
+        }
+        let mut ends: Vec<Ends> = Vec::new();
+        for (name, spec) in &mut scenario.flows {
+            ends.push(self.pairs(name, spec, network, links));
         }
         let total: u64 = scenario.flows.values().map(|f| u64::from(f.count)).sum();
         if total > MOST_FLOWS {
@@ -28,21 +33,32 @@ impl Semantics<'_> {
         }
         let (mut groups, mut all) = (Vec::new(), Vec::new());
         let mut names: HashMap<String, String> = HashMap::new();
-        for (name, spec) in &mut scenario.flows {
+        let by_hops = scenario.route_by.is_hops();
+        for ((name, spec), own) in scenario.flows.iter_mut().zip(ends) {
             self.times_of(name, spec, duration);
             if spec.active == 0.0 {
                 let message = format!("no member of `{name}` would take part");
                 self.fail(Code::NoMembers, &["flows", name, "active"], message, "write a share above 0, up to 1");
             }
-            let ends_fit = self.ends(name, spec, network);
-            let Some(group) = self.group(name, spec) else { continue };
+            let ends_fit = if own.pairs.is_some() { true } else { self.ends(name, spec, network) };
+            let Some(mut group) = self.group(name, spec) else { continue };
+            group.pairs = own.pairs;
+            group.rate = own.rate;
             if ends_fit && !self.is_mute(name) {
-                all.extend(members(name, spec, group.transport.name(), groups.len(), seed));
+                let found = members(spec, &group, groups.len(), seed);
+                self.rates(spec, &group, &found);
+                if let Some(load) = spec.load.as_ref().filter(|_| by_hops) {
+                    self.crossing(name, load, &found, network, links);
+                }
+                all.extend(found);
             }
+            let named = |i: u32| match group.pairs.as_ref().and_then(|p| p.get(i as usize)) {
+                Some(pair) => pair_name(name, pair),
+                None => member_name(name, i, spec.count),
+            };
             for i in 0..spec.count {
-                if let Some(other) = names.insert(member_name(name, i, spec.count), name.clone()) {
-                    let message =
-                        format!("two flows are named `{}`: one of group `{other}`, one of `{name}`", member_name(name, i, spec.count));
+                if let Some(other) = names.insert(named(i), name.clone()) {
+                    let message = format!("two flows are named `{}`: one of group `{other}`, one of `{name}`", named(i));
                     self.fail_key(Code::NameTaken, &["flows", name], message, "give the groups names that are not a number apart");
                 }
             }
@@ -77,6 +93,11 @@ impl Semantics<'_> {
         let before = self.found.count();
         for (end, template) in [("from", &spec.from), ("to", &spec.to)] {
             let path = ["flows", name, end];
+            if template.is_empty() && self.root.get("flows").and_then(|f| f.get(name)?.get(end)).is_none() {
+                let span = self.root.place(&path[..2]);
+                self.fail_at(Code::MissingKey, span, &path, format!("`{end}` is missing"), format!("write {end} = \"NODE\", or pairs"));
+                continue;
+            }
             if template.replace("{i}", "").contains(['{', '}']) {
                 self.fail(
                     Code::BadPlaceholder,
@@ -167,7 +188,7 @@ impl Semantics<'_> {
         self.carrier(name, &transport, &source);
         source.fill(over);
         spec.source = Some(SourceTable::from(&source));
-        Some(Group { name: name.to_owned(), transport, source })
+        Some(Group { name: name.to_owned(), transport, source, pairs: None, rate: None })
     }
 
     /// A source that controls its rate brings endpoints: it needs UDP below it, and none of its kind within.

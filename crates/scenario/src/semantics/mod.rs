@@ -7,6 +7,7 @@ mod flows;
 mod impair;
 mod links;
 mod network;
+mod pairs;
 mod warn;
 
 use crate::code::{Code, Warning};
@@ -87,7 +88,7 @@ pub(crate) fn complete(mut scenario: Scenario, root: &Node, sources: &Sources) -
     let channels = s.channels(&mut scenario, &mut nodes, &mut links);
     s.positions(&scenario, &nodes, &channels, &mut positions);
     let network = Network::new(&nodes, &links, &channels);
-    let (groups, flows) = s.flows(&mut scenario, &network);
+    let (groups, flows) = s.flows(&mut scenario, &network, &links);
     s.two_rates();
     s.wires(&links, scenario.topology.as_ref().map(|t| t.name()));
     s.queues(&scenario, &network, &links, &flows);

@@ -52,6 +52,14 @@ impl<'a> Network<'a> {
         names.into_iter().map(|n| n.1).collect()
     }
 
+    /// Nodes with a single neighbour, if a third of all nodes or more are such, else all nodes; in the order of their numbers.
+    pub(super) fn hosts(&self) -> Vec<&'a str> {
+        let all = self.names();
+        let alone = |n: &&str| self.node(n).is_some_and(|i| self.out[i].len() == 1);
+        let hosts: Vec<&str> = all.iter().copied().filter(alone).collect();
+        if hosts.len() < 2 || 3 * hosts.len() < all.len() { all } else { hosts }
+    }
+
     fn parts(&self) -> Vec<usize> {
         let mut part = vec![usize::MAX; self.out.len()];
         for start in 0..self.out.len() {

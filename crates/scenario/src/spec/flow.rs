@@ -1,6 +1,7 @@
 //! Flow groups.
 
 use super::classes::Classes;
+use super::load::{LoadSpec, PairsSpec};
 use super::table::{SourceTable, TcpTable};
 use fairlane_traffic::UdpParams;
 use fairlane_units::{Bytes, Dur};
@@ -11,10 +12,18 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowSpec {
-    /// Node that sends. `{i}` stands for the number of the member.
+    /// Node that sends. `{i}` stands for the number of the member. Required unless `pairs` or `load` says it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub from: String,
-    /// Node that receives. `{i}` stands for the number of the member.
+    /// Node that receives. `{i}` stands for the number of the member. Required unless `pairs` or `load` says it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub to: String,
+    /// Who sends to whom, in place of `from`, `to` and `count`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pairs: Option<PairsSpec>,
+    /// How much of a link all members together take on average: what they send is set by it, whatever rate the source has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<LoadSpec>,
     /// Number of members. One member is named like the group, more are named `NAME.0`, `NAME.1`...
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 1_000_000))]

@@ -18,6 +18,39 @@ pub enum Islands {
     Refuse,
 }
 
+/// The parameters of every network whose nodes are scattered over a square.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct FieldParams {
+    /// Number of nodes.
+    #[schemars(range(min = 2, max = 10_000))]
+    pub nodes: u32,
+    /// Propagation delay along a side of the square: the delay of a link is its length in proportion. Where `link` has a delay, all links have that.
+    #[schemars(extend("x-max" = "10min"))]
+    pub across: Dur,
+    /// What happens if not every node is reached from every other.
+    pub islands: Islands,
+    /// Seed of the network. The seed of the run does not change it.
+    pub seed: u64,
+    /// The links; unless said otherwise 10 Mbit/s, and a delay by their length.
+    pub link: Pipe,
+}
+
+impl Default for FieldParams {
+    fn default() -> Self {
+        Self { nodes: 50, across: Dur::from_ms(10), islands: Islands::default(), seed: 1, link: Pipe::default() }
+    }
+}
+
+impl FieldParams {
+    /// The same with every parameter of the links written out; their delay stays open.
+    pub(super) fn filled(&self) -> Self {
+        let mut base = plain(Rate::from_mbps(10), Dur::ZERO);
+        base.forward.delay = None;
+        Self { link: self.link.over(&base).filled(), ..self.clone() }
+    }
+}
+
 /// Nodes in the unit square.
 pub(super) struct Field {
     at: Vec<(f64, f64)>,
@@ -95,27 +128,20 @@ impl Field {
         vec![Misfit { field: "islands", message, help }]
     }
 
-    /// The network: a link's delay is its length, `across` being the side of the square, unless `pipe` has one.
-    pub(super) fn graph(&self, mut links: Vec<Pair>, pipe: &Pipe, across: Dur) -> Graph {
+    /// The network: a link's delay is its length, unless all have one.
+    pub(super) fn graph(&self, mut links: Vec<Pair>, params: &FieldParams) -> Graph {
         links.extend(self.bridges(&links));
         let mut g = Graph::default();
         for (i, &(x, y)) in self.at.iter().enumerate() {
             g.node(format!("n{i}"), x, y);
         }
         for (a, b) in links {
-            let mut pipe = pipe.clone();
+            let mut pipe = params.link.clone();
             // To the nanosecond: a fifth of a metre of fibre.
-            let long = || Dur::from_ns((self.distance(a, b) * across.as_ps() as f64 / 1e3 + 0.5) as u64);
+            let long = || Dur::from_ns((self.distance(a, b) * params.across.as_ps() as f64 / 1e3 + 0.5) as u64);
             pipe.forward.delay = pipe.forward.delay.or_else(|| Some(long()));
             g.join(a, b, pipe);
         }
         g
     }
-}
-
-/// A pipe of 10 Mbit/s, unless it says otherwise; its delay is left open.
-pub(super) fn of_its_length(pipe: &Pipe) -> Pipe {
-    let mut base = plain(Rate::from_mbps(10), Dur::ZERO);
-    base.forward.delay = None;
-    pipe.over(&base).filled()
 }

@@ -17,7 +17,7 @@ topologies! {
 
 mod field;
 
-pub use field::Islands;
+pub use field::{FieldParams, Islands};
 
 use crate::plugs::topologies;
 use crate::registry::QueueSpec;

@@ -31,6 +31,10 @@ impl Default for CbrParams {
 impl Source for CbrParams {
     type App = Cbr;
 
+    fn at(&self, rate: Rate, header: u64) -> Option<Self> {
+        Some(Self { rate: super::of_data(rate, self.size, header), ..self.clone() })
+    }
+
     fn build(&self, flow: FlowId, start: Time, stop: Option<Time>) -> Cbr {
         let size = self.size.get().max(1);
         Cbr {

@@ -15,7 +15,7 @@ pub mod voip;
 pub mod web;
 
 use fairlane_net::{App, AppCx, FlowId, Problem, Proto};
-use fairlane_units::{Dur, Time};
+use fairlane_units::{Bytes, Dur, Rate, Time};
 
 /// The parameters of a source: they are checked, and become an application.
 pub trait Source {
@@ -36,8 +36,24 @@ pub trait Source {
         let _ = over;
     }
 
+    /// The same with this mean rate, `header` bytes of each packet included; none if it has no rate that can be set.
+    fn at(&self, rate: Rate, header: u64) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        let _ = (rate, header);
+        None
+    }
+
     /// The source of `flow`, sending from `start` until just before `stop`, if there is one.
     fn build(&self, flow: FlowId, start: Time, stop: Option<Time>) -> Self::App;
+}
+
+/// The rate of the data of packets of one size that have this rate with their headers.
+fn of_data(rate: Rate, size: Bytes, header: u64) -> Rate {
+    let size = u128::from(size.get().max(1));
+    let data = (u128::from(rate.as_bps()) * size + (size + u128::from(header)) / 2) / (size + u128::from(header));
+    Rate::from_bps(u64::try_from(data).unwrap_or(u64::MAX).max(1))
 }
 
 /// The flow that a source drives, and when.

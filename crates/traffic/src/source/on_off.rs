@@ -108,6 +108,13 @@ impl Default for OnOffParams {
 impl Source for OnOffParams {
     type App = OnOff;
 
+    fn at(&self, rate: Rate, header: u64) -> Option<Self> {
+        let (on, off) = (u128::from(self.on.as_ps()), u128::from(self.off.as_ps()));
+        let mean = u128::from(super::of_data(rate, self.size, header).as_bps());
+        let rate = u64::try_from((mean * (on + off) + on / 2) / on.max(1)).unwrap_or(u64::MAX);
+        Some(Self { rate: Rate::from_bps(rate), ..self.clone() })
+    }
+
     fn check(&self, _: Proto) -> Result<(), Problem> {
         let given = [("hurst", self.hurst), ("shape", self.shape)].into_iter().find(|g| g.1.is_some());
         match (self.periods, given) {

@@ -42,6 +42,10 @@ impl Default for PoissonParams {
 impl Source for PoissonParams {
     type App = Poisson;
 
+    fn at(&self, rate: Rate, header: u64) -> Option<Self> {
+        Some(Self { rate: super::of_data(rate, self.size, header), ..self.clone() })
+    }
+
     fn build(&self, flow: FlowId, start: Time, stop: Option<Time>) -> Poisson {
         let size = self.size.get().max(1);
         let mean_gap = Rate::from_bps(self.rate.as_bps().max(1)).tx_time(size);

@@ -1,11 +1,14 @@
 //! Files that a scenario names: read when the scenario is, so that a resolved scenario needs no other file.
 
+mod demands;
 mod headers;
 mod opportunities;
 mod packets;
 mod pcap;
 mod pcapng;
 pub(crate) mod walk;
+
+pub(crate) use demands::text as matrix_text;
 
 use crate::source::{Node, Value};
 use fairlane_units::{DataFile, INLINE};
@@ -27,7 +30,7 @@ struct Kind {
     check: fn(&[u64]) -> Result<(), String>,
 }
 
-const KINDS: [Kind; 4] = [
+const KINDS: [Kind; 5] = [
     Kind { name: "numbers", noun: "a text file with a whole number on each line", read: numbers, check: |_| Ok(()) },
     Kind {
         name: "opportunities",
@@ -47,6 +50,7 @@ const KINDS: [Kind; 4] = [
         read: packets::read,
         check: packets::check,
     },
+    Kind { name: "demands", noun: "a traffic matrix (CSV)", read: demands::read, check: demands::check },
 ];
 
 /// The numbers of the file that `node` names, as a value that holds them itself; the error is a message and what to write.

@@ -1,0 +1,19 @@
+//! Traffic matrices: kept as the bytes of their text.
+
+use crate::load;
+
+/// The bytes of a text that is a matrix.
+pub(super) fn read(bytes: &[u8]) -> Result<Vec<u64>, String> {
+    let text = std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())?;
+    load::demands(text)?;
+    Ok(bytes.iter().map(|&b| u64::from(b)).collect())
+}
+
+pub(super) fn check(values: &[u64]) -> Result<(), String> {
+    load::demands(&text(values)).map(|_| ())
+}
+
+/// The text that was kept.
+pub(crate) fn text(values: &[u64]) -> String {
+    String::from_utf8_lossy(&values.iter().map(|&v| u8::try_from(v).unwrap_or(b'?')).collect::<Vec<u8>>()).into_owned()
+}
