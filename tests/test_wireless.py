@@ -41,6 +41,21 @@ def test_what_is_written_is_read_again():
     assert again.run().fingerprints == net.run().fingerprints
 
 
+def test_walks_are_written_read_and_walked():
+    """From 30 m at 200 m/s: out of a range of 430 m after two seconds of the walk, three of the run."""
+    points = [{"at": "1s", "place": [30, 0]}, {"at": "4s", "place": {"x": 630, "y": 0}}]
+    net = two(walks={"b": {"points": points}}, propagation=fl.FixedRange(range_m=430), routes="static").set("warmup", "0s")
+    again = fl.Network.from_toml(net.to_toml())
+    assert again.to_dict() == net.to_dict()
+    assert net.resolve()["wireless"]["air"]["walks"]["b"]["points"][1]["place"] == [630.0, 0.0]
+    (way,) = net.resolve()["expanded"]["channels"][0]["ways"]
+    assert way == {"node": "b", "points": [[30.0, 0.0], [630.0, 0.0]]}
+    goodput = net.run().value("goodput").mean
+    still = two(propagation=fl.FixedRange(range_m=430)).set("warmup", "0s").run().value("goodput").mean
+    assert goodput / still == pytest.approx(3.05 / 5, rel=0.02)
+    assert again.run().fingerprints == net.run().fingerprints
+
+
 def test_stations_have_their_metrics_and_wires_do_not():
     links = two().link("b", "c", rate="1Mbit/s", delay="1ms").run().links
     row = {r["link"]: r for r in links.iter_rows(named=True)}
@@ -65,7 +80,8 @@ def test_examples_run_and_can_be_drawn(name):
     hops = {frozenset(x.name.split(" ~ ")) for x in graph.links if " ~ " in x.name}
     mutual = {frozenset(c["stations"][i]["node"] for i in pair) for c in tree["expanded"]["channels"] for pair in c["hops"]}
     assert hops == mutual and all(x.start in tree["expanded"]["nodes"] and x.end in tree["expanded"]["nodes"] for x in graph.links)
-    assert "over the air" in picture(graph)
+    drawn_graph = picture(graph)
+    assert "over the air" in drawn_graph and ("telephone walks" in drawn_graph) == (name == "wireless_walk")
     result = fl.run(ROOT / "examples" / f"{name}.toml", sets={"duration": "7s", "warmup": "2s"})
     assert all(g > 0 for g in result.flows["goodput"])
 
