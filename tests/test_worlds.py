@@ -235,13 +235,13 @@ def _chance_finds(trials, n=64):
 
 def test_looking_at_many_parameters_makes_no_more_turns_of_noise():
     """One in a hundred is allowed; were each of two tests allowed it, and parameters not counted, there would be more."""
-    assert binomtest(_chance_finds(10), 10, 0.01, alternative="greater").pvalue > 0.01
+    assert binomtest(_chance_finds(8), 8, 0.01, alternative="greater").pvalue > 0.01
 
 
 @pytest.mark.long
 def test_turns_are_found_in_one_of_a_hundred_claims_that_depend_on_nothing():
-    found = _chance_finds(250)
-    assert binomtest(found, 250, 0.01, alternative="greater").pvalue > 0.01, found
+    found = _chance_finds(100)
+    assert binomtest(found, 100, 0.01, alternative="greater").pvalue > 0.01, found
 
 
 def test_a_turn_below_a_turn_is_no_chance_find():
