@@ -1,11 +1,11 @@
 // The values behind a chart: a table that is made when it is opened, and a CSV file.
 
-import { cell, csv, digits, make } from "./text.js";
+import { csv, digits, make } from "./text.js";
 
 const MOST = 1000; // rows of a table that a person may still want to scroll through
 
 /** Headings, and a row for each place of the axis. */
-export function values(told, xs, exact = true) {
+export function values(told, xs) {
   const heads = [told.x.label];
   const rows = new Map();
   if (told.kind === "dots") {
@@ -27,7 +27,7 @@ export function values(told, xs, exact = true) {
   }
   const name = (x) => (told.x.names ? (told.x.names[x] ?? x) : x);
   const body = [...rows].sort(([a], [b]) => a - b).map(([x, row]) => [name(x), ...row]);
-  return [heads, ...(exact ? body : body)];
+  return [heads, ...body];
 }
 
 export function table(told, xs) {
@@ -52,5 +52,3 @@ export function table(told, xs) {
   });
   return make("div", { class: "behind" }, made, save);
 }
-
-export { cell };
