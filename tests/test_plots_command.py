@@ -178,3 +178,18 @@ def test_commands_and_calls_draw_the_same_bytes(name, gallery):
 def test_the_whole_gallery_is_drawn(gallery):
     for entry in gallery.ENTRIES:
         assert b"<svg" in gallery.drawn(entry), entry.name
+
+
+def test_what_was_imported_is_drawn(tmp_path, monkeypatch, capsys):
+    """A capture at the sender has round trips and no delays, a trace of ns-2 drops without reasons."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "two.toml").write_text(SCENARIO)
+    assert invoke(["run", "two.toml", "--pcap", "tcp.0", "--trace", "--trace-format", "ns2", "-o", "lines", "-q"]) == 0
+    assert invoke(["import", "lines/trace/seed=1.tr", "-o", "ns2"]) == 0 and invoke(["import", "lines/tcp.0.pcapng", "-o", "captured"]) == 0
+    capsys.readouterr()
+    assert invoke(["plot", "ns2", "drop-timeline", "--json"]) == 0
+    (lane,) = json.loads(capsys.readouterr().out)["panels"][0]["drawn"]
+    assert lane["name"] == "reason not told" and len(lane["x"]) > 3
+    for kind in ("sequence", "rtt-cdf"):
+        assert invoke(["plot", "captured", kind, "-o", f"{kind}.svg"]) == 0
+    assert "at one place" in refused(capsys, "captured", "delay-cdf")

@@ -24,6 +24,8 @@ def draw(pen: Pen, views: Sequence[View]) -> None:
     start, end = v.time
     rows = rows.filter(pl.col("time") >= start) if start is not None else rows
     rows = rows.filter(pl.col("time") <= end) if end is not None else rows
+    # ns-2's traces do not say why.
+    rows = rows.with_columns(pl.col("reason").fill_null("reason not told"), pl.col("link").fill_null("no link"))
     if rows.is_empty():
         counted = v.result.links.filter(pl.col("seed") == v.seeds[0])
         if float((counted["drops"] + counted["lost"]).sum()) > 0 and flows is None and v.wish.link is None and v.time == (None, None):

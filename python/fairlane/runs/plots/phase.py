@@ -20,7 +20,7 @@ def draw(pen: Pen, views: Sequence[View]) -> None:
     for v in views:
         flows = v.flows("cwnd")
         if not flows:
-            raise FairlaneError("phase needs flows over TCP, and there are none")
+            raise FairlaneError("phase needs the congestion windows of flows over TCP, and there are none")
         names = v.links("queue_bytes")
         if len(names) != 1:
             raise FairlaneError(f"phase is of one link, not of {len(names)}: choose one with --link NAME, or link=")

@@ -55,6 +55,8 @@ def delays(view: View, flows: Sequence[str]) -> pl.DataFrame:
     sent = rows.filter(pl.col("event") != "receive").select("seed", "flow", "packet", pl.col("time").alias("began"))
     got = rows.filter(pl.col("event") == "receive").select("seed", "packet", "time")
     joined = got.join(sent, on=["seed", "packet"], how="inner", maintain_order="left")
+    if not joined.is_empty() and joined.select((pl.col("time") == pl.col("began")).all()).item():
+        raise FairlaneError(f"{view.wish.kind.name}: packets were recorded at one place, so there are no one-way delays")
     return _within(joined.select("seed", "flow", "time", (pl.col("time") - pl.col("began")).alias("delay")), view)
 
 

@@ -22,7 +22,7 @@ def draw(pen: Pen, views: Sequence[View]) -> None:
     for v in views:
         frame, of = v.series("flow_series"), v.curves("cwnd")
         if not of:
-            raise FairlaneError("window needs flows over TCP, and there are none")
+            raise FairlaneError("window needs the congestion windows of flows over TCP, and there are none")
         for name, flows in of.items():
             cwnd, ssthresh = (curves(v.result, "flow_series", w, {name: flows}, "mean", v.seeds, frame)[0] for w in ("cwnd", "ssthresh"))
             found.append((v.called(name, len(of)), cwnd, ssthresh))
