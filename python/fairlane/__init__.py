@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .runs.pcap import Pcap
     from .runs.plots.many import plot
     from .runs.result import Result, load, run
+    from .runs.simulation import Branches, Simulation, start
     from .runs.trace import Trace
     from .stats import Interval, interval
     from .study import Study, StudyResult, load_study, verify
@@ -62,6 +63,9 @@ _WHERE = {
     "Result": "runs.result",
     "Study": "study",
     "StudyResult": "study",
+    "Branches": "runs.simulation",
+    "Simulation": "runs.simulation",
+    "start": "runs.simulation",
     "interval": "stats",
     "load": "runs.result",
     "load_study": "study",
@@ -86,6 +90,7 @@ _NEEDS = {
 _MODULES = {m: m for m in ("_core", "_params", "papers", "settings", "stats", "tcp")} | {"cc": "own.cc", "plugin": "own.plugin"}
 
 __all__ = [
+    "Branches",
     "Comparison",
     "CongestionControl",
     "FairlaneError",
@@ -101,6 +106,7 @@ __all__ = [
     "Result",
     "RunError",
     "ScenarioError",
+    "Simulation",
     "Study",
     "StudyResult",
     "UnknownNameError",
@@ -117,6 +123,7 @@ __all__ = [
     "reproduce",
     "run",
     "settings",
+    "start",
     "TuneResult",
     "Tuning",
     "tcp",

@@ -563,6 +563,23 @@ class MmppStateTable(TypedDict, total=False):
     to: Sequence[float] | None
 
 
+class AtTable(TypedDict, total=False):
+    """A change at a given time.
+
+    Args:
+        time: When, counted from the start of the run; what happens at this very
+            time has happened before. (duration, required)
+        set: Values by path, as `--set` takes them: "links.bottleneck.rate" =
+            "2Mbit/s". (table, required)
+        waiting: What becomes of the packets in a queue that is replaced. (one
+            of `move`, `drop`, default "move")
+    """
+
+    time: Required[Duration]
+    set: Required[Mapping[str, Any]]
+    waiting: Literal["move", "drop"] | None
+
+
 class NetworkSettings(TypedDict, total=False):
     """Settings of a network.
 
@@ -587,6 +604,8 @@ class NetworkSettings(TypedDict, total=False):
             of text, default unset)
         positions: Where nodes are drawn, by name; over what the builder says.
             Nothing else depends on it. (table, default unset)
+        at: Changes while the network runs, in the order of time. (list of
+            table, default unset)
     """
 
     name: str | None
@@ -599,6 +618,7 @@ class NetworkSettings(TypedDict, total=False):
     reroute: Duration | None
     nodes: Sequence[str] | Automatic | None
     positions: Mapping[str, Any] | None
+    at: Sequence[AtTable] | None
 
 
 class LinkSettings(TypedDict, total=False):

@@ -41,6 +41,12 @@ impl Stream {
         Self { s: [splitmix(&mut x), splitmix(&mut x), splitmix(&mut x), splitmix(&mut x)] }
     }
 
+    /// Goes on as another stream, which depends on where it stands and on `number`.
+    pub fn fork(&mut self, number: u64) {
+        let mut x = self.next_u64() ^ splitmix(&mut number.clone());
+        self.s = [splitmix(&mut x), splitmix(&mut x), splitmix(&mut x), splitmix(&mut x)];
+    }
+
     /// The next 64 random bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
@@ -113,6 +119,25 @@ mod tests {
         }
         assert_eq!(base, first(1, "port", "a", "aqm"));
         assert_ne!(first(1, "ab", "c", ""), first(1, "a", "bc", ""));
+    }
+
+    /// Branches of one state: the same number gives the same future, others have nothing in common (means of products of independent numbers are 0).
+    #[test]
+    fn forks_are_streams_of_their_own() {
+        let fork = |n| {
+            let mut g = Stream::new(1, "port", "a", "aqm");
+            g.next_u64();
+            g.fork(n);
+            (0..10_000).map(|_| g.uniform() - 0.5).collect::<Vec<f64>>()
+        };
+        assert_eq!(fork(1), fork(1));
+        let mut plain = Stream::new(1, "port", "a", "aqm");
+        let plain: Vec<f64> = (0..10_000).map(|_| plain.uniform() - 0.5).collect();
+        for (a, b) in [(fork(1), fork(2)), (fork(0), plain.clone()), (fork(7), fork(8)), (fork(0), plain[1..].to_vec())] {
+            let products: f64 = a.iter().zip(&b).map(|(x, y)| x * y).sum();
+            // The deviation of a product is 1/12; four of those of the sum.
+            assert!(products.abs() < 4.0 * 100.0 / 12.0, "{products}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What the network asks of a transport endpoint. Endpoints are sans-IO: time comes in as an argument,
 //! segments and deadlines go out through [`Cx`].
 
+use crate::limit::Limit;
 use crate::packet::{Class, Segment};
 use fairlane_units::{Dur, Rate, Time};
 
@@ -192,11 +193,19 @@ pub trait Endpoint: Send {
         let _ = (held, cx);
         false
     }
+    /// Random choices follow `seed` from now on, where there are any.
+    fn reseed(&mut self, seed: u64) {
+        let _ = seed;
+    }
     /// Counters and state.
     fn view(&self) -> FlowView;
     /// Window and states of a transport that has some.
     fn moment(&self) -> Option<Moment> {
         None
+    }
+    /// What keeps it from sending more, now that this call is over.
+    fn limit(&self, timers: &Timers) -> Limit {
+        if timers.get(TimerId::Pace).is_some() { Limit::Pacing } else { Limit::Application }
     }
     /// Payload bytes that arrived and are not delivered yet, because something before them is missing.
     fn kept(&self) -> u64 {

@@ -17,6 +17,7 @@ mod hist;
 mod ids;
 mod impair;
 mod late;
+mod limit;
 mod maze;
 mod observe;
 mod order;
@@ -49,11 +50,13 @@ pub use flow::Flow;
 pub use hist::{Hist, Tally};
 pub use ids::{EpId, FlowId, NodeId, PortId};
 pub use impair::*;
+pub use limit::Limit;
 pub use observe::{
-    DequeueEvent, DropEvent, EnqueueEvent, FrameEvent, GaugeEvent, HopEvent, Inside, MomentEvent, Observer, ReceiveEvent, SendEvent,
-    TurnEvent,
+    DequeueEvent, DropEvent, EnqueueEvent, FrameEvent, GaugeEvent, HopEvent, Inside, LimitEvent, MomentEvent, Observer, ReceiveEvent,
+    SendEvent, TurnEvent,
 };
 pub use packet::{Arena, Block, Class, Ecn, PktRef, Proto, QPkt, Segment, flag, fold, unfold};
+pub use path::{Stuck, Waiting};
 pub use port::Port;
 pub use problem::Problem;
 pub use qdisc::{Backlog, Drops, FlowInfo, LinkInfo, QCx, Qdisc, Site, Why};

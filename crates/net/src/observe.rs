@@ -2,6 +2,7 @@
 
 use crate::endpoint::Moment;
 use crate::ids::{EpId, FlowId, PortId};
+use crate::limit::Limit;
 use crate::packet::{QPkt, Segment};
 use crate::qdisc::{Backlog, Why};
 use fairlane_units::Time;
@@ -37,6 +38,12 @@ macro_rules! events {
             #[inline]
             fn frames(&self, port: PortId) -> bool {
                 let _ = port;
+                false
+            }
+            /// Whether what limits the sender at this endpoint is to be told after each call.
+            #[inline]
+            fn weighs(&self, endpoint: EpId) -> bool {
+                let _ = endpoint;
                 false
             }
             /// Whether the inner variables of this port's queue are to be told each time that a packet comes or goes.
@@ -85,6 +92,10 @@ macro_rules! events {
                 (A::ON && self.0.frames(port)) || (B::ON && self.1.frames(port))
             }
             #[inline]
+            fn weighs(&self, endpoint: EpId) -> bool {
+                (A::ON && self.0.weighs(endpoint)) || (B::ON && self.1.weighs(endpoint))
+            }
+            #[inline]
             fn measures(&self, port: PortId) -> bool {
                 (A::ON && self.0.measures(port)) || (B::ON && self.1.measures(port))
             }
@@ -115,6 +126,10 @@ macro_rules! events {
             #[inline]
             fn frames(&self, port: PortId) -> bool {
                 (**self).frames(port)
+            }
+            #[inline]
+            fn weighs(&self, endpoint: EpId) -> bool {
+                (**self).weighs(endpoint)
             }
             #[inline]
             fn measures(&self, port: PortId) -> bool {
@@ -249,6 +264,17 @@ events! {
         name: &'static str,
         /// Its value.
         value: f64,
+    }
+    /// An endpoint was called: what limits it until the next call, before what it sends goes out.
+    LimitEvent => on_limit {
+        /// When.
+        time: Time,
+        /// Which endpoint.
+        endpoint: EpId,
+        /// What limits it.
+        limit: Limit,
+        /// Retransmission timeouts so far.
+        timeouts: u64,
     }
     /// A segment reached an endpoint.
     ReceiveEvent => on_receive {

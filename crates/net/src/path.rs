@@ -1,10 +1,12 @@
 //! Ports, links and the packets on them: what happens between two endpoints.
 
 mod air;
+mod change;
 mod inside;
 mod outage;
 
 pub(crate) use air::Station;
+pub use change::{Stuck, Waiting};
 
 use crate::endpoint::Out;
 use crate::flow::Flow;
@@ -146,9 +148,11 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         if port.impair.is_some() {
             return self.on_rough(i, now, pkt, obs);
         }
-        // The head of a ring always has exactly one event.
+        // The head of a ring has one event; where a change of the rate has moved it, another that means nothing any more.
         let Some(&head) = port.ring.front() else { return NOWHERE };
-        debug_assert!(head.at == now);
+        if head.at != now {
+            return NOWHERE;
+        }
         *pkt = head;
         self.advance(i, obs);
         self.forward(i, pkt, now, obs)
@@ -173,7 +177,11 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     /// A look at a queue that no packet on the link would cause: see [`Self::arm_wake`].
     #[cold]
     pub(crate) fn on_wake<O: Observer>(&mut self, i: Slot, now: Time, obs: &mut O) {
-        self.ports[i as usize].wake = Time::MAX;
+        let port = &mut self.ports[i as usize];
+        port.wake = Time::MAX;
+        if port.ticks(now) {
+            self.on_tick(i, now, obs);
+        }
         self.settle::<O, true>(i, now, obs);
         self.arm_wake(i, obs);
     }
@@ -405,7 +413,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     /// Makes sure that a waiting packet is looked at when it may start, where no packet on the link will do that:
     /// behind a shaper, and under observers, who want to see departures when they happen.
     #[cold]
-    fn arm_wake<O: Observer>(&mut self, i: u32, obs: &O) {
+    pub(crate) fn arm_wake<O: Observer>(&mut self, i: u32, obs: &O) {
         let port = &mut self.ports[i as usize];
         if port.is_on_air() {
             return self.call_station(i);
@@ -421,13 +429,13 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     }
 
     #[cold]
-    fn take_drops<O: Observer>(&mut self, i: u32, now: Time, obs: &mut O) {
+    pub(crate) fn take_drops<O: Observer>(&mut self, i: u32, now: Time, obs: &mut O) {
         while let Some((pkt, why)) = self.drops.pop() {
             self.drop_packet(i, pkt, why, now, obs);
         }
     }
 
-    fn drop_packet<O: Observer>(&mut self, i: u32, pkt: QPkt, why: Why, now: Time, obs: &mut O) {
+    pub(crate) fn drop_packet<O: Observer>(&mut self, i: u32, pkt: QPkt, why: Why, now: Time, obs: &mut O) {
         let c = &mut self.ports[i as usize].counters;
         c.drops[why as usize] += 1;
         c.dropped_bytes += u64::from(pkt.len);

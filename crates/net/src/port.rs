@@ -1,5 +1,7 @@
 //! A port: a queue discipline and the link it feeds, as one ring of packets in flight.
 
+mod change;
+
 use crate::counters::PortCounters;
 use crate::device::Device;
 use crate::impair::Impair;
@@ -9,6 +11,7 @@ use crate::prefetch::prefetch;
 use crate::qdisc::{LinkInfo, Qdisc};
 use crate::ring::Ring;
 use crate::schedule::Schedule;
+use change::Changed;
 use fairlane_engine::Stream;
 use fairlane_units::{Dur, Len, Rate, Time};
 
@@ -45,6 +48,8 @@ pub struct Port<Q> {
     schedule: Option<Box<Schedule>>,
     /// What waits between queue and transmitter, where anything can.
     device: Option<Box<Device>>,
+    /// What changes while the run went on have left to do.
+    changed: Option<Box<Changed>>,
     /// What is needed where the link can fail.
     pub(crate) frail: Option<Box<Frail<Q>>>,
 }
@@ -69,6 +74,7 @@ impl<Q: Qdisc> Port<Q> {
             rng,
             counters: PortCounters::default(),
             device: None,
+            changed: None,
             frail: None,
         }
     }
@@ -130,6 +136,9 @@ impl<Q: Qdisc> Port<Q> {
             None => begins.later(self.rate.tx_time(u64::from(pkt.len))),
         };
         self.busy_until = self.device.as_mut().map_or(end, |d| d.take(start, end, pkt.len, left));
+        if self.changed.is_some() {
+            self.keep_order(end);
+        }
         end
     }
 
@@ -151,7 +160,7 @@ impl<Q: Qdisc> Port<Q> {
 
     /// Rate and delay of its link; of a rate that changes the one it was built with, of a delay that varies the mean.
     pub fn link(&self) -> LinkInfo {
-        LinkInfo { rate: self.rate, delay: self.delay + self.impair.as_ref().map_or(Dur::ZERO, |i| i.early()) }
+        LinkInfo { rate: self.rate, delay: self.own_delay() + self.impair.as_ref().map_or(Dur::ZERO, |i| i.early()) }
     }
     /// Bytes that have left the queue and wait in the device: their transmission has not begun by `now`.
     pub fn ahead(&self, now: Time) -> u64 {

@@ -75,6 +75,10 @@ impl<T: Copy> Ring<T> {
         self.len -= 1;
         Some(self.buf[self.index(self.len)])
     }
+    /// The newest record.
+    pub fn back(&self) -> Option<&T> {
+        self.len.checked_sub(1).map(|last| &self.buf[self.index(last)])
+    }
     /// The oldest record.
     #[inline]
     pub fn front(&self) -> Option<&T> {

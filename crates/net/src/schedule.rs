@@ -13,7 +13,7 @@
 //!
 //! Departures are carried out late (see `Path::settle`), so all that is asked is the end of a transmission, given its start; starts never go back.
 
-use fairlane_units::{Dur, PS_PER_SEC, Rate, Time};
+use fairlane_units::{PS_PER_SEC, Rate, Time};
 use std::sync::Arc;
 
 /// Bytes that one opportunity carries: the MTU of an Ethernet (RFC 894), which mahimahi's traces mean by a packet.
@@ -155,12 +155,14 @@ pub struct Steps {
     first: Rate,
     /// In the order of time.
     then: Arc<[(Time, Rate)]>,
+    /// A packet for which the rate is too low for ever: since when, and what there was to send of it.
+    stuck: Option<(Time, u128)>,
 }
 
 impl Steps {
     /// `first` until the first change.
     pub fn new(first: Rate, then: Arc<[(Time, Rate)]>) -> Self {
-        Self { first, then }
+        Self { first, then, stuck: None }
     }
 
     /// The rate before change number `i`.
@@ -168,12 +170,18 @@ impl Steps {
         i.checked_sub(1).and_then(|k| self.then.get(k)).map_or(self.first, |s| s.1)
     }
 
-    /// A change in the middle of a packet holds for the rest of its bits. All is whole numbers; only the end is rounded, to the nearest picosecond.
-    fn end(&self, start: Time, len: u32) -> Time {
-        // Bits times picoseconds a second: what a rate of 1 bit/s carries in as many picoseconds.
-        let mut work = u128::from(len) * 8 * u128::from(PS_PER_SEC);
+    /// A change in the middle of a packet holds for the rest of its bits.
+    fn end(&mut self, start: Time, len: u32) -> Time {
+        self.done(start, u128::from(len) * 8 * u128::from(PS_PER_SEC))
+    }
+
+    /// When `work` is done that is begun at `start`, in bits times picoseconds a second: what a rate of 1 bit/s carries in as many picoseconds.
+    /// All is whole numbers; only the end is rounded, to the nearest picosecond.
+    fn done(&mut self, start: Time, mut work: u128) -> Time {
+        let all = work;
         let mut now = start;
         let mut i = self.then.partition_point(|s| s.0 <= start);
+        self.stuck = None;
         loop {
             let rate = u128::from(self.before(i).as_bps());
             match self.then.get(i) {
@@ -181,13 +189,49 @@ impl Steps {
                     work -= u128::from(until.since(now).as_ps()) * rate;
                     (now, i) = (until, i + 1);
                 }
-                _ if rate == 0 => return Time::from_ps(NEVER),
                 _ => {
-                    let rest = u64::try_from((work + rate / 2) / rate).unwrap_or(NEVER);
-                    return (now + Dur::from_ps(rest)).min(Time::from_ps(NEVER));
+                    let rest = (work + rate / 2).checked_div(rate).and_then(|rest| u64::try_from(rest).ok()).unwrap_or(NEVER);
+                    let end = now.as_ps().saturating_add(rest).min(NEVER);
+                    self.stuck = (end == NEVER).then_some((start, all));
+                    return Time::from_ps(end);
                 }
             }
         }
+    }
+
+    /// What a transmission that ends at `end` has still to do at `now`.
+    fn work(&self, now: Time, end: Time) -> u128 {
+        match self.stuck {
+            Some((since, work)) => work - self.carries(since, now).min(work),
+            None => self.carries(now, end),
+        }
+    }
+
+    /// What can be done between two times.
+    fn carries(&self, from: Time, to: Time) -> u128 {
+        let first = self.then.partition_point(|s| s.0 <= from);
+        let ends = self.then[first..].iter().map(|s| s.0).chain([Time::MAX]);
+        let (mut from, mut work) = (from, 0);
+        for (i, until) in (first..).zip(ends) {
+            work += u128::from(self.before(i).as_bps()) * u128::from(until.min(to).since(from).as_ps());
+            from = until.max(from);
+        }
+        work
+    }
+
+    /// The rate is another from `now` on, until the next step if there is one. A transmission that ends at `end` is carried on with it: returns its new end.
+    pub(crate) fn change(&mut self, now: Time, rate: Rate, end: Time) -> Time {
+        let work = (end > now).then(|| self.work(now, end));
+        let at = self.then.partition_point(|s| s.0 <= now);
+        let mut then = self.then.to_vec();
+        then.insert(at, (now, rate));
+        self.then = then.into();
+        work.map_or(end, |work| self.done(now, work))
+    }
+
+    /// The rate at a time.
+    pub(crate) fn rate_at(&self, now: Time) -> Rate {
+        self.before(self.then.partition_point(|s| s.0 <= now))
     }
 
     /// Bits that fit between time zero and `t`.

@@ -1,6 +1,8 @@
 //! The world of one run: all its state as plain owned data, and the loop that moves time.
 
 mod air;
+mod branch;
+mod change;
 mod outage;
 mod read;
 
@@ -11,7 +13,7 @@ use crate::counters::{FlowCounters, PortCounters};
 use crate::endpoint::{Cx, Endpoint, FlowView, Out};
 use crate::govern::Govern;
 use crate::ids::EpId;
-use crate::observe::{GaugeEvent, Inside, MomentEvent, Observer, ReceiveEvent};
+use crate::observe::{GaugeEvent, Inside, LimitEvent, MomentEvent, Observer, ReceiveEvent};
 use crate::order::Turn;
 use crate::outage::Outages;
 use crate::packet::{Ecn, QPkt};
@@ -220,6 +222,12 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         if O::ON && obs.measures_end(EpId(ep)) {
             let of = Inside::End(EpId(ep));
             self.endpoints[ep as usize].gauges(&mut |name, value| obs.on_gauge(&GaugeEvent { time: now, of, name, value }));
+        }
+        if O::ON && obs.weighs(EpId(ep)) {
+            let e = &self.endpoints[ep as usize];
+            let limit = e.limit(&self.sides[ep as usize].timers);
+            let timeouts = e.moment().map_or(0, |m| m.timeouts);
+            obs.on_limit(&LimitEvent { time: now, endpoint: EpId(ep), limit, timeouts });
         }
         for out in &self.out {
             self.path.send(ep, route, proto, out, now, obs);

@@ -54,6 +54,11 @@ pub(crate) fn nested(py: Python<'_>) -> PyErr {
     raise(py, "RunError", ("a run cannot begin within a run: run other scenarios before, and give the plug-in what came of them",))
 }
 
+/// `RunError`: another thread has the simulation.
+pub(crate) fn busy(py: Python<'_>) -> PyErr {
+    raise(py, "RunError", ("this simulation is going on in another thread: wait for it, or take a branch before",))
+}
+
 /// `RunError`: the thread of the runs ended without an answer, which only a defect in a model can cause.
 pub(crate) fn lost(py: Python<'_>) -> PyErr {
     raise(py, "RunError", ("a run ended unexpectedly: please report the scenario and the seed",))

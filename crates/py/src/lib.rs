@@ -3,6 +3,7 @@
 mod cc;
 mod error;
 mod events;
+mod hand;
 mod live;
 mod queue;
 mod reading;
@@ -24,6 +25,8 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use super::cc::{AckSample, CongestionEvent, LostSample, Random, RateSample, RecoveryExit, load_cc, register_cc};
+    #[pymodule_export]
+    use super::hand::{Simulation, picoseconds};
     #[pymodule_export]
     use super::live::LiveLink;
     #[pymodule_export]

@@ -2,16 +2,23 @@
 
 use crate::{error, format_of};
 use pyo3::prelude::*;
+use std::sync::Arc;
 
 /// A scenario that passed every check. What runs take; JSON when somebody asks for it.
 #[pyclass(frozen, module = "fairlane._core")]
 pub(crate) struct Resolved {
-    inner: fairlane_scenario::Resolved,
+    inner: Arc<fairlane_scenario::Resolved>,
 }
 
 impl Resolved {
     pub(crate) fn inner(&self) -> &fairlane_scenario::Resolved {
         &self.inner
+    }
+    pub(crate) fn shared(&self) -> Arc<fairlane_scenario::Resolved> {
+        self.inner.clone()
+    }
+    pub(crate) fn of(inner: Arc<fairlane_scenario::Resolved>) -> Self {
+        Self { inner }
     }
 }
 
@@ -20,7 +27,9 @@ impl Resolved {
     /// From JSON that `json(expanded=False)` of this very version wrote: it is not checked again, and only what follows from it is made anew.
     #[new]
     fn new(py: Python<'_>, json: &str) -> PyResult<Self> {
-        py.detach(|| fairlane_scenario::Resolved::from_whole(json)).map(|inner| Self { inner }).map_err(|d| error::scenario(py, &d))
+        py.detach(|| fairlane_scenario::Resolved::from_whole(json))
+            .map(|inner| Self { inner: Arc::new(inner) })
+            .map_err(|d| error::scenario(py, &d))
     }
     /// The scenario with every parameter filled in, as JSON; `expanded` adds the lists of all nodes, links and flows, and the warnings.
     #[pyo3(signature = (expanded=true))]
@@ -43,5 +52,5 @@ impl Resolved {
 pub(crate) fn resolve(py: Python<'_>, text: &str, filename: &str, format: &str, sets: Vec<(String, String)>) -> PyResult<Resolved> {
     let format = format_of(format);
     let resolved = py.detach(|| fairlane_scenario::resolve(text, filename, format, &sets));
-    resolved.map(|inner| Resolved { inner }).map_err(|d| error::scenario(py, &d))
+    resolved.map(|inner| Resolved { inner: Arc::new(inner) }).map_err(|d| error::scenario(py, &d))
 }

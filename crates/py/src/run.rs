@@ -28,7 +28,7 @@ fn requested((requests, snaplen, ipv6, queue): CapturesArgument) -> Captures {
 /// packet (none given: its headers), IPv6 or not, lengths of queues as comments or not. `trace`: which events are recorded (names of events,
 /// of flows, of link directions, from when, to when), the format of their files, and the folder that takes them.
 #[pyfunction]
-#[pyo3(signature = (resolved, seeds, threads, hop_probe=false, progress=None, captures=None, trace=None))]
+#[pyo3(signature = (resolved, seeds, threads, hop_probe=false, progress=None, captures=None, trace=None, why=false))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn run(
     py: Python<'_>,
@@ -39,6 +39,7 @@ pub(crate) fn run(
     progress: Option<Bound<'_, PyAny>>,
     captures: Option<CapturesArgument>,
     trace: Option<Asked>,
+    why: bool,
 ) -> PyResult<Vec<Run>> {
     if within_run() {
         return Err(error::nested(py));
@@ -47,7 +48,7 @@ pub(crate) fn run(
     if seeds.is_empty() {
         seeds.push(resolved.scenario.seed);
     }
-    let options = Options { seeds, threads, hop_probe, captures: captures.map(requested).unwrap_or_default() };
+    let options = Options { seeds, threads, hop_probe, captures: captures.map(requested).unwrap_or_default(), why };
     let state = Progress::default();
     let tracing = trace.map(|asked| events::request(py, asked)).transpose()?;
     std::thread::scope(|scope| {
@@ -104,6 +105,12 @@ pub(crate) struct Run {
     output: RunOutput,
 }
 
+impl From<RunOutput> for Run {
+    fn from(output: RunOutput) -> Self {
+        Self { output }
+    }
+}
+
 #[pymethods]
 impl Run {
     /// The seed.
@@ -157,6 +164,10 @@ impl Run {
     /// One row.
     fn network<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         columns(py, &self.output.network)
+    }
+    /// What limited flows and what queues had to do with it, as JSON; None if that was not asked for.
+    fn why(&self) -> Option<String> {
+        self.output.why.as_ref().map(ToString::to_string)
     }
     /// One row an instant and flow; empty without sampling.
     fn flow_series<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

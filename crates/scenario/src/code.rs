@@ -87,6 +87,7 @@ codes! {
         CarrierUnfit "carrier-unfit" "A source that controls its rate cannot carry what it is given, or not over this transport.";
         TcpUnfit "tcp-unfit" "The parameters of TCP do not fit one another.";
         NoRoute "no-route" "Packets of a flow cannot get there, or not back.";
+        ChangeUnfit "change-unfit" "Something cannot change while the network runs, or not at this time.";
         ControlUnfit "control-unfit" "The parameters of a control do not fit one another.";
         GovernsNothing "governs-nothing" "A control governs no flow.";
         GovernedTwice "governed-twice" "A flow is governed by two controls.";

@@ -2,7 +2,7 @@
 
 use crate::plugs::DynEndpoint;
 use crate::registry::{AnyApp, AnyControl, AnyQdisc};
-use fairlane_net::{Cx, Endpoint, FlowView, Moment, Plugs, Segment, TimerId};
+use fairlane_net::{Cx, Endpoint, FlowView, Limit, Moment, Plugs, Segment, TimerId, Timers};
 use fairlane_tcp::{AnyCc, Tcp};
 use fairlane_traffic::{RapReceiver, RapSender, TfrcReceiver, TfrcSender, Udp};
 use fairlane_units::Rate;
@@ -106,11 +106,17 @@ impl Endpoint for AnyEndpoint {
     fn hold(&mut self, held: bool, cx: &mut Cx<'_>) -> bool {
         each!(self, e => e.hold(held, cx))
     }
+    fn reseed(&mut self, seed: u64) {
+        each!(self, e => e.reseed(seed));
+    }
     fn view(&self) -> FlowView {
         each!(self, e => e.view())
     }
     fn moment(&self) -> Option<Moment> {
         each!(self, e => e.moment())
+    }
+    fn limit(&self, timers: &Timers) -> Limit {
+        each!(self, e => e.limit(timers))
     }
     fn kept(&self) -> u64 {
         each!(self, e => e.kept())

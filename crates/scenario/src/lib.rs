@@ -9,10 +9,12 @@ mod capture;
 mod channel;
 mod check;
 mod code;
+mod course;
 mod diag;
 mod document;
 mod endpoint;
 mod expand;
+mod hand;
 mod listing;
 mod live;
 mod load;
@@ -30,7 +32,9 @@ mod source;
 mod spec;
 mod topology;
 mod trace;
+mod turns;
 mod walks;
+mod why;
 
 pub use bench::{QueueCost, bench_queue};
 pub use build::{watched, world};
@@ -43,9 +47,11 @@ pub use diag::{Diagnostic, Diagnostics, MOST_TOLD, Sources, Span};
 pub use document::{Remark, read_document, remarks};
 pub use endpoint::{AnyEndpoint, BuiltIn};
 pub use expand::{ControlAt, Expanded, Group, LinkDir, Member, Transport};
+pub use fairlane_net::Waiting;
 pub use fairlane_trace::events::Format as TraceFormat;
 pub use fairlane_trace::pcapng::Style;
 pub use fairlane_trace::reading;
+pub use hand::{Live, Row, SetError, Simulation};
 pub use listing::{PresetListed, presets_listing, registry_listing};
 pub use live::{LiveCounters, LiveLink};
 pub use metrics::*;
@@ -58,10 +64,11 @@ pub use schema::schema;
 pub use series::*;
 pub use source::{Format, decode};
 pub use spec::{
-    AfterTimeoutSpec, ChannelSpec, Classes, ControlTables, DemandSpec, Direction, ErrorsSpec, FixedRangeParams, FlowSpec, FreeSpaceParams,
-    GravityPairs, GridPlaces, LinkSpec, LoadSpec, LogDistanceParams, MatrixPairs, OutageSpec, PairsSpec, Pipe, Place, PropagationSpec,
-    QueueTable, RandomPairs, RandomWaypointSpec, RateControlSpec, RateStep, RingPlaces, RoutesSpec, RoutingSpec, ScatterPlaces, Scenario,
-    SourceTable, StandardName, TcpTable, TwoRayParams, WalkSpec, Waypoint, Wire,
+    AfterTimeoutSpec, AtSpec, ChannelSpec, Classes, ControlTables, DemandSpec, Direction, ErrorsSpec, FixedRangeParams, FlowSpec,
+    FreeSpaceParams, GravityPairs, GridPlaces, LinkSpec, LoadSpec, LogDistanceParams, MatrixPairs, OutageSpec, PairsSpec, Pipe, Place,
+    PropagationSpec, QueueTable, RandomPairs, RandomWaypointSpec, RateControlSpec, RateStep, RingPlaces, RoutesSpec, RoutingSpec,
+    ScatterPlaces, Scenario, SourceTable, StandardName, TcpTable, TwoRayParams, WalkSpec, Waypoint, Wire,
 };
 pub use topology::*;
 pub use trace::{TraceRequest, Tracing};
+pub use turns::Turn;

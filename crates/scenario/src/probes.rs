@@ -2,11 +2,13 @@
 
 use crate::capture::CaptureError;
 use fairlane_net::{
-    DequeueEvent, DropEvent, EnqueueEvent, EpId, FrameEvent, GaugeEvent, HopEvent, MomentEvent, Observer, PortId, ReceiveEvent, SendEvent,
+    DequeueEvent, DropEvent, EnqueueEvent, EpId, FrameEvent, GaugeEvent, HopEvent, LimitEvent, MomentEvent, Observer, PortId, ReceiveEvent,
+    SendEvent,
 };
 use fairlane_trace::HopDelay;
 use fairlane_trace::events::Recorder;
 use fairlane_trace::pcapng::Capture;
+use fairlane_trace::why::Why;
 
 macro_rules! probes {
     ({ $($(#[$doc:meta])* $field:ident: $ty:ty),* $(,)? } $hooks:tt) => {
@@ -37,6 +39,10 @@ macro_rules! probes {
             #[inline]
             fn frames(&self, port: PortId) -> bool {
                 $(self.$field.as_ref().is_some_and(|p| p.frames(port)))||*
+            }
+            #[inline]
+            fn weighs(&self, endpoint: EpId) -> bool {
+                $(self.$field.as_ref().is_some_and(|p| p.weighs(endpoint)))||*
             }
             #[inline]
             fn measures(&self, port: PortId) -> bool {
@@ -74,6 +80,8 @@ probes! {
         capture: Capture,
         /// Events for tables.
         recorder: Recorder,
+        /// What limits flows.
+        why: Why,
     }
     {
         on_send: SendEvent,
@@ -82,6 +90,7 @@ probes! {
         on_drop: DropEvent,
         on_hop: HopEvent,
         on_frame: FrameEvent,
+        on_limit: LimitEvent,
         on_moment: MomentEvent,
         on_gauge: GaugeEvent,
         on_receive: ReceiveEvent,

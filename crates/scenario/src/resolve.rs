@@ -8,6 +8,7 @@ use crate::schema;
 use crate::semantics;
 use crate::source::{self, Format, Names, Value};
 use crate::spec::Scenario;
+use crate::turns::{self, Turn};
 use std::borrow::Cow;
 use std::ops::Deref;
 
@@ -23,6 +24,8 @@ pub struct Resolved {
     pub expanded: Expanded,
     /// What to check before the results are trusted.
     pub warnings: Vec<Warning>,
+    /// The scenario after each of its changes.
+    pub turns: Vec<Turn>,
 }
 
 /// Reads, checks and completes a scenario. `sets` are (path, value) pairs laid over the text in order.
@@ -51,7 +54,7 @@ pub fn resolve(text: &str, filename: &str, format: Format, sets: &[(String, Stri
     found.absorb(Checker::new(schema::top(), &sources, false).run(&mut root));
     if found.is_empty() {
         let scenario = serde_json::from_value::<Scenario>(root.to_json()).map_err(|e| unreadable(filename, &e))?;
-        match semantics::complete(scenario, &root, &sources) {
+        match semantics::complete(scenario, &root, &sources).and_then(|r| turns::lay(r, &root, &sources)) {
             Ok(resolved) => return Ok(resolved),
             Err(d) => found = d,
         }
@@ -111,7 +114,7 @@ impl Resolved {
         // By our own reader: serde_json's own is not exact to the last digit of a number.
         let root = source::read(&mut sources, text, name, Format::Json)?;
         let scenario = serde_json::from_value::<Scenario>(root.to_json()).map_err(|e| unreadable(name, &e))?;
-        semantics::complete(scenario, &root, &sources)
+        semantics::complete(scenario, &root, &sources).and_then(|r| turns::lay(r, &root, &sources))
     }
     /// The scenario as JSON, without the single parts.
     pub fn to_json(&self) -> serde_json::Value {

@@ -3,12 +3,14 @@
 use crate::build;
 use crate::capture::{CaptureError, Captures};
 use crate::code::{Code, Warning};
+use crate::course::Course;
 use crate::metrics::{Columns, measure};
 use crate::plugin::{Fault, take_fault};
 use crate::plugs::BuiltIn;
 use crate::probes::{Probes, Watching};
 use crate::spec::Resolved;
 use crate::trace::{Tracing, not_written};
+use crate::why;
 use fairlane_engine::{EventQueue, QuadHeap, StdHeap, Wheel, fits_64_bits};
 use fairlane_net::{BuildError, Rows, Tally, World, WorldBuilder};
 use fairlane_trace::HopDelay;
@@ -20,7 +22,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Events between two looks at the stop flag: a few milliseconds of work.
-const SLICE: u64 = 50_000;
+pub(crate) const SLICE: u64 = 50_000;
 /// Flows that delivered nothing and are named in warnings; of the rest there is a count.
 const NAMED: usize = 3;
 
@@ -35,6 +37,8 @@ pub struct Options {
     pub hop_probe: bool,
     /// Files with packets.
     pub captures: Captures,
+    /// Says what limited flows, with that loop too.
+    pub why: bool,
 }
 
 /// How far a set of runs has come; read and stopped from other threads.
@@ -109,6 +113,8 @@ pub struct RunOutput {
     pub flow_series: Option<Table>,
     /// Links over time, if the scenario samples.
     pub link_series: Option<Table>,
+    /// What limited flows, and what queues had to do with it, if that was asked for.
+    pub why: Option<serde_json::Value>,
 }
 
 /// Why runs ended without results.
@@ -126,6 +132,9 @@ pub enum RunError {
     /// The code of a plug-in failed.
     #[error("a {} of your own failed at {} of simulated time\n{}", .0.what, .0.time.since(Time::ZERO), .0.message)]
     Plugin(Fault),
+    /// A change of the network that could not be.
+    #[error("{0}")]
+    Change(String),
     /// A run panicked: a defect of the simulator.
     #[error("the run with seed {seed} failed inside the simulator; please report this with the scenario")]
     Panicked {
@@ -172,7 +181,7 @@ pub fn run_traced(
                         run_one(
                             scenario,
                             seed,
-                            Watch { hop_probe: options.hop_probe, captures: &options.captures, tracing, run: i },
+                            Watch { hop_probe: options.hop_probe, why: options.why, captures: &options.captures, tracing, run: i },
                             progress,
                         )
                     });
@@ -216,15 +225,24 @@ struct Done {
 #[derive(Clone, Copy)]
 struct Watch<'a> {
     hop_probe: bool,
+    why: bool,
     captures: &'a Captures,
     tracing: Option<&'a Tracing>,
     /// Its number in the set.
     run: usize,
 }
 
+/// Marks the calling thread as one that carries out a run while `work` does.
+pub(crate) fn as_run<T>(work: impl FnOnce() -> T) -> T {
+    let before = RUNS.replace(true);
+    let done = work();
+    RUNS.set(before);
+    done
+}
+
 /// Slots from which on the binary heap is slower than the 4-ary one, and that than the wheel, see `docs/background/event-queue.md`.
-const SOME_SLOTS: usize = 640;
-const MANY_SLOTS: usize = 3200;
+pub(crate) const SOME_SLOTS: usize = 640;
+pub(crate) const MANY_SLOTS: usize = 3200;
 
 fn run_one(scenario: &Resolved, seed: u64, watch: Watch<'_>, progress: &Progress) -> Result<Done, RunError> {
     let setup = Setup::new(scenario, seed);
@@ -256,8 +274,13 @@ impl Setup {
 /// One run with a given structure for the event queue. The structure decides the speed, never the result.
 pub fn run_with<H: EventQueue>(scenario: &Resolved, seed: u64, hop_probe: bool, progress: &Progress) -> Result<RunOutput, RunError> {
     let captures = Captures::default();
-    run_watched::<H>(scenario, Setup::new(scenario, seed), Watch { hop_probe, captures: &captures, tracing: None, run: 0 }, progress)
-        .map(|done| done.output)
+    run_watched::<H>(
+        scenario,
+        Setup::new(scenario, seed),
+        Watch { hop_probe, why: false, captures: &captures, tracing: None, run: 0 },
+        progress,
+    )
+    .map(|done| done.output)
 }
 
 fn run_watched<H: EventQueue>(scenario: &Resolved, setup: Setup, watch: Watch<'_>, progress: &Progress) -> Result<Done, RunError> {
@@ -270,12 +293,13 @@ fn run_watched<H: EventQueue>(scenario: &Resolved, setup: Setup, watch: Watch<'_
         hop_delay: watch.hop_probe.then(|| HopDelay::new(world.flows().len(), from)),
         capture: watch.captures.begin(scenario, watch.run, seed, &world)?,
         recorder: watch.tracing.map(|t| t.begin(scenario, seed)).transpose()?,
+        why: watch.why.then(|| why::watch(&world, from)),
     };
     // Controls act only in the loop that is compiled for observers.
     if probes.any() || !scenario.expanded.controls.is_empty() {
-        drive(scenario, &mut world, &mut probes, progress)?;
+        drive(scenario, seed, &mut world, &mut probes, progress)?;
     } else {
-        drive(scenario, &mut world, &mut (), progress)?;
+        drive(scenario, seed, &mut world, &mut (), progress)?;
     }
     if let Some(recorder) = probes.recorder.take() {
         recorder.finish().map_err(not_written)?;
@@ -283,39 +307,36 @@ fn run_watched<H: EventQueue>(scenario: &Resolved, setup: Setup, watch: Watch<'_
     let written = probes.capture.take().map(Capture::finish).transpose().map_err(CaptureError::write)?;
     let cpu_s = clock.seconds();
     world.retire();
-    let output = output(scenario, seed, &world, probes.hop_delay.as_ref().map(HopDelay::flows), cpu_s, setup_s);
+    let mut output = output(scenario, seed, &world, probes.hop_delay.as_ref().map(HopDelay::flows), cpu_s, setup_s);
+    output.why = probes.why.take().map(|w| why::told(w, scenario, seed, world.now()));
     Ok(Done { output, written })
 }
 
 fn drive<H: EventQueue>(
     scenario: &Resolved,
+    seed: u64,
     world: &mut World<BuiltIn, H>,
     obs: &mut impl Watching,
     progress: &Progress,
 ) -> Result<(), RunError> {
     let end = Time::ZERO + scenario.duration;
-    let warm = Time::ZERO + scenario.warmup;
+    let mut course = Course::new(scenario, seed);
     let (mut parts, mut events) = (0, 0);
-    for target in [warm, end] {
-        loop {
-            let there = world.advance(target, SLICE, obs);
-            let now = (u128::from(world.now().as_ps()) * 1_000_000 / u128::from(end.as_ps().max(1))) as u64;
-            progress.parts.fetch_add(now - parts, Ordering::Relaxed);
-            progress.events.fetch_add(world.events() - events, Ordering::Relaxed);
-            (parts, events) = (now, world.events());
-            if let Some(fault) = take_fault() {
-                return Err(RunError::Plugin(fault));
-            }
-            if progress.stopped() {
-                return Err(RunError::Stopped);
-            }
-            obs.check()?;
-            if there {
-                break;
-            }
+    loop {
+        let there = course.advance(scenario, world, end, SLICE, obs)?;
+        let now = (u128::from(world.now().as_ps()) * 1_000_000 / u128::from(end.as_ps().max(1))) as u64;
+        progress.parts.fetch_add(now - parts, Ordering::Relaxed);
+        progress.events.fetch_add(world.events() - events, Ordering::Relaxed);
+        (parts, events) = (now, world.events());
+        if let Some(fault) = take_fault() {
+            return Err(RunError::Plugin(fault));
         }
-        if target == warm && warm > Time::ZERO {
-            world.reset_counters(obs);
+        if progress.stopped() {
+            return Err(RunError::Stopped);
+        }
+        obs.check()?;
+        if there {
+            break;
         }
     }
     world.settle(obs);
@@ -323,7 +344,7 @@ fn drive<H: EventQueue>(
     take_fault().map_or(Ok(()), |fault| Err(RunError::Plugin(fault)))
 }
 
-fn output<H: EventQueue>(
+pub(crate) fn output<H: EventQueue>(
     scenario: &Resolved,
     seed: u64,
     world: &World<BuiltIn, H>,
@@ -369,6 +390,7 @@ fn output<H: EventQueue>(
         network: Table { text: Vec::new(), numbers: measured.network },
         flow_series,
         link_series,
+        why: None,
     }
 }
 
@@ -379,16 +401,16 @@ fn series_table<S>(key: &'static str, rows: &Rows<S>, names: &[String]) -> Table
 }
 
 /// CPU time of the calling thread where the platform tells it, else wall time.
-struct CpuClock {
+pub(crate) struct CpuClock {
     cpu: Option<cpu_time::ThreadTime>,
     wall: Instant,
 }
 
 impl CpuClock {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Self { cpu: cpu_time::ThreadTime::try_now().ok(), wall: Instant::now() }
     }
-    fn seconds(&self) -> f64 {
+    pub(crate) fn seconds(&self) -> f64 {
         match &self.cpu {
             Some(t) => t.elapsed().as_secs_f64(),
             None => self.wall.elapsed().as_secs_f64(),

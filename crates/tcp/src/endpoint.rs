@@ -20,7 +20,7 @@ use crate::recovery::undo::Doubt;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::tso::Burst;
-use fairlane_net::{Class, Cx, Ecn, Endpoint, FlowView, Moment, Segment, TimerId, flag};
+use fairlane_net::{Class, Cx, Ecn, Endpoint, FlowView, Limit, Moment, Segment, TimerId, Timers, flag};
 use fairlane_units::Time;
 use std::ops::Range;
 use std::sync::Arc;
@@ -436,6 +436,10 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
         true
     }
 
+    fn reseed(&mut self, seed: u64) {
+        self.cc.seed(seed);
+    }
+
     fn view(&self) -> FlowView {
         let c = &self.count;
         FlowView {
@@ -477,6 +481,10 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
             connection: self.state_name(),
             sending,
         })
+    }
+
+    fn limit(&self, timers: &Timers) -> Limit {
+        self.limited_by(timers)
     }
 
     fn kept(&self) -> u64 {

@@ -19,6 +19,7 @@ mod fast_open;
 mod handshake;
 mod hold;
 mod info;
+mod limit;
 mod lost;
 mod output;
 mod pacing;

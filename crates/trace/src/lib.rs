@@ -5,5 +5,6 @@ mod hop_delay;
 mod parquet;
 pub mod pcapng;
 pub mod reading;
+pub mod why;
 
 pub use hop_delay::HopDelay;

@@ -151,6 +151,11 @@ impl Air {
         Some((self.motion.as_ref()?.next(Time::ZERO)?, self.stations() * SLOTS))
     }
 
+    /// Draws from other streams from now on: a future of its own.
+    pub fn reseed(&mut self, number: u64) {
+        self.radios.iter_mut().for_each(|r| r.reseed(number));
+    }
+
     /// Number of stations.
     pub fn stations(&self) -> u32 {
         self.radios.len() as u32

@@ -182,6 +182,12 @@ impl Radio {
         }
     }
 
+    /// Draws from other streams from now on.
+    pub(crate) fn reseed(&mut self, number: u64) {
+        self.luck.fork(number);
+        self.mac.reseed(number);
+    }
+
     /// Whether it receives a frame; `header`: one whose header was received well.
     pub(crate) fn receiving(&mut self, header: bool, rules: &Rules, now: Time) -> bool {
         self.account(rules, now);

@@ -155,6 +155,7 @@ def cli(ctx: click.Context) -> None:
     default="parquet",
     help="ns2: lines as ns-2 writes them, for awk and perl; nam: those of its animator (default: parquet).",
 )
+@click.option("--why", is_flag=True, help="Say what limited each flow, and who filled each queue (docs/guides/simulation.md).")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
 @verbose_option
 @plugin_option
@@ -176,6 +177,7 @@ def run(
     pcap_queue: bool,
     trace: str | None,
     trace_format: str,
+    why: bool,
     quiet: bool,
 ) -> None:
     """Run the scenario FILE (TOML or JSON; - reads a pipe) and show what came of it.
@@ -226,7 +228,8 @@ def run(
     with _capture(pcaps, out, settings) as (pcap, stage), _recorded(trace, out, trace_format, force=force) as recorded:
         began = time.monotonic()
         with progress_bar("running", len(chosen or [0]), quiet=quiet) as progress:
-            result = run_resolved(resolved, chosen, threads=threads, hop_probe=hop_probe, pcap=pcap, trace=recorded, progress=progress)
+            settled = {"threads": threads, "hop_probe": hop_probe, "pcap": pcap, "trace": recorded, "why": why}
+            result = run_resolved(resolved, chosen, progress=progress, **settled)
         spent = time.monotonic() - began
         if only_seen:
             forget_coarseness(result)

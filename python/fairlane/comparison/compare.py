@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from ..base.paths import split
 from ..base.scenario import checked, chosen_link, resolve
@@ -13,8 +13,10 @@ from ..base.seeds import parse_seeds
 from ..errors import FairlaneError, ScenarioError, UnknownNameError
 from ..runs.network import Network
 from ..runs.result import run_resolved
+from ..runs.simulation import Branches, Simulation
 from ..stats import MARGIN, margin_text
 from .factors import Factor, Level, read_factors
+from .futures import Futures, compare_futures
 from .result import Compared, Comparison
 
 if TYPE_CHECKING:
@@ -50,6 +52,9 @@ def mixed(*, flows: int = 5, udp: str = "5Mbit/s", tcp: Any = "newreno", duratio
     return net
 
 
+@overload
+def compare(queues: Simulation | Branches, scenario: Simulation | Branches, /) -> Futures: ...
+@overload
 def compare(
     queues: str | Iterable[Any] | None = None,
     scenario: str | PathLike[str] | Network | None = None,
@@ -64,7 +69,22 @@ def compare(
     threads: int | None = None,
     progress: StepProgress | None = None,
     command: str = "",
-) -> Comparison:
+) -> Comparison: ...
+def compare(
+    queues: Any = None,
+    scenario: Any = None,
+    *,
+    tcp: str | Iterable[Any] | None = None,
+    vary: Mapping[str, Any] | Iterable[tuple[str, Any]] | None = None,
+    link: str | None = None,
+    seeds: int | str | Iterable[int] = "1..10",
+    sets: Mapping[str, Any] | Iterable[tuple[str, str]] = (),
+    limit: str | None = None,
+    margin: float | str = MARGIN,
+    threads: int | None = None,
+    progress: StepProgress | None = None,
+    command: str = "",
+) -> Comparison | Futures:
     """Runs a scenario for each level of what is varied, and each combination of levels; all with the same seeds.
 
     `queues`: text such as "red,codel{target=10ms},red:ns2", several such texts, or classes of parameters; "all" stands for every queue
@@ -76,10 +96,14 @@ def compare(
     `margin`: differences below it do not matter (a share of the mean compared with); `Comparison.differences` tests for it. `command`:
     how the page says it is made again, if not by this call.
 
+    Two simulations in hand, or branches of them, are compared as they are, pair by pair: `compare(sim, what_if)` is a `Futures`.
+
     Raises:
         ScenarioError: a level does not fit the scenario; it says which.
         FairlaneError: what is varied cannot be read, is not there, or is varied or set twice. Nothing has run then.
     """
+    if isinstance(queues, (Simulation, Branches)):
+        return compare_futures(queues, scenario)
     pairs: list[tuple[str, Any]] = list(sets.items()) if isinstance(sets, Mapping) else list(sets)
     source = mixed() if scenario is None else scenario
     base = resolve(source, pairs)

@@ -59,6 +59,7 @@ def _head(result: Result) -> dict[str, Any]:
         "fingerprints": result.fingerprints,
         "warnings": result.warnings,
         "units": {m: unit(m) for name in TABLES for m in metrics_of(result, name)},
+        **({"why": result.why().document()} if all(result._why) else {}),
     }
 
 

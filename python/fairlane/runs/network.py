@@ -18,6 +18,7 @@ from ..settings import Builders, FlowSettings, LinkSettings, NetworkSettings, Wi
 
 if TYPE_CHECKING:
     from .result import Result, RunOptions
+    from .simulation import Simulation
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
@@ -220,6 +221,12 @@ class Network(Builders):
         from .result import run
 
         return run(self, seeds, **options)
+
+    def start(self, seed: int | None = None, *, why: bool = False) -> Simulation:
+        """The run with this seed (by default the network's own) in hand, before anything has happened: see `fairlane.Simulation`."""
+        from .simulation import start
+
+        return start(self, seed, why=why)
 
     def _add(self, section: str, name: str, table: dict[str, Any]) -> Self:
         known = self._tree.setdefault(section, {})

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .network import Network
     from .pcap import Names, Pcap, Plan
     from .trace import Trace
+    from .why import Why
 
 Progress = Callable[[float, int, int], bool | None]
 LABELS = ("seed", "flow", "link", "from", "to", "transport")
@@ -43,6 +44,7 @@ class RunOptions(TypedDict, total=False):
     hop_probe: bool
     pcap: Pcap | Names | None
     trace: Trace | str | bool | None
+    why: bool
     progress: Progress | None
 
 
@@ -70,6 +72,7 @@ def run(
     hop_probe: bool = False,
     pcap: Pcap | Names | None = None,
     trace: Trace | str | bool | None = None,
+    why: bool = False,
     progress: Progress | None = None,
 ) -> Result:
     """Runs a scenario file or `Network`, once for each seed, on all cores.
@@ -78,10 +81,11 @@ def run(
     at once (0 or None: one a core); results do not depend on it. `hop_probe` switches the observing loop on, which must
     not change any result. `pcap` captures packets: names of links, nodes or flows, a dict
     from names to files, or a `Pcap`. `trace` records events for `Result.trace`: True, a filter
-    such as "event=drop link=bottleneck", or a `Trace`. `progress(fraction, runs done, events)` is called
-    about ten times a second; if it returns False the runs stop with `RunError`.
+    such as "event=drop link=bottleneck", or a `Trace`. `why` watches what limits flows, for `Result.why`.
+    `progress(fraction, runs done, events)` is called about ten times a second; if it returns False the runs stop with `RunError`.
     """
-    return run_resolved(checked(scenario, sets), seeds, threads=threads, hop_probe=hop_probe, pcap=pcap, trace=trace, progress=progress)
+    resolved = checked(scenario, sets)
+    return run_resolved(resolved, seeds, threads=threads, hop_probe=hop_probe, pcap=pcap, trace=trace, why=why, progress=progress)
 
 
 def run_resolved(
@@ -92,6 +96,7 @@ def run_resolved(
     hop_probe: bool = False,
     pcap: Pcap | Names | None = None,
     trace: Trace | str | bool | None = None,
+    why: bool = False,
     progress: Progress | None = None,
 ) -> Result:
     """Runs what `checked` returned."""
@@ -106,12 +111,13 @@ def run_resolved(
         plan = as_pcap(pcap).plan(chosen)
     captures = None if plan is None else plan.arguments()
     if trace is None or trace is False:
-        return _with_captures(Result.from_runs(resolved, _core.run(resolved, chosen, workers, hop_probe, progress, captures)), plan)
+        runs = _core.run(resolved, chosen, workers, hop_probe, progress, captures, None, why)
+        return _with_captures(Result.from_runs(resolved, runs), plan)
     from .trace import as_trace, temporary
 
     wanted = as_trace(trace)
     folder = temporary() if wanted.folder is None else Path(wanted.folder)
-    runs = _core.run(resolved, chosen, workers, hop_probe, progress, captures, wanted.arguments(folder))
+    runs = _core.run(resolved, chosen, workers, hop_probe, progress, captures, wanted.arguments(folder), why)
     result = _with_captures(Result.from_runs(resolved, runs), plan)
     result.traced = folder
     return result
@@ -137,6 +143,7 @@ class Result:
         self._tables = tables
         self.captures: list[Path] = []
         """Files with packets that the runs wrote."""
+        self._why: list[str | None] = [None]
         self.traced: Path | None = None
         """The folder with the event table, a folder for each seed in it; None if nothing was recorded."""
 
@@ -159,7 +166,9 @@ class Result:
 
         facts = ("seed", "fingerprint", "events", "packet_hops", "cpu_s", "setup_s", "peak_packets")
         info = [{**{k: getattr(r, k) for k in facts}, "warnings": [Doubt(text, code) for code, text in r.warnings]} for r in runs]
-        return cls(scenario, info, Tables(runs))
+        result = cls(scenario, info, Tables(runs))
+        result._why = [r.why() for r in runs]
+        return result
 
     @property
     def flows(self) -> pl.DataFrame:
@@ -221,6 +230,15 @@ class Result:
         from .trace import scan
 
         return scan(self.traced)
+
+    def why(self) -> Why:
+        """What limited each flow, as shares of its time that add up to 1, and who filled each queue; printed, in sentences.
+
+        Needs `run(..., why=True)`, `fairlane run FILE --why` or `fairlane.start(..., why=True)`; a result folder does not keep it.
+        """
+        from .why import read
+
+        return read(self._why)
 
     def to_arrow(self, table: str = "flows") -> pa.Table:
         """A table as a pyarrow Table (needs the extra `arrow`)."""

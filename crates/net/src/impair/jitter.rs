@@ -104,6 +104,10 @@ impl Jittering {
 }
 
 impl Work for Jittering {
+    fn reseed(&mut self, number: u64) {
+        self.stream.fork(number);
+    }
+
     fn extra(&mut self, now: Time) -> Dur {
         let mut at = now + self.draw();
         if self.keep_order {

@@ -127,6 +127,10 @@ pub struct Losing {
 }
 
 impl Work for Losing {
+    fn reseed(&mut self, number: u64) {
+        self.stream.fork(number);
+    }
+
     fn judge(&mut self, luck: Luck, fate: &mut Fate) {
         let mut lost = luck.loss < self.share;
         self.count += 1;

@@ -68,6 +68,9 @@ macro_rules! impairments {
             fn early(&self) -> Dur {
                 Dur::ZERO $(+ self.$name.as_ref().map_or(Dur::ZERO, Work::early))*
             }
+            fn reseed(&mut self, number: u64) {
+                $(if let Some(w) = &mut self.$name { w.reseed(number); })*
+            }
         }
     };
 }
@@ -119,6 +122,10 @@ pub trait Work {
     /// How much sooner than the propagation delay says packets are to be handed to [`Self::extra`].
     fn early(&self) -> Dur {
         Dur::ZERO
+    }
+    /// Draws from another stream from now on.
+    fn reseed(&mut self, number: u64) {
+        let _ = number;
     }
 }
 
@@ -191,6 +198,19 @@ impl Impair {
         let at = At { seed, name, delay };
         let late = what.delays().then(Late::default);
         Self { working: Working::new(what, &at), clamped_by: None, rng: at.stream("impair"), late }
+    }
+
+    /// Draws from other streams from now on.
+    pub(crate) fn reseed(&mut self, number: u64) {
+        self.rng.fork(number);
+        self.working.reseed(number);
+    }
+
+    /// Loses and copies packets as `what` says from now on; what it says of delays is left alone. `seed`: of models that draw for themselves.
+    pub(crate) fn change(&mut self, what: &Impairments, seed: u64, name: &str) {
+        let at = At { seed, name, delay: Dur::ZERO };
+        self.working.loss = what.loss.as_ref().and_then(|p| p.begin(&at));
+        self.working.duplicate = what.duplicate.as_ref().and_then(|p| p.begin(&at));
     }
 
     /// Decides over the next packet.

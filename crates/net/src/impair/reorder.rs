@@ -47,6 +47,10 @@ pub struct Reordering {
 }
 
 impl Work for Reordering {
+    fn reseed(&mut self, number: u64) {
+        self.stream.fork(number);
+    }
+
     fn extra(&mut self, _: Time) -> Dur {
         if self.stream.uniform() < self.what.share { self.what.delay } else { Dur::ZERO }
     }

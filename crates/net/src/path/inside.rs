@@ -1,6 +1,6 @@
 //! Queues by themselves: their timers, and their inner variables for who watches them.
 
-use super::Path;
+use super::{NOWHERE, Path};
 use crate::ids::PortId;
 use crate::observe::{GaugeEvent, Inside, Observer};
 use crate::order::Turn;
@@ -12,6 +12,16 @@ use fairlane_units::Time;
 impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     /// The timer of a queue discipline.
     pub(crate) fn on_clock<O: Observer>(&mut self, i: u32, slot: Slot, now: Time, obs: &mut O) {
+        if i == NOWHERE {
+            return;
+        }
+        if let Some(t) = self.tick(i, now, obs) {
+            self.push(t, slot, Turn::Act);
+        }
+    }
+
+    /// The same, without its event: when the next is due.
+    pub(crate) fn tick<O: Observer>(&mut self, i: u32, now: Time, obs: &mut O) -> Option<Time> {
         self.settle::<O, false>(i, now, obs);
         let port = &mut self.ports[i as usize];
         let mut cx = QCx { now, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
@@ -27,9 +37,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             self.take_drops(i, now, obs);
         }
         measure(&self.ports[i as usize], i, now, obs);
-        if let Some(t) = next.filter(|&t| t > now) {
-            self.push(t, slot, Turn::Act);
-        }
+        next.filter(|&t| t > now)
     }
 }
 

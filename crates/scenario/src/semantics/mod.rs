@@ -105,7 +105,12 @@ pub(crate) fn complete(mut scenario: Scenario, root: &Node, sources: &Sources) -
     if scenario.route_by == RouteBy::Hops {
         s.bottlenecks(&scenario, &network, &links, &groups, &flows);
     }
-    Ok(Resolved { scenario, expanded: Expanded { nodes, positions, links, channels, flows, controls, groups }, warnings: s.warnings })
+    Ok(Resolved {
+        scenario,
+        expanded: Expanded { nodes, positions, links, channels, flows, controls, groups },
+        warnings: s.warnings,
+        turns: Vec::new(),
+    })
 }
 
 impl Semantics<'_> {

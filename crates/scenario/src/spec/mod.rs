@@ -1,6 +1,7 @@
 //! The scenario file as types. Everything a user may write is declared here or in the parameter structs of the
 //! algorithms; the JSON Schema made from it is the one source of validation, editor help and reference pages.
 
+mod at;
 mod channel;
 mod classes;
 mod control;
@@ -12,6 +13,7 @@ mod table;
 mod walk;
 
 pub(crate) use crate::resolve::Resolved;
+pub use at::AtSpec;
 pub use channel::{AfterTimeoutSpec, ChannelSpec, ErrorsSpec, GridPlaces, RateControlSpec, RingPlaces, ScatterPlaces, StandardName};
 pub use classes::Classes;
 pub use control::ControlTables;
@@ -83,6 +85,9 @@ pub struct Scenario {
     /// Controls of flows at their source.
     #[serde(default, skip_serializing_if = "ControlTables::is_empty")]
     pub control: ControlTables,
+    /// Changes while the network runs, in the order of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub at: Vec<AtSpec>,
 }
 
 fn one() -> u64 {

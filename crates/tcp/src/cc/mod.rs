@@ -225,7 +225,8 @@ pub trait FineClock {
 ///
 /// `cwnd` is never below one segment.
 pub trait CongestionControl: Send {
-    /// What random choices are drawn from; differs from flow to flow. Told once, before the connection opens, if at all.
+    /// What random choices are drawn from; differs from flow to flow. Told before the connection opens, if at all, and again where a branch of a run is
+    /// to have a future of its own.
     fn seed(&mut self, seed: u64) {
         let _ = seed;
     }

@@ -73,6 +73,11 @@ pub struct Mac {
 }
 
 impl Mac {
+    /// Draws from another stream from now on.
+    pub(crate) fn reseed(&mut self, number: u64) {
+        self.rng.fork(number);
+    }
+
     /// A station at rest, with its own random numbers.
     pub fn new(me: u32, dcf: &Dcf, rng: Stream) -> Self {
         Self {

@@ -1,0 +1,132 @@
+//! Queues that are replaced, and links that change, while the run goes on.
+
+use super::Path;
+use crate::ids::PortId;
+use crate::observe::Observer;
+use crate::order::Turn;
+use crate::packet::{Arena, Ecn, QPkt};
+use crate::qdisc::{QCx, Qdisc, Why};
+use fairlane_engine::{EventQueue, Stream};
+use fairlane_units::{Dur, Rate, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What becomes of the packets that wait in a queue that is replaced.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Waiting {
+    /// They move over in the order in which they would have left, as far as the new queue takes them.
+    #[default]
+    Move,
+    /// They are dropped.
+    Drop,
+}
+
+/// A queue that does not let go of its packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the queue does not let go of the packets that wait in it")]
+pub struct Stuck;
+
+/// Times in a row that a queue may be asked in vain.
+const PATIENCE: u32 = 1000;
+
+/// The packets that wait in a queue, in the order in which they would leave it, as they came: what the queue would do to them meanwhile is undone.
+pub(crate) fn emptied<Q: Qdisc>(mut queue: Q, now: Time, arena: &Arena) -> Result<Vec<QPkt>, Stuck> {
+    let (mut rng, mut drops) = (Stream::new(0, "port", "", "emptied"), Vec::new());
+    let (mut all, mut now, mut vain): (Vec<QPkt>, _, _) = (Vec::new(), now, 0);
+    while queue.backlog().pkts > 0 {
+        let mut cx = QCx { now, rng: &mut rng, drops: &mut drops, marks: 0 };
+        let left = queue.dequeue(&mut cx);
+        let (marks, first) = (cx.marks, all.len());
+        all.extend(drops.drain(..).map(|(p, _)| p).chain(left));
+        if marks > 0 {
+            for p in all[first..].iter_mut().filter(|p| p.ecn == Ecn::Ce) {
+                p.ecn = arena.get(p.id).ecn();
+            }
+        }
+        if all.len() > first {
+            vain = 0;
+        } else if vain == PATIENCE {
+            return Err(Stuck);
+        } else {
+            // A shaper: later it will.
+            vain += 1;
+            now = queue.ready_at().filter(|&t| t > now && t < Time::MAX).unwrap_or(now + Dur::from_ms(1));
+        }
+    }
+    Ok(all)
+}
+
+impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
+    /// The timer of a queue that came while the run went on.
+    pub(crate) fn on_tick<O: Observer>(&mut self, i: u32, now: Time, obs: &mut O) {
+        let next = self.tick(i, now, obs);
+        self.ports[i as usize].set_tick(next);
+        if let Some(next) = next {
+            // No other event of a port has this turn.
+            self.push(next, i, Turn::Look);
+        }
+    }
+}
+
+impl<Q: Qdisc + Clone, H: EventQueue> Path<Q, H> {
+    /// The rate of a link is another from now on.
+    pub(crate) fn set_rate<O: Observer>(&mut self, i: u32, rate: Rate, obs: &mut O) {
+        let now = self.now;
+        self.settle::<O, true>(i, now, obs);
+        let port = &mut self.ports[i as usize];
+        if let Some((before, after)) = port.set_rate(rate, now)
+            && let Some(mut last) = port.ring.pop_back()
+        {
+            // The packet before it may have had a longer way.
+            let at = after.later(last.at.since(before));
+            let at = port.ring.back().map_or(at, |p| at.max(p.at));
+            let moved = port.ring.is_empty() && at != last.at;
+            last.at = at;
+            port.ring.push(last);
+            if moved {
+                self.push(at, i, Turn::Act);
+            }
+        }
+        self.arm_wake(i, obs);
+    }
+
+    /// Puts another queue in the place of that of port `i`.
+    pub(crate) fn set_queue<O: Observer>(&mut self, i: u32, queue: Q, waiting: Waiting, obs: &mut O) -> Result<(), Stuck> {
+        let now = self.now;
+        self.settle::<O, true>(i, now, obs);
+        let port = &mut self.ports[i as usize];
+        let packets = emptied(port.qdisc.clone(), now, &self.arena)?;
+        port.qdisc = queue;
+        for p in packets {
+            if waiting == Waiting::Drop {
+                self.drop_packet(i, p, Why::Evicted, now, obs);
+                continue;
+            }
+            let port = &mut self.ports[i as usize];
+            let mut cx = QCx { now, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
+            port.qdisc.enqueue(p, &mut cx);
+            port.counters.marks += u64::from(cx.marks);
+            self.take_drops(i, now, obs);
+        }
+        let port = &mut self.ports[i as usize];
+        let level = port.qdisc.backlog();
+        port.queued = level.pkts > 0;
+        port.counters.occupancy.change(now, level);
+        if port.queued {
+            port.busy_until = port.busy_until.max(now);
+        }
+        port.set_tick(None);
+        if port.qdisc.has_timer() {
+            self.on_tick(i, now, obs);
+        }
+        self.settle::<O, true>(i, now, obs);
+        self.arm_wake(i, obs);
+        Ok(())
+    }
+
+    /// Packets that wait at a port, in the order in which they leave.
+    pub(crate) fn waiting(&self, port: PortId) -> Result<Vec<QPkt>, Stuck> {
+        emptied(self.ports[port.0 as usize].qdisc.clone(), self.now, &self.arena)
+    }
+}

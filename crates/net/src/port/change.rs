@@ -1,0 +1,92 @@
+//! A port that changes while the run goes on.
+
+use super::Port;
+use crate::impair::{Impair, Impairments};
+use crate::qdisc::Qdisc;
+use crate::schedule::{Schedule, Steps};
+use fairlane_units::{Dur, Rate, Time};
+
+/// What changes have left to do.
+#[derive(Clone, Debug)]
+pub(super) struct Changed {
+    /// The delay became shorter: that delay, and when the last packet arrives that had the longer one. None overtakes it.
+    shorter: Option<(Dur, Time)>,
+    /// When the timer of a queue is due that came while the run went on; `MAX` for none.
+    tick: Time,
+}
+
+impl<Q: Qdisc> Port<Q> {
+    fn changed(&mut self) -> &mut Changed {
+        self.changed.get_or_insert_with(|| Box::new(Changed { shorter: None, tick: Time::MAX }))
+    }
+
+    /// The rate at a time; of a trace its mean.
+    pub fn rate_at(&self, now: Time) -> Rate {
+        match self.schedule.as_deref() {
+            Some(Schedule::Steps(s)) => s.rate_at(now),
+            _ => self.rate,
+        }
+    }
+
+    /// The rate is another from `now` on; the bits of a packet in transmission that are still to be sent go at it, too. Returns by how much later, or
+    /// sooner, that packet ends: its old end and the new one. The packets of a trace and of a device are beyond it.
+    pub(crate) fn set_rate(&mut self, rate: Rate, now: Time) -> Option<(Time, Time)> {
+        let first = self.rate;
+        let schedule = self.schedule.get_or_insert_with(|| Box::new(Schedule::Steps(Steps::new(first, [].into()))));
+        let Schedule::Steps(steps) = &mut **schedule else { return None };
+        self.ps_per_byte = 0;
+        let before = self.busy_until;
+        self.busy_until = steps.change(now, rate, before);
+        (before > now).then_some((before, self.busy_until))
+    }
+
+    /// The propagation delay is another for packets whose transmission ends from now on. They overtake none.
+    pub(crate) fn set_delay(&mut self, delay: Dur) {
+        let delay = delay.saturating_sub(self.impair.as_ref().map_or(Dur::ZERO, |i| i.early()));
+        let last = self.ring.back().map(|p| p.at);
+        self.delay = delay;
+        let shorter = last.map(|last| (delay, last));
+        if shorter.is_some() || self.changed.is_some() {
+            self.changed().shorter = shorter;
+        }
+        if shorter.is_some() {
+            // Each packet is looked at until the link is in order by itself.
+            self.ps_per_byte = 0;
+        }
+    }
+
+    /// The delay of the packet whose transmission ends at `end`.
+    pub(super) fn keep_order(&mut self, end: Time) {
+        let Some(changed) = &mut self.changed else { return };
+        let Some((delay, last)) = changed.shorter else { return };
+        self.delay = delay.max(last.since(end));
+        if self.delay == delay {
+            changed.shorter = None;
+            if self.schedule.is_none() && self.device.is_none() {
+                let second = 8 * fairlane_units::PS_PER_SEC;
+                self.ps_per_byte = if second.is_multiple_of(self.rate.as_bps()) { second / self.rate.as_bps() } else { 0 };
+            }
+        }
+    }
+
+    /// The delay that packets have which need not wait for others.
+    pub(super) fn own_delay(&self) -> Dur {
+        self.changed.as_ref().and_then(|c| c.shorter).map_or(self.delay, |(delay, _)| delay)
+    }
+
+    /// Loses and copies packets as `what` says from now on.
+    pub(crate) fn set_losses(&mut self, what: &Impairments, seed: u64, name: &str) {
+        self.impair.get_or_insert_with(|| Box::new(Impair::idle(&Impairments::default(), Dur::ZERO, seed, name))).change(what, seed, name);
+    }
+
+    /// When the timer of a queue is due that came while the run went on.
+    pub(crate) fn set_tick(&mut self, at: Option<Time>) {
+        if at.is_some() || self.changed.is_some() {
+            self.changed().tick = at.unwrap_or(Time::MAX);
+        }
+    }
+    /// Whether it is due.
+    pub(crate) fn ticks(&self, now: Time) -> bool {
+        self.changed.as_ref().is_some_and(|c| c.tick <= now)
+    }
+}

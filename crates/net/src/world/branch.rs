@@ -1,0 +1,55 @@
+//! A world in hand: what may be asked of it in the middle of a run, and branches with a future of their own.
+
+use super::{Plugs, World};
+use crate::endpoint::{Endpoint, Timers};
+use crate::ids::{EpId, PortId};
+use crate::packet::QPkt;
+use crate::path::Stuck;
+use fairlane_engine::{EventQueue, Stream};
+
+impl<P: Plugs, H: EventQueue> World<P, H> {
+    /// Draws from other random streams from now on: two branches of one state have futures of their own if their numbers differ. The order
+    /// of simultaneous events stays as it is.
+    pub fn reseed(&mut self, number: u64) {
+        for port in &mut self.path.ports {
+            port.rng.fork(number);
+            if let Some(imp) = &mut port.impair {
+                imp.reseed(number);
+            }
+        }
+        for host in &mut self.hosts {
+            host.rng.fork(number);
+        }
+        for channel in &mut self.airs {
+            channel.air.reseed(number);
+        }
+        let now = self.path.now.as_ps();
+        for (flow, ends) in self.path.flows.iter().zip(self.endpoints.chunks_exact_mut(2)) {
+            let mut stream = Stream::new(number ^ now, "flow", &flow.name, "branch");
+            ends.iter_mut().for_each(|e| e.reseed(stream.next_u64()));
+        }
+    }
+
+    /// Whether departures from a port are due by now that have not been carried out: its backlog is that of before.
+    pub fn is_due(&self, port: PortId) -> bool {
+        let port = self.port(port);
+        port.queued && port.next_start() <= self.path.now
+    }
+
+    /// Packets that wait at a port, in the order in which they leave.
+    ///
+    /// # Errors
+    /// The queue does not let go of them.
+    pub fn waiting(&self, port: PortId) -> Result<Vec<QPkt>, Stuck> {
+        self.path.waiting(port)
+    }
+
+    /// An endpoint.
+    pub fn endpoint(&self, ep: EpId) -> Option<&P::Endpoint> {
+        self.endpoints.get(ep.0 as usize)
+    }
+    /// Its deadlines.
+    pub fn timers(&self, ep: EpId) -> &Timers {
+        &self.sides[ep.0 as usize].timers
+    }
+}

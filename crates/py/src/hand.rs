@@ -1,0 +1,153 @@
+//! `Simulation`: a run in hand.
+
+use crate::error;
+use crate::resolved::Resolved;
+use crate::run::Run;
+use fairlane_scenario::{Live, Row, SetError, Waiting, within_run};
+use fairlane_units::Time;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::{Mutex, MutexGuard};
+
+/// A run in hand, for `fairlane.Simulation`.
+#[pyclass(frozen, module = "fairlane._core")]
+pub(crate) struct Simulation {
+    inner: Mutex<fairlane_scenario::Simulation>,
+}
+
+impl Simulation {
+    fn of(inner: fairlane_scenario::Simulation) -> Self {
+        Self { inner: Mutex::new(inner) }
+    }
+    fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, fairlane_scenario::Simulation>> {
+        self.inner.try_lock().map_err(|_| error::busy(py))
+    }
+    /// Works without holding the interpreter's lock.
+    fn work<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut fairlane_scenario::Simulation) -> T + Send) -> PyResult<T> {
+        let inner = &self.inner;
+        py.detach(|| inner.try_lock().ok().map(|mut inner| work(&mut inner))).ok_or_else(|| error::busy(py))
+    }
+}
+
+#[pymethods]
+impl Simulation {
+    /// The run of a resolved scenario with this seed, before anything has happened.
+    #[new]
+    #[pyo3(signature = (resolved, seed, why=false))]
+    fn new(py: Python<'_>, resolved: &Bound<'_, Resolved>, seed: u64, why: bool) -> PyResult<Self> {
+        if within_run() {
+            return Err(error::nested(py));
+        }
+        let scenario = resolved.get().shared();
+        py.detach(|| fairlane_scenario::Simulation::new(scenario, seed, why)).map(Self::of).map_err(|e| error::run(py, &e))
+    }
+    /// Goes on to a time in picoseconds, without holding the interpreter's lock; signals come through (Ctrl-C).
+    fn advance(&self, py: Python<'_>, to: u64) -> PyResult<()> {
+        if within_run() {
+            return Err(error::nested(py));
+        }
+        loop {
+            let there = self.work(py, |inner| inner.advance(Time::from_ps(to)))?;
+            py.check_signals()?;
+            if there.map_err(|e| error::run(py, &e))? {
+                return Ok(());
+            }
+        }
+    }
+    /// The same state with a future of its own; with a number that of other random numbers.
+    #[pyo3(signature = (number=None))]
+    fn branch(&self, py: Python<'_>, number: Option<u64>) -> PyResult<Self> {
+        self.work(py, |inner| inner.branch(number)).map(Self::of)
+    }
+    /// Changes values by path at the present.
+    fn set(&self, py: Python<'_>, sets: Vec<(String, String)>, drop_waiting: bool) -> PyResult<()> {
+        let waiting = if drop_waiting { Waiting::Drop } else { Waiting::Move };
+        let done = self.work(py, |inner| inner.set(&sets, waiting))?;
+        done.map_err(|e| match e {
+            SetError::Refused(d) => error::scenario(py, &d),
+            SetError::Run(e) => error::run(py, &e),
+        })
+    }
+    /// The scenario of what was simulated so far, and what came of it.
+    fn result(&self, py: Python<'_>) -> PyResult<(Resolved, Run)> {
+        let result = self.work(py, |inner| inner.output())?;
+        result.map(|(scenario, output)| (Resolved::of(scenario), Run::from(output))).map_err(|e| error::run(py, &e))
+    }
+    /// The scenario as it stands, as JSON without its single parts.
+    fn state(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(self.lock(py)?.state().to_json().to_string())
+    }
+    /// The present in picoseconds.
+    #[getter]
+    fn now(&self, py: Python<'_>) -> PyResult<u64> {
+        Ok(self.lock(py)?.now().as_ps())
+    }
+    /// When the run is over, in picoseconds.
+    #[getter]
+    fn end(&self, py: Python<'_>) -> PyResult<u64> {
+        Ok(self.lock(py)?.end().as_ps())
+    }
+    /// The seed.
+    #[getter]
+    fn seed(&self, py: Python<'_>) -> PyResult<u64> {
+        Ok(self.lock(py)?.seed())
+    }
+    /// Events carried out so far.
+    #[getter]
+    fn events(&self, py: Python<'_>) -> PyResult<u64> {
+        Ok(self.lock(py)?.events())
+    }
+    /// Hash of the trajectory so far.
+    #[getter]
+    fn fingerprint(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("{:016x}", self.lock(py)?.fingerprint()))
+    }
+    /// Names of the flows.
+    fn flow_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        Ok(self.lock(py)?.flow_names())
+    }
+    /// Names of the link directions.
+    fn link_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        Ok(self.lock(py)?.link_names())
+    }
+    /// A flow at present: values by group and name.
+    fn flow<'py>(&self, py: Python<'py>, number: u32) -> PyResult<Bound<'py, PyDict>> {
+        grouped(py, self.lock(py)?.flow(number))
+    }
+    /// The queue of a link direction at present: values by group and name.
+    fn queue<'py>(&self, py: Python<'py>, number: u32) -> PyResult<Bound<'py, PyDict>> {
+        grouped(py, self.lock(py)?.queue(number))
+    }
+    /// For each flow with packets in that queue its number, packets and bytes; None if the queue does not tell.
+    fn waiting(&self, py: Python<'_>, number: u32) -> PyResult<Option<Vec<(u32, u32, u64)>>> {
+        Ok(self.lock(py)?.waiting(number))
+    }
+}
+
+/// Values as dicts by group.
+fn grouped(py: Python<'_>, row: Row) -> PyResult<Bound<'_, PyDict>> {
+    let out = PyDict::new(py);
+    for (group, name, value) in row {
+        let own = match out.get_item(group)? {
+            Some(own) => own.cast_into::<PyDict>()?,
+            None => {
+                let own = PyDict::new(py);
+                out.set_item(group, &own)?;
+                own
+            }
+        };
+        match value {
+            Live::Number(x) => own.set_item(name, x)?,
+            Live::Count(n) => own.set_item(name, n)?,
+            Live::Word(w) => own.set_item(name, w)?,
+            Live::Nothing => own.set_item(name, py.None())?,
+        }
+    }
+    Ok(out)
+}
+
+/// A duration such as "20ms" in whole picoseconds.
+#[pyfunction]
+pub(crate) fn picoseconds(py: Python<'_>, text: &str) -> PyResult<u64> {
+    text.parse::<fairlane_units::Dur>().map(fairlane_units::Dur::as_ps).map_err(|e| error::bad(py, &e.to_string()))
+}

@@ -1,0 +1,338 @@
+//! A run in hand: it goes on as far as it is asked to, is looked at, changed, and branched.
+
+mod now;
+
+pub use now::{Live, Row};
+
+use crate::build;
+use crate::code::Code;
+use crate::course::Course;
+use crate::diag::{Diagnostics, Sources, Span};
+use crate::endpoint::BuiltIn;
+use crate::plugin::take_fault;
+use crate::probes::Probes;
+use crate::resolve::Resolved;
+use crate::run::{self, CpuClock, RunError, RunOutput};
+use crate::spec::AtSpec;
+use crate::turns::{self, shown};
+use crate::why;
+use fairlane_engine::{EventQueue, QuadHeap, StdHeap, Wheel, fits_64_bits};
+use fairlane_net::{FlowId, PortId, Waiting, World};
+use fairlane_trace::why::Why;
+use fairlane_units::Time;
+use now::{flow_now, queue_now, waiting_now};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// A world whatever structure its event queue has.
+trait Running: Send {
+    fn branch(&self) -> Box<dyn Running>;
+    fn advance(&mut self, scenario: &Resolved, course: &mut Course, to: Time, budget: u64, probes: &mut Probes) -> Result<bool, RunError>;
+    fn change(
+        &mut self,
+        scenario: &Resolved,
+        course: &mut Course,
+        next: Arc<Resolved>,
+        waiting: Waiting,
+        probes: &mut Probes,
+    ) -> Result<(), RunError>;
+    fn reseed(&mut self, number: u64);
+    fn now(&self) -> Time;
+    fn events(&self) -> u64;
+    fn fingerprint(&self) -> u64;
+    fn watch(&self, from: Time) -> Why;
+    fn output(&self, scenario: &Resolved, seed: u64, cpu_s: f64, setup_s: f64) -> RunOutput;
+    fn flow(&self, flow: FlowId) -> Row;
+    fn queue(&self, port: PortId) -> Row;
+    fn waiting(&self, port: PortId) -> Option<Vec<(u32, u32, u64)>>;
+}
+
+impl<H: EventQueue + Send + 'static> Running for World<BuiltIn, H> {
+    fn branch(&self) -> Box<dyn Running> {
+        Box::new(self.clone())
+    }
+    fn advance(&mut self, scenario: &Resolved, course: &mut Course, to: Time, budget: u64, probes: &mut Probes) -> Result<bool, RunError> {
+        // Controls act only in the loop that is compiled for observers.
+        if probes.any() || !scenario.expanded.controls.is_empty() {
+            course.advance(scenario, self, to, budget, probes)
+        } else {
+            course.advance(scenario, self, to, budget, &mut ())
+        }
+    }
+    fn change(
+        &mut self,
+        scenario: &Resolved,
+        course: &mut Course,
+        next: Arc<Resolved>,
+        waiting: Waiting,
+        probes: &mut Probes,
+    ) -> Result<(), RunError> {
+        if probes.any() || !scenario.expanded.controls.is_empty() {
+            course.change(scenario, next, waiting, self, probes)
+        } else {
+            course.change(scenario, next, waiting, self, &mut ())
+        }
+    }
+    fn reseed(&mut self, number: u64) {
+        self.reseed(number);
+    }
+    fn now(&self) -> Time {
+        self.now()
+    }
+    fn events(&self) -> u64 {
+        self.events()
+    }
+    fn fingerprint(&self) -> u64 {
+        self.fingerprint()
+    }
+    fn watch(&self, from: Time) -> Why {
+        why::watch(self, from)
+    }
+    fn output(&self, scenario: &Resolved, seed: u64, cpu_s: f64, setup_s: f64) -> RunOutput {
+        // Of a branch: a look leaves no trace in the run itself.
+        let mut world = self.clone();
+        world.settle(&mut ());
+        world.retire();
+        run::output(scenario, seed, &world, None, cpu_s, setup_s)
+    }
+    fn flow(&self, flow: FlowId) -> Row {
+        flow_now(self, flow)
+    }
+    fn queue(&self, port: PortId) -> Row {
+        if !self.is_due(port) {
+            return queue_now(self, port);
+        }
+        let mut world = self.clone();
+        world.settle(&mut ());
+        queue_now(&world, port)
+    }
+    fn waiting(&self, port: PortId) -> Option<Vec<(u32, u32, u64)>> {
+        if !self.is_due(port) {
+            return waiting_now(self, port);
+        }
+        let mut world = self.clone();
+        world.settle(&mut ());
+        waiting_now(&world, port)
+    }
+}
+
+/// Why the network was not changed.
+#[derive(Debug)]
+pub enum SetError {
+    /// The values are wrong, or may not change.
+    Refused(Diagnostics),
+    /// The run cannot go on.
+    Run(RunError),
+}
+
+/// A run in hand.
+pub struct Simulation {
+    scenario: Arc<Resolved>,
+    seed: u64,
+    course: Course,
+    world: Box<dyn Running>,
+    probes: Probes,
+    /// Changes that were made from outside.
+    made: Vec<AtSpec>,
+    /// Why it cannot go on.
+    broken: Option<RunError>,
+    cpu_s: f64,
+    setup_s: f64,
+}
+
+impl Simulation {
+    /// The run of a scenario with this seed, before anything has happened; `why`: what limits flows is watched.
+    ///
+    /// # Errors
+    /// The world cannot be built, or the code of a plug-in failed on the way.
+    pub fn new(scenario: Arc<Resolved>, seed: u64, why: bool) -> Result<Self, RunError> {
+        take_fault();
+        let clock = CpuClock::start();
+        let world = run::as_run(|| make(&scenario, seed))?;
+        if let Some(fault) = take_fault() {
+            return Err(RunError::Plugin(fault));
+        }
+        let course = Course::new(&scenario, seed);
+        let (setup_s, made) = (clock.seconds(), Vec::new());
+        let probes = Probes { why: why.then(|| world.watch(Time::ZERO + scenario.warmup)), ..Probes::default() };
+        Ok(Self { scenario, seed, course, world, probes, made, broken: None, cpu_s: 0.0, setup_s })
+    }
+
+    /// The seed.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+    /// The present.
+    pub fn now(&self) -> Time {
+        self.world.now()
+    }
+    /// When the run is over.
+    pub fn end(&self) -> Time {
+        Time::ZERO + self.scenario.duration
+    }
+    /// Events carried out so far.
+    pub fn events(&self) -> u64 {
+        self.world.events()
+    }
+    /// Hash of the trajectory so far.
+    pub fn fingerprint(&self) -> u64 {
+        self.world.fingerprint()
+    }
+    /// The scenario as it stands, with every change up to now as if it had been so from the beginning.
+    pub fn state(&self) -> &Resolved {
+        self.course.state(&self.scenario)
+    }
+
+    /// Goes on to `to`, by a few milliseconds of work at most; whether it is there. A time that has passed changes nothing.
+    ///
+    /// # Errors
+    /// The code of a plug-in failed, or a change could not be. The run cannot go on then.
+    pub fn advance(&mut self, to: Time) -> Result<bool, RunError> {
+        if let Some(e) = &self.broken {
+            return Err(e.clone());
+        }
+        take_fault();
+        let clock = CpuClock::start();
+        let Self { scenario, course, world, probes, .. } = self;
+        let end = to.min(Time::ZERO + scenario.duration).max(world.now());
+        let mut there = run::as_run(|| world.advance(scenario, course, end, run::SLICE, probes));
+        if let Some(fault) = take_fault() {
+            there = Err(RunError::Plugin(fault));
+        }
+        self.cpu_s += clock.seconds();
+        if let Err(e) = &there {
+            self.broken = Some(e.clone());
+        }
+        there
+    }
+
+    /// The same state with a future of its own: without a number the very same future as long as nothing is changed, with one that of other random numbers.
+    #[must_use]
+    pub fn branch(&self, number: Option<u64>) -> Self {
+        let mut world = run::as_run(|| self.world.branch());
+        if let Some(number) = number {
+            world.reseed(number);
+        }
+        Self {
+            scenario: self.scenario.clone(),
+            seed: self.seed,
+            course: self.course.clone(),
+            world,
+            probes: Probes { why: self.probes.why.clone(), ..Probes::default() },
+            made: self.made.clone(),
+            broken: self.broken.clone(),
+            cpu_s: self.cpu_s,
+            setup_s: self.setup_s,
+        }
+    }
+
+    /// Changes values by path at the present.
+    ///
+    /// # Errors
+    /// A value is wrong or may not change: then nothing has changed.
+    pub fn set(&mut self, sets: &[(String, String)], waiting: Waiting) -> Result<(), SetError> {
+        // What happens at this very time happens before.
+        while !self.advance(self.now()).map_err(SetError::Run)? {}
+        let next = turns::next_state(self.state(), sets).map_err(SetError::Refused)?;
+        let refused = |e| SetError::Refused(refused(sets, e));
+        turns::check(self.state(), &next, self.now()).map_err(refused)?;
+        let then = self.course.relaid(&next).map_err(SetError::Refused)?;
+        let Self { scenario, course, world, probes, .. } = self;
+        let changed = run::as_run(|| world.change(scenario, course, Arc::new(next), waiting, probes));
+        if let Some(e) = take_fault().map(RunError::Plugin).or(changed.err()) {
+            self.broken = Some(e.clone());
+            return Err(SetError::Run(e));
+        }
+        self.course.put(then);
+        let set = sets.iter().map(|(path, value)| (path.clone(), Value::from(value.as_str()))).collect();
+        self.made.push(AtSpec { time: shown(self.now()), set, waiting });
+        Ok(())
+    }
+
+    /// The scenario of what was simulated so far: its duration is the time that has passed, its changes those that were made.
+    ///
+    /// # Errors
+    /// It has not begun, or is within its warm-up: there is nothing to tell yet.
+    pub fn scenario(&self) -> Result<Arc<Resolved>, RunError> {
+        let now = self.now();
+        if now <= Time::ZERO + self.scenario.warmup {
+            let text = if self.scenario.warmup > fairlane_units::Dur::ZERO {
+                format!("at {} nothing has been measured yet: the warm-up lasts {}", shown(now), self.scenario.warmup)
+            } else {
+                "nothing has been simulated yet: advance first".to_owned()
+            };
+            return Err(RunError::Change(text));
+        }
+        if now == self.end() && self.made.is_empty() {
+            return Ok(self.scenario.clone());
+        }
+        let mut own = self.scenario.scenario.clone();
+        own.duration = shown(now);
+        own.at.retain(|a| Time::ZERO + a.time <= now);
+        for made in &self.made {
+            let place = own.at.partition_point(|a| a.time <= made.time);
+            own.at.insert(place, made.clone());
+        }
+        let tree = serde_json::to_value(&own).unwrap_or_default().to_string();
+        Ok(Arc::new(Resolved::from_whole(&tree).unwrap_or_else(|_| {
+            // A scenario that ends before one of its flows begins is none, but what was simulated of it is there.
+            let mut part = (*self.scenario).clone();
+            part.scenario = own;
+            part
+        })))
+    }
+
+    /// What came of it so far.
+    ///
+    /// # Errors
+    /// See [`Self::scenario`].
+    pub fn output(&self) -> Result<(Arc<Resolved>, RunOutput), RunError> {
+        let scenario = self.scenario()?;
+        let mut output = run::as_run(|| self.world.output(&scenario, self.seed, self.cpu_s, self.setup_s));
+        output.why = self.probes.why.clone().map(|w| why::told(w, &scenario, self.seed, self.now()));
+        Ok((scenario, output))
+    }
+
+    /// A flow at present, by its number.
+    pub fn flow(&self, flow: u32) -> Row {
+        self.world.flow(FlowId(flow))
+    }
+    /// The queue of a link direction at present, by its number.
+    pub fn queue(&self, link: u32) -> Row {
+        run::as_run(|| self.world.queue(PortId(link)))
+    }
+    /// For each flow with packets there its number, packets and bytes; none if the queue does not tell.
+    pub fn waiting(&self, link: u32) -> Option<Vec<(u32, u32, u64)>> {
+        run::as_run(|| self.world.waiting(PortId(link)))
+    }
+    /// The members of the scenario in this run.
+    pub fn flow_names(&self) -> Vec<String> {
+        self.scenario.members_at(self.seed).iter().map(|m| m.name.clone()).collect()
+    }
+    /// Its link directions.
+    pub fn link_names(&self) -> Vec<String> {
+        self.scenario.link_directions().iter().map(|l| l.name.clone()).collect()
+    }
+}
+
+/// The world of a run, with the structure for its events that `run_all` would take.
+fn make(scenario: &Resolved, seed: u64) -> Result<Box<dyn Running>, RunError> {
+    let parts = build::parts(scenario, seed);
+    let (slots, numbers) = parts.slots();
+    Ok(match (fits_64_bits(numbers, Time::ZERO + scenario.duration), slots) {
+        (true, 0..run::SOME_SLOTS) => Box::new(parts.build::<StdHeap<u64>>()?),
+        (true, run::SOME_SLOTS..run::MANY_SLOTS) => Box::new(parts.build::<QuadHeap<u64>>()?),
+        (true, _) => Box::new(parts.build::<Wheel<u64>>()?),
+        (false, _) => Box::new(parts.build::<Wheel<u128>>()?),
+    })
+}
+
+/// A refusal at the option that asks for it.
+fn refused(sets: &[(String, String)], e: turns::Refused) -> Diagnostics {
+    let asked = sets.iter().find(|(path, _)| path.starts_with(&e.at) || e.at.starts_with(path.as_str())).or_else(|| sets.first());
+    let mut sources = Sources::default();
+    let (path, value) = asked.map_or(("", ""), |(p, v)| (p.as_str(), v.as_str()));
+    let source = sources.add_option(&format!("{path}={value}"));
+    let span = Span { source, start: 0, end: path.len() };
+    Diagnostics::one(sources.diagnostic(Code::ChangeUnfit, span, &e.at, e.message, e.help))
+}

@@ -1,0 +1,105 @@
+//! What can be told of a flow and of a queue at one instant.
+
+use crate::endpoint::{AnyEndpoint, BuiltIn};
+use fairlane_engine::EventQueue;
+use fairlane_net::{Endpoint, EpId, FlowId, PortId, Qdisc, TimerId, World};
+use fairlane_units::{Dur, Time};
+use std::collections::BTreeMap;
+
+/// A value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Live {
+    /// A number.
+    Number(f64),
+    /// A count.
+    Count(u64),
+    /// A word.
+    Word(&'static str),
+    /// There is none yet.
+    Nothing,
+}
+
+/// Values by group and name.
+pub type Row = Vec<(&'static str, &'static str, Live)>;
+
+fn seconds(d: Dur) -> Live {
+    if d == Dur::ZERO { Live::Nothing } else { Live::Number(d.as_secs_f64()) }
+}
+
+fn instant(t: Time) -> Live {
+    if t == Time::MAX { Live::Nothing } else { Live::Number(t.as_secs_f64()) }
+}
+
+/// A flow: what it has done (`flow`), its connection or its sender (`transport`), and the gauges of its control (`gauge`).
+pub(super) fn flow_now<H: EventQueue>(world: &World<BuiltIn, H>, flow: FlowId) -> Row {
+    let f = &world.flows()[flow.0 as usize];
+    let (ep, v) = (EpId::sender(flow), world.view(EpId::sender(flow)));
+    let mut row: Row = vec![
+        ("flow", "started", instant(f.started)),
+        ("flow", "completed", instant(f.completed)),
+        ("flow", "delivered", Live::Count(f.delivered)),
+        ("transport", "sent", Live::Count(v.data_bytes)),
+        ("transport", "packets", Live::Count(v.data_segments)),
+    ];
+    let mut add = |name, value| row.push(("transport", name, value));
+    let Some(e) = world.endpoint(ep) else { return row };
+    if v.cwnd != 0 {
+        add("cwnd", Live::Count(v.cwnd));
+        add("ssthresh", if v.ssthresh == u64::MAX { Live::Number(f64::INFINITY) } else { Live::Count(v.ssthresh) });
+        add("in_flight", Live::Count(v.in_flight));
+        add("srtt", seconds(v.srtt));
+        add("rttvar", seconds(v.rttvar));
+        add("rto", seconds(v.rto));
+        add("mss", Live::Count(v.mss.into()));
+        add("acked", Live::Count(v.acked));
+        add("retransmits", Live::Count(v.retransmits));
+        add("timeouts", Live::Count(v.timeouts));
+        add("fast_recoveries", Live::Count(v.fast_recoveries));
+        add("cwnd_cuts", Live::Count(v.cwnd_cuts));
+        add("ecn_cuts", Live::Count(v.ecn_cuts));
+    }
+    if let Some(m) = e.moment() {
+        add("connection", Live::Word(m.connection));
+        add("state", Live::Word(m.sending));
+    }
+    if let AnyEndpoint::Tcp(t) = e {
+        let i = t.info();
+        add("segments_out", Live::Count(i.unacked.into()));
+        add("segments_sacked", Live::Count(i.sacked.into()));
+        add("segments_lost", Live::Count(i.lost.into()));
+        add("segments_resent", Live::Count(i.retrans.into()));
+        add("backoff", Live::Count(i.backoff.into()));
+        add("min_rtt", i.min_rtt.map_or(Live::Nothing, seconds));
+        let timers = world.timers(ep);
+        for (name, id) in [("rto_at", TimerId::Rto), ("pace_at", TimerId::Pace), ("probe_at", TimerId::Probe)] {
+            add(name, timers.get(id).map_or(Live::Nothing, instant));
+        }
+    }
+    e.gauges(&mut |name, value| row.push(("gauge", name, Live::Number(value))));
+    row
+}
+
+/// The queue of a port and its link; `gauge` is what the discipline tells of itself.
+pub(super) fn queue_now<H: EventQueue>(world: &World<BuiltIn, H>, port: PortId) -> Row {
+    let p = world.port(port);
+    let level = p.qdisc().backlog();
+    let mut row: Row = vec![
+        ("queue", "packets", Live::Count(level.pkts.into())),
+        ("queue", "bytes", Live::Count(level.bytes)),
+        ("link", "rate", Live::Number(p.rate_at(world.now()).as_bps() as f64)),
+        ("link", "delay", Live::Number(p.link().delay.as_secs_f64())),
+        ("link", "in_flight", Live::Count(p.in_flight() as u64)),
+    ];
+    p.qdisc().gauges(&mut |name, value| row.push(("gauge", name, Live::Number(value))));
+    row
+}
+
+/// For each flow with packets in the queue its number, packets and bytes; none if the queue does not let go of them.
+pub(super) fn waiting_now<H: EventQueue>(world: &World<BuiltIn, H>, port: PortId) -> Option<Vec<(u32, u32, u64)>> {
+    let mut flows = BTreeMap::<u32, (u32, u64)>::new();
+    for p in world.waiting(port).ok()? {
+        let of = flows.entry(p.flow.0).or_default();
+        *of = (of.0 + 1, of.1 + u64::from(p.len));
+    }
+    Some(flows.into_iter().map(|(flow, (packets, bytes))| (flow, packets, bytes)).collect())
+}

@@ -1,0 +1,329 @@
+//! Changes of the network while it runs: which there may be, and how the world that runs is brought from one state of the scenario to the next.
+//!
+//! A change is what two scenarios differ in. So its values are read, completed and checked by the reader of scenarios, and what it means for
+//! the world is said once, here, for `[[at]]` in a file and for a run in hand.
+
+use crate::code::Code;
+use crate::diag::{Diagnostics, Sources};
+use crate::endpoint::BuiltIn;
+use crate::expand::{LinkDir, Member};
+use crate::resolve::{Resolved, resolve};
+use crate::source::{Format, Node};
+use crate::spec::{AtSpec, FlowSpec, Wire};
+use fairlane_engine::EventQueue;
+use fairlane_net::{Distribution, FlowId, Observer, PortId, Qdisc, Site, Stuck, Waiting, World};
+use fairlane_queue::Discipline;
+use fairlane_traffic::Source;
+use fairlane_units::{Dur, Time};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// What may change, in words.
+const MAY: &str = "what may: the rate, delay, loss, duplicate and queue (with its parameters) of links, and start and stop of flows";
+
+/// The scenario from a time on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Turn {
+    /// When.
+    pub time: Time,
+    /// What becomes of packets in queues that are replaced.
+    pub waiting: Waiting,
+    /// The scenario as if it had been so from the beginning.
+    pub state: Arc<Resolved>,
+}
+
+/// Why a change cannot be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refused {
+    /// Where in the scenario.
+    pub(crate) at: String,
+    pub(crate) message: String,
+    pub(crate) help: String,
+}
+
+impl Refused {
+    fn new(at: impl Into<String>, message: String, help: impl Into<String>) -> Self {
+        Self { at: at.into(), message, help: help.into() }
+    }
+    fn never(at: impl Into<String>) -> Self {
+        let at = at.into();
+        let message = format!("`{at}` cannot change while the network runs");
+        Self::new(at, message, MAY)
+    }
+}
+
+/// The scenario with other values.
+pub(crate) fn next_state(state: &Resolved, sets: &[(String, String)]) -> Result<Resolved, Diagnostics> {
+    let mut tree = state.to_json();
+    if let Some(table) = tree.as_object_mut() {
+        table.remove("at");
+    }
+    resolve(&tree.to_string(), "the network", Format::Json, sets)
+}
+
+/// The states that the changes of a scenario lead to; each is checked.
+pub(crate) fn lay(mut resolved: Resolved, root: &Node, sources: &Sources) -> Result<Resolved, Diagnostics> {
+    let mut found = Diagnostics::default();
+    let mut turns: Vec<Turn> = Vec::new();
+    for (i, at) in resolved.scenario.at.iter().enumerate() {
+        let (number, time) = (i.to_string(), Time::ZERO + at.time);
+        let mut fail = |path: &[&str], code, message: String, help: String| {
+            let path: Vec<&str> = ["at", &number].into_iter().chain(path.iter().copied()).collect();
+            found.push(sources.diagnostic(code, root.place(&path), &path.join("."), message, help));
+        };
+        let before = turns.last().map_or(Time::ZERO, |t| t.time);
+        if at.time > resolved.scenario.duration {
+            let message = format!("the run is over after {}", resolved.scenario.duration);
+            fail(&["time"], Code::ChangeUnfit, message, "write an earlier time, or a longer duration".to_owned());
+            break;
+        } else if time < before {
+            let message = format!("the change before this one is at {}, which is later", before.since(Time::ZERO));
+            fail(&["time"], Code::ChangeUnfit, message, "write changes in the order of time".to_owned());
+            break;
+        }
+        let state = turns.last().map_or(&resolved, |t| &*t.state);
+        match next_state(state, &at.sets()) {
+            Ok(next) => match check(state, &next, time) {
+                Ok(()) => turns.push(Turn { time, waiting: at.waiting, state: Arc::new(next) }),
+                Err(Refused { at: place, message, help }) => {
+                    let key =
+                        at.set.keys().find(|k| k.starts_with(&place)).or_else(|| at.set.keys().find(|k| place.starts_with(k.as_str())));
+                    let path: Vec<&str> = ["set"].into_iter().chain(key.map(String::as_str)).collect();
+                    fail(&path, Code::ChangeUnfit, message, help);
+                    break;
+                }
+            },
+            Err(wrong) => {
+                for d in &wrong.list {
+                    let key = at.set.keys().find(|k| d.path.starts_with(k.as_str()) || k.starts_with(&d.path) && !d.path.is_empty());
+                    let key = key.or_else(|| at.set.keys().find(|k| !d.path.is_empty() && k.contains(&d.path)));
+                    let path: Vec<&str> = ["set"].into_iter().chain(key.map(String::as_str)).collect();
+                    fail(&path, d.code, d.message.clone(), d.help.clone());
+                }
+                break;
+            }
+        }
+    }
+    if found.is_empty() {
+        resolved.turns = turns;
+        Ok(resolved)
+    } else {
+        Err(found)
+    }
+}
+
+/// The states that changes lead to from another one on: those that are still to come after one was put in before them.
+pub(crate) fn relay(state: &Resolved, then: &[AtSpec]) -> Result<Vec<Turn>, Diagnostics> {
+    let mut turns: Vec<Turn> = Vec::new();
+    for at in then {
+        let next = next_state(turns.last().map_or(state, |t| &*t.state), &at.sets())?;
+        turns.push(Turn { time: Time::ZERO + at.time, waiting: at.waiting, state: Arc::new(next) });
+    }
+    Ok(turns)
+}
+
+/// Whether a run can go from one state to another at this time.
+pub(crate) fn check(now: &Resolved, next: &Resolved, time: Time) -> Result<(), Refused> {
+    for (a, b) in now.link_directions().iter().zip(next.link_directions()) {
+        links(a, b, now, next)?;
+    }
+    for (name, a) in &now.scenario.flows {
+        if let Some(b) = next.scenario.flows.get(name) {
+            spec(name, a, b)?;
+        }
+    }
+    let (a, b) = (frame(now), frame(next));
+    if let Some(key) = keys(&a, &b).into_iter().find(|k| a.get(k) != b.get(k)) {
+        return Err(Refused::never(key));
+    }
+    for (a, b) in now.flow_members().iter().zip(next.flow_members()) {
+        times(a, b, time)?;
+    }
+    let (a, b) = (&now.expanded, &next.expanded);
+    let same = a.nodes == b.nodes && a.positions == b.positions && a.channels == b.channels && a.controls == b.controls;
+    if same && a.groups == b.groups && a.links.len() == b.links.len() && a.flows.len() == b.flows.len() {
+        Ok(())
+    } else {
+        Err(Refused::never("topology"))
+    }
+}
+
+/// A scenario without what is compared part by part.
+fn frame(r: &Resolved) -> Value {
+    let mut tree = r.to_json();
+    if let Some(table) = tree.as_object_mut() {
+        for key in ["links", "topology", "flows", "at", "name", "description"] {
+            table.remove(key);
+        }
+        table.insert("flows".to_owned(), r.scenario.flows.keys().map(String::as_str).collect());
+        let ends = |l: &LinkDir| Value::from([l.name.as_str(), &l.from, &l.to].map(str::to_owned).to_vec());
+        table.insert("topology".to_owned(), r.link_directions().iter().map(ends).collect());
+    }
+    tree
+}
+
+fn keys(a: &Value, b: &Value) -> Vec<String> {
+    [a, b].into_iter().filter_map(Value::as_object).flat_map(|t| t.keys().cloned()).collect()
+}
+
+/// What may change of a link.
+fn links(a: &LinkDir, b: &LinkDir, now: &Resolved, next: &Resolved) -> Result<(), Refused> {
+    if a.wire == b.wire || a.name != b.name {
+        return Ok(());
+    }
+    let (at, (old, new)) = (|key: &str| format!("links.{}.{key}", a.name.trim_end_matches(".reverse")), (&*a.wire, &*b.wire));
+    if a.on_air {
+        let message = format!("the interface `{}` of a wireless station cannot change while the network runs", a.name);
+        return Err(Refused::new(at("queue"), message, MAY));
+    }
+    if !old.down.is_empty() || !new.down.is_empty() {
+        let message = format!("the link `{}` fails at times of its own: nothing else of it can change while the network runs", a.name);
+        return Err(Refused::new(at("down"), message, "leave `down` out, or write `rates` with 0bit/s"));
+    }
+    if old.rate != new.rate && old.device.is_some() {
+        let message = format!(
+            "the rate of `{}` cannot change while the network runs: its device knows already when each of its packets leaves",
+            a.name
+        );
+        return Err(Refused::new(at("rate"), message, "leave `device` out, or write the changes as `rates` of the link"));
+    }
+    let normal = old.impairments.jitter.as_ref().is_some_and(|j| j.0.distribution == Distribution::Normal && j.0.width > Dur::ZERO);
+    if old.delay != new.delay && normal {
+        let message =
+            format!("the delay of `{}` cannot change while the network runs: its jitter is cut where it would leave none of it", a.name);
+        return Err(Refused::new(at("delay"), message, "write a uniform jitter"));
+    }
+    if old.queue != new.queue {
+        let clamps = |w: &Wire, r: &Resolved| {
+            let infos = crate::build::flow_infos(r.flow_members(), |_| 0);
+            w.queue.build(&Site { link: w.info(), flows: &infos }).clamps()
+        };
+        if clamps(old, now) != clamps(new, next) {
+            let message = format!(
+                "a queue of `{}` that rewrites the windows of acknowledgments can neither come nor go while the network runs",
+                a.name
+            );
+            return Err(Refused::new(at("queue"), message, "write it as the queue from the beginning"));
+        }
+    }
+    let mut rest = new.clone();
+    (rest.rate, rest.delay, rest.queue) = (old.rate, old.delay, old.queue.clone());
+    (rest.impairments.loss, rest.impairments.duplicate) = (old.impairments.loss.clone(), old.impairments.duplicate.clone());
+    if rest == *old {
+        return Ok(());
+    }
+    let tree = |w: &Wire| serde_json::to_value(w).unwrap_or_default();
+    let (x, y) = (tree(old), tree(&rest));
+    let key = keys(&x, &y).into_iter().find(|k| x.get(k) != y.get(k)).unwrap_or_default();
+    Err(Refused::never(at(&key)))
+}
+
+/// What may change of a group of flows.
+fn spec(name: &str, a: &FlowSpec, b: &FlowSpec) -> Result<(), Refused> {
+    let mut rest = b.clone();
+    (rest.start, rest.stop, rest.stagger, rest.spread) = (a.start, a.stop, a.stagger, a.spread);
+    let tree = |f: &FlowSpec| serde_json::to_value(f).unwrap_or_default();
+    let (x, y) = (tree(a), tree(&rest));
+    match keys(&x, &y).into_iter().find(|k| x.get(k) != y.get(k)) {
+        Some(key) => Err(Refused::never(format!("flows.{name}.{key}"))),
+        None => Ok(()),
+    }
+}
+
+/// What may change of when a flow starts and stops.
+fn times(a: &Member, b: &Member, time: Time) -> Result<(), Refused> {
+    let at = |key: &str| format!("flows.{}.{key}", a.group);
+    let now = time.since(Time::ZERO);
+    let refuse = |key, what: String, help: &str| Err(Refused::new(at(key), what, help));
+    if a.start != b.start {
+        if a.start <= time {
+            let message = format!("flow `{}` has begun at {}", a.name, a.start.since(Time::ZERO));
+            return refuse(
+                "start",
+                message,
+                "a flow that runs may be stopped; one that is to begin later needs a start that is still to come",
+            );
+        }
+        if b.start < time {
+            return refuse(
+                "start",
+                format!("flow `{}` cannot start at {}: it is {now}", a.name, b.start.since(Time::ZERO)),
+                "write a later time",
+            );
+        }
+    }
+    if a.stop == b.stop {
+        return Ok(());
+    }
+    let (begun, stopped) = (a.start <= time, a.stop.is_some_and(|s| s <= now));
+    match b.stop {
+        _ if stopped => {
+            refuse("stop", format!("flow `{}` has stopped at {}", a.name, a.stop.unwrap_or_default()), "what has stopped does not go on")
+        }
+        Some(s) if s < now => refuse("stop", format!("flow `{}` cannot stop at {s}: it is {now}", a.name), "write a later time"),
+        _ if begun && a.stop.is_some_and(|was| b.stop.is_none_or(|s| s > was)) => {
+            let message = format!("flow `{}` has begun, and stops at {}", a.name, a.stop.unwrap_or_default());
+            refuse("stop", message, "it may stop sooner, not later")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Brings a world that stands in one state of a scenario to another; returns the flows that are to stop later, and when.
+///
+/// # Errors
+/// A queue of the user's own that does not let go of its packets.
+pub(crate) fn change<H: EventQueue, O: Observer>(
+    world: &mut World<BuiltIn, H>,
+    (now, next): (&Resolved, &Resolved),
+    waiting: Waiting,
+    seed: u64,
+    obs: &mut O,
+) -> Result<Vec<(Time, FlowId)>, Stuck> {
+    let nodes = || next.expanded.nodes.iter().zip(0..).map(|(n, i)| (n.as_str(), i)).collect::<std::collections::HashMap<&str, u32>>();
+    let (before, after) = (now.members_at(seed), next.members_at(seed));
+    for (i, (a, b)) in (0..).zip(now.link_directions().iter().zip(next.link_directions())) {
+        let (port, old, new) = (PortId(i), &*a.wire, &*b.wire);
+        if old == new {
+            continue;
+        }
+        if old.rate != new.rate {
+            world.set_rate(port, new.rate, obs);
+        }
+        if old.delay != new.delay {
+            world.set_delay(port, new.delay, obs);
+        }
+        if old.impairments != new.impairments {
+            world.set_losses(port, &new.impairments, seed, &b.name);
+        }
+        if old.queue != new.queue {
+            let nodes = nodes();
+            let infos = crate::build::flow_infos(&after, |name| nodes.get(name).copied().unwrap_or(0));
+            world.set_queue(port, new.queue.build(&Site { link: new.info(), flows: &infos }), waiting, obs)?;
+        }
+    }
+    let time = world.now();
+    let mut later = Vec::new();
+    for (i, (a, b)) in (0..).zip(before.iter().zip(after.iter())) {
+        if a.start == b.start && a.stop == b.stop {
+            continue;
+        }
+        let flow = FlowId(i);
+        if a.start > time {
+            let group = &next.expanded.groups[b.group_index];
+            world.set_app(flow, group.source.build(flow, b.start.max(time), b.stop.map(|s| Time::ZERO + s)));
+        } else if let Some(stop) = b.stop.map(|s| Time::ZERO + s).filter(|_| a.stop != b.stop) {
+            if stop <= time {
+                world.stop(flow, obs);
+            } else {
+                later.push((stop, flow));
+            }
+        }
+    }
+    Ok(later)
+}
+
+/// Seconds for people.
+pub(crate) fn shown(t: Time) -> Dur {
+    t.since(Time::ZERO)
+}

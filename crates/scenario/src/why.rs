@@ -1,0 +1,35 @@
+//! What a run says of why its flows sent no more.
+
+use crate::resolve::Resolved;
+use fairlane_engine::EventQueue;
+use fairlane_net::{EpId, FlowId, Limit, Plugs, World};
+use fairlane_trace::why::Why;
+use fairlane_units::Time;
+use serde_json::{Map, Value, json};
+
+/// Watches a world that is about to begin.
+pub(crate) fn watch<P: Plugs, H: EventQueue>(world: &World<P, H>, from: Time) -> Why {
+    let route = |f| world.route(EpId::sender(FlowId(f))).map(|p| p.0).collect();
+    Why::new((0..world.flows().len() as u32).map(route).collect(), world.ports().len(), from)
+}
+
+/// What it saw up to `now`: times in picoseconds as whole numbers, so that they add up; bytes times seconds of waiting.
+pub(crate) fn told(mut why: Why, scenario: &Resolved, seed: u64, now: Time) -> Value {
+    why.close(now);
+    let (members, links) = (scenario.members_at(seed), scenario.link_directions());
+    let name = |flow: u32| members.get(flow as usize).map_or("", |m| m.name.as_str());
+    let times = |times: &[u64; Limit::COUNT]| -> Map<String, Value> {
+        Limit::ALL.iter().filter(|l| **l != Limit::Nothing).map(|l| (l.name().to_owned(), times[*l as usize].into())).collect()
+    };
+    let flows: Vec<Value> = (0..)
+        .zip(why.flows())
+        .map(|(i, f)| json!({ "flow": name(i), "picoseconds": times(f.times()), "timeouts": f.timeouts() }))
+        .collect();
+    let queue = |(link, q): (&crate::expand::LinkDir, &fairlane_trace::why::QueueWhy)| {
+        let share = |(&flow, s): (&u32, &fairlane_trace::why::Share)| json!({ "flow": name(flow), "byte_seconds": s.waited as f64 / fairlane_units::PS_PER_SEC as f64, "drops": s.drops, "marks": s.marks });
+        let shares: Vec<Value> = q.shares.iter().filter(|(_, s)| s.waited > 0 || s.drops + s.marks > 0).map(share).collect();
+        json!({ "link": link.name, "flows": shares, "starved_ps": q.starved, "wanted_ps": q.wanted })
+    };
+    let queues: Vec<Value> = links.iter().zip(why.queues()).map(queue).collect();
+    json!({ "flows": flows, "queues": queues })
+}

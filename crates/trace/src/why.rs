@@ -1,0 +1,239 @@
+//! Why flows sent no more, and what their queues had to do with it: time by time, in whole picoseconds.
+
+use fairlane_net::{
+    DequeueEvent, DropEvent, Ecn, EnqueueEvent, EpId, Limit, LimitEvent, Observer, PktRef, PortId, ReceiveEvent, SendEvent,
+};
+use fairlane_units::Time;
+use std::collections::BTreeMap;
+
+/// No port.
+const NONE: u32 = u32::MAX;
+
+/// What limited a sender, by the number of the limit.
+pub type Times = [u64; Limit::COUNT];
+
+/// A flow.
+#[derive(Clone, Debug, Default)]
+pub struct FlowWhy {
+    limit: Limit,
+    since: Time,
+    /// Time since it last heard of the other end, or since it sent when nothing was out: should the timer run out, it waited for that.
+    pending: Times,
+    times: Times,
+    seen: u64,
+    timeouts: u64,
+    /// The end of what was sent, and of what was acknowledged: between them the timer runs.
+    sent: u64,
+    acked: u64,
+    /// The ports on its way.
+    route: Vec<u32>,
+}
+
+impl FlowWhy {
+    /// Picoseconds by limit.
+    pub fn times(&self) -> &Times {
+        &self.times
+    }
+    /// Timeouts that were waited for.
+    pub fn timeouts(&self) -> u64 {
+        self.timeouts
+    }
+    fn pass(&mut self, now: Time, from: Time) {
+        self.pending[self.limit as usize] += now.since(self.since.max(from)).as_ps();
+        self.since = now;
+    }
+    fn keep(&mut self) {
+        for (all, part) in self.times.iter_mut().zip(std::mem::take(&mut self.pending)) {
+            *all += part;
+        }
+    }
+    /// All but the opening of the connection was a wait for the timer.
+    fn timed_out(&mut self) {
+        for (i, part) in std::mem::take(&mut self.pending).into_iter().enumerate() {
+            let kept = i == Limit::Handshake as usize || i == Limit::Nothing as usize;
+            self.times[if kept { i } else { Limit::Timeout as usize }] += part;
+        }
+    }
+}
+
+/// What one flow did at one queue.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Share {
+    /// Bytes times picoseconds that its packets waited, of those that have left.
+    pub waited: u128,
+    /// Its packets that the queue dropped.
+    pub drops: u64,
+    /// Its packets that the queue marked.
+    pub marks: u64,
+}
+
+/// A queue.
+#[derive(Clone, Debug, Default)]
+pub struct QueueWhy {
+    /// By flow.
+    pub shares: BTreeMap<u32, Share>,
+    /// Picoseconds in which nothing waited though a flow on its way here had data to send.
+    pub starved: u64,
+    /// Picoseconds in which a flow had data to send.
+    pub wanted: u64,
+    waits: u32,
+    wanting: u32,
+    since: Time,
+}
+
+impl QueueWhy {
+    fn pass(&mut self, now: Time, from: Time) {
+        let span = now.since(self.since.max(from)).as_ps();
+        if self.wanting > 0 {
+            self.wanted += span;
+            self.starved += if self.waits == 0 { span } else { 0 };
+        }
+        self.since = now;
+    }
+}
+
+/// A packet at a queue: the port, and whether it came with a mark.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    port: u32,
+    marked: bool,
+}
+
+/// Watches what limits flows.
+#[derive(Clone, Debug)]
+pub struct Why {
+    from: Time,
+    flows: Vec<FlowWhy>,
+    queues: Vec<QueueWhy>,
+    /// By the packet's place in the arena.
+    held: Vec<Held>,
+}
+
+impl Why {
+    /// Counts from `from` on; `routes`: the ports on the way of each flow.
+    pub fn new(routes: Vec<Vec<u32>>, ports: usize, from: Time) -> Self {
+        let flows = routes.into_iter().map(|route| FlowWhy { route, ..FlowWhy::default() }).collect();
+        Self { from, flows, queues: vec![QueueWhy::default(); ports], held: Vec::new() }
+    }
+
+    /// Counts up to `now`.
+    pub fn close(&mut self, now: Time) {
+        for f in &mut self.flows {
+            f.pass(now, self.from);
+            f.keep();
+        }
+        for q in &mut self.queues {
+            q.pass(now, self.from);
+        }
+    }
+    /// The flows.
+    pub fn flows(&self) -> &[FlowWhy] {
+        &self.flows
+    }
+    /// The queues, one a port.
+    pub fn queues(&self) -> &[QueueWhy] {
+        &self.queues
+    }
+
+    fn counts(&self, now: Time) -> bool {
+        now > self.from || self.from == Time::ZERO
+    }
+
+    fn held(&mut self, id: PktRef) -> &mut Held {
+        let i = id.0 as usize;
+        if i >= self.held.len() {
+            self.held.resize(i + 1, Held { port: NONE, marked: false });
+        }
+        &mut self.held[i]
+    }
+
+    fn level(&mut self, port: PortId, now: Time, waits: u32) {
+        let from = self.from;
+        let q = &mut self.queues[port.0 as usize];
+        if (q.waits == 0) != (waits == 0) {
+            q.pass(now, from);
+        }
+        q.waits = waits;
+    }
+
+    fn waited(&mut self, port: PortId, flow: u32, len: u32, at: Time, now: Time) -> &mut Share {
+        let span = now.since(at.max(self.from)).as_ps();
+        let share = self.queues[port.0 as usize].shares.entry(flow).or_default();
+        share.waited += u128::from(span) * u128::from(len);
+        share
+    }
+}
+
+impl Observer for Why {
+    #[inline]
+    fn weighs(&self, endpoint: EpId) -> bool {
+        !endpoint.receives()
+    }
+
+    fn on_limit(&mut self, e: &LimitEvent) {
+        let (from, counts) = (self.from, self.counts(e.time));
+        let Some(f) = self.flows.get_mut(e.endpoint.flow().0 as usize) else { return };
+        f.pass(e.time, from);
+        if e.timeouts > f.seen {
+            f.timeouts += if counts { e.timeouts - f.seen } else { 0 };
+            f.seen = e.timeouts;
+            f.timed_out();
+        }
+        let before = std::mem::replace(&mut f.limit, e.limit);
+        if before.wants() != e.limit.wants() {
+            for &port in &f.route {
+                let q = &mut self.queues[port as usize];
+                q.pass(e.time, from);
+                q.wanting = if e.limit.wants() { q.wanting + 1 } else { q.wanting - 1 };
+            }
+        }
+    }
+
+    fn on_send(&mut self, e: &SendEvent) {
+        let (from, end) = (self.from, e.seg.seq + u64::from(e.seg.payload));
+        if e.endpoint.receives() || e.seg.payload == 0 {
+            return;
+        }
+        let Some(f) = self.flows.get_mut(e.endpoint.flow().0 as usize) else { return };
+        if f.acked >= f.sent {
+            f.pass(e.time, from);
+            f.keep();
+        }
+        f.sent = f.sent.max(end);
+    }
+
+    fn on_receive(&mut self, e: &ReceiveEvent) {
+        if !e.endpoint.receives() {
+            let from = self.from;
+            if let Some(f) = self.flows.get_mut(e.flow.0 as usize) {
+                f.pass(e.time, from);
+                f.keep();
+                f.acked = f.acked.max(e.seg.ack);
+            }
+        }
+        *self.held(e.pkt.id) = Held { port: NONE, marked: false };
+    }
+
+    fn on_enqueue(&mut self, e: &EnqueueEvent) {
+        *self.held(e.pkt.id) = Held { port: e.port.0, marked: e.pkt.ecn == Ecn::Ce };
+        self.level(e.port, e.time, e.backlog.pkts);
+    }
+
+    fn on_dequeue(&mut self, e: &DequeueEvent) {
+        let (held, counts) = (*self.held(e.pkt.id), self.counts(e.time));
+        let share = self.waited(e.port, e.pkt.flow.0, e.pkt.len, e.pkt.at, e.time);
+        share.marks += u64::from(counts && e.pkt.ecn == Ecn::Ce && held.port == e.port.0 && !held.marked);
+        self.level(e.port, e.time, e.backlog.pkts);
+    }
+
+    fn on_drop(&mut self, e: &DropEvent) {
+        let held = std::mem::replace(self.held(e.pkt.id), Held { port: NONE, marked: false });
+        if e.why.on_link() {
+            return;
+        }
+        let (counts, let_in) = (self.counts(e.time), held.port == e.port.0);
+        let at = if let_in { e.pkt.at } else { e.time };
+        self.waited(e.port, e.pkt.flow.0, e.pkt.len, at, e.time).drops += u64::from(counts);
+        self.level(e.port, e.time, e.backlog.pkts);
+    }
+}

@@ -1,0 +1,169 @@
+"""What sets two futures of one state apart: a branch beside its parent, or many branches beside as many, pair by pair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .. import stats
+from ..base.extras import need
+from ..base.format import number, scale
+from ..base.metrics import unit
+from ..errors import FairlaneError, suggest
+from ..runs.simulation import Branches, Simulation
+from ..runs.tables import values
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ..runs.result import Result
+
+_TABLES = {"flows": "flow", "links": "link", "network": "network"}
+_MOST_ROWS = 20
+
+
+@dataclass(frozen=True)
+class Apart:
+    """One metric in both futures: means over the pairs, and the difference of the second from the first."""
+
+    table: str
+    of: str
+    """Name of the flow or link; "" for the network."""
+    metric: str
+    first: stats.Interval
+    second: stats.Interval
+    difference: stats.Interval
+    """Over the pairs, with a Student t interval; of a single pair without one: its spread is not known."""
+
+    @property
+    def unit(self) -> str:
+        """Of all three."""
+        return unit(self.metric)
+
+
+class Futures:
+    """Two futures of one state, compared pair by pair.
+
+    Both sides of a pair have the same past and the same random numbers, so that a difference comes from what was changed, as far as the
+    two use them alike. One pair has no interval: it says what happened in this future. Branches say how sure that is.
+    """
+
+    def __init__(self, first: Result, second: Result) -> None:
+        self.first, self.second = first, second
+        self.rows = list(_rows(first, second))
+
+    def value(self, metric: str, *, flow: str | None = None, link: str | None = None) -> Apart:
+        """One metric of a flow, of a link or of the whole network."""
+        table, of = ("flows", flow) if flow is not None else ("links", link) if link is not None else ("network", "")
+        of = of or ""
+        named = [r for r in self.rows if r.table == table and r.of == of]
+        if not named:
+            raise suggest(of, list(dict.fromkeys(r.of for r in self.rows if r.table == table)), _TABLES[table])
+        for row in named:
+            if row.metric == metric:
+                return row
+        raise suggest(metric, [r.metric for r in named], f"metric of {table}")
+
+    @property
+    def differences(self) -> list[Apart]:
+        """What differs."""
+        return [r for r in self.rows if r.difference.mean not in (None, 0.0) or (r.difference.sd or 0.0) > 0.0]
+
+    def frame(self) -> pl.DataFrame:
+        """All metrics as a polars frame, a row each (the extra `tables`)."""
+        need("tables")
+        import polars as pl
+
+        rows = [
+            {
+                "table": r.table,
+                "of": r.of,
+                "metric": r.metric,
+                "unit": r.unit,
+                "first": r.first.mean,
+                "second": r.second.mean,
+                **{f"difference_{k}" if k != "n" else k: v for k, v in r.difference.as_dict().items()},
+            }
+            for r in self.rows
+        ]
+        floats = ("first", "second", "difference_mean", "difference_low", "difference_high", "difference_sd")
+        return pl.DataFrame(rows, schema_overrides=dict.fromkeys(floats, pl.Float64), infer_schema_length=None)
+
+    def document(self) -> dict[str, Any]:
+        """All of it as data."""
+        return {
+            "first": self.first.fingerprints,
+            "second": self.second.fingerprints,
+            "differences": [
+                {
+                    "table": r.table,
+                    "of": r.of,
+                    "metric": r.metric,
+                    "unit": r.unit,
+                    "first": r.first.as_dict(),
+                    "second": r.second.as_dict(),
+                    "difference": r.difference.as_dict(),
+                }
+                for r in self.rows
+            ],
+        }
+
+    def __repr__(self) -> str:
+        n, apart = len(self.first.info), self.differences
+        if not apart:
+            return f"Futures({n} pair{'s' * (n != 1)}, nothing differs)"
+        # What is clear of zero first, then by size.
+        shown = sorted(apart, key=lambda r: (not _clear(r), r.table != "links", -_share(r)))[:_MOST_ROWS]
+        lines = [f"Futures({n} pair{'s' * (n != 1)}, {len(apart)} of {len(self.rows)} metrics differ)"]
+        lines += [f"  {r.of or 'network'}: {r.metric} {_told(r)}" for r in shown]
+        return "\n".join([*lines, f"  ... and {len(apart) - len(shown)} more: .frame() has all"] if len(apart) > len(shown) else lines)
+
+
+def compare_futures(first: Any, second: Any) -> Futures:
+    """Two simulations, or as many branches on both sides, at the same time of the same run."""
+    pair = [[s] if isinstance(s, Simulation) else s for s in (first, second)]
+    if not all(isinstance(side, (list, Branches)) for side in pair):
+        raise FairlaneError("two futures are compared: give two simulations, or two times branches of them")
+    a, b = (list[Simulation](side) for side in pair)
+    if len(a) != len(b):
+        raise FairlaneError(f"pairs need as many branches on both sides: there are {len(a)} and {len(b)}")
+    for x, y in zip(a, b, strict=True):
+        if (x.seed, x.number) != (y.seed, y.number):
+            raise FairlaneError(f"{x!r} and {y!r} have other random numbers: compare branches of one simulation, of the same numbers")
+        if x.time != y.time:
+            raise FairlaneError(f"one future is at {x.time:g} s, the other at {y.time:g} s: advance both to the same time")
+    return Futures(Branches(a).result(), Branches(b).result())
+
+
+def _rows(first: Result, second: Result) -> Iterator[Apart]:
+    for table, key in _TABLES.items():
+        for (labels, ours), (_, theirs) in zip(values(first, table), values(second, table), strict=True):
+            for metric, xs in ours.items():
+                ys = theirs.get(metric)
+                if ys is not None:
+                    yield Apart(
+                        table, labels.get(key, ""), metric, stats.interval(xs), stats.interval(ys), stats.interval(_differences(xs, ys))
+                    )
+
+
+def _differences(xs: Sequence[float | None], ys: Sequence[float | None]) -> list[float | None]:
+    return [None if x is None or y is None else y - x for x, y in zip(xs, ys, strict=True)]
+
+
+def _clear(r: Apart) -> bool:
+    low, high = r.difference.low, r.difference.high
+    return low is not None and high is not None and (low > 0.0 or high < 0.0)
+
+
+def _share(r: Apart) -> float:
+    return abs(r.difference.mean or 0.0) / (abs(r.first.mean or 0.0) or 1.0)
+
+
+def _told(r: Apart) -> str:
+    factor, name = scale(r.unit, max(abs(r.first.mean or 0.0), abs(r.second.mean or 0.0)))
+    d = r.difference.times(factor)
+    half = "" if d.half_width is None else f" ± {number(d.half_width, 2)}"
+    a, b = (number(None if i.mean is None else factor * i.mean) for i in (r.first, r.second))
+    sign = "+" if (d.mean or 0.0) >= 0 else ""
+    return f"{a} -> {b} {name} ({sign}{number(d.mean, 3)}{half})".replace("  ", " ")

@@ -1,0 +1,216 @@
+"""What a simulation in hand shows of its flows and links at the present."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from ..base.format import number
+from ..errors import FairlaneError, suggest
+
+if TYPE_CHECKING:
+    from .simulation import Simulation
+
+T = TypeVar("T")
+_SECONDS = {"srtt", "rttvar", "rto", "min_rtt", "rto_at", "pace_at", "probe_at", "delay"}
+_BYTES = {"cwnd", "ssthresh", "in_flight", "acked", "sent", "bytes", "mss"}
+
+
+class Names(Mapping[str, T], Generic[T]):
+    """Things by name; one that is not there is an error with a suggestion."""
+
+    def __init__(self, names: Sequence[str], make: Callable[[str, int], T], what: str) -> None:
+        self._names, self._make, self._what = names, make, what
+
+    def __getitem__(self, name: str) -> T:
+        try:
+            return self._make(name, self._names.index(name))
+        except ValueError:
+            raise suggest(str(name), self._names, self._what) from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __repr__(self) -> str:
+        return f"<{len(self._names)} {self._what}s: {', '.join(self._names[:8])}{', ...' if len(self._names) > 8 else ''}>"
+
+
+class Values(Mapping[str, Any]):
+    """Values of one instant, as attributes and by name; `gauges` are the inner variables of the algorithm, among them also by attribute."""
+
+    def __init__(self, title: str, values: Mapping[str, Any], gauges: Mapping[str, float]) -> None:
+        self._title, self._values = title, dict(values)
+        self.gauges: dict[str, float] = dict(gauges)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name in self._values:
+            return self._values[name]
+        if name in self.gauges:
+            return self.gauges[name]
+        raise AttributeError(f"{self._title} has no {name!r}; it has {', '.join(self)}")
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._values and name not in self.gauges:
+            raise suggest(name, list(self), "value")
+        return self._values[name] if name in self._values else self.gauges[name]
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._values
+        yield from (g for g in self.gauges if g not in self._values)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._values or name in self.gauges
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self]
+
+    def __repr__(self) -> str:
+        width = max((len(n) for n in self), default=0)
+        return "\n".join([self._title, *(f"  {name:{width}}  {_shown(name, self[name])}" for name in self)])
+
+
+class Queue(Values):
+    """A queue at one instant: `packets`, `bytes`, and the gauges of its discipline."""
+
+    def __init__(self, title: str, row: Mapping[str, Mapping[str, Any]], waiting: Callable[[], dict[str, tuple[int, int]]]) -> None:
+        super().__init__(title, row["queue"], row.get("gauge", {}))
+        self._waiting = waiting
+
+    @property
+    def flows(self) -> dict[str, tuple[int, int]]:
+        """Packets and bytes that wait now, for each flow that has some, in the order of the flows; acknowledgments count for their flow."""
+        return self._waiting()
+
+    @property
+    def classes(self) -> dict[int, dict[str, float]]:
+        """The gauges of the classes of a scheduler, by class; empty for a queue without classes."""
+        found: dict[int, dict[str, float]] = {}
+        for name, value in self.gauges.items():
+            head, _, inner = name.partition("_")
+            if head.startswith("class") and head[5:].isdecimal() and inner:
+                found.setdefault(int(head[5:]), {})[inner] = value
+        return found
+
+
+class _Part:
+    def __init__(self, sim: Simulation, name: str, number: int) -> None:
+        self._sim, self.name, self._number = sim, name, number
+
+    _table, _key = "", ""
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """Its row of the result so far, without names."""
+        from .tables import LABELS, columns
+
+        row = columns(self._sim.result(), self._table)[0]
+        at = list(row[self._key]).index(self.name)
+        return {k: v[at] for k, v in row.items() if k not in LABELS}
+
+
+class Flow(_Part):
+    """A flow, as it is whenever it is asked."""
+
+    _table, _key = "flows", "flow"
+
+    def _row(self) -> dict[str, dict[str, Any]]:
+        return self._sim._core.flow(self._number)
+
+    @property
+    def transport(self) -> Values:
+        """Its sender: of TCP the connection (see `tcp`), of UDP what was sent and the gauges of a rate control."""
+        row = self._row()
+        return Values(f"{self.name} at {self._sim.time:g} s", row["transport"], row.get("gauge", {}))
+
+    @property
+    def tcp(self) -> Values:
+        """Its connection: cwnd, ssthresh, state, srtt, rto, in_flight, what is known of the segments that are out, gauges of its control.
+
+        Windows are in bytes, times in seconds, `rto_at` and the like are instants.
+        """
+        values = self.transport
+        if "connection" not in values:
+            raise FairlaneError(f"flow {self.name!r} is none of TCP: ask for its `transport`")
+        return values
+
+    @property
+    def started(self) -> float | None:
+        """When it first wrote, in seconds; None before."""
+        at: float | None = self._row()["flow"]["started"]
+        return at
+
+    @property
+    def completed(self) -> float | None:
+        """When all was there, in seconds; None before."""
+        at: float | None = self._row()["flow"]["completed"]
+        return at
+
+    @property
+    def delivered(self) -> int:
+        """Payload bytes that were handed to the receiving application."""
+        n: int = self._row()["flow"]["delivered"]
+        return n
+
+    def __repr__(self) -> str:
+        return repr(self.transport)
+
+
+class Link(_Part):
+    """A direction of a link, as it is whenever it is asked."""
+
+    _table, _key = "links", "link"
+
+    def _row(self) -> dict[str, dict[str, Any]]:
+        return self._sim._core.queue(self._number)
+
+    @property
+    def queue(self) -> Queue:
+        """The queue before it."""
+        return Queue(f"queue of {self.name} at {self._sim.time:g} s", self._row(), self._waiting)
+
+    def _waiting(self) -> dict[str, tuple[int, int]]:
+        found = self._sim._core.waiting(self._number)
+        if found is None:
+            raise FairlaneError(f"the queue of {self.name} does not let go of its packets, so nobody knows whose they are")
+        return {self._sim._flows[flow]: (packets, size) for flow, packets, size in found}
+
+    @property
+    def rate(self) -> float:
+        """Its rate in bit/s, now; of a trace the mean."""
+        rate: float = self._row()["link"]["rate"]
+        return rate
+
+    @property
+    def delay(self) -> float:
+        """Its propagation delay in seconds, for packets that enter it now."""
+        delay: float = self._row()["link"]["delay"]
+        return delay
+
+    @property
+    def in_flight(self) -> int:
+        """Packets on it, the one in transmission included."""
+        n: int = self._row()["link"]["in_flight"]
+        return n
+
+    def __repr__(self) -> str:
+        return repr(self.queue)
+
+
+def _shown(name: str, value: Any) -> str:
+    if value is None:
+        return "none yet"
+    if isinstance(value, str):
+        return value
+    unit = " s" if name in _SECONDS else " B" if name in _BYTES else ""
+    return (str(value) if isinstance(value, int) else number(value)) + unit
