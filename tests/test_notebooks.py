@@ -16,7 +16,7 @@ pytest.importorskip("ipykernel")
 
 BOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
 SHOWS = {
-    "capture": {"image/png": 1, "text/html": 4, "text": r"tshark counts (\d+) packets with data|^$"},
+    "capture": {"image/png": 1, "text/html": 3, "text": r"tshark counts (\d+) packets with data|^$"},
     "first_plot": {"image/png": 2, "text/html": 2, "text": r"utilisation 1\.000 ± 0\.000"},
     "own_queue": {"text/html": 1, "text": r"did you mean `limit`\?"},
     "study": {"image/png": 1, "text/html": 4, "text": ""},
