@@ -63,7 +63,7 @@ fn capacity_counts_opportunities() {
 /// 8 Mbit/s carry 1000 byte a millisecond. From 2 ms on 2 Mbit/s: a packet of 2500 byte sent at 1 ms has 1000 through by then, the rest takes 6 ms.
 #[test]
 fn a_step_in_the_middle_of_a_packet() {
-    let s = Steps::new(Rate::from_mbps(8), [(ms(2), Rate::from_mbps(2)), (ms(20), Rate::from_mbps(8))].into());
+    let mut s = Steps::new(Rate::from_mbps(8), [(ms(2), Rate::from_mbps(2)), (ms(20), Rate::from_mbps(8))].into());
     assert_eq!(s.end(ms(0), 1000), ms(1));
     assert_eq!(s.end(ms(1), 1000), ms(2));
     assert_eq!(s.end(ms(1), 2500), ms(8));
@@ -77,10 +77,10 @@ fn a_step_in_the_middle_of_a_packet() {
 
 #[test]
 fn an_outage_holds_packets_and_a_last_rate_of_zero_for_ever() {
-    let s = Steps::new(Rate::from_mbps(8), [(ms(2), Rate::from_bps(0)), (ms(9), Rate::from_mbps(8))].into());
+    let mut s = Steps::new(Rate::from_mbps(8), [(ms(2), Rate::from_bps(0)), (ms(9), Rate::from_mbps(8))].into());
     assert_eq!(s.end(ms(3), 1000), ms(10));
     assert_eq!(s.end(ms(1), 2000), ms(10));
-    let end = Steps::new(Rate::from_mbps(8), [(ms(2), Rate::from_bps(0))].into());
+    let mut end = Steps::new(Rate::from_mbps(8), [(ms(2), Rate::from_bps(0))].into());
     assert_eq!(end.end(ms(1), 1000), ms(2));
     assert_eq!(end.end(ms(3), 1).as_ps(), NEVER);
 }
@@ -112,7 +112,7 @@ proptest! {
         let mut at: Vec<u64> = cuts;
         at.sort_unstable();
         let rate = Rate::from_bps(bps);
-        let s = Steps::new(rate, at.iter().map(|&t| (Time::from_ps(t), rate)).collect());
+        let mut s = Steps::new(rate, at.iter().map(|&t| (Time::from_ps(t), rate)).collect());
         prop_assert_eq!(s.end(Time::from_ps(77), len), Time::from_ps(77) + rate.tx_time(u64::from(len)));
     }
 }

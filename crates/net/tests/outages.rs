@@ -51,8 +51,8 @@ impl Net {
         let r: Vec<NodeId> = (0..n).map(|i| b.node(&format!("r{i}"))).collect();
         let h: Vec<NodeId> = (0..n).map(|i| b.node(&format!("h{i}"))).collect();
         let late = JitterSpec(JitterParams { width: Dur::from_us(900), distribution: Distribution::Uniform, keep_order: false });
-        let mut link = |b: &mut WorldBuilder<ToyPlugs>, name: String, from, to, mbps, us, rough: bool| {
-            let impairments = Impairments { jitter: (rough && us > 1000).then(|| late.clone()), ..Impairments::default() };
+        let link = |b: &mut WorldBuilder<ToyPlugs>, name: String, from, to, mbps, us, rough: bool| {
+            let impairments = Impairments { jitter: (rough && us > 1000).then_some(late), ..Impairments::default() };
             let (rate, delay) = (Rate::from_mbps(mbps), Dur::from_us(us));
             let device = (rough && us % 2 == 0).then_some(fairlane_units::Len::Packets(2));
             b.link(LinkDef { name, from, to, rate, delay, qdisc: Tail::new(20), schedule: None, impairments, device })

@@ -208,7 +208,7 @@ fn links(a: &LinkDir, b: &LinkDir, now: &Resolved, next: &Resolved) -> Result<()
     }
     let mut rest = new.clone();
     (rest.rate, rest.delay, rest.queue) = (old.rate, old.delay, old.queue.clone());
-    (rest.impairments.loss, rest.impairments.duplicate) = (old.impairments.loss.clone(), old.impairments.duplicate.clone());
+    (rest.impairments.loss, rest.impairments.duplicate) = (old.impairments.loss.clone(), old.impairments.duplicate);
     if rest == *old {
         return Ok(());
     }
