@@ -25,9 +25,9 @@ SHOWN = (
 """The metrics of the page; the others are in the table of results."""
 WIRED = ("throughput", "loss_rate", "mean_time_in_queue", "one_way_delay", "jitter")
 """Those that are the same thing in a wired network, and do not count packets of another stretch of time."""
-LIMITATION = (
-    "ModRED lowers no window here: acknowledgments that come over the air are not rewritten. What is seen is its dropping alone, which is "
-    "that of RIO without early drops."
+CLAMP = (
+    "A station with ModRED lowers the windows of the acknowledgments that reach it over the air while its queue is between the thresholds, "
+    "as a router does on its line."
 )
 VIRTUAL = (
     "AVQ's virtual queue is served at nearly the rate of the channel, of which a station among others that send has a part: it is empty "
@@ -109,7 +109,7 @@ def notes(r: Results, n: int, there: air.Stations) -> list[str]:
     if all(r.has(**_at(n, LOAD, LIMIT, a)) for a in QUEUES):
         made += [_losses(r, n), _modred(r, n), *_avq(r, n)]
     if n == VARIED:
-        made.append(LIMITATION)
+        made.append(CLAMP)
     if all(r.has(**_at(n, LOAD, q, a)) for q in LIMITS for a in QUEUES):
         made += _limits(r, n)
     if all(r.has(**_at(n, x, LIMIT, a)) for x in LOADS for a in QUEUES):
@@ -234,5 +234,5 @@ def finding(r: Results) -> list[str]:
     return [
         f"On the air (802.11b at 2 Mbit/s, {n} nodes, {LOAD} % load, {LIMIT} packets) {of_air:.0f} % of the packets that RED's network "
         f"loses are given up after the last attempt, not dropped in a queue, and no queue decides that. ModRED's throughput is "
-        f"{_signed(_apart(r, n, LOAD))} against RED's there, where it drops but lowers no windows. No claim rests on the wireless networks."
+        f"{_signed(_apart(r, n, LOAD))} against RED's there, where it drops and lowers windows. No claim rests on the wireless networks."
     ]

@@ -27,7 +27,11 @@ _FIBRE = 299_792_458.0 * 2 / 3
 """Speed of light in fibre, as usual two thirds of that in a vacuum."""
 
 _READERS: dict[str, Callable[[bytes, str], Any]] = {".graphml": graphml, ".xml": graphml, ".gml": gml, ".csv": edge_list, ".tsv": edge_list}
-_EDGE = {graphml: re.compile(rb"<(?:\w+:)?edge\b"), gml: re.compile(rb"\bedge\s*\["), edge_list: re.compile(rb"\n[^\n#]")}
+_EDGE: dict[object, re.Pattern[bytes]] = {
+    graphml: re.compile(rb"<(?:\w+:)?edge\b"),
+    gml: re.compile(rb"\bedge\s*\["),
+    edge_list: re.compile(rb"\n[^\n#]"),
+}
 """What an edge looks like in a file."""
 
 
