@@ -205,7 +205,13 @@ mod tests {
         let lost = |l: &&Listed| params(parameters_of(l), schema()).len() != params(&l.schema, &l.schema).len();
         let lost: Vec<&str> = registry_listing().iter().filter(lost).map(|l| l.name).collect();
         assert!(lost.is_empty(), "the parameters of these were not found: {lost:?}");
-        assert!(tables().iter().all(|(_, t)| params(t, schema()).iter().all(|p| identifier(&p.name) == p.name)), "a key is a keyword");
+        // A keyword of Python is no attribute of a class: tables that have one are written as a call.
+        let keyed = tables().into_iter().filter(|(_, t)| params(t, schema()).iter().any(|p| identifier(&p.name) != p.name));
+        for (name, table) in keyed {
+            let mut text = String::new();
+            typed_dict(&mut text, &name, "", &params(table, schema()), str::to_owned);
+            assert!(text.starts_with(&format!("\n\n{name} = TypedDict(")) && !text.contains("class "), "{text}");
+        }
         assert!(named_in("x: Sequence[Rate] | None = None\ny: Pipe").iter().eq(["Rate"]));
     }
 }

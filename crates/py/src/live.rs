@@ -25,6 +25,9 @@ impl LiveLink {
     #[new]
     #[pyo3(signature = (resolved, name, seed=1))]
     fn new(resolved: &Resolved, name: &str, seed: u64) -> PyResult<Self> {
+        if resolved.inner().link_directions().iter().any(|l| l.name == name && !l.wire.down.is_empty()) {
+            return Err(PyValueError::new_err(format!("the link {name:?} is down at times (`down`): a live link is always up")));
+        }
         match fairlane_scenario::LiveLink::new(resolved.inner(), name, seed) {
             Some(link) => Ok(Self { inner: Mutex::new(link) }),
             None => Err(PyValueError::new_err(format!("the scenario has no link {name:?}"))),

@@ -253,6 +253,14 @@ fn what_is_wrong_with_a_walk_is_named_before_the_run() {
         (walker("").replace("[120, 0]", "[120000, 0]").replace("range_m = 100", "range_m = 100000"), "more than SIFS", "nearer", ":"),
         (walker("").replace("place = [120, 0]", "place = [nan, 0]"), "nan", "", ":"),
         (walker("").replace("place = [120, 0]", "place = { x = 1 }"), "expected a list", "[x, y]", ":"),
+        (walker("").replace("duration =", "routing = \"ecmp_packets\"\nduration ="), "packet by packet", "routes = \"static\"", ":1:"),
+        (
+            walker("").replace("duration =", "reroute = \"1s\"\nduration =")
+                + "\n[links.wire]\nfrom = \"a\"\nto = \"c\"\nrate = \"1Mbit/s\"\ndelay = \"1ms\"\ndown = [{ at = \"1s\" }]\n",
+            "links that fail",
+            "take one of them out",
+            ":1:",
+        ),
     ];
     for (text, message, help, place) in cases {
         let told = resolve(&text, "x.toml", Format::Toml, &[]).expect_err(&text).to_string();

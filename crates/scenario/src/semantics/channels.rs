@@ -4,7 +4,7 @@ use super::Semantics;
 use crate::channel::ChannelAt;
 use crate::code::Code;
 use crate::expand::LinkDir;
-use crate::spec::{ChannelSpec, Direction, LinkSpec, PropagationSpec, QueueTable, Scenario, Wire};
+use crate::spec::{ChannelSpec, Direction, LinkSpec, PropagationSpec, QueueTable, RoutesSpec, RoutingSpec, Scenario, Wire};
 use fairlane_net::Impairments;
 use fairlane_units::{Dur, Rate};
 use std::collections::{HashMap, HashSet};
@@ -74,6 +74,9 @@ impl Semantics<'_> {
                 }
             };
             let at = spec.at(name, moving);
+            if at.moving.is_some() && spec.routes == RoutesSpec::Follow {
+                self.two_ways(name, scenario.routing, scenario.reroute.is_some(), links);
+            }
             self.places(spec, &at);
             if self.found.count() > before {
                 continue;
@@ -94,6 +97,25 @@ impl Semantics<'_> {
             self.fail_key(Code::NameTaken, &["wireless", name], message, "give one of them another name");
         }
         all
+    }
+
+    /// Routes that follow stations are laid for the network as a whole; those around failures, and packet by packet, node by node.
+    fn two_ways(&mut self, channel: &str, routing: RoutingSpec, reroute: bool, links: &[LinkDir]) {
+        let help = format!("take one of them out, or write routes = \"static\" under [wireless.{channel}]");
+        let mut unfit = |key: &str, what: &str| {
+            self.fail_key(
+                Code::ChannelUnfit,
+                &[key],
+                format!("{what}, and those of channel `{channel}` follow its stations"),
+                help.clone(),
+            );
+        };
+        if routing == RoutingSpec::EcmpPackets {
+            unfit("routing", "routes are taken packet by packet");
+        }
+        if reroute && links.iter().any(|l| !l.wire.down.is_empty()) {
+            unfit("reroute", "routes follow links that fail");
+        }
     }
 
     /// Rates, windows and names.
