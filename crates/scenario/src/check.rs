@@ -227,13 +227,20 @@ impl<'a> Checker<'a> {
         if self.partial {
             return;
         }
+        let absent = |k: &str| table.get(k).is_none_or(|e| e.node.value == Value::Null);
+        // Keys that others may stand for.
+        let unless = schema.get("x-required-unless").and_then(J::as_object).into_iter().flatten().filter_map(|(key, others)| {
+            let others = others.as_array().into_iter().flatten().filter_map(J::as_str);
+            others.into_iter().all(&absent).then_some(key.as_str())
+        });
         let missing: Vec<String> = schema
             .get("required")
             .and_then(J::as_array)
             .into_iter()
             .flatten()
             .filter_map(J::as_str)
-            .filter(|k| table.get(*k).is_none_or(|e| e.node.value == Value::Null))
+            .chain(unless)
+            .filter(|k| absent(k))
             .map(str::to_owned)
             .collect();
         for key in missing {
@@ -245,8 +252,13 @@ impl<'a> Checker<'a> {
     }
 
     fn list(&mut self, node: &mut Node, schema: &'a J) {
-        if schema.get("x-place").is_some() {
-            place::as_list(node);
+        if schema.get("x-place").is_some()
+            && let Some(key) = place::as_list(node)
+        {
+            self.path.push(key.to_owned());
+            self.fail(Code::MissingKey, node.span, format!("`{key}` is missing"), format!("write {key} = ..., or a place as [x, y]"));
+            self.path.pop();
+            return;
         }
         let (span, found) = (node.span, show(node));
         // An option such as `classes.0.weight=2`, which will be laid over a list: of the file, or of what the builder's link has.

@@ -50,6 +50,7 @@ const MISTAKES: &[(Code, &str, &str)] = &[
     (Code::CarrierUnfit, "[flows.f]", "[flows.f]\nsource.tfrc = {}"),
     (Code::TcpUnfit, "\"newreno\"", "{ rto_min = \"5s\", rto_max = \"1s\" }"),
     (Code::NoRoute, "delay =", "duplex = false\ndelay ="),
+    (Code::ChangeUnfit, "[flows.f]", "[[at]]\ntime = \"11s\"\nset = { \"links.l.rate\" = \"2Mbit/s\" }\n[flows.f]"),
     (Code::GovernsNothing, "[flows.f]", "[control.time_slots]\nnodes = [\"a\"]\nflows = []\n[flows.f]"),
     (Code::GovernedTwice, "[flows.f]", "[[control.time_slots]]\n[[control.time_slots]]\n[flows.f]\nclass = 1"),
     (Code::ClassNoPriority, "[flows.f]", "[control.time_slots]\n[flows.f]\nclass = 0"),

@@ -252,7 +252,8 @@ fn what_is_wrong_with_a_walk_is_named_before_the_run() {
         ),
         (walker("").replace("[120, 0]", "[120000, 0]").replace("range_m = 100", "range_m = 100000"), "more than SIFS", "nearer", ":"),
         (walker("").replace("place = [120, 0]", "place = [nan, 0]"), "nan", "", ":"),
-        (walker("").replace("place = [120, 0]", "place = { x = 1 }"), "expected a list", "[x, y]", ":"),
+        (walker("").replace("place = [120, 0]", "place = { x = 1 }"), "`y` is missing", "[x, y]", ":"),
+        (walker("").replace("place = [120, 0]", "place = { x = 1, z = 2 }"), "expected a list", "[x, y]", ":"),
         (walker("").replace("duration =", "routing = \"ecmp_packets\"\nduration ="), "packet by packet", "routes = \"static\"", ":1:"),
         (
             walker("").replace("duration =", "reroute = \"1s\"\nduration =")

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 /// A group of equal flows; `{i}` in `from` and `to` is the number of the member.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-required-unless" = { "from": ["pairs", "load"], "to": ["pairs", "load"] }))]
 pub struct FlowSpec {
     /// Node that sends. `{i}` stands for the number of the member. Required unless `pairs` or `load` says it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
