@@ -22,14 +22,21 @@ FILES = {
     "claims": ("claims", "papers", "paper_verdicts"),
     "cli": ("cli", "verbose", "width", "cli_errors", "outputs", "bounded", "doubts", "mutations", "package", "startup", "first_minute"),
     "comparison": ("compare", "compare_factors", "which_queue"),
-    "docs": ("docs", "package", "registered"),
-    "examples": ("examples", "docs"),
-    "graphs": ("draw", "graph_files", "graphs"),
+    "docs": ("docs", "package", "registered", "site"),
+    "examples": ("examples", "docs", "notebooks"),
+    "formats": ("import", "export", "nam", "ns2_trace"),
+    "graphs": ("draw", "graph_files", "graphs", "load"),
     "linux": ("tc",),
     "look": ("sheet", "width", "saved", "notebook", "compare", "cli_study"),
     "own": ("own_queue", "own_cc", "plugin"),
     "papers": ("papers", "paper_layout", "paper_verdicts", "paper_worlds", "studies", "study_folder_mistakes", "own_paper", "findings"),
+    "reports": ("report", "report_browser"),
     "runs": (
+        "changes",
+        "outages",
+        "radiotap",
+        "simulation",
+        "why",
         "python_api",
         "possible",
         "notebook",
@@ -80,7 +87,7 @@ OF_ALL = {
     "traffic": ("registry", "series", "sources"),
 }
 """Modules of the scenario crate's tests that run all algorithms of a crate below it; the record of trajectories is run besides."""
-WHOLE = ("stats_coverage", "study_kill", "orphans")
+WHOLE = ("stats_coverage", "study_kill", "orphans", "wheel")
 """What only all of the tests run: they take minutes."""
 
 

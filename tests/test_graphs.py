@@ -29,7 +29,7 @@ def graph(topology: str, **parameters) -> nx.Graph:
     found = network(topology, **parameters)
     g = nx.Graph()
     for name in found["nodes"]:
-        g.add_node(name, pos=(found["positions"][name]["x"], found["positions"][name]["y"]))
+        g.add_node(name, pos=tuple(found["positions"][name]))
     names = [x["name"] for x in found["links"]]
     assert len(set(names)) == len(names)
     for x in found["links"]:
@@ -181,4 +181,4 @@ def test_every_builder_says_where_its_nodes_are_drawn():
             tree |= {"flows": {"f": {"from": "one", "to": "two", "tcp": {}}}, "positions": {"two": {"x": 4, "y": -2}}}
             found = json.loads(_core.resolve(json.dumps(tree), "x.json", "json", []).json())["expanded"]
             assert set(found["nodes"]) - set(found["positions"]) == {"one"}
-            assert found["positions"]["two"] == {"x": 4.0, "y": -2.0}
+            assert found["positions"]["two"] == [4.0, -2.0]

@@ -20,7 +20,7 @@ try:
     import build
     import navigation
 
-    import pages
+    import tree
 finally:
     sys.path.pop(0)
 
@@ -28,7 +28,7 @@ finally:
 @pytest.fixture(scope="module")
 def staged(tmp_path_factory):
     folder = tmp_path_factory.mktemp("staged")
-    pages.stage(folder, ["/api/index"])
+    tree.stage(folder, ["/api/index"])
     return folder
 
 
@@ -50,7 +50,7 @@ def test_every_page_of_the_docs_is_in_the_navigation(staged):
     }
     for page in ROOT.glob("docs/**/*.md"):
         place = page.relative_to(ROOT / "docs").with_suffix("").as_posix()
-        if f"docs/{place}.md" not in pages.LEFT_OUT and place != "README":
+        if f"docs/{place}.md" not in tree.LEFT_OUT and place != "README":
             assert f"/{place}" in listed, f"docs/README.md names {page.relative_to(ROOT)} in no section"
     guides = (staged / "guides" / "index.md").read_text("utf-8")
     assert guides.index("/guides/your-first-scenario\n") < guides.index("/guides/python-api\n") < guides.index("/guides/studies\n")
@@ -76,12 +76,12 @@ def test_links_that_leave_the_docs_lead_to_a_page_that_shows_the_file(staged):
     ],
 )
 def test_links_are_moved_and_code_is_not(text, made, tmp_path):
-    assert pages.Tree(tmp_path).page("docs/guides/x.md", "guides/x.md", text) == made
+    assert tree.Tree(tmp_path).page("docs/guides/x.md", "guides/x.md", text) == made
 
 
 def test_a_link_that_leads_nowhere_stops_the_build(tmp_path):
-    with pytest.raises(pages.MissingError, match=r"docs/guides/x.md: gone.md leads nowhere"):
-        pages.Tree(tmp_path).page("docs/guides/x.md", "guides/x.md", "[a](gone.md)")
+    with pytest.raises(tree.MissingError, match=r"docs/guides/x.md: gone.md leads nowhere"):
+        tree.Tree(tmp_path).page("docs/guides/x.md", "guides/x.md", "[a](gone.md)")
 
 
 def test_every_public_name_is_on_a_page_of_the_api():

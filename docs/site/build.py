@@ -21,7 +21,7 @@ sys.path.insert(0, str(HERE))
 
 import api  # noqa: E402
 
-import pages  # noqa: E402
+import tree  # noqa: E402
 
 GOES_ON = (
     '<!doctype html><meta charset="utf-8"><title>fairlane</title><meta http-equiv="refresh" content="0; url={0}/index.html">'
@@ -54,7 +54,7 @@ def build(out: Path, name: str, *, notebooks: bool = True, jobs: int = 1) -> Pat
         source, made = Path(folder) / "source", Path(folder) / "html"
         source.mkdir()
         written = api.pages()
-        pages.stage(source, extra=["/api/index"])
+        tree.stage(source, extra=["/api/index"])
         for page, text in written.items():
             (source / f"{page}.rst").parent.mkdir(exist_ok=True)
             (source / f"{page}.rst").write_text(text, "utf-8")
@@ -80,7 +80,7 @@ def main() -> int:
     options = parser.parse_args()
     try:
         made = build(options.out, options.version_name, notebooks=not options.no_notebooks)
-    except pages.MissingError as e:
+    except tree.MissingError as e:
         print(f"error: {e}", file=sys.stderr)
         return 2
     except subprocess.CalledProcessError:

@@ -195,6 +195,6 @@ def stations(file: Path, n: int) -> Stations:
     expanded = network.resolve()["expanded"]
     (channel,) = expanded["channels"]
     names = [s["node"] for s in channel["stations"]]
-    at = {n: (p["x"], p["y"]) for n, p in expanded["positions"].items()}
+    at = {n: (x, y) for n, (x, y) in expanded["positions"].items()}
     hops = [(names[a], names[b]) for a, b in channel["hops"]]
     return Stations(at, hops, [(f["from"], f["to"]) for f in expanded["flows"]])

@@ -43,7 +43,7 @@ def page(c: Comparison) -> str:
         sentences=c.sentences(), about=about(c), topology=inlined(scenario, "topology"), live=Charts(live), queues=[x.name for x in live],
         repeat=_again(c), word="command" if c.command.startswith("fairlane ") else "call",
         exact=lambda group: numbers.filter(numbers["group"] == group),
-        saved={name: svg_link(theme.svg(picture(c, name)), name) for name in STILL},
+        saved={name: svg_link(theme.svg(picture(c, name)), name) for name in (*STILL, *(["queue"] if live else []))},
         differences=table(found[:MOST_ROWS]), cut=max(0, len(found) - MOST_ROWS),
     )  # fmt: skip
 

@@ -208,7 +208,7 @@ def sections() -> dict[str, str]:
     _, *parts = re.split(r"^## (.+)\n", (ROOT / "docs" / "README.md").read_text("utf-8"), flags=re.M)
     found = dict(zip(parts[::2], parts[1::2], strict=True))
     if unknown := sorted(set(found) - set(SECTIONS)):
-        raise MissingError(f"docs/README.md: docs/site/pages.py has no page for the section {unknown[0]!r}")
+        raise MissingError(f"docs/README.md: docs/site/tree.py has no page for the section {unknown[0]!r}")
     return found
 
 
