@@ -19,7 +19,6 @@ try:
     import api
     import build
     import navigation
-
     import tree
 finally:
     sys.path.pop(0)
