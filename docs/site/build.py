@@ -20,7 +20,6 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 import api  # noqa: E402
-
 import tree  # noqa: E402
 
 GOES_ON = (
@@ -74,7 +73,7 @@ def main() -> int:
     import fairlane
 
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--out", type=Path, default=pages.ROOT / "build" / "site")
+    parser.add_argument("--out", type=Path, default=tree.ROOT / "build" / "site")
     parser.add_argument("--version-name", default=fairlane.__version__, help="the folder and the name in the list of versions")
     parser.add_argument("--no-notebooks", action="store_true", help="notebooks as they are, without running them")
     options = parser.parse_args()
@@ -86,7 +85,7 @@ def main() -> int:
     except subprocess.CalledProcessError:
         print("error: the site has warnings, so it was not put in place", file=sys.stderr)
         return 1
-    print(f"wrote {pages.relative(made / 'index.html')}")
+    print(f"wrote {tree.relative(made / 'index.html')}")
     return 0
 
 
