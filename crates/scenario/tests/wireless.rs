@@ -380,8 +380,17 @@ fn places_have_one_form() {
     assert_eq!(plain, read(&text("{ x = 1, y = 2 }", "{ y = 4, x = 3 }")));
     assert_eq!(plain.to_json()["positions"]["b"], serde_json::json!([3.0, 4.0]));
     assert_eq!(plain.to_json()["wireless"]["air"]["nodes"]["a"], serde_json::json!([1.0, 2.0]));
-    for wrong in ["{ x = 1 }", "{ x = 1, y = 2, z = 3 }", "{ x = 1, z = 3 }", "[1]", "7", "\"1, 2\""] {
+    let list = "expected a list";
+    for (wrong, message) in [
+        ("{ x = 1 }", "`y` is missing"),
+        ("{ y = 1 }", "`x` is missing"),
+        ("{ x = 1, y = 2, z = 3 }", list),
+        ("{ x = 1, z = 3 }", list),
+        ("[1]", list),
+        ("7", list),
+        ("\"1, 2\"", list),
+    ] {
         let told = resolve(&text("[1, 2]", wrong), "x.toml", Format::Toml, &[]).unwrap_err().to_string();
-        assert!(told.contains("expected a list") && told.contains("[x, y]") && told.contains("x.toml:5:"), "{told}");
+        assert!(told.contains(message) && told.contains("[x, y]") && told.contains("x.toml:5:"), "{told}");
     }
 }
