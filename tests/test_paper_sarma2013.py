@@ -6,7 +6,9 @@ from statistics import median
 
 import pytest
 
+import fairlane
 from fairlane import papers
+from fairlane.base import toml
 from fairlane.papers.runner import Job, Runner
 from fairlane.worlds import base_of, check_world
 
@@ -57,6 +59,23 @@ def test_ns2_gives_the_same_in_that_world(ours):
             assert values[metric] == pytest.approx(ns2[*key, metric], rel=rel), (key, metric)
         if udp or few:
             assert values["packet_loss_rate"] == pytest.approx(ns2[*key, "packet_loss_rate"], abs=0.005 if udp else 0.01), key
+
+
+@pytest.mark.parametrize("traffic", ["TCP", "UDP", "TCP-UDP"])
+@pytest.mark.parametrize("queue", ["DropTail", "RED"])
+def test_the_delay_from_the_router_on_is_that_of_each_packet_followed(traffic, queue, tmp_path):
+    """The study takes it from the wait at the shared link; the hop probe follows packets. What is under way at the end is in one of the two."""
+    if (traffic, queue) == ("TCP-UDP", "RED"):
+        pytest.skip("no such cell")
+    cell = next(c for c in PAPER.cells() if c.factors == (("clients", "10"), ("queue", queue), ("traffic", traffic)))
+    file = tmp_path / "cell.toml"
+    file.write_text(toml.dumps(cell.tree(1)))
+    flows = fairlane.run(file, seeds=[1], hop_probe=True).flows
+    packets = flows["packets_received"].to_list()
+    followed = 1e3 * sum(d * n for d, n in zip(flows["router_path_delay_mean"].to_list(), packets, strict=True) if n) / sum(packets)
+    with Runner(PAPER, tmp_path / "runs") as runner:
+        (ours,) = runner.run([Job(cell, 1)], use=lambda job, run: PAPER.measure(run, job.cell)["mean_end_to_end_delay"])
+    assert ours == pytest.approx(followed, abs=2e-4)
 
 
 def test_the_base_and_the_declared_world_differ_in_what_is_declared():
