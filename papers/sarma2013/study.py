@@ -81,8 +81,10 @@ class Sarma2013(Paper):
     hop_probe = False  # what it measures is the wait at the shared link and what is fixed: see `_after_access`
     flow_columns = (
         "packets_sent", "packets_received", "packets_lost", "throughput", "goodput", "delay_mean", "retransmits", "timeouts", "rtt_mean",
-    )
-    link_columns = ("utilisation", "sojourn_mean", "queue_mean", "queue_max", "arrivals", "drops", "drops_overflow", "drops_early", "drops_forced")
+    )  # fmt: skip
+    link_columns = (
+        "utilisation", "sojourn_mean", "queue_mean", "queue_max", "arrivals", "drops", "drops_overflow", "drops_early", "drops_forced",
+    )  # fmt: skip
     links = ("server", "c0")
     reference = SAME
 
