@@ -15,8 +15,8 @@ import jsonschema
 import pytest
 
 from fairlane.base.document import json_schema
-from fairlane.errors import PaperError, ScenarioError
-from fairlane.papers import Levels, Open, Span, joint, keys, load, reproduce, shipped
+from fairlane.errors import FairlaneError, PaperError, ScenarioError
+from fairlane.papers import Levels, Open, Span, joint, keys, load, reproduce, shipped, whole
 from fairlane.papers.left_open import pinned
 from fairlane.papers.printed import fitted
 from fairlane.papers.reproduction import run_reproduction
@@ -168,14 +168,14 @@ def test_refinement_goes_on_where_it_stopped(tmp_path):
     """Eight worlds of refinement and eight more from the record are sixteen; the page and the reach have those recorded as well."""
     folder = study(tmp_path, STUDY.replace("most_worlds = 80", "most_worlds = 6"))
     paper = load(folder)
-    whole = run_reproduction(paper, out=tmp_path / "whole", refine=16)
+    at_once = run_reproduction(paper, out=tmp_path / "whole", refine=16)
     first = run_reproduction(paper, out=tmp_path / "first", refine=8)
     joint.record(first.joint, paper, first.reach)
     second = run_reproduction(paper, out=tmp_path / "second", refine=8, on=True)
-    assert [s.values for s in second.joint.seen] == [s.values for s in whole.joint.seen]
-    assert [s.outcomes for s in second.joint.seen] == [s.outcomes for s in whole.joint.seen]
-    assert [(x.near, x.worlds) for x in second.reach] == [(x.near, x.worlds) for x in whole.reach]
-    assert [x.low for x in second.reach] == pytest.approx([x.low for x in whole.reach], rel=1e-5)
+    assert [s.values for s in second.joint.seen] == [s.values for s in at_once.joint.seen]
+    assert [s.outcomes for s in second.joint.seen] == [s.outcomes for s in at_once.joint.seen]
+    assert [(x.near, x.worlds) for x in second.reach] == [(x.near, x.worlds) for x in at_once.reach]
+    assert [x.low for x in second.reach] == pytest.approx([x.low for x in at_once.reach], rel=1e-5)
 
 
 def test_the_document_fits_its_schema_and_has_the_shares(made):
@@ -268,6 +268,26 @@ def test_a_world_recorded_is_found_again(made):
     with pytest.raises(PaperError, match="another study"):
         joint.recorded(load(place / "one1999"))
     study(place)
+
+
+def test_tables_run_whole_in_other_worlds_are_arithmetic(tmp_path, capsys):
+    """4 Mbit/s are two thirds of 6, half of 8 and two fifths of 10 Mbit/s; 40 % is printed seven times, and once 19 %."""
+    folder = study(tmp_path)
+    whole.main([str(folder), "--with", "rate=8Mbit/s", "--with", "rate=10Mbit/s, queue=red", "--out", str(tmp_path / "runs")])
+    assert "rate=8Mbit/s" in capsys.readouterr().out
+    found = whole.recorded_whole(load(folder))
+    assert list(found.ours) == ["declared", "declared, another seed", "rate=8Mbit/s", "rate=10Mbit/s, queue=red"]
+    medians = [found.median(n) for n in found.ours]
+    assert medians == pytest.approx([2 / 3, 2 / 3, 0.25, 0], abs=0.03)
+    assert found.within("rate=10Mbit/s, queue=red", 0.07) == 7
+    assert found.within("rate=8Mbit/s", 2) == 8
+    assert max(found.chance()) == 0  # nothing in it is left to chance
+    for wrong in ("rate", "rats=8Mbit/s", "rate=80Mbit/s", "queue=blue"):
+        with pytest.raises(FairlaneError):
+            whole.world_of(load(folder), wrong)
+    (folder / "claims.toml").write_text(CLAIMS.replace("< 50", "< 55"))
+    with pytest.raises(PaperError, match="another study"):
+        whole.recorded_whole(load(folder))
 
 
 def test_a_part_of_the_runs_is_never_surer(tmp_path):

@@ -1,6 +1,6 @@
 """Writes what the recorded worlds say into findings.md and the studies' files: `python docs/papers/verdicts.py`.
 
-Into findings.md the verdicts, into the file of each study the printed values that no world comes near.
+Into findings.md the verdicts, into the file of each study the printed values that no world comes near, and its worlds run whole.
 
 A study without a record has no verdicts: all of its claims are undecided, as they are after a run without worlds.
 """
@@ -8,7 +8,7 @@ A study without a record has no verdicts: all of its claims are undecided, as th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from fairlane import papers
@@ -16,6 +16,7 @@ from fairlane.papers import Paper
 from fairlane.papers.claims import read_claims
 from fairlane.papers.joint import SAMPLED, Joint, recorded, recorded_reach, seen_of
 from fairlane.papers.layout import number_of
+from fairlane.papers.whole import CHANCE, DECLARED, Whole, recorded_whole
 from fairlane.worlds.verdicts import WORDS
 
 
@@ -78,7 +79,63 @@ def _line(paper: Paper, x: Mapping[str, str]) -> str:
     return f"| {number_of(paper, x['table']) or x['table']} | {of} | {x['printed']}{unit} | {ends[0]} | {ends[1]} |"
 
 
-VERDICTS, UNREACHED = (("<!-- " + x + " -->\n", "<!-- /" + x + " -->") for x in ("verdicts", "unreached"))
+ASKED = 0.07
+"""Median difference that yang2001 was to reach: more than half of its values within it."""
+
+
+def reachable(w: Whole) -> dict[str, int]:
+    """Of the worlds run whole how many values are within `ASKED` of print, or would be.
+
+    `needed` for a median below it; `most` in the best of them; `mixed` if each queue of each table could have a world of its own;
+    `means` in all tables but the last in the best of them; `chance` in the last if print were a run of the declared world.
+    """
+    worlds = [n for n in w.ours if n != CHANCE]
+    last = w.places[-1][0]
+    groups = {(table, _queue(of)) for table, of, _ in w.places}
+
+    def most(wanted: Callable[[tuple[str, str, str]], bool]) -> int:
+        return max(w.within(n, ASKED, wanted) for n in worlds)
+
+    return {
+        "all": len(w.places), "needed": len(w.places) // 2 + 1, "most": most(lambda _: True), "last": sum(p[0] == last for p in w.places),
+        "mixed": sum(most(lambda p, g=g: (p[0], _queue(p[1])) == g) for g in groups),  # type: ignore[misc]
+        "means": most(lambda p: p[0] != last),
+        "chance": sum(x < ASKED for x, p in zip(w.chance(), w.places, strict=True) if p[0] == last),
+        "alone": sum(x < ASKED for x in w.chance()),
+    }  # fmt: skip
+
+
+def _queue(of: str) -> str:
+    return next((x.removeprefix("queue ") for x in of.split(", ") if x.startswith("queue ")), "")
+
+
+def whole(key: str) -> str:
+    """What the file of a study has between its marks: the worlds run whole, and how near any of them could come; empty without a record."""
+    paper = papers.load(key)
+    w = recorded_whole(paper)
+    if w is None:
+        return ""
+    tables = list(dict.fromkeys(table for table, _, _ in w.places))
+    names = [number_of(paper, t) for t in tables]
+    lines = [
+        f"| the declared world but for | all | {' | '.join(names)} | within {100 * ASKED:.0f} % |",
+        "|---" + "|---:" * (len(tables) + 2) + "|",
+    ]
+    for n in sorted((n for n in w.ours if n != CHANCE), key=w.median):
+        medians = " | ".join(f"{100 * w.median(n, t):.1f} %" for t in ("", *tables))
+        lines.append(f"| {'nothing' if n == DECLARED else n.replace('=', ' ')} | {medians} | {w.within(n, ASKED)} |")
+    r = reachable(w)
+    lines += [
+        "",
+        f"A median below {100 * ASKED:.0f} % takes {r['needed']} of the {r['all']} values within it. The best of these worlds has "
+        f"{r['most']}. Could each queue have in each table the world of these that suits it best, it were {r['mixed']}. Two runs of the "
+        f"declared world that differ in their seeds alone agree in {r['alone']}, of {names[-1]} in {r['chance']} of {r['last']}: with that "
+        f"many of {names[-1]} the other tables had to have {r['needed'] - r['chance']}, and have at most {r['means']}.",
+    ]
+    return "\n".join(lines)
+
+
+VERDICTS, UNREACHED, WHOLE = (("<!-- " + x + " -->\n", "<!-- /" + x + " -->") for x in ("verdicts", "unreached", "whole"))
 
 
 def put(text: str, marks: tuple[str, str] = VERDICTS, made: str | None = None) -> str:
@@ -89,7 +146,9 @@ def put(text: str, marks: tuple[str, str] = VERDICTS, made: str | None = None) -
 
 def written(key: str, text: str) -> str:
     """The file of a study as it should be; without a record it says nothing of worlds."""
-    return put(text, UNREACHED, unreached(key)) if recorded_reach(papers.load(key)) else text
+    paper = papers.load(key)
+    text = put(text, UNREACHED, unreached(key)) if recorded_reach(paper) else text
+    return put(text, WHOLE, whole(key)) if recorded_whole(paper) else text
 
 
 if __name__ == "__main__":
