@@ -64,6 +64,11 @@ macro_rules! events {
                 let _ = port;
                 None
             }
+            /// Whether the world is to stop behind this event, for what was told of to be heard before it goes on.
+            #[inline]
+            fn enough(&self) -> bool {
+                false
+            }
             $($(#[$doc])* #[inline] fn $hook(&mut self, e: &$event) { let _ = e; })*
         }
         impl Observer for () {
@@ -107,6 +112,10 @@ macro_rules! events {
             fn before_hop(&self, port: PortId) -> Option<PortId> {
                 self.0.before_hop(port).or_else(|| self.1.before_hop(port))
             }
+            #[inline]
+            fn enough(&self) -> bool {
+                (A::ON && self.0.enough()) || (B::ON && self.1.enough())
+            }
             $(#[inline] fn $hook(&mut self, e: &$event) { if A::ON { self.0.$hook(e); } if B::ON { self.1.$hook(e); } })*
         }
         impl<O: Observer> Observer for &mut O {
@@ -142,6 +151,10 @@ macro_rules! events {
             #[inline]
             fn before_hop(&self, port: PortId) -> Option<PortId> {
                 (**self).before_hop(port)
+            }
+            #[inline]
+            fn enough(&self) -> bool {
+                (**self).enough()
             }
             $(#[inline] fn $hook(&mut self, e: &$event) { (**self).$hook(e); })*
         }

@@ -70,14 +70,14 @@ pub struct World<P: Plugs, H: EventQueue = StdHeap> {
 }
 
 impl<P: Plugs, H: EventQueue> World<P, H> {
-    /// Runs events up to and including `until`, at most `budget` of them. Returns whether `until` was reached.
+    /// Runs events up to and including `until`, at most `budget` of them, and as long as the observer has not had enough. Returns whether `until` was reached.
     ///
     /// Controls act only in a loop compiled for observers: a world that has some wants one that is on.
     pub fn advance<O: Observer>(&mut self, until: Time, budget: u64, obs: &mut O) -> bool {
         let slots = self.path.slots;
         let mut pkt = QPkt::BLANK;
         let mut left = budget;
-        while left > 0 {
+        while left > 0 && !(O::ON && obs.enough()) {
             let Some((now, number)) = self.path.events.pop_until(until) else {
                 self.events_run += budget - left;
                 self.path.now = until;
@@ -134,7 +134,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
                 self.on_sample(now, obs);
             }
         }
-        self.events_run += budget;
+        self.events_run += budget - left;
         false
     }
 

@@ -9,10 +9,18 @@ use std::path::PathBuf;
 /// Names of events, of flows and of link directions; from when and to when; the format and the folder of the files.
 pub(crate) type Asked = (Vec<String>, Vec<String>, Vec<String>, Option<String>, Option<String>, String, PathBuf);
 
+/// Names of events, of flows and of link directions; from when and to when.
+pub(crate) type Listening = (Vec<String>, Vec<String>, Vec<String>, Option<String>, Option<String>);
+
+/// What is to be heard; a time that cannot be read is an error.
+pub(crate) fn listening(py: Python<'_>, (events, flows, links, from, to): Listening) -> PyResult<TraceRequest> {
+    let time = |text: Option<String>| text.map(|t| t.parse::<Dur>().map_err(|e| error::bad(py, &e.to_string()))).transpose();
+    Ok(TraceRequest { events, flows, links, from: time(from)?, to: time(to)? })
+}
+
 /// What was asked for; a time that cannot be read is an error.
 pub(crate) fn request(py: Python<'_>, (events, flows, links, from, to, format, folder): Asked) -> PyResult<Tracing> {
-    let time = |text: Option<String>| text.map(|t| t.parse::<Dur>().map_err(|e| error::bad(py, &e.to_string()))).transpose();
-    let request = TraceRequest { events, flows, links, from: time(from)?, to: time(to)? };
+    let request = listening(py, (events, flows, links, from, to))?;
     let format = match format.as_str() {
         "ns2" => TraceFormat::Ns2,
         "nam" => TraceFormat::Nam,

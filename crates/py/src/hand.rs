@@ -1,12 +1,14 @@
 //! `Simulation`: a run in hand.
 
 use crate::error;
+use crate::events::{self, Listening};
 use crate::resolved::Resolved;
 use crate::run::Run;
 use fairlane_scenario::{Live, Row, SetError, Waiting, within_run};
 use fairlane_units::Time;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
+use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
 
 /// A run in hand, for `fairlane.Simulation`.
@@ -41,18 +43,42 @@ impl Simulation {
         let scenario = resolved.get().shared();
         py.detach(|| fairlane_scenario::Simulation::new(scenario, seed, why)).map(Self::of).map_err(|e| error::run(py, &e))
     }
-    /// Goes on to a time in picoseconds, without holding the interpreter's lock; signals come through (Ctrl-C).
-    fn advance(&self, py: Python<'_>, to: u64) -> PyResult<()> {
+    /// Goes on to a time in picoseconds, without holding the interpreter's lock; signals come through (Ctrl-C). Whether it is there: it is not where
+    /// somebody has to hear of something before.
+    fn advance(&self, py: Python<'_>, to: u64) -> PyResult<bool> {
         if within_run() {
             return Err(error::nested(py));
         }
         loop {
-            let there = self.work(py, |inner| inner.advance(Time::from_ps(to)))?;
+            let (there, pending) = self.work(py, |inner| (inner.advance(Time::from_ps(to)), inner.pending()))?;
             py.check_signals()?;
-            if there.map_err(|e| error::run(py, &e))? {
-                return Ok(());
+            let there = there.map_err(|e| error::run(py, &e))?;
+            if there || pending {
+                return Ok(there);
             }
         }
+    }
+    /// Somebody listens from now on: names of events, flows and links, from when, to when; of each event before the next one, or in batches. The number.
+    fn listen(&self, py: Python<'_>, asked: Listening, at_once: bool) -> PyResult<u32> {
+        let request = events::listening(py, asked)?;
+        self.work(py, |inner| inner.listen(&request, at_once))?.map_err(|e| error::run(py, &e.into()))
+    }
+    /// Nobody listens under that number any more.
+    fn leave(&self, py: Python<'_>, id: u32) -> PyResult<()> {
+        self.work(py, |inner| inner.leave(id))
+    }
+    /// What is to be heard event by event: who, and a row.
+    fn told<'py>(&self, py: Python<'py>) -> PyResult<Vec<(u32, Bound<'py, PyBytes>)>> {
+        Ok(self.lock(py)?.told().into_iter().map(|(id, row)| (id, PyBytes::new(py, &row))).collect())
+    }
+    /// What is to be heard in batches: who, and rows.
+    fn batches<'py>(&self, py: Python<'py>) -> PyResult<Vec<(u32, Bound<'py, PyBytes>)>> {
+        let batches = self.work(py, fairlane_scenario::Simulation::batches)?;
+        Ok(batches.into_iter().map(|(id, rows)| (id, PyBytes::new(py, &rows))).collect())
+    }
+    /// Texts that rows give by number, by column.
+    fn texts(&self, py: Python<'_>) -> PyResult<HashMap<&'static str, Vec<String>>> {
+        Ok(self.lock(py)?.texts().into_iter().collect())
     }
     /// The same state with a future of its own; with a number that of other random numbers.
     #[pyo3(signature = (number=None))]
@@ -122,6 +148,12 @@ impl Simulation {
     fn waiting(&self, py: Python<'_>, number: u32) -> PyResult<Option<Vec<(u32, u32, u64)>>> {
         Ok(self.lock(py)?.waiting(number))
     }
+}
+
+/// Columns of event tables, and which kinds of events have a value there, a bit each.
+#[pyfunction]
+pub(crate) fn event_columns() -> Vec<(&'static str, u16)> {
+    fairlane_scenario::event_columns()
 }
 
 /// Values as dicts by group.

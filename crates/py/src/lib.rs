@@ -26,7 +26,7 @@ mod _core {
     #[pymodule_export]
     use super::cc::{AckSample, CongestionEvent, LostSample, Random, RateSample, RecoveryExit, load_cc, register_cc};
     #[pymodule_export]
-    use super::hand::{Simulation, picoseconds};
+    use super::hand::{Simulation, event_columns, picoseconds};
     #[pymodule_export]
     use super::live::LiveLink;
     #[pymodule_export]

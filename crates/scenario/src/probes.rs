@@ -15,7 +15,9 @@ macro_rules! probes {
         /// The observers of a run.
         #[derive(Debug, Default)]
         pub(crate) struct Probes {
-            $($(#[$doc])* pub(crate) $field: Option<$ty>),*
+            $($(#[$doc])* pub(crate) $field: Option<$ty>,)*
+            /// The run goes on whatever there is to be heard.
+            pub(crate) deaf: bool,
         }
         impl Probes {
             /// Whether anything is watched at all.
@@ -55,6 +57,10 @@ macro_rules! probes {
             #[inline]
             fn before_hop(&self, port: PortId) -> Option<PortId> {
                 None$(.or_else(|| self.$field.as_ref().and_then(|p| p.before_hop(port))))*
+            }
+            #[inline]
+            fn enough(&self) -> bool {
+                !self.deaf && self.recorder.as_ref().is_some_and(Recorder::pending)
             }
             probes!(@each $hooks [$($field)*]);
         }

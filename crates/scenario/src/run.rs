@@ -167,7 +167,7 @@ pub fn run_traced(
 ) -> Result<Vec<RunOutput>, RunError> {
     progress.runs.store(options.seeds.len(), Ordering::Relaxed);
     options.captures.check(scenario)?;
-    tracing.map_or(Ok(()), |t| t.check(scenario))?;
+    tracing.map_or(Ok(()), |t| t.request.check(scenario))?;
     let next = AtomicUsize::new(0);
     let results: Vec<Mutex<Option<Result<Done, RunError>>>> = options.seeds.iter().map(|_| Mutex::new(None)).collect();
     std::thread::scope(|scope| {
@@ -294,6 +294,7 @@ fn run_watched<H: EventQueue>(scenario: &Resolved, setup: Setup, watch: Watch<'_
         capture: watch.captures.begin(scenario, watch.run, seed, &world)?,
         recorder: watch.tracing.map(|t| t.begin(scenario, seed)).transpose()?,
         why: watch.why.then(|| why::watch(&world, from)),
+        deaf: true,
     };
     // Controls act only in the loop that is compiled for observers.
     if probes.any() || !scenario.expanded.controls.is_empty() {

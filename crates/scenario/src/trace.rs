@@ -36,79 +36,89 @@ pub struct Tracing {
     pub folder: PathBuf,
 }
 
-impl Tracing {
+impl TraceRequest {
     /// Whether every name means something.
     ///
     /// # Errors
     /// The first name that does not.
     pub fn check(&self, scenario: &Resolved) -> Result<(), CaptureError> {
-        let r = &self.request;
         let known = |kind: Kind, list: &[String]| match list.iter().find(|name| !kind.has(scenario, name)) {
             Some(name) => Err(unknown("record", kind.name(), name, &kind.names(scenario))),
             None => Ok(()),
         };
-        known(Kind::Flow, &r.flows)?;
-        known(Kind::Link, &r.links)?;
-        match r.events.iter().find(|name| !Event::NAMES.contains(&name.as_str())) {
+        known(Kind::Flow, &self.flows)?;
+        known(Kind::Link, &self.links)?;
+        match self.events.iter().find(|name| !Event::NAMES.contains(&name.as_str())) {
             Some(name) => Err(unknown("record", "event", name, Event::NAMES)),
             None => Ok(()),
         }
     }
 
-    /// The recorder of the run with this seed.
-    ///
-    /// # Errors
-    /// Its files cannot be made.
-    pub(crate) fn begin(&self, scenario: &Resolved, seed: u64) -> Result<Recorder, CaptureError> {
-        let r = &self.request;
+    /// The same by numbers, for the run with this seed.
+    pub(crate) fn filter(&self, scenario: &Resolved, seed: u64) -> Filter {
+        let r = self;
         let (members, links) = (scenario.members_at(seed), scenario.link_directions());
         let chosen = |list: &[String], all: &mut dyn Iterator<Item = bool>| (!list.is_empty()).then(|| all.collect());
         let has = |list: &[String], name: &String| list.contains(name);
-        let filter = Filter {
+        Filter {
             kinds: Event::ALL.iter().zip(Event::NAMES).filter(|(_, n)| r.events.iter().any(|e| e == *n)).map(|(k, _)| *k).collect(),
             flows: chosen(&r.flows, &mut members.iter().map(|m| has(&r.flows, &m.name) || has(&r.flows, &m.group))),
             links: chosen(&r.links, &mut links.iter().map(|l| has(&r.links, &l.name))),
             from: r.from.map_or(Time::ZERO, |d| Time::ZERO + d),
             to: r.to.map_or(Time::MAX, |d| Time::ZERO + d),
-        };
-        // A station's interface leads to its channel, which stands among the nodes then.
-        let mut all = scenario.expanded.nodes.clone();
-        for link in links.iter().filter(|l| l.on_air) {
-            if !all.contains(&link.to) {
-                all.push(link.to.clone());
-            }
         }
-        let nodes: HashMap<&str, u32> = all.iter().zip(0..).map(|(n, i)| (n.as_str(), i)).collect();
-        let node = |name: &String| nodes.get(name.as_str()).copied().unwrap_or(0);
-        // Ports of a node are given out as agents come to it, which in ns-2 is the order in which a script makes them.
-        let mut ports = vec![0; nodes.len()];
-        let mut address = |name: &String| {
-            let node = node(name);
-            let next = ports.get_mut(node as usize).map_or(0, |p| std::mem::replace(p, *p + 1));
-            (node, next)
-        };
-        let ends = |m: &Member| {
-            let group = &scenario.expanded.groups[m.group_index];
-            let addresses = [address(&m.from), address(&m.to)];
-            match &group.transport {
-                Transport::Tcp(p, config) => Ends { kinds: ["tcp", "ack"], addresses, mss: config.mss().into(), handshake: p.handshake },
-                Transport::Udp(_) => Ends { kinds: ["cbr", "udp"], addresses, mss: 0, handshake: false },
-            }
-        };
-        let names = Names {
-            flows: members.iter().map(|m| m.name.clone()).collect(),
-            links: links.iter().map(|l| l.name.clone()).collect(),
-            wires: links.iter().map(|l| wire(node(&l.from), node(&l.to), &l.wire)).collect(),
-            ends: members.iter().map(ends).collect(),
-            nodes: all.clone(),
-            gauges: Mutex::default(),
-        };
+    }
+}
+
+impl Tracing {
+    /// The recorder of the run with this seed.
+    ///
+    /// # Errors
+    /// Its files cannot be made.
+    pub(crate) fn begin(&self, scenario: &Resolved, seed: u64) -> Result<Recorder, CaptureError> {
         let place = self.folder.join(match self.format {
             Format::Parquet => format!("seed={seed}"),
             Format::Ns2 => format!("seed={seed}.tr"),
             Format::Nam => format!("seed={seed}.nam"),
         });
-        Recorder::new(filter, names, self.format, place).map_err(not_written)
+        Recorder::new(self.request.filter(scenario, seed), names(scenario, seed), self.format, place).map_err(not_written)
+    }
+}
+
+/// What rows of the run with this seed give by number.
+pub(crate) fn names(scenario: &Resolved, seed: u64) -> Names {
+    let (members, links) = (scenario.members_at(seed), scenario.link_directions());
+    // A station's interface leads to its channel, which stands among the nodes then.
+    let mut all = scenario.expanded.nodes.clone();
+    for link in links.iter().filter(|l| l.on_air) {
+        if !all.contains(&link.to) {
+            all.push(link.to.clone());
+        }
+    }
+    let nodes: HashMap<&str, u32> = all.iter().zip(0..).map(|(n, i)| (n.as_str(), i)).collect();
+    let node = |name: &String| nodes.get(name.as_str()).copied().unwrap_or(0);
+    // Ports of a node are given out as agents come to it, which in ns-2 is the order in which a script makes them.
+    let mut ports = vec![0; nodes.len()];
+    let mut address = |name: &String| {
+        let node = node(name);
+        let next = ports.get_mut(node as usize).map_or(0, |p| std::mem::replace(p, *p + 1));
+        (node, next)
+    };
+    let ends = |m: &Member| {
+        let group = &scenario.expanded.groups[m.group_index];
+        let addresses = [address(&m.from), address(&m.to)];
+        match &group.transport {
+            Transport::Tcp(p, config) => Ends { kinds: ["tcp", "ack"], addresses, mss: config.mss().into(), handshake: p.handshake },
+            Transport::Udp(_) => Ends { kinds: ["cbr", "udp"], addresses, mss: 0, handshake: false },
+        }
+    };
+    Names {
+        flows: members.iter().map(|m| m.name.clone()).collect(),
+        links: links.iter().map(|l| l.name.clone()).collect(),
+        wires: links.iter().map(|l| wire(node(&l.from), node(&l.to), &l.wire)).collect(),
+        ends: members.iter().map(ends).collect(),
+        nodes: all.clone(),
+        gauges: Mutex::default(),
     }
 }
 

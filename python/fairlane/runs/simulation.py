@@ -13,6 +13,7 @@ from .. import _core
 from ..base.cores import available_threads
 from ..base.scenario import checked
 from ..errors import FairlaneError
+from .listening import Ears, Listener, names
 from .present import Flow, Link, Names
 from .result import Result
 
@@ -60,6 +61,7 @@ class Simulation:
     def __init__(self, core: _core.Simulation, number: int | None = None) -> None:
         self._core = core
         self._flows, self._links = core.flow_names(), core.link_names()
+        self._ears: Ears | None = None
         self.number = number
         """Of a branch with random numbers of its own its number, else None."""
 
@@ -95,7 +97,13 @@ class Simulation:
 
         The interpreter's lock is free meanwhile. Ctrl-C stops it between two events; it may go on from there.
         """
-        self._core.advance(self._target(duration, to))
+        self._go(self._target(duration, to))
+
+    def _go(self, target: int) -> None:
+        if self._ears is None:
+            self._core.advance(target)
+        else:
+            self._ears.advance(target)
 
     def advance_until(self, condition: Callable[[Simulation], Any], *, step: str = STEP, limit: str | None = None) -> bool:
         """Goes on until `condition(simulation)` holds, which is asked now and after every `step`; whether it did.
@@ -109,7 +117,7 @@ class Simulation:
             now = self._core.now
             if now >= end:
                 return False
-            self._core.advance(min(now + by, end))
+            self._go(min(now + by, end))
         return True
 
     def _target(self, duration: str | None, to: str | None) -> int:
@@ -122,6 +130,42 @@ class Simulation:
         if target < now:
             raise FairlaneError(f"it is {now / PS:g} s already: a run does not go back; take a branch before it goes on")
         return target
+
+    # --- listening ------------------------------------------------------------------------------------
+
+    def on(
+        self,
+        kind: str | Iterable[str],
+        heard: Callable[[Any], object],
+        *,
+        link: str | Iterable[str] | None = None,
+        flow: str | Iterable[str] | None = None,
+        start: str | None = None,
+        stop: str | None = None,
+        batch: bool = False,
+    ) -> Listener:
+        """Calls `heard` from now on with what happens: `sim.on("drop", print, link="bottleneck")`.
+
+        `kind`: names of events as in event tables ("drop", "mark", "timeout", "window"...), one or several; none, as in `()`: all but "gauge". `link` and `flow`
+        are names, one or several (a group stands for its flows); `start` and `stop` times such as "10s". Each that is given has to match.
+
+        An `Event` at a time: the run stands still at that instant meanwhile, and may be looked at, changed and branched. With `batch=True` a polars DataFrame of many
+        events with the columns of event tables. What `heard` raises stops `advance`, which may be called again. Listening changes no result.
+        """
+        if self._ears is None:
+            self._ears = Ears(self, self._core)
+        return self._ears.on(names(kind), names(flow), names(link), (start, stop), batch, heard)
+
+    def off(self, listener: Listener) -> None:
+        """That listener hears no more."""
+        if self._ears is None:
+            raise FairlaneError("nobody listens to this simulation")
+        self._ears.off(listener)
+
+    @property
+    def listeners(self) -> Sequence[Listener]:
+        """Who listens. A branch begins without anybody."""
+        return [] if self._ears is None else list(self._ears.listeners.values())
 
     # --- looking --------------------------------------------------------------------------------------
 
@@ -207,7 +251,7 @@ class Branches(Sequence[Simulation]):
             begun = sim._core.now
             for piece in range(1, _PIECES + 1):
                 if not stopped.is_set():
-                    sim._core.advance(begun + (target - begun) * piece // _PIECES)
+                    sim._go(begun + (target - begun) * piece // _PIECES)
 
         with ThreadPoolExecutor(min(threads or available_threads(), len(self._sims)), "branch") as crew:
             try:

@@ -3,6 +3,7 @@
 use super::{Plugs, World};
 use crate::endpoint::{Endpoint, Timers};
 use crate::ids::{EpId, PortId};
+use crate::observe::Observer;
 use crate::packet::QPkt;
 use crate::path::Stuck;
 use fairlane_engine::{EventQueue, Stream};
@@ -27,6 +28,16 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         for (flow, ends) in self.path.flows.iter().zip(self.endpoints.chunks_exact_mut(2)) {
             let mut stream = Stream::new(number ^ now, "flow", &flow.name, "branch");
             ends.iter_mut().for_each(|e| e.reseed(stream.next_u64()));
+        }
+    }
+
+    /// An observer begins to watch, or wants to see more than before: departures of before are carried out unseen, and those to come when they are due.
+    pub fn watch<O: Observer>(&mut self, obs: &O) {
+        self.path.settle_all::<(), false>(self.path.now, &mut ());
+        for i in 0..self.path.ports.len() as u32 {
+            if obs.prompt(PortId(i)) && !self.path.ports[i as usize].is_on_air() {
+                self.path.arm_wake(i, obs);
+            }
         }
     }
 

@@ -1,7 +1,9 @@
 //! A run in hand: it goes on as far as it is asked to, is looked at, changed, and branched.
 
+mod ears;
 mod now;
 
+pub use ears::Heard;
 pub use now::{Live, Row};
 
 use crate::build;
@@ -17,7 +19,7 @@ use crate::spec::AtSpec;
 use crate::turns::{self, shown};
 use crate::why;
 use fairlane_engine::{EventQueue, QuadHeap, StdHeap, Wheel, fits_64_bits};
-use fairlane_net::{FlowId, PortId, Waiting, World};
+use fairlane_net::{Endpoint, EpId, FlowId, Moment, PortId, Waiting, World};
 use fairlane_trace::why::Why;
 use fairlane_units::Time;
 use now::{flow_now, queue_now, waiting_now};
@@ -41,6 +43,10 @@ trait Running: Send {
     fn events(&self) -> u64;
     fn fingerprint(&self) -> u64;
     fn watch(&self, from: Time) -> Why;
+    /// How senders are that have begun.
+    fn moments(&self) -> Vec<Option<Moment>>;
+    /// Observers begin to watch, or want to see more.
+    fn look(&mut self, probes: &Probes);
     fn output(&self, scenario: &Resolved, seed: u64, cpu_s: f64, setup_s: f64) -> RunOutput;
     fn flow(&self, flow: FlowId) -> Row;
     fn queue(&self, port: PortId) -> Row;
@@ -87,6 +93,14 @@ impl<H: EventQueue + Send + 'static> Running for World<BuiltIn, H> {
     }
     fn watch(&self, from: Time) -> Why {
         why::watch(self, from)
+    }
+    fn moments(&self) -> Vec<Option<Moment>> {
+        let of = |f: u32| self.endpoint(EpId::sender(FlowId(f))).and_then(Endpoint::moment);
+        let flows = (0..).zip(self.flows());
+        flows.map(|(f, flow)| if flow.started == Time::MAX { None } else { of(f) }).collect()
+    }
+    fn look(&mut self, probes: &Probes) {
+        World::watch(self, probes);
     }
     fn output(&self, scenario: &Resolved, seed: u64, cpu_s: f64, setup_s: f64) -> RunOutput {
         // Of a branch: a look leaves no trace in the run itself.
@@ -232,7 +246,15 @@ impl Simulation {
     /// A value is wrong or may not change: then nothing has changed.
     pub fn set(&mut self, sets: &[(String, String)], waiting: Waiting) -> Result<(), SetError> {
         // What happens at this very time happens before.
-        while !self.advance(self.now()).map_err(SetError::Run)? {}
+        self.probes.deaf = true;
+        let quiet = loop {
+            match self.advance(self.now()) {
+                Ok(false) => {}
+                other => break other,
+            }
+        };
+        self.probes.deaf = false;
+        quiet.map_err(SetError::Run)?;
         let next = turns::next_state(self.state(), sets).map_err(SetError::Refused)?;
         let refused = |e| SetError::Refused(refused(sets, e));
         turns::check(self.state(), &next, self.now()).map_err(refused)?;

@@ -3,16 +3,21 @@
 //! Rows are collected in batches and handed to a thread that makes files of them; so memory is flat however long the run.
 
 mod dictionary;
+mod ears;
+mod filter;
 mod import;
 mod nam;
 mod ns2;
 mod output;
 mod table;
 
+pub use filter::Filter;
 pub(crate) use import::{Import, Told};
 pub use ns2::Ends;
 pub use output::{Failure, Format};
+pub use table::{columns, texts};
 
+use ears::Ears;
 use fairlane_net::{
     Backlog, DequeueEvent, DropEvent, Ecn, EnqueueEvent, EpId, GaugeEvent, HopEvent, Inside, Moment, MomentEvent, Observer, PktRef, PortId,
     QPkt, ReceiveEvent, Segment, SendEvent,
@@ -75,27 +80,6 @@ impl Kind {
     }
     const AT_LINKS: u16 = Self::Enqueue.bit() | Self::Dequeue.bit() | Self::Arrive.bit() | Self::Drop.bit() | Self::Mark.bit();
     const OF_SENDERS: u16 = Self::Timeout.bit() | Self::Window.bit() | Self::State.bit();
-}
-
-/// Which rows are wanted; every condition that is there has to hold.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Filter {
-    /// Kinds of events; none given: all.
-    pub kinds: Vec<Kind>,
-    /// For each flow whether it is wanted; `None`: all.
-    pub flows: Option<Vec<bool>>,
-    /// For each link direction whether it is wanted, and nothing that happens elsewhere; `None`: all.
-    pub links: Option<Vec<bool>>,
-    /// From this instant on.
-    pub from: Time,
-    /// Up to this one.
-    pub to: Time,
-}
-
-impl Default for Filter {
-    fn default() -> Self {
-        Self { kinds: Vec::new(), flows: None, links: None, from: Time::ZERO, to: Time::MAX }
-    }
 }
 
 /// One row, packed into a line of the cache.
@@ -239,6 +223,8 @@ pub struct Recorder {
     gauges: Vec<&'static str>,
     values: [Vec<Vec<(u8, u64)>>; 2],
     files: Files,
+    /// Who listens while the run goes on.
+    ears: Option<Ears>,
 }
 
 /// Where rows go; nowhere in tests.
@@ -282,12 +268,11 @@ impl Recorder {
     }
 
     fn collecting(filter: Filter, names: Arc<Names>) -> Self {
-        // Variables change with nearly every packet: they are recorded when they are named.
-        let kinds = if filter.kinds.is_empty() { !Kind::Gauge.bit() } else { filter.kinds.iter().fold(0, |all, k| all | k.bit()) };
+        let kinds = filter.set();
         let before = vec![None; names.flows.len()];
         let values = [vec![Vec::new(); names.links.len()], vec![Vec::new(); names.flows.len()]];
         let (rows, known, gauges) = (Vec::with_capacity(ROWS), Vec::new(), Vec::new());
-        Self { filter, kinds, names, rows, known, sent: 0, before, gauges, values, files: Files::default() }
+        Self { filter, kinds, names, rows, known, sent: 0, before, gauges, values, files: Files::default(), ears: None }
     }
 
     /// Why events cannot be written, if they cannot.
@@ -331,20 +316,16 @@ impl Recorder {
 
     #[inline]
     fn put(&mut self, row: Row) {
-        let f = &self.filter;
-        if !self.wants(row.kind) || row.time < f.from || row.time > f.to {
+        if !self.filter.lets(self.kinds, &row) {
             return;
         }
-        if let Some(flows) = &f.flows
-            && !flows.get(row.flow as usize).is_some_and(|&wanted| wanted)
+        if let Some(ears) = &mut self.ears
+            && !ears.hear(&row)
         {
             return;
         }
-        if f.links.is_some() && row.link == NONE {
-            return;
-        }
         self.rows.push(row);
-        if self.rows.len() >= ROWS {
+        if self.rows.len() >= ROWS && self.ears.is_none() {
             self.flush();
         }
     }
@@ -395,6 +376,11 @@ impl Observer for Recorder {
     }
 
     #[inline]
+    fn enough(&self) -> bool {
+        self.ears.as_ref().is_some_and(|ears| ears.enough(self.rows.len()))
+    }
+
+    #[inline]
     fn measures(&self, port: PortId) -> bool {
         self.wants(Kind::Gauge) && self.sees(port)
     }
@@ -439,7 +425,8 @@ impl Observer for Recorder {
     #[inline]
     fn on_dequeue(&mut self, e: &DequeueEvent) {
         let known = self.known(e.pkt.id);
-        let (marks, row) = (!known.marked, Self::at_link(Kind::Dequeue, e.time, e.port, &e.pkt, e.backlog, known));
+        let (marks, row) =
+            (known.port == e.port.0 && !known.marked, Self::at_link(Kind::Dequeue, e.time, e.port, &e.pkt, e.backlog, known));
         if e.pkt.ecn == Ecn::Ce && marks {
             self.put(Row { kind: Kind::Mark, ..row });
         }
@@ -456,9 +443,9 @@ impl Observer for Recorder {
     }
 
     fn on_drop(&mut self, e: &DropEvent) {
-        let known = std::mem::replace(self.known(e.pkt.id), UNKNOWN);
+        let known = Known { segment: Carried::from(&e.seg), ..std::mem::replace(self.known(e.pkt.id), UNKNOWN) };
         let row = Self::at_link(Kind::Drop, e.time, e.port, &e.pkt, e.backlog, &known);
-        if !e.why.on_link() && known.port != e.port.0 {
+        if !e.why.on_link() && known.port != e.port.0 && !self.waits_unknown(e.pkt.at) {
             // It was never let in: for whoever counts, it came all the same.
             self.put(Row { kind: Kind::Enqueue, ..row });
         }

@@ -132,6 +132,13 @@ macro_rules! table {
             $($text: (Vec<u32>, Used),)*
             $($bit: Vec<u32>,)*
         }
+        /// Columns, and what rows have that have a value there.
+        const SETS: &[(&str, u16)] = &[
+            $((stringify!($wide), $wset),)*
+            $((stringify!($few), $fset),)*
+            $((stringify!($text), $tset),)*
+            $((stringify!($bit), $bset),)*
+        ];
         impl Page {
             fn new() -> Self {
                 Self {
@@ -239,6 +246,34 @@ const COLUMNS: [(&str, parquet::Kind, bool); 20] = {
         ("value", Double, true),
     ]
 };
+
+/// The columns in their order, and which kinds of rows have a value there, a bit each; where flow and link are told by the row itself.
+pub fn columns() -> Vec<(&'static str, u16)> {
+    let every = (1 << Kind::ALL.len()) - 1;
+    let kinds = |set| match set {
+        ALL | FLOW | LINK => every,
+        PACKET => every & !OF_SENDERS,
+        SSTHRESH => WINDOW,
+        _ => set,
+    };
+    let set = |name| SETS.iter().find(|(n, _)| *n == name).map_or(ALL, |(_, set)| *set);
+    COLUMNS.iter().map(|(name, ..)| (*name, kinds(set(*name)))).collect()
+}
+
+/// Texts that rows give by number, by column.
+pub fn texts(names: &Names) -> Vec<(&'static str, Vec<String>)> {
+    let owned = |list: &[&str]| list.iter().map(|&s| s.to_owned()).collect();
+    vec![
+        ("event", owned(Kind::NAMES)),
+        ("flow", names.flows.clone()),
+        ("link", names.links.clone()),
+        ("ecn", owned(&ECN)),
+        ("reason", owned(&Why::ALL.map(Why::name))),
+        ("flags", (0..=u8::MAX).map(letters).collect()),
+        ("state", owned(STATES)),
+        ("gauge", owned(&names.gauges())),
+    ]
+}
 
 /// A table that grows in a folder.
 pub(super) struct Parts {

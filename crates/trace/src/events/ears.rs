@@ -1,0 +1,165 @@
+//! Rows that stay in memory, for whoever listens while the run goes on.
+
+use super::{Filter, Names, Recorder, Row};
+use fairlane_net::Moment;
+use fairlane_units::Time;
+use std::sync::Arc;
+
+/// Rows that may wait for those who take them in batches.
+const MOST: usize = 1 << 16;
+/// Bytes of a row.
+const BYTES: usize = 64;
+
+/// Somebody who listens.
+struct Ear {
+    id: u32,
+    filter: Filter,
+    kinds: u16,
+    /// Hears of each event before the next one.
+    at_once: bool,
+    /// Rows of before it came.
+    since: usize,
+}
+
+impl Ear {
+    fn lets(&self, row: &Row) -> bool {
+        self.filter.lets(self.kinds, row)
+    }
+}
+
+/// All who listen to a run.
+#[derive(Default)]
+pub(super) struct Ears {
+    list: Vec<Ear>,
+    given: u32,
+    /// Rows that those have heard of who hear of each.
+    told: usize,
+    /// There are more.
+    urgent: bool,
+    /// When the first one came.
+    began: Time,
+}
+
+impl Ears {
+    /// Whether somebody wants to hear of it.
+    #[inline]
+    pub(super) fn hear(&mut self, row: &Row) -> bool {
+        let mut wanted = false;
+        for ear in &self.list {
+            if ear.lets(row) {
+                wanted = true;
+                self.urgent |= ear.at_once;
+            }
+        }
+        wanted
+    }
+
+    #[inline]
+    pub(super) fn enough(&self, rows: usize) -> bool {
+        self.urgent || rows >= MOST
+    }
+}
+
+impl Recorder {
+    /// One without files for those who begin to listen at `now`; `moments`: how senders are that have begun.
+    pub fn listening(names: Names, moments: Vec<Option<Moment>>, now: Time) -> Self {
+        let mut recorder = Self::collecting(Filter::default(), Arc::new(names));
+        recorder.before = moments;
+        recorder.ears = Some(Ears { began: now, ..Ears::default() });
+        recorder.renew();
+        recorder
+    }
+
+    /// One more listens from now on, under the number returned. `at_once`: hears of each event before the next one.
+    pub fn listen(&mut self, filter: Filter, at_once: bool) -> u32 {
+        let rows = self.rows.len();
+        let Some(ears) = &mut self.ears else { return 0 };
+        ears.given += 1;
+        let (id, kinds) = (ears.given, filter.set());
+        ears.list.push(Ear { id, filter, kinds, at_once, since: rows });
+        self.renew();
+        id
+    }
+
+    /// Somebody listens no more; whether anybody does.
+    pub fn leave(&mut self, id: u32) -> bool {
+        if let Some(ears) = &mut self.ears {
+            ears.list.retain(|e| e.id != id);
+        }
+        self.renew();
+        self.ears.as_ref().is_some_and(|e| !e.list.is_empty())
+    }
+
+    fn renew(&mut self) {
+        let Some(ears) = &self.ears else { return };
+        let all = ears.list.iter().map(|e| e.filter.clone()).reduce(|all, one| all.or(&one));
+        self.kinds = all.as_ref().map_or(0, Filter::set);
+        self.filter = all.unwrap_or_default();
+    }
+
+    /// Whether there is something to be heard before the run goes on.
+    pub fn pending(&self) -> bool {
+        self.ears.as_ref().is_some_and(|ears| ears.enough(self.rows.len()))
+    }
+
+    /// What those have to hear who hear of each event: who, and the row.
+    pub fn told(&mut self) -> Vec<(u32, [u8; BYTES])> {
+        let Some(ears) = &mut self.ears else { return Vec::new() };
+        let mut out = Vec::new();
+        if std::mem::take(&mut ears.urgent) {
+            for (i, row) in self.rows.iter().enumerate().skip(ears.told) {
+                let hears = ears.list.iter().filter(|e| e.at_once && i >= e.since && e.lets(row));
+                out.extend(hears.map(|e| (e.id, row.bytes())));
+            }
+        }
+        ears.told = self.rows.len();
+        if ears.list.iter().all(|e| e.at_once) {
+            self.clear();
+        }
+        out
+    }
+
+    /// The rows of those who take them in batches: who, and the rows one after the other.
+    pub fn batches(&mut self) -> Vec<(u32, Vec<u8>)> {
+        let Some(ears) = &self.ears else { return Vec::new() };
+        let of = |ear: &Ear| {
+            let rows = self.rows.iter().skip(ear.since).filter(|row| ear.lets(row));
+            (ear.id, rows.flat_map(Row::bytes).collect::<Vec<u8>>())
+        };
+        let out = ears.list.iter().filter(|e| !e.at_once).map(of).filter(|(_, rows)| !rows.is_empty()).collect();
+        self.clear();
+        out
+    }
+
+    fn clear(&mut self) {
+        self.rows.clear();
+        if let Some(ears) = &mut self.ears {
+            (ears.told, ears.urgent) = (0, false);
+            ears.list.iter_mut().for_each(|e| e.since = 0);
+        }
+    }
+
+    /// A packet waited there before anybody listened.
+    pub(super) fn waits_unknown(&self, at: Time) -> bool {
+        self.ears.as_ref().is_some_and(|ears| ears.began > Time::ZERO && at <= ears.began)
+    }
+
+    /// What rows give by number.
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+}
+
+impl Row {
+    /// Numbers with the lowest byte first, in this order: `<5Q5I4B` of Python's `struct`.
+    fn bytes(&self) -> [u8; BYTES] {
+        let mut out = [0; BYTES];
+        let wide = [self.time.as_ps(), self.packet, self.seq, self.ack, self.queue_bytes];
+        let few = [self.queue_packets, self.flow, self.link, self.length, self.payload];
+        let (front, back) = out.split_at_mut(40);
+        front.chunks_exact_mut(8).zip(wide).for_each(|(place, n)| place.copy_from_slice(&n.to_le_bytes()));
+        back.chunks_exact_mut(4).zip(few).for_each(|(place, n)| place.copy_from_slice(&n.to_le_bytes()));
+        out[60..].copy_from_slice(&[self.kind as u8, self.flags, self.field, self.detail]);
+        out
+    }
+}

@@ -1,0 +1,240 @@
+"""Who listens to a run in hand: events one at a time as `Event`, or in batches as tables."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .. import _core
+from ..errors import FairlaneError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from .simulation import Simulation
+
+ROW = struct.Struct("<5Q5I4B")
+"""A row of the core: time, packet, seq, ack, queue_bytes, queue_packets, flow, link, length, payload, kind, flags, field, detail."""
+FIELDS = ("time_ps", "packet", "seq", "ack", "queue_bytes", "queue_packets", "flow", "link", "length", "payload", "event", "flags", "field", "detail")
+NONE = 2**32 - 1
+_NO_THRESHOLD = 2**64 - 1
+_TIME = "time_ps"
+
+
+class Event(NamedTuple):
+    """What happened: the columns of event tables that it has, the others are None.
+
+    `docs/guides/traces.md` says what they are.
+    """
+
+    time: float
+    event: str
+    flow: str | None = None
+    link: str | None = None
+    packet: int | None = None
+    back: bool | None = None
+    length: int | None = None
+    ecn: str | None = None
+    queue_packets: int | None = None
+    queue_bytes: int | None = None
+    reason: str | None = None
+    seq: int | None = None
+    ack: int | None = None
+    payload: int | None = None
+    flags: str | None = None
+    cwnd: int | None = None
+    ssthresh: int | None = None
+    state: str | None = None
+    gauge: str | None = None
+    value: float | None = None
+    time_ps: int = 0
+
+    def __repr__(self) -> str:
+        told = (f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True) if value is not None and name != _TIME)
+        return f"Event({', '.join(told)})"
+
+
+class Listener:
+    """Somebody who listens, as `Simulation.on` returns it: `off()` ends that, as does the end of a `with` block."""
+
+    def __init__(self, simulation: Simulation, number: int, heard: Callable[[Any], object], batch: bool, what: str) -> None:
+        self._simulation, self._number, self._heard, self._batch, self._what = simulation, number, heard, batch, what
+
+    @property
+    def on(self) -> bool:
+        """Whether it still listens."""
+        return self in self._simulation.listeners
+
+    def off(self) -> None:
+        """Listens no more; a second time does nothing."""
+        if self.on:
+            self._simulation.off(self)
+
+    def __enter__(self) -> Listener:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.off()
+
+    def __repr__(self) -> str:
+        return f"<Listener to {self._what}{', in batches' if self._batch else ''}{'' if self.on else ', off'}>"
+
+
+class Ears:
+    """All who listen to a simulation, and what they have not heard yet."""
+
+    def __init__(self, simulation: Simulation, core: _core.Simulation) -> None:
+        self._simulation, self._core = simulation, core
+        self.listeners: dict[int, Listener] = {}
+        self._left: list[tuple[int, Any]] = []
+        self._telling = False
+        self._texts: dict[str, list[str]] = {}
+
+    def on(
+        self, events: Iterable[str], flows: Iterable[str], links: Iterable[str], span: tuple[str | None, str | None], batch: bool, heard: Any
+    ) -> Listener:
+        names = list(events), list(flows), list(links)
+        for name in (n for own in names for n in own):
+            if not isinstance(name, str):
+                raise FairlaneError(f"{name!r} is no name: write text, such as 'drop'")
+        for time in span:
+            if time is not None and not isinstance(time, str):
+                raise FairlaneError(f"the time {time!r} has no unit: write it as text, such as '10s'")
+        if not callable(heard):
+            raise FairlaneError(f"{heard!r} cannot be called: give a function, which is handed each {'batch' if batch else 'event'}")
+        if batch:
+            from ..base.extras import need
+
+            need("tables")
+        number = self._core.listen((*names, *span), not batch)
+        listener = Listener(self._simulation, number, heard, batch, ", ".join(names[0]) or "all events")
+        self.listeners[number] = listener
+        return listener
+
+    def off(self, listener: Listener) -> None:
+        if self.listeners.get(listener._number) is not listener:
+            raise FairlaneError(f"{listener!r} does not listen to this simulation")
+        del self.listeners[listener._number]
+        self._core.leave(listener._number)
+
+    def advance(self, to: int) -> None:
+        """Goes on to a time in picoseconds, and tells on the way what is to be heard."""
+        if self._telling:
+            raise FairlaneError("a listener is called while its run goes on: it cannot go on with it; take a branch, or listen and go on afterwards")
+        self._telling = True
+        try:
+            self._tell()
+            while True:
+                there = self._core.advance(to)
+                self._left += self._core.told()
+                if self._left:
+                    self._tell()
+                elif not self._take() and there:
+                    break
+        finally:
+            self._telling = False
+
+    def _take(self) -> bool:
+        self._left += self._core.batches()
+        taken = bool(self._left)
+        self._tell()
+        return taken
+
+    def _tell(self) -> None:
+        while self._left:
+            number, rows = self._left.pop(0)
+            if listener := self.listeners.get(number):
+                listener._heard(self._frame(rows) if listener._batch else self._event(rows))
+
+    def _text(self, column: str, number: int) -> str:
+        own = self._texts.get(column, ())
+        if number >= len(own):
+            # Variables get their numbers as they come.
+            self._texts = self._core.texts() or self._texts
+            own = self._texts[column]
+        return own[number]
+
+    def _event(self, row: bytes) -> Event:
+        ps, packet, seq, ack, queue_bytes, queue_packets, flow, link, length, payload, kind, flags, field, detail = ROW.unpack(row)
+        has = _has(kind)
+        told: dict[str, Any] = {"time": ps / 1e12, "event": self._text("event", kind), "time_ps": ps}
+        if flow != NONE:
+            told["flow"] = self._text("flow", flow)
+        if link != NONE:
+            told["link"] = self._text("link", link)
+        if "packet" in has:
+            told |= {"packet": packet, "back": bool(field & 4), "length": length, "ecn": self._text("ecn", field & 3)}
+        if "queue_packets" in has:
+            told |= {"queue_packets": queue_packets, "queue_bytes": queue_bytes}
+        if "seq" in has:
+            told |= {"seq": seq, "ack": ack, "payload": payload, "flags": self._text("flags", flags)}
+        if "reason" in has:
+            told["reason"] = self._text("reason", detail)
+        if "cwnd" in has:
+            told |= {"cwnd": seq, "ssthresh": None if ack == _NO_THRESHOLD else ack}
+        if "state" in has:
+            told["state"] = self._text("state", detail)
+        if "gauge" in has:
+            told |= {"gauge": self._text("gauge", detail), "value": struct.unpack("<d", struct.pack("<Q", seq))[0]}
+        return Event(**told)
+
+    def _frame(self, rows: bytes) -> pl.DataFrame:
+        self._texts = self._core.texts() or self._texts
+        return frame(rows, self._texts)
+
+
+@cache
+def _columns() -> dict[str, int]:
+    return dict(_core.event_columns())
+
+
+@cache
+def _has(kind: int) -> frozenset[str]:
+    return frozenset(name for name, kinds in _columns().items() if kinds >> kind & 1)
+
+
+def frame(rows: bytes, texts: dict[str, list[str]]) -> pl.DataFrame:
+    """Rows of the core as a table with the columns of event tables."""
+    import numpy as np
+    import polars as pl
+
+    raw = np.frombuffer(rows, np.dtype([(name, f"<u{size}") for name, size in zip(FIELDS, (8,) * 5 + (4,) * 5 + (1,) * 4, strict=True)]))
+    kind = raw["event"]
+    series: list[pl.Series] = [pl.Series("time", raw[_TIME] / 1e12)]
+    for name, kinds in _columns().items():
+        has = (np.uint16(kinds) >> kind & 1).astype(bool)
+        source = {"cwnd": "seq", "ssthresh": "ack", "value": "seq", "ecn": "field", "back": "field"}.get(name, name)
+        values = raw["detail" if name in ("reason", "state", "gauge") else source]
+        if name in ("flow", "link"):
+            has = has & (values != NONE)
+        if name == "ssthresh":
+            has = has & (values != _NO_THRESHOLD)
+        if name == "value":
+            column = pl.Series(name, np.ascontiguousarray(values).view("<f8"))
+        elif name in texts:
+            numbers = values & 3 if name == "ecn" else values
+            column = pl.Series(texts[name], dtype=pl.String).gather(pl.Series(np.where(has, numbers, 0).astype(np.uint32))).alias(name) \
+                if texts[name] else pl.Series(name, [None] * len(raw), dtype=pl.String)
+        elif name == "back":
+            column = pl.Series(name, (values & 4).astype(bool))
+        else:
+            wide = name not in ("length", "payload", "queue_packets")
+            column = pl.Series(name, np.where(has, values, 0).astype(np.int64 if wide else np.int32))
+        if not has.all():
+            column = column.zip_with(pl.Series(has), pl.Series([None], dtype=column.dtype).new_from_index(0, len(raw)))
+        series.append(column.alias(name))
+    time_ps = series.pop(1)
+    return pl.DataFrame([*series, time_ps])
+
+
+def names(value: str | Iterable[str] | None) -> Iterator[str]:
+    """One name, several, or several in one text with commas."""
+    if value is None:
+        return
+    for one in [value] if isinstance(value, str) else value:
+        if isinstance(one, str):
+            yield from (part.strip() for part in one.split(","))
+        else:
+            yield one
