@@ -36,6 +36,7 @@ FILES = {
         "outages",
         "radiotap",
         "simulation",
+        "listening",
         "why",
         "python_api",
         "possible",

@@ -17,7 +17,22 @@ if TYPE_CHECKING:
 
 ROW = struct.Struct("<5Q5I4B")
 """A row of the core: time, packet, seq, ack, queue_bytes, queue_packets, flow, link, length, payload, kind, flags, field, detail."""
-FIELDS = ("time_ps", "packet", "seq", "ack", "queue_bytes", "queue_packets", "flow", "link", "length", "payload", "event", "flags", "field", "detail")
+FIELDS = (
+    "time_ps",
+    "packet",
+    "seq",
+    "ack",
+    "queue_bytes",
+    "queue_packets",
+    "flow",
+    "link",
+    "length",
+    "payload",
+    "event",
+    "flags",
+    "field",
+    "detail",
+)
 NONE = 2**32 - 1
 _NO_THRESHOLD = 2**64 - 1
 _TIME = "time_ps"
@@ -93,8 +108,15 @@ class Ears:
         self._texts: dict[str, list[str]] = {}
 
     def on(
-        self, events: Iterable[str], flows: Iterable[str], links: Iterable[str], span: tuple[str | None, str | None], batch: bool, heard: Any
+        self,
+        events: Iterable[str],
+        flows: Iterable[str],
+        links: Iterable[str],
+        span: tuple[str | None, str | None],
+        batch: bool,
+        heard: Any,
     ) -> Listener:
+        """One more, who hears what `Simulation.on` says."""
         names = list(events), list(flows), list(links)
         for name in (n for own in names for n in own):
             if not isinstance(name, str):
@@ -114,6 +136,7 @@ class Ears:
         return listener
 
     def off(self, listener: Listener) -> None:
+        """One less."""
         if self.listeners.get(listener._number) is not listener:
             raise FairlaneError(f"{listener!r} does not listen to this simulation")
         del self.listeners[listener._number]
@@ -122,7 +145,9 @@ class Ears:
     def advance(self, to: int) -> None:
         """Goes on to a time in picoseconds, and tells on the way what is to be heard."""
         if self._telling:
-            raise FairlaneError("a listener is called while its run goes on: it cannot go on with it; take a branch, or listen and go on afterwards")
+            raise FairlaneError(
+                "a listener is called while its run goes on: it cannot go on with it; take a branch, or listen and go on afterwards"
+            )
         self._telling = True
         try:
             self._tell()
@@ -215,8 +240,11 @@ def frame(rows: bytes, texts: dict[str, list[str]]) -> pl.DataFrame:
             column = pl.Series(name, np.ascontiguousarray(values).view("<f8"))
         elif name in texts:
             numbers = values & 3 if name == "ecn" else values
-            column = pl.Series(texts[name], dtype=pl.String).gather(pl.Series(np.where(has, numbers, 0).astype(np.uint32))).alias(name) \
-                if texts[name] else pl.Series(name, [None] * len(raw), dtype=pl.String)
+            column = (
+                pl.Series(texts[name], dtype=pl.String).gather(pl.Series(np.where(has, numbers, 0).astype(np.uint32))).alias(name)
+                if texts[name]
+                else pl.Series(name, [None] * len(raw), dtype=pl.String)
+            )
         elif name == "back":
             column = pl.Series(name, (values & 4).astype(bool))
         else:
