@@ -47,9 +47,8 @@ def findings(r: Results) -> list[str]:
         f"over a shared link of 95 ms and 24 s of RED in packets (5 to 15 of 30) send {_list(_five(r, 'packets_sent'), 0)} packets, lose "
         f"{_list(losses, 0)} and take {_list(_five(r, 'mean_delay'), 1)} ms; printed are 62260, 52060 and 47780, 0, 50 and 40, and "
         f"106.0, 91.2 "
-        "and 87.9. All 15 numbers are within a quarter. That the delays need more than ten waiting packets, as we used to say, follows "
-        "from a short "
-        "path that was our guess.",
+        "and 87.9. Its packets, acknowledgments and delays are all within a quarter. That the delays need more than ten waiting packets, "
+        "as we used to say, follows from a short path that was our guess.",
         "Table 2 has none for all of its cells. Delays come out (the streams' packets may be shorter than TCP's, so a full queue need "
         "not be "
         f"the slower one), and so do the counts of Sack and Fack at 0.5 Mbit/s. There the three get {_list(rates, 2)} Mbit/s: the "

@@ -113,24 +113,23 @@ def run_whole(paper: Paper, worlds: Sequence[World], folder: Path, progress: Pro
     places: list[tuple[str, str, str]] = []
     printed: list[float] = []
     ours: dict[str, list[float | None]] = {}
-    for i, (name, (world, seeds)) in enumerate(each.items()):
-        there, cells = cells_of(paper, world)
-        with Runner(there, folder) as runner:
+    with Runner(paper, folder) as runner:  # one for all: worlds share most of their scenarios
+        for i, (name, (world, seeds)) in enumerate(each.items()):
+            there, cells = cells_of(paper, world)
             jobs = [Job(c, s, f" in the world {name}") for c in cells for s in seeds]
             use = lambda job, run, p=there: p.measure(run, job.cell)  # noqa: E731
             measured = runner.run(jobs, progress, (i / len(each), (i + 1) / len(each)), use)
-        samples: dict[Any, dict[str, list[float]]] = {c.factors: {} for c in cells}
-        for job, quantities in zip(jobs, measured, strict=True):
-            for q, x in quantities.items():
-                samples[job.cell.factors].setdefault(q, []).append(x)
-        results = Results(cells, samples, {c.factors: [] for c in cells})
-        built = {e.id: e.build(results) for e in there.experiments() if is_tidy(paper.published(e.id))}
-        tables = printed_tables(there, built)
-        rows = [(t, r) for t, found in tables.items() for r in found if r.published is not None]
-        if not places:
-            places = [(t, ", ".join(f"{k} {v}" for k, v in r.factors if v), r.metric) for t, r in rows]
-            printed = [r.published for _, r in rows if r.published is not None]
-        ours[name] = [r.ours for _, r in rows]
+            samples: dict[Any, dict[str, list[float]]] = {c.factors: {} for c in cells}
+            for job, quantities in zip(jobs, measured, strict=True):
+                for q, x in quantities.items():
+                    samples[job.cell.factors].setdefault(q, []).append(x)
+            results = Results(cells, samples, {c.factors: [] for c in cells})
+            built = {e.id: e.build(results) for e in there.experiments() if is_tidy(paper.published(e.id))}
+            rows = [(t, r) for t, found in printed_tables(there, built).items() for r in found if r.published is not None]
+            if not places:
+                places = [(t, ", ".join(f"{k} {v}" for k, v in r.factors if v), r.metric) for t, r in rows]
+                printed = [r.published for _, r in rows if r.published is not None]
+            ours[name] = [r.ours for _, r in rows]
     return Whole(places, printed, ours)
 
 
