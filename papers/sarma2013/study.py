@@ -69,8 +69,8 @@ def _after_access(run: RunTables) -> float:
     """
     f = run.flows
     bits = sum(8 * k * (COUNTED + (40 if n.startswith("tcp") else 0)) for n, k in zip(f["name"], f["packets_received"], strict=True))
-    wait: float = run.link("server", "sojourn_mean")
-    return 1e3 * wait + bits / sum(f["packets_received"]) / SHARED_LINK + _FIXED
+    sending: float = bits / sum(f["packets_received"]) / SHARED_LINK
+    return 1e3 * run.link("server", "sojourn_mean") + sending + _FIXED
 
 
 class Sarma2013(Paper):
