@@ -190,7 +190,7 @@ set = {set}
     [
         ("5s", '{ "duration" = "20s" }', "`duration` cannot change while the network runs"),
         ("5s", '{ "flows.web.tcp" = "reno" }', "`flows.web.tcp` cannot change"),
-        ("5s", '{ "flows.web.count" = 3 }', "`flows.web.count` cannot change"),
+        ("5s", '{ "flows.web.count" = 3 }', "there is room for 1 flow of `web`, not for 3"),
         ("5s", '{ "links.out.jitter" = "1ms" }', "`links.out.jitter` cannot change"),
         ("5s", '{ "links.out.rate" = "2 parsecs" }', "parsecs"),
         ("5s", '{ "links.out.queue" = "rde" }', "red"),

@@ -29,7 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         bottleneck={"rate": "3Mbit/s", "delay": "15ms", "queue": fl.Droptail(limit="12p"), "loss": 0.002},
     )
     net.flow("tcp", "s{i}", "d{i}", count=2, tcp="newreno")
-    return net.run("1..2", trace=True).save(tmp_path_factory.mktemp("q") / "it's asked")
+    return net.run("1..2", trace=True, why=True).save(tmp_path_factory.mktemp("q") / "it's asked")
 
 
 def answer(folder: Path, question: str) -> list[dict]:
@@ -38,7 +38,7 @@ def answer(folder: Path, question: str) -> list[dict]:
 
 
 def test_all_questions_are_answered(folder: Path) -> None:
-    assert len(QUESTIONS) == 11
+    assert len(QUESTIONS) == 13
     for question in QUESTIONS:
         assert answer(folder, question.name), question.name
 

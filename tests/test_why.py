@@ -203,3 +203,45 @@ def test_the_command_tells_and_its_document_has_it(tmp_path):
     from importlib.resources import files
 
     jsonschema.validate(document, json.loads((files("fairlane") / "schemas" / "run.json").read_text()))
+
+
+def test_a_folder_keeps_it_and_questions_find_it(tmp_path):
+    """Read back it is the same, and the tables add up to what the run told."""
+    from fairlane.runs.query import query
+
+    net = one(queue={"red": {"min": "5p", "max": "15p", "limit": "40p"}}, duration="20s", warmup="2s", cc="reno")
+    net.flow("late", "a", "b", udp={}, source={"cbr": {"rate": "1Mbit/s", "size": "500B"}}, start="12s")
+    result = net.run(seeds="1..3", why=True)
+    read = fl.load(result.save(tmp_path / "kept"))
+    assert repr(read.why()) == repr(result.why()) and read.why().document() == result.why().document()
+    assert read.document()["why"] == result.document()["why"]
+    _, rows = query(tmp_path / "kept", "select seed, flow, sum(time_ps), sum(share) from why group by all order by seed, flow")
+    assert [(s, f, int(t)) for s, f, t, _ in rows] == [(s, f, t * 10**12) for s in (1, 2, 3) for f, t in (("f", 18), ("late", 8))]
+    assert all(share == pytest.approx(1.0) for *_, share in rows)
+    heads, rows = query(tmp_path / "kept", "limits")
+    told = {(f, by): share for f, by, share, *_ in rows}
+    assert heads[:3] == ["flow", "limited_by", "share"]
+    assert told["f", "avoidance"] == pytest.approx(result.why().flow("f").shares["avoidance"].mean)
+    _, rows = query(tmp_path / "kept", "filled")
+    assert {f: filled for link, f, filled, *_ in rows if link == "out"} == pytest.approx(result.why().queue("out").filled)
+    _, rows = query(tmp_path / "kept", "select sum(drops) from why_queues where flow is null and link = 'out'")
+    assert rows[0][0] == sum(result.links.filter(result.links["link"] == "out")["drops"])
+    plain = net.run(seeds=1).save(tmp_path / "plain")
+    assert not (plain / "why.parquet").exists()
+    with pytest.raises(fl.FairlaneError, match="run with --why"):
+        query(plain, "limits")
+    with pytest.raises(fl.FairlaneError, match="does not know why"):
+        fl.load(plain).why()
+
+
+def test_pages_say_it_with_its_numbers(tmp_path):
+    result = one(loss=0.01, duration="20s").run(why=True)
+    page = result.page()
+    assert "Why no more was sent" in page and "What held each flow back" not in page
+    text = str(result.why().flow("f"))
+    assert text in page.replace("&#39;", "'")
+    share = 100 * result.why().flow("f").shares["recovery"].mean
+    assert f"{share:.3g} %" in page
+    again = fl.report([result.save(tmp_path / "a"), one(duration="20s").run(why=True).save(tmp_path / "b")])
+    assert again.page().count("<li>f: for ") == 2
+    assert "Why no more was sent" not in one(duration="20s").run().page()

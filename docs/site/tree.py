@@ -105,6 +105,8 @@ class Tree:
             return path.removeprefix("docs/")
         if path.startswith("examples/notebooks/") and path.endswith(".ipynb"):
             return f"notebooks/{posixpath.basename(path)}"
+        if path.startswith("examples/lessons/") and path.endswith("/README.md"):
+            return f"lessons/{posixpath.basename(posixpath.dirname(path))}.md"
         if path not in self.shown:
             self.shown.add(path)
             self.waiting.append(path)
@@ -230,6 +232,11 @@ def stage(folder: Path, extra: list[str]) -> Tree:
     books = [p for p in tracked("examples/notebooks") if p.endswith(".ipynb")]
     for path in books:
         tree.write(tree.place(path), tree.notebook(path))
+    lessons = [p for p in tracked("examples/lessons") if p.endswith("/README.md")]
+    for path in lessons:
+        tree.write(tree.place(path), tree.page(path, tree.place(path)))
+    with (folder / "guides" / "lessons.md").open("a", encoding="utf-8") as guide:
+        guide.write("\n" + toctree(["/" + tree.place(path).removesuffix(".md") for path in lessons], hidden=""))
     with (folder / "guides" / "notebooks.md").open("a", encoding="utf-8") as guide:
         guide.write("\n" + toctree(["/" + tree.place(path).removesuffix(".ipynb") for path in books], hidden=""))
     shown = [

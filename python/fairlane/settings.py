@@ -833,6 +833,10 @@ class FlowSettings(TypedDict, total=False):
             unset)
         count: Number of members. One member is named like the group, more are
             named `NAME.0`, `NAME.1`... (integer, default 1, 1 to 1000000)
+        room: Most members that there may be at a time, where `[[at]]` or a run
+            in hand changes `count`: their nodes have to be there. Members
+            beyond `count` are no flows until then. Absent: `count`. (integer,
+            default unset, 1 to 1000000)
         active: Share of the members that take part, evenly spread over all:
             `count * active` of them, rounded, at least one. The others are no
             flows at all. (In ramachendra2014 the load of n nodes is the share
@@ -865,6 +869,7 @@ class FlowSettings(TypedDict, total=False):
     pairs: PairsTable | Automatic | None
     load: LoadTable | Automatic | None
     count: int | None
+    room: int | Automatic | None
     active: float | None
     first: int | None
     start: Duration | None

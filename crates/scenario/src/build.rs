@@ -81,7 +81,7 @@ pub(crate) fn parts(scenario: &Resolved, seed: u64) -> WorldBuilder<BuiltIn> {
         let group = &scenario.expanded.groups[m.group_index];
         let stop = m.stop.map(|s| Time::ZERO + s);
         let own = m.rate.and_then(|rate| group.source.at(rate, group.transport.header()));
-        let app = own.as_ref().unwrap_or(&group.source).build(FlowId(number), m.start, stop);
+        let app = own.as_ref().unwrap_or(&group.source).build(FlowId(number), begin(scenario, m.start), stop);
         let (proto, mut sender, mut receiver) = endpoints(group, m, app.usage(), seed, &mut configs);
         known.give(m, &infos[number as usize], app.usage(), &mut sender, &mut receiver);
         let (from, to) = (node(&m.from), node(&m.to));
@@ -103,6 +103,11 @@ pub(crate) fn parts(scenario: &Resolved, seed: u64) -> WorldBuilder<BuiltIn> {
         );
     }
     w
+}
+
+/// When an application begins: that of a flow which is not there yet only behind the end of the run.
+pub(crate) fn begin(scenario: &Scenario, start: Time) -> Time {
+    start.min(Time::ZERO + scenario.duration + Dur::from_ps(1))
 }
 
 /// The world of a scenario in the run with this seed.

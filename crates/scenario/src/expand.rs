@@ -78,7 +78,7 @@ pub struct Member {
     /// Node that receives.
     pub to: String,
     transport: &'static str,
-    /// When it starts.
+    /// When it starts; null where it is no flow yet, for which there is room only.
     #[serde(serialize_with = "as_dur")]
     pub start: Time,
     /// When its source stops, if before the end of the run.
@@ -101,10 +101,14 @@ impl Member {
     pub fn transport(&self) -> &'static str {
         self.transport
     }
+    /// Whether it is a flow, and not only room for one.
+    pub fn is_there(&self) -> bool {
+        self.start != Time::MAX
+    }
 }
 
 fn as_dur<S: serde::Serializer>(t: &Time, s: S) -> Result<S::Ok, S::Error> {
-    s.collect_str(&t.since(Time::ZERO))
+    if *t == Time::MAX { s.serialize_none() } else { s.collect_str(&t.since(Time::ZERO)) }
 }
 
 /// What the members of a flow group share.
@@ -174,7 +178,7 @@ fn takes_part(i: u32, count: u32, active: f64) -> bool {
 
 /// The members of a group in the run with this seed.
 pub(crate) fn members(spec: &FlowSpec, group: &Group, group_index: usize, seed: u64) -> Vec<Member> {
-    let (n, name, transport) = (spec.count, group.name.as_str(), group.transport.name());
+    let (n, name, transport) = (spec.most(), group.name.as_str(), group.transport.name());
     let target = if spec.permute { derangement(&mut Stream::new(seed, "flow", name, "permute"), n) } else { (0..n).collect() };
     let pair = |i: u32| group.pairs.as_ref().and_then(|p| p.get(i as usize));
     (0..n)
@@ -184,6 +188,9 @@ pub(crate) fn members(spec: &FlowSpec, group: &Group, group_index: usize, seed: 
             let mut start = Time::ZERO + spec.start + spec.stagger * u64::from(i);
             if spec.spread > Dur::ZERO {
                 start += Dur::from_ps(Stream::new(seed, "flow", &member, "start").below(spec.spread.as_ps()));
+            }
+            if i >= spec.count {
+                start = Time::MAX;
             }
             Member {
                 from: pair(i).map_or_else(|| numbered(&spec.from, spec.first + i), |p| p.from.clone()),

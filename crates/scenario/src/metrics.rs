@@ -296,12 +296,12 @@ pub struct Measured {
     pub network: Columns,
 }
 
-/// Computes every metric of a world that has come to its end. `after_first`: the hop probe's tallies, by flow.
-pub fn measure<P: Plugs, H: EventQueue>(world: &World<P, H>, is_tcp: &[bool], after_first: Option<&[Tally]>) -> Measured {
+/// Computes every metric of a world that has come to its end. `told`: the numbers of the flows that there are. `after_first`: the hop probe's tallies, by flow.
+pub fn measure<P: Plugs, H: EventQueue>(world: &World<P, H>, told: &[usize], is_tcp: &[bool], after_first: Option<&[Tally]>) -> Measured {
     let (from, now) = (world.reset_at(), world.now());
     let span = (now - from).as_secs_f64();
     let arrived: Vec<u64> = (0..world.flows().len()).map(|i| world.arrived(FlowId(i as u32))).collect();
-    let goodputs: Vec<f64> = arrived.iter().map(|&bytes| bytes as f64 * 8.0 / span).collect();
+    let goodputs: Vec<f64> = told.iter().map(|&i| arrived[i] as f64 * 8.0 / span).collect();
     let fair = goodputs.iter().sum::<f64>() / goodputs.len().max(1) as f64;
 
     let flow = |i: usize| {
@@ -321,9 +321,9 @@ pub fn measure<P: Plugs, H: EventQueue>(world: &World<P, H>, is_tcp: &[bool], af
             opened: world.opened(FlowId(i as u32)),
         }
     };
-    let flows = columns(FLOW_METRICS, (0..world.flows().len()).map(flow));
+    let flows = columns(FLOW_METRICS, told.iter().copied().map(flow));
     let mut tcp_flows = vec![0; world.ports().len()];
-    for i in (0..is_tcp.len()).filter(|&i| is_tcp[i]) {
+    for i in told.iter().copied().filter(|&i| is_tcp[i]) {
         world.passes(EpId(2 * i as u32)).into_iter().for_each(|p| tcp_flows[p.0 as usize] += 1);
     }
     let mut links = columns(LINK_METRICS, world.ports().iter().zip(tcp_flows).map(|(p, n)| link_subject(p, n, from, now, span)));
@@ -336,7 +336,7 @@ pub fn measure<P: Plugs, H: EventQueue>(world: &World<P, H>, is_tcp: &[bool], af
     world.flows().iter().for_each(|f| delay.merge(&f.counters.delay));
     let total = |table: &Columns, name: &str| table.iter().find(|(n, _)| *n == name).map_or(f64::NAN, |(_, v)| v.iter().sum());
     let network = NetworkSubject {
-        tcp: goodputs.iter().zip(is_tcp).filter(|&(_, &t)| t).map(|(&g, _)| g).collect(),
+        tcp: goodputs.iter().zip(told).filter(|&(_, &i)| is_tcp[i]).map(|(&g, _)| g).collect(),
         throughput: total(&flows, "throughput"),
         drops: total(&links, "drops"),
         link_losses: total(&links, "lost"),

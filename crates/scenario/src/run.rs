@@ -4,6 +4,7 @@ use crate::build;
 use crate::capture::{CaptureError, Captures};
 use crate::code::{Code, Warning};
 use crate::course::Course;
+use crate::expand::Member;
 use crate::metrics::{Columns, measure};
 use crate::plugin::{Fault, take_fault};
 use crate::plugs::BuiltIn;
@@ -355,28 +356,34 @@ pub(crate) fn output<H: EventQueue>(
 ) -> RunOutput {
     let (flows, links) = (scenario.members_at(seed), scenario.link_directions());
     let is_tcp: Vec<bool> = flows.iter().map(|f| f.transport() == "tcp").collect();
-    let measured = measure(world, &is_tcp, after_first);
+    // Where there was only room for a flow, there is nothing to tell.
+    let told: Vec<usize> = (0..flows.len()).filter(|&i| flows[i].is_there() || world.flows()[i].started != Time::MAX).collect();
+    let measured = measure(world, &told, &is_tcp, after_first);
+    let of = |text: fn(&Member) -> String| told.iter().map(|&i| text(&flows[i])).collect::<Vec<String>>();
     let flow_text: Vec<(&'static str, Vec<String>)> = vec![
-        ("name", flows.iter().map(|f| f.name.clone()).collect()),
-        ("from", flows.iter().map(|f| f.from.clone()).collect()),
-        ("to", flows.iter().map(|f| f.to.clone()).collect()),
-        ("transport", flows.iter().map(|f| f.transport().to_owned()).collect()),
+        ("name", of(|f| f.name.clone())),
+        ("from", of(|f| f.from.clone())),
+        ("to", of(|f| f.to.clone())),
+        ("transport", of(|f| f.transport().to_owned())),
     ];
     let link_text: Vec<(&'static str, Vec<String>)> = vec![
         ("name", links.iter().map(|l| l.name.clone()).collect()),
         ("from", links.iter().map(|l| l.from.clone()).collect()),
         ("to", links.iter().map(|l| l.to.clone()).collect()),
     ];
-    let silent: Vec<&str> = world.flows().iter().filter(|f| f.counters.delivered == 0).map(|f| &*f.name).collect();
+    let silent: Vec<&str> = told.iter().map(|&i| &world.flows()[i]).filter(|f| f.counters.delivered == 0).map(|f| &*f.name).collect();
     let mut warnings: Vec<Warning> = scenario.warnings().to_vec();
-    let told = silent.iter().take(NAMED).map(|name| format!("flow `{name}` delivered nothing in the measured span"));
-    warnings.extend(told.map(|text| Warning { code: Code::SilentFlow, text }));
+    let some = silent.iter().take(NAMED).map(|name| format!("flow `{name}` delivered nothing in the measured span"));
+    warnings.extend(some.map(|text| Warning { code: Code::SilentFlow, text }));
     if silent.len() > NAMED {
         let text = format!("{} more flows delivered nothing in the measured span", silent.len() - NAMED);
         warnings.push(Warning { code: Code::SilentFlow, text });
     }
-    let flow_series = world.sampler().map(|s| series_table("flow", &s.flows, &flow_text[0].1));
-    let link_series = world.sampler().map(|s| series_table("link", &s.links, &link_text[0].1));
+    let mut names: Vec<Option<&str>> = vec![None; flows.len()];
+    told.iter().for_each(|&i| names[i] = Some(&flows[i].name));
+    let flow_series = world.sampler().map(|s| series_table("flow", &s.flows, &names));
+    let names: Vec<Option<&str>> = links.iter().map(|l| Some(l.name.as_str())).collect();
+    let link_series = world.sampler().map(|s| series_table("link", &s.links, &names));
     RunOutput {
         seed,
         fingerprint: world.fingerprint(),
@@ -395,10 +402,14 @@ pub(crate) fn output<H: EventQueue>(
     }
 }
 
-/// A series as a table, its subjects by name.
-fn series_table<S>(key: &'static str, rows: &Rows<S>, names: &[String]) -> Table {
-    let named = rows.subject.iter().map(|&i| names[i as usize].clone()).collect();
-    Table { text: vec![(key, named)], numbers: rows.columns.clone() }
+/// A series as a table, its subjects by name; those without one are left out.
+fn series_table<S>(key: &'static str, rows: &Rows<S>, names: &[Option<&str>]) -> Table {
+    let named: Vec<String> = rows.subject.iter().filter_map(|&i| names[i as usize].map(str::to_owned)).collect();
+    if named.len() == rows.subject.len() {
+        return Table { text: vec![(key, named)], numbers: rows.columns.clone() };
+    }
+    let kept = |column: &[f64]| rows.subject.iter().zip(column).filter(|(i, _)| names[**i as usize].is_some()).map(|(_, x)| *x).collect();
+    Table { text: vec![(key, named)], numbers: rows.columns.iter().map(|(name, column)| (*name, kept(column))).collect() }
 }
 
 /// CPU time of the calling thread where the platform tells it, else wall time.

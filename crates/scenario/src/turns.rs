@@ -19,7 +19,7 @@ use serde_json::Value;
 use std::sync::Arc;
 
 /// What may change, in words.
-const MAY: &str = "what may: the rate, delay, loss, duplicate and queue (with its parameters) of links, and start and stop of flows";
+const MAY: &str = "what may: the rate, delay, loss, duplicate and queue (with its parameters) of links, the number of flows (up to their room), and start and stop of flows";
 
 /// The scenario from a time on.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,7 +58,21 @@ pub(crate) fn next_state(state: &Resolved, sets: &[(String, String)]) -> Result<
     if let Some(table) = tree.as_object_mut() {
         table.remove("at");
     }
-    resolve(&tree.to_string(), "the network", Format::Json, sets)
+    for (name, group) in &state.scenario.flows {
+        // Where there may be fewer, there is room for as many as there were.
+        if sets.iter().any(|(path, _)| path.contains("count") || path == "flows" || *path == format!("flows.{name}")) {
+            tree["flows"][name]["room"] = group.most().into();
+        }
+    }
+    let mut next = resolve(&tree.to_string(), "the network", Format::Json, sets)?;
+    next.spent.clone_from(&state.spent);
+    for (name, before) in &state.scenario.flows {
+        if next.scenario.flows.get(name).is_some_and(|after| after.count < before.count) {
+            let most = next.spent.entry(name.clone()).or_default();
+            *most = before.count.max(*most);
+        }
+    }
+    Ok(next)
 }
 
 /// The states that the changes of a scenario lead to; each is checked.
@@ -129,7 +143,7 @@ pub(crate) fn check(now: &Resolved, next: &Resolved, time: Time) -> Result<(), R
     }
     for (name, a) in &now.scenario.flows {
         if let Some(b) = next.scenario.flows.get(name) {
-            spec(name, a, b)?;
+            spec(name, a, b, now.spent.get(name).copied().unwrap_or(0))?;
         }
     }
     let (a, b) = (frame(now), frame(next));
@@ -219,9 +233,24 @@ fn links(a: &LinkDir, b: &LinkDir, now: &Resolved, next: &Resolved) -> Result<()
 }
 
 /// What may change of a group of flows.
-fn spec(name: &str, a: &FlowSpec, b: &FlowSpec) -> Result<(), Refused> {
+fn spec(name: &str, a: &FlowSpec, b: &FlowSpec, spent: u32) -> Result<(), Refused> {
     let mut rest = b.clone();
     (rest.start, rest.stop, rest.stagger, rest.spread) = (a.start, a.stop, a.stagger, a.spread);
+    if rest.count != a.count {
+        let at = format!("flows.{name}.count");
+        if a.load.is_some() {
+            let message = format!("the flows of `{name}` share a load: their number cannot change while the network runs");
+            return Err(Refused::new(at, message, "write a source with a rate of its own in place of load"));
+        }
+        if rest.count > a.count && spent > a.count {
+            let message = format!("flows of `{name}` that were taken away do not come back: there were {spent}, now there are {}", a.count);
+            return Err(Refused::new(at, message, "let another group of flows begin, or take fewer away"));
+        }
+        rest.count = a.count;
+    }
+    if rest.most() == a.most() {
+        rest.room = a.room;
+    }
     let tree = |f: &FlowSpec| serde_json::to_value(f).unwrap_or_default();
     let (x, y) = (tree(a), tree(&rest));
     match keys(&x, &y).into_iter().find(|k| x.get(k) != y.get(k)) {
@@ -235,6 +264,17 @@ fn times(a: &Member, b: &Member, time: Time) -> Result<(), Refused> {
     let at = |key: &str| format!("flows.{}.{key}", a.group);
     let now = time.since(Time::ZERO);
     let refuse = |key, what: String, help: &str| Err(Refused::new(at(key), what, help));
+    if a.is_there() != b.is_there() {
+        // One more, from now on at the earliest, or one less.
+        return match b.stop.filter(|&s| b.is_there() && s <= now) {
+            Some(stop) => refuse(
+                "count",
+                format!("flow `{}` cannot begin at {now}: the flows of its group stop at {stop}", b.name),
+                "write a later stop, or none",
+            ),
+            None => Ok(()),
+        };
+    }
     if a.start != b.start {
         if a.start <= time {
             let message = format!("flow `{}` has begun at {}", a.name, a.start.since(Time::ZERO));
@@ -311,7 +351,10 @@ pub(crate) fn change<H: EventQueue, O: Observer>(
         let flow = FlowId(i);
         if a.start > time {
             let group = &next.expanded.groups[b.group_index];
-            world.set_app(flow, group.source.build(flow, b.start.max(time), b.stop.map(|s| Time::ZERO + s)));
+            let start = crate::build::begin(next, b.start).max(time);
+            world.set_app(flow, group.source.build(flow, start, b.stop.map(|s| Time::ZERO + s)));
+        } else if !b.is_there() {
+            world.stop(flow, obs);
         } else if let Some(stop) = b.stop.map(|s| Time::ZERO + s).filter(|_| a.stop != b.stop) {
             if stop <= time {
                 world.stop(flow, obs);

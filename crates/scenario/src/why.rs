@@ -1,5 +1,6 @@
 //! What a run says of why its flows sent no more.
 
+use crate::expand::Member;
 use crate::resolve::Resolved;
 use fairlane_engine::EventQueue;
 use fairlane_net::{EpId, FlowId, Limit, Plugs, World};
@@ -23,6 +24,7 @@ pub(crate) fn told(mut why: Why, scenario: &Resolved, seed: u64, now: Time) -> V
     };
     let flows: Vec<Value> = (0..)
         .zip(why.flows())
+        .filter(|(i, f)| members.get(*i as usize).is_some_and(Member::is_there) || times(f.times()).values().any(|t| *t != 0))
         .map(|(i, f)| json!({ "flow": name(i), "picoseconds": times(f.times()), "timeouts": f.timeouts() }))
         .collect();
     let queue = |(link, q): (&crate::expand::LinkDir, &fairlane_trace::why::QueueWhy)| {

@@ -89,7 +89,10 @@ def memory_kib(field: str) -> int:
                 return int(line.split()[1])
     except OSError:
         pass
-    import resource
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak // 1024 if sys.platform == "darwin" else peak

@@ -32,7 +32,7 @@ from .places import check_quantities, drawn, new_figures, page_file
 from .verbose import current, given, verbose_option
 
 _SCHEMAS = [
-    "scenario", "run", "bench", "bench-queues", "claims-file", "compare", "draw", "export", "paper-file", "plot", "query", "report",
+    "scenario", "run", "bench", "bench-queues", "claims-file", "compare", "draw", "export", "paper-file", "plot", "query", "report", "top",
     "reproduction", "script", "study", "study-file", "tc", "tune", "tune-file", "verify",
 ]  # fmt: skip
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
@@ -83,6 +83,7 @@ _ELSEWHERE = {
         "script": "script",
         "study": "study",
         "tc": "queues",
+        "top": "top",
         "tune": "tune",
     },
     **{"export": "bring", "import": "bring", "query": "query", "verify": "verify"},
@@ -155,7 +156,7 @@ def cli(ctx: click.Context) -> None:
     default="parquet",
     help="ns2: lines as ns-2 writes them, for awk and perl; nam: those of its animator (default: parquet).",
 )
-@click.option("--why", is_flag=True, help="Say what limited each flow, and who filled each queue (docs/guides/simulation.md).")
+@click.option("--why", is_flag=True, help="Say what limited each flow, and who filled each queue; a page says it in any case.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
 @verbose_option
 @plugin_option
@@ -228,7 +229,7 @@ def run(
     with _capture(pcaps, out, settings) as (pcap, stage), _recorded(trace, out, trace_format, force=force) as recorded:
         began = time.monotonic()
         with progress_bar("running", len(chosen or [0]), quiet=quiet) as progress:
-            settled = {"threads": threads, "hop_probe": hop_probe, "pcap": pcap, "trace": recorded, "why": why}
+            settled = {"threads": threads, "hop_probe": hop_probe, "pcap": pcap, "trace": recorded, "why": why or html is not None}
             result = run_resolved(resolved, chosen, progress=progress, **settled)
         spent = time.monotonic() - began
         if only_seen:
@@ -254,7 +255,7 @@ def run(
     elif not quiet:
         from ..runs.terminal import run_report
 
-        emit(render(*run_report(result, spent, each), *(picture_of(result) if seen else ())))
+        emit(render(*run_report(result, spent, each, why), *(picture_of(result) if seen else ())))
     kept = result.captures if out is None else [Path(out)]
     wrote([*kept, *([html] if html is not None else []), *(path for path, _ in figures)], as_json=as_json, quiet=quiet)
     log.done()

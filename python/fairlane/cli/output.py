@@ -119,15 +119,13 @@ def line_width() -> int:
     return max(40, shutil.get_terminal_size((140, 40)).columns)
 
 
-def printed(write: Callable[[Console], object]) -> Styled:
-    """What `write` prints to a console, as text for stdout: coloured on a terminal, plain in a pipe."""
+def safe_console(**options: Any) -> Console:
+    """A console that shows control characters in the texts of others; the colours are added afterwards."""
     from rich.console import Console
     from rich.errors import MarkupError
     from rich.segment import Segment
 
     class Safe(Console):
-        """Shows control characters in the texts of others; the colours are added afterwards."""
-
         def render(self, renderable: Any, options: Any = None) -> Iterator[Segment]:
             """Of each piece of text that is printed, at any depth; none of them makes a link."""
             for s in super().render(renderable, options):
@@ -142,10 +140,14 @@ def printed(write: Callable[[Console], object]) -> Styled:
             except MarkupError:
                 return super().render_str(text, **{**how, "markup": False})
 
+    return Safe(highlight=False, **options)
+
+
+def printed(write: Callable[[Console], object]) -> Styled:
+    """What `write` prints to a console, as text for stdout: coloured on a terminal, plain in a pipe."""
     tty = sys.stdout.isatty()
     buffer = io.StringIO()
-    console = Safe(file=buffer, width=line_width(), force_terminal=tty, color_system="auto" if tty else None, highlight=False)
-    write(console)
+    write(safe_console(file=buffer, width=line_width(), force_terminal=tty, color_system="auto" if tty else None))
     return Styled("\n".join(line.rstrip() for line in buffer.getvalue().splitlines()))
 
 

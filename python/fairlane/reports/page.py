@@ -12,7 +12,7 @@ from ..look.live import Charts
 from ..look.templates import render
 from ..runs.page import page as page_of_run
 from ..runs.page import ran, repeat
-from ..runs.said import limits_sheet
+from ..runs.said import limits_sheet, why_told
 from .live import MOST_SIDES, charts
 from .sides import Side
 from .told import MOST_ROWS, Told
@@ -40,6 +40,7 @@ def page(told: Told, warnings: Sequence[str]) -> str:
         charts_of=[c.name for c in drawn], undrawn=max(0, len(sides) - MOST_SIDES) if drawn else 0, warnings=warnings,
         exact=_exact(told), ran=[(s.label, _ran(s)) for s in sides], networks=[] if study else _networks(sides),
         limits=[] if study else [(s.label, t) for s in sides[:MOST_AGAIN] if (t := limits_sheet(s.run)) is not None],
+        whys=[] if study else [(s.label, w) for s in sides[:MOST_AGAIN] if (w := why_told(s.run)) is not None],
         repeat=[_again(s) for s in sides[:MOST_AGAIN]], unsaid=max(0, len(sides) - MOST_AGAIN), version=_core.version(),
     )  # fmt: skip
 

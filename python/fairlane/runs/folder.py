@@ -18,6 +18,7 @@ from ..base.outputs import open_folder
 from ..base.sealed import MEMBER, dump_json, fault_of_text
 from ..base.sums import digest_in
 from ..errors import FolderError
+from . import why_tables
 from .pcap import ENDING
 from .trace import FOLDER, PART
 
@@ -73,6 +74,10 @@ def save(result: Result, folder: str | PathLike[str], *, force: bool = False, ca
                 buffer = io.BytesIO()
                 frame.write_parquet(buffer)
                 put(f"{name}.parquet", buffer.getvalue())
+        for name, frame in why_tables.tables(result.seeds, result._why).items():
+            buffer = io.BytesIO()
+            frame.write_parquet(buffer)
+            put(f"{name}.parquet", buffer.getvalue())
         for file in captures:
             written[file.name] = {"sha256": digest_in(file), "bytes": file.stat().st_size}
             shutil.move(file, temp / file.name)
@@ -122,6 +127,8 @@ def load(folder: str | PathLike[str]) -> Result:
     try:
         tables = {n: pl.read_parquet(io.BytesIO(data[f"{n}.parquet"])) if f"{n}.parquet" in data else pl.DataFrame() for n in _TABLES}
         result = Result(json.loads(data["scenario.json"]), manifest["runs"], tables)
+        told = {n: pl.read_parquet(io.BytesIO(data[f"{n}.parquet"])) for n in why_tables.TABLES if f"{n}.parquet" in data}
+        result._why = why_tables.runs_of(result.seeds, told)
     except (ValueError, KeyError, pl.exceptions.PolarsError) as e:
         raise FolderError(f"{path} is not a result folder of fairlane: {e}") from e
     result.captures = [path / name for name in files if name.endswith(ENDING)]

@@ -12,7 +12,7 @@ from ..look.again import Again, run_again, said_prints, said_seeds
 from ..look.live import Charts
 from ..look.templates import render
 from .live import charts
-from .said import limits_sheet, sentences
+from .said import limits_sheet, sentences, why_told
 from .sheets import flow_sheet, link_sheet, network_words
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def page(result: Result, folder: str = "") -> str:
         live=Charts(drawn), charts_of=[c.name for c in drawn], no_series="" if series else NO_SERIES, warnings=result.warnings,
         flows=flow_sheet(result, where="flows.parquet of a result folder"), links=link_sheet(result, where="in the CSV file"),
         flows_exact=exact["flows"], links_exact=exact["links"], network=words[:1].upper() + words[1:],
-        limits=limits_sheet(result),
+        limits=limits_sheet(result), why=why_told(result),
         cut=f"The exact table of {' and '.join(cut)} is too long for a page; a result folder has it." if cut else "",
         picture=inlined(scenario, "net"), nodes=len((scenario.get("expanded") or {}).get("nodes") or ()), most=MOST_NODES, ran=ran(result),
         repeat=repeat(result, folder), version=_core.version(),

@@ -115,7 +115,10 @@ class _Part:
         from .tables import LABELS, columns
 
         row = columns(self._sim.result(), self._table)[0]
-        at = list(row[self._key]).index(self.name)
+        names = list(row[self._key])
+        if self.name not in names:
+            raise FairlaneError(f"{self.name!r} is no flow yet: there is only room for it")
+        at = names.index(self.name)
         return {k: v[at] for k, v in row.items() if k not in LABELS}
 
 
@@ -201,6 +204,24 @@ class Link(_Part):
     def in_flight(self) -> int:
         """Packets on it, the one in transmission included."""
         n: int = self._row()["link"]["in_flight"]
+        return n
+
+    @property
+    def sent(self) -> int:
+        """Bytes that have left its queue since the warm-up."""
+        n: int = self._row()["link"]["sent"]
+        return n
+
+    @property
+    def drops(self) -> int:
+        """Packets that its queue has dropped since the warm-up."""
+        n: int = self._row()["link"]["drops"]
+        return n
+
+    @property
+    def marks(self) -> int:
+        """Packets that its queue has marked since the warm-up."""
+        n: int = self._row()["link"]["marks"]
         return n
 
     def __repr__(self) -> str:

@@ -15,7 +15,7 @@ from .trace import FOLDER, parts_of, unpatterned
 
 _ROWS = 10_000
 """Of an answer, at a time."""
-TABLES = ("flows", "links", "network", "flow_series", "link_series")
+TABLES = ("flows", "links", "network", "flow_series", "link_series", "why", "why_queues")
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,19 @@ QUESTIONS = (
         "Which links are busy, and how long is the queue?",
         "select link, avg(utilisation) as utilisation, avg(queue_mean) as queue_mean, max(queue_max) as queue_max from links "
         "group by link order by utilisation desc",
+    ),
+    Question(
+        "limits",
+        "What kept each flow from sending more?",
+        "select flow, limited_by, avg(share) as share, avg(seconds) as seconds, avg(timeouts) as timeouts from why "
+        "group by flow, limited_by "
+        "having avg(share) > 0 order by flow, share desc",
+    ),
+    Question(
+        "filled",
+        "Who filled each queue, and whom did it hit?",
+        "select link, flow, sum(byte_seconds) / nullif(sum(sum(byte_seconds)) over (partition by link), 0) as filled, avg(drops) as drops, "
+        "avg(marks) as marks from why_queues where flow is not null group by link, flow order by link, filled desc",
     ),
     Question(
         "drops",
@@ -172,7 +185,8 @@ def asked(folder: str | PathLike[str], question: str) -> Iterator[tuple[list[str
         except duckdb.Error as e:
             missing = [name for name in (*TABLES, "trace") if name not in found and f"Table with name {name} does not exist" in str(e)]
             if missing:
-                how = "run with --trace" if missing[0] == "trace" else "set `sample` in the scenario"
+                how = {"trace": "run with --trace", "why": "run with --why", "why_queues": "run with --why"}.get(missing[0])
+                how = how or "set `sample` in the scenario"
                 raise FairlaneError(f"{folder} has no table `{missing[0]}`: {how}; it has {', '.join(found)}") from None
             if " " not in question.strip():
                 known = ", ".join(ready)

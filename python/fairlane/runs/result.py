@@ -234,7 +234,7 @@ class Result:
     def why(self) -> Why:
         """What limited each flow, as shares of its time that add up to 1, and who filled each queue; printed, in sentences.
 
-        Needs `run(..., why=True)`, `fairlane run FILE --why` or `fairlane.start(..., why=True)`; a result folder does not keep it.
+        Needs `run(..., why=True)`, `fairlane run FILE --why` or `fairlane.start(..., why=True)`; a result folder keeps it.
         """
         from .why import read
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..base.format import number, quantity
@@ -92,6 +93,36 @@ def _sure(result: Result) -> str:
     if iv is not None and iv.mean and iv.half_width is not None:
         sure = f"; that of the goodput of all is ± {number(100 * iv.half_width / abs(iv.mean), 2)} % of it"
     return f"The numbers are means of {runs} runs with different seeds, with 95 % intervals{sure}."
+
+
+@dataclass(frozen=True)
+class ToldWhy:
+    """What limited flows, for a page."""
+
+    sentences: list[str]
+    sheet: Sheet | None
+    """Shares of the time of each flow; None where the flows are too many."""
+
+
+def why_told(result: Result) -> ToldWhy | None:
+    """What limited flows, if the run was watched for that."""
+    if not result._why or not all(result._why):
+        return None
+    from .why import LIMITS
+
+    why = result.why()
+    flows = [f for f in why.flows.values() if f.shares]
+    if not 0 < len(flows) <= MOST_LIMITS:
+        return ToldWhy(why.sentences(), None)
+    used = [limit for limit in LIMITS if any((f.shares[limit].mean or 0.0) > 0 for f in flows)]
+    rows = [[f.flow, *(_share(f.shares[limit]) for limit in used)] for f in flows]
+    note = "Shares of the time of each flow by what limited it; they add up to 1."
+    return ToldWhy(why.sentences(), Sheet(["flow", *(limit.replace("_", " ") for limit in used)], rows, note=note))
+
+
+def _share(of: Interval) -> str:
+    half = "" if of.half_width is None else f" ± {number(100 * of.half_width, 2)}"
+    return f"{number(100 * (of.mean or 0.0), 3)}{half} %"
 
 
 def limits_sheet(result: Result) -> Sheet | None:

@@ -146,13 +146,13 @@ class Simulation:
     ) -> Listener:
         """Calls `heard` from now on with what happens: `sim.on("drop", print, link="bottleneck")`.
 
-        `kind`: names of events as in event tables ("drop", "mark", "timeout", "window"...), one or several; none, as in `()`: all but "gauge".
-        `link` and `flow` are names, one or several (a group stands for its flows); `start` and `stop` times such as "10s". Each that is given
-        has to match.
+        `kind`: names of events as in event tables ("drop", "mark", "timeout", "window"...), one or several; none, as in `()`: all
+        but "gauge". `link` and `flow` are names, one or several (a group stands for its flows); `start` and `stop` times such as "10s".
+        Each that is given has to match.
 
-        An `Event` at a time: the run stands still at that instant meanwhile, and may be looked at, changed and branched. With `batch=True` a
-        polars DataFrame of many events with the columns of event tables. What `heard` raises stops `advance`, which may be called again.
-        Listening changes no result.
+        An `Event` at a time: the run stands still at that instant meanwhile, and may be looked at, changed and branched. With
+        `batch=True` a polars DataFrame of many events with the columns of event tables. What `heard` raises stops `advance`, which may
+        be called again. Listening changes no result.
         """
         if self._ears is None:
             self._ears = Ears(self, self._core)

@@ -26,11 +26,11 @@ def head(result: Result, seconds: float | None = None) -> str:
     return f"{name}: {span} simulated in {seconds:.2f} s{many} ({number(hops)} packet-hops{cost})"
 
 
-def run_report(result: Result, seconds: float, each: bool = False) -> list[Any]:
-    """What to print after a run: head line, flows (`each`: one by one however many), links, network, warnings."""
+def run_report(result: Result, seconds: float, each: bool = False, why: bool = False) -> list[Any]:
+    """What to print after a run: head line, flows (`each`: one by one however many), links, network, `why`, warnings."""
     sheets = [s for s in (flow_sheet(result, each), link_sheet(result)) if s is not None]
     parts: list[Any] = [Words(head(result, seconds)), *(x for s in sheets for x in ("", s)), "", Words(network_words(result))]
-    if all(result._why):
+    if why:
         parts += ["", *(Words(sentence) for sentence in result.why().sentences())]
     parts += [Words(f"warning: {w}") for w in result.warnings]
     if len(result.info) == 1:

@@ -89,6 +89,9 @@ pub(super) fn queue_now<H: EventQueue>(world: &World<BuiltIn, H>, port: PortId) 
         ("link", "rate", Live::Number(p.rate_at(world.now()).as_bps() as f64)),
         ("link", "delay", Live::Number(p.link().delay.as_secs_f64())),
         ("link", "in_flight", Live::Count(p.in_flight() as u64)),
+        ("link", "sent", Live::Count(p.counters().sent_bytes)),
+        ("link", "drops", Live::Count(p.counters().queue_drops())),
+        ("link", "marks", Live::Count(p.counters().marks)),
     ];
     p.qdisc().gauges(&mut |name, value| row.push(("gauge", name, Live::Number(value))));
     row

@@ -26,7 +26,7 @@ impl Semantics<'_> {
         for (name, spec) in &mut scenario.flows {
             ends.push(self.pairs(name, spec, network, links));
         }
-        let total: u64 = scenario.flows.values().map(|f| u64::from(f.count)).sum();
+        let total: u64 = scenario.flows.values().map(|f| u64::from(f.most())).sum();
         if total > MOST_FLOWS {
             self.fail(Code::TooLarge, &["flows"], format!("{total} flows are too many"), format!("the limit is {MOST_FLOWS}"));
             return (Vec::new(), Vec::new());
@@ -36,6 +36,7 @@ impl Semantics<'_> {
         let by_hops = scenario.route_by.is_hops();
         for ((name, spec), own) in scenario.flows.iter_mut().zip(ends) {
             self.times_of(name, spec, duration);
+            self.room(name, spec);
             if spec.active == 0.0 {
                 let message = format!("no member of `{name}` would take part");
                 self.fail(Code::NoMembers, &["flows", name, "active"], message, "write a share above 0, up to 1");
@@ -54,9 +55,9 @@ impl Semantics<'_> {
             }
             let named = |i: u32| match group.pairs.as_ref().and_then(|p| p.get(i as usize)) {
                 Some(pair) => pair_name(name, pair),
-                None => member_name(name, i, spec.count),
+                None => member_name(name, i, spec.most()),
             };
-            for i in 0..spec.count {
+            for i in 0..spec.most() {
                 if let Some(other) = names.insert(named(i), name.clone()) {
                     let message = format!("two flows are named `{}`: one of group `{other}`, one of `{name}`", named(i));
                     self.fail_key(Code::NameTaken, &["flows", name], message, "give the groups names that are not a number apart");
@@ -88,6 +89,23 @@ impl Semantics<'_> {
         }
     }
 
+    /// Whether there is room for all members, and may be for more.
+    fn room(&mut self, name: &str, spec: &FlowSpec) {
+        let Some(room) = spec.room else { return };
+        if room < spec.count {
+            let message = format!("there is room for {room} flow{} of `{name}`, not for {}", if room == 1 { "" } else { "s" }, spec.count);
+            self.fail(
+                Code::OutOfRange,
+                &["flows", name, "count"],
+                message,
+                format!("write room = {} for the group from the beginning", spec.count),
+            );
+        } else if room > spec.count && (spec.load.is_some() || spec.pairs.is_some()) {
+            let message = format!("the members of `{name}` share a load or are pairs: their number is settled");
+            self.fail(Code::OutOfRange, &["flows", name, "room"], message, "write from, to and count");
+        }
+    }
+
     /// Whether both ends of every member are nodes, and two different ones.
     fn ends(&mut self, name: &str, spec: &FlowSpec, network: &Network<'_>) -> bool {
         let before = self.found.count();
@@ -107,22 +125,22 @@ impl Semantics<'_> {
                 );
                 continue;
             }
-            if spec.first.checked_add(spec.count).is_none() {
+            if spec.first.checked_add(spec.most()).is_none() {
                 self.fail(Code::OutOfRange, &["flows", name, "first"], "the numbers of the members are too large", "");
                 return false;
             }
-            let numbers = if template.contains("{i}") { spec.count } else { 1 };
+            let numbers = if template.contains("{i}") { spec.most() } else { 1 };
             let missing = (0..numbers).filter(|_| !self.no_graph).find(|i| network.node(&numbered(template, spec.first + i)).is_none());
             if let Some(i) = missing {
                 let node = numbered(template, spec.first + i);
-                let member = member_name(name, i, spec.count);
+                let member = member_name(name, i, spec.most());
                 let message =
                     if numbers == 1 { format!("there is no node `{node}`") } else { format!("flow `{member}`: there is no node `{node}`") };
                 let help = if self.found.has_room() { self.other_node(&node, template.contains("{i}"), network) } else { String::new() };
                 self.fail(Code::UnknownNode, &path, message, help);
             }
         }
-        if spec.permute && (spec.count < 2 || !spec.to.contains("{i}")) {
+        if spec.permute && (spec.most() < 2 || !spec.to.contains("{i}")) {
             self.fail(
                 Code::PermutationUnfit,
                 &["flows", name, "permute"],
@@ -130,10 +148,10 @@ impl Semantics<'_> {
                 "",
             );
         } else if !spec.permute
-            && let Some(i) = (0..spec.count).find(|i| numbered(&spec.from, spec.first + i) == numbered(&spec.to, spec.first + i))
+            && let Some(i) = (0..spec.most()).find(|i| numbered(&spec.from, spec.first + i) == numbered(&spec.to, spec.first + i))
         {
             let message =
-                format!("flow `{}` begins and ends at `{}`", member_name(name, i, spec.count), numbered(&spec.to, spec.first + i));
+                format!("flow `{}` begins and ends at `{}`", member_name(name, i, spec.most()), numbered(&spec.to, spec.first + i));
             self.fail(Code::EndsMeet, &["flows", name, "to"], message, "a flow leads from one node to another");
         }
         self.found.count() == before

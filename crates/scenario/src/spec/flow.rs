@@ -29,6 +29,10 @@ pub struct FlowSpec {
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub count: u32,
+    /// Most members that there may be at a time, where `[[at]]` or a run in hand changes `count`: their nodes have to be there. Members beyond `count` are no flows until then. Absent: `count`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub room: Option<u32>,
     /// Share of the members that take part, evenly spread over all: `count * active` of them, rounded, at least one. The others are no flows at all. (In
     /// ramachendra2014 the load of n nodes is the share of them that send.)
     #[serde(default = "all")]
@@ -69,6 +73,13 @@ pub struct FlowSpec {
     /// What is sent. Absent: `bulk` over TCP.
     #[serde(default)]
     pub source: Option<SourceTable>,
+}
+
+impl FlowSpec {
+    /// Members that there are or may be later.
+    pub fn most(&self) -> u32 {
+        self.room.map_or(self.count, |room| room.max(self.count))
+    }
 }
 
 fn one() -> u32 {

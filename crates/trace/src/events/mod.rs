@@ -333,16 +333,20 @@ impl Recorder {
     /// What is known of a packet; a copy that a link made is counted when it is first seen.
     #[inline]
     fn known(&mut self, id: PktRef) -> &mut Known {
+        if self.slot(id).number == 0 {
+            self.sent += 1;
+            *self.slot(id) = Known { number: self.sent, ..UNKNOWN };
+        }
+        self.slot(id)
+    }
+
+    #[inline]
+    fn slot(&mut self, id: PktRef) -> &mut Known {
         let i = id.0 as usize;
         if i >= self.known.len() {
             self.known.resize(i + 1, UNKNOWN);
         }
-        let known = &mut self.known[i];
-        if known.number == 0 {
-            self.sent += 1;
-            *known = Known { number: self.sent, ..UNKNOWN };
-        }
-        known
+        &mut self.known[i]
     }
 
     #[inline]
@@ -407,8 +411,10 @@ impl Observer for Recorder {
 
     #[inline]
     fn on_send(&mut self, e: &SendEvent) {
-        let known = self.known(e.pkt.id);
-        known.segment = Carried::from(&e.seg);
+        // Whoever had its place in the arena before may have been dropped where nobody looked.
+        self.sent += 1;
+        let known = Known { number: self.sent, segment: Carried::from(&e.seg), ..UNKNOWN };
+        *self.slot(e.pkt.id) = known;
         let kind = if e.seg.retransmission() { Kind::Retransmit } else { Kind::Send };
         let row = Self::of_packet(kind, e.time, &e.pkt, known.number, known.segment);
         self.put(row);

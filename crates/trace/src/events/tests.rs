@@ -61,6 +61,19 @@ fn every_condition_has_to_hold() {
     assert_eq!(recorded(Filter { from: Time::from_ps(1), ..Filter::default() }, journey), []);
 }
 
+/// A packet that was dropped where nobody looks leaves nothing of it to the next one in its place.
+#[test]
+fn packets_are_numbered_whatever_is_recorded() {
+    let sent = |r: &mut Recorder| {
+        let seg = Segment::new(1, 1, 0x10, 1000);
+        for _ in 0..3 {
+            r.on_send(&SendEvent { time: Time::ZERO, endpoint: EpId(2), pkt: packet(7, Ecn::Ect0), seg });
+        }
+    };
+    let kinds = vec![Kind::Send];
+    assert_eq!(recorded(Filter { kinds, ..Filter::default() }, sent).iter().map(|r| r.2).collect::<Vec<_>>(), [1, 2, 3]);
+}
+
 /// Each change once, and the timer before the window that it shuts.
 #[test]
 fn what_changes_of_a_sender() {
