@@ -128,6 +128,7 @@ def test_classes_of_a_scheduler_are_told():
         (lambda s: s.advance("1s", to="5s"), "not both"),
         (lambda s: s.advance_until(lambda _: False, step="0s"), "a step of 0"),
         (lambda s: s.branches(0), "at least one branch"),
+        (lambda s: s.set("links.out.rate"), "'links.out.rate' has no value"),
         (lambda s: s.set("links.out.queue", "red", waiting="lose"), "waiting='move' or waiting='drop'"),
         (lambda s: fl.start(network(), seed=-1), "one seed"),
     ],

@@ -207,6 +207,8 @@ class Simulation:
         if waiting not in WAITING:
             raise FairlaneError(f"packets that wait {waiting!r}? write waiting='move' or waiting='drop'")
         values = path if isinstance(path, Mapping) else {path: value}
+        if wrong := next((p for p, v in values.items() if v is None), None):
+            raise FairlaneError(f"{wrong!r} has no value: write sim.set(path, value)")
         pairs = [(p, v if isinstance(v, str) else as_toml(plain(v))) for p, v in values.items()]
         self._core.set(pairs, waiting == "drop")
 
