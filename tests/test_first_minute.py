@@ -225,6 +225,14 @@ def test_the_paths_of_studies_are_explained(path, kinds):
     assert [e.kind for e in explain(path)] == kinds
 
 
+@pytest.mark.parametrize("asked", ["hom.toml", "home", "HOME.toml"])
+def test_a_wrong_file_name_leads_to_the_one_that_is_there(asked, tmp_path):
+    (tmp_path / "home.toml").touch()
+    (tmp_path / "m.toml").touch()
+    done = fairlane("run", asked, cwd=tmp_path)
+    assert done.returncode == 2 and f"cannot read {asked}: no such file" in done.stderr and "did you mean home.toml?" in done.stderr
+
+
 @pytest.mark.parametrize(("path", "said"), [("network.jian", "jain"), ("flows.tcp.goodptu", "goodput"), ("links.x.rtae", "rate")])
 def test_a_wrong_path_leads_on(path, said):
     done = fairlane("explain", path)

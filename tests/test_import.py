@@ -151,8 +151,9 @@ def test_an_imported_capture_is_a_result_like_any_other(tmp_path: Path) -> None:
         ),
         (b"\x0a\x0d\x0d\x0a" + bytes(40), "first block is not whole"),
         (b"\x7fELF" + bytes(100), "nothing that can be imported"),
-        (gzip.compress(b"\xd4\xc3\xb2\xa1\x02\x00\x04\x00" + bytes(16)), "unpack it first"),
+        (gzip.compress(b"\xd4\xc3\xb2\xa1\x02\x00\x04\x00" + bytes(16)), "no TCP and no UDP"),
         (gzip.compress(b'{"version": 4}')[:-9], "cut short"),
+        (gzip.compress(b'{"version": 4}')[:14], "cut short"),
         (gzip.compress(b'{"version": 4}'), "no data file of flent"),
         (b'{"version": 9, "x_values": [1], "results": {}, "metadata": {}}', "version 9"),
         (b'{"version": 4, "x_values": [2, 1], "results": {}, "metadata": {}}', "do not rise"),
@@ -216,3 +217,25 @@ def test_flent_reads_what_it_wrote_and_we_read_it_too(tmp_path: Path) -> None:
     assert series["time"].to_list() == [0.0, 0.5, 1.0, 1.5] and series["goodput"].to_list()[1:] == [8e6, 10e6, 12e6]
     assert "furlongs" in result.warnings[0] and len(result.warnings) == 1
     result.plot("goodput", path=tmp_path / "g.svg")
+
+
+@pytest.mark.parametrize("which", ["cooked.pcapng", "loopback.pcap"])
+def test_a_compressed_capture_is_the_same_result(which: str, tmp_path: Path) -> None:
+    packed = tmp_path / f"{which}.gz"
+    packed.write_bytes(gzip.compress((CAPTURES / which).read_bytes()))
+    plain, unpacked = fl.import_file(CAPTURES / which), fl.import_file(packed, tmp_path / "r")
+    for table in ("flows", "network", "flow_series"):
+        assert unpacked.table(table).equals(plain.table(table)), table
+    assert unpacked.trace().collect().equals(plain.trace().collect())
+    assert not list((tmp_path / "r").rglob("*unpacked*")) and unpacked.scenario["imported"]["file"] == packed.name
+
+
+def test_a_compressed_capture_that_is_cut_short_is_read_up_to_there(tmp_path: Path) -> None:
+    data = gzip.compress((CAPTURES / "loopback.pcap").read_bytes())
+    (tmp_path / "cut.pcap.gz").write_bytes(data[: len(data) * 2 // 3])
+    cut, whole = fl.import_file(tmp_path / "cut.pcap.gz"), fl.import_file(CAPTURES / "loopback.pcap")
+    assert any("cut short or damaged, and read up to there" in w for w in cut.warnings)
+    assert 0 < cut.scenario["imported"]["packets"] < whole.scenario["imported"]["packets"]
+    (tmp_path / "no.gz").write_bytes(data[:12])
+    with pytest.raises(fl.FairlaneError, match="cut short or damaged"):
+        fl.import_file(tmp_path / "no.gz")

@@ -224,3 +224,18 @@ def test_a_fresh_kernel_shows_pictures_without_magic(dumbbell):
     env = {**os.environ, "PYTHONPATH": f"{ROOT / 'python'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
     done = subprocess.run([sys.executable, "-c", KERNEL], input=cells, capture_output=True, text=True, check=True, env=env)
     assert done.stdout.split("\n")[:3] == ["text/html", "image/png", "text/html"]
+
+
+def test_what_is_to_be_run_shows_itself():
+    shown = Tags(fl.Pcap({"<b>x": "a<i>.pcapng"}, queue=True)._repr_html_())
+    assert not {"b", "i"} & shown.seen and "lengths of queues as comments" in "".join(shown.words)
+    shown = Tags(
+        fl.Study(
+            network(), factors={"links.bottleneck.rate": ["5Mbit/s", "10Mbit/s"]}, seeds="1..3", metrics=["network.jain"]
+        )._repr_html_()
+    )
+    assert "b" not in shown.seen and "2 points on 3 seeds: 6 cells." in shown.words and "5 Mbit/s, 10 Mbit/s" in shown.words
+    goals = {"links.bottleneck.sojourn_p99": "min", "flows.tcp.goodput": "max"}
+    search = fl.Tuning(network(), link="bottleneck", objectives=goals, search={"droptail": {"limit": {"from": "2p", "to": "50p"}}})
+    shown = Tags(search._repr_html_())
+    assert "b" not in shown.seen and "more is better" in shown.words and "Among: droptail." in shown.words

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import html
 import json
 import math
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -141,6 +143,23 @@ def test_the_tables_have_every_setting_and_the_page_stands_alone(tree):
     assert sum(r["chosen"] == "true" for r in rows) == 1
     page = (folder / "index.html").read_text()
     assert "http" not in page.replace("http://www.w3.org", "").replace("http-equiv", "") and "calls_first" in page and "one buffer" in page
+
+
+def test_the_page_says_how_to_run_it_again_and_is_the_report_of_its_folder(tree, tmp_path):
+    folder, document = tree
+    made = fl.report(folder, tmp_path / "page.html")
+    page, own = (p.read_text() for p in (tmp_path / "page.html", folder / "index.html"))
+    command = shlex.split(html.unescape(re.search(r'aria-label="Command">([^<]+)</pre>', page)[1]))
+    assert (
+        command[:2] == ["fairlane", "tune"]
+        and command[2].endswith(".toml")
+        and command[3:5] == ["--trials", str(document["tune"]["trials"])]
+    )
+    assert re.sub('href="[^"]*"', "", page) == re.sub('href="[^"]*"', "", own)
+    assert made.kind == "search" and made.sentences == [f"The chosen setting is {v['sentence']}." for v in document["verdicts"][:3]]
+    jsonschema.validate(made.document(), json_schema("report"))
+    with pytest.raises(fl.FairlaneError, match="give it alone"):
+        fl.report([folder, folder])
 
 
 def test_threads_processes_and_a_shared_executor_give_the_same_bit_for_bit(where):

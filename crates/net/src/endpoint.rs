@@ -3,6 +3,7 @@
 
 use crate::limit::Limit;
 use crate::packet::{Class, Segment};
+use crate::sample::SenderSample;
 use fairlane_units::{Dur, Rate, Time};
 
 /// One of the few timers of an endpoint.
@@ -199,6 +200,10 @@ pub trait Endpoint: Send {
     }
     /// Counters and state.
     fn view(&self) -> FlowView;
+    /// What time series show of it: less than its view.
+    fn sample(&self) -> SenderSample {
+        self.view().into()
+    }
     /// Window and states of a transport that has some.
     fn moment(&self) -> Option<Moment> {
         None

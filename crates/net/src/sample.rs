@@ -7,15 +7,34 @@ use crate::port::Port;
 use crate::qdisc::{Backlog, Qdisc};
 use fairlane_units::{Dur, Time};
 
+/// What series show of a sender.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SenderSample {
+    /// Congestion window in bytes; 0 for a transport without one.
+    pub cwnd: u64,
+    /// Slow-start threshold in bytes; `u64::MAX` while there is none.
+    pub ssthresh: u64,
+    /// Bytes in flight.
+    pub in_flight: u64,
+    /// Smoothed round-trip time; zero before the first measurement.
+    pub srtt: Dur,
+}
+
+impl From<FlowView> for SenderSample {
+    fn from(v: FlowView) -> Self {
+        Self { cwnd: v.cwnd, ssthresh: v.ssthresh, in_flight: v.in_flight, srtt: v.srtt }
+    }
+}
+
 /// A flow at the instant of a sample.
 #[derive(Clone, Debug)]
 pub struct FlowSample {
-    /// Now.
-    pub time: Time,
-    /// Time since the sample before.
-    pub step: Dur,
+    /// Now, in seconds.
+    pub time: f64,
+    /// Seconds since the sample before.
+    pub step: f64,
     /// What its sender says of itself.
-    pub view: FlowView,
+    pub sender: SenderSample,
     /// Payload bytes that reached the receiver for the first time since the sample before.
     pub arrived: u64,
     /// Bytes on the wire that reached the receiver since the sample before.
@@ -27,10 +46,10 @@ pub struct FlowSample {
 /// A port at the instant of a sample.
 #[derive(Clone, Debug)]
 pub struct PortSample {
-    /// Now.
-    pub time: Time,
-    /// Time since the sample before.
-    pub step: Dur,
+    /// Now, in seconds.
+    pub time: f64,
+    /// Seconds since the sample before.
+    pub step: f64,
     /// What waits.
     pub backlog: Backlog,
     /// Bits carried since the sample before.
@@ -41,8 +60,11 @@ pub struct PortSample {
     pub outage: u64,
 }
 
-/// How one column comes out of samples of type `S`: its name and the expression.
-pub type Column<S> = (&'static str, fn(&S) -> f64);
+/// Adds the values of all subjects at one instant to a column.
+pub type Fill<S> = fn(&[S], &mut Vec<f64>);
+
+/// How one column comes out of samples of type `S`: by its name.
+pub type Column<S> = (&'static str, Fill<S>);
 
 /// What is sampled.
 #[derive(Clone, Debug)]
@@ -55,46 +77,63 @@ pub struct Sampling {
     pub ports: Vec<Column<PortSample>>,
 }
 
-/// A series: one row a subject and sample.
+/// A series: one row a subject and sample, instant by instant.
 #[derive(Clone, Debug)]
 pub struct Rows<S> {
-    values: Vec<fn(&S) -> f64>,
-    /// The flow or port of each row, by its number.
-    pub subject: Vec<u32>,
+    fill: Vec<Fill<S>>,
+    /// Flows or ports by number, in the order in which each instant has them.
+    pub subjects: Vec<u32>,
+    /// How many of them an instant had, and how many instants in a row that was so.
+    pub spans: Vec<(usize, usize)>,
     /// Columns by name: those asked for, then the gauges of endpoints and queues that have some, in the order of their first value;
     /// NaN where a subject has none of that name.
     pub columns: Vec<(&'static str, Vec<f64>)>,
+    /// Samples of the instant that is being recorded.
+    block: Vec<S>,
+    rows: usize,
 }
 
 impl<S> Rows<S> {
-    fn new(columns: Vec<Column<S>>) -> Self {
-        let (columns, values) = columns.into_iter().map(|(name, value)| ((name, Vec::new()), value)).unzip();
-        Self { values, subject: Vec::new(), columns }
+    fn new(columns: Vec<Column<S>>, subjects: Vec<u32>) -> Self {
+        let (columns, fill) = columns.into_iter().map(|(name, fill)| ((name, Vec::new()), fill)).unzip();
+        Self { fill, subjects, spans: Vec::new(), columns, block: Vec::new(), rows: 0 }
     }
 
-    /// One more row; `gauges` may add to it.
-    fn push(&mut self, subject: u32, sample: &S, gauges: impl FnOnce(&mut dyn FnMut(&'static str, f64))) {
-        self.subject.push(subject);
-        for ((_, column), value) in self.columns.iter_mut().zip(&self.values) {
-            column.push(value(sample));
+    /// The rows of one instant: all samples in `block`. `gauges` are told the row's place there, and may add to it.
+    fn take(&mut self, mut gauges: impl FnMut(usize, &mut dyn FnMut(&'static str, f64))) {
+        let (asked, count) = (self.fill.len(), self.block.len());
+        for ((_, column), fill) in self.columns.iter_mut().zip(&self.fill) {
+            fill(&self.block, column);
         }
-        let rows = self.subject.len();
-        gauges(&mut |name, value| self.set_gauge(rows, name, value));
-        for (_, column) in &mut self.columns[self.values.len()..] {
-            column.resize(rows, f64::NAN);
+        let (columns, rows) = (&mut self.columns, self.rows);
+        for i in 0..count {
+            // Algorithms tell their variables in one order: the next column is looked at first.
+            let mut next = asked;
+            gauges(i, &mut |name, value| {
+                let is = |(n, _): &(&'static str, Vec<f64>)| std::ptr::eq(*n, name) || *n == name;
+                let at = if columns.get(next).is_some_and(is) {
+                    next
+                } else if let Some(at) = columns[asked..].iter().position(is) {
+                    asked + at
+                } else {
+                    columns.push((name, Vec::new()));
+                    columns.len() - 1
+                };
+                next = at + 1;
+                let column = &mut columns[at].1;
+                column.resize(rows + i, f64::NAN);
+                column.push(value);
+            });
         }
-    }
-
-    /// The value of one gauge in the row that is the last of `rows`.
-    fn set_gauge(&mut self, rows: usize, name: &'static str, value: f64) {
-        let asked = self.values.len();
-        let k = self.columns[asked..].iter().position(|(n, _)| *n == name).unwrap_or_else(|| {
-            self.columns.push((name, Vec::new()));
-            self.columns.len() - 1 - asked
-        });
-        let column = &mut self.columns[asked + k].1;
-        column.resize(rows - 1, f64::NAN);
-        column.push(value);
+        self.rows += count;
+        for (_, column) in &mut self.columns[asked..] {
+            column.resize(self.rows, f64::NAN);
+        }
+        match self.spans.last_mut() {
+            Some((of, instants)) if *of == count => *instants += 1,
+            _ => self.spans.push((count, 1)),
+        }
+        self.block.clear();
     }
 }
 
@@ -126,8 +165,6 @@ pub struct Sampler {
     step: Dur,
     flows_before: Vec<FlowBefore>,
     ports_before: Vec<PortBefore>,
-    /// Ports that are sampled.
-    watched: Vec<u32>,
     /// Flows over time.
     pub flows: Rows<FlowSample>,
     /// Links over time.
@@ -138,7 +175,13 @@ impl Sampler {
     /// Samples flows, and links in `watched`.
     pub(crate) fn new(sampling: Sampling, watched: Vec<u32>) -> Self {
         let Sampling { step, flows, ports } = sampling;
-        Self { step, flows_before: Vec::new(), ports_before: Vec::new(), watched, flows: Rows::new(flows), links: Rows::new(ports) }
+        let (flows_before, ports_before) = (Vec::new(), vec![PortBefore::default(); watched.len()]);
+        Self { step, flows_before, ports_before, flows: Rows::new(flows, Vec::new()), links: Rows::new(ports, watched) }
+    }
+
+    /// Ports that are sampled.
+    pub(crate) fn watched(&self) -> &[u32] {
+        &self.links.subjects
     }
 
     /// The step.
@@ -151,7 +194,7 @@ impl Sampler {
         for (before, flow) in self.flows_before.iter_mut().zip(flows) {
             before.received = before.received.wrapping_sub(flow.counters.received_bytes);
         }
-        for (before, &i) in self.ports_before.iter_mut().zip(&self.watched) {
+        for (before, &i) in self.ports_before.iter_mut().zip(&self.links.subjects) {
             let now = PortBefore::now(&ports[i as usize], time);
             (before.carried, before.drops) = (before.carried - now.carried, before.drops.wrapping_sub(now.drops));
             before.outage = before.outage.wrapping_sub(now.outage);
@@ -167,32 +210,37 @@ impl Sampler {
         ports: &[Port<Q>],
         mut open: Option<impl Iterator<Item = f64>>,
     ) -> Time {
-        let step = self.step;
-        self.flows_before.resize_with(flows.len(), FlowBefore::default);
-        for (i, flow) in flows.enumerate() {
-            let ((sender, receiver), before) = (ends(i), &mut self.flows_before[i]);
+        let (now_s, step) = (time.as_secs_f64(), self.step.as_secs_f64());
+        let count = flows.len();
+        self.flows_before.resize_with(count, FlowBefore::default);
+        self.flows.subjects.extend(self.flows.subjects.len() as u32..count as u32);
+        self.flows.block.extend(flows.zip(&mut self.flows_before).enumerate().map(|(i, (flow, before))| {
+            let (sender, receiver) = ends(i);
             let now = FlowBefore { received: flow.counters.received_bytes, arrived: flow.delivered + receiver.kept() };
             let sample = FlowSample {
-                time,
+                time: now_s,
                 step,
-                view: sender.view(),
+                sender: sender.sample(),
                 arrived: now.arrived.saturating_sub(before.arrived), // a reset throws away what waited
                 received: now.received.wrapping_sub(before.received),
                 open: open.as_mut().and_then(Iterator::next).unwrap_or(f64::NAN),
             };
-            self.flows.push(i as u32, &sample, |out| sender.gauges(out));
             *before = now;
-        }
-        self.ports_before.resize_with(self.watched.len(), PortBefore::default);
-        for (&i, before) in self.watched.iter().zip(&mut self.ports_before) {
+            sample
+        }));
+        self.flows.take(|i, out| ends(i).0.gauges(out));
+        let Rows { subjects, block, .. } = &mut self.links;
+        block.extend(subjects.iter().zip(&mut self.ports_before).map(|(&i, before)| {
             let port = &ports[i as usize];
             let now = PortBefore::now(port, time);
             let (carried, drops) = (now.carried - before.carried, now.drops.wrapping_sub(before.drops));
             let outage = now.outage.wrapping_sub(before.outage);
-            let sample = PortSample { time, step, backlog: port.qdisc().backlog(), carried, drops, outage };
-            self.links.push(i, &sample, |out| port.qdisc().gauges(out));
             *before = now;
-        }
-        time + step
+            PortSample { time: now_s, step, backlog: port.qdisc().backlog(), carried, drops, outage }
+        }));
+        let watched = std::mem::take(&mut self.links.subjects);
+        self.links.take(|i, out| ports[watched[i] as usize].qdisc().gauges(out));
+        self.links.subjects = watched;
+        time + self.step
     }
 }

@@ -389,7 +389,14 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
     }
 
     fn on_sample<O: Observer>(&mut self, now: Time, obs: &mut O) {
-        self.path.settle_all::<O, true>(now, obs);
+        if O::ON {
+            self.path.settle_all::<O, true>(now, obs);
+        } else if let Some(s) = &self.sampler {
+            // What the others carry out late nobody sees.
+            for &port in s.watched() {
+                self.path.settle::<O, true>(port, now, obs);
+            }
+        }
         if let Some(s) = &mut self.sampler {
             let endpoints = &self.endpoints;
             let open = self.govern.as_mut().map(|g| g.shares(now, s.step()));

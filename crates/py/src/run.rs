@@ -3,10 +3,10 @@
 use crate::error;
 use crate::events::{self, Asked};
 use crate::resolved::Resolved;
-use fairlane_scenario::{CaptureRequest, Captures, Options, Progress, RunOutput, Style, Table, run_traced, within_run};
+use fairlane_scenario::{CaptureRequest, Captures, Options, Progress, RunOutput, SeriesTable, Style, Table, run_traced, within_run};
+use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyMemoryView, PyString};
-use std::collections::HashMap;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
@@ -171,12 +171,55 @@ impl Run {
     }
     /// One row an instant and flow; empty without sampling.
     fn flow_series<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        self.output.flow_series.as_ref().map_or_else(|| Ok(PyDict::new(py)), |t| columns(py, t))
+        self.series(py, "flow_series")
     }
     /// One row an instant and link; empty without sampling.
     fn link_series<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        self.output.link_series.as_ref().map_or_else(|| Ok(PyDict::new(py)), |t| columns(py, t))
+        self.series(py, "link_series")
     }
+    /// The columns that `flow_series` or `link_series` has.
+    fn names(&self, table: &str) -> Vec<&'static str> {
+        names(self.sampled(table))
+    }
+    /// One of them.
+    fn column<'py>(&self, py: Python<'py>, table: &str, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        column(py, self.sampled(table), name)
+    }
+}
+
+impl Run {
+    fn sampled(&self, table: &str) -> Option<&SeriesTable> {
+        if table == "flow_series" { self.output.flow_series.as_ref() } else { self.output.link_series.as_ref() }
+    }
+
+    fn series<'py>(&self, py: Python<'py>, table: &str) -> PyResult<Bound<'py, PyDict>> {
+        let (series, out) = (self.sampled(table), PyDict::new(py));
+        for name in names(series) {
+            out.set_item(name, column(py, series, name)?)?;
+        }
+        Ok(out)
+    }
+}
+
+fn names(series: Option<&SeriesTable>) -> Vec<&'static str> {
+    series.map_or_else(Vec::new, |s| std::iter::once(s.key).chain(s.numbers.iter().map(|(name, _)| *name)).collect())
+}
+
+fn column<'py>(py: Python<'py>, series: Option<&SeriesTable>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    let missing = || PyKeyError::new_err(name.to_owned());
+    let series = series.ok_or_else(missing)?;
+    if name == series.key {
+        // The same names over and over: one object for each.
+        let each: Vec<_> = series.subjects.iter().map(|s| PyString::new(py, s)).collect();
+        let out = PyList::empty(py);
+        for &(count, instants) in &series.spans {
+            let instant = PyList::new(py, &each[..count])?;
+            out.as_sequence().in_place_concat(&instant.as_sequence().repeat(instants)?)?;
+        }
+        return Ok(out.into_any());
+    }
+    let (_, values) = series.numbers.iter().find(|(n, _)| *n == name).ok_or_else(missing)?;
+    view(py, values)
 }
 
 /// A table as a dict of columns: lists of text, and views of doubles that NumPy, polars and `list` take as they are.
@@ -185,19 +228,21 @@ impl Run {
 fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>> {
     let out = PyDict::new(py);
     for (name, values) in &table.text {
-        // A series repeats a few names many times: one object for each.
-        let mut known = HashMap::new();
-        let one = |text| known.entry(text).or_insert_with(|| PyString::new(py, text)).clone();
-        out.set_item(name, PyList::new(py, values.iter().map(String::as_str).map(one))?)?;
+        out.set_item(name, PyList::new(py, values)?)?;
     }
     for (name, values) in &table.numbers {
-        let bytes = PyBytes::new_with(py, size_of_val(values.as_slice()), |bytes| {
-            for (place, value) in bytes.chunks_exact_mut(size_of::<f64>()).zip(values) {
-                place.copy_from_slice(&value.to_ne_bytes());
-            }
-            Ok(())
-        })?;
-        out.set_item(name, PyMemoryView::from(&bytes)?.call_method1("cast", ("d",))?)?;
+        out.set_item(name, view(py, values)?)?;
     }
     Ok(out)
+}
+
+/// Doubles as a view.
+fn view<'py>(py: Python<'py>, values: &[f64]) -> PyResult<Bound<'py, PyAny>> {
+    let bytes = PyBytes::new_with(py, size_of_val(values), |bytes| {
+        for (place, value) in bytes.chunks_exact_mut(size_of::<f64>()).zip(values) {
+            place.copy_from_slice(&value.to_ne_bytes());
+        }
+        Ok(())
+    })?;
+    PyMemoryView::from(&bytes)?.call_method1("cast", ("d",))
 }

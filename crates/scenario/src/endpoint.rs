@@ -2,7 +2,7 @@
 
 use crate::plugs::DynEndpoint;
 use crate::registry::{AnyApp, AnyControl, AnyQdisc};
-use fairlane_net::{Cx, Endpoint, FlowView, Limit, Moment, Plugs, Segment, TimerId, Timers};
+use fairlane_net::{Cx, Endpoint, FlowView, Limit, Moment, Plugs, Segment, SenderSample, TimerId, Timers};
 use fairlane_tcp::{AnyCc, Tcp};
 use fairlane_traffic::{RapReceiver, RapSender, TfrcReceiver, TfrcSender, Udp};
 use fairlane_units::Rate;
@@ -111,6 +111,9 @@ impl Endpoint for AnyEndpoint {
     }
     fn view(&self) -> FlowView {
         each!(self, e => e.view())
+    }
+    fn sample(&self) -> SenderSample {
+        each!(self, e => e.sample())
     }
     fn moment(&self) -> Option<Moment> {
         each!(self, e => e.moment())

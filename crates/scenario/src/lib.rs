@@ -59,7 +59,7 @@ pub use plugin::{Fault, PluginParams, QueuePlugin, RegisterError, fail, plugins,
 pub use plugs::{DynApp, DynEndpoint, DynQdisc, Listed};
 pub use registry::{AnyApp, AnyControl, AnyQdisc, BoxedQdisc, ControlSpec, QueueSpec, SourceSpec};
 pub use resolve::{Resolved, resolve, resolve_bytes};
-pub use run::{Options, Progress, RunError, RunOutput, Table, run_all, run_traced, run_with, within_run};
+pub use run::{Options, Progress, RunError, RunOutput, SeriesTable, Table, run_all, run_traced, run_with, within_run};
 pub use schema::schema;
 pub use series::*;
 pub use source::{Format, decode};

@@ -85,6 +85,44 @@ pub struct Table {
     pub numbers: Columns,
 }
 
+/// Time series: a row a flow or link and instant.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SeriesTable {
+    /// Name of the column that names the subject of a row.
+    pub key: &'static str,
+    /// The subjects, in the order of the rows of an instant.
+    pub subjects: Vec<String>,
+    /// How many of them an instant has, and how many instants in a row that is so.
+    pub spans: Vec<(usize, usize)>,
+    /// Number columns.
+    pub numbers: Columns,
+}
+
+impl SeriesTable {
+    /// Of the subjects that have a name.
+    fn new<S>(key: &'static str, rows: Rows<S>, names: &[Option<&str>]) -> Self {
+        let Rows { subjects, spans, columns, .. } = rows;
+        let named: Vec<Option<&str>> = subjects.iter().map(|&i| names[i as usize]).collect();
+        let subjects = named.iter().flatten().map(|&name| name.to_owned()).collect();
+        if named.iter().all(Option::is_some) {
+            return Self { key, subjects, spans, numbers: columns };
+        }
+        let instants = spans.iter().flat_map(|&(count, instants)| std::iter::repeat_n(&named[..count], instants));
+        let there: Vec<bool> = instants.flatten().map(Option::is_some).collect();
+        let kept = |column: Vec<f64>| column.into_iter().zip(&there).filter(|(_, there)| **there).map(|(x, _)| x).collect();
+        let numbers = columns.into_iter().map(|(name, column)| (name, kept(column))).collect();
+        let spans = spans.iter().map(|&(count, instants)| (named[..count].iter().flatten().count(), instants)).collect();
+        Self { key, subjects, spans, numbers }
+    }
+
+    /// The same with the name of its subject in each row.
+    pub fn table(&self) -> Table {
+        let instants = self.spans.iter().flat_map(|&(count, instants)| std::iter::repeat_n(&self.subjects[..count], instants));
+        let named = instants.flatten().cloned().collect();
+        Table { text: vec![(self.key, named)], numbers: self.numbers.clone() }
+    }
+}
+
 /// The result of one run.
 #[derive(Clone, Debug)]
 pub struct RunOutput {
@@ -111,9 +149,9 @@ pub struct RunOutput {
     /// One row.
     pub network: Table,
     /// Flows over time, if the scenario samples.
-    pub flow_series: Option<Table>,
+    pub flow_series: Option<SeriesTable>,
     /// Links over time, if the scenario samples.
-    pub link_series: Option<Table>,
+    pub link_series: Option<SeriesTable>,
     /// What limited flows, and what queues had to do with it, if that was asked for.
     pub why: Option<serde_json::Value>,
 }
@@ -309,7 +347,7 @@ fn run_watched<H: EventQueue>(scenario: &Resolved, setup: Setup, watch: Watch<'_
     let written = probes.capture.take().map(Capture::finish).transpose().map_err(CaptureError::write)?;
     let cpu_s = clock.seconds();
     world.retire();
-    let mut output = output(scenario, seed, &world, probes.hop_delay.as_ref().map(HopDelay::flows), cpu_s, setup_s);
+    let mut output = output(scenario, seed, &mut world, probes.hop_delay.as_ref().map(HopDelay::flows), cpu_s, setup_s);
     output.why = probes.why.take().map(|w| why::told(w, scenario, seed, world.now()));
     Ok(Done { output, written })
 }
@@ -349,7 +387,7 @@ fn drive<H: EventQueue>(
 pub(crate) fn output<H: EventQueue>(
     scenario: &Resolved,
     seed: u64,
-    world: &World<BuiltIn, H>,
+    world: &mut World<BuiltIn, H>,
     after_first: Option<&[Tally]>,
     cpu_s: f64,
     setup_s: f64,
@@ -379,11 +417,13 @@ pub(crate) fn output<H: EventQueue>(
         let text = format!("{} more flows delivered nothing in the measured span", silent.len() - NAMED);
         warnings.push(Warning { code: Code::SilentFlow, text });
     }
-    let mut names: Vec<Option<&str>> = vec![None; flows.len()];
-    told.iter().for_each(|&i| names[i] = Some(&flows[i].name));
-    let flow_series = world.sampler().map(|s| series_table("flow", &s.flows, &names));
-    let names: Vec<Option<&str>> = links.iter().map(|l| Some(l.name.as_str())).collect();
-    let link_series = world.sampler().map(|s| series_table("link", &s.links, &names));
+    let mut named: Vec<Option<&str>> = vec![None; flows.len()];
+    told.iter().for_each(|&i| named[i] = Some(&flows[i].name));
+    let all: Vec<Option<&str>> = links.iter().map(|l| Some(l.name.as_str())).collect();
+    let (flow_series, link_series) = match world.take_sampler() {
+        Some(s) => (Some(SeriesTable::new("flow", s.flows, &named)), Some(SeriesTable::new("link", s.links, &all))),
+        None => (None, None),
+    };
     RunOutput {
         seed,
         fingerprint: world.fingerprint(),
@@ -400,16 +440,6 @@ pub(crate) fn output<H: EventQueue>(
         link_series,
         why: None,
     }
-}
-
-/// A series as a table, its subjects by name; those without one are left out.
-fn series_table<S>(key: &'static str, rows: &Rows<S>, names: &[Option<&str>]) -> Table {
-    let named: Vec<String> = rows.subject.iter().filter_map(|&i| names[i as usize].map(str::to_owned)).collect();
-    if named.len() == rows.subject.len() {
-        return Table { text: vec![(key, named)], numbers: rows.columns.clone() };
-    }
-    let kept = |column: &[f64]| rows.subject.iter().zip(column).filter(|(i, _)| names[**i as usize].is_some()).map(|(_, x)| *x).collect();
-    Table { text: vec![(key, named)], numbers: rows.columns.iter().map(|(name, column)| (*name, kept(column))).collect() }
 }
 
 /// CPU time of the calling thread where the platform tells it, else wall time.

@@ -4,7 +4,7 @@
 
 use crate::expand::LinkDir;
 use crate::spec::Scenario;
-use fairlane_net::{Column, FlowSample, PortSample, Sampling};
+use fairlane_net::{Column, Fill, FlowSample, PortSample, Sampling};
 use fairlane_units::Dur;
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -44,34 +44,40 @@ pub struct Series<S> {
     pub feed: Feed,
     /// What it is.
     pub doc: &'static str,
-    value: fn(&S) -> f64,
+    fill: Fill<S>,
 }
 
 macro_rules! series {
-    (@value $value:expr) => { $value };
-    (@value) => { |_| f64::NAN };
+    // The values of all subjects at one instant, in one loop.
+    (@fill $sample:ty, $value:expr) => {
+        |samples: &[$sample], column: &mut Vec<f64>| {
+            let value: fn(&$sample) -> f64 = $value;
+            column.extend(samples.iter().map(value));
+        }
+    };
+    (@fill $sample:ty,) => { |_, _| {} };
     ($list:ident: $sample:ty { $($name:literal [$unit:literal] $feed:ident $doc:literal $(=> $value:expr)?;)* }) => {
         #[allow(missing_docs)]
         pub static $list: &[Series<$sample>] =
-            &[$(Series { name: $name, unit: $unit, feed: Feed::$feed, doc: $doc, value: series!(@value $($value)?) }),*];
+            &[$(Series { name: $name, unit: $unit, feed: Feed::$feed, doc: $doc, fill: series!(@fill $sample, $($value)?) }),*];
     };
 }
 
 /// No window at all means a transport without one: TCP never goes below one segment.
 fn window(s: &FlowSample, bytes: u64) -> f64 {
-    if s.view.cwnd == 0 { f64::NAN } else { bytes as f64 }
+    if s.sender.cwnd == 0 { f64::NAN } else { bytes as f64 }
 }
 
-fn bit_rate(bytes: u64, step: Dur) -> f64 {
-    bytes as f64 * (8.0 / step.as_secs_f64())
+fn bit_rate(bytes: u64, step: f64) -> f64 {
+    bytes as f64 * (8.0 / step)
 }
 
 series! { FLOW_SERIES: FlowSample {
-    "time" ["s"] Sampler "Simulated time of the sample." => |s| s.time.as_secs_f64();
-    "cwnd" ["byte"] Sampler "Congestion window; NaN for a transport without one." => |s| window(s, s.view.cwnd);
-    "ssthresh" ["byte"] Sampler "Slow-start threshold; infinite before the first loss." => |s| if s.view.ssthresh == u64::MAX { f64::INFINITY } else { window(s, s.view.ssthresh) };
-    "srtt" ["s"] Sampler "Smoothed round-trip time; NaN before the first measurement." => |s| if s.view.srtt == Dur::ZERO { f64::NAN } else { s.view.srtt.as_secs_f64() };
-    "in_flight" ["byte"] Sampler "Bytes in flight." => |s| window(s, s.view.in_flight);
+    "time" ["s"] Sampler "Simulated time of the sample." => |s| s.time;
+    "cwnd" ["byte"] Sampler "Congestion window; NaN for a transport without one." => |s| window(s, s.sender.cwnd);
+    "ssthresh" ["byte"] Sampler "Slow-start threshold; infinite before the first loss." => |s| if s.sender.ssthresh == u64::MAX { f64::INFINITY } else { window(s, s.sender.ssthresh) };
+    "srtt" ["s"] Sampler "Smoothed round-trip time; NaN before the first measurement." => |s| if s.sender.srtt == Dur::ZERO { f64::NAN } else { s.sender.srtt.as_secs_f64() };
+    "in_flight" ["byte"] Sampler "Bytes in flight." => |s| window(s, s.sender.in_flight);
     "goodput" ["bit/s"] Sampler "Rate of the payload that reached the receiver since the sample before, each byte once; what waits there for something before it counts when it arrives." => |s| bit_rate(s.arrived, s.step);
     "throughput" ["bit/s"] Sampler "Rate on the wire that reached the receiver since the sample before. Packets count whole when they arrive, so a step shorter than many packets may show more than the rate of the link." => |s| bit_rate(s.received, s.step);
     "open" ["1"] Control "Share of the time since the sample before in which its control let the flow send; NaN for a flow without one." => |s| s.open;
@@ -102,10 +108,10 @@ series! { FLOW_SERIES: FlowSample {
 }}
 
 series! { LINK_SERIES: PortSample {
-    "time" ["s"] Sampler "Simulated time of the sample." => |s| s.time.as_secs_f64();
+    "time" ["s"] Sampler "Simulated time of the sample." => |s| s.time;
     "queue" ["packets"] Sampler "Packets waiting; the one in transmission is not counted." => |s| f64::from(s.backlog.pkts);
     "queue_bytes" ["byte"] Sampler "Bytes waiting." => |s| s.backlog.bytes as f64;
-    "throughput" ["bit/s"] Sampler "Rate on the wire since the sample before; of a packet in transmission what was sent of it." => |s| s.carried / s.step.as_secs_f64();
+    "throughput" ["bit/s"] Sampler "Rate on the wire since the sample before; of a packet in transmission what was sent of it." => |s| s.carried / s.step;
     "drops" ["packets"] Sampler "Packets dropped by the queue since the sample before." => |s| s.drops as f64;
     "lost_down" ["packets"] Outage "Packets that the link lost because it failed or was down, since the sample before; only where a link fails." => |s| s.outage as f64;
     "avg" ["packets"] Gauge "Average queue of RED and its kin (Floyd and Jacobson 1993 section 4); in bytes with `measure = \"bytes\"`.";
@@ -156,7 +162,7 @@ pub(crate) fn sampling(scenario: &Scenario, links: &[LinkDir], step: Dur) -> Sam
 
 fn sampled<S>(all: &[Series<S>], fed: &[Feed]) -> Vec<Column<S>> {
     let wanted = |s: &&Series<S>| fed.contains(&s.feed);
-    all.iter().filter(wanted).map(|s| (s.name, s.value)).collect()
+    all.iter().filter(wanted).map(|s| (s.name, s.fill)).collect()
 }
 
 /// The name under which a column is declared, if it is: what a scheduler's classes and flows hand on begins with `class3_` or `flow3_`,

@@ -1,6 +1,6 @@
 //! The table of time series: every gauge that a built-in algorithm hands on is declared there, and every one declared comes from somebody.
 
-use fairlane_scenario::{FLOW_SERIES, Feed, Format, LINK_SERIES, Options, Progress, QueueSpec, Series, Table};
+use fairlane_scenario::{FLOW_SERIES, Feed, Format, LINK_SERIES, Options, Progress, QueueSpec, Series, SeriesTable};
 use fairlane_scenario::{metrics_listing, resolve, run_all, series_listing, series_name};
 use fairlane_tcp::CcParams;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,7 +27,7 @@ fn gauges(what: &str, sets: &[&str]) -> [Vec<&'static str>; 2] {
 }
 
 /// Columns beyond those that every series has, which stand first.
-fn beyond<S>(table: Table, declared: &[Series<S>]) -> Vec<&'static str> {
+fn beyond<S>(table: SeriesTable, declared: &[Series<S>]) -> Vec<&'static str> {
     let names: Vec<&str> = table.numbers.iter().map(|c| c.0).collect();
     let always: Vec<&str> = declared.iter().filter(|s| s.feed == Feed::Sampler).map(|s| s.name).collect();
     assert_eq!(names[..always.len()], always);

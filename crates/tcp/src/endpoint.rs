@@ -20,7 +20,7 @@ use crate::recovery::undo::Doubt;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::tso::Burst;
-use fairlane_net::{Class, Cx, Ecn, Endpoint, FlowView, Limit, Moment, Segment, TimerId, Timers, flag};
+use fairlane_net::{Class, Cx, Ecn, Endpoint, FlowView, Limit, Moment, Segment, SenderSample, TimerId, Timers, flag};
 use fairlane_units::Time;
 use std::ops::Range;
 use std::sync::Arc;
@@ -464,6 +464,11 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
             rto: self.rtt.rto(),
             mss: self.cfg.smss,
         }
+    }
+
+    fn sample(&self) -> SenderSample {
+        let cwnd = self.reduced_window().unwrap_or_else(|| self.cc.cwnd());
+        SenderSample { cwnd, ssthresh: self.cc.ssthresh(), in_flight: self.in_flight(), srtt: self.rtt.srtt(&self.cfg) }
     }
 
     fn moment(&self) -> Option<Moment> {

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from .. import _core
 from ..errors import FairlaneError, InputError, suggest
 from .files import read_input
+from .printable import printable
 
 _FILE_HELP = "\n  = help: give the path of a scenario, a text file in TOML (.toml) or JSON (.json)"
 
@@ -28,13 +31,32 @@ def read_scenario(path: str | PathLike[str]) -> tuple[str, str, str]:
     try:
         data = read_input(name)
     except InputError as e:
-        raise InputError(f"{e}{_FILE_HELP}") from e
+        raise InputError(f"{e}{_near(name)}{_FILE_HELP}") from e
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as e:
         line = data[: e.start].count(b"\n") + 1
         raise FairlaneError(f"cannot read {name}: line {line} is not UTF-8, so it is not a text file{_FILE_HELP}") from e
     return text, name, "json" if name.lower().endswith(".json") else "toml"
+
+
+def _near(name: str) -> str:
+    """Which files beside one that is not there have nearly its name."""
+    from difflib import get_close_matches
+
+    path = Path(name)
+    if not path.name or os.path.lexists(name):
+        return ""
+    try:
+        with os.scandir(path.parent) as there:
+            files = sorted(f.name for f in there if f.name.lower().endswith((".toml", ".json")) and f.is_file())
+    except (OSError, ValueError):
+        return ""
+    stems: dict[str, list[str]] = {}
+    for f in files:
+        stems.setdefault(Path(f).stem.lower(), []).append(f)
+    near = [f for stem in get_close_matches(path.stem.lower(), stems, n=2, cutoff=0.6) for f in stems[stem]][:3]
+    return f"\n  = help: did you mean {' or '.join(printable(str(path.with_name(f))) for f in near)}?" if near else ""
 
 
 def _set_pair(path: str, value: Any) -> tuple[str, str]:

@@ -19,8 +19,8 @@ from .output import emit, emit_json, render, wrote
 def import_(file: str, out: str, sample: str | None, as_json: bool, quiet: bool, force: bool) -> None:
     """Read what another program has recorded as a result: tables, time series and events.
 
-    FILE is a pcap or pcapng (tcpdump, Wireshark), a trace of ns-2 (wired links, trace-all), or a .flent.gz. docs/guides/formats.md says
-    what becomes of it.
+    FILE is a pcap or pcapng (tcpdump, Wireshark), a trace of ns-2 (wired links, trace-all), or a .flent of flent,
+    each also compressed by gzip. docs/guides/formats.md says what becomes of it.
     """
     from ..formats.bring import import_file, summary
 

@@ -25,7 +25,7 @@ from .places import page_file
 @click.option("--force", is_flag=True, help="Replace a page that exists.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def report(results: tuple[str, ...], out: str | None, labels: tuple[str, ...], margin: str, force: bool, as_json: bool) -> None:
-    """Write one page for any RESULT: a result folder, the folder of a study, or what was imported.
+    """Write one page for any RESULT: a result folder, the folder of a study, a search or a reproduction, or what was imported.
 
     The page opens offline, on a telephone and on paper: what was run, the answer in three sentences and a table, what held each flow back,
     charts to zoom into with their numbers as CSV, the scenario, and the command that runs it again. Several results are held against the

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-from collections.abc import Sequence
-from contextlib import nullcontext
+import shutil
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from pathlib import Path
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 KINDS = ("pcap", "pcapng", "ns2", "flent")
 _PCAP = {bytes.fromhex(m) for m in ("d4c3b2a1", "a1b2c3d4", "4d3cb2a1", "a1b23c4d")}
 _PCAPNG = bytes.fromhex("0a0d0d0a")
+MOST_UNPACKED = 64 << 30
+"""Bytes of a compressed file that are read: a small file may hold no end of zeros."""
 _SEED = 0
 """The number of the run in tables: nothing was drawn."""
 
@@ -55,9 +59,9 @@ def kind_of(file: Path) -> str:
             if head[:2] == b"\x1f\x8b":
                 f.seek(0)
                 with gzip.GzipFile(fileobj=f) as inner:
-                    return _flent_or(file, inner.read(64))
-    except EOFError as e:
-        raise InputError(f"cannot read {file}: its compressed data is cut short") from e
+                    head = inner.read1(512)
+    except (EOFError, zlib.error) as e:
+        raise InputError(f"cannot read {file}: its compressed data is cut short or damaged") from e
     except OSError as e:
         raise InputError(f"cannot read {file}: {reason(e)}") from e
     if not head:
@@ -71,23 +75,17 @@ def kind_of(file: Path) -> str:
     if any(line[:2] in (b"+ ", b"- ", b"r ", b"d ", b"h ", b"e ", b"v ", b"s ", b"f ") for line in head.split(b"\n")):
         return "ns2"
     raise FairlaneError(
-        f"{file} is nothing that can be imported: it is neither pcap nor pcapng, nor a trace of ns-2, nor a .flent or .flent.gz of flent"
+        f"{file} is nothing that can be imported: it is neither pcap nor pcapng, nor a trace of ns-2, nor a .flent of flent, "
+        "nor one of them compressed by gzip"
     )
-
-
-def _flent_or(file: Path, head: bytes) -> str:
-    if head.lstrip()[:1] == b"{":
-        return "flent"
-    what = (
-        "a compressed capture: unpack it first (gunzip)" if head[:4] in _PCAP | {_PCAPNG} else "compressed, and holds no document of flent"
-    )
-    raise FairlaneError(f"cannot import {file}: it is {what}")
 
 
 def import_file(
     file: str | PathLike[str], folder: str | PathLike[str] | None = None, *, force: bool = False, sample: str | None = None
 ) -> Result:
-    """Reads a pcap or pcapng, a trace of ns-2 (`trace-all`, wired links) or a `.flent.gz`, as a result with tables, series and events.
+    """Reads a pcap or pcapng, a trace of ns-2 (`trace-all`, wired links) or a `.flent`, as a result with tables, series and events.
+
+    Each may be compressed by gzip. What of a capture or trace is cut short is read up to there, and said.
 
     `folder`: a result folder to write; without it the event table lasts as long as the program. `sample`: the step of the time series
     (default: a round number that gives about a thousand). docs/guides/formats.md says what becomes of what.
@@ -106,8 +104,10 @@ def import_file(
             from .ns2 import read_trace as read
         else:
             from .flent import read_flent as read
-        brought = read(path, place / "trace", step)
+        with _unpacked(path, place) if kind != "flent" else nullcontext((path, "")) as (plain, remark):
+            brought = read(plain, place / "trace", step)
         brought.kind = kind
+        brought.remarks += [remark] if remark else []
         result = _result(path, brought)
         if target is None:
             return result
@@ -115,6 +115,36 @@ def import_file(
     from ..runs.result import load
 
     return load(target)
+
+
+@contextmanager
+def _unpacked(path: Path, place: Path) -> Iterator[tuple[Path, str]]:
+    """The file itself, or what is compressed in it as a file beside the tables to be, of the same name; and what is to be said of it."""
+    try:
+        with open_file(path) as f:
+            if f.read(2) != b"\x1f\x8b":
+                yield path, ""
+                return
+    except OSError as e:
+        raise InputError(f"cannot read {path}: {reason(e)}") from e
+    folder = place / ".unpacked"
+    try:
+        folder.mkdir(parents=True)
+        plain, remark, total = folder / (path.name.removesuffix(".gz") or "capture"), "", 0
+        with open_file(path) as f, gzip.GzipFile(fileobj=f) as inner, plain.open("xb") as out:
+            try:
+                while data := inner.read1(1 << 20):
+                    total += len(data)
+                    if total > MOST_UNPACKED:
+                        raise InputError(f"cannot import {path}: it holds more than {MOST_UNPACKED >> 30} GiB")
+                    out.write(data)
+            except (EOFError, zlib.error, gzip.BadGzipFile):
+                remark = "its compressed data is cut short or damaged, and read up to there"
+        yield plain, remark
+    except OSError as e:
+        raise InputError(f"cannot unpack {path}: {reason(e)}") from e
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _unnamed() -> Path:

@@ -16,6 +16,7 @@ from ..runs.page import runs_again
 from ..runs.page import title as title_of
 from ..runs.said import limits
 from ..runs.said import sentences as of_run
+from .own import Own, own
 from .sides import Side, read_sides
 from .told import Told
 
@@ -40,7 +41,7 @@ class Report:
 
     @property
     def kind(self) -> str:
-        """run, study, or differences."""
+        """run, study, search, reproduction, or differences."""
         return "differences" if len(self._sides) > 1 else self._sides[0].kind
 
     @property
@@ -101,6 +102,58 @@ class Report:
         return f"Report({self.kind}: {'; '.join(self.labels)})"
 
 
+class OwnReport(Report):
+    """Of a search or a reproduction: the page that lies in its folder."""
+
+    def __init__(self, of: Own, label: str) -> None:
+        self._own, self._label = of, label
+
+    @property
+    def labels(self) -> list[str]:
+        """What it is called."""
+        return [self._label]
+
+    @property
+    def kind(self) -> str:
+        """search or reproduction."""
+        return self._own.kind
+
+    @property
+    def sentences(self) -> list[str]:
+        """How the chosen setting did, or what became of the claims."""
+        return self._own.sentences
+
+    @property
+    def warnings(self) -> list[str]:
+        """What to check before trusting it."""
+        return self._own.warnings
+
+    def page(self) -> str:
+        """The page of its folder; links lead there from the working directory."""
+        return self._own.page().decode()
+
+    def save(self, path: str | PathLike[str], *, force: bool = False) -> Path:
+        """Writes the page, with links to the folder from where it lies."""
+        from ..base.files import save_bytes
+        from ..base.outputs import new_file
+
+        target = new_file(path, force=force)
+        save_bytes(target, self._own.page(target.absolute().parent))
+        return target
+
+    def document(self) -> dict[str, Any]:
+        """The document that `fairlane report --json` prints."""
+        of = self._own
+        one = {"label": self._label, "kind": of.kind, "folder": str(of.folder), "name": of.name, "seeds": of.seeds, "fingerprints": []}
+        whole = {"schema": REPORT_SCHEMA, "fairlane": _core.version(), "kind": of.kind, "sentences": of.sentences}
+        return {**whole, "results": [{**one, "command": None, "limits": []}], "differences": [], "warnings": of.warnings}
+
+    def _repr_html_(self) -> str:
+        from ..look.notebook import card, muted, notices
+
+        return card(self._own.name, *self.sentences, notices(self.warnings), muted(f"Page: {self._own.folder}/index.html"))
+
+
 def report(
     results: Result | StudyResult | str | PathLike[str] | Iterable[Any],
     path: str | PathLike[str] | None = None,
@@ -111,10 +164,11 @@ def report(
 ) -> Report:
     """One page for any result: what was run, the answer in a few sentences and a table, charts, and how to run it again.
 
-    `results`: a `Result`, a `StudyResult`, a folder of either, or several of them (results alone, or studies alone); what was imported is
-    a result folder as any other. Several are held against the first: differences with intervals, paired by seed where both have the same
-    seeds. `path`: the page to write; `Report.page` gives its text. `labels`: what the results are called, by default their
-    folders or scenarios. `margin`: what does not matter, a share of the mean compared with; equivalence is tested within it.
+    `results`: a `Result`, a `StudyResult`, a folder of either, or several of them (results alone, or studies alone); what was imported
+    is a result folder as any other; of one search or reproduction the page is that of its folder. Several are held against the first:
+    differences with intervals, paired by seed where both have the same seeds. `path`: the page to write; `Report.page` gives its text.
+    `labels`: what the results are called, by default their folders or scenarios. `margin`: what does not matter, a share of the mean
+    compared with; equivalence is tested within it.
 
     Raises:
         FolderError: a folder is none of results, or the page cannot be written.
@@ -123,10 +177,22 @@ def report(
 
     need("study")
     given: list[Any] = [results] if isinstance(results, (str, PathLike)) or not isinstance(results, Iterable) else list(results)
-    made = Report(read_sides(given, labels), _margin(margin))
+    made = _own(given, labels) or Report(read_sides(given, labels), _margin(margin))
     if path is not None:
         made.save(path, force=force)
     return made
+
+
+def _own(given: Sequence[Any], labels: Sequence[str] | None) -> Report | None:
+    """The report of one folder that has its own page."""
+    if len(given) != 1 or not isinstance(given[0], (str, PathLike)):
+        return None
+    found = own(given[0])
+    if found is None:
+        return None
+    if labels and len(labels) != 1:
+        raise FairlaneError(f"{len(labels)} labels for 1 result: give each one, in the same order")
+    return OwnReport(found, labels[0] if labels else found.folder.resolve().name)
 
 
 def _margin(margin: float | str) -> str:

@@ -142,7 +142,7 @@ def _read(folder: str) -> Result | StudyResult:
         return load_study(path)
     for name, words in _FOLDERS.items():
         if (path / name).is_file():
-            raise FolderError(f"{folder} is the folder of {words}: its page is {folder}/index.html")
+            raise FolderError(f"{folder} is the folder of {words}, which is not held against others: give it alone")
     return load(path)
 
 

@@ -43,6 +43,18 @@ class Pcap:
     queue: bool = False
     force: bool = False
 
+    def _repr_html_(self) -> str:
+        from ..look.notebook import card, muted
+        from ..look.sheet import Sheet
+
+        rows = [[what, _plain(what) if file is None else fspath(file)] for what, file in self._pairs()]
+        kept = "headers alone" if self.snaplen is None else f"{self.snaplen} bytes of a packet" if self.snaplen else "whole packets"
+        told = [kept, f"IPv{self.ip}", *(["lengths of queues as comments"] if self.queue else [])]
+        folder = fspath(self.folder) or "the working directory"
+        return card(
+            "Captures to make", Sheet(["what", "file"], rows, labels=2), muted(f"{', '.join(told)}; in {folder}: run(..., pcap=this).")
+        )
+
     def plan(self, seeds: Sequence[int]) -> Plan:
         """The files, one for each name and seed; an error before any time is spent if one cannot be written."""
         snaplen = self.snaplen

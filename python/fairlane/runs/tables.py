@@ -5,7 +5,8 @@ Frames are made when somebody asks for them: a run, its tables on a terminal and
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..base.extras import need
@@ -30,7 +31,7 @@ class Tables(Mapping[str, "pl.DataFrame"]):
 
     def __init__(self, runs: list[Any]) -> None:
         self._seeds = [r.seed for r in runs]
-        self._columns = {name: [_named(name, getattr(r, name)()) for r in runs] for name in NAMES}
+        self._columns = {name: [_columns_of(r, name) for r in runs] for name in NAMES}
         self._frames: dict[str, pl.DataFrame] = {}
 
     def __iter__(self) -> Iterator[str]:
@@ -57,9 +58,34 @@ class Tables(Mapping[str, "pl.DataFrame"]):
         return dict, (dict(self),)
 
 
-def _named(table: str, columns: Columns) -> Columns:
+class _Series(Mapping[str, Sequence[Any]]):
+    """A time series of one run: a column leaves the core when it is asked for."""
+
+    def __init__(self, names: Sequence[str], column: Callable[[str], Sequence[Any]]) -> None:
+        self._names = dict.fromkeys(names)
+        self._column = column
+        self._known: dict[str, Sequence[Any]] = {}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __getitem__(self, name: str) -> Sequence[Any]:
+        if name not in self._known:
+            self._known[name] = self._column(name)
+        return self._known[name]
+
+
+def _columns_of(run: Any, table: str) -> Columns:
+    if table in ("flow_series", "link_series"):
+        return _Series(run.names(table), partial(run.column, table))
     own = _OWN_NAME.get(table, {})
-    return {own.get(c, c): v for c, v in columns.items()}
+    return {own.get(c, c): v for c, v in getattr(run, table)().items()}
 
 
 def _frame(seeds: list[int], runs: list[Columns]) -> pl.DataFrame:
@@ -70,9 +96,19 @@ def _frame(seeds: list[int], runs: list[Columns]) -> pl.DataFrame:
     for seed, columns in zip(seeds, runs, strict=True):
         if not columns:  # no series without sampling
             continue
-        frame = pl.DataFrame({c: v if isinstance(v, list) else np.asarray(v) for c, v in columns.items()})
+        frame = pl.DataFrame({c: _texts(v) if isinstance(v, list) else np.asarray(v) for c, v in columns.items()})
         frames.append(frame.select(pl.lit(seed, dtype=pl.UInt64).alias("seed"), pl.all()))
     return pl.concat(frames, how="vertical") if frames else pl.DataFrame()
+
+
+def _texts(values: list[str]) -> pl.Series:
+    """A column of text; where the same names come over and over, as in a series, each is made once."""
+    import polars as pl
+
+    count = next((i for i in range(1, len(values)) if values[i] == values[0]), len(values))
+    if 2 * count > len(values) or values[:count] * (len(values) // count) != values:
+        return pl.Series(values, dtype=pl.String)
+    return pl.Series(values[:count], dtype=pl.String).gather(pl.int_range(len(values), eager=True) % count)
 
 
 def _columns(frame: pl.DataFrame) -> list[Columns]:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 from ..look.notebook import card, drawings, muted, notices
+from ..look.sheet import Sheet
 from . import claim_views, plots
 from .terminal import head, reasons, sheet
+from .words import label
 
 if TYPE_CHECKING:
+    from .model import StudySpec
     from .result import StudyResult
+
+MOST_LEVELS = 12
+"""Levels of a factor that are named."""
 
 
 def study_html(result: StudyResult) -> str:
@@ -28,3 +35,24 @@ def study_html(result: StudyResult) -> str:
     ]
     hint = "Pictures: .plots(), .plot(metric, factor); tables: .summary(), .cells(), .best(metric); what matters: .anova(metric)."
     return card(head(result), *parts, notices(failed), notices(result.warnings), muted(hint))
+
+
+def planned_html(spec: StudySpec) -> str:
+    """What a study will run: its factors with their levels, seeds, what is looked at."""
+    rows = []
+    for f in spec.factors:
+        levels = [label(level.label, f.unit) for level in f.levels[:MOST_LEVELS]]
+        rows.append([f.name, str(len(f.levels)), ", ".join([*levels, "..."] if len(f.levels) > MOST_LEVELS else levels)])
+    count = prod(len(f.levels) for f in spec.factors)
+    seeds = len(spec.seeds)
+    told = f"{count} point{'s' * (count != 1)} on {seeds} seed{'s' * (seeds != 1)}: {count * seeds} cells."
+    looked = "Metrics: " + ", ".join(m.label for m in spec.metrics) + "." if spec.metrics else ""
+    table = Sheet(["factor", "levels", ""], rows, words=(2,)) if rows else None
+    return card(
+        spec.name,
+        spec.description,
+        table,
+        told,
+        looked,
+        muted("run() runs it; run(out=FOLDER) keeps its cells, and goes on where it stopped."),
+    )

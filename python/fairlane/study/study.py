@@ -90,6 +90,11 @@ class Study:
         )
         self.spec = read_text(text, "<study>")
 
+    def _repr_html_(self) -> str:
+        from .html import planned_html
+
+        return planned_html(self.spec)
+
     @classmethod
     def from_file(
         cls,

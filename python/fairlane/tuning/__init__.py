@@ -72,6 +72,11 @@ class Tuning:
             raise FairlaneError(f"a tuning holds text, numbers, true/false, lists and tables: {e}") from None
         self.spec: TuneSpec = parse(text, "<tuning>", "json")
 
+    def _repr_html_(self) -> str:
+        from .html import planned_html
+
+        return planned_html(self.spec)
+
     @classmethod
     def from_file(cls, path: str | PathLike[str], *, sets: Iterable[tuple[str, str]] = ()) -> Tuning:
         """Reads a tune file; `sets` (as `--set`) change its scenario. Raises `ScenarioError` with all that is wrong."""

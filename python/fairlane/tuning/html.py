@@ -10,6 +10,7 @@ from .plots import panels
 from .terminal import chosen, front_rows, head, held_out_rows
 
 if TYPE_CHECKING:
+    from .model import TuneSpec
     from .result import TuneResult
 
 
@@ -20,3 +21,15 @@ def tune_html(r: TuneResult) -> str:
     verdicts = [f"The chosen setting is {v.sentence}." for v in r.verdicts]
     hint = muted("All settings: .table(); for Linux: .tc(); the scenario with the chosen queue: .scenario(); one page: .page().")
     return card(head(r), chosen(r), drawings(panels(r), "what the settings reach"), front, tested, *verdicts, notices(r.warnings), hint)
+
+
+def planned_html(spec: TuneSpec) -> str:
+    """What a search will do: the queue it looks for, the objectives, the candidates."""
+    goals = Sheet(
+        ["objective", ""], [[o.label, "more is better" if o.goal == "max" else "less is better"] for o in spec.objectives], labels=2
+    )
+    mixes, seeds = len(spec.mixes), len(spec.seeds)
+    of = f"{mixes} mix{'es' * (mixes != 1)} and {seeds} seed{'s' * (seeds != 1)}"
+    told = f"{spec.trials} settings of the queue at {spec.link}, each on {of}."
+    among = "Among: " + ", ".join(e.label for e in spec.entries) + "."
+    return card(spec.name, goals, told, among, muted("run() searches; run(out=FOLDER) keeps what was run, and goes on where it stopped."))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from ..base.toml import value as as_toml
 from ..look import theme
+from ..look.again import MOST_SCENARIO, Again, said_seeds
 from ..look.live import Charts
-from ..look.templates import render, svg_link
+from ..look.templates import render, saved_link, svg_link
 from ..stats import MARGIN, margin_text
 from .live import charts
 from .plots import picture
@@ -39,5 +42,22 @@ def page(r: TuneResult) -> str:
         saved=svg_link(theme.svg(picture(r)), "front"),
         margin=margin_text(MARGIN), queue=as_toml(r.chosen.queue), tc=r.tc(), version=_core.version(),
         scale=[(o, *r.scale[o.label]) for o in s.objectives], unseen=s.holdout != s.mixes,
+        repeat=_again(r),
         words={"better": "holds", "worse": "fails", "equivalent": "undecided", "undecided": "undecided"},
     )  # fmt: skip
+
+
+def _again(r: TuneResult) -> Again:
+    """What runs the search again: the command with its file."""
+    from .. import _core
+
+    s = r.spec
+    text, name, _ = s.study.source or (s.study.base, "<tuning>", "toml")
+    own = name.startswith("<")
+    file = f"tune.{'json' if text.lstrip()[:1] == '{' else 'toml'}" if own else PurePath(name).name
+    seeds, held = said_seeds(s.seeds), said_seeds(s.holdout_seeds)
+    options = ["--trials", str(s.trials), "--seeds", seeds, *(["--holdout-seeds", held] if held else [])]
+    hint, saved = ("The search's file:", saved_link(text, file, file, "text/plain")) if len(text) <= MOST_SCENARIO else ("", None)
+    base = s.study.base if len(s.study.base) <= MOST_SCENARIO else ""
+    facts = [("seeds", seeds), ("held out", held), ("fairlane", _core.version())]
+    return Again("", shlex.join(["fairlane", "tune", file, *options]), hint, base, saved, facts, "The base scenario")

@@ -102,4 +102,8 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
     pub fn sampler(&self) -> Option<&Sampler> {
         self.sampler.as_ref()
     }
+    /// Hands the time series over; nothing is sampled from here on.
+    pub fn take_sampler(&mut self) -> Option<Sampler> {
+        self.sampler.take()
+    }
 }

@@ -107,7 +107,7 @@ impl<H: EventQueue + Send + 'static> Running for World<BuiltIn, H> {
         let mut world = self.clone();
         world.settle(&mut ());
         world.retire();
-        run::output(scenario, seed, &world, None, cpu_s, setup_s)
+        run::output(scenario, seed, &mut world, None, cpu_s, setup_s)
     }
     fn flow(&self, flow: FlowId) -> Row {
         flow_now(self, flow)

@@ -8,8 +8,10 @@ mod pages;
 mod tests;
 mod thrift;
 
+use std::cell::RefCell;
 use std::io::{self, Write};
 use thrift::Struct;
+use zstd_safe::CCtx;
 
 /// What a column holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +45,7 @@ const PLAIN: i32 = 0;
 const RLE: i32 = 3;
 const DELTA_BINARY_PACKED: i32 = 5;
 const RLE_DICTIONARY: i32 = 8;
-const LZ4_RAW: i32 = 7;
+const ZSTD: i32 = 6;
 const UNCOMPRESSED: i32 = 0;
 const DATA_PAGE: i32 = 0;
 const DICTIONARY_PAGE: i32 = 2;
@@ -154,14 +156,22 @@ impl Column {
     }
 }
 
+/// Level of the compression: the fastest that codes bytes by how often they come.
+const LEVEL: i32 = 1;
+
+thread_local! {
+    /// Tables of the compression, which take longer to make than a page to compress.
+    static PACKER: RefCell<CCtx<'static>> = RefCell::new(CCtx::create());
+}
+
 /// Compresses `body` to the front of `out`; returns the length.
 fn pack(body: &[u8], out: &mut Vec<u8>) -> usize {
-    let most = lz4_flex::block::get_maximum_output_size(body.len());
+    let most = zstd_safe::compress_bound(body.len());
     if out.len() < most {
         out.resize(most, 0);
     }
     // There is room for whatever comes of it.
-    lz4_flex::block::compress_into(body, out).unwrap_or(0)
+    PACKER.with_borrow_mut(|packer| packer.compress(out.as_mut_slice(), body, LEVEL)).unwrap_or(0)
 }
 
 fn header(out: &mut Vec<u8>, kind: i32, raw: usize, packed: usize, more: impl FnOnce(&mut Struct<'_>)) {
@@ -294,7 +304,7 @@ fn column(meta: &mut Struct<'_>, p: &Placed<'_>) {
     if p.dictionary.is_some() && !encodings.contains(&PLAIN) {
         encodings.push(PLAIN);
     }
-    meta.i32(1, c.kind.physical()).i32s(2, &encodings).texts(3, &[c.name]).i32(4, if c.packs { LZ4_RAW } else { UNCOMPRESSED });
+    meta.i32(1, c.kind.physical()).i32s(2, &encodings).texts(3, &[c.name]).i32(4, if c.packs { ZSTD } else { UNCOMPRESSED });
     meta.i64(5, c.rows as i64).i64(6, p.raw).i64(7, p.packed).i64(9, p.data);
     if let Some(at) = p.dictionary {
         meta.i64(11, at);
