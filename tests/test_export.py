@@ -32,15 +32,20 @@ def test_flent_reads_it(folder: Path, tmp_path: Path) -> None:
     result = fl.load(folder)
     path = fl.export(result, "flent", tmp_path / "x.flent.gz", seed=2)
     read = resultset.load(str(path))
-    assert set(read.series_names) == {"TCP tcp.0", "TCP tcp.1", "TCP tcp.0::tcp_rtt", "TCP tcp.1::tcp_rtt", f"UDP {EVIL}"}
+    assert set(read.series_names) == {
+        *(f"TCP tcp.{i}{of}" for i in (0, 1) for of in ("", "::tcp_rtt", "::tcp_cwnd")),
+        f"UDP {EVIL}",
+    }
     mine = result.flow_series.filter((pl.col("seed") == 2) & (pl.col("flow") == "tcp.0"))
     assert list(read.x_values) == mine["time"].to_list()
     assert list(read["TCP tcp.0"]) == [g / 1e6 for g in mine["goodput"].to_list()]
     assert read.meta("SERIES_META")["TCP tcp.0"]["UNITS"] == "Mbits/s"
+    assert list(read["TCP tcp.0::tcp_cwnd"]) == pytest.approx([w / 1460 for w in mine["cwnd"].to_list()])
     # And so do we.
     again = fl.import_file(path)
     theirs = again.flow_series.filter(pl.col("flow") == "TCP tcp.0")
     assert theirs["goodput"].to_list() == pytest.approx(mine["goodput"].to_list())
+    assert theirs["cwnd"].to_list() == pytest.approx(mine["cwnd"].to_list())
     trips = theirs.select("srtt").with_columns(pl.Series("mine", mine["srtt"])).drop_nans()
     assert trips.height > 50 and trips["srtt"].to_list() == pytest.approx(trips["mine"].to_list())
 

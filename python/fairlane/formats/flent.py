@@ -31,6 +31,8 @@ LARGEST = 256 << 20
 MOST = 5_000_000
 """Values of all series together."""
 VERSION = 4
+SEGMENT = 1448
+"""Bytes of a full segment on Ethernet with time stamps, where a file does not say what its packets are."""
 _TOGETHER = (" sum", " avg", " totals")
 """Series that are made of others."""
 _RATES = {"Mbits/s": 1e6, "kbits/s": 1e3, "Gbits/s": 1e9, "bits/s": 1.0}
@@ -90,6 +92,12 @@ def read_flent(file: Path, folder: Path, step: int | None) -> Brought:
         parent, colons, inner = name.rpartition("::")
         if colons and inner == "tcp_rtt" and parent in results:
             told.setdefault(parent, {})["srtt"] = _numbers(values, 1e-3)
+        elif colons and inner == "tcp_cwnd" and parent in results:
+            size = of.get("MSS") if isinstance(of, dict) else None
+            if not isinstance(size, int | float) or not 0 < size < 1 << 16:
+                size = SEGMENT
+                remarks.append(f"the window of {parent!r} is in packets: each was taken as {SEGMENT} bytes"[:300])
+            told.setdefault(parent, {})["cwnd"] = _numbers(values, float(size))
         elif unit in _RATES or (not unit and "load" in name and not name.rpartition("::")[2].startswith("tcp_")):
             told.setdefault(name, {})["goodput"] = _numbers(values, _RATES.get(unit, 1e6))
         elif unit == "ms" and not inner.startswith("tcp_"):
@@ -211,8 +219,22 @@ def _network(flows: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def _segments(result: Result) -> dict[str, float]:
+    """The bytes of a full segment of each TCP flow, as far as it is known."""
+    from .. import _core
+
+    found: dict[str, float] = {}
+    groups = result.scenario.get("flows", {})
+    for flow in result.scenario.get("expanded", {}).get("flows", []):
+        tcp = groups.get(flow.get("group"), {}).get("tcp")
+        mss = tcp.get("mss") if isinstance(tcp, dict) else None
+        if isinstance(mss, str) and _core.quantity_kind(mss) == "len":
+            found[flow["name"]] = _core.quantity("len", mss)[0]
+    return found
+
+
 def flent_bytes(result: Result, seed: int) -> bytes:
-    """The `.flent.gz` of one run: goodput of each flow in Mbits/s and smoothed round trips in ms, on the time axis of its samples."""
+    """The `.flent.gz` of one run: goodput in Mbits/s, smoothed round trips in ms, windows in packets, at the times of its samples."""
     import polars as pl
 
     rows = result.flow_series.filter(pl.col("seed") == seed)
@@ -221,15 +243,20 @@ def flent_bytes(result: Result, seed: int) -> bytes:
     results: dict[str, list[float | None]] = {}
     raw: dict[str, list[dict[str, float]]] = {}
     about: dict[str, dict[str, Any]] = {}
+    segments = _segments(result)
     transports = dict(result.flows.select("flow", "transport").iter_rows())
     for (flow,), of in rows.group_by("flow", maintain_order=True):
         name = f"{transports.get(str(flow), 'tcp').upper()} {flow}"
-        for key, column, scale, unit in ((name, "goodput", 1e-6, "Mbits/s"), (f"{name}::tcp_rtt", "srtt", 1e3, "ms")):
+        size = segments.get(str(flow))
+        written = [(name, "goodput", 1e-6, "Mbits/s"), (f"{name}::tcp_rtt", "srtt", 1e3, "ms")]
+        # As ss(8) has it, and flent's plots: in segments.
+        written += [(f"{name}::tcp_cwnd", "cwnd", 1 / size, "packets")] if size else []
+        for key, column, scale, unit in written:
             values = [v * scale if math.isfinite(v) else None for v in of[column].to_list()]
             if column == "goodput" or any(v is not None for v in values):
                 results[key] = values
                 raw[key] = [{"t": t, "val": v} for t, v in zip(of["time"].to_list(), values, strict=True) if v is not None]
-                about[key] = {"UNITS": unit}
+                about[key] = {"UNITS": unit, **({"MSS": size} if column == "cwnd" else {})}
     name = str(result.description.get("name") or "run")
     document = {
         "version": VERSION,
