@@ -465,12 +465,10 @@ impl<C: CongestionControl> Endpoint for Tcp<C> {
             mss: self.cfg.smss,
         }
     }
-
     fn sample(&self) -> SenderSample {
         let cwnd = self.reduced_window().unwrap_or_else(|| self.cc.cwnd());
         SenderSample { cwnd, ssthresh: self.cc.ssthresh(), in_flight: self.in_flight(), srtt: self.rtt.srtt(&self.cfg) }
     }
-
     fn moment(&self) -> Option<Moment> {
         let sending = match self.phase {
             Phase::Recovery => "recovery",
