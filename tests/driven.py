@@ -16,7 +16,7 @@ __all__ = ["Driven", "needed"]
 
 
 class Driven:
-    """A browser with one page, without any network: what a page asks for from elsewhere fails, and is told in `asked`."""
+    """A browser with one page, without any network but 127.0.0.1: what a page asks for from elsewhere fails, and is told in `asked`."""
 
     def __init__(self, folder: Path) -> None:
         ours, theirs = os.pipe(), os.pipe()
@@ -28,7 +28,7 @@ class Driven:
             "--remote-debugging-pipe",
             "--force-device-scale-factor=1",
         ]
-        options = [*flags, "--host-resolver-rules=MAP * ~NOTFOUND", f"--user-data-dir={folder / 'profile'}", "about:blank"]
+        options = [*flags, "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", f"--user-data-dir={folder / 'profile'}", "about:blank"]
 
         def place() -> None:
             # The protocol's descriptors are 3 (in) and 4 (out); from above them, so that neither closes the other.
@@ -102,10 +102,14 @@ class Driven:
 
     def open(self, page: Path, width: int = 1280, height: int = 900, **media: str) -> None:
         """Opens a page; `media`: such as prefers_color_scheme="dark"."""
+        self.visit(page.absolute().as_uri(), width, height, **media)
+
+    def visit(self, address: str, width: int = 1280, height: int = 900, **media: str) -> None:
+        """The same of an address on this machine."""
         self.screen(width, height)
         self.media(**media)
         before = self.loaded
-        self.send("Page.navigate", url=page.absolute().as_uri())
+        self.send("Page.navigate", url=address)
         while self.loaded == before:
             self._heard(self._next())
         self.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))")

@@ -23,6 +23,7 @@ LAYERS = (
     ("stats", "look", "own"),
     ("_params", "claims", "graphs", "worlds"),
     ("runs", "linux", "script", "bench", "tcp"),
+    ("watch",),
     ("comparison", "formats", "study"),
     ("tuning",),
     ("papers", "reports"),

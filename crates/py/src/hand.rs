@@ -4,12 +4,13 @@ use crate::error;
 use crate::events::{self, Listening};
 use crate::resolved::Resolved;
 use crate::run::Run;
-use fairlane_scenario::{Live, Row, SetError, Waiting, within_run};
+use fairlane_scenario::{Live, Row, Seek, SetError, Sought, Waiting, within_run};
 use fairlane_units::Time;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 
 /// A run in hand, for `fairlane.Simulation`.
 #[pyclass(frozen, module = "fairlane._core")]
@@ -79,6 +80,44 @@ impl Simulation {
     /// Texts that rows give by number, by column.
     fn texts(&self, py: Python<'_>) -> PyResult<HashMap<&'static str, Vec<String>>> {
         Ok(self.lock(py)?.texts().into_iter().collect())
+    }
+    /// As `advance`, for so many microseconds of the clock on the wall at most; whether it is there.
+    fn go(&self, py: Python<'_>, to: u64, spend: u64) -> PyResult<bool> {
+        let until = Instant::now() + Duration::from_micros(spend);
+        loop {
+            let there = self.work(py, |inner| inner.advance(Time::from_ps(to)))?;
+            py.check_signals()?;
+            let there = there.map_err(|e| error::run(py, &e))?;
+            if there || Instant::now() >= until {
+                return Ok(there);
+            }
+        }
+    }
+    /// Begins a moving picture: one of so many packets of a flow is followed, or with none only loads are told.
+    #[pyo3(signature = (one_of=None))]
+    fn watch(&self, py: Python<'_>, one_of: Option<u32>) -> PyResult<()> {
+        self.work(py, |inner| inner.watch(one_of))
+    }
+    /// What happened since the last chunk, for `web/src/watch/chunk.js`; None if nobody watches.
+    fn chunk<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        Ok(self.work(py, fairlane_scenario::Simulation::chunk)?.map(|bytes| PyBytes::new(py, &bytes)))
+    }
+    /// Goes on to the next "packet", "drop", "mark" or "timeout", for so many microseconds at most: True: there it is; False: it is `to`; None: ask again, not `fresh`.
+    fn seek(&self, py: Python<'_>, to: u64, what: &str, fresh: bool, spend: u64) -> PyResult<Option<bool>> {
+        let sought = Sought::named(what).ok_or_else(|| error::bad(py, &format!("no event {what:?}")))?;
+        let until = Instant::now() + Duration::from_micros(spend);
+        let mut fresh = fresh;
+        loop {
+            let seen = self.work(py, |inner| inner.seek(Time::from_ps(to), sought, fresh))?;
+            py.check_signals()?;
+            fresh = false;
+            match seen.map_err(|e| error::run(py, &e))? {
+                Seek::Found => return Ok(Some(true)),
+                Seek::Over => return Ok(Some(false)),
+                Seek::Going if Instant::now() >= until => return Ok(None),
+                Seek::Going => {}
+            }
+        }
     }
     /// The same state with a future of its own; with a number that of other random numbers.
     #[pyo3(signature = (number=None))]

@@ -8,6 +8,7 @@ use fairlane_net::{
 use fairlane_trace::HopDelay;
 use fairlane_trace::events::Recorder;
 use fairlane_trace::pcapng::Capture;
+use fairlane_trace::scene::Scene;
 use fairlane_trace::why::Why;
 
 macro_rules! probes {
@@ -88,6 +89,8 @@ probes! {
         recorder: Recorder,
         /// What limits flows.
         why: Why,
+        /// What a moving picture shows.
+        scene: Scene,
     }
     {
         on_send: SendEvent,

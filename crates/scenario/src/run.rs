@@ -334,6 +334,7 @@ fn run_watched<H: EventQueue>(scenario: &Resolved, setup: Setup, watch: Watch<'_
         recorder: watch.tracing.map(|t| t.begin(scenario, seed)).transpose()?,
         why: watch.why.then(|| why::watch(&world, from)),
         deaf: true,
+        scene: None,
     };
     // Controls act only in the loop that is compiled for observers.
     if probes.any() || !scenario.expanded.controls.is_empty() {

@@ -5,6 +5,7 @@ mod hop_delay;
 mod parquet;
 pub mod pcapng;
 pub mod reading;
+pub mod scene;
 pub mod why;
 
 pub use hop_delay::HopDelay;

@@ -20,6 +20,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "pandas": (*_TABLES, "pandas", "pyarrow"),
     "xarray": (*_TABLES, "xarray"),
     "graphs": ("networkx",),
+    "watch": (*_STUDY, "aiohttp"),
 }
 """The extras of pyproject.toml and the modules that each brings."""
 

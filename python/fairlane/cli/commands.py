@@ -33,7 +33,7 @@ from .verbose import current, given, verbose_option
 
 _SCHEMAS = [
     "scenario", "run", "bench", "bench-queues", "claims-file", "compare", "draw", "export", "paper-file", "plot", "query", "report", "top",
-    "reproduction", "script", "study", "study-file", "tc", "tune", "tune-file", "verify",
+    "reproduction", "script", "study", "study-file", "tc", "tune", "tune-file", "verify", "watch",
 ]  # fmt: skip
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 
@@ -85,6 +85,7 @@ _ELSEWHERE = {
         "tc": "queues",
         "top": "top",
         "tune": "tune",
+        "watch": "watch",
     },
     **{"export": "bring", "import": "bring", "query": "query", "verify": "verify"},
 }

@@ -2,9 +2,11 @@
 
 mod ears;
 mod now;
+mod picture;
 
 pub use ears::Heard;
 pub use now::{Live, Row};
+pub use picture::Seek;
 
 use crate::build;
 use crate::code::Code;
@@ -20,6 +22,7 @@ use crate::turns::{self, shown};
 use crate::why;
 use fairlane_engine::{EventQueue, QuadHeap, StdHeap, Wheel, fits_64_bits};
 use fairlane_net::{Endpoint, EpId, FlowId, Moment, PortId, Waiting, World};
+use fairlane_trace::scene::{Scene, Still};
 use fairlane_trace::why::Why;
 use fairlane_units::Time;
 use now::{flow_now, queue_now, waiting_now};
@@ -51,6 +54,7 @@ trait Running: Send {
     fn flow(&self, flow: FlowId) -> Row;
     fn queue(&self, port: PortId) -> Row;
     fn waiting(&self, port: PortId) -> Option<Vec<(u32, u32, u64)>>;
+    fn still(&self, gauges: bool) -> Still;
 }
 
 impl<H: EventQueue + Send + 'static> Running for World<BuiltIn, H> {
@@ -128,6 +132,14 @@ impl<H: EventQueue + Send + 'static> Running for World<BuiltIn, H> {
         world.settle(&mut ());
         waiting_now(&world, port)
     }
+    fn still(&self, gauges: bool) -> Still {
+        if !(0..self.ports().len()).any(|p| self.is_due(PortId(p as u32))) {
+            return picture::still(self, gauges);
+        }
+        let mut world = self.clone();
+        world.settle(&mut ());
+        picture::still(&world, gauges)
+    }
 }
 
 /// Why the network was not changed.
@@ -148,6 +160,8 @@ pub struct Simulation {
     probes: Probes,
     /// Changes that were made from outside.
     made: Vec<AtSpec>,
+    /// A picture of loads: nothing of single packets is watched for it.
+    loads: Option<Scene>,
     /// Why it cannot go on.
     broken: Option<RunError>,
     cpu_s: f64,
@@ -169,7 +183,7 @@ impl Simulation {
         let course = Course::new(&scenario, seed);
         let (setup_s, made) = (clock.seconds(), Vec::new());
         let probes = Probes { why: why.then(|| world.watch(Time::ZERO + scenario.warmup)), ..Probes::default() };
-        Ok(Self { scenario, seed, course, world, probes, made, broken: None, cpu_s: 0.0, setup_s })
+        Ok(Self { scenario, seed, course, world, probes, made, loads: None, broken: None, cpu_s: 0.0, setup_s })
     }
 
     /// The seed.
@@ -232,8 +246,9 @@ impl Simulation {
             seed: self.seed,
             course: self.course.clone(),
             world,
-            probes: Probes { why: self.probes.why.clone(), ..Probes::default() },
+            probes: Probes { why: self.probes.why.clone(), scene: self.probes.scene.clone(), ..Probes::default() },
             made: self.made.clone(),
+            loads: self.loads.clone(),
             broken: self.broken.clone(),
             cpu_s: self.cpu_s,
             setup_s: self.setup_s,

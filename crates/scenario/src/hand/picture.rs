@@ -1,0 +1,116 @@
+//! A run in hand as a moving picture: chunks of what happened, and how the network is at the end of each.
+
+use super::Simulation;
+use crate::endpoint::BuiltIn;
+use crate::plugin::take_fault;
+use crate::run::{self, RunError};
+use fairlane_engine::EventQueue;
+use fairlane_net::{Endpoint, EpId, FlowId, Qdisc, World};
+use fairlane_trace::scene::{STATES, Scene, Sought, Still};
+use fairlane_units::Time;
+
+/// Gauges that a picture takes along; with more there are none.
+const GAUGES: usize = 600;
+
+/// Where looking for an event ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seek {
+    /// It has happened now.
+    Found,
+    /// The time is over.
+    Over,
+    /// There is more to look through: ask again.
+    Going,
+}
+
+/// How all links and flows are.
+pub(super) fn still<H: EventQueue>(world: &World<BuiltIn, H>, gauges: bool) -> Still {
+    let now = world.now();
+    let mut out = Still::default();
+    for (p, i) in world.ports().iter().zip(0_u32..) {
+        let (c, level, link) = (p.counters(), p.qdisc().backlog(), p.link());
+        let rate = p.rate_at(now).as_bps();
+        let (packets, bytes) = (level.pkts.into(), level.bytes);
+        let delay = link.delay.as_ps() / 1000;
+        out.links.push([rate, delay, packets, bytes, c.sent_bytes, c.sent_pkts, c.queue_drops(), c.link_losses(), c.marks]);
+        if gauges {
+            p.qdisc().gauges(&mut |name, value| out.gauges.push((2 * i, name, value)));
+        }
+    }
+    for (f, i) in world.flows().iter().zip(0_u32..) {
+        let ep = EpId::sender(FlowId(i));
+        let v = world.view(ep);
+        let end = world.endpoint(ep);
+        let state = end.and_then(Endpoint::moment).and_then(|m| STATES.iter().position(|s| *s == m.sending)).unwrap_or(0);
+        let begun = u64::from(f.started <= now) + u64::from(f.completed <= now);
+        let ssthresh = if v.ssthresh == u64::MAX { 0 } else { v.ssthresh };
+        let srtt = v.srtt.as_ps() / 1_000_000;
+        out.flows.push([v.cwnd, ssthresh, v.in_flight, srtt, f.delivered, v.data_bytes, v.retransmits, v.timeouts, state as u64, begun]);
+        if let Some(end) = end.filter(|_| gauges) {
+            end.gauges(&mut |name, value| out.gauges.push((2 * i + 1, name, value)));
+        }
+    }
+    if out.gauges.len() > GAUGES {
+        out.gauges.clear();
+    }
+    out
+}
+
+impl Simulation {
+    fn still(&self) -> Still {
+        let few = self.scenario.link_directions().len() + self.scenario.members_at(self.seed).len() <= GAUGES;
+        run::as_run(|| self.world.still(few))
+    }
+
+    /// Begins a moving picture: one of so many packets of a flow is followed, or with none only loads are told. Whatever was told before is told anew.
+    pub fn watch(&mut self, one_of: Option<u32>) {
+        let scene = Scene::new(one_of.unwrap_or(1), &self.still());
+        (self.probes.scene, self.loads) = if one_of.is_some() { (Some(scene), None) } else { (None, Some(scene)) };
+    }
+
+    /// What happened since the last chunk; none if nobody watches.
+    pub fn chunk(&mut self) -> Option<Vec<u8>> {
+        let (still, now) = (self.still(), self.now());
+        Some(self.probes.scene.as_mut().or(self.loads.as_mut())?.chunk(now, still))
+    }
+
+    /// Goes on to the next event of a kind, to `to` at the latest, by a few milliseconds of work at most.
+    ///
+    /// # Errors
+    /// As [`Self::advance`].
+    pub fn seek(&mut self, to: Time, what: Sought, fresh: bool) -> Result<Seek, RunError> {
+        if let Some(e) = &self.broken {
+            return Err(e.clone());
+        }
+        if self.probes.scene.is_none() {
+            self.watch(Some(1));
+        }
+        take_fault();
+        let Self { scenario, course, world, probes, .. } = self;
+        if let Some(scene) = probes.scene.as_mut().filter(|_| fresh) {
+            scene.seek(what);
+        }
+        let end = to.min(Time::ZERO + scenario.duration).max(world.now());
+        let mut left = run::SLICE;
+        let mut done = run::as_run(|| {
+            while left > 0 {
+                let there = world.advance(scenario, course, end, 1, probes)?;
+                if probes.scene.as_ref().is_some_and(|s| s.found().is_some()) {
+                    return Ok(Seek::Found);
+                }
+                if there {
+                    return Ok(Seek::Over);
+                }
+                left -= 1;
+            }
+            Ok(Seek::Going)
+        });
+        if let Some(fault) = take_fault() {
+            done = Err(RunError::Plugin(fault));
+        }
+        if let Err(e) = &done {
+            self.broken = Some(e.clone());
+        }
+        done
+    }
+}

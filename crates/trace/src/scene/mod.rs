@@ -1,0 +1,435 @@
+//! What a moving picture of a network shows: the way of every packet from queue to queue, as few bytes as may be, and with them what queues and
+//! flows are at the end of each stretch.
+//!
+//! A stretch is a **chunk** that `web/src/watch/chunk.js` reads, in a page that watches as in one that replays. Both sides know when a packet that
+//! begins to be sent should reach the far end, and when a packet that arrived is offered to the next queue: at once. So such times are not
+//! written; a packet that comes at another time than the rate and the delay of its link say has an event of its own.
+
+mod code;
+
+use code::{Zeros, apart, put, zigzag};
+use fairlane_net::{
+    DequeueEvent, DropEvent, Ecn, EnqueueEvent, EpId, HopEvent, MomentEvent, Observer, PktRef, QPkt, ReceiveEvent, SendEvent,
+};
+use fairlane_units::Time;
+
+/// Values of a link direction in a chunk: rate in bit/s, delay in ns, packets and bytes that wait, bytes and packets sent, packets dropped by the queue,
+/// lost on the link, marked.
+pub const OF_LINK: usize = 9;
+/// Values of a flow: cwnd, ssthresh (0: none), bytes in flight, srtt in us, payload delivered, bytes sent, retransmissions, timeouts, number of the
+/// state in [`STATES`], 0 before it began, 1 while it goes on, 2 when it is over.
+pub const OF_FLOW: usize = 10;
+/// Names of the states of a sender.
+pub const STATES: &[&str] = &["", "open", "disorder", "cwr", "recovery", "loss"];
+
+/// How a link and its queue, or a flow, are at an instant.
+#[derive(Clone, Debug, Default)]
+pub struct Still {
+    /// Links.
+    pub links: Vec<[u64; OF_LINK]>,
+    /// Flows.
+    pub flows: Vec<[u64; OF_FLOW]>,
+    /// Inner variables: twice the number of the link, or twice that of the flow and one, name, value.
+    pub gauges: Vec<(u32, &'static str, f64)>,
+}
+
+/// What an event tells. The numbers are those of chunks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum Kind {
+    /// A packet came to a queue and was sent at once.
+    Pass = 0,
+    /// It waits.
+    Wait = 1,
+    /// It waited, and begins to be sent.
+    Go = 2,
+    /// It came and was dropped.
+    Drop = 3,
+    /// It had waited, and was dropped.
+    Out = 4,
+    /// The link lost it.
+    Lost = 5,
+    /// It reaches the far end now, and not when it was expected to.
+    Here = 6,
+    /// A retransmission timer ran out.
+    Timeout = 7,
+    /// A packet that is not followed was marked.
+    Mark = 8,
+}
+
+const MARKED: u8 = 1 << 4;
+const AGAIN: u8 = 1 << 5;
+const BACK: u8 = 1 << 6;
+const TIMED: u8 = 1 << 7;
+
+/// What a run is stopped at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sought {
+    /// Anything that happens to a packet at a queue.
+    Packet,
+    /// A drop by a queue, or a loss on a link.
+    Drop,
+    /// A mark.
+    Mark,
+    /// A timeout.
+    Timeout,
+}
+
+impl Sought {
+    /// By its name.
+    pub fn named(name: &str) -> Option<Self> {
+        [("packet", Self::Packet), ("drop", Self::Drop), ("mark", Self::Mark), ("timeout", Self::Timeout)]
+            .into_iter()
+            .find_map(|(n, it)| (n == name).then_some(it))
+    }
+    fn kinds(self) -> u16 {
+        let of = |kinds: &[Kind]| kinds.iter().fold(0, |all, &k| all | 1 << k as u8);
+        match self {
+            Self::Packet => of(&[Kind::Pass, Kind::Wait, Kind::Go, Kind::Drop, Kind::Out, Kind::Lost]),
+            Self::Drop => of(&[Kind::Drop, Kind::Out, Kind::Lost]),
+            Self::Mark => of(&[Kind::Mark]),
+            Self::Timeout => of(&[Kind::Timeout]),
+        }
+    }
+}
+
+/// A packet under way.
+#[derive(Clone, Copy, Debug, Default)]
+struct Under {
+    /// Counts those of its flow and direction from 1; 0: nobody is there.
+    number: u32,
+    /// Whether its way is told.
+    told: bool,
+    again: bool,
+    marked: bool,
+    /// The port in whose queue it was let.
+    port: Option<u32>,
+    /// When it should reach the end of its link, or did, in ns; none is known before the first.
+    there: Option<u64>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Columns {
+    count: u64,
+    heads: Vec<u8>,
+    times: Vec<u8>,
+    links: Vec<u8>,
+    flows: Vec<u8>,
+    numbers: Vec<u8>,
+    sizes: Vec<u8>,
+}
+
+/// Number and size of the last packet of a flow and direction that a link told of.
+#[derive(Clone, Copy, Debug, Default)]
+struct Last {
+    number: u32,
+    size: u32,
+}
+
+/// A direction of a link, as whoever reads knows it: as it was at the end of the last chunk.
+#[derive(Clone, Copy, Debug, Default)]
+struct Wire {
+    rate: u64,
+    delay: u64,
+    /// When the packet in transmission will have been sent.
+    free: u64,
+}
+
+/// Collects a stretch.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    /// Of so many packets of a flow one is followed; all drops and marks are told.
+    one_of: u32,
+    under: Vec<Under>,
+    sent: Vec<u32>,
+    last: Vec<Vec<Last>>,
+    wires: Vec<Wire>,
+    timeouts: Vec<u64>,
+    /// A packet that came to a queue and may be sent at once.
+    came: Option<EnqueueEvent>,
+    /// Time of the last event that has one.
+    clock: u64,
+    columns: Columns,
+    still: Still,
+    at: u64,
+    begun: bool,
+    /// Kinds of events that are looked for, a bit each, and when one was found.
+    sought: u16,
+    found: Option<Time>,
+}
+
+/// Times that differ by less are told as one, in ns: what is expected is worked out in whole nanoseconds.
+const CLOSE: u64 = 100;
+
+fn ns(t: Time) -> u64 {
+    t.as_ps() / 1000
+}
+
+impl Scene {
+    /// Of so many packets of a flow one is followed; `still`: how the network is now.
+    pub fn new(one_of: u32, still: &Still) -> Self {
+        let (links, flows) = (still.links.len(), still.flows.len());
+        let timeouts = still.flows.iter().map(|f| f[7]).collect();
+        let mut made = Self {
+            one_of: one_of.max(1),
+            under: Vec::new(),
+            sent: vec![0; 2 * flows],
+            last: vec![Vec::new(); links],
+            wires: vec![Wire::default(); links],
+            timeouts,
+            came: None,
+            clock: 0,
+            columns: Columns::default(),
+            still: Still { links: vec![[0; OF_LINK]; links], flows: vec![[0; OF_FLOW]; flows], gauges: Vec::new() },
+            at: 0,
+            begun: false,
+            sought: 0,
+            found: None,
+        };
+        made.lay(still);
+        made
+    }
+
+    /// Events since the last chunk.
+    pub fn len(&self) -> u64 {
+        self.columns.count
+    }
+    /// Whether nothing has happened since the last chunk.
+    pub fn is_empty(&self) -> bool {
+        self.columns.count == 0
+    }
+
+    fn lay(&mut self, still: &Still) {
+        for (wire, now) in self.wires.iter_mut().zip(&still.links) {
+            (wire.rate, wire.delay) = (now[0], now[1]);
+        }
+    }
+
+    /// From now on looks for events of some kinds, whatever was found before.
+    pub fn seek(&mut self, what: Sought) {
+        (self.sought, self.found) = (what.kinds(), None);
+    }
+    /// When the first of them happened.
+    pub fn found(&self) -> Option<Time> {
+        self.found
+    }
+    fn notice(&mut self, kind: Kind, marked: bool, now: Time) {
+        if self.found.is_none() && (self.sought >> kind as u8 & 1 != 0 || (marked && self.sought >> Kind::Mark as u8 & 1 != 0)) {
+            self.found = Some(now);
+        }
+    }
+
+    /// The chunk that ends now; the next one begins.
+    pub fn chunk(&mut self, now: Time, still: Still) -> Vec<u8> {
+        self.settle_one();
+        let (first, now) = (!self.begun, ns(now));
+        let names = |s: &Still| s.gauges.iter().map(|g| (g.0, g.1)).collect::<Vec<_>>();
+        let renamed = first || names(&self.still) != names(&still);
+        let mut out = vec![u8::from(first) | u8::from(renamed) << 1];
+        if first {
+            put(&mut out, self.one_of.into());
+        }
+        put(&mut out, now.wrapping_sub(self.at));
+        let mut zeros = Zeros::default();
+        for k in 0..OF_LINK {
+            for (new, old) in still.links.iter().zip(&self.still.links) {
+                zeros.put(&mut out, apart(new[k], old[k]));
+            }
+        }
+        for k in 0..OF_FLOW {
+            for (new, old) in still.flows.iter().zip(&self.still.flows) {
+                zeros.put(&mut out, apart(new[k], old[k]));
+            }
+        }
+        zeros.end(&mut out);
+        if renamed {
+            put(&mut out, still.gauges.len() as u64);
+            for (owner, name, _) in &still.gauges {
+                put(&mut out, (*owner).into());
+                put(&mut out, name.len() as u64);
+                out.extend(name.bytes());
+            }
+        }
+        let bits = |v: f64| u64::from((v as f32).to_bits());
+        for (i, (_, _, value)) in still.gauges.iter().enumerate() {
+            let before = if renamed { 0 } else { bits(self.still.gauges[i].2) };
+            zeros.put(&mut out, apart(bits(*value), before));
+        }
+        zeros.end(&mut out);
+        let c = std::mem::take(&mut self.columns);
+        put(&mut out, c.count);
+        out.extend(&c.heads);
+        for column in [&c.times, &c.links, &c.flows, &c.numbers, &c.sizes] {
+            put(&mut out, column.len() as u64);
+            out.extend(column);
+        }
+        self.lay(&still);
+        (self.still, self.at, self.begun) = (still, now, true);
+        out
+    }
+
+    fn under(&mut self, id: PktRef) -> &mut Under {
+        let i = id.0 as usize;
+        if i >= self.under.len() {
+            self.under.resize(i + 1, Under::default());
+        }
+        &mut self.under[i]
+    }
+
+    /// What is known of a packet; one that is seen for the first time is counted.
+    fn known(&mut self, pkt: &QPkt, again: bool) -> Under {
+        let known = *self.under(pkt.id);
+        if known.number != 0 {
+            return known;
+        }
+        let way = (pkt.flow.0 as usize) << 1 | usize::from(pkt.back);
+        if way >= self.sent.len() {
+            self.sent.resize(way + 1, 0);
+        }
+        self.sent[way] += 1;
+        let number = self.sent[way];
+        let made = Under { number, told: number.is_multiple_of(self.one_of), again, ..Under::default() };
+        *self.under(pkt.id) = made;
+        made
+    }
+
+    /// An event of a packet at a port; `expected`: when whoever reads thinks that it happens. The time as it is told.
+    fn tell(&mut self, kind: Kind, now: u64, port: u32, pkt: &QPkt, known: &Under, expected: Option<u64>) -> u64 {
+        let near = expected.filter(|t| t.abs_diff(now) < CLOSE);
+        let (timed, now) = (near.is_none(), near.unwrap_or(now));
+        let flags = if known.marked { MARKED } else { 0 } | if known.again { AGAIN } else { 0 } | if pkt.back { BACK } else { 0 };
+        self.head(kind, flags, timed, now);
+        let c = &mut self.columns;
+        put(&mut c.links, port.into());
+        put(&mut c.flows, pkt.flow.0.into());
+        if port as usize >= self.last.len() {
+            self.last.resize(port as usize + 1, Vec::new());
+        }
+        let of_link = &mut self.last[port as usize];
+        let way = (pkt.flow.0 as usize) << 1 | usize::from(pkt.back);
+        if way >= of_link.len() {
+            of_link.resize(way + 1, Last::default());
+        }
+        let last = &mut of_link[way];
+        put(&mut c.numbers, zigzag(i64::from(known.number) - i64::from(last.number) - i64::from(self.one_of)));
+        put(&mut c.sizes, apart(pkt.len.into(), last.size.into()));
+        *last = Last { number: known.number, size: pkt.len };
+        now
+    }
+
+    fn head(&mut self, kind: Kind, flags: u8, timed: bool, now: u64) {
+        let c = &mut self.columns;
+        c.count += 1;
+        c.heads.push(kind as u8 | flags | if timed { TIMED } else { 0 });
+        if timed {
+            put(&mut c.times, apart(now, self.clock));
+        }
+        self.clock = now;
+    }
+
+    /// Tells of the packet that came last, if it was not sent at once.
+    fn settle_one(&mut self) {
+        if let Some(e) = self.came.take() {
+            let known = *self.under(e.pkt.id);
+            if known.told {
+                self.tell(Kind::Wait, ns(e.time), e.port.0, &e.pkt, &known, known.there);
+            }
+            self.notice(Kind::Wait, false, e.time);
+            self.under(e.pkt.id).there = None;
+        }
+    }
+}
+
+impl Observer for Scene {
+    #[inline]
+    fn looks(&self, endpoint: EpId) -> bool {
+        !endpoint.receives()
+    }
+
+    fn on_send(&mut self, e: &SendEvent) {
+        self.settle_one();
+        *self.under(e.pkt.id) = Under::default();
+        self.known(&e.pkt, e.seg.retransmission());
+    }
+
+    fn on_enqueue(&mut self, e: &EnqueueEvent) {
+        self.settle_one();
+        let mut known = self.known(&e.pkt, false);
+        (known.port, known.marked) = (Some(e.port.0), e.pkt.ecn == Ecn::Ce);
+        *self.under(e.pkt.id) = known;
+        self.came = Some(*e);
+    }
+
+    fn on_dequeue(&mut self, e: &DequeueEvent) {
+        let at_once = self.came.is_some_and(|c| c.pkt.id == e.pkt.id && c.time == e.time && c.port == e.port);
+        if at_once {
+            self.came = None;
+        } else {
+            self.settle_one();
+        }
+        let (now, mut known) = (ns(e.time), self.known(&e.pkt, e.seg.retransmission()));
+        let marked = e.pkt.ecn == Ecn::Ce && !known.marked;
+        known.marked = marked;
+        self.notice(if at_once { Kind::Pass } else { Kind::Go }, marked, e.time);
+        if known.told {
+            let wire = self.wires.get(e.port.0 as usize).copied().unwrap_or_default();
+            let expected = if at_once { known.there } else { Some(wire.free) };
+            let kind = if at_once { Kind::Pass } else { Kind::Go };
+            let now = self.tell(kind, now, e.port.0, &e.pkt, &known, expected);
+            if let Some(wire) = self.wires.get_mut(e.port.0 as usize) {
+                let bits = u64::from(e.pkt.len) * 8;
+                let sent = now + (bits * 1_000_000_000).checked_div(wire.rate).unwrap_or(0);
+                wire.free = sent;
+                known.there = Some(sent + wire.delay);
+            }
+        } else if marked {
+            self.tell(Kind::Mark, now, e.port.0, &e.pkt, &known, None);
+        }
+        known.marked = e.pkt.ecn == Ecn::Ce;
+        *self.under(e.pkt.id) = known;
+    }
+
+    fn on_hop(&mut self, e: &HopEvent) {
+        self.settle_one();
+        let known = *self.under(e.pkt.id);
+        if known.number == 0 {
+            return;
+        }
+        let now = ns(e.time);
+        if known.told && known.there.is_none_or(|t| t.abs_diff(now) >= CLOSE) {
+            self.tell(Kind::Here, now, e.port.0, &e.pkt, &known, None);
+            self.under(e.pkt.id).there = Some(now);
+        }
+    }
+
+    fn on_drop(&mut self, e: &DropEvent) {
+        let came = self.came.is_some_and(|c| c.pkt.id == e.pkt.id);
+        self.settle_one();
+        let known = Under { marked: false, ..self.known(&e.pkt, e.seg.retransmission()) };
+        let kind = match (e.why.on_link(), known.port == Some(e.port.0) || came) {
+            (true, _) => Kind::Lost,
+            (false, true) => Kind::Out,
+            (false, false) => Kind::Drop,
+        };
+        self.tell(kind, ns(e.time), e.port.0, &e.pkt, &known, None);
+        self.notice(kind, false, e.time);
+        *self.under(e.pkt.id) = Under::default();
+    }
+
+    fn on_receive(&mut self, e: &ReceiveEvent) {
+        self.settle_one();
+        *self.under(e.pkt.id) = Under::default();
+    }
+
+    fn on_moment(&mut self, e: &MomentEvent) {
+        let flow = e.endpoint.flow().0;
+        let Some(seen) = self.timeouts.get_mut(flow as usize) else { return };
+        if e.moment.timeouts > *seen {
+            *seen = e.moment.timeouts;
+            self.settle_one();
+            self.head(Kind::Timeout, 0, true, ns(e.time));
+            put(&mut self.columns.flows, flow.into());
+            self.notice(Kind::Timeout, false, e.time);
+        }
+    }
+}

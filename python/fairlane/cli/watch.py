@@ -1,0 +1,104 @@
+"""The command `watch`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..base.extras import need
+from ..errors import ScenarioError
+from . import complete
+from .kinds import other_kind
+from .output import assignments, emit, emit_json, plugin_option, wrote
+from .places import page_file
+from .verbose import given
+
+
+@click.command()
+@click.argument("file", shell_complete=complete.scenarios)
+@click.option("--save", "page", metavar="FILE.html", help="Record a stretch in one page that replays it offline, in place of watching.")
+@click.option("--seed", type=click.IntRange(0, 2**64 - 1), metavar="N", help="The seed (default: the scenario's).")
+@complete.set_option("Change any value, such as links.bottleneck.queue=codel.")
+@click.option("--from", "begin", default=None, metavar="TIME", help="With --save: from this time on (default: 0s).")
+@click.option("--until", default=None, metavar="TIME", help="With --save: up to this time (default: the end of the run).")
+@click.option(
+    "--branch",
+    "branches",
+    multiple=True,
+    metavar="'at=TIME PATH=VALUE...'",
+    help="With --save: another future beside it, such as 'at=20s links.bottleneck.queue=codel'; may be given several times.",
+)
+@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="The port on this machine (default: any that is free).")
+@click.option("--no-browser", is_flag=True, help="Do not open a browser: print the address alone.")
+@click.option("--force", is_flag=True, help="Replace a file that exists.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document: the address, or what was saved.")
+@plugin_option
+def watch(
+    file: str,
+    page: str | None,
+    seed: int | None,
+    sets: tuple[str, ...],
+    begin: str | None,
+    until: str | None,
+    branches: tuple[str, ...],
+    port: int,
+    no_browser: bool,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Show the network of a scenario FILE living: packets that move, queues that fill, windows that draw themselves.
+
+    A page in the browser runs the simulation, steps it, changes it and branches it; it comes from a server on this machine that nobody else
+    reaches, and which stops with the command (Ctrl-C, exit code 0). --save writes one page that replays a stretch offline, for a lecture or
+    a colleague. docs/guides/watch.md has all keys.
+    """
+    changes = assignments(sets)
+    if page is None:
+        wrong = [name for name, value in (("--from", begin), ("--until", until), ("--branch", branches), ("--force", force)) if value]
+        if wrong:
+            raise click.UsageError(f"{wrong[0]} needs --save FILE.html")
+        need("watch")
+    need("study")
+    target = None if page is None else page_file(page, force=force)
+    source = given(file)
+    try:
+        if target is None:
+            _serve(source, seed, changes, port, browser=not (no_browser or as_json), as_json=as_json)
+        else:
+            _save(source, seed, changes, target, (begin or "0s", until), branches, as_json=as_json)
+    except ScenarioError as e:
+        raise other_kind(file, e, "scenario") from None
+
+
+def _save(
+    source: Any, seed: int | None, changes: Any, target: Path, stretch: tuple[str, str | None], branches: tuple[str, ...], *, as_json: bool
+) -> None:
+    from ..watch import film
+
+    made = film(source, seed, sets=changes, begin=stretch[0], until=stretch[1], branches=branches)
+    made.save(target)
+    if as_json:
+        emit_json(made.document(str(target), target.stat().st_size))
+    wrote([target], as_json=as_json, quiet=False)
+
+
+def _serve(source: Any, seed: int | None, changes: Any, port: int, *, browser: bool, as_json: bool) -> None:
+    from .. import _core
+    from ..watch import serve
+
+    def ready(address: str) -> None:
+        import sys
+
+        if as_json:
+            emit_json({"schema": "fairlane.watch/1", "fairlane": _core.version(), "address": address})
+        else:
+            emit(f"watch at {address}\nCtrl-C ends it")
+        sys.stdout.flush()
+        if browser:
+            import webbrowser
+
+            webbrowser.open(address)
+
+    serve(source, seed, sets=changes, port=port, ready=ready)

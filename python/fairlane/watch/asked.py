@@ -1,0 +1,139 @@
+"""What a page may ask of its simulation, whatever it sends."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..base.reference import contents
+from ..errors import FairlaneError
+from ..runs.simulation import Simulation
+from .told import queue_of
+
+SPEND = 50_000
+"""Microseconds that one answer may take of the clock on the wall."""
+SOUGHT = ("packet", "drop", "mark", "timeout")
+MOST_VALUES = 8
+MOST_TEXT = 200
+
+
+class Wrong(FairlaneError):
+    """A request that means nothing."""
+
+
+class Asked:
+    """The simulation of one page, with another future or without."""
+
+    def __init__(self, sim: Simulation, head: Mapping[str, Any]) -> None:
+        self._futures, self._head = [sim], head
+        self._end = sim._core.end
+        sim._core.watch(1)
+        self._acts: dict[str, Callable[[dict[str, Any]], tuple[list[bytes], dict[str, Any]]]] = {
+            "go": self._go, "mode": self._mode, "seek": self._seek, "set": self._set, "flow": self._flow, "branch": self._branch,
+            "drop": self._drop, "knobs": self._knobs,
+        }  # fmt: skip
+
+    def do(self, what: dict[str, Any]) -> tuple[list[bytes], dict[str, Any]]:
+        """What is sent back: pieces of the picture, and the answer."""
+        act = self._acts.get(what["op"]) if isinstance(what.get("op"), str) else None
+        if act is None:
+            raise Wrong(f"nothing is known of {str(what.get('op'))[:40]!r}")
+        return act(what)
+
+    def _pieces(self) -> list[bytes]:
+        return [bytes([k]) + (sim._core.chunk() or b"") for k, sim in enumerate(self._futures)]
+
+    def _go(self, what: dict[str, Any]) -> tuple[list[bytes], dict[str, Any]]:
+        to = min(self._end, int(_number(what, "to", 0, 1e19) * 1000))
+        spend = int(_number(what, "spend", 0, SPEND)) // len(self._futures)
+        first = self._futures[0]._core
+        first.go(max(to, first.now), spend)
+        # The other future keeps step, so that both are seen at the same time.
+        for sim in self._futures[1:]:
+            sim._core.advance(first.now)
+        return self._pieces(), {"over": first.now >= self._end}
+
+    def _mode(self, what: dict[str, Any]) -> tuple[list[bytes], dict[str, Any]]:
+        one_of = int(_number(what, "oneOf", 0, 1 << 20))
+        for sim in self._futures:
+            sim._core.watch(one_of or None)
+        return self._pieces(), {}
+
+    def _seek(self, what: dict[str, Any]) -> tuple[list[bytes], dict[str, Any]]:
+        kind, fresh = what.get("what"), what.get("fresh")
+        if kind not in SOUGHT or not isinstance(fresh, bool):
+            raise Wrong("an event is a packet, drop, mark or timeout, sought afresh or not")
+        first = self._futures[0]._core
+        found = first.seek(self._end, kind, fresh, SPEND // len(self._futures))
+        for sim in self._futures[1:]:
+            sim._core.advance(first.now)
+        return self._pieces(), {"found": found, "over": first.now >= self._end}
+
+    def _future(self, what: dict[str, Any]) -> Simulation:
+        number = what.get("future", 0)
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(self._futures):
+            raise Wrong("there is no such future")
+        return self._futures[number]
+
+    def _set(self, what: dict[str, Any]) -> tuple[list[bytes], dict[str, Any]]:
+        values = what.get("values")
+        if not isinstance(values, dict) or not 0 < len(values) <= MOST_VALUES:
+            raise Wrong("values are a path with its value, or a few")
+        pairs = []
+        for path, value in values.items():
+            if (
+                isinstance(value, bool)
+                or not isinstance(value, str | int | float)
+                or (isinstance(value, float) and not math.isfinite(value))
+            ):
+                raise Wrong(f"{path[:60]!r} takes a number or a text")
+            if len(path) > MOST_TEXT or len(str(value)) > MOST_TEXT:
+                raise Wrong("that is too long")
+            pairs.append((path, str(value)))
+        sim = self._future(what)
+        # The stretch before ends here: whoever reads it knows the rates and delays that held in it.
+        pieces = self._pieces()
+        sim._core.set(pairs, False)
+        return [*pieces, *self._pieces()], {}
+
+    def _flow(self, what: dict[str, Any]) -> tuple[list[bytes], dict[str, Any]]:
+        group, on = what.get("group"), what.get("on")
+        if not any(f["group"] == group for f in self._head["flows"]) or not isinstance(on, bool):
+            raise Wrong("flows are on or off")
+        sim = self._future(what)
+        now = sim._core.now // 1000
+        path, value = (f"flows.{group}.start", f"{now + 1000}ns") if on else (f"flows.{group}.stop", f"{now}ns")
+        pieces = self._pieces()
+        sim._core.set([(path, value)], False)
+        return [*pieces, *self._pieces()], {}
+
+    def _branch(self, _what: dict[str, Any]) -> tuple[list[bytes], dict[str, Any]]:
+        if len(self._futures) > 1:
+            raise Wrong("there are two futures already")
+        self._futures.append(self._futures[0].branch())
+        return [], {}
+
+    def _drop(self, _what: dict[str, Any]) -> tuple[list[bytes], dict[str, Any]]:
+        del self._futures[1:]
+        return [], {}
+
+    def _knobs(self, what: dict[str, Any]) -> tuple[list[bytes], dict[str, Any]]:
+        name = what.get("link")
+        sim = self._future(what)
+        if not isinstance(name, str) or name not in sim.links:
+            raise Wrong("there is no such link")
+        kind, parameters, loss = queue_of(sim, name)
+        link = sim.links[name]
+        queues = [q for q in contents()["queue"] if q != "management"]
+        shown = [(k, str(v)) for k, v in parameters.items() if isinstance(v, str | int | float) and not isinstance(v, bool)]
+        return [], {
+            "rate": link.rate, "delay": link.delay * 1e9, "loss": loss, "queue": kind, "queues": queues, "parameters": shown,
+        }  # fmt: skip
+
+
+def _number(what: dict[str, Any], key: str, low: float, high: float) -> float:
+    value = what.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        raise Wrong(f"{key} is a number from {low:g} to {high:g}")
+    return float(value)

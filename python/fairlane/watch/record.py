@@ -1,0 +1,213 @@
+"""A recorded stretch of a simulation as one page that opens offline."""
+
+from __future__ import annotations
+
+import base64
+import struct
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..base.files import save_bytes
+from ..base.outputs import new_file
+from ..base.scenario import checked
+from ..errors import FairlaneError
+from ..runs.simulation import Simulation, start
+from .page import replay_page
+from .told import expanded, span, told
+
+if TYPE_CHECKING:
+    from ..base.scenario import Built
+
+MOST_BYTES = 2_000_000
+"""Of what moves, packed: in a page it takes a third more."""
+STEPS = 1200
+"""Instants between which windows, queues and rates are told."""
+_VALUES = 4_000_000
+"""Of all these instants together."""
+
+
+@dataclass(frozen=True)
+class Film:
+    """A recorded stretch: what a page is told of the network, and the chunks of each future, packed."""
+
+    head: dict[str, Any]
+    data: bytes
+
+    @property
+    def one_of(self) -> int:
+        """Of so many packets of a flow one is followed."""
+        n: int = self.head["oneOf"]
+        return n
+
+    def document(self, file: str, size: int) -> dict[str, Any]:
+        """What `fairlane watch --save --json` prints."""
+        from .. import _core
+
+        h = self.head
+        return {
+            "schema": "fairlane.watch/1", "fairlane": _core.version(), "file": file, "bytes": size, "from": h["from"] / 1e9,
+            "until": h["until"] / 1e9, "one_of": self.one_of, "futures": [f["words"] for f in h["futures"]],
+        }  # fmt: skip
+
+    def page(self) -> str:
+        """The page that replays it."""
+        return replay_page(self.head, base64.b64encode(self.data).decode())
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes the page, whole or not at all."""
+        save_bytes(path, self.page().encode())
+
+
+@dataclass(frozen=True)
+class Branch:
+    """Another future: what is changed, and when in nanoseconds."""
+
+    at: int
+    sets: tuple[tuple[str, str], ...]
+
+    @property
+    def words(self) -> str:
+        """What is changed, as a person writes it."""
+        return ", ".join(f"{path} = {value}" for path, value in self.sets)
+
+
+def branch_of(words: str) -> Branch:
+    """Reads 'at=20s links.bottleneck.queue=codel'.
+
+    >>> branch_of("at=20s links.b.rate=2Mbit/s links.b.queue=red").words
+    'links.b.rate = 2Mbit/s, links.b.queue = red'
+    """
+    at, sets = None, []
+    for word in words.split():
+        path, sign, value = word.partition("=")
+        if not sign or not path or not value:
+            raise FairlaneError(f"a branch {words!r}: {word!r} is no assignment: write 'at=20s links.bottleneck.queue=codel'")
+        if path == "at":
+            at = span(value, "the time of a branch")
+        else:
+            sets.append((path, value))
+    if at is None or not sets:
+        missing = "when it begins: at=20s" if at is None else "what changes: links.bottleneck.queue=codel"
+        raise FairlaneError(f"a branch {words!r} does not say {missing}")
+    return Branch(at, tuple(sets))
+
+
+def film(
+    scenario: str | PathLike[str] | Built,
+    seed: int | None = None,
+    *,
+    sets: Mapping[str, Any] | Iterable[tuple[str, str]] = (),
+    begin: str = "0s",
+    until: str | None = None,
+    branches: Sequence[str | Branch] = (),
+    most: int = MOST_BYTES,
+) -> Film:
+    """Records a stretch of a run, from `begin` to `until` (the end), with other futures: "at=20s links.bottleneck.queue=codel".
+
+    With more packets than `most` bytes hold, one of so many is followed; drops, marks, queues and windows are those of all.
+    """
+    resolved = checked(scenario, sets)
+    sim = start(scenario, seed, sets=sets)
+    end = sim._core.end // 1000
+    first = span(begin, "the beginning")
+    last = end if until is None else span(until, "the end")
+    if not 0 <= first < last <= end:
+        raise FairlaneError(f"a stretch from {first / 1e9:g} s to {last / 1e9:g} s: the run goes from 0 s to {end / 1e9:g} s")
+    others = [b if isinstance(b, Branch) else branch_of(b) for b in branches]
+    for b in others:
+        if not first <= b.at < last:
+            raise FairlaneError(f"a branch at {b.at / 1e9:g} s: what is recorded goes from {first / 1e9:g} s to {last / 1e9:g} s")
+    title = Path(fspath(scenario)).stem if isinstance(scenario, str | PathLike) else ""
+    head = told(sim, expanded(resolved.json()), title)
+    sim._core.advance(first * 1000)
+    one_of = _thin(sim, first, last, most, len(others) + 1, _instants(head, first, last, ()))
+    while True:
+        futures, data = _record(sim, first, last, others, one_of, _instants(head, first, last, [b.at for b in others]))
+        if len(data) <= most or one_of >= 1 << 16:
+            break
+        one_of *= 2
+    head |= {"mode": "replay", "from": first, "until": last, "oneOf": one_of, "futures": futures}
+    return Film(head, data)
+
+
+def save(
+    scenario: str | PathLike[str] | Built,
+    path: str | PathLike[str],
+    seed: int | None = None,
+    *,
+    sets: Mapping[str, Any] | Iterable[tuple[str, str]] = (),
+    begin: str = "0s",
+    until: str | None = None,
+    branches: Sequence[str | Branch] = (),
+    force: bool = False,
+) -> Film:
+    """Writes a page that replays a stretch of a run; see `film`. What exists is not replaced without `force`."""
+    target = new_file(fspath(path), force=force)
+    made = film(scenario, seed, sets=sets, begin=begin, until=until, branches=branches)
+    made.save(target)
+    return made
+
+
+def _instants(head: Mapping[str, Any], first: int, last: int, more: Iterable[int]) -> list[int]:
+    values = 9 * len(head["links"]) + 10 * len(head["flows"])
+    steps = max(60, min(STEPS, _VALUES // values))
+    return sorted({first + (last - first) * k // steps for k in range(1, steps + 1)} | {at for at in more if at > first})
+
+
+def _thin(sim: Simulation, first: int, last: int, most: int, futures: int, instants: Sequence[int]) -> int:
+    """Of how many packets one is to be followed, from a look at a piece in the middle of a branch."""
+    look = sim.branch()
+    begin = first + (last - first) // 3
+    look._core.advance(begin * 1000)
+    look._core.watch(1)
+    piece = [i for i in instants if i > begin][: max(2, len(instants) // 20)]
+    chunks = []
+    for at in piece:
+        look._core.advance(at * 1000)
+        chunks.append(look._core.chunk() or b"")
+    size = len(zlib.compress(b"".join(chunks), 6)) * (last - first) / max(1, piece[-1] - begin) * futures
+    one_of = 1
+    while size / one_of > 1.3 * most:
+        one_of *= 2
+    return one_of
+
+
+def _record(
+    sim: Simulation, first: int, last: int, others: Sequence[Branch], one_of: int, instants: Sequence[int]
+) -> tuple[list[dict[str, Any]], bytes]:
+    root = sim.branch()
+    root._core.watch(one_of)
+    streams: list[list[bytes]] = [[_chunk(root)]]
+    forks: list[tuple[Branch, int, Simulation]] = []
+
+    def fork(at: int) -> None:
+        for b in others:
+            if b.at == at:
+                other = root.branch()
+                other._core.set([(path, value) for path, value in b.sets], False)
+                forks.append((b, len(streams[0]), other))
+
+    fork(first)
+    for at in instants:
+        root._core.advance(at * 1000)
+        streams[0].append(_chunk(root))
+        fork(at)
+    futures: list[dict[str, Any]] = [{"words": "as it is" if others else "", "chunks": len(streams[0]), "after": 0, "at": first}]
+    for b, after, other in sorted(forks, key=lambda f: f[0].at):
+        stream = [_chunk(other)]
+        for at in (i for i in instants if i > b.at):
+            other._core.advance(at * 1000)
+            stream.append(_chunk(other))
+        streams.append(stream)
+        futures.append({"words": b.words, "chunks": len(stream), "after": after, "at": b.at})
+    raw = b"".join(struct.pack("<I", len(c)) + c for stream in streams for c in stream)
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    return futures, packer.compress(raw) + packer.flush()
+
+
+def _chunk(sim: Simulation) -> bytes:
+    return sim._core.chunk() or b""

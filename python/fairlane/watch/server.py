@@ -1,0 +1,184 @@
+"""The server of a page that watches: on this machine alone, for whoever has its address, until the command ends.
+
+Every page has a simulation of its own, which goes on only as far as the page asks: one that goes away takes it along.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import secrets
+import signal
+import time
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..base.extras import need
+from ..base.scenario import checked
+from ..errors import FairlaneError
+from ..runs.simulation import Simulation, start
+from .asked import Asked, Wrong
+from .page import live_page
+from .told import expanded, told
+
+if TYPE_CHECKING:
+    from aiohttp import web
+
+    from ..base.scenario import Built
+
+HOST = "127.0.0.1"
+MOST_PAGES = 4
+"""Pages at once."""
+MOST_LETTERS = 4096
+"""Of one message."""
+MOST_A_SECOND = 500
+"""Messages of a page; one that sends more is shut out."""
+PATIENCE = 10.0
+"""Seconds that a page may leave what it was sent unread, or a connection silent."""
+
+
+def serve(
+    scenario: str | PathLike[str] | Built,
+    seed: int | None = None,
+    *,
+    sets: Mapping[str, Any] | Iterable[tuple[str, str]] = (),
+    port: int = 0,
+    ready: Callable[[str], None] = print,
+) -> None:
+    """Serves the page of a simulation until Ctrl-C; `ready` is called with its address."""
+    need("watch")
+    pairs = list(sets.items() if isinstance(sets, Mapping) else sets)
+    resolved = checked(scenario, pairs)
+    title = Path(fspath(scenario)).stem if isinstance(scenario, str | PathLike) else ""
+
+    def fresh() -> Simulation:
+        return start(scenario, seed, sets=pairs)
+
+    head = told(fresh(), expanded(resolved.json()), title) | {"mode": "live", "oneOf": 1}
+    asyncio.run(_Server(head, fresh).run(port, ready))
+
+
+class _Server:
+    def __init__(self, head: Mapping[str, Any], fresh: Callable[[], Simulation]) -> None:
+        self._head, self._fresh = head, fresh
+        self._token = secrets.token_urlsafe(24)
+        self._sockets: set[web.WebSocketResponse] = set()
+        self._crew = ThreadPoolExecutor(MOST_PAGES, "watch")
+
+    async def run(self, port: int, ready: Callable[[str], None]) -> None:
+        from aiohttp import web
+
+        app = web.Application(client_max_size=MOST_LETTERS, middlewares=[self._guarded()])
+        app.router.add_get("/", self._page)
+        app.router.add_get("/socket", self._socket)
+        runner = web.AppRunner(app, access_log=None, keepalive_timeout=PATIENCE, shutdown_timeout=0.5)
+        await runner.setup()
+        over = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with suppress(NotImplementedError, ValueError, RuntimeError):
+                loop.add_signal_handler(number, over.set)
+        try:
+            site = web.TCPSite(runner, HOST, port, backlog=16)
+            try:
+                await site.start()
+            except (OSError, OverflowError) as e:
+                raise FairlaneError(
+                    f"cannot listen on port {port}: {getattr(e, 'strerror', None) or e}; --port 0 takes any that is free"
+                ) from e
+            self._port = runner.addresses[0][1]
+            ready(f"http://{HOST}:{self._port}/?token={self._token}")
+            await over.wait()
+        finally:
+            for socket in list(self._sockets):
+                with suppress(Exception):
+                    await asyncio.wait_for(socket.close(code=1001), 0.3)
+            await runner.cleanup()
+            self._crew.shutdown(wait=False, cancel_futures=True)
+
+    def _guarded(self) -> Any:
+        from aiohttp import web
+
+        @web.middleware
+        async def guarded(request: web.Request, handler: Any) -> web.StreamResponse:
+            """Nothing for another host's name, for a page from elsewhere, or without the token."""
+            place = f"{HOST}:{self._port}"
+            origin = request.headers.getall("Origin", [])
+            given = request.query.getall("token", [])
+            if request.headers.getall("Host", []) != [place]:
+                return web.Response(status=421, text="not here\n")
+            if any(o != f"http://{place}" for o in origin) or (request.path == "/socket" and len(origin) != 1):
+                return web.Response(status=403, text="not from there\n")
+            if len(given) != 1 or not hmac.compare_digest(given[0].encode(), self._token.encode()):
+                return web.Response(status=403, text="the address has no right token\n")
+            response: web.StreamResponse = await handler(request)
+            return response
+
+        return guarded
+
+    async def _page(self, _request: web.Request) -> web.Response:
+        from aiohttp import web
+
+        headers = {
+            "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer",
+            "Content-Security-Policy": "frame-ancestors 'none'", "Cross-Origin-Resource-Policy": "same-origin",
+        }  # fmt: skip
+        text = live_page(self._head, f"ws://{HOST}:{self._port}")
+        return web.Response(text=text, content_type="text/html", charset="utf-8", headers=headers)
+
+    async def _socket(self, request: web.Request) -> web.StreamResponse:
+        from aiohttp import WSMsgType, web
+
+        if len(self._sockets) >= MOST_PAGES:
+            return web.Response(status=503, text=f"{MOST_PAGES} pages watch already\n")
+        socket = web.WebSocketResponse(max_msg_size=MOST_LETTERS, heartbeat=PATIENCE, compress=False, timeout=1.0)
+        self._sockets.add(socket)
+        try:
+            await socket.prepare(request)
+            loop = asyncio.get_running_loop()
+            asked = Asked(await loop.run_in_executor(self._crew, self._fresh), self._head)
+            allowed, since = float(MOST_A_SECOND), time.monotonic()
+            async for message in socket:
+                now = time.monotonic()
+                allowed, since = min(MOST_A_SECOND, allowed + (now - since) * MOST_A_SECOND) - 1, now
+                if allowed < 0:
+                    await socket.close(code=1008, message=b"too many messages")
+                    break
+                if message.type is not WSMsgType.TEXT:
+                    await socket.close(code=1003, message=b"text only")
+                    break
+                pieces, answer = await loop.run_in_executor(self._crew, _answer, asked, message.data)
+                # Whoever does not read what it asked for is let go.
+                async with asyncio.timeout(PATIENCE):
+                    for piece in pieces:
+                        await socket.send_bytes(piece)
+                    await socket.send_str(json.dumps(answer, allow_nan=False))
+        except (TimeoutError, ConnectionError, RuntimeError):
+            pass
+        finally:
+            self._sockets.discard(socket)
+        return socket
+
+
+def _answer(asked: Asked, text: str) -> tuple[list[bytes], dict[str, Any]]:
+    number: object = None
+    try:
+        try:
+            what = json.loads(text)
+        except (ValueError, RecursionError):
+            raise Wrong("that is no JSON") from None
+        if not isinstance(what, dict):
+            raise Wrong("that is no request")
+        number = what.get("re")
+        if isinstance(number, bool) or not isinstance(number, int):
+            number = None
+            raise Wrong("a request has a number, `re`")
+        pieces, answer = asked.do(what)
+    except FairlaneError as e:
+        return [], {"re": number, "error": str(e)}
+    return pieces, {"re": number, **answer}

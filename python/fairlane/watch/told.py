@@ -1,0 +1,111 @@
+"""What a page is told of a network before anything moves: nodes and their places, links, flows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from .. import _core
+from ..base.format import seconds
+from ..base.written import si
+from ..graphs.network import of_scenario, shown
+from ..graphs.places import laid_out
+
+if TYPE_CHECKING:
+    from ..runs.simulation import Simulation
+
+STATES = ("", "open", "disorder", "cwr", "recovery", "loss")
+"""As the core numbers the states of senders."""
+MOST_NODES = 5000
+"""Nodes of a network that is drawn, as `fairlane draw` has it."""
+
+
+def told(sim: Simulation, resolved: Mapping[str, Any], title: str) -> dict[str, Any]:
+    """Names, places, links and flows; `resolved` is the scenario with its single parts."""
+    from ..errors import FairlaneError
+
+    found = resolved["expanded"]
+    if len(found["nodes"]) > MOST_NODES:
+        raise FairlaneError(
+            f"a picture of {len(found['nodes'])} nodes cannot be read: the limit is {MOST_NODES}\n"
+            "  = help: `fairlane run` simulates it, `fairlane draw -o network.graphml` writes it for a tool that draws large graphs"
+        )
+    graph = of_scenario(resolved, title)
+    at = laid_out(graph)
+    nodes = [
+        {"name": n.name, "x": round(at[n.name][0], 1), "y": round(at[n.name][1], 1), "end": n.sends or n.receives} for n in graph.nodes
+    ]
+    number = {n.name: i for i, n in enumerate(graph.nodes)}
+    ways: list[dict[str, Any]] = []
+    for link in graph.links:
+        ways.append(_way(link.name, number[link.start], number[link.end], link.there))
+        if link.back is not None:
+            ways.append(_way(f"{link.name}.reverse", number[link.end], number[link.start], link.back))
+    by_name = {w["name"]: w for w in ways}
+    links = [by_name[name] for name in sim.links]
+    order = {w["name"]: i for i, w in enumerate(links)}
+    for w in links:
+        other = w["name"].removesuffix(".reverse") if w["name"].endswith(".reverse") else f"{w['name']}.reverse"
+        w["other"] = order.get(other, -1)
+    flows = [
+        {"name": f["name"], "from": number[f["from"]], "to": number[f["to"]], "group": f["group"], "transport": str(f["transport"])}
+        for f in found["flows"]
+    ]  # fmt: skip
+    return {
+        "name": graph.title or title, "nodes": nodes, "links": links, "flows": flows, "states": list(STATES),
+        "map": bool(found.get("channels")),
+        "pace": _pace(ways), "seed": sim.seed, "duration": sim._core.end // 1000,
+    }  # fmt: skip
+
+
+def _way(name: str, start: int, end: int, way: Any) -> dict[str, Any]:
+    kind, parameters = next(iter(way.queue.items()))
+    return {
+        "name": name, "from": start, "to": end, "rate": shown(way.rate, "bit/s"), "delay": shown(way.delay, "s"), "queue": str(kind),
+        "bits": si(way.rate) or 0.0, "lag": si(way.delay) or 0.0,
+        "limit": _limit(parameters.get("limit") if isinstance(parameters, Mapping) else None),
+    }  # fmt: skip
+
+
+def queue_of(sim: Simulation, link: str) -> tuple[str, dict[str, Any], float]:
+    """The queue before a link with its parameters, as it is now, and the share of packets that the link loses."""
+    now = expanded(_core.resolve(sim._core.state(), "the simulation", "json", []).json())
+    way = next(x for x in now["expanded"]["links"] if x["name"] == link)
+    kind, parameters = next(iter(way["queue"].items()))
+    loss = way.get("loss")
+    return kind, dict(parameters) if isinstance(parameters, Mapping) else {}, float(loss) if isinstance(loss, int | float) else 0.0
+
+
+def _pace(ways: list[dict[str, Any]]) -> float:
+    """Seconds that a packet spends on the link that takes it longest."""
+    return max((12_000 / w["bits"] if w["bits"] else 0.0) + w["lag"] for w in ways) if ways else 0.1
+
+
+def _limit(text: object) -> float:
+    """Packets that a queue may hold, of a limit in bytes about; 0 if there is none or it is not known."""
+    if not isinstance(text, str):
+        return 0.0
+    if text.endswith("p") and text[:-1].replace(".", "", 1).isdecimal():
+        return float(text[:-1])
+    units = {"MiB": 2**20, "KiB": 2**10, "MB": 1e6, "kB": 1e3, "B": 1.0}
+    for unit, factor in units.items():
+        if text.endswith(unit) and text[: -len(unit)].replace(".", "", 1).isdecimal():
+            return max(1.0, float(text[: -len(unit)]) * factor / 1000)
+    return 0.0
+
+
+def expanded(text: str) -> dict[str, Any]:
+    """A resolved scenario with its single parts, from its JSON."""
+    tree: dict[str, Any] = json.loads(text)
+    return tree
+
+
+def span(text: str, what: str) -> int:
+    """A time such as "20s" in whole nanoseconds."""
+    from ..errors import FairlaneError
+
+    try:
+        return round(seconds(text) * 1e9)
+    except (ValueError, KeyError) as e:
+        raise FairlaneError(f"{what} {text!r} is no time: write a number with its unit, such as 20s or 500ms") from e

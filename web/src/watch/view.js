@@ -1,0 +1,362 @@
+// The network drawn on a canvas: links with the packets on them, queues, nodes, and what happens.
+
+import { colour, dash, faint, hue } from "../look.js";
+import { BIT } from "./chunk.js";
+
+const MOST = 1500; // packets that are drawn one by one
+const FLASH = 900; // milliseconds that a drop or a mark is seen
+
+export class View {
+  constructor(told, calm) {
+    this.told = told;
+    this.calm = calm;
+    this.canvas = document.createElement("canvas");
+    this.ctx = this.canvas.getContext("2d");
+    this.canvas.setAttribute("role", "img");
+    this.seen = 0; // packets in sight
+    this.flashes = [];
+    this.hits = [];
+    this.shown = told.links.map((l) => told.links.length <= 12 && l.limit > 0);
+    this.most = told.links.map((l) => (l.limit > 0 && l.limit <= 2000 ? l.limit : 20));
+    this.large = told.links.length > 150;
+  }
+
+  /** Places of nodes in pixels of the canvas. */
+  fit() {
+    const wide = Math.max(200, this.canvas.clientWidth);
+    const high = Math.max(150, this.canvas.clientHeight);
+    const ratio = Math.min(2, globalThis.devicePixelRatio || 1);
+    this.canvas.width = Math.round(wide * ratio);
+    this.canvas.height = Math.round(high * ratio);
+    this.ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+    [this.wide, this.high] = [wide, high];
+    const { nodes } = this.told;
+    const [xs, ys] = [nodes.map((n) => n.x), nodes.map((n) => n.y)];
+    const [left, top] = [Math.min(...xs), Math.min(...ys)];
+    const [across, down] = [Math.max(...xs) - left, Math.max(...ys) - top];
+    const edge = Math.min(70, 26 + wide * 0.035);
+    let [kx, ky] = [across > 0 ? (wide - 2 * edge) / across : 0, down > 0 ? (high - 2 * edge) / down : 0];
+    if (across > 0 && down > 0) {
+      // Distances in hops may be stretched, maps a little.
+      const free = this.told.map ? 1.3 : 12;
+      kx = Math.min(kx, ky * free);
+      ky = Math.min(ky, kx * free);
+    }
+    const [x0, y0] = [(wide - across * kx) / 2, (high - down * ky) / 2];
+    this.at = nodes.map((n) => [x0 + (n.x - left) * kx, y0 + (n.y - top) * ky]);
+    this.unit = Math.max(3.5, Math.min(9, Math.min(wide / 130, (high / Math.sqrt(nodes.length)) * 0.06)));
+    const pairs = new Map();
+    this.ways = this.told.links.map((l) => {
+      const [[ax, ay], [bx, by]] = [this.at[l.from], this.at[l.to]];
+      const length = Math.hypot(bx - ax, by - ay) || 1;
+      const [ux, uy] = [(bx - ax) / length, (by - ay) / length];
+      const key = `${l.from}-${l.to}`;
+      const k = pairs.get(key) ?? 0;
+      pairs.set(key, k + 1);
+      const aside = this.unit * (0.85 + 3 * k);
+      const gap = Math.min(this.unit * 1.6, length * 0.2);
+      // Traffic keeps to the right.
+      const [nx, ny] = [-uy, ux];
+      return { x: ax + ux * gap + nx * aside, y: ay + uy * gap + ny * aside, ux, uy, nx, ny, length: length - 2 * gap };
+    });
+  }
+
+  hue(flow) {
+    return hue(flow % 5);
+  }
+
+  /** Draws one future at a time; `state`: what is followed, chosen, and how packets are shown. */
+  draw(film, time, state) {
+    const { ctx } = this;
+    if (!this.at || this.canvas.clientWidth !== this.wide || this.canvas.clientHeight !== this.high) this.fit();
+    ctx.clearRect(0, 0, this.wide, this.high);
+    this.hits = [];
+    const still = film.still(time);
+    if (!still) return;
+    const loads = film.loads(time);
+    const packets = this.gather(film, time, state, loads);
+    this.lines(film, still, loads, state);
+    if (packets) this.packets(film, packets, state);
+    this.queues(film, still, packets, state);
+    this.nodes();
+    this.happenings(film, time, state);
+  }
+
+  /** The packets in sight by flow, or null where loads are shown. */
+  gather(film, time, state) {
+    this.loading = state.show === "loads" || (state.show === "auto" && (this.large || state.blurred));
+    if (this.loading) return null;
+    const found = film.lanes.map(() => ({ waits: [], goes: [] }));
+    let n = 0;
+    film.lanes.forEach((lane, l) =>
+      lane.each(time, (i, waits) => {
+        n += 1;
+        if (waits) found[l].waits.push(i);
+        else found[l].goes.push(i);
+      }),
+    );
+    this.seen = n;
+    if (n > MOST && state.show === "auto") {
+      this.loading = true;
+      return null;
+    }
+    found.time = time;
+    return found;
+  }
+
+  lines(film, still, loads, state) {
+    const { ctx, unit } = this;
+    this.ways.forEach((w, i) => {
+      const [x, y] = [w.x + w.ux * w.length, w.y + w.uy * w.length];
+      ctx.beginPath();
+      ctx.moveTo(w.x, w.y);
+      ctx.lineTo(x, y);
+      if (this.loading) {
+        ctx.lineWidth = unit * (0.25 + 1.1 * loads[i]);
+        ctx.strokeStyle = mixed(colour("line"), colour("hue1"), loads[i]);
+      } else {
+        ctx.lineWidth = unit * 1.15;
+        ctx.strokeStyle = colour("grid");
+      }
+      if (state.chosen === `link ${i}`) {
+        ctx.save();
+        ctx.lineWidth = unit * 2;
+        ctx.strokeStyle = faint(colour("hue0"), 0.35);
+        ctx.stroke();
+        ctx.restore();
+      }
+      ctx.stroke();
+      this.hits.push({ link: i, ax: w.x, ay: w.y, bx: x, by: y, near: unit * 1.4 });
+    });
+  }
+
+  packets(film, found, state) {
+    const { ctx, unit } = this;
+    const batches = new Map();
+    found.forEach(({ goes }, l) => {
+      const [lane, w] = [film.lanes[l], this.ways[l]];
+      for (const i of goes) {
+        const [begun, there] = [lane.begun[i], lane.there[i]];
+        const share = (found.time - begun) / (there - begun || 1);
+        const delay = film.wires[l].delay;
+        const sending = Math.max(0, there - begun - delay);
+        // The head is one propagation ahead of the tail's end: long packets on short links cover them.
+        const head = delay > 0 ? Math.min(1, (found.time - begun) / delay) : Math.min(1, 2 * share);
+        const tail = delay > 0 ? Math.max(0, Math.min(1, (found.time - begun - sending) / delay)) : Math.max(0, 2 * share - 1);
+        const [flow, bits, small] = [lane.flow[i], lane.bits[i], lane.size[i] < 200];
+        const picked = state.packet && state.packet.flow === flow && state.packet.number === lane.number[i] && state.packet.back === ((bits & BIT.back) !== 0);
+        const dim = (state.flow >= 0 && state.flow !== flow) || (state.packet && !picked);
+        const key = `${dim ? 0 : 1}${small ? 0 : 1}${flow}`;
+        if (!batches.has(key)) batches.set(key, { dim, small, flow, path: [], again: [], marked: [] });
+        const b = batches.get(key);
+        const least = (small ? 0.5 : 0.95) * unit;
+        let [from, to] = [tail * w.length, head * w.length];
+        if (to - from < least) {
+          const middle = (from + to) / 2;
+          [from, to] = [Math.max(0, middle - least / 2), Math.min(w.length, middle + least / 2)];
+        }
+        // A gap tells packets apart that follow close upon one another.
+        if (to - from > 2 * unit) from += Math.min(1.5, 0.15 * unit);
+        const part = [w.x + w.ux * from, w.y + w.uy * from, w.x + w.ux * to, w.y + w.uy * to];
+        b.path.push(part);
+        if (bits & BIT.again && !small) b.again.push(part);
+        if (bits & BIT.marked) b.marked.push(part);
+        if (picked) this.picked = [(part[0] + part[2]) / 2, (part[1] + part[3]) / 2];
+      }
+    });
+    const stroke = (parts, width, style) => {
+      ctx.beginPath();
+      for (const [a, b, c, d] of parts) {
+        ctx.moveTo(a, b);
+        ctx.lineTo(c, d);
+      }
+      ctx.lineWidth = width;
+      ctx.strokeStyle = style;
+      ctx.stroke();
+    };
+    for (const [, b] of [...batches].sort(([p], [q]) => (p < q ? -1 : 1))) {
+      const base = this.hue(b.flow);
+      const wide = unit * (b.small ? 0.5 : 1.15);
+      stroke(b.path, wide, b.dim ? faint(base, 0.16) : base);
+      if (b.dim) continue;
+      // From the sixth flow on the same colours have a light core.
+      if (b.flow % 10 >= 5) stroke(b.path, wide * 0.35, colour("face"));
+      if (b.again.length) stroke(b.again, wide * 0.4, colour("ink"));
+      if (b.marked.length) stroke(b.marked, wide * 1.5, faint(colour("hue4"), 0.8));
+    }
+    if (this.picked && state.packet) this.ring(...this.picked);
+    this.picked = null;
+  }
+
+  ring(x, y) {
+    const { ctx, unit } = this;
+    ctx.beginPath();
+    ctx.arc(x, y, unit * 1.9, 0, 2 * Math.PI);
+    ctx.lineWidth = 2;
+    ctx.strokeStyle = colour("ink");
+    ctx.stroke();
+  }
+
+  /** What waits, from the node on along its link. */
+  queues(film, still, found, state) {
+    const { ctx, unit } = this;
+    ctx.textAlign = "center";
+    ctx.textBaseline = "middle";
+    this.ways.forEach((w, l) => {
+      const packets = film.ofLink(still, l, "packets");
+      if (packets > 2) this.shown[l] = true;
+      if (packets > this.most[l]) this.most[l] = Math.min(packets * 1.25, this.told.links[l].limit || Infinity);
+      const chosen = state.chosen === `link ${l}`;
+      if (!(this.shown[l] && (packets > 0 || film.ofLink(still, l, "drops") > 0 || this.told.links.length <= 4)) && !chosen) return;
+      const long = Math.min(w.length * 0.46, Math.max(60, this.wide * 0.2));
+      const thick = unit * 1.5;
+      const off = unit * 2.1;
+      const [x, y] = [w.x + w.nx * off, w.y + w.ny * off];
+      const box = (from, to, style, inset = 0) => {
+        ctx.beginPath();
+        const [a, b] = [from * long, to * long];
+        ctx.moveTo(x + w.ux * a, y + w.uy * a);
+        ctx.lineTo(x + w.ux * b, y + w.uy * b);
+        ctx.lineWidth = thick - inset;
+        ctx.strokeStyle = style;
+        ctx.stroke();
+      };
+      box(0, 1, chosen ? colour("hue0") : colour("line"));
+      box(1.5 / long, 1 - 1.5 / long, colour("face"), 3);
+      const slot = 1 / this.most[l];
+      const lane = film.lanes[l];
+      const waits = found?.[l].waits ?? [];
+      if (waits.length) {
+        // Where not every packet is followed, each stands for its share of all that wait.
+        const each = (packets > 0 ? Math.max(1, packets / waits.length) : 1) * slot;
+        const gap = each * long > 4 ? 1 / long : 0;
+        waits.forEach((i, k) => {
+          if (k * each > 1) return;
+          const dim = state.flow >= 0 && state.flow !== lane.flow[i];
+          box(k * each + gap, Math.min(1, (k + 1) * each), dim ? faint(this.hue(lane.flow[i]), 0.2) : this.hue(lane.flow[i]), 3);
+          if (state.packet && state.packet.flow === lane.flow[i] && state.packet.number === lane.number[i]) {
+            this.picked = null;
+            this.ring(x + w.ux * (k + 0.5) * each * long, y + w.uy * (k + 0.5) * each * long);
+          }
+        });
+      } else if (packets > 0) box(0, Math.min(1, packets * slot), faint(colour("ink"), 0.45), 3);
+      this.hits.push({ link: l, ax: x, ay: y, bx: x + w.ux * long, by: y + w.uy * long, near: thick });
+      const size = Math.max(11, Math.min(18, unit * 1.9));
+      ctx.font = `600 ${size}px system-ui, sans-serif`;
+      const words = String(packets);
+      this.label(words, x + w.ux * (long + size * 0.4 + words.length * size * 0.3), y + w.uy * (long + size) + w.ny * 2, packets >= this.most[l] * 0.98 ? colour("hue1") : colour("ink"));
+    });
+  }
+
+  label(words, x, y, style) {
+    const { ctx } = this;
+    ctx.lineWidth = 3;
+    ctx.strokeStyle = colour("face");
+    ctx.lineJoin = "round";
+    ctx.strokeText(words, x, y);
+    ctx.fillStyle = style;
+    ctx.fillText(words, x, y);
+  }
+
+  nodes() {
+    const { ctx, unit } = this;
+    const named = this.told.nodes.length <= 60;
+    const r = unit * (this.told.nodes.length > 200 ? 0.7 : 1.5);
+    const size = Math.max(11, Math.min(18, unit * 1.75));
+    ctx.textAlign = "center";
+    ctx.textBaseline = "middle";
+    ctx.font = `${size}px system-ui, sans-serif`;
+    this.told.nodes.forEach((n, i) => {
+      const [x, y] = this.at[i];
+      ctx.beginPath();
+      if (n.end) ctx.roundRect(x - r, y - r, 2 * r, 2 * r, 2);
+      else ctx.arc(x, y, r * 1.1, 0, 2 * Math.PI);
+      ctx.fillStyle = n.end ? colour("tint0") : colour("face");
+      ctx.fill();
+      ctx.lineWidth = 1.6;
+      ctx.strokeStyle = colour("ink");
+      ctx.stroke();
+      if (!named) return;
+      const words = n.name.length > 14 ? `${n.name.slice(0, 13)}…` : n.name;
+      const wide = ctx.measureText(words).width;
+      const side = n.end ? (x < this.wide * 0.4 ? -1 : x > this.wide * 0.6 ? 1 : 0) : 0;
+      const beside = side !== 0 && x + side * (r + 6 + wide) > 2 && x + side * (r + 6 + wide) < this.wide - 2;
+      const tx = beside ? x + side * (r + 6 + wide / 2) : Math.min(Math.max(x, wide / 2 + 2), this.wide - wide / 2 - 2);
+      this.label(words, tx, beside ? y : y - r * 1.1 - size * 0.8, colour("ink"));
+    });
+  }
+
+  /** Drops, marks, losses and timeouts of a moment ago. */
+  flash(moment) {
+    this.flashes.push({ ...moment, since: performance.now() });
+    if (this.flashes.length > 60) this.flashes.shift();
+  }
+
+  happenings(film, time, state) {
+    const { ctx, unit } = this;
+    const now = performance.now();
+    this.flashes = this.flashes.filter((f) => now - f.since < FLASH);
+    for (const f of this.flashes) {
+      if (state.flow >= 0 && f.flow !== state.flow) continue;
+      const age = this.calm() ? 0.2 : (now - f.since) / FLASH;
+      let x, y;
+      if (f.link >= 0) {
+        const w = this.ways[f.link];
+        const along = f.kind === "loss" ? f.at * w.length : Math.min(w.length * 0.46, Math.max(60, this.wide * 0.2)) * Math.min(1, film.ofLink(film.still(time), f.link, "packets") / this.most[f.link]);
+        [x, y] = [w.x + w.ux * along + w.nx * unit * (2 + 7 * age), w.y + w.uy * along + w.ny * unit * (2 + 7 * age)];
+      } else {
+        const [nx, ny] = this.at[this.told.flows[f.flow].from];
+        [x, y] = [nx, ny - unit * (2.4 + 3 * age)];
+      }
+      ctx.globalAlpha = 1 - age * age;
+      const s = unit * 1.25;
+      ctx.lineWidth = Math.max(2, unit * 0.5);
+      ctx.strokeStyle = this.hue(f.flow);
+      ctx.fillStyle = this.hue(f.flow);
+      ctx.beginPath();
+      if (f.kind === "drop" || f.kind === "loss") {
+        ctx.moveTo(x - s, y - s);
+        ctx.lineTo(x + s, y + s);
+        ctx.moveTo(x + s, y - s);
+        ctx.lineTo(x - s, y + s);
+        ctx.stroke();
+      } else if (f.kind === "mark") {
+        ctx.moveTo(x, y - s);
+        ctx.lineTo(x + s, y + s * 0.7);
+        ctx.lineTo(x - s, y + s * 0.7);
+        ctx.closePath();
+        ctx.fill();
+      } else {
+        ctx.arc(x, y, s, 0, 2 * Math.PI);
+        ctx.moveTo(x, y);
+        ctx.lineTo(x, y - s * 0.7);
+        ctx.moveTo(x, y);
+        ctx.lineTo(x + s * 0.6, y);
+        ctx.stroke();
+      }
+      ctx.globalAlpha = 1;
+    }
+  }
+
+  /** The link under a point. */
+  hit(x, y) {
+    let best = null;
+    for (const h of this.hits) {
+      const [dx, dy] = [h.bx - h.ax, h.by - h.ay];
+      const t = Math.max(0, Math.min(1, ((x - h.ax) * dx + (y - h.ay) * dy) / (dx * dx + dy * dy || 1)));
+      const far = Math.hypot(x - h.ax - t * dx, y - h.ay - t * dy);
+      if (far <= h.near && (!best || far < best.far)) best = { link: h.link, far };
+    }
+    return best?.link ?? -1;
+  }
+}
+
+const rgb = (hex) => /^#(..)(..)(..)$/.exec(hex)?.slice(1).map((x) => parseInt(x, 16)) ?? [128, 128, 128];
+
+/** Between two colours. */
+export function mixed(a, b, share) {
+  const [p, q] = [rgb(a), rgb(b)];
+  return `rgb(${p.map((x, i) => Math.round(x + (q[i] - x) * share)).join(",")})`;
+}
+
+export { dash };
