@@ -28,7 +28,12 @@ class Driven:
             "--remote-debugging-pipe",
             "--force-device-scale-factor=1",
         ]
-        options = [*flags, "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", f"--user-data-dir={folder / 'profile'}", "about:blank"]
+        options = [
+            *flags,
+            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+            f"--user-data-dir={folder / 'profile'}",
+            "about:blank",
+        ]
 
         def place() -> None:
             # The protocol's descriptors are 3 (in) and 4 (out); from above them, so that neither closes the other.

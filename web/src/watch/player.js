@@ -7,6 +7,7 @@ import { View } from "./view.js";
 
 const SLOWEST = 1e-6;
 const FASTEST = 100;
+const BLUR = 25; // times the slowest way of a packet in a second: faster ones are seen in a frame or two
 const FULL = "as fast as it goes";
 const KEYS = [
   ["Space", "go on, or pause"], [".", "step: to the next thing that happens to a packet"], [",", "step back (replay)"], ["+  −", "faster, slower"], ["d", "jump to the next drop or loss"],
@@ -41,7 +42,7 @@ export class Player {
     this.paceText = make("output", {});
     this.pace.addEventListener("input", () => this.paced(this.pace.value));
     this.show = make("select", { "aria-label": "What moves" }, ...[["auto", "as it fits"], ["packets", "packets"], ["loads", "loads"]].map(([v, w]) => make("option", { value: v }, w)));
-    this.show.addEventListener("change", () => (this.state.show = this.show.value));
+    this.show.addEventListener("change", () => this.showing(this.show.value));
     this.flow = make("select", { "aria-label": "Follow a flow" }, make("option", { value: -1 }, "all flows"), ...told.flows.slice(0, 500).map((f, i) => make("option", { value: i }, f.name)));
     this.flow.addEventListener("change", () => this.follow(Number(this.flow.value)));
     const jump = (key, words, label, kinds) => this.button(key, words, label, () => this.jump(kinds));
@@ -86,7 +87,7 @@ export class Player {
 
   /** A speed at which a packet takes a second and a half over the slowest link. */
   natural() {
-    return 60 + 20 * Math.log10(Math.min(1, Math.max(1e-3, (this.told.pace ?? 0.1) / 1.5)) * 1e3);
+    return 60 + 20 * Math.log10(Math.min(1, Math.max(1e-3, this.told.pace / 1.5)) * 1e3);
   }
 
   signs() {
@@ -147,7 +148,7 @@ export class Player {
       else if (this.time >= source.edge) this.pause("The end of what was recorded");
     } else if (source.live && !this.stepping) this.time = source.edge;
     if (this.time > before) this.pass(before);
-    this.state.blurred = this.playing && (this.full || this.speed > (this.told.pace ?? 0.1) * 12);
+    this.state.blurred = this.loads || (this.playing && (this.full || this.speed > this.told.pace * BLUR));
     this.draw();
   }
 
@@ -276,6 +277,13 @@ export class Player {
     else this.say(`${name} of ${this.told.flows[found.flow].name}${found.link >= 0 ? ` at ${this.told.links[found.link].name}` : ""} at ${digits(found.time / 1e9)} s`);
   }
 
+  showing(what) {
+    this.state.show = what;
+    this.show.value = what;
+    this.mode();
+    this.say(`shows ${{ auto: "what fits", packets: "packets", loads: "loads" }[what]}`);
+  }
+
   follow(flow) {
     this.state.flow = flow;
     this.state.packet = null;
@@ -334,7 +342,7 @@ export class Player {
       " ": () => this.toggle(), ".": () => this.step(), ",": () => this.back(), "+": () => this.paced(Number(this.pace.value) + 5), "=": () => this.paced(Number(this.pace.value) + 5), "-": () => this.paced(Number(this.pace.value) - 5),
       d: () => this.jump(["drop", "loss"]), t: () => this.jump(["timeout"]), m: () => this.jump(["mark"]), f: () => this.follow(this.state.flow + 1 < this.told.flows.length ? this.state.flow + 1 : -1), p: () => this.onePacket(),
       "[": () => this.neighbour(-1), "]": () => this.neighbour(1), i: () => this.state.flow >= 0 && this.choose(`flow ${this.state.flow}`),
-      l: () => ((this.state.show = { auto: "packets", packets: "loads", loads: "auto" }[this.state.show]), (this.show.value = this.state.show)),
+      l: () => this.showing({ auto: "packets", packets: "loads", loads: "auto" }[this.state.show]),
       b: () => this.branch(), x: () => this.unbranch(), c: () => this.acts?.link.focus(), "?": () => this.help(),
       ArrowLeft: () => this.seek(this.time - wide), ArrowRight: () => this.seek(this.time + wide), Home: () => this.seek(this.source.from), End: () => this.seek(this.source.edge), Escape: () => this.dialog.open || (this.follow(-1), this.choose(null)),
     };
@@ -349,7 +357,8 @@ export class Player {
   /** Whether single packets are asked for; at high speeds and in large networks they are not. */
   mode() {
     if (!this.source.live || !this.source.socket) return;
-    const loads = this.full || this.state.show === "loads" || this.told.links.length > 150 || this.speed > (this.told.pace ?? 0.1) * 12;
+    const large = this.told.links.length > 150 && this.state.show === "auto";
+    const loads = this.full || large || this.state.show === "loads" || this.speed > this.told.pace * BLUR;
     if (loads === this.loads) return;
     this.loads = loads;
     this.source.ask({ op: "mode", oneOf: loads ? 0 : 1 });

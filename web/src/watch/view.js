@@ -44,7 +44,7 @@ export class View {
     }
     const [x0, y0] = [(wide - across * kx) / 2, (high - down * ky) / 2];
     this.at = nodes.map((n) => [x0 + (n.x - left) * kx, y0 + (n.y - top) * ky]);
-    this.unit = Math.max(3.5, Math.min(9, Math.min(wide / 130, (high / Math.sqrt(nodes.length)) * 0.06)));
+    this.unit = Math.max(3.5, Math.min(9, Math.min(wide / 95, (high / Math.sqrt(nodes.length)) * 0.065)));
     const pairs = new Map();
     this.ways = this.told.links.map((l) => {
       const [[ax, ay], [bx, by]] = [this.at[l.from], this.at[l.to]];

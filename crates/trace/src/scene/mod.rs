@@ -433,3 +433,6 @@ impl Observer for Scene {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,63 @@
+// Run by `npm test`: what a chunk tells, packets on a link, and a film, without a browser.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import test from "node:test";
+import { inflateRawSync } from "node:zlib";
+import { Reader } from "../src/watch/chunk.js";
+import { Film } from "../src/watch/film.js";
+import { Lane } from "../src/watch/lane.js";
+
+test("numbers of seven bits a byte", () => {
+  // The examples of DWARF 5, section 7.6.
+  assert.equal(new Reader([0xb9, 0x64]).number(), 12857);
+  assert.equal(new Reader([3]).step(), -2);
+  assert.throws(() => new Reader([0x80]).number(), /too soon/);
+  assert.throws(() => new Reader(new Array(20).fill(0x80)).number(), /no end/);
+  const read = new Reader([5 * 2, 0, 2, 7 * 2]);
+  assert.deepEqual([1, 2, 3, 4, 5].map(() => read.sparse()), [5, 0, 0, 0, 7]);
+});
+
+test("a lane knows who waits and who is on the link", () => {
+  const lane = new Lane();
+  for (let k = 0; k < 600; k += 1) lane.ends(lane.at(lane.add(10 * k, 0, k, 1500, 0)), 10 * k + 5, 10 * k + 25);
+  const seen = [];
+  lane.each(1003, (i, waits) => seen.push([lane.number[i], waits]));
+  assert.deepEqual(seen, [[98, false], [99, false], [100, true]]);
+  lane.forget(5000);
+  assert.equal(lane.at(3), -1);
+  assert.equal(lane.number[lane.at(599)], 599);
+});
+
+test("a film of a real run keeps the laws of its queues", { skip: !process.env.FAIRLANE_FILM }, () => {
+  const { head, data } = JSON.parse(readFileSync(process.env.FAIRLANE_FILM, "utf8"));
+  const raw = inflateRawSync(Buffer.from(data, "base64"));
+  const film = new Film(head.links.length, head.flows.length);
+  for (let at = 0; at < raw.length; ) {
+    const n = raw.readUInt32LE(at);
+    film.append(new Uint8Array(raw.subarray(at + 4, at + 4 + n)));
+    at += 4 + n;
+  }
+  const out = { packets: [], drops: film.moments.filter((m) => m.kind === "drop").length, lost: film.moments.filter((m) => m.kind === "loss").length, timeouts: film.moments.filter((m) => m.kind === "timeout").length };
+  film.lanes.forEach((lane, l) => {
+    let gone = -1;
+    for (let i = 0; i < lane.n; i += 1) {
+      assert.ok(lane.came[i] <= lane.begun[i] && lane.begun[i] <= lane.there[i]);
+      // One after the other: no transmission begins before that of the packet before.
+      if (lane.begun[i] !== Infinity && !(lane.bits[i] & 1)) {
+        assert.ok(lane.begun[i] >= gone - 200, `${l} ${i}`);
+        gone = lane.begun[i];
+      }
+    }
+    out.packets.push(lane.n);
+  });
+  // How many wait, by packets and as the queue says, at every instant that is told.
+  for (const still of film.stills) {
+    film.lanes.forEach((lane, l) => {
+      let waits = 0;
+      lane.each(still.time, (_, is) => (waits += is ? 1 : 0));
+      assert.ok(Math.abs(waits - film.ofLink(still, l, "packets")) <= 1, `${still.time} ${l}: ${waits}`);
+    });
+  }
+  console.log(`film: ${JSON.stringify(out)}`);
+});
