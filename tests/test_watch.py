@@ -197,7 +197,9 @@ def test_nothing_is_written_where_something_is_wrong(scenario, tmp_path):
 @needed
 def test_a_page_replays_offline_by_keys_and_buttons(scenario, browser, tmp_path):
     page = tmp_path / "lecture.html"
-    network = fl.Network(name=EVIL, duration="10s").link("a", "b", rate="1Mbit/s", delay="20ms", queue={"droptail": {"limit": "10p"}}, name="l")
+    network = fl.Network(name=EVIL, duration="10s").link(
+        "a", "b", rate="1Mbit/s", delay="20ms", queue={"droptail": {"limit": "10p"}}, name="l"
+    )
     network.flow("web", "a", "b", tcp={})
     made = watch.save(network, page, branches=["at=5s links.l.rate=2Mbit/s"])
     assert page.stat().st_size < 300_000
