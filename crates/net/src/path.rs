@@ -149,11 +149,10 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             return self.on_rough(i, now, pkt, obs);
         }
         // The head of a ring has one event; where a change of the rate has moved it, another that means nothing any more.
-        let Some(&head) = port.ring.front() else { return NOWHERE };
-        if head.at != now {
-            return NOWHERE;
+        match port.ring.front() {
+            Some(head) if head.at == now => *pkt = *head,
+            _ => return NOWHERE,
         }
-        *pkt = head;
         self.advance(i, obs);
         self.forward(i, pkt, now, obs)
     }
