@@ -98,12 +98,20 @@ def test_only_the_script_of_the_charts_may_run(folders):
     assert "Copyright (c) 2022 Leon Sorokin" in scripts[0] and "THE SOFTWARE IS PROVIDED" in scripts[0]
 
 
-def test_the_bundle_is_made_of_the_sources():
+def sources(folder: str) -> list[str]:
+    return sorted(p.relative_to(ROOT / "web").as_posix() for p in (ROOT / "web" / folder).glob("*.js"))
+
+
+@pytest.mark.parametrize(
+    ("name", "made_of"),
+    [("look/charts.js", sources("src")), ("watch/watch.js", [*sources("src/watch"), "src/look.js", "src/text.js"])],
+)
+def test_the_bundle_is_made_of_the_sources(name, made_of):
     """`npm run build` in web/ writes it; its first line has the hash of what it is made of."""
     hash_ = hashlib.sha256()
-    for file in [*sorted((ROOT / "web/src").iterdir(), key=lambda p: p.name), ROOT / "web/package-lock.json"]:
-        hash_.update(file.read_bytes())
-    bundle = (ROOT / "python/fairlane/look/charts.js").read_text("utf-8")
+    for file in [*made_of, "package-lock.json"]:
+        hash_.update((ROOT / "web" / file).read_bytes())
+    bundle = (ROOT / "python/fairlane" / name).read_text("utf-8")
     assert hash_.hexdigest() in bundle.splitlines()[0]
     assert "</script" not in bundle.lower() and "<!--" not in bundle
 
