@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike, fspath
@@ -175,13 +176,8 @@ def asked(folder: str | PathLike[str], question: str) -> Iterator[tuple[list[str
                 raise FairlaneError(f"this would {what}: a question only reads, with select, describe, summarize or explain")
             if len(told) != 1:
                 raise FairlaneError(f"these are {len(told)} questions: ask one at a time")
-            answer = db.execute(sql)
-            yield [column[0] for column in answer.description or ()], iter(lambda: answer.fetchmany(_ROWS), [])
-        except RuntimeError as e:
-            # So DuckDB says that Ctrl-C was pressed.
-            if "interrupted" in str(e).lower():
-                raise KeyboardInterrupt from None
-            raise
+            answer = _heard(db, lambda: db.execute(sql))
+            yield [column[0] for column in answer.description or ()], iter(lambda: _heard(db, lambda: answer.fetchmany(_ROWS)), [])
         except duckdb.Error as e:
             missing = [name for name in (*TABLES, "trace") if name not in found and f"Table with name {name} does not exist" in str(e)]
             if missing:
@@ -192,6 +188,33 @@ def asked(folder: str | PathLike[str], question: str) -> Iterator[tuple[list[str
                 known = ", ".join(ready)
                 raise FairlaneError(f"there is no question `{question}`: write SQL, or one of {known}") from None
             raise FairlaneError(f"DuckDB cannot answer this: {e}") from None
+
+
+def _heard(db: Any, ask: Callable[[], Any]) -> Any:
+    """What DuckDB answers. It is asked from another thread, so that Ctrl-C is heard here whatever DuckDB does with it: 2.0.1 goes on."""
+    done: list[Any] = []
+    failed: list[BaseException] = []
+    over = threading.Event()
+
+    def work() -> None:
+        try:
+            done.append(ask())
+        except BaseException as e:
+            failed.append(e)
+        finally:
+            over.set()
+
+    threading.Thread(target=work, daemon=True).start()
+    try:
+        while not over.wait(0.1):
+            pass
+    except KeyboardInterrupt:
+        while not over.wait(0.1):  # again, for it may not have begun when it is told for the first time
+            db.interrupt()
+        raise
+    if failed:
+        raise failed[0]
+    return done[0]
 
 
 def _close(db: Any, folder: Path) -> None:
