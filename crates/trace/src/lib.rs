@@ -6,6 +6,7 @@ mod parquet;
 pub mod pcapng;
 pub mod reading;
 pub mod scene;
+mod varint;
 pub mod why;
 
 pub use hop_delay::HopDelay;

@@ -81,13 +81,15 @@ pub(crate) struct Column {
     packed: Vec<u8>,
     /// Its pages are compressed.
     packs: bool,
+    /// A page could not be compressed.
+    failed: bool,
 }
 
 impl Column {
     /// An empty column.
     pub(crate) fn new(name: &'static str, kind: Kind, optional: bool) -> Self {
         let (data, body, packed) = (Vec::new(), Vec::new(), Vec::new());
-        Self { name, kind, optional, data, rows: 0, raw: 0, encodings: 0, range: None, body, packed, packs: true }
+        Self { name, kind, optional, data, rows: 0, raw: 0, encodings: 0, range: None, body, packed, packs: true, failed: false }
     }
 
     /// The same, and its pages are left as they are: of numbers in which nothing repeats.
@@ -107,7 +109,9 @@ impl Column {
         self.encodings |= 1 << encoding;
         self.rows += rows;
         let raw = self.body.len();
-        let packed = if self.packs { pack(&self.body, &mut self.packed) } else { raw };
+        let packed = if self.packs { pack(&self.body, &mut self.packed) } else { Some(raw) };
+        self.failed |= packed.is_none();
+        let packed = packed.unwrap_or(0);
         let before = self.data.len();
         header(&mut self.data, DATA_PAGE, raw, packed, |page| {
             page.inner(5, |p| {
@@ -164,14 +168,13 @@ thread_local! {
     static PACKER: RefCell<CCtx<'static>> = RefCell::new(CCtx::create());
 }
 
-/// Compresses `body` to the front of `out`; returns the length.
-fn pack(body: &[u8], out: &mut Vec<u8>) -> usize {
+/// Compresses `body` to the front of `out`; returns the length, none if there is no memory for it.
+fn pack(body: &[u8], out: &mut Vec<u8>) -> Option<usize> {
     let most = zstd_safe::compress_bound(body.len());
     if out.len() < most {
         out.resize(most, 0);
     }
-    // There is room for whatever comes of it.
-    PACKER.with_borrow_mut(|packer| packer.compress(out.as_mut_slice(), body, LEVEL)).unwrap_or(0)
+    PACKER.with_borrow_mut(|packer| packer.compress(out.as_mut_slice(), body, LEVEL)).ok()
 }
 
 fn header(out: &mut Vec<u8>, kind: i32, raw: usize, packed: usize, more: impl FnOnce(&mut Struct<'_>)) {
@@ -224,6 +227,9 @@ struct Placed<'a> {
 /// # Errors
 /// What writing says.
 pub(crate) fn write(out: &mut impl Write, columns: &mut [Column], dictionaries: &[Dictionary<'_>]) -> io::Result<()> {
+    if columns.iter().any(|c| c.failed) {
+        return Err(unpackable());
+    }
     let rows = columns.first().map_or(0, |c| c.rows) as i64;
     out.write_all(MAGIC)?;
     let (mut at, mut placed, mut scratch, mut head) = (MAGIC.len() as i64, Vec::new(), Vec::new(), Vec::new());
@@ -232,7 +238,7 @@ pub(crate) fn write(out: &mut impl Write, columns: &mut [Column], dictionaries: 
         let (mut raw, mut first) = (column.raw as i64, None);
         if column.encodings & 1 << RLE_DICTIONARY != 0 {
             let body = dictionary.body();
-            let packed = pack(&body, &mut scratch);
+            let packed = pack(&body, &mut scratch).ok_or_else(unpackable)?;
             head.clear();
             header(&mut head, DICTIONARY_PAGE, body.len(), packed, |page| {
                 page.inner(7, |p| {
@@ -259,6 +265,10 @@ pub(crate) fn write(out: &mut impl Write, columns: &mut [Column], dictionaries: 
         (column.rows, column.raw, column.encodings, column.range) = (0, 0, 0, None);
     }
     Ok(())
+}
+
+fn unpackable() -> io::Error {
+    io::Error::other("a page cannot be compressed")
 }
 
 fn footer(out: &mut Vec<u8>, placed: &[Placed<'_>], rows: i64) {

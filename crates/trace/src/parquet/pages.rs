@@ -3,7 +3,7 @@
 //! Source: `Encodings.md` of apache/parquet-format. All numbers take whole bytes, though the format allows any number of bits: it is faster, and
 //! what repeats in a table of events repeats in bytes, which the compression after it finds.
 
-use super::thrift::{varint, zigzag};
+use crate::varint::{varint, zigzag};
 
 /// Values of a block of `DELTA_BINARY_PACKED`, and of each of its parts.
 const BLOCK: usize = 128;

@@ -2,6 +2,8 @@
 //!
 //! Source: `doc/specs/thrift-compact-protocol.md` of Apache Thrift.
 
+use crate::varint::{varint, zigzag};
+
 /// Types of fields and of what lists hold.
 const TRUE: u8 = 1;
 const FALSE: u8 = 2;
@@ -10,20 +12,6 @@ const I64: u8 = 6;
 const BINARY: u8 = 8;
 const LIST: u8 = 9;
 const STRUCT: u8 = 12;
-
-/// Seven bits a byte, the lowest first; the highest bit says that more follow.
-pub(super) fn varint(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
-}
-
-/// Small numbers of either sign as small numbers.
-pub(super) const fn zigzag(value: i64) -> u64 {
-    ((value << 1) ^ (value >> 63)) as u64
-}
 
 /// A struct that is being written: fields in rising order.
 pub(super) struct Struct<'a> {

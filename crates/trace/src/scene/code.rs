@@ -1,18 +1,6 @@
-//! Numbers as few bytes: seven bits a byte, small ones first, and runs of zeros as their length.
+//! Numbers as few bytes: differences of either sign, and runs of zeros as their length.
 
-/// Appends a number, seven bits a byte, the last without the high bit (LEB128).
-pub(super) fn put(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
-}
-
-/// Positive and negative numbers near zero as small ones.
-pub(super) const fn zigzag(value: i64) -> u64 {
-    (value << 1 ^ value >> 63) as u64
-}
+pub(super) use crate::varint::{varint as put, zigzag};
 
 /// The difference of two numbers, whichever is larger.
 pub(super) const fn apart(new: u64, old: u64) -> u64 {
