@@ -216,22 +216,26 @@ impl Simulation {
     /// # Errors
     /// The code of a plug-in failed, or a change could not be. The run cannot go on then.
     pub fn advance(&mut self, to: Time) -> Result<bool, RunError> {
+        let end = to.min(self.end()).max(self.now());
+        self.guarded(|Self { scenario, course, world, probes, .. }| world.advance(scenario, course, end, run::SLICE, probes))
+    }
+
+    /// Lets the world go on; what fails in that ends the run.
+    fn guarded<T>(&mut self, go: impl FnOnce(&mut Self) -> Result<T, RunError>) -> Result<T, RunError> {
         if let Some(e) = &self.broken {
             return Err(e.clone());
         }
         take_fault();
         let clock = CpuClock::start();
-        let Self { scenario, course, world, probes, .. } = self;
-        let end = to.min(Time::ZERO + scenario.duration).max(world.now());
-        let mut there = run::as_run(|| world.advance(scenario, course, end, run::SLICE, probes));
+        let mut done = run::as_run(|| go(self));
         if let Some(fault) = take_fault() {
-            there = Err(RunError::Plugin(fault));
+            done = Err(RunError::Plugin(fault));
         }
         self.cpu_s += clock.seconds();
-        if let Err(e) = &there {
+        if let Err(e) = &done {
             self.broken = Some(e.clone());
         }
-        there
+        done
     }
 
     /// The same state with a future of its own: without a number the very same future as long as nothing is changed, with one that of other random numbers.

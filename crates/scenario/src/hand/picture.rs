@@ -2,7 +2,6 @@
 
 use super::Simulation;
 use crate::endpoint::BuiltIn;
-use crate::plugin::take_fault;
 use crate::run::{self, RunError};
 use fairlane_engine::EventQueue;
 use fairlane_net::{Endpoint, EpId, FlowId, Qdisc, World};
@@ -79,21 +78,15 @@ impl Simulation {
     /// # Errors
     /// As [`Self::advance`].
     pub fn seek(&mut self, to: Time, what: Sought, fresh: bool) -> Result<Seek, RunError> {
-        if let Some(e) = &self.broken {
-            return Err(e.clone());
-        }
         if self.probes.scene.is_none() {
             self.watch(Some(1));
         }
-        take_fault();
-        let Self { scenario, course, world, probes, .. } = self;
-        if let Some(scene) = probes.scene.as_mut().filter(|_| fresh) {
+        if let Some(scene) = self.probes.scene.as_mut().filter(|_| fresh) {
             scene.seek(what);
         }
-        let end = to.min(Time::ZERO + scenario.duration).max(world.now());
-        let mut left = run::SLICE;
-        let mut done = run::as_run(|| {
-            while left > 0 {
+        let end = to.min(self.end()).max(self.now());
+        self.guarded(|Self { scenario, course, world, probes, .. }| {
+            for _ in 0..run::SLICE {
                 let there = world.advance(scenario, course, end, 1, probes)?;
                 if probes.scene.as_ref().is_some_and(|s| s.found().is_some()) {
                     return Ok(Seek::Found);
@@ -101,16 +94,8 @@ impl Simulation {
                 if there {
                     return Ok(Seek::Over);
                 }
-                left -= 1;
             }
             Ok(Seek::Going)
-        });
-        if let Some(fault) = take_fault() {
-            done = Err(RunError::Plugin(fault));
-        }
-        if let Err(e) = &done {
-            self.broken = Some(e.clone());
-        }
-        done
+        })
     }
 }
