@@ -224,6 +224,8 @@ def test_a_folder_keeps_it_and_questions_find_it(tmp_path):
     assert told["f", "avoidance"] == pytest.approx(result.why().flow("f").shares["avoidance"].mean)
     _, rows = query(tmp_path / "kept", "filled")
     assert {f: filled for link, f, filled, *_ in rows if link == "out"} == pytest.approx(result.why().queue("out").filled)
+    largest = one(duration="3s").run(seeds=[2**64 - 1], why=True)
+    assert repr(fl.load(largest.save(tmp_path / "largest")).why()) == repr(largest.why())
     _, rows = query(tmp_path / "kept", "select sum(drops) from why_queues where flow is null and link = 'out'")
     assert rows[0][0] == sum(result.links.filter(result.links["link"] == "out")["drops"])
     plain = net.run(seeds=1).save(tmp_path / "plain")

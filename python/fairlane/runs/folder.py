@@ -68,16 +68,12 @@ def save(result: Result, folder: str | PathLike[str], *, force: bool = False, ca
         put("scenario.json", _as_json(finite(result.scenario)))
         put("scenario.toml", toml.dumps(scenario).encode())
         put("run.json", result.to_json().encode())
-        for name in _TABLES:
-            frame = result.table(name)
+        tables = {name: result.table(name) for name in _TABLES} | why_tables.tables(result.seeds, result._why)
+        for name, frame in tables.items():
             if frame.height or not name.endswith("_series"):
                 buffer = io.BytesIO()
                 frame.write_parquet(buffer)
                 put(f"{name}.parquet", buffer.getvalue())
-        for name, frame in why_tables.tables(result.seeds, result._why).items():
-            buffer = io.BytesIO()
-            frame.write_parquet(buffer)
-            put(f"{name}.parquet", buffer.getvalue())
         for file in captures:
             written[file.name] = {"sha256": digest_in(file), "bytes": file.stat().st_size}
             shutil.move(file, temp / file.name)

@@ -33,9 +33,9 @@ def tables(seeds: Sequence[int], runs: Sequence[str | None]) -> dict[str, pl.Dat
             starved = q["starved_ps"] / q["wanted_ps"] if q["wanted_ps"] else None
             queues += [(seed, q["link"], *x, None, None, None) for x in own]
             queues.append((seed, q["link"], *whole, starved, q["starved_ps"], q["wanted_ps"]))
-    word, count, real = pl.String(), pl.Int64(), pl.Float64()
+    seed_, word, count, real = pl.UInt64(), pl.String(), pl.Int64(), pl.Float64()
     of_flows: dict[str, Any] = {
-        "seed": count,
+        "seed": seed_,
         "flow": word,
         "limited_by": word,
         "share": real,
@@ -43,7 +43,7 @@ def tables(seeds: Sequence[int], runs: Sequence[str | None]) -> dict[str, pl.Dat
         "time_ps": count,
         "timeouts": count,
     }
-    of_queues: dict[str, Any] = {"seed": count, "link": word, "flow": word, "byte_seconds": real, "drops": count, "marks": count}
+    of_queues: dict[str, Any] = {"seed": seed_, "link": word, "flow": word, "byte_seconds": real, "drops": count, "marks": count}
     of_queues |= {"starved": real, "starved_ps": count, "wanted_ps": count}
     return {"why": pl.DataFrame(flows, of_flows, orient="row"), "why_queues": pl.DataFrame(queues, of_queues, orient="row")}
 
