@@ -166,12 +166,21 @@ def test_a_minute_of_a_dumbbell_with_every_packet_takes_less_than_3_mb():
         ("links.a.rate=1bit/s", "when it begins"),
         ("at=1s", "what changes"),
         ("at=x links.a.rate=1bit/s", "no time"),
+        ("at=1e400s links.a.rate=1bit/s", "no time"),
         ("at=1s nothing", "no assignment"),
     ],
 )
 def test_a_branch_that_means_nothing_is_told(scenario, words, why):
     with pytest.raises(fl.FairlaneError, match=why):
         watch.film(scenario, branches=[words])
+
+
+def test_what_is_set_is_what_is_recorded_however_it_is_given(scenario):
+    sets = {"links.bottleneck.rate": "1Mbit/s", "links.bottleneck.queue.droptail.limit": "3000B"}
+    as_mapping, as_pairs = (watch.film(scenario, sets=x, until="1s") for x in (sets, iter(sets.items())))
+    assert as_mapping.data == as_pairs.data and as_mapping.head == as_pairs.head
+    (way,) = (w for w in as_pairs.head["links"] if w["name"] == "bottleneck")
+    assert (way["bits"], way["limit"]) == (1e6, 3.0)
 
 
 def test_nothing_is_written_where_something_is_wrong(scenario, tmp_path):
@@ -339,7 +348,8 @@ def test_strangers_get_nothing_and_floods_do_no_harm(server):
                     '{"re": 1, "op": "go", "to": 1e300, "spend": 1}', '{"re": 1, "op": "__init__"}', '{"re": 1, "op": "set", "values": {"duration": "1s"}}',
                     '{"re": 1, "op": "set", "values": {"links.bottleneck.rate": {"a": 1}}}', '{"re": 1, "op": "set", "future": 7, "values": {"seed": 1}}',
                     '{"re": 1, "op": "seek", "what": "x", "fresh": true}', '{"re": 1, "op": "knobs", "link": "<b>"}', '{"re": 1, "op": "flow", "group": "x", "on": false}',
-                    '{"re": true, "op": "drop"}', '{"re": 1, "op": ["go"]}',
+                    '{"re": true, "op": "drop"}', '{"re": 1, "op": ["go"]}', r'{"re": 1, "op": "set", "values": {"\ud800": "1"}}',
+                    r'{"re": 1, "op": "set", "values": {"links.bottleneck.rate": "\ud800"}}',
                 ):  # fmt: skip
                     assert "error" in await ask(ws, text), text
                 told = await ask(ws, '{"re": 7, "op": "go", "to": 1000000000, "spend": 50000}')

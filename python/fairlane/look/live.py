@@ -118,7 +118,9 @@ class Charts:
         """The style of the charts, and what the page may do: nothing from elsewhere, and no script but this one."""
         from markupsafe import Markup
 
-        return Markup(f"{policy(bool(self))}\n<style>{_shipped('charts.css') if self else ''}{_shipped('live.css')}</style>")
+        return Markup(
+            f"{policy(_shipped('charts.js') if self else None)}\n<style>{_shipped('charts.css') if self else ''}{_shipped('live.css')}</style>"
+        )
 
     def figure(self, name: str) -> Markup:
         """A chart in its place; without scripts its words stand there."""
@@ -193,11 +195,11 @@ def _shipped(name: str) -> str:
     return files(__package__).joinpath(name).read_text("utf-8")
 
 
-def policy(scripted: bool) -> str:
-    """What a page may load and run: nothing from elsewhere, and no script but that of the charts."""
-    digest = base64.b64encode(hashlib.sha256(_shipped("charts.js").encode()).digest()).decode()
-    script = f"'sha256-{digest}'" if scripted else "'none'"
-    rules = f"default-src 'none'; script-src {script}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+def policy(script: str | None, connect: str = "") -> str:
+    """What a page may load and run: nothing from elsewhere, no script but this one, and nobody to talk to but `connect`."""
+    runs = "'none'" if script is None else f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+    rules = f"default-src 'none'; script-src {runs}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+    rules += f"; connect-src {connect}" if connect else ""
     return f'<meta http-equiv="Content-Security-Policy" content="{rules}">'
 
 

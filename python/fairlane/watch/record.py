@@ -110,8 +110,9 @@ def film(
 
     With more packets than `most` bytes hold, one of so many is followed; drops, marks, queues and windows are those of all.
     """
-    resolved = checked(scenario, sets)
-    sim = start(scenario, seed, sets=sets)
+    pairs = list(sets.items() if isinstance(sets, Mapping) else sets)
+    resolved = checked(scenario, pairs)
+    sim = start(scenario, seed, sets=pairs)
     end = sim._core.end // 1000
     first = span(begin, "the beginning")
     last = end if until is None else span(until, "the end")

@@ -172,6 +172,10 @@ def _answer(asked: Asked, text: str) -> tuple[list[bytes], dict[str, Any]]:
             what = json.loads(text)
         except (ValueError, RecursionError):
             raise Wrong("that is no JSON") from None
+        try:
+            json.dumps(what, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise Wrong("half a character is no text") from None
         if not isinstance(what, dict):
             raise Wrong("that is no request")
         number = what.get("re")

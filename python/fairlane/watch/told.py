@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
-from ..base.format import seconds
 from ..base.written import si
 from ..graphs.network import of_scenario, shown
 from ..graphs.places import laid_out
@@ -86,13 +85,10 @@ def _limit(text: object) -> float:
     """Packets that a queue may hold, of a limit in bytes about; 0 if there is none or it is not known."""
     if not isinstance(text, str):
         return 0.0
-    if text.endswith("p") and text[:-1].replace(".", "", 1).isdecimal():
-        return float(text[:-1])
-    units = {"MiB": 2**20, "KiB": 2**10, "MB": 1e6, "kB": 1e3, "B": 1.0}
-    for unit, factor in units.items():
-        if text.endswith(unit) and text[: -len(unit)].replace(".", "", 1).isdecimal():
-            return max(1.0, float(text[: -len(unit)]) * factor / 1000)
-    return 0.0
+    if _core.quantity_kind(text) != "len":
+        return 0.0
+    size, packets = _core.quantity("len", text)
+    return size if packets else max(1.0, size / 1000)
 
 
 def expanded(text: str) -> dict[str, Any]:
@@ -106,6 +102,6 @@ def span(text: str, what: str) -> int:
     from ..errors import FairlaneError
 
     try:
-        return round(seconds(text) * 1e9)
-    except (ValueError, KeyError) as e:
+        return _core.picoseconds(text) // 1000
+    except FairlaneError as e:
         raise FairlaneError(f"{what} {text!r} is no time: write a number with its unit, such as 20s or 500ms") from e
