@@ -116,6 +116,14 @@ def test_the_bundle_is_made_of_the_sources(name, made_of):
     assert "</script" not in bundle.lower() and "<!--" not in bundle
 
 
+def test_a_page_of_another_kind_that_is_damaged_is_told(tmp_path):
+    (tmp_path / "tune.json").write_text('{"schema": "fairlane.tune/1"}')
+    (tmp_path / "index.html").write_bytes(b"<p>\xff</p>")
+    with pytest.raises(fl.FolderError, match="search without its page"):
+        fl.report(tmp_path, tmp_path / "page.html")
+    assert not (tmp_path / "page.html").exists()
+
+
 # --- differences ----------------------------------------------------------------------------------------
 
 

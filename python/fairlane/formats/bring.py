@@ -122,29 +122,38 @@ def _unpacked(path: Path, place: Path) -> Iterator[tuple[Path, str]]:
     """The file itself, or what is compressed in it as a file beside the tables to be, of the same name; and what is to be said of it."""
     try:
         with open_file(path) as f:
-            if f.read(2) != b"\x1f\x8b":
-                yield path, ""
-                return
+            packed = f.read(2) == b"\x1f\x8b"
     except OSError as e:
         raise InputError(f"cannot read {path}: {reason(e)}") from e
+    if not packed:
+        yield path, ""
+        return
     folder = place / ".unpacked"
+    plain = folder / (path.name.removesuffix(".gz") or "capture")
     try:
-        folder.mkdir(parents=True)
-        plain, remark, total = folder / (path.name.removesuffix(".gz") or "capture"), "", 0
-        with open_file(path) as f, gzip.GzipFile(fileobj=f) as inner, plain.open("xb") as out:
-            try:
-                while data := inner.read1(1 << 20):
-                    total += len(data)
-                    if total > MOST_UNPACKED:
-                        raise InputError(f"cannot import {path}: it holds more than {MOST_UNPACKED >> 30} GiB")
-                    out.write(data)
-            except (EOFError, zlib.error, gzip.BadGzipFile):
-                remark = "its compressed data is cut short or damaged, and read up to there"
+        try:
+            folder.mkdir(parents=True)
+            remark = _unpack(path, plain)
+        except OSError as e:
+            raise InputError(f"cannot unpack {path}: {reason(e)}") from e
         yield plain, remark
-    except OSError as e:
-        raise InputError(f"cannot unpack {path}: {reason(e)}") from e
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _unpack(path: Path, plain: Path) -> str:
+    """Writes what is compressed in a file; what is to be said of it."""
+    total = 0
+    with open_file(path) as f, gzip.GzipFile(fileobj=f) as inner, plain.open("xb") as out:
+        try:
+            while data := inner.read1(1 << 20):
+                total += len(data)
+                if total > MOST_UNPACKED:
+                    raise InputError(f"cannot import {path}: it holds more than {MOST_UNPACKED >> 30} GiB")
+                out.write(data)
+        except (EOFError, zlib.error, gzip.BadGzipFile):
+            return "its compressed data is cut short or damaged, and read up to there"
+    return ""
 
 
 def _unnamed() -> Path:

@@ -75,8 +75,11 @@ class Report:
         from ..base.outputs import new_file
 
         target = new_file(path, force=force)
-        save_bytes(target, self.page().encode())
+        save_bytes(target, self._page_in(target.absolute().parent).encode())
         return target
+
+    def _page_in(self, _folder: Path) -> str:
+        return self.page()
 
     def document(self) -> dict[str, Any]:
         """The document that `fairlane report --json` prints."""
@@ -130,16 +133,11 @@ class OwnReport(Report):
 
     def page(self) -> str:
         """The page of its folder; links lead there from the working directory."""
-        return self._own.page().decode()
+        return self._own.page()
 
-    def save(self, path: str | PathLike[str], *, force: bool = False) -> Path:
-        """Writes the page, with links to the folder from where it lies."""
-        from ..base.files import save_bytes
-        from ..base.outputs import new_file
-
-        target = new_file(path, force=force)
-        save_bytes(target, self._own.page(target.absolute().parent))
-        return target
+    def _page_in(self, folder: Path) -> str:
+        """With links from there."""
+        return self._own.page(folder)
 
     def document(self) -> dict[str, Any]:
         """The document that `fairlane report --json` prints."""

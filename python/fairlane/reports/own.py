@@ -14,8 +14,9 @@ from ..base.files import read_input
 from ..errors import FolderError, InputError
 
 _DOCUMENTS = {"tune.json": ("search", "fairlane.tune/"), "reproduction.json": ("reproduction", "fairlane.reproduction/")}
+"""What such a folder holds, by a file of it."""
 _PAGE = "index.html"
-_LINK = re.compile(rb'(\b(?:href|src)=")(?![a-z][a-z0-9+.-]*:|[/#"])([^"]*")', re.IGNORECASE)
+_LINK = re.compile(r'(\b(?:href|src)=")(?![a-z][a-z0-9+.-]*:|[/#"])([^"]*")', re.IGNORECASE)
 MOST_SENTENCES = 3
 
 
@@ -67,15 +68,15 @@ class Own:
         told = self._said.get("warnings")
         return [str(w) for w in told] if isinstance(told, list) else []
 
-    def page(self, beside: Path | None = None) -> bytes:
+    def page(self, beside: Path | None = None) -> str:
         """Its page; links to files of the folder lead there from a page in the folder `beside`."""
         page = self.folder / _PAGE
         try:
-            text = read_input(page)
-        except InputError as e:
+            text = read_input(page).decode()
+        except (InputError, UnicodeDecodeError) as e:
             raise FolderError(f"{self.folder} is the folder of a {self.kind} without its page: {e}") from e
-        way = quote(os.path.relpath(self.folder, beside or Path()).replace(os.sep, "/")).encode()
-        return _LINK.sub(lambda m: m[1] + way + b"/" + m[2], text)
+        way = quote(os.path.relpath(self.folder, beside or Path()).replace(os.sep, "/"))
+        return _LINK.sub(lambda m: f"{m[1]}{way}/{m[2]}", text)
 
 
 def _dicts(found: Any) -> list[dict[str, Any]]:
@@ -88,3 +89,8 @@ def own(folder: str | os.PathLike[str]) -> Own | None:
     if (path / "manifest.json").is_file():
         return None
     return next((Own(path, name) for name in _DOCUMENTS if (path / name).is_file()), None)
+
+
+def kind_of(folder: Path) -> str | None:
+    """search or reproduction, if the folder has the document of one, whatever is in it."""
+    return next((kind for name, (kind, _) in _DOCUMENTS.items() if (folder / name).is_file()), None)

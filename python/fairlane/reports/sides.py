@@ -15,14 +15,13 @@ from ..errors import FairlaneError, FolderError
 from ..runs.groups import members
 from ..runs.result import Result, load
 from ..study import StudyResult, load_study
+from .own import kind_of
 
 if TYPE_CHECKING:
     from ..study import Selector
 
 MOST_POINTS = 2000
 """Points of studies that are held against each other."""
-_FOLDERS = {"tune.json": "a search", "reproduction.json": "a reproduction"}
-"""Folders of other kinds, by a file of theirs; each has its own page."""
 
 PerSeed = Mapping[int, float | None]
 
@@ -140,9 +139,8 @@ def _read(folder: str) -> Result | StudyResult:
         )
     if (path / "study.json").is_file() and not (path / "manifest.json").is_file():
         return load_study(path)
-    for name, words in _FOLDERS.items():
-        if (path / name).is_file():
-            raise FolderError(f"{folder} is the folder of {words}, which is not held against others: give it alone")
+    if kind := kind_of(path):
+        raise FolderError(f"{folder} is the folder of a {kind}, which is not held against others: give it alone")
     return load(path)
 
 
