@@ -118,9 +118,8 @@ class Charts:
         """The style of the charts, and what the page may do: nothing from elsewhere, and no script but this one."""
         from markupsafe import Markup
 
-        return Markup(
-            f"{policy(_shipped('charts.js') if self else None)}\n<style>{_shipped('charts.css') if self else ''}{_shipped('live.css')}</style>"
-        )
+        rules = policy(_shipped("charts.js") if self else None)
+        return Markup(f"{rules}\n<style>{_shipped('charts.css') if self else ''}{_shipped('live.css')}</style>")
 
     def figure(self, name: str) -> Markup:
         """A chart in its place; without scripts its words stand there."""
