@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -142,6 +143,24 @@ def test_names_of_folders_are_no_patterns(folder: Path, tmp_path: Path) -> None:
     fl.load(folder).save(tmp_path / "r1")
     assert query(copy, "select count(*) from trace")[1] == query(folder, "select count(*) from trace")[1]
     assert fl.load(copy).trace().collect().height == fl.load(folder).trace().collect().height
+
+
+def test_a_flipped_bit_is_told_before_an_answer(folder: Path, tmp_path: Path) -> None:
+    for name in ("flows.parquet", "why.parquet", "trace/seed=1/000000.parquet"):
+        copy = tmp_path / name.replace("/", "-")
+        shutil.copytree(folder, copy)
+        data = bytearray((copy / name).read_bytes())
+        data[len(data) // 2] ^= 1
+        (copy / name).write_bytes(data)
+        with pytest.raises(fl.FolderError, match="was changed after it was written"):
+            query(copy, "select 1 as one")
+
+
+def test_the_largest_seed_is_one_as_any_other(tmp_path: Path) -> None:
+    net = fl.Network(duration="1s").link("a", "b", rate="1Mbit/s", delay="5ms").flow("f", "a", "b", tcp={})
+    kept = net.run([2**64 - 1], trace=True).save(tmp_path / "r")
+    assert query(kept, "select distinct seed from trace union select distinct seed from flows")[1] == [(2**64 - 1,)]
+    assert fl.load(kept).trace().select("seed").unique().collect().item() == 2**64 - 1
 
 
 def test_a_question_without_end_can_be_stopped(folder: Path) -> None:

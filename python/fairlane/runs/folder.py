@@ -7,7 +7,7 @@ import io
 import json
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from os import PathLike, fspath
 from pathlib import Path
@@ -182,11 +182,11 @@ def is_kept(folder: Path) -> bool:
         return False
 
 
-def faults(folder: Path) -> tuple[int, dict[str, str]]:
-    """How many files a result folder names, its manifest included, and what is wrong with which."""
+def faults(folder: Path, wanted: Callable[[str], bool] = lambda _: True) -> tuple[int, dict[str, str]]:
+    """How many files a result folder names, its manifest included, and what is wrong with which of those that are wanted."""
     try:
         files = _manifest(folder)["files"]
     except FolderError as e:
         return 1, {MANIFEST: str(e).removeprefix(f"{folder / MANIFEST} ").removeprefix(f"{folder} ")}
-    found = {name: _compare(folder, name, told, None) for name, told in files.items()}
+    found = {name: _compare(folder, name, told, None) for name, told in files.items() if wanted(name)}
     return 1 + len(files), {name: fault for name, fault in found.items() if fault}

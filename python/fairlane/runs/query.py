@@ -12,6 +12,7 @@ from typing import Any
 
 from ..base.extras import need
 from ..errors import FairlaneError, FolderError
+from .folder import MANIFEST, faults, is_kept
 from .trace import FOLDER, parts_of, unpatterned
 
 _ROWS = 10_000
@@ -135,7 +136,7 @@ def tables(folder: str | PathLike[str]) -> dict[str, str]:
         if file.is_file()
     }
     if parts := parts_of(path / FOLDER):
-        runs = (f"select {seed}::bigint as seed, * from read_parquet({_quoted(of)}, hive_partitioning = false)" for seed, of in parts)
+        runs = (f"select {seed}::ubigint as seed, * from read_parquet({_quoted(of)}, hive_partitioning = false)" for seed, of in parts)
         found["trace"] = f"select seed, time_ps / 1e12 as time, * exclude (seed) from ({' union all '.join(runs)})"
     if not found:
         raise FolderError(f"{path} has no tables: write some with fairlane run FILE --trace -o DIR")
@@ -160,6 +161,7 @@ def asked(folder: str | PathLike[str], question: str) -> Iterator[tuple[list[str
     import duckdb
 
     found = tables(folder)
+    _check(Path(fspath(folder)))
     ready = {q.name: q.sql for q in QUESTIONS}
     sql = ready.get(question, question)
     if not sql.strip():
@@ -188,6 +190,15 @@ def asked(folder: str | PathLike[str], question: str) -> Iterator[tuple[list[str
                 known = ", ".join(ready)
                 raise FairlaneError(f"there is no question `{question}`: write SQL, or one of {known}") from None
             raise FairlaneError(f"DuckDB cannot answer this: {e}") from None
+
+
+def _check(folder: Path) -> None:
+    """Nothing is asked of a table that is not as it was written; a folder that a run still fills does not say how that was."""
+    if not ((folder / MANIFEST).is_file() and is_kept(folder)):
+        return
+    _, wrong = faults(folder, lambda name: name.endswith(".parquet"))
+    if damaged := next(iter(wrong.items()), None):
+        raise FolderError(f"{folder / damaged[0]} {damaged[1]}")
 
 
 def _heard(db: Any, ask: Callable[[], Any]) -> Any:
@@ -228,4 +239,6 @@ def _close(db: Any, folder: Path) -> None:
 
 def columns(folder: str | PathLike[str]) -> dict[str, list[tuple[str, str]]]:
     """Names and types of the columns of each table."""
-    return {name: [(str(row[0]), str(row[1])) for row in query(folder, f"describe {name}")[1]] for name in tables(folder)}
+    _, rows = query(folder, "select table_name, column_name, data_type from duckdb_columns() where not internal order by column_index")
+    found = {name: [(str(column), str(kind)) for table, column, kind in rows if table == name] for name in (*TABLES, "trace")}
+    return {name: own for name, own in found.items() if own}

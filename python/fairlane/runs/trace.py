@@ -160,7 +160,7 @@ def scan(folder: Path) -> pl.LazyFrame:
     if not parts:
         raise FairlaneError(f"{folder} has lines for ns-2 or nam, and no table")
     frame = pl.concat(
-        pl.scan_parquet(of, hive_partitioning=False).select(pl.lit(seed, dtype=pl.Int64).alias("seed"), pl.all()) for seed, of in parts
+        pl.scan_parquet(of, hive_partitioning=False).select(pl.lit(seed, dtype=pl.UInt64).alias("seed"), pl.all()) for seed, of in parts
     )
     others = [name for name in frame.collect_schema().names() if name not in ("seed", "time_ps")]
     return frame.select("seed", (pl.col("time_ps") / 1e12).alias("time"), *others, "time_ps")
