@@ -22,10 +22,8 @@ import pytest
 from conftest import ROOT
 
 TOYS = ROOT / "tests" / "toys"
-TARGET = ROOT / "target"
-"""Where `cargo test` builds: what is not ours is compiled already, and the copy's own crates are told from ours by where they lie."""
-HOUSE = TARGET / "toys" / "house"
-"""The copy. It stays, and so does what was built of it: the next time only what has changed is."""
+HOUSE = ROOT / "target" / "toys" / "house"
+"""The copy. It stays, and so does what was built in it: the next time only what has changed is."""
 LIMITS = {
     "queue": (1, 3),
     "control": (1, 2),
@@ -128,7 +126,8 @@ def test_contributing_names_the_files(title):
 
 def cargo(*args: str, fails: bool = False) -> str:
     """Runs cargo in the copy, and returns what it says."""
-    env = os.environ | {"CARGO_TARGET_DIR": str(TARGET), "CARGO_NET_OFFLINE": "true", "PYO3_PYTHON": sys.executable}
+    env = os.environ | {"CARGO_TARGET_DIR": str(HOUSE.parent / "target"), "CARGO_NET_OFFLINE": "true", "PYO3_PYTHON": sys.executable}
+    env |= {"CARGO_PROFILE_TEST_OPT_LEVEL": "1", "CARGO_PROFILE_TEST_DEBUG": "0"}
     done = subprocess.run(["cargo", *args], cwd=HOUSE, env=env, capture_output=True, text=True, timeout=3000, check=False)
     assert (done.returncode != 0) == fails, done.stdout + done.stderr
     return done.stdout + done.stderr
@@ -194,7 +193,7 @@ def built() -> Built:
     copy()
     # Always the same packages: with others, features of what they share would differ, and all of it be built again.
     cargo("build", "--profile", "test", *PACKAGES)
-    debug = TARGET / "debug"
+    debug = HOUSE.parent / "target" / "debug"
     (library,) = (p for name in ("lib_core.so", "lib_core.dylib") if (p := debug / name).exists())
     shutil.copyfile(library, HOUSE / "python" / "fairlane" / "_core.abi3.so")
     said = cargo("test", "--no-run", *PACKAGES, "--test=all")
