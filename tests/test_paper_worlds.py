@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import jsonschema
@@ -288,6 +289,88 @@ def test_tables_run_whole_in_other_worlds_are_arithmetic(tmp_path, capsys):
     (folder / "claims.toml").write_text(CLAIMS.replace("< 50", "< 55"))
     with pytest.raises(PaperError, match="another study"):
         whole.recorded_whole(load(folder))
+
+
+PART = (
+    STUDY.replace("n in range(1, 9)", "n in range(1, 8)")
+    .replace("return self.world(self.declared_world)", "return [*self.world(self.declared_world), self._cell(8, self.declared_world)]")
+    .replace("def _table(self, results):", "def _table(self, results, name='table1', eighth=False):")
+    .replace('"use", "percent")', '"use", "percent", lambda c: (c["n"] == "8") == eighth)')
+    .replace('self.published("table1")', "self.published(name)")
+    .replace(
+        "self._table)]",
+        'self._table, lambda c: c["n"] != "8"), '
+        'self.experiment("table2", lambda r: self._table(r, "table2", True), lambda c: c["n"] == "8")]',
+    )
+)
+"""The same study, whose worlds have seven of its eight cells: claim D and the printed 19 % are about the eighth."""
+
+
+def test_claims_that_the_sample_does_not_speak_of_have_shares_from_worlds_run_whole(tmp_path, capsys):
+    """4 Mbit/s are more than 35 % of every link below 11.43 Mbit/s: 64 % of the worlds."""
+    first, last = CLAIMS.split('id = "D"')
+    claims = first + 'id = "D"' + last.replace("table1", "table2").replace("> 20", "> 35")
+    folder = study(tmp_path, PART.replace("most_worlds = 80", "most_worlds = 48"), claims)
+    (folder / "paper.toml").write_text(PAPER + '\n[experiments.table2]\ntitle = "One more"\ntext = "Alone."\n')
+    *rows, eighth = (folder / "table1.csv").read_text().splitlines()
+    (folder / "table1.csv").write_text("\n".join([*rows, ""]))
+    (folder / "table2.csv").write_text("\n".join([rows[0], eighth, ""]))
+    whole.main([str(folder), "--first", "5", "--with", "rate=9.99Mbit/s", "--out", str(tmp_path / "runs")])
+    few = whole.recorded_whole(load(folder))
+    whole.main([str(folder), "--first", "48", "--out", str(tmp_path / "runs")])
+    assert capsys.readouterr().out.count("rate=9.99Mbit/s") == 1  # it was there, and is kept
+    r = reproduce(folder, out=tmp_path / "results")
+    d = r.claims[3]
+    kinds = [s.kind for s in r.joint.entire]
+    assert (kinds.count("base"), kinds.count("sample"), kinds.count("near")) == (1, 47, 1)  # the last is of nobody's drawing
+    truth = [4e6 / float(s.values["rate"].removesuffix("Mbit/s")) / 1e4 > 35 for s in r.joint.sample]
+    assert d.share.share == pytest.approx(sum(truth) / 48)
+    assert d.share.low < 0.643 < d.share.high
+    (turn,) = d.turns
+    assert (turn.name, turn.side, d.verdict) == ("rate", "below", "depends")
+    assert float(turn.value.removesuffix("Mbit/s")) == pytest.approx(4 / 0.35, abs=0.4)
+    assert "run whole" in d.reason
+    assert [x.reached for x in r.reach] == [True] * 7 + [False] and r.reach[7].worlds == 49
+    document = json.loads((r.folder / "reproduction.json").read_text())
+    jsonschema.validate(document, json_schema("reproduction"))
+    assert document["worlds"]["whole"] == 48
+    assert [c["whole"] for c in document["claims"]] == [False, False, False, True]
+    page = r.page.read_text("utf-8")
+    assert "of 48 worlds run whole" in page and "D, 48 worlds: holds in" in page
+
+    without, with_few = replace(r.joint, whole=None), replace(r.joint, whole=few)
+    assert [x.reached for x in r.reach_of_sample] == [True] * 7 + [None]
+    assert without.judged(d.claim, "no-data").share is None
+    assert (with_few.judged(d.claim, "no-data").share.n, with_few.judged(d.claim, "no-data").word) == (5, "undecided")
+    for j in r.claims[:3]:  # those are judged as without, in worlds made alike
+        assert without.judged(j.claim, j.outcome) == j.judgement and j.share.n == 48
+
+    values = (folder / "whole.csv").read_text()
+    (folder / "whole.csv").write_text(values.replace(joint.made_of(load(folder)), "0" * 16))
+    stale = run_reproduction(load(folder), out=tmp_path / "results", worlds=2, refine=0)
+    assert stale.claims[3].share is None and "another study" in stale.notes[0]
+
+
+def test_worlds_run_whole_are_recorded_one_by_one(tmp_path):
+    """Stopped in the third world it keeps two, and goes on with the others alone."""
+    folder = study(tmp_path)
+    paper, told = load(folder), []
+
+    def stop(w):
+        whole.record(w, paper)
+        told.append(list(w.ours)[-1])
+        if len(told) == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        whole.run_whole(paper, whole.first(paper, 4), tmp_path / "runs", then=stop)
+    kept = whole.recorded_whole(paper)
+    assert list(kept.ours) == told and len(kept.seen) == 2  # the base, the same with another seed, and one of the sample
+    assert [s.kind for s in kept.seen] == ["base", "sample"] and None not in kept.seen[1].margins.values()
+    told.clear()
+    told += ["", "", ""]
+    found = whole.run_whole(paper, whole.first(paper, 4), tmp_path / "runs", kept, then=stop)
+    assert len(told) == 5 and len(found.ours) == 5 and len(found.seen) == 4
 
 
 def test_a_part_of_the_runs_is_never_surer(tmp_path):

@@ -14,7 +14,7 @@ from pathlib import Path
 from fairlane import papers
 from fairlane.papers import Paper
 from fairlane.papers.claims import read_claims
-from fairlane.papers.joint import SAMPLED, Joint, recorded, recorded_reach, seen_of
+from fairlane.papers.joint import SAMPLED, of_record, recorded, recorded_reach
 from fairlane.papers.layout import number_of
 from fairlane.papers.whole import CHANCE, DECLARED, Whole, recorded_whole
 from fairlane.worlds.verdicts import WORDS
@@ -25,10 +25,9 @@ def verdicts(key: str) -> dict[str, list[str]]:
     paper = papers.load(key)
     claims = read_claims(paper.folder / "claims.toml")
     out: dict[str, list[str]] = {w: [] for w in WORDS}
-    rows = recorded(paper)
-    if not rows:
+    joint = of_record(paper)
+    if joint is None:
         return {**out, "undecided": [c.id for c in claims]}
-    joint = Joint(paper.opens(), claims, seen_of(rows), paper.declared_world, sum(r.kind in SAMPLED for r in rows))
     for c in claims:
         out[joint.judged(c, "no-data").word].append(c.id)
     return out

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..base.files import read_input
 from ..claims import Check, Comparison, Outcome, Tables
 from ..worlds import Judgement, Share, Turn, Word, share
+from ..worlds.verdicts import FEWEST
 
 if TYPE_CHECKING:
     from .joint import Joint
@@ -56,6 +57,8 @@ class Judged:
     """The share of the worlds that match print in which it holds; None if none matches, or none was run."""
     matching: int = 0
     """How many worlds match print."""
+    whole: bool = False
+    """Whether its worlds are recorded ones that were run whole, because those of the sample do not have what it reads."""
 
     @property
     def share(self) -> Share | None:
@@ -80,6 +83,7 @@ class Judged:
             "verdict": self.verdict, "so_far": self.so_far, "on_means": self.outcome, "support": self.support, "reason": self.reason,
             "share": s and round(s.share, 4), "share_low": s and round(s.low, 4), "share_high": s and round(s.high, 4),
             "worlds": s.n if s else 0, "share_matching": _rounded(self.share_matching), "matching": self.matching,
+            "whole": self.whole,
             "turns_at": [t.to_json() for t in self.turns] or None,
             "published_verdict": self.claim.published, "expect": self.claim.expect,
             "evidence": [
@@ -154,9 +158,13 @@ def _single(judged: Judged, replications: Sequence[Outcome]) -> Judged:
 
 def of_worlds(judged: Judged, joint: Joint) -> Judged:
     """A verdict from the plausible worlds in place of one from the study's own."""
-    found, matching = joint.judged(judged.claim, judged.outcome), len(joint.matching)
-    match = joint.share_matching(judged.claim.id)
+    id = judged.claim.id
+    found, matching = joint.judged(judged.claim, judged.outcome), len(joint.matching_of(id))
+    match, whole = joint.share_matching(id), joint.only_entire(id)
     reason = found.reason
+    if whole and found.share:
+        words = "" if found.word != "undecided" or found.share.n >= FEWEST else f"holds in {found.share}; "
+        reason = f"{words}{reason}; these worlds are those of the sample that were run whole, the others do not have what it reads"
     if match is not None:
         reason += f"; holds in {_share(match)} of the {matching} worlds that match print"
     return replace(
@@ -167,6 +175,7 @@ def of_worlds(judged: Judged, joint: Joint) -> Judged:
         judgement=found,
         share_matching=match,
         matching=matching if match is not None else 0,
+        whole=whole,
     )
 
 

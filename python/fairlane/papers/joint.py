@@ -9,17 +9,17 @@ import csv
 import hashlib
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..base.csv_text import inert
 from ..base.files import save_bytes
 from ..claims import Outcome
 from ..errors import PaperError
-from ..worlds import Judgement, Open, World, judge, matters, settled, share, text_of, turns_at
+from ..worlds import Judgement, Open, World, judge, key_of, matters, settled, share, text_of, turns_at
 from ..worlds import told as worlds_told
 from .claims import Claim, read_claims
 from .definition import Paper
@@ -28,6 +28,9 @@ from .reach import REACH, Reach, csv_of_reach
 from .runner import Runner
 from .tables import NEAR, read_csv
 from .worlds import Kind, Seen, Worlds, nearest
+
+if TYPE_CHECKING:
+    from .whole import Whole
 
 SAMPLED = ("base", "sample")
 """Kinds of worlds that stand for all plausible ones."""
@@ -47,6 +50,9 @@ class Joint:
     """Worlds of the sample that the study allows, or that were asked for."""
     earlier: Sequence[Mapping[str, str]] = ()
     """Rows of `reach.csv` for those of the worlds that were recorded, if it goes on from a record."""
+    whole: Whole | None = None
+    """Worlds that were run whole, where those of the sample have a part of the study: claims and printed values that no world of the
+    sample has are judged in these."""
 
     @cached_property
     def sample(self) -> list[Seen]:
@@ -66,24 +72,45 @@ class Joint:
         most = (self.best[0].distance.fit or 0.0) + MATCHING
         return [s for s in self.best if (s.distance.fit or 0.0) <= most]
 
+    @property
+    def entire(self) -> list[Seen]:
+        """The worlds that were run whole."""
+        return self.whole.seen if self.whole else []
+
+    def judging(self, claim: str) -> list[Seen]:
+        """The worlds in which a claim is judged, all made alike: those of the sample, or if none of them has what it reads, those of the
+        sample that were run whole."""
+        return [s for s in self.entire if s.kind in SAMPLED] if self.only_entire(claim) else self.sample
+
+    def only_entire(self, claim: str) -> bool:
+        """Whether worlds speak of a claim only if they are run whole."""
+        return bool(self.entire) and all(s.outcomes[claim] is None for s in self.sample)
+
+    def matching_of(self, claim: str) -> list[Seen]:
+        """The worlds that match print and have what a claim reads; of those run whole, the ones whose part does."""
+        if not self.only_entire(claim):
+            return self.matching
+        known = {key_of(s.values) for s in self.matching}
+        return [s for s in self.entire if key_of(s.values) in known]
+
     def outcomes(self, claim: str) -> list[float | None]:
-        """What a claim does in each world of the sample."""
-        return [s.outcomes[claim] for s in self.sample]
+        """What a claim does in each world in which it is judged."""
+        return [s.outcomes[claim] for s in self.judging(claim)]
 
     def judged(self, claim: Claim, here: Outcome) -> Judgement:
         """The word for a claim; `here` is what it does in the study's own tables."""
         outcomes = self.outcomes(claim.id)
         found = share(outcomes)
         printed: Literal["holds", "fails", ""] = claim.published if claim.published != "no-data" else ""
-        reached = here == printed or any(_says(s.outcomes[claim.id], printed) for s in self.seen)
+        reached = here == printed or any(_says(s.outcomes[claim.id], printed) for s in (*self.seen, *self.entire))
         if found is None or found.clear:
             return judge(outcomes, printed=printed, reached=reached)
-        turns = turns_at(self.opens, [s.values for s in self.sample], outcomes)
+        turns = turns_at(self.opens, [s.values for s in self.judging(claim.id)], outcomes)
         return judge(outcomes, turns.turns, turns.explained, printed, reached)
 
     def share_matching(self, claim: str) -> float | None:
         """In what share of the worlds that match print a claim holds."""
-        found = share([s.outcomes[claim] for s in self.matching])
+        found = share([s.outcomes[claim] for s in self.matching_of(claim)])
         return found.share if found else None
 
     @cached_property
@@ -100,7 +127,7 @@ class Joint:
         """As in the document of a reproduction."""
         return {
             "sample": len(self.sample), "refined": len(self.seen) - len(self.sample), "asked": self.asked, "settled": self.settled,
-            "declared": self.declared,
+            "declared": self.declared, "whole": sum(s.kind in SAMPLED for s in self.entire),
             "opens": [
                 {"name": o.name, "base": o.base, "values": str(o.over), "why": o.why, "matters": round(self.matters[o.name], 4)}
                 for o in self.opens
@@ -139,16 +166,29 @@ def made_of(paper: Paper) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def csv_of(joint: Joint, paper: Paper) -> bytes:
-    """The worlds, one a row: what it was made of, its kind, its values, its distance from print, and what each claim does in it."""
+def csv_of(seen: Sequence[Seen], paper: Paper, margins: bool = False) -> bytes:
+    """Worlds, one a row: what it was made of, its kind, its values, its distance from print, and what each claim does in it.
+
+    `margins`: by how much, too.
+    """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    names, ids, made = [o.name for o in joint.opens], [c.id for c in joint.claims], made_of(paper)
-    writer.writerow([*_LEAD, *map(inert, names), *_APART, *map(inert, ids)])
-    for s in joint.seen:
+    names, ids, made = [o.name for o in paper.opens()], _ids(paper), made_of(paper)
+    writer.writerow([*_LEAD, *map(inert, names), *_APART, *map(inert, ids), *(map(_margin, ids) if margins else ())])
+    for s in seen:
         apart = [_number(x) for x in (s.distance.fit, s.distance.test, s.distance.median)]
-        writer.writerow([made, s.kind, *(text_of(s.values[n]) for n in names), *apart, *(_number(s.outcomes[i]) for i in ids)])
+        by = [_number(s.margins.get(i)) for i in ids] if margins else []
+        writer.writerow([made, s.kind, *(text_of(s.values[n]) for n in names), *apart, *(_number(s.outcomes[i]) for i in ids), *by])
     return out.getvalue().encode()
+
+
+def _ids(paper: Paper) -> list[str]:
+    return [c.id for c in read_claims(paper.folder / "claims.toml")]
+
+
+def _margin(claim: str) -> str:
+    """The column of a claim's margin."""
+    return f"margin of {claim}"
 
 
 def _number(x: float | None) -> str:
@@ -164,6 +204,8 @@ class Recorded:
     distance: Mapping[str, float | None]
     """fit, test and median."""
     outcomes: Mapping[str, float | None]
+    margins: Mapping[str, float | None]
+    """None of most records."""
 
 
 def recorded_reach(paper: Paper) -> list[dict[str, str]]:
@@ -185,33 +227,50 @@ def _made_of_this(paper: Paper, path: Path, columns: Sequence[str]) -> list[dict
 
 def recorded(paper: Paper) -> list[Recorded]:
     """The worlds that `worlds.csv` in a study's folder records; none without the file. Raises if they were made of something else."""
-    path = paper.folder / "worlds.csv"
+    return read_worlds(paper, paper.folder / "worlds.csv")
+
+
+def read_worlds(paper: Paper, path: Path, margins: bool = False) -> list[Recorded]:
+    """The worlds of a file that `csv_of` made."""
     if not path.exists():
         return []
-    opens, ids = paper.opens(), [c.id for c in read_claims(paper.folder / "claims.toml")]
-    rows = _made_of_this(paper, path, [*_LEAD, *(o.name for o in opens), *_APART, *ids])
+    opens, ids = paper.opens(), _ids(paper)
+    rows = _made_of_this(paper, path, [*_LEAD, *(o.name for o in opens), *_APART, *ids, *(map(_margin, ids) if margins else ())])
+    number: Callable[[str], float | None] = lambda x: float(x) if x else None  # noqa: E731
     read = [
         Recorded(
             cast("Kind", r["kind"]),
             {o.name: o.over.read(r[o.name]) for o in opens},
-            {k: float(r[k]) if r[k] else None for k in _APART},
-            {i: float(r[i]) if r[i] else None for i in ids},
+            {k: number(r[k]) for k in _APART},
+            {i: number(r[i]) for i in ids},
+            {i: number(r[_margin(i)]) for i in ids} if margins else {},
         )
         for r in rows
     ]
     return read
 
 
+def of_record(paper: Paper) -> Joint | None:
+    """The worlds that a study's folder records, as those of a reproduction; None without a record."""
+    from .whole import recorded_whole
+
+    rows = recorded(paper)
+    if not rows:
+        return None
+    claims, asked = read_claims(paper.folder / "claims.toml"), sum(r.kind in SAMPLED for r in rows)
+    return Joint(paper.opens(), claims, seen_of(rows), paper.declared_world, asked, recorded_reach(paper), recorded_whole(paper))
+
+
 def seen_of(rows: Sequence[Recorded]) -> list[Seen]:
-    """Recorded worlds as those that were run; without their margins, and without our values."""
+    """Recorded worlds as those that were run, without our values."""
     apart = [(r, Distance(r.distance["fit"], r.distance["test"], r.distance["median"], 0, 0)) for r in rows]
-    return [Seen(r.values, r.kind, r.outcomes, {}, d) for r, d in apart]
+    return [Seen(r.values, r.kind, r.outcomes, r.margins, d) for r, d in apart]
 
 
 def record(joint: Joint, paper: Paper, reached: Sequence[Reach]) -> Path:
     """Writes `worlds.csv` and `reach.csv` into a study's folder."""
     path = paper.folder / "worlds.csv"
-    save_bytes(path, csv_of(joint, paper))
+    save_bytes(path, csv_of(joint.seen, paper))
     save_bytes(paper.folder / "reach.csv", csv_of_reach(reached, made_of(paper)))
     return path
 
@@ -249,7 +308,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     done = run_reproduction(paper, out=given.out, worlds=given.worlds, refine=given.refine, on=given.on)
     if done.joint is None:
         parser.error(f"{given.key} leaves nothing open: it has no worlds")
-    print(record(done.joint, paper, done.reach))
+    print(record(done.joint, paper, done.reach_of_sample))
 
 
 if __name__ == "__main__":

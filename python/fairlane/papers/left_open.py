@@ -28,8 +28,9 @@ PINNED = 0.5
 def of_claim(j: Judged, joint: Joint) -> dict[str, Any] | None:
     """A claim over the worlds: the curve, where it turns, and the curve alone as a thumbnail; None if no world says anything."""
     id = j.claim.id
-    worlds, margins = [s.values for s in joint.sample], [s.margins.get(id) for s in joint.sample]
-    holds = [None if s.outcomes[id] is None else (s.outcomes[id] or 0.0) >= 0.5 for s in joint.sample]
+    judging = joint.judging(id)
+    worlds, margins = [s.values for s in judging], [s.margins.get(id) for s in judging]
+    holds = [None if s.outcomes[id] is None else (s.outcomes[id] or 0.0) >= 0.5 for s in judging]
     weight = matters(joint.opens, worlds, margins)
     pictures = drawn(id, Outcomes(joint.opens, worlds, holds, margins, weight, j.turns), ROWS)
     if pictures is None:

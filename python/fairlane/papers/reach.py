@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +63,36 @@ def with_recorded(rows: Sequence[Reach], recorded: Sequence[Mapping[str, str]]) 
     return [one(x, r) for x, r in zip(rows, recorded, strict=True)] if recorded else list(rows)
 
 
+def with_whole(rows: Sequence[Reach], over_worlds: Sequence[Sequence[float | None]]) -> list[Reach]:
+    """The same, those that no world has over worlds that were run whole: `over_worlds` has what each printed value is there."""
+    values = iter(over_worlds)
+    each = [(x, () if x.row.published is None else next(values)) for x in rows]
+    return [x if x.worlds else _reach(x.table, x.row, ours) for x, ours in each]
+
+
+def recorded_with_whole(rows: Sequence[Mapping[str, str]], over_worlds: Sequence[Sequence[float | None]]) -> list[dict[str, str]]:
+    """The same of the rows of a record."""
+    number: Callable[[str], float | None] = lambda x: float(x) if x else None  # noqa: E731
+    of = [
+        Reach(r["table"], Compared((), r["metric"], r["unit"], float(r["printed"]), number(r["ours"])), None, None, 0, int(r["worlds"]))
+        for r in rows
+    ]
+    out = []
+    for r, x in zip(rows, with_whole(of, over_worlds), strict=True):
+        now = {"low": x.low, "high": x.high, "near": x.near, "worlds": x.worlds, "reached": {True: "yes", False: "no", None: ""}[x.reached]}
+        out.append({**r, **({k: "" if v is None else str(v) for k, v in now.items()} if r["worlds"] == "0" else {})})
+    return out
+
+
+def places(paper: Paper) -> list[tuple[str, str, str]]:
+    """Of every printed result its table, where it stands there, and its metric: as `reach.csv` and `whole.csv` have them."""
+    return [(table, _place(row), row.metric) for table, rows in printed_tables(paper, {}).items() for row in rows]
+
+
+def _place(row: Compared) -> str:
+    return ", ".join(f"{k} {v}" for k, v in row.factors if v)
+
+
 def _reach(table: str, row: Compared, values: Iterable[float | None]) -> Reach:
     known = [x for x in values if x is not None]
     alone = replace(row, low=None, high=None)
@@ -80,8 +110,7 @@ def csv_of_reach(rows: Sequence[Reach], made_of: str) -> bytes:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(REACH)
     for x in rows:
-        place = ", ".join(f"{k} {v}" for k, v in x.row.factors if v)
-        texts = [inert(t) for t in (x.table, place, x.row.metric, x.row.unit, x.row.printed)]
+        texts = [inert(t) for t in (x.table, _place(x.row), x.row.metric, x.row.unit, x.row.printed)]
         numbers = ["" if n is None else f"{n:.6g}" for n in (x.row.ours, x.low, x.high)]
         word = {True: "yes", False: "no", None: ""}[x.reached]
         writer.writerow([made_of, *texts, *numbers, x.near, x.worlds, word, x.row.impossible or ""])

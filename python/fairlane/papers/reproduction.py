@@ -18,15 +18,16 @@ from ..base.files import reason
 from ..base.outputs import room_for
 from ..base.seeds import parse_seeds
 from ..claims import BadCheck, Row, resampled, tables_of
-from ..errors import FairlaneError, FolderError, suggest
+from ..errors import FairlaneError, FolderError, PaperError, suggest
 from .checks import bad_check, check_files, check_study
 from .claims import Claim, Judged, judge, of_worlds, read_claims
 from .definition import Alternative, Built, Cell, Curve, Experiment, Paper, Results, RunTables, only_ids
 from .joint import Joint, csv_of, made_of, recorded, recorded_reach, seen_of
 from .mistakes import told
-from .reach import Reach, csv_of_reach, of_values, reach, with_recorded
+from .reach import Reach, csv_of_reach, of_values, reach, with_recorded, with_whole
 from .runner import Job, Progress, Runner
 from .tables import NEAR, csv_of_rows
+from .whole import recorded_whole
 from .worlds import Worlds, check_worlds, replications, sample
 from .worlds import refine as around
 
@@ -87,10 +88,16 @@ class Reproduction:
     """What was found in the folder that is worth telling, such as damaged files that were run again."""
 
     @cached_property
-    def reach(self) -> list[Reach]:
-        """Every printed result, with its range over the worlds."""
+    def reach_of_sample(self) -> list[Reach]:
+        """Every printed result, with its range over the worlds of the sample and those around print."""
         built = {e.id: b for e, b in self.experiments}
         return with_recorded(reach(self.paper, built, self.joint.seen), self.joint.earlier) if self.joint else reach(self.paper, built, ())
+
+    @cached_property
+    def reach(self) -> list[Reach]:
+        """The same; of results that none of these worlds has with the range over those run whole."""
+        whole = self.joint.whole if self.joint else None
+        return with_whole(self.reach_of_sample, whole.over_worlds()) if whole else self.reach_of_sample
 
     def of_values(self, e: Experiment) -> dict[str, Any] | None:
         """What the printed values of an experiment say alone, without its claims; None if none is printed as its table."""
@@ -315,7 +322,14 @@ def _reproduced(
         elif others_of:
             seen = sample(others_of, worlds, progress, (ends[-2], 1.0), refine)
     hops += others_of.packet_hops if others_of else 0
-    joint = Joint(paper.opens(), known, seen, paper.declared_world, worlds or paper.most_worlds, earlier) if seen else None
+    notes, joint = list(runner.notes), None
+    if seen:
+        try:
+            whole = recorded_whole(paper)
+        except PaperError as e:  # made before something changed: the sample's worlds are there all the same
+            whole = None
+            notes.append(str(e))
+        joint = Joint(paper.opens(), known, seen, paper.declared_world, worlds or paper.most_worlds, earlier, whole)
     built = {e.id: e.build(results) for e in selected}
     tables = _tables(paper, built, results)
     claims = _judged(paper, selected, partial, tables, missing, joint)
@@ -340,7 +354,7 @@ def _reproduced(
         [(e, built[e.id]) for e in selected], claims, results, shifts, base, warnings, [] if partial else paper.findings(results, others),
         runner.fresh + runner.reused, runner.reused, time.perf_counter() - began, runner.cpu_s, hops, _core.version(),
     )  # fmt: skip
-    r.tables, r.missing, r.notes, r.joint = tables, missing, list(runner.notes), joint
+    r.tables, r.missing, r.notes, r.joint = tables, missing, notes, joint
     if progress is not None:
         progress(1.0, "writing the page")
     _write(r)
@@ -414,7 +428,7 @@ def _write(r: Reproduction) -> None:
                 put(f"{name}.csv", csv_of_rows(rows))
         put(r.page.name, page.render(r).encode())
         if r.joint:
-            put("worlds.csv", csv_of(r.joint, r.paper))
+            put("worlds.csv", csv_of(r.joint.seen, r.paper))
             put("reach.csv", csv_of_reach(r.reach, made_of(r.paper)))
         text = json.dumps(r.to_json(), indent=1, ensure_ascii=False, allow_nan=False)
         put("reproduction.json" if not r.partial else r.page.with_suffix(".json").name, (text + "\n").encode())

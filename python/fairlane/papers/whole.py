@@ -1,7 +1,8 @@
 """A study's own tables in other worlds, whole.
 
 A world of the joint sample may have a part of the study only, such as one ratio of nineteen. `python -m fairlane.papers.whole KEY` runs all
-that its printed tables need, in the declared world and in others, and records our values beside the printed ones in `whole.csv`.
+that its printed tables and its claims need, in the declared world and in others. It records our values beside the printed ones in
+`whole.csv`, and what each claim does there in `whole_worlds.csv`: each world when it has run, so that nothing is lost with the next.
 """
 
 from __future__ import annotations
@@ -9,44 +10,51 @@ from __future__ import annotations
 import copy
 import csv
 import io
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..base.csv_text import inert
 from ..base.files import save_bytes
 from ..errors import PaperError, suggest
-from ..worlds import World, base_of, check_world, key_of, text_of
-from .definition import Cell, Paper, Results
-from .joint import made_of, recorded
+from ..worlds import World, base_of, check_world, design, key_of, text_of
+from .claims import read_claims
+from .definition import Cell, Paper
+from .joint import csv_of, made_of, read_worlds, recorded, seen_of
 from .layout import is_tidy
-from .runner import Job, Runner
+from .reach import places
+from .runner import Runner
 from .score import difference, printed_tables
 from .tables import Compared, read_csv
+from .worlds import Kind, Seen, Worlds
 
 if TYPE_CHECKING:
     from .runner import Progress
 
 WHOLE = ("made_of", "table", "of", "metric", "printed")
 """Columns of `whole.csv` before those of the worlds."""
+VALUES, WORLDS = "whole.csv", "whole_worlds.csv"
+"""The files of a record: our values, and what each world is and what the claims do there."""
 DECLARED = "declared"
 """How the declared world is called there; any other by what it has otherwise."""
 CHANCE = "declared, another seed"
 """The declared world once more: what differs from it there is chance alone."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Whole:
     """Printed values, and what they are in each of some worlds."""
 
     places: Sequence[tuple[str, str, str]]
     """Of each value its table, where it stands there, and its metric."""
     printed: Sequence[float]
-    ours: Mapping[str, Sequence[float | None]]
+    ours: dict[str, Sequence[float | None]]
     """By world."""
+    seen: list[Seen] = field(default_factory=list)
+    """The worlds, but for the declared one with another seed, with what each claim does there."""
 
     def differences(self, world: str, wanted: Callable[[tuple[str, str, str]], bool] = lambda _: True) -> list[float]:
         """Relative differences from print in a world, without sign, of the values at the places that are wanted."""
@@ -61,6 +69,10 @@ class Whole:
     def within(self, world: str, least: float, wanted: Callable[[tuple[str, str, str]], bool] = lambda _: True) -> int:
         """How many of them are smaller than this. A median below it takes more than half of all values."""
         return sum(x < least for x in self.differences(world, wanted))
+
+    def over_worlds(self) -> list[list[float | None]]:
+        """Of each printed value what it is in the worlds; the declared one with another seed is no other world."""
+        return [list(xs) for xs in zip(*(xs for name, xs in self.ours.items() if name != CHANCE), strict=True)]
 
     def chance(self) -> list[float]:
         """The same between the two runs of the declared world that differ in their seeds alone."""
@@ -96,41 +108,73 @@ def nearest(paper: Paper, n: int) -> list[World]:
     return [dict(r.values) for r in sorted(rows, key=lambda r: r.distance["median"] or 0.0)[:n]]
 
 
-def cells_of(paper: Paper, world: World) -> tuple[Paper, list[Cell]]:
-    """The study with this world as its declared one, and the cells that its printed tables need."""
+def first(paper: Paper, n: int) -> list[World]:
+    """The first worlds of the joint sample, drawn without regard to print: shares over them are shares of the plausible worlds."""
+    return design(paper.opens(), n)
+
+
+def kinds_of(paper: Paper, worlds: Sequence[World], drawn: int) -> list[Kind]:
+    """What each world is: of the first `drawn` of the sample, the declared one, or another near print."""
+    sample = [key_of(w) for w in first(paper, drawn)]
+    of: dict[tuple[str, ...], Kind] = {key_of(paper.declared_world): "declared"}
+    of |= dict.fromkeys(sample, "sample") | dict.fromkeys(sample[:1], "base")  # type: ignore[arg-type]
+    return [of.get(key_of(w), "near") for w in worlds]
+
+
+def cells_of(paper: Paper, world: World) -> list[Cell]:
+    """The cells that the printed tables need in a world, and those that its claims read beside."""
     there = copy.copy(paper)
     there.declared = {k: x for k, x in world.items() if x != base_of(paper.opens())[k]}
     printed = [e for e in there.experiments() if is_tidy(paper.published(e.id))]
-    return there, [c for c in there.cells() if any((e.least or e.needs)(c) for e in printed)]
+    whole = [c for c in there.cells() if any((e.least or e.needs)(c) for e in printed)]
+    return list({c.factors: c for c in (*whole, *paper.world(world))}.values())
 
 
-def run_whole(paper: Paper, worlds: Sequence[World], folder: Path, progress: Progress | None = None) -> Whole:
-    """Runs the printed tables in the declared world, there with another seed, and in these; `folder` keeps the runs."""
-    first = paper.world_seeds
-    another = [max(first) + i + 1 for i in range(len(first))]
-    each = {DECLARED: (paper.declared_world, first), CHANCE: (paper.declared_world, another)}
-    each |= {called(paper, w): (w, first) for w in worlds}
-    places: list[tuple[str, str, str]] = []
-    printed: list[float] = []
-    ours: dict[str, list[float | None]] = {}
-    with Runner(paper, folder) as runner:  # one for all: worlds share most of their scenarios
-        for i, (name, (world, seeds)) in enumerate(each.items()):
-            there, cells = cells_of(paper, world)
-            jobs = [Job(c, s, f" in the world {name}") for c in cells for s in seeds]
-            use = lambda job, run, p=there: p.measure(run, job.cell)  # noqa: E731
-            measured = runner.run(jobs, progress, (i / len(each), (i + 1) / len(each)), use)
-            samples: dict[Any, dict[str, list[float]]] = {c.factors: {} for c in cells}
-            for job, quantities in zip(jobs, measured, strict=True):
-                for q, x in quantities.items():
-                    samples[job.cell.factors].setdefault(q, []).append(x)
-            results = Results(cells, samples, {c.factors: [] for c in cells})
-            built = {e.id: e.build(results) for e in there.experiments() if is_tidy(paper.published(e.id))}
-            rows = [(t, r) for t, found in printed_tables(there, built).items() for r in found if r.published is not None]
-            if not places:
-                places = [(t, ", ".join(f"{k} {v}" for k, v in r.factors if v), r.metric) for t, r in rows]
-                printed = [r.published for _, r in rows if r.published is not None]
-            ours[name] = [r.ours for _, r in rows]
-    return Whole(places, printed, ours)
+def run_whole(
+    paper: Paper,
+    worlds: Sequence[World],
+    folder: Path,
+    before: Whole | None = None,
+    drawn: int = 0,
+    progress: Progress | None = None,
+    then: Callable[[Whole], object] = lambda _: None,
+) -> Whole:
+    """Runs the printed tables and the claims whole in the declared world, there with another seed, and in these.
+
+    `folder` keeps the runs. Worlds that `before` has are not run again, and `then` is told after each of the others. `drawn`: how many of
+    the sample are known as such, if not those that the study allows.
+    """
+    seeds = tuple(paper.world_seeds)
+    others = list({key_of(w): w for w in worlds if key_of(w) != key_of(paper.declared_world)}.values())
+    kinds = kinds_of(paper, [paper.declared_world, *others], max(drawn, paper.most_worlds))
+    every: list[tuple[str, Kind, World, tuple[int, ...]]] = [
+        (DECLARED, kinds[0], paper.declared_world, seeds),
+        (CHANCE, "declared", paper.declared_world, tuple(max(seeds) + i + 1 for i in range(len(seeds)))),
+        *((called(paper, w), kind, w, seeds) for kind, w in zip(kinds[1:], others, strict=True)),
+    ]
+    at = [i for i, p in enumerate(_printed(paper)) if p is not None]
+    out = Whole([places(paper)[i] for i in at], [p for p in _printed(paper) if p is not None], {})
+    if before is not None:
+        out.ours.update(before.ours)
+        out.seen += before.seen
+    known = {key_of(s.values) for s in out.seen}
+    claims = read_claims(paper.folder / "claims.toml")
+    with Runner(paper, folder) as runner:  # one for all: worlds share many of their scenarios
+        for i, (name, kind, world, of) in enumerate(every):
+            if name in out.ours and (name == CHANCE or key_of(world) in known):
+                continue
+            run = Worlds(paper, runner, claims, lambda w: cells_of(paper, w), of)
+            (seen,) = run.see([world], kind, progress, (i / len(every), (i + 1) / len(every)))
+            out.ours[name] = [seen.ours[k] for k in at]
+            if name != CHANCE:
+                out.seen.append(seen)
+                known.add(key_of(world))
+            then(out)
+    return out
+
+
+def _printed(paper: Paper) -> list[float | None]:
+    return [r.published for rows in printed_tables(paper, {}).values() for r in rows]
 
 
 def csv_of_whole(whole: Whole, made: str) -> bytes:
@@ -145,8 +189,8 @@ def csv_of_whole(whole: Whole, made: str) -> bytes:
 
 
 def recorded_whole(paper: Paper) -> Whole | None:
-    """What `whole.csv` in a study's folder records; None without the file. Raises if it was made of something else."""
-    path = paper.folder / "whole.csv"
+    """What `whole.csv` and `whole_worlds.csv` in a study's folder record; None without the first. Raises if they were made of another."""
+    path = paper.folder / VALUES
     if not path.exists():
         return None
     rows = read_csv(path)
@@ -156,18 +200,29 @@ def recorded_whole(paper: Paper) -> Whole | None:
             f"  = help: `python -m fairlane.papers.whole {paper.called}` makes them anew"
         )
     names = list(rows[0])[len(WHOLE) :]
-    ours = {n: [float(r[n]) if r[n] else None for r in rows] for n in names}
-    return Whole([(r["table"], r["of"], r["metric"]) for r in rows], [float(r["printed"]) for r in rows], ours)
+    ours: dict[str, Sequence[float | None]] = {n: [float(r[n]) if r[n] else None for r in rows] for n in names}
+    seen = seen_of(read_worlds(paper, paper.folder / WORLDS, margins=True))
+    return Whole([(r["table"], r["of"], r["metric"]) for r in rows], [float(r["printed"]) for r in rows], ours, seen)
+
+
+def record(whole: Whole, paper: Paper) -> None:
+    """Writes both files into the study's folder."""
+    save_bytes(paper.folder / VALUES, csv_of_whole(whole, made_of(paper)))
+    save_bytes(paper.folder / WORLDS, csv_of(whole.seen, paper, margins=True))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs the printed tables of a study in its declared world and in others, whole, and records them in its folder."""
+    """Runs the printed tables and the claims of a study in its declared world and in others, whole, and records them in its folder.
+
+    Worlds that it records already are kept, and not run again.
+    """
     import argparse
 
     from .folders import load
 
     parser = argparse.ArgumentParser(prog="python -m fairlane.papers.whole", description=main.__doc__)
     parser.add_argument("key", help="a study that comes with fairlane, or the folder of one")
+    parser.add_argument("--first", type=int, default=0, help="so many worlds of the sample, drawn without regard to print")
     parser.add_argument("--nearest", type=int, default=0, help="so many of the recorded worlds that are nearest to print")
     parser.add_argument(
         "--with",
@@ -176,19 +231,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
         default=[],
         help='a world by what it has otherwise than the declared one: "NAME=VALUE, NAME=VALUE"; may be given again',
     )
-    parser.add_argument("--again", action="store_true", help="the worlds that the study records, too")
+    parser.add_argument("--again", action="store_true", help="runs the worlds that the study records once more")
     parser.add_argument("--out", default=None, help="the folder that keeps the runs (default: results/KEY-whole)")
     given = parser.parse_args(arguments)
     paper = load(given.key)
-    before = recorded_whole(paper) if given.again else None
+    if not paper.opens():
+        parser.error(f"{given.key} leaves nothing open: it has no worlds")
+    before = recorded_whole(paper)
     known = [world_of(paper, n) for n in before.ours if n not in (DECLARED, CHANCE)] if before else []
-    worlds = [*known, *nearest(paper, given.nearest), *(world_of(paper, t) for t in given.others)]
-    found = run_whole(paper, worlds, Path(given.out or f"results/{paper.key}-whole") / "runs")
-    path = paper.folder / "whole.csv"
-    save_bytes(path, csv_of_whole(found, made_of(paper)))
-    for name in found.ours:
-        print(f"{100 * found.median(name):.2f} % {name}")
-    print(path)
+    worlds = [*known, *first(paper, given.first), *nearest(paper, given.nearest), *(world_of(paper, t) for t in given.others)]
+
+    def then(w: Whole) -> None:
+        record(w, paper)
+        name = list(w.ours)[-1]
+        print(f"{100 * w.median(name):.2f} % {name}", flush=True)
+
+    folder = Path(given.out or f"results/{paper.key}-whole") / "runs"
+    record(run_whole(paper, worlds, folder, None if given.again else before, given.first, then=then), paper)
+    print(paper.folder / VALUES)
 
 
 if __name__ == "__main__":

@@ -83,8 +83,17 @@ def corners(paper: Paper) -> Iterator[World]:
 class Worlds:
     """Runs worlds of a paper with its runner, and says what each claim does there."""
 
-    def __init__(self, paper: Paper, runner: Runner, claims: Sequence[Claim]) -> None:
+    def __init__(
+        self,
+        paper: Paper,
+        runner: Runner,
+        claims: Sequence[Claim],
+        cells: Callable[[World], Sequence[Cell]] | None = None,
+        seeds: Sequence[int] = (),
+    ) -> None:
+        """`cells`, `seeds`: what is run of a world and its replications, where it is not `Paper.world` with `Paper.world_seeds`."""
         self.paper, self.runner, self.claims = paper, runner, claims
+        self.cells, self.seeds = cells or paper.world, seeds or paper.world_seeds
         self.opens = paper.opens()
         self.experiments = paper.experiments()
         self.packet_hops = 0
@@ -92,11 +101,11 @@ class Worlds:
     def jobs(self, world: World) -> list[Job]:
         """The runs of a world."""
         place = f" in the world {told(world)}"
-        return [Job(c, s, place) for c in self.paper.world(world) for s in self.paper.world_seeds]
+        return [Job(c, s, place) for c in self.cells(world) for s in self.seeds]
 
     def look(self, progress: Progress | None = None) -> None:
         """Raises what is wrong with the scenarios at the ends of what is open; nothing is run."""
-        few = self.paper.world_seeds[:1]
+        few = self.seeds[:1]
         jobs = [Job(j.cell, j.seed, j.place) for w in corners(self.paper) for j in self.jobs(w) if j.seed in few]
         self.runner.look(jobs, progress)
         self.runner.forget()
