@@ -98,9 +98,8 @@ def test_rust():
     cargo = shutil.which("cargo")
     if cargo is None:
         pytest.skip("cargo is not installed")
-    # The profile of `cargo test`, whose crates are compiled already.
     done = subprocess.run(
-        [cargo, "run", "--quiet", "--profile", "test", "-p", "own-cc", "--", str(SCENARIO)],
+        [cargo, "run", "--quiet", "-p", "own-cc", "--", str(SCENARIO)],
         capture_output=True, text=True, cwd=ROOT, timeout=900, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
