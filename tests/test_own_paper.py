@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from html import unescape
 from math import sqrt
 
 import jsonschema
@@ -22,7 +23,7 @@ MATHIS = ROOT / "examples" / "papers" / "mathis1997"
 
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory):
-    return fairlane.reproduce(MATHIS, quick=True, out=tmp_path_factory.mktemp("mathis"))
+    return fairlane.reproduce(MATHIS, quick=True, out=tmp_path_factory.mktemp("mathis"), replays=["rtt=160 loss=1"])
 
 
 def test_the_printed_values_are_those_of_the_equation():
@@ -58,6 +59,19 @@ def test_its_page_and_its_tables_are_whole(quick):
     assert all(j.claim.check.outcome(tables) == j.outcome for j in quick.claims)
     printed = {(p["rtt"], p["loss"]) for p in read_csv(MATHIS / "table1.csv")}
     assert {(p["rtt"], p["loss"]) for p in read_csv(quick.folder / "table1.csv") if p["metric"] == "throughput"} == printed
+
+
+def test_a_run_moves_in_its_page_and_says_why(quick):
+    (moving,) = quick.moving
+    page = unescape(quick.page.read_text("utf-8"))
+    assert moving.name == "rtt 160, loss 1" and moving.seed == quick.seeds[0] and moving.page in page
+    # Losses alone hold these flows back: what the study is about.
+    assert all(s in page for s in moving.why.sentences)
+    assert quick.page.stat().st_size < 1_500_000
+    with pytest.raises(fairlane.FairlaneError, match=r"unknown factor of .*mathis1997.*did you mean 'loss'"):
+        fairlane.reproduce(MATHIS, quick=True, out=quick.folder, replays=["lss=1"])
+    with pytest.raises(fairlane.FairlaneError, match="level of loss"):
+        fairlane.reproduce(MATHIS, quick=True, out=quick.folder, replays=["loss=7"])
 
 
 @browser.needed

@@ -61,6 +61,9 @@ DEFAULT_QUEUES = "droptail{limit=100p},red,codel,fq_codel"
 @click.option("--seeds", metavar="LIST", default="1..10", show_default=True, help="Replications, the same for all: 1..10 or 1,2,3.")
 @click.option("--margin", metavar="SHARE", default="5%", show_default=True, help="What does not matter: equivalence is tested within it.")
 @click.option("--threads", type=click.IntRange(0, 4096), default=0, metavar="N", help="Runs at once (default: one a core).")
+@click.option(
+    "--why", is_flag=True, help="Watch what limits flows, for the page and the document: what held each back, who filled the queues."
+)
 @click.option("--page", "page", metavar="FILE.html", help="Write one page with all pictures and tables; it opens offline.")
 @click.option("--plot", "plots", multiple=True, metavar="NAME.svg", help="Draw ellipses.svg, queue.png, jain.pdf: the name says what.")
 @click.option("--force", is_flag=True, help="Replace a page or pictures that exist.")
@@ -82,6 +85,7 @@ def compare(
     seeds: str,
     margin: str,
     threads: int,
+    why: bool,
     page: str | None,
     plots: tuple[str, ...],
     force: bool,
@@ -115,7 +119,7 @@ def compare(
     with step_bar("comparing", quiet=quiet) as progress:
         done = run(
             queues or (None if tcp or vary else DEFAULT_QUEUES), source, tcp=tcp or None, vary=_levels(vary), link=link, seeds=seeds,
-            sets=changes, limit=limit, margin=margin, threads=threads, progress=progress, command=_command(),
+            sets=changes, limit=limit, margin=margin, threads=threads, why=why, progress=progress, command=_command(),
         )  # fmt: skip
     for setting in done.settings:
         log.say(f"{setting.label}: {sum(r['cpu_s'] for r in setting.result.info):.3f} s of CPU for {count(len(done.seeds), 'seed')}")

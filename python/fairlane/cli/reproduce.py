@@ -18,11 +18,27 @@ from .verbose import current, verbose_option
 @click.option(
     "--worlds", type=click.IntRange(min=1), metavar="N", help="Draw N worlds of what the paper leaves open (default: until shares settle)."
 )
+@click.option(
+    "--replay",
+    "replays",
+    multiple=True,
+    metavar="'FACTOR=LEVEL...'",
+    help="A run that moves in the page, with what limited its flows, such as 'queue=RED flows=10'; up to four.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--out", metavar="DIR", help="Where pages, figures and tables go (default: results/KEY; all: results).")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
 @verbose_option
-def reproduce(key: str | None, only: str | None, quick: bool, worlds: int | None, as_json: bool, out: str | None, quiet: bool) -> None:
+def reproduce(
+    key: str | None,
+    only: str | None,
+    quick: bool,
+    worlds: int | None,
+    replays: tuple[str, ...],
+    as_json: bool,
+    out: str | None,
+    quiet: bool,
+) -> None:
     """Reproduce a published study, side by side with its numbers; `all`: every study, and one page over them.
 
     KEY is a study that comes with fairlane, FOLDER one of your own (`fairlane new paper` writes one). Without either: list the studies.
@@ -38,11 +54,13 @@ def reproduce(key: str | None, only: str | None, quick: bool, worlds: int | None
         raise FairlaneError(f"--only names parts of one study: write its key in place of `all` ({', '.join(papers.keys())})")
     if worlds is not None and (quick or only is not None or key == "all"):
         raise FairlaneError("--worlds takes one study whole: leave out --quick and --only, and name its key")
+    if replays and key == "all":
+        raise FairlaneError(f"--replay names runs of one study: write its key in place of `all` ({', '.join(papers.keys())})")
     log = current()
     log.say(f"studies: {', '.join(papers.keys()) if key == 'all' else key}; {'few replications' if quick else 'all replications'}")
     with step_bar(key, quiet=quiet) as progress:
         everything = key == "all"
-        alone = None if everything else papers.reproduce(key, only, quick, out, progress, worlds=worlds)
+        alone = None if everything else papers.reproduce(key, only, quick, out, progress, worlds=worlds, replays=replays)
         done = alone or papers.reproduce_all(quick, out, progress)
     log.done()
     notes(done.notes)

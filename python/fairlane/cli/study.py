@@ -34,6 +34,14 @@ _WIDTH = 24
 @crew_options
 @complete.set_option("Change any value of the base scenario; what a factor varies is the factor's.")
 @click.option("--seeds", metavar="LIST", help="Replications instead of the file's: 1..10 or 1,2,3.")
+@click.option("--why", is_flag=True, help="Say in the page what limited the flows of each point: its first run is made again, watched.")
+@click.option(
+    "--replay",
+    "replays",
+    multiple=True,
+    metavar="'FACTOR=LEVEL...'",
+    help="A run that moves in the page, such as 'queue=codel load=0.8' (levels not named: the first); up to four.",
+)
 @click.option("--dry-run", is_flag=True, help="Say what would be run and how long that may take; run nothing, write nothing.")
 @click.option("--verify", "only_verify", is_flag=True, help="Compare what is kept with its checksums; run nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -49,6 +57,8 @@ def study(
     mpi: bool,
     sets: tuple[str, ...],
     seeds: str | None,
+    why: bool,
+    replays: tuple[str, ...],
     dry_run: bool,
     only_verify: bool,
     as_json: bool,
@@ -67,6 +77,7 @@ def study(
     need("study")
     from ..own.plugin import load
     from ..study import Study, StudyResult, read_study
+    from ..study.closer import check as check_replays
     from ..study.plots import check
     from . import FAILED, INTERRUPTED, say
 
@@ -79,6 +90,7 @@ def study(
     except ScenarioError as e:
         raise other_kind(file, e, "study") from None
     check(todo.spec)
+    check_replays(todo.spec, replays)
     folder = Path(out) if out is not None else Path("results") / todo.spec.name
     if only_verify:
         from .verify import check as compare
@@ -102,10 +114,10 @@ def study(
         kept = f"{told.reused} kept from before, {told.failed} failed"
         log.say(f"{count(told.done, 'cell')} done in {told.elapsed:.3f} s, of which {kept}")
     log.doubts(result.warnings)
-    files = result.save(_command())
+    files = result.save(_command(), why=why, replays=replays)
     log.done()
     if as_json:
-        emit_json(result.document())
+        emit_json(result.document(why=why))
     elif not quiet:
         from ..study.terminal import report
 

@@ -67,6 +67,7 @@ def compare(
     limit: str | None = None,
     margin: float | str = MARGIN,
     threads: int | None = None,
+    why: bool = False,
     progress: StepProgress | None = None,
     command: str = "",
 ) -> Comparison: ...
@@ -82,6 +83,7 @@ def compare(
     limit: str | None = None,
     margin: float | str = MARGIN,
     threads: int | None = None,
+    why: bool = False,
     progress: StepProgress | None = None,
     command: str = "",
 ) -> Comparison | Futures:
@@ -93,8 +95,9 @@ def compare(
     with its values, as "5Mbit/s,10Mbit/s" or a list.
 
     `scenario`: a file or `Network`; by default `mixed()`. `limit`: the buffer of the queues that have a limit and are not given one.
-    `margin`: differences below it do not matter (a share of the mean compared with); `Comparison.differences` tests for it. `command`:
-    how the page says it is made again, if not by this call.
+    `margin`: differences below it do not matter (a share of the mean compared with); `Comparison.differences` tests for it. `why`:
+    what limits flows is watched, for the page and `settings[...].result.why()`. `command`: how the page says it is made again, if not by
+    this call.
 
     Two simulations in hand, or branches of them, are compared as they are, pair by pair: `compare(sim, what_if)` is a `Futures`.
 
@@ -126,10 +129,10 @@ def compare(
                 progress((i + fraction) / len(ready), label)
             return True
 
-        result = run_resolved(resolved, chosen, threads=threads, progress=None if progress is None else report)
+        result = run_resolved(resolved, chosen, threads=threads, why=why, progress=None if progress is None else report)
         at = {f.name: level.label for f, level in zip(factors, levels, strict=True)}
         done.append(Compared(label, at, result, name, own_sample))
-    call = command or _call(queues, scenario, tcp=tcp, vary=given or None, link=link, seeds=seeds, sets=sets, limit=limit)
+    call = command or _call(queues, scenario, tcp=tcp, vary=given or None, link=link, seeds=seeds, sets=sets, limit=limit, why=why)
     return Comparison(done, name, factors, share, call)
 
 
@@ -228,7 +231,7 @@ def _explained(factors: list[Factor], levels: tuple[Level, ...], e: ScenarioErro
 
 def _call(queues: Any, scenario: Any, **given: Any) -> str:
     """The call of `compare` with these arguments, in Python."""
-    known: dict[str, Any] = {"link": None, "seeds": "1..10", "sets": (), "limit": None, "tcp": None, "vary": None}
+    known: dict[str, Any] = {"link": None, "seeds": "1..10", "sets": (), "limit": None, "tcp": None, "vary": None, "why": False}
     what = [] if scenario is None else ["network" if isinstance(scenario, Network) else repr(fspath(scenario))]
     first = [_argument(queues)] if queues is not None or what else []
     more = [f"{k}={_argument(dict(v) if k == 'vary' else v)}" for k, v in given.items() if v != known[k]]

@@ -42,6 +42,7 @@ def compare_document(c: Comparison) -> dict[str, Any]:
                 "groups": groups,
                 "flows": whole["flows"],
                 "series": {"time": times, "queue": lengths},
+                **({"why": whole["why"]} if "why" in whole else {}),
             }
         )
     metrics = {m: unit(m) for row in rows for part in (row["network"], row["link"], *row["flows"]) for m in part if unit(m)}

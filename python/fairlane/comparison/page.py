@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .differences import Difference
     from .result import Comparison
 
+from ..runs.said import limits_sheet, why_told
 from .differences import about, table
 from .live import queues
 from .plots import CAPTIONS, panels, picture
@@ -22,6 +23,8 @@ from .tables import group_table, link_table, what
 
 STILL = ("ellipses", "jain")
 """The pictures that are no series: they have nothing to zoom into."""
+MOST_WHY = 12
+"""Settings of which the page says why no more was sent."""
 MOST_ROWS = 200
 """Differences that the page lists; the others are in the document."""
 
@@ -38,6 +41,8 @@ def page(c: Comparison) -> str:
     return render(
         "comparison/page.html.j2", title=scenario.get("name") or f"{what(c)} compared", link=c.link, what=what(c),
         scenario=scenario, runs=len(c.seeds), factors=[f for f in c.factors if len(f.levels) > 1],
+        whys=[(q.label, w) for q in c.settings[:MOST_WHY] if (w := why_told(q.result)) is not None],
+        limits=[(q.label, t) for q in c.settings[:MOST_WHY] if (t := limits_sheet(q.result)) is not None],
         names=[q.label for q in c.settings], drawn=drawn, captions=CAPTIONS, table=link_table(c), version=_core.version(),
         groups=[(g, c.settings[0].flows(g)["flow"].n_unique(), group_table(c, g)) for g in c.groups()], warnings=c.warnings,
         sentences=c.sentences(), about=about(c), topology=inlined(scenario, "topology"), live=Charts(live), queues=[x.name for x in live],

@@ -35,4 +35,7 @@ def report(c: Comparison) -> list[Any]:
     if told := c.sentences():
         parts += [Words("what differs", "bold"), *(Words(x) for x in told)]
         parts += [*([Words(about(c), "dim")] if about(c) else []), ""]
+    for q in c.settings:
+        if all(q.result._why):
+            parts += [Words(f"why, {q.label}", "bold"), *(Words(x) for x in q.result.why().sentences()), ""]
     return parts + [Words(f"warning: {w}") for w in c.warnings]

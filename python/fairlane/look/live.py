@@ -104,8 +104,10 @@ def _range(values: Iterable[float | None]) -> str:
 class Charts:
     """The charts of one page: what stands in its head, where each is, and what draws them."""
 
-    def __init__(self, charts: Iterable[Live]) -> None:
+    def __init__(self, charts: Iterable[Live], scripts: Sequence[str] = ()) -> None:
+        """`scripts`: others that may run, in frames of the page."""
         self._charts = {c.name: c for c in charts}
+        self._scripts = scripts
 
     def __bool__(self) -> bool:
         return bool(self._charts)
@@ -118,7 +120,7 @@ class Charts:
         """The style of the charts, and what the page may do: nothing from elsewhere, and no script but this one."""
         from markupsafe import Markup
 
-        rules = policy(_shipped("charts.js") if self else None)
+        rules = policy([*([_shipped("charts.js")] if self else []), *self._scripts])
         return Markup(f"{rules}\n<style>{_shipped('charts.css') if self else ''}{_shipped('live.css')}</style>")
 
     def figure(self, name: str) -> Markup:
@@ -194,9 +196,10 @@ def _shipped(name: str) -> str:
     return files(__package__).joinpath(name).read_text("utf-8")
 
 
-def policy(script: str | None, connect: str = "") -> str:
-    """What a page may load and run: nothing from elsewhere, no script but this one, and nobody to talk to but `connect`."""
-    runs = "'none'" if script is None else f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+def policy(scripts: Sequence[str] = (), connect: str = "") -> str:
+    """What a page may load and run: nothing from elsewhere, no script but these, and nobody to talk to but `connect`."""
+    digests = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
+    runs = " ".join(f"'sha256-{d}'" for d in digests) or "'none'"
     rules = f"default-src 'none'; script-src {runs}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
     rules += f"; connect-src {connect}" if connect else ""
     return f'<meta http-equiv="Content-Security-Policy" content="{rules}">'

@@ -10,7 +10,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -121,6 +121,7 @@ def reproduce(
     progress: Progress | None = None,
     seeds: int | str | Iterable[int] | None = None,
     worlds: int | None = None,
+    replays: Sequence[str] = (),
 ) -> Reproduction:
     """Runs a study and writes its tables, figures, verdicts and page.
 
@@ -130,11 +131,12 @@ def reproduce(
     so a second call goes on where the first one stopped. `progress(fraction, label)` is called about ten times a second and stops the
     reproduction by returning False. `seeds`: the replications, like "1..10", [1, 2] or one number. `worlds`: how many worlds are drawn from
     what the paper leaves open; by default as many as settle in what share of them each claim holds, at most what the study allows.
+    `replays`: up to four runs that move in the page, with what limited their flows, named by their factors ("queue=RED flows=10").
     """
     from .folders import load
     from .reproduction import run_reproduction
 
-    return run_reproduction(load(key), only=only, quick=quick, out=out, progress=progress, seeds=seeds, worlds=worlds)
+    return run_reproduction(load(key), only=only, quick=quick, out=out, progress=progress, seeds=seeds, worlds=worlds, replays=replays)
 
 
 def reproduce_all(quick: bool = False, out: str | PathLike[str] | None = None, progress: Progress | None = None) -> Reproductions:

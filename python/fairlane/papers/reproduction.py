@@ -24,6 +24,8 @@ from .claims import Claim, Judged, judge, of_worlds, read_claims
 from .definition import Alternative, Built, Cell, Curve, Experiment, Paper, Results, RunTables, only_ids
 from .joint import Joint, csv_of, made_of, recorded, recorded_reach, seen_of
 from .mistakes import told
+from .moving import chosen as moving_cells
+from .moving import insets
 from .reach import Reach, csv_of_reach, of_values, reach, with_recorded, with_whole
 from .runner import Job, Progress, Runner
 from .tables import NEAR, csv_of_rows
@@ -33,6 +35,8 @@ from .worlds import refine as around
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from ..watch.inset import Inset
 
 SCHEMA = "fairlane.reproduction/2"
 WORST = ("unexplained", "fails", "undecided", "depends", "holds")
@@ -84,6 +88,8 @@ class Reproduction:
     """Which runs of the study were not made, as in a quick look: without all of them no verdict is final."""
     joint: Joint | None = None
     """The worlds that were run; None if the paper leaves nothing open, or this is a part of the runs."""
+    moving: list[Inset] = field(default_factory=list)
+    """Runs that move in the page."""
     notes: list[str] = field(default_factory=list)
     """What was found in the folder that is worth telling, such as damaged files that were run again."""
 
@@ -261,6 +267,7 @@ def run_reproduction(
     worlds: int | None = None,
     refine: int | None = None,
     on: bool = False,
+    replays: Sequence[str] = (),
 ) -> Reproduction:
     """See `fairlane.papers.reproduce`.
 
@@ -268,7 +275,7 @@ def run_reproduction(
     take the place of the sample.
     """
     with told(paper.folder):
-        return _reproduced(paper, only, quick, out, progress, seeds, worlds, refine, on)
+        return _reproduced(paper, only, quick, out, progress, seeds, worlds, refine, on, replays)
 
 
 def _reproduced(
@@ -281,6 +288,7 @@ def _reproduced(
     worlds: int | None,
     refine: int | None,
     on: bool,
+    replays: Sequence[str],
 ) -> Reproduction:
     from fairlane import _core
 
@@ -296,6 +304,7 @@ def _reproduced(
     chosen = _seeds(paper, quick, seeds)
     path = Path(fspath(out)) if out is not None else Path("results") / paper.key
     cells = [c for c in every if any(e.needs(c) for e in selected)]
+    moving = moving_cells(paper, cells, replays)
     missing = _missing(paper, every if quick else None, chosen)
     alternatives = [] if quick or partial else paper.alternatives()
     few = paper.alternative_seeds
@@ -355,6 +364,7 @@ def _reproduced(
         runner.fresh + runner.reused, runner.reused, time.perf_counter() - began, runner.cpu_s, hops, _core.version(),
     )  # fmt: skip
     r.tables, r.missing, r.notes, r.joint = tables, missing, notes, joint
+    r.moving = insets(paper, moving, chosen[0])
     if progress is not None:
         progress(1.0, "writing the page")
     _write(r)

@@ -36,6 +36,13 @@ FIELDS = (
 NONE = 2**32 - 1
 _NO_THRESHOLD = 2**64 - 1
 _TIME = "time_ps"
+_SOURCES = {
+    "cwnd": "seq", "ssthresh": "ack", "value": "seq", "ecn": "field", "back": "field",
+    "reason": "detail", "state": "detail", "gauge": "detail",
+}  # fmt: skip
+"""Where a row has a column of another name."""
+_NARROW = ("length", "payload", "queue_packets")
+"""Columns of 32 bits."""
 
 
 class Event(NamedTuple):
@@ -226,32 +233,41 @@ def frame(rows: bytes, texts: dict[str, list[str]]) -> pl.DataFrame:
     import polars as pl
 
     raw = np.frombuffer(rows, np.dtype([(name, f"<u{size}") for name, size in zip(FIELDS, (8,) * 5 + (4,) * 5 + (1,) * 4, strict=True)]))
-    kind = raw["event"]
+    kind = np.ascontiguousarray(raw["event"])
+    there = np.flatnonzero(np.bincount(kind, minlength=16)).tolist()
+    masks: dict[int, Any] = {}
     series: list[pl.Series] = [pl.Series("time", raw[_TIME] / 1e12)]
     for name, kinds in _columns().items():
-        has = (np.uint16(kinds) >> kind & 1).astype(bool)
-        source = {"cwnd": "seq", "ssthresh": "ack", "value": "seq", "ecn": "field", "back": "field"}.get(name, name)
-        values = raw["detail" if name in ("reason", "state", "gauge") else source]
-        if name in ("flow", "link"):
-            has = has & (values != NONE)
-        if name == "ssthresh":
-            has = has & (values != _NO_THRESHOLD)
+        own = sum(1 << k for k in there if kinds >> k & 1)
+        dtype: Any = (
+            pl.String if name in texts else {"value": pl.Float64, "back": pl.Boolean}.get(name, pl.Int32 if name in _NARROW else pl.Int64)
+        )
+        if not own:
+            # No event of this table has one.
+            series.append(pl.Series([None], dtype=dtype).new_from_index(0, len(raw)).alias(name))
+            continue
+        if own not in masks:
+            masks[own] = None if own == sum(1 << k for k in there) else (np.uint16(own) >> kind & 1).astype(bool)
+        has = masks[own]
+        values = np.ascontiguousarray(raw[_SOURCES.get(name, name)])
+        none = NONE if name in ("flow", "link") else _NO_THRESHOLD if name == "ssthresh" else None
+        if none is not None and not (known := values != none).all():
+            has = known if has is None else has & known
+        if name in texts:
+            numbers = (values & 3 if name == "ecn" else values).astype(np.uint32)
+            # A text for each number, and behind them none.
+            words = [*texts[name], None]
+            places = numbers if has is None else np.where(has, numbers, np.uint32(len(words) - 1))
+            series.append(pl.Series(words, dtype=dtype).gather(pl.Series(places)).alias(name))
+            continue
         if name == "value":
-            column = pl.Series(name, np.ascontiguousarray(values).view("<f8"))
-        elif name in texts:
-            numbers = values & 3 if name == "ecn" else values
-            column = (
-                pl.Series(texts[name], dtype=pl.String).gather(pl.Series(np.where(has, numbers, 0).astype(np.uint32))).alias(name)
-                if texts[name]
-                else pl.Series(name, [None] * len(raw), dtype=pl.String)
-            )
+            column = pl.Series(name, values.view("<f8"))
         elif name == "back":
             column = pl.Series(name, (values & 4).astype(bool))
         else:
-            wide = name not in ("length", "payload", "queue_packets")
-            column = pl.Series(name, np.where(has, values, 0).astype(np.int64 if wide else np.int32))
-        if not has.all():
-            column = column.zip_with(pl.Series(has), pl.Series([None], dtype=column.dtype).new_from_index(0, len(raw)))
+            column = pl.Series(name, values.astype(np.int32 if dtype == pl.Int32 else np.int64))
+        if has is not None:
+            column = column.zip_with(pl.Series(has), pl.Series([None], dtype=dtype).new_from_index(0, len(raw)))
         series.append(column.alias(name))
     time_ps = series.pop(1)
     return pl.DataFrame([*series, time_ps])

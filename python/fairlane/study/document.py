@@ -42,7 +42,7 @@ def _worlds(spec: StudySpec) -> dict[str, Any]:
     return {"worlds": {"n": len(spec.worlds.values), "seed": spec.worlds.seed, "open": opens}}
 
 
-def document(result: StudyResult) -> dict[str, Any]:
+def document(result: StudyResult, *, why: bool = False) -> dict[str, Any]:
     """See `StudyResult.document`."""
     names = result.factors
     states = dict(result.index.group_by("status").len().iter_rows())
@@ -71,5 +71,15 @@ def document(result: StudyResult) -> dict[str, Any]:
             "anova": {label: t.table for label, t in tables.items() if t is not None},
             "warnings": result.warnings,
             "out": str(result.folder),
+            **({"why": _why(result)} if why else {}),
         }
     )
+
+
+def _why(result: StudyResult) -> list[dict[str, Any]]:
+    from .closer import watched
+    from .points import MOST
+
+    names = [f.name for f in result.spec.factors]
+    found = watched(result, most=MOST)
+    return [{"factors": {n: p.labels[n] for n in names}, "seed": seed, "why": r.why().document()} for p, seed, r in found]

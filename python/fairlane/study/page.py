@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,10 @@ from ..look import theme
 from ..look.again import MOST_SCENARIO, Again, said_seeds
 from ..look.live import Charts, Live
 from ..look.templates import csv_link, drawing, render, saved_link, svg_link
+from ..runs.said import limits_sheet, why_told
 from ..stats import MARGIN, Interval, margin_text
-from . import claim_views, contrast, live, plots, terminal, words
+from ..watch.inset import scripts
+from . import claim_views, closer, contrast, live, plots, points, terminal, words
 from .cell import engine
 from .diagnose import resolve_base
 from .left_open import WORLD
@@ -34,13 +37,15 @@ MOST_LEVELS = 12
 """Levels of a factor that are compared with its first one."""
 
 
-def page(result: StudyResult, command: str = "") -> str:
-    """The page as text; `command` is how to repeat it."""
+def page(result: StudyResult, command: str = "", *, why: bool = False, replays: Sequence[str] = ()) -> str:
+    """The page as text; `command` is how to repeat it, `replays` are runs that move in it."""
     spec = result.spec
     states = dict(result.index.group_by("status").len().iter_rows())
     heads, rows = terminal.rows(result, most_metrics=len(result.metrics)) if result._done.height and spec.worlds is None else ([], [])
     tables = [(s, contrast.explained(result, s.label)) for s in spec.metrics] if result._done.height else []
     drawn, pictures = _pictures(result)
+    moving = closer.insets(result, replays)
+    whys, limits, of_all = _limits(result, why=why)
     return render(
         "study/page.html.j2",
         spec=spec, confidence=f"{100 * spec.confidence:g}", version=_core.version(),
@@ -52,11 +57,26 @@ def page(result: StudyResult, command: str = "") -> str:
         factors=[_factor(f) for f in spec.factors if f.name != WORLD],
         metrics=[(s.label, s.text, result.unit(s.label)) for s in spec.metrics],
         sets=[(path, value if isinstance(value, str) else json.dumps(value)) for path, value in spec.sets],
-        pictures=pictures, live=Charts(drawn), repeat=_again(result, command),
+        pictures=pictures, live=Charts(drawn, scripts(moving)), insets=moving,
+        whys=whys, limits=limits, of_all=of_all, repeat=_again(result, command),
         means=(heads, rows[:MOST_POINTS], max(0, len(rows) - MOST_POINTS), len(spec.factors)),
         margin=margin_text(MARGIN), explained=[_explained(result, t) for _, t in tables if t is not None], compared=_compared(result),
         summary=result.summary(), cells=result.cells(), failures=terminal.reasons(result), warnings=result.warnings, source=spec.source,
     )  # fmt: skip
+
+
+def _limits(result: StudyResult, *, why: bool) -> tuple[list[Any], list[Any], bool]:
+    """What held flows back at each point: as watched, or as far as kept counters say; and whether those are all points."""
+    if not result._done.height:
+        return [], [], True
+    of_all = result.index.filter(pl.col("status") == "done")["point"].n_unique() <= closer.MOST
+    if why:
+        found = [(points.named(result, p), why_told(r)) for p, _, r in closer.watched(result)]
+        return [(name, told) for name, told in found if told is not None], [], of_all
+    if not of_all or result.spec.keep == "selected" or result.spec.worlds is not None:
+        return [], [], of_all
+    sheets = [(points.named(result, p), limits_sheet(r)) for p, r in points.results(result)]
+    return [], [(name, sheet) for name, sheet in sheets if sheet is not None], of_all
 
 
 def _topology(result: StudyResult) -> Any:

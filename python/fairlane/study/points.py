@@ -27,9 +27,9 @@ MOST = 200
 
 def results(study: StudyResult, where: Mapping[str, Any] | None = None) -> list[tuple[Point, Result]]:
     """Each finished point with what was kept of its runs; `where` has levels of factors."""
-    chosen = _chosen(study, where or {})
+    wanted = chosen(study, where or {})
     done = frames.finished(study.index)
-    kept = [p for p in chosen if p.index in set(done["point"].to_list())]
+    kept = [p for p in wanted if p.index in set(done["point"].to_list())]
     if not kept:
         raise FairlaneError(f"no cell of these points of {study.spec.name} is done: run the study, or choose others")
     if len(kept) > MOST:
@@ -48,10 +48,15 @@ def panelled(study: StudyResult, panel: str = "", where: Mapping[str, Any] | Non
         study.factor(panel)
     found = results(study, where)
     varied = [f.name for f in study.spec.factors if f.name != panel and len({str(p.labels[f.name]) for p, _ in found}) > 1]
-    return [(_told(study, p, [panel]) if panel else "", _told(study, p, varied) or study.spec.name, r) for p, r in found]
+    return [(told(study, p, [panel]) if panel else "", told(study, p, varied) or study.spec.name, r) for p, r in found]
 
 
-def _told(study: StudyResult, point: Point, names: Sequence[str]) -> str:
+def named(study: StudyResult, point: Point) -> str:
+    """The levels of all factors that have several."""
+    return told(study, point, [f.name for f in study.spec.factors if len(f.levels) > 1]) or study.spec.name
+
+
+def told(study: StudyResult, point: Point, names: Sequence[str]) -> str:
     """The levels of some factors in words: a number needs the name of its factor."""
     parts = []
     for name in names:
@@ -65,18 +70,19 @@ def _told(study: StudyResult, point: Point, names: Sequence[str]) -> str:
     return ", ".join(parts)
 
 
-def _chosen(study: StudyResult, where: Mapping[str, Any]) -> list[Point]:
+def chosen(study: StudyResult, where: Mapping[str, Any]) -> list[Point]:
+    """The points with these levels."""
     points = list(study.points)
     for name, level in where.items():
         known = [x.label for x in study.factor(name).levels]
-        meant = _meant(known, level)
-        if len(meant) != 1:
+        same = meant(known, level)
+        if len(same) != 1:
             raise suggest(str(level), [str(x) for x in known], f"level of {name}")
-        points = [p for p in points if p.labels[name] == meant[0]]
+        points = [p for p in points if p.labels[name] == same[0]]
     return points
 
 
-def _meant(known: Sequence[Label], level: Any) -> list[Label]:
+def meant(known: Sequence[Label], level: Any) -> list[Label]:
     """The levels that are called so, or as a number, or by the name of an algorithm without its parameters."""
     tests = (
         lambda x: str(x) == str(level),

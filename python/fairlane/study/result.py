@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from ..runs.plots.many import KindOptions
     from ..runs.result import Result
+    from ..runs.why import Why
     from ..stats import Anova
     from .verdicts import StudyClaim
 
@@ -195,6 +196,16 @@ class StudyResult(StudyTables):
 
         return {name: r for _, name, r in panelled(self, "", where)}
 
+    def why(self, **where: Any) -> dict[str, Why]:
+        """What limited the flows of each finished point, or of those with these levels, by its levels: `why(queue="red")`.
+
+        The first run of each point is made again, watched; it has the fingerprint of the one that is kept. See `Result.why`.
+        """
+        from .closer import watched
+        from .points import MOST, named
+
+        return {named(self, p): r.why() for p, _, r in watched(self, where, MOST)}
+
     def plots(self) -> dict[str, Figure]:
         """The pictures that the study asks for, or one for each metric, by file name; over worlds two for each claim."""
         from .claim_views import figures
@@ -204,11 +215,11 @@ class StudyResult(StudyTables):
 
     # --- what is written ------------------------------------------------------------------------------
 
-    def document(self) -> dict[str, Any]:
-        """The document that `fairlane study --json` prints."""
+    def document(self, *, why: bool = False) -> dict[str, Any]:
+        """The document that `fairlane study --json` prints; with `why` what limited flows in the first run of each point."""
         from .document import document
 
-        return document(self)
+        return document(self, why=why)
 
     @staticmethod
     def check_room(folder: str | PathLike[str], spec: StudySpec) -> None:
@@ -240,18 +251,22 @@ class StudyResult(StudyTables):
         with listed(self.folder) as put:
             return [put(f"plots/{name}.svg", svg(figure).encode()) for name, figure in self.plots().items()]
 
-    def page(self, command: str = "") -> str:
-        """One HTML page that opens offline: what was asked, pictures, what matters, differences, means; `command` is how to repeat it."""
+    def page(self, command: str = "", *, why: bool = False, replays: Sequence[str] = ()) -> str:
+        """One HTML page that opens offline: what was asked, pictures, what matters, differences, means; `command` is how to repeat it.
+
+        `why`: what limited the flows of each point, from its first run made again. `replays`: up to four runs that move in the page, each
+        named by levels, such as "queue=codel load=0.8".
+        """
         from .page import page
 
-        return page(self, command)
+        return page(self, command, why=why, replays=replays)
 
-    def save(self, command: str = "") -> list[Path]:
-        """Writes `index.html`, the tables and the pictures into the folder, and says which files those are."""
+    def save(self, command: str = "", *, why: bool = False, replays: Sequence[str] = ()) -> list[Path]:
+        """Writes `index.html` (see `page`), the tables and the pictures into the folder, and says which files those are."""
         from ..base.sums import listed
 
         with listed(self.folder) as put:
-            page = put("index.html", self.page(command).encode())
+            page = put("index.html", self.page(command, why=why, replays=replays).encode())
         return [page, *self.save_tables(), *self.save_plots()]
 
     def _repr_html_(self) -> str:

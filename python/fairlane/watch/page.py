@@ -16,6 +16,11 @@ def _shipped(name: str) -> str:
     return files(__package__).joinpath(name).read_text("utf-8")
 
 
+def script() -> str:
+    """What draws the moving picture."""
+    return _shipped("watch.js")
+
+
 def replay_page(head: Mapping[str, Any], data: str) -> str:
     """A page with everything in it."""
     return _page(head, data)
@@ -33,9 +38,9 @@ def _page(head: Mapping[str, Any], data: str, connect: str = "") -> str:
         "watch/page.html.j2",
         title=head["name"],
         live=head["mode"] == "live",
-        policy=Markup(policy(_shipped("watch.js"), connect)),
+        policy=Markup(policy([script()], connect)),
         own=Markup(files("fairlane.look").joinpath("charts.css").read_text("utf-8") + _shipped("page.css")),
         told=Markup(inert_json(head)),
         data=data,
-        script=Markup(_shipped("watch.js")),
+        script=Markup(script()),
     )

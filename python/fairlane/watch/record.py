@@ -113,6 +113,21 @@ def film(
     pairs = list(sets.items() if isinstance(sets, Mapping) else sets)
     resolved = checked(scenario, pairs)
     sim = start(scenario, seed, sets=pairs)
+    title = Path(fspath(scenario)).stem if isinstance(scenario, str | PathLike) else ""
+    return film_of(sim, expanded(resolved.json()), title, begin=begin, until=until, branches=branches, most=most)
+
+
+def film_of(
+    sim: Simulation,
+    resolved: Mapping[str, Any],
+    title: str,
+    *,
+    begin: str = "0s",
+    until: str | None = None,
+    branches: Sequence[str | Branch] = (),
+    most: int = MOST_BYTES,
+) -> Film:
+    """The same of a simulation that has not begun; `resolved` is its scenario with its single parts."""
     end = sim._core.end // 1000
     first = span(begin, "the beginning")
     last = end if until is None else span(until, "the end")
@@ -122,8 +137,7 @@ def film(
     for b in others:
         if not first <= b.at < last:
             raise FairlaneError(f"a branch at {b.at / 1e9:g} s: what is recorded goes from {first / 1e9:g} s to {last / 1e9:g} s")
-    title = Path(fspath(scenario)).stem if isinstance(scenario, str | PathLike) else ""
-    head = told(sim, expanded(resolved.json()), title)
+    head = told(sim, resolved, title)
     sim._core.advance(first * 1000)
     one_of = _thin(sim, first, last, most, len(others) + 1, _instants(head, first, last, ()))
     while True:
