@@ -5,6 +5,7 @@
 #   make test-long  the same with what is exhaustive: marked `long` in Python, ignored in Rust
 #   make bench   the benchmark set P1-P6, instructions per packet-hop where valgrind is installed, memory of 100,000 flows, packet capture, overhead of a study, start of a command
 #   make lint    formatting and lints of both languages, types of Python; generated files and the layer graph are as the sources say
+#   make lint-web  the JavaScript of web/ by ESLint, its bundles and its tests, where Node is installed (npm ci fetches the tools once)
 #   make docs    generated reference pages and the API documentation of the crates
 #   make site    the documentation as a web site that needs no network: build/site/index.html
 #   make clean   removes .venv, build products and results
@@ -25,7 +26,7 @@ export MPLBACKEND := Agg
 
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.toml $(wildcard Cargo.lock) .cargo/config.toml
 
-.PHONY: all build demo check test test-long bench lint docs site clean missing
+.PHONY: all build demo check test test-long bench lint lint-web docs site clean missing
 .DELETE_ON_ERROR:
 
 all: build
@@ -71,6 +72,11 @@ lint: $(VENV)/.dev
 	cargo dev check
 	cargo dev arrows
 	cargo dev files
+
+# Not a part of `lint`: nobody who does not change web/ needs Node, and nothing else asks npm's registry for anything.
+lint-web:
+	@command -v npm >/dev/null 2>&1 || { echo "make: npm is missing: install Node 20 or newer" >&2; exit 1; }
+	cd web && { [ -e node_modules/.bin/eslint ] || npm ci --no-audit --no-fund; } && npm run --silent lint && npm run --silent check && npm test --silent
 
 docs: build
 	cargo dev gen

@@ -122,7 +122,7 @@ export class Chart {
         points: { show: (u, i) => this.point(u, i) },
         drag: { x: true, y: false, setScale: true, dist: 6 },
         focus: { prox: -1 },
-        bind: { dblclick: (u, target, handler) => () => this.all() },
+        bind: { dblclick: () => () => this.all() },
         ...(this.marks ? { dataIdx: (u, series, i) => this.nearest(u, series, i) } : {}),
       },
       hooks: {

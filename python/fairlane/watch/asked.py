@@ -126,7 +126,11 @@ class Asked:
         kind, parameters, loss = queue_of(sim, name)
         link = sim.links[name]
         queues = [q for q in contents()["queue"] if q != "management"]
-        shown = [(k, str(v)) for k, v in parameters.items() if isinstance(v, str | int | float) and not isinstance(v, bool)]
+        shown = [
+            (k, str(v).lower() if isinstance(v, bool) else str(v), "switch" if isinstance(v, bool) else "text")
+            for k, v in parameters.items()
+            if isinstance(v, str | int | float)
+        ]
         return [], {
             "rate": link.rate, "delay": link.delay * 1e9, "loss": loss, "queue": kind, "queues": queues, "parameters": shown,
         }  # fmt: skip

@@ -48,7 +48,10 @@ def told(sim: Simulation, resolved: Mapping[str, Any], title: str) -> dict[str, 
         other = w["name"].removesuffix(".reverse") if w["name"].endswith(".reverse") else f"{w['name']}.reverse"
         w["other"] = order.get(other, -1)
     flows = [
-        {"name": f["name"], "from": number[f["from"]], "to": number[f["to"]], "group": f["group"], "transport": str(f["transport"])}
+        {
+            "name": f["name"], "from": number[f["from"]], "to": number[f["to"]], "group": f["group"], "transport": str(f["transport"]),
+            "mss": _segment(resolved["flows"].get(f["group"]) or {}),
+        }
         for f in found["flows"]
     ]  # fmt: skip
     return {
@@ -74,6 +77,12 @@ def queue_of(sim: Simulation, link: str) -> tuple[str, dict[str, Any], float]:
     kind, parameters = next(iter(way["queue"].items()))
     loss = way.get("loss")
     return kind, dict(parameters) if isinstance(parameters, Mapping) else {}, float(loss) if isinstance(loss, int | float) else 0.0
+
+
+def _segment(group: Mapping[str, Any]) -> float:
+    """Bytes of a full segment of a flow: a window of so many is one packet."""
+    told = (group.get("tcp") or {}).get("mss")
+    return _core.quantity("len", told)[0] if isinstance(told, str) and _core.quantity_kind(told) == "len" else 1460.0
 
 
 def _pace(ways: list[dict[str, Any]]) -> float:

@@ -12,7 +12,7 @@ export class Curves {
     this.told = told;
     this.place = make("div", { class: "curves" });
     this.parts = [
-      { key: "windows", title: "Congestion windows (packets)", of: (f, s, i) => f.ofFlow(s, i, "cwnd") / 1460, flows: true },
+      { key: "windows", title: "Congestion windows (packets)", of: (f, s, i) => f.ofFlow(s, i, "cwnd") / told.flows[i].mss, flows: true },
       { key: "queues", title: "Queues (packets)", of: (f, s, i) => f.ofLink(s, i, "packets"), flows: false },
       { key: "rates", title: "Rates of flows (Mbit/s)", of: null, flows: true },
     ].map((part) => ({ ...part, at: make("figure", { class: "curve-of" }) }));

@@ -52,7 +52,9 @@ export class Live {
     this.number += 1;
     const re = this.number;
     this.socket.send(JSON.stringify({ ...what, re }));
-    return new Promise((done) => this.waiting.set(re, done));
+    return new Promise((done) => {
+      this.waiting.set(re, done);
+    });
   }
 
   /** So much is asked for and not yet there. */

@@ -104,7 +104,17 @@ export class Acts {
       if (!done.error) this.fill();
     });
     this.body.append(make("label", {}, "Queue", queue));
-    for (const [name, value] of told.parameters) {
+    for (const [name, value, kind] of told.parameters) {
+      if (kind === "switch") {
+        const box = make("input", { type: "checkbox", "aria-label": `${name} of the queue of ${link.name}`, "data-key": `queue.${told.queue}.${name}` });
+        box.checked = value === "true";
+        box.addEventListener("change", async () => {
+          const done = await set(`queue.${told.queue}.${name}`, String(box.checked));
+          if (done.error) box.checked = !box.checked;
+        });
+        this.body.append(make("label", { class: "field" }, name, box));
+        continue;
+      }
       const field = make("input", { type: "text", value, maxlength: 60, spellcheck: "false", "aria-label": `${name} of the queue of ${link.name}`, "data-key": `queue.${told.queue}.${name}` });
       field.addEventListener("change", () => set(`queue.${told.queue}.${name}`, field.value));
       this.body.append(make("label", { class: "field" }, name, field));

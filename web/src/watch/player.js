@@ -398,7 +398,10 @@ export class Player {
     if (!this.source.live || this.source.films.length > 1) return;
     this.pause();
     const told = await this.source.branch();
-    if (told.error) return this.say(told.error);
+    if (told.error) {
+      this.say(told.error);
+      return;
+    }
     this.side.replaceChildren(make("option", { value: 0 }, "the first"), make("option", { value: 1, selected: true }, "the other"));
     this.side.parentElement.hidden = false;
     this.scenes();

@@ -45,7 +45,9 @@ export class Replay {
     const rest = async (done) => {
       if (performance.now() - since < 30) return;
       progress(done);
-      await new Promise((go) => setTimeout(go));
+      await new Promise((go) => {
+        setTimeout(go);
+      });
       since = performance.now();
     };
     let done = 0;
