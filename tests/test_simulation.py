@@ -5,7 +5,9 @@ What is known from outside: `fairlane.run` of the same scenario, its series, Stu
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 import signal
 import threading
 
@@ -259,3 +261,16 @@ def test_the_clock_of_a_simulation_costs_no_more_than_the_run():
         sim.advance("100ms")
         assert sim.links["out"].queue.flows is not None
     assert sim.events == net.run(seeds=1).info[0]["events"]
+
+
+def test_a_run_in_hand_is_copied_by_a_branch_and_says_why_it_is_not_pickled():
+    sim = network().start(seed=1)
+    sim.advance("2s")
+    for twin in (copy.copy(sim), copy.deepcopy({"sim": sim})["sim"]):
+        twin.advance("1s")
+        assert (sim.time, twin.time) == (2.0, 3.0)
+    for thing in (sim, [sim], sim.branches(2)):
+        with pytest.raises(fl.FairlaneError, match=r"cannot be pickled.*\n.*branch\(\)"):
+            pickle.dumps(thing)
+    sim.advance("1s")
+    assert sim.fingerprint == twin.fingerprint

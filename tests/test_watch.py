@@ -200,6 +200,54 @@ def test_nothing_is_written_where_something_is_wrong(scenario, tmp_path):
         assert not page.exists()
 
 
+def test_a_window_is_told_in_packets_of_the_flow(tmp_path):
+    net = fl.Network(duration="1s").link("a", "b", rate="1Mbit/s", delay="5ms")
+    for name, tcp in {"small": {"mss": "536B"}, "ns2": {"preset": "ns2"}, "usual": {}}.items():
+        net.flow(name, "a", "b", tcp=tcp)
+    of = {
+        f["name"]: f["mss"]
+        for f in watch.film(net.flow("udp", "a", "b", udp={}, source={"poisson": {"rate": "10kbit/s", "size": "100B"}})).head["flows"]
+    }
+    sim = net.start()
+    sim.advance("500ms")
+    assert {name: of[name] for name in ("small", "ns2", "usual")} == {n: f.tcp["mss"] for n, f in sim.flows.items() if n != "udp"}
+    assert of["udp"] == 1460
+
+
+def test_switches_of_a_queue_are_told_and_turned():
+    from fairlane.watch.asked import Asked
+    from fairlane.watch.told import expanded, told
+
+    net = (
+        fl.Network(duration="5s")
+        .link("a", "b", rate="1Mbit/s", delay="5ms", queue={"red": {"ecn": True}}, name="l")
+        .flow("f", "a", "b", tcp={})
+    )
+    sim = net.start()
+    asked = Asked(sim, told(sim, expanded(_resolved(net)), ""))
+    _, knobs = asked.do({"op": "knobs", "link": "l"})
+    switches = {k: v for k, v, kind in knobs["parameters"] if kind == "switch"}
+    assert switches["ecn"] == "true" and switches["gentle"] == "true" and switches["byte_mode"] == "false"
+    assert all(v not in ("true", "false") for _, v, kind in knobs["parameters"] if kind == "text")
+    asked.do({"op": "set", "values": {"links.l.queue.red.ecn": "false"}})
+    _, knobs = asked.do({"op": "knobs", "link": "l"})
+    assert [v for k, v, _ in knobs["parameters"] if k == "ecn"] == ["false"]
+
+
+def _resolved(net: fl.Network) -> str:
+    from fairlane.base.scenario import checked
+
+    return checked(net).json()
+
+
+def test_the_sources_of_the_page_have_no_fault_that_a_linter_sees():
+    web = ROOT / "web"
+    if not (web / "node_modules" / ".bin" / "eslint").exists() or shutil.which("node") is None:
+        pytest.skip("web/node_modules are not there: make lint-web")
+    done = subprocess.run([str(web / "node_modules" / ".bin" / "eslint"), "."], cwd=web, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
 # --- a page that replays ------------------------------------------------------------------------------
 
 
@@ -263,6 +311,25 @@ def test_a_page_replays_offline_by_keys_and_buttons(scenario, browser, tmp_path)
     browser.settle()
     assert browser.console == []
     assert [a for a in browser.asked[asked:] if not a.startswith(("file:", "data:"))] == []
+
+
+@needed
+@pytest.mark.parametrize("lesson", sorted(p.parent.name for p in (ROOT / "examples" / "lessons").glob("*/scenario.toml")))
+def test_a_lesson_opens_as_a_page(lesson, browser, tmp_path):
+    made = watch.save(ROOT / "examples" / "lessons" / lesson / "scenario.toml", tmp_path / "lesson.html", until="5s")
+    browser.console.clear()
+    browser.open(tmp_path / "lesson.html")
+    shown(browser)
+    browser.run("fairlaneWatch.seek(4.9e9)")
+    # What the page says of its flows is what the simulation knows of them.
+    sim = fl.start(ROOT / "examples" / "lessons" / lesson / "scenario.toml")
+    sim.advance("5s")
+    delivered = browser.run(
+        "fairlaneWatch.told.flows.map((_, i) => fairlaneWatch.source.films[0].ofFlow(fairlaneWatch.source.films[0].latest, i, 'delivered'))"
+    )
+    assert delivered == [f.delivered for f in sim.flows.values()]
+    assert sum(delivered) > 0 and len(made.data) < 2_000_000
+    assert browser.console == []
 
 
 # --- a page that runs a simulation --------------------------------------------------------------------

@@ -222,6 +222,18 @@ class Simulation:
             raise FairlaneError("there must be at least one branch")
         return Branches([self.branch(number) for number in range(first, first + n)])
 
+    def __copy__(self) -> Simulation:
+        return self.branch()
+
+    def __deepcopy__(self, _memo: object) -> Simulation:
+        return self.branch()
+
+    def __reduce_ex__(self, _protocol: object) -> Any:
+        raise FairlaneError(
+            f"{self!r} cannot be pickled: the state of a run lives in this process\n"
+            "  = help: `branch()` copies it, `branches(n)` go on on all cores; the same seed and changes give the same run elsewhere"
+        )
+
     def __repr__(self) -> str:
         own = "" if self.number is None else f", branch {self.number}"
         return f"Simulation(at {self.time:g} s of {self.duration:g} s, seed {self.seed}{own})"
