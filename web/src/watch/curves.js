@@ -23,7 +23,10 @@ export class Curves {
   chosen(film, part, state) {
     if (part.flows) {
       if (state.flow >= 0) return [state.flow];
-      return this.told.flows.map((_, i) => i).slice(0, MOST);
+      // A flow without a window has no line among windows, unless no flow has one.
+      const all = this.told.flows.map((_, i) => i);
+      const own = part.key === "windows" ? all.filter((i) => this.told.flows[i].transport === "tcp") : all;
+      return (own.length ? own : all).slice(0, MOST);
     }
     const chosen = /^link (\d+)$/.exec(state.chosen ?? "");
     const peak = this.told.links.map((_, i) => film.stills.reduce((m, s) => Math.max(m, film.ofLink(s, i, "packets")), 0));
@@ -39,7 +42,7 @@ export class Curves {
       part.plot?.destroy();
       part.lines = this.chosen(films[0], part, state);
       const names = part.lines.map((i) => (part.flows ? this.told.flows[i].name : this.told.links[i].name));
-      const more = part.flows && state.flow < 0 && this.told.flows.length > MOST ? ` of the first ${MOST} flows` : "";
+      const more = part.flows && state.flow < 0 && part.lines.length === MOST && this.told.flows.length > MOST ? ` of the first ${MOST} flows` : "";
       const series = [{}];
       films.forEach((_, k) =>
         part.lines.forEach((i, n) => {
