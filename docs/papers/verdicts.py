@@ -14,9 +14,11 @@ from pathlib import Path
 from fairlane import papers
 from fairlane.papers import Paper
 from fairlane.papers.claims import read_claims
+from fairlane.papers.emulator import Emulated, recorded_emulated
 from fairlane.papers.joint import SAMPLED, of_record, recorded, recorded_reach
 from fairlane.papers.layout import number_of
-from fairlane.papers.whole import CHANCE, DECLARED, Whole, recorded_whole
+from fairlane.papers.reach import recorded_with_whole
+from fairlane.papers.whole import CHANCE, DECLARED, Whole, called, recorded_whole
 from fairlane.worlds.verdicts import WORDS
 
 
@@ -52,22 +54,29 @@ def unreached(key: str) -> str:
     """What the file of a study has between its marks: the printed values that no recorded world comes near; empty without a record."""
     paper = papers.load(key)
     medians = [w.distance["median"] for w in recorded(paper)]
-    held = [x for x in recorded_reach(paper) if x["reached"]]
+    rows, w = recorded_reach(paper), recorded_whole(paper)
+    held = [x for x in (recorded_with_whole(rows, w.over_worlds()) if w else rows) if x["reached"]]
     if not held:
         return ""
+    alone = sum(x["worlds"] == "0" for x in rows) if w else 0
     lost = [x for x in held if x["reached"] == "no"]
     plain = [x for x in lost if not x["contradiction"]]
+    outside = [x for x in plain if not float(x["low"]) <= float(x["printed"]) <= float(x["high"])]
     least = 100 * min(x for x in medians if x is not None)
     where = f"in some of {len(medians)} recorded worlds, or in the declared one"
     told = f"Of {len(held)} printed values {len(held) - len(lost)}" if lost else f"All {len(held)} printed values"
-    told += f" are within 15 % {where}; the least median difference in a world, of one replication, is {least:.1f} %."
+    told += f" are within 15 % {where}" + (f", or {alone} of them in one of those run whole" if alone else "")
+    told += f"; the least median difference in a world, of one replication, is {least:.1f} %."
     if plain:
         told += f" In none {'is' if len(plain) == 1 else 'are'} {len(plain)} that nothing else in the paper contradicts"
-        told += f" ({len(lost) - len(plain)} that something does are left out):" if len(lost) > len(plain) else ":"
+        told += f" ({len(lost) - len(plain)} that something does are left out)" if len(lost) > len(plain) else ""
+        between = len(plain) - len(outside)
+        told += f"; {between} of them lie between what worlds give" if between else ""
+        told += ":" if outside and not between else "; the others:" if outside else "."
     lines = [told]
-    if plain:
+    if outside:
         lines += ["", "| printed in | value of | printed | least in a world | greatest |", "|---|---|---:|---:|---:|"]
-        lines += [_line(paper, x) for x in plain]
+        lines += [_line(paper, x) for x in outside]
     return "\n".join(lines)
 
 
@@ -120,9 +129,18 @@ def whole(key: str) -> str:
         f"| the declared world but for | all | {' | '.join(names)} | within {100 * ASKED:.0f} % |",
         "|---" + "|---:" * (len(tables) + 2) + "|",
     ]
-    for n in sorted((n for n in w.ours if n != CHANCE), key=w.median):
+    sample = {called(paper, x.values) for x in w.seen if x.kind in SAMPLED}
+    for n in sorted((n for n in w.ours if n != CHANCE and n not in sample), key=w.median):
         medians = " | ".join(f"{100 * w.median(n, t):.1f} %" for t in ("", *tables))
         lines.append(f"| {'nothing' if n == DECLARED else n.replace('=', ' ')} | {medians} | {w.within(n, ASKED)} |")
+    if sample:
+        each, counts = sorted(w.median(n) for n in sample), [w.within(n, ASKED) for n in sample]
+        ends, half = f"{100 * each[0]:.1f} to {100 * each[-1]:.1f} %", f"{100 * each[len(each) // 2]:.1f} %"
+        lines += [
+            "",
+            f"In the first {len(sample)} worlds of the sample, drawn without regard to print, the median is {ends}, and in half of them "
+            f"{half} or more; {min(counts)} to {max(counts)} values are within {100 * ASKED:.0f} %.",
+        ]
     r = reachable(w)
     lines += [
         "",
@@ -131,7 +149,24 @@ def whole(key: str) -> str:
         f"declared world that differ in their seeds alone agree in {r['alone']}, of {names[-1]} in {r['chance']} of {r['last']}: with that "
         f"many of {names[-1]} the other tables had to have {r['needed'] - r['chance']}, and have at most {r['means']}.",
     ]
-    return "\n".join(lines)
+    e = recorded_emulated(paper)
+    return "\n".join([*lines, *(["", _emulated(e, key)] if e else [])])
+
+
+def _emulated(e: Emulated, key: str) -> str:
+    told = (
+        f"Of worlds that were not run an emulator says how many values would be within {100 * e.least:.0f} % (a Gaussian process over all "
+        f"that is open: `python -m fairlane.papers.emulator {key}`). It is made from {e.worlds} worlds run whole; left out one by one it "
+        f"misses them by {e.error:.0f} values (they differ by {e.spread:.0f}), and {100 * e.inside:.0f} % of them lie in the 95 % interval "
+        f"that it says. Of {e.tried} others, half drawn from all ranges and half around the nearest, the best is said to have "
+        f"{e.best:.0f} ± {e.best_spread:.0f} (one standard deviation)."
+    )
+    if not e.possible:
+        return f"{told} In none of them {e.needed} are within three standard deviations of what is said."
+    return (
+        f"{told} In {e.possible} of them {e.needed} are within three standard deviations of what is said, "
+        f"which is how history matching rules worlds out; the likeliest has a probability of {100 * e.likeliest:.2g} %."
+    )
 
 
 VERDICTS, UNREACHED, WHOLE = (("<!-- " + x + " -->\n", "<!-- /" + x + " -->") for x in ("verdicts", "unreached", "whole"))

@@ -1,0 +1,200 @@
+"""What a number of a world would be in worlds that were not run: a Gaussian process over everything that is left open.
+
+The mean is a second-degree polynomial of each thing left open (its levels, where it has a few), without products; what that leaves is a
+smooth function of all together, and noise (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, chapter 2.7). Its four
+scales are those of the greatest marginal likelihood, and what it is worth is told by leaving out one world after another (the same, 5.4.2).
+History matching asks such an emulator which worlds can be ruled out (Vernon, Goldstein and Bower 2010).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..base.files import save_bytes
+from ..errors import PaperError
+from ..worlds import Levels, Open, World, design, near
+from .joint import made_of
+from .tables import read_csv
+from .whole import Whole, called, recorded_whole
+
+if TYPE_CHECKING:
+    from .definition import Paper
+
+EMULATED = "emulated.csv"
+_LEAST = 10
+"""Worlds from which on anything is said."""
+_Matrix = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@dataclass(frozen=True)
+class Worth:
+    """How well an emulator says worlds that it does not know: each was left out once."""
+
+    error: float
+    """Root of the mean squared error."""
+    spread: float
+    """Standard deviation of the values themselves: the error of one who says their mean."""
+    inside: float
+    """Share of the values that lie in the 95 % interval that was said."""
+
+
+class Emulator:
+    """Says a number of any world from that of some worlds."""
+
+    def __init__(self, opens: Sequence[Open], worlds: Sequence[World], values: Sequence[float]) -> None:
+        from scipy.optimize import minimize
+
+        self._opens, self._x = opens, places(opens, worlds)
+        y = np.array(values, dtype=float)
+        self._middle, self._scale = float(y.mean()), float(y.std()) or 1.0
+        self._y = (y - self._middle) / self._scale
+        starts = [np.log([1.0, 0.3, 1.0, 0.1]), np.log([0.3, 1.0, 3.0, 0.03])]
+        bounds = [(-6.0, 4.0), (-8.0, 3.0), (-1.0, 3.0), (-7.0, 1.0)]
+        fits = [minimize(self._unlikely, s, method="L-BFGS-B", bounds=bounds) for s in starts]
+        self._theta = np.asarray(min(fits, key=lambda f: float(f.fun)).x)
+        self._inverse = np.linalg.inv(self._covariance(self._theta))
+        self._weights = self._inverse @ self._y
+
+    def said(self, worlds: Sequence[World]) -> tuple[_Matrix, _Matrix]:
+        """Of each world the number and its standard deviation, the noise of a run in it."""
+        x = places(self._opens, worlds)
+        across = _kernel(x, self._x, self._theta)
+        own = np.exp(self._theta[0]) * (_features(x) ** 2).mean(axis=1) + np.exp(self._theta[1]) + np.exp(self._theta[3])
+        variance = own - ((across @ self._inverse) * across).sum(axis=1)
+        return self._middle + self._scale * (across @ self._weights), np.asarray(self._scale * np.sqrt(np.maximum(variance, 1e-12)))
+
+    def worth(self) -> Worth:
+        """What it says of each of its worlds without having it."""
+        variance = 1.0 / np.diag(self._inverse)
+        apart = self._weights * variance
+        inside = float((np.abs(apart) <= 1.96 * np.sqrt(variance)).mean())
+        return Worth(self._scale * float(np.sqrt((apart**2).mean())), self._scale * float(self._y.std()), inside)
+
+    def _covariance(self, theta: _Matrix) -> _Matrix:
+        return np.asarray(_kernel(self._x, self._x, theta) + np.exp(theta[3]) * np.eye(len(self._x)))
+
+    def _unlikely(self, theta: _Matrix) -> float:
+        """Minus the logarithm of the marginal likelihood."""
+        from scipy.linalg import cho_factor, cho_solve
+
+        factor = cho_factor(self._covariance(theta), lower=True)
+        return float(self._y @ cho_solve(factor, self._y) / 2 + np.log(np.diag(factor[0])).sum())
+
+
+def places(opens: Sequence[Open], worlds: Sequence[World]) -> _Matrix:
+    """The worlds as points: a coordinate from -1 to 1 for each range, one for each level of what has levels."""
+    columns: list[list[float]] = []
+    for o in opens:
+        if isinstance(o.over, Levels):
+            at = [o.over.place(w[o.name]) for w in worlds]
+            columns += [[1.0 if abs(a - o.over.place(level)) < 1e-9 else -1.0 for a in at] for level in o.over.values]
+        else:
+            columns.append([2 * o.over.place(w[o.name]) - 1 for w in worlds])
+    return np.asarray(columns, dtype=float).T
+
+
+def _features(x: _Matrix) -> _Matrix:
+    return np.concatenate([np.ones((len(x), 1)), x, 1.5 * x**2 - 0.5], axis=1)
+
+
+def _kernel(a: _Matrix, b: _Matrix, theta: _Matrix) -> _Matrix:
+    f, g = _features(a), _features(b)
+    square = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1)[None, :] - 2 * a @ b.T
+    smooth = np.exp(-np.maximum(square, 0) / (2 * a.shape[1] * np.exp(2 * theta[2])))
+    return np.asarray(np.exp(theta[0]) * (f @ g.T) / f.shape[1] + np.exp(theta[1]) * smooth)
+
+
+@dataclass(frozen=True)
+class Emulated:
+    """How many printed values would be within a difference from print in many worlds, said from those run whole."""
+
+    least: float
+    """The difference."""
+    worlds: int
+    """Worlds run whole, from which it is said."""
+    error: float
+    spread: float
+    inside: float
+    """As in `Worth`."""
+    tried: int
+    """Worlds of which it was said: half of them drawn from all ranges, half around the nearest that were run."""
+    needed: int
+    """So many values it takes for a median below the difference."""
+    ran: int
+    """Most in a world that was run."""
+    best: float
+    """Most that are said of a world."""
+    best_spread: float
+    """Standard deviation there."""
+    possible: int
+    """Worlds that are not ruled out: for which the number needed is within three standard deviations."""
+    likeliest: float
+    """The greatest probability that one world has as many as needed."""
+
+
+TRIED = 8192
+"""Worlds of which an emulator says what they would be."""
+_BEST, _FEW = 4, 8
+
+
+def emulated(paper: Paper, whole: Whole, least: float) -> tuple[Emulated, list[World]]:
+    """What the worlds that were run whole say of many others, and of those the best ones."""
+    from scipy.stats import norm
+
+    opens = paper.opens()
+    worlds = [s.values for s in whole.seen]
+    counts = [whole.within(called(paper, w), least) for w in worlds]
+    e = Emulator(opens, worlds, counts)
+    nearest = [worlds[i] for i in np.argsort([-c for c in counts], kind="stable")[:_BEST]]
+    n = TRIED // 4
+    others = [*design(opens, TRIED // 2), *near(opens, nearest, n, 0.5, 1, _FEW, worlds), *near(opens, nearest, n, 0.25, 2, _FEW, worlds)]
+    mean, spread = e.said(others)
+    needed, order, worth = len(whole.places) // 2 + 1, np.argsort(-mean), e.worth()
+    found = Emulated(
+        least, len(worlds), worth.error, worth.spread, worth.inside, len(others), needed, max(counts), float(mean[order[0]]),
+        float(spread[order[0]]), int((needed <= mean + 3 * spread).sum()), float(norm.sf((needed - mean) / spread).max()),
+    )  # fmt: skip
+    return found, [others[i] for i in order[:3]]
+
+
+def recorded_emulated(paper: Paper) -> Emulated | None:
+    """What `emulated.csv` in a study's folder records; None without the file. Raises if it was made of something else."""
+    path = paper.folder / EMULATED
+    if not path.exists():
+        return None
+    (row,) = read_csv(path)
+    if row.pop("made_of") != made_of(paper):
+        help = f"  = help: `python -m fairlane.papers.emulator {paper.called}` makes it anew"
+        raise PaperError(f"{path}: it was made of another study than this one\n{help}")
+    return Emulated(**{f.name: (int if f.type == "int" else float)(row[f.name]) for f in fields(Emulated)})  # type: ignore[arg-type]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Says from the worlds of a study that were run whole how many printed values many others would meet, and records it in its folder."""
+    import argparse
+
+    from .folders import load
+
+    parser = argparse.ArgumentParser(prog="python -m fairlane.papers.emulator", description=main.__doc__)
+    parser.add_argument("key", help="a study that comes with fairlane, or the folder of one")
+    parser.add_argument("--within", type=float, default=0.07, help="the relative difference from print within which a value is met (0.07)")
+    given = parser.parse_args(arguments)
+    paper = load(given.key)
+    whole = recorded_whole(paper)
+    if whole is None or len(whole.seen) < _LEAST:
+        parser.error(f"{given.key} records fewer than {_LEAST} worlds run whole: python -m fairlane.papers.whole {given.key} --first N")
+    found, best = emulated(paper, whole, given.within)
+    row = {"made_of": made_of(paper), **asdict(found)}
+    text = [",".join(row), ",".join(f"{x:.6g}" if isinstance(x, float) else str(x) for x in row.values()), ""]
+    save_bytes(paper.folder / EMULATED, "\n".join(text).encode())
+    print(text[1])
+    for w in best:
+        print(f'--with "{called(paper, w)}"')
+
+
+if __name__ == "__main__":
+    main()
