@@ -103,6 +103,11 @@ class Asked:
             raise Wrong("flows are on or off")
         sim = self._future(what)
         now = sim._core.now // 1000
+        begun = any(sim.flows[f["name"]].started is not None for f in self._head["flows"] if f["group"] == group)
+        if on and begun:
+            raise Wrong(f"flows of {group} have begun: those that stopped do not begin again (branch before you stop them)")
+        if not on and not begun:
+            raise Wrong(f"flows of {group} have not begun yet: there is nothing to stop")
         path, value = (f"flows.{group}.start", f"{now + 1000}ns") if on else (f"flows.{group}.stop", f"{now}ns")
         pieces = self._pieces()
         sim._core.set([(path, value)], False)
