@@ -1,10 +1,10 @@
 //! `cargo dev perf`: one run of a scenario, for profilers and for comparing structures of the event queue.
 
-use fairlane_engine::{QuadHeap, StdHeap, Wheel};
+use fairlane_engine::{QuadHeap, Sorted, StdHeap, Wheel};
 use fairlane_scenario::{CaptureRequest, Captures, Format, Options, Progress, Resolved, RunError, RunOutput, resolve, run_all, run_with};
 use std::fs;
 
-const USAGE: &str = "usage: cargo dev perf FILE [queue=heap|wheel|binary] [pcap=WHAT:FILE] [path=value]...";
+const USAGE: &str = "usage: cargo dev perf FILE [queue=sorted|heap|wheel|binary] [pcap=WHAT:FILE] [path=value]...";
 
 fn read(file: &str, sets: &[(String, String)]) -> Result<Resolved, String> {
     let text = fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))?;
@@ -16,6 +16,7 @@ fn run(scenario: &Resolved, queue: &str, captures: Captures) -> Result<RunOutput
     match queue {
         "heap" => run_with::<QuadHeap<u64>>(scenario, seed, false, &progress),
         "wheel" => run_with::<Wheel<u64>>(scenario, seed, false, &progress),
+        "sorted" => run_with::<Sorted<u64>>(scenario, seed, false, &progress),
         "binary" => run_with::<StdHeap<u64>>(scenario, seed, false, &progress),
         _ => {
             let options = Options { seeds: vec![seed], threads: 1, captures, ..Options::default() };
@@ -45,7 +46,7 @@ pub(crate) fn perf(args: &[String]) -> Result<String, String> {
             _ => sets.push((key.to_owned(), value.to_owned())),
         }
     }
-    if !["auto", "heap", "wheel", "binary"].contains(&queue.as_str()) {
+    if !["auto", "sorted", "heap", "wheel", "binary"].contains(&queue.as_str()) {
         return Err(USAGE.to_owned());
     }
     let r = run(&read(file, &sets)?, &queue, captures).map_err(|e| e.to_string())?;

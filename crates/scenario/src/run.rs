@@ -12,7 +12,7 @@ use crate::probes::{Probes, Watching};
 use crate::spec::Resolved;
 use crate::trace::{Tracing, not_written};
 use crate::why;
-use fairlane_engine::{EventQueue, QuadHeap, StdHeap, Wheel, fits_64_bits};
+use fairlane_engine::{EventQueue, QuadHeap, Sorted, Wheel, fits_64_bits};
 use fairlane_net::{BuildError, Rows, Tally, World, WorldBuilder};
 use fairlane_trace::HopDelay;
 use fairlane_trace::pcapng::{Capture, Written};
@@ -279,7 +279,7 @@ pub(crate) fn as_run<T>(work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Slots from which on the binary heap is slower than the 4-ary one, and that than the wheel, see `docs/background/event-queue.md`.
+/// Slots from which on the sorted array is slower than the 4-ary heap, and that than the wheel, see `docs/background/event-queue.md`.
 pub(crate) const SOME_SLOTS: usize = 640;
 pub(crate) const MANY_SLOTS: usize = 3200;
 
@@ -287,7 +287,7 @@ fn run_one(scenario: &Resolved, seed: u64, watch: Watch<'_>, progress: &Progress
     let setup = Setup::new(scenario, seed);
     let (slots, numbers) = setup.parts.slots();
     match (fits_64_bits(numbers, Time::ZERO + scenario.duration), slots) {
-        (true, 0..SOME_SLOTS) => run_watched::<StdHeap<u64>>(scenario, setup, watch, progress),
+        (true, 0..SOME_SLOTS) => run_watched::<Sorted<u64>>(scenario, setup, watch, progress),
         (true, SOME_SLOTS..MANY_SLOTS) => run_watched::<QuadHeap<u64>>(scenario, setup, watch, progress),
         (true, _) => run_watched::<Wheel<u64>>(scenario, setup, watch, progress),
         (false, _) => run_watched::<Wheel<u128>>(scenario, setup, watch, progress),

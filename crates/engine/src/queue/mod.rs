@@ -2,10 +2,12 @@
 
 mod binary;
 mod quad;
+mod sorted;
 mod wheel;
 
 pub use binary::StdHeap;
 pub use quad::QuadHeap;
+pub use sorted::Sorted;
 pub use wheel::Wheel;
 
 #[cfg(test)]

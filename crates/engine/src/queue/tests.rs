@@ -48,6 +48,12 @@ fn std_heap_orders() {
 }
 
 #[test]
+fn sorted_array_orders() {
+    same_as_a_sorted_set::<Sorted<u64>>();
+    same_as_a_sorted_set::<Sorted<u128>>();
+}
+
+#[test]
 fn wheel_orders() {
     same_as_a_sorted_set::<Wheel<u64>>();
     same_as_a_sorted_set::<Wheel<u128>>();
