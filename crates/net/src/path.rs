@@ -65,18 +65,23 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         }
         let mut pkt =
             QPkt { id: self.arena.insert(seg), len, flow, hop: route, at: now, class, ecn: seg.ecn(), proto, data, back: ep & 1 == 1 };
-        let first = match &mut self.maze {
-            None => self.hops[route as usize],
-            Some(maze) => {
-                let (first, hop) = maze.step(route);
-                pkt.hop = hop;
-                first
-            }
+        let first = match self.hops.get(route as usize) {
+            Some(&first) => first,
+            None => self.first_step(route, &mut pkt.hop),
         };
         if O::ON {
             obs.on_send(&SendEvent { time: now, endpoint: EpId(ep), pkt, seg });
         }
         self.accept(first, &mut pkt, now, obs);
+    }
+
+    /// Where a packet begins its way when there is no table of hops.
+    #[cold]
+    fn first_step(&mut self, route: u32, hop: &mut u32) -> u32 {
+        let Some(maze) = &mut self.maze else { return NOWHERE };
+        let (first, next) = maze.step(route);
+        *hop = next;
+        first
     }
 
     /// The port whose event may come `k` events from now.
@@ -145,14 +150,12 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             self.settle::<O, false>(i, now, obs);
             port = &mut self.ports[i as usize];
         }
-        if port.impair.is_some() {
+        if port.rough {
             return self.on_rough(i, now, pkt, obs);
         }
-        // The head of a ring has one event; where a change of the rate has moved it, another that means nothing any more.
-        match port.ring.front() {
-            Some(head) if head.at == now => *pkt = *head,
-            _ => return NOWHERE,
-        }
+        let Some(head) = port.ring.front() else { return NOWHERE };
+        debug_assert_eq!(head.at, now, "the head of a ring has one event");
+        *pkt = *head;
         self.advance(i, obs);
         self.forward(i, pkt, now, obs)
     }
@@ -334,17 +337,21 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     /// A packet arrives at a port whose transmitter is at work, or may be: departures due by now come first.
     #[inline(never)]
     fn accept_busy<O: Observer>(&mut self, i: u32, pkt: &mut QPkt, now: Time, obs: &mut O) {
-        if self.ports[i as usize].queued {
-            self.settle::<O, false>(i, now, obs);
-            let port = &self.ports[i as usize];
-            if port.queued && port.next_start() == now && self.slots.order.departure_first(now, i) {
-                self.settle::<O, true>(i, now, obs);
+        let port = &self.ports[i as usize];
+        if port.queued {
+            // While the transmitter is at work nothing can be due.
+            if port.busy_until <= now {
+                self.settle::<O, false>(i, now, obs);
+                let port = &self.ports[i as usize];
+                if port.queued && port.next_start() == now && self.slots.order.departure_first(now, i) {
+                    self.settle::<O, true>(i, now, obs);
+                }
+                let port = &self.ports[i as usize];
+                if !port.queued && port.busy_until <= now {
+                    return self.accept(i, pkt, now, obs);
+                }
             }
-            let port = &self.ports[i as usize];
-            if !port.queued && port.busy_until <= now {
-                return self.accept(i, pkt, now, obs);
-            }
-        } else if self.ports[i as usize].busy_until == CLOSED {
+        } else if port.busy_until == CLOSED {
             return self.drop_packet(i, *pkt, Why::Down, now, obs);
         }
         let port = &mut self.ports[i as usize];
@@ -380,8 +387,12 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     pub(crate) fn settle<O: Observer, const AT_NOW: bool>(&mut self, i: u32, now: Time, obs: &mut O) {
         loop {
             let port = &mut self.ports[i as usize];
+            // Most calls end here, before the queue is asked.
+            if !port.queued || port.busy_until > now {
+                return;
+            }
             let start = port.next_start();
-            if !port.queued || start > now || (start == now && !AT_NOW) {
+            if start > now || (start == now && !AT_NOW) {
                 return;
             }
             let mut cx = QCx { now: start, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };

@@ -37,6 +37,8 @@ pub struct Port<Q> {
     pub(crate) delay: Dur,
     /// Whether anything waits in the queue.
     pub(crate) queued: bool,
+    /// Whether more is to be done at the far end of the link than to hand packets on, or events may have lost their meaning.
+    pub(crate) rough: bool,
     /// When the extra look at the queue is due that shapers and observers need; `MAX` for none.
     pub(crate) wake: Time,
     rate: Rate,
@@ -66,6 +68,7 @@ impl<Q: Qdisc> Port<Q> {
             ps_per_byte: if exact { ps_per_sec_byte / rate.as_bps() } else { 0 },
             delay: delay.saturating_sub(early),
             queued: false,
+            rough: impair.is_some(),
             wake: Time::MAX,
             rate,
             schedule: schedule.map(Box::new),

@@ -1,7 +1,7 @@
 //! Links whose rate changes and that bring packets late: the laws of every network hold there, too.
 
 use crate::toy::{Dumbbell, ToyPlugs};
-use fairlane_engine::{EventQueue, QuadHeap, StdHeap, Wheel};
+use fairlane_engine::{EventQueue, QuadHeap, Sorted, StdHeap, Wheel};
 use fairlane_net::*;
 use fairlane_units::{Dur, Rate, Time};
 use proptest::prelude::*;
@@ -123,6 +123,7 @@ proptest! {
         let want = run::<QuadHeap>(&d, &mut ());
         prop_assert_eq!(&run::<QuadHeap>(&d, &mut Ledger::default()), &want);
         prop_assert_eq!(&run::<StdHeap>(&d, &mut ()), &want);
+        prop_assert_eq!(&run::<Sorted>(&d, &mut ()), &want);
         prop_assert_eq!(&run::<Wheel>(&d, &mut ()), &want);
     }
 
@@ -269,4 +270,77 @@ fn one_opportunity_a_millisecond_is_twelve_megabits() {
     assert_eq!((capacity, same), (120e6, 120e6));
     // 1040 byte packets share opportunities, so nothing of them is lost while the queue is not empty.
     assert!((traced / constant - 1.0).abs() < 0.002, "{traced} {constant}");
+}
+
+/// When transmissions over the first link begin, and when their packets have crossed it.
+#[derive(Default)]
+struct Crossings {
+    begun: Vec<Time>,
+    over: Vec<Time>,
+}
+
+impl Observer for Crossings {
+    fn on_dequeue(&mut self, e: &DequeueEvent) {
+        if e.port == PortId(0) {
+            self.begun.push(e.time);
+        }
+    }
+    fn on_hop(&mut self, e: &HopEvent) {
+        if e.port == PortId(0) {
+            self.over.push(e.time);
+        }
+    }
+}
+
+/// A rate that changes in the middle of each transmission: every packet arrives once, a propagation delay after its last bit was sent, whichever of its events come before that.
+#[test]
+fn a_packet_in_transmission_keeps_what_was_sent_of_it() {
+    let piece = Dur::from_us(700);
+    let rates = [Rate::from_bps(4_160_000), Rate::from_bps(16_640_000), Rate::from_bps(2_080_000)];
+    let run = |window, obs: &mut Crossings, watched: bool| {
+        let mut w = Dumbbell {
+            flows: 1,
+            window,
+            limit: 1000,
+            access: (Rate::from_mbps(100), Dur::from_us(100)),
+            bottleneck: (rates[0], Dur::from_ms(10)),
+            loss: 0.0,
+            duplicate: 0.0,
+            seed: 4,
+            rough: None,
+        }
+        .build::<QuadHeap>();
+        for k in 0..3000_u64 {
+            let now = Time::ZERO + Dur::from_ps(k * piece.as_ps());
+            if watched {
+                w.advance(now, u64::MAX, obs);
+                w.set_rate(PortId(0), rates[k as usize % 3], obs);
+            } else {
+                w.advance(now, u64::MAX, &mut ());
+                w.set_rate(PortId(0), rates[k as usize % 3], &mut ());
+            }
+        }
+        (w.fingerprint(), w.flows()[0].counters.received_bytes)
+    };
+    for window in [1, 2, 30] {
+        let mut seen = Crossings::default();
+        let got = run(window, &mut seen, true);
+        assert_eq!(run(window, &mut Crossings::default(), false), got, "window {window}");
+        assert!(seen.over.len() > 50, "{} packets", seen.over.len());
+        for (&begun, &over) in seen.begun.iter().zip(&seen.over) {
+            let (mut bits, mut now) = (8.0 * 1040.0, begun.as_ps() as f64);
+            let piece = piece.as_ps() as f64;
+            let end = loop {
+                let k = (now / piece).floor();
+                let rate = rates[k as usize % 3].as_bps() as f64 / 1e12;
+                let until = (k + 1.0) * piece;
+                if bits <= (until - now) * rate {
+                    break now + bits / rate;
+                }
+                (bits, now) = (bits - (until - now) * rate, until);
+            };
+            let want = end + 1e10;
+            assert!((over.as_ps() as f64 - want).abs() < 10.0, "window {window}: begun at {begun:?}, over at {over:?}, not {want}");
+        }
+    }
 }

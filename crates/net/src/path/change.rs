@@ -85,6 +85,8 @@ impl<Q: Qdisc + Clone, H: EventQueue> Path<Q, H> {
             last.at = at;
             port.ring.push(last);
             if moved {
+                // The event of before finds another head on the ring, or none that is due.
+                port.rough = true;
                 self.push(at, i, Turn::Act);
             }
         }

@@ -60,14 +60,17 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         self.arm_wake(i, obs);
     }
 
-    /// A packet reaches the far end of a link that does more than carry, or in a world with ways of its own.
+    /// A packet reaches the far end of a link that does more than carry or had another rate, or in a world with ways of its own.
     #[inline(never)]
     pub(super) fn on_rough<O: Observer>(&mut self, i: u32, now: Time, pkt: &mut QPkt, obs: &mut O) -> u32 {
         let port = &mut self.ports[i as usize];
-        // An outage may have taken the packet that this event was for.
+        // An outage may have taken the packet that this event was for, a change of the rate moved it.
         let Some(&head) = port.ring.front().filter(|p| p.at <= now) else { return NOWHERE };
         *pkt = head;
         self.advance(i, obs);
+        if self.ports[i as usize].impair.is_none() {
+            return self.forward_any(i, pkt, now, obs);
+        }
         self.impaired(i, pkt, now, obs)
     }
 }

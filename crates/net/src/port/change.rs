@@ -77,6 +77,7 @@ impl<Q: Qdisc> Port<Q> {
     /// Loses and copies packets as `what` says from now on.
     pub(crate) fn set_losses(&mut self, what: &Impairments, seed: u64, name: &str) {
         self.impair.get_or_insert_with(|| Box::new(Impair::idle(&Impairments::default(), Dur::ZERO, seed, name))).change(what, seed, name);
+        self.rough = true;
     }
 
     /// When the timer of a queue is due that came while the run went on.
