@@ -53,13 +53,22 @@ def test_flent_reads_it(folder: Path, tmp_path: Path) -> None:
 QLOG_NUMBER = {"type": "number", "minimum": 0}
 QLOG_INT = {"type": "integer", "minimum": 0}
 QLOG_TEXT = {"type": "string"}
+CONNECTION_STATES = [
+    *("attempted", "handshake_started", "handshake_complete", "closed"),
+    *("peer_validated", "early_write", "handshake_confirmed", "closing", "draining"),
+    # "implementations are allowed to use other ConnectionState values that adhere more closely to their internal logic": RFC 9293's.
+    *("CLOSED", "LISTEN", "SYN-SENT", "SYN-RECEIVED", "ESTABLISHED", "FIN-WAIT-1", "FIN-WAIT-2", "CLOSE-WAIT", "CLOSING", "LAST-ACK"),
+    "TIME-WAIT",
+]
 
 
 def _event(name: str, **data: object) -> dict:
     of = {"type": "object", "properties": data, "additionalProperties": False}
-    if name == "congestion_state_updated":
+    if name in ("congestion_state_updated", "connection_state_updated"):
         of["required"] = ["new"]
-    if name == "loss_timer_updated":
+    if name == "recovery_metrics_updated":
+        of["minProperties"] = 1  # "is only guaranteed to contain at least one"
+    if name == "timer_updated":
         of["required"] = ["event_type"]
     return {"properties": {"name": {"const": f"quic:{name}"}, "data": of}}
 
@@ -115,11 +124,16 @@ QLOG = {
                                     ssthresh=QLOG_INT, packets_in_flight=QLOG_INT, pacing_rate=QLOG_INT,
                                 ),
                                 _event("congestion_state_updated", old=QLOG_TEXT, new=QLOG_TEXT, trigger=QLOG_TEXT),
+                                _event("connection_state_updated", old={"enum": CONNECTION_STATES}, new={"enum": CONNECTION_STATES}),
                                 _event(
-                                    "loss_timer_updated", timer_type={"enum": ["ack", "pto", "loss_timeout"]},
-                                    event_type={"enum": ["set", "expired", "cancelled"]}, delta=QLOG_NUMBER,
+                                    "timer_updated", timer_id=QLOG_INT, event_type={"enum": ["set", "expired", "cancelled"]},
+                                    timer_type={"enum": ["ack", "pto", "loss_timeout", "path_validation", "handshake_timeout", "idle_timeout"]},
+                                    delta=QLOG_NUMBER,
                                 ),
-                                _event("packet_lost", header={"type": "object"}, trigger=QLOG_TEXT),
+                                _event(
+                                    "packet_lost", header={"type": "object"}, frames={"type": "array"}, is_mtu_probe_packet={"type": "boolean"},
+                                    trigger={"enum": ["reordering_threshold", "time_threshold", "pto_expired"]},
+                                ),
                             ],
                         },
                     },
@@ -128,7 +142,7 @@ QLOG = {
         },
     },
 }  # fmt: skip
-"""The members that draft-ietf-quic-qlog-main-schema and draft-ietf-quic-qlog-quic-events define, as far as used; no others."""
+"""The members that draft-ietf-quic-qlog-main-schema-13 and draft-ietf-quic-qlog-quic-events-12 define in CDDL, as far as used; no others."""
 
 
 def test_qlog_is_by_its_schema_and_says_what_happened(folder: Path, tmp_path: Path) -> None:
@@ -144,9 +158,12 @@ def test_qlog_is_by_its_schema_and_says_what_happened(folder: Path, tmp_path: Pa
         row = result.flows.filter((pl.col("flow") == trace["title"]) & (pl.col("seed") == 1)).row(0, named=True)
         names = [e["name"].removeprefix("quic:") for e in events]
         assert names.count("packet_lost") == row["retransmits"] > 0
-        assert names.count("loss_timer_updated") == row["timeouts"]
-        states = [e["data"] for e in events if e["name"] == "quic:congestion_state_updated"]
-        assert all(b.get("old") == a["new"] for a, b in pairwise(states))
+        assert names.count("timer_updated") == row["timeouts"]
+        states = {n: [e["data"] for e in events if e["name"] == f"quic:{n}_state_updated"] for n in ("congestion", "connection")}
+        for told in states.values():
+            assert "old" not in told[0] and all(b["old"] == a["new"] for a, b in pairwise(told))
+        assert [s["new"] for s in states["connection"]] == ["SYN-SENT", "ESTABLISHED"]
+        assert trace["vantage_point"]["type"] == "client", "it sends the SYN"
         assert any("smoothed_rtt" in e["data"] for e in events)
         windows = [e["data"]["congestion_window"] for e in events if "congestion_window" in e["data"]]
         rows = result.trace().filter((pl.col("flow") == trace["title"]) & (pl.col("event") == "window") & (pl.col("seed") == 1)).collect()

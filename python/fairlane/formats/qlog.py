@@ -1,9 +1,9 @@
 """qlog of TCP flows: what their senders knew of congestion and recovery.
 
-Source: draft-ietf-quic-qlog-main-schema-13 (the file) and draft-ietf-quic-qlog-quic-events-12, section "Recovery events": their words
-fit TCP, whose retransmission
-timeout is the expiry of the probe timeout there. A trace is a flow. tests/test_export.py holds what is written against a JSON Schema of
-these sections.
+Source: draft-ietf-quic-qlog-main-schema-13 (the file) and draft-ietf-quic-qlog-quic-events-12, sections "Recovery events",
+"timer_updated" and "connection_state_updated": their words fit TCP, whose retransmission timeout is the expiry of the probe timeout
+there. States of connections have TCP's own names (RFC 9293 section 3.3.2): the draft lets states have the names that an implementation
+gives them. A trace is a flow. tests/test_export.py holds what is written against the definitions of these sections.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ def qlog_bytes(part: Part) -> bytes:
         if name not in told:
             raise suggest(name, told, "TCP flow")
     events = _events(part)
+    opened = _opened_by_others(part)
     title = str(result.description.get("name") or "run")
     head = {"file_schema": SCHEMA, "serialization_format": "application/qlog+json", "title": f"{title}, seed {part.seed}"}
     traces = []
@@ -50,7 +51,7 @@ def qlog_bytes(part: Part) -> bytes:
                 "protocol_types": ["TCP"],
                 "group_id": flow,
             },
-            "vantage_point": {"name": "sender", "type": "server"},
+            "vantage_point": {"name": "sender", "type": "server" if flow in opened else "client"},
             "event_schemas": [EVENTS],
         }
         traces.append(_open(about) + ',"events":[' + ",\n".join(lines) + "]}")
@@ -62,6 +63,15 @@ def _open(fields: Mapping[str, object]) -> str:
     return json.dumps(fields, separators=(",", ":"))[:-1]
 
 
+def _opened_by_others(part: Part) -> set[str]:
+    """Flows whose receiver opens the connection: in the draft's words the client is who initiates it, the server who accepts."""
+    import polars as pl
+
+    accepts = pl.col("state").is_in(["LISTEN", "SYN-RECEIVED"])
+    rows = part.result.trace().filter(pl.col("seed") == part.seed, pl.col("event") == "state", accepts)
+    return set(rows.select("flow").unique().collect()["flow"].to_list())
+
+
 def _events(part: Part) -> pl.DataFrame:
     """The lines of all flows, in the order of time."""
     import polars as pl
@@ -69,9 +79,10 @@ def _events(part: Part) -> pl.DataFrame:
     col, lit = pl.col, pl.lit
     rows = part.result.trace().filter(col("seed") == part.seed, col("event").is_in(["window", "state", "timeout", "retransmit", "gauge"]))
     rows = rows.filter(~col("back").fill_null(value=False), (col("event") != "gauge") | (col("gauge") == "rtt"))
-    # States of the sending half; those of the connection, in capitals, have no word in qlog that means the same of TCP.
-    state = (col("event") == "state") & (col("state") == col("state").str.to_lowercase())
-    rows = rows.filter((col("event") != "state") | state).with_columns(old=pl.when(state).then(col("state")).shift(1).over("flow", "event"))
+    # States of the connection are in capitals, those of its sending half are not.
+    connection = col("state") == col("state").str.to_uppercase()
+    half = pl.when(col("event") == "state").then(connection)
+    rows = rows.with_columns(half=half).with_columns(old=pl.when(col("event") == "state").then(col("state")).shift(1).over("flow", "half"))
     metrics = pl.concat_str(
         [
             lit('{"congestion_window":'),
@@ -92,11 +103,10 @@ def _events(part: Part) -> pl.DataFrame:
         .then(pl.concat_str([lit('{"latest_rtt":'), col("value") * 1e3, lit("}")]))
         .otherwise(lit("{}"))
     )
-    names = {"window": "recovery_metrics_updated", "state": "congestion_state_updated", "timeout": "loss_timer_updated"}
+    names = {"window": "recovery_metrics_updated", "state": "congestion_state_updated", "timeout": "timer_updated"}
     names |= {"gauge": "recovery_metrics_updated", "retransmit": "packet_lost"}
-    line = pl.concat_str(
-        [lit('{"time":'), col("time_ps") / 1e9, lit(',"name":"quic:'), col("event").replace_strict(names), lit('","data":'), data, lit("}")]
-    )
+    name = pl.when(col("half").fill_null(value=False)).then(lit("connection_state_updated")).otherwise(col("event").replace_strict(names))
+    line = pl.concat_str([lit('{"time":'), col("time_ps") / 1e9, lit(',"name":"quic:'), name, lit('","data":'), data, lit("}")])
     lines = rows.select("flow", "time_ps", line=line)
     samples = part.result.flow_series
     if samples.height and "srtt" in samples.columns:
