@@ -53,6 +53,7 @@ def test_flent_reads_it(folder: Path, tmp_path: Path) -> None:
 QLOG_NUMBER = {"type": "number", "minimum": 0}
 QLOG_INT = {"type": "integer", "minimum": 0}
 QLOG_TEXT = {"type": "string"}
+TIMERS = ["ack", "pto", "loss_timeout", "path_validation", "handshake_timeout", "idle_timeout"]
 CONNECTION_STATES = [
     *("attempted", "handshake_started", "handshake_complete", "closed"),
     *("peer_validated", "early_write", "handshake_confirmed", "closing", "draining"),
@@ -127,11 +128,12 @@ QLOG = {
                                 _event("connection_state_updated", old={"enum": CONNECTION_STATES}, new={"enum": CONNECTION_STATES}),
                                 _event(
                                     "timer_updated", timer_id=QLOG_INT, event_type={"enum": ["set", "expired", "cancelled"]},
-                                    timer_type={"enum": ["ack", "pto", "loss_timeout", "path_validation", "handshake_timeout", "idle_timeout"]},
+                                    timer_type={"enum": TIMERS},
                                     delta=QLOG_NUMBER,
                                 ),
                                 _event(
-                                    "packet_lost", header={"type": "object"}, frames={"type": "array"}, is_mtu_probe_packet={"type": "boolean"},
+                                    "packet_lost", header={"type": "object"}, frames={"type": "array"},
+                                    is_mtu_probe_packet={"type": "boolean"},
                                     trigger={"enum": ["reordering_threshold", "time_threshold", "pto_expired"]},
                                 ),
                             ],
@@ -142,7 +144,7 @@ QLOG = {
         },
     },
 }  # fmt: skip
-"""The members that draft-ietf-quic-qlog-main-schema-13 and draft-ietf-quic-qlog-quic-events-12 define in CDDL, as far as used; no others."""
+"""The members that draft-ietf-quic-qlog-main-schema-13 and draft-ietf-quic-qlog-quic-events-12 define, as far as used; no others."""
 
 
 def test_qlog_is_by_its_schema_and_says_what_happened(folder: Path, tmp_path: Path) -> None:

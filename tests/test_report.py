@@ -8,6 +8,7 @@ import html
 import json
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import jsonschema
@@ -122,6 +123,26 @@ def test_a_page_of_another_kind_that_is_damaged_is_told(tmp_path):
     with pytest.raises(fl.FolderError, match="search without its page"):
         fl.report(tmp_path, tmp_path / "page.html")
     assert not (tmp_path / "page.html").exists()
+
+
+def test_the_page_of_a_reproduction_is_one_file(tmp_path):
+    folder = tmp_path / "made"
+    (folder / "figures").mkdir(parents=True)
+    (folder / "reproduction.json").write_text('{"schema": "fairlane.reproduction/4", "title": "t"}')
+    files = {"a b&c.csv": b"x,y\n1,2\n", "figures/f.svg": b"<svg xmlns='http://www.w3.org/2000/svg'/>", "figures/big.png": bytes(2_500_000)}
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    (tmp_path / "secret.csv").write_text("not ours")
+    names = ["figures/big.png", "a%20b%26c.csv", "figures/f.svg", "gone.csv", "../secret.csv"]
+    links = "".join(f'<a class="get" href="{n}" download>{n[:3]}</a>' for n in names)
+    (folder / "index.html").write_text(f'<p><a href="#x">here</a>{links}<a href="runs/1">runs</a></p>')
+    fl.report(folder, tmp_path / "page.html")
+    shutil.rmtree(folder)
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert len(page) < MOST_BYTES
+    assert saved_from(page, "a b&amp;c.csv") == "x,y\n1,2\n" and saved_from(page, "f.svg").startswith("<svg")
+    assert set(re.findall(r'href="([^"]{0,8})', page)) == {"#x", "data:tex", "data:ima"}, "nothing outside of the page"
+    assert page.endswith("runs</p>") and "secret" not in page and "big" not in page
 
 
 # --- differences ----------------------------------------------------------------------------------------

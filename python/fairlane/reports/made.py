@@ -75,11 +75,8 @@ class Report:
         from ..base.outputs import new_file
 
         target = new_file(path, force=force)
-        save_bytes(target, self._page_in(target.absolute().parent).encode())
+        save_bytes(target, self.page().encode())
         return target
-
-    def _page_in(self, _folder: Path) -> str:
-        return self.page()
 
     def document(self) -> dict[str, Any]:
         """The document that `fairlane report --json` prints."""
@@ -132,12 +129,8 @@ class OwnReport(Report):
         return self._own.warnings
 
     def page(self) -> str:
-        """The page of its folder; links lead there from the working directory."""
+        """The page of its folder, as one file."""
         return self._own.page()
-
-    def _page_in(self, folder: Path) -> str:
-        """With links from there."""
-        return self._own.page(folder)
 
     def document(self) -> dict[str, Any]:
         """The document that `fairlane report --json` prints."""

@@ -1,14 +1,17 @@
-"""Folders that bring a page of their own, searches and reproductions: it stands as it is, and their documents say what is in it."""
+"""Folders that bring a page of their own, searches and reproductions: it stands as it is, with the files that it links to in it, and
+their documents say what is in it."""
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import re
 from collections.abc import Mapping
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import unquote
 
 from ..base.files import read_input
 from ..errors import FolderError, InputError
@@ -16,7 +19,12 @@ from ..errors import FolderError, InputError
 _DOCUMENTS = {"tune.json": ("search", "fairlane.tune/"), "reproduction.json": ("reproduction", "fairlane.reproduction/")}
 """What such a folder holds, by a file of it."""
 _PAGE = "index.html"
-_LINK = re.compile(r'(\b(?:href|src)=")(?![a-z][a-z0-9+.-]*:|[/#"])([^"]*")', re.IGNORECASE)
+_LINK = re.compile(r'<a\b[^>]*?\bhref="(?![a-z][a-z0-9+.-]*:|[/#"])([^"]*)"[^>]*>(.*?)</a>', re.IGNORECASE | re.DOTALL)
+"""A link to a file beside the page: its address, and its words."""
+_KINDS = {".csv": "text/csv", ".svg": "image/svg+xml", ".png": "image/png"}
+"""What is taken into a page, the smallest kind of files first."""
+MOST_BYTES = 2_900_000
+"""Of a page: files beside it that do not fit any more have no link."""
 MOST_SENTENCES = 3
 
 
@@ -68,15 +76,43 @@ class Own:
         told = self._said.get("warnings")
         return [str(w) for w in told] if isinstance(told, list) else []
 
-    def page(self, beside: Path | None = None) -> str:
-        """Its page; links to files of the folder lead there from a page in the folder `beside`."""
+    def page(self) -> str:
+        """Its page as one file: what it lets readers save from the folder (tables, pictures) is in it."""
         page = self.folder / _PAGE
         try:
             text = read_input(page).decode()
         except (InputError, UnicodeDecodeError) as e:
             raise FolderError(f"{self.folder} is the folder of a {self.kind} without its page: {e}") from e
-        way = quote(os.path.relpath(self.folder, beside or Path()).replace(os.sep, "/"))
-        return _LINK.sub(lambda m: f"{m[1]}{way}/{m[2]}", text)
+        names = dict.fromkeys(unescape(m[1]) for m in _LINK.finditer(text))
+        left, taken = MOST_BYTES - len(text.encode()), {}
+        for name in sorted(names, key=lambda n: list(_KINDS).index(_ending(n)) if _ending(n) in _KINDS else len(_KINDS)):
+            data = self._saved(name)
+            if data is not None and len(data) <= left:
+                taken[name] = data
+                left -= len(data)
+
+        def link(found: re.Match[str]) -> str:
+            name = unescape(found[1])
+            if name in taken:
+                return f'<a class="get" download="{escape(unquote(name).rsplit("/", 1)[-1])}" href="{taken[name]}">{found[2]}</a>'
+            return "" if _ending(name) in _KINDS else found[2]
+
+        return _LINK.sub(link, text)
+
+    def _saved(self, link: str) -> str | None:
+        """A file of the folder as an address that has it; None of any other."""
+        kind = _KINDS.get(_ending(link))
+        file = self.folder / unquote(link)
+        if kind is None or not file.resolve().is_relative_to(self.folder.resolve()):
+            return None
+        try:
+            return f"data:{kind};base64,{base64.b64encode(read_input(file)).decode()}"
+        except InputError:
+            return None
+
+
+def _ending(name: str) -> str:
+    return Path(unquote(name)).suffix.lower()
 
 
 def _dicts(found: Any) -> list[dict[str, Any]]:
