@@ -6,9 +6,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
+
+if TYPE_CHECKING:
+    import fairlane as fl
 
 # No test depends on how fast the machine is. `--hypothesis-profile=deep` looks longer.
 hypothesis.settings.register_profile("house", deadline=None)
@@ -71,3 +75,27 @@ def dumbbell(tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def root() -> Path:
     return ROOT
+
+
+@pytest.fixture(scope="session")
+def result() -> fl.Result:
+    """Of tests of pictures: made once."""
+    import plotted
+
+    return plotted.result()
+
+
+@pytest.fixture(scope="session")
+def files() -> fl.Result:
+    """Flows that end, of tests of pictures."""
+    import plotted
+
+    return plotted.files()
+
+
+@pytest.fixture(scope="session")
+def events() -> list[dict[str, Any]]:
+    """The events of `result`, one after the other."""
+    import plotted
+
+    return plotted.events()

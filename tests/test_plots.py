@@ -19,21 +19,6 @@ from fairlane.runs.plots.figure import draw
 from plotted import axes_of, lines, one_way, per, round_trips, strokes
 
 
-@pytest.fixture(scope="module")
-def result() -> fl.Result:
-    return plotted.result()
-
-
-@pytest.fixture(scope="module")
-def events() -> list[dict]:
-    return plotted.events()
-
-
-@pytest.fixture(scope="module")
-def files() -> fl.Result:
-    return plotted.files()
-
-
 def test_windows_are_those_of_the_table(result):
     axes = axes_of(result, "window", flow="plain.1")
     (cwnd,), (threshold,) = lines(axes), lines(axes, "ssthresh")

@@ -12,7 +12,6 @@ import polars as pl
 import pytest
 
 import fairlane as fl
-import plotted
 from conftest import ROOT
 from fairlane.base.document import json_schema
 from fairlane.base.metrics import metrics, series
@@ -25,16 +24,6 @@ from fairlane.runs.plots.styles import STYLES
 from plotted import axes_of, lines
 
 GOLDEN = Path(__file__).parent / "golden" / "plots"
-
-
-@pytest.fixture(scope="module")
-def result() -> fl.Result:
-    return plotted.result()
-
-
-@pytest.fixture(scope="module")
-def files() -> fl.Result:
-    return plotted.files()
 
 
 # --- for everybody, and for paper -----------------------------------------------------------------------------

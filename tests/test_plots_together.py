@@ -10,26 +10,9 @@ import pytest
 from validation.formulas import formulas as elsewhere
 
 import fairlane as fl
-import plotted
 from fairlane.runs.plots import theory as formulas
 from fairlane.runs.plots.figure import draw
 from plotted import axes_of, lines, network, one_way
-
-
-@pytest.fixture(scope="module")
-def result() -> fl.Result:
-    return plotted.result()
-
-
-@pytest.fixture(scope="module")
-def events() -> list[dict]:
-    return plotted.events()
-
-
-@pytest.fixture(scope="module")
-def files() -> fl.Result:
-    return plotted.files()
-
 
 # --- over runs, results and studies ---------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from ..errors import FairlaneError, ScenarioError, UnknownNameError
 from ..runs.network import Network
 from ..runs.result import run_resolved
 from ..runs.simulation import Branches, Simulation
-from ..stats import MARGIN, margin_text
+from ..stats import MARGIN, margin_share
 from .factors import Factor, Level, read_factors
 from .futures import Futures, compare_futures
 from .result import Compared, Comparison
@@ -111,7 +111,7 @@ def compare(
     source = mixed() if scenario is None else scenario
     base = resolve(source, pairs)
     chosen = parse_seeds(seeds)
-    share = _margin(margin)
+    share = margin_share(margin)
     name = _link(base, link, queues is None)
     given = [] if vary is None else list(vary.items() if isinstance(vary, Mapping) else vary)
     factors = read_factors(base, name, queues, tcp, given, limit, pairs)
@@ -187,18 +187,6 @@ def _label(factors: list[Factor], levels: tuple[Level, ...]) -> str:
     """The levels by which settings differ; all, if there is one setting."""
     told = [level.label for f, level in zip(factors, levels, strict=True) if len(f.levels) > 1]
     return ", ".join(told or [level.label for level in levels])
-
-
-def _margin(margin: float | str) -> str:
-    """The margin as a share, such as "5%"."""
-    text = f"{100 * margin:g}%" if isinstance(margin, (int, float)) and not isinstance(margin, bool) else str(margin).strip()
-    try:
-        share = float(text.removesuffix("%"))
-    except ValueError:
-        share = 0.0
-    if not text.endswith("%") or not 0 < share < 100:
-        raise FairlaneError(f'cannot read the margin {margin!r}: write a share between 0 and 100 %, such as "5%"')
-    return margin_text(text).replace(" ", "")
 
 
 def _sample(duration: str) -> str:

@@ -168,7 +168,7 @@ def report(
 
     need("study")
     given: list[Any] = [results] if isinstance(results, (str, PathLike)) or not isinstance(results, Iterable) else list(results)
-    made = _own(given, labels) or Report(read_sides(given, labels), _margin(margin))
+    made = _own(given, labels) or Report(read_sides(given, labels), stats.margin_share(margin))
     if path is not None:
         made.save(path, force=force)
     return made
@@ -184,17 +184,6 @@ def _own(given: Sequence[Any], labels: Sequence[str] | None) -> Report | None:
     if labels and len(labels) != 1:
         raise FairlaneError(f"{len(labels)} labels for 1 result: give each one, in the same order")
     return OwnReport(found, labels[0] if labels else found.folder.resolve().name)
-
-
-def _margin(margin: float | str) -> str:
-    text = f"{100 * margin:g}%" if isinstance(margin, (int, float)) and not isinstance(margin, bool) else str(margin).strip()
-    try:
-        share = float(text.removesuffix("%"))
-    except ValueError:
-        share = 0.0
-    if not text.endswith("%") or not 0 < share < 100:
-        raise FairlaneError(f'cannot read the margin {margin!r}: write a share between 0 and 100 %, such as "5%"')
-    return text
 
 
 def _result(side: Side) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from .intervals import CONFIDENCE, Estimate, Interval, from_moments, interval
 if TYPE_CHECKING:
     from .distributions import KS, ks
     from .factorial import Anova, anova, effects
-    from .findings import MARGIN, Contrast, contrasts, margin_text, p_text
+    from .findings import MARGIN, Contrast, contrasts, margin_share, margin_text, p_text
     from .pairs import Difference, Equivalence, Pair, all_pairs, holm, paired, tost, welch
     from .resampling import Bootstrap, bootstrap
     from .sequential import Verdict, narrow_enough, replications_needed, verdict
@@ -40,6 +40,7 @@ _WHERE = {
     "effects": "factorial",
     "holm": "pairs",
     "ks": "distributions",
+    "margin_share": "findings",
     "margin_text": "findings",
     "mser5": "warmup",
     "narrow_enough": "sequential",
@@ -78,6 +79,7 @@ __all__ = [
     "holm",
     "interval",
     "ks",
+    "margin_share",
     "margin_text",
     "mser5",
     "narrow_enough",

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ..errors import FairlaneError
 from .intervals import CONFIDENCE
 from .pairs import Difference, Equivalence, Values, holm, paired, tost, welch
 
@@ -119,3 +120,19 @@ def margin_text(margin: float | str) -> str:
     ('5 %', '0.02')
     """
     return f"{margin.strip().removesuffix('%').strip()} %" if isinstance(margin, str) else f"{margin:g}"
+
+
+def margin_share(margin: float | str) -> str:
+    """A margin of the mean as a share: "5%", also of 0.05.
+
+    >>> margin_share(0.05), margin_share(" 2.5 %")
+    ('5%', '2.5%')
+    """
+    text = f"{100 * margin:g}%" if isinstance(margin, (int, float)) and not isinstance(margin, bool) else str(margin).strip()
+    try:
+        share = float(text.removesuffix("%"))
+    except ValueError:
+        share = 0.0
+    if not text.endswith("%") or not 0 < share < 100:
+        raise FairlaneError(f'cannot read the margin {margin!r}: write a share between 0 and 100 %, such as "5%"')
+    return margin_text(text).replace(" ", "")
