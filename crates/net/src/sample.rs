@@ -5,7 +5,9 @@ use crate::endpoint::{Endpoint, FlowView};
 use crate::flow::Flow;
 use crate::port::Port;
 use crate::qdisc::{Backlog, Qdisc};
+use crate::shelf::Shelf;
 use fairlane_units::{Dur, Time};
+use std::io;
 
 /// What series show of a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,59 +81,91 @@ pub struct Sampling {
 
 /// A series: one row a subject and sample, instant by instant.
 #[derive(Clone, Debug)]
-pub struct Rows<S> {
-    fill: Vec<Fill<S>>,
+pub struct Recording {
     /// Flows or ports by number, in the order in which each instant has them.
     pub subjects: Vec<u32>,
     /// How many of them an instant had, and how many instants in a row that was so.
     pub spans: Vec<(usize, usize)>,
-    /// Columns by name: those asked for, then the gauges of endpoints and queues that have some, in the order of their first value;
-    /// NaN where a subject has none of that name.
-    pub columns: Vec<(&'static str, Vec<f64>)>,
+    /// Names of the columns: those asked for, then the gauges of endpoints and queues that have some, in the order of their first value.
+    pub names: Vec<&'static str>,
+    shelf: Shelf,
+}
+
+impl Recording {
+    /// The values of a column; NaN where a subject has none of that name. `None` if there is no such column.
+    ///
+    /// # Errors
+    /// The temporary file that holds it cannot be read.
+    pub fn column(&self, name: &str) -> Option<io::Result<Vec<f64>>> {
+        let at = self.names.iter().position(|n| *n == name)?;
+        Some(self.shelf.column(at, &self.spans))
+    }
+
+    fn add(&mut self, name: &'static str) {
+        self.names.push(name);
+        self.shelf.add();
+    }
+}
+
+/// A series that is being recorded.
+#[derive(Clone, Debug)]
+pub struct Rows<S> {
+    fill: Vec<Fill<S>>,
+    /// What is recorded.
+    pub kept: Recording,
     /// Samples of the instant that is being recorded.
     block: Vec<S>,
-    rows: usize,
+    /// Values of one column at this instant, and of all gauges.
+    now: Vec<f64>,
+    gauges: Vec<Vec<f64>>,
 }
 
 impl<S> Rows<S> {
     fn new(columns: Vec<Column<S>>, subjects: Vec<u32>) -> Self {
-        let (columns, fill) = columns.into_iter().map(|(name, fill)| ((name, Vec::new()), fill)).unzip();
-        Self { fill, subjects, spans: Vec::new(), columns, block: Vec::new(), rows: 0 }
+        let mut kept = Recording { subjects, spans: Vec::new(), names: Vec::new(), shelf: Shelf::default() };
+        columns.iter().for_each(|(name, _)| kept.add(name));
+        let fill = columns.into_iter().map(|(_, fill)| fill).collect();
+        Self { fill, kept, block: Vec::new(), now: Vec::new(), gauges: Vec::new() }
     }
 
     /// The rows of one instant: all samples in `block`. `gauges` are told the row's place there, and may add to it.
     fn take(&mut self, mut gauges: impl FnMut(usize, &mut dyn FnMut(&'static str, f64))) {
         let (asked, count) = (self.fill.len(), self.block.len());
-        for ((_, column), fill) in self.columns.iter_mut().zip(&self.fill) {
-            fill(&self.block, column);
+        for (at, fill) in self.fill.iter().enumerate() {
+            self.now.clear();
+            fill(&self.block, &mut self.now);
+            self.kept.shelf.put(at, &mut self.now);
         }
-        let (columns, rows) = (&mut self.columns, self.rows);
+        let (kept, told) = (&mut self.kept, &mut self.gauges);
+        for column in told.iter_mut() {
+            column.clear();
+            column.resize(count, f64::NAN);
+        }
         for i in 0..count {
             // Algorithms tell their variables in one order: the next column is looked at first.
             let mut next = asked;
             gauges(i, &mut |name, value| {
-                let is = |(n, _): &(&'static str, Vec<f64>)| std::ptr::eq(*n, name) || *n == name;
-                let at = if columns.get(next).is_some_and(is) {
+                let is = |n: &&'static str| std::ptr::eq(*n, name) || *n == name;
+                let at = if kept.names.get(next).is_some_and(is) {
                     next
-                } else if let Some(at) = columns[asked..].iter().position(is) {
+                } else if let Some(at) = kept.names[asked..].iter().position(is) {
                     asked + at
                 } else {
-                    columns.push((name, Vec::new()));
-                    columns.len() - 1
+                    kept.add(name);
+                    told.push(vec![f64::NAN; count]);
+                    kept.names.len() - 1
                 };
                 next = at + 1;
-                let column = &mut columns[at].1;
-                column.resize(rows + i, f64::NAN);
-                column.push(value);
+                told[at - asked][i] = value;
             });
         }
-        self.rows += count;
-        for (_, column) in &mut self.columns[asked..] {
-            column.resize(self.rows, f64::NAN);
+        for (at, column) in told.iter_mut().enumerate() {
+            kept.shelf.put(asked + at, column);
         }
-        match self.spans.last_mut() {
+        kept.shelf.end();
+        match kept.spans.last_mut() {
             Some((of, instants)) if *of == count => *instants += 1,
-            _ => self.spans.push((count, 1)),
+            _ => kept.spans.push((count, 1)),
         }
         self.block.clear();
     }
@@ -181,7 +215,7 @@ impl Sampler {
 
     /// Ports that are sampled.
     pub(crate) fn watched(&self) -> &[u32] {
-        &self.links.subjects
+        &self.links.kept.subjects
     }
 
     /// The step.
@@ -194,7 +228,7 @@ impl Sampler {
         for (before, flow) in self.flows_before.iter_mut().zip(flows) {
             before.received = before.received.wrapping_sub(flow.counters.received_bytes);
         }
-        for (before, &i) in self.ports_before.iter_mut().zip(&self.links.subjects) {
+        for (before, &i) in self.ports_before.iter_mut().zip(&self.links.kept.subjects) {
             let now = PortBefore::now(&ports[i as usize], time);
             (before.carried, before.drops) = (before.carried - now.carried, before.drops.wrapping_sub(now.drops));
             before.outage = before.outage.wrapping_sub(now.outage);
@@ -213,7 +247,8 @@ impl Sampler {
         let (now_s, step) = (time.as_secs_f64(), self.step.as_secs_f64());
         let count = flows.len();
         self.flows_before.resize_with(count, FlowBefore::default);
-        self.flows.subjects.extend(self.flows.subjects.len() as u32..count as u32);
+        let subjects = &mut self.flows.kept.subjects;
+        subjects.extend(subjects.len() as u32..count as u32);
         self.flows.block.extend(flows.zip(&mut self.flows_before).enumerate().map(|(i, (flow, before))| {
             let (sender, receiver) = ends(i);
             let now = FlowBefore { received: flow.counters.received_bytes, arrived: flow.delivered + receiver.kept() };
@@ -229,7 +264,7 @@ impl Sampler {
             sample
         }));
         self.flows.take(|i, out| ends(i).0.gauges(out));
-        let Rows { subjects, block, .. } = &mut self.links;
+        let Rows { kept: Recording { subjects, .. }, block, .. } = &mut self.links;
         block.extend(subjects.iter().zip(&mut self.ports_before).map(|(&i, before)| {
             let port = &ports[i as usize];
             let now = PortBefore::now(port, time);
@@ -238,9 +273,9 @@ impl Sampler {
             *before = now;
             PortSample { time: now_s, step, backlog: port.qdisc().backlog(), carried, drops, outage }
         }));
-        let watched = std::mem::take(&mut self.links.subjects);
+        let watched = std::mem::take(&mut self.links.kept.subjects);
         self.links.take(|i, out| ports[watched[i] as usize].qdisc().gauges(out));
-        self.links.subjects = watched;
+        self.links.kept.subjects = watched;
         time + self.step
     }
 }

@@ -202,7 +202,7 @@ impl Run {
 }
 
 fn names(series: Option<&SeriesTable>) -> Vec<&'static str> {
-    series.map_or_else(Vec::new, |s| std::iter::once(s.key).chain(s.numbers.iter().map(|(name, _)| *name)).collect())
+    series.map_or_else(Vec::new, |s| std::iter::once(s.key).chain(s.names().iter().copied()).collect())
 }
 
 fn column<'py>(py: Python<'py>, series: Option<&SeriesTable>, name: &str) -> PyResult<Bound<'py, PyAny>> {
@@ -218,8 +218,7 @@ fn column<'py>(py: Python<'py>, series: Option<&SeriesTable>, name: &str) -> PyR
         }
         return Ok(out.into_any());
     }
-    let (_, values) = series.numbers.iter().find(|(n, _)| *n == name).ok_or_else(missing)?;
-    view(py, values)
+    view(py, &series.column(name).ok_or_else(missing)??)
 }
 
 /// A table as a dict of columns: lists of text, and views of doubles that NumPy, polars and `list` take as they are.

@@ -13,11 +13,12 @@ use crate::spec::Resolved;
 use crate::trace::{Tracing, not_written};
 use crate::why;
 use fairlane_engine::{EventQueue, QuadHeap, Sorted, Wheel, fits_64_bits};
-use fairlane_net::{BuildError, Rows, Tally, World, WorldBuilder};
+use fairlane_net::{BuildError, Recording, Tally, World, WorldBuilder};
 use fairlane_trace::HopDelay;
 use fairlane_trace::pcapng::{Capture, Written};
 use fairlane_units::Time;
 use std::cell::Cell;
+use std::io;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -86,7 +87,7 @@ pub struct Table {
 }
 
 /// Time series: a row a flow or link and instant.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct SeriesTable {
     /// Name of the column that names the subject of a row.
     pub key: &'static str,
@@ -94,32 +95,47 @@ pub struct SeriesTable {
     pub subjects: Vec<String>,
     /// How many of them an instant has, and how many instants in a row that is so.
     pub spans: Vec<(usize, usize)>,
-    /// Number columns.
-    pub numbers: Columns,
+    /// What was recorded, also of subjects without a name.
+    kept: Recording,
+    /// Which subjects have one, if some have none.
+    named: Option<Vec<bool>>,
 }
 
 impl SeriesTable {
     /// Of the subjects that have a name.
-    fn new<S>(key: &'static str, rows: Rows<S>, names: &[Option<&str>]) -> Self {
-        let Rows { subjects, spans, columns, .. } = rows;
-        let named: Vec<Option<&str>> = subjects.iter().map(|&i| names[i as usize]).collect();
+    fn new(key: &'static str, kept: Recording, names: &[Option<&str>]) -> Self {
+        let named: Vec<Option<&str>> = kept.subjects.iter().map(|&i| names[i as usize]).collect();
         let subjects = named.iter().flatten().map(|&name| name.to_owned()).collect();
-        if named.iter().all(Option::is_some) {
-            return Self { key, subjects, spans, numbers: columns };
-        }
-        let instants = spans.iter().flat_map(|&(count, instants)| std::iter::repeat_n(&named[..count], instants));
-        let there: Vec<bool> = instants.flatten().map(Option::is_some).collect();
-        let kept = |column: Vec<f64>| column.into_iter().zip(&there).filter(|(_, there)| **there).map(|(x, _)| x).collect();
-        let numbers = columns.into_iter().map(|(name, column)| (name, kept(column))).collect();
-        let spans = spans.iter().map(|&(count, instants)| (named[..count].iter().flatten().count(), instants)).collect();
-        Self { key, subjects, spans, numbers }
+        let spans = kept.spans.iter().map(|&(count, instants)| (named[..count].iter().flatten().count(), instants)).collect();
+        let there: Vec<bool> = named.iter().map(Option::is_some).collect();
+        Self { key, subjects, spans, kept, named: there.contains(&false).then_some(there) }
     }
 
-    /// The same with the name of its subject in each row.
-    pub fn table(&self) -> Table {
+    /// Names of the number columns.
+    pub fn names(&self) -> &[&'static str] {
+        &self.kept.names
+    }
+
+    /// The numbers of one of them; `None` if there is no such column.
+    ///
+    /// # Errors
+    /// The temporary file that holds them cannot be read.
+    pub fn column(&self, name: &str) -> Option<io::Result<Vec<f64>>> {
+        let column = self.kept.column(name)?;
+        let Some(named) = &self.named else { return Some(column) };
+        let instants = self.kept.spans.iter().flat_map(|&(count, instants)| std::iter::repeat_n(&named[..count], instants));
+        Some(column.map(|all| all.into_iter().zip(instants.flatten()).filter(|(_, there)| **there).map(|(x, _)| x).collect()))
+    }
+
+    /// The same as a whole, with the name of its subject in each row.
+    ///
+    /// # Errors
+    /// As `column`.
+    pub fn table(&self) -> io::Result<Table> {
         let instants = self.spans.iter().flat_map(|&(count, instants)| std::iter::repeat_n(&self.subjects[..count], instants));
         let named = instants.flatten().cloned().collect();
-        Table { text: vec![(self.key, named)], numbers: self.numbers.clone() }
+        let numbers = self.names().iter().filter_map(|name| Some(self.column(name)?.map(|values| (*name, values))));
+        Ok(Table { text: vec![(self.key, named)], numbers: numbers.collect::<io::Result<_>>()? })
     }
 }
 
@@ -422,7 +438,7 @@ pub(crate) fn output<H: EventQueue>(
     told.iter().for_each(|&i| named[i] = Some(&flows[i].name));
     let all: Vec<Option<&str>> = links.iter().map(|l| Some(l.name.as_str())).collect();
     let (flow_series, link_series) = match world.take_sampler() {
-        Some(s) => (Some(SeriesTable::new("flow", s.flows, &named)), Some(SeriesTable::new("link", s.links, &all))),
+        Some(s) => (Some(SeriesTable::new("flow", s.flows.kept, &named)), Some(SeriesTable::new("link", s.links.kept, &all))),
         None => (None, None),
     };
     RunOutput {

@@ -28,7 +28,7 @@ fn gauges(what: &str, sets: &[&str]) -> [Vec<&'static str>; 2] {
 
 /// Columns beyond those that every series has, which stand first.
 fn beyond<S>(table: SeriesTable, declared: &[Series<S>]) -> Vec<&'static str> {
-    let names: Vec<&str> = table.numbers.iter().map(|c| c.0).collect();
+    let names: Vec<&str> = table.names().to_vec();
     let always: Vec<&str> = declared.iter().filter(|s| s.feed == Feed::Sampler).map(|s| s.name).collect();
     assert_eq!(names[..always.len()], always);
     names[always.len()..].to_vec()

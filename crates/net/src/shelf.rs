@@ -1,0 +1,319 @@
+//! Columns of numbers that grow instant by instant: kept as what changes from one instant to the next, in memory while that is little and
+//! in a temporary file beyond it. So a long run that samples needs no more memory than a short one, and hardly more time.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Bytes of a piece: what is written at once.
+const PIECE: usize = 1 << 18;
+/// Bytes that stay in memory: a short run needs no file.
+const MEMORY: usize = 1 << 22;
+/// Numbers that share a byte which says what of them has changed.
+const GROUP: usize = 8;
+
+/// What follows for a column and an instant.
+const SAME: u8 = 0;
+/// One number, which all rows have.
+const ONE: u8 = 1;
+/// A byte a group that says what has changed, and for groups with changes one more that says which numbers take eight bytes, not four.
+const SOME: u8 = 2;
+
+/// One column.
+#[derive(Clone, Debug)]
+struct Track {
+    /// Instants that were over when it began.
+    since: usize,
+    /// The numbers of the last instant, in whole groups.
+    before: Vec<f64>,
+    /// Bytes of the piece that is being made.
+    open: Vec<u8>,
+}
+
+/// Where a piece lies.
+#[derive(Clone, Debug)]
+enum Place {
+    Memory(Arc<[u8]>),
+    File(u64),
+}
+
+#[derive(Clone, Debug)]
+struct Piece {
+    place: Place,
+    /// Bytes of each track, one behind the other.
+    lengths: Vec<usize>,
+}
+
+/// A file without a name, which is gone with whoever has it open, and where it ends.
+type Spill = Arc<Mutex<(File, u64)>>;
+
+/// The columns. A clone shares what was written; what comes after is its own.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shelf {
+    tracks: Vec<Track>,
+    pieces: Vec<Piece>,
+    /// Bytes of pieces in memory.
+    held: usize,
+    spill: Option<Spill>,
+    instants: usize,
+}
+
+impl Shelf {
+    /// One more, without numbers for the instants that are over.
+    pub(crate) fn add(&mut self) {
+        self.tracks.push(Track { since: self.instants, before: Vec::new(), open: Vec::new() });
+    }
+
+    /// The numbers of a column at the instant that is recorded; `now` is left in whole groups.
+    pub(crate) fn put(&mut self, at: usize, now: &mut Vec<f64>) {
+        let Some(track) = self.tracks.get_mut(at) else { return };
+        let rows = now.len();
+        now.resize(rows.next_multiple_of(GROUP), 0.0);
+        track.put(rows, now);
+    }
+
+    /// The instant has all its numbers.
+    pub(crate) fn end(&mut self) {
+        self.instants += 1;
+        if self.instants.is_multiple_of(64) && self.tracks.iter().map(|t| t.open.len()).sum::<usize>() >= PIECE {
+            self.close();
+        }
+    }
+
+    fn close(&mut self) {
+        let lengths: Vec<usize> = self.tracks.iter().map(|t| t.open.len()).collect();
+        let mut bytes = Vec::with_capacity(lengths.iter().sum());
+        for track in &mut self.tracks {
+            bytes.append(&mut track.open);
+        }
+        let place = if self.held < MEMORY { None } else { self.write(&bytes).ok().map(Place::File) };
+        // Where no file can be written the piece stays in memory.
+        let place = place.unwrap_or_else(|| {
+            self.held += bytes.len();
+            Place::Memory(bytes.into())
+        });
+        self.pieces.push(Piece { place, lengths });
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<u64> {
+        let spill = match &mut self.spill {
+            Some(spill) => spill,
+            none => none.insert(Arc::new(Mutex::new((tempfile::tempfile()?, 0)))),
+        };
+        let mut guard = spill.lock().unwrap_or_else(PoisonError::into_inner);
+        let (file, end) = &mut *guard;
+        let begin = *end;
+        file.seek(SeekFrom::Start(begin))?;
+        file.write_all(bytes)?;
+        *end += bytes.len() as u64;
+        Ok(begin)
+    }
+
+    /// All numbers of a column; NaN before it began. `spans`: rows of an instant, and how many instants in a row have as many.
+    pub(crate) fn column(&self, at: usize, spans: &[(usize, usize)]) -> io::Result<Vec<f64>> {
+        let track = self.tracks.get(at).ok_or(io::ErrorKind::NotFound)?;
+        let all: usize = spans.iter().map(|(rows, instants)| rows * instants).sum();
+        let mut reader = Reader { before: Vec::new(), out: Vec::with_capacity(all) };
+        let mut rows = spans.iter().flat_map(|&(rows, instants)| std::iter::repeat_n(rows, instants));
+        for rows in rows.by_ref().take(track.since) {
+            reader.out.resize(reader.out.len() + rows, f64::NAN);
+        }
+        let mut scratch = Vec::new();
+        for piece in &self.pieces {
+            let Some(&len) = piece.lengths.get(at) else { continue };
+            let begin: usize = piece.lengths[..at].iter().sum();
+            let bytes = match &piece.place {
+                Place::Memory(bytes) => &bytes[begin..begin + len],
+                Place::File(place) => {
+                    self.read(place + begin as u64, len, &mut scratch)?;
+                    &scratch[..]
+                }
+            };
+            reader.take(bytes, &mut rows)?;
+        }
+        reader.take(&track.open, &mut rows)?;
+        Ok(reader.out)
+    }
+
+    fn read(&self, at: u64, len: usize, out: &mut Vec<u8>) -> io::Result<()> {
+        let spill = self.spill.as_ref().ok_or(io::ErrorKind::NotFound)?;
+        let mut guard = spill.lock().unwrap_or_else(PoisonError::into_inner);
+        guard.0.seek(SeekFrom::Start(at))?;
+        out.resize(len, 0);
+        guard.0.read_exact(out)
+    }
+}
+
+/// Whether two groups differ; by their bits, so that one NaN is as the other.
+#[inline]
+fn differ(a: &[f64], b: &[f64]) -> bool {
+    a.iter().zip(b).fold(0, |all, (a, b)| all | (a.to_bits() ^ b.to_bits())) != 0
+}
+
+impl Track {
+    fn put(&mut self, rows: usize, now: &[f64]) {
+        self.before.resize(now.len(), 0.0);
+        if !differ(now, &self.before) {
+            self.open.push(SAME);
+            return;
+        }
+        let first = now[0];
+        if now[..rows].iter().all(|v| v.to_bits() == first.to_bits()) {
+            self.open.push(ONE);
+            self.open.extend_from_slice(&first.to_le_bytes());
+            self.before[..rows].fill(first);
+            return;
+        }
+        self.open.push(SOME);
+        let begin = self.open.len();
+        self.open.resize(begin + now.len() / GROUP * (2 + 8 * GROUP), 0);
+        let (mut at, room) = (0, &mut self.open[begin..]);
+        for (now, before) in now.chunks_exact(GROUP).zip(self.before.chunks_exact_mut(GROUP)) {
+            if !differ(now, before) {
+                room[at] = 0;
+                at += 1;
+                continue;
+            }
+            let head = at;
+            at += 2;
+            let (mut changed, mut long) = (0, 0);
+            for (i, (now, before)) in now.iter().zip(before).enumerate() {
+                let bits = now.to_bits();
+                if bits == before.to_bits() {
+                    continue;
+                }
+                *before = *now;
+                changed |= 1 << i;
+                // Whole numbers up to 2^21, and many others, have nothing in the lower half.
+                if bits as u32 == 0 {
+                    room[at..at + 4].copy_from_slice(&((bits >> 32) as u32).to_le_bytes());
+                    at += 4;
+                } else {
+                    long |= 1 << i;
+                    room[at..at + 8].copy_from_slice(&bits.to_le_bytes());
+                    at += 8;
+                }
+            }
+            (room[head], room[head + 1]) = (changed, long);
+        }
+        self.open.truncate(begin + at);
+    }
+}
+
+/// Makes numbers of bytes.
+struct Reader {
+    before: Vec<f64>,
+    out: Vec<f64>,
+}
+
+impl Reader {
+    fn take(&mut self, mut bytes: &[u8], rows: &mut impl Iterator<Item = usize>) -> io::Result<()> {
+        let b = &mut bytes;
+        while !b.is_empty() {
+            let rows = rows.next().ok_or(io::ErrorKind::InvalidData)?;
+            self.before.resize(rows.next_multiple_of(GROUP), 0.0);
+            match cut::<1>(b)? {
+                [SAME] => {}
+                [ONE] => {
+                    let one = f64::from_le_bytes(cut(b)?);
+                    self.before[..rows].fill(one);
+                }
+                _ => {
+                    for group in self.before.chunks_exact_mut(GROUP) {
+                        let [changed] = cut(b)?;
+                        if changed == 0 {
+                            continue;
+                        }
+                        let [long] = cut(b)?;
+                        for (i, value) in group.iter_mut().enumerate().filter(|(i, _)| changed & 1 << i != 0) {
+                            let bits =
+                                if long & 1 << i == 0 { u64::from(u32::from_le_bytes(cut(b)?)) << 32 } else { u64::from_le_bytes(cut(b)?) };
+                            *value = f64::from_bits(bits);
+                        }
+                    }
+                }
+            }
+            self.out.extend_from_slice(&self.before[..rows]);
+        }
+        Ok(())
+    }
+}
+
+#[inline]
+fn cut<const N: usize>(bytes: &mut &[u8]) -> io::Result<[u8; N]> {
+    let (head, rest) = bytes.split_first_chunk::<N>().ok_or(io::ErrorKind::UnexpectedEof)?;
+    *bytes = rest;
+    Ok(*head)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Numbers as series have them: few change, some are whole, some are none.
+    fn number() -> impl Strategy<Value = f64> {
+        prop_oneof![3 => Just(0.0), 3 => (0..5000_u32).prop_map(f64::from), 1 => any::<f64>(), 1 => Just(f64::NAN), 1 => Just(f64::INFINITY), 1 => Just(-0.0)]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        /// What comes back is what was put in, to the bit: while flows come and columns begin, and after a clone has gone its own way.
+        #[test]
+        fn columns_come_back_to_the_bit(
+            instants in proptest::collection::vec((0..20_usize, proptest::collection::vec(number(), 20)), 1..40),
+            late in 0..40_usize,
+        ) {
+            let (mut shelf, mut spans, mut expected) = (Shelf::default(), Vec::new(), [Vec::new(), Vec::new()]);
+            shelf.add();
+            let mut most = 0;
+            for (n, (rows, values)) in instants.iter().enumerate() {
+                most = most.max(*rows); // flows come, none goes
+                if n == late {
+                    shelf.add();
+                }
+                for (at, expected) in expected.iter_mut().enumerate() {
+                    if at < shelf.tracks.len() {
+                        shelf.put(at, &mut values[..most].to_vec());
+                        expected.extend(values[..most].iter().map(|v| v.to_bits()));
+                    } else {
+                        expected.extend(std::iter::repeat_n(f64::NAN.to_bits(), most));
+                    }
+                }
+                spans.push((most, 1));
+                shelf.end();
+                if n % 7 == 3 {
+                    shelf.close();
+                    // The way of a branch leaves no trace here.
+                    let mut other = shelf.clone();
+                    other.held = MEMORY;
+                    other.put(0, &mut vec![1.5; most]);
+                    other.end();
+                    other.close();
+                }
+            }
+            for (at, expected) in expected.iter().enumerate().take(shelf.tracks.len()) {
+                let bits: Vec<u64> = shelf.column(at, &spans).unwrap().into_iter().map(f64::to_bits).collect();
+                prop_assert_eq!(&bits, expected);
+            }
+        }
+    }
+
+    /// What does not repeat goes to the file; memory stays what it was.
+    #[test]
+    fn a_long_series_lies_in_a_file() {
+        let (mut shelf, instants) = (Shelf::default(), 20_000);
+        shelf.add();
+        let value = |i: usize, row: usize| ((i * 131 + row) as f64).sqrt();
+        for i in 0..instants {
+            shelf.put(0, &mut (0..64).map(|row| value(i, row)).collect());
+            shelf.end();
+        }
+        assert!(shelf.held < MEMORY + 2 * PIECE, "{} bytes in memory", shelf.held);
+        let written = shelf.spill.as_ref().map_or(0, |s| s.lock().unwrap().1);
+        assert!(written > (instants * 64 * 7 - MEMORY) as u64, "{written} bytes in the file");
+        let column = shelf.column(0, &[(64, instants)]).unwrap();
+        assert!(column.iter().enumerate().all(|(n, v)| *v == value(n / 64, n % 64)));
+        assert_eq!(column.len(), 64 * instants);
+    }
+}
