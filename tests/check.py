@@ -29,7 +29,17 @@ FILES = {
     "linux": ("tc",),
     "look": ("sheet", "width", "saved", "notebook", "compare", "cli_study"),
     "own": ("own_queue", "own_cc", "plugin"),
-    "papers": ("papers", "paper_layout", "paper_verdicts", "paper_worlds", "studies", "study_folder_mistakes", "own_paper", "findings"),
+    "papers": (
+        "papers",
+        "paper_layout",
+        "paper_verdicts",
+        "paper_worlds",
+        "paper_emulator",
+        "studies",
+        "study_folder_mistakes",
+        "own_paper",
+        "findings",
+    ),
     "reports": ("report", "report_browser"),
     "runs": (
         "changes",
@@ -63,6 +73,7 @@ FILES = {
     "watch": ("watch", "rooms", "package"),
     "study": (
         "kept",
+        "closer",
         "study_dask",
         "study_file",
         "study_mistakes",

@@ -34,8 +34,10 @@ def test_a_comparison_gives_its_pictures_and_exact_numbers():
     done = fl.compare("red,codel", NETWORK, seeds="1..2")
     page = done.page()
     files = saved(page)
-    assert {"differences.csv", "ellipses.svg", "queue.svg", "jain.svg", "link-bottleneck.csv", "group-tcp.csv"} == set(files)
-    assert page.count("<table") <= 3
+    tables = {"differences.csv", "link-bottleneck.csv", "group-tcp.csv", "limits-red.csv", "limits-codel.csv"}
+    assert {"ellipses.svg", "queue.svg", "jain.svg", *tables} == set(files)
+    assert page.count("<table") <= len(tables)
+    assert [r["flow"] for r in rows(files["limits-red.csv"])] == ["tcp.0", "tcp.1", "tcp.2"]
     for name, text in files.items():
         if name.endswith(".svg"):
             assert ET.fromstring(text).tag.endswith("svg")
