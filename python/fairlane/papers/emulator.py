@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.files import save_bytes
-from ..errors import PaperError
 from ..worlds import Levels, Open, World, design, near
-from .joint import made_of
-from .tables import read_csv
+from .joint import made_of, made_of_this
+from .tables import number_in
 from .whole import Whole, called, recorded_whole
 
 if TYPE_CHECKING:
@@ -166,11 +165,9 @@ def recorded_emulated(paper: Paper) -> Emulated | None:
     path = paper.folder / EMULATED
     if not path.exists():
         return None
-    (row,) = read_csv(path)
-    if row.pop("made_of") != made_of(paper):
-        help = f"  = help: `python -m fairlane.papers.emulator {paper.called}` makes it anew"
-        raise PaperError(f"{path}: it was made of another study than this one\n{help}")
-    return Emulated(**{f.name: (int if f.type == "int" else float)(row[f.name]) for f in fields(Emulated)})  # type: ignore[arg-type]
+    row = made_of_this(paper, path, ["made_of", *(f.name for f in fields(Emulated))], "emulator")[0]
+    told = {f.name: (f.type, number_in(path, row[f.name]) or 0.0) for f in fields(Emulated)}
+    return Emulated(**{name: int(x) if kind == "int" else x for name, (kind, x) in told.items()})  # type: ignore[arg-type]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

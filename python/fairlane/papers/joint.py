@@ -9,9 +9,9 @@ import csv
 import hashlib
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -26,7 +26,7 @@ from .definition import Paper
 from .printed import Distance
 from .reach import REACH, Reach, csv_of_reach
 from .runner import Runner
-from .tables import NEAR, read_csv
+from .tables import NEAR, number_in, read_csv
 from .worlds import Kind, Seen, Worlds, nearest
 
 if TYPE_CHECKING:
@@ -211,16 +211,20 @@ class Recorded:
 def recorded_reach(paper: Paper) -> list[dict[str, str]]:
     """The rows that `reach.csv` in a study's folder records; none without the file. Raises if they were made of something else."""
     path = paper.folder / "reach.csv"
-    return _made_of_this(paper, path, REACH) if path.exists() else []
+    return made_of_this(paper, path, REACH) if path.exists() else []
 
 
-def _made_of_this(paper: Paper, path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
-    """The rows of a record; raises if they were made of something else than this study."""
+def made_of_this(paper: Paper, path: Path, columns: Sequence[str], by: str = "joint", more: bool = False) -> list[dict[str, str]]:
+    """The rows of a record; raises if they were made of something else than this study.
+
+    `by` is the module that makes it; `more`: it has further columns, behind these.
+    """
     rows = read_csv(path)
-    if not rows or list(rows[0]) != list(columns) or rows[0]["made_of"] != made_of(paper):
+    names = list(rows[0]) if rows else []
+    if (names[: len(columns)] if more else names) != list(columns) or rows[0]["made_of"] != made_of(paper):
         raise PaperError(
             f"{path}: its worlds were made of another study than this one\n"
-            f"  = help: `python -m fairlane.papers.joint {paper.called}` makes them anew"
+            f"  = help: `python -m fairlane.papers.{by} {paper.called}` makes them anew"
         )
     return rows
 
@@ -235,8 +239,9 @@ def read_worlds(paper: Paper, path: Path, margins: bool = False) -> list[Recorde
     if not path.exists():
         return []
     opens, ids = paper.opens(), _ids(paper)
-    rows = _made_of_this(paper, path, [*_LEAD, *(o.name for o in opens), *_APART, *ids, *(map(_margin, ids) if margins else ())])
-    number: Callable[[str], float | None] = lambda x: float(x) if x else None  # noqa: E731
+    by = "whole" if margins else "joint"
+    rows = made_of_this(paper, path, [*_LEAD, *(o.name for o in opens), *_APART, *ids, *(map(_margin, ids) if margins else ())], by)
+    number = partial(number_in, path)
     read = [
         Recorded(
             cast("Kind", r["kind"]),

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..base.csv_text import inert
 from .score import printed_tables
-from .tables import NEAR, Compared
+from .tables import NEAR, Compared, number_in
 
 if TYPE_CHECKING:
     from ..worlds import Word
@@ -72,9 +74,9 @@ def with_whole(rows: Sequence[Reach], over_worlds: Sequence[Sequence[float | Non
 
 def recorded_with_whole(rows: Sequence[Mapping[str, str]], over_worlds: Sequence[Sequence[float | None]]) -> list[dict[str, str]]:
     """The same of the rows of a record."""
-    number: Callable[[str], float | None] = lambda x: float(x) if x else None  # noqa: E731
+    number = partial(number_in, Path("reach.csv"))
     of = [
-        Reach(r["table"], Compared((), r["metric"], r["unit"], float(r["printed"]), number(r["ours"])), None, None, 0, int(r["worlds"]))
+        Reach(r["table"], Compared((), r["metric"], r["unit"], number(r["printed"]), number(r["ours"])), None, None, 0, int(r["worlds"]))
         for r in rows
     ]
     out = []

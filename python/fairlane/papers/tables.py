@@ -38,6 +38,14 @@ def read_csv(path: Path) -> list[dict[str, str]]:
         raise PaperError(f"{path}: not UTF-8 text: {e.reason}") from e
 
 
+def number_in(path: Path, text: str | None) -> float | None:
+    """A cell of a file with numbers; None of an empty one."""
+    try:
+        return float(text) if text else None
+    except ValueError:
+        raise PaperError(f"{path}: {text!r} is no number") from None
+
+
 def csv_of_rows(rows: Sequence[Row]) -> bytes:
     """A tidy table: factors..., metric, value, unit, low, high, runs."""
     names = list(dict.fromkeys(k for r in rows for k, _ in r.factors))

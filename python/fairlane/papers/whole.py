@@ -12,6 +12,7 @@ import csv
 import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import inf
 from pathlib import Path
 from statistics import median
@@ -23,12 +24,12 @@ from ..errors import PaperError, suggest
 from ..worlds import World, base_of, check_world, design, key_of, text_of
 from .claims import read_claims
 from .definition import Cell, Paper
-from .joint import csv_of, made_of, read_worlds, recorded, seen_of
+from .joint import csv_of, made_of, made_of_this, read_worlds, recorded, seen_of
 from .layout import is_tidy
 from .reach import places
 from .runner import Runner
 from .score import difference, printed_tables
-from .tables import Compared, read_csv
+from .tables import Compared, number_in
 from .worlds import Kind, Seen, Worlds
 
 if TYPE_CHECKING:
@@ -193,16 +194,14 @@ def recorded_whole(paper: Paper) -> Whole | None:
     path = paper.folder / VALUES
     if not path.exists():
         return None
-    rows = read_csv(path)
-    if not rows or tuple(rows[0])[: len(WHOLE)] != WHOLE or rows[0]["made_of"] != made_of(paper):
-        raise PaperError(
-            f"{path}: its worlds were made of another study than this one\n"
-            f"  = help: `python -m fairlane.papers.whole {paper.called}` makes them anew"
-        )
+    rows, number = made_of_this(paper, path, WHOLE, "whole", more=True), partial(number_in, path)
     names = list(rows[0])[len(WHOLE) :]
-    ours: dict[str, Sequence[float | None]] = {n: [float(r[n]) if r[n] else None for r in rows] for n in names}
+    ours: dict[str, Sequence[float | None]] = {n: [number(r[n]) for r in rows] for n in names}
+    printed = [number(r["printed"]) for r in rows]
+    if printed != [p for p in _printed(paper) if p is not None]:
+        raise PaperError(f"{path}: its printed values are not those of the study: it was changed since, or cut short")
     seen = seen_of(read_worlds(paper, paper.folder / WORLDS, margins=True))
-    return Whole([(r["table"], r["of"], r["metric"]) for r in rows], [float(r["printed"]) for r in rows], ours, seen)
+    return Whole([(r["table"], r["of"], r["metric"]) for r in rows], [p for p in printed if p is not None], ours, seen)
 
 
 def record(whole: Whole, paper: Paper) -> None:

@@ -56,10 +56,12 @@ def watched(study: StudyResult, where: Mapping[str, Any] | None = None, most: in
 
     def again(first: tuple[Point, int, str]) -> tuple[Point, int, Result]:
         point, seed, fingerprint = first
-        resolved = _scenario(study, point)
-        (run,) = _core.run(resolved, [seed], 1, why=True)
-        _same(study, point, fingerprint, str(run.fingerprint))
-        return point, seed, Result.from_runs(resolved, [run])
+        if point.index not in study._watched:
+            resolved = _scenario(study, point)
+            (run,) = _core.run(resolved, [seed], 1, why=True)
+            _same(study, point, fingerprint, str(run.fingerprint))
+            study._watched[point.index] = Result.from_runs(resolved, [run])
+        return point, seed, study._watched[point.index]
 
     with ThreadPoolExecutor(available_threads(), "why") as crew:
         return list(crew.map(again, firsts[:most]))

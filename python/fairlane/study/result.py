@@ -196,6 +196,11 @@ class StudyResult(StudyTables):
 
         return {name: r for _, name, r in panelled(self, "", where)}
 
+    @functools.cached_property
+    def _watched(self) -> dict[int, Result]:
+        """First runs of points that were made again, by point: the page and the document ask for the same ones."""
+        return {}
+
     def why(self, **where: Any) -> dict[str, Why]:
         """What limited the flows of each finished point, or of those with these levels, by its levels: `why(queue="red")`.
 
