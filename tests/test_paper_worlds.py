@@ -286,6 +286,17 @@ def test_tables_run_whole_in_other_worlds_are_arithmetic(tmp_path, capsys):
     for wrong in ("rate", "rats=8Mbit/s", "rate=80Mbit/s", "queue=blue"):
         with pytest.raises(FairlaneError):
             whole.world_of(load(folder), wrong)
+    kept = (folder / "whole.csv").read_text()
+    head, first, *rest = kept.splitlines()
+    *lead, printed, a, b, c, d = first.rsplit(",", 5)
+    for damaged, told in ((["1" + printed, a, b, c, d], "printed values"), ([printed, a, b, c, d + "x"], "is no number")):
+        (folder / "whole.csv").write_text("\n".join([head, ",".join([*lead, *damaged]), *rest, ""]))
+        with pytest.raises(PaperError, match=told):
+            whole.recorded_whole(load(folder))
+    (folder / "whole.csv").write_text("\n".join([head, first, *rest[:-1], ""]))
+    with pytest.raises(PaperError, match="cut short"):
+        whole.recorded_whole(load(folder))
+    (folder / "whole.csv").write_text(kept)
     (folder / "claims.toml").write_text(CLAIMS.replace("< 50", "< 55"))
     with pytest.raises(PaperError, match="another study"):
         whole.recorded_whole(load(folder))
