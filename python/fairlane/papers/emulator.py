@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base.files import save_bytes
 from ..worlds import Levels, Open, World, design, near
-from .joint import made_of, made_of_this
+from .joint import made_of, made_of_this, save_record
 from .tables import number_in
 from .whole import Whole, called, recorded_whole
 
@@ -187,7 +186,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     found, best = emulated(paper, whole, given.within)
     row = {"made_of": made_of(paper), **asdict(found)}
     text = [",".join(row), ",".join(f"{x:.6g}" if isinstance(x, float) else str(x) for x in row.values()), ""]
-    save_bytes(paper.folder / EMULATED, "\n".join(text).encode())
+    save_record(paper.folder / EMULATED, "\n".join(text).encode())
     print(text[1])
     for w in best:
         print(f'--with "{called(paper, w)}"')

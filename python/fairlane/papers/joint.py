@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..base.csv_text import inert
-from ..base.files import save_bytes
+from ..base.files import read_input, save_bytes
+from ..base.sealed import BLANK, fault_of_text, seal_text
 from ..claims import Outcome
 from ..errors import PaperError
 from ..worlds import Judgement, Open, World, judge, key_of, matters, settled, share, text_of, turns_at
@@ -26,7 +27,7 @@ from .definition import Paper
 from .printed import Distance
 from .reach import REACH, Reach, csv_of_reach
 from .runner import Runner
-from .tables import NEAR, number_in, read_csv
+from .tables import NEAR, number_in, rows_of
 from .worlds import Kind, Seen, Worlds, nearest
 
 if TYPE_CHECKING:
@@ -151,6 +152,9 @@ def _finite(x: float | None) -> float | None:
 # The record of a sample
 
 
+_SEAL = b"# seal "
+"""Begins the first line of a record, a comment: the sum of its bytes (`base/sealed.py`). It stands in the file itself, so that no kill
+between two files can part them."""
 _LEAD = ("made_of", "kind")
 _APART = ("fit", "test", "median")
 
@@ -214,17 +218,28 @@ def recorded_reach(paper: Paper) -> list[dict[str, str]]:
     return made_of_this(paper, path, REACH) if path.exists() else []
 
 
+def save_record(path: Path, data: bytes) -> None:
+    """Writes a record into a study's folder, whole or not at all, with the sum that `made_of_this` checks."""
+    save_bytes(path, seal_text(_SEAL + BLANK.encode() + b"\n" + data, _SEAL))
+
+
 def made_of_this(paper: Paper, path: Path, columns: Sequence[str], by: str = "joint", more: bool = False) -> list[dict[str, str]]:
-    """The rows of a record; raises if they were made of something else than this study.
+    """The rows of a record; raises if they were made of something else than this study, or are not as they were written.
 
     `by` is the module that makes it; `more`: it has further columns, behind these.
     """
-    rows = read_csv(path)
+    data = read_input(path)
+    if fault := fault_of_text(data, _SEAL):
+        raise PaperError(
+            f"{path} {fault}\n"
+            f"  = help: put back the file as it was, or remove it: `python -m fairlane.papers.{by} {paper.called}` then makes it anew"
+        )
+    rows = rows_of(path, data.partition(b"\n")[2])
     names = list(rows[0]) if rows else []
     if (names[: len(columns)] if more else names) != list(columns) or rows[0]["made_of"] != made_of(paper):
         raise PaperError(
             f"{path}: its worlds were made of another study than this one\n"
-            f"  = help: `python -m fairlane.papers.{by} {paper.called}` makes them anew"
+            f"  = help: remove it: `python -m fairlane.papers.{by} {paper.called}` then makes it anew"
         )
     return rows
 
@@ -275,8 +290,8 @@ def seen_of(rows: Sequence[Recorded]) -> list[Seen]:
 def record(joint: Joint, paper: Paper, reached: Sequence[Reach]) -> Path:
     """Writes `worlds.csv` and `reach.csv` into a study's folder."""
     path = paper.folder / "worlds.csv"
-    save_bytes(path, csv_of(joint.seen, paper))
-    save_bytes(paper.folder / "reach.csv", csv_of_reach(reached, made_of(paper)))
+    save_record(path, csv_of(joint.seen, paper))
+    save_record(paper.folder / "reach.csv", csv_of_reach(reached, made_of(paper)))
     return path
 
 

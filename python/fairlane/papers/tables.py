@@ -32,8 +32,13 @@ def read_folder(folder: Path) -> Tables:
 
 def read_csv(path: Path) -> list[dict[str, str]]:
     """The rows of a CSV file with a header."""
+    return rows_of(path, read_input(path))
+
+
+def rows_of(path: Path, data: bytes) -> list[dict[str, str]]:
+    """The rows of its bytes."""
     try:
-        return list(csv.DictReader(io.StringIO(read_input(path).decode("utf-8"), newline="")))
+        return list(csv.DictReader(io.StringIO(data.decode("utf-8"), newline="")))
     except UnicodeDecodeError as e:
         raise PaperError(f"{path}: not UTF-8 text: {e.reason}") from e
 

@@ -19,12 +19,11 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from ..base.csv_text import inert
-from ..base.files import save_bytes
 from ..errors import PaperError, suggest
 from ..worlds import World, base_of, check_world, design, key_of, text_of
 from .claims import read_claims
 from .definition import Cell, Paper
-from .joint import csv_of, made_of, made_of_this, read_worlds, recorded, seen_of
+from .joint import csv_of, made_of, made_of_this, read_worlds, recorded, save_record, seen_of
 from .layout import is_tidy
 from .reach import places
 from .runner import Runner
@@ -198,16 +197,14 @@ def recorded_whole(paper: Paper) -> Whole | None:
     names = list(rows[0])[len(WHOLE) :]
     ours: dict[str, Sequence[float | None]] = {n: [number(r[n]) for r in rows] for n in names}
     printed = [number(r["printed"]) for r in rows]
-    if printed != [p for p in _printed(paper) if p is not None]:
-        raise PaperError(f"{path}: its printed values are not those of the study: it was changed since, or cut short")
     seen = seen_of(read_worlds(paper, paper.folder / WORLDS, margins=True))
     return Whole([(r["table"], r["of"], r["metric"]) for r in rows], [p for p in printed if p is not None], ours, seen)
 
 
 def record(whole: Whole, paper: Paper) -> None:
     """Writes both files into the study's folder."""
-    save_bytes(paper.folder / VALUES, csv_of_whole(whole, made_of(paper)))
-    save_bytes(paper.folder / WORLDS, csv_of(whole.seen, paper, margins=True))
+    save_record(paper.folder / VALUES, csv_of_whole(whole, made_of(paper)))
+    save_record(paper.folder / WORLDS, csv_of(whole.seen, paper, margins=True))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
