@@ -98,6 +98,7 @@ impl<Q: Qdisc> Life<Q> {
             proto: if flow.is_multiple_of(2) { Proto::Tcp } else { Proto::Udp },
             data: bits & 0x4_0000 != 0,
             back: bits & 0x38_0000 == 0,
+            conn: 0,
         };
         self.held.push(Some(p));
         self.backlog.add(&p);

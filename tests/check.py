@@ -42,6 +42,7 @@ FILES = {
     ),
     "reports": ("report", "report_browser"),
     "runs": (
+        "again",
         "changes",
         "outages",
         "radiotap",

@@ -234,29 +234,6 @@ def test_switches_of_a_queue_are_told_and_turned():
     assert [v for k, v, _ in knobs["parameters"] if k == "ecn"] == ["false"]
 
 
-def test_flows_are_stopped_once_and_begin_once():
-    from fairlane.watch.asked import Asked, Wrong
-    from fairlane.watch.told import expanded, told
-
-    net = fl.Network(duration="5s").link("a", "b", rate="1Mbit/s", delay="5ms").flow("f", "a", "b", tcp={})
-    net.flow("late", "a", "b", tcp={}, start="4s")
-    sim = net.start()
-    asked = Asked(sim, told(sim, expanded(_resolved(net)), ""))
-    sim.advance("1s")
-    for group, on, words in (("f", True, "have begun"), ("late", False, "have not begun")):
-        with pytest.raises(Wrong, match=words):
-            asked.do({"op": "flow", "group": group, "on": on})
-    asked.do({"op": "flow", "group": "f", "on": False})
-    asked.do({"op": "flow", "group": "late", "on": True})
-    sim.advance("1s")
-    assert sim.flows["late"].started == pytest.approx(1, abs=1e-3)
-    done = sim.flows["f"].delivered
-    sim.advance("1s")
-    assert sim.flows["f"].delivered == done > 0
-    with pytest.raises(Wrong, match="do not begin again"):
-        asked.do({"op": "flow", "group": "f", "on": True})
-
-
 def _resolved(net: fl.Network) -> str:
     from fairlane.base.scenario import checked
 
@@ -387,6 +364,14 @@ def test_a_page_runs_steps_changes_and_branches_a_simulation(server, browser):
     assert browser.run("fairlaneWatch.source.films[0].ofLink(fairlaneWatch.source.films[0].latest, 0, 'rate')") == 2e6
     browser.run("document.querySelector('[data-group=tcp]').click()")
     until(browser, "document.querySelector('[data-group=tcp]').getAttribute('aria-pressed') === 'false'")
+    # The other future has switches of its own; what is off goes on again.
+    browser.run("(s => { s.value = 0; s.dispatchEvent(new Event('change')); })(fairlaneWatch.side)")
+    until(browser, "document.querySelector('[data-group=tcp]').getAttribute('aria-pressed') === 'true'")
+    browser.run("(s => { s.value = 1; s.dispatchEvent(new Event('change')); })(fairlaneWatch.side)")
+    until(browser, "document.querySelector('[data-group=tcp]').getAttribute('aria-pressed') === 'false'")
+    browser.run("document.querySelector('[data-group=tcp]').click()")
+    until(browser, "document.querySelector('[data-group=tcp]').getAttribute('aria-pressed') === 'true'")
+    assert browser.run("document.querySelector('.wrong').textContent") == ""
     browser.key(" ")
     until(browser, f"fairlaneWatch.time > {at} + 2e8")
     browser.key(" ")

@@ -157,6 +157,29 @@ pub struct FlowView {
     pub mss: u32,
 }
 
+impl FlowView {
+    /// The same with what an earlier connection counted: counters add up, the state is that of the newer one.
+    #[must_use]
+    pub fn after(self, past: &Self) -> Self {
+        Self {
+            data_segments: self.data_segments + past.data_segments,
+            retransmits: self.retransmits + past.retransmits,
+            data_bytes: self.data_bytes + past.data_bytes,
+            retransmit_bytes: self.retransmit_bytes + past.retransmit_bytes,
+            timeouts: self.timeouts + past.timeouts,
+            fast_recoveries: self.fast_recoveries + past.fast_recoveries,
+            cwnd_cuts: self.cwnd_cuts + past.cwnd_cuts,
+            dsacks: self.dsacks + past.dsacks,
+            ecn_cuts: self.ecn_cuts + past.ecn_cuts,
+            ce_delivered: self.ce_delivered + past.ce_delivered,
+            ce_received: self.ce_received + past.ce_received,
+            acks: self.acks + past.acks,
+            acked: self.acked + past.acked,
+            ..self
+        }
+    }
+}
+
 /// What an observer may see change of a connection's sender, cheap to ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {

@@ -208,6 +208,28 @@ impl<C: Control> Govern<C> {
         }
     }
 
+    /// What an application that is gone has stood still for is nobody's, and its flow is over: its control is to hear of it.
+    pub(crate) fn abandon(&mut self, flow: usize, app: usize) {
+        if let Some(clock) = self.clocks.get_mut(self.clock_of[app] as usize) {
+            clock.wake = Time::MAX;
+            clock.owed.clear();
+        }
+        if let Some((i, _)) = self.gate_mut(flow).filter(|g| g.1.begun && !g.1.ended) {
+            self.news.push((i, News::Finish));
+        }
+    }
+
+    /// A flow is to begin again as if it never had: with this sender, and an application whose clock is right.
+    pub(crate) fn renew<E: Endpoint>(&mut self, flow: usize, app: usize, sender: &mut E, timers: &mut Timers) {
+        let Some(gate) = self.gates.get_mut(self.gate_of[flow] as usize) else { return };
+        let closed = self.wardens[gate.warden as usize].control.begins_closed();
+        (gate.closed, gate.keeps, gate.stands) = (closed, closed && tell(sender, timers), false);
+        (gate.begun, gate.ended, gate.stopped, gate.seen) = (false, false, false, Seen::default());
+        if let Some(clock) = self.clocks.get_mut(self.clock_of[app] as usize) {
+            (clock.woken, clock.stops, clock.lag) = (false, 0, Dur::ZERO);
+        }
+    }
+
     /// After a call of an endpoint: whether it met congestion, and whether the flow is over.
     pub(crate) fn look<E: Endpoint>(&mut self, flow: usize, f: &Flow, proto: Proto, sender: &E) {
         let Some((i, gate)) = self.gate_mut(flow).filter(|g| g.1.begun && !g.1.ended) else { return };
@@ -216,8 +238,8 @@ impl<C: Control> Govern<C> {
         let before = std::mem::replace(&mut gate.seen, seen);
         let sent_once = v.data_bytes - v.retransmit_bytes;
         let over = match proto {
-            Proto::Tcp => f.closed && v.acked >= f.written || gate.stopped && v.acked >= sent_once,
-            Proto::Udp => f.completed != Time::MAX || gate.stopped || f.closed && f.amount == 0 && sent_once >= f.written,
+            Proto::Tcp => f.closed && v.acked >= f.own_written() || gate.stopped && v.acked >= sent_once,
+            Proto::Udp => f.completed != Time::MAX || gate.stopped || f.closed && f.amount == 0 && sent_once >= f.own_written(),
         };
         for (sign, new) in [
             (Sign::FastRetransmit, seen.fast_recoveries > before.fast_recoveries),

@@ -65,6 +65,8 @@ pub struct QPkt {
     pub data: bool,
     /// Whether it travels from the flow's receiver to its sender.
     pub back: bool,
+    /// Which connection of the flow it belongs to: one more each time that the flow begins again.
+    pub conn: u16,
 }
 
 impl QPkt {
@@ -89,6 +91,7 @@ impl QPkt {
         proto: Proto::Tcp,
         data: false,
         back: false,
+        conn: 0,
     };
 }
 

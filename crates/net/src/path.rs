@@ -53,7 +53,7 @@ pub(crate) struct Path<Q, H> {
 impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     /// Puts a segment on its way.
     #[inline]
-    pub(crate) fn send<O: Observer>(&mut self, ep: u32, route: u32, proto: Proto, out: &Out, now: Time, obs: &mut O) {
+    pub(crate) fn send<O: Observer>(&mut self, ep: u32, (route, proto, conn): (u32, Proto, u16), out: &Out, now: Time, obs: &mut O) {
         let &Out { mut seg, len, class } = out;
         seg.sent = now;
         let flow = FlowId(ep >> 1);
@@ -63,8 +63,8 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             c.sent_pkts += 1;
             c.sent_bytes += u64::from(len);
         }
-        let mut pkt =
-            QPkt { id: self.arena.insert(seg), len, flow, hop: route, at: now, class, ecn: seg.ecn(), proto, data, back: ep & 1 == 1 };
+        let (id, ecn, back) = (self.arena.insert(seg), seg.ecn(), ep & 1 == 1);
+        let mut pkt = QPkt { id, len, flow, hop: route, at: now, class, ecn, proto, data, back, conn };
         let first = match self.hops.get(route as usize) {
             Some(&first) => first,
             None => self.first_step(route, &mut pkt.hop),

@@ -251,7 +251,7 @@ impl Sampler {
         subjects.extend(subjects.len() as u32..count as u32);
         self.flows.block.extend(flows.zip(&mut self.flows_before).enumerate().map(|(i, (flow, before))| {
             let (sender, receiver) = ends(i);
-            let now = FlowBefore { received: flow.counters.received_bytes, arrived: flow.delivered + receiver.kept() };
+            let now = FlowBefore { received: flow.counters.received_bytes, arrived: flow.delivered + flow.kept(receiver) };
             let sample = FlowSample {
                 time: now_s,
                 step,

@@ -16,12 +16,14 @@ pub(crate) struct Side {
     /// Where its route begins in the table of hops.
     pub(crate) route: u32,
     pub(crate) proto: Proto,
+    /// Which connection of its flow it is an end of.
+    pub(crate) conn: u16,
 }
 
 impl Side {
     /// Of an endpoint whose packets' hops begin there.
     pub(crate) fn new(route: u32, proto: Proto) -> Self {
-        Self { timers: Timers::default(), armed: Time::MAX, later: Time::MAX, route, proto }
+        Self { timers: Timers::default(), armed: Time::MAX, later: Time::MAX, route, proto, conn: 0 }
     }
 
     /// The time for which an event is to be queued now, if any.

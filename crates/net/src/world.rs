@@ -1,5 +1,6 @@
 //! The world of one run: all its state as plain owned data, and the loop that moves time.
 
+mod again;
 mod air;
 mod branch;
 mod change;
@@ -199,6 +200,10 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
                 return;
             }
         }
+        if pkt.conn != self.sides[ep as usize].conn {
+            // Of a connection that is over: nobody is there who would hear.
+            return;
+        }
         self.with_endpoint(ep, now, obs, |e, cx| e.on_packet(&seg, cx));
     }
 
@@ -212,10 +217,10 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         if let Some(next) = side.arm() {
             self.path.push(next, self.path.slots.endpoints + ep, Turn::Act);
         }
-        let (route, proto) = (side.route, side.proto);
+        let origin = (side.route, side.proto, side.conn);
         if O::ON
             && obs.looks(EpId(ep))
-            && let Some(moment) = self.endpoints[ep as usize].moment()
+            && let Some(moment) = self.moment(EpId(ep))
         {
             obs.on_moment(&MomentEvent { time: now, endpoint: EpId(ep), moment });
         }
@@ -226,11 +231,11 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         if O::ON && obs.weighs(EpId(ep)) {
             let e = &self.endpoints[ep as usize];
             let limit = e.limit(&self.sides[ep as usize].timers);
-            let timeouts = e.moment().map_or(0, |m| m.timeouts);
+            let timeouts = self.moment(EpId(ep)).map_or(0, |m| m.timeouts);
             obs.on_limit(&LimitEvent { time: now, endpoint: EpId(ep), limit, timeouts });
         }
         for out in &self.out {
-            self.path.send(ep, route, proto, out, now, obs);
+            self.path.send(ep, origin, out, now, obs);
         }
         self.out.clear();
         if let Some(rtt) = rtt {
@@ -243,7 +248,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
             && let Some(g) = &mut self.govern
         {
             let f = (ep >> 1) as usize;
-            g.look(f, &self.path.flows[f], proto, &self.endpoints[2 * f]);
+            g.look(f, &self.path.flows[f], origin.1, &self.endpoints[2 * f]);
         }
     }
 
@@ -429,10 +434,10 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
             g.reset(now);
         }
         for (i, flow) in self.path.flows.iter_mut().enumerate() {
-            let initial_kept = self.endpoints[2 * i + 1].kept();
+            let initial_kept = flow.kept(&self.endpoints[2 * i + 1]);
             let FlowCounters { last_delay, newest, .. } = flow.counters;
             flow.counters = FlowCounters { last_delay, newest, initial_kept, ..Default::default() };
-            flow.base = Some(Box::new(self.endpoints[2 * i].view()));
+            flow.base = Some(Box::new(flow.view(&self.endpoints[2 * i])));
         }
     }
 
@@ -440,8 +445,9 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
     pub fn retire(&mut self) {
         self.path.events = H::with_slots(0);
         self.hosts = Vec::new();
-        self.last_views = self.endpoints.iter().step_by(2).map(Endpoint::view).collect();
-        self.last_kept = self.endpoints.iter().skip(1).step_by(2).map(Endpoint::kept).collect();
+        let ends = || self.path.flows.iter().zip(self.endpoints.chunks_exact(2));
+        self.last_views = ends().map(|(f, e)| f.view(&e[0])).collect();
+        self.last_kept = ends().map(|(f, e)| f.kept(&e[1])).collect();
         self.endpoints = Vec::new();
     }
 

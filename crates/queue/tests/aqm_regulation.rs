@@ -94,8 +94,19 @@ impl<Q: Qdisc> World<Q> {
             Kind::Cbr(_) => Ecn::NotEct,
         };
         let proto = if matches!(self.flows[i].kind, Kind::Cbr(_)) { Proto::Udp } else { Proto::Tcp };
-        let p =
-            QPkt { id: PktRef(0), len: LEN, flow: FlowId(i as u32), hop: 0, at: now, class: Class(0), ecn, proto, data: true, back: false };
+        let p = QPkt {
+            id: PktRef(0),
+            len: LEN,
+            flow: FlowId(i as u32),
+            hop: 0,
+            at: now,
+            class: Class(0),
+            ecn,
+            proto,
+            data: true,
+            back: false,
+            conn: 0,
+        };
         self.flows[i].inflight += 1.0;
         let mut cx = QCx { now, rng: &mut self.rng, drops: &mut self.drops, marks: 0 };
         self.q.enqueue(p, &mut cx);

@@ -368,6 +368,7 @@ fn windows_are_clamped_by_the_class_of_the_flow() {
         proto: Proto::Tcp,
         data: true,
         back: false,
+        conn: 0,
     };
     for p in [pkt(0, 1), pkt(2, 0)] {
         q.enqueue(p, &mut QCx { now: Time::ZERO, rng: &mut rng, drops: &mut drops, marks: 0 });

@@ -25,6 +25,7 @@ fn pkt(id: u32, flow: u32, len: u32) -> QPkt {
         proto: Proto::Tcp,
         data: true,
         back: false,
+        conn: 0,
     }
 }
 

@@ -23,6 +23,7 @@ fn pkt(id: u32, ecn: Ecn) -> QPkt {
         proto: Proto::Tcp,
         data: true,
         back: false,
+        conn: 0,
     }
 }
 

@@ -154,6 +154,7 @@ fn replay(queue: &mut impl Qdisc, t: &Traffic, trace: &str) -> Agreed {
                     proto: Proto::Udp,
                     data: true,
                     back: false,
+                    conn: 0,
                 };
                 queue.enqueue(p, &mut cx);
                 let theirs: Vec<u32> = events[i + 1..].iter().take_while(|e| e.0 == 'd').map(|e| e.4).collect();

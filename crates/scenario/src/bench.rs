@@ -90,6 +90,7 @@ impl Rig {
             proto: proto(flow),
             data: true,
             back: false,
+            conn: 0,
         };
         self.offered += 1;
         self.queue.enqueue(pkt, &mut QCx { now: self.now, rng: &mut self.rng, drops: &mut self.drops, marks: 0 });

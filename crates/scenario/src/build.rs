@@ -2,6 +2,7 @@
 
 use crate::endpoint::{AnyEndpoint, BuiltIn};
 use crate::expand::{Group, LinkDir, Member, Transport};
+use crate::registry::AnyApp;
 use crate::resolve::Resolved;
 use crate::spec::{OutageSpec, RouteBy, RoutingSpec, Scenario};
 use fairlane_engine::EventQueue;
@@ -79,11 +80,9 @@ pub(crate) fn parts(scenario: &Resolved, seed: u64) -> WorldBuilder<BuiltIn> {
     let known = Cookies::of(&members, &scenario.expanded.groups, &infos);
     for (number, m) in (0..).zip(members.iter()) {
         let group = &scenario.expanded.groups[m.group_index];
-        let stop = m.stop.map(|s| Time::ZERO + s);
-        let own = m.rate.and_then(|rate| group.source.at(rate, group.transport.header()));
-        let app = own.as_ref().unwrap_or(&group.source).build(FlowId(number), begin(scenario, m.start), stop);
+        let app = app(group, m, FlowId(number), begin(scenario, m.start));
         let (proto, mut sender, mut receiver) = endpoints(group, m, app.usage(), seed, &mut configs);
-        known.give(m, &infos[number as usize], app.usage(), &mut sender, &mut receiver);
+        known.give(m.start, &infos[number as usize], app.usage(), &mut sender, &mut receiver);
         let (from, to) = (node(&m.from), node(&m.to));
         let flow = w.flow(FlowDef { name: m.name.clone(), from, to, proto, sender, receiver });
         if let Some(amount) = scenario.flows.get(&m.group).and_then(|f| f.amount) {
@@ -108,6 +107,27 @@ pub(crate) fn parts(scenario: &Resolved, seed: u64) -> WorldBuilder<BuiltIn> {
 /// When an application begins: that of a flow which is not there yet only behind the end of the run.
 pub(crate) fn begin(scenario: &Scenario, start: Time) -> Time {
     start.min(Time::ZERO + scenario.duration + Dur::from_ps(1))
+}
+
+/// The application of a member that begins at this time.
+pub(crate) fn app(group: &Group, m: &Member, flow: FlowId, start: Time) -> AnyApp {
+    let own = m.rate.and_then(|rate| group.source.at(rate, group.transport.header()));
+    own.as_ref().unwrap_or(&group.source).build(flow, start, m.stop.map(|s| Time::ZERO + s))
+}
+
+/// What a flow begins again with, now: its application and both ends. Of a client and a server that know Fast Open, the one has the other's cookie by now.
+pub(crate) fn again(scenario: &Resolved, members: &[Member], flow: FlowId, seed: u64, now: Time) -> (AnyApp, [AnyEndpoint; 2]) {
+    let m = &members[flow.0 as usize];
+    let group = &scenario.expanded.groups[m.group_index];
+    let app = app(group, m, flow, now);
+    let usage = app.usage();
+    let (_, mut sender, mut receiver) = endpoints(group, m, usage, seed, &mut Configs::default());
+    if matches!(&group.transport, Transport::Tcp(p, _) if p.fast_open == FastOpen::Cookie) {
+        let node = |name: &str| scenario.expanded.nodes.iter().position(|n| n == name).unwrap_or(0) as u32;
+        let info = &flow_infos(std::slice::from_ref(m), node)[0];
+        Cookies(HashMap::from([(client_and_server(info, usage), Time::ZERO)])).give(now, info, usage, &mut sender, &mut receiver);
+    }
+    (app, [sender, receiver])
 }
 
 /// The world of a scenario in the run with this seed.
@@ -183,14 +203,14 @@ impl Cookies {
     }
 
     /// Tells both ends of a flow what they know of each other.
-    fn give(&self, m: &Member, info: &FlowInfo<'_>, usage: Usage, sender: &mut AnyEndpoint, receiver: &mut AnyEndpoint) {
+    fn give(&self, start: Time, info: &FlowInfo<'_>, usage: Usage, sender: &mut AnyEndpoint, receiver: &mut AnyEndpoint) {
         let (client, server) = client_and_server(info, usage);
         let Some(first) = self.0.get(&(client, server)) else { return };
         let (AnyEndpoint::Tcp(a), AnyEndpoint::Tcp(b)) = (sender, receiver) else { return };
         let (asks, grants) = if usage.dialogue { (b, a) } else { (a, b) };
         let option = FastOpenOption { cookie: Cookie::between(client, server), experimental: false };
         grants.set_cookie(option);
-        if m.start > *first {
+        if start > *first {
             asks.set_cookie(option);
         }
     }

@@ -4,9 +4,9 @@ use crate::endpoint::BuiltIn;
 use crate::resolve::Resolved;
 use crate::run::RunError;
 use crate::spec::AtSpec;
-use crate::turns::{self, Turn};
+use crate::turns::{self, Task, Turn};
 use fairlane_engine::EventQueue;
-use fairlane_net::{FlowId, Observer, Waiting, World};
+use fairlane_net::{Observer, Waiting, World};
 use fairlane_units::Time;
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ pub(crate) struct Course {
     /// Changes that are still to come, the next one last; and what they say.
     turns: Vec<Turn>,
     specs: Vec<AtSpec>,
-    /// Flows that a change lets stop, the next one last.
-    stops: Vec<(Time, FlowId)>,
+    /// Flows that a change lets stop or begin again, the next one last.
+    tasks: Vec<Task>,
     /// The scenario as it stands, if anything has changed.
     state: Option<Arc<Resolved>>,
 }
@@ -29,7 +29,7 @@ impl Course {
     /// That of a run which begins.
     pub(crate) fn new(scenario: &Resolved, seed: u64) -> Self {
         let (turns, specs) = (scenario.turns.iter().rev().cloned().collect(), scenario.at.iter().rev().cloned().collect());
-        Self { seed, warmup: Time::ZERO + scenario.warmup, warm: false, turns, specs, stops: Vec::new(), state: None }
+        Self { seed, warmup: Time::ZERO + scenario.warmup, warm: false, turns, specs, tasks: Vec::new(), state: None }
     }
 
     /// The scenario as it stands.
@@ -41,8 +41,8 @@ impl Course {
     fn next(&self, end: Time) -> Time {
         let warm = if self.warm { Time::MAX } else { self.warmup };
         let turn = self.turns.last().map_or(Time::MAX, |t| t.time);
-        let stop = self.stops.last().map_or(Time::MAX, |s| s.0);
-        warm.min(turn).min(stop).min(end)
+        let task = self.tasks.last().map_or(Time::MAX, |t| t.time);
+        warm.min(turn).min(task).min(end)
     }
 
     /// Moves a world towards `end` by at most `budget` events; whether it is there, with all that is to be done there.
@@ -77,12 +77,7 @@ impl Course {
                 world.reset_counters(obs);
             }
         }
-        while self.stops.last().is_some_and(|s| s.0 <= now) {
-            if let Some((_, flow)) = self.stops.pop() {
-                world.stop(flow, obs);
-                quiet = false;
-            }
-        }
+        quiet &= !self.work(scenario, world, obs);
         while self.turns.last().is_some_and(|t| t.time <= now) {
             self.specs.pop();
             if let Some(turn) = self.turns.pop() {
@@ -91,6 +86,24 @@ impl Course {
             }
         }
         Ok(quiet)
+    }
+
+    /// Lets flows stop or begin again that are due; whether there were any.
+    fn work<H: EventQueue, O: Observer>(&mut self, scenario: &Resolved, world: &mut World<BuiltIn, H>, obs: &mut O) -> bool {
+        let (now, before) = (world.now(), self.tasks.len());
+        let state = self.state.as_deref().unwrap_or(scenario);
+        let mut members = None;
+        while let Some(&Task { flow, begins, .. }) = self.tasks.last().filter(|t| t.time <= now) {
+            self.tasks.pop();
+            if begins {
+                let members = members.get_or_insert_with(|| state.members_at(self.seed));
+                let (app, ends) = crate::build::again(state, members, flow, self.seed, now);
+                world.begin(flow, app, ends, obs);
+            } else {
+                world.stop(flow, obs);
+            }
+        }
+        self.tasks.len() < before
     }
 
     /// Changes the network at the present.
@@ -107,14 +120,16 @@ impl Course {
     ) -> Result<(), RunError> {
         let now = self.state.take();
         let now = now.as_deref().unwrap_or(scenario);
-        let stops = turns::change(world, (now, &next), waiting, self.seed, obs)
+        let tasks = turns::change(world, (now, &next), waiting, self.seed, obs)
             .map_err(|e| RunError::Change(format!("the network cannot change at {}: {e}", turns::shown(world.now()))))?;
-        for (time, flow) in stops {
-            self.stops.retain(|s| s.1 != flow);
-            let place = self.stops.partition_point(|s| s.0 > time);
-            self.stops.insert(place, (time, flow));
+        // Of each flow the newest one is in force; of several at one time the first comes first.
+        self.tasks.retain(|old| tasks.iter().all(|new| new.flow != old.flow));
+        for task in tasks {
+            let place = self.tasks.partition_point(|t| t.time > task.time);
+            self.tasks.insert(place, task);
         }
         self.state = Some(next);
+        self.work(scenario, world, obs);
         Ok(())
     }
 

@@ -110,6 +110,7 @@ impl LiveLink {
             proto: header.proto,
             data: header.data,
             back: false,
+            conn: 0,
         };
         self.count.arrivals += 1;
         self.note(now);

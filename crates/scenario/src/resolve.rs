@@ -10,7 +10,6 @@ use crate::source::{self, Format, Names, Value};
 use crate::spec::Scenario;
 use crate::turns::{self, Turn};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::ops::Deref;
 
 /// Parts of a resolved scenario that follow from the rest; they are made anew.
@@ -27,8 +26,6 @@ pub struct Resolved {
     pub warnings: Vec<Warning>,
     /// The scenario after each of its changes.
     pub turns: Vec<Turn>,
-    /// Of groups from which changes took flows away: how many there were.
-    pub spent: BTreeMap<String, u32>,
 }
 
 /// Reads, checks and completes a scenario. `sets` are (path, value) pairs laid over the text in order.

@@ -412,7 +412,7 @@ pub(crate) fn output<H: EventQueue>(
     let (flows, links) = (scenario.members_at(seed), scenario.link_directions());
     let is_tcp: Vec<bool> = flows.iter().map(|f| f.transport() == "tcp").collect();
     // Where there was only room for a flow, there is nothing to tell.
-    let told: Vec<usize> = (0..flows.len()).filter(|&i| flows[i].is_there() || world.flows()[i].started != Time::MAX).collect();
+    let told: Vec<usize> = (0..flows.len()).filter(|&i| flows[i].is_there() || world.flows()[i].has_begun()).collect();
     let measured = measure(world, &told, &is_tcp, after_first);
     let of = |text: fn(&Member) -> String| told.iter().map(|&i| text(&flows[i])).collect::<Vec<String>>();
     let flow_text: Vec<(&'static str, Vec<String>)> = vec![

@@ -13,13 +13,12 @@ use crate::spec::{AtSpec, FlowSpec, Wire};
 use fairlane_engine::EventQueue;
 use fairlane_net::{Distribution, FlowId, Observer, PortId, Qdisc, Site, Stuck, Waiting, World};
 use fairlane_queue::Discipline;
-use fairlane_traffic::Source;
 use fairlane_units::{Dur, Time};
 use serde_json::Value;
 use std::sync::Arc;
 
 /// What may change, in words.
-const MAY: &str = "what may: the rate, delay, loss, duplicate and queue (with its parameters) of links, the number of flows (up to their room), and start and stop of flows";
+const MAY: &str = "what may: the rate, delay, loss, duplicate and queue (with its parameters) of links, the number of flows (up to their room), and start and stop of flows, as often as wanted";
 
 /// The scenario from a time on.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +29,16 @@ pub struct Turn {
     pub waiting: Waiting,
     /// The scenario as if it had been so from the beginning.
     pub state: Arc<Resolved>,
+}
+
+/// What a change lets a flow do later, if nothing else is said until then.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Task {
+    /// When; `MAX` for never: what was to be is called off.
+    pub(crate) time: Time,
+    pub(crate) flow: FlowId,
+    /// It begins again; else it stops.
+    pub(crate) begins: bool,
 }
 
 /// Why a change cannot be.
@@ -52,8 +61,8 @@ impl Refused {
     }
 }
 
-/// The scenario with other values.
-pub(crate) fn next_state(state: &Resolved, sets: &[(String, String)]) -> Result<Resolved, Diagnostics> {
+/// The scenario with other values from `now` on.
+pub(crate) fn next_state(state: &Resolved, sets: &[(String, String)], now: Time) -> Result<Resolved, Diagnostics> {
     let mut tree = state.to_json();
     if let Some(table) = tree.as_object_mut() {
         table.remove("at");
@@ -63,16 +72,13 @@ pub(crate) fn next_state(state: &Resolved, sets: &[(String, String)]) -> Result<
         if sets.iter().any(|(path, _)| path.contains("count") || path == "flows" || *path == format!("flows.{name}")) {
             tree["flows"][name]["room"] = group.most().into();
         }
-    }
-    let mut next = resolve(&tree.to_string(), "the network", Format::Json, sets)?;
-    next.spent.clone_from(&state.spent);
-    for (name, before) in &state.scenario.flows {
-        if next.scenario.flows.get(name).is_some_and(|after| after.count < before.count) {
-            let most = next.spent.entry(name.clone()).or_default();
-            *most = before.count.max(*most);
+        // A new start is behind a stop that has passed.
+        let begins = sets.iter().any(|(path, _)| *path == format!("flows.{name}.start"));
+        if begins && group.stop.is_some_and(|s| Time::ZERO + s <= now) {
+            tree["flows"][name]["stop"] = Value::Null;
         }
     }
-    Ok(next)
+    resolve(&tree.to_string(), "the network", Format::Json, sets)
 }
 
 /// The states that the changes of a scenario lead to; each is checked.
@@ -96,7 +102,7 @@ pub(crate) fn lay(mut resolved: Resolved, root: &Node, sources: &Sources) -> Res
             break;
         }
         let state = turns.last().map_or(&resolved, |t| &*t.state);
-        match next_state(state, &at.sets()) {
+        match next_state(state, &at.sets(), time) {
             Ok(next) => match check(state, &next, time) {
                 Ok(()) => turns.push(Turn { time, waiting: at.waiting, state: Arc::new(next) }),
                 Err(Refused { at: place, message, help }) => {
@@ -130,7 +136,7 @@ pub(crate) fn lay(mut resolved: Resolved, root: &Node, sources: &Sources) -> Res
 pub(crate) fn relay(state: &Resolved, then: &[AtSpec]) -> Result<Vec<Turn>, Diagnostics> {
     let mut turns: Vec<Turn> = Vec::new();
     for at in then {
-        let next = next_state(turns.last().map_or(state, |t| &*t.state), &at.sets())?;
+        let next = next_state(turns.last().map_or(state, |t| &*t.state), &at.sets(), Time::ZERO + at.time)?;
         turns.push(Turn { time: Time::ZERO + at.time, waiting: at.waiting, state: Arc::new(next) });
     }
     Ok(turns)
@@ -143,7 +149,7 @@ pub(crate) fn check(now: &Resolved, next: &Resolved, time: Time) -> Result<(), R
     }
     for (name, a) in &now.scenario.flows {
         if let Some(b) = next.scenario.flows.get(name) {
-            spec(name, a, b, now.spent.get(name).copied().unwrap_or(0))?;
+            spec(name, a, b)?;
         }
     }
     let (a, b) = (frame(now), frame(next));
@@ -233,7 +239,7 @@ fn links(a: &LinkDir, b: &LinkDir, now: &Resolved, next: &Resolved) -> Result<()
 }
 
 /// What may change of a group of flows.
-fn spec(name: &str, a: &FlowSpec, b: &FlowSpec, spent: u32) -> Result<(), Refused> {
+fn spec(name: &str, a: &FlowSpec, b: &FlowSpec) -> Result<(), Refused> {
     let mut rest = b.clone();
     (rest.start, rest.stop, rest.stagger, rest.spread) = (a.start, a.stop, a.stagger, a.spread);
     if rest.count != a.count {
@@ -241,10 +247,6 @@ fn spec(name: &str, a: &FlowSpec, b: &FlowSpec, spent: u32) -> Result<(), Refuse
         if a.load.is_some() {
             let message = format!("the flows of `{name}` share a load: their number cannot change while the network runs");
             return Err(Refused::new(at, message, "write a source with a rate of its own in place of load"));
-        }
-        if rest.count > a.count && spent > a.count {
-            let message = format!("flows of `{name}` that were taken away do not come back: there were {spent}, now there are {}", a.count);
-            return Err(Refused::new(at, message, "let another group of flows begin, or take fewer away"));
         }
         rest.count = a.count;
     }
@@ -275,14 +277,12 @@ fn times(a: &Member, b: &Member, time: Time) -> Result<(), Refused> {
             None => Ok(()),
         };
     }
+    let stopped = a.start <= time && a.stop.is_some_and(|s| s <= now);
     if a.start != b.start {
-        if a.start <= time {
+        if a.start <= time && !stopped {
             let message = format!("flow `{}` has begun at {}", a.name, a.start.since(Time::ZERO));
-            return refuse(
-                "start",
-                message,
-                "a flow that runs may be stopped; one that is to begin later needs a start that is still to come",
-            );
+            let help = format!("it begins again once it has stopped: let it stop first, with flows.{}.stop", a.group);
+            return refuse("start", message, &help);
         }
         if b.start < time {
             return refuse(
@@ -291,14 +291,18 @@ fn times(a: &Member, b: &Member, time: Time) -> Result<(), Refused> {
                 "write a later time",
             );
         }
+        if stopped {
+            return Ok(());
+        }
     }
     if a.stop == b.stop {
         return Ok(());
     }
-    let (begun, stopped) = (a.start <= time, a.stop.is_some_and(|s| s <= now));
+    let begun = a.start <= time;
     match b.stop {
         _ if stopped => {
-            refuse("stop", format!("flow `{}` has stopped at {}", a.name, a.stop.unwrap_or_default()), "what has stopped does not go on")
+            let help = format!("it begins again with a start of its own: flows.{}.start = \"{now}\", or later", a.group);
+            refuse("stop", format!("flow `{}` has stopped at {}", a.name, a.stop.unwrap_or_default()), &help)
         }
         Some(s) if s < now => refuse("stop", format!("flow `{}` cannot stop at {s}: it is {now}", a.name), "write a later time"),
         _ if begun && a.stop.is_some_and(|was| b.stop.is_none_or(|s| s > was)) => {
@@ -309,7 +313,7 @@ fn times(a: &Member, b: &Member, time: Time) -> Result<(), Refused> {
     }
 }
 
-/// Brings a world that stands in one state of a scenario to another; returns the flows that are to stop later, and when.
+/// Brings a world that stands in one state of a scenario to another; returns what flows are to do, and when.
 ///
 /// # Errors
 /// A queue of the user's own that does not let go of its packets.
@@ -319,7 +323,7 @@ pub(crate) fn change<H: EventQueue, O: Observer>(
     waiting: Waiting,
     seed: u64,
     obs: &mut O,
-) -> Result<Vec<(Time, FlowId)>, Stuck> {
+) -> Result<Vec<Task>, Stuck> {
     let nodes = || next.expanded.nodes.iter().zip(0..).map(|(n, i)| (n.as_str(), i)).collect::<std::collections::HashMap<&str, u32>>();
     let (before, after) = (now.members_at(seed), next.members_at(seed));
     for (i, (a, b)) in (0..).zip(now.link_directions().iter().zip(next.link_directions())) {
@@ -343,27 +347,26 @@ pub(crate) fn change<H: EventQueue, O: Observer>(
         }
     }
     let time = world.now();
-    let mut later = Vec::new();
+    let mut tasks = Vec::new();
     for (i, (a, b)) in (0..).zip(before.iter().zip(after.iter())) {
         if a.start == b.start && a.stop == b.stop {
             continue;
         }
         let flow = FlowId(i);
-        if a.start > time {
+        let mut task = |time, begins| tasks.push(Task { time, flow, begins });
+        if a.start > time && !world.flows()[i as usize].has_begun() {
             let group = &next.expanded.groups[b.group_index];
-            let start = crate::build::begin(next, b.start).max(time);
-            world.set_app(flow, group.source.build(flow, start, b.stop.map(|s| Time::ZERO + s)));
+            world.set_app(flow, crate::build::app(group, b, flow, crate::build::begin(next, b.start).max(time)));
+        } else if a.start > time || b.is_there() && a.start != b.start {
+            // It was there before: it begins again, or not after all (`MAX`).
+            task(b.start.max(time), true);
         } else if !b.is_there() {
-            world.stop(flow, obs);
-        } else if let Some(stop) = b.stop.map(|s| Time::ZERO + s).filter(|_| a.stop != b.stop) {
-            if stop <= time {
-                world.stop(flow, obs);
-            } else {
-                later.push((stop, flow));
-            }
+            task(time, false);
+        } else if let Some(stop) = b.stop.filter(|_| a.stop != b.stop) {
+            task((Time::ZERO + stop).max(time), false);
         }
     }
-    Ok(later)
+    Ok(tasks)
 }
 
 /// Seconds for people.

@@ -47,6 +47,7 @@ fn drive(queue: &mut impl Qdisc, link: LinkInfo, packets: u32, state: &mut (Time
             proto: if flow.is_multiple_of(2) { Proto::Tcp } else { Proto::Udp },
             data: true,
             back: false,
+            conn: 0,
         };
         queue.enqueue(p, &mut QCx { now: *now, rng, drops: &mut drops, marks: 0 });
         for (p, _) in drops.drain(..) {

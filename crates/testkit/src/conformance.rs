@@ -226,6 +226,7 @@ impl<'a, Q: Qdisc> Bench<'a, Q> {
             proto: if a.flow.is_multiple_of(2) { Proto::Tcp } else { Proto::Udp },
             data: true,
             back: false,
+            conn: 0,
         };
         self.held.push(Some(p));
         self.backlog.add(&p);

@@ -25,6 +25,8 @@ pub struct FlowWhy {
     /// The end of what was sent, and of what was acknowledged: between them the timer runs.
     sent: u64,
     acked: u64,
+    /// The connection whose sequence numbers these are.
+    conn: u16,
     /// The ports on its way.
     route: Vec<u32>,
 }
@@ -195,6 +197,9 @@ impl Observer for Why {
             return;
         }
         let Some(f) = self.flows.get_mut(e.endpoint.flow().0 as usize) else { return };
+        if e.pkt.conn != f.conn {
+            (f.conn, f.sent, f.acked) = (e.pkt.conn, 0, 0);
+        }
         if f.acked >= f.sent {
             f.pass(e.time, from);
             f.keep();
@@ -205,7 +210,7 @@ impl Observer for Why {
     fn on_receive(&mut self, e: &ReceiveEvent) {
         if !e.endpoint.receives() {
             let from = self.from;
-            if let Some(f) = self.flows.get_mut(e.flow.0 as usize) {
+            if let Some(f) = self.flows.get_mut(e.flow.0 as usize).filter(|f| f.conn == e.pkt.conn) {
                 f.pass(e.time, from);
                 f.keep();
                 f.acked = f.acked.max(e.seg.ack);

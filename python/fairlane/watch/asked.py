@@ -9,7 +9,7 @@ from typing import Any
 from ..base.reference import contents
 from ..errors import FairlaneError
 from ..runs.simulation import Simulation
-from .told import queue_of
+from .told import queue_of, running, state_of
 
 SPEND = 50_000
 """Microseconds that one answer may take of the clock on the wall."""
@@ -102,15 +102,11 @@ class Asked:
         if not any(f["group"] == group for f in self._head["flows"]) or not isinstance(on, bool):
             raise Wrong("flows are on or off")
         sim = self._future(what)
-        now = sim._core.now // 1000
-        begun = any(sim.flows[f["name"]].started is not None for f in self._head["flows"] if f["group"] == group)
-        if on and begun:
-            raise Wrong(f"flows of {group} have begun: those that stopped do not begin again (branch before you stop them)")
-        if not on and not begun:
-            raise Wrong(f"flows of {group} have not begun yet: there is nothing to stop")
-        path, value = (f"flows.{group}.start", f"{now + 1000}ns") if on else (f"flows.{group}.stop", f"{now}ns")
+        runs = running(state_of(sim), sim._core.now)[group]
+        if on == runs:
+            raise Wrong(f"flows of {group} run already" if on else f"flows of {group} do not run: there is nothing to stop")
         pieces = self._pieces()
-        sim._core.set([(path, value)], False)
+        sim._core.set([(f"flows.{group}.{'start' if on else 'stop'}", f"{sim._core.now}ps")], False)
         return [*pieces, *self._pieces()], {}
 
     def _branch(self, _what: dict[str, Any]) -> tuple[list[bytes], dict[str, Any]]:
@@ -128,7 +124,8 @@ class Asked:
         sim = self._future(what)
         if not isinstance(name, str) or name not in sim.links:
             raise Wrong("there is no such link")
-        kind, parameters, loss = queue_of(sim, name)
+        now = state_of(sim)
+        kind, parameters, loss = queue_of(now, name)
         link = sim.links[name]
         queues = [q for q in contents()["queue"] if q != "management"]
         shown = [
@@ -138,6 +135,7 @@ class Asked:
         ]
         return [], {
             "rate": link.rate, "delay": link.delay * 1e9, "loss": loss, "queue": kind, "queues": queues, "parameters": shown,
+            "flows": running(now, sim._core.now),
         }  # fmt: skip
 
 

@@ -70,13 +70,27 @@ def _way(name: str, start: int, end: int, way: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def queue_of(sim: Simulation, link: str) -> tuple[str, dict[str, Any], float]:
-    """The queue before a link with its parameters, as it is now, and the share of packets that the link loses."""
-    now = expanded(_core.resolve(sim._core.state(), "the simulation", "json", []).json())
+def state_of(sim: Simulation) -> dict[str, Any]:
+    """The scenario as it stands, with its single parts."""
+    return expanded(_core.resolve(sim._core.state(), "the simulation", "json", []).json())
+
+
+def queue_of(now: Mapping[str, Any], link: str) -> tuple[str, dict[str, Any], float]:
+    """The queue before a link with its parameters, in this state, and the share of packets that the link loses."""
     way = next(x for x in now["expanded"]["links"] if x["name"] == link)
     kind, parameters = next(iter(way["queue"].items()))
     loss = way.get("loss")
     return kind, dict(parameters) if isinstance(parameters, Mapping) else {}, float(loss) if isinstance(loss, int | float) else 0.0
+
+
+def running(now: Mapping[str, Any], time: int) -> dict[str, bool]:
+    """Of each group of flows whether any has begun and has not been stopped, in this state at a time in picoseconds."""
+    groups: dict[str, bool] = {}
+    for flow in now["expanded"]["flows"]:
+        start, stop = (None if flow[key] is None else _core.picoseconds(flow[key]) for key in ("start", "stop"))
+        runs = start is not None and start <= time and (stop is None or stop > time)
+        groups[flow["group"]] = groups.get(flow["group"], False) or runs
+    return groups
 
 
 def _segment(group: Mapping[str, Any]) -> float:

@@ -60,13 +60,24 @@ export class Acts {
       b.addEventListener("click", () => this.toggle(b, group));
       this.flows.append(b);
     }
-    this.place = make("section", { class: "card act", "aria-label": "Change the simulation" }, make("h2", { class: "plain" }, "Change it"), make("label", {}, "Link ", this.link), this.body, make("p", { class: "small muted" }, "Flows: press to stop them, or to let those begin that have not"), this.flows, this.error);
+    this.place = make("section", { class: "card act", "aria-label": "Change the simulation" }, make("h2", { class: "plain" }, "Change it"), make("label", {}, "Link ", this.link), this.body, make("p", { class: "small muted" }, "Flows: press to stop those that run, and to let the others begin, or begin again"), this.flows, this.error);
   }
 
   async toggle(button, group) {
     const on = button.getAttribute("aria-pressed") === "true";
     const told = await this.say({ op: "flow", group, on: !on });
     if (!told.error) button.setAttribute("aria-pressed", String(!on));
+    else this.pressed(await this.knobs());
+  }
+
+  /** How things are in the future that is acted on. */
+  knobs() {
+    return this.source.ask({ op: "knobs", link: this.told.links[Number(this.link.value)].name, future: this.future ?? 0 });
+  }
+
+  /** Which flows run. */
+  pressed({ flows = {} }) {
+    for (const b of this.flows.children) b.setAttribute("aria-pressed", String(flows[b.dataset.group] ?? false));
   }
 
   async say(what) {
@@ -77,11 +88,12 @@ export class Acts {
 
   async fill() {
     const link = this.told.links[Number(this.link.value)];
-    const told = await this.source.ask({ op: "knobs", link: link.name, future: this.future ?? 0 });
+    const told = await this.knobs();
     if (told.error) {
       this.error.textContent = told.error;
       return;
     }
+    this.pressed(told);
     this.body.replaceChildren();
     const set = (key, value) => this.say({ op: "set", values: { [`links.${link.name}.${key}`]: value } });
     const slider = (key, words, value, low, high, write, read) => {

@@ -1,7 +1,7 @@
 //! A world in hand: what may be asked of it in the middle of a run, and branches with a future of their own.
 
 use super::{Plugs, World};
-use crate::endpoint::{Endpoint, Timers};
+use crate::endpoint::{Endpoint, Moment, Timers};
 use crate::ids::{EpId, PortId};
 use crate::observe::Observer;
 use crate::packet::QPkt;
@@ -58,6 +58,14 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
     /// An endpoint.
     pub fn endpoint(&self, ep: EpId) -> Option<&P::Endpoint> {
         self.endpoints.get(ep.0 as usize)
+    }
+    /// What an observer sees change of it; timeouts of a sender are those of all connections of its flow.
+    pub fn moment(&self, ep: EpId) -> Option<Moment> {
+        let mut moment = self.endpoint(ep)?.moment()?;
+        if let Some(past) = self.path.flows[ep.flow().0 as usize].past.as_ref().filter(|_| !ep.receives()) {
+            moment.timeouts += past.view.timeouts;
+        }
+        Some(moment)
     }
     /// Its deadlines.
     pub fn timers(&self, ep: EpId) -> &Timers {

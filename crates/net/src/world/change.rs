@@ -51,6 +51,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         }
         let (number, host) = (f.app, &mut self.hosts[f.app as usize]);
         host.wake = app.starts_at().max(self.path.now);
+        self.path.flows[flow.0 as usize].watched = app.listens();
         host.app = app;
         if host.wake < host.armed {
             host.armed = host.wake;

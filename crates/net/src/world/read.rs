@@ -41,13 +41,14 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
     pub fn view(&self, ep: EpId) -> FlowView {
         let i = ep.0 as usize;
         let last = || self.last_views.get(i / 2).copied().unwrap_or_default();
-        self.endpoints.get(i).map_or_else(last, Endpoint::view)
+        let flow = &self.path.flows[i / 2];
+        self.endpoints.get(i).map_or_else(last, |e| if ep.receives() { e.view() } else { flow.view(e) })
     }
     /// Payload bytes of a flow that have arrived since the last reset, each once, those that wait for something before them included.
     pub fn arrived(&self, flow: FlowId) -> u64 {
         let i = flow.0 as usize;
         let last = || self.last_kept.get(i).copied().unwrap_or_default();
-        let kept = self.endpoints.get(2 * i + 1).map_or_else(last, Endpoint::kept);
+        let kept = self.endpoints.get(2 * i + 1).map_or_else(last, |e| self.path.flows[i].kept(e));
         let c = &self.path.flows[i].counters;
         // A reset throws away what waited.
         (c.delivered + kept).saturating_sub(c.initial_kept)

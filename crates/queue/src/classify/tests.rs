@@ -14,7 +14,7 @@ fn pkt(flow: &str) -> QPkt {
     let number = NAMES.iter().position(|n| *n == flow).unwrap() as u32;
     let proto = if flow == "voice" { Proto::Udp } else { Proto::Tcp };
     let (id, flow) = (PktRef(0), FlowId(number));
-    QPkt { id, len: 1000, flow, hop: 0, at: Time::ZERO, class: Class(0), ecn: Ecn::NotEct, proto, data: true, back: false }
+    QPkt { id, len: 1000, flow, hop: 0, at: Time::ZERO, class: Class(0), ecn: Ecn::NotEct, proto, data: true, back: false, conn: 0 }
 }
 
 fn fits(m: &str, p: &QPkt) -> bool {

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 /// A data packet of `len` bytes that arrived at `at`.
 pub(crate) fn pkt(len: u32, flow: u32, ecn: Ecn, at: Time) -> QPkt {
-    QPkt { id: PktRef(0), len, flow: FlowId(flow), hop: 0, at, class: Class(0), ecn, proto: Proto::Tcp, data: true, back: false }
+    QPkt { id: PktRef(0), len, flow: FlowId(flow), hop: 0, at, class: Class(0), ecn, proto: Proto::Tcp, data: true, back: false, conn: 0 }
 }
 
 /// A law that is told what waits; packets of 1000 bytes where only bytes are given.

@@ -187,6 +187,7 @@ pub(crate) mod tests {
             proto: Proto::Udp,
             data: true,
             back: false,
+            conn: 0,
         }
     }
 

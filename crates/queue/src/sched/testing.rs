@@ -13,7 +13,7 @@ pub(crate) fn link() -> LinkInfo {
 pub(crate) fn pkt(id: u32, flow: u32, len: u32) -> QPkt {
     let (id, proto) = (PktRef(id), if flow.is_multiple_of(2) { Proto::Tcp } else { Proto::Udp });
     let (flow, class) = (FlowId(flow), Class(flow as u8));
-    QPkt { id, len, flow, hop: 0, at: Time::ZERO, class, ecn: Ecn::NotEct, proto, data: true, back: false }
+    QPkt { id, len, flow, hop: 0, at: Time::ZERO, class, ecn: Ecn::NotEct, proto, data: true, back: false, conn: 0 }
 }
 
 /// Microseconds as a time.

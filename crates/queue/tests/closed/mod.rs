@@ -16,7 +16,19 @@ pub(crate) fn link(mbps: u64) -> LinkInfo {
 }
 
 pub(crate) fn pkt(len: u32, ecn: Ecn) -> QPkt {
-    QPkt { id: PktRef(0), len, flow: FlowId(0), hop: 0, at: Time::ZERO, class: Class(0), ecn, proto: Proto::Tcp, data: true, back: false }
+    QPkt {
+        id: PktRef(0),
+        len,
+        flow: FlowId(0),
+        hop: 0,
+        at: Time::ZERO,
+        class: Class(0),
+        ecn,
+        proto: Proto::Tcp,
+        data: true,
+        back: false,
+        conn: 0,
+    }
 }
 
 /// What a queue with this limit, in packets or bytes that must fit, has to keep to.

@@ -21,7 +21,7 @@ use crate::spec::AtSpec;
 use crate::turns::{self, shown};
 use crate::why;
 use fairlane_engine::{EventQueue, QuadHeap, Sorted, Wheel, fits_64_bits};
-use fairlane_net::{Endpoint, EpId, FlowId, Moment, PortId, Waiting, World};
+use fairlane_net::{EpId, FlowId, Moment, PortId, Waiting, World};
 use fairlane_trace::scene::{Scene, Still};
 use fairlane_trace::why::Why;
 use fairlane_units::Time;
@@ -99,9 +99,8 @@ impl<H: EventQueue + Send + 'static> Running for World<BuiltIn, H> {
         why::watch(self, from)
     }
     fn moments(&self) -> Vec<Option<Moment>> {
-        let of = |f: u32| self.endpoint(EpId::sender(FlowId(f))).and_then(Endpoint::moment);
         let flows = (0..).zip(self.flows());
-        flows.map(|(f, flow)| if flow.started == Time::MAX { None } else { of(f) }).collect()
+        flows.map(|(f, flow)| if flow.has_begun() { self.moment(EpId::sender(FlowId(f))) } else { None }).collect()
     }
     fn look(&mut self, probes: &Probes) {
         World::watch(self, probes);
@@ -274,7 +273,7 @@ impl Simulation {
         };
         self.probes.deaf = false;
         quiet.map_err(SetError::Run)?;
-        let next = turns::next_state(self.state(), sets).map_err(SetError::Refused)?;
+        let next = turns::next_state(self.state(), sets, self.now()).map_err(SetError::Refused)?;
         let refused = |e| SetError::Refused(refused(sets, e));
         turns::check(self.state(), &next, self.now()).map_err(refused)?;
         let then = self.course.relaid(&next).map_err(SetError::Refused)?;

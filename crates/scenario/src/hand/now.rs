@@ -58,7 +58,7 @@ pub(super) fn flow_now<H: EventQueue>(world: &World<BuiltIn, H>, flow: FlowId) -
         add("cwnd_cuts", Live::Count(v.cwnd_cuts));
         add("ecn_cuts", Live::Count(v.ecn_cuts));
     }
-    if let Some(m) = e.moment() {
+    if let Some(m) = world.moment(ep) {
         add("connection", Live::Word(m.connection));
         add("state", Live::Word(m.sending));
     }

@@ -17,7 +17,7 @@ use crate::resolve::Resolved;
 use crate::source::{Node, join};
 use crate::spec::{RouteBy, Scenario};
 use network::Network;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 /// Most nodes of a network.
 const MOST_NODES: usize = 1_000_000;
@@ -110,7 +110,6 @@ pub(crate) fn complete(mut scenario: Scenario, root: &Node, sources: &Sources) -
         expanded: Expanded { nodes, positions, links, channels, flows, controls, groups },
         warnings: s.warnings,
         turns: Vec::new(),
-        spent: BTreeMap::new(),
     })
 }
 

@@ -3,7 +3,7 @@ use fairlane_net::{Class, FlowId, Proto, Why};
 
 fn packet(id: u32, ecn: Ecn) -> QPkt {
     let (class, proto) = (Class(0), Proto::Tcp);
-    QPkt { id: PktRef(id), len: 1040, flow: FlowId(1), hop: 0, at: Time::ZERO, class, ecn, proto, data: true, back: false }
+    QPkt { id: PktRef(id), len: 1040, flow: FlowId(1), hop: 0, at: Time::ZERO, class, ecn, proto, data: true, back: false, conn: 0 }
 }
 
 /// What a recorder with this filter collects, as lines of event, link, packet and length of the queue.

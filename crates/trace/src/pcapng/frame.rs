@@ -36,9 +36,11 @@ const IP_UDP: u32 = 17;
 /// First port of senders, the dynamic range of RFC 6335 section 6: the low 14 bits of a flow's number count on from here.
 const SENDER_PORT: u32 = 0xC000;
 const SENDER_BITS: u32 = 14;
-/// Port of the receivers of the first 2^14 flows, the next of the following ones: a stretch that analysers know no application for.
+/// Port of the receivers of the first 2^14 flows, the next of the following ones: a stretch that analysers know no application for. Further
+/// connections of a flow have ports that are 64 apart, of which there are 16.
 const RECEIVER_PORT: u32 = 35_000;
-const RECEIVER_BITS: u32 = 10;
+const RECEIVER_BITS: u32 = 6;
+const CONNECTION_BITS: u32 = 4;
 /// Network of all nodes: 10.0.0.0/8 (RFC 1918).
 const NET4: u32 = 10 << 24;
 /// The same for IPv6: fd00::/8 (RFC 4193).
@@ -104,15 +106,17 @@ pub fn mac(node: u32) -> [u8; 6] {
     a
 }
 
-/// Ports of a flow, the sender's and the receiver's, in one word.
-const fn ports(flow: u32) -> u32 {
-    (SENDER_PORT + (flow & ((1 << SENDER_BITS) - 1))) << 16 | (RECEIVER_PORT + (flow >> SENDER_BITS & ((1 << RECEIVER_BITS) - 1)))
+/// Ports of a connection of a flow, the sender's and the receiver's, in one word.
+const fn ports(flow: u32, conn: u16) -> u32 {
+    let connection = (conn as u32 & ((1 << CONNECTION_BITS) - 1)) << RECEIVER_BITS;
+    let receiver = RECEIVER_PORT + (flow >> SENDER_BITS & ((1 << RECEIVER_BITS) - 1)) + connection;
+    (SENDER_PORT + (flow & ((1 << SENDER_BITS) - 1))) << 16 | receiver
 }
 
-/// Initial sequence number of one end of a flow: spread over all 32 bits, as RFC 6528 asks for, so that numbers wrap in captures too.
+/// Initial sequence number of one end of a connection of a flow: spread over all 32 bits, as RFC 6528 asks for, so that numbers wrap in captures too.
 /// The constant is that of Fibonacci hashing (Knuth, The Art of Computer Programming, volume 3, section 6.4).
-pub(super) const fn isn(flow: u32, back: bool) -> u32 {
-    ((flow as u64 * 2 + back as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32
+pub(super) const fn isn(flow: u32, conn: u16, back: bool) -> u32 {
+    ((((conn as u64) << 32) + flow as u64 * 2 + back as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32
 }
 
 /// Folds a sum of 16-bit words to the Internet checksum of RFC 1071.
@@ -184,7 +188,7 @@ pub(super) fn render<const SIX: bool>(b: &mut [u8; HEAD], pkt: &QPkt, seg: &Segm
     // What options there are is known first: lengths and checksums depend on it.
     let mut options = Options::default();
     if tcp && (!seg.plain() || seg.has(flag::SYN)) {
-        options = Options::of(seg, facts, isn(pkt.flow.0, !pkt.back));
+        options = Options::of(seg, facts, isn(pkt.flow.0, pkt.conn, !pkt.back));
         for (i, &w) in options.words[..options.len].iter().enumerate() {
             put4(b, network + TCP + 4 * i, w);
         }
@@ -218,13 +222,13 @@ pub(super) fn render<const SIX: bool>(b: &mut [u8; HEAD], pkt: &QPkt, seg: &Segm
         put4(b, 30, d);
     }
     sum += u64::from(proto) + u64::from(inner) + options.sum;
-    let ports = if pkt.back { ports(pkt.flow.0).rotate_left(16) } else { ports(pkt.flow.0) };
+    let ports = ports(pkt.flow.0, pkt.conn).rotate_left(if pkt.back { 16 } else { 0 });
     put4(b, network, ports);
     sum += words(ports);
     if tcp {
-        let seq = fold(seg.seq, isn(pkt.flow.0, pkt.back));
+        let seq = fold(seg.seq, isn(pkt.flow.0, pkt.conn, pkt.back));
         // RFC 9293 section 3.1: without ACK the field means nothing.
-        let ack = if seg.has(flag::ACK) { fold(seg.ack, isn(pkt.flow.0, !pkt.back)) } else { 0 };
+        let ack = if seg.has(flag::ACK) { fold(seg.ack, isn(pkt.flow.0, pkt.conn, !pkt.back)) } else { 0 };
         // RFC 7323 section 2.2: the window of a SYN is never scaled.
         let shift = if facts.shift == NO_SHIFT || seg.has(flag::SYN) { 0 } else { facts.shift };
         let window = (seg.wnd >> (shift & 31)).min(0xFFFF);

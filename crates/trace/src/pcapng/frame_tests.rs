@@ -9,7 +9,7 @@ fn facts() -> FlowFacts {
 fn pkt(seg: &Segment, proto: Proto, back: bool) -> QPkt {
     let len = u32::from(seg.payload) + if proto == Proto::Tcp { 40 } else { 28 };
     let data = seg.payload > 0;
-    QPkt { id: PktRef(0), len, flow: FlowId(0), hop: 0, at: Time::ZERO, class: Class(46), ecn: Ecn::Ect0, proto, data, back }
+    QPkt { id: PktRef(0), len, flow: FlowId(0), hop: 0, at: Time::ZERO, class: Class(46), ecn: Ecn::Ect0, proto, data, back, conn: 0 }
 }
 
 fn frame(p: &QPkt, seg: &Segment, six: bool) -> (Vec<u8>, Lengths) {
@@ -88,7 +88,7 @@ fn a_syn_byte_by_byte() {
     assert_eq!((b[14], b[15], &b[16..18], &b[20..22], b[22], b[23]), (0x45, 46 << 2 | 2, &[0, 60][..], &[0x40, 0][..], 61, 6));
     assert_eq!(b[26..34], [10, 0, 0, 1, 10, 0, 0, 2]);
     assert_eq!(b[34..38], [0xC0, 0x00, 0x88, 0xB8]);
-    assert_eq!(b[38..42], isn(0, false).to_be_bytes());
+    assert_eq!(b[38..42], isn(0, 0, false).to_be_bytes());
     assert_eq!(b[42..46], [0; 4]);
     assert_eq!(b[46..50], [0xA0, flag::SYN, 0xFF, 0xFF]);
     assert_eq!(b[54..74], [2, 4, 0x05, 0xB4, 4, 2, 8, 10, 1, 2, 3, 4, 0, 0, 0, 0, 1, 3, 3, 7]);
@@ -104,12 +104,12 @@ fn numbers_are_folded_and_windows_scaled() {
     let (b, _) = frame(&pkt(&seg, Proto::Tcp, true), &seg, false);
     // From the receiver: its own numbers, acknowledging the sender's.
     assert_eq!(b[34..38], [0x88, 0xB8, 0xC0, 0x00]);
-    assert_eq!(b[38..42], isn(0, true).wrapping_add(1).to_be_bytes());
-    assert_eq!(b[42..46], isn(0, false).wrapping_add(10).to_be_bytes());
+    assert_eq!(b[38..42], isn(0, 0, true).wrapping_add(1).to_be_bytes());
+    assert_eq!(b[42..46], isn(0, 0, false).wrapping_add(10).to_be_bytes());
     assert_eq!(b[48..50], [0xFF, 0xFF]);
     assert_eq!(b[54..58], [1, 1, 5, 10]);
-    assert_eq!(b[58..62], isn(0, false).wrapping_add(1470).to_be_bytes());
-    assert_eq!(b[62..66], isn(0, false).wrapping_add(2930).to_be_bytes());
+    assert_eq!(b[58..62], isn(0, 0, false).wrapping_add(1470).to_be_bytes());
+    assert_eq!(b[62..66], isn(0, 0, false).wrapping_add(2930).to_be_bytes());
 }
 
 /// What the model counts beyond real headers is a trailer; where it counts less (ns-2 adds nothing to some packets), a frame has its real length.
@@ -136,7 +136,7 @@ fn no_datagram_says_that_it_has_no_checksum() {
 
 #[test]
 fn flows_have_ports_of_their_own() {
-    let mut all: Vec<u32> = (0..200_000).map(ports).collect();
+    let mut all: Vec<u32> = (0..200_000).map(|flow| ports(flow, 0)).collect();
     all.sort_unstable();
     all.dedup();
     assert_eq!(all.len(), 200_000);
@@ -166,4 +166,18 @@ fn a_fast_open_option_byte_by_byte() {
     seg.set_timestamps(1, 2);
     seg.set_fast_open(FastOpen { cookie: cookie(&[5; 16]), experimental: true });
     assert_eq!(frame(&pkt(&seg, Proto::Tcp, false), &seg, false).0[46] & 0xF0, 0xF0);
+}
+
+/// A connection that follows shares neither ports nor initial numbers with the one before it, nor ports with another flow.
+#[test]
+fn connections_have_ports_of_their_own() {
+    let mut all: Vec<u32> = (0..1_000_000).step_by(997).flat_map(|flow| (0..16).map(move |conn| ports(flow, conn))).collect();
+    let count = all.len();
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), count);
+    let mut numbers: Vec<u32> = (0..100).flat_map(|conn| [isn(7, conn, false), isn(7, conn, true)]).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    assert_eq!(numbers.len(), 200);
 }

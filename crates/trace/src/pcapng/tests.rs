@@ -14,6 +14,7 @@ fn pkt(hop: u32) -> QPkt {
         proto: Proto::Tcp,
         data: true,
         back: false,
+        conn: 0,
     }
 }
 

@@ -185,6 +185,8 @@ impl Control for CongestionSignal {
         if self.members[flow].is_open() && self.priorities(true, cx.now).all(|p| p > own) {
             self.release_next(cx);
         }
+        // Should it begin again, it is not held from before.
+        self.members[flow].open(cx.now);
         self.sleep(cx);
     }
     fn on_sign(&mut self, _: usize, sign: Sign, cx: &mut ControlCx<'_>) {

@@ -13,7 +13,19 @@ fn ns2() -> RedParams {
 }
 
 fn pkt(len: u32, ecn: Ecn) -> QPkt {
-    QPkt { id: PktRef(0), len, flow: FlowId(0), hop: 0, at: Time::ZERO, class: Class(0), ecn, proto: Proto::Tcp, data: true, back: false }
+    QPkt {
+        id: PktRef(0),
+        len,
+        flow: FlowId(0),
+        hop: 0,
+        at: Time::ZERO,
+        class: Class(0),
+        ecn,
+        proto: Proto::Tcp,
+        data: true,
+        back: false,
+        conn: 0,
+    }
 }
 
 /// A law fed with arrivals that all find the same backlog.

@@ -30,7 +30,7 @@ impl Bench {
     }
     fn put(&mut self, ecn: Ecn, now: Time, len: u32) {
         let (id, flow, class) = (PktRef(0), FlowId(0), Class(0));
-        let p = QPkt { id, len, flow, hop: 0, at: now, class, ecn, proto: Proto::Tcp, data: true, back: false };
+        let p = QPkt { id, len, flow, hop: 0, at: now, class, ecn, proto: Proto::Tcp, data: true, back: false, conn: 0 };
         self.call(now, |q, cx| q.enqueue(p, cx));
     }
     fn take(&mut self, now: Time) -> Option<QPkt> {
