@@ -196,7 +196,7 @@ def test_a_capture_has_a_connection_each_time(tmp_path):
 
 
 def test_flows_are_switched_off_and_on_again():
-    """Also at times that are no whole nanoseconds, at which one packet after another leaves them standing; the futures of a branch have switches of their own."""
+    """Also at times that are no whole nanoseconds, where steps by packet end; both futures of a branch have switches of their own."""
     from fairlane.base.scenario import checked
     from fairlane.watch.asked import Asked, Wrong
     from fairlane.watch.told import expanded, told

@@ -35,7 +35,7 @@ set = { "flows.web.start" = "12s" }
 fn each_connection_delivers_its_own() {
     let scenario = Arc::new(resolve(FILE, "x.toml", Format::Toml, &[]).unwrap());
     let mut sim = Simulation::new(scenario, 1, true).unwrap();
-    let mut to = |sim: &mut Simulation, s: f64| {
+    let to = |sim: &mut Simulation, s: f64| {
         while !sim.advance(Time::from_ps((s * 1e12) as u64)).unwrap() {}
         let row = sim.flow(0);
         row.iter().find(|r| r.1 == "delivered").map(|r| format!("{:?}", r.2)).unwrap()

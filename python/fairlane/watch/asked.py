@@ -102,7 +102,7 @@ class Asked:
         if not any(f["group"] == group for f in self._head["flows"]) or not isinstance(on, bool):
             raise Wrong("flows are on or off")
         sim = self._future(what)
-        runs = running(state_of(sim), sim._core.now)[group]
+        runs = running(state_of(sim), sim._core.now)[str(group)]
         if on == runs:
             raise Wrong(f"flows of {group} run already" if on else f"flows of {group} do not run: there is nothing to stop")
         pieces = self._pieces()
