@@ -27,7 +27,7 @@ FILES = {
     "formats": ("import", "export", "nam", "ns2_trace"),
     "graphs": ("draw", "graph_files", "graphs", "load"),
     "linux": ("tc",),
-    "look": ("sheet", "width", "saved", "notebook", "compare", "cli_study"),
+    "look": ("sheet", "paper_charts", "width", "saved", "notebook", "compare", "cli_study"),
     "own": ("own_queue", "own_cc", "plugin"),
     "papers": (
         "papers",
@@ -35,6 +35,7 @@ FILES = {
         "paper_verdicts",
         "paper_worlds",
         "paper_emulator",
+        "paper_charts",
         "studies",
         "study_folder_mistakes",
         "own_paper",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from importlib.resources import files
 
 
 @dataclass
@@ -106,3 +108,9 @@ def tables_in(page: str) -> list[Table]:
     reader = _Reader()
     reader.feed(page)
     return reader.tables
+
+
+def without_charts(page: str) -> str:
+    """A page without the script of its charts, exactly as it is shipped, and the numbers that it reads."""
+    script = files("fairlane.look").joinpath("charts.js").read_text("utf-8")
+    return re.sub(r'<script type="application/json" id="charts-of-page">[^<]*</script>', "", page.replace(f"<script>{script}</script>", ""))

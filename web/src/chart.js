@@ -6,6 +6,7 @@ import { digits, make } from "./text.js";
 
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Helvetica Neue", Arial, sans-serif';
 const PAPER_WIDTH = 640;
+const DOTS = [2, 4]; // between hollow marks
 const NEAR = 24; // pixels from a mark at which it is the one that is meant
 const STEP = 0.5; // of the span, by a key or button
 
@@ -60,8 +61,8 @@ export class Chart {
       label: line.name,
       scale: "y",
       show: true,
-      stroke: () => (part === "y" && !this.marks ? hue(line.hue) : "transparent"),
-      dash: dash(line.hue),
+      stroke: () => (part === "y" && !this.marks && line.hue !== null ? hue(line.hue) : "transparent"),
+      dash: line.hollow ? DOTS : dash(line.hue),
       width: 1.5,
       spanGaps: false,
       points: { show: false },
@@ -176,15 +177,15 @@ export class Chart {
     ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
     ctx.clip();
     ctx.font = `${11 * uPlot.pxRatio}px system-ui, sans-serif`;
-    for (const [from, to, name] of this.told.spans) {
+    this.told.spans.forEach(([from, to, name], k) => {
       const [a, b] = [from, to].map((v) => u.valToPos(v, "x", true));
-      ctx.fillStyle = faint(colour("muted"), 0.1);
+      ctx.fillStyle = faint(colour("muted"), k % 2 ? 0.04 : 0.1); // so that neighbours are told apart
       ctx.fillRect(a, bbox.top, b - a, bbox.height);
       ctx.fillStyle = colour("muted");
       const start = Math.max(a, bbox.left);
       const room = Math.min(b, bbox.left + bbox.width) - start;
       if (room > ctx.measureText(name).width + 8 * uPlot.pxRatio) ctx.fillText(name, start + 4 * uPlot.pxRatio, bbox.top + 12 * uPlot.pxRatio);
-    }
+    });
     ctx.restore();
   }
 
@@ -249,7 +250,13 @@ export class Chart {
         ctx.stroke();
         return;
       } else ctx.arc(left, top, size, 0, 2 * Math.PI);
-      ctx.fill();
+      if (line.hollow) {
+        ctx.save();
+        ctx.fillStyle = colour("face");
+        ctx.fill();
+        ctx.restore();
+        ctx.stroke();
+      } else ctx.fill();
     });
   }
 
@@ -278,7 +285,8 @@ export class Chart {
     const list = make("ul", { class: "legend-of" });
     this.told.lines.forEach((line, i) => {
       const look = dash(line.hue ?? 0).length ? "dashed" : "solid";
-      const swatch = make("i", { class: `${this.marks || line.bars ? "mark" : look}`, "aria-hidden": "true" });
+      const mark = line.hollow ? "mark hollow" : "mark";
+      const swatch = make("i", { class: `${this.marks || line.bars ? mark : look}`, "aria-hidden": "true" });
       swatch.style.color = line.hue === null ? "var(--muted)" : `var(--hue${line.hue % 5})`;
       const made = make("button", { type: "button", "aria-pressed": "true", title: "Show or hide" }, swatch, line.name, " ", this.readings[i]);
       made.addEventListener("click", () => {

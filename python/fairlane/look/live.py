@@ -44,11 +44,13 @@ class Line:
     high: Sequence[float | None] = ()
     """A band, or intervals: what their ends are is said by the chart's `ends`."""
     hue: int | None = 0
-    """Number of its colour, and of its dashes from the fifth on; `None`: grey."""
+    """Number of its colour, and of its dashes from the fifth on; `None`: grey, marks alone."""
     bars: bool = False
     """Marks with intervals on the curve, in place of a band."""
     mark: str = "dot"
     """dot, square, star or cross."""
+    hollow: bool = False
+    """Marks that are outlines, and dots between them: what others say, beside what is ours."""
     size: float = 4.0
     labels: Sequence[str] = ()
     """Names of single marks."""
@@ -157,7 +159,7 @@ def _told(c: Live, axes: dict[tuple[float | None, ...], int]) -> dict[str, Any]:
         own["y"] = _numbers(line.y)
         if len(line.low):
             own |= {"low": _numbers(line.low), "high": _numbers(line.high)}
-        own |= {k: v for k, v in (("bars", line.bars), ("labels", list(line.labels))) if v}
+        own |= {k: v for k, v in (("bars", line.bars), ("hollow", line.hollow), ("labels", list(line.labels))) if v}
         if c.kind == "dots" or line.bars:
             own |= {"mark": line.mark, "size": line.size}
         lines.append(own)

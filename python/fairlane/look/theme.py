@@ -33,7 +33,12 @@ _NAMED = {"DropTail": 0, "RED": 1, "TCP": 2, "UDP": 3}
 
 def hue(name: str, number: int = 0) -> str:
     """The colour of a curve: by its name where one is kept throughout, else by its number."""
-    return HUES[_NAMED.get(name, number) % len(HUES)]
+    return HUES[hue_number(name, number) % len(HUES)]
+
+
+def hue_number(name: str, number: int) -> int:
+    """The same as a number, which live charts take."""
+    return _NAMED.get(name, number)
 
 
 def style() -> dict[Any, Any]:

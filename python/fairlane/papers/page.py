@@ -9,6 +9,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..look import templates
+from ..look.live import Charts
+from ..look.panels import live_of
+from ..watch.inset import scripts
 from . import left_open, verdicts
 from .layout import Printed, grids, heading, layout_of, number_of, printed_rows
 from .numbers import difference, mean, mean_and_half, printed, value
@@ -18,8 +21,6 @@ from .tables import NEAR
 from .verdicts import WORDS, badge, counts, share_of, so_far
 
 if TYPE_CHECKING:
-    from markupsafe import Markup
-
     from ..claims import Comparison as Seen
     from .claims import Judged
     from .definition import Built, Experiment, Picture
@@ -36,6 +37,7 @@ def render(r: Reproduction) -> str:
     """The page as text."""
     from .reproduction import RESAMPLES
 
+    pictures = {p.name: _shown(p) for _, b in r.experiments for p in b.pictures}
     filters: dict[str, Callable[..., Any]] = {
         "value": value,
         "halves": mean_and_half,
@@ -63,7 +65,7 @@ def render(r: Reproduction) -> str:
         open=left_open.of_paper(r.joint) if r.joint else None, fewest=left_open.FEWEST,
         unexplained=[j for j in r.claims if j.verdict == "unexplained"],
         reach=[x for x in r.reach if x.reached is not None], unreached=[_unreached(r, x) for x in r.reach if x.reached is False],
-        pictures={p.name: _svgs(p) for _, b in r.experiments for p in b.pictures},
+        pictures=pictures, live=Charts((c for p in pictures.values() for c in p["live"]), scripts(r.moving)),
     )  # fmt: skip
 
 
@@ -91,12 +93,16 @@ def tied(text: str) -> str:
     return _UNITS.sub("\u00a0", text)
 
 
-def _svgs(picture: Picture) -> list[Markup]:
-    """The panels one by one, so that they stack on narrow screens; a single one is the whole figure, which the files need, too."""
+def _shown(picture: Picture) -> dict[str, Any]:
+    """Charts of what has curves, and the other panels one by one, so that they stack on narrow screens; a single one of these is the whole
+    figure, which the files need, too."""
+    live, others = live_of(picture.panels, picture.name, picture.title)
     label = f"{picture.title}. {picture.caption}"
-    if len(picture.panels) == 1:
-        return [templates.placed(picture.svg, f"{picture.name}-0", label)]
-    return [templates.drawing(p, f"{picture.name}-{i}", label) for i, p in enumerate(picture.panels)]
+    if len(picture.panels) == len(others) == 1:
+        drawn = [templates.placed(picture.svg, f"{picture.name}-0", label)]
+    else:
+        drawn = [templates.drawing(p, f"{picture.name}-{i}", label) for i, p in enumerate(others)]
+    return {"live": live, "charts": [c.name for c in live], "drawn": drawn}
 
 
 def _main(r: Reproduction, sections: Sequence[dict[str, Any]]) -> dict[str, Any] | None:

@@ -1,0 +1,69 @@
+"""Panels of curves as charts that a page draws itself; what is no curve stays a drawing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .charts import Lines, span
+from .live import Line, Live, points_each, stretched, stretches
+from .series import Series
+from .theme import hue_number
+
+if TYPE_CHECKING:
+    from .theme import Panel
+
+_MARKS = ("dot", "square", "star")
+
+
+def live_of(panels: Sequence[Panel], name: str, title: str) -> tuple[list[Live], list[Panel]]:
+    """The panels of a figure: charts of those with curves, and the others as they are.
+
+    `name` is that of the figure, `title` stands above a panel that has none. Panels over the same time zoom and point together.
+    """
+    charts, others = [], []
+    for i, p in enumerate(panels):
+        chart = _over_time(p, f"{name}-{i}", name) if isinstance(p, Series) else _lines(p, f"{name}-{i}") if isinstance(p, Lines) else None
+        if chart is None:
+            others.append(p)
+        else:
+            charts.append(chart if chart.title else replace(chart, title=title))
+    return charts, others
+
+
+def _over_time(p: Series, name: str, link: str) -> Live:
+    most, lines, spans = points_each(len(p.traces)), [], []
+    for i, t in enumerate(p.traces):
+        values = np.array([np.nan if v is None else v for v in t.values], dtype=float)
+        s = stretches(np.array(t.times, dtype=float), values, most)
+        # Without stretches a band would be the curve itself.
+        lines.append(s.line(t.name, hue_number(t.name, i)) if s.span else Line(t.name, s.x, s.y, hue=hue_number(t.name, i)))
+        spans.append(s.span)
+    return Live(
+        name, p.title, p.x, p.y, lines, link=link, spans=p.spans, levels=() if p.level is None else ((p.level, ""),),
+        from_zero=p.bottom is not None, caption=stretched(spans, rate=False),
+    )  # fmt: skip
+
+
+def _lines(p: Lines, name: str) -> Live:
+    """Ours with marks and intervals; printed values hollow in the same colour, crossed where they cannot be right."""
+    lines: list[Line] = []
+    for i, c in enumerate(p.curves):
+        hue, mark = hue_number(c.name, i), _MARKS[i // 5 % len(_MARKS)]
+        called = c.name or "ours"
+        if any(y is not None for y in c.ours):
+            lines.append(Line(called, c.x, c.ours, c.low, c.high, hue, bars=True, mark=mark, size=3.0))
+        if any(y is not None for y in c.published):
+            lines.append(Line(f"{called}, printed", c.x, c.published, hue=hue, bars=True, mark=mark, hollow=True))
+        bad = [(x, y) for x, y, wrong in zip(c.x, c.published, c.crossed, strict=False) if wrong and y is not None]
+        if bad:
+            lines.append(
+                Line(f"{called}, contradicted", [x for x, _ in bad], [y for _, y in bad], hue=None, bars=True, mark="cross", size=5.0)
+            )
+    a = p.axes
+    return Live(
+        name, a.title, a.x, a.y, lines, ends=("low", "high"), from_zero=span(p.curves)[0] <= 0, log_x=a.log_x, log_y=a.log_y, ticks=a.ticks,
+    )  # fmt: skip
