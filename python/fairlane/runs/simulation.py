@@ -197,9 +197,10 @@ class Simulation:
     def set(self, path: str | Mapping[str, Any], value: Any = None, *, waiting: str = "move") -> None:
         """Changes a value by its path, now: `sim.set("links.bottleneck.rate", "2Mbit/s")`; or several at once, as a dict.
 
-        Links may change their rate, delay, loss, duplicate and queue with all its parameters; flows that have not begun their start, others
-        may stop. `waiting`: packets in a queue that is replaced "move" to the new one, or are to "drop". Anything else is refused, and then
-        nothing has changed. The same as `[[at]]` in a scenario file.
+        Links may change their rate, delay, loss, duplicate and queue with all its parameters; groups of flows
+        their number, their stop, and their start if they have not begun or have stopped: they begin again with a new connection.
+        `waiting`: packets in a queue that is replaced "move" to the new one, or are to "drop". Anything else is refused, and then nothing
+        has changed. The same as `[[at]]` in a scenario file.
         """
         from ..base.spec import plain
         from ..base.toml import value as as_toml
