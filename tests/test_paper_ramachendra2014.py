@@ -11,6 +11,7 @@ import browser
 from fairlane import papers
 from fairlane.claims import Tables
 from fairlane.papers import Cell, Value, joint
+from fairlane.papers.again import differing
 from fairlane.papers.claims import read_claims
 from fairlane.papers.runner import Job, Runner
 from fairlane.papers.score import results_of
@@ -272,7 +273,7 @@ def test_recorded_worlds_come_out_as_recorded(paper, tmp_path):
     rows = [r for r in joint.recorded(paper) if r.kind == "sample"]
     assert len(rows) >= 71
     few = min(rows, key=lambda r: float(str(r.values["simulated time"]).removesuffix("s")))
-    assert joint.differing(paper, [few], tmp_path) == []
+    assert differing(paper, [few], tmp_path) == []
 
 
 def _on_air(paper, *wanted):

@@ -11,6 +11,7 @@ import browser
 from fairlane import _core, papers
 from fairlane.claims import Tables
 from fairlane.papers import Cell, Tree, Value, joint
+from fairlane.papers.again import differing
 from fairlane.papers.claims import read_claims
 from fairlane.papers.score import results_of, scores
 from fairlane.papers.tables import read_csv, read_folder
@@ -227,4 +228,4 @@ def test_recorded_worlds_come_out_as_recorded(tmp_path):
     rows = sorted(joint.recorded(paper), key=lambda r: float(str(r.values["simulated time"]).removesuffix("s")))
     assert len(rows) >= 80 and rows[0].kind
     few = [next(r for r in rows if r.kind == kind) for kind in ("sample", "near")]
-    assert joint.differing(paper, few, tmp_path) == []
+    assert differing(paper, few, tmp_path) == []

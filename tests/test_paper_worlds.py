@@ -7,10 +7,8 @@ half above 8 Mbit/s, and what is printed, 40 %, is that of a link of 10 Mbit/s.
 from __future__ import annotations
 
 import csv
-import hashlib
 import json
 import re
-import shutil
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -19,105 +17,14 @@ import pytest
 
 from fairlane.base.document import json_schema
 from fairlane.errors import FairlaneError, PaperError, ScenarioError
-from fairlane.papers import Levels, Open, Span, joint, keys, load, reproduce, shipped, whole
+from fairlane.papers import Levels, Open, Span, joint, load, reproduce, whole
+from fairlane.papers.again import Which
 from fairlane.papers.left_open import pinned
 from fairlane.papers.printed import fitted
 from fairlane.papers.reproduction import run_reproduction
 from fairlane.papers.tables import Compared
+from one1999 import CLAIMS, PAPER, STUDY, resealed, study
 from pages import tables_in
-
-STUDY = """
-from fairlane.papers import Built, Cell, Levels, Open, Paper, Span, compare, factors_of
-
-
-class Study(Paper):
-    links = ("bottleneck",)
-    link_columns = ("utilisation",)
-    seeds = (1, 2)
-    quick_seeds = (1,)
-    most_worlds = 80
-
-    def opens(self):
-        return [
-            Open("rate", "6Mbit/s", Span("5Mbit/s", "15Mbit/s"), "not printed"),
-            Open("queue", "droptail", Levels(("droptail", "red")), "not named"),
-        ]
-
-    def cells(self):
-        return self.world(self.declared_world)
-
-    def world(self, values):
-        return [self._cell(n, values) for n in range(1, 9)]
-
-    def _cell(self, n, values):
-        def tree(seed):
-            return {
-                "name": "one", "seed": seed, "duration": "0.5s",
-                "topology": {"dumbbell": {"pairs": 1, "access": {"rate": "100Mbit/s", "delay": "1ms"},
-                    "bottleneck": {"rate": values["rate"], "delay": "1ms", "queue": {values["queue"]: {}}}}},
-                "flows": {"udp": {"from": "s0", "to": "d0", "udp": {"header": "0B"},
-                    "source": {"cbr": {"rate": "4Mbit/s", "size": "500B"}}}},
-            }
-        return Cell(factors_of(n=n), tree)
-
-    def measure(self, run, cell):
-        return {"use": 100 * run.link("bottleneck", "utilisation")}
-
-    def experiments(self):
-        return [self.experiment("table1", self._table)]
-
-    def _table(self, results):
-        rows = results.rows("use", "use", "percent")
-        return Built(compare(rows, self.published("table1")), rows)
-"""
-PAPER = """
-title = "One link"
-
-[experiments.table1]
-title = "Utilization"
-text = "Of the link."
-"""
-CLAIMS = """
-[[claim]]
-id = "A"
-statement = "Less than half of the link is used."
-experiments = ["table1"]
-check = 'v("table1", n=1, metric="use") < 50'
-published = "holds"
-
-[[claim]]
-id = "B"
-statement = "Less than 90 percent of the link is used."
-experiments = ["table1"]
-check = 'v("table1", n=1, metric="use") < 90'
-published = "holds"
-
-[[claim]]
-id = "C"
-statement = "More than 90 percent of the link is used."
-experiments = ["table1"]
-check = 'v("table1", n=1, metric="use") > 90'
-published = "fails"
-
-[[claim]]
-id = "D"
-statement = "More than 30 percent of the link is used, and no less by eight."
-experiments = ["table1"]
-check = 'v("table1", n=8, metric="use") > 20'
-published = "fails"
-"""
-
-
-def study(tmp_path, code=STUDY, claims=CLAIMS, printed="40"):
-    folder = tmp_path / "one1999"
-    folder.mkdir(exist_ok=True)
-    (folder / "study.py").write_text(code)
-    (folder / "paper.toml").write_text(PAPER)
-    (folder / "claims.toml").write_text(claims)
-    values = [printed] * 7 + ["19"]
-    rows = "".join(f"{n},use,{x},percent\n" for n, x in enumerate(values, 1))
-    (folder / "table1.csv").write_text("n,metric,value,unit\n" + rows)
-    return folder
 
 
 @pytest.fixture(scope="module")
@@ -171,10 +78,10 @@ def test_refinement_goes_on_where_it_stopped(tmp_path):
     """Eight worlds of refinement and eight more from the record are sixteen; the page and the reach have those recorded as well."""
     folder = study(tmp_path, STUDY.replace("most_worlds = 80", "most_worlds = 6"))
     paper = load(folder)
-    at_once = run_reproduction(paper, out=tmp_path / "whole", refine=16)
-    first = run_reproduction(paper, out=tmp_path / "first", refine=8)
+    at_once = run_reproduction(paper, out=tmp_path / "whole", which=Which(refine=16))
+    first = run_reproduction(paper, out=tmp_path / "first", which=Which(refine=8))
     joint.record(first.joint, paper, first.reach)
-    second = run_reproduction(paper, out=tmp_path / "second", refine=8, on=True)
+    second = run_reproduction(paper, out=tmp_path / "second", which=Which(refine=8, on=True))
     assert [s.values for s in second.joint.seen] == [s.values for s in at_once.joint.seen]
     assert [s.outcomes for s in second.joint.seen] == [s.outcomes for s in at_once.joint.seen]
     assert [(x.near, x.worlds) for x in second.reach] == [(x.near, x.worlds) for x in at_once.reach]
@@ -255,55 +162,6 @@ def test_a_second_call_runs_nothing_again(made):
     assert [j.to_json() for j in again.claims] == [j.to_json() for j in r.claims]
 
 
-def test_a_world_recorded_is_found_again(made):
-    r, place = made
-    paper = load(place / "one1999")
-    joint.record(r.joint, paper, r.reach)
-    rows = joint.recorded(paper)
-    assert len(rows) == len(r.joint.seen)
-    assert [x["reached"] for x in joint.recorded_reach(paper)] == ["yes"] * 7 + ["no"]
-    assert rows[3].values == r.joint.seen[3].values
-    assert joint.differing(paper, rows[:2] + rows[-1:], place / "again") == []
-    rows[1].outcomes["A"] = 1.0 - rows[1].outcomes["A"]
-    (told,) = joint.differing(paper, rows[:2], place / "again")
-    assert "A" in told
-    (paper.folder / "claims.toml").write_text(CLAIMS.replace("< 50", "< 55"))
-    with pytest.raises(PaperError, match="another study"):
-        joint.recorded(load(place / "one1999"))
-    study(place)
-
-
-def test_a_record_that_is_not_as_it_was_written_is_told(made, tmp_path):
-    """Of both files a digit flipped, a row lost, the sum removed; and a cell that was written as no number."""
-    r, place = made
-    folder = tmp_path / "one1999"
-    shutil.copytree(place / "one1999", folder)
-    paper = load(folder)
-    joint.record(r.joint, paper, r.reach)
-    for name, read in {"worlds.csv": joint.recorded, "reach.csv": joint.recorded_reach}.items():
-        path = folder / name
-        kept = path.read_bytes()
-        seal, _, values = kept.partition(b"\n")
-        blank = re.sub(rb"[0-9a-f]{64}", b"0" * 64, seal) + b"\n" + values
-        assert seal == b"# seal " + hashlib.sha256(blank.replace(b"0" * 64, b"", 1)).hexdigest().encode()
-        at = kept.rindex(b",1")
-        flipped, short = kept[: at + 1] + b"7" + kept[at + 2 :], kept[: kept.rindex(b"\n", 0, -1) + 1]
-        for damaged, told in ((flipped, "checksum differs"), (short, "checksum differs"), (values, "no checksum")):
-            path.write_bytes(damaged)
-            with pytest.raises(PaperError, match=told):
-                read(paper)
-        path.write_bytes(kept)
-        assert read(paper)
-    resealed(folder / "worlds.csv", lambda text: text[: text.rindex(",")] + ",x\n")
-    with pytest.raises(PaperError, match="'x' is no number"):
-        joint.recorded(paper)
-
-
-def resealed(path, change):
-    """A record that was written otherwise: its sum is right."""
-    joint.save_record(path, change(path.read_text().partition("\n")[2]).encode())
-
-
 def test_tables_run_whole_in_other_worlds_are_arithmetic(tmp_path, capsys):
     """4 Mbit/s are two thirds of 6, half of 8 and two fifths of 10 Mbit/s; 40 % is printed seven times, and once 19 %."""
     folder = study(tmp_path)
@@ -379,7 +237,7 @@ def test_claims_that_the_sample_does_not_speak_of_have_shares_from_worlds_run_wh
         assert without.judged(j.claim, j.outcome) == j.judgement and j.share.n == 48
 
     resealed(folder / "whole.csv", lambda text: text.replace(joint.made_of(load(folder)), "0" * 16))
-    stale = run_reproduction(load(folder), out=tmp_path / "results", worlds=2, refine=0)
+    stale = run_reproduction(load(folder), out=tmp_path / "results", which=Which(2, refine=0))
     assert stale.claims[3].share is None and "another study" in stale.notes[0]
 
 
@@ -465,13 +323,3 @@ def test_printed_values_are_split_by_their_place_alone():
     chosen = [fitted(r) for r in rows]
     assert chosen[:400] == chosen[400:]
     assert 0.5 < sum(chosen[:400]) / 400 < 0.7
-
-
-@pytest.mark.parametrize("key", [k for k in keys() if (shipped() / k / "worlds.csv").exists()])
-def test_worlds_that_are_recorded_come_out_as_recorded(key, tmp_path):
-    """What the documents say of a study's worlds is in its `worlds.csv`: a few of them are run again, and what made them is unchanged."""
-    paper = load(key)
-    rows = joint.recorded(paper)
-    near = [r for r in rows if r.kind == "near"]
-    assert rows[0].kind == "base"
-    assert joint.differing(paper, [rows[0], rows[len(rows) // 2], *near[-1:]], tmp_path) == []

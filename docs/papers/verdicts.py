@@ -53,7 +53,7 @@ def part() -> str:
 def unreached(key: str) -> str:
     """What the file of a study has between its marks: the printed values that no recorded world comes near; empty without a record."""
     paper = papers.load(key)
-    medians = [w.distance["median"] for w in recorded(paper)]
+    medians = [w.distance.median for w in recorded(paper)]
     rows, w = recorded_reach(paper), recorded_whole(paper)
     held = [x for x in (recorded_with_whole(rows, w.over_worlds()) if w else rows) if x["reached"]]
     if not held:

@@ -16,7 +16,10 @@ from .verbose import current, verbose_option
 @click.option("--only", metavar="ID", help="Tables, figures or claims: table3 or fig4,S7 (a claim stands for the experiments it rests on).")
 @click.option("--quick", is_flag=True, help="Few replications, no verdicts, no study of the open parameters: to see that it works.")
 @click.option(
-    "--worlds", type=click.IntRange(min=1), metavar="N", help="Draw N worlds of what the paper leaves open (default: until shares settle)."
+    "--worlds",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Draw N worlds of what the paper leaves open and run them all (default: those the study records, some of them run again).",
 )
 @click.option(
     "--replay",

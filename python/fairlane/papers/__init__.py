@@ -130,13 +130,17 @@ def reproduce(
     replications and no study of the open parameters. `out`: the folder to write, `results/KEY` by default; finished runs are kept in it,
     so a second call goes on where the first one stopped. `progress(fraction, label)` is called about ten times a second and stops the
     reproduction by returning False. `seeds`: the replications, like "1..10", [1, 2] or one number. `worlds`: how many worlds are drawn from
-    what the paper leaves open; by default as many as settle in what share of them each claim holds, at most what the study allows.
+    what the paper leaves open, and all run; by default the worlds that the study records, of which some are run again, and as many as
+    settle in what share of them each claim holds where it records none or one comes out otherwise.
     `replays`: up to four runs that move in the page, with what limited their flows, named by their factors ("queue=RED flows=10").
     """
+    from .again import Which
     from .folders import load
     from .reproduction import run_reproduction
 
-    return run_reproduction(load(key), only=only, quick=quick, out=out, progress=progress, seeds=seeds, worlds=worlds, replays=replays)
+    return run_reproduction(
+        load(key), only=only, quick=quick, out=out, progress=progress, seeds=seeds, which=Which(worlds), replays=replays
+    )
 
 
 def reproduce_all(quick: bool = False, out: str | PathLike[str] | None = None, progress: Progress | None = None) -> Reproductions:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from ..base.csv_text import inert
 from ..base.files import read_input, save_bytes
@@ -21,14 +21,13 @@ from ..base.sealed import BLANK, fault_of_text, seal_text
 from ..claims import Outcome
 from ..errors import PaperError
 from ..worlds import Judgement, Open, World, judge, key_of, matters, settled, share, text_of, turns_at
-from ..worlds import told as worlds_told
 from .claims import Claim, read_claims
 from .definition import Paper
 from .printed import Distance
 from .reach import REACH, Reach, csv_of_reach
-from .runner import Runner
-from .tables import NEAR, number_in, rows_of
-from .worlds import Kind, Seen, Worlds, nearest
+from .tables import NEAR, number_in
+from .tables import rows_of as csv_rows
+from .worlds import Kind, Seen, nearest
 
 if TYPE_CHECKING:
     from .whole import Whole
@@ -51,6 +50,8 @@ class Joint:
     """Worlds of the sample that the study allows, or that were asked for."""
     earlier: Sequence[Mapping[str, str]] = ()
     """Rows of `reach.csv` for those of the worlds that were recorded, if it goes on from a record."""
+    again: int = 0
+    """Worlds of a record that were run again and came out as recorded; none if all were run here."""
     whole: Whole | None = None
     """Worlds that were run whole, where those of the sample have a part of the study: claims and printed values that no world of the
     sample has are judged in these."""
@@ -127,7 +128,8 @@ class Joint:
     def to_json(self) -> dict[str, Any]:
         """As in the document of a reproduction."""
         return {
-            "sample": len(self.sample), "refined": len(self.seen) - len(self.sample), "asked": self.asked, "settled": self.settled,
+            "sample": len(self.sample), "refined": len(self.seen) - len(self.sample), "again": self.again or None,
+            "asked": self.asked, "settled": self.settled,
             "declared": self.declared, "whole": sum(s.kind in SAMPLED for s in self.entire),
             "opens": [
                 {"name": o.name, "base": o.base, "values": str(o.over), "why": o.why, "matters": round(self.matters[o.name], 4)}
@@ -155,8 +157,7 @@ def _finite(x: float | None) -> float | None:
 _SEAL = b"# seal "
 """Begins the first line of a record, a comment: the sum of its bytes (`base/sealed.py`). It stands in the file itself, so that no kill
 between two files can part them."""
-_LEAD = ("made_of", "kind")
-_APART = ("fit", "test", "median")
+_APART = ("fit", "test", "median", "near", "of")
 
 
 def made_of(paper: Paper) -> str:
@@ -170,20 +171,33 @@ def made_of(paper: Paper) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def csv_of(seen: Sequence[Seen], paper: Paper, margins: bool = False) -> bytes:
-    """Worlds, one a row: what it was made of, its kind, its values, its distance from print, and what each claim does in it.
-
-    `margins`: by how much, too.
-    """
+def csv_of(seen: Sequence[Seen], paper: Paper) -> bytes:
+    """Worlds, one a row: what it was made of, its kind, its values, its distance from print, what each claim does in it, by how much."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    names, ids, made = [o.name for o in paper.opens()], _ids(paper), made_of(paper)
-    writer.writerow([*_LEAD, *map(inert, names), *_APART, *map(inert, ids), *(map(_margin, ids) if margins else ())])
-    for s in seen:
-        apart = [_number(x) for x in (s.distance.fit, s.distance.test, s.distance.median)]
-        by = [_number(s.margins.get(i)) for i in ids] if margins else []
-        writer.writerow([made, s.kind, *(text_of(s.values[n]) for n in names), *apart, *(_number(s.outcomes[i]) for i in ids), *by])
+    made = made_of(paper)
+    writer.writerow(["made_of", *map(inert, columns(paper))])
+    writer.writerows([made, *row] for row in rows_of(seen, paper))
     return out.getvalue().encode()
+
+
+def columns(paper: Paper) -> list[str]:
+    """The columns of a record, but for what it was made of."""
+    ids = _ids(paper)
+    return ["kind", *(o.name for o in paper.opens()), *_APART, *ids, *map(_margin, ids)]
+
+
+def rows_of(seen: Sequence[Seen], paper: Paper) -> list[list[str]]:
+    """Worlds in these columns, one a row."""
+    names, ids = [o.name for o in paper.opens()], _ids(paper)
+
+    def row(s: Seen) -> list[str]:
+        d = s.distance
+        apart = [_number(d.fit), _number(d.test), _number(d.median), str(d.near), str(d.n)]
+        outcomes, margins = ([_number(of.get(i)) for i in ids] for of in (s.outcomes, s.margins))
+        return [s.kind, *(text_of(s.values[n]) for n in names), *apart, *outcomes, *margins]
+
+    return [row(s) for s in seen]
 
 
 def _ids(paper: Paper) -> list[str]:
@@ -197,19 +211,6 @@ def _margin(claim: str) -> str:
 
 def _number(x: float | None) -> str:
     return "" if x is None else f"{x:.6g}"
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """A world as it was recorded."""
-
-    kind: Kind
-    values: World
-    distance: Mapping[str, float | None]
-    """fit, test and median."""
-    outcomes: Mapping[str, float | None]
-    margins: Mapping[str, float | None]
-    """None of most records."""
 
 
 def recorded_reach(paper: Paper) -> list[dict[str, str]]:
@@ -234,7 +235,7 @@ def made_of_this(paper: Paper, path: Path, columns: Sequence[str], by: str = "jo
             f"{path} {fault}\n"
             f"  = help: put back the file as it was, or remove it: `python -m fairlane.papers.{by} {paper.called}` then makes it anew"
         )
-    rows = rows_of(path, data.partition(b"\n")[2])
+    rows = csv_rows(path, data.partition(b"\n")[2])
     names = list(rows[0]) if rows else []
     if (names[: len(columns)] if more else names) != list(columns) or rows[0]["made_of"] != made_of(paper):
         raise PaperError(
@@ -244,47 +245,54 @@ def made_of_this(paper: Paper, path: Path, columns: Sequence[str], by: str = "jo
     return rows
 
 
-def recorded(paper: Paper) -> list[Recorded]:
+def recorded(paper: Paper) -> list[Seen]:
     """The worlds that `worlds.csv` in a study's folder records; none without the file. Raises if they were made of something else."""
     return read_worlds(paper, paper.folder / "worlds.csv")
 
 
-def read_worlds(paper: Paper, path: Path, margins: bool = False) -> list[Recorded]:
-    """The worlds of a file that `csv_of` made."""
+def read_worlds(paper: Paper, path: Path, by: str = "joint") -> list[Seen]:
+    """The worlds of a file that `csv_of` made, without our values beside the printed ones. `by` is the module that makes it."""
     if not path.exists():
         return []
-    opens, ids = paper.opens(), _ids(paper)
-    by = "whole" if margins else "joint"
-    rows = made_of_this(paper, path, [*_LEAD, *(o.name for o in opens), *_APART, *ids, *(map(_margin, ids) if margins else ())], by)
-    number = partial(number_in, path)
-    read = [
-        Recorded(
-            cast("Kind", r["kind"]),
+    opens, ids, number = paper.opens(), _ids(paper), partial(number_in, path)
+
+    def seen(r: Mapping[str, str]) -> Seen:
+        fit, test, median, near, of = (number(r[k]) for k in _APART)
+        return Seen(
             {o.name: o.over.read(r[o.name]) for o in opens},
-            {k: number(r[k]) for k in _APART},
+            _kind(r["kind"], path),
             {i: number(r[i]) for i in ids},
-            {i: number(r[_margin(i)]) for i in ids} if margins else {},
+            {i: number(r[_margin(i)]) for i in ids},
+            Distance(fit, test, median, int(near or 0), int(of or 0)),
         )
-        for r in rows
-    ]
-    return read
+
+    return [seen(r) for r in made_of_this(paper, path, ["made_of", *columns(paper)], by)]
+
+
+def recorded_values(paper: Paper) -> list[tuple[Kind, World]]:
+    """Which worlds `worlds.csv` records, whatever has changed since about the claims, the scenarios or the file's other columns."""
+    opens = paper.opens()
+    path = paper.folder / "worlds.csv"
+    data = read_input(path)
+    rows = csv_rows(path, data.partition(b"\n")[2] if data.startswith(_SEAL) else data)
+    return [(_kind(r["kind"], path), {o.name: o.over.read(r[o.name]) for o in opens}) for r in rows]
+
+
+def _kind(text: str, path: Path) -> Kind:
+    if text not in get_args(Kind):
+        raise PaperError(f"{path}: {text!r} is no kind of world: expected {' or '.join(get_args(Kind))}")
+    return cast("Kind", text)
 
 
 def of_record(paper: Paper) -> Joint | None:
     """The worlds that a study's folder records, as those of a reproduction; None without a record."""
     from .whole import recorded_whole
 
-    rows = recorded(paper)
-    if not rows:
+    seen = recorded(paper)
+    if not seen:
         return None
-    claims, asked = read_claims(paper.folder / "claims.toml"), sum(r.kind in SAMPLED for r in rows)
-    return Joint(paper.opens(), claims, seen_of(rows), paper.declared_world, asked, recorded_reach(paper), recorded_whole(paper))
-
-
-def seen_of(rows: Sequence[Recorded]) -> list[Seen]:
-    """Recorded worlds as those that were run, without our values."""
-    apart = [(r, Distance(r.distance["fit"], r.distance["test"], r.distance["median"], 0, 0)) for r in rows]
-    return [Seen(r.values, r.kind, r.outcomes, r.margins, d) for r, d in apart]
+    claims, asked = read_claims(paper.folder / "claims.toml"), sum(s.kind in SAMPLED for s in seen)
+    return Joint(paper.opens(), claims, seen, paper.declared_world, asked, recorded_reach(paper), whole=recorded_whole(paper))
 
 
 def record(joint: Joint, paper: Paper, reached: Sequence[Reach]) -> Path:
@@ -295,23 +303,11 @@ def record(joint: Joint, paper: Paper, reached: Sequence[Reach]) -> Path:
     return path
 
 
-def differing(paper: Paper, rows: Sequence[Recorded], folder: Path) -> list[str]:
-    """Runs recorded worlds again, in a folder for their runs, and says what comes out otherwise than recorded."""
-    told = []
-    with Runner(paper, folder) as runner:
-        worlds = Worlds(paper, runner, read_claims(paper.folder / "claims.toml"))
-        for row, s in zip(rows, worlds.see([r.values for r in rows], "sample", None, (0.0, 1.0)), strict=True):
-            now = {**dict(zip(_APART, (s.distance.fit, s.distance.test, s.distance.median), strict=True)), **s.outcomes}
-            then = {**row.distance, **row.outcomes}
-            other = [f"{k} {then[k]} now {_number(x) or None}" for k, x in now.items() if _number(x) != _number(then[k])]
-            told += [f"world {worlds_told(row.values)}: {', '.join(other)}"] if other else []
-    return told
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the worlds of a study and records them in its folder; what is said of them in its documents is in that file."""
     import argparse
 
+    from .again import Which
     from .folders import load
     from .reproduction import run_reproduction
 
@@ -322,10 +318,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--on", action="store_true", help="goes on from the recorded worlds, in place of a sample: adds those around print alone"
     )
+    parser.add_argument(
+        "--again", action="store_true", help="runs the recorded worlds once more, whatever has changed since, and no others"
+    )
     parser.add_argument("--out", default=None, help="the folder of the results, with the runs (default: results/KEY)")
     given = parser.parse_args(arguments)
     paper = load(given.key)
-    done = run_reproduction(paper, out=given.out, worlds=given.worlds, refine=given.refine, on=given.on)
+    these = recorded_values(paper) if given.again else ()
+    done = run_reproduction(paper, out=given.out, which=Which(given.worlds, given.refine, given.on, these, record=False))
     if done.joint is None:
         parser.error(f"{given.key} leaves nothing open: it has no worlds")
     print(record(done.joint, paper, done.reach_of_sample))

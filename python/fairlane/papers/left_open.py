@@ -64,7 +64,7 @@ def of_paper(joint: Joint) -> dict[str, Any]:
         pair = curves.chart([id(s) in matching for s in sample], across, up, told, ("matches print", "does not"))
     return {
         "rows": rows, "names": [o.name for o in ranked], "best": best, "used": used, "pair": pair,
-        "inside": len(inside), "sample": len(sample),
+        "again": joint.again, "inside": len(inside), "sample": len(sample),
         "beyond": len(joint.seen) - len(sample), "pinned": [r["open"].name for r in rows if r["pinned"]],
         "free": [r["open"].name for r in rows if not r["pinned"]],
     }  # fmt: skip

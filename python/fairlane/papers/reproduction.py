@@ -19,10 +19,11 @@ from ..base.outputs import room_for
 from ..base.seeds import parse_seeds
 from ..claims import BadCheck, Row, resampled, tables_of
 from ..errors import FairlaneError, FolderError, PaperError, suggest
+from .again import Plan, Which
 from .checks import bad_check, check_files, check_study
 from .claims import Claim, Judged, judge, of_worlds, read_claims
 from .definition import Alternative, Built, Cell, Curve, Experiment, Paper, Results, RunTables, only_ids
-from .joint import Joint, csv_of, made_of, recorded, recorded_reach, seen_of
+from .joint import Joint, csv_of, made_of
 from .mistakes import told
 from .moving import chosen as moving_cells
 from .moving import insets
@@ -30,8 +31,7 @@ from .reach import Reach, csv_of_reach, of_values, reach, with_recorded, with_wh
 from .runner import Job, Progress, Runner
 from .tables import NEAR, csv_of_rows
 from .whole import recorded_whole
-from .worlds import Worlds, check_worlds, replications, sample
-from .worlds import refine as around
+from .worlds import Worlds, check_worlds, replications
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -264,18 +264,12 @@ def run_reproduction(
     out: str | PathLike[str] | None = None,
     progress: Progress | None = None,
     seeds: int | str | Iterable[int] | None = None,
-    worlds: int | None = None,
-    refine: int | None = None,
-    on: bool = False,
+    which: Which | None = None,
     replays: Sequence[str] = (),
 ) -> Reproduction:
-    """See `fairlane.papers.reproduce`.
-
-    `refine`: worlds around those nearest to print, in place of one for four of the sample. `on`: the worlds that the study's folder records
-    take the place of the sample.
-    """
+    """See `fairlane.papers.reproduce`. `which`: the worlds that are run."""
     with told(paper.folder):
-        return _reproduced(paper, only, quick, out, progress, seeds, worlds, refine, on, replays)
+        return _reproduced(paper, only, quick, out, progress, seeds, which or Which(), replays)
 
 
 def _reproduced(
@@ -285,16 +279,13 @@ def _reproduced(
     out: str | PathLike[str] | None,
     progress: Progress | None,
     seeds: int | str | Iterable[int] | None,
-    worlds: int | None,
-    refine: int | None,
-    on: bool,
+    which: Which,
     replays: Sequence[str],
 ) -> Reproduction:
     from fairlane import _core
 
     began = time.perf_counter()
-    if worlds is not None and worlds < 1:
-        raise FairlaneError(f"{worlds} worlds cannot be run: ask for one or more")
+    which.check()
     check_files(paper)
     every = paper.quick_cells() if quick else paper.cells()
     check_study(paper, paper.experiments(), every)
@@ -309,13 +300,14 @@ def _reproduced(
     alternatives = [] if quick or partial else paper.alternatives()
     few = paper.alternative_seeds
     open_ = bool(paper.opens()) and not partial and not missing
-    many = 0 if not open_ else len(paper.world_seeds) * (worlds or paper.most_worlds)
+    plan = Plan(paper, which) if open_ else None
+    many = len(paper.world_seeds) * plan.runs if plan else 0
     work = [len(cells) * len(chosen), *(len(cells) * len(few) for _ in alternatives), len(cells) * many]
     ends = [sum(work[: i + 1]) / max(1, sum(work)) for i in range(len(work))]
     runner = Runner(paper, path / "runs")
     runner.look([Job(c, s) for c in cells for s in chosen[:1]], progress)
     known = read_claims(paper.folder / "claims.toml")
-    others_of = Worlds(paper, runner, known) if open_ else None
+    others_of = Worlds(paper, runner, known) if plan else None
     if others_of:
         others_of.look(progress)
     folder = _folder(path, selected, _page_name(selected, partial))
@@ -324,21 +316,16 @@ def _reproduced(
         spans = pairwise(ends[:-1])
         tried = [_measured(paper, runner, a.cells(), few, progress, span) for a, span in zip(alternatives, spans, strict=True)]
         runner.forget()
-        seen, earlier = [], []
-        if others_of and on:
-            earlier, rows = recorded_reach(paper), seen_of(recorded(paper))
-            seen = around(others_of, rows, refine or 0, progress, (ends[-2], 1.0))
-        elif others_of:
-            seen = sample(others_of, worlds, progress, (ends[-2], 1.0), refine)
+        seen = plan.run(others_of, progress, (ends[-2], 1.0)) if plan and others_of else []
     hops += others_of.packet_hops if others_of else 0
-    notes, joint = list(runner.notes), None
-    if seen:
+    notes, joint = [*runner.notes, *(plan.notes if plan else ())], None
+    if plan:
         try:
             whole = recorded_whole(paper)
         except PaperError as e:  # made before something changed: the sample's worlds are there all the same
             whole = None
             notes.append(str(e))
-        joint = Joint(paper.opens(), known, seen, paper.declared_world, worlds or paper.most_worlds, earlier, whole)
+        joint = Joint(paper.opens(), known, seen, paper.declared_world, plan.asked, plan.earlier, plan.again, whole)
     built = {e.id: e.build(results) for e in selected}
     tables = _tables(paper, built, results)
     claims = _judged(paper, selected, partial, tables, missing, joint)

@@ -23,7 +23,7 @@ from ..errors import PaperError, suggest
 from ..worlds import World, base_of, check_world, design, key_of, text_of
 from .claims import read_claims
 from .definition import Cell, Paper
-from .joint import csv_of, made_of, made_of_this, read_worlds, recorded, save_record, seen_of
+from .joint import csv_of, made_of, made_of_this, read_worlds, recorded, save_record
 from .layout import is_tidy
 from .reach import places
 from .runner import Runner
@@ -104,8 +104,8 @@ def called(paper: Paper, world: World) -> str:
 
 def nearest(paper: Paper, n: int) -> list[World]:
     """The recorded worlds with the least median difference from print, but for the declared one."""
-    rows = [r for r in recorded(paper) if r.distance["median"] is not None and key_of(r.values) != key_of(paper.declared_world)]
-    return [dict(r.values) for r in sorted(rows, key=lambda r: r.distance["median"] or 0.0)[:n]]
+    known = [s for s in recorded(paper) if s.distance.median is not None and key_of(s.values) != key_of(paper.declared_world)]
+    return [dict(s.values) for s in sorted(known, key=lambda s: s.distance.median or 0.0)[:n]]
 
 
 def first(paper: Paper, n: int) -> list[World]:
@@ -197,14 +197,14 @@ def recorded_whole(paper: Paper) -> Whole | None:
     names = list(rows[0])[len(WHOLE) :]
     ours: dict[str, Sequence[float | None]] = {n: [number(r[n]) for r in rows] for n in names}
     printed = [number(r["printed"]) for r in rows]
-    seen = seen_of(read_worlds(paper, paper.folder / WORLDS, margins=True))
+    seen = read_worlds(paper, paper.folder / WORLDS, "whole")
     return Whole([(r["table"], r["of"], r["metric"]) for r in rows], [p for p in printed if p is not None], ours, seen)
 
 
 def record(whole: Whole, paper: Paper) -> None:
     """Writes both files into the study's folder."""
     save_record(paper.folder / VALUES, csv_of_whole(whole, made_of(paper)))
-    save_record(paper.folder / WORLDS, csv_of(whole.seen, paper, margins=True))
+    save_record(paper.folder / WORLDS, csv_of(whole.seen, paper))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

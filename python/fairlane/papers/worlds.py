@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ..claims import BadCheck, Check, Row, Tables, tables_of
@@ -118,6 +118,11 @@ class Worlds:
             ends = tuple(span[0] + (span[1] - span[0]) * k / len(worlds) for k in (i, i + len(batch)))
             seen += self._batch(batch, kind, _naming(progress, f"worlds {i + 1} to {i + len(batch)}"), (ends[0], ends[1]))
         return seen
+
+    def these(self, worlds: Sequence[tuple[Kind, World]], progress: Progress | None, span: tuple[float, float]) -> list[Seen]:
+        """Runs worlds of several kinds."""
+        seen = self.see([w for _, w in worlds], "sample", progress, span)
+        return [replace(s, kind=kind) for s, (kind, _) in zip(seen, worlds, strict=True)]
 
     def _batch(self, worlds: Sequence[World], kind: Kind, progress: Progress | None, span: tuple[float, float]) -> list[Seen]:
         def use(job: Job, run: RunTables) -> Measured:
