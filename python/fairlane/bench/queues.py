@@ -72,5 +72,5 @@ def _hop(name: str, repeat: int) -> float:
     """CPU time of a packet-hop of P1 with this queue, ns."""
     (path,) = standard.choose(["P1"]).values()
     (choice,) = choices(name)
-    queue = limited(choice, P1_LIMIT)
-    return min(float(standard.one(name, path, queue)["ns_per_packet_hop"]) for _ in range(repeat))
+    sets = {"links.bottleneck.queue": limited(choice, P1_LIMIT)}
+    return min(float(standard.one(name, path, sets)["ns_per_packet_hop"]) for _ in range(repeat))

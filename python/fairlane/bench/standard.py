@@ -1,7 +1,7 @@
 """The benchmark set P1-P6: each scenario in a fresh process, counting what the run itself costs.
 
-`python -m fairlane.bench.standard FILE [QUEUE]` runs one scenario in this process, with another queue at its bottleneck if one is given
-as JSON, and prints its row as JSON.
+`python -m fairlane.bench.standard FILE [SETTINGS]` runs one scenario in this process, with settings as JSON (a path and its value in
+TOML each), and prints its row as JSON.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -60,9 +60,12 @@ def _version() -> str:
     return _core.version()
 
 
-def one(name: str, path: Path, queue: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The row of one scenario, measured in a fresh process; `queue` replaces that of its bottleneck."""
-    command = [sys.executable, "-m", "fairlane.bench.standard", str(path), *([] if queue is None else [json.dumps(queue)])]
+def one(name: str, path: Path, sets: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The row of one scenario, measured in a fresh process; `sets` has other values by their paths."""
+    from ..base.toml import value as as_toml
+
+    settings = json.dumps([(key, as_toml(x)) for key, x in (sets or {}).items()])
+    command = [sys.executable, "-m", "fairlane.bench.standard", str(path), settings]
     # Its standard input is a pipe whose other end goes with us, however we end.
     line, ours = os.pipe()
     try:
@@ -106,13 +109,12 @@ def forget_peak() -> None:
         pass
 
 
-def measure(path: str, queue: str | None = None) -> dict[str, Any]:
+def measure(path: str, settings: str = "[]") -> dict[str, Any]:
     """Runs one scenario here. Memory is the peak over what the interpreter held after its imports."""
     from .. import _core
-    from ..base.toml import value as as_toml
 
     text = Path(path).read_text("utf-8")
-    sets = [] if queue is None else [("links.bottleneck.queue", as_toml(json.loads(queue)))]
+    sets = [(key, x) for key, x in json.loads(settings)]
     forget_peak()
     before = memory_kib("VmRSS")
     resolved = _core.resolve(text, path, "toml", sets)

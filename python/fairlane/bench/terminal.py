@@ -7,6 +7,7 @@ from typing import Any
 
 _SCENARIOS = (("packet-hops", 13), ("events", 13), ("cpu s", 9), ("ns/hop", 9), ("set-up s", 10), ("peak MiB", 10))
 _QUEUES = (("ns a packet", 12), ("drops", 10), ("P1 ns/hop", 11), ("ratio", 8))
+_AGAINST = (("ours ns/hop", 13), ("peer ns/hop", 13), ("ratio", 8), ("least", 8), ("greatest", 10))
 _NAMES = {"scenario": 9, "queue": 14}
 
 
@@ -43,3 +44,14 @@ def queue_row(r: dict[str, Any], width: int) -> str:
     if r["ns"] is None:
         return f"{r['queue']:<14}{'needs parameters':>18}"
     return _lines(r["queue"], "queue", _QUEUES, [f"{r['ns']:.1f}", str(r["drops"]), f"{r['hop_ns']:.1f}", f"{r['hop_ratio']:.2f}"], width)
+
+
+def against_heads(width: int) -> str:
+    """The headings over `against_row`."""
+    return _lines("scenario", "scenario", _AGAINST, [head for head, _ in _AGAINST], width)
+
+
+def against_row(r: dict[str, Any], width: int) -> str:
+    """A scenario beside another simulator: medians over the pairs, and the ends of the ratio."""
+    cells = [f"{r[k]:.1f}" for k in ("ours_ns", "peer_ns", "ratio", "ratio_low", "ratio_high")]
+    return _lines(r["scenario"], "scenario", _AGAINST, cells, width)

@@ -32,8 +32,8 @@ from .places import check_quantities, drawn, new_figures, page_file
 from .verbose import current, given, verbose_option
 
 _SCHEMAS = [
-    "scenario", "run", "bench", "bench-queues", "claims-file", "compare", "draw", "export", "paper-file", "plot", "query", "report", "top",
-    "reproduction", "script", "study", "study-file", "tc", "tune", "tune-file", "verify", "watch",
+    "scenario", "run", "bench", "bench-queues", "bench-against", "claims-file", "compare", "draw", "export", "paper-file", "plot", "query",
+    "report", "top", "reproduction", "script", "study", "study-file", "tc", "tune", "tune-file", "verify", "watch",
 ]  # fmt: skip
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 
@@ -355,13 +355,23 @@ def schema(which: str) -> None:
 @cli.command()
 @click.argument("names", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option("--repeat", type=click.IntRange(1, 1000), default=1, metavar="N", help="Measure each so often; the least CPU time counts.")
+@click.option(
+    "--repeat",
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    help="Measure each so often (default: 1, the least CPU time counts; beside another simulator 5, the median counts).",
+)
+@click.option("--against", type=click.Choice(["ns2", "ns3", "htsim"]), help="Run another simulator on P1 or P2 in turn with ours.")
 @plugin_option
-def bench(names: tuple[str, ...], as_json: bool, repeat: int) -> None:
+def bench(names: tuple[str, ...], as_json: bool, repeat: int | None, against: str | None) -> None:
     """Measure the benchmark set P1-P6 (or the NAMES given): CPU time and memory of a packet transmitted over a link.
 
     bench queues [NAMES]: what each queue costs, alone and at the bottleneck of P1.
     """
+    if against is not None:
+        _bench_against(against, names, as_json, repeat)
+        return
+    repeat = repeat or 1
     if names[:1] == ("queues",):
         _bench_queues(names[1:], as_json, repeat)
         return
@@ -375,6 +385,24 @@ def bench(names: tuple[str, ...], as_json: bool, repeat: int) -> None:
     width = line_width()
     emit(scenario_heads(width))
     run_bench(names, repeat=repeat, report=lambda r: emit(scenario_row(r, width)))
+
+
+def _bench_against(name: str, names: tuple[str, ...], as_json: bool, repeat: int | None) -> None:
+    from ..bench.against import PAIRS, choose, run_against, scenarios
+    from ..bench.terminal import against_heads, against_row
+
+    peer = choose(name)
+    scenarios(names)
+    if as_json:
+        emit_json(run_against(peer, names, pairs=repeat or PAIRS))
+        return
+    width = line_width()
+    emit(against_heads(width))
+    found = run_against(peer, names, pairs=repeat or PAIRS, report=lambda r: emit(against_row(r, width)))
+    lengths = " and ".join(f"{r['simulated_s']:g} s" for r in found["results"])
+    emit(
+        f"{peer.called} against fairlane, {repeat or PAIRS} runs each in turn, {lengths} simulated: processor time of a packet over a link"
+    )
 
 
 def _bench_queues(names: tuple[str, ...], as_json: bool, repeat: int) -> None:

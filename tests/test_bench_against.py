@@ -1,0 +1,58 @@
+"""`fairlane bench --against`: the peer does the same work, and what is missing or wrong is told in one line."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+
+import jsonschema
+import pytest
+
+from conftest import fairlane
+from fairlane.base.document import json_schema
+
+
+def test_ns2_transmits_as_many_packets():
+    """On P1 the bottleneck is full, so both simulators carry what it carries: within a percent."""
+    if shutil.which("ns") is None:
+        pytest.skip("ns-2 is not installed")
+    done = fairlane("bench", "--against", "ns2", "--repeat", "2", "--json")
+    assert done.returncode == 0, done.stderr
+    doc = json.loads(done.stdout)
+    jsonschema.validate(doc, json_schema("bench-against"))
+    (row,) = doc["results"]
+    assert row["scenario"] == "P1" and row["simulated_s"] == 60
+    assert row["peer_packet_hops"] == pytest.approx(row["packet_hops"], rel=0.01)
+    ratios = sorted(p["ratio"] for p in row["pairs"])
+    assert (row["ratio_low"], row["ratio_high"]) == (ratios[0], ratios[-1]) and len(ratios) == 2
+    assert row["ratio"] == pytest.approx(sum(ratios) / 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--against", "htsim"], "htsim comes as sources"),
+        (["--against", "ns2", "P5"], "P5 is not told to other simulators"),
+        (["--against", "ns2", "P99"], "P99"),
+        (["--against", "ns4"], "ns4"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(arguments, told):
+    done = fairlane("bench", *arguments)
+    assert done.returncode == 2 and told in done.stderr and done.stdout == ""
+
+
+def test_a_peer_that_is_not_there_or_fails_is_told(tmp_path, monkeypatch):
+    everything = os.environ["PATH"]
+    monkeypatch.setenv("PATH", str(tmp_path))
+    nothing = fairlane("bench", "--against", "ns2")
+    assert nothing.returncode == 2 and "apt-get install ns2" in nothing.stderr and "Traceback" not in nothing.stderr
+    compiler = fairlane("bench", "--against", "ns3")
+    assert compiler.returncode == 2 and "no C++ compiler" in compiler.stderr
+    broken = tmp_path / "ns"
+    broken.write_text("#!/bin/sh\necho no such package >&2\nexit 1\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{everything}")
+    done = fairlane("bench", "--against", "ns2")
+    assert done.returncode == 2 and "ns-2 failed: no such package" in done.stderr and "Traceback" not in done.stderr
