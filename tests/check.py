@@ -18,7 +18,7 @@ PACKAGE = ROOT / "python" / "fairlane"
 
 FILES = {
     "base": ("package", "rooms", "python_api", "cli_errors", "startup"),
-    "bench": ("cli",),
+    "bench": ("cli", "bench_against"),
     "claims": ("claims", "papers", "paper_verdicts"),
     "cli": ("cli", "verbose", "width", "cli_errors", "outputs", "bounded", "doubts", "mutations", "package", "startup", "first_minute"),
     "comparison": ("compare", "compare_factors", "which_queue"),
@@ -28,12 +28,13 @@ FILES = {
     "graphs": ("draw", "graph_files", "graphs", "load"),
     "linux": ("tc",),
     "look": ("sheet", "paper_charts", "width", "saved", "notebook", "compare", "cli_study"),
-    "own": ("own_queue", "own_cc", "plugin"),
+    "own": ("own_queue", "own_queue_c", "own_cc", "plugin"),
     "papers": (
         "papers",
         "paper_layout",
         "paper_verdicts",
         "paper_worlds",
+        "paper_again",
         "paper_emulator",
         "paper_charts",
         "studies",

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import hypothesis
 import pytest
 
-if TYPE_CHECKING:
-    import fairlane as fl
+import fairlane as fl
 
 # No test depends on how fast the machine is. `--hypothesis-profile=deep` looks longer.
 hypothesis.settings.register_profile("house", deadline=None)
@@ -99,3 +99,24 @@ def events() -> list[dict[str, Any]]:
     import plotted
 
     return plotted.events()
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory):
+    """Compiles C source against the header of the package."""
+    cc = shutil.which("cc")
+    if cc is None:
+        pytest.skip("there is no C compiler")
+
+    def compile_(source: str | Path, name: str) -> Path:
+        folder = tmp_path_factory.mktemp("c")
+        file = source if isinstance(source, Path) else folder / "source.c"
+        if isinstance(source, str):
+            file.write_text(source, "utf-8")
+        library = folder / f"lib{name}.so"
+        command = [cc, "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-shared", "-fPIC", f"-I{fl.cc_include()}"]
+        done = subprocess.run([*command, str(file), "-o", str(library), "-lm"], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return library
+
+    return compile_

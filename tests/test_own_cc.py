@@ -62,27 +62,6 @@ def guide() -> set[str]:
     return set(re.findall(r"\| `([0-9a-f]{16})` \|", text))
 
 
-@pytest.fixture(scope="module")
-def compiled(tmp_path_factory):
-    """Compiles C source against the header of the package."""
-    cc = shutil.which("cc")
-    if cc is None:
-        pytest.skip("there is no C compiler")
-
-    def compile_(source: str | Path, name: str) -> Path:
-        folder = tmp_path_factory.mktemp("c")
-        file = source if isinstance(source, Path) else folder / "source.c"
-        if isinstance(source, str):
-            file.write_text(source, "utf-8")
-        library = folder / f"lib{name}.so"
-        command = [cc, "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-shared", "-fPIC", f"-I{fl.cc_include()}"]
-        done = subprocess.run([*command, str(file), "-o", str(library), "-lm"], capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        return library
-
-    return compile_
-
-
 # One algorithm, four ways.
 
 

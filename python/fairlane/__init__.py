@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .formats.bring import import_file
     from .formats.export import export
     from .own.cc import CongestionControl, cc_include, load_cc
-    from .own.plugin import Parameter, Qdisc
+    from .own.plugin import Parameter, Qdisc, load_queue
     from .papers import reproduce
     from .reports import Report, report
     from .runs.network import Network
@@ -50,6 +50,7 @@ _WHERE = {
     "CongestionControl": "own.cc",
     "cc_include": "own.cc",
     "load_cc": "own.cc",
+    "load_queue": "own.plugin",
     "compare": "comparison",
     "Interval": "stats",
     "Network": "runs.network",
@@ -117,6 +118,7 @@ __all__ = [
     "interval",
     "load",
     "load_cc",
+    "load_queue",
     "load_study",
     "plot",
     "report",

@@ -1,24 +1,40 @@
-//! Congestion controls in shared libraries, through the C interface of `python/fairlane/own/include/fairlane_cc.h`.
+//! Congestion controls and queues in shared libraries, through the C interfaces `fairlane_cc.h` and `fairlane_queue.h` of `python/fairlane/own/include`.
 //!
 //! Loading a library runs its code, and calling it trusts that its functions keep to the header: none of this can be checked by a compiler. All
-//! `unsafe` code of it is in this crate, in three places: opening the library and reading its tables (`table`), and calling them (`state`).
+//! `unsafe` code of it is in this crate: opening the library and reading its tables (`table`, `queue::table`), calling them (`cc`, `queue::call`), and the
+//! memory of their states (`memory`).
 #![allow(unsafe_code, reason = "foreign code is called through pointers; no safe way exists")]
 
+mod cc;
 mod elf;
-mod state;
+mod memory;
+mod queue;
 mod table;
 
-pub use state::Library;
 pub use table::LoadError;
 
 use std::path::Path;
 use std::sync::Arc;
 
-/// Loads a shared library and announces every congestion control in it. Their names.
+const CC: &str = "fairlane_cc_get";
+const QUEUE: &str = "fairlane_queue_get";
+
+/// What a library is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wanted {
+    /// Congestion controls, which it must have.
+    Cc,
+    /// Queues, which it must have.
+    Queues,
+    /// Whatever it has, which must be something.
+    Any,
+}
+
+/// Loads a shared library and announces what is wanted of it. The names, queues first.
 ///
 /// # Errors
 /// The file is no such library, or one of its tables cannot be used; then none is announced.
-pub fn load(path: &Path) -> Result<Vec<String>, LoadError> {
+pub fn load(path: &Path, wanted: Wanted) -> Result<Vec<String>, LoadError> {
     let shown = path.display().to_string();
     if !path.is_file() {
         return Err(LoadError::Missing(shown));
@@ -28,12 +44,27 @@ pub fn load(path: &Path) -> Result<Vec<String>, LoadError> {
     if let Some(why) = elf::missing(&full) {
         return Err(LoadError::Open(shown, why));
     }
-    let algorithms = table::open(&full, &shown)?;
+    let lib = table::open(&full, &shown)?;
+    let queues = if wanted == Wanted::Cc { None } else { table::tables(lib, &shown, QUEUE, "queue", queue::table::read)? };
+    let ccs = if wanted == Wanted::Queues { None } else { table::tables(lib, &shown, CC, "congestion control", table::read)? };
+    if queues.is_none() && ccs.is_none() {
+        let told = match wanted {
+            Wanted::Cc => "fairlane_cc_get: see fairlane_cc.h",
+            Wanted::Queues => "fairlane_queue_get: see fairlane_queue.h",
+            Wanted::Any => "fairlane_queue_get or fairlane_cc_get: see fairlane_queue.h and fairlane_cc.h",
+        };
+        return Err(LoadError::Symbol(shown, told));
+    }
     let mut names = Vec::new();
-    for a in algorithms {
+    let wrong = |m: String| LoadError::Table(shown.clone(), m);
+    for q in queues.into_iter().flatten() {
+        let (name, doc, schema) = (q.name.clone(), q.doc.clone(), q.schema());
+        fairlane_scenario::register_queue(&name, &doc, schema, Arc::new(queue::Library::new(q))).map_err(|e| wrong(e.to_string()))?;
+        names.push(name);
+    }
+    for a in ccs.into_iter().flatten() {
         let (name, doc, schema) = (a.name.clone(), a.doc.clone(), a.schema());
-        fairlane_tcp::cc::register_cc_plugin(&name, &doc, schema, Arc::new(Library::new(a)))
-            .map_err(|e| LoadError::Table(shown.clone(), e.to_string()))?;
+        fairlane_tcp::cc::register_cc_plugin(&name, &doc, schema, Arc::new(cc::Library::new(a))).map_err(|e| wrong(e.to_string()))?;
         names.push(name);
     }
     Ok(names)

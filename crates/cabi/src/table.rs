@@ -1,4 +1,4 @@
-//! The structs of `fairlane_cc.h`, and reading the tables of a library.
+//! The structs of `fairlane_cc.h`, and reading the tables of a library, of which those of `fairlane_queue.h` are read alike.
 
 use fairlane_tcp::{EcnMode, Scheme};
 use serde_json::{Map, Value, json};
@@ -12,7 +12,7 @@ pub(crate) const VERSION: u32 = 1;
 pub(crate) const NONE: u64 = u64::MAX;
 
 /// Most tables of a library, and most parameters of an algorithm: more is taken for a mistake.
-const MANY: u32 = 256;
+pub(crate) const MANY: u32 = 256;
 /// Largest state of a flow.
 const LARGEST_STATE: usize = 1 << 30;
 
@@ -131,7 +131,7 @@ pub(crate) struct Calls {
 }
 
 #[repr(C)]
-struct Table {
+pub(crate) struct Table {
     version: u32,
     size: u32,
     name: *const c_char,
@@ -162,14 +162,14 @@ const _: () = assert!(
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
     /// There is none.
-    #[error("there is no file \"{0}\" with congestion controls")]
+    #[error("there is no file \"{0}\" with queues or congestion controls")]
     Missing(String),
     /// The system refuses it.
     #[error("\"{0}\" is not a shared library that can be loaded: {1}")]
     Open(String, String),
     /// It is a library of something else.
-    #[error("\"{0}\" has no function fairlane_cc_get: see fairlane_cc.h")]
-    Symbol(String),
+    #[error("\"{0}\" has no function {1}")]
+    Symbol(String, &'static str),
     /// A table that breaks the rules of the header.
     #[error("\"{0}\": {1}")]
     Table(String, String),
@@ -218,7 +218,7 @@ impl Read {
 }
 
 /// Text that a library holds; empty for a null pointer.
-fn text(p: *const c_char) -> String {
+pub(crate) fn text(p: *const c_char) -> String {
     if p.is_null() {
         return String::new();
     }
@@ -226,14 +226,28 @@ fn text(p: *const c_char) -> String {
     unsafe { CStr::from_ptr(p) }.to_string_lossy().into_owned()
 }
 
-/// Opens a library and reads its tables. It is never closed: its code may be called as long as the process lives.
-pub(crate) fn open(path: &Path, shown: &str) -> Result<Vec<Read>, LoadError> {
+/// Opens a library. It is never closed: its code may be called as long as the process lives.
+pub(crate) fn open(path: &Path, shown: &str) -> Result<&'static libloading::Library, LoadError> {
     // SAFETY: the library's initialisers run. Whoever names a plug-in wants its code to run.
     let lib = unsafe { libloading::Library::new(path) }.map_err(|e| LoadError::Open(shown.to_owned(), e.to_string()))?;
-    let lib: &'static libloading::Library = Box::leak(Box::new(lib));
+    Ok(Box::leak(Box::new(lib)))
+}
+
+/// Reads every table that the function of this name gives; None if the library has no such function.
+///
+/// `T` is the table of that header, and `read` reads and checks one.
+pub(crate) fn tables<T, R>(
+    lib: &'static libloading::Library,
+    shown: &str,
+    symbol: &str,
+    holds: &str,
+    read: impl Fn(*const T) -> Result<R, String>,
+) -> Result<Option<Vec<R>>, LoadError> {
     // SAFETY: the header fixes the type of this symbol.
-    let get = unsafe { lib.get::<unsafe extern "C" fn(u32) -> *const Table>(b"fairlane_cc_get\0") };
-    let get = get.map_err(|_| LoadError::Symbol(shown.to_owned()))?;
+    let Ok(get) = (unsafe { lib.get::<unsafe extern "C" fn(u32) -> *const T>(symbol.as_bytes()) }) else {
+        return Ok(None);
+    };
+    let wrong = |m: String| LoadError::Table(shown.to_owned(), m);
     let mut found = Vec::new();
     for index in 0..=MANY {
         // SAFETY: any index may be asked for.
@@ -242,35 +256,48 @@ pub(crate) fn open(path: &Path, shown: &str) -> Result<Vec<Read>, LoadError> {
             break;
         }
         if index == MANY {
-            return Err(LoadError::Table(
-                shown.to_owned(),
-                format!("fairlane_cc_get has no end: it must give NULL behind the last of at most {MANY}"),
-            ));
+            return Err(wrong(format!("{symbol} has no end: it must give NULL behind the last of at most {MANY}")));
         }
-        found.push(read(table).map_err(|m| LoadError::Table(shown.to_owned(), format!("table {index}: {m}")))?);
+        found.push(read(table).map_err(|m| wrong(format!("table {index}: {m}")))?);
     }
     if found.is_empty() {
-        return Err(LoadError::Table(shown.to_owned(), "fairlane_cc_get(0) is NULL: it holds no congestion control".to_owned()));
+        return Err(wrong(format!("{symbol}(0) is NULL: it holds no {holds}")));
     }
-    Ok(found)
+    Ok(Some(found))
 }
 
-fn read(at: *const Table) -> Result<Read, String> {
-    // SAFETY: every version of the table begins with these two numbers.
-    let (version, size) = unsafe { ((*at).version, (*at).size as usize) };
-    if version != VERSION {
-        return Err(format!("it is of version {version} of fairlane_cc.h, this fairlane understands {VERSION}: compile it again"));
+/// What every version of a table begins with: its version and size, against ours.
+pub(crate) fn begins<T>(at: *const T, version: u32, header: &str, kind: &str) -> Result<(), String> {
+    // SAFETY: every version of a table begins with these two numbers.
+    let [v, size] = unsafe { ptr::read(at.cast::<[u32; 2]>()) };
+    if v != version {
+        return Err(format!("it is of version {v} of {header}, this fairlane understands {version}: compile it again"));
     }
-    let least = size_of::<Table>();
-    if size < least {
-        return Err(format!("its size is {size}, version {VERSION} has {least} bytes: write .size = sizeof(struct fairlane_cc)"));
+    let least = size_of::<T>();
+    if (size as usize) < least {
+        return Err(format!("its size is {size}, version {version} has {least} bytes: write .size = sizeof(struct {kind})"));
     }
-    // SAFETY: the table has at least the bytes of ours, as it says itself.
-    let t = unsafe { ptr::read(at) };
-    let name = text(t.name);
+    Ok(())
+}
+
+/// The name and the size of the state, which must be there.
+pub(crate) fn named(name: *const c_char, state_size: usize) -> Result<String, String> {
+    let name = text(name);
     if name.is_empty() {
         return Err("it has no name".to_owned());
     }
+    if state_size == 0 || state_size > LARGEST_STATE {
+        return Err(format!("`{name}`: state_size is {state_size}, it must be 1 to {LARGEST_STATE}"));
+    }
+    Ok(name)
+}
+
+/// Reads and checks a table.
+pub(crate) fn read(at: *const Table) -> Result<Read, String> {
+    begins(at, VERSION, "fairlane_cc.h", "fairlane_cc")?;
+    // SAFETY: the table has at least the bytes of ours, as it says itself.
+    let t = unsafe { ptr::read(at) };
+    let name = named(t.name, t.state_size)?;
     let needed = [
         ("on_established", t.calls.on_established.is_some()),
         ("on_ack", t.calls.on_ack.is_some()),
@@ -283,9 +310,6 @@ fn read(at: *const Table) -> Result<Read, String> {
     }
     if t.flags & !flags::ALL != 0 {
         return Err(format!("`{name}`: flags has bits that version {VERSION} does not know: {:#x}", t.flags & !flags::ALL));
-    }
-    if t.state_size == 0 || t.state_size > LARGEST_STATE {
-        return Err(format!("`{name}`: state_size is {}, it must be 1 to {LARGEST_STATE}", t.state_size));
     }
     let choice =
         |field: &str, value: String, or: &str| if value.is_empty() { (field.to_owned(), or.to_owned()) } else { (field.to_owned(), value) };

@@ -1,6 +1,8 @@
 //! Congestion controls written in Python: how the simulator calls them, and what they see.
 
 use crate::error;
+use crate::queue::keep_thread_state;
+use fairlane_cabi::Wanted;
 use fairlane_engine::Stream;
 use fairlane_net::Ecn;
 use fairlane_scenario::{Fault, fail};
@@ -389,6 +391,7 @@ pub(crate) fn register_cc(
     factory: Py<PyAny>,
     class: Bound<'_, PyType>,
 ) -> PyResult<()> {
+    keep_thread_state();
     let schema: Value = serde_json::from_str(schema).map_err(|e| PyValueError::new_err(e.to_string()))?;
     let base = py.import("fairlane.own.cc")?.getattr("CongestionControl")?;
     let flag = |field: &str| class.getattr(field)?.is_truthy();
@@ -410,8 +413,13 @@ pub(crate) fn register_cc(
     register_cc_plugin(name, doc, schema, Arc::new(PyPlugin(Arc::new(known)))).map_err(|e| PyValueError::new_err(e.to_string()))
 }
 
-/// Loads a shared library with congestion controls (`fairlane_cc.h`): their names.
+/// Loads a shared library and announces what is wanted of it, `cc`, `queues` or `any` (`fairlane_cc.h`, `fairlane_queue.h`): the names.
 #[pyfunction]
-pub(crate) fn load_cc(path: &str) -> PyResult<Vec<String>> {
-    fairlane_cabi::load(Path::new(path)).map_err(|e| PyValueError::new_err(e.to_string()))
+pub(crate) fn load_library(path: &str, wanted: &str) -> PyResult<Vec<String>> {
+    let wanted = match wanted {
+        "cc" => Wanted::Cc,
+        "queues" => Wanted::Queues,
+        _ => Wanted::Any,
+    };
+    fairlane_cabi::load(Path::new(path), wanted).map_err(|e| PyValueError::new_err(e.to_string()))
 }

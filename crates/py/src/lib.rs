@@ -5,6 +5,7 @@ mod error;
 mod events;
 mod hand;
 mod live;
+mod quantity;
 mod queue;
 mod reading;
 #[cfg(unix)]
@@ -24,13 +25,15 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::cc::{AckSample, CongestionEvent, LostSample, Random, RateSample, RecoveryExit, load_cc, register_cc};
+    use super::cc::{AckSample, CongestionEvent, LostSample, Random, RateSample, RecoveryExit, load_library, register_cc};
     #[pymodule_export]
     use super::hand::{Simulation, event_columns, picoseconds};
     #[pymodule_export]
     use super::live::LiveLink;
     #[pymodule_export]
-    use super::queue::{Packet, QueueHandle, bench_queue, plugins, quantity, quantity_kind, register_queue};
+    use super::quantity::{quantity, quantity_kind};
+    #[pymodule_export]
+    use super::queue::{Packet, QueueHandle, bench_queue, plugins, register_queue};
     #[pymodule_export]
     use super::reading::read_capture;
     #[pymodule_export]

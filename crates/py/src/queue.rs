@@ -5,12 +5,12 @@ use fairlane_engine::Stream;
 use fairlane_net::{Backlog, Proto, QCx, QPkt, Qdisc, Site, Why};
 use fairlane_queue::{Nature, Problem};
 use fairlane_scenario::{DynQdisc, Fault, QueuePlugin, QueueSpec, fail};
-use fairlane_units::{Len, PS_PER_SEC, ParseError, Time, parse_bytes, parse_dur, parse_len, parse_rate};
+use fairlane_units::{PS_PER_SEC, Time};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 use serde_json::{Map, Value};
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -154,12 +154,32 @@ impl QueueHandle {
     }
 }
 
+/// Packets by their numbers, which are places in the network's store and so stay small.
+#[derive(Clone, Default)]
+struct Held(Vec<Option<QPkt>>);
+
+impl Held {
+    fn insert(&mut self, p: QPkt) {
+        let at = p.id.0 as usize;
+        if at >= self.0.len() {
+            self.0.resize(at + 1, None);
+        }
+        self.0[at] = Some(p);
+    }
+    fn get_mut(&mut self, id: u32) -> Option<&mut QPkt> {
+        self.0.get_mut(id as usize)?.as_mut()
+    }
+    fn remove(&mut self, id: u32) -> Option<QPkt> {
+        self.0.get_mut(id as usize)?.take()
+    }
+}
+
 /// An instance of a Python class, as a queue discipline.
 struct PyQdisc {
     name: Arc<str>,
     queue: Py<PyAny>,
     handle: Option<Py<QueueHandle>>,
-    held: HashMap<u32, QPkt>,
+    held: Held,
     backlog: Backlog,
     has_timer: bool,
     has_ready: bool,
@@ -239,11 +259,11 @@ impl PyQdisc {
             };
             let answer = answer.and_then(|r| {
                 for id in marks {
-                    let p = self.held.get_mut(&id).ok_or_else(|| PyRuntimeError::new_err(NOT_HELD))?;
+                    let p = self.held.get_mut(id).ok_or_else(|| PyRuntimeError::new_err(NOT_HELD))?;
                     cx.mark(p);
                 }
                 for (id, why) in drops {
-                    let p = self.held.remove(&id).ok_or_else(|| PyRuntimeError::new_err(NOT_HELD))?;
+                    let p = self.held.remove(id).ok_or_else(|| PyRuntimeError::new_err(NOT_HELD))?;
                     self.backlog.sub(&p);
                     cx.drop(p, why);
                 }
@@ -262,10 +282,8 @@ impl PyQdisc {
 
     /// Gives back every packet, in the order of their numbers, so that the books balance.
     fn abandon(&mut self, cx: &mut QCx<'_>) {
-        let mut left: Vec<QPkt> = self.held.drain().map(|(_, p)| p).collect();
-        left.sort_by_key(|p| p.id.0);
         self.backlog = Backlog::default();
-        left.into_iter().for_each(|p| cx.drop(p, Why::Overflow));
+        self.held.0.drain(..).flatten().for_each(|p| cx.drop(p, Why::Overflow));
     }
 }
 
@@ -276,25 +294,25 @@ impl Qdisc for PyQdisc {
         if self.failed {
             return cx.drop(p, Why::Overflow);
         }
-        self.held.insert(p.id.0, p);
+        self.held.insert(p);
         self.backlog.add(&p);
         self.call(cx, |q, py| {
             let packet = Py::new(py, Packet { pkt: p })?;
-            q.queue.call_method1(py, "enqueue", (packet,)).map(drop)
+            q.queue.call_method1(py, intern!(py, "enqueue"), (packet,)).map(drop)
         });
     }
 
     fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<QPkt> {
         // Drops and marks of the call are carried out after it, so the packet to send is looked up last.
         let chosen = self.call(cx, |q, py| {
-            let answer = q.queue.call_method0(py, "dequeue")?;
+            let answer = q.queue.call_method0(py, intern!(py, "dequeue"))?;
             let answer = answer.bind(py);
             Ok(if answer.is_none() { None } else { Some(answer.cast::<Packet>()?.get().pkt.id.0) })
         })?;
         let now = cx.now;
         match chosen {
             Some(id) => {
-                let sent = self.held.remove(&id);
+                let sent = self.held.remove(id);
                 if let Some(p) = &sent {
                     self.backlog.sub(p);
                 } else {
@@ -323,7 +341,8 @@ impl Qdisc for PyQdisc {
             return None;
         }
         Python::attach(|py| {
-            let answer = self.queue.call_method0(py, "ready").and_then(|t| t.extract::<Option<f64>>(py)?.map(seconds).transpose());
+            let answer =
+                self.queue.call_method0(py, intern!(py, "ready")).and_then(|t| t.extract::<Option<f64>>(py)?.map(seconds).transpose());
             answer.unwrap_or_else(|e| {
                 fail(Fault { what: "queue", time: Time::ZERO, message: format!("queue `{}`: ready(): {e}", self.name) });
                 None
@@ -338,7 +357,7 @@ impl Qdisc for PyQdisc {
     fn on_timer(&mut self, cx: &mut QCx<'_>) -> Option<Time> {
         let now = cx.now;
         self.call(cx, |q, py| {
-            let next = q.queue.call_method0(py, "timer")?.extract::<Option<f64>>(py)?.map(seconds).transpose()?;
+            let next = q.queue.call_method0(py, intern!(py, "timer"))?.extract::<Option<f64>>(py)?.map(seconds).transpose()?;
             match next {
                 Some(t) if t <= now => {
                     let text = format!("timer() returned {}, which is not after now", t.since(Time::ZERO));
@@ -390,7 +409,7 @@ impl QueuePlugin for PyPlugin {
             let (has_timer, has_ready) = (self.has_timer, self.has_ready);
             let name = Arc::clone(&self.name);
             let mut q =
-                PyQdisc { name, queue, handle, held: HashMap::new(), backlog: Backlog::default(), has_timer, has_ready, failed: false };
+                PyQdisc { name, queue, handle, held: Held::default(), backlog: Backlog::default(), has_timer, has_ready, failed: false };
             if let Some(e) = error {
                 q.fault(py, Time::ZERO, &e);
             }
@@ -401,6 +420,11 @@ impl QueuePlugin for PyPlugin {
     fn nature(&self) -> Nature {
         Nature { shapes: self.has_ready, reorders: self.reorders, recolours: false }
     }
+}
+
+/// Keeps the interpreter's state of a thread while it carries out runs. Without it every call of a plug-in would make one and take it down.
+pub(crate) fn keep_thread_state() {
+    fairlane_scenario::around_runs(|work| Python::attach(|py| py.detach(work)));
 }
 
 /// Announces a queue written in Python: its name, one sentence, the JSON Schema of its parameters, and
@@ -414,6 +438,7 @@ pub(crate) fn register_queue(
     factory: Py<PyAny>,
     class: Bound<'_, PyType>,
 ) -> PyResult<()> {
+    keep_thread_state();
     let schema: Value = serde_json::from_str(schema).map_err(|e| PyValueError::new_err(e.to_string()))?;
     let base = py.import("fairlane.own.plugin")?.getattr("Qdisc")?;
     let overrides = |method: &str| -> PyResult<bool> { Ok(!class.getattr(method)?.is(&base.getattr(method)?)) };
@@ -440,36 +465,6 @@ pub(crate) fn bench_queue<'py>(py: Python<'py>, name: &str, packets: u64, seed: 
     out.set_item("packets", cost.packets)?;
     out.set_item("drops", cost.drops)?;
     Ok(out)
-}
-
-/// What kind of quantity a text is: `rate`, `dur` or `len`; None if it is none.
-#[pyfunction]
-pub(crate) fn quantity_kind(text: &str) -> Option<&'static str> {
-    if parse_rate(text).is_ok() {
-        Some("rate")
-    } else if parse_dur(text).is_ok() {
-        Some("dur")
-    } else if parse_len(text).is_ok() {
-        Some("len")
-    } else {
-        None
-    }
-}
-
-/// A quantity as a number: rates in bit/s, durations in seconds, sizes in bytes, lengths in packets (second value true) or bytes.
-#[pyfunction]
-pub(crate) fn quantity(kind: &str, text: &str) -> PyResult<(f64, bool)> {
-    let bad = |e: ParseError| PyValueError::new_err(e.to_string());
-    match kind {
-        "rate" => parse_rate(text).map(|r| (r.as_bps() as f64, false)).map_err(bad),
-        "dur" => parse_dur(text).map(|d| (d.as_secs_f64(), false)).map_err(bad),
-        "bytes" => parse_bytes(text).map(|b| (b.get() as f64, false)).map_err(bad),
-        "len" => match parse_len(text).map_err(bad)? {
-            Len::Packets(n) => Ok((n as f64, true)),
-            Len::Bytes(n) => Ok((n as f64, false)),
-        },
-        _ => Err(PyValueError::new_err(format!("unknown kind of quantity {kind:?}"))),
-    }
 }
 
 /// Every queue and congestion control announced so far, as a JSON list: kind, name, doc, schema.

@@ -56,7 +56,7 @@ pub use hand::{Heard, Live, Row, Seek, SetError, Simulation};
 pub use listing::{PresetListed, presets_listing, registry_listing};
 pub use live::{LiveCounters, LiveLink};
 pub use metrics::*;
-pub use plugin::{Fault, PluginParams, QueuePlugin, RegisterError, fail, plugins, register, register_queue, take_fault};
+pub use plugin::{Fault, PluginParams, QueuePlugin, RegisterError, around_runs, fail, plugins, register, register_queue, take_fault};
 pub use plugs::{DynApp, DynEndpoint, DynQdisc, Listed};
 pub use registry::{AnyApp, AnyControl, AnyQdisc, BoxedQdisc, ControlSpec, QueueSpec, SourceSpec};
 pub use resolve::{Resolved, resolve, resolve_bytes};

@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::marker::PhantomData;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 /// Makes queues from tables of parameters.
 pub trait QueuePlugin: Send + Sync {
@@ -232,6 +232,25 @@ pub struct Fault {
 thread_local! {
     /// A run stays on one thread; its plug-ins may lie deep inside other queues.
     static FAULT: RefCell<Option<Fault>> = const { RefCell::new(None) };
+}
+
+/// What surrounds the work of a thread that carries out runs.
+type Around = fn(&mut (dyn FnMut() + Send));
+
+static AROUND: OnceLock<Around> = OnceLock::new();
+
+/// Has the work of every thread of runs done inside of `f`, from now on: for plug-ins whose language keeps a state for each thread, which would be
+/// made and taken down again with every call. The first one counts.
+pub fn around_runs(f: Around) {
+    let _ = AROUND.set(f);
+}
+
+/// Does the work of a thread of runs.
+pub(crate) fn on_thread(mut work: impl FnMut() + Send) {
+    match AROUND.get() {
+        Some(around) => around(&mut work),
+        None => work(),
+    }
 }
 
 /// Ends the run of this thread: for plug-ins whose code failed. The first fault counts.

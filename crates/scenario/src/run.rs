@@ -6,7 +6,7 @@ use crate::code::{Code, Warning};
 use crate::course::Course;
 use crate::expand::Member;
 use crate::metrics::{Columns, measure};
-use crate::plugin::{Fault, take_fault};
+use crate::plugin::{Fault, on_thread, take_fault};
 use crate::plugs::BuiltIn;
 use crate::probes::{Probes, Watching};
 use crate::spec::Resolved;
@@ -228,27 +228,26 @@ pub fn run_traced(
     std::thread::scope(|scope| {
         for _ in 0..options.threads.clamp(1, options.seeds.len().max(1)) {
             scope.spawn(|| {
-                RUNS.set(true);
-                loop {
-                    let i = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(&seed) = options.seeds.get(i) else { break };
-                    let work = std::panic::AssertUnwindSafe(|| {
-                        run_one(
-                            scenario,
-                            seed,
-                            Watch { hop_probe: options.hop_probe, why: options.why, captures: &options.captures, tracing, run: i },
-                            progress,
-                        )
-                    });
-                    let result = std::panic::catch_unwind(work).unwrap_or(Err(RunError::Panicked { seed }));
-                    if result.is_err() {
-                        progress.stop();
+                on_thread(|| {
+                    RUNS.set(true);
+                    loop {
+                        let i = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(&seed) = options.seeds.get(i) else { break };
+                        let work = std::panic::AssertUnwindSafe(|| {
+                            let watch =
+                                Watch { hop_probe: options.hop_probe, why: options.why, captures: &options.captures, tracing, run: i };
+                            run_one(scenario, seed, watch, progress)
+                        });
+                        let result = std::panic::catch_unwind(work).unwrap_or(Err(RunError::Panicked { seed }));
+                        if result.is_err() {
+                            progress.stop();
+                        }
+                        progress.finished.fetch_add(1, Ordering::Relaxed);
+                        if let Ok(mut slot) = results[i].lock() {
+                            *slot = Some(result);
+                        }
                     }
-                    progress.finished.fetch_add(1, Ordering::Relaxed);
-                    if let Ok(mut slot) = results[i].lock() {
-                        *slot = Some(result);
-                    }
-                }
+                });
             });
         }
     });
@@ -306,6 +305,7 @@ fn run_one(scenario: &Resolved, seed: u64, watch: Watch<'_>, progress: &Progress
         (true, 0..SOME_SLOTS) => run_watched::<Sorted<u64>>(scenario, setup, watch, progress),
         (true, SOME_SLOTS..MANY_SLOTS) => run_watched::<QuadHeap<u64>>(scenario, setup, watch, progress),
         (true, _) => run_watched::<Wheel<u64>>(scenario, setup, watch, progress),
+        (false, 0..MANY_SLOTS) => run_watched::<QuadHeap<u128>>(scenario, setup, watch, progress),
         (false, _) => run_watched::<Wheel<u128>>(scenario, setup, watch, progress),
     }
 }

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from .. import _core
-from .plugin import Parameter, PluginLoadError, declared, schema_of, sentence
+from .plugin import Parameter, PluginLoadError, declared, load_library, schema_of, sentence
 
 if TYPE_CHECKING:
     from .._core import AckSample, CongestionEvent, LostSample, RecoveryExit
@@ -242,7 +242,10 @@ class CongestionControl(ABC):
 
 
 def cc_include() -> str:
-    """The folder with `fairlane_cc.h`, for the compiler: `-I$(python -c 'import fairlane; print(fairlane.cc_include())')`."""
+    """The folder with `fairlane_cc.h` and `fairlane_queue.h`.
+
+    For the compiler: `-I$(python -c 'import fairlane; print(fairlane.cc_include())')`.
+    """
     return str(Path(__file__).parent / "include")
 
 
@@ -252,7 +255,4 @@ def load_cc(path: str | Path) -> list[Announced]:
     Raises:
         PluginLoadError: it cannot be loaded, or a table in it is of another version or incomplete.
     """
-    try:
-        return _core.load_cc(str(path))
-    except ValueError as e:
-        raise PluginLoadError(str(e)) from None
+    return load_library(path, "cc")

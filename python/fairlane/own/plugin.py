@@ -33,13 +33,14 @@ import sys
 from abc import ABC, abstractmethod
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from .. import _core
 from ..errors import FairlaneError
 
 if TYPE_CHECKING:
     from .._core import Packet
+    from ..base.spec import Announced
 
 
 class PluginLoadError(FairlaneError):
@@ -254,17 +255,32 @@ class Qdisc(ABC):
         return None
 
 
+def load_library(path: str | Path, wanted: Literal["cc", "queues", "any"]) -> list[Announced]:
+    """Loads a shared library and announces what is wanted of it: the names."""
+    try:
+        return _core.load_library(str(path), wanted)
+    except ValueError as e:
+        raise PluginLoadError(str(e)) from None
+
+
+def load_queue(path: str | Path) -> list[Announced]:
+    """Loads a shared library with queues, made with `fairlane_queue.h`: their names, which scenarios may use from then on.
+
+    Raises:
+        PluginLoadError: it cannot be loaded, or a table in it is of another version or incomplete.
+    """
+    return load_library(path, "queues")
+
+
 def load(path: str | Path) -> None:
-    """Runs a Python file, so that the queues and congestion controls in it can be named; a shared library goes to `fairlane.load_cc`.
+    """Runs a Python file, so that the queues and congestion controls in it can be named; of a shared library all tables are read.
 
     Raises:
         PluginLoadError: the file is missing, or its code fails.
     """
     file = Path(path)
     if file.suffix in LIBRARIES or ".so." in file.name:
-        from .cc import load_cc
-
-        load_cc(file)
+        load_library(file, "any")
         return
     if not file.is_file():
         raise PluginLoadError(f"there is no file {str(path)!r} with queues or congestion controls")

@@ -363,6 +363,7 @@ fn make(scenario: &Resolved, seed: u64) -> Result<Box<dyn Running>, RunError> {
         (true, 0..run::SOME_SLOTS) => Box::new(parts.build::<Sorted<u64>>()?),
         (true, run::SOME_SLOTS..run::MANY_SLOTS) => Box::new(parts.build::<QuadHeap<u64>>()?),
         (true, _) => Box::new(parts.build::<Wheel<u64>>()?),
+        (false, 0..run::MANY_SLOTS) => Box::new(parts.build::<QuadHeap<u128>>()?),
         (false, _) => Box::new(parts.build::<Wheel<u128>>()?),
     })
 }

@@ -1,5 +1,6 @@
-//! The state of a flow, and the calls of a library as a [`CongestionControl`].
+//! The calls of a library as a [`CongestionControl`].
 
+use crate::memory::State;
 use crate::table::{AckC, Config, EventC, LostC, NONE, RateC, Read, RecoveryC, flags};
 use fairlane_net::Ecn;
 use fairlane_scenario::{Fault, fail};
@@ -25,7 +26,7 @@ fn span(d: Dur) -> u64 {
 }
 
 /// A congestion control of a shared library, as a plug-in.
-pub struct Library {
+pub(crate) struct Library {
     algorithm: Arc<Read>,
 }
 
@@ -55,19 +56,28 @@ impl Library {
             seed: site.stream().next_u64(),
             flow: flow.as_ptr(),
         };
-        let mut state = State::zeroed(a);
+        let mut state = State::zeroed(a.state_size, a.calls.clone, a.calls.free);
         if let Some(init) = a.calls.init {
             // SAFETY: the state has the size the library asked for; the other two live through the call.
             let said = unsafe { init(state.at(), &raw const config, values.as_ptr()) };
             if !said.is_null() {
-                // What init refused holds nothing: `live` stays false.
+                // What init refused holds nothing: the state never begins.
                 // SAFETY: the header asks for a string that ends in 0.
                 return Err(unsafe { CStr::from_ptr(said) }.to_string_lossy().into_owned());
             }
         }
-        state.live = true;
+        state.begin();
         let mss = u64::from(rules.mss);
-        Ok(Foreign { state, flow: site.flow.into(), mss, cwnd: mss, ssthresh: rules.initial_ssthresh, rate: None, failed: false })
+        Ok(Foreign {
+            state,
+            algorithm: Arc::clone(a),
+            flow: site.flow.into(),
+            mss,
+            cwnd: mss,
+            ssthresh: rules.initial_ssthresh,
+            rate: None,
+            failed: false,
+        })
     }
 }
 
@@ -82,8 +92,18 @@ impl CcPlugin for Library {
                 let message = format!("congestion control `{}` of flow `{}`: init: {m}", self.algorithm.name, site.flow);
                 fail(Fault { what: "congestion control", time: Time::ZERO, message });
                 let mss = u64::from(site.config.mss());
-                let state = State::zeroed(&self.algorithm);
-                Box::new(Foreign { state, flow: site.flow.into(), mss, cwnd: mss, ssthresh: u64::MAX, rate: None, failed: true })
+                let a = &self.algorithm;
+                let state = State::zeroed(a.state_size, None, None);
+                Box::new(Foreign {
+                    state,
+                    algorithm: Arc::clone(a),
+                    flow: site.flow.into(),
+                    mss,
+                    cwnd: mss,
+                    ssthresh: u64::MAX,
+                    rate: None,
+                    failed: true,
+                })
             }
         }
     }
@@ -95,53 +115,11 @@ impl CcPlugin for Library {
     }
 }
 
-/// Memory of a flow, aligned to 16 bytes.
-struct State {
-    memory: Box<[u128]>,
-    algorithm: Arc<Read>,
-    /// Whether it went through init: `clone` and `free` may be called.
-    live: bool,
-}
-
-impl State {
-    fn zeroed(algorithm: &Arc<Read>) -> Self {
-        let memory = vec![0; algorithm.state_size.div_ceil(size_of::<u128>())].into_boxed_slice();
-        Self { memory, algorithm: Arc::clone(algorithm), live: false }
-    }
-    fn at(&mut self) -> *mut c_void {
-        self.memory.as_mut_ptr().cast()
-    }
-    fn view(&self) -> *const c_void {
-        self.memory.as_ptr().cast()
-    }
-}
-
-impl Clone for State {
-    fn clone(&self) -> Self {
-        let (Some(copy), true) = (self.algorithm.calls.clone, self.live) else {
-            return Self { memory: self.memory.clone(), algorithm: Arc::clone(&self.algorithm), live: self.live };
-        };
-        let mut new = Self::zeroed(&self.algorithm);
-        // SAFETY: both states have the size the library asked for, and `from` went through init.
-        unsafe { copy(new.at(), self.view()) };
-        new.live = true;
-        new
-    }
-}
-
-impl Drop for State {
-    fn drop(&mut self) {
-        if let (true, Some(free)) = (self.live, self.algorithm.calls.free) {
-            // SAFETY: the state is given back once.
-            unsafe { free(self.at()) };
-        }
-    }
-}
-
 /// A flow's congestion control in a library.
 #[derive(Clone)]
 struct Foreign {
     state: State,
+    algorithm: Arc<Read>,
     flow: Arc<str>,
     mss: u64,
     /// What the library said after the last call.
@@ -158,7 +136,7 @@ impl Foreign {
             return;
         }
         f(self.state.at());
-        let (calls, view) = (self.state.algorithm.calls, self.state.view());
+        let (calls, view) = (self.algorithm.calls, self.state.view());
         // SAFETY: these take a state that went through init.
         let (cwnd, ssthresh, rate) = unsafe {
             (calls.cwnd.map_or(self.mss, |f| f(view)), calls.ssthresh.map_or(NONE, |f| f(view)), calls.pacing_rate.map_or(0, |f| f(view)))
@@ -167,7 +145,7 @@ impl Foreign {
             self.failed = true;
             let message = format!(
                 "congestion control `{}` of flow `{}`: cwnd() is {cwnd} after {what}, less than a segment of {} bytes",
-                self.state.algorithm.name, self.flow, self.mss
+                self.algorithm.name, self.flow, self.mss
             );
             fail(Fault { what: "congestion control", time: now, message });
             self.cwnd = self.mss;
@@ -196,7 +174,7 @@ fn rate_c(r: &RateSample) -> RateC {
 
 impl CongestionControl for Foreign {
     fn on_established(&mut self, now: Time, window: u64) {
-        let f = self.state.algorithm.calls.on_established;
+        let f = self.algorithm.calls.on_established;
         // SAFETY, here and below: the state went through init, and what is pointed to lives through the call.
         self.call(now, "on_established", |s| f.into_iter().for_each(|f| unsafe { f(s, ns(now), window) }));
     }
@@ -221,7 +199,7 @@ impl CongestionControl for Foreign {
             flags: bits.iter().enumerate().map(|(i, &b)| u32::from(b) << i).sum(),
             reserved: 0,
         };
-        let f = self.state.algorithm.calls.on_ack;
+        let f = self.algorithm.calls.on_ack;
         self.call(s.now, "on_ack", |s| f.into_iter().for_each(|f| unsafe { f(s, &raw const ack) }));
     }
 
@@ -234,30 +212,30 @@ impl CongestionControl for Foreign {
         };
         let repeated = u32::from(e.kind == CongestionKind::Timeout { first: false });
         let event = EventC { now_ns: ns(e.now), flight: e.flight, kind, repeated };
-        let f = self.state.algorithm.calls.on_congestion;
+        let f = self.algorithm.calls.on_congestion;
         self.call(e.now, "on_congestion", |s| f.into_iter().for_each(|f| unsafe { f(s, &raw const event) }));
     }
 
     fn on_recovery_exit(&mut self, e: &RecoveryExit) {
         let exit = RecoveryC { now_ns: ns(e.now), bound: e.bound, deflated: e.deflated, to_ssthresh: e.to_ssthresh.into(), reserved: 0 };
-        let f = self.state.algorithm.calls.on_recovery_exit;
+        let f = self.algorithm.calls.on_recovery_exit;
         self.call(e.now, "on_recovery_exit", |s| f.into_iter().for_each(|f| unsafe { f(s, &raw const exit) }));
     }
 
     fn on_idle_restart(&mut self, now: Time, window: u64) {
-        let f = self.state.algorithm.calls.on_idle_restart;
+        let f = self.algorithm.calls.on_idle_restart;
         self.call(now, "on_idle_restart", |s| f.into_iter().for_each(|f| unsafe { f(s, ns(now), window) }));
     }
 
     fn on_syn_loss(&mut self, ssthresh: u64) {
         // Before the connection opens there is no window to check.
-        if let (Some(f), false) = (self.state.algorithm.calls.on_syn_loss, self.failed) {
+        if let (Some(f), false) = (self.algorithm.calls.on_syn_loss, self.failed) {
             unsafe { f(self.state.at(), ssthresh) };
         }
     }
 
     fn on_sent(&mut self, now: Time, bytes: u64, in_flight: u64) {
-        let f = self.state.algorithm.calls.on_sent;
+        let f = self.algorithm.calls.on_sent;
         self.call(now, "on_sent", |s| f.into_iter().for_each(|f| unsafe { f(s, ns(now), bytes, in_flight) }));
     }
 
@@ -270,23 +248,23 @@ impl CongestionControl for Foreign {
             app_limited: l.app_limited.into(),
             reserved: 0,
         };
-        let f = self.state.algorithm.calls.on_lost;
+        let f = self.algorithm.calls.on_lost;
         self.call(l.now, "on_lost", |s| f.into_iter().for_each(|f| unsafe { f(s, &raw const lost) }));
     }
 
     fn settle(&mut self) {
-        if let (Some(f), false) = (self.state.algorithm.calls.settle, self.failed) {
+        if let (Some(f), false) = (self.algorithm.calls.settle, self.failed) {
             unsafe { f(self.state.at()) };
         }
     }
 
     fn undo(&mut self) {
-        let f = self.state.algorithm.calls.undo;
+        let f = self.algorithm.calls.undo;
         self.call(Time::ZERO, "undo", |s| f.into_iter().for_each(|f| unsafe { f(s) }));
     }
 
     fn wants(&self) -> Wants {
-        let has = |bit| self.state.algorithm.flags & bit != 0;
+        let has = |bit| self.algorithm.flags & bit != 0;
         Wants {
             rate: has(flags::RATE),
             every_ack: has(flags::EVERY_ACK),

@@ -1,0 +1,53 @@
+//! The state of a flow or a queue: memory that belongs to the library's code, copied and given back as it says.
+
+use std::ffi::c_void;
+
+type Copy = Option<unsafe extern "C" fn(*mut c_void, *const c_void)>;
+type Free = Option<unsafe extern "C" fn(*mut c_void)>;
+
+/// Memory aligned to 16 bytes.
+pub(crate) struct State {
+    memory: Box<[u128]>,
+    copy: Copy,
+    free: Free,
+    /// Whether it went through init: `copy` and `free` may be called.
+    live: bool,
+}
+
+impl State {
+    /// Memory of this many bytes, all zero, for `init` to fill.
+    pub(crate) fn zeroed(size: usize, copy: Copy, free: Free) -> Self {
+        Self { memory: vec![0; size.div_ceil(size_of::<u128>())].into_boxed_slice(), copy, free, live: false }
+    }
+    /// `init` has filled it.
+    pub(crate) fn begin(&mut self) {
+        self.live = true;
+    }
+    pub(crate) fn at(&mut self) -> *mut c_void {
+        self.memory.as_mut_ptr().cast()
+    }
+    pub(crate) fn view(&self) -> *const c_void {
+        self.memory.as_ptr().cast()
+    }
+}
+
+impl Clone for State {
+    fn clone(&self) -> Self {
+        let (Some(copy), true) = (self.copy, self.live) else {
+            return Self { memory: self.memory.clone(), ..*self };
+        };
+        let mut new = Self { memory: vec![0; self.memory.len()].into_boxed_slice(), ..*self };
+        // SAFETY: both states have the size the library asked for, and `from` went through init.
+        unsafe { copy(new.at(), self.view()) };
+        new
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        if let (true, Some(free)) = (self.live, self.free) {
+            // SAFETY: the state is given back once.
+            unsafe { free(self.at()) };
+        }
+    }
+}

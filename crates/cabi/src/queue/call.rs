@@ -1,0 +1,298 @@
+//! The calls of a library as a [`Qdisc`]. Packets stay here, in places that are used again; the library knows them by these.
+
+use super::table::{CxC, NEVER, NONE, PacketC, Read, SiteC, bits};
+use crate::memory::State;
+use fairlane_net::{Backlog, Proto, QCx, QPkt, Qdisc, Site, Why};
+use fairlane_queue::{Nature, Problem};
+use fairlane_scenario::{DynQdisc, Fault, QueuePlugin, fail};
+use fairlane_units::Time;
+use serde_json::{Map, Value};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::fmt;
+use std::ptr;
+use std::sync::Arc;
+
+/// A discipline of a shared library, as a plug-in.
+pub(crate) struct Library {
+    discipline: Arc<Read>,
+}
+
+impl Library {
+    pub(crate) fn new(discipline: Read) -> Self {
+        Self { discipline: Arc::new(discipline) }
+    }
+
+    fn make(&self, params: &Map<String, Value>, site: &Site<'_>) -> Result<Foreign, String> {
+        let d = &self.discipline;
+        let values = d.values(params);
+        // A name with a 0 in it cannot be told in C.
+        let names: Vec<CString> = site.flows.iter().map(|f| CString::new(f.name).unwrap_or_default()).collect();
+        let flows: Vec<*const c_char> = names.iter().map(|n| n.as_ptr()).collect();
+        let site = SiteC {
+            rate: site.link.rate.as_bps(),
+            delay_ps: site.link.delay.as_ps(),
+            flows: flows.as_ptr(),
+            flow_count: u32::try_from(flows.len()).unwrap_or(u32::MAX),
+            reserved: 0,
+        };
+        let mut state = State::zeroed(d.state_size, d.calls.clone, d.calls.free);
+        if let Some(init) = d.calls.init {
+            // SAFETY: the state has the size the library asked for; what else is pointed to lives through the call.
+            let said = unsafe { init(state.at(), &raw const site, values.as_ptr()) };
+            if !said.is_null() {
+                // What init refused holds nothing: the state never begins.
+                // SAFETY: the header asks for a string that ends in 0.
+                return Err(unsafe { CStr::from_ptr(said) }.to_string_lossy().into_owned());
+            }
+        }
+        state.begin();
+        Ok(Foreign { state, discipline: Arc::clone(d), held: Held::default(), failed: false })
+    }
+}
+
+impl QueuePlugin for Library {
+    fn check(&self, params: &Map<String, Value>, site: &Site<'_>) -> Result<(), Problem> {
+        self.make(params, site).map(drop).map_err(|m| Problem::new("", m))
+    }
+    fn build(&self, params: &Map<String, Value>, site: &Site<'_>) -> Box<dyn DynQdisc> {
+        Box::new(self.make(params, site).unwrap_or_else(|m| {
+            let message = format!("queue `{}`: init: {m}", self.discipline.name);
+            fail(Fault { what: "queue", time: Time::ZERO, message });
+            let state = State::zeroed(self.discipline.state_size, None, None);
+            Foreign { state, discipline: Arc::clone(&self.discipline), held: Held::default(), failed: true }
+        }))
+    }
+    fn nature(&self) -> Nature {
+        Nature { shapes: self.discipline.calls.ready.is_some(), reorders: self.discipline.reorders, recolours: false }
+    }
+}
+
+/// The packets of a queue.
+#[derive(Clone, Default)]
+struct Held {
+    places: Vec<Option<QPkt>>,
+    free: Vec<u32>,
+    backlog: Backlog,
+}
+
+impl Held {
+    fn put(&mut self, p: QPkt) -> u32 {
+        self.backlog.add(&p);
+        if let Some(id) = self.free.pop() {
+            self.places[id as usize] = Some(p);
+            return id;
+        }
+        self.places.push(Some(p));
+        self.places.len() as u32 - 1
+    }
+    fn take(&mut self, id: u32) -> Option<QPkt> {
+        let p = self.places.get_mut(id as usize)?.take()?;
+        self.free.push(id);
+        self.backlog.sub(&p);
+        Some(p)
+    }
+    fn get(&self, id: u32) -> Option<&QPkt> {
+        self.places.get(id as usize)?.as_ref()
+    }
+}
+
+fn told(id: u32, p: &QPkt) -> PacketC {
+    let bit = |on: bool, bit: u8| if on { bit } else { 0 };
+    PacketC {
+        arrived_ps: p.at.as_ps(),
+        id,
+        length: p.len,
+        flow: p.flow.0,
+        dscp: p.class.0,
+        ecn: p.ecn as u8,
+        bits: bit(p.proto == Proto::Udp, bits::UDP) | bit(p.data, bits::DATA) | bit(p.back, bits::BACK),
+        reserved: 0,
+    }
+}
+
+/// What the functions of a call act on.
+struct Host<'a, 'b> {
+    held: &'a mut Held,
+    cx: &'a mut QCx<'b>,
+    wrong: Option<String>,
+}
+
+impl Host<'_, '_> {
+    fn strange(&mut self, what: &str, id: u32) {
+        self.wrong.get_or_insert_with(|| format!("{what} of {id}, which is no packet in the queue: each is sent or dropped once"));
+    }
+}
+
+/// The reasons of a drop, as the header numbers them.
+const WHY: [Why; 5] = [Why::Overflow, Why::Early, Why::Forced, Why::Head, Why::Evicted];
+
+/// The host behind a call's surroundings.
+///
+/// # Safety
+/// `cx` is what this call was given, and the call has not returned.
+unsafe fn host<'x>(cx: *mut CxC) -> &'x mut Host<'x, 'x> {
+    // SAFETY: as asked for; `call` puts it there, and nothing else uses it meanwhile.
+    unsafe { &mut *(*cx).host.cast::<Host<'x, 'x>>() }
+}
+
+unsafe extern "C" fn drop_packet(cx: *mut CxC, id: u32, why: u32) {
+    // SAFETY, here and below: the header gives `cx` for the length of the call.
+    let host = unsafe { host(cx) };
+    let Some(&why) = WHY.get(why as usize) else {
+        host.wrong.get_or_insert_with(|| format!("{why} is no reason of a drop: see FAIRLANE_QUEUE_OVERFLOW"));
+        return;
+    };
+    match host.held.take(id) {
+        Some(p) => host.cx.drop(p, why),
+        None => host.strange("drop", id),
+    }
+    let b = host.held.backlog;
+    // SAFETY: as above.
+    unsafe { ((*cx).packets, (*cx).bytes) = (b.pkts, b.bytes) };
+}
+
+unsafe extern "C" fn mark(cx: *mut CxC, id: u32) -> c_int {
+    let host = unsafe { host(cx) };
+    match host.held.places.get_mut(id as usize).and_then(Option::as_mut) {
+        Some(p) if p.ecn.capable() => {
+            host.cx.mark(p);
+            1
+        }
+        Some(_) => 0,
+        None => {
+            host.strange("mark", id);
+            0
+        }
+    }
+}
+
+unsafe extern "C" fn look(cx: *mut CxC, id: u32, packet: *mut PacketC) {
+    let host = unsafe { host(cx) };
+    match host.held.get(id) {
+        // SAFETY: the header asks for room for a packet.
+        Some(p) => unsafe { ptr::write(packet, told(id, p)) },
+        None => host.strange("look", id),
+    }
+}
+
+unsafe extern "C" fn random(cx: *mut CxC) -> f64 {
+    unsafe { host(cx) }.cx.rng.uniform()
+}
+
+/// A queue in a library.
+#[derive(Clone)]
+struct Foreign {
+    state: State,
+    discipline: Arc<Read>,
+    held: Held,
+    failed: bool,
+}
+
+impl fmt::Debug for Foreign {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Foreign").field("name", &self.discipline.name).field("backlog", &self.held.backlog).finish_non_exhaustive()
+    }
+}
+
+impl Foreign {
+    /// Carries out a call. After a failure the queue holds nothing and takes nothing.
+    fn call<R>(&mut self, cx: &mut QCx<'_>, f: impl FnOnce(*mut c_void, *mut CxC) -> R) -> Option<R> {
+        if self.failed {
+            return None;
+        }
+        let (now, b) = (cx.now, self.held.backlog);
+        let mut host = Host { held: &mut self.held, cx, wrong: None };
+        let mut c = CxC {
+            now_ps: now.as_ps(),
+            bytes: b.bytes,
+            packets: b.pkts,
+            reserved: 0,
+            host: (&raw mut host).cast(),
+            drop: drop_packet,
+            mark,
+            look,
+            random,
+        };
+        let answer = f(self.state.at(), &raw mut c);
+        match host.wrong {
+            None => Some(answer),
+            Some(m) => {
+                self.wrong(cx, &m);
+                None
+            }
+        }
+    }
+
+    /// Ends the run, and gives back every packet so that the books balance.
+    fn wrong(&mut self, cx: &mut QCx<'_>, what: &str) {
+        self.failed = true;
+        fail(Fault { what: "queue", time: cx.now, message: format!("queue `{}`: {what}", self.discipline.name) });
+        for id in 0..self.held.places.len() as u32 {
+            if let Some(p) = self.held.take(id) {
+                cx.drop(p, Why::Overflow);
+            }
+        }
+    }
+}
+
+impl Qdisc for Foreign {
+    fn enqueue(&mut self, p: QPkt, cx: &mut QCx<'_>) {
+        let (false, Some(f)) = (self.failed, self.discipline.calls.enqueue) else {
+            return cx.drop(p, Why::Overflow);
+        };
+        let id = self.held.put(p);
+        let packet = told(id, &p);
+        // SAFETY, here and below: the state went through init, and what is pointed to lives through the call.
+        self.call(cx, |s, c| unsafe { f(s, &raw const packet, c) });
+    }
+
+    fn dequeue(&mut self, cx: &mut QCx<'_>) -> Option<QPkt> {
+        let f = self.discipline.calls.dequeue?;
+        let id = self.call(cx, |s, c| unsafe { f(s, c) })?;
+        if id != NONE {
+            let sent = self.held.take(id);
+            if sent.is_none() {
+                self.wrong(cx, &format!("dequeue() gave {id}, which is no packet in the queue: each is sent or dropped once"));
+            }
+            return sent;
+        }
+        let n = self.held.backlog.pkts;
+        if n > 0 && self.ready_at().is_none_or(|t| t <= cx.now) {
+            self.wrong(cx, &format!("dequeue() gave no packet although {n} wait: a shaper says in ready() when it may send"));
+        }
+        None
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.held.backlog
+    }
+
+    fn ready_at(&self) -> Option<Time> {
+        let f = self.discipline.calls.ready.filter(|_| !self.failed)?;
+        // SAFETY: as above.
+        let at = unsafe { f(self.state.view()) };
+        (at != 0).then(|| Time::from_ps(at))
+    }
+
+    fn has_timer(&self) -> bool {
+        self.discipline.calls.timer.is_some()
+    }
+
+    fn on_timer(&mut self, cx: &mut QCx<'_>) -> Option<Time> {
+        let f = self.discipline.calls.timer?;
+        let next = self.call(cx, |s, c| unsafe { f(s, c) }).filter(|&t| t != NEVER)?;
+        if next <= cx.now.as_ps() {
+            self.wrong(cx, &format!("timer() gave {next} ps, which is not after now"));
+            return None;
+        }
+        Some(Time::from_ps(next))
+    }
+
+    fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        let Some(f) = self.discipline.calls.gauge.filter(|_| !self.failed) else { return };
+        for (i, name) in self.discipline.gauges.iter().enumerate() {
+            // SAFETY: as above.
+            out(name, unsafe { f(self.state.view(), i as u32) });
+        }
+    }
+}

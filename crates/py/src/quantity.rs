@@ -1,0 +1,35 @@
+//! Quantities that parameters of plug-ins are written as.
+
+use fairlane_units::{Len, ParseError, parse_bytes, parse_dur, parse_len, parse_rate};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// What kind of quantity a text is: `rate`, `dur` or `len`; None if it is none.
+#[pyfunction]
+pub(crate) fn quantity_kind(text: &str) -> Option<&'static str> {
+    if parse_rate(text).is_ok() {
+        Some("rate")
+    } else if parse_dur(text).is_ok() {
+        Some("dur")
+    } else if parse_len(text).is_ok() {
+        Some("len")
+    } else {
+        None
+    }
+}
+
+/// A quantity as a number: rates in bit/s, durations in seconds, sizes in bytes, lengths in packets (second value true) or bytes.
+#[pyfunction]
+pub(crate) fn quantity(kind: &str, text: &str) -> PyResult<(f64, bool)> {
+    let bad = |e: ParseError| PyValueError::new_err(e.to_string());
+    match kind {
+        "rate" => parse_rate(text).map(|r| (r.as_bps() as f64, false)).map_err(bad),
+        "dur" => parse_dur(text).map(|d| (d.as_secs_f64(), false)).map_err(bad),
+        "bytes" => parse_bytes(text).map(|b| (b.get() as f64, false)).map_err(bad),
+        "len" => match parse_len(text).map_err(bad)? {
+            Len::Packets(n) => Ok((n as f64, true)),
+            Len::Bytes(n) => Ok((n as f64, false)),
+        },
+        _ => Err(PyValueError::new_err(format!("unknown kind of quantity {kind:?}"))),
+    }
+}
