@@ -14,7 +14,7 @@ from pathlib import Path
 from fairlane import papers
 from fairlane.papers import Paper
 from fairlane.papers.claims import read_claims
-from fairlane.papers.emulator import Emulated, recorded_emulated
+from fairlane.papers.emulator import recorded_emulated
 from fairlane.papers.joint import SAMPLED, of_record, recorded, recorded_reach
 from fairlane.papers.layout import number_of
 from fairlane.papers.reach import recorded_with_whole
@@ -155,23 +155,7 @@ def whole(key: str) -> str:
         f"many of {names[-1]} the other tables had to have {r['needed'] - r['chance']}, and have at most {r['means']}.",
     ]
     e = recorded_emulated(paper)
-    return "\n".join([*lines, *(["", _emulated(e, key)] if e else [])])
-
-
-def _emulated(e: Emulated, key: str) -> str:
-    told = (
-        f"Of worlds that were not run an emulator says how many values would be within {100 * e.least:.0f} % (a Gaussian process over all "
-        f"that is open: `python -m fairlane.papers.emulator {key}`). It is made from {e.worlds} worlds run whole; left out one by one it "
-        f"misses them by {e.error:.0f} values (they differ by {e.spread:.0f}), and {100 * e.inside:.0f} % of them lie in the 95 % interval "
-        f"that it says. Of {e.tried} others, half drawn from all ranges and half around the nearest, the best is said to have "
-        f"{e.best:.0f} ± {e.best_spread:.0f} (one standard deviation)."
-    )
-    if not e.possible:
-        return f"{told} In none of them {e.needed} are within three standard deviations of what is said."
-    return (
-        f"{told} In {e.possible} of them {e.needed} are within three standard deviations of what is said, "
-        f"which is how history matching rules worlds out; the likeliest has a probability of {100 * e.likeliest:.2g} %."
-    )
+    return "\n".join([*lines, *(["", e.told(f"`python -m fairlane.papers.emulator {key}`")] if e else [])])
 
 
 VERDICTS, UNREACHED, WHOLE = (("<!-- " + x + " -->\n", "<!-- /" + x + " -->") for x in ("verdicts", "unreached", "whole"))

@@ -54,7 +54,7 @@ def _suspects(printed: Sequence[Mapping[str, str]]) -> dict[Factors, int]:
 class Yang2001(Paper):
     """The study and how it is rebuilt."""
 
-    minutes = 10.0
+    minutes = 4.5
     tables = ("sec5_1", "slots", "aging", "tsn")
     hop_probe = False
     meant = ("so the window limits it", "less than 50 round trips", "sampling step", "delivered nothing")

@@ -133,6 +133,21 @@ class Emulated:
     likeliest: float
     """The greatest probability that one world has as many as needed."""
 
+    def told(self, how: str = "") -> str:
+        """In sentences; `how` is the command that makes it."""
+        of = "a Gaussian process over all that is open" + (f": {how}" if how else "")
+        told = (
+            f"Of worlds that were not run an emulator says how many values would be within {100 * self.least:.0f} % ({of}). It is made "
+            f"from {self.worlds} worlds run whole; left out one by one it misses them by {self.error:.0f} values (they differ by "
+            f"{self.spread:.0f}), and {100 * self.inside:.0f} % of them lie in the 95 % interval that it says. Of {self.tried} others, "
+            f"half drawn from all ranges and half around the nearest, the best is said to have {self.best:.0f} ± {self.best_spread:.0f} "
+            "(one standard deviation)."
+        )
+        ruled = "are within three standard deviations of what is said, which is how history matching rules worlds out"
+        if not self.possible:
+            return f"{told} In none of them {self.needed} {ruled}."
+        return f"{told} In {self.possible} of them {self.needed} {ruled}; the likeliest has a probability of {100 * self.likeliest:.2g} %."
+
 
 TRIED = 8192
 """Worlds of which an emulator says what they would be."""

@@ -30,6 +30,7 @@ from .tables import rows_of as csv_rows
 from .worlds import Kind, Seen, nearest
 
 if TYPE_CHECKING:
+    from .emulator import Emulated
     from .whole import Whole
 
 SAMPLED = ("base", "sample")
@@ -55,6 +56,8 @@ class Joint:
     whole: Whole | None = None
     """Worlds that were run whole, where those of the sample have a part of the study: claims and printed values that no world of the
     sample has are judged in these."""
+    emulated: Emulated | None = None
+    """What those run whole say of others."""
 
     @cached_property
     def sample(self) -> list[Seen]:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from ..look import curves
 from ..worlds import Levels, Open, Value, key_of, matters, text_of
 from ..worlds.drawn import Outcomes, choice, drawn
+from .tables import NEAR
 from .verdicts import percent
+from .whole import CHANCE
 
 if TYPE_CHECKING:
     from .claims import Judged
@@ -64,10 +66,26 @@ def of_paper(joint: Joint) -> dict[str, Any]:
         pair = curves.chart([id(s) in matching for s in sample], across, up, told, ("matches print", "does not"))
     return {
         "rows": rows, "names": [o.name for o in ranked], "best": best, "used": used, "pair": pair,
-        "again": joint.again, "inside": len(inside), "sample": len(sample),
+        "entire": _entire(joint), "again": joint.again, "inside": len(inside), "sample": len(sample),
         "beyond": len(joint.seen) - len(sample), "pinned": [r["open"].name for r in rows if r["pinned"]],
         "free": [r["open"].name for r in rows if not r["pinned"]],
     }  # fmt: skip
+
+
+def _entire(joint: Joint) -> list[str]:
+    """What the worlds that were run whole say of all printed values at once, in paragraphs; none without them."""
+    w, e = joint.whole, joint.emulated
+    if w is None:
+        return []
+    worlds = [n for n in w.ours if n != CHANCE]
+    least = e.least if e else NEAR
+    most, needed = max(w.within(n, least) for n in worlds), len(w.places) // 2 + 1
+    told = (
+        f"{len(worlds)} worlds were run whole, with all {len(w.places)} printed values, and are on record: the nearest is "
+        f"{percent(min(map(w.median, worlds)))} from print in the median. A median below {percent(least)} takes {needed} of the values "
+        f"within it; the best of these worlds has {most}."
+    )
+    return [told, e.told()] if e else [told]
 
 
 def pinned(o: Open, inside: Sequence[Seen]) -> str:

@@ -320,12 +320,14 @@ def _reproduced(
     hops += others_of.packet_hops if others_of else 0
     notes, joint = [*runner.notes, *(plan.notes if plan else ())], None
     if plan:
+        from .emulator import recorded_emulated
+
+        joint = Joint(paper.opens(), known, seen, paper.declared_world, plan.asked, plan.earlier, plan.again)
         try:
-            whole = recorded_whole(paper)
+            joint.whole = recorded_whole(paper)
+            joint.emulated = recorded_emulated(paper)
         except PaperError as e:  # made before something changed: the sample's worlds are there all the same
-            whole = None
             notes.append(str(e))
-        joint = Joint(paper.opens(), known, seen, paper.declared_world, plan.asked, plan.earlier, plan.again, whole)
     built = {e.id: e.build(results) for e in selected}
     tables = _tables(paper, built, results)
     claims = _judged(paper, selected, partial, tables, missing, joint)
