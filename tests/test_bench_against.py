@@ -56,3 +56,7 @@ def test_a_peer_that_is_not_there_or_fails_is_told(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{tmp_path}:{everything}")
     done = fairlane("bench", "--against", "ns2")
     assert done.returncode == 2 and "ns-2 failed: no such package" in done.stderr and "Traceback" not in done.stderr
+    for told in ("0", "1", "99999999"):
+        broken.write_text(f"#!/bin/sh\necho {told}\n")
+        done = fairlane("bench", "--against", "ns2")
+        assert done.returncode == 2 and "that is other work" in done.stderr and "Traceback" not in done.stderr

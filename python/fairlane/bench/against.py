@@ -161,6 +161,8 @@ def _row(peer: Peer, command: Sequence[str], name: str, path: Path, pairs: int) 
     for _ in range(pairs):
         ours = standard.one(name, path, sets={"duration": f"{length:g}s"})
         cpu, hops = _measured([*command, *net.arguments(peer.rate, length)], peer)
+        if not 0.5 < hops / ours["packet_hops"] < 2:
+            raise RunError(f"{peer.called} put {hops} packets over a link where ours puts {ours['packet_hops']}: that is other work")
         own, other = (ours["cpu_s"] + ours["setup_s"]) * 1e9 / ours["packet_hops"], (cpu - start) * 1e9 / hops
         measured.append({"ours_ns": own, "peer_ns": other, "ratio": other / own})
     ratios = [m["ratio"] for m in measured]
