@@ -10,7 +10,7 @@ use fairlane_tcp::cc::{
 use fairlane_tcp::{EcnMode, LossBasis, Scheme, TcpConfig};
 use fairlane_units::{Dur, Rate, Time};
 use serde_json::{Map, Value};
-use std::ffi::{CStr, CString, c_void};
+use std::ffi::{CString, c_void};
 use std::ptr;
 use std::sync::Arc;
 
@@ -56,17 +56,10 @@ impl Library {
             seed: site.stream().next_u64(),
             flow: flow.as_ptr(),
         };
-        let mut state = State::zeroed(a.state_size, a.calls.clone, a.calls.free);
-        if let Some(init) = a.calls.init {
+        let state = State::begun(a.state_size, a.calls.clone, a.calls.free, |state| {
             // SAFETY: the state has the size the library asked for; the other two live through the call.
-            let said = unsafe { init(state.at(), &raw const config, values.as_ptr()) };
-            if !said.is_null() {
-                // What init refused holds nothing: the state never begins.
-                // SAFETY: the header asks for a string that ends in 0.
-                return Err(unsafe { CStr::from_ptr(said) }.to_string_lossy().into_owned());
-            }
-        }
-        state.begin();
+            a.calls.init.map_or(ptr::null(), |init| unsafe { init(state, &raw const config, values.as_ptr()) })
+        })?;
         let mss = u64::from(rules.mss);
         Ok(Foreign {
             state,

@@ -1,6 +1,6 @@
 //! The state of a flow or a queue: memory that belongs to the library's code, copied and given back as it says.
 
-use std::ffi::c_void;
+use std::ffi::{CStr, c_char, c_void};
 
 type Copy = Option<unsafe extern "C" fn(*mut c_void, *const c_void)>;
 type Free = Option<unsafe extern "C" fn(*mut c_void)>;
@@ -19,9 +19,18 @@ impl State {
     pub(crate) fn zeroed(size: usize, copy: Copy, free: Free) -> Self {
         Self { memory: vec![0; size.div_ceil(size_of::<u128>())].into_boxed_slice(), copy, free, live: false }
     }
-    /// `init` has filled it.
-    pub(crate) fn begin(&mut self) {
-        self.live = true;
+    /// Memory that `init` has filled; or what it says is wrong, and then the memory holds nothing.
+    ///
+    /// `init` gives a null pointer, or a string that ends in 0, as the headers ask for.
+    pub(crate) fn begun(size: usize, copy: Copy, free: Free, init: impl FnOnce(*mut c_void) -> *const c_char) -> Result<Self, String> {
+        let mut state = Self::zeroed(size, copy, free);
+        let said = init(state.at());
+        if !said.is_null() {
+            // SAFETY: as asked for.
+            return Err(unsafe { CStr::from_ptr(said) }.to_string_lossy().into_owned());
+        }
+        state.live = true;
+        Ok(state)
     }
     pub(crate) fn at(&mut self) -> *mut c_void {
         self.memory.as_mut_ptr().cast()

@@ -12,7 +12,7 @@ pub(crate) const VERSION: u32 = 1;
 pub(crate) const NONE: u64 = u64::MAX;
 
 /// Most tables of a library, and most parameters of an algorithm: more is taken for a mistake.
-pub(crate) const MANY: u32 = 256;
+const MANY: u32 = 256;
 /// Largest state of a flow.
 const LARGEST_STATE: usize = 1 << 30;
 
@@ -200,20 +200,8 @@ pub(crate) struct Read {
 impl Read {
     /// JSON Schema of its parameters.
     pub(crate) fn schema(&self) -> Value {
-        let properties: Map<String, Value> = self
-            .params
-            .iter()
-            .map(|p| {
-                let mut schema = json!({ "type": "number", "description": p.doc, "default": p.value });
-                for (key, bound) in [("minimum", p.min), ("maximum", p.max)] {
-                    if bound.is_finite() {
-                        schema[key] = bound.into();
-                    }
-                }
-                (p.name.clone(), schema)
-            })
-            .collect();
-        json!({ "type": "object", "properties": properties, "additionalProperties": false })
+        let one = |p: &Declared| json!({ "type": "number", "description": p.doc, "default": p.value });
+        schema_of(self.params.iter().map(|p| (p.name.clone(), one(p), p.min, p.max)))
     }
 }
 
@@ -292,6 +280,47 @@ pub(crate) fn named(name: *const c_char, state_size: usize) -> Result<String, St
     Ok(name)
 }
 
+/// What a table must hold, and what it may: the functions that must be there, and the bits of `flags` that are known.
+pub(crate) fn holds(name: &str, needed: &[(&str, bool)], flags: u32, known: u32, version: u32) -> Result<(), String> {
+    let missing: Vec<&str> = needed.iter().filter(|n| !n.1).map(|n| n.0).collect();
+    if !missing.is_empty() {
+        return Err(format!("`{name}` has no {}: these must be there", missing.join(", no ")));
+    }
+    if flags & !known != 0 {
+        return Err(format!("`{name}`: flags has bits that version {version} does not know: {:#x}", flags & !known));
+    }
+    Ok(())
+}
+
+/// An array of a table, read one by one; an error if it cannot have so many. `what` is its name, `fields` are those it takes.
+pub(crate) fn array<T, R>(
+    name: &str,
+    (what, fields): (&str, &str),
+    (at, count): (*const T, u32),
+    read: impl Fn(usize, T) -> Result<R, String>,
+) -> Result<Vec<R>, String> {
+    if count > MANY || (count != 0 && at.is_null()) {
+        return Err(format!("`{name}`: {what}_count is {count}, but {fields} is NULL or that is more than {MANY}"));
+    }
+    // SAFETY: the table says that there are so many.
+    (0..count as usize).map(|i| read(i, unsafe { ptr::read(at.add(i)) }).map_err(|m| format!("`{name}`: {m}"))).collect()
+}
+
+/// JSON Schema of parameters: of each its name, and the schema of its value without its bounds, which are left out where there is none.
+pub(crate) fn schema_of(params: impl Iterator<Item = (String, Value, f64, f64)>) -> Value {
+    let properties: Map<String, Value> = params
+        .map(|(name, mut schema, min, max)| {
+            for (key, bound) in [("minimum", min), ("maximum", max)] {
+                if bound.is_finite() {
+                    schema[key] = bound.into();
+                }
+            }
+            (name, schema)
+        })
+        .collect();
+    json!({ "type": "object", "properties": properties, "additionalProperties": false })
+}
+
 /// Reads and checks a table.
 pub(crate) fn read(at: *const Table) -> Result<Read, String> {
     begins(at, VERSION, "fairlane_cc.h", "fairlane_cc")?;
@@ -304,31 +333,19 @@ pub(crate) fn read(at: *const Table) -> Result<Read, String> {
         ("on_congestion", t.calls.on_congestion.is_some()),
         ("cwnd", t.calls.cwnd.is_some()),
     ];
-    let missing: Vec<&str> = needed.iter().filter(|n| !n.1).map(|n| n.0).collect();
-    if !missing.is_empty() {
-        return Err(format!("`{name}` has no {}: these must be there", missing.join(", no ")));
-    }
-    if t.flags & !flags::ALL != 0 {
-        return Err(format!("`{name}`: flags has bits that version {VERSION} does not know: {:#x}", t.flags & !flags::ALL));
-    }
+    holds(&name, &needed, t.flags, flags::ALL, VERSION)?;
     let choice =
         |field: &str, value: String, or: &str| if value.is_empty() { (field.to_owned(), or.to_owned()) } else { (field.to_owned(), value) };
     let (field, word) = choice("recovery", text(t.recovery), "sack");
     let scheme: Scheme = serde_json::from_value(word.clone().into()).map_err(|_| format!("`{name}`: {field} \"{word}\" is not known"))?;
     let (field, word) = choice("ecn", text(t.ecn), "off");
     let ecn: EcnMode = serde_json::from_value(word.clone().into()).map_err(|_| format!("`{name}`: {field} \"{word}\" is not known"))?;
-    if t.param_count > MANY || (t.param_count != 0 && t.params.is_null()) {
-        return Err(format!("`{name}`: param_count is {}, but params is NULL or that is more than {MANY}", t.param_count));
-    }
-    let mut params = Vec::new();
-    for i in 0..t.param_count as usize {
-        // SAFETY: the table says that there are so many.
-        let p = unsafe { ptr::read(t.params.add(i)) };
+    let params = array(&name, ("param", "params"), (t.params, t.param_count), |i, p: Param| {
         let p = Declared { name: text(p.name), doc: text(p.doc), value: p.value, min: p.min, max: p.max };
         if p.name.is_empty() || !p.value.is_finite() || p.value < p.min || p.value > p.max || p.min.is_nan() || p.max.is_nan() {
-            return Err(format!("`{name}`: parameter {i} needs a name and a finite default between min and max"));
+            return Err(format!("parameter {i} needs a name and a finite default between min and max"));
         }
-        params.push(p);
-    }
+        Ok(p)
+    })?;
     Ok(Read { name, doc: text(t.doc), scheme, ecn, flags: t.flags, state_size: t.state_size, params, calls: t.calls })
 }

@@ -1,21 +1,13 @@
 //! Quantities that parameters of plug-ins are written as.
 
-use fairlane_units::{Len, ParseError, parse_bytes, parse_dur, parse_len, parse_rate};
+use fairlane_units::{Len, ParseError, format_of, parse_bytes, parse_dur, parse_len, parse_rate};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// What kind of quantity a text is: `rate`, `dur` or `len`; None if it is none.
 #[pyfunction]
 pub(crate) fn quantity_kind(text: &str) -> Option<&'static str> {
-    if parse_rate(text).is_ok() {
-        Some("rate")
-    } else if parse_dur(text).is_ok() {
-        Some("dur")
-    } else if parse_len(text).is_ok() {
-        Some("len")
-    } else {
-        None
-    }
+    format_of(text).map(|format| format.trim_start_matches("fl-"))
 }
 
 /// A quantity as a number: rates in bit/s, durations in seconds, sizes in bytes, lengths in packets (second value true) or bytes.

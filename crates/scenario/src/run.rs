@@ -12,7 +12,7 @@ use crate::probes::{Probes, Watching};
 use crate::spec::Resolved;
 use crate::trace::{Tracing, not_written};
 use crate::why;
-use fairlane_engine::{EventQueue, QuadHeap, Sorted, Wheel, fits_64_bits};
+use fairlane_engine::EventQueue;
 use fairlane_net::{BuildError, Recording, Tally, World, WorldBuilder};
 use fairlane_trace::HopDelay;
 use fairlane_trace::pcapng::{Capture, Written};
@@ -298,16 +298,32 @@ pub(crate) fn as_run<T>(work: impl FnOnce() -> T) -> T {
 pub(crate) const SOME_SLOTS: usize = 640;
 pub(crate) const MANY_SLOTS: usize = 3200;
 
+/// `$work` with `$queue` standing for the structure that holds the events of a network with so many slots, whose keys count so far, until `$end`.
+macro_rules! with_events {
+    (($slots:expr, $numbers:expr, $end:expr), $queue:ident => $work:expr) => {{
+        use crate::run::{MANY_SLOTS, SOME_SLOTS};
+        use fairlane_engine::{QuadHeap, Sorted, Wheel, fits_64_bits};
+        macro_rules! with {
+            ($of:ty) => {{
+                type $queue = $of;
+                $work
+            }};
+        }
+        match (fits_64_bits($numbers, $end), $slots) {
+            (true, 0..SOME_SLOTS) => with!(Sorted<u64>),
+            (true, SOME_SLOTS..MANY_SLOTS) => with!(QuadHeap<u64>),
+            (true, _) => with!(Wheel<u64>),
+            (false, 0..MANY_SLOTS) => with!(QuadHeap<u128>),
+            (false, _) => with!(Wheel<u128>),
+        }
+    }};
+}
+pub(crate) use with_events;
+
 fn run_one(scenario: &Resolved, seed: u64, watch: Watch<'_>, progress: &Progress) -> Result<Done, RunError> {
     let setup = Setup::new(scenario, seed);
     let (slots, numbers) = setup.parts.slots();
-    match (fits_64_bits(numbers, Time::ZERO + scenario.duration), slots) {
-        (true, 0..SOME_SLOTS) => run_watched::<Sorted<u64>>(scenario, setup, watch, progress),
-        (true, SOME_SLOTS..MANY_SLOTS) => run_watched::<QuadHeap<u64>>(scenario, setup, watch, progress),
-        (true, _) => run_watched::<Wheel<u64>>(scenario, setup, watch, progress),
-        (false, 0..MANY_SLOTS) => run_watched::<QuadHeap<u128>>(scenario, setup, watch, progress),
-        (false, _) => run_watched::<Wheel<u128>>(scenario, setup, watch, progress),
-    }
+    with_events!((slots, numbers, Time::ZERO + scenario.duration), Events => run_watched::<Events>(scenario, setup, watch, progress))
 }
 
 /// The parts of a world, and how long it has taken so far to make it.

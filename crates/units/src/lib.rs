@@ -12,3 +12,4 @@ mod schema;
 pub use data::{DataFile, INLINE};
 pub use parse::{ParseError, parse_bytes, parse_dur, parse_len, parse_rate};
 pub use quantity::{Bytes, Dur, Len, PS_PER_SEC, Rate, Time};
+pub use schema::format_of;

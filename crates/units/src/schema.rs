@@ -63,6 +63,12 @@ as_string! {
     Len, parse_len, "fl-len", "packets or bytes such as \"50p\" or \"64KiB\"";
 }
 
+/// The format in schemas of what a text says: a rate, a duration or a length; None of anything else.
+pub fn format_of(text: &str) -> Option<&'static str> {
+    let kinds = [("fl-rate", parse_rate(text).is_ok()), ("fl-dur", parse_dur(text).is_ok()), ("fl-len", parse_len(text).is_ok())];
+    kinds.into_iter().find(|k| k.1).map(|k| k.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

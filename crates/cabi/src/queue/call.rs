@@ -7,7 +7,7 @@ use fairlane_queue::{Nature, Problem};
 use fairlane_scenario::{DynQdisc, Fault, QueuePlugin, fail};
 use fairlane_units::Time;
 use serde_json::{Map, Value};
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ffi::{CString, c_char, c_int, c_void};
 use std::fmt;
 use std::ptr;
 use std::sync::Arc;
@@ -35,17 +35,10 @@ impl Library {
             flow_count: u32::try_from(flows.len()).unwrap_or(u32::MAX),
             reserved: 0,
         };
-        let mut state = State::zeroed(d.state_size, d.calls.clone, d.calls.free);
-        if let Some(init) = d.calls.init {
+        let state = State::begun(d.state_size, d.calls.clone, d.calls.free, |state| {
             // SAFETY: the state has the size the library asked for; what else is pointed to lives through the call.
-            let said = unsafe { init(state.at(), &raw const site, values.as_ptr()) };
-            if !said.is_null() {
-                // What init refused holds nothing: the state never begins.
-                // SAFETY: the header asks for a string that ends in 0.
-                return Err(unsafe { CStr::from_ptr(said) }.to_string_lossy().into_owned());
-            }
-        }
-        state.begin();
+            d.calls.init.map_or(ptr::null(), |init| unsafe { init(state, &raw const site, values.as_ptr()) })
+        })?;
         Ok(Foreign { state, discipline: Arc::clone(d), held: Held::default(), failed: false })
     }
 }

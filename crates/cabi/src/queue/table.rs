@@ -1,7 +1,7 @@
 //! The structs of `fairlane_queue.h`, and reading the tables of a library.
 
-use crate::table::{MANY, begins, named, text};
-use fairlane_units::{Len, parse_dur, parse_len, parse_rate};
+use crate::table::{array, begins, holds, named, schema_of, text};
+use fairlane_units::{Len, format_of, parse_dur, parse_len, parse_rate};
 use serde_json::{Map, Value, json};
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
@@ -129,8 +129,8 @@ struct Declared {
     name: String,
     doc: String,
     default: Value,
-    /// Of a number.
-    range: Option<(f64, f64)>,
+    /// Of a number; infinite ends of all else.
+    range: (f64, f64),
 }
 
 /// A discipline of a library, read and checked.
@@ -147,42 +147,19 @@ pub(crate) struct Read {
 impl Read {
     /// JSON Schema of its parameters.
     pub(crate) fn schema(&self) -> Value {
-        let properties: Map<String, Value> = self
-            .params
-            .iter()
-            .map(|p| {
-                let mut schema = json!({ "description": p.doc, "default": p.default });
-                match p.default.as_str() {
-                    Some(text) => (schema["type"], schema["format"]) = ("string".into(), format_of(text).into()),
-                    None => schema["type"] = "number".into(),
-                }
-                for (key, bound) in p.range.into_iter().flat_map(|(low, high)| [("minimum", low), ("maximum", high)]) {
-                    if bound.is_finite() {
-                        schema[key] = bound.into();
-                    }
-                }
-                (p.name.clone(), schema)
-            })
-            .collect();
-        json!({ "type": "object", "properties": properties, "additionalProperties": false })
+        let one = |p: &Declared| {
+            let mut schema = json!({ "type": "number", "description": p.doc, "default": p.default });
+            if let Some(format) = p.default.as_str().and_then(format_of) {
+                (schema["type"], schema["format"]) = ("string".into(), format.into());
+            }
+            schema
+        };
+        schema_of(self.params.iter().map(|p| (p.name.clone(), one(p), p.range.0, p.range.1)))
     }
 
     /// What was written in a scenario, in the order declared.
     pub(super) fn values(&self, params: &Map<String, Value>) -> Vec<ValueC> {
         self.params.iter().map(|p| value(params.get(&p.name).unwrap_or(&p.default))).collect()
-    }
-}
-
-/// Of what kind a quantity is; empty if it is none.
-fn format_of(text: &str) -> &'static str {
-    if parse_rate(text).is_ok() {
-        "fl-rate"
-    } else if parse_dur(text).is_ok() {
-        "fl-dur"
-    } else if parse_len(text).is_ok() {
-        "fl-len"
-    } else {
-        ""
     }
 }
 
@@ -208,40 +185,23 @@ pub(crate) fn read(at: *const Table) -> Result<Read, String> {
     let t = unsafe { ptr::read(at) };
     let name = named(t.name, t.state_size)?;
     let needed = [("enqueue", t.calls.enqueue.is_some()), ("dequeue", t.calls.dequeue.is_some())];
-    let missing: Vec<&str> = needed.iter().filter(|n| !n.1).map(|n| n.0).collect();
-    if !missing.is_empty() {
-        return Err(format!("`{name}` has no {}: these must be there", missing.join(", no ")));
-    }
-    if t.flags & !REORDERS != 0 {
-        return Err(format!("`{name}`: flags has bits that version {VERSION} does not know: {:#x}", t.flags & !REORDERS));
-    }
-    if t.param_count > MANY || (t.param_count != 0 && t.params.is_null()) {
-        return Err(format!("`{name}`: param_count is {}, but params is NULL or that is more than {MANY}", t.param_count));
-    }
-    if t.gauge_count > MANY || (t.gauge_count != 0 && (t.gauges.is_null() || t.calls.gauge.is_none())) {
-        return Err(format!("`{name}`: gauge_count is {}, but gauges or gauge is NULL or that is more than {MANY}", t.gauge_count));
-    }
-    // SAFETY: the table says that there are so many.
-    let gauges: Vec<String> = (0..t.gauge_count as usize).map(|i| text(unsafe { ptr::read(t.gauges.add(i)) })).collect();
-    if let Some(i) = gauges.iter().position(String::is_empty) {
-        return Err(format!("`{name}`: gauge {i} has no name"));
-    }
-    let mut params = Vec::new();
-    for i in 0..t.param_count as usize {
-        // SAFETY: the table says that there are so many.
-        let p = unsafe { ptr::read(t.params.add(i)) };
+    holds(&name, &needed, t.flags, REORDERS, VERSION)?;
+    let named = if t.calls.gauge.is_some() { t.gauges } else { ptr::null() };
+    let gauges = array(&name, ("gauge", "gauges or gauge"), (named, t.gauge_count), |i, g| {
+        Some(text(g)).filter(|g| !g.is_empty()).ok_or_else(|| format!("gauge {i} has no name"))
+    })?;
+    let params = array(&name, ("param", "params"), (t.params, t.param_count), |i, p: Param| {
         let (of, written) = (text(p.name), text(p.value));
         let number = written.trim().parse::<f64>().ok().filter(|x| x.is_finite());
-        let range = number.map(|_| if p.min == 0.0 && p.max == 0.0 { (f64::NEG_INFINITY, f64::INFINITY) } else { (p.min, p.max) });
-        let inside = |x: f64| range.is_some_and(|(low, high)| low <= x && x <= high);
-        if of.is_empty() || !number.map_or(!format_of(&written).is_empty(), inside) {
+        let free = number.is_none() || p.min == 0.0 && p.max == 0.0;
+        let range = if free { (f64::NEG_INFINITY, f64::INFINITY) } else { (p.min, p.max) };
+        if of.is_empty() || !number.map_or(format_of(&written).is_some(), |x| range.0 <= x && x <= range.1) {
             return Err(format!(
-                "`{name}`: parameter {i} needs a name, and a default that is a number between min and max or a quantity such as \"50p\": \"{written}\""
+                "parameter {i} needs a name, and a default that is a number between min and max or a quantity such as \"50p\": \"{written}\""
             ));
         }
-        let default = number.map_or_else(|| written.clone().into(), Value::from);
-        params.push(Declared { name: of, doc: text(p.doc), default, range });
-    }
+        Ok(Declared { name: of, doc: text(p.doc), default: number.map_or_else(|| written.into(), Value::from), range })
+    })?;
     // Names of gauges are asked for as long as the process lives, and so does the library.
     let gauges = gauges.into_iter().map(|g| &*g.leak()).collect();
     let reorders = t.flags & REORDERS != 0;

@@ -20,7 +20,7 @@ use crate::run::{self, CpuClock, RunError, RunOutput};
 use crate::spec::AtSpec;
 use crate::turns::{self, shown};
 use crate::why;
-use fairlane_engine::{EventQueue, QuadHeap, Sorted, Wheel, fits_64_bits};
+use fairlane_engine::EventQueue;
 use fairlane_net::{EpId, FlowId, Moment, PortId, Waiting, World};
 use fairlane_trace::scene::{Scene, Still};
 use fairlane_trace::why::Why;
@@ -359,13 +359,7 @@ impl Simulation {
 fn make(scenario: &Resolved, seed: u64) -> Result<Box<dyn Running>, RunError> {
     let parts = build::parts(scenario, seed);
     let (slots, numbers) = parts.slots();
-    Ok(match (fits_64_bits(numbers, Time::ZERO + scenario.duration), slots) {
-        (true, 0..run::SOME_SLOTS) => Box::new(parts.build::<Sorted<u64>>()?),
-        (true, run::SOME_SLOTS..run::MANY_SLOTS) => Box::new(parts.build::<QuadHeap<u64>>()?),
-        (true, _) => Box::new(parts.build::<Wheel<u64>>()?),
-        (false, 0..run::MANY_SLOTS) => Box::new(parts.build::<QuadHeap<u128>>()?),
-        (false, _) => Box::new(parts.build::<Wheel<u128>>()?),
-    })
+    Ok(run::with_events!((slots, numbers, Time::ZERO + scenario.duration), Events => Box::new(parts.build::<Events>()?)))
 }
 
 /// A refusal at the option that asks for it.
