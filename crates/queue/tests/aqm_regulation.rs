@@ -4,11 +4,12 @@
 //! half as many after a loss or a mark, at most once in a round trip (AIMD), and a Scalable flow that takes off half a packet for each mark.
 
 use fairlane_engine::Stream;
-use fairlane_net::{Class, Drops, Ecn, FlowId, LinkInfo, PktRef, Proto, QCx, QPkt, Qdisc};
+use fairlane_net::{Drops, Ecn, FlowId, LinkInfo, Proto, QCx, QPkt, Qdisc};
 use fairlane_queue::{
     AfdParams, BlueParams, ChokeParams, CobaltParams, CodelParams, Discipline, DropTailParams, DualPi2Params, FredParams, GreenParams,
     Pi2Params, PieParams, RedThresholds, SfbParams,
 };
+use fairlane_testkit::packet::PACKET;
 use fairlane_units::{Dur, Len, Rate, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -94,19 +95,7 @@ impl<Q: Qdisc> World<Q> {
             Kind::Cbr(_) => Ecn::NotEct,
         };
         let proto = if matches!(self.flows[i].kind, Kind::Cbr(_)) { Proto::Udp } else { Proto::Tcp };
-        let p = QPkt {
-            id: PktRef(0),
-            len: LEN,
-            flow: FlowId(i as u32),
-            hop: 0,
-            at: now,
-            class: Class(0),
-            ecn,
-            proto,
-            data: true,
-            back: false,
-            conn: 0,
-        };
+        let p = QPkt { len: LEN, flow: FlowId(i as u32), at: now, ecn, proto, ..PACKET };
         self.flows[i].inflight += 1.0;
         let mut cx = QCx { now, rng: &mut self.rng, drops: &mut self.drops, marks: 0 };
         self.q.enqueue(p, &mut cx);

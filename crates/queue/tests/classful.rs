@@ -3,6 +3,7 @@
 use fairlane_net::{Backlog, FlowId, FlowInfo, LinkInfo, Proto, QCx, QPkt, Qdisc, Site};
 use fairlane_queue::*;
 use fairlane_testkit::conformance::{Arrival, Load, Outcome, Rules, check};
+use fairlane_testkit::packet::PACKET;
 use fairlane_units::{Bytes, Dur, Len, Rate, Time};
 use proptest::prelude::*;
 use schemars::JsonSchema;
@@ -357,19 +358,7 @@ fn windows_are_clamped_by_the_class_of_the_flow() {
     let mut q = p.build(&link().into());
     assert!(q.clamps());
     let (mut rng, mut drops) = (fairlane_engine::Stream::new(1, "a", "b", "c"), vec![]);
-    let pkt = |flow, class| QPkt {
-        id: fairlane_net::PktRef(0),
-        len: 100,
-        flow: FlowId(flow),
-        hop: 0,
-        at: Time::ZERO,
-        class: fairlane_net::Class(class),
-        ecn: fairlane_net::Ecn::NotEct,
-        proto: Proto::Tcp,
-        data: true,
-        back: false,
-        conn: 0,
-    };
+    let pkt = |flow, class| QPkt { len: 100, flow: FlowId(flow), class: fairlane_net::Class(class), ..PACKET };
     for p in [pkt(0, 1), pkt(2, 0)] {
         q.enqueue(p, &mut QCx { now: Time::ZERO, rng: &mut rng, drops: &mut drops, marks: 0 });
     }

@@ -1,9 +1,10 @@
 //! The queues that choose another victim than the arriving packet, and the one that keeps a place less.
 
 use fairlane_engine::Stream;
-use fairlane_net::{Backlog, Class, Ecn, FlowId, LinkInfo, PktRef, Proto, QCx, QPkt, Qdisc, Why};
+use fairlane_net::{Backlog, FlowId, LinkInfo, PktRef, QCx, QPkt, Qdisc, Why};
 use fairlane_queue::{Admit, Discipline, DropTailParams, HeadDropParams, ManagementParams, RandomDropParams};
 use fairlane_testkit::conformance::{Load, Outcome, Rules, check};
+use fairlane_testkit::packet::PACKET;
 use fairlane_units::{Dur, Len, Rate, Time};
 use proptest::prelude::*;
 
@@ -14,19 +15,7 @@ fn link() -> LinkInfo {
 }
 
 fn pkt(id: u32, flow: u32, len: u32) -> QPkt {
-    QPkt {
-        id: PktRef(id),
-        len,
-        flow: FlowId(flow),
-        hop: 0,
-        at: Time::ZERO,
-        class: Class(0),
-        ecn: Ecn::NotEct,
-        proto: Proto::Tcp,
-        data: true,
-        back: false,
-        conn: 0,
-    }
+    QPkt { id: PktRef(id), len, flow: FlowId(flow), ..PACKET }
 }
 
 /// Offers packets at one instant; returns the ids of those dropped and of those left, in order.

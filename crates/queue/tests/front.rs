@@ -1,9 +1,10 @@
 //! Which packet bears what a law decides at an arrival: `drop_from` and `mark_from`.
 
 use fairlane_engine::Stream;
-use fairlane_net::{Backlog, Class, Ecn, FlowId, LinkInfo, PktRef, Proto, QCx, QPkt, Qdisc, Why};
+use fairlane_net::{Backlog, Ecn, FlowId, LinkInfo, PktRef, QCx, QPkt, Qdisc, Why};
 use fairlane_queue::{Discipline, DropFrom, Front, PiParams, RedParams, RedThresholds, RedTuning};
 use fairlane_testkit::conformance::{Load, Rules, check};
+use fairlane_testkit::packet::PACKET;
 use fairlane_units::{Dur, Len, Rate, Time};
 use proptest::prelude::*;
 
@@ -12,19 +13,7 @@ fn link() -> LinkInfo {
 }
 
 fn pkt(id: u32, ecn: Ecn) -> QPkt {
-    QPkt {
-        id: PktRef(id),
-        len: 1000,
-        flow: FlowId(id % 3),
-        hop: 0,
-        at: Time::ZERO,
-        class: Class(0),
-        ecn,
-        proto: Proto::Tcp,
-        data: true,
-        back: false,
-        conn: 0,
-    }
+    QPkt { id: PktRef(id), flow: FlowId(id % 3), ecn, ..PACKET }
 }
 
 /// A RED that lets `max` wait and acts on every further arrival: its average is the queue.

@@ -4,8 +4,9 @@
 //! and must drop what ns-2 dropped, for each departure it is asked and must answer with the packet that left. Without `ns` nothing is compared.
 
 use fairlane_engine::Stream;
-use fairlane_net::{Class, Ecn, FlowId, FlowInfo, LinkInfo, PktRef, Proto, QCx, QPkt, Qdisc, Site};
+use fairlane_net::{FlowId, FlowInfo, LinkInfo, PktRef, Proto, QCx, QPkt, Qdisc, Site};
 use fairlane_queue::{Discipline, DropTailParams, DrrParams, FqParams, SfqParams};
+use fairlane_testkit::packet::PACKET;
 use fairlane_units::{Dur, Rate, Time};
 use std::fmt::Write as _;
 use std::process::Command;
@@ -143,19 +144,7 @@ fn replay(queue: &mut impl Qdisc, t: &Traffic, trace: &str) -> Agreed {
         let mut cx = QCx { now: at, rng: &mut rng, drops: &mut drops, marks: 0 };
         match what {
             '+' => {
-                let p = QPkt {
-                    id: PktRef(id),
-                    len,
-                    flow: FlowId(flow),
-                    hop: 0,
-                    at,
-                    class: Class(0),
-                    ecn: Ecn::NotEct,
-                    proto: Proto::Udp,
-                    data: true,
-                    back: false,
-                    conn: 0,
-                };
+                let p = QPkt { id: PktRef(id), len, flow: FlowId(flow), at, proto: Proto::Udp, ..PACKET };
                 queue.enqueue(p, &mut cx);
                 let theirs: Vec<u32> = events[i + 1..].iter().take_while(|e| e.0 == 'd').map(|e| e.4).collect();
                 let ours: Vec<u32> = drops.drain(..).map(|(p, _)| p.id.0).collect();

@@ -6,6 +6,7 @@ use fairlane_engine::Stream;
 use fairlane_net::{Class, Ecn, FlowId, FlowInfo, LinkInfo, PktRef, Proto, QCx, QPkt, Qdisc, Site};
 use fairlane_queue::Discipline;
 use fairlane_scenario::QueueSpec;
+use fairlane_testkit::packet::PACKET;
 use fairlane_units::{Dur, Rate, Time};
 
 const FLOWS: u32 = 64;
@@ -40,14 +41,11 @@ fn drive(queue: &mut impl Qdisc, link: LinkInfo, packets: u32, state: &mut (Time
             id: PktRef(ids.pop().unwrap_or(0)),
             len: 40 + load.below(1461) as u32,
             flow: FlowId(flow),
-            hop: 0,
             at: *now,
             class: Class((flow % 8 * 8) as u8),
             ecn: [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1][flow as usize % 3],
             proto: if flow.is_multiple_of(2) { Proto::Tcp } else { Proto::Udp },
-            data: true,
-            back: false,
-            conn: 0,
+            ..PACKET
         };
         queue.enqueue(p, &mut QCx { now: *now, rng, drops: &mut drops, marks: 0 });
         for (p, _) in drops.drain(..) {

@@ -1,6 +1,7 @@
 //! What every queue discipline must obey, whatever its law: nothing is lost or made up, flows keep their order,
 //! limits hold, only ECN-capable packets are marked, and a free link never waits while packets do.
 
+use crate::packet::PACKET;
 use fairlane_engine::Stream;
 use fairlane_net::{Backlog, Class, Drops, Ecn, FlowId, LinkInfo, PktRef, Proto, QCx, QPkt, Qdisc, Why};
 use fairlane_units::{Dur, Time};
@@ -219,14 +220,11 @@ impl<'a, Q: Qdisc> Bench<'a, Q> {
             id: PktRef(self.held.len() as u32),
             len: a.len,
             flow: FlowId(a.flow),
-            hop: 0,
             at: now,
             class: Class(a.class),
             ecn: a.ecn,
             proto: if a.flow.is_multiple_of(2) { Proto::Tcp } else { Proto::Udp },
-            data: true,
-            back: false,
-            conn: 0,
+            ..PACKET
         };
         self.held.push(Some(p));
         self.backlog.add(&p);

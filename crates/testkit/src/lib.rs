@@ -1,7 +1,8 @@
-//! What tests of any room share: a conformance suite for queues, values drawn from a schema, formulas of queueing theory, small statistics.
+//! What tests of any room share: a packet, a conformance suite for queues, values drawn from a schema, formulas of queueing theory, small statistics.
 
 pub mod conformance;
 pub mod draw;
 pub mod limits;
+pub mod packet;
 pub mod stats;
 pub mod theory;

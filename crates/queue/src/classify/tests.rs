@@ -1,6 +1,7 @@
 use super::*;
 use fairlane_net::{Class, FlowId, FlowInfo, LinkInfo, PktRef};
-use fairlane_units::{Dur, Rate, Time};
+use fairlane_testkit::packet::PACKET;
+use fairlane_units::{Dur, Rate};
 
 const NAMES: [&str; 6] = ["web.0", "web.1", "web.12", "voice", "a.b", "webcam"];
 
@@ -14,7 +15,7 @@ fn pkt(flow: &str) -> QPkt {
     let number = NAMES.iter().position(|n| *n == flow).unwrap() as u32;
     let proto = if flow == "voice" { Proto::Udp } else { Proto::Tcp };
     let (id, flow) = (PktRef(0), FlowId(number));
-    QPkt { id, len: 1000, flow, hop: 0, at: Time::ZERO, class: Class(0), ecn: Ecn::NotEct, proto, data: true, back: false, conn: 0 }
+    QPkt { id, flow, proto, ..PACKET }
 }
 
 fn fits(m: &str, p: &QPkt) -> bool {

@@ -2,13 +2,14 @@
 
 use super::{Law, LawCx, Verdict};
 use fairlane_engine::Stream;
-use fairlane_net::{Backlog, Class, Ecn, FlowId, PktRef, Proto, QPkt};
+use fairlane_net::{Backlog, Ecn, FlowId, QPkt};
+use fairlane_testkit::packet::PACKET;
 use fairlane_units::Time;
 use std::collections::VecDeque;
 
 /// A data packet of `len` bytes that arrived at `at`.
 pub(crate) fn pkt(len: u32, flow: u32, ecn: Ecn, at: Time) -> QPkt {
-    QPkt { id: PktRef(0), len, flow: FlowId(flow), hop: 0, at, class: Class(0), ecn, proto: Proto::Tcp, data: true, back: false, conn: 0 }
+    QPkt { len, flow: FlowId(flow), at, ecn, ..PACKET }
 }
 
 /// A law that is told what waits; packets of 1000 bytes where only bytes are given.

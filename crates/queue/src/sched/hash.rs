@@ -171,24 +171,13 @@ impl FlowMap {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use fairlane_net::{Class, Ecn, FlowId, FlowInfo, LinkInfo, PktRef, Proto};
-    use fairlane_units::{Dur, Rate, Time};
+    use fairlane_net::{FlowId, FlowInfo, LinkInfo, PktRef, Proto};
+    use fairlane_testkit::packet::PACKET;
+    use fairlane_units::{Dur, Rate};
 
     /// A packet for tests of schedulers.
     pub(crate) fn pkt(id: u32, flow: u32, len: u32) -> QPkt {
-        QPkt {
-            id: PktRef(id),
-            len,
-            flow: FlowId(flow),
-            hop: 0,
-            at: Time::ZERO,
-            class: Class(0),
-            ecn: Ecn::NotEct,
-            proto: Proto::Udp,
-            data: true,
-            back: false,
-            conn: 0,
-        }
+        QPkt { id: PktRef(id), len, flow: FlowId(flow), proto: Proto::Udp, ..PACKET }
     }
 
     pub(crate) fn link() -> LinkInfo {

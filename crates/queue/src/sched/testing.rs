@@ -1,7 +1,8 @@
 //! A port's side of a scheduler, for tests.
 
 use fairlane_engine::Stream;
-use fairlane_net::{Class, Drops, Ecn, FlowId, LinkInfo, PktRef, Proto, QCx, QPkt, Qdisc};
+use fairlane_net::{Class, Drops, FlowId, LinkInfo, PktRef, Proto, QCx, QPkt, Qdisc};
+use fairlane_testkit::packet::PACKET;
 use fairlane_units::{Dur, Rate, Time};
 
 /// 8 Mbit/s: a byte takes a microsecond.
@@ -13,7 +14,7 @@ pub(crate) fn link() -> LinkInfo {
 pub(crate) fn pkt(id: u32, flow: u32, len: u32) -> QPkt {
     let (id, proto) = (PktRef(id), if flow.is_multiple_of(2) { Proto::Tcp } else { Proto::Udp });
     let (flow, class) = (FlowId(flow), Class(flow as u8));
-    QPkt { id, len, flow, hop: 0, at: Time::ZERO, class, ecn: Ecn::NotEct, proto, data: true, back: false, conn: 0 }
+    QPkt { id, len, flow, class, proto, ..PACKET }
 }
 
 /// Microseconds as a time.

@@ -2,8 +2,9 @@
 #![allow(dead_code)]
 
 use fairlane_engine::Stream;
-use fairlane_net::{Backlog, Class, Ecn, FlowId, LinkInfo, PktRef, Proto, QCx, QPkt, Qdisc};
+use fairlane_net::{Backlog, Ecn, FlowId, LinkInfo, QCx, QPkt, Qdisc};
 use fairlane_testkit::conformance::{Load, Outcome, Rules, check};
+use fairlane_testkit::packet::PACKET;
 use fairlane_units::{Dur, Len, PS_PER_SEC, Rate, Time};
 use proptest::prelude::TestCaseError;
 
@@ -16,19 +17,7 @@ pub(crate) fn link(mbps: u64) -> LinkInfo {
 }
 
 pub(crate) fn pkt(len: u32, ecn: Ecn) -> QPkt {
-    QPkt {
-        id: PktRef(0),
-        len,
-        flow: FlowId(0),
-        hop: 0,
-        at: Time::ZERO,
-        class: Class(0),
-        ecn,
-        proto: Proto::Tcp,
-        data: true,
-        back: false,
-        conn: 0,
-    }
+    QPkt { len, ecn, ..PACKET }
 }
 
 /// What a queue with this limit, in packets or bytes that must fit, has to keep to.

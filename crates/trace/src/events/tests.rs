@@ -1,9 +1,10 @@
 use super::*;
 use fairlane_net::{Class, FlowId, Proto, Why};
+use fairlane_testkit::packet::PACKET;
 
 fn packet(id: u32, ecn: Ecn) -> QPkt {
     let (class, proto) = (Class(0), Proto::Tcp);
-    QPkt { id: PktRef(id), len: 1040, flow: FlowId(1), hop: 0, at: Time::ZERO, class, ecn, proto, data: true, back: false, conn: 0 }
+    QPkt { id: PktRef(id), len: 1040, flow: FlowId(1), class, ecn, proto, ..PACKET }
 }
 
 /// What a recorder with this filter collects, as lines of event, link, packet and length of the queue.

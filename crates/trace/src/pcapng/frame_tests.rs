@@ -1,6 +1,6 @@
 use super::*;
-use fairlane_net::{Block, Class, Cookie, Ecn, FlowId, PktRef};
-use fairlane_units::Time;
+use fairlane_net::{Block, Class, Cookie, Ecn};
+use fairlane_testkit::packet::PACKET;
 
 fn facts() -> FlowFacts {
     FlowFacts { from: 0, to: 1, first_hop: [0, 10], mss: 1460, shift: 7, sack: true }
@@ -9,7 +9,7 @@ fn facts() -> FlowFacts {
 fn pkt(seg: &Segment, proto: Proto, back: bool) -> QPkt {
     let len = u32::from(seg.payload) + if proto == Proto::Tcp { 40 } else { 28 };
     let data = seg.payload > 0;
-    QPkt { id: PktRef(0), len, flow: FlowId(0), hop: 0, at: Time::ZERO, class: Class(46), ecn: Ecn::Ect0, proto, data, back, conn: 0 }
+    QPkt { len, class: Class(46), ecn: Ecn::Ect0, proto, data, back, ..PACKET }
 }
 
 fn frame(p: &QPkt, seg: &Segment, six: bool) -> (Vec<u8>, Lengths) {

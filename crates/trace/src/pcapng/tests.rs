@@ -1,21 +1,10 @@
 use super::*;
-use fairlane_net::{Class, DropEvent, Ecn, EpId, FlowId, PktRef, Proto, Why, flag};
+use fairlane_net::{DropEvent, EpId, FlowId, Why, flag};
+use fairlane_testkit::packet::PACKET;
 use fairlane_units::Rate;
 
 fn pkt(hop: u32) -> QPkt {
-    QPkt {
-        id: PktRef(0),
-        len: 1040,
-        flow: FlowId(0),
-        hop,
-        at: Time::ZERO,
-        class: Class(0),
-        ecn: Ecn::NotEct,
-        proto: Proto::Tcp,
-        data: true,
-        back: false,
-        conn: 0,
-    }
+    QPkt { len: 1040, hop, ..PACKET }
 }
 
 fn facts() -> FlowFacts {

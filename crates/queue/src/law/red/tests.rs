@@ -1,6 +1,7 @@
 use super::*;
 use fairlane_engine::Stream;
-use fairlane_net::{Backlog, Class, Ecn, FlowId, PktRef, Proto};
+use fairlane_net::{Backlog, Ecn};
+use fairlane_testkit::packet::PACKET;
 use fairlane_units::{PS_PER_SEC, Rate, Time};
 use std::collections::VecDeque;
 
@@ -13,19 +14,7 @@ fn ns2() -> RedParams {
 }
 
 fn pkt(len: u32, ecn: Ecn) -> QPkt {
-    QPkt {
-        id: PktRef(0),
-        len,
-        flow: FlowId(0),
-        hop: 0,
-        at: Time::ZERO,
-        class: Class(0),
-        ecn,
-        proto: Proto::Tcp,
-        data: true,
-        back: false,
-        conn: 0,
-    }
+    QPkt { len, ecn, ..PACKET }
 }
 
 /// A law fed with arrivals that all find the same backlog.

@@ -1,6 +1,7 @@
 use super::*;
 use fairlane_engine::Stream;
-use fairlane_net::{Class, Drops, FlowId, PktRef, Proto};
+use fairlane_net::{Class, Drops, FlowId, PktRef};
+use fairlane_testkit::packet::PACKET;
 use fairlane_units::Rate;
 
 struct Bench {
@@ -30,7 +31,7 @@ impl Bench {
     }
     fn put(&mut self, ecn: Ecn, now: Time, len: u32) {
         let (id, flow, class) = (PktRef(0), FlowId(0), Class(0));
-        let p = QPkt { id, len, flow, hop: 0, at: now, class, ecn, proto: Proto::Tcp, data: true, back: false, conn: 0 };
+        let p = QPkt { id, len, flow, at: now, class, ecn, ..PACKET };
         self.call(now, |q, cx| q.enqueue(p, cx));
     }
     fn take(&mut self, now: Time) -> Option<QPkt> {
