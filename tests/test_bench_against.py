@@ -60,3 +60,17 @@ def test_a_peer_that_is_not_there_or_fails_is_told(tmp_path, monkeypatch):
         broken.write_text(f"#!/bin/sh\necho {told}\n")
         done = fairlane("bench", "--against", "ns2")
         assert done.returncode == 2 and "that is other work" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_lines_are_as_long_as_the_terminal_is_wide(monkeypatch, capsys):
+    """Of measurements that were not made here."""
+    from fairlane.bench import against
+    from fairlane.cli import commands
+
+    row = {"scenario": "P1", "simulated_s": 60, "ours_ns": 46.7, "peer_ns": 270.7, "ratio": 5.8, "ratio_low": 5.7, "ratio_high": 6.0}
+    monkeypatch.setattr(against, "run_against", lambda *_, report, **__: report(row) or {"results": [row]})
+    monkeypatch.setenv("COLUMNS", "60")
+    commands._bench_against("ns2", ("P1",), False, 3)
+    shown = capsys.readouterr().out
+    assert "5.8" in shown and "60 s simulated" in " ".join(shown.split())
+    assert max(map(len, shown.splitlines())) <= 60

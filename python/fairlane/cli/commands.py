@@ -388,6 +388,8 @@ def bench(names: tuple[str, ...], as_json: bool, repeat: int | None, against: st
 
 
 def _bench_against(name: str, names: tuple[str, ...], as_json: bool, repeat: int | None) -> None:
+    from textwrap import wrap
+
     from ..bench.against import PAIRS, choose, run_against, scenarios
     from ..bench.terminal import against_heads, against_row
 
@@ -400,9 +402,8 @@ def _bench_against(name: str, names: tuple[str, ...], as_json: bool, repeat: int
     emit(against_heads(width))
     found = run_against(peer, names, pairs=repeat or PAIRS, report=lambda r: emit(against_row(r, width)))
     lengths = " and ".join(f"{r['simulated_s']:g} s" for r in found["results"])
-    emit(
-        f"{peer.called} against fairlane, {repeat or PAIRS} runs each in turn, {lengths} simulated: processor time of a packet over a link"
-    )
+    told = f"{peer.called} against fairlane, {repeat or PAIRS} runs each in turn, {lengths} simulated: CPU time of a packet over a link"
+    emit("\n".join(wrap(told, width)))
 
 
 def _bench_queues(names: tuple[str, ...], as_json: bool, repeat: int) -> None:
