@@ -20,6 +20,7 @@ SOURCES = {
     "web": {"tcp": {}, "source": "web"},
     "udp": {"udp": {}, "source": {"poisson": {"rate": "800kbit/s", "size": "500B"}}},
     "answers": {"udp": {}, "source": "request_response"},
+    "asks": {"tcp": {}, "source": {"request_response": {"response": "40kB", "think": "20ms", "outstanding": 3}}},
     "tfrc": {"udp": {}, "source": {"tfrc": {}}},
 }
 
@@ -61,6 +62,15 @@ def test_on_and_off_in_a_file_is_on_and_off_by_hand(flow):
     again._tree = dict(result.description.items())
     assert again.run(seeds=2).fingerprints == whole.fingerprints
     assert whole.fingerprints != network(flow).run(seeds=2).fingerprints
+
+
+@pytest.mark.parametrize("flow", SOURCES.values(), ids=list(SOURCES))
+def test_a_stop_by_a_change_is_that_of_the_flow_itself(flow):
+    """At both ends, where both write: what was asked and answered until then goes on its way, and nothing after it."""
+    changed = network(flow, [("5.0137s", {"flows.web.stop": "5.0137s"})]).run(seeds=3)
+    own = network(flow, stop="5.0137s").run(seeds=3)
+    assert changed.fingerprints == own.fingerprints != network(flow).run(seeds=3).fingerprints
+    assert changed.flows.equals(own.flows, null_equal=True)
 
 
 @pytest.mark.parametrize("flow", [SOURCES[k] for k in ("bulk", "ns2", "linux", "tfrc")], ids=["bulk", "ns2", "linux", "tfrc"])
@@ -193,6 +203,52 @@ def test_a_capture_has_a_connection_each_time(tmp_path):
     again = tshark(file, "-Y", "(tcp.analysis.retransmission || tcp.analysis.out_of_order) && tcp.flags.syn == 0")
     assert len(again) == result.flows["retransmits"][0]
     assert len(fields(file, "frame.p2p_dir == 0 && tcp.len > 0", "frame.number")) == result.flows["packets_sent"][0]
+
+
+@needs_tshark
+@pytest.mark.parametrize("source", [SOURCES["asks"], SOURCES["web"]], ids=["asks", "web"])
+def test_both_ends_of_a_dialogue_stop_and_begin_afresh(source, tmp_path):
+    """Both say that they close, connections begin with a request, no byte is acknowledged that was not sent, and packets are conserved."""
+    file = tmp_path / "c.pcapng"
+    at = [("5s", {"flows.web.stop": "5s"}), ("8s", {"flows.web.start": "9s"}), ("13s", {"flows.web.stop": "13s"})]
+    result = network(source, at, duration="20s", other=False).run(pcap=fl.Pcap({"web": file}, snaplen=0))
+    assert tshark(file, "-Y", BAD) == []
+    ends = fields(file, "tcp.flags.fin == 1", "tcp.stream", "frame.p2p_dir", "frame.time_relative")
+    assert {(stream, way) for stream, way, _ in ends} == {(s, w) for s in "01" for w in ("0", "1")}
+    # Times are from the first packet on, which comes 12 ms after the beginning.
+    assert all(4.98 < float(t) < 8 if stream == "0" else float(t) > 12.98 for stream, _, t in ends), ends
+    data = fields(file, "tcp.len > 0", "tcp.stream", "frame.time_relative", "frame.p2p_dir")
+    # A flow's sender answers: the first data of each connection comes in.
+    assert [next(way for stream, _, way in data if stream == s) for s in "01"] == ["1", "1"]
+    assert 8.98 < min(float(t) for stream, t, _ in data if stream == "1") < 9.2
+    assert tshark(file, "-Y", "tcp.analysis.ack_lost_segment || tcp.analysis.reused_ports") == []
+    assert result.flows["transactions"][0] > 0
+    assert result.flows["packets_sent"].sum() == result.flows["packets_received"].sum() + result.flows["packets_lost"].sum()
+
+
+def test_when_a_flow_pauses_may_be_a_factor_of_a_study(tmp_path):
+    """Levels set times of a change, or all changes; each cell is the run of the scenario with these, and a flow that pauses gets less."""
+    net = network(SOURCES["bulk"], [("5s", {"flows.web.stop": "5s"}), ("6s", {"flows.web.start": "8s"})], duration="20s")
+    pauses = {
+        "none": [],
+        "twice": [{"time": t, "set": {f"flows.web.{k}": t}} for t, k in (("3s", "stop"), ("7s", "start"), ("9s", "stop"))],
+    }
+    levels = {"short": {'at.1.set."flows.web.start"': "8s"}, "long": {'at.1.set."flows.web.start"': "12s"}}
+    levels |= {name: {"at": at} for name, at in pauses.items()}
+    study = fl.Study(net, factors={"pause": {"levels": levels}}, seeds=[3, 4], metrics={"got": "flows.web.goodput"}).run(tmp_path / "s")
+    got = {(row["pause"], row["seed"]): row["got"] for row in study.cells().iter_rows(named=True)}
+    for name, sets in levels.items():
+        alone = network(SOURCES["bulk"], duration="20s")
+        if "at" in sets:
+            alone._tree["at"] = sets["at"]
+        else:
+            start = next(iter(sets.values()))
+            alone._tree["at"] = [{**net._tree["at"][0]}, {"time": "6s", "set": {"flows.web.start": start}}]
+        plain = alone.run(seeds=[3, 4])
+        for seed, goodput in zip((3, 4), plain.flows.filter(flow="web")["goodput"], strict=True):
+            assert got[name, seed] == goodput
+    for seed in (3, 4):
+        assert got["none", seed] > got["short", seed] > got["long", seed] > got["twice", seed] > 0
 
 
 def test_flows_are_switched_off_and_on_again():

@@ -243,3 +243,68 @@ def test_changes_out_of_order_and_unknown_keys_are_errors(tmp_path):
 
 def test_plain_scenarios_do_not_know_of_changes():
     assert "at" not in network().resolve()
+
+
+PATHS = [
+    ("flows.nope.start", "5s", "unknown-flow", "there is no flow `nope`", "flows: tcp, udp, late"),
+    ("flows.lat.start", "5s", "unknown-flow", "there is no flow `lat`", "did you mean `late`?"),
+    ("flows.nope.from", "a", "unknown-flow", "there is no flow `nope`", "flows: "),
+    ("flows.nope", "{ stop = '5s' }", "unknown-flow", "there is no flow `nope`", "flows: "),
+    ("flows.tcp.0.stop", "5s", "unknown-flow", "the flows of `tcp` change together", "write flows.tcp"),
+    ('flows."tcp.0".stop', "5s", "unknown-flow", "the flows of `tcp` change together", "write flows.tcp"),
+    ("flows.tcp[0].stop", "5s", "unknown-flow", "the flows of `tcp` change together", "write flows.tcp"),
+    ("flows.tcp.nope", "5s", "unknown-key", "unknown key `nope`", "known keys: from"),
+    ("flows.tcp.stop", "5Mbit", "bad-quantity", 'unknown unit "Mbit"', "units are "),
+    ("flow.tcp.stop", "5s", "unknown-key", "unknown key `flow`", "did you mean `flows`?"),
+    ("links.nope.rate", "1Mbit/s", "unknown-link", "there is no link `nope`", "links: in, out"),
+    ("links.ouT.rate", "1Mbit/s", "unknown-link", "there is no link `ouT`", "did you mean `out`?"),
+    ('links."out.reverse".rate', "1Mbit/s", "unknown-link", "there is no link `out.reverse`", "write links.out.reverse,"),
+    ("links.0.rate", "1Mbit/s", "unknown-link", "there is no link `0`", "links: "),
+    ("links[1].rate", "1Mbit/s", "unknown-key", "unknown key `links[1]`", "did you mean `links`?"),
+    ("links.out.nope", "1", "unknown-key", "unknown key `nope`", "known keys: "),
+    ("links.out.rate", "5ms", "bad-quantity", 'unknown unit "ms"', "write a rate with its unit"),
+    ("links.out.rate", "5", "bad-quantity", "5 has no unit", "5Mbit/s"),
+    ("links.out.rate", "1e400bit/s", "bad-quantity", "too large", ""),
+    ("links.out.queue.red.min.deeper.still", "5p", "bad-quantity", "expected packets or bytes, found a table", ""),
+    ("links.out.queue.red.nope", "5p", "unknown-key", "unknown key `nope`", "known keys: "),
+    ("links.out.loss", "1.5", "out-of-range", "1.5 is out of range", "0 to 1"),
+    ("nodes.a", "x", "change-unfit", "`nodes` cannot change", "what may: "),
+    ("wireless.air.standard", "dot11g", "change-unfit", "`wireless` cannot change", "what may: "),
+    ("control", "{}", "change-unfit", "`control` cannot change", "what may: "),
+    ("at", "[]", "change-unfit", "`at` cannot change", "what may: "),
+    ("links..rate", "1Mbit/s", "bad-path", "`links..rate` is not a path", ""),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "code", "message", "words"), PATHS, ids=[f"{p[0]}={p[1]}" for p in PATHS])
+def test_a_wrong_path_is_one_clear_error_by_hand_and_in_a_file(tmp_path, path, value, code, message, words):
+    """What is not there is said to be not there, with the nearest name; the caret is at what was written, also behind other changes."""
+    plain = value[0] in "{[" or value.replace(".", "").isdigit()
+    key, text = path.replace('"', '\\"'), value if plain else f'"{value}"'
+    file = tmp_path / "x.toml"
+    file.write_text(network().to_toml() + f'\n[[at]]\ntime = "3s"\n[at.set]\n"links.in.delay" = "3ms"\n"{key}" = {text}\n')
+    with pytest.raises(fl.ScenarioError) as in_file:
+        fl.start(file)
+    sim = network().start(seed=1)
+    sim.advance("3s")
+    before = sim.fingerprint
+    with pytest.raises(fl.ScenarioError) as by_hand:
+        sim.set({"links.in.delay": "3ms", path: value})
+    assert sim.fingerprint == before
+    for wrong in (in_file.value, by_hand.value):
+        (told,) = wrong.diagnostics
+        assert told["code"] == code and message in told["message"] and words in told["help"], wrong.rendered
+    (told,) = in_file.value.diagnostics
+    lines = file.read_text().splitlines()
+    assert told["line"] == len(lines)
+    at_key = "nope" in path or code.startswith(("unknown", "change", "bad-path")) or "deeper" in path
+    assert told["column"] == 1 if at_key else told["column"] == len(key) + 6, in_file.value.rendered
+
+
+def test_a_change_in_a_table_of_tables_has_its_caret_at_the_name(tmp_path):
+    file = tmp_path / "x.toml"
+    file.write_text(network().to_toml() + '\n[[at]]\ntime = "3s"\n[at.set.flows]\ntcp.stop = "5s"\nlat.start = "4s"\n')
+    with pytest.raises(fl.ScenarioError, match="did you mean `late`") as e:
+        fl.start(file)
+    (told,) = e.value.diagnostics
+    assert (told["line"], told["column"]) == (len(file.read_text().splitlines()), 1)

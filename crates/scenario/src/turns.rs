@@ -3,12 +3,14 @@
 //! A change is what two scenarios differ in. So its values are read, completed and checked by the reader of scenarios, and what it means for
 //! the world is said once, here, for `[[at]]` in a file and for a run in hand.
 
+mod there;
+
 use crate::code::Code;
-use crate::diag::{Diagnostics, Sources};
+use crate::diag::{Diagnostic, Diagnostics, Sources, Span};
 use crate::endpoint::BuiltIn;
 use crate::expand::{LinkDir, Member};
 use crate::resolve::{Resolved, resolve};
-use crate::source::{Format, Node};
+use crate::source::{Format, Node, split};
 use crate::spec::{AtSpec, FlowSpec, Wire};
 use fairlane_engine::EventQueue;
 use fairlane_net::{Distribution, FlowId, Observer, PortId, Qdisc, Site, Stuck, Waiting, World};
@@ -63,6 +65,7 @@ impl Refused {
 
 /// The scenario with other values from `now` on.
 pub(crate) fn next_state(state: &Resolved, sets: &[(String, String)], now: Time) -> Result<Resolved, Diagnostics> {
+    there::look(state, sets)?;
     let mut tree = state.to_json();
     if let Some(table) = tree.as_object_mut() {
         table.remove("at");
@@ -114,11 +117,9 @@ pub(crate) fn lay(mut resolved: Resolved, root: &Node, sources: &Sources) -> Res
                 }
             },
             Err(wrong) => {
-                for d in &wrong.list {
-                    let key = at.set.keys().find(|k| d.path.starts_with(k.as_str()) || k.starts_with(&d.path) && !d.path.is_empty());
-                    let key = key.or_else(|| at.set.keys().find(|k| !d.path.is_empty() && k.contains(&d.path)));
-                    let path: Vec<&str> = ["set"].into_iter().chain(key.map(String::as_str)).collect();
-                    fail(&path, d.code, d.message.clone(), d.help.clone());
+                for d in wrong.list {
+                    let (span, path) = written(&d, &at.sets(), root, &number);
+                    found.push(sources.diagnostic(d.code, span, &path, d.message, d.help));
                 }
                 break;
             }
@@ -130,6 +131,23 @@ pub(crate) fn lay(mut resolved: Resolved, root: &Node, sources: &Sources) -> Res
     } else {
         Err(found)
     }
+}
+
+/// Where in the file the value or the key of a change was written that a finding is about, and its path.
+fn written(d: &Diagnostic, sets: &[(String, String)], root: &Node, number: &str) -> (Span, String) {
+    let told = |d: &str, k: &str| !d.is_empty() && (d.starts_with(k) || k.contains(d));
+    let by_option = sets.iter().find(|(path, value)| d.file == format!("--set {path}={value}"));
+    let set = by_option.or_else(|| sets.iter().find(|(path, _)| told(&d.path, path)));
+    let mut path: Vec<&str> = vec!["at", number, "set"];
+    let shown = set.map_or(String::new(), |(key, _)| format!(".{key}"));
+    let key = set.map_or("", |(key, _)| key);
+    path.extend(Some(key).filter(|k| !k.is_empty()));
+    // A value may be a table, and what is wrong deep in it.
+    let (deep, known) = (split(&d.path).unwrap_or_default(), split(key).unwrap_or_default());
+    path.extend(deep.iter().skip(known.len()).map(|k| k.0.as_str()));
+    let named = matches!(d.code, Code::UnknownFlow | Code::UnknownLink | Code::UnknownKey);
+    let about_key = named || by_option.is_some() && d.column <= key.chars().count();
+    (if about_key { root.key_place(&path) } else { root.place(&path) }, format!("at.{number}.set{shown}"))
 }
 
 /// The states that changes lead to from another one on: those that are still to come after one was put in before them.

@@ -59,7 +59,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         }
     }
 
-    /// Stops a flow, as its application would; one that has not begun never does.
+    /// Stops a flow, as its application would: both ends, where both write. One that has not begun never does.
     pub fn stop<O: Observer>(&mut self, flow: FlowId, obs: &mut O) {
         let f = &mut self.path.flows[flow.0 as usize];
         let (app, begun) = (f.app as usize, f.started != Time::MAX);
@@ -67,6 +67,9 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         self.forget(app);
         if begun {
             self.act(EpId::sender(flow), Action::Stop, self.path.now, obs);
+            if self.hosts[app].app.usage().dialogue {
+                self.act(EpId::receiver(flow), Action::Stop, self.path.now, obs);
+            }
         }
     }
 }

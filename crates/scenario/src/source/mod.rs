@@ -11,7 +11,7 @@ use crate::diag::{Diagnostic, Diagnostics, Sources, Span};
 use indexmap::IndexMap;
 
 pub(crate) use lay::Names;
-pub(crate) use path::join;
+pub(crate) use path::{join, split};
 pub(crate) use set::overlay;
 
 /// The notation of a scenario file.
