@@ -28,6 +28,9 @@ from .verbose import current, verbose_option
     metavar="'FACTOR=LEVEL...'",
     help="A run that moves in the page, with what limited its flows, such as 'queue=RED flows=10'; up to four.",
 )
+@click.option(
+    "--why", is_flag=True, help="Say in the page what limited flows: first runs of scenarios with every level are made again, watched."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--out", metavar="DIR", help="Where pages, figures and tables go (default: results/KEY; all: results).")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no tables.")
@@ -38,6 +41,7 @@ def reproduce(
     quick: bool,
     worlds: int | None,
     replays: tuple[str, ...],
+    why: bool,
     as_json: bool,
     out: str | None,
     quiet: bool,
@@ -57,13 +61,15 @@ def reproduce(
         raise FairlaneError(f"--only names parts of one study: write its key in place of `all` ({', '.join(papers.keys())})")
     if worlds is not None and (quick or only is not None or key == "all"):
         raise FairlaneError("--worlds takes one study whole: leave out --quick and --only, and name its key")
+    if why and key == "all":
+        raise FairlaneError(f"--why looks at runs of one study: write its key in place of `all` ({', '.join(papers.keys())})")
     if replays and key == "all":
         raise FairlaneError(f"--replay names runs of one study: write its key in place of `all` ({', '.join(papers.keys())})")
     log = current()
     log.say(f"studies: {', '.join(papers.keys()) if key == 'all' else key}; {'few replications' if quick else 'all replications'}")
     with step_bar(key, quiet=quiet) as progress:
         everything = key == "all"
-        alone = None if everything else papers.reproduce(key, only, quick, out, progress, worlds=worlds, replays=replays)
+        alone = None if everything else papers.reproduce(key, only, quick, out, progress, worlds=worlds, replays=replays, why=why)
         done = alone or papers.reproduce_all(quick, out, progress)
     log.done()
     notes(done.notes)

@@ -122,6 +122,7 @@ def reproduce(
     seeds: int | str | Iterable[int] | None = None,
     worlds: int | None = None,
     replays: Sequence[str] = (),
+    why: bool = False,
 ) -> Reproduction:
     """Runs a study and writes its tables, figures, verdicts and page.
 
@@ -133,13 +134,15 @@ def reproduce(
     what the paper leaves open, and all run; by default the worlds that the study records, of which some are run again, and as many as
     settle in what share of them each claim holds where it records none or one comes out otherwise.
     `replays`: up to four runs that move in the page, with what limited their flows, named by their factors ("queue=RED flows=10").
+    `why`: what limited the flows of each scenario, from its first run made again; of more than twelve scenarios, of those few that
+    have every level of each factor between them.
     """
     from .again import Which
     from .folders import load
     from .reproduction import run_reproduction
 
     return run_reproduction(
-        load(key), only=only, quick=quick, out=out, progress=progress, seeds=seeds, which=Which(worlds), replays=replays
+        load(key), only=only, quick=quick, out=out, progress=progress, seeds=seeds, which=Which(worlds), replays=replays, why=why
     )
 
 

@@ -1,14 +1,41 @@
-"""Runs of a published study that move in its page."""
+"""Runs of a published study seen closer: those that move in its page, and what limited the flows of some."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
 
 from .. import _core
+from ..base.cores import available_threads
 from ..errors import suggest
+from ..runs.result import Result
 from ..watch.inset import Inset, asked, inset
 from .definition import Cell, Paper
+from .runner import Stopped
+
+MOST = 12
+"""Scenarios of which the page says what limited flows."""
+
+
+@dataclass(frozen=True)
+class Watched:
+    """The first run of a scenario, made again with what limits its flows watched."""
+
+    cell: Cell
+    seed: int
+    result: Result
+
+    @property
+    def name(self) -> str:
+        """Its factors."""
+        return named(self.cell)
+
+    def to_json(self) -> dict[str, Any]:
+        """Its entry in the document."""
+        return {"factors": dict(self.cell.factors), "seed": self.seed, "why": self.result.why().document()}
 
 
 def chosen(paper: Paper, cells: Sequence[Cell], replays: Sequence[str]) -> list[Cell]:
@@ -33,7 +60,51 @@ def chosen(paper: Paper, cells: Sequence[Cell], replays: Sequence[str]) -> list[
 
 def insets(paper: Paper, cells: Sequence[Cell], seed: int) -> list[Inset]:
     """Each with this seed."""
-    return [inset(_scenario(paper, c, seed), seed, ", ".join(f"{k} {x}" for k, x in c.factors if x)) for c in cells]
+    return [inset(_scenario(paper, c, seed), seed, named(c)) for c in cells]
+
+
+def named(cell: Cell) -> str:
+    """The factors of a scenario, for people."""
+    return ", ".join(f"{k} {x}" for k, x in cell.factors if x)
+
+
+def covering(cells: Sequence[Cell], most: int = MOST) -> list[Cell]:
+    """So many of these scenarios, in their order, that they have every level of each factor between them, as far as they go; all if few.
+
+    Taken is always the one with most levels that none before it has, then with most pairs of levels, of equals the first.
+    """
+    if len(cells) <= most:
+        return list(cells)
+    seen: set[tuple[tuple[str, str], ...]] = set()
+    taken: list[int] = []
+    for _ in range(most):
+        fresh = [[len({*combinations(c.factors, n)} - seen) for n in (1, 2)] for c in cells]
+        best = fresh.index(max(fresh))
+        if fresh[best] == [0, 0]:
+            break
+        taken.append(best)
+        seen.update(combinations(cells[best].factors, 1), combinations(cells[best].factors, 2))
+    return [cells[i] for i in sorted(taken)]
+
+
+def watched(paper: Paper, cells: Sequence[Cell], seed: int, told: Callable[[float, str], object] | None = None) -> list[Watched]:
+    """Makes the run with this seed of each scenario again, watched; `told` hears how many are done, and ends it by False."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    def again(cell: Cell) -> Watched:
+        resolved = _scenario(paper, cell, seed)
+        return Watched(cell, seed, Result.from_runs(resolved, _core.run(resolved, [seed], 1, why=True)))
+
+    out: list[Watched] = []
+    crew = ThreadPoolExecutor(available_threads(), "why")
+    try:
+        for one in crew.map(again, cells):
+            out.append(one)
+            if told is not None and told(1.0, f"what limited flows: {len(out)} of {len(cells)} runs") is False:
+                raise Stopped
+    finally:
+        crew.shutdown(cancel_futures=True)
+    return out
 
 
 def _scenario(paper: Paper, cell: Cell, seed: int) -> _core.Resolved:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..look import templates
 from ..look.live import Charts
 from ..look.panels import live_of
+from ..runs.said import why_told
 from ..watch.inset import scripts
 from . import left_open, verdicts
 from .layout import Printed, grids, heading, layout_of, number_of, printed_rows
@@ -65,6 +66,7 @@ def render(r: Reproduction) -> str:
         open=left_open.of_paper(r.joint) if r.joint else None, fewest=left_open.FEWEST,
         unexplained=[j for j in r.claims if j.verdict == "unexplained"],
         reach=[x for x in r.reach if x.reached is not None], unreached=[_unreached(r, x) for x in r.reach if x.reached is False],
+        whys=[(w.name, told) for w in r.watched if (told := why_told(w.result)) is not None], whys_seed=r.seeds[0],
         pictures=pictures, live=Charts((c for p in pictures.values() for c in p["live"]), scripts(r.moving)),
     )  # fmt: skip
 

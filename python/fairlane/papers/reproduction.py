@@ -25,8 +25,8 @@ from .claims import Claim, Judged, judge, of_worlds, read_claims
 from .definition import Alternative, Built, Cell, Curve, Experiment, Paper, Results, RunTables, only_ids
 from .joint import Joint, csv_of, made_of
 from .mistakes import told
+from .moving import Watched, covering, insets, watched
 from .moving import chosen as moving_cells
-from .moving import insets
 from .reach import Reach, csv_of_reach, of_values, reach, with_recorded, with_whole
 from .runner import Job, Progress, Runner
 from .tables import NEAR, csv_of_rows
@@ -90,6 +90,10 @@ class Reproduction:
     """The worlds that were run; None if the paper leaves nothing open, or this is a part of the runs."""
     moving: list[Inset] = field(default_factory=list)
     """Runs that move in the page."""
+    watched: list[Watched] = field(default_factory=list)
+    """Runs of which it says what limited their flows, if that was asked for."""
+    of_all: bool = True
+    """Those are of every scenario, not only of some that have all levels between them."""
     notes: list[str] = field(default_factory=list)
     """What was found in the folder that is worth telling, such as damaged files that were run again."""
 
@@ -173,6 +177,7 @@ class Reproduction:
             "score": scores(results_of(self)).to_json(),
             "contradictions": self.paper.words.get("contradictions", []),
             "warnings": self.warnings,
+            **({"why": [w.to_json() for w in self.watched]} if self.watched else {}),
         }  # fmt: skip
 
     def _repr_html_(self) -> str:
@@ -266,10 +271,11 @@ def run_reproduction(
     seeds: int | str | Iterable[int] | None = None,
     which: Which | None = None,
     replays: Sequence[str] = (),
+    why: bool = False,
 ) -> Reproduction:
     """See `fairlane.papers.reproduce`. `which`: the worlds that are run."""
     with told(paper.folder):
-        return _reproduced(paper, only, quick, out, progress, seeds, which or Which(), replays)
+        return _reproduced(paper, only, quick, out, progress, seeds, which or Which(), replays, why)
 
 
 def _reproduced(
@@ -281,6 +287,7 @@ def _reproduced(
     seeds: int | str | Iterable[int] | None,
     which: Which,
     replays: Sequence[str],
+    why: bool,
 ) -> Reproduction:
     from fairlane import _core
 
@@ -354,6 +361,10 @@ def _reproduced(
     )  # fmt: skip
     r.tables, r.missing, r.notes, r.joint = tables, missing, notes, joint
     r.moving = insets(paper, moving, chosen[0])
+    if why:
+        seen_closer = covering(cells)
+        r.of_all = len(seen_closer) == len(cells)
+        r.watched = watched(paper, seen_closer, chosen[0], progress)
     if progress is not None:
         progress(1.0, "writing the page")
     _write(r)
