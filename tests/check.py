@@ -73,7 +73,7 @@ FILES = {
     ),
     "script": ("script", "fast_open", "script_buffer", "script_closing", "script_command", "script_errors", "script_idling", "script_rfc"),
     "stats": ("stats", "stats_anova", "stats_bootstrap", "stats_compare", "stats_docs", "stats_sequential", "stats_warmup"),
-    "watch": ("watch", "rooms", "package"),
+    "watch": ("watch", "watch_strangers", "rooms", "package"),
     "study": (
         "kept",
         "closer",

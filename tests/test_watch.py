@@ -66,9 +66,9 @@ def server(scenario) -> Iterator[str]:
     assert process.wait(10) == 0
 
 
-def begun(scenario: Path) -> tuple[subprocess.Popen[str], str]:
+def begun(scenario: Path, errors: int | None = None) -> tuple[subprocess.Popen[str], str]:
     command = [sys.executable, "-m", "fairlane", "watch", str(scenario), "--json"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
     text = ""
     while not text.endswith("}\n"):
         line = process.stdout.readline()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -16,6 +17,11 @@ SPEND = 50_000
 SOUGHT = ("packet", "drop", "mark", "timeout")
 MOST_VALUES = 8
 MOST_TEXT = 200
+MOST_CHANGES = 10_000
+"""Of one page: each is kept, as part of the scenario that repeats the run."""
+_NAME = r"""("([^"\\]|\\.)*"|'[^']*'|[^."'\s]+)"""
+_MAY = re.compile(rf"links\.{_NAME}(\.reverse)?\.(rate|delay|loss|duplicate|queue)(\..+)?|flows\.{_NAME}\.(start|stop|count)")
+"""Paths that a page may change. Others may lead to files (`trace`), whose lines it would be told in what is wrong with them."""
 
 
 class Wrong(FairlaneError):
@@ -27,7 +33,7 @@ class Asked:
 
     def __init__(self, sim: Simulation, head: Mapping[str, Any]) -> None:
         self._futures, self._head = [sim], head
-        self._end = sim._core.end
+        self._end, self._changes = sim._core.end, 0
         sim._core.watch(1)
         self._acts: dict[str, Callable[[dict[str, Any]], tuple[list[bytes], dict[str, Any]]]] = {
             "go": self._go, "mode": self._mode, "seek": self._seek, "set": self._set, "flow": self._flow, "branch": self._branch,
@@ -88,14 +94,22 @@ class Asked:
                 or (isinstance(value, float) and not math.isfinite(value))
             ):
                 raise Wrong(f"{path[:60]!r} takes a number or a text")
+            if not _MAY.fullmatch(path):
+                raise Wrong("rate, delay, loss, duplicate and queue of a link may change, and start, stop and count of flows")
             if len(path) > MOST_TEXT or len(str(value)) > MOST_TEXT:
                 raise Wrong("that is too long")
             pairs.append((path, str(value)))
         sim = self._future(what)
+        return self._change(sim, pairs), {}
+
+    def _change(self, sim: Simulation, pairs: list[tuple[str, str]]) -> list[bytes]:
+        if self._changes >= MOST_CHANGES:
+            raise Wrong(f"that were {MOST_CHANGES} changes: load the page again to begin anew")
         # The stretch before ends here: whoever reads it knows the rates and delays that held in it.
         pieces = self._pieces()
         sim._core.set(pairs, False)
-        return [*pieces, *self._pieces()], {}
+        self._changes += 1
+        return [*pieces, *self._pieces()]
 
     def _flow(self, what: dict[str, Any]) -> tuple[list[bytes], dict[str, Any]]:
         group, on = what.get("group"), what.get("on")
@@ -105,9 +119,7 @@ class Asked:
         runs = running(state_of(sim), sim._core.now)[str(group)]
         if on == runs:
             raise Wrong(f"flows of {group} run already" if on else f"flows of {group} do not run: there is nothing to stop")
-        pieces = self._pieces()
-        sim._core.set([(f"flows.{group}.{'start' if on else 'stop'}", f"{sim._core.now}ps")], False)
-        return [*pieces, *self._pieces()], {}
+        return self._change(sim, [(f"flows.{group}.{'start' if on else 'stop'}", f"{sim._core.now}ps")]), {}
 
     def _branch(self, _what: dict[str, Any]) -> tuple[list[bytes], dict[str, Any]]:
         if len(self._futures) > 1:

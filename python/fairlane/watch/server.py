@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
+import logging
 import secrets
 import signal
 import time
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 HOST = "127.0.0.1"
 MOST_PAGES = 4
 """Pages at once."""
+MOST_CONNECTIONS = 64
+"""Connections at once, whatever they are for; a browser has six to a host."""
 MOST_LETTERS = 4096
 """Of one message."""
 MOST_A_SECOND = 500
@@ -63,6 +66,27 @@ def serve(
     asyncio.run(_Server(head, fresh).run(port, ready))
 
 
+class _Shut(asyncio.Protocol):
+    """A connection too many."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        if isinstance(transport, asyncio.Transport):
+            transport.abort()
+
+
+def _log() -> logging.Logger:
+    """Where the library writes what went wrong; that a stranger sent no HTTP is none of it, or anybody here fills the terminal."""
+    from aiohttp.http_exceptions import HttpProcessingError
+
+    def ours(record: logging.LogRecord) -> bool:
+        return record.exc_info is None or not isinstance(record.exc_info[1], HttpProcessingError)
+
+    log = logging.getLogger("fairlane.watch")
+    if not log.filters:
+        log.addFilter(ours)
+    return log
+
+
 class _Server:
     def __init__(self, head: Mapping[str, Any], fresh: Callable[[], Simulation]) -> None:
         self._head, self._fresh = head, fresh
@@ -76,25 +100,33 @@ class _Server:
         app = web.Application(client_max_size=MOST_LETTERS, middlewares=[self._guarded()])
         app.router.add_get("/", self._page)
         app.router.add_get("/socket", self._socket)
-        runner = web.AppRunner(app, access_log=None, keepalive_timeout=PATIENCE, shutdown_timeout=0.5)
+        runner = web.AppRunner(app, access_log=None, logger=_log(), keepalive_timeout=PATIENCE, shutdown_timeout=0.5)
         await runner.setup()
+        handlers = runner.server
+        assert handlers is not None, "it was set up"
+
+        def connection() -> asyncio.Protocol:
+            return _Shut() if len(handlers.connections) >= MOST_CONNECTIONS else handlers()
+
         over = asyncio.Event()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             with suppress(NotImplementedError, ValueError, RuntimeError):
                 loop.add_signal_handler(number, over.set)
+        listening = None
         try:
-            site = web.TCPSite(runner, HOST, port, backlog=16)
             try:
-                await site.start()
+                listening = await loop.create_server(connection, HOST, port, backlog=16)
             except (OSError, OverflowError) as e:
                 raise FairlaneError(
                     f"cannot listen on port {port}: {getattr(e, 'strerror', None) or e}; --port 0 takes any that is free"
                 ) from e
-            self._port = runner.addresses[0][1]
+            self._port = listening.sockets[0].getsockname()[1]
             ready(f"http://{HOST}:{self._port}/?token={self._token}")
             await over.wait()
         finally:
+            if listening is not None:
+                listening.close()
             for socket in list(self._sockets):
                 with suppress(Exception):
                     await asyncio.wait_for(socket.close(code=1001), 0.3)
