@@ -212,6 +212,24 @@ def test_a_page_is_told_of_no_file(asked, tmp_path):
         asked.do({"op": "set", "values": {path: value}})
 
 
+def test_names_of_any_kind_are_changed_and_switched(tmp_path):
+    """As the page sends them: written as they are, with markup, blanks, dots and quotation marks."""
+    odd = '<b onclick="x">a.b</b>'
+    file = tmp_path / "odd.toml"
+    net = fl.Network(duration="5s").link("a", "b", name=odd, rate="2Mbit/s", delay="10ms").flow(odd, "a", "b", tcp={})
+    file.write_text(net.to_toml())
+    sim = fl.start(file)
+    asked = Asked(sim, told(sim, expanded(checked(file).json()), ""))
+    asked.do({"op": "set", "values": {f"links.{odd}.rate": "1Mbit/s", f"links.{odd}.queue.red.min": "3p"}})
+    asked.do({"op": "set", "values": {f"links.{odd}.reverse.delay": "3ms"}})
+    knobs = asked.do({"op": "knobs", "link": odd})[1]
+    assert (knobs["rate"], knobs["queue"]) == (1e6, "red")
+    assert asked.do({"op": "knobs", "link": f"{odd}.reverse"})[1]["delay"] == 3e6
+    asked.do({"op": "go", "to": 1e9, "spend": 50_000})
+    asked.do({"op": "flow", "group": odd, "on": False})
+    assert asked.do({"op": "knobs", "link": odd})[1]["flows"] == {odd: False}
+
+
 def test_changes_and_branches_of_a_page_are_bounded(asked, monkeypatch):
     monkeypatch.setattr(asking, "MOST_CHANGES", 50)
     for k in range(50):

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..base import toml
 from ..base.reference import contents
 from ..errors import FairlaneError
 from ..runs.simulation import Simulation
@@ -94,6 +95,7 @@ class Asked:
                 or (isinstance(value, float) and not math.isfinite(value))
             ):
                 raise Wrong(f"{path[:60]!r} takes a number or a text")
+            path = self._path(path)
             if not _MAY.fullmatch(path):
                 raise Wrong("rate, delay, loss, duplicate and queue of a link may change, and start, stop and count of flows")
             if len(path) > MOST_TEXT or len(str(value)) > MOST_TEXT:
@@ -101,6 +103,15 @@ class Asked:
             pairs.append((path, str(value)))
         sim = self._future(what)
         return self._change(sim, pairs), {}
+
+    def _path(self, path: str) -> str:
+        """A page writes the name of a link as it is; one with blanks or dots stands in quotation marks in a path."""
+        for name in sorted((way["name"] for way in self._head["links"]), key=len, reverse=True):
+            rest = path.removeprefix(f"links.{name}.")
+            if rest != path:
+                front = name.removesuffix(".reverse")
+                return f"links.{toml.key(front)}{'.reverse' if front != name else ''}.{rest}"
+        return path
 
     def _change(self, sim: Simulation, pairs: list[tuple[str, str]]) -> list[bytes]:
         if self._changes >= MOST_CHANGES:
@@ -119,7 +130,7 @@ class Asked:
         runs = running(state_of(sim), sim._core.now)[str(group)]
         if on == runs:
             raise Wrong(f"flows of {group} run already" if on else f"flows of {group} do not run: there is nothing to stop")
-        return self._change(sim, [(f"flows.{group}.{'start' if on else 'stop'}", f"{sim._core.now}ps")]), {}
+        return self._change(sim, [(f"flows.{toml.key(str(group))}.{'start' if on else 'stop'}", f"{sim._core.now}ps")]), {}
 
     def _branch(self, _what: dict[str, Any]) -> tuple[list[bytes], dict[str, Any]]:
         if len(self._futures) > 1:
