@@ -184,6 +184,30 @@ def test_shares_of_what_limits_it_add_up_to_one():
     assert sum(1 for row in told.picoseconds if row["handshake"]) == 1 and told.picoseconds[0]["handshake"] >= 3 * 24e9
 
 
+@pytest.mark.parametrize("flow", SOURCES.values(), ids=list(SOURCES))
+def test_what_limits_it_adds_up_in_both_futures(flow):
+    """Of a flow that begins again twice, with a branch in its first pause that goes another way: to the picosecond, in each."""
+    at = [
+        ("4s", {"flows.web.stop": "4s"}),
+        ("6s", {"flows.web.start": "8s"}),
+        ("9s", {"flows.web.stop": "9s"}),
+        ("9s", {"flows.web.start": "15s"}),
+    ]
+    sim = network(flow, at).start(seed=2, why=True)
+    sim.advance(to="7s")
+    branch = sim.branch()
+    branch.set("links.out.rate", "1Mbit/s")
+    for future in (sim, branch):
+        future.advance()
+        told = future.result().why().flows["web"]
+        assert sum(share.mean for share in told.shares.values()) == pytest.approx(1, abs=1e-12)
+        assert sum(told.picoseconds[0].values()) == round(told.seconds.mean * 1e12)
+        assert all(t >= 0 for t in told.picoseconds[0].values())
+        # Connections of 4, 1 and 15 s, and what was still to be repaired in between; over UDP the pauses are its application's.
+        assert 20 <= told.seconds.mean < 27 if "tcp" in flow else 29.9 < told.seconds.mean <= 30
+    assert sim.fingerprint == network(flow, at).run(seeds=2).fingerprints[0] != branch.fingerprint
+
+
 @needs_tshark
 def test_a_capture_has_a_connection_each_time(tmp_path):
     """Begun again with packets of before on their way: other ports, so tshark takes nothing for what it is not."""
