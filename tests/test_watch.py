@@ -153,6 +153,31 @@ def test_an_event_is_found_at_its_time(scenario):
     assert [sum(x.metrics["drops"] for x in s.links.values()) for s in (before, after)] == [0, 1]
 
 
+def test_the_way_to_an_event_is_told_in_stretches(scenario):
+    """A page that jumps draws what happened until then: not one line from where it was. The event is the same."""
+    from fairlane.base.scenario import checked
+    from fairlane.watch.asked import FINE, Asked
+    from fairlane.watch.told import expanded, told
+
+    alone = fl.start(scenario)
+    alone._core.watch(1)
+    while alone._core.seek(alone._core.end, "drop", alone.time == 0, 1000) is None:
+        pass
+    sim = fl.start(scenario)
+    asked = Asked(sim, told(sim, expanded(checked(scenario).json()), ""))
+    asked.do({"op": "branch"})
+    pieces, found, fresh = [], None, True
+    while found is None:
+        more, answer = asked.do({"op": "seek", "what": "drop", "fresh": fresh})
+        pieces, found, fresh = [*pieces, *more], answer["found"], False
+    assert found and sim._core.now == alone._core.now == asked._futures[1]._core.now > 0
+    assert len(pieces) >= 2 * (sim._core.now * FINE // sim._core.end)
+    # After the last of them there is none: that is over.
+    while (answer := asked.do({"op": "seek", "what": "timeout", "fresh": False})[1])["found"] is None:
+        pass
+    assert answer["found"] or answer["over"]
+
+
 def test_a_minute_of_a_dumbbell_with_every_packet_takes_less_than_3_mb():
     made = watch.film(ROOT / "python/fairlane/scenarios/P1.toml", until="15s", most=500_000)
     # A quarter of the minute in a sixth of the room; P1 has 750,000 data packets in a minute.

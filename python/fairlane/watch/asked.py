@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,6 +16,8 @@ from .told import queue_of, running, state_of
 
 SPEND = 50_000
 """Microseconds that one answer may take of the clock on the wall."""
+FINE = 1000
+"""Of a run: so long are the stretches that are told on the way to an event, so that curves have their shape."""
 SOUGHT = ("packet", "drop", "mark", "timeout")
 MOST_VALUES = 8
 MOST_TEXT = 200
@@ -72,10 +75,18 @@ class Asked:
         if kind not in SOUGHT or not isinstance(fresh, bool):
             raise Wrong("an event is a packet, drop, mark or timeout, sought afresh or not")
         first = self._futures[0]._core
-        found = first.seek(self._end, kind, fresh, SPEND // len(self._futures))
-        for sim in self._futures[1:]:
-            sim._core.advance(first.now)
-        return self._pieces(), {"found": found, "over": first.now >= self._end}
+        pieces: list[bytes] = []
+        found, over, step = None, time.monotonic() + SPEND / 1e6, max(1, self._end // FINE)
+        while found is None and (left := over - time.monotonic()) > 0:
+            to = min(self._end, first.now + step)
+            found = first.seek(to, kind, fresh, int(left * 1e6) // len(self._futures))
+            fresh = False
+            if found is False and to < self._end:
+                found = None
+            for sim in self._futures[1:]:
+                sim._core.advance(first.now)
+            pieces += self._pieces()
+        return pieces, {"found": found, "over": first.now >= self._end}
 
     def _future(self, what: dict[str, Any]) -> Simulation:
         number = what.get("future", 0)

@@ -36,7 +36,7 @@ HOST = "127.0.0.1"
 MOST_PAGES = 4
 """Pages at once."""
 MOST_CONNECTIONS = 64
-"""Connections at once, whatever they are for; a browser has six to a host."""
+"""Connections from which on no more are let in, whatever they are for; a browser has six to a host."""
 MOST_LETTERS = 4096
 """Of one message."""
 MOST_A_SECOND = 500
