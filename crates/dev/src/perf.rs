@@ -1,17 +1,20 @@
 //! `cargo dev perf`: one run of a scenario, for profilers and for comparing structures of the event queue.
 
 use fairlane_engine::{QuadHeap, Sorted, StdHeap, Wheel};
-use fairlane_scenario::{CaptureRequest, Captures, Format, Options, Progress, Resolved, RunError, RunOutput, resolve, run_all, run_with};
+use fairlane_scenario::{
+    CaptureRequest, Captures, Format, Options, Progress, Resolved, RunError, RunOutput, TraceFormat, TraceRequest, Tracing, resolve,
+    run_traced, run_with,
+};
 use std::fs;
 
-const USAGE: &str = "usage: cargo dev perf FILE [queue=sorted|heap|wheel|binary] [pcap=WHAT:FILE] [path=value]...";
+const USAGE: &str = "usage: cargo dev perf FILE [queue=sorted|heap|wheel|binary] [pcap=WHAT:FILE] [trace=FOLDER] [path=value]...";
 
 fn read(file: &str, sets: &[(String, String)]) -> Result<Resolved, String> {
     let text = fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))?;
     resolve(&text, file, Format::Toml, sets).map_err(|e| e.to_string())
 }
 
-fn run(scenario: &Resolved, queue: &str, captures: Captures) -> Result<RunOutput, RunError> {
+fn run(scenario: &Resolved, queue: &str, captures: Captures, tracing: Option<&Tracing>) -> Result<RunOutput, RunError> {
     let (seed, progress) = (1, Progress::default());
     match queue {
         "heap" => run_with::<QuadHeap<u64>>(scenario, seed, false, &progress),
@@ -20,7 +23,7 @@ fn run(scenario: &Resolved, queue: &str, captures: Captures) -> Result<RunOutput
         "binary" => run_with::<StdHeap<u64>>(scenario, seed, false, &progress),
         _ => {
             let options = Options { seeds: vec![seed], threads: 1, captures, ..Options::default() };
-            run_all(scenario, &options, &progress).and_then(|mut runs| runs.pop().ok_or(RunError::Stopped))
+            run_traced(scenario, &options, tracing, &progress).and_then(|mut runs| runs.pop().ok_or(RunError::Stopped))
         }
     }
 }
@@ -35,11 +38,14 @@ fn peak_rss() -> Option<u64> {
 /// Runs once and says what it cost, in one line of `key=value`.
 pub(crate) fn perf(args: &[String]) -> Result<String, String> {
     let (file, rest) = args.split_first().ok_or(USAGE)?;
-    let (mut queue, mut sets, mut captures) = ("auto".to_owned(), Vec::new(), Captures::default());
+    let (mut queue, mut sets, mut captures, mut tracing) = ("auto".to_owned(), Vec::new(), Captures::default(), None);
     for arg in rest {
         let (key, value) = arg.split_once('=').ok_or(USAGE)?;
         match (key, value.split_once(':')) {
             ("queue", _) => value.clone_into(&mut queue),
+            ("trace", _) => {
+                tracing = Some(Tracing { request: TraceRequest::default(), format: TraceFormat::Parquet, folder: value.into() });
+            }
             ("pcap", Some((what, file))) => {
                 captures.requests.push(CaptureRequest { what: what.to_owned(), files: vec![file.into()] });
             }
@@ -49,7 +55,7 @@ pub(crate) fn perf(args: &[String]) -> Result<String, String> {
     if !["auto", "sorted", "heap", "wheel", "binary"].contains(&queue.as_str()) {
         return Err(USAGE.to_owned());
     }
-    let r = run(&read(file, &sets)?, &queue, captures).map_err(|e| e.to_string())?;
+    let r = run(&read(file, &sets)?, &queue, captures, tracing.as_ref()).map_err(|e| e.to_string())?;
     let ns = r.cpu_s * 1e9 / r.packet_hops as f64;
     let (hops, events, fp) = (r.packet_hops, r.events, r.fingerprint);
     let rss = peak_rss().map(|bytes| format!(" peak_rss_bytes={bytes}")).unwrap_or_default();

@@ -28,6 +28,12 @@ macro_rules! events {
             fn prompt(&self, port: PortId) -> bool {
                 self.sees(port)
             }
+            /// Whether what this endpoint sends and receives is of interest: sending and receiving are told of such endpoints only.
+            #[inline]
+            fn hears(&self, endpoint: EpId) -> bool {
+                let _ = endpoint;
+                true
+            }
             /// Whether this endpoint is to be looked at after each call.
             #[inline]
             fn looks(&self, endpoint: EpId) -> bool {
@@ -89,6 +95,10 @@ macro_rules! events {
                 (A::ON && self.0.prompt(port)) || (B::ON && self.1.prompt(port))
             }
             #[inline]
+            fn hears(&self, endpoint: EpId) -> bool {
+                (A::ON && self.0.hears(endpoint)) || (B::ON && self.1.hears(endpoint))
+            }
+            #[inline]
             fn looks(&self, endpoint: EpId) -> bool {
                 (A::ON && self.0.looks(endpoint)) || (B::ON && self.1.looks(endpoint))
             }
@@ -127,6 +137,10 @@ macro_rules! events {
             #[inline]
             fn prompt(&self, port: PortId) -> bool {
                 (**self).prompt(port)
+            }
+            #[inline]
+            fn hears(&self, endpoint: EpId) -> bool {
+                (**self).hears(endpoint)
             }
             #[inline]
             fn looks(&self, endpoint: EpId) -> bool {

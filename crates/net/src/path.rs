@@ -69,7 +69,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             Some(&first) => first,
             None => self.first_step(route, &mut pkt.hop),
         };
-        if O::ON {
+        if O::ON && obs.hears(EpId(ep)) {
             obs.on_send(&SendEvent { time: now, endpoint: EpId(ep), pkt, seg });
         }
         self.accept(first, &mut pkt, now, obs);

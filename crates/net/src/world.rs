@@ -195,7 +195,9 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
             c.last_delay = delay + 1;
         }
         if O::ON {
-            obs.on_receive(&ReceiveEvent { time: now, endpoint: EpId(ep), flow: pkt.flow, pkt: *pkt, seg });
+            if obs.hears(EpId(ep)) {
+                obs.on_receive(&ReceiveEvent { time: now, endpoint: EpId(ep), flow: pkt.flow, pkt: *pkt, seg });
+            }
             if self.govern.as_ref().is_some_and(|g| g.deaf(ep)) {
                 return;
             }

@@ -366,10 +366,11 @@ fn run_watched<H: EventQueue>(scenario: &Resolved, setup: Setup, watch: Watch<'_
         recorder: watch.tracing.map(|t| t.begin(scenario, seed)).transpose()?,
         why: watch.why.then(|| why::watch(&world, from)),
         deaf: true,
-        scene: None,
+        ..Probes::default()
     };
     // Controls act only in the loop that is compiled for observers.
     if probes.any() || !scenario.expanded.controls.is_empty() {
+        probes.ask(&world);
         drive(scenario, seed, &mut world, &mut probes, progress)?;
     } else {
         drive(scenario, seed, &mut world, &mut (), progress)?;

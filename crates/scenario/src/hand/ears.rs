@@ -20,6 +20,7 @@ impl Simulation {
         let now = world.now();
         let recorder = probes.recorder.get_or_insert_with(|| Recorder::listening(names(scenario, *seed), world.moments(), now));
         let id = recorder.listen(request.filter(scenario, *seed), at_once);
+        probes.changed();
         run::as_run(|| world.look(probes));
         Ok(id)
     }
@@ -29,6 +30,7 @@ impl Simulation {
         if self.probes.recorder.as_mut().is_some_and(|r| !r.leave(id)) {
             self.probes.recorder = None;
         }
+        self.probes.changed();
     }
 
     /// Whether there is something to be heard before the run goes on.

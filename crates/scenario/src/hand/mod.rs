@@ -49,7 +49,7 @@ trait Running: Send {
     /// How senders are that have begun.
     fn moments(&self) -> Vec<Option<Moment>>;
     /// Observers begin to watch, or want to see more.
-    fn look(&mut self, probes: &Probes);
+    fn look(&mut self, probes: &mut Probes);
     fn output(&self, scenario: &Resolved, seed: u64, cpu_s: f64, setup_s: f64) -> RunOutput;
     fn flow(&self, flow: FlowId) -> Row;
     fn queue(&self, port: PortId) -> Row;
@@ -64,6 +64,7 @@ impl<H: EventQueue + Send + 'static> Running for World<BuiltIn, H> {
     fn advance(&mut self, scenario: &Resolved, course: &mut Course, to: Time, budget: u64, probes: &mut Probes) -> Result<bool, RunError> {
         // Controls act only in the loop that is compiled for observers.
         if probes.any() || !scenario.expanded.controls.is_empty() {
+            probes.ask(self);
             course.advance(scenario, self, to, budget, probes)
         } else {
             course.advance(scenario, self, to, budget, &mut ())
@@ -78,6 +79,7 @@ impl<H: EventQueue + Send + 'static> Running for World<BuiltIn, H> {
         probes: &mut Probes,
     ) -> Result<(), RunError> {
         if probes.any() || !scenario.expanded.controls.is_empty() {
+            probes.ask(self);
             course.change(scenario, next, waiting, self, probes)
         } else {
             course.change(scenario, next, waiting, self, &mut ())
@@ -102,7 +104,8 @@ impl<H: EventQueue + Send + 'static> Running for World<BuiltIn, H> {
         let flows = (0..).zip(self.flows());
         flows.map(|(f, flow)| if flow.has_begun() { self.moment(EpId::sender(FlowId(f))) } else { None }).collect()
     }
-    fn look(&mut self, probes: &Probes) {
+    fn look(&mut self, probes: &mut Probes) {
+        probes.ask(self);
         World::watch(self, probes);
     }
     fn output(&self, scenario: &Resolved, seed: u64, cpu_s: f64, setup_s: f64) -> RunOutput {

@@ -65,6 +65,7 @@ impl Simulation {
     pub fn watch(&mut self, one_of: Option<u32>) {
         let scene = Scene::new(one_of.unwrap_or(1), &self.still());
         (self.probes.scene, self.loads) = if one_of.is_some() { (Some(scene), None) } else { (None, Some(scene)) };
+        self.probes.changed();
     }
 
     /// What happened since the last chunk; none if nobody watches.

@@ -11,11 +11,11 @@ use fairlane_net::{FastOpen, Proto, QPkt, Segment, flag, fold};
 /// Ethernet header: two addresses and a type.
 pub(super) const ETHERNET: usize = 14;
 /// IPv4 header without options (RFC 791 section 3.1).
-const IPV4: usize = 20;
+pub(super) const IPV4: usize = 20;
 /// IPv6 header (RFC 8200 section 3).
-const IPV6: usize = 40;
+pub(super) const IPV6: usize = 40;
 /// TCP header without options (RFC 9293 section 3.1).
-const TCP: usize = 20;
+pub(super) const TCP: usize = 20;
 /// UDP header (RFC 768).
 const UDP: usize = 8;
 /// Longest TCP options (RFC 9293 section 3.1: the data offset has four bits).
@@ -31,7 +31,7 @@ const TTL: u32 = 64;
 /// "Don't fragment" (RFC 791 section 3.1).
 const DF: u16 = 0x4000;
 /// Protocol numbers (IANA).
-const IP_TCP: u32 = 6;
+pub(super) const IP_TCP: u32 = 6;
 const IP_UDP: u32 = 17;
 /// First port of senders, the dynamic range of RFC 6335 section 6: the low 14 bits of a flow's number count on from here.
 const SENDER_PORT: u32 = 0xC000;
@@ -131,7 +131,7 @@ pub(super) const fn checksum(mut sum: u64) -> u16 {
 
 /// Both 16-bit words of a 32-bit one.
 #[inline]
-const fn words(w: u32) -> u64 {
+pub(super) const fn words(w: u32) -> u64 {
     (w >> 16) as u64 + (w & 0xFFFF) as u64
 }
 
@@ -231,10 +231,7 @@ pub(super) fn render<const SIX: bool>(b: &mut [u8; HEAD], pkt: &QPkt, seg: &Segm
         let ack = if seg.has(flag::ACK) { fold(seg.ack, isn(pkt.flow.0, pkt.conn, !pkt.back)) } else { 0 };
         // RFC 7323 section 2.2: the window of a SYN is never scaled.
         let shift = if facts.shift == NO_SHIFT || seg.has(flag::SYN) { 0 } else { facts.shift };
-        let window = (seg.wnd >> (shift & 31)).min(0xFFFF);
-        // AE is the bit before CWR (RFC 9768 section 3.1).
-        let flags = u32::from(seg.ace() >> 2) << 8 | u32::from(seg.flags);
-        let fourth = ((TCP / 4 + options.len) as u32) << 28 | flags << 16 | window;
+        let fourth = tcp_word(seg, TCP + 4 * options.len, shift.into());
         put4(b, network + 4, seq);
         put4(b, network + 8, ack);
         put4(b, network + 12, fourth);
@@ -249,9 +246,18 @@ pub(super) fn render<const SIX: bool>(b: &mut [u8; HEAD], pkt: &QPkt, seg: &Segm
     Lengths { head: network + transport, network, frame: whole.max(ETHERNET as u32 + pkt.len) }
 }
 
+/// The fourth word of TCP's header: its length, the flags, and the window, shifted.
+#[inline]
+pub(super) fn tcp_word(seg: &Segment, header: usize, shift: u32) -> u32 {
+    let window = (seg.wnd >> (shift & 31)).min(0xFFFF);
+    // AE is the bit before CWR (RFC 9768 section 3.1).
+    let flags = u32::from(seg.ace() >> 2) << 8 | u32::from(seg.flags);
+    (header as u32 / 4) << 28 | flags << 16 | window
+}
+
 /// The same for a packet wherever it is seen, another for the next one.
 #[inline]
-fn identification(seg: &Segment) -> u16 {
+pub(super) fn identification(seg: &Segment) -> u16 {
     let key = seg.sent.as_ps() ^ seg.seq.rotate_left(40) ^ seg.ack.rotate_left(20);
     (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 48) as u16
 }

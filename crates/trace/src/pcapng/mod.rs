@@ -8,6 +8,7 @@
 //! Ports and sequence number are there to be read, but an analyser has no whole TCP header to take for a segment on the wire.
 
 mod block;
+mod form;
 mod frame;
 mod listen;
 mod points;
@@ -19,8 +20,11 @@ pub use points::{FlowEnd, LinkEnd, Network, Points, Request, Style};
 pub use radiotap::Monitor;
 
 use block::{COMMENT, EPB_FLAGS, Interface, PACKET, padding};
-use fairlane_net::{Backlog, DequeueEvent, DropEvent, FrameEvent, HopEvent, Observer, PortId, QPkt, ReceiveEvent, Segment, SendEvent};
+use fairlane_net::{
+    Backlog, DequeueEvent, DropEvent, EpId, FrameEvent, HopEvent, Observer, PortId, QPkt, ReceiveEvent, Segment, SendEvent,
+};
 use fairlane_units::Time;
+use form::{Forms, Key};
 use frame::{HEAD, Lengths, Seen, render, store};
 use listen::Listener;
 use sink::{Sink, Unnamed, Writer};
@@ -124,6 +128,7 @@ pub struct Capture {
     starts: Vec<u32>,
     listeners: Vec<Listener>,
     files: Vec<File>,
+    forms: Forms,
     writer: Writer,
     last: Time,
 }
@@ -201,7 +206,8 @@ impl Capture {
         }
         let (ports, senders) = (Taps::new(network.ports, ports), Taps::new(2 * network.flows.len(), senders));
         let (flows, starts) = (network.flows, network.starts);
-        Ok(Self { style, flows, ports, senders, order, starts, listeners, files, writer, last: Time::ZERO })
+        let forms = Forms::new(flows.len());
+        Ok(Self { forms, style, flows, ports, senders, order, starts, listeners, files, writer, last: Time::ZERO })
     }
 
     /// The file that cannot be written, and why.
@@ -233,8 +239,8 @@ impl Capture {
     }
 
     #[inline]
-    fn packet(&mut self, tap: usize, of_port: bool, time: Time, pkt: &QPkt, seg: &Segment, note: Note) {
-        let tap = if of_port { self.ports.all[tap] } else { self.senders.all[tap] };
+    fn packet(&mut self, tapped: usize, of_port: bool, time: Time, pkt: &QPkt, seg: &Segment, note: Note) {
+        let tap = if of_port { self.ports.all[tapped] } else { self.senders.all[tapped] };
         let (Some(file), Some(facts)) = (self.files.get_mut(tap.file as usize), self.flows.get(pkt.flow.0 as usize)) else { return };
         self.last = time;
         // One that has arrived at its end has gone one hop further than the last link.
@@ -252,10 +258,12 @@ impl Capture {
         let flags = if tap.inbound { INBOUND } else { OUTBOUND };
         let interface = tap.interface + u32::from(dropped);
         let place = Place { interface, ns: time.as_ps() / PS_PER_NS, flags, snaplen: self.style.snaplen };
+        let kind = if place.snaplen.is_none() && note.silent() { Key::of(tapped, of_port, pkt, seg, crossed) } else { None };
+        let (sink, forms) = (&mut file.sink, &mut self.forms);
         if self.style.ipv6 {
-            write::<true>(&mut file.sink, place, pkt, seg, facts, seen, note);
+            write::<true>(sink, forms, kind, place, pkt, seg, facts, seen, note);
         } else {
-            write::<false>(&mut file.sink, place, pkt, seg, facts, seen, note);
+            write::<false>(sink, forms, kind, place, pkt, seg, facts, seen, note);
         }
     }
 }
@@ -279,8 +287,22 @@ fn word(out: &mut [u8; BLOCK], at: usize, value: u32) {
 
 /// Writes one block.
 #[inline]
-fn write<const SIX: bool>(sink: &mut Sink, place: Place, pkt: &QPkt, seg: &Segment, facts: &FlowFacts, seen: Seen, note: Note) {
+#[allow(clippy::too_many_arguments, reason = "it is inlined where they all are at hand")]
+fn write<const SIX: bool>(
+    sink: &mut Sink,
+    forms: &mut Forms,
+    kind: Option<Key>,
+    place: Place,
+    pkt: &QPkt,
+    seg: &Segment,
+    facts: &FlowFacts,
+    seen: Seen,
+    note: Note,
+) {
     let Some(out) = sink.room(BLOCK).first_chunk_mut::<BLOCK>() else { return };
+    if let Some(len) = kind.and_then(|key| forms.write::<SIX>(out, &key, place, pkt, seg)) {
+        return sink.used(len);
+    }
     let Some(head) = out[BLOCK_HEAD..].first_chunk_mut::<HEAD>() else { return };
     let lengths = render::<SIX>(head, pkt, seg, facts, seen);
     word(out, 0, PACKET);
@@ -288,7 +310,7 @@ fn write<const SIX: bool>(sink: &mut Sink, place: Place, pkt: &QPkt, seg: &Segme
     word(out, 12, (place.ns >> 32) as u32);
     word(out, 16, place.ns as u32);
     word(out, 24, lengths.frame);
-    if place.snaplen.is_none() && note == Note::Plain {
+    if place.snaplen.is_none() && note.silent() {
         let kept = lengths.head;
         let end = BLOCK_HEAD + kept + padding(kept);
         word(out, BLOCK_HEAD + kept, 0);
@@ -299,6 +321,9 @@ fn write<const SIX: bool>(sink: &mut Sink, place: Place, pkt: &QPkt, seg: &Segme
         word(out, end + 12, total as u32);
         word(out, 4, total as u32);
         word(out, 20, kept as u32);
+        if let (Some(key), Some(block)) = (kind, out.get(..total)) {
+            forms.keep::<SIX>(block, key, pkt, facts);
+        }
         sink.used(total);
     } else {
         write_rest(sink, place, pkt, seg, lengths, note);
@@ -363,6 +388,12 @@ enum Note {
 }
 
 impl Note {
+    /// Whether nothing is said of the packet.
+    #[inline]
+    const fn silent(self) -> bool {
+        matches!(self, Self::Plain | Self::Arrived)
+    }
+
     /// The note in words; their length.
     #[cold]
     fn write(self, out: &mut [u8; COMMENT_MAX], pkt: &QPkt, seg: &Segment) -> usize {
@@ -389,6 +420,11 @@ impl Observer for Capture {
     #[inline]
     fn prompt(&self, port: PortId) -> bool {
         self.order.get(port.0 as usize).is_some_and(|o| o.prompt)
+    }
+
+    #[inline]
+    fn hears(&self, endpoint: EpId) -> bool {
+        !endpoint.receives() && !self.senders.at(endpoint.0).is_empty()
     }
 
     #[inline]

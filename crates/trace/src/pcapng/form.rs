@@ -1,0 +1,150 @@
+//! Blocks of packets of one kind: TCP without options, or with timestamps alone, of one flow in one direction at one place.
+//!
+//! Most bytes of such a block are those of the one before. They are kept with the sums of what stays (RFC 1071 section 2(A): the order of adding does not
+//! matter), so that a packet is a copy, some stores and two sums. A form is made of the first block of its kind, so how headers look is said once, in `frame`.
+
+use super::frame::{ETHERNET, FlowFacts, IPV4, IPV6, NO_SHIFT, TCP, checksum, identification, isn, store, tcp_word, words};
+use super::{BLOCK, BLOCK_HEAD, Place, word};
+use fairlane_net::{Proto, QPkt, Segment, flag, fold};
+
+/// Longest block of a form: IPv6 with timestamps, padded, the flags and the end.
+const ROOM: usize = BLOCK_HEAD + (ETHERNET + IPV6 + TCP + STAMPS).next_multiple_of(4) + 16;
+/// As much as a block of IPv4 takes, and what one of IPv6 takes beyond it.
+const FRONT: usize = BLOCK_HEAD + (ETHERNET + IPV4 + TCP + STAMPS).next_multiple_of(4) + 16;
+const REST: usize = ROOM - FRONT;
+/// The timestamps option with its padding (RFC 7323 appendix A).
+const STAMPS: usize = 12;
+/// Fewest and most forms that are kept: two for each flow, if there are not too many.
+const FEWEST: usize = 16;
+const MOST: usize = 4096;
+
+/// What all packets of a form have in common, in two words so that comparing is two tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Key {
+    /// The flow, its direction below it, and the number of the tap.
+    place: u64,
+    /// Links crossed, connection, class, ECN, whether the tap is that of a port, and whether there are timestamps.
+    kind: u64,
+}
+
+impl Key {
+    /// No packet has it: ECN fields have two bits.
+    const NONE: Self = Self { place: u64::MAX, kind: u64::MAX };
+
+    /// That of a packet, if it has a form; `hops`: links that it has crossed.
+    #[inline]
+    pub(super) fn of(tap: usize, of_port: bool, pkt: &QPkt, seg: &Segment, hops: u32) -> Option<Self> {
+        if pkt.proto != Proto::Tcp || seg.sack_len() > 0 || seg.has(flag::SYN) {
+            return None;
+        }
+        let place = (tap as u64) << 33 | u64::from(pkt.flow.0) << 1 | u64::from(pkt.back);
+        let marks = (pkt.ecn as u64) << 2 | u64::from(of_port) << 1 | u64::from(seg.timestamps().is_some());
+        Some(Self { place, kind: u64::from(hops) << 32 | u64::from(pkt.conn) << 16 | u64::from(pkt.class.0) << 8 | marks })
+    }
+
+    const fn stamps(self) -> bool {
+        self.kind & 1 != 0
+    }
+}
+
+/// A block with the sums of what stays in its headers.
+#[derive(Clone, Debug)]
+struct Form {
+    key: Key,
+    image: [u8; ROOM],
+    total: usize,
+    network: u64,
+    transport: u64,
+    isn: [u32; 2],
+    shift: u32,
+}
+
+/// The form of each kind that was seen last, where its place is not another's.
+#[derive(Debug)]
+pub(super) struct Forms(Vec<Form>);
+
+impl Forms {
+    pub(super) fn new(flows: usize) -> Self {
+        let none = Form { key: Key::NONE, image: [0; ROOM], total: 0, network: 0, transport: 0, isn: [0; 2], shift: 0 };
+        Self(vec![none; (2 * flows).next_power_of_two().clamp(FEWEST, MOST)])
+    }
+
+    #[inline]
+    fn place(&mut self, key: &Key) -> Option<&mut Form> {
+        // The directions of a flow lie beside each other, other places of the same packets elsewhere: at an even distance, or directions would meet.
+        let n = (key.place as usize).wrapping_add((key.place >> 33) as usize * 74) & (self.0.len() - 1);
+        self.0.get_mut(n)
+    }
+
+    /// Writes the block of a packet and returns its length, if its form is known.
+    #[inline]
+    pub(super) fn write<const SIX: bool>(
+        &mut self,
+        out: &mut [u8; BLOCK],
+        key: &Key,
+        place: Place,
+        pkt: &QPkt,
+        seg: &Segment,
+    ) -> Option<usize> {
+        let form = self.place(key).filter(|f| f.key == *key)?;
+        // In two pieces: one of this length would be a call.
+        *out.first_chunk_mut::<FRONT>()? = *form.image.first_chunk::<FRONT>()?;
+        if SIX {
+            *out.get_mut(FRONT..)?.first_chunk_mut::<REST>()? = *form.image.last_chunk::<REST>()?;
+        }
+        let network = if SIX { IPV6 } else { IPV4 };
+        let ip = BLOCK_HEAD + ETHERNET;
+        let tcp = ip + network;
+        let header = TCP + if key.stamps() { STAMPS } else { 0 };
+        let inner = header as u32 + u32::from(seg.payload);
+        word(out, 12, (place.ns >> 32) as u32);
+        word(out, 16, place.ns as u32);
+        word(out, 24, (ETHERNET as u32 + network as u32 + inner).max(ETHERNET as u32 + pkt.len));
+        if SIX {
+            store(out, ip + 4, (inner as u16).to_be_bytes());
+        } else {
+            let (length, id) = ((IPV4 as u32 + inner) as u16, identification(seg));
+            store(out, ip + 2, length.to_be_bytes());
+            store(out, ip + 4, id.to_be_bytes());
+            store(out, ip + 10, checksum(form.network + u64::from(length) + u64::from(id)).to_be_bytes());
+        }
+        let seq = fold(seg.seq, form.isn[0]);
+        let ack = if seg.has(flag::ACK) { fold(seg.ack, form.isn[1]) } else { 0 };
+        let fourth = tcp_word(seg, header, form.shift);
+        let mut sum = form.transport + u64::from(inner) + words(seq) + words(ack) + words(fourth);
+        store(out, tcp + 4, seq.to_be_bytes());
+        store(out, tcp + 8, ack.to_be_bytes());
+        store(out, tcp + 12, fourth.to_be_bytes());
+        if let Some((val, ecr)) = seg.timestamps() {
+            store(out, tcp + TCP + 4, val.to_be_bytes());
+            store(out, tcp + TCP + 8, ecr.to_be_bytes());
+            sum += words(val) + words(ecr);
+        }
+        store(out, tcp + 16, checksum(sum).to_be_bytes());
+        Some(form.total)
+    }
+
+    /// Keeps the block that was made of a packet as the form of its kind.
+    #[cold]
+    pub(super) fn keep<const SIX: bool>(&mut self, block: &[u8], key: Key, pkt: &QPkt, facts: &FlowFacts) {
+        let Some(form) = self.place(&key) else { return };
+        let (Some(image), ip) = (form.image.get_mut(..block.len()), BLOCK_HEAD + ETHERNET) else { return };
+        image.copy_from_slice(block);
+        let tcp = ip + if SIX { IPV6 } else { IPV4 };
+        let add =
+            |from: usize, to: usize| block[from..to].chunks_exact(2).map(|two| u64::from(two[0]) << 8 | u64::from(two[1])).sum::<u64>();
+        // Without length, identification and checksum; IPv6 has no checksum.
+        form.network = if SIX { 0 } else { add(ip, ip + 2) + add(ip + 6, ip + 10) + add(ip + 12, tcp) };
+        let addresses = add(if SIX { ip + 8 } else { ip + 12 }, tcp);
+        // The pseudo-header without the length, ports, and the kind of the option.
+        let option = if key.stamps() { add(tcp + TCP, tcp + TCP + 4) } else { 0 };
+        form.transport = addresses + u64::from(super::frame::IP_TCP) + add(tcp, tcp + 4) + option;
+        form.isn = [isn(pkt.flow.0, pkt.conn, pkt.back), isn(pkt.flow.0, pkt.conn, !pkt.back)];
+        form.shift = if facts.shift == NO_SHIFT { 0 } else { u32::from(facts.shift) };
+        (form.total, form.key) = (block.len(), key);
+    }
+}
+
+#[cfg(test)]
+#[path = "form_tests.rs"]
+mod tests;
