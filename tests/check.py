@@ -68,6 +68,7 @@ FILES = {
         "topologies",
         "trace",
         "query",
+        "series_folder",
         "ns2_trace",
         "wireless",
     ),

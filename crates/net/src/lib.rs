@@ -63,7 +63,7 @@ pub use problem::Problem;
 pub use qdisc::{Backlog, Drops, FlowInfo, LinkInfo, QCx, Qdisc, Site, Why};
 pub use ring::Ring;
 pub use route::Routing;
-pub use sample::{Column, Fill, FlowSample, PortSample, Recording, Rows, Sampler, Sampling, SenderSample};
+pub use sample::{Column, Fill, FlowSample, Place, PortSample, Recording, Rows, Sampler, Sampling, SenderSample, Stretch};
 pub use schedule::{OPPORTUNITY, Opportunities, Schedule, Steps};
 pub use together::LossesTogether;
 pub use world::{Plugs, World};

@@ -5,7 +5,7 @@ use crate::endpoint::{Endpoint, FlowView};
 use crate::flow::Flow;
 use crate::port::Port;
 use crate::qdisc::{Backlog, Qdisc};
-use crate::shelf::Shelf;
+use crate::shelf::{Reading, Shelf};
 use fairlane_units::{Dur, Time};
 use std::io;
 
@@ -98,13 +98,71 @@ impl Recording {
     /// The temporary file that holds it cannot be read.
     pub fn column(&self, name: &str) -> Option<io::Result<Vec<f64>>> {
         let at = self.names.iter().position(|n| *n == name)?;
-        Some(self.shelf.column(at, &self.spans))
+        let (mut reading, mut out) = (Reading::default(), Vec::with_capacity(self.spans.iter().map(|(rows, n)| rows * n).sum()));
+        Some(self.shelf.read(at, &mut reading, self.instants(), &mut out).map(|()| out))
+    }
+
+    /// How many rows each instant has.
+    fn instants(&self) -> impl Iterator<Item = usize> {
+        self.spans.iter().flat_map(|&(rows, instants)| std::iter::repeat_n(rows, instants))
+    }
+
+    /// The next instants of some columns, of which `place` is the same from call to call; no more than `most` rows, but one instant at
+    /// least. `None` at the end.
+    ///
+    /// # Errors
+    /// As `column`; or there is no such column.
+    pub fn next(&self, place: &mut Place, columns: &[usize], most: usize) -> io::Result<Option<Stretch>> {
+        place.readings.resize_with(columns.len(), Reading::default);
+        let mut rows = Vec::new();
+        let mut all = 0;
+        while let Some(&(of, instants)) = self.spans.get(place.span) {
+            let room = most.saturating_sub(all).checked_div(of).map_or(usize::MAX, |n| n.max(usize::from(rows.is_empty())));
+            let taken = room.min(instants - place.instant);
+            if taken == 0 {
+                break;
+            }
+            rows.resize(rows.len() + taken, of);
+            all += taken * of;
+            place.instant += taken;
+            if place.instant == instants {
+                (place.span, place.instant) = (place.span + 1, 0);
+            }
+        }
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let mut values = Vec::with_capacity(columns.len());
+        for (&at, reading) in columns.iter().zip(&mut place.readings) {
+            let mut column = Vec::with_capacity(all);
+            self.shelf.read(at, reading, rows.iter().copied(), &mut column)?;
+            values.push(column);
+        }
+        Ok(Some(Stretch { rows, columns: values }))
     }
 
     fn add(&mut self, name: &'static str) {
         self.names.push(name);
         self.shelf.add();
     }
+}
+
+/// How far a series has been read.
+#[derive(Clone, Debug, Default)]
+pub struct Place {
+    span: usize,
+    /// Of the span.
+    instant: usize,
+    readings: Vec<Reading>,
+}
+
+/// Some instants of a series.
+#[derive(Clone, Debug)]
+pub struct Stretch {
+    /// How many rows each has.
+    pub rows: Vec<usize>,
+    /// The values of each column.
+    pub columns: Vec<Vec<f64>>,
 }
 
 /// A series that is being recorded.

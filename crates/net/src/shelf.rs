@@ -109,38 +109,49 @@ impl Shelf {
         Ok(begin)
     }
 
-    /// All numbers of a column; NaN before it began. `spans`: rows of an instant, and how many instants in a row have as many.
-    pub(crate) fn column(&self, at: usize, spans: &[(usize, usize)]) -> io::Result<Vec<f64>> {
+    /// The numbers of a column at the next instants, which have so many rows each; NaN before it began.
+    pub(crate) fn read(&self, at: usize, reading: &mut Reading, rows: impl Iterator<Item = usize>, out: &mut Vec<f64>) -> io::Result<()> {
         let track = self.tracks.get(at).ok_or(io::ErrorKind::NotFound)?;
-        let all: usize = spans.iter().map(|(rows, instants)| rows * instants).sum();
-        let mut reader = Reader { before: Vec::new(), out: Vec::with_capacity(all) };
-        let mut rows = spans.iter().flat_map(|&(rows, instants)| std::iter::repeat_n(rows, instants));
-        for rows in rows.by_ref().take(track.since) {
-            reader.out.resize(reader.out.len() + rows, f64::NAN);
-        }
-        let mut scratch = Vec::new();
-        for piece in &self.pieces {
-            let Some(&len) = piece.lengths.get(at) else { continue };
-            let begin: usize = piece.lengths[..at].iter().sum();
-            let bytes = match &piece.place {
-                Place::Memory(bytes) => &bytes[begin..begin + len],
-                Place::File(place) => {
-                    self.read(place + begin as u64, len, &mut scratch)?;
-                    &scratch[..]
+        for rows in rows {
+            if reading.instants < track.since {
+                out.resize(out.len() + rows, f64::NAN);
+            } else {
+                while reading.at == reading.bytes.len() {
+                    self.load(at, reading)?;
                 }
-            };
-            reader.take(bytes, &mut rows)?;
+                reading.instant(rows)?;
+                out.extend_from_slice(&reading.before[..rows]);
+            }
+            reading.instants += 1;
         }
-        reader.take(&track.open, &mut rows)?;
-        Ok(reader.out)
+        Ok(())
     }
 
-    fn read(&self, at: u64, len: usize, out: &mut Vec<u8>) -> io::Result<()> {
-        let spill = self.spill.as_ref().ok_or(io::ErrorKind::NotFound)?;
-        let mut guard = spill.lock().unwrap_or_else(PoisonError::into_inner);
-        guard.0.seek(SeekFrom::Start(at))?;
-        out.resize(len, 0);
-        guard.0.read_exact(out)
+    /// The bytes of a column in the next piece.
+    fn load(&self, at: usize, reading: &mut Reading) -> io::Result<()> {
+        let next = reading.pieces;
+        reading.pieces += 1;
+        reading.at = 0;
+        reading.bytes.clear();
+        let Some(piece) = self.pieces.get(next) else {
+            // Behind the last piece is the one that is being made.
+            let open = (next == self.pieces.len()).then(|| self.tracks.get(at)).flatten();
+            reading.bytes.extend_from_slice(&open.ok_or(io::ErrorKind::UnexpectedEof)?.open);
+            return Ok(());
+        };
+        let Some(&len) = piece.lengths.get(at) else { return Ok(()) };
+        let begin: usize = piece.lengths[..at].iter().sum();
+        match &piece.place {
+            Place::Memory(bytes) => reading.bytes.extend_from_slice(&bytes[begin..begin + len]),
+            Place::File(place) => {
+                let spill = self.spill.as_ref().ok_or(io::ErrorKind::NotFound)?;
+                let mut guard = spill.lock().unwrap_or_else(PoisonError::into_inner);
+                guard.0.seek(SeekFrom::Start(place + begin as u64))?;
+                reading.bytes.resize(len, 0);
+                guard.0.read_exact(&mut reading.bytes)?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -200,41 +211,46 @@ impl Track {
     }
 }
 
-/// Makes numbers of bytes.
-struct Reader {
+/// How far a column has been read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reading {
+    instants: usize,
+    /// Pieces that were taken, the bytes of the last, and how many of those are done with.
+    pieces: usize,
+    bytes: Vec<u8>,
+    at: usize,
+    /// The numbers of the last instant.
     before: Vec<f64>,
-    out: Vec<f64>,
 }
 
-impl Reader {
-    fn take(&mut self, mut bytes: &[u8], rows: &mut impl Iterator<Item = usize>) -> io::Result<()> {
-        let b = &mut bytes;
-        while !b.is_empty() {
-            let rows = rows.next().ok_or(io::ErrorKind::InvalidData)?;
-            self.before.resize(rows.next_multiple_of(GROUP), 0.0);
-            match cut::<1>(b)? {
-                [SAME] => {}
-                [ONE] => {
-                    let one = f64::from_le_bytes(cut(b)?);
-                    self.before[..rows].fill(one);
-                }
-                _ => {
-                    for group in self.before.chunks_exact_mut(GROUP) {
-                        let [changed] = cut(b)?;
-                        if changed == 0 {
-                            continue;
-                        }
-                        let [long] = cut(b)?;
-                        for (i, value) in group.iter_mut().enumerate().filter(|(i, _)| changed & 1 << i != 0) {
-                            let bits =
-                                if long & 1 << i == 0 { u64::from(u32::from_le_bytes(cut(b)?)) << 32 } else { u64::from_le_bytes(cut(b)?) };
-                            *value = f64::from_bits(bits);
-                        }
+impl Reading {
+    /// Makes the numbers of one more instant of bytes.
+    fn instant(&mut self, rows: usize) -> io::Result<()> {
+        let mut rest = &self.bytes[self.at..];
+        let b = &mut rest;
+        self.before.resize(rows.next_multiple_of(GROUP), 0.0);
+        match cut::<1>(b)? {
+            [SAME] => {}
+            [ONE] => {
+                let one = f64::from_le_bytes(cut(b)?);
+                self.before[..rows].fill(one);
+            }
+            _ => {
+                for group in self.before.chunks_exact_mut(GROUP) {
+                    let [changed] = cut(b)?;
+                    if changed == 0 {
+                        continue;
+                    }
+                    let [long] = cut(b)?;
+                    for (i, value) in group.iter_mut().enumerate().filter(|(i, _)| changed & 1 << i != 0) {
+                        let bits =
+                            if long & 1 << i == 0 { u64::from(u32::from_le_bytes(cut(b)?)) << 32 } else { u64::from_le_bytes(cut(b)?) };
+                        *value = f64::from_bits(bits);
                     }
                 }
             }
-            self.out.extend_from_slice(&self.before[..rows]);
         }
+        self.at = self.bytes.len() - rest.len();
         Ok(())
     }
 }
@@ -263,6 +279,7 @@ mod tests {
         fn columns_come_back_to_the_bit(
             instants in proptest::collection::vec((0..20_usize, proptest::collection::vec(number(), 20)), 1..40),
             late in 0..40_usize,
+            parts in 1..9_usize,
         ) {
             let (mut shelf, mut spans, mut expected) = (Shelf::default(), Vec::new(), [Vec::new(), Vec::new()]);
             shelf.add();
@@ -280,7 +297,7 @@ mod tests {
                         expected.extend(std::iter::repeat_n(f64::NAN.to_bits(), most));
                     }
                 }
-                spans.push((most, 1));
+                spans.push(most);
                 shelf.end();
                 if n % 7 == 3 {
                     shelf.close();
@@ -293,8 +310,15 @@ mod tests {
                 }
             }
             for (at, expected) in expected.iter().enumerate().take(shelf.tracks.len()) {
-                let bits: Vec<u64> = shelf.column(at, &spans).unwrap().into_iter().map(f64::to_bits).collect();
-                prop_assert_eq!(&bits, expected);
+                // In one go, and in parts.
+                for part in [spans.len(), parts] {
+                    let (mut reading, mut got) = (Reading::default(), Vec::new());
+                    for some in spans.chunks(part) {
+                        shelf.read(at, &mut reading, some.iter().copied(), &mut got).unwrap();
+                    }
+                    let bits: Vec<u64> = got.into_iter().map(f64::to_bits).collect();
+                    prop_assert_eq!(&bits, expected);
+                }
             }
         }
     }
@@ -312,7 +336,9 @@ mod tests {
         assert!(shelf.held < MEMORY + 2 * PIECE, "{} bytes in memory", shelf.held);
         let written = shelf.spill.as_ref().map_or(0, |s| s.lock().unwrap().1);
         assert!(written > (instants * 64 * 7 - MEMORY) as u64, "{written} bytes in the file");
-        let column = shelf.column(0, &[(64, instants)]).unwrap();
+        let (mut reading, mut column) = (Reading::default(), Vec::new());
+        shelf.read(0, &mut reading, std::iter::repeat_n(64, instants), &mut column).unwrap();
+        assert!(shelf.read(0, &mut reading, [64].into_iter(), &mut column).is_err(), "there are no more instants");
         assert!(column.iter().enumerate().all(|(n, v)| *v == value(n / 64, n % 64)));
         assert_eq!(column.len(), 64 * instants);
     }

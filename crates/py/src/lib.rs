@@ -41,7 +41,7 @@ mod _core {
     #[pymodule_export]
     use super::resolved::{Resolved, resolve};
     #[pymodule_export]
-    use super::run::{Run, run};
+    use super::run::{Run, run, write_series};
     #[pymodule_export]
     use super::tcp::TcpEndpoint;
     /// Findings of a file that are told; of the others there is a count.

@@ -3,10 +3,13 @@
 use crate::error;
 use crate::events::{self, Asked};
 use crate::resolved::Resolved;
-use fairlane_scenario::{CaptureRequest, Captures, Options, Progress, RunOutput, SeriesTable, Style, Table, run_traced, within_run};
+use fairlane_scenario::{
+    CaptureRequest, Captures, Options, Progress, RunOutput, SeriesTable, SeriesWriter, Style, Table, run_traced, within_run,
+};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyMemoryView, PyString};
+use std::path::PathBuf;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
@@ -97,6 +100,19 @@ fn heartbeat(py: Python<'_>, progress: Option<&Bound<'_, PyAny>>, state: &Progre
         }
     }
     Ok(())
+}
+
+/// Writes a time series of several runs (`flow_series` or `link_series`) as one Parquet file, a group of rows at a time; false if
+/// nothing was sampled, and there is no file then. Signals are heard between groups.
+#[pyfunction]
+pub(crate) fn write_series(py: Python<'_>, runs: Vec<Bound<'_, Run>>, table: &str, path: PathBuf) -> PyResult<bool> {
+    let sampled: Vec<_> = runs.iter().filter_map(|run| Some((run.get().output.seed, run.get().sampled(table)?))).collect();
+    let Some(mut file) = py.detach(|| SeriesWriter::new(&path, &sampled))? else { return Ok(false) };
+    while py.detach(|| file.more(&sampled))? {
+        py.check_signals()?;
+    }
+    py.detach(|| file.end())?;
+    Ok(true)
 }
 
 /// One run: its facts as attributes, its tables as methods.

@@ -25,6 +25,7 @@ mod probes;
 mod registry;
 mod resolve;
 mod run;
+mod sampled;
 mod schema;
 mod semantics;
 mod series;
@@ -60,7 +61,8 @@ pub use plugin::{Fault, PluginParams, QueuePlugin, RegisterError, around_runs, f
 pub use plugs::{DynApp, DynEndpoint, DynQdisc, Listed};
 pub use registry::{AnyApp, AnyControl, AnyQdisc, BoxedQdisc, ControlSpec, QueueSpec, SourceSpec};
 pub use resolve::{Resolved, resolve, resolve_bytes};
-pub use run::{Options, Progress, RunError, RunOutput, SeriesTable, Table, run_all, run_traced, run_with, within_run};
+pub use run::{Options, Progress, RunError, RunOutput, Table, run_all, run_traced, run_with, within_run};
+pub use sampled::{SeriesRows, SeriesTable, SeriesWriter};
 pub use schema::schema;
 pub use series::*;
 pub use source::{Format, decode};

@@ -9,16 +9,16 @@ use crate::metrics::{Columns, measure};
 use crate::plugin::{Fault, on_thread, take_fault};
 use crate::plugs::BuiltIn;
 use crate::probes::{Probes, Watching};
+use crate::sampled::SeriesTable;
 use crate::spec::Resolved;
 use crate::trace::{Tracing, not_written};
 use crate::why;
 use fairlane_engine::EventQueue;
-use fairlane_net::{BuildError, Recording, Tally, World, WorldBuilder};
+use fairlane_net::{BuildError, Tally, World, WorldBuilder};
 use fairlane_trace::HopDelay;
 use fairlane_trace::pcapng::{Capture, Written};
 use fairlane_units::Time;
 use std::cell::Cell;
-use std::io;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -84,59 +84,6 @@ pub struct Table {
     pub text: Vec<(&'static str, Vec<String>)>,
     /// Number columns.
     pub numbers: Columns,
-}
-
-/// Time series: a row a flow or link and instant.
-#[derive(Clone, Debug)]
-pub struct SeriesTable {
-    /// Name of the column that names the subject of a row.
-    pub key: &'static str,
-    /// The subjects, in the order of the rows of an instant.
-    pub subjects: Vec<String>,
-    /// How many of them an instant has, and how many instants in a row that is so.
-    pub spans: Vec<(usize, usize)>,
-    /// What was recorded, also of subjects without a name.
-    kept: Recording,
-    /// Which subjects have one, if some have none.
-    named: Option<Vec<bool>>,
-}
-
-impl SeriesTable {
-    /// Of the subjects that have a name.
-    fn new(key: &'static str, kept: Recording, names: &[Option<&str>]) -> Self {
-        let named: Vec<Option<&str>> = kept.subjects.iter().map(|&i| names[i as usize]).collect();
-        let subjects = named.iter().flatten().map(|&name| name.to_owned()).collect();
-        let spans = kept.spans.iter().map(|&(count, instants)| (named[..count].iter().flatten().count(), instants)).collect();
-        let there: Vec<bool> = named.iter().map(Option::is_some).collect();
-        Self { key, subjects, spans, kept, named: there.contains(&false).then_some(there) }
-    }
-
-    /// Names of the number columns.
-    pub fn names(&self) -> &[&'static str] {
-        &self.kept.names
-    }
-
-    /// The numbers of one of them; `None` if there is no such column.
-    ///
-    /// # Errors
-    /// The temporary file that holds them cannot be read.
-    pub fn column(&self, name: &str) -> Option<io::Result<Vec<f64>>> {
-        let column = self.kept.column(name)?;
-        let Some(named) = &self.named else { return Some(column) };
-        let instants = self.kept.spans.iter().flat_map(|&(count, instants)| std::iter::repeat_n(&named[..count], instants));
-        Some(column.map(|all| all.into_iter().zip(instants.flatten()).filter(|(_, there)| **there).map(|(x, _)| x).collect()))
-    }
-
-    /// The same as a whole, with the name of its subject in each row.
-    ///
-    /// # Errors
-    /// As `column`.
-    pub fn table(&self) -> io::Result<Table> {
-        let instants = self.spans.iter().flat_map(|&(count, instants)| std::iter::repeat_n(&self.subjects[..count], instants));
-        let named = instants.flatten().cloned().collect();
-        let numbers = self.names().iter().filter_map(|name| Some(self.column(name)?.map(|values| (*name, values))));
-        Ok(Table { text: vec![(self.key, named)], numbers: numbers.collect::<io::Result<_>>()? })
-    }
 }
 
 /// The result of one run.

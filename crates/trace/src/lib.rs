@@ -1,4 +1,4 @@
-//! Observers: probes that measure more than every run needs, event tables, and packet capture.
+//! Observers: probes that measure more than every run needs, event tables, time series as files, and packet capture.
 
 pub mod events;
 mod hop_delay;
@@ -6,7 +6,9 @@ mod parquet;
 pub mod pcapng;
 pub mod reading;
 pub mod scene;
+mod series;
 mod varint;
 pub mod why;
 
 pub use hop_delay::HopDelay;
+pub use series::SeriesFile;

@@ -14,6 +14,7 @@ import polars as pl
 from ..base.metrics import jain
 from ..errors import Doubt, suggest
 from ..runs.result import Result
+from ..runs.tables import series, series_names
 from ..stats import Interval, interval
 from ..stats.ellipse import Ellipse, ellipse
 
@@ -104,10 +105,9 @@ class Compared:
 
     def series(self) -> tuple[list[float], list[float]]:
         """Times and packets waiting, of the first seed."""
-        frame = self.result.link_series
-        if frame.is_empty():
+        if not series_names(self.result, "link_series"):
             return [], []
-        frame = frame.filter((pl.col("link") == self.link) & (pl.col("seed") == self.result.seeds[0]))
+        frame = series(self.result, "link_series", "queue").filter((pl.col("link") == self.link) & (pl.col("seed") == self.result.seeds[0]))
         return frame["time"].to_list(), frame["queue"].cast(pl.Float64).to_list()
 
 

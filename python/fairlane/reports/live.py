@@ -12,6 +12,7 @@ from ..base.metrics import unit
 from ..look.live import Line, Live, points_each, stretched, stretches
 from ..runs.groups import members
 from ..runs.live import warmup
+from ..runs.tables import series, series_names
 from .sides import Side, fullest
 from .told import Told
 
@@ -39,9 +40,9 @@ def charts(told: Told) -> list[Live]:
 def _over_time(sides: Sequence[Side], table: str, what: str, title: str, how: str, link: str) -> Live | None:
     found: list[tuple[int, str, np.ndarray, np.ndarray]] = []
     for i, s in enumerate(sides):
-        frame = s.run.table(table)
-        if what not in frame.columns:
+        if what not in series_names(s.run, table):
             continue
+        frame = series(s.run, table, what)
         value = pl.col(what).cast(pl.Float64)
         own = frame.filter((pl.col("seed") == s.run.seeds[0]) & value.is_finite())
         if link:

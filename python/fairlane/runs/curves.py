@@ -12,6 +12,7 @@ import polars as pl
 
 from ..base.metrics import unit
 from ..stats.intervals import CONFIDENCE, t_factor
+from .tables import series
 
 if TYPE_CHECKING:
     from .result import Result
@@ -50,7 +51,8 @@ def curves(
     """
     key = "flow" if table == "flow_series" else "link"
     wanted = {m for members in of.values() for m in members}
-    frame = (result.table(table) if rows is None else rows).filter(pl.col("seed").is_in(list(seeds)) & pl.col(key).is_in(list(wanted)))
+    frame = series(result, table, what) if rows is None else rows
+    frame = frame.filter(pl.col("seed").is_in(list(seeds)) & pl.col(key).is_in(list(wanted)))
     value = pl.col(what).cast(pl.Float64)
     # An infinite threshold has no place on a finite axis, and no part in a mean.
     frame = frame.select("seed", "time", key, pl.when(value.is_finite()).then(value).alias("value"))

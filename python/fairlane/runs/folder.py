@@ -20,6 +20,7 @@ from ..base.sums import digest_in
 from ..errors import FolderError
 from . import why_tables
 from .pcap import ENDING
+from .tables import SERIES, Kept, write_series
 from .trace import FOLDER, PART
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ MANIFEST = "manifest.json"
 MANIFEST_SCHEMA = "fairlane.results/2"
 _EARLIER = "fairlane.results/1"
 """The same, but for the manifest's own sum."""
-_TABLES = ("flows", "links", "network", "flow_series", "link_series")
+_TABLES = ("flows", "links", "network")
 
 
 def check_free(folder: str | PathLike[str], *, force: bool = False) -> Path:
@@ -70,10 +71,13 @@ def save(result: Result, folder: str | PathLike[str], *, force: bool = False, ca
         put("run.json", result.to_json().encode())
         tables = {name: result.table(name) for name in _TABLES} | why_tables.tables(result.seeds, result._why)
         for name, frame in tables.items():
-            if frame.height or not name.endswith("_series"):
-                buffer = io.BytesIO()
-                frame.write_parquet(buffer)
-                put(f"{name}.parquet", buffer.getvalue())
+            buffer = io.BytesIO()
+            frame.write_parquet(buffer)
+            put(f"{name}.parquet", buffer.getvalue())
+        for name in SERIES:
+            file = temp / f"{name}.parquet"
+            if write_series(result, name, file):
+                written[file.name] = {"sha256": digest_in(file), "bytes": file.stat().st_size}
         for file in captures:
             written[file.name] = {"sha256": digest_in(file), "bytes": file.stat().st_size}
             shutil.move(file, temp / file.name)
@@ -103,8 +107,8 @@ def _parts(folder: Path) -> list[tuple[str, Path]]:
 
 
 def _is_large(name: str) -> bool:
-    """Whether a file may be larger than memory: captures and event tables are not read with the rest."""
-    return name.endswith(ENDING) or PART.fullmatch(name) is not None
+    """Whether a file may be larger than memory: captures, event tables and series are not read with the rest."""
+    return name.endswith(ENDING) or PART.fullmatch(name) is not None or name.removesuffix(".parquet") in SERIES
 
 
 def load(folder: str | PathLike[str]) -> Result:
@@ -121,7 +125,10 @@ def load(folder: str | PathLike[str]) -> Result:
         if fault := _compare(path, name, files[name], None if _is_large(name) else data):
             raise FolderError(f"{path / name} {fault}")
     try:
-        tables = {n: pl.read_parquet(io.BytesIO(data[f"{n}.parquet"])) if f"{n}.parquet" in data else pl.DataFrame() for n in _TABLES}
+        frames = {n: pl.read_parquet(io.BytesIO(data[f"{n}.parquet"])) if f"{n}.parquet" in data else pl.DataFrame() for n in _TABLES}
+        tables = Kept(frames, {n: path / f"{n}.parquet" for n in SERIES if f"{n}.parquet" in files})
+        for name in SERIES:
+            tables.names(name)  # a file that is no table is told now, not when somebody asks for it
         result = Result(json.loads(data["scenario.json"]), manifest["runs"], tables)
         told = {n: pl.read_parquet(io.BytesIO(data[f"{n}.parquet"])) for n in why_tables.TABLES if f"{n}.parquet" in data}
         result._why = why_tables.runs_of(result.seeds, told)

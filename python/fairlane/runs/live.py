@@ -13,6 +13,7 @@ from ..base.format import seconds as as_seconds
 from ..base.metrics import unit
 from ..look.live import Line, Live, points_each, stretched, stretches
 from .groups import members
+from .tables import series, series_names
 
 if TYPE_CHECKING:
     from .result import Result
@@ -32,9 +33,9 @@ _PACKETS = {"p": "packets"}
 def charts(result: Result) -> list[Live]:
     """All that there is to draw of a result."""
     out = []
-    if result.flow_series.height:
+    if series_names(result, "flow_series"):
         out += [c for what in OVER_TIME if (c := flows_over_time(result, what)) is not None]
-    if result.link_series.height and (c := links_over_time(result)) is not None:
+    if series_names(result, "link_series") and (c := links_over_time(result)) is not None:
         out.insert(1 if out else 0, c)
     return [*out, *(c for c in (each_flow(result), shares(result)) if c is not None)]
 
@@ -52,10 +53,9 @@ def whose(result: Result) -> str:
 
 def flows_over_time(result: Result, what: str) -> Live | None:
     """A series of flows: a line each where there are few, else a line for each group."""
-    frame = result.flow_series
-    if what not in frame.columns:
+    if what not in series_names(result, "flow_series"):
         return None
-    frame = _finite(frame, what).filter(pl.col("seed") == result.seeds[0]).select("time", "flow", "value")
+    frame = _finite(series(result, "flow_series", what), what).filter(pl.col("seed") == result.seeds[0]).select("time", "flow", "value")
     names = frame.drop_nulls()["flow"].unique(maintain_order=True).to_list()
     if not names:
         return None
@@ -87,16 +87,16 @@ def flows_over_time(result: Result, what: str) -> Live | None:
 
 def links_over_time(result: Result) -> Live | None:
     """The queues in which most waits."""
-    frame = _finite(result.link_series, "queue").filter(pl.col("seed") == result.seeds[0])
+    frame = _finite(series(result, "link_series", "queue"), "queue").filter(pl.col("seed") == result.seeds[0])
     top = frame.group_by("link").agg(pl.col("value").mean()).sort("value", "link", descending=[True, False])
     most = top["value"].max()
     if not isinstance(most, float) or most <= 0:
         return None
     shown = top.filter(pl.col("value") > 0.05 * most)["link"].head(MOST_LINES).to_list()
     lines, _, spans = _lines(frame.select("time", "link", "value"), "link", shown, "packets", False)
-    if len(shown) == 1 and "avg" in frame.columns:
+    if len(shown) == 1 and "avg" in series_names(result, "link_series"):
         average = (
-            _finite(result.link_series, "avg")
+            _finite(series(result, "link_series", "avg"), "avg")
             .filter((pl.col("seed") == result.seeds[0]) & (pl.col("link") == shown[0]))
             .drop_nulls("value")
         )

@@ -17,6 +17,7 @@ from ..errors import FairlaneError, UnknownNameError, suggest
 from ..look import theme
 from .curves import AGGREGATES, Curve, curves
 from .groups import flows_of, members
+from .tables import SERIES, series, series_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -109,21 +110,30 @@ def _what(result: Result, what: str, asked: Asked) -> tuple[bool, str]:
     if asked.kind and asked.kind not in KINDS:
         raise suggest(asked.kind, list(KINDS), "kind of picture")
     for table in {"": [*series, *metrics], "lines": series, "bars": metrics}[asked.kind]:
-        if what in result.table(table).columns and what not in _LABELS:
+        if what in _names(result, table) and what not in _LABELS:
             return table in series, table
-    if asked.kind != "bars" and series_of(what) and result.flow_series.is_empty() and result.link_series.is_empty():
+    if asked.kind != "bars" and series_of(what) and not any(series_names(result, t) for t in SERIES):
         raise FairlaneError(f'there is no time series of {what}: set sample = "100ms" in the scenario to have one')
-    known = {c for t in _TABLES for c in result.table(t).columns}.difference(_LABELS)
+    known = {c for t in _TABLES for c in _names(result, t)}.difference(_LABELS)
     near = str(suggest(what, sorted(known), "quantity to plot")).partition(": ")[2]
     hint = f": {near}" if near.startswith("did you mean") else ""
     raise UnknownNameError(f"unknown quantity to plot {what!r}{hint}\n{_known(result)}")
+
+
+def _names(result: Result, table: str) -> list[str]:
+    return series_names(result, table) if table in SERIES else result.table(table).columns
+
+
+def _with(result: Result, table: str, what: str) -> pl.DataFrame:
+    """A table that has a quantity; of a series only that."""
+    return series(result, table, what) if table in SERIES else result.table(table)
 
 
 def _known(result: Result) -> str:
     """What can be drawn, table by table."""
     lines = []
     for table, words in _TABLES.items():
-        names = [c for c in result.table(table).columns if c not in _LABELS]
+        names = [c for c in _names(result, table) if c not in _LABELS]
         told = ", ".join(names) or 'nothing: set sample = "100ms" in the scenario'
         lines.append(textwrap.fill(f"{words}: {told}", 100, initial_indent="  ", subsequent_indent="    "))
     return "\n".join(lines)
@@ -136,7 +146,7 @@ def _panel(result: Result, what: str, asked: Asked) -> Lines | Bars:
         raise suggest(str(asked.seed), [*map(str, result.seeds), "all"], "seed")
     over_time, table = _what(result, what, asked)
     key = {"f": "flow", "l": "link"}.get(table[0])
-    if over_time and result.table(table).is_empty():
+    if over_time and not series_names(result, table):
         raise FairlaneError(f"no {key} of this network has a time series of {what}: name the {key} under `{key}s`")
     of = {"network": [""]} if key is None else _members(result, table, what, key, asked)
     aggregate = asked.aggregate if any(len(names) > 1 for names in of.values()) else ""
@@ -146,7 +156,7 @@ def _panel(result: Result, what: str, asked: Asked) -> Lines | Bars:
 def _members(result: Result, table: str, what: str, key: str, asked: Asked) -> dict[str, list[str]]:
     """What is drawn: the name of each curve or bar, and the flows or links it stands for."""
     if key == "link":
-        return {name: [name] for name in _links(result.table(table), what, asked.link)}
+        return {name: [name] for name in _links(_with(result, table, what), what, asked.link)}
     groups = members(result)
     if asked.group:
         names = list(groups) if asked.group is True else [asked.group] if isinstance(asked.group, str) else list(asked.group)
@@ -156,7 +166,7 @@ def _members(result: Result, table: str, what: str, key: str, asked: Asked) -> d
         return {_counted(name, groups[name], asked.aggregate): groups[name] for name in names}
     if asked.flow is not None:
         return {name: [name] for name in flows_of(result, asked.flow)}
-    having = _having(result.table(table), what)
+    having = _having(_with(result, table, what), what)
     if len(having) <= MAX_LINES:
         return {name: [name] for name in having}
     kept = {g: [f for f in own if f in set(having)] for g, own in groups.items()}

@@ -5,12 +5,16 @@ Frames are made when somebody asks for them: a run, its tables on a terminal and
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .. import _core
 from ..base.extras import need
 from ..base.metrics import unit
+from ..errors import FolderError
 from ..stats import Interval, interval
 
 if TYPE_CHECKING:
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
     from .result import Result
 
 NAMES = ("flows", "links", "network", "flow_series", "link_series")
+SERIES = ("flow_series", "link_series")
 LABELS = ("flow", "link", "from", "to", "transport")
 _OWN_NAME = {"flows": {"name": "flow"}, "links": {"name": "link"}}
 
@@ -30,6 +35,7 @@ class Tables(Mapping[str, "pl.DataFrame"]):
     """The five tables of all runs: the core's columns, and polars frames in their place once they are asked for."""
 
     def __init__(self, runs: list[Any]) -> None:
+        self._runs = runs
         self._seeds = [r.seed for r in runs]
         self._columns = {name: [_columns_of(r, name) for r in runs] for name in NAMES}
         self._frames: dict[str, pl.DataFrame] = {}
@@ -54,8 +60,87 @@ class Tables(Mapping[str, "pl.DataFrame"]):
         """The columns of one table, run by run; without a seed."""
         return self._columns[name] if name in self._columns else _columns(self._frames[name])
 
+    def names(self, name: str) -> list[str]:
+        """The columns of a series."""
+        first = next((c for c in self._columns.get(name, ()) if c), None)
+        return ["seed", *first] if first else self._frames[name].columns if name in self._frames else []
+
+    def some(self, name: str, wanted: Sequence[str]) -> pl.DataFrame:
+        """Some columns of a series."""
+        if name in self._frames:
+            return self._frames[name].select(wanted)
+        runs: list[Columns] = [{c: run[c] for c in wanted if c != "seed"} for run in self._columns[name] if run]
+        return _frame([s for s, run in zip(self._seeds, self._columns[name], strict=True) if run], runs).select(wanted)
+
+    def write(self, name: str, path: Path) -> bool:
+        """Writes a series as a file, in memory that does not grow with it; false if nothing was sampled."""
+        return _core.write_series(self._runs, name, path)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return dict, (dict(self),)
+
+
+class Kept(Mapping[str, "pl.DataFrame"]):
+    """The tables of a result folder. Series stay where they are until somebody asks for them, and then a part may be enough."""
+
+    def __init__(self, frames: dict[str, pl.DataFrame], files: Mapping[str, Path]) -> None:
+        self._frames = frames
+        self._files = dict(files)
+        self._seen = {name: _state(path) for name, path in files.items()}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(NAMES)
+
+    def __len__(self) -> int:
+        return len(NAMES)
+
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        import polars as pl
+
+        if name not in self._frames:
+            if name not in NAMES:
+                raise KeyError(name)
+            self._frames[name] = self.scan(name).collect() if name in self._files else pl.DataFrame()
+        return self._frames[name]
+
+    def scan(self, name: str) -> pl.LazyFrame:
+        """A table that is read when it is collected."""
+        import polars as pl
+
+        path = self._files[name]
+        if _state(path) != self._seen[name]:
+            raise FolderError(f"{path} was changed or removed since the folder was read: read it again")
+        return pl.scan_parquet(path, glob=False, hive_partitioning=False)
+
+    def names(self, name: str) -> list[str]:
+        """The columns of a series."""
+        if name in self._frames:
+            return self._frames[name].columns
+        return self.scan(name).collect_schema().names() if name in self._files else []
+
+    def some(self, name: str, wanted: Sequence[str]) -> pl.DataFrame:
+        """Some columns of a series."""
+        return self._frames[name].select(wanted) if name in self._frames else self.scan(name).select(wanted).collect()
+
+    def write(self, name: str, path: Path) -> bool:
+        """Copies the file of a series; false if there is none."""
+        if name not in self._files:
+            return False
+        self.scan(name)
+        shutil.copyfile(self._files[name], path)
+        return True
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (dict(self),)
+
+
+def _state(path: Path) -> tuple[int, int, int] | None:
+    """What tells a file from another that takes its place."""
+    try:
+        at = path.stat()
+    except OSError:
+        return None
+    return at.st_ino, at.st_size, at.st_mtime_ns
 
 
 class _Series(Mapping[str, Sequence[Any]]):
@@ -123,6 +208,30 @@ def columns(result: Result, table: str) -> list[Columns]:
     """The columns of a table, run by run (those of a folder: all runs together), without frames; empty if nothing was sampled."""
     tables = result._tables
     return tables.columns(table) if isinstance(tables, Tables) else _columns(tables[table])
+
+
+def series_names(result: Result, table: str) -> list[str]:
+    """The columns of a time series; none if nothing was sampled."""
+    tables = result._tables
+    return tables.names(table) if isinstance(tables, Tables | Kept) else tables[table].columns
+
+
+def series(result: Result, table: str, *wanted: str) -> pl.DataFrame:
+    """`seed`, `time` and the name of the flow or link, and the columns of a time series that are wanted: no more of it is made or read."""
+    names = list(dict.fromkeys(["seed", table.removesuffix("_series"), "time", *wanted]))
+    tables = result._tables
+    return tables.some(table, names) if isinstance(tables, Tables | Kept) else tables[table].select(names)
+
+
+def write_series(result: Result, table: str, path: Path) -> bool:
+    """Writes a time series as a Parquet file; false if nothing was sampled, and there is none then."""
+    tables = result._tables
+    if isinstance(tables, Tables | Kept):
+        return tables.write(table, path)
+    frame = tables[table]
+    if frame.height:
+        frame.write_parquet(path)
+    return bool(frame.height)
 
 
 def metrics_of(result: Result, table: str) -> list[str]:

@@ -11,6 +11,7 @@ from ..base.format import seconds
 from ..errors import FairlaneError, suggest
 from ..stats import Warmup, mser5
 from ..stats.intervals import finite
+from .tables import series, series_names
 
 if TYPE_CHECKING:
     from .result import Result
@@ -21,12 +22,13 @@ def warmup(result: Result, metric: str, *, flow: str | None = None, link: str | 
     if (flow is None) == (link is None):
         raise FairlaneError('a warm-up is that of a series of one flow or one link: give flow="NAME" or link="NAME"')
     key, label = ("flow", flow) if flow is not None else ("link", link)
-    frame = result.table(f"{key}_series")
-    if frame.is_empty():
+    names = series_names(result, f"{key}_series")
+    if not names:
         raise FairlaneError('there is no series to look at: give the scenario a sampling step, such as sample = "100ms"')
-    metrics = [c for c in frame.columns if c not in ("seed", "time", key)]
+    metrics = [c for c in names if c not in ("seed", "time", key)]
     if metric not in metrics:
         raise suggest(metric, metrics, f"series of a {key}")
+    frame = series(result, f"{key}_series", metric)
     own = frame.filter(pl.col(key) == label)
     if own.is_empty():
         raise suggest(str(label), frame[key].unique().to_list(), key)

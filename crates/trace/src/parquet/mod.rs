@@ -1,4 +1,4 @@
-//! Parquet files, written a page at a time: one group of rows, flat columns, texts and small numbers by dictionary, other numbers as differences.
+//! Parquet files, written a group of rows at a time: flat columns, texts and small numbers by dictionary, other numbers as differences.
 //!
 //! Source: `README.md`, `Encodings.md` and `parquet.thrift` of apache/parquet-format. What the crate `parquet` does for any schema took several times
 //! as long for this one; the files are read back by Arrow, polars and DuckDB in tests/test_trace.py.
@@ -22,6 +22,8 @@ pub(crate) enum Kind {
     Int32,
     /// Numbers of 64 bits.
     Int64,
+    /// The same without a sign.
+    Unsigned,
     /// Numbers with a fraction.
     Double,
     /// Texts out of a list.
@@ -34,7 +36,7 @@ impl Kind {
         match self {
             Self::Bool => 0,
             Self::Int32 => 1,
-            Self::Int64 => 2,
+            Self::Int64 | Self::Unsigned => 2,
             Self::Double => 5,
             Self::Text => 6,
         }
@@ -49,6 +51,8 @@ const ZSTD: i32 = 6;
 const UNCOMPRESSED: i32 = 0;
 const DATA_PAGE: i32 = 0;
 const DICTIONARY_PAGE: i32 = 2;
+/// The converted type of numbers without a sign.
+const UINT_64: i32 = 14;
 
 const MAGIC: &[u8; 4] = b"PAR1";
 
@@ -213,72 +217,114 @@ impl Dictionary<'_> {
     }
 }
 
-/// Where a column lies in a file.
-struct Placed<'a> {
-    column: &'a Column,
+/// Where a column of a group lies in a file, and what it has there.
+struct Placed {
     dictionary: Option<i64>,
     data: i64,
     raw: i64,
     packed: i64,
+    rows: usize,
+    encodings: u16,
+    range: Option<(i64, i64)>,
 }
 
-/// Writes the file of these columns, which have the same number of rows, and empties them.
+/// A file that is being written.
+pub(crate) struct Writer<W> {
+    out: W,
+    at: i64,
+    groups: Vec<Vec<Placed>>,
+    scratch: Vec<u8>,
+}
+
+impl<W: Write> Writer<W> {
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// What writing says.
+    pub(crate) fn new(mut out: W) -> io::Result<Self> {
+        out.write_all(MAGIC)?;
+        Ok(Self { out, at: MAGIC.len() as i64, groups: Vec::new(), scratch: Vec::new() })
+    }
+
+    /// Writes these columns, which have the same number of rows, as a group, and empties them.
+    ///
+    /// # Errors
+    /// What writing says.
+    pub(crate) fn group(&mut self, columns: &mut [Column], dictionaries: &[Dictionary<'_>]) -> io::Result<()> {
+        if columns.iter().any(|c| c.failed) {
+            return Err(unpackable());
+        }
+        let (mut placed, mut head) = (Vec::new(), Vec::new());
+        for (column, dictionary) in columns.iter().zip(dictionaries) {
+            let begin = self.at;
+            let (mut raw, mut first) = (column.raw as i64, None);
+            if column.encodings & 1 << RLE_DICTIONARY != 0 {
+                let body = dictionary.body();
+                let packed = pack(&body, &mut self.scratch).ok_or_else(unpackable)?;
+                head.clear();
+                header(&mut head, DICTIONARY_PAGE, body.len(), packed, |page| {
+                    page.inner(7, |p| {
+                        p.i32(1, dictionary.len() as i32).i32(2, PLAIN);
+                    });
+                });
+                self.out.write_all(&head)?;
+                self.out.write_all(&self.scratch[..packed])?;
+                raw += (head.len() + body.len()) as i64;
+                first = Some(self.at);
+                self.at += (head.len() + packed) as i64;
+            }
+            self.out.write_all(&column.data)?;
+            let (data, packed) = (self.at, self.at + column.data.len() as i64 - begin);
+            let Column { rows, encodings, range, .. } = *column;
+            placed.push(Placed { dictionary: first, data, raw, packed, rows, encodings, range });
+            self.at += column.data.len() as i64;
+        }
+        if placed.first().is_some_and(|p| p.rows > 0) {
+            self.groups.push(placed);
+        }
+        for column in columns {
+            column.data.clear();
+            (column.rows, column.raw, column.encodings, column.range) = (0, 0, 0, None);
+        }
+        Ok(())
+    }
+
+    /// Ends the file, which has these columns.
+    ///
+    /// # Errors
+    /// What writing says.
+    pub(crate) fn end(mut self, columns: &[Column]) -> io::Result<W> {
+        let mut foot = Vec::new();
+        footer(&mut foot, columns, &self.groups);
+        self.out.write_all(&foot)?;
+        self.out.write_all(&(foot.len() as u32).to_le_bytes())?;
+        self.out.write_all(MAGIC)?;
+        Ok(self.out)
+    }
+}
+
+/// Writes the file of these columns, which have the same number of rows, in one group, and empties them.
 ///
 /// # Errors
 /// What writing says.
 pub(crate) fn write(out: &mut impl Write, columns: &mut [Column], dictionaries: &[Dictionary<'_>]) -> io::Result<()> {
-    if columns.iter().any(|c| c.failed) {
-        return Err(unpackable());
-    }
-    let rows = columns.first().map_or(0, |c| c.rows) as i64;
-    out.write_all(MAGIC)?;
-    let (mut at, mut placed, mut scratch, mut head) = (MAGIC.len() as i64, Vec::new(), Vec::new(), Vec::new());
-    for (column, dictionary) in columns.iter().zip(dictionaries) {
-        let begin = at;
-        let (mut raw, mut first) = (column.raw as i64, None);
-        if column.encodings & 1 << RLE_DICTIONARY != 0 {
-            let body = dictionary.body();
-            let packed = pack(&body, &mut scratch).ok_or_else(unpackable)?;
-            head.clear();
-            header(&mut head, DICTIONARY_PAGE, body.len(), packed, |page| {
-                page.inner(7, |p| {
-                    p.i32(1, dictionary.len() as i32).i32(2, PLAIN);
-                });
-            });
-            out.write_all(&head)?;
-            out.write_all(&scratch[..packed])?;
-            raw += (head.len() + body.len()) as i64;
-            first = Some(at);
-            at += (head.len() + packed) as i64;
-        }
-        out.write_all(&column.data)?;
-        placed.push(Placed { column, dictionary: first, data: at, raw, packed: at + column.data.len() as i64 - begin });
-        at += column.data.len() as i64;
-    }
-    let mut foot = Vec::new();
-    footer(&mut foot, &placed, rows);
-    out.write_all(&foot)?;
-    out.write_all(&(foot.len() as u32).to_le_bytes())?;
-    out.write_all(MAGIC)?;
-    for column in columns {
-        column.data.clear();
-        (column.rows, column.raw, column.encodings, column.range) = (0, 0, 0, None);
-    }
-    Ok(())
+    let mut file = Writer::new(out)?;
+    file.group(columns, dictionaries)?;
+    file.end(columns).map(|_| ())
 }
 
 fn unpackable() -> io::Error {
     io::Error::other("a page cannot be compressed")
 }
 
-fn footer(out: &mut Vec<u8>, placed: &[Placed<'_>], rows: i64) {
+fn footer(out: &mut Vec<u8>, columns: &[Column], groups: &[Vec<Placed>]) {
     let mut file = Struct::new(out);
     file.i32(1, 2);
     // The root, then its columns.
-    let schema: Vec<Option<&Column>> = std::iter::once(None).chain(placed.iter().map(|p| Some(p.column))).collect();
+    let schema: Vec<Option<&Column>> = std::iter::once(None).chain(columns.iter().map(Some)).collect();
     file.structs(2, &schema, |s, column| match column {
         None => {
-            s.bytes(4, b"schema").i32(5, placed.len() as i32);
+            s.bytes(4, b"schema").i32(5, columns.len() as i32);
         }
         Some(c) => {
             s.i32(1, c.kind.physical()).i32(3, i32::from(c.optional)).bytes(4, c.name.as_bytes());
@@ -287,39 +333,41 @@ fn footer(out: &mut Vec<u8>, placed: &[Placed<'_>], rows: i64) {
                 s.i32(6, 0).inner(10, |logical| {
                     logical.inner(1, |_| {});
                 });
+            } else if c.kind == Kind::Unsigned {
+                s.i32(6, UINT_64);
             }
         }
     });
-    file.i64(3, rows);
-    let groups: &[()] = if rows == 0 { &[] } else { &[()] };
-    file.structs(4, groups, |group, ()| {
-        group.structs(1, placed, |chunk, p| {
-            chunk.i64(2, 0).inner(3, |meta| column(meta, p));
+    let rows = |group: &[Placed]| group.first().map_or(0, |p| p.rows) as i64;
+    file.i64(3, groups.iter().map(|g| rows(g)).sum());
+    file.structs(4, groups, |group, placed| {
+        let chunks: Vec<(&Column, &Placed)> = columns.iter().zip(placed).collect();
+        group.structs(1, &chunks, |chunk, (column, placed)| {
+            chunk.i64(2, 0).inner(3, |meta| describe(meta, column, placed));
         });
         let raw = placed.iter().map(|p| p.raw).sum();
-        group.i64(2, raw).i64(3, rows);
+        group.i64(2, raw).i64(3, rows(placed));
     });
     file.bytes(6, concat!("fairlane ", env!("CARGO_PKG_VERSION")).as_bytes());
     // Numbers are compared as numbers, texts by their bytes: without this readers leave the statistics alone.
-    file.structs(7, placed, |order, _| {
+    file.structs(7, columns, |order, _| {
         order.inner(1, |_| {});
     });
     file.end();
 }
 
-fn column(meta: &mut Struct<'_>, p: &Placed<'_>) {
-    let c = p.column;
-    let mut encodings: Vec<i32> = (0..16).filter(|e| c.encodings & 1 << e != 0).collect();
+fn describe(meta: &mut Struct<'_>, c: &Column, p: &Placed) {
+    let mut encodings: Vec<i32> = (0..16).filter(|e| p.encodings & 1 << e != 0).collect();
     encodings.push(RLE);
     if p.dictionary.is_some() && !encodings.contains(&PLAIN) {
         encodings.push(PLAIN);
     }
     meta.i32(1, c.kind.physical()).i32s(2, &encodings).texts(3, &[c.name]).i32(4, if c.packs { ZSTD } else { UNCOMPRESSED });
-    meta.i64(5, c.rows as i64).i64(6, p.raw).i64(7, p.packed).i64(9, p.data);
+    meta.i64(5, p.rows as i64).i64(6, p.raw).i64(7, p.packed).i64(9, p.data);
     if let Some(at) = p.dictionary {
         meta.i64(11, at);
     }
-    if let Some((least, most)) = c.range {
+    if let Some((least, most)) = p.range {
         meta.inner(12, |s| {
             s.i64(3, 0).bytes(5, &most.to_le_bytes()).bytes(6, &least.to_le_bytes());
             s.bool(7, true).bool(8, true);

@@ -49,7 +49,7 @@ def _path(v: View, flows: Sequence[str], link: str) -> tuple[np.ndarray, np.ndar
     start, end = v.measured
     seed = v.seeds[0]
     times, windows = v.matrix("cwnd", flows, seed)
-    rows = v.series("link_series").filter((pl.col("seed") == seed) & (pl.col("link") == link)).sort("time")
+    rows = v.series("link_series", "queue_bytes").filter((pl.col("seed") == seed) & (pl.col("link") == link)).sort("time")
     if rows.is_empty():
         raise FairlaneError(f"phase: the link {link!r} has no time series: name it under `links` in the scenario")
     total = pl.DataFrame({"time": times, "window": np.nansum(windows, axis=1)})

@@ -13,6 +13,7 @@ from ...base.metrics import series_of, unit
 from ...errors import FairlaneError
 from ...stats import interval
 from ..curves import Curve, curves
+from ..tables import SERIES, series_names
 from . import KINDS, SAMPLE, Kind
 from .pen import Pen, named
 from .theories import levels
@@ -41,7 +42,7 @@ def kind_of(results: Sequence[Result], name: str, *, link: bool) -> Kind:
     found: set[str] = set()
     for table in [*order, "network"]:
         for r in results:
-            columns = [c for c in r.table(table).columns if c not in _LABELS]
+            columns = [c for c in (series_names(r, table) if table in SERIES else r.table(table).columns) if c not in _LABELS]
             found.update(columns)
             if name in columns:
                 over = table.endswith("_series")
@@ -69,7 +70,7 @@ def _series(pen: Pen, views: Sequence[View], table: str) -> None:
     what = views[0].wish.kind.name
     found: list[tuple[str, Curve]] = []
     for v in views:
-        frame = v.series(table)
+        frame = v.series(table, what)
         if what not in frame.columns:
             raise FairlaneError(f"{v.label or 'this result'} has no time series of {what}")
         of = v.curves(what) if table == "flow_series" else {n: [n] for n in v.links(what)}

@@ -27,7 +27,7 @@ _FAR = 1.6
 def draw(pen: Pen, views: Sequence[View]) -> None:
     """One link; several runs as their mean, without single events."""
     (v,) = views
-    frame = v.series("link_series").filter(pl.col("link") == v.only)
+    frame = v.series("link_series", "queue", "queue_bytes", "avg", "drops").filter(pl.col("link") == v.only)
     if frame.is_empty():
         raise FairlaneError(f"queue-events: the link {v.only!r} has no time series: name it under `links` in the scenario")
     link: Mapping[str, Any] = next((x for x in v.result.scenario["expanded"]["links"] if x["name"] == v.only), {})

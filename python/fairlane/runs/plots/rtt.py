@@ -20,7 +20,7 @@ def draw(pen: Pen, views: Sequence[View]) -> None:
     """The smoothed round trip as lines; samples as dots, of one run."""
     found: list[tuple[View, str, list[str], Curve]] = []
     for v in views:
-        frame, of = v.series("flow_series"), v.curves("srtt")
+        frame, of = v.series("flow_series", "srtt"), v.curves("srtt")
         if not of:
             raise FairlaneError("rtt needs flows over TCP that were answered, and there are none")
         found += [

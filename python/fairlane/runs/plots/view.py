@@ -14,6 +14,7 @@ from ...base.format import seconds as as_seconds
 from ...errors import FairlaneError, suggest
 from ..curves import MAX_RATES
 from ..groups import flows_of, members
+from ..tables import SERIES, series, series_names
 from . import SAMPLE, Kind
 
 if TYPE_CHECKING:
@@ -101,9 +102,9 @@ class View:
             return flows_of(self.result, self.wish.flow)
         if not having:
             return [f for own in members(self.result).values() for f in own]
-        frame = self.result.table(table)
-        if having not in frame.columns:
+        if having not in series_names(self.result, table):
             return []
+        frame = series(self.result, table, having)
         value = pl.col(having).cast(pl.Float64)
         some = set(frame.filter(value.is_finite() & (value != 0))["flow"].unique().to_list())
         return [f for own in members(self.result).values() for f in own if f in some]
@@ -120,7 +121,8 @@ class View:
 
     def links(self, what: str = "queue") -> list[str]:
         """The links asked for, else the one where most waits."""
-        frame = self.result.link_series if not self.result.link_series.is_empty() else self.result.links
+        known = series_names(self.result, "link_series")
+        frame = series(self.result, "link_series", what) if what in known else self.result.links
         present = frame["link"].unique(maintain_order=True).to_list()
         if self.wish.link is not None:
             for name in self.wish.link:
@@ -135,14 +137,16 @@ class View:
 
     def check_samples(self) -> None:
         """Raises an error that says how to get time series, if the picture is made of them and there are none at all."""
-        if self.wish.kind.sample and self.result.flow_series.is_empty() and self.result.link_series.is_empty():
+        if self.wish.kind.sample and not any(series_names(self.result, name) for name in SERIES):
             raise FairlaneError(f"{self.wish.kind.name} needs time series, which {self._whose} has not: set {SAMPLE}")
 
-    def series(self, table: str) -> pl.DataFrame:
-        """Time series of the runs that are drawn, in the span that is drawn; an error that says how to get them if there are none."""
-        frame = self.result.table(table)
-        if frame.is_empty():
+    def series(self, table: str, *wanted: str) -> pl.DataFrame:
+        """Those of some time series that there are, of the runs and in the span that are drawn; an error that says how to get them if
+        there are none at all."""
+        known = series_names(self.result, table)
+        if not known:
             raise FairlaneError(f"{self.wish.kind.name} needs time series, which {self._whose} has not: set {SAMPLE}")
+        frame = series(self.result, table, *(name for name in wanted if name in known))
         frame = frame.filter(pl.col("seed").is_in(self.seeds))
         start, end = self.wish.time
         if start is not None:
@@ -155,7 +159,7 @@ class View:
 
     def matrix(self, what: str, flows: Sequence[str], seed: int) -> tuple[np.ndarray, np.ndarray]:
         """Instants, and the values of a quantity then: a column a flow, NaN where it has none."""
-        frame = self.series("flow_series").filter((pl.col("seed") == seed) & pl.col("flow").is_in(list(flows)))
+        frame = self.series("flow_series", what).filter((pl.col("seed") == seed) & pl.col("flow").is_in(list(flows)))
         wide = frame.select("time", "flow", pl.col(what).cast(pl.Float64)).pivot(on="flow", index="time", values=what).sort("time")
         missing = [pl.lit(None, pl.Float64).alias(f) for f in flows if f not in wide.columns]
         return wide["time"].to_numpy(), wide.with_columns(missing).select(flows).to_numpy().astype(float).reshape(wide.height, len(flows))

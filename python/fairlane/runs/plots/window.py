@@ -20,7 +20,7 @@ def draw(pen: Pen, views: Sequence[View]) -> None:
     """Each flow, or the mean of a group: the window, and its threshold thin and dotted in the same colour."""
     found: list[tuple[str, Curve, Curve]] = []
     for v in views:
-        frame, of = v.series("flow_series"), v.curves("cwnd")
+        frame, of = v.series("flow_series", "cwnd", "ssthresh"), v.curves("cwnd")
         if not of:
             raise FairlaneError("window needs the congestion windows of flows over TCP, and there are none")
         for name, flows in of.items():

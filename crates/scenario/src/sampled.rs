@@ -1,0 +1,150 @@
+//! Time series of a run, read by column or by stretches of time, and written as a file.
+
+use crate::run::Table;
+use fairlane_net::{Place, Recording, Stretch};
+use fairlane_trace::SeriesFile;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+/// Numbers of a group of rows: what is in memory at a time when a file is written.
+const GROUP: usize = 1 << 21;
+
+/// Time series: a row a flow or link and instant.
+#[derive(Clone, Debug)]
+pub struct SeriesTable {
+    /// Name of the column that names the subject of a row.
+    pub key: &'static str,
+    /// The subjects, in the order of the rows of an instant.
+    pub subjects: Vec<String>,
+    /// How many of them an instant has, and how many instants in a row that is so.
+    pub spans: Vec<(usize, usize)>,
+    /// What was recorded, also of subjects without a name.
+    kept: Recording,
+    /// Which subjects have one, if some have none.
+    named: Option<Vec<bool>>,
+}
+
+impl SeriesTable {
+    /// Of the subjects that have a name.
+    pub(crate) fn new(key: &'static str, kept: Recording, names: &[Option<&str>]) -> Self {
+        let named: Vec<Option<&str>> = kept.subjects.iter().map(|&i| names[i as usize]).collect();
+        let subjects = named.iter().flatten().map(|&name| name.to_owned()).collect();
+        let spans = kept.spans.iter().map(|&(count, instants)| (named[..count].iter().flatten().count(), instants)).collect();
+        let there: Vec<bool> = named.iter().map(Option::is_some).collect();
+        Self { key, subjects, spans, kept, named: there.contains(&false).then_some(there) }
+    }
+
+    /// Names of the number columns.
+    pub fn names(&self) -> &[&'static str] {
+        &self.kept.names
+    }
+
+    /// The numbers of one of them; `None` if there is no such column.
+    ///
+    /// # Errors
+    /// The temporary file that holds them cannot be read.
+    pub fn column(&self, name: &str) -> Option<io::Result<Vec<f64>>> {
+        let column = self.kept.column(name)?;
+        let Some(named) = &self.named else { return Some(column) };
+        let instants = self.kept.spans.iter().flat_map(|&(count, instants)| std::iter::repeat_n(&named[..count], instants));
+        Some(column.map(|all| all.into_iter().zip(instants.flatten()).filter(|(_, there)| **there).map(|(x, _)| x).collect()))
+    }
+
+    /// The same as a whole, with the name of its subject in each row.
+    ///
+    /// # Errors
+    /// As `column`.
+    pub fn table(&self) -> io::Result<Table> {
+        let instants = self.spans.iter().flat_map(|&(count, instants)| std::iter::repeat_n(&self.subjects[..count], instants));
+        let named = instants.flatten().cloned().collect();
+        let numbers = self.names().iter().filter_map(|name| Some(self.column(name)?.map(|values| (*name, values))));
+        Ok(Table { text: vec![(self.key, named)], numbers: numbers.collect::<io::Result<_>>()? })
+    }
+
+    /// The next instants of some columns, by their numbers in `names`. `place` is the same from call to call; no more than `most` rows are taken, but one instant at least. `None` at the end.
+    ///
+    /// # Errors
+    /// As `column`; or there is no such column.
+    pub fn next(&self, place: &mut Place, columns: &[usize], most: usize) -> io::Result<Option<SeriesRows>> {
+        let Some(Stretch { rows, mut columns }) = self.kept.next(place, columns, most)? else { return Ok(None) };
+        let Some(named) = &self.named else {
+            let subjects = rows.iter().flat_map(|&n| 0..n as u32).collect();
+            return Ok(Some(SeriesRows { subjects, columns }));
+        };
+        let there = |n: usize| named[..n].iter().copied();
+        for column in &mut columns {
+            let mut keep = rows.iter().flat_map(|&n| there(n));
+            column.retain(|_| keep.next().unwrap_or(false));
+        }
+        let subjects = rows.iter().flat_map(|&n| 0..there(n).filter(|t| *t).count() as u32).collect();
+        Ok(Some(SeriesRows { subjects, columns }))
+    }
+}
+
+/// Some rows of a series.
+#[derive(Clone, Debug)]
+pub struct SeriesRows {
+    /// The subject of each, by its number.
+    pub subjects: Vec<u32>,
+    /// The values of each column.
+    pub columns: Vec<Vec<f64>>,
+}
+
+/// The series of several runs, as one Parquet file that is being written.
+pub struct SeriesWriter {
+    file: SeriesFile<File>,
+    /// All columns of all runs, in the order in which they come.
+    names: Vec<&'static str>,
+    /// Runs that are done with, and how far the next has been read.
+    done: usize,
+    place: Place,
+}
+
+impl SeriesWriter {
+    /// Begins a file; `None` if nothing was sampled.
+    ///
+    /// # Errors
+    /// What writing says.
+    pub fn new(path: &Path, runs: &[(u64, &SeriesTable)]) -> io::Result<Option<Self>> {
+        let Some((_, first)) = runs.iter().find(|(_, run)| run.spans.iter().any(|(rows, _)| *rows > 0)) else { return Ok(None) };
+        let mut names: Vec<&'static str> = Vec::new();
+        for name in runs.iter().flat_map(|(_, run)| run.names()) {
+            if !names.contains(name) {
+                names.push(name);
+            }
+        }
+        let file = SeriesFile::new(File::create(path)?, first.key, &names)?;
+        Ok(Some(Self { file, names, done: 0, place: Place::default() }))
+    }
+
+    /// Writes one more group of rows; false when all are written.
+    ///
+    /// # Errors
+    /// What reading the series or writing the file says.
+    pub fn more(&mut self, runs: &[(u64, &SeriesTable)]) -> io::Result<bool> {
+        let Some(&(seed, run)) = runs.get(self.done) else { return Ok(false) };
+        let own = run.names();
+        let columns: Vec<usize> = (0..own.len()).collect();
+        let Some(SeriesRows { subjects: rows, columns: mut values }) = run.next(&mut self.place, &columns, GROUP / own.len().max(1))?
+        else {
+            (self.done, self.place) = (self.done + 1, Place::default());
+            return Ok(true);
+        };
+        if own != self.names {
+            // What another run has and this one has not is no number here.
+            let of = |name| own.iter().position(|n| *n == name);
+            values = self.names.iter().map(|name| of(*name).map_or_else(|| vec![f64::NAN; rows.len()], |i| values[i].clone())).collect();
+        }
+        self.file.group(seed, &run.subjects, &rows, &values)?;
+        Ok(true)
+    }
+
+    /// Ends the file; it is on the disk then.
+    ///
+    /// # Errors
+    /// What writing says.
+    pub fn end(self) -> io::Result<()> {
+        self.file.end()?.sync_all()
+    }
+}
