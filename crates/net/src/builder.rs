@@ -11,7 +11,7 @@ use crate::impair::{Impair, Impairments};
 use crate::order::Turn;
 use crate::outage::{Frail, Outages, Plan, Spans};
 use crate::packet::{Arena, Proto};
-use crate::path::Path;
+use crate::path::{Path, Relays};
 use crate::port::Port;
 use crate::qdisc::{LinkInfo, Qdisc};
 use crate::reroute::Reroutes;
@@ -144,6 +144,7 @@ pub struct WorldBuilder<P: Plugs> {
     costs: Vec<u64>,
     down: Vec<(u32, Spans)>,
     reroute: Option<Dur>,
+    shortcuts: bool,
 }
 
 impl<P: Plugs> WorldBuilder<P> {
@@ -164,7 +165,13 @@ impl<P: Plugs> WorldBuilder<P> {
             costs: Vec::new(),
             down: Vec::new(),
             reroute: None,
+            shortcuts: true,
         }
+    }
+    /// Each packet has an event at each port, whether anything can happen there or not: for tests.
+    #[doc(hidden)]
+    pub fn without_shortcuts(&mut self) {
+        self.shortcuts = false;
     }
     /// Adds a node.
     pub fn node(&mut self, name: &str) -> NodeId {
@@ -272,7 +279,8 @@ impl<P: Plugs> WorldBuilder<P> {
         let govern = Govern::new(self.controls, &flows, &mut sides, &mut self.endpoints, hosts.len())
             .map_err(|f| BuildError::GovernedTwice { flow: flows[f.0 as usize].name.clone() })?;
         let sampler = self.sample.map(|(what, watched)| Sampler::new(what, watched));
-        Ok(World {
+        let shortcuts = self.shortcuts;
+        let mut world = World {
             path: Path {
                 now: Time::ZERO,
                 events: first_events(slots, &hosts, clocks.len(), sampler.is_some(), (&self.airs, &reroutes, &plan)),
@@ -286,6 +294,7 @@ impl<P: Plugs> WorldBuilder<P> {
                 drops: Vec::new(),
                 hops_before_reset: 0,
                 copies: Vec::new(),
+                relays: Relays::default(),
             },
             endpoints: self.endpoints,
             last_views: Vec::new(),
@@ -305,7 +314,13 @@ impl<P: Plugs> WorldBuilder<P> {
             events_run: 0,
             reset_at: Time::ZERO,
             fingerprint: 0,
-        })
+        };
+        if shortcuts {
+            let watched = world.sampler.as_ref().map_or(&[] as &[u32], |s| s.watched());
+            world.path.find_relays(watched);
+            world.path.find_lanes(watched);
+        }
+        Ok(world)
     }
 }
 

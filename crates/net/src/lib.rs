@@ -60,7 +60,7 @@ pub use packet::{Arena, Block, Class, Ecn, PktRef, Proto, QPkt, Segment, flag, f
 pub use path::{Stuck, Waiting};
 pub use port::Port;
 pub use problem::Problem;
-pub use qdisc::{Backlog, Drops, FlowInfo, LinkInfo, QCx, Qdisc, Site, Why};
+pub use qdisc::{Backlog, Drops, FlowInfo, LinkInfo, QCx, Qdisc, Room, Site, Why};
 pub use ring::Ring;
 pub use route::Routing;
 pub use sample::{Column, Fill, FlowSample, Place, PortSample, Recording, Rows, Sampler, Sampling, SenderSample, Stretch};

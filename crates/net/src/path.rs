@@ -2,11 +2,15 @@
 
 mod air;
 mod change;
+mod fetch;
 mod inside;
+mod lane;
 mod outage;
+mod relay;
 
 pub(crate) use air::Station;
 pub use change::{Stuck, Waiting};
+pub(crate) use relay::Relays;
 
 use crate::endpoint::Out;
 use crate::flow::Flow;
@@ -17,8 +21,7 @@ use crate::observe::{DequeueEvent, DropEvent, EnqueueEvent, HopEvent, Observer, 
 use crate::order::{Order, Turn};
 use crate::packet::{Arena, Proto, QPkt, flag};
 use crate::port::{CLOSED, Port};
-use crate::prefetch::prefetch;
-use crate::qdisc::{Drops, QCx, Qdisc, Why};
+use crate::qdisc::{Backlog, Drops, QCx, Qdisc, Why};
 use crate::slots::Slots;
 use fairlane_engine::{EventQueue, Slot};
 use fairlane_units::Time;
@@ -48,6 +51,7 @@ pub(crate) struct Path<Q, H> {
     pub(crate) hops_before_reset: u64,
     /// Duplicates that arrived at an endpoint together with their original.
     pub(crate) copies: Vec<(u32, QPkt)>,
+    pub(crate) relays: Relays,
 }
 
 impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
@@ -84,58 +88,6 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         first
     }
 
-    /// The port whose event may come `k` events from now.
-    #[inline]
-    fn upcoming(&self, k: usize) -> Option<&Port<Q>> {
-        let (time, number) = self.events.upcoming(k)?;
-        self.ports.get(self.slots.order.slot(time, number) as usize)
-    }
-
-    /// Fetches what the event `k` events from now will touch first: its port.
-    #[inline]
-    pub(crate) fn fetch_port(&self, k: usize) {
-        if let Some(port) = self.upcoming(k) {
-            port.fetch();
-        }
-    }
-
-    /// Fetches what comes after that, the port itself being near by now: the packets at the head of link and queue.
-    #[inline]
-    pub(crate) fn fetch_head(&self, k: usize) {
-        let Some(port) = self.upcoming(k) else { return };
-        if let Some(head) = port.ring.front() {
-            prefetch(head, 64);
-        }
-        if port.queued {
-            prefetch(&port.counters.waits, 256);
-            if let Some(next) = port.qdisc.head() {
-                prefetch(next, 32);
-            }
-        }
-    }
-
-    /// Where the packet goes next: a port, which is fetched, or an endpoint with its segment, which is told.
-    #[inline]
-    pub(crate) fn fetch_next(&self, k: usize) -> Option<u32> {
-        let port = self.upcoming(k)?;
-        if port.queued {
-            // The departure will be counted under its waiting time, which is known by now.
-            let wait = port.qdisc.head().map(|p| port.busy_until.since(p.at).as_ps());
-            if let Some(cell) = wait.and_then(|w| port.counters.waits.hist.cell(w)) {
-                prefetch(cell, 4);
-            }
-        }
-        let head = port.ring.front()?;
-        let next = *self.hops.get(head.hop as usize + 1)?;
-        if next & END == 0 {
-            self.ports.get(next as usize)?.fetch();
-            return None;
-        }
-        self.arena.prefetch(head.id);
-        prefetch(self.flows.get(head.flow.0 as usize)?, 256);
-        Some(next & !END)
-    }
-
     /// Adds an event.
     #[inline]
     pub(crate) fn push(&mut self, time: Time, slot: Slot, turn: Turn) {
@@ -150,8 +102,8 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             self.settle::<O, false>(i, now, obs);
             port = &mut self.ports[i as usize];
         }
-        if port.rough {
-            return self.on_rough(i, now, pkt, obs);
+        if port.rough || port.tied {
+            return if port.rough { self.on_rough(i, now, pkt, obs) } else { self.on_tied(i, now, pkt, obs) };
         }
         let Some(head) = port.ring.front() else { return NOWHERE };
         debug_assert_eq!(head.at, now, "the head of a ring has one event");
@@ -165,7 +117,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     fn advance<O: Observer>(&mut self, i: u32, obs: &O) {
         let port = &mut self.ports[i as usize];
         port.ring.advance();
-        if let Some(next) = port.ring.front() {
+        if let Some(next) = port.ring.front().filter(|_| !port.is_idle()) {
             let at = next.at;
             self.push(at, i, Turn::Act);
         } else if port.queued {
@@ -305,6 +257,13 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         if port.queued || port.busy_until > now {
             return self.accept_busy(i, pkt, now, obs);
         }
+        if !O::ON
+            && let Some(room) = port.lane
+            && room.admits(Backlog::default(), pkt.len)
+        {
+            // Its queue would say nothing else.
+            return transmit(port, &mut self.events, &self.arena, self.slots.order, i, pkt, now, obs);
+        }
         let mut cx = QCx { now, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
         let arrived = if O::ON && obs.sees(PortId(i)) { Some(*pkt) } else { None };
         let passed = port.qdisc.pass(pkt, &mut cx);
@@ -316,7 +275,9 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             obs.on_enqueue(&EnqueueEvent { time: now, port: PortId(i), pkt, backlog: level });
             measure(port, i, now, obs);
         }
-        if passed {
+        if passed && port.feeds {
+            self.transmit_on(i, pkt, now, obs);
+        } else if passed {
             transmit(port, &mut self.events, &self.arena, self.slots.order, i, pkt, now, obs);
         }
         if level.pkts > 0 || !self.drops.is_empty() {
@@ -354,6 +315,9 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         } else if port.busy_until == CLOSED {
             return self.drop_packet(i, *pkt, Why::Down, now, obs);
         }
+        if !O::ON && self.line_up(i, pkt, now, obs) {
+            return self.after_accept(i, now, obs);
+        }
         let port = &mut self.ports[i as usize];
         let mut cx = QCx { now, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
         port.qdisc.enqueue(*pkt, &mut cx);
@@ -378,7 +342,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             self.take_drops(i, now, obs);
         }
         let port = &self.ports[i as usize];
-        if port.queued && (port.ring.is_empty() || (O::ON && obs.prompt(PortId(i)))) {
+        if port.queued && (port.is_idle() || port.misses() || (O::ON && obs.prompt(PortId(i)))) {
             self.arm_wake(i, obs);
         }
     }
@@ -390,6 +354,9 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             // Most calls end here, before the queue is asked.
             if !port.queued || port.busy_until > now {
                 return;
+            }
+            if !O::ON && port.held.pkts > 0 {
+                return self.set_off::<AT_NOW>(i, now);
             }
             let start = port.next_start();
             if start > now || (start == now && !AT_NOW) {
@@ -407,6 +374,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
                 self.take_drops(i, start, obs);
             }
             match left {
+                Some(p) if self.ports[i as usize].feeds => self.transmit_on(i, &p, start, obs),
                 Some(p) => transmit(&mut self.ports[i as usize], &mut self.events, &self.arena, self.slots.order, i, &p, start, obs),
                 None => return,
             }
@@ -421,14 +389,14 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     }
 
     /// Makes sure that a waiting packet is looked at when it may start, where no packet on the link will do that:
-    /// behind a shaper, and under observers, who want to see departures when they happen.
+    /// behind a shaper, and under observers, who want to see departures when they happen; and where those at the head go far.
     #[cold]
     pub(crate) fn arm_wake<O: Observer>(&mut self, i: u32, obs: &O) {
         let port = &mut self.ports[i as usize];
         if port.is_on_air() {
             return self.call_station(i);
         }
-        if !port.queued || !(port.ring.is_empty() || (O::ON && obs.prompt(PortId(i)))) {
+        if !port.queued || !(port.is_idle() || port.misses() || (O::ON && obs.prompt(PortId(i)))) {
             return;
         }
         let start = port.next_start().max(self.now);
@@ -481,6 +449,16 @@ fn transmit<Q: Qdisc, H: EventQueue, O: Observer>(
     start: Time,
     obs: &mut O,
 ) {
+    let at = begin(port, arena, i, pkt, start, obs);
+    if port.ring.is_empty() {
+        events.push(at, order.number(at, i, Turn::Act));
+    }
+    port.ring.push(QPkt { at, ..*pkt });
+}
+
+/// A packet leaves the queue: what is counted, and when it reaches the far end.
+#[inline(always)]
+fn begin<Q: Qdisc, O: Observer>(port: &mut Port<Q>, arena: &Arena, i: u32, pkt: &QPkt, start: Time, obs: &mut O) -> Time {
     if O::ON && obs.sees(PortId(i)) {
         let (backlog, seg) = (port.qdisc.backlog(), *arena.get(pkt.id));
         obs.on_dequeue(&DequeueEvent { time: start, port: PortId(i), pkt: *pkt, backlog, seg });
@@ -492,9 +470,5 @@ fn transmit<Q: Qdisc, H: EventQueue, O: Observer>(
     }
     port.counters.sent_pkts += 1;
     port.counters.sent_bytes += u64::from(pkt.len);
-    let at = port.tx_end(pkt, start).later(port.delay);
-    if port.ring.is_empty() {
-        events.push(at, order.number(at, i, Turn::Act));
-    }
-    port.ring.push(QPkt { at, ..*pkt });
+    port.tx_end(pkt, start).later(port.delay)
 }

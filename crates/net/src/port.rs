@@ -8,7 +8,7 @@ use crate::impair::Impair;
 use crate::outage::Frail;
 use crate::packet::QPkt;
 use crate::prefetch::prefetch;
-use crate::qdisc::{LinkInfo, Qdisc};
+use crate::qdisc::{Backlog, LinkInfo, Qdisc, Room};
 use crate::ring::Ring;
 use crate::schedule::Schedule;
 use change::Changed;
@@ -39,6 +39,20 @@ pub struct Port<Q> {
     pub(crate) queued: bool,
     /// Whether more is to be done at the far end of the link than to hand packets on, or events may have lost their meaning.
     pub(crate) rough: bool,
+    /// Whether it is a feeder or a relay (see `path/relay.rs`).
+    pub(crate) tied: bool,
+    /// Whether packets that leave it may pass the next port at once.
+    pub(crate) feeds: bool,
+    /// The feeder of a relay.
+    pub(crate) fed_by: u32,
+    /// The limit of its queue, if packets wait on the ring (see `path/lane.rs`).
+    pub(crate) lane: Option<Room>,
+    /// What waits on the ring, at its end.
+    pub(crate) held: Backlog,
+    /// Whether the loop knows that packets wait there.
+    pub(crate) listed: bool,
+    /// Packets on their way to a relay that it has to be asked about.
+    pub(crate) ahead: u32,
     /// When the extra look at the queue is due that shapers and observers need; `MAX` for none.
     pub(crate) wake: Time,
     rate: Rate,
@@ -69,6 +83,13 @@ impl<Q: Qdisc> Port<Q> {
             delay: delay.saturating_sub(early),
             queued: false,
             rough: impair.is_some(),
+            tied: false,
+            feeds: false,
+            fed_by: u32::MAX,
+            lane: None,
+            held: Backlog::default(),
+            listed: false,
+            ahead: 0,
             wake: Time::MAX,
             rate,
             schedule: schedule.map(Box::new),
@@ -159,6 +180,44 @@ impl<Q: Qdisc> Port<Q> {
             Some(t) => t.max(self.busy_until),
             None => self.busy_until,
         }
+    }
+
+    /// Whether there is nothing to it but a queue and a link.
+    pub(crate) fn is_plain(&self) -> bool {
+        let more = self.rough || self.is_on_air() || self.impair.is_some() || self.schedule.is_some();
+        !more && self.device.is_none() && self.changed.is_none() && self.frail.is_none()
+    }
+    /// Picoseconds that a byte takes, if that is a whole number and always the same.
+    #[inline]
+    pub(crate) fn ps_a_byte(&self) -> Option<u64> {
+        (self.ps_per_byte != 0).then_some(self.ps_per_byte)
+    }
+    /// Whether nothing is on the link.
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.ring.len() == self.held.pkts as usize
+    }
+    /// The packet that leaves the queue next, where that is known beforehand.
+    #[inline]
+    pub(crate) fn next(&self) -> Option<&QPkt> {
+        if self.held.pkts > 0 { self.ring.get(self.ring.len() - self.held.pkts as usize) } else { self.qdisc.head() }
+    }
+    /// Of a plain port: how long the transmission of a packet takes.
+    fn tx_time(&self, pkt: &QPkt) -> Dur {
+        if self.ps_per_byte != 0 { Dur::from_ps(u64::from(pkt.len) * self.ps_per_byte) } else { self.rate.tx_time(u64::from(pkt.len)) }
+    }
+    /// Of a plain port: when the transmission of a packet on its ring ends.
+    pub(crate) fn end(&self, pkt: &QPkt) -> Time {
+        Time::ZERO + pkt.at.since(Time::ZERO + self.delay)
+    }
+    /// Of a plain port: when the transmission of a packet on its ring began.
+    pub(crate) fn begun(&self, pkt: &QPkt) -> Time {
+        Time::ZERO + pkt.at.since(Time::ZERO + self.delay + self.tx_time(pkt))
+    }
+    /// Whether the next packet of a feeder may be at the far end of its link before the one at the head of its ring has its event.
+    #[inline]
+    pub(crate) fn misses(&self) -> bool {
+        self.feeds && self.queued && self.ring.front().is_some_and(|p| p.at > self.busy_until.later(self.delay))
     }
 
     /// Rate and delay of its link; of a rate that changes the one it was built with, of a delay that varies the mean.

@@ -83,6 +83,25 @@ impl Backlog {
     }
 }
 
+/// How much a queue may hold, ready for the path: two comparisons a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Room {
+    /// Packets.
+    pub pkts: u32,
+    /// Bytes.
+    pub bytes: u64,
+    /// All ones if the arriving packet counts, zero if not.
+    pub arriving: u64,
+}
+
+impl Room {
+    /// Whether a packet of `len` bytes may join `held`.
+    #[inline]
+    pub const fn admits(&self, held: Backlog, len: u32) -> bool {
+        held.pkts < self.pkts && held.bytes.saturating_add(len as u64 & self.arriving) <= self.bytes
+    }
+}
+
 /// The link a queue feeds, known when the queue is built.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LinkInfo {
@@ -172,6 +191,10 @@ pub trait Qdisc: Send {
             }
             None => false,
         }
+    }
+    /// Its limit, if it is first in, first out, drops what finds no room and does nothing else: the port then keeps packets itself where that is shorter.
+    fn tail(&self) -> Option<Room> {
+        None
     }
     /// What waits.
     fn backlog(&self) -> Backlog;

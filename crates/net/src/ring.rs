@@ -99,6 +99,10 @@ impl<T: Copy> Ring<T> {
             None
         }
     }
+    /// Forgets the newest records, all but `len`.
+    pub fn truncate(&mut self, len: usize) {
+        self.len = self.len.min(len as u32);
+    }
     /// All records, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         (0..self.len).map(|i| &self.buf[self.index(i)])

@@ -24,7 +24,7 @@ use crate::qdisc::Qdisc;
 use crate::reroute::Reroutes;
 use crate::sample::Sampler;
 use crate::side::{Host, Side};
-use fairlane_engine::{EventQueue, StdHeap};
+use fairlane_engine::{EventQueue, Slot, StdHeap};
 use fairlane_units::{Dur, Time};
 
 /// The types plugged into a world: enums over the built-in ones, or a user's own.
@@ -75,16 +75,31 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
     ///
     /// Controls act only in a loop compiled for observers: a world that has some wants one that is on.
     pub fn advance<O: Observer>(&mut self, until: Time, budget: u64, obs: &mut O) -> bool {
+        self.path.relays.on = !O::ON;
+        if !O::ON {
+            self.path.line_up_all();
+        }
+        let stopped = self.carry_on(until, budget, obs);
+        if !O::ON {
+            self.path.part_all(stopped);
+            self.path.queue_all();
+        }
+        stopped.is_none()
+    }
+
+    /// The loop. Returns the number of the last event, unless it reached `until`.
+    fn carry_on<O: Observer>(&mut self, until: Time, budget: u64, obs: &mut O) -> Option<Slot> {
         let slots = self.path.slots;
         let mut pkt = QPkt::BLANK;
-        let mut left = budget;
+        let (mut left, mut last) = (budget, 0);
         while left > 0 && !(O::ON && obs.enough()) {
             let Some((now, number)) = self.path.events.pop_until(until) else {
                 self.events_run += budget - left;
                 self.path.now = until;
-                return true;
+                return None;
             };
             left -= 1;
+            last = number;
             self.path.now = now;
             self.look_ahead();
             let slot = slots.order.slot(now, number);
@@ -136,7 +151,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
             }
         }
         self.events_run += budget - left;
-        false
+        Some(last)
     }
 
     /// Brings near what the events to come will touch. With thousands of links most of an event's time would go to waiting for memory.

@@ -3,5 +3,6 @@
 mod clamp;
 mod laws;
 mod outages;
+mod relays;
 mod rough;
 mod toy;

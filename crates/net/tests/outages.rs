@@ -206,6 +206,7 @@ proptest! {
             let net = Net { outages, ..net.clone() };
             let mut w = net.build::<QuadHeap>();
             w.advance(END, u64::MAX, &mut ());
+            w.settle(&mut ());
             (w.ports().iter().map(|p| p.counters().sent_pkts).collect::<Vec<_>>(), w.flows().iter().map(|f| f.delivered).collect::<Vec<_>>())
         };
         prop_assert_eq!(late(Some(5000)), late(None));

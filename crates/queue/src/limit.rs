@@ -1,7 +1,7 @@
 //! How much a queue may hold.
 
 use crate::sched::DropFrom;
-use fairlane_net::Backlog;
+use fairlane_net::{Backlog, Room};
 use fairlane_units::Len;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,39 +30,40 @@ pub struct Front {
     pub mark_from: DropFrom,
 }
 
-/// A limit ready for the path: two comparisons a packet.
+/// A limit ready for the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limit {
-    pkts: u32,
-    bytes: u64,
-    /// All ones if the arriving packet counts, zero if not.
-    arriving: u64,
-}
+pub struct Limit(Room);
 
 impl Limit {
     /// No limit.
-    pub const NONE: Self = Self { pkts: u32::MAX, bytes: u64::MAX, arriving: 0 };
+    pub const NONE: Self = Self(Room { pkts: u32::MAX, bytes: u64::MAX, arriving: 0 });
 
     /// The limit `len` under the rule `admit`.
     pub const fn new(len: Len, admit: Admit) -> Self {
         let under = matches!(admit, Admit::Under) as u64;
-        match len {
+        let none = Self::NONE.0;
+        Self(match len {
             Len::Packets(n) => {
                 let n = n.saturating_sub(under);
-                Self { pkts: if n < u32::MAX as u64 { n as u32 } else { u32::MAX }, ..Self::NONE }
+                Room { pkts: if n < u32::MAX as u64 { n as u32 } else { u32::MAX }, ..none }
             }
-            Len::Bytes(0) => Self { pkts: 0, ..Self::NONE },
+            Len::Bytes(0) => Room { pkts: 0, ..none },
             Len::Bytes(n) => match admit {
-                Admit::NotFull => Self { pkts: u32::MAX, bytes: n - 1, arriving: 0 },
-                Admit::Fits | Admit::Under => Self { pkts: u32::MAX, bytes: n - under, arriving: u64::MAX },
+                Admit::NotFull => Room { pkts: u32::MAX, bytes: n - 1, arriving: 0 },
+                Admit::Fits | Admit::Under => Room { pkts: u32::MAX, bytes: n - under, arriving: u64::MAX },
             },
-        }
+        })
+    }
+
+    /// What it says.
+    pub const fn room(&self) -> Room {
+        self.0
     }
 
     /// Whether a packet of `len` bytes may join `held`.
     #[inline]
     pub const fn admits(&self, held: Backlog, len: u32) -> bool {
-        held.pkts < self.pkts && held.bytes.saturating_add(len as u64 & self.arriving) <= self.bytes
+        self.0.admits(held, len)
     }
 }
 

@@ -270,6 +270,9 @@ macro_rules! forward_qdisc {
             fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
                 match self { $(Self::$variant(q) => q.gauges(out)),* }
             }
+            fn tail(&self) -> Option<fairlane_net::Room> {
+                match self { $(Self::$variant(q) => q.tail()),* }
+            }
             fn window_clamp(&self, flow: fairlane_net::FlowId) -> Option<u32> {
                 match self { $(Self::$variant(q) => q.window_clamp(flow)),* }
             }

@@ -23,8 +23,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// Events between two looks at the stop flag: a few milliseconds of work.
+/// Events at once of a run in hand: a few milliseconds of work.
 pub(crate) const SLICE: u64 = 50_000;
+/// Events of a whole run between two looks at the stop flag. At each the world takes the shape in which it is read, which costs as much as some thousand events where much waits.
+const STRETCH: u64 = 4 * SLICE;
 /// Flows that delivered nothing and are named in warnings; of the rest there is a count.
 const NAMED: usize = 3;
 
@@ -344,7 +346,7 @@ fn drive<H: EventQueue>(
     let mut course = Course::new(scenario, seed);
     let (mut parts, mut events) = (0, 0);
     loop {
-        let there = course.advance(scenario, world, end, SLICE, obs)?;
+        let there = course.advance(scenario, world, end, STRETCH, obs)?;
         let now = (u128::from(world.now().as_ps()) * 1_000_000 / u128::from(end.as_ps().max(1))) as u64;
         progress.parts.fetch_add(now - parts, Ordering::Relaxed);
         progress.events.fetch_add(world.events() - events, Ordering::Relaxed);

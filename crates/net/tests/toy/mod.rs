@@ -35,6 +35,9 @@ impl Qdisc for Tail {
     fn pass(&mut self, _: &mut QPkt, _: &mut QCx<'_>) -> bool {
         true
     }
+    fn tail(&self) -> Option<Room> {
+        (self.limit > 0).then_some(Room { pkts: self.limit, bytes: u64::MAX, arriving: 0 })
+    }
     fn backlog(&self) -> Backlog {
         self.level
     }

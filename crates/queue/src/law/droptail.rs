@@ -51,4 +51,6 @@ impl Discipline for DropTailParams {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DropTail;
 
-impl Law for DropTail {}
+impl Law for DropTail {
+    const IDLE: bool = true;
+}

@@ -78,6 +78,8 @@ pub trait Law: Clone + Send {
     const HAS_TIMER: bool = false;
     /// Whether [`Law::window_clamp`] may ever answer.
     const CLAMPS: bool = false;
+    /// Whether it neither judges nor remembers packets.
+    const IDLE: bool = false;
     /// Whether another packet than the arriving one may bear what [`Law::on_enqueue`] decides: a law that keeps no account of whose packets it lets in.
     const FRONT: bool = false;
 

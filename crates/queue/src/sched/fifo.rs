@@ -3,7 +3,7 @@
 use crate::law::{Law, LawCx, Verdict, Victim};
 use crate::limit::{Front, Limit};
 use crate::sched::rounds::DropFrom;
-use fairlane_net::{Backlog, Ecn, FlowId, QCx, QPkt, Qdisc, Why};
+use fairlane_net::{Backlog, Ecn, FlowId, QCx, QPkt, Qdisc, Room, Why};
 use fairlane_units::Time;
 use std::collections::VecDeque;
 
@@ -202,6 +202,10 @@ impl<L: Law> Qdisc for Fifo<L> {
         self.owed = 0;
         self.law.on_empty(cx.now);
         false
+    }
+
+    fn tail(&self) -> Option<Room> {
+        L::IDLE.then(|| self.limit.room())
     }
 
     #[inline]

@@ -1,0 +1,120 @@
+//! Packets that wait on the ring of the link that they wait for.
+//!
+//! A queue that is first in, first out, and drops what finds no room, decides nothing once a packet is in it. So the port need not put it there, take it out and put it on its ring: it goes
+//! on the ring at once, behind those on the link, with the time at which it came; when its transmission begins, that becomes the time at which it is at the far end. What waits is the last
+//! [`Port::held`] of the ring, and all is counted as if it were in the queue.
+//!
+//! That is so within the loop without observers only: when it is left packets go to the queue where they belong, and the next time they come back.
+
+use super::{Path, Relays};
+use crate::observe::Observer;
+use crate::order::Turn;
+use crate::packet::QPkt;
+use crate::port::Port;
+use crate::qdisc::{Backlog, QCx, Qdisc, Why};
+use fairlane_engine::EventQueue;
+use fairlane_units::{Dur, Time};
+
+impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
+    /// Finds the ports that keep packets on their ring. Of those whose backlog is read in the loop, which is told by `watched`, it is in the queue.
+    pub(crate) fn find_lanes(&mut self, watched: &[u32]) {
+        for port in self.ports.iter_mut().filter(|p| p.is_plain() && !p.tied) {
+            port.lane = port.ps_a_byte().and(port.qdisc.tail());
+        }
+        watched.iter().for_each(|&i| self.ports[i as usize].lane = None);
+    }
+
+    /// A packet arrives at a port whose transmitter is at work, and whose queue has no packets. Returns whether it is on the ring, or dropped.
+    #[inline(always)]
+    pub(super) fn line_up<O: Observer>(&mut self, i: u32, pkt: &QPkt, now: Time, obs: &mut O) -> bool {
+        let port = &mut self.ports[i as usize];
+        let Some(room) = port.lane.filter(|_| self.relays.on && !port.rough && port.queued == (port.held.pkts > 0)) else { return false };
+        port.busy_until = port.busy_until.max(now);
+        if !room.admits(port.held, pkt.len) {
+            port.counters.occupancy.change(now, port.held);
+            self.drop_packet(i, *pkt, Why::Overflow, now, obs);
+            return true;
+        }
+        port.held.add(pkt);
+        port.ring.push(*pkt);
+        port.counters.occupancy.change(now, port.held);
+        if !port.queued {
+            port.queued = true;
+            self.relays.list(i, port);
+        }
+        true
+    }
+
+    /// [`Self::settle`] where packets wait on the ring.
+    #[inline(always)]
+    pub(super) fn set_off<const AT_NOW: bool>(&mut self, i: u32, now: Time) {
+        let port = &mut self.ports[i as usize];
+        let Some(ps) = port.ps_a_byte() else { return };
+        while port.queued && (port.busy_until < now || AT_NOW && port.busy_until == now) {
+            let start = port.busy_until;
+            let first = port.ring.len() - port.held.pkts as usize;
+            let Some(pkt) = port.ring.get_mut(first) else { return };
+            let waited = (start - pkt.at).as_ps();
+            port.busy_until = start.later(Dur::from_ps(u64::from(pkt.len) * ps));
+            pkt.at = port.busy_until.later(port.delay);
+            port.held.sub(pkt);
+            port.counters.sent_pkts += 1;
+            port.counters.sent_bytes += u64::from(pkt.len);
+            let at = pkt.at;
+            port.counters.occupancy.change(start, port.held);
+            port.queued = port.held.pkts > 0;
+            if waited > 0 {
+                port.counters.waits.add(waited);
+            }
+            if first == 0 {
+                self.events.push(at, self.slots.order.number(at, i, Turn::Act));
+            }
+        }
+    }
+
+    /// The loop without observers begins: what waited on rings when it was left goes back there.
+    pub(crate) fn line_up_all(&mut self) {
+        for i in std::mem::take(&mut self.relays.lined) {
+            let port = &mut self.ports[i as usize];
+            if port.lane.is_none() || port.rough || !port.queued {
+                continue;
+            }
+            let mut cx = QCx { now: self.now, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
+            while let Some(pkt) = port.qdisc.dequeue(&mut cx) {
+                port.held.add(&pkt);
+                port.ring.push(pkt);
+            }
+            self.relays.list(i, port);
+        }
+    }
+
+    /// All packets that wait on rings go to their queues.
+    pub(crate) fn queue_all(&mut self) {
+        for &i in &self.relays.lined {
+            let port = &mut self.ports[i as usize];
+            port.listed = false;
+            let first = port.ring.len() - port.held.pkts as usize;
+            let mut cx = QCx { now: self.now, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
+            for k in 0..port.held.pkts as usize {
+                if let Some(pkt) = port.ring.get(first + k) {
+                    port.qdisc.enqueue(*pkt, &mut cx);
+                }
+            }
+            port.ring.truncate(first);
+            port.held = Backlog::default();
+        }
+        let ports = &self.ports;
+        self.relays.lined.retain(|&i| ports[i as usize].queued);
+    }
+}
+
+impl Relays {
+    /// Notes that packets wait on the ring of a port.
+    #[inline]
+    fn list<Q>(&mut self, i: u32, port: &mut Port<Q>) {
+        if !port.listed {
+            port.listed = true;
+            self.lined.push(i);
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! Ports that make no packet wait: two hops with one event.
+//!
+//! What one link alone feeds, with a rate not above that of the port behind it, finds the transmitter there free. So when a packet's transmission begins on the link before
+//! (the *feeder*), it is known when it reaches the far end of the link behind (the *relay*), and nothing is decided on the way. Such a packet stays on the feeder's
+//! ring until then, with the hop and the time of the relay's link, and its event is the one that the relay would have had: the ring is in the order of time and of ties,
+//! and its head has the event of whatever port its hop names. What the event in between would have done, the relay's counters apart, is nothing; they are counted at the far end.
+//!
+//! A short packet behind a long one may come before that has left after all. Then, and where a packet has to wait for one that goes the long way, it goes the
+//! long way, too. All this is within one call of `advance`: when it returns each packet is on the ring of the link that it is on ([`Path::part_all`]), so that whoever reads or
+//! changes a port sees nothing of it.
+
+use super::{END, NOWHERE, Path, begin};
+use crate::observe::Observer;
+use crate::order::Turn;
+use crate::packet::QPkt;
+use crate::port::Port;
+use crate::qdisc::{Backlog, Qdisc};
+use fairlane_engine::{EventQueue, Slot};
+use fairlane_units::Time;
+
+/// Places that a packet may go before others on a ring until its feeder is taken for one whose packets are too mixed for this.
+const FAR: usize = 64;
+/// No packet is longer, its headers included.
+const LONGEST: u32 = 1 << 17;
+/// A packet on a link shorter than its transmission would cost events of its own to be on time.
+const COMMON: u64 = 1500;
+
+/// What the loop knows of the ports where packets have a shorter way.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Relays {
+    /// Ports that feed others.
+    pub(super) feeders: Vec<u32>,
+    /// Ports on whose ring packets wait, or did a while ago; out of the loop those on whose ring they did.
+    pub(super) lined: Vec<u32>,
+    /// Whether packets take the short way: while the loop without observers runs.
+    pub(crate) on: bool,
+}
+
+impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
+    /// Finds feeders and their relays: all that a feeder feeds are alike, so that packets hardly overtake one another on its ring. What counters of a port are
+    /// read in the loop is told by `watched`.
+    pub(crate) fn find_relays(&mut self, watched: &[u32]) {
+        if self.maze.is_some() {
+            return;
+        }
+        // Of each port the one before it, or none where there are several or an endpoint; and the ports behind it.
+        let (mut before, mut behind) = (vec![None; self.ports.len()], vec![Vec::new(); self.ports.len()]);
+        let mut seen = vec![false; self.ports.len()];
+        watched.iter().for_each(|&i| seen[i as usize] = true);
+        let mut last = END;
+        for &hop in &self.hops {
+            if hop & END == 0 {
+                let known = before[hop as usize].get_or_insert(last);
+                if *known != last {
+                    *known = END;
+                }
+            }
+            // One endpoint is as good as any.
+            let on = hop.min(END);
+            if last & END == 0 && behind[last as usize].last() != Some(&on) {
+                behind[last as usize].push(on);
+            }
+            last = hop;
+        }
+        for f in 0..self.ports.len() as u32 {
+            let (feeder, next) = (&self.ports[f as usize], &mut behind[f as usize]);
+            next.sort_unstable();
+            next.dedup();
+            let is_plain = |p: &Port<Q>| p.is_plain() && !p.tied;
+            let Some(first) = next.first().and_then(|&n| self.ports.get(n as usize)).map(Port::link) else { continue };
+            let room = feeder.link().rate.tx_time(COMMON) <= feeder.link().delay;
+            let fits = |&n: &u32| {
+                let relay = &self.ports.get(n as usize);
+                relay.is_some_and(|r| {
+                    is_plain(r) && r.link() == first && r.qdisc.tail().is_some_and(|t| t.admits(Backlog::default(), LONGEST))
+                }) && before[n as usize] == Some(f)
+                    && !seen[n as usize]
+            };
+            if room && is_plain(feeder) && first.rate >= feeder.link().rate && next.iter().all(fits) {
+                for &n in &*next {
+                    (self.ports[n as usize].tied, self.ports[n as usize].fed_by) = (true, f);
+                }
+                (self.ports[f as usize].tied, self.ports[f as usize].feeds) = (true, true);
+                self.relays.feeders.push(f);
+            }
+        }
+    }
+
+    /// Packets of a port go the long way from now on, those that it feeds and those that it is fed, and wait in its queue. Between two calls of `advance` only.
+    pub(crate) fn untie(&mut self, i: u32) {
+        let port = &mut self.ports[i as usize];
+        port.feeds = false;
+        port.lane = None;
+        let fed_by = port.fed_by;
+        if let Some(feeder) = self.ports.get_mut(fed_by as usize) {
+            feeder.feeds = false;
+        }
+    }
+
+    /// Begins the transmission of a packet at a feeder.
+    #[inline(never)]
+    pub(super) fn transmit_on<O: Observer>(&mut self, i: u32, pkt: &QPkt, start: Time, obs: &mut O) {
+        let port = &mut self.ports[i as usize];
+        let mut pkt = QPkt { at: begin(port, &self.arena, i, pkt, start, obs), ..*pkt };
+        let smooth = self.relays.on && !port.rough;
+        let mut slot = self.hops[pkt.hop as usize + 1];
+        let relay = &mut self.ports[slot as usize];
+        if smooth && relay.ahead == 0 && !relay.queued && !relay.rough && relay.busy_until <= pkt.at {
+            // Nobody asks the relay until the next packet comes, which will find it so.
+            pkt.at = relay.tx_end(&pkt, pkt.at).later(relay.delay);
+            pkt.hop += 1;
+        } else {
+            relay.ahead += 1;
+            slot = i;
+        }
+        self.place(i, pkt, slot);
+        let port = &self.ports[i as usize];
+        if port.queued && port.busy_until >= self.now && port.misses() {
+            self.arm_wake(i, obs);
+        }
+    }
+
+    /// Puts a packet on the ring of a feeder, in the order of time; its event is that of `slot`.
+    #[inline(always)]
+    fn place(&mut self, i: u32, pkt: QPkt, slot: Slot) {
+        let ring = &mut self.ports[i as usize].ring;
+        let last = ring.back().map_or(Time::ZERO, |p| p.at);
+        ring.push(pkt);
+        if last >= pkt.at {
+            self.sift(i);
+        } else if last == Time::ZERO {
+            self.push(pkt.at, slot, Turn::Act);
+        }
+    }
+
+    /// The newest packet on a ring comes before others.
+    #[cold]
+    fn sift(&mut self, i: u32) {
+        let key = |p: &QPkt| (p.at, self.slots.order.number(p.at, self.hops[p.hop as usize], Turn::Act));
+        let ring = &mut self.ports[i as usize].ring;
+        let mut k = ring.len() - 1;
+        let Some(&pkt) = ring.get(k) else { return };
+        let end = k;
+        while let Some(&before) = k.checked_sub(1).and_then(|j| ring.get(j)).filter(|p| key(p) > key(&pkt)) {
+            if let Some(place) = ring.get_mut(k) {
+                *place = before;
+            }
+            k -= 1;
+        }
+        if let Some(place) = ring.get_mut(k) {
+            *place = pkt;
+        }
+        if k == 0 {
+            // That of the packet that was the first comes in vain, or is found again.
+            self.push(pkt.at, self.hops[pkt.hop as usize], Turn::Act);
+        }
+        if end - k > FAR {
+            self.ports[i as usize].feeds = false;
+            let now = self.now;
+            self.part(i, now, true);
+        }
+    }
+
+    /// A packet reaches the far end of the link of a feeder or of a relay.
+    #[inline(never)]
+    pub(super) fn on_tied<O: Observer>(&mut self, i: Slot, now: Time, pkt: &mut QPkt, obs: &mut O) -> u32 {
+        let port = &mut self.ports[i as usize];
+        let on = port.fed_by;
+        let Some(feeder) = self.ports.get_mut(on as usize) else { return self.on_long_way(i, now, pkt, obs) };
+        match feeder.ring.front() {
+            Some(head) if head.at == now && self.hops[head.hop as usize] == i => *pkt = *head,
+            _ => return self.on_long_way(i, now, pkt, obs),
+        }
+        feeder.ring.advance();
+        let next = feeder.ring.front().map_or((Time::MAX, 0), |p| (p.at, p.hop));
+        let look = feeder.queued && (feeder.busy_until <= now || next.0 > feeder.busy_until.later(feeder.delay));
+        if next.0 != Time::MAX {
+            self.push(next.0, self.hops[next.1 as usize], Turn::Act);
+        }
+        let counters = &mut self.ports[i as usize].counters;
+        counters.sent_pkts += 1;
+        counters.sent_bytes += u64::from(pkt.len);
+        if look {
+            self.settle::<O, false>(on, now, obs);
+            self.wake_after(on, obs);
+        }
+        self.forward(i, pkt, now, obs)
+    }
+
+    /// The same of one that goes the long way, if there is any: its event may be one of before.
+    fn on_long_way<O: Observer>(&mut self, i: Slot, now: Time, pkt: &mut QPkt, obs: &mut O) -> u32 {
+        match self.ports[i as usize].ring.front() {
+            Some(head) if head.at == now && self.hops[head.hop as usize] == i => *pkt = *head,
+            _ => return NOWHERE,
+        }
+        // A relay has one fewer to wait for. Of a port that feeds no more they are not counted.
+        if let Some(relay) = self.ports.get_mut(self.hops[pkt.hop as usize + 1] as usize).filter(|r| r.fed_by == i) {
+            relay.ahead = relay.ahead.saturating_sub(1);
+        }
+        let port = &mut self.ports[i as usize];
+        port.ring.advance();
+        if let Some(&next) = port.ring.front() {
+            self.push(next.at, self.hops[next.hop as usize], Turn::Act);
+        }
+        self.wake_after(i, obs);
+        self.forward(i, pkt, now, obs)
+    }
+
+    /// All packets back to the rings of the links that they are on at the present; `last` is the number of the last event, if others of this instant are to come.
+    pub(crate) fn part_all(&mut self, last: Option<Slot>) {
+        let now = self.now;
+        for k in 0..self.relays.feeders.len() {
+            let i = self.relays.feeders[k];
+            self.settle::<(), false>(i, now, &mut ());
+            let here = last.is_none_or(|last| self.slots.order.number(now, i, Turn::Act) <= last);
+            self.part(i, now, here);
+            self.wake_after(i, &());
+        }
+        self.relays.on = false;
+    }
+
+    /// The same for one feeder. Packets that reach a relay at this instant have done so if they are `here`.
+    fn part(&mut self, i: u32, now: Time, here: bool) {
+        let ring = &mut self.ports[i as usize].ring;
+        if ring.iter().all(|p| self.hops[p.hop as usize] == i) {
+            return;
+        }
+        let mut all: Vec<QPkt> = ring.iter().copied().collect();
+        ring.clear();
+        all.retain_mut(|pkt| {
+            let n = self.hops[pkt.hop as usize];
+            if n == i {
+                return true;
+            }
+            self.settle::<(), false>(n, now, &mut ());
+            let relay = &mut self.ports[n as usize];
+            let begun = relay.begun(pkt);
+            if begun < now || begun == now && here {
+                relay.counters.sent_pkts += 1;
+                relay.counters.sent_bytes += u64::from(pkt.len);
+                // What came the long way may have gone after it by now.
+                self.place(n, *pkt, n);
+                return false;
+            }
+            relay.busy_until = relay.ring.back().map_or(now, |p| relay.end(p));
+            relay.ahead += 1;
+            (pkt.at, pkt.hop) = (begun, pkt.hop - 1);
+            true
+        });
+        all.sort_by_key(|p| p.at);
+        if let Some(first) = all.first() {
+            self.push(first.at, i, Turn::Act);
+        }
+        let ring = &mut self.ports[i as usize].ring;
+        all.into_iter().for_each(|p| ring.push(p));
+    }
+
+    /// A look at the queue of a feeder, where packets on its link come too late for it.
+    #[inline]
+    fn wake_after<O: Observer>(&mut self, i: u32, obs: &O) {
+        let port = &self.ports[i as usize];
+        if port.queued && (O::ON || port.ring.is_empty() || port.misses()) {
+            self.arm_wake(i, obs);
+        }
+    }
+}

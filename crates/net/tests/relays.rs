@@ -1,0 +1,172 @@
+//! Packets that pass two ports with one event: nothing of it can be seen.
+
+use crate::toy::{Once, Tail, Toy, ToyPlugs};
+use fairlane_engine::{EventQueue, QuadHeap, Sorted, Wheel};
+use fairlane_net::*;
+use fairlane_units::{Dur, Rate, Time};
+use proptest::prelude::*;
+
+/// A dumbbell whose pairs send both ways, so that short acknowledgements and long data go to the same node.
+#[derive(Clone, Debug)]
+struct Net {
+    /// Of each pair the window and payload of both senders.
+    pairs: Vec<[(u32, u16); 2]>,
+    neck_kbps: u64,
+    neck_us: u64,
+    limit: u32,
+    /// How many times as fast the links behind the neck are.
+    faster: u64,
+    end_us: u64,
+    /// Whether the first of those is slower, and another of them longer.
+    odd: (bool, bool),
+    seed: u64,
+}
+
+const PORTS: u32 = 2;
+
+fn nets() -> impl Strategy<Value = Net> {
+    let sender = || (1_u32..40, 1_u16..1460);
+    let sender = move || prop_oneof![Just((0_u32, 1_u16)), sender(), sender()];
+    let pairs = prop::collection::vec((sender(), sender()).prop_map(|(a, b)| [a, b]), 1..5);
+    (pairs, 500_u64..40_000, 0_u64..4000, 1_u32..40, 1_u64..12, 0_u64..6000, (0_u8..8, 0_u8..8), 0_u64..1000).prop_map(
+        |(pairs, neck_kbps, neck_us, limit, faster, end_us, odd, seed)| Net {
+            pairs,
+            neck_kbps,
+            neck_us,
+            limit,
+            faster,
+            end_us,
+            odd: (odd.0 == 0, odd.1 == 0),
+            seed,
+        },
+    )
+}
+
+impl Net {
+    fn build<H: EventQueue>(&self, shortcuts: bool) -> World<ToyPlugs, H> {
+        let mut b = WorldBuilder::<ToyPlugs>::new(self.seed, Routing::Ecmp);
+        if !shortcuts {
+            b.without_shortcuts();
+        }
+        let (r1, r2) = (b.node("r1"), b.node("r2"));
+        let link = |b: &mut WorldBuilder<ToyPlugs>, name: String, (from, to), kbps: u64, us, limit| {
+            let (rate, delay, qdisc) = (Rate::from_bps(kbps * 1000), Dur::from_us(us), Tail::new(limit));
+            let impairments = Impairments::default();
+            b.link(LinkDef { name, from, to, rate, delay, qdisc, schedule: None, impairments, device: None });
+        };
+        link(&mut b, "fwd".into(), (r1, r2), self.neck_kbps, self.neck_us, self.limit);
+        link(&mut b, "rev".into(), (r2, r1), self.neck_kbps, self.neck_us, self.limit);
+        for (i, pair) in self.pairs.iter().enumerate() {
+            let (s, d) = (b.node(&format!("s{i}")), b.node(&format!("d{i}")));
+            let slow = if self.odd.0 && i == 0 { self.neck_kbps / 2 } else { self.neck_kbps * self.faster };
+            let us = self.end_us + if self.odd.1 && i == 1 { 100 } else { 0 };
+            for (name, ends) in [("su", (s, r1)), ("sd", (r1, s)), ("du", (d, r2)), ("dd", (r2, d))] {
+                link(&mut b, format!("{name}{i}"), ends, slow, us, 1000);
+            }
+            for (k, ((window, size), (from, to))) in pair.iter().zip([(s, d), (d, s)]).enumerate() {
+                let sender = Toy::Sender { window: *window, flying: 0, next: 0, size: *size };
+                let name = format!("f{i}.{k}");
+                let f = b.flow(FlowDef { name, from, to, proto: Proto::Tcp, sender, receiver: Toy::Receiver { got: 0 } });
+                b.app(Once(f, Time::ZERO + Dur::from_ms(3 * i as u64 + k as u64)), vec![f]);
+            }
+        }
+        b.build().unwrap()
+    }
+}
+
+const END: Dur = Dur::from_ms(150);
+
+type Seen = (Time, u64, u64, usize, Vec<(PortCounters, usize, Backlog, f64)>, Vec<FlowCounters>);
+
+/// All that can be seen of a world.
+fn seen<H: EventQueue>(w: &World<ToyPlugs, H>) -> Seen {
+    let port = |p: &Port<Tail>| (p.counters().clone(), p.in_flight(), p.qdisc().backlog(), p.carried(w.now()));
+    let ports: Vec<_> = w.ports().iter().map(port).collect();
+    let flows: Vec<_> = w.flows().iter().map(|f| f.counters.clone()).collect();
+    (w.now(), w.fingerprint(), w.packet_hops(), w.packets_alive(), ports, flows)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// The same run, looked at when it is over.
+    #[test]
+    fn the_short_way_is_the_long_one(n in nets()) {
+        fn run<H: EventQueue>(n: &Net, shortcuts: bool) -> World<ToyPlugs, H> {
+            let mut w = n.build::<H>(shortcuts);
+            w.advance(Time::ZERO + END, u64::MAX, &mut ());
+            w.settle(&mut ());
+            w
+        }
+        let want = run::<QuadHeap>(&n, false);
+        let got = run::<QuadHeap>(&n, true);
+        prop_assert_eq!(seen(&got), seen(&want));
+        prop_assert_eq!(seen(&run::<Sorted>(&n, true)), seen(&want));
+        prop_assert_eq!(seen(&run::<Wheel>(&n, true)), seen(&want));
+    }
+
+    /// The same at any time in between, with a warm-up, with somebody who watches for a while, with links that become slower.
+    #[test]
+    fn whatever_happens_meanwhile(n in nets(), steps in prop::collection::vec((0_u8..8, 1_u64..9000), 1..40)) {
+        let mut worlds = [n.build::<QuadHeap>(false), n.build::<QuadHeap>(true)];
+        for (what, much) in steps {
+            for w in &mut worlds {
+                let until = w.now() + Dur::from_us(much);
+                match what {
+                    0 => w.reset_counters(&mut ()),
+                    1 => { w.advance(until, u64::MAX, &mut Watcher); }
+                    2 => w.set_delay(PortId((much % 11) as u32 % PORTS), Dur::from_us(much), &mut ()),
+                    3 if much % 5 == 0 => w.set_rate(PortId((much % w.ports().len() as u64) as u32), Rate::from_bps(much * 1000), &mut ()),
+                    4 => *w = w.clone(),
+                    _ => { w.advance(until, u64::MAX, &mut ()); }
+                }
+                w.settle(&mut ());
+            }
+            let [plain, short] = &worlds;
+            prop_assert_eq!(seen(short), seen(plain), "after {}", what);
+        }
+    }
+
+    /// Stopped after any number of events, it goes on as if it had not been.
+    #[test]
+    fn stops_do_not_matter(n in nets(), budget in 1_u64..200) {
+        let mut plain = n.build::<QuadHeap>(false);
+        plain.advance(Time::ZERO + END, u64::MAX, &mut ());
+        let mut short = n.build::<QuadHeap>(true);
+        while !short.advance(Time::ZERO + END, budget, &mut ()) {}
+        plain.settle(&mut ());
+        short.settle(&mut ());
+        prop_assert_eq!(seen(&short), seen(&plain));
+    }
+}
+
+struct Watcher;
+impl Observer for Watcher {}
+
+/// Behind a neck that is much slower nearly every packet takes the short way: two events for three links.
+#[test]
+fn two_hops_cost_one_event() {
+    let n = Net {
+        pairs: vec![[(50, 1000), (0, 1)]; 4],
+        neck_kbps: 10_000,
+        neck_us: 5000,
+        limit: 1000,
+        faster: 10,
+        end_us: 1000,
+        odd: (false, false),
+        seed: 1,
+    };
+    let run = |shortcuts| {
+        let mut w = n.build::<QuadHeap>(shortcuts);
+        let (mut steps, end) = (0, Time::ZERO + Dur::from_ms(4000));
+        while !w.advance(end, 1, &mut ()) {
+            steps += 1;
+        }
+        steps
+    };
+    // One event at a time parts what goes together, so it is counted in one piece.
+    let plain = run(false);
+    let mut w = n.build::<QuadHeap>(true);
+    assert!(w.advance(Time::ZERO + Dur::from_ms(4000), plain * 7 / 10, &mut ()), "of {plain} events a third is spared");
+    assert!(w.packet_hops() > plain - 200);
+}
