@@ -44,6 +44,7 @@ FILES = {
     ),
     "reports": ("report", "report_browser"),
     "runs": (
+        "threads",
         "again",
         "changes",
         "outages",

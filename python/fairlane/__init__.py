@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .papers import reproduce
     from .reports import Report, report
     from .runs.network import Network
+    from .runs.partition import Partition
     from .runs.pcap import Pcap
     from .runs.plots.many import plot
     from .runs.result import Result, load, run
@@ -55,6 +56,7 @@ _WHERE = {
     "Interval": "stats",
     "Network": "runs.network",
     "Parameter": "own.plugin",
+    "Partition": "runs.partition",
     "Pcap": "runs.pcap",
     "plot": "runs.plots.many",
     "Trace": "runs.trace",
@@ -99,6 +101,7 @@ __all__ = [
     "Interval",
     "Network",
     "Parameter",
+    "Partition",
     "Pcap",
     "Trace",
     "PluginError",

@@ -148,6 +148,10 @@ impl<const B: u32> Tally<B> {
         self.max = self.max.max(o.max);
         self.hist.merge(&o.hist);
     }
+    /// Sum of the values.
+    pub(crate) const fn sum(&self) -> u128 {
+        self.sum
+    }
     /// Arithmetic mean; NaN if empty.
     pub fn mean(&self) -> f64 {
         self.sum as f64 / self.n as f64

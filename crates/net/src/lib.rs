@@ -23,6 +23,7 @@ mod observe;
 mod order;
 mod outage;
 mod packet;
+mod parts;
 mod path;
 mod port;
 mod prefetch;
@@ -57,6 +58,9 @@ pub use observe::{
     SendEvent, TurnEvent,
 };
 pub use packet::{Arena, Block, Class, Ecn, PktRef, Proto, QPkt, Segment, flag, fold, unfold};
+#[doc(hidden)]
+pub use parts::Ledger;
+pub use parts::{Cut, Map, Parts, Portion, Whole};
 pub use path::{Stuck, Waiting};
 pub use port::Port;
 pub use problem::Problem;

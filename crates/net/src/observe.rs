@@ -4,6 +4,7 @@ use crate::endpoint::Moment;
 use crate::ids::{EpId, FlowId, PortId};
 use crate::limit::Limit;
 use crate::packet::{QPkt, Segment};
+use crate::parts::Ledger;
 use crate::qdisc::{Backlog, Why};
 use fairlane_units::Time;
 use fairlane_wireless::{Frame, Power};
@@ -16,6 +17,15 @@ macro_rules! events {
         pub trait Observer {
             /// Whether events are made at all.
             const ON: bool = true;
+            /// Whether the world is one part of a network that runs in several, see [`crate::Parts`].
+            #[doc(hidden)]
+            const PART: bool = false;
+            /// Where a part notes what the others have to know.
+            #[doc(hidden)]
+            #[inline]
+            fn ledger(&mut self) -> Option<&mut Ledger> {
+                None
+            }
             /// Whether what happens at this port is of interest: the events that name a port are made for such ports only.
             #[inline]
             fn sees(&self, port: PortId) -> bool {

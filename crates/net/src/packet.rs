@@ -332,6 +332,10 @@ impl Arena {
             crate::prefetch::prefetch(s, 64);
         }
     }
+    /// One that holds nothing that could be read: so many packets are alive, and so many were at most.
+    pub(crate) fn of(alive: usize, peak: usize) -> Self {
+        Self { segs: vec![Segment::default(); peak], free: (alive as u32..peak as u32).collect() }
+    }
     /// Number of packets alive.
     pub fn len(&self) -> usize {
         self.segs.len() - self.free.len()

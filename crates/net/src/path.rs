@@ -20,6 +20,7 @@ use crate::maze::Maze;
 use crate::observe::{DequeueEvent, DropEvent, EnqueueEvent, HopEvent, Observer, SendEvent};
 use crate::order::{Order, Turn};
 use crate::packet::{Arena, Proto, QPkt, flag};
+use crate::parts;
 use crate::port::{CLOSED, Port};
 use crate::qdisc::{Backlog, Drops, QCx, Qdisc, Why};
 use crate::slots::Slots;
@@ -421,8 +422,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         if pkt.data && !pkt.back {
             f.drops[why as usize] += 1;
             if pkt.proto == Proto::Tcp && why.by_queue() {
-                let rtt = if f.rtt.n == 0 { 0 } else { f.rtt.mean() as u64 };
-                c.together.lost(pkt.flow, now, rtt);
+                parts::lost(c, &f.rtt, (i, pkt.flow), now, obs);
             }
         } else {
             f.other_drops += 1;

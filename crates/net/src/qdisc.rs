@@ -216,6 +216,10 @@ pub trait Qdisc: Send {
     fn has_timer(&self) -> bool {
         false
     }
+    /// Whether a call of `dequeue` may drop packets; where none does, it makes no difference when a departure is carried out that is due.
+    fn drops_late(&self) -> bool {
+        true
+    }
     /// Inner variables for plots (average queue, drop probability...), by name.
     fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
         let _ = out;

@@ -13,7 +13,7 @@ use crate::control::Control;
 use crate::counters::{FlowCounters, PortCounters};
 use crate::endpoint::{Cx, Endpoint, FlowView, Out};
 use crate::govern::Govern;
-use crate::ids::EpId;
+use crate::ids::{EpId, FlowId};
 use crate::observe::{GaugeEvent, Inside, LimitEvent, MomentEvent, Observer, ReceiveEvent};
 use crate::order::Turn;
 use crate::outage::Outages;
@@ -102,6 +102,11 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
             last = number;
             self.path.now = now;
             self.look_ahead();
+            if O::PART
+                && let Some(ledger) = obs.ledger()
+            {
+                ledger.begin(now, number);
+            }
             let slot = slots.order.slot(now, number);
             if slot < slots.endpoints {
                 if slots.order.departs(number) {
@@ -257,6 +262,11 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         self.out.clear();
         if let Some(rtt) = rtt {
             self.path.flows[(ep >> 1) as usize].counters.rtt.add(rtt.as_ps());
+            if O::PART
+                && let Some(ledger) = obs.ledger()
+            {
+                ledger.measured(FlowId(ep >> 1), rtt);
+            }
         }
         if delivered > 0 {
             self.delivered(ep, delivered, now, obs);
@@ -275,6 +285,12 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         if ep & 1 == 1 {
             flow.counters.delivered += bytes;
             flow.delivered += bytes;
+            if O::PART
+                && let Some(ledger) = obs.ledger()
+                && ledger.is_away(ep ^ 1)
+            {
+                return ledger.delivered(FlowId(ep >> 1), flow);
+            }
             if flow.closed && flow.delivered >= flow.written && flow.completed == Time::MAX {
                 flow.completed = now;
                 if flow.amount != 0 {
@@ -399,8 +415,18 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
             }
             Action::Write { .. } | Action::Stop | Action::Done { .. } => {}
         }
+        let mut away = false;
+        if O::PART
+            && let Some(ledger) = obs.ledger()
+            && ledger.is_away(sender + 1)
+        {
+            ledger.wrote(id, flow);
+            away = true;
+        }
         if first {
-            self.with_endpoint(sender + 1, now, obs, |e, cx| e.start(cx));
+            if !(O::PART && away) {
+                self.with_endpoint(sender + 1, now, obs, |e, cx| e.start(cx));
+            }
             self.with_endpoint(sender, now, obs, |e, cx| e.start(cx));
         }
         self.with_endpoint(end.0, now, obs, |e, cx| match action {

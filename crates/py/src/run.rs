@@ -51,7 +51,7 @@ pub(crate) fn run(
     if seeds.is_empty() {
         seeds.push(resolved.scenario.seed);
     }
-    let options = Options { seeds, threads, hop_probe, captures: captures.map(requested).unwrap_or_default(), why };
+    let options = Options { seeds, threads, hop_probe, captures: captures.map(requested).unwrap_or_default(), why, ..Options::default() };
     let state = Progress::default();
     let tracing = trace.map(|asked| events::request(py, asked)).transpose()?;
     std::thread::scope(|scope| {

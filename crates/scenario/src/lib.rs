@@ -3,6 +3,7 @@
 //! Text goes through [`resolve()`]: read into a tree with places, checked against the schema that the parameter structs declare,
 //! expanded and checked as a whole. What comes out is [`Resolved`], in which every parameter is written out.
 
+mod apart;
 mod bench;
 mod build;
 mod capture;
@@ -22,6 +23,7 @@ mod metrics;
 mod plugin;
 mod plugs;
 mod probes;
+mod progress;
 mod registry;
 mod resolve;
 mod run;
@@ -37,6 +39,7 @@ mod turns;
 mod walks;
 mod why;
 
+pub use apart::{Apart, partition};
 pub use bench::{QueueCost, bench_queue};
 pub use build::{watched, world};
 pub use capture::{CaptureError, CaptureRequest, Captures};
@@ -59,9 +62,10 @@ pub use live::{LiveCounters, LiveLink};
 pub use metrics::*;
 pub use plugin::{Fault, PluginParams, QueuePlugin, RegisterError, around_runs, fail, plugins, register, register_queue, take_fault};
 pub use plugs::{DynApp, DynEndpoint, DynQdisc, Listed};
+pub use progress::Progress;
 pub use registry::{AnyApp, AnyControl, AnyQdisc, BoxedQdisc, ControlSpec, QueueSpec, SourceSpec};
 pub use resolve::{Resolved, resolve, resolve_bytes};
-pub use run::{Options, Progress, RunError, RunOutput, Table, run_all, run_traced, run_with, within_run};
+pub use run::{Options, RunError, RunOutput, Table, run_all, run_traced, run_with, within_run};
 pub use sampled::{SeriesRows, SeriesTable, SeriesWriter};
 pub use schema::schema;
 pub use series::*;

@@ -279,6 +279,9 @@ macro_rules! forward_qdisc {
             fn clamps(&self) -> bool {
                 match self { $(Self::$variant(q) => q.clamps()),* }
             }
+            fn drops_late(&self) -> bool {
+                match self { $(Self::$variant(q) => q.drops_late()),* }
+            }
         }
     };
 }

@@ -1,5 +1,6 @@
 //! Runs a scenario once or with many seeds, on threads of its own, and hands back tables.
 
+use crate::apart::{self, Apart};
 use crate::build;
 use crate::capture::{CaptureError, Captures};
 use crate::code::{Code, Warning};
@@ -9,6 +10,7 @@ use crate::metrics::{Columns, measure};
 use crate::plugin::{Fault, on_thread, take_fault};
 use crate::plugs::BuiltIn;
 use crate::probes::{Probes, Watching};
+use crate::progress::Progress;
 use crate::sampled::SeriesTable;
 use crate::spec::Resolved;
 use crate::trace::{Tracing, not_written};
@@ -20,7 +22,7 @@ use fairlane_trace::pcapng::{Capture, Written};
 use fairlane_units::Time;
 use std::cell::Cell;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Events at once of a run in hand: a few milliseconds of work.
@@ -35,8 +37,10 @@ const NAMED: usize = 3;
 pub struct Options {
     /// One run for each seed; results come back in this order.
     pub seeds: Vec<u64>,
-    /// Threads at most; zero counts as one.
+    /// Threads at most; zero counts as one. Where there are more of them than runs, the rest go into the runs.
     pub threads: usize,
+    /// Whether runs are cut into parts that several threads carry out.
+    pub parts: Apart,
     /// Measures `router_path_delay_mean`, with the loop compiled for observers.
     pub hop_probe: bool,
     /// Files with packets.
@@ -45,37 +49,10 @@ pub struct Options {
     pub why: bool,
 }
 
-/// How far a set of runs has come; read and stopped from other threads.
-#[derive(Debug, Default)]
-pub struct Progress {
-    runs: AtomicUsize,
-    finished: AtomicUsize,
-    events: AtomicU64,
-    /// Simulated time done, in millionths of a run.
-    parts: AtomicU64,
-    stop: AtomicBool,
-}
-
-impl Progress {
-    /// Share of all simulated time that is done, 0..=1.
-    pub fn fraction(&self) -> f64 {
-        let runs = self.runs.load(Ordering::Relaxed).max(1) as f64;
-        (self.parts.load(Ordering::Relaxed) as f64 / (runs * 1e6)).min(1.0)
-    }
-    /// Finished runs.
-    pub fn done(&self) -> usize {
-        self.finished.load(Ordering::Relaxed)
-    }
-    /// Events carried out in all runs.
-    pub fn events(&self) -> u64 {
-        self.events.load(Ordering::Relaxed)
-    }
-    /// Asks all runs to end soon.
-    pub fn stop(&self) {
-        self.stop.store(true, Ordering::Relaxed);
-    }
-    fn stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+impl Options {
+    /// Threads for each run.
+    fn inside(&self) -> usize {
+        self.threads / self.seeds.len().max(1)
     }
 }
 
@@ -183,8 +160,15 @@ pub fn run_traced(
                         let i = next.fetch_add(1, Ordering::Relaxed);
                         let Some(&seed) = options.seeds.get(i) else { break };
                         let work = std::panic::AssertUnwindSafe(|| {
-                            let watch =
-                                Watch { hop_probe: options.hop_probe, why: options.why, captures: &options.captures, tracing, run: i };
+                            let watch = Watch {
+                                hop_probe: options.hop_probe,
+                                why: options.why,
+                                captures: &options.captures,
+                                tracing,
+                                run: i,
+                                threads: options.inside(),
+                                parts: options.parts,
+                            };
                             run_one(scenario, seed, watch, progress)
                         });
                         let result = std::panic::catch_unwind(work).unwrap_or(Err(RunError::Panicked { seed }));
@@ -233,6 +217,9 @@ struct Watch<'a> {
     tracing: Option<&'a Tracing>,
     /// Its number in the set.
     run: usize,
+    /// Threads that it may take.
+    threads: usize,
+    parts: Apart,
 }
 
 /// Marks the calling thread as one that carries out a run while `work` does.
@@ -297,7 +284,7 @@ pub fn run_with<H: EventQueue>(scenario: &Resolved, seed: u64, hop_probe: bool, 
     run_watched::<H>(
         scenario,
         Setup::new(scenario, seed),
-        Watch { hop_probe, why: false, captures: &captures, tracing: None, run: 0 },
+        Watch { hop_probe, why: false, captures: &captures, tracing: None, run: 0, threads: 1, parts: Apart::Never },
         progress,
     )
     .map(|done| done.output)
@@ -317,6 +304,11 @@ fn run_watched<H: EventQueue>(scenario: &Resolved, setup: Setup, watch: Watch<'_
         deaf: true,
         ..Probes::default()
     };
+    let cut = apart::cut(scenario, seed, &world, watch.parts, watch.threads).filter(|_| !probes.any());
+    if let Some(cut) = cut {
+        let (world, cpu_s) = apart::drive(scenario, world, cut, watch.threads, progress)?;
+        return Ok(Done { output: finish(scenario, seed, world, None, cpu_s, setup_s), written: None });
+    }
     // Controls act only in the loop that is compiled for observers.
     if probes.any() || !scenario.expanded.controls.is_empty() {
         probes.ask(&world);
@@ -329,10 +321,23 @@ fn run_watched<H: EventQueue>(scenario: &Resolved, setup: Setup, watch: Watch<'_
     }
     let written = probes.capture.take().map(Capture::finish).transpose().map_err(CaptureError::write)?;
     let cpu_s = clock.seconds();
-    world.retire();
-    let mut output = output(scenario, seed, &mut world, probes.hop_delay.as_ref().map(HopDelay::flows), cpu_s, setup_s);
-    output.why = probes.why.take().map(|w| why::told(w, scenario, seed, world.now()));
+    let now = world.now();
+    let mut output = finish(scenario, seed, world, probes.hop_delay.as_ref().map(HopDelay::flows), cpu_s, setup_s);
+    output.why = probes.why.take().map(|w| why::told(w, scenario, seed, now));
     Ok(Done { output, written })
+}
+
+/// The result of a world that has come to its end.
+fn finish<H: EventQueue>(
+    scenario: &Resolved,
+    seed: u64,
+    mut world: World<BuiltIn, H>,
+    after_first: Option<&[Tally]>,
+    cpu_s: f64,
+    setup_s: f64,
+) -> RunOutput {
+    world.retire();
+    output(scenario, seed, &mut world, after_first, cpu_s, setup_s)
 }
 
 fn drive<H: EventQueue>(
@@ -348,8 +353,7 @@ fn drive<H: EventQueue>(
     loop {
         let there = course.advance(scenario, world, end, STRETCH, obs)?;
         let now = (u128::from(world.now().as_ps()) * 1_000_000 / u128::from(end.as_ps().max(1))) as u64;
-        progress.parts.fetch_add(now - parts, Ordering::Relaxed);
-        progress.events.fetch_add(world.events() - events, Ordering::Relaxed);
+        progress.moved(now - parts, world.events() - events);
         (parts, events) = (now, world.events());
         if let Some(fault) = take_fault() {
             return Err(RunError::Plugin(fault));

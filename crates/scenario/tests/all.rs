@@ -1,6 +1,7 @@
 //! The tests of the crate as one program, which is linked once: `cargo test -p fairlane-scenario --test all MODULE::`.
 
 mod again;
+mod apart;
 mod bad_inputs;
 mod bench_scenarios;
 mod codes;

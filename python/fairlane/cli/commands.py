@@ -112,8 +112,10 @@ def cli(ctx: click.Context) -> None:
     type=click.IntRange(0, 4096),
     default=0,
     metavar="N",
-    help="Runs at once (default: one a core); results do not depend on it.",
+    help="Threads (default: one a core, at most one a run): so many runs at once, and more than that together in one run "
+    "(docs/guides/threads.md); results do not depend on it.",
 )
+@click.option("--partition", is_flag=True, help="Say how the run would be cut into parts for several threads, or why not; nothing runs.")
 @click.option(
     "-o",
     "--out",
@@ -166,6 +168,7 @@ def run(
     sets: tuple[str, ...],
     seeds: str | None,
     threads: int,
+    partition: bool,
     out: str | None,
     each: bool,
     as_json: bool,
@@ -216,7 +219,14 @@ def run(
     except ScenarioError as e:
         raise other_kind(file, e, "scenario") from None
     log.checked(resolved)
-    seen = not (quiet or as_json) and draws()
+    if partition:
+        from ..runs.partition import partition_of
+
+        told = partition_of(resolved, None if chosen is None else chosen[0])
+        return emit_json(told.document()) if as_json else emit(str(told))
+    # A picture is made of time series, and a run that records some stays on one thread.
+    together = threads > len(chosen or [0])
+    seen = not (quiet or as_json or together) and draws()
     only_seen = False
     asked = bool(targets or html)
     if asked or (seen and out is None):

@@ -17,6 +17,7 @@ from ..errors import FairlaneError
 from ..settings import Builders, FlowSettings, LinkSettings, NetworkSettings, WirelessSettings
 
 if TYPE_CHECKING:
+    from .partition import Partition
     from .result import Result, RunOptions
     from .simulation import Simulation
 
@@ -221,6 +222,13 @@ class Network(Builders):
         from .result import run
 
         return run(self, seeds, **options)
+
+    def partition(self, seed: int | None = None) -> Partition:
+        """How a run of the network is cut into parts for several threads, or why it is not: see `fairlane.Partition`."""
+        from ..base.scenario import checked
+        from .partition import partition_of
+
+        return partition_of(checked(self), seed)
 
     def start(self, seed: int | None = None, *, why: bool = False) -> Simulation:
         """The run with this seed (by default the network's own) in hand, before anything has happened: see `fairlane.Simulation`."""

@@ -77,8 +77,9 @@ def run(
 ) -> Result:
     """Runs a scenario file or `Network`, once for each seed, on all cores.
 
-    `seeds`: one seed, several, or text such as "1..10"; by default the scenario's own. `threads`: how many runs
-    at once (0 or None: one a core); results do not depend on it. `hop_probe` switches the observing loop on, which must
+    `seeds`: one seed, several, or text such as "1..10"; by default the scenario's own. `threads`: how many at
+    once (0 or None: one a core, at most one a run); where more are asked for than runs, several carry out one run together if it can be cut
+    (`Network.partition`). Results do not depend on it. `hop_probe` switches the observing loop on, which must
     not change any result. `pcap` captures packets: names of links, nodes or flows, a dict
     from names to files, or a `Pcap`. `trace` records events for `Result.trace`: True, a filter
     such as "event=drop link=bottleneck", or a `Trace`. `why` watches what limits flows, for `Result.why`.
@@ -103,7 +104,8 @@ def run_resolved(
     chosen = parse_seeds(resolved.seed if seeds is None else seeds)
     if threads is not None and threads < 0:
         raise FairlaneError("threads cannot be negative")
-    workers = min(threads or available_threads(), len(chosen))
+    # A crowded machine makes threads that meet thousands of times a second wait for each other: only who asks for it has several in a run.
+    workers = threads or min(available_threads(), len(chosen))
     plan = None
     if pcap is not None:
         from .pcap import as_pcap

@@ -97,6 +97,14 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         }
     }
 
+    /// The same for all ports of a world that has not begun: of a part of a network, which would part with its packets at the end of each window.
+    pub(crate) fn untie_all(&mut self) {
+        self.relays = Relays::default();
+        for port in &mut self.ports {
+            (port.tied, port.feeds, port.fed_by, port.lane) = (false, false, u32::MAX, None);
+        }
+    }
+
     /// Begins the transmission of a packet at a feeder.
     #[inline(never)]
     pub(super) fn transmit_on<O: Observer>(&mut self, i: u32, pkt: &QPkt, start: Time, obs: &mut O) {

@@ -241,6 +241,8 @@ impl Cobalt {
 }
 
 impl Law for Cobalt {
+    const DROPS_LATE: bool = true;
+
     #[inline]
     fn on_enqueue(&mut self, _: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
         if let Some(t) = self.idle_at.take()

@@ -254,6 +254,8 @@ impl Codel {
 }
 
 impl Law for Codel {
+    const DROPS_LATE: bool = true;
+
     #[inline]
     fn on_enqueue(&mut self, p: &QPkt, _: &mut LawCx<'_>) -> Verdict {
         self.max_packet = self.max_packet.max(u64::from(p.len));

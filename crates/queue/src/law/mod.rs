@@ -80,6 +80,8 @@ pub trait Law: Clone + Send {
     const CLAMPS: bool = false;
     /// Whether it neither judges nor remembers packets.
     const IDLE: bool = false;
+    /// Whether [`Law::on_dequeue`] may answer with a drop.
+    const DROPS_LATE: bool = false;
     /// Whether another packet than the arriving one may bear what [`Law::on_enqueue`] decides: a law that keeps no account of whose packets it lets in.
     const FRONT: bool = false;
 

@@ -237,4 +237,8 @@ impl<L: Law> Qdisc for Fifo<L> {
     fn clamps(&self) -> bool {
         L::CLAMPS
     }
+
+    fn drops_late(&self) -> bool {
+        L::DROPS_LATE
+    }
 }

@@ -1,0 +1,95 @@
+//! The end of a run in parts: one world again, as the run in one piece would have left it.
+
+use super::{Parts, ROUNDS, lock};
+use crate::counters::FlowCounters;
+use crate::packet::Arena;
+use crate::world::{Plugs, World};
+use fairlane_engine::EventQueue;
+use fairlane_units::Time;
+use std::sync::PoisonError;
+
+impl<P: Plugs, H: EventQueue> Parts<P, H> {
+    /// Puts the parts together. Nothing happens in this world any more: it is there to be read.
+    pub fn join(self) -> World<P, H> {
+        let now = self.now.unwrap_or(Time::ZERO);
+        for round in 0..ROUNDS {
+            for (i, part) in self.parts.iter().enumerate() {
+                let (mut part, window) = (lock(part), self.round + round);
+                self.open(&mut part, i, window);
+                if round == 0 {
+                    part.settle(now);
+                }
+                self.deliver(&mut part, window);
+            }
+        }
+        let mut worlds: Vec<World<P, H>> =
+            self.parts.into_iter().map(|p| p.into_inner().unwrap_or_else(PoisonError::into_inner).finish()).collect();
+        // What is not its own the first part gets from the others.
+        let (mut whole, cut) = (worlds.remove(0), self.cut);
+        for (i, (&near, &far)) in cut.near.iter().zip(&cut.far).enumerate() {
+            let ring = std::mem::take(&mut part(&mut whole, &mut worlds, far).path.ports[i].ring);
+            if near > 0 {
+                std::mem::swap(&mut whole.path.ports[i], &mut worlds[near as usize - 1].path.ports[i]);
+            }
+            whole.path.ports[i].ring = ring;
+        }
+        for (ep, &home) in cut.ends.iter().enumerate().filter(|(_, home)| **home > 0) {
+            let world = &mut worlds[home as usize - 1];
+            std::mem::swap(&mut whole.endpoints[ep], &mut world.endpoints[ep]);
+            std::mem::swap(&mut whole.sides[ep], &mut world.sides[ep]);
+        }
+        for (app, &home) in cut.hosts.iter().enumerate().filter(|(_, home)| **home > 0) {
+            std::mem::swap(&mut whole.hosts[app], &mut worlds[home as usize - 1].hosts[app]);
+        }
+        for f in 0..whole.path.flows.len() {
+            let [from, to] = [cut.ends[2 * f], cut.ends[2 * f + 1]];
+            let counters: Vec<FlowCounters> =
+                std::iter::once(&mut whole).chain(&mut worlds).map(|w| std::mem::take(&mut w.path.flows[f].counters)).collect();
+            let far = &part(&mut whole, &mut worlds, to).path.flows[f];
+            let (completed, delivered) = (far.completed, far.delivered);
+            if from > 0 {
+                std::mem::swap(&mut whole.path.flows[f], &mut worlds[from as usize - 1].path.flows[f]);
+            }
+            let flow = &mut whole.path.flows[f];
+            (flow.completed, flow.delivered, flow.counters) = (completed, delivered, sum(&counters, from as usize, to as usize));
+        }
+        let (mut alive, mut peak) = (whole.path.arena.len(), whole.path.arena.peak());
+        for world in &worlds {
+            alive += world.path.arena.len();
+            peak += world.path.arena.peak();
+            whole.events_run += world.events_run;
+            whole.fingerprint = whole.fingerprint.wrapping_add(world.fingerprint);
+            whole.path.hops_before_reset += world.path.hops_before_reset;
+        }
+        whole.path.arena = Arena::of(alive, peak);
+        whole
+    }
+}
+
+/// The world of part `i`, the first of which is to be the whole.
+fn part<'a, P: Plugs, H: EventQueue>(whole: &'a mut World<P, H>, others: &'a mut [World<P, H>], i: u16) -> &'a mut World<P, H> {
+    match i {
+        0 => whole,
+        _ => &mut others[i as usize - 1],
+    }
+}
+
+/// What the parts have counted of a flow, whose sender lies in part `from` and its receiver in part `to`.
+fn sum(parts: &[FlowCounters], from: usize, to: usize) -> FlowCounters {
+    let sender = &parts[from];
+    let mut sum = FlowCounters {
+        sent_pkts: sender.sent_pkts,
+        sent_bytes: sender.sent_bytes,
+        transactions: sender.transactions.clone(),
+        rtt: Default::default(),
+        drops: Default::default(),
+        other_drops: 0,
+        ..parts[to].clone()
+    };
+    for c in parts {
+        sum.rtt.merge(&c.rtt);
+        sum.drops.iter_mut().zip(c.drops).for_each(|(a, b)| *a += b);
+        sum.other_drops += c.other_drops;
+    }
+    sum
+}

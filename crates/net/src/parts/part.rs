@@ -1,0 +1,196 @@
+//! One part: a world of which only some nodes live, and what passes between it and the others.
+
+use super::ledger::{Ledger, Loss};
+use super::post::{Answer, Ask, Post, Sent};
+use crate::endpoint::Endpoint;
+use crate::order::Turn;
+use crate::packet::QPkt;
+use crate::world::{Plugs, World};
+use fairlane_engine::EventQueue;
+use fairlane_units::Time;
+use std::collections::VecDeque;
+
+/// Stands at the head of the ring of a cut port, where nothing ever takes it off: so the port has no events, which its far side has.
+const STOPPER: QPkt = QPkt { at: Time::MAX, ..QPkt::BLANK };
+
+/// A loss whose flow has been asked for its round-trip times.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    loss: Loss,
+    /// Answers that are still to come.
+    open: u8,
+    n: u64,
+    sum: u128,
+}
+
+/// One part of a network.
+#[derive(Clone)]
+pub(super) struct Part<P: Plugs, H: EventQueue> {
+    pub(super) world: World<P, H>,
+    pub(super) ledger: Ledger,
+    /// Cut ports that begin here, with the parts that they lead to.
+    exits: Vec<(u32, u16)>,
+    /// What goes to each of the parts.
+    pub(super) post: Vec<Post>,
+    /// Losses in their order, and the number of the first one's question.
+    waiting: VecDeque<Waiting>,
+    first: u64,
+}
+
+impl<P: Plugs, H: EventQueue> Part<P, H> {
+    pub(super) fn new(mut world: World<P, H>, ledger: Ledger, exits: Vec<(u32, u16)>, parts: usize) -> Self {
+        for &(i, _) in &exits {
+            world.path.ports[i as usize].ring.push(STOPPER);
+        }
+        Self { world, ledger, exits, post: vec![Post::default(); parts], waiting: VecDeque::new(), first: 0 }
+    }
+
+    /// Takes in what the others did up to the end of the window before.
+    pub(super) fn open(&mut self, inbox: &mut Post) {
+        let path = &mut self.world.path;
+        for Sent { port, mut pkt, seg } in inbox.sent.drain(..) {
+            pkt.id = path.arena.insert(seg);
+            let ring = &mut path.ports[port as usize].ring;
+            let first = ring.is_empty();
+            ring.push(pkt);
+            if first {
+                path.push(pkt.at, port, Turn::Act);
+            }
+        }
+        if !inbox.wrote.is_empty() || !self.ledger.deliveries.is_empty() {
+            self.complete(inbox);
+        }
+        for ask in inbox.asks.drain(..) {
+            let rtt = &self.world.path.flows[ask.flow.0 as usize].counters.rtt;
+            let later = self.ledger.measured.iter().filter(|m| m.flow == ask.flow && m.when > ask.when);
+            let (mut n, mut sum) = (rtt.n, rtt.sum());
+            for m in later {
+                (n, sum) = (n.saturating_sub(1), sum.saturating_sub(u128::from(m.rtt.as_ps())));
+            }
+            self.post[ask.from as usize].answers.push(Answer { number: ask.number, n, sum });
+        }
+        for answer in inbox.answers.drain(..) {
+            // Of losses that were forgotten at the end of the warm-up nobody wants to know any more.
+            let place = answer.number.checked_sub(self.first);
+            if let Some(w) = place.and_then(|i| self.waiting.get_mut(i as usize)) {
+                w.open -= 1;
+                w.n += answer.n;
+                w.sum += answer.sum;
+            }
+        }
+        while let Some(w) = self.waiting.front().filter(|w| w.open == 0) {
+            let rtt = if w.n == 0 { 0 } else { (w.sum as f64 / w.n as f64) as u64 };
+            self.world.path.ports[w.loss.port as usize].counters.together.lost(w.loss.flow, w.loss.at, rtt);
+            self.waiting.pop_front();
+            self.first += 1;
+        }
+        self.ledger.measured.clear();
+    }
+
+    /// Flows that begin elsewhere, and which deliveries of the window before were the last of their flows.
+    #[cold]
+    fn complete(&mut self, inbox: &mut Post) {
+        enum What {
+            Wrote { began: Time, written: u64, closed: bool },
+            Delivered(u64),
+        }
+        let mut all: Vec<_> = inbox
+            .wrote
+            .drain(..)
+            .map(|w| (w.flow.0, w.when, What::Wrote { began: w.began, written: w.written, closed: w.closed }))
+            .collect();
+        all.extend(self.ledger.deliveries.drain(..).map(|d| (d.flow.0, d.when, What::Delivered(d.delivered))));
+        all.sort_by_key(|&(flow, when, _)| (flow, when));
+        for (f, when, what) in all {
+            let flow = &mut self.world.path.flows[f as usize];
+            match what {
+                What::Wrote { began, written, closed } => {
+                    let first = flow.started == Time::MAX;
+                    (flow.started, flow.written, flow.closed) = (began, written, closed);
+                    if first {
+                        self.world.with_endpoint(2 * f + 1, began, &mut self.ledger, |e, cx| e.start(cx));
+                    }
+                }
+                What::Delivered(delivered) => {
+                    if flow.closed && delivered >= flow.written && flow.completed == Time::MAX {
+                        flow.completed = when.time();
+                    }
+                }
+            }
+        }
+    }
+
+    /// Runs all events up to and including `until`; returns whether there was anything.
+    pub(super) fn run(&mut self, until: Time) -> bool {
+        let before = self.world.events_run;
+        self.world.advance(until, u64::MAX, &mut self.ledger);
+        self.ledger.end(until);
+        self.close(until);
+        self.world.events_run > before
+    }
+
+    /// Transmissions into other parts that begin up to `until` are carried out and told.
+    fn close(&mut self, until: Time) {
+        for &(i, to) in &self.exits {
+            let port = &self.world.path.ports[i as usize];
+            if port.queued {
+                self.world.path.settle::<_, true>(i, until, &mut self.ledger);
+            }
+            let path = &mut self.world.path;
+            let ring = &mut path.ports[i as usize].ring;
+            if ring.len() > 1 {
+                let sent = &mut self.post[to as usize].sent;
+                sent.extend(ring.iter().skip(1).map(|&pkt| Sent { port: i, pkt, seg: path.arena.remove(pkt.id) }));
+                ring.clear();
+                ring.push(STOPPER);
+            }
+        }
+        for w in self.ledger.wrote.drain(..) {
+            let to = self.ledger.homes[2 * w.flow.0 as usize + 1];
+            self.post[to as usize].wrote.push(w);
+        }
+        for loss in self.ledger.losses.drain(..) {
+            let number = self.first + self.waiting.len() as u64;
+            let ends = [0, 1].map(|end| self.ledger.homes[2 * loss.flow.0 as usize + end]);
+            let asked = if ends[0] == ends[1] { &ends[..1] } else { &ends[..] };
+            for &home in asked {
+                self.post[home as usize].asks.push(Ask { from: self.ledger.own, number, flow: loss.flow, when: loss.when });
+            }
+            self.waiting.push_back(Waiting { loss, open: asked.len() as u8, n: 0, sum: 0 });
+        }
+    }
+
+    /// The run is over: departures that are due are carried out, so that counters speak of this instant.
+    pub(super) fn settle(&mut self, now: Time) {
+        self.world.settle(&mut self.ledger);
+        self.close(now);
+    }
+
+    /// When something happens next, if nothing comes from the others.
+    pub(super) fn next(&mut self) -> Time {
+        let events = &mut self.world.path.events;
+        let event = events.pop_until(Time::MAX).map_or(Time::MAX, |(time, number)| {
+            events.push(time, number);
+            time
+        });
+        let ports = &self.world.path.ports;
+        let departs = |&(i, _): &(u32, u16)| Some(&ports[i as usize]).filter(|p| p.queued).map_or(Time::MAX, |p| p.next_start());
+        self.exits.iter().map(departs).min().unwrap_or(Time::MAX).min(event)
+    }
+
+    /// Forgets what was counted so far.
+    pub(super) fn reset_counters(&mut self) {
+        self.world.reset_counters(&mut self.ledger);
+        self.first += self.waiting.len() as u64;
+        self.waiting.clear();
+        self.ledger.losses.clear();
+    }
+
+    /// Its world, in which the rings of cut ports hold nothing that is not a packet.
+    pub(super) fn finish(mut self) -> World<P, H> {
+        for &(i, _) in &self.exits {
+            self.world.path.ports[i as usize].ring.clear();
+        }
+        self.world
+    }
+}

@@ -1,0 +1,154 @@
+//! One run on several threads: where the network of a scenario is cut, and the course of its parts.
+
+use crate::endpoint::BuiltIn;
+use crate::plugin;
+use crate::progress::Progress;
+use crate::resolve::Resolved;
+use crate::run::{CpuClock, RunError};
+use fairlane_engine::{EventQueue, QuadHeap};
+use fairlane_net::{Cut, Map, Parts, World};
+use fairlane_units::Time;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+/// Whether runs are cut into parts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Apart {
+    /// Where there are threads for it and it is expected to take less time.
+    #[default]
+    Pays,
+    /// Wherever it can be, even on one thread: results do not depend on it.
+    Always,
+    /// Nowhere.
+    Never,
+}
+
+/// Nodes and what joins them, by number.
+fn map(scenario: &Resolved, seed: u64) -> Map {
+    let numbers: HashMap<&str, u32> = (0..).zip(&scenario.expanded.nodes).map(|(i, n)| (n.as_str(), i)).collect();
+    let node = |name: &str| numbers.get(name).copied().unwrap_or(0);
+    Map {
+        nodes: numbers.len(),
+        links: scenario.link_directions().iter().map(|l| [node(&l.from), node(&l.to)]).collect(),
+        flows: scenario.members_at(seed).iter().map(|m| [node(&m.from), node(&m.to)]).collect(),
+    }
+}
+
+/// What of a scenario, beside its network, keeps a run in one piece.
+fn whole(scenario: &Resolved) -> Option<&'static str> {
+    if !scenario.turns.is_empty() {
+        return Some("the network changes during the run");
+    }
+    let own = !plugin::plugins().is_empty() || !fairlane_tcp::cc_plugins().is_empty();
+    (own && scenario.to_json().to_string().contains("\"plugin\""))
+        .then_some("a queue or a congestion control of one's own may do what it likes")
+}
+
+/// Events below which a run is over before threads have begun.
+const FEW: f64 = 3e5;
+
+/// Why a run that can be cut is better left in one piece, if it is.
+fn idle(scenario: &Resolved, cut: &Cut) -> Option<String> {
+    let all = cut.events * scenario.duration.as_secs_f64() / cut.window.as_secs_f64();
+    let short = (all < FEW).then(|| "it is so short a run that threads would not pay".to_owned());
+    cut.pays.err().map(|why| why.to_string()).or(short)
+}
+
+/// How a run is cut, if it is.
+pub(crate) fn cut<H: EventQueue>(scenario: &Resolved, seed: u64, world: &World<BuiltIn, H>, parts: Apart, threads: usize) -> Option<Cut> {
+    let asked = match parts {
+        Apart::Never => false,
+        Apart::Pays => threads > 1,
+        Apart::Always => true,
+    };
+    if !asked || whole(scenario).is_some() {
+        return None;
+    }
+    Cut::new(world, &map(scenario, seed)).ok().filter(|c| parts == Apart::Always || idle(scenario, c).is_none())
+}
+
+/// Runs a world in parts. What is left is there to be read, with the processor time of all threads.
+pub(crate) fn drive<H: EventQueue>(
+    scenario: &Resolved,
+    world: World<BuiltIn, H>,
+    cut: Cut,
+    threads: usize,
+    progress: &Progress,
+) -> Result<(World<BuiltIn, H>, f64), RunError> {
+    let clock = CpuClock::start();
+    let (warm, end) = (Time::ZERO + scenario.warmup, Time::ZERO + scenario.duration);
+    let others = Mutex::new(0.0);
+    let mut parts = Parts::new(world, cut);
+    let told = Mutex::new((0, 0));
+    let more = |now: Time, events: u64| {
+        if let Ok(mut told) = told.lock() {
+            let share = (u128::from(now.as_ps()) * 1_000_000 / u128::from(end.as_ps().max(1))) as u64;
+            progress.moved(share - told.0, events.saturating_sub(told.1));
+            *told = (share, events.max(told.1));
+        }
+        !progress.stopped()
+    };
+    for until in [warm, end] {
+        if until == Time::ZERO || until > end {
+            continue;
+        }
+        let stretch = parts.stretch(until, threads);
+        let windows = std::thread::scope(|scope| {
+            for own in 1..stretch.threads() {
+                let (stretch, others) = (&stretch, &others);
+                scope.spawn(move || {
+                    let clock = CpuClock::start();
+                    stretch.work(own, |_, _| true);
+                    if let Ok(mut sum) = others.lock() {
+                        *sum += clock.seconds();
+                    }
+                });
+            }
+            stretch.work(0, more)
+        });
+        parts.arrived(until, windows.ok_or(RunError::Stopped)?);
+        if until == warm {
+            parts.reset_counters();
+        }
+        if until == end {
+            break;
+        }
+    }
+    let world = parts.join();
+    if let Ok(told) = told.lock() {
+        progress.moved(1_000_000 - told.0, world.events().saturating_sub(told.1));
+    }
+    Ok((world, clock.seconds() + others.into_inner().unwrap_or(0.0)))
+}
+
+/// How the network of a scenario is cut for several threads, or why it is not.
+///
+/// # Errors
+/// The world cannot be built.
+pub fn partition(scenario: &Resolved, seed: u64) -> Result<Value, RunError> {
+    let world = crate::build::world::<QuadHeap<u128>>(scenario, seed)?;
+    let (nodes, links) = (&scenario.expanded.nodes, scenario.link_directions());
+    let one = |why: String| json!({ "parts": [], "links": [], "window_s": null, "events": 0.0, "crossing": 0.0, "whole": why });
+    if let Some(why) = whole(scenario) {
+        return Ok(one(why.to_owned()));
+    }
+    Ok(match Cut::new(&world, &map(scenario, seed)) {
+        Err(why) => one(why.to_string()),
+        Ok(cut) => {
+            let parts: Vec<Value> = cut
+                .portions
+                .iter()
+                .map(|p| json!({ "nodes": p.nodes.iter().map(|&n| &nodes[n as usize]).collect::<Vec<_>>(), "load": p.load }))
+                .collect();
+            json!({
+                "parts": parts,
+                "links": cut.links.iter().map(|&i| &links[i as usize].name).collect::<Vec<_>>(),
+                "window_s": cut.window.as_secs_f64(),
+                "events": cut.events,
+                "crossing": cut.crossing,
+                "whole": idle(scenario, &cut),
+            })
+        }
+    })
+}

@@ -1,0 +1,167 @@
+//! One run on several threads: whatever the cut, and however many threads there are, results are those of the run in one piece, to the bit.
+
+use fairlane_engine::Stream;
+use fairlane_scenario::{Apart, Format, Options, Progress, QueueSpec, Resolved, RunOutput, SourceSpec, partition, resolve, run_all};
+use fairlane_tcp::CcParams;
+use std::fs;
+use std::path::PathBuf;
+
+fn go(scenario: &Resolved, parts: Apart, threads: usize) -> RunOutput {
+    let options = Options { seeds: vec![scenario.seed], threads, parts, ..Options::default() };
+    run_all(scenario, &options, &Progress::default()).unwrap_or_else(|e| panic!("{e}")).remove(0)
+}
+
+/// Everything that a run tells, but how long it took and how its packets lay in memory.
+fn told(out: &RunOutput) -> String {
+    let numbers = |t: &fairlane_scenario::Table| {
+        let bits = |v: &Vec<f64>| v.iter().map(|x| format!("{x:?}")).collect::<Vec<_>>().join(" ");
+        t.numbers.iter().map(|(name, v)| format!("{name}: {}\n", bits(v))).collect::<String>()
+    };
+    let tables = [&out.flows, &out.links, &out.network].map(numbers).concat();
+    format!("fingerprint {:016x}\nevents {}\nhops {}\nwarnings {:?}\n{tables}", out.fingerprint, out.events, out.packet_hops, out.warnings)
+}
+
+#[track_caller]
+fn same(whole: &RunOutput, parts: &RunOutput, what: &str) {
+    let (a, b) = (told(whole), told(parts));
+    if a != b {
+        let differs: Vec<String> = a.lines().zip(b.lines()).filter(|(a, b)| a != b).map(|(a, b)| format!("- {a}\n+ {b}")).collect();
+        panic!("{what}: in parts something else came out\n{}", differs.join("\n"));
+    }
+}
+
+/// Runs a scenario whole, and in parts on so many threads. The number of its parts.
+fn check(scenario: &Resolved, threads: &[usize], what: &str) -> usize {
+    let parts = partition(scenario, scenario.seed).unwrap()["parts"].as_array().unwrap().len();
+    let whole = go(scenario, Apart::Never, 1);
+    if parts > 0 {
+        for &n in threads {
+            same(&whole, &go(scenario, Apart::Always, n), &format!("{what} on {n} threads"));
+        }
+    }
+    parts
+}
+
+fn file(path: &str, sets: &[(&str, &str)]) -> Resolved {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let sets: Vec<(String, String)> = sets.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
+    resolve(&fs::read_to_string(root.join(path)).unwrap(), path, Format::Toml, &sets).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// The benchmarks, cut short: a dumbbell whose bottleneck alone is cut, and fat trees.
+#[test]
+fn benchmarks_are_the_same_in_parts() {
+    for (path, duration, warmup) in [("P1", "4s", "1s"), ("P5", "1ms", "200us"), ("P6", "50us", "0s")] {
+        let scenario = file(&format!("python/fairlane/scenarios/{path}.toml"), &[("duration", duration), ("warmup", warmup)]);
+        let parts = check(&scenario, &[1, 2, 3, 16], path);
+        assert!(parts >= 2, "{path} has {parts} parts");
+    }
+}
+
+/// Of several things one.
+fn pick<'a, T>(of: &'a [T], rng: &mut Stream) -> &'a T {
+    &of[rng.below(of.len() as u64) as usize]
+}
+
+/// A network as somebody might write it: a chain, a tree or a mesh of links that differ, with every queue of the registry, and flows of every kind between its nodes.
+fn drawn(number: u64) -> String {
+    let rng = &mut Stream::new(number, "test", "apart", "network");
+    let nodes = 3 + rng.below(8);
+    let queues: Vec<&str> = QueueSpec::NAMES.iter().map(|(n, _)| *n).collect();
+    let sources: Vec<&str> = SourceSpec::NAMES.iter().map(|(n, _)| *n).filter(|n| *n != "replay").collect();
+    let names: Vec<String> = (0..nodes).map(|i| format!("\"n{i}\"")).collect();
+    let warmup = pick(&["0s", "0s", "300ms"], rng);
+    let mut text = format!("duration = \"1500ms\"\nwarmup = \"{warmup}\"\nseed = {number}\nnodes = [{}]\n", names.join(", "));
+    let shape = rng.below(3);
+    let mut links: Vec<(u64, u64)> = (1..nodes).map(|i| (if shape == 0 { i - 1 } else { rng.below(i) }, i)).collect();
+    if shape == 2 {
+        links.extend((0..nodes).map(|i| (i, (i + 2) % nodes)).filter(|(a, b)| a < b));
+        links.sort_unstable();
+        links.dedup();
+    }
+    for (k, (a, b)) in links.iter().enumerate() {
+        let rate = pick(&["2Mbit/s", "3Mbit/s", "5Mbit/s", "8.1Mbit/s", "20Mbit/s"], rng);
+        let delay = pick(&["0s", "1ms", "1ms", "2ms", "3.7ms", "10ms"], rng);
+        let queue =
+            if rng.uniform() < 0.5 { "droptail = { limit = \"12p\" }".to_owned() } else { format!("{} = {{}}", pick(&queues, rng)) };
+        let loss = if rng.uniform() < 0.15 { "loss = 0.01\njitter = \"1ms\"\n" } else { "" };
+        text +=
+            &format!("[links.l{k}]\nfrom = \"n{a}\"\nto = \"n{b}\"\nrate = \"{rate}\"\ndelay = \"{delay}\"\n{loss}queue = {{ {queue} }}\n");
+    }
+    for k in 0..2 + rng.below(6) {
+        let from = rng.below(nodes);
+        let to = (from + 1 + rng.below(nodes - 1)) % nodes;
+        let start = rng.below(400);
+        text += &format!("[flows.f{k}]\nfrom = \"n{from}\"\nto = \"n{to}\"\nstart = \"{start}ms\"\n");
+        let source = *pick(&sources, rng);
+        if rng.uniform() < 0.6 {
+            let cc = pick(CcParams::ALL, rng).name;
+            let preset = pick(&["rfc", "linux", "ns2"], rng);
+            let source = if matches!(source, "tfrc" | "rap") || rng.uniform() < 0.4 { "bulk" } else { source };
+            let of = if source == "file" { "file = { size = \"60kB\" }".to_owned() } else { format!("{source} = {{}}") };
+            text += &format!("tcp = {{ preset = \"{preset}\", cc = \"{cc}\" }}\nsource = {{ {of} }}\n");
+        } else {
+            let source = if matches!(source, "bulk" | "file") { "cbr" } else { source };
+            text += &format!("udp = {{}}\nsource = {{ {source} = {{}} }}\n");
+        }
+    }
+    text
+}
+
+/// Any network with any queues, controls and sources, on one thread and on several.
+#[test]
+fn random_networks_are_the_same_in_parts() {
+    let (mut cut, mut refused) = (0, 0);
+    for number in 0..50 {
+        let text = drawn(number);
+        // What does not go together the checks refuse: then another is drawn.
+        let Ok(scenario) = resolve(&text, "drawn.toml", Format::Toml, &[]) else {
+            refused += 1;
+            continue;
+        };
+        cut += usize::from(check(&scenario, &[1, 2, 3, 16], &format!("network {number}\n{text}")) > 1);
+    }
+    assert!(refused < 20 && cut > 25, "{refused} refused, {cut} cut");
+}
+
+/// A dumbbell with this in its bottleneck and its flow, and something else.
+fn dumbbell(bottleneck: &str, flow: &str, rest: &str) -> Resolved {
+    let text = format!(
+        "duration = \"2s\"\n{rest}\n[topology.dumbbell]\npairs = 4\naccess = {{ rate = \"100Mbit/s\", delay = \"0s\" }}\n\
+         bottleneck = {{ rate = \"10Mbit/s\", delay = \"10ms\", {bottleneck} }}\n\
+         [flows.f]\nfrom = \"s{{i}}\"\nto = \"d{{i}}\"\ncount = 4\n{flow}\n"
+    );
+    resolve(&text, "x.toml", Format::Toml, &[]).unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
+
+/// What looks across the network without delay keeps the run in one piece, and says why; the plain dumbbell is cut in two at its bottleneck.
+#[test]
+fn what_cannot_be_cut_is_not() {
+    let droptail = "queue.droptail.limit = \"50p\"";
+    let plain = partition(&dumbbell(droptail, "tcp = {}", ""), 1).unwrap();
+    assert_eq!((plain["parts"].as_array().unwrap().len(), &plain["window_s"]), (2, &serde_json::json!(0.01)), "{plain}");
+    assert_eq!(plain["links"], serde_json::json!(["bottleneck", "bottleneck.reverse"]));
+    let together = "all nodes hang together by links or flows that cannot be cut";
+    for (bottleneck, flow, rest, why) in [
+        ("queue.codel = {}", "tcp = {}", "", together),
+        ("queue.droptail.limit = \"50p\"\nloss = 0.01", "tcp = {}", "", together),
+        ("queue.droptail.limit = \"50p\"\njitter = \"1ms\"", "tcp = {}", "", together),
+        (droptail, "tcp = {}\namount = \"100kB\"", "", together),
+        (droptail, "tcp = {}\nsource.request_response = {}", "", together),
+        (droptail, "tcp = {}", "sample = \"10ms\"", "time series are recorded"),
+        (droptail, "tcp = {}", "routing = \"ecmp_packets\"", "routes change, or packets of a flow take several"),
+        (
+            droptail,
+            "tcp = {}",
+            "[[at]]\ntime = \"1s\"\nset.\"links.bottleneck.rate\" = \"5Mbit/s\"\n",
+            "the network changes during the run",
+        ),
+        (droptail, "tcp = {}\nclass = 1\n[control.time_slots]", "", "a control opens and closes flows"),
+    ] {
+        let scenario = dumbbell(&bottleneck.replace('\n', ", "), flow, rest);
+        let told = partition(&scenario, 1).unwrap();
+        assert_eq!((told["whole"].as_str(), told["parts"].as_array().map(Vec::len)), (Some(why), Some(0)), "{bottleneck} {flow} {rest}");
+        // Asked for all the same, it runs in one piece.
+        same(&go(&scenario, Apart::Never, 1), &go(&scenario, Apart::Always, 4), "in one piece");
+    }
+}

@@ -1,0 +1,68 @@
+"""One run on several threads: how it is cut is said, and results do not depend on it; `crates/scenario/tests/apart.rs` has more."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import fairlane as fl
+from fairlane.cli import invoke
+
+
+def dumbbell(duration: str = "20s") -> fl.Network:
+    """Four flows through a bottleneck of 20 ms; some 600,000 events."""
+    net = fl.Network(duration=duration, warmup="1s")
+    net.dumbbell(
+        pairs=4,
+        access={"rate": "1Gbit/s", "delay": "1ms"},
+        bottleneck={"rate": "100Mbit/s", "delay": "20ms", "queue": {"droptail": {"limit": "200p"}}},
+    )
+    net.flow("f", "s{i}", "d{i}", count=4, stagger="50ms", tcp="sack")
+    return net
+
+
+def test_threads_change_nothing() -> None:
+    net = dumbbell()
+    assert net.partition().whole is None, "else nothing would be compared here"
+    one, two = net.run(threads=1), net.run(threads=2)
+    assert one.fingerprints == two.fingerprints
+    for table in ("flows", "links", "network"):
+        assert getattr(one, table).equals(getattr(two, table), null_equal=True), table
+    assert one.info[0]["events"] == two.info[0]["events"]
+
+
+def test_more_threads_than_seeds_go_into_the_runs() -> None:
+    net = dumbbell("12s")
+    assert net.run("1..2", threads=1).fingerprints == net.run("1..2", threads=4).fingerprints
+
+
+def test_a_partition_is_told() -> None:
+    cut = dumbbell().partition()
+    assert cut.links == ("bottleneck", "bottleneck.reverse")
+    assert cut.window == pytest.approx(0.02)
+    assert sorted(len(p.nodes) for p in cut.parts) == [5, 5]
+    assert sum(p.load for p in cut.parts) == pytest.approx(1)
+    assert {n for p in cut.parts for n in p.nodes} >= {"s0", "s3", "d0", "d3"}
+    assert "2 parts" in str(cut)
+    assert "windows of 20 ms" in str(cut)
+    assert str(cut).endswith("runs on several threads")
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"sample": "10ms"}, "time series are recorded"),
+        ({"duration": "1s", "warmup": "0s"}, "it is so short a run that threads would not pay"),
+        ({"routing": "ecmp_packets"}, "routes change, or packets of a flow take several"),
+    ],
+)
+def test_why_a_run_stays_whole(change: dict[str, str], why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "net.toml"
+    file.write_text(dumbbell().to_toml(), "utf-8")
+    sets = [x for key, value in change.items() for x in ("--set", f"{key}={value}")]
+    assert invoke(["run", str(file), *sets, "--partition", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["whole"] == why
+    assert invoke(["run", str(file), *sets, "--partition"]) == 0
+    assert why in capsys.readouterr().out
