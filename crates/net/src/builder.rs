@@ -126,13 +126,27 @@ struct Ends {
     proto: Proto,
 }
 
+/// What the builder needs of a link beside its port.
+#[derive(Clone, Debug)]
+struct Line {
+    name: String,
+    from: NodeId,
+    to: NodeId,
+    rate: Rate,
+    delay: Dur,
+    /// Its impairments, where it has any.
+    impairments: Option<Box<Impairments>>,
+}
+
 /// Collects the parts of a world.
 #[derive(Clone, Debug)]
 pub struct WorldBuilder<P: Plugs> {
     seed: u64,
     routing: Routing,
     nodes: Vec<String>,
-    links: Vec<LinkDef<P::Qdisc>>,
+    links: Vec<Line>,
+    /// One a link, where it stays: of a large network they are most of the memory.
+    ports: Vec<Port<P::Qdisc>>,
     airs: Channels,
     flows: Vec<Ends>,
     /// Two for each flow, where they stay: of many flows they are most of the memory.
@@ -155,6 +169,7 @@ impl<P: Plugs> WorldBuilder<P> {
             routing,
             nodes: Vec::new(),
             links: Vec::new(),
+            ports: Vec::new(),
             airs: Channels::default(),
             flows: Vec::new(),
             endpoints: Vec::new(),
@@ -173,6 +188,15 @@ impl<P: Plugs> WorldBuilder<P> {
     pub fn without_shortcuts(&mut self) {
         self.shortcuts = false;
     }
+    /// Makes room for what is to come.
+    pub fn reserve(&mut self, nodes: usize, links: usize, flows: usize) {
+        self.nodes.reserve_exact(nodes);
+        self.links.reserve_exact(links);
+        self.ports.reserve_exact(links);
+        self.flows.reserve_exact(flows);
+        self.endpoints.reserve_exact(2 * flows);
+        self.apps.reserve_exact(flows);
+    }
     /// Adds a node.
     pub fn node(&mut self, name: &str) -> NodeId {
         self.nodes.push(name.to_owned());
@@ -180,7 +204,12 @@ impl<P: Plugs> WorldBuilder<P> {
     }
     /// Adds one direction of a link.
     pub fn link(&mut self, def: LinkDef<P::Qdisc>) -> PortId {
-        self.links.push(def);
+        let LinkDef { name, from, to, rate, delay, qdisc, schedule, impairments, device } = def;
+        let impair = Impair::new(&impairments, delay, self.seed, &name);
+        let (impairs, rng) = (impair.is_some(), Stream::new(self.seed, "port", &name, "queue"));
+        self.ports.push(Port::new(LinkInfo { rate, delay }, schedule, qdisc, impair, rng).with_device(device));
+        let impairments = (impairs || impairments.delays()).then(|| Box::new(impairments));
+        self.links.push(Line { name, from, to, rate, delay, impairments });
         PortId(self.links.len() as u32 - 1)
     }
     /// What each link costs, above zero: routes have the least sum, in place of the fewest links.
@@ -199,7 +228,9 @@ impl<P: Plugs> WorldBuilder<P> {
     pub fn air(&mut self, def: AirDef<P::Qdisc>) -> PortId {
         let first = PortId(self.links.len() as u32);
         let nodes = def.stations.iter().map(|s| s.from).collect();
-        self.links.extend(def.stations);
+        def.stations.into_iter().for_each(|s| {
+            self.link(s);
+        });
         self.airs.add(def.air, first, nodes, (def.edges, def.meetings));
         first
     }
@@ -239,7 +270,7 @@ impl<P: Plugs> WorldBuilder<P> {
             ports: self.links.len(),
             endpoints: self.endpoints.len(),
             hosts: self.apps.len(),
-            clocks: clocks(&self.links).count(),
+            clocks: clocks(&self.ports).count(),
             lates: lates(&self.links).count(),
             airs: self.airs.slots() as usize,
             routes: usize::from(self.airs.next_change().is_some()),
@@ -254,7 +285,7 @@ impl<P: Plugs> WorldBuilder<P> {
             return Err(BuildError::NoRate { link: l.name.clone() });
         }
         let slots = Slots::new(self.sources(), self.seed);
-        let clocks: Vec<u32> = clocks(&self.links).collect();
+        let clocks: Vec<u32> = clocks(&self.ports).collect();
         let lates: Vec<u32> = lates(&self.links).collect();
         let mut plan = Plan::new(&self.down, self.reroute);
         let Laid { hops, maze, towards, mut sides, mut flows, reroutes } = self.lay(&plan)?;
@@ -262,7 +293,9 @@ impl<P: Plugs> WorldBuilder<P> {
             let flow = &mut flows[f.0 as usize];
             (flow.amount, flow.written, flow.closed) = (bytes, bytes, true);
         }
-        let mut ports = ports(self.links, self.seed, |i| maze.is_some() || self.down.iter().any(|d| d.0 == i));
+        let mut ports = self.ports;
+        roughen(&mut ports, &self.links, self.seed, |i| maze.is_some() || self.down.iter().any(|d| d.0 == i));
+        drop(self.links);
         for (i, down) in self.down {
             let port = &mut ports[i as usize];
             port.frail = Some(Box::new(Frail { fresh: port.qdisc.clone(), down }));
@@ -324,28 +357,28 @@ impl<P: Plugs> WorldBuilder<P> {
     }
 }
 
-/// Numbers of the links whose queue has a timer of its own.
-fn clocks<Q: Qdisc>(links: &[LinkDef<Q>]) -> impl Iterator<Item = u32> {
-    (0..).zip(links).filter(|(_, l)| l.qdisc.has_timer()).map(|(i, _)| i)
+/// Numbers of the ports whose queue has a timer of its own.
+fn clocks<Q: Qdisc>(ports: &[Port<Q>]) -> impl Iterator<Item = u32> {
+    (0..).zip(ports).filter(|(_, p)| p.qdisc.has_timer()).map(|(i, _)| i)
 }
 
 /// Numbers of the links that keep packets back.
-fn lates<Q>(links: &[LinkDef<Q>]) -> impl Iterator<Item = u32> {
-    (0..).zip(links).filter(|(_, l)| l.impairments.delays()).map(|(i, _)| i)
+fn lates(links: &[Line]) -> impl Iterator<Item = u32> {
+    let late = |l: &Line| l.impairments.as_ref().is_some_and(|i| i.delays());
+    (0..).zip(links).filter(move |(_, l)| late(l)).map(|(i, _)| i)
 }
 
-/// The ports; those that `rough` names go the long way at the end of their link.
-fn ports<Q: Qdisc>(links: Vec<LinkDef<Q>>, seed: u64, rough: impl Fn(u32) -> bool) -> Vec<Port<Q>> {
-    let clampers = clampers(&links);
-    let port = |(i, (l, clamped_by)): (u32, (LinkDef<Q>, Option<PortId>))| {
-        let mut impair = Impair::new(&l.impairments, l.delay, seed, &l.name);
+/// Ports that `rough` names go the long way at the end of their link, and those behind which a queue rewrites windows.
+fn roughen<Q: Qdisc>(ports: &mut [Port<Q>], links: &[Line], seed: u64, rough: impl Fn(u32) -> bool) {
+    let clampers = clampers(ports, links);
+    for (i, ((port, l), clamped_by)) in (0..).zip(ports.iter_mut().zip(links).zip(clampers)) {
         if clamped_by.is_some() || rough(i) {
-            impair.get_or_insert_with(|| Impair::idle(&l.impairments, l.delay, seed, &l.name)).clamped_by = clamped_by;
+            let plain = Impairments::default();
+            let idle = || Box::new(Impair::idle(l.impairments.as_deref().unwrap_or(&plain), l.delay, seed, &l.name));
+            port.impair.get_or_insert_with(idle).clamped_by = clamped_by;
+            port.rough = true;
         }
-        let rng = Stream::new(seed, "port", &l.name, "queue");
-        Port::new(LinkInfo { rate: l.rate, delay: l.delay }, l.schedule, l.qdisc, impair, rng).with_device(l.device)
-    };
-    (0..).zip(links.into_iter().zip(clampers)).map(port).collect()
+    }
 }
 
 /// The applications, each of which is noted in the flows that it drives.
@@ -396,9 +429,9 @@ fn first_events<A, H: EventQueue>(slots: Slots, hosts: &[Host<A>], clocks: usize
 
 /// For each link the port of its other direction, where the queue there rewrites windows. Of parallel links the one that
 /// was added next to it counts.
-fn clampers<Q: Qdisc>(links: &[LinkDef<Q>]) -> Vec<Option<PortId>> {
+fn clampers<Q: Qdisc>(ports: &[Port<Q>], links: &[Line]) -> Vec<Option<PortId>> {
     let mut by = vec![None; links.len()];
-    for (i, l) in links.iter().enumerate().filter(|(_, l)| l.qdisc.clamps()) {
+    for (i, l) in links.iter().enumerate().filter(|&(i, _)| ports[i].qdisc.clamps()) {
         let others = links.iter().enumerate().filter(|(_, o)| o.from == l.to && o.to == l.from);
         if let Some((o, _)) = others.min_by_key(|(o, _)| o.abs_diff(i)) {
             by[o] = Some(PortId(i as u32));

@@ -29,10 +29,11 @@ pub(crate) fn parts(scenario: &Resolved, seed: u64) -> WorldBuilder<BuiltIn> {
         RoutingSpec::Single => Routing::Single,
     };
     let mut w = WorldBuilder::<BuiltIn>::new(seed, routing);
+    let members = scenario.members_at(seed);
+    w.reserve(scenario.expanded.nodes.len(), scenario.link_directions().len(), members.len());
     let nodes: HashMap<&str, NodeId> = scenario.expanded.nodes.iter().map(|n| (n.as_str(), w.node(n))).collect();
     // Validation saw to it that every name is a node.
     let node = |name: &str| nodes.get(name).copied().unwrap_or(NodeId(0));
-    let members = scenario.members_at(seed);
     let infos = flow_infos(&members, |name| node(name).0);
     let def = |l: &LinkDir, to: NodeId| {
         let link = l.wire.info();

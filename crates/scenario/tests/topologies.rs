@@ -13,7 +13,7 @@ const LARGE: usize = 400;
 
 /// Both ends of each link.
 fn ends(graph: &Graph) -> impl Iterator<Item = (&str, &str)> {
-    graph.links.values().map(|l| (l.from.as_deref().unwrap(), l.to.as_deref().unwrap()))
+    graph.links.values().map(|l| (&*l.from, &*l.to))
 }
 
 /// Nodes with one link, in the order of the builder; where there are not two of them, all nodes.

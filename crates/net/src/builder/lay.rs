@@ -1,6 +1,6 @@
 //! Lays the routes of a world that is being built.
 
-use super::{BuildError, Ends, LinkDef, WorldBuilder};
+use super::{BuildError, Ends, Line, WorldBuilder};
 use crate::air::{Channels, NOBODY};
 use crate::endpoint::Endpoint;
 use crate::flow::Flow;
@@ -150,14 +150,14 @@ impl<P: Plugs> WorldBuilder<P> {
 }
 
 /// The hops of links, less those that are avoided, and those of channels as they are now.
-fn graph_of<Q>(nodes: usize, links: &[LinkDef<Q>], airs: &Channels, costs: &[u64], avoided: &BTreeSet<u32>) -> Graph {
+fn graph_of(nodes: usize, links: &[Line], airs: &Channels, costs: &[u64], avoided: &BTreeSet<u32>) -> Graph {
     let wires =
         (0..).zip(links.iter()).filter(|(port, _)| !airs.has(*port) && !avoided.contains(port)).map(|(port, l)| (port, l.from.0, l.to.0));
     Graph::new(nodes, wires.chain(airs.edges())).with_costs(costs.to_vec())
 }
 
 /// The stations that the hops of a path lead to; nobody's where it is a link.
-fn towards<Q>(path: &[u32], to: u32, links: &[LinkDef<Q>], airs: &Channels) -> Vec<u32> {
+fn towards(path: &[u32], to: u32, links: &[Line], airs: &Channels) -> Vec<u32> {
     let far = path.iter().skip(1).map(|&p| links[p as usize].from.0).chain([to]);
     path.iter().zip(far).map(|(&p, far)| airs.station(p, far)).collect()
 }
@@ -174,7 +174,7 @@ pub(super) struct Laid {
 
 impl Laid {
     /// Adds a route, which ends at `end`; where its hops begin. Without a way there is none.
-    fn add<Q>(&mut self, path: Option<&[u32]>, to: u32, end: u32, links: &[LinkDef<Q>], airs: &Channels) -> u32 {
+    fn add(&mut self, path: Option<&[u32]>, to: u32, end: u32, links: &[Line], airs: &Channels) -> u32 {
         let route = self.hops.len() as u32;
         if let Some(path) = path {
             if !airs.is_empty() {

@@ -7,11 +7,12 @@ use crate::code::Code;
 use crate::diag::suggest;
 use crate::expand::{LinkDir, Member};
 use crate::source::{Node, Value};
-use crate::spec::{Direction, LinkSpec, Pipe, Place, Scenario, Wire};
-use crate::topology::{Builder, Graph};
+use crate::spec::{LinkSpec, Pipe, Place, Scenario, Wire};
+use crate::topology::{Builder, Edge, Graph};
 use fairlane_net::Site;
 use fairlane_queue::{Discipline, Problem};
 use indexmap::{IndexMap, IndexSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Names are printed on terminals and stand in paths.
@@ -48,7 +49,7 @@ impl Semantics<'_> {
             }
             for (end, own, theirs) in [("from", &spec.from, made.map(|m| &m.from)), ("to", &spec.to, made.map(|m| &m.to))] {
                 match (own, theirs) {
-                    (Some(own), Some(Some(theirs))) if own != theirs => {
+                    (Some(own), Some(theirs)) if own != theirs => {
                         let message = format!("the builder's link `{name}` has {end} = \"{theirs}\", not \"{own}\"");
                         self.fail(Code::EndsDiffer, &["links", name, end], message, "leave it out, or give a new link another name");
                     }
@@ -59,7 +60,7 @@ impl Semantics<'_> {
                     _ => {}
                 }
             }
-            let base = made.map_or_else(Pipe::default, LinkSpec::pipe);
+            let base = made.map_or_else(Arc::default, |m| m.pipe.clone());
             let pipe = spec.pipe().over(&base);
             let back = pipe.reverse.as_ref().and_then(|r| r.queue.as_ref());
             for (queue, at) in [(pipe.forward.queue.as_ref(), "queue"), (back, "reverse")] {
@@ -80,15 +81,15 @@ impl Semantics<'_> {
                     );
                 }
             }
-            let from = spec.from.clone().or_else(|| made.and_then(|m| m.from.clone()));
-            let to = spec.to.clone().or_else(|| made.and_then(|m| m.to.clone()));
-            let duplex = spec.duplex.or_else(|| made.and_then(|m| m.duplex)).unwrap_or(true);
-            if from.is_some() && from == to {
-                let message = format!("link `{name}` begins and ends at `{}`", from.as_deref().unwrap_or_default());
+            let from = spec.from.clone().or_else(|| Some(made?.from.clone())).unwrap_or_default();
+            let to = spec.to.clone().or_else(|| Some(made?.to.clone())).unwrap_or_default();
+            let duplex = spec.duplex.or_else(|| Some(made?.duplex)).unwrap_or(true);
+            if !from.is_empty() && from == to {
+                let message = format!("link `{name}` begins and ends at `{from}`");
                 self.fail(Code::EndsMeet, &["links", name, "to"], message, "a link joins two nodes");
             }
-            *spec = LinkSpec::new(from.as_deref().unwrap_or_default(), to.as_deref().unwrap_or_default(), duplex, pipe);
-            graph.links.insert(name.clone(), spec.clone());
+            *spec = LinkSpec::new(&from, &to, duplex, pipe.clone());
+            graph.links.insert(name.clone(), Edge { from, to, duplex, pipe: Arc::new(pipe) });
         }
         let nodes = self.nodes(scenario, &graph);
         let links = self.directions(&graph.links);
@@ -169,31 +170,26 @@ impl Semantics<'_> {
         nodes
     }
 
-    fn directions(&mut self, links: &IndexMap<String, LinkSpec>) -> Vec<LinkDir> {
+    fn directions(&mut self, links: &IndexMap<String, Edge>) -> Vec<LinkDir> {
         let mut all = Vec::with_capacity(2 * links.len());
-        let mut last = None;
-        for (name, spec) in links {
-            let (Some(from), Some(to)) = (&spec.from, &spec.to) else { continue };
-            let LinkSpec { forward, reverse, .. } = spec;
-            if let Some(wire) = shared(&mut last, forward) {
-                all.push(LinkDir { name: name.clone(), from: from.clone(), to: to.clone(), wire, on_air: false });
-            }
-            if spec.duplex == Some(false) {
+        let mut known = HashMap::new();
+        for (name, Edge { from, to, duplex, pipe }) in links {
+            // Where something is missing, that was said.
+            let Some([there, back]) = known.entry(Arc::as_ptr(pipe)).or_insert_with(|| wires(pipe)) else { continue };
+            all.push(LinkDir { name: name.clone(), from: from.clone(), to: to.clone(), wire: there.clone(), on_air: false });
+            if !duplex {
                 continue;
             }
-            let reverse = reverse.as_ref().map_or_else(|| forward.clone(), |r| r.over(forward));
-            if let Some(wire) = shared(&mut last, &reverse) {
-                let reverse = format!("{name}.reverse");
-                if links.contains_key(&reverse) {
-                    self.fail_key(
-                        Code::NameTaken,
-                        &["links", &reverse],
-                        format!("`{reverse}` is the other direction of link `{name}`"),
-                        "choose another name",
-                    );
-                }
-                all.push(LinkDir { name: reverse, from: to.clone(), to: from.clone(), wire, on_air: false });
+            let reverse = format!("{name}.reverse");
+            if links.contains_key(&reverse) {
+                self.fail_key(
+                    Code::NameTaken,
+                    &["links", &reverse],
+                    format!("`{reverse}` is the other direction of link `{name}`"),
+                    "choose another name",
+                );
             }
+            all.push(LinkDir { name: reverse, from: to.clone(), to: from.clone(), wire: back.clone(), on_air: false });
         }
         all
     }
@@ -243,12 +239,14 @@ impl Semantics<'_> {
     }
 }
 
-/// What a direction is once all is known; the same as the last one if that said the same, as the links of a builder do by the thousand.
-fn shared(last: &mut Option<(Direction, Arc<Wire>)>, direction: &Direction) -> Option<Arc<Wire>> {
-    if last.as_ref().is_none_or(|(d, _)| d != direction) {
-        *last = Some((direction.clone(), Arc::new(direction.wire().ok()?)));
-    }
-    last.as_ref().map(|(_, wire)| wire.clone())
+/// What both directions are once all is known; the same thing where they are alike.
+fn wires(pipe: &Pipe) -> Option<[Arc<Wire>; 2]> {
+    let there = Arc::new(pipe.forward.wire().ok()?);
+    let back = match &pipe.reverse {
+        Some(r) => Arc::new(r.over(&pipe.forward).wire().ok()?),
+        None => there.clone(),
+    };
+    Some([there, back])
 }
 
 /// Where in a builder's table the parameter of a queue, or else the queue, was written. The path begins with the queue's name.

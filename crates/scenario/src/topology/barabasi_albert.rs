@@ -67,7 +67,7 @@ impl Builder for BarabasiAlbert {
                 }
             }
             for &old in &chosen {
-                g.join(old, new, self.link.clone());
+                g.join(old, new, &self.link);
                 ends.extend([old, new]);
             }
         }

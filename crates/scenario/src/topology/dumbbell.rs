@@ -5,6 +5,7 @@ use crate::spec::Pipe;
 use fairlane_units::{Dur, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// Hosts s0, s1... on router r1, hosts d0, d1... on router r2, and the link `bottleneck` from r1 to r2. Access links are named like their host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -63,25 +64,24 @@ impl Builder for Dumbbell {
         let mut g = Graph::default();
         g.node("r1", -1.0, 0.0);
         g.node("r2", 1.0, 0.0);
-        g.link("bottleneck", "r1", "r2", self.bottleneck.clone());
+        g.link("bottleneck", "r1", "r2", &self.bottleneck);
         let left = self.left.as_ref().unwrap_or(&self.access);
         let right = self.right.as_ref().unwrap_or(&self.access);
         for i in 0..self.pairs as usize {
-            let mut pipe = left.clone();
-            pipe.forward.delay = self.delays.as_ref().and_then(|d| d.get(i)).copied().or(pipe.forward.delay);
-            if let Some(&rate) = self.rates.as_ref().and_then(|r| r.get(i)) {
-                pipe = pipe.with_rate(rate);
+            let mut own = Cow::Borrowed(left);
+            // A single link's own delay and rate hold for both its directions.
+            if let Some(&delay) = self.delays.as_ref().and_then(|d| d.get(i)) {
+                own = Cow::Owned(own.into_owned().with_delay(delay));
             }
-            // A single link's own delay holds for both its directions, as its rate does.
-            if let Some(reverse) = &mut pipe.reverse {
-                reverse.delay = self.delays.as_ref().map_or(reverse.delay, |_| pipe.forward.delay);
+            if let Some(&rate) = self.rates.as_ref().and_then(|r| r.get(i)) {
+                own = Cow::Owned(own.into_owned().with_rate(rate));
             }
             let (s, d) = (format!("s{i}"), format!("d{i}"));
             let y = -along(i as u32, self.pairs);
             g.node(&s, -2.0, y);
             g.node(&d, 2.0, y);
-            g.link(&s, &s, "r1", pipe);
-            g.link(&d, &d, "r2", right.clone());
+            g.link(&s, &s, "r1", &own);
+            g.link(&d, &d, "r2", right);
         }
         g
     }

@@ -67,18 +67,18 @@ impl Builder for FatTree {
                     let number = (p * half + j) * half + h;
                     let host = format!("h{number}");
                     g.node(&host, along(number, self.k * half * half), 0.0);
-                    g.link(&host, &host, &edge(p, j), pipe.clone());
+                    g.link(&host, &host, &edge(p, j), &pipe);
                 }
             }
             for j in 0..half {
                 for u in 0..half {
                     let (low, high) = (edge(p, j), aggregation(p, u));
-                    g.link(format!("{low}-{high}"), &low, &high, pipe.clone());
+                    g.link(format!("{low}-{high}"), &low, &high, &pipe);
                 }
                 // Aggregation switch j of every pod leads to the same k/2 core switches.
                 for u in 0..half {
                     let (low, high) = (aggregation(p, j), core(j * half + u));
-                    g.link(format!("{low}-{high}"), &low, &high, pipe.clone());
+                    g.link(format!("{low}-{high}"), &low, &high, &pipe);
                 }
             }
         }
@@ -107,7 +107,7 @@ mod tests {
         let index: HashMap<&str, usize> = g.nodes.iter().enumerate().map(|(i, n)| (n.as_str(), i)).collect();
         let mut near = vec![Vec::new(); g.nodes.len()];
         for l in g.links.values() {
-            let (a, b) = (index[l.from.as_deref().unwrap()], index[l.to.as_deref().unwrap()]);
+            let (a, b) = (index[&*l.from], index[&*l.to]);
             near[a].push(b);
             near[b].push(a);
         }

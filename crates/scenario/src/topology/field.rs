@@ -140,7 +140,7 @@ impl Field {
             // To the nanosecond: a fifth of a metre of fibre.
             let long = || Dur::from_ns((self.distance(a, b) * params.across.as_ps() as f64 / 1e3 + 0.5) as u64);
             pipe.forward.delay = pipe.forward.delay.or_else(|| Some(long()));
-            g.join(a, b, pipe);
+            g.join(a, b, &pipe);
         }
         g
     }

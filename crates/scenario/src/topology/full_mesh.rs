@@ -35,7 +35,7 @@ impl Builder for FullMesh {
         let mut g = Graph::circle(self.nodes);
         for i in 0..self.nodes {
             for j in i + 1..self.nodes {
-                g.join(i, j, self.link.clone());
+                g.join(i, j, &self.link);
             }
         }
         g

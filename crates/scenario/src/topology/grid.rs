@@ -43,10 +43,10 @@ impl Builder for Grid {
         }
         for i in 0..self.rows * self.columns {
             if (i + 1) % self.columns != 0 {
-                g.join(i, i + 1, self.link.clone());
+                g.join(i, i + 1, &self.link);
             }
             if i + self.columns < self.rows * self.columns {
-                g.join(i, i + self.columns, self.link.clone());
+                g.join(i, i + self.columns, &self.link);
             }
         }
         g

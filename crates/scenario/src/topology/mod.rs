@@ -21,9 +21,10 @@ pub use field::{FieldParams, Islands};
 
 use crate::plugs::topologies;
 use crate::registry::QueueSpec;
-use crate::spec::{Direction, LinkSpec, Pipe, Place, QueueTable};
+use crate::spec::{Direction, Pipe, Place, QueueTable};
 use fairlane_units::{Dur, Rate};
 use indexmap::IndexMap;
+use std::sync::Arc;
 
 /// Most links of a network that one parameter can make very many of.
 const MOST_LINKS: usize = 200_000;
@@ -36,7 +37,22 @@ pub struct Graph {
     /// Where each node is drawn.
     pub places: Vec<Place>,
     /// Links by name.
-    pub links: IndexMap<String, LinkSpec>,
+    pub links: IndexMap<String, Edge>,
+    /// What the links before were like: those of large networks are alike, and share it.
+    recent: [Option<Arc<Pipe>>; 2],
+}
+
+/// A link of a network.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Edge {
+    /// Node at its start.
+    pub from: String,
+    /// Node at its end.
+    pub to: String,
+    /// Whether it carries packets both ways.
+    pub duplex: bool,
+    /// Its two directions.
+    pub pipe: Arc<Pipe>,
 }
 
 impl Graph {
@@ -56,14 +72,23 @@ impl Graph {
         self.places.push(Place { x, y });
     }
     /// A link. Its name is its own: another one of that name would take its place.
-    fn link(&mut self, name: impl Into<String>, from: &str, to: &str, pipe: Pipe) {
-        let before = self.links.insert(name.into(), LinkSpec::new(from, to, true, pipe));
+    fn link(&mut self, name: impl Into<String>, from: &str, to: &str, pipe: &Pipe) {
+        let pipe = self.shared(pipe);
+        let before = self.links.insert(name.into(), Edge { from: from.to_owned(), to: to.to_owned(), duplex: true, pipe });
         debug_assert!(before.is_none(), "{before:?}");
     }
     /// The links n0-n1, n4-n7... between numbered nodes, the lower number first.
-    fn join(&mut self, a: u32, b: u32, pipe: Pipe) {
+    fn join(&mut self, a: u32, b: u32, pipe: &Pipe) {
         let (a, b) = (format!("n{}", a.min(b)), format!("n{}", a.max(b)));
         self.link(format!("{a}-{b}"), &a, &b, pipe);
+    }
+    fn shared(&mut self, pipe: &Pipe) -> Arc<Pipe> {
+        if let Some(same) = self.recent.iter().flatten().find(|p| ***p == *pipe) {
+            return same.clone();
+        }
+        let new = Arc::new(pipe.clone());
+        self.recent = [Some(new.clone()), self.recent[0].take()];
+        new
     }
 }
 

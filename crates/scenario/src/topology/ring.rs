@@ -34,7 +34,7 @@ impl Builder for Ring {
     fn graph(&self) -> Graph {
         let mut g = Graph::circle(self.nodes);
         for i in 0..self.nodes {
-            g.join(i, (i + 1) % self.nodes, self.link.clone());
+            g.join(i, (i + 1) % self.nodes, &self.link);
         }
         g
     }

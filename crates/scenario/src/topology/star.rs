@@ -46,11 +46,11 @@ impl Builder for Star {
         let mut g = Graph::default();
         g.node("r", 0.0, 0.0);
         g.node("server", 1.5, 0.0);
-        g.link("server", "r", "server", self.server.clone());
+        g.link("server", "r", "server", &self.server);
         for i in 0..self.clients {
             let c = format!("c{i}");
             g.node(&c, -1.5, -along(i, self.clients));
-            g.link(&c, &c, "r", self.access.clone());
+            g.link(&c, &c, "r", &self.access);
         }
         g
     }

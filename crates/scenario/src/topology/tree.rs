@@ -86,7 +86,7 @@ impl Builder for Tree {
                 g.node(&name, along(i, wide) * hosts / f64::from(wide), -f64::from(level) * hosts.min(4.0));
                 if level > 0 {
                     let upper = format!("n{}", above + i / self.fanout);
-                    g.link(&name, &name, &upper, self.pipe(level));
+                    g.link(&name, &name, &upper, &self.pipe(level));
                 }
             }
             (above, first) = (first, first + wide);
