@@ -30,7 +30,7 @@ def test_threads_change_nothing() -> None:
     assert one.fingerprints == two.fingerprints
     for table in ("flows", "links", "network"):
         assert getattr(one, table).equals(getattr(two, table), null_equal=True), table
-    assert one.info[0]["events"] == two.info[0]["events"]
+    assert one.info[0]["packet_hops"] == two.info[0]["packet_hops"]
 
 
 def test_more_threads_than_seeds_go_into_the_runs() -> None:
