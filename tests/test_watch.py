@@ -490,12 +490,8 @@ def test_the_server_stops_with_the_command_whoever_hangs_on(scenario):
     for s in hanging:
         s.close()
     taken = socket.create_server(("127.0.0.1", 0))
-    done = subprocess.run(
-        [sys.executable, "-m", "fairlane", "watch", str(scenario), "--no-browser", "--port", str(taken.getsockname()[1])],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    command = [sys.executable, "-m", "fairlane", "watch", str(scenario), "--no-browser", "--port", str(taken.getsockname()[1])]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     taken.close()
     assert done.returncode == 2
     assert "cannot listen on port" in done.stderr
