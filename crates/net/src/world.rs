@@ -484,16 +484,6 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         }
     }
 
-    /// The run is over: what only a future would need is given up, before tables of the results take its memory. Nothing happens any more.
-    pub fn retire(&mut self) {
-        self.path.events = H::with_slots(0);
-        self.hosts = Vec::new();
-        let ends = || self.path.flows.iter().zip(self.endpoints.chunks_exact(2));
-        self.last_views = ends().map(|(f, e)| f.view(&e[0])).collect();
-        self.last_kept = ends().map(|(f, e)| f.kept(&e[1])).collect();
-        self.endpoints = Vec::new();
-    }
-
     /// Carries out every departure due by now, so that counters and backlogs speak of this instant.
     pub fn settle<O: Observer>(&mut self, obs: &mut O) {
         self.path.settle_all::<O, true>(self.path.now, obs);

@@ -1,4 +1,4 @@
-//! What can be read of a world.
+//! What can be read of a world, and what is kept of one that is over.
 
 use super::{Plugs, World};
 use crate::air::Channel;
@@ -13,6 +13,15 @@ use fairlane_engine::EventQueue;
 use fairlane_units::Time;
 
 impl<P: Plugs, H: EventQueue> World<P, H> {
+    /// The run is over: what only a future would need is given up, before tables of the results take its memory. Nothing happens any more.
+    pub fn retire(&mut self) {
+        self.path.events = H::with_slots(0);
+        self.hosts = Vec::new();
+        let ends = || self.path.flows.iter().zip(self.endpoints.chunks_exact(2));
+        self.last_views = ends().map(|(f, e)| f.view(&e[0])).collect();
+        self.last_kept = ends().map(|(f, e)| f.kept(&e[1])).collect();
+        self.endpoints = Vec::new();
+    }
     /// The present.
     pub fn now(&self) -> Time {
         self.path.now
