@@ -35,7 +35,8 @@ def same(a: fl.Result, b: fl.Result) -> None:
     assert a.fingerprints == b.fingerprints
     ours, theirs = tables(a), tables(b)
     assert json.dumps(ours) == json.dumps(theirs)
-    assert [r["events"] for r in a.info] == [r["events"] for r in b.info]
+    # Not the events: where a run is looked at, a packet on a short way has one that it would not have had.
+    assert [r["packet_hops"] for r in a.info] == [r["packet_hops"] for r in b.info]
 
 
 def sums(net: fl.Network, sim: fl.Simulation) -> None:
