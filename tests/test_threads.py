@@ -9,6 +9,7 @@ import pytest
 
 import fairlane as fl
 from fairlane.cli import invoke
+from fairlane.runs.partition import Part, Partition
 
 
 def dumbbell(duration: str = "20s") -> fl.Network:
@@ -48,6 +49,11 @@ def test_a_partition_is_told() -> None:
     assert "2 parts" in str(cut)
     assert "windows of 20 ms" in str(cut)
     assert str(cut).endswith("runs on several threads")
+    assert max(map(len, str(cut).splitlines())) <= 80
+    wide = Partition(
+        (Part(tuple(f"a-node-with-a-name-{i}" for i in range(9)), 1.0),), ("one-link", "another-link") * 9, 1e-6, 865.0, 0.3, None
+    )
+    assert max(map(len, str(wide).splitlines())) <= 80
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from .. import _core
 
 _NAMED = 6
-"""Names that a line shows of many."""
+"""Names that a line shows of many, as far as it has room for them."""
+_WIDTH = 80
 
 
 @dataclass(frozen=True)
@@ -47,12 +48,10 @@ class Partition:
         if not self.parts or self.window is None:
             return f"one part: {self.whole}"
         factor, unit = scale("s", self.window)
-        lines = [
-            f"{len(self.parts)} parts, windows of {number(self.window * factor)} {unit} with about {number(self.events, 2)} events, "
-            f"{100 * self.crossing:.0f} % of all transmissions into another part"
-        ]
-        lines += [f"  part {i}: {100 * p.load:.0f} % of the events, {_some('node', p.nodes)}" for i, p in enumerate(self.parts, 1)]
-        lines.append(f"  cut: {_some('direction', self.links)}")
+        window = f"{number(self.window * factor)} {unit} with about {number(self.events, 2)} events"
+        lines = [f"{len(self.parts)} parts, windows of {window}"]
+        lines += [_some(f"  part {i}: {100 * p.load:.0f} % of the events, ", "node", p.nodes) for i, p in enumerate(self.parts, 1)]
+        lines.append(_some(f"  cut: {100 * self.crossing:.0f} % of all transmissions, ", "direction", self.links))
         lines.append("runs on several threads" if self.whole is None else f"runs in one piece all the same: {self.whole}")
         return "\n".join(lines)
 
@@ -64,7 +63,12 @@ def partition_of(resolved: _core.Resolved, seed: int | None = None) -> Partition
     return Partition(parts, tuple(told["links"]), told["window_s"], told["events"], told["crossing"], told["whole"])
 
 
-def _some(what: str, names: tuple[str, ...]) -> str:
-    """How many there are, and the names of the first of them."""
-    more = ", ..." if len(names) > _NAMED else ""
-    return f"{len(names)} {what}{'s' * (len(names) != 1)} ({', '.join(names[:_NAMED])}{more})"
+def _some(line: str, what: str, names: tuple[str, ...]) -> str:
+    """A line that ends with how many there are, and the names of the first of them."""
+    line += f"{len(names)} {what}{'s' * (len(names) != 1)} ("
+    named = list(names[:_NAMED])
+    while True:
+        text = f"{line}{', '.join(named)}{', ...' * (len(named) < len(names))})"
+        if len(text) <= _WIDTH or len(named) <= 1:
+            return text
+        named.pop()
