@@ -31,7 +31,20 @@ Columns = Mapping[str, Sequence[Any]]
 """A table: lists of text, and views of doubles."""
 
 
-class Tables(Mapping[str, "pl.DataFrame"]):
+class _Five(Mapping[str, "pl.DataFrame"]):
+    """The tables that every result has, which travel as frames."""
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(NAMES)
+
+    def __len__(self) -> int:
+        return len(NAMES)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (dict(self),)
+
+
+class Tables(_Five):
     """The five tables of all runs: the core's columns, and polars frames in their place once they are asked for."""
 
     def __init__(self, runs: list[Any]) -> None:
@@ -39,12 +52,6 @@ class Tables(Mapping[str, "pl.DataFrame"]):
         self._seeds = [r.seed for r in runs]
         self._columns = {name: [_columns_of(r, name) for r in runs] for name in NAMES}
         self._frames: dict[str, pl.DataFrame] = {}
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(NAMES)
-
-    def __len__(self) -> int:
-        return len(NAMES)
 
     def __getitem__(self, name: str) -> pl.DataFrame:
         """All runs below one another, each with its seed in front; empty if nothing was sampled."""
@@ -76,23 +83,14 @@ class Tables(Mapping[str, "pl.DataFrame"]):
         """Writes a series as a file, in memory that does not grow with it; false if nothing was sampled."""
         return _core.write_series(self._runs, name, path)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return dict, (dict(self),)
 
-
-class Kept(Mapping[str, "pl.DataFrame"]):
+class Kept(_Five):
     """The tables of a result folder. Series stay where they are until somebody asks for them, and then a part may be enough."""
 
     def __init__(self, frames: dict[str, pl.DataFrame], files: Mapping[str, Path]) -> None:
         self._frames = frames
         self._files = dict(files)
         self._seen = {name: _state(path) for name, path in files.items()}
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(NAMES)
-
-    def __len__(self) -> int:
-        return len(NAMES)
 
     def __getitem__(self, name: str) -> pl.DataFrame:
         import polars as pl
@@ -129,9 +127,6 @@ class Kept(Mapping[str, "pl.DataFrame"]):
         self.scan(name)
         shutil.copyfile(self._files[name], path)
         return True
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return dict, (dict(self),)
 
 
 def _state(path: Path) -> tuple[int, int, int] | None:
