@@ -1,13 +1,14 @@
 //! `cargo dev perf`: one run of a scenario, for profilers and for comparing structures of the event queue.
 
-use fairlane_engine::{QuadHeap, Sorted, StdHeap, Wheel};
+use fairlane_engine::{QuadHeap, Sorted, StdHeap, Tournament, Wheel};
 use fairlane_scenario::{
     CaptureRequest, Captures, Format, Options, Progress, Resolved, RunError, RunOutput, TraceFormat, TraceRequest, Tracing, resolve,
     run_traced, run_with,
 };
 use std::fs;
 
-const USAGE: &str = "usage: cargo dev perf FILE [queue=sorted|heap|wheel|binary] [pcap=WHAT:FILE] [trace=FOLDER] [path=value]...";
+const USAGE: &str =
+    "usage: cargo dev perf FILE [queue=sorted|heap|tournament|wheel|binary] [pcap=WHAT:FILE] [trace=FOLDER] [path=value]...";
 
 fn read(file: &str, sets: &[(String, String)]) -> Result<Resolved, String> {
     let text = fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))?;
@@ -19,6 +20,7 @@ fn run(scenario: &Resolved, queue: &str, captures: Captures, tracing: Option<&Tr
     match queue {
         "heap" => run_with::<QuadHeap<u64>>(scenario, seed, false, &progress),
         "wheel" => run_with::<Wheel<u64>>(scenario, seed, false, &progress),
+        "tournament" => run_with::<Tournament<u64>>(scenario, seed, false, &progress),
         "sorted" => run_with::<Sorted<u64>>(scenario, seed, false, &progress),
         "binary" => run_with::<StdHeap<u64>>(scenario, seed, false, &progress),
         _ => {
@@ -52,7 +54,7 @@ pub(crate) fn perf(args: &[String]) -> Result<String, String> {
             _ => sets.push((key.to_owned(), value.to_owned())),
         }
     }
-    if !["auto", "sorted", "heap", "wheel", "binary"].contains(&queue.as_str()) {
+    if !["auto", "sorted", "heap", "tournament", "wheel", "binary"].contains(&queue.as_str()) {
         return Err(USAGE.to_owned());
     }
     let r = run(&read(file, &sets)?, &queue, captures, tracing.as_ref()).map_err(|e| e.to_string())?;

@@ -74,8 +74,20 @@ pub trait EventQueue: Clone + Send {
     fn with_slots(slots: usize) -> Self;
     /// Adds an event.
     fn push(&mut self, time: Time, slot: Slot);
+    /// Adds an event of a source, whatever its slot: one that has mostly one pending.
+    #[inline]
+    fn push_of(&mut self, source: Slot, time: Time, slot: Slot) {
+        let _ = source;
+        self.push(time, slot);
+    }
     /// Takes the earliest event if it is not after `last`.
     fn pop_until(&mut self, last: Time) -> Option<(Time, Slot)>;
+    /// The same, told how to find the source under which an event was added.
+    #[inline]
+    fn pop_of(&mut self, last: Time, source: impl Fn(Time, Slot) -> Slot) -> Option<(Time, Slot)> {
+        let _ = source;
+        self.pop_until(last)
+    }
     /// A guess at the event that comes `k` events after the next one, for fetching its memory early; never for results.
     #[inline]
     fn upcoming(&self, k: usize) -> Option<(Time, Slot)> {

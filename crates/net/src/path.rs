@@ -92,7 +92,11 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     /// Adds an event.
     #[inline]
     pub(crate) fn push(&mut self, time: Time, slot: Slot, turn: Turn) {
-        self.events.push(time, self.slots.order.number(time, slot, turn));
+        let number = self.slots.order.number(time, slot, turn);
+        match turn {
+            Turn::Act => self.events.push_of(slot, time, number),
+            _ => self.events.push(time, number),
+        }
     }
 
     /// A packet reaches the far end of the link of port `i`. Returns the endpoint it has reached with `pkt`, or [`NOWHERE`].
@@ -263,6 +267,9 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             && room.admits(Backlog::default(), pkt.len)
         {
             // Its queue would say nothing else.
+            if port.feeds {
+                return self.transmit_on(i, pkt, now, obs);
+            }
             return transmit(port, &mut self.events, &self.arena, self.slots.order, i, pkt, now, obs);
         }
         let mut cx = QCx { now, rng: &mut port.rng, drops: &mut self.drops, marks: 0 };
@@ -357,7 +364,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
                 return;
             }
             if !O::ON && port.held.pkts > 0 {
-                return self.set_off::<AT_NOW>(i, now);
+                return if port.feeds { self.set_off_on::<AT_NOW>(i, now) } else { self.set_off::<AT_NOW>(i, now) };
             }
             let start = port.next_start();
             if start > now || (start == now && !AT_NOW) {
@@ -451,7 +458,7 @@ fn transmit<Q: Qdisc, H: EventQueue, O: Observer>(
 ) {
     let at = begin(port, arena, i, pkt, start, obs);
     if port.ring.is_empty() {
-        events.push(at, order.number(at, i, Turn::Act));
+        events.push_of(i, at, order.number(at, i, Turn::Act));
     }
     port.ring.push(QPkt { at, ..*pkt });
 }

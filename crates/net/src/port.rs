@@ -197,6 +197,11 @@ impl<Q: Qdisc> Port<Q> {
     pub(crate) fn is_idle(&self) -> bool {
         self.ring.len() == self.held.pkts as usize
     }
+    /// The packet that reaches the far end of the link next.
+    #[inline]
+    pub(crate) fn first(&self) -> Option<&QPkt> {
+        self.ring.front().filter(|_| !self.is_idle())
+    }
     /// The packet that leaves the queue next, where that is known beforehand.
     #[inline]
     pub(crate) fn next(&self) -> Option<&QPkt> {

@@ -93,7 +93,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         let mut pkt = QPkt::BLANK;
         let (mut left, mut last) = (budget, 0);
         while left > 0 && !(O::ON && obs.enough()) {
-            let Some((now, number)) = self.path.events.pop_until(until) else {
+            let Some((now, number)) = self.path.events.pop_of(until, |t, n| slots.order.slot(t, n)) else {
                 self.events_run += budget - left;
                 self.path.now = until;
                 return None;

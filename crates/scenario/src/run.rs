@@ -230,15 +230,15 @@ pub(crate) fn as_run<T>(work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Slots from which on the sorted array is slower than the 4-ary heap, and that than the wheel, see `docs/background/event-queue.md`.
-pub(crate) const SOME_SLOTS: usize = 640;
+/// Slots from which on the sorted array is slower than the tournament, and that than the wheel, see `docs/background/event-queue.md`.
+pub(crate) const SOME_SLOTS: usize = 400;
 pub(crate) const MANY_SLOTS: usize = 3200;
 
 /// `$work` with `$queue` standing for the structure that holds the events of a network with so many slots, whose keys count so far, until `$end`.
 macro_rules! with_events {
     (($slots:expr, $numbers:expr, $end:expr), $queue:ident => $work:expr) => {{
         use crate::run::{MANY_SLOTS, SOME_SLOTS};
-        use fairlane_engine::{QuadHeap, Sorted, Wheel, fits_64_bits};
+        use fairlane_engine::{QuadHeap, Sorted, Tournament, Wheel, fits_64_bits};
         macro_rules! with {
             ($of:ty) => {{
                 type $queue = $of;
@@ -247,7 +247,7 @@ macro_rules! with_events {
         }
         match (fits_64_bits($numbers, $end), $slots) {
             (true, 0..SOME_SLOTS) => with!(Sorted<u64>),
-            (true, SOME_SLOTS..MANY_SLOTS) => with!(QuadHeap<u64>),
+            (true, SOME_SLOTS..MANY_SLOTS) => with!(Tournament<u64>),
             (true, _) => with!(Wheel<u64>),
             (false, 0..MANY_SLOTS) => with!(QuadHeap<u128>),
             (false, _) => with!(Wheel<u128>),

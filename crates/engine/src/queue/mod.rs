@@ -3,11 +3,13 @@
 mod binary;
 mod quad;
 mod sorted;
+mod tournament;
 mod wheel;
 
 pub use binary::StdHeap;
 pub use quad::QuadHeap;
 pub use sorted::Sorted;
+pub use tournament::Tournament;
 pub use wheel::Wheel;
 
 #[cfg(test)]

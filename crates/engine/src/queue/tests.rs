@@ -15,13 +15,17 @@ fn same_as_a_sorted_set<Q: EventQueue>() {
                 let scale = [1, 1_000, 1_000_000, 1_000_000_000, 100_000_000_000][rng.below(5) as usize];
                 let event = (Time::from_ps(now + rng.below(50) * scale), rng.below(1000) as u32);
                 if model.insert(event) {
-                    queue.push(event.0, event.1);
+                    match rng.below(4) {
+                        0 => queue.push(event.0, event.1),
+                        _ => queue.push_of(4 * (event.1 % 700), event.0, event.1),
+                    }
                 }
             }
             if rng.below(3) > 0 {
                 let limit = Time::from_ps(now + rng.below(1 << 40));
                 let want = model.first().copied().filter(|e| e.0 <= limit);
-                assert_eq!(queue.pop_until(limit), want, "step {step}");
+                let got = if step % 3 > 0 { queue.pop_of(limit, |_, n| 4 * (n % 700)) } else { queue.pop_until(limit) };
+                assert_eq!(got, want, "step {step}");
                 if let Some(e) = want {
                     model.remove(&e);
                     now = e.0.as_ps();
@@ -57,4 +61,10 @@ fn sorted_array_orders() {
 fn wheel_orders() {
     same_as_a_sorted_set::<Wheel<u64>>();
     same_as_a_sorted_set::<Wheel<u128>>();
+}
+
+#[test]
+fn tournament_orders() {
+    same_as_a_sorted_set::<Tournament<u64>>();
+    same_as_a_sorted_set::<Tournament<u128>>();
 }

@@ -18,7 +18,7 @@ use fairlane_units::{Dur, Time};
 impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     /// Finds the ports that keep packets on their ring. Of those whose backlog is read in the loop, which is told by `watched`, it is in the queue.
     pub(crate) fn find_lanes(&mut self, watched: &[u32]) {
-        for port in self.ports.iter_mut().filter(|p| p.is_plain() && !p.tied) {
+        for port in self.ports.iter_mut().filter(|p| p.is_plain() && p.tied == p.feeds) {
             port.lane = port.ps_a_byte().and(port.qdisc.tail());
         }
         watched.iter().for_each(|&i| self.ports[i as usize].lane = None);
@@ -67,9 +67,45 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
                 port.counters.waits.add(waited);
             }
             if first == 0 {
-                self.events.push(at, self.slots.order.number(at, i, Turn::Act));
+                self.events.push_of(i, at, self.slots.order.number(at, i, Turn::Act));
             }
         }
+    }
+
+    /// The same at a feeder: see [`Path::transmit_on`].
+    #[inline(never)]
+    pub(super) fn set_off_on<const AT_NOW: bool>(&mut self, i: u32, now: Time) {
+        while self.ports[i as usize].feeds {
+            let port = &mut self.ports[i as usize];
+            if !port.queued || port.busy_until > now || !AT_NOW && port.busy_until == now {
+                return;
+            }
+            let (start, first, smooth) = (port.busy_until, port.ring.len() - port.held.pkts as usize, !port.rough);
+            let Some(mut pkt) = port.ring.get(first).copied() else { return };
+            let waited = (start - pkt.at).as_ps();
+            port.held.sub(&pkt);
+            port.counters.sent_pkts += 1;
+            port.counters.sent_bytes += u64::from(pkt.len);
+            port.counters.occupancy.change(start, port.held);
+            port.queued = port.held.pkts > 0;
+            if waited > 0 {
+                port.counters.waits.add(waited);
+            }
+            pkt.at = port.tx_end(&pkt, start).later(port.delay);
+            let slot = self.pass_on(i, &mut pkt, smooth);
+            let ring = &mut self.ports[i as usize].ring;
+            if let Some(place) = ring.get_mut(first) {
+                *place = pkt;
+            }
+            if first == 0 {
+                self.push(pkt.at, slot, Turn::Act);
+            } else if ring.get(first - 1).is_some_and(|before| before.at >= pkt.at) {
+                self.sift(i, first);
+            }
+            self.catch_up(i, &());
+        }
+        // It feeds no more.
+        self.set_off::<AT_NOW>(i, now);
     }
 
     /// The loop without observers begins: what waited on rings when it was left goes back there.

@@ -111,17 +111,29 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         let port = &mut self.ports[i as usize];
         let mut pkt = QPkt { at: begin(port, &self.arena, i, pkt, start, obs), ..*pkt };
         let smooth = self.relays.on && !port.rough;
-        let mut slot = self.hops[pkt.hop as usize + 1];
-        let relay = &mut self.ports[slot as usize];
+        let slot = self.pass_on(i, &mut pkt, smooth);
+        self.place(i, pkt, slot);
+        self.catch_up(i, obs);
+    }
+
+    /// A packet that will be at the far end of a feeder's link goes on to that of its relay, if it can. Returns the port whose event it has.
+    #[inline(always)]
+    pub(super) fn pass_on(&mut self, i: u32, pkt: &mut QPkt, smooth: bool) -> Slot {
+        let next = self.hops[pkt.hop as usize + 1];
+        let relay = &mut self.ports[next as usize];
         if smooth && relay.ahead == 0 && !relay.queued && !relay.rough && relay.busy_until <= pkt.at {
             // Nobody asks the relay until the next packet comes, which will find it so.
-            pkt.at = relay.tx_end(&pkt, pkt.at).later(relay.delay);
+            pkt.at = relay.tx_end(pkt, pkt.at).later(relay.delay);
             pkt.hop += 1;
-        } else {
-            relay.ahead += 1;
-            slot = i;
+            return next;
         }
-        self.place(i, pkt, slot);
+        relay.ahead += 1;
+        i
+    }
+
+    /// The next packet of a feeder may come before those on its link have their events.
+    #[inline(always)]
+    pub(super) fn catch_up<O: Observer>(&mut self, i: u32, obs: &O) {
         let port = &self.ports[i as usize];
         if port.queued && port.busy_until >= self.now && port.misses() {
             self.arm_wake(i, obs);
@@ -135,20 +147,20 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         let last = ring.back().map_or(Time::ZERO, |p| p.at);
         ring.push(pkt);
         if last >= pkt.at {
-            self.sift(i);
+            let end = ring.len() - 1;
+            self.sift(i, end);
         } else if last == Time::ZERO {
             self.push(pkt.at, slot, Turn::Act);
         }
     }
 
-    /// The newest packet on a ring comes before others.
+    /// The packet at `end` of a ring comes before others.
     #[cold]
-    fn sift(&mut self, i: u32) {
+    pub(super) fn sift(&mut self, i: u32, end: usize) {
         let key = |p: &QPkt| (p.at, self.slots.order.number(p.at, self.hops[p.hop as usize], Turn::Act));
         let ring = &mut self.ports[i as usize].ring;
-        let mut k = ring.len() - 1;
+        let mut k = end;
         let Some(&pkt) = ring.get(k) else { return };
-        let end = k;
         while let Some(&before) = k.checked_sub(1).and_then(|j| ring.get(j)).filter(|p| key(p) > key(&pkt)) {
             if let Some(place) = ring.get_mut(k) {
                 *place = before;
@@ -175,12 +187,13 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         let port = &mut self.ports[i as usize];
         let on = port.fed_by;
         let Some(feeder) = self.ports.get_mut(on as usize) else { return self.on_long_way(i, now, pkt, obs) };
+        // What waits there has the hop of the feeder.
         match feeder.ring.front() {
             Some(head) if head.at == now && self.hops[head.hop as usize] == i => *pkt = *head,
             _ => return self.on_long_way(i, now, pkt, obs),
         }
         feeder.ring.advance();
-        let next = feeder.ring.front().map_or((Time::MAX, 0), |p| (p.at, p.hop));
+        let next = feeder.first().map_or((Time::MAX, 0), |p| (p.at, p.hop));
         let look = feeder.queued && (feeder.busy_until <= now || next.0 > feeder.busy_until.later(feeder.delay));
         if next.0 != Time::MAX {
             self.push(next.0, self.hops[next.1 as usize], Turn::Act);
@@ -197,7 +210,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 
     /// The same of one that goes the long way, if there is any: its event may be one of before.
     fn on_long_way<O: Observer>(&mut self, i: Slot, now: Time, pkt: &mut QPkt, obs: &mut O) -> u32 {
-        match self.ports[i as usize].ring.front() {
+        match self.ports[i as usize].first() {
             Some(head) if head.at == now && self.hops[head.hop as usize] == i => *pkt = *head,
             _ => return NOWHERE,
         }
@@ -207,7 +220,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         }
         let port = &mut self.ports[i as usize];
         port.ring.advance();
-        if let Some(&next) = port.ring.front() {
+        if let Some(&next) = port.first() {
             self.push(next.at, self.hops[next.hop as usize], Turn::Act);
         }
         self.wake_after(i, obs);
@@ -229,11 +242,14 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 
     /// The same for one feeder. Packets that reach a relay at this instant have done so if they are `here`.
     fn part(&mut self, i: u32, now: Time, here: bool) {
-        let ring = &mut self.ports[i as usize].ring;
+        let port = &mut self.ports[i as usize];
+        let under_way = port.ring.len() - port.held.pkts as usize;
+        let ring = &mut port.ring;
         if ring.iter().all(|p| self.hops[p.hop as usize] == i) {
             return;
         }
         let mut all: Vec<QPkt> = ring.iter().copied().collect();
+        let waiting = all.split_off(under_way);
         ring.clear();
         all.retain_mut(|pkt| {
             let n = self.hops[pkt.hop as usize];
@@ -260,14 +276,14 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             self.push(first.at, i, Turn::Act);
         }
         let ring = &mut self.ports[i as usize].ring;
-        all.into_iter().for_each(|p| ring.push(p));
+        all.into_iter().chain(waiting).for_each(|p| ring.push(p));
     }
 
     /// A look at the queue of a feeder, where packets on its link come too late for it.
     #[inline]
     fn wake_after<O: Observer>(&mut self, i: u32, obs: &O) {
         let port = &self.ports[i as usize];
-        if port.queued && (O::ON || port.ring.is_empty() || port.misses()) {
+        if port.queued && (O::ON || port.is_idle() || port.misses()) {
             self.arm_wake(i, obs);
         }
     }

@@ -1,0 +1,140 @@
+//! A tournament of the sources of events, for networks in which many of them have one pending.
+
+use super::QuadHeap;
+use crate::event::{EventQueue, Key, Slot, slot_bits};
+use fairlane_units::Time;
+
+/// A winner tree (Knuth, vol. 3, section 5.4.1): each source has a leaf of its own with the event that it has pending, and each node above has the earlier of its two
+/// children. A source whose event was taken plays its matches again, one comparison a level without a branch, when its next event is known. Events of others, and a second
+/// one of a source that has one, wait in a heap.
+#[derive(Clone, Debug)]
+pub struct Tournament<K = u64> {
+    /// Node 1 is the root, the children of `i` are `2 i` and `2 i + 1`, and the last half are leaves. The number is fixed so that no index has to be compared with it.
+    nodes: Box<[K; NODES]>,
+    /// The leaf whose event was taken, and whose matches are still to be played; 0 for none.
+    open: usize,
+    far: QuadHeap<K>,
+    /// The earliest in the heap; [`Key::NEVER`] if there is none.
+    from: K,
+    bits: u32,
+}
+
+/// Matches up to the root.
+const ROUNDS: u32 = 11;
+/// Sources that have leaves.
+const SOURCES: usize = 1 << ROUNDS;
+const NODES: usize = 2 * SOURCES;
+
+impl<K: Key> Tournament<K> {
+    /// Plays the matches of a leaf whose event has changed, up to the root.
+    #[inline(always)]
+    fn play(&mut self, leaf: usize, key: K) {
+        let (mut i, mut best) = (leaf % NODES, key);
+        self.nodes[i] = key;
+        for _ in 0..ROUNDS {
+            best = best.min(self.nodes[i ^ 1]);
+            i /= 2;
+            self.nodes[i] = best;
+        }
+    }
+
+    /// Puts an event in that may win some matches.
+    #[inline(always)]
+    fn enter(&mut self, leaf: usize, key: K) {
+        let mut i = leaf % NODES;
+        self.nodes[i] = key;
+        for _ in 0..ROUNDS {
+            i /= 2;
+            if self.nodes[i] <= key {
+                break;
+            }
+            self.nodes[i] = key;
+        }
+    }
+
+    #[cold]
+    fn push_far(&mut self, key: K) {
+        self.far.push_key(key);
+        self.from = self.from.min(key);
+    }
+
+    #[cold]
+    fn pop_far(&mut self, last: Time) -> Option<(Time, Slot)> {
+        let time = self.from.time(self.bits);
+        if time > last {
+            return None;
+        }
+        let slot = self.from.slot(self.bits);
+        self.far.take_first();
+        self.from = self.far.first().unwrap_or(K::NEVER);
+        Some((time, slot))
+    }
+
+    /// The earliest event of all leaves.
+    #[inline(always)]
+    fn winner(&mut self) -> K {
+        if self.open > 0 {
+            let leaf = std::mem::take(&mut self.open);
+            self.play(leaf, K::NEVER);
+        }
+        self.nodes[1]
+    }
+
+    /// The leaf of the winner.
+    fn champion(&self) -> usize {
+        let mut i = 1;
+        while i < SOURCES {
+            i = 2 * i + usize::from(self.nodes[2 * i] != self.nodes[1]);
+        }
+        i
+    }
+}
+
+impl<K: Key> EventQueue for Tournament<K> {
+    fn with_slots(slots: usize) -> Self {
+        Self { nodes: Box::new([K::NEVER; NODES]), open: 0, far: QuadHeap::with_slots(1), from: K::NEVER, bits: slot_bits(slots) }
+    }
+
+    fn push(&mut self, time: Time, slot: Slot) {
+        self.push_far(K::pack(time, slot, self.bits));
+    }
+
+    #[inline]
+    fn push_of(&mut self, source: Slot, time: Time, slot: Slot) {
+        let (key, leaf) = (K::pack(time, slot, self.bits), SOURCES + source as usize);
+        if leaf == self.open {
+            self.open = 0;
+            self.play(leaf, key);
+        } else if leaf < NODES && self.nodes[leaf] == K::NEVER {
+            self.enter(leaf, key);
+        } else {
+            self.push_far(key);
+        }
+    }
+
+    fn pop_until(&mut self, last: Time) -> Option<(Time, Slot)> {
+        self.winner();
+        let source = (self.champion() - SOURCES) as Slot;
+        self.pop_of(last, |_, _| source)
+    }
+
+    #[inline]
+    fn pop_of(&mut self, last: Time, source: impl Fn(Time, Slot) -> Slot) -> Option<(Time, Slot)> {
+        let key = self.winner();
+        if self.from < key {
+            return self.pop_far(last);
+        }
+        let time = key.time(self.bits);
+        if time > last || key == K::NEVER {
+            return None;
+        }
+        let slot = key.slot(self.bits);
+        self.open = SOURCES + source(time, slot) as usize % SOURCES;
+        self.nodes[self.open % NODES] = K::NEVER;
+        Some((time, slot))
+    }
+
+    fn len(&self) -> usize {
+        self.far.len() + self.nodes[SOURCES..].iter().filter(|&&k| k != K::NEVER).count()
+    }
+}
