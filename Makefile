@@ -19,6 +19,10 @@ PAPER ?= sarma2013
 export PATH := $(PATH):$(HOME)/.cargo/bin
 # Every build looks at the same interpreter, so nothing is compiled twice.
 export PYO3_PYTHON := $(PY)
+# And for what the engine does mostly, where that was counted for this compiler (make profile).
+ifndef CARGO_ENCODED_RUSTFLAGS
+export CARGO_ENCODED_RUSTFLAGS := $(shell benches/profile/flags)
+endif
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 export PIP_QUIET := 1
