@@ -4,6 +4,7 @@
 #   make test    all Rust and Python tests
 #   make test-long  the same with what is exhaustive: marked `long` in Python, ignored in Rust
 #   make bench   the benchmark set P1-P6, instructions per packet-hop where valgrind is installed, memory of 100,000 flows, packet capture, overhead of a study, start of a command
+#   make profile  counts what the engine does mostly, for the compiler at hand (rustup component add llvm-tools): later builds are laid out for that
 #   make lint    formatting and lints of both languages, types of Python; generated files and the layer graph are as the sources say
 #   make lint-web  the JavaScript of web/ by ESLint, its bundles and its tests, where Node is installed (npm ci fetches the tools once)
 #   make docs    generated reference pages and the API documentation of the crates
@@ -30,7 +31,7 @@ export MPLBACKEND := Agg
 
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.toml $(wildcard Cargo.lock) .cargo/config.toml
 
-.PHONY: all build demo check test test-long bench lint lint-web docs site clean missing
+.PHONY: all build demo check test test-long bench profile lint lint-web docs site clean missing
 .DELETE_ON_ERROR:
 
 all: build
@@ -61,6 +62,9 @@ bench: build
 	$(PY) benches/pcap.py
 	$(PY) benches/study.py
 	$(PY) benches/startup.py
+
+profile: build
+	$(PY) benches/profile.py
 
 lint: $(VENV)/.dev
 	@cargo fmt --version >/dev/null 2>&1 || { echo "make: cargo fmt is missing: rustup component add rustfmt" >&2; exit 1; }

@@ -3,9 +3,10 @@
 
 usage: benches/profile.py        (make profile)
 
-Builds the developer tool with counters, runs the benchmark set, all examples, and a dumbbell with each queue and with each congestion control, and writes
-benches/profile/VERSION-HOST.profdata. It belongs to one version of the compiler on one kind of machine; another builds without it, and so do functions that were
-changed since. Results do not depend on it. The tool that adds up the counts comes with `rustup component add llvm-tools`.
+Builds the developer tool with counters, runs the benchmark set, all examples, and a dumbbell with each queue and with each
+congestion control, and writes benches/profile/VERSION-HOST.profdata. It belongs to one version of the compiler on one kind of
+machine; another builds without it, and functions that were changed since are built without it, too. Results do not depend on it.
+The tool that adds up the counts comes with `rustup component add llvm-tools`.
 """
 
 import os
