@@ -60,7 +60,7 @@ pub use observe::{
 pub use packet::{Arena, Block, Class, Ecn, PktRef, Proto, QPkt, Segment, flag, fold, unfold};
 #[doc(hidden)]
 pub use parts::Ledger;
-pub use parts::{Cut, Map, Parts, Portion, Whole};
+pub use parts::{Cut, Map, Outside, Parts, Portion, Whole};
 pub use path::{Stuck, Waiting};
 pub use port::Port;
 pub use problem::Problem;

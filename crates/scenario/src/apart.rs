@@ -6,11 +6,13 @@ use crate::progress::Progress;
 use crate::resolve::Resolved;
 use crate::run::{CpuClock, RunError};
 use fairlane_engine::{EventQueue, QuadHeap};
-use fairlane_net::{Cut, Map, Parts, World};
+use fairlane_net::{Cut, Map, Outside, Parts, World};
 use fairlane_units::Time;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 /// Whether runs are cut into parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,7 +20,7 @@ pub enum Apart {
     /// Where there are threads for it and it is expected to take less time.
     #[default]
     Pays,
-    /// Wherever it can be, even on one thread: results do not depend on it.
+    /// Wherever it can be, even on one thread, by a clock that leaps, so that threads come and go: results do not depend on any of it.
     Always,
     /// Nowhere.
     Never,
@@ -55,11 +57,17 @@ fn idle(scenario: &Resolved, cut: &Cut) -> Option<String> {
     cut.pays.err().map(|why| why.to_string()).or(short)
 }
 
+/// Cores that this process may take.
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(usize::MAX, usize::from)
+}
+
 /// How a run is cut, if it is.
 pub(crate) fn cut<H: EventQueue>(scenario: &Resolved, seed: u64, world: &World<BuiltIn, H>, parts: Apart, threads: usize) -> Option<Cut> {
     let asked = match parts {
         Apart::Never => false,
-        Apart::Pays => threads > 1,
+        // More threads than cores would only wait for each other.
+        Apart::Pays => threads.min(cores()) > 1,
         Apart::Always => true,
     };
     if !asked || whole(scenario).is_some() {
@@ -68,44 +76,69 @@ pub(crate) fn cut<H: EventQueue>(scenario: &Resolved, seed: u64, world: &World<B
     Cut::new(world, &map(scenario, seed)).ok().filter(|c| parts == Apart::Always || idle(scenario, c).is_none())
 }
 
+/// What threads of one run ask that does not belong to it.
+struct Around<'a> {
+    began: Instant,
+    /// Leaps of a clock that shall not be that of the machine.
+    leaps: Option<AtomicU64>,
+    end: Time,
+    progress: &'a Progress,
+    /// Millionths of the run and events that were told.
+    told: Mutex<(u64, u64)>,
+}
+
+impl Outside for Around<'_> {
+    fn clock(&self) -> Duration {
+        match &self.leaps {
+            None => self.began.elapsed(),
+            Some(leaps) => {
+                let leap = leaps.fetch_add(1, Ordering::Relaxed);
+                Duration::from_micros(600 * leap + 5_000 * (leap / 7 % 5))
+            }
+        }
+    }
+    fn more(&self, now: Time, events: u64) -> bool {
+        if let Ok(mut told) = self.told.lock() {
+            let share = (u128::from(now.as_ps()) * 1_000_000 / u128::from(self.end.as_ps().max(1))) as u64;
+            self.progress.moved(share - told.0, events.saturating_sub(told.1));
+            *told = (share, events.max(told.1));
+        }
+        !self.progress.stopped()
+    }
+}
+
 /// Runs a world in parts. What is left is there to be read, with the processor time of all threads.
 pub(crate) fn drive<H: EventQueue>(
     scenario: &Resolved,
     world: World<BuiltIn, H>,
     cut: Cut,
-    threads: usize,
+    (asked, threads): (Apart, usize),
     progress: &Progress,
 ) -> Result<(World<BuiltIn, H>, f64), RunError> {
     let clock = CpuClock::start();
     let (warm, end) = (Time::ZERO + scenario.warmup, Time::ZERO + scenario.duration);
     let others = Mutex::new(0.0);
     let mut parts = Parts::new(world, cut);
-    let told = Mutex::new((0, 0));
-    let more = |now: Time, events: u64| {
-        if let Ok(mut told) = told.lock() {
-            let share = (u128::from(now.as_ps()) * 1_000_000 / u128::from(end.as_ps().max(1))) as u64;
-            progress.moved(share - told.0, events.saturating_sub(told.1));
-            *told = (share, events.max(told.1));
-        }
-        !progress.stopped()
-    };
+    let leaps = (asked == Apart::Always).then(AtomicU64::default);
+    let around = Around { began: Instant::now(), leaps, end, progress, told: Mutex::default() };
+    let threads = if asked == Apart::Always { threads } else { threads.min(cores()) };
     for until in [warm, end] {
         if until == Time::ZERO || until > end {
             continue;
         }
-        let stretch = parts.stretch(until, threads);
+        let stretch = parts.stretch(until, threads, &around);
         let windows = std::thread::scope(|scope| {
             for own in 1..stretch.threads() {
-                let (stretch, others) = (&stretch, &others);
+                let (stretch, around, others) = (&stretch, &around, &others);
                 scope.spawn(move || {
                     let clock = CpuClock::start();
-                    stretch.work(own, |_, _| true);
+                    stretch.work(own, around);
                     if let Ok(mut sum) = others.lock() {
                         *sum += clock.seconds();
                     }
                 });
             }
-            stretch.work(0, more)
+            stretch.work(0, &around)
         });
         parts.arrived(until, windows.ok_or(RunError::Stopped)?);
         if until == warm {
@@ -116,7 +149,7 @@ pub(crate) fn drive<H: EventQueue>(
         }
     }
     let world = parts.join();
-    if let Ok(told) = told.lock() {
+    if let Ok(told) = around.told.lock() {
         progress.moved(1_000_000 - told.0, world.events().saturating_sub(told.1));
     }
     Ok((world, clock.seconds() + others.into_inner().unwrap_or(0.0)))

@@ -306,7 +306,7 @@ fn run_watched<H: EventQueue>(scenario: &Resolved, setup: Setup, watch: Watch<'_
     };
     let cut = apart::cut(scenario, seed, &world, watch.parts, watch.threads).filter(|_| !probes.any());
     if let Some(cut) = cut {
-        let (world, cpu_s) = apart::drive(scenario, world, cut, watch.threads, progress)?;
+        let (world, cpu_s) = apart::drive(scenario, world, cut, (watch.parts, watch.threads), progress)?;
         return Ok(Done { output: finish(scenario, seed, world, None, cpu_s, setup_s), written: None });
     }
     // Controls act only in the loop that is compiled for observers.

@@ -14,6 +14,7 @@ mod cut;
 mod group;
 mod join;
 mod ledger;
+mod pace;
 mod part;
 mod post;
 mod turnstile;
@@ -25,15 +26,17 @@ pub(crate) use ledger::lost;
 use crate::world::{Plugs, World};
 use fairlane_engine::EventQueue;
 use fairlane_units::{Dur, Time};
+use pace::Pace;
 use part::Part;
 use post::Post;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use turnstile::Turnstile;
+use std::time::Duration;
+use turnstile::{OVER, Turnstile};
 
 /// Windows after which parts are shared out among threads anew, by what they have had to do; then after twice as many, and so on.
 const REVIEW: u64 = 32;
-/// Windows between two looks of the first thread at whether to go on.
+/// Windows between two looks at whether to go on.
 const LOOK: u64 = 64;
 /// Rounds of post behind the last window: questions go out with the first of these, answers with the second, and are read in the third.
 const ROUNDS: u64 = 3;
@@ -47,8 +50,9 @@ pub struct Parts<P: Plugs, H: EventQueue> {
     /// Where it stands: the number of the next window, and the last instant that is over.
     round: u64,
     now: Option<Time>,
-    /// What each part has had to do, and who does it.
+    /// What each part has had to do, and how many threads do it.
     loads: Vec<AtomicU64>,
+    pace: Mutex<Pace>,
 }
 
 /// One stretch of a run, which several threads carry out together.
@@ -57,12 +61,26 @@ pub struct Stretch<'a, P: Plugs, H: EventQueue> {
     until: Time,
     threads: usize,
     gate: Turnstile,
-    /// By the number of the window modulo three: whether anything happened, and when something will.
-    busy: [AtomicBool; 3],
-    next: [AtomicU64; 3],
-    /// The window after which all leave.
-    last: AtomicU64,
-    shares: Mutex<Vec<Vec<usize>>>,
+    /// The end of the window that is open, in picoseconds.
+    end: AtomicU64,
+    /// By part, the number of the next window that nobody has taken it in.
+    taken: Vec<AtomicU64>,
+    /// Parts of the window that are not over, and whether anything happened in others.
+    left: AtomicUsize,
+    busy: AtomicBool,
+    /// By thread, all parts in the order in which it looks for one to take; that it is another one than before.
+    turns: Mutex<Vec<Vec<usize>>>,
+    shared: AtomicU64,
+    /// Windows that are over at the end of the stretch; none where it was left before.
+    done: AtomicU64,
+}
+
+/// What goes on outside of simulated time, for all threads.
+pub trait Outside: Sync {
+    /// The clock. Nothing in results depends on it.
+    fn clock(&self) -> Duration;
+    /// Whether to go on: asked now and then, with the time and the events so far.
+    fn more(&self, now: Time, events: u64) -> bool;
 }
 
 fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -107,10 +125,11 @@ impl<P: Plugs, H: EventQueue> Parts<P, H> {
         Self {
             parts,
             inboxes: (0..count).map(|_| Default::default()).collect(),
-            loads: cut.portions.iter().map(|p| AtomicU64::new((p.load * 1e6) as u64)).collect(),
+            loads: cut.portions.iter().map(|p| AtomicU64::new((p.load * 1e3) as u64)).collect(),
             cut,
             round: 0,
             now: None,
+            pace: Mutex::new(Pace::new(1)),
         }
     }
 
@@ -120,19 +139,29 @@ impl<P: Plugs, H: EventQueue> Parts<P, H> {
     }
 
     /// The next stretch of a run, up to and including `until`: each of so many threads calls [`Stretch::work`].
-    pub fn stretch(&self, until: Time, threads: usize) -> Stretch<'_, P, H> {
-        let threads = threads.clamp(1, self.parts.len());
-        let never = || AtomicU64::new(u64::MAX);
+    pub fn stretch(&self, until: Time, threads: usize, outside: &impl Outside) -> Stretch<'_, P, H> {
+        let count = self.parts.len();
+        let threads = threads.clamp(1, count);
+        let inside = lock(&self.pace).begin(threads, outside.clock(), self.events());
+        let start = self.now.map_or(Time::ZERO, |t| t.later(Dur::from_ps(1)));
         Stretch {
             parts: self,
             until,
             threads,
-            gate: Turnstile::new(threads),
-            busy: Default::default(),
-            next: [never(), never(), never()],
-            last: never(),
-            shares: Mutex::new(self.shares(threads)),
+            gate: Turnstile::new(threads, self.round, let_in(0, inside, threads)),
+            end: AtomicU64::new(self.end(start, until).as_ps()),
+            taken: (0..count).map(|_| AtomicU64::new(self.round)).collect(),
+            left: AtomicUsize::new(count),
+            busy: AtomicBool::new(false),
+            turns: Mutex::new(self.turns(threads)),
+            shared: AtomicU64::new(0),
+            done: AtomicU64::new(OVER),
         }
+    }
+
+    /// The end of the window that begins at `start`.
+    fn end(&self, start: Time, until: Time) -> Time {
+        start.later(self.cut.window - Dur::from_ps(1)).min(until)
     }
 
     /// That a stretch came to its end; so many windows are over.
@@ -147,18 +176,23 @@ impl<P: Plugs, H: EventQueue> Parts<P, H> {
         }
     }
 
-    /// Parts by thread: the one with most to do goes first, to whom has least.
-    fn shares(&self, threads: usize) -> Vec<Vec<usize>> {
+    /// By thread, the order in which it takes parts: its own share first, so that a part mostly stays where its memory is at hand, then what others have not come to,
+    /// each with most to do first. Shares: the part with most to do goes first, to whom has least.
+    fn turns(&self, threads: usize) -> Vec<Vec<usize>> {
         let mut parts: Vec<(u64, usize)> = self.loads.iter().enumerate().map(|(i, l)| (l.load(Ordering::Relaxed), i)).collect();
         parts.sort_by_key(|&(load, i)| (std::cmp::Reverse(load), i));
         let mut shares = vec![(0, Vec::new()); threads];
-        for (load, i) in parts {
+        for &(load, i) in &parts {
             if let Some(least) = shares.iter_mut().min_by_key(|s| s.0) {
                 least.0 += load;
                 least.1.push(i);
             }
         }
-        shares.into_iter().map(|s| s.1).collect()
+        let whole = |(_, own): (u64, Vec<usize>)| {
+            let others = parts.iter().map(|p| p.1).filter(|i| !own.contains(i));
+            own.iter().copied().chain(others).collect()
+        };
+        shares.into_iter().map(whole).collect()
     }
 
     /// Sends what a part has for the others.
@@ -193,61 +227,70 @@ impl<P: Plugs, H: EventQueue> Stretch<'_, P, H> {
         self.threads
     }
 
-    /// The work of thread `own`. The first one asks `more` now and then, with the time and the events so far, whether to go on. Returns the number of windows that are
-    /// over, or none where the stretch was left before its end.
-    pub fn work(&self, own: usize, mut more: impl FnMut(Time, u64) -> bool) -> Option<u64> {
-        // A thread that fails lets the others go.
-        let _guard = self.gate.guard();
-        let parts = self.parts;
-        let length = parts.cut.window;
-        let (mut window, mut start) = (parts.round, parts.now.map_or(Time::ZERO, |t| t.later(Dur::from_ps(1))));
-        let mut mine = lock(&self.shares)[own].clone();
-        let mut review = REVIEW;
+    /// The work of thread `own`: it takes parts of each window that nobody else has taken, and who is the last to be done with one opens the next window. So
+    /// a thread that gets no core makes others wait only if it has taken a part. Returns the number of windows that are over, or none where the stretch was left before
+    /// its end.
+    pub fn work(&self, own: usize, outside: &impl Outside) -> Option<u64> {
+        let _guard = self.gate.enter(own);
+        let (mut turns, mut shared, mut seen) = (lock(&self.turns)[own].clone(), 0, OVER - 1);
         loop {
-            let until = start.later(length - Dur::from_ps(1)).min(self.until);
-            let now = (window % 3) as usize;
-            if own == 0 {
-                self.busy[(now + 1) % 3].store(false, Ordering::Relaxed);
-                self.next[(now + 1) % 3].store(u64::MAX, Ordering::Relaxed);
-                if window % LOOK == 0 && !more(start, parts.events()) {
-                    self.last.store(window, Ordering::Relaxed);
-                }
+            let window = self.gate.pass(own, seen);
+            if window == OVER {
+                let done = self.done.load(Ordering::Relaxed);
+                return (done != OVER).then_some(done);
             }
-            for &i in &mine {
-                if parts.window(i, window, until) {
-                    self.busy[now].store(true, Ordering::Relaxed);
-                }
+            seen = window;
+            let now = self.shared.load(Ordering::Relaxed);
+            if now != shared {
+                turns.clone_from(&lock(&self.turns)[own]);
+                shared = now;
             }
-            if !self.gate.pass() || self.last.load(Ordering::Relaxed) <= window {
-                return None;
-            }
-            if until == self.until {
-                return Some(window + 1);
-            }
-            start = until.later(Dur::from_ps(1));
-            if !self.busy[now].load(Ordering::Relaxed) {
-                // Nothing is under way between parts: on to when something happens.
-                for &i in &mine {
-                    self.next[now].fetch_min(lock(&parts.parts[i]).next().as_ps(), Ordering::Relaxed);
+            // If the window is over by now, another one has taken all of its parts.
+            let until = Time::from_ps(self.end.load(Ordering::Relaxed));
+            for &i in &turns {
+                if self.taken[i].compare_exchange(window, window + 1, Ordering::Relaxed, Ordering::Relaxed).is_err() {
+                    continue;
                 }
-                if !self.gate.pass() {
-                    return None;
+                if self.parts.window(i, window, until) {
+                    self.busy.store(true, Ordering::Relaxed);
                 }
-                start = start.max(Time::from_ps(self.next[now].load(Ordering::Relaxed))).min(self.until);
-            }
-            window += 1;
-            if window == review {
-                review *= 2;
-                if own == 0 {
-                    *lock(&self.shares) = parts.shares(self.threads);
+                if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
+                    self.close(own, window, until, outside);
                 }
-                if !self.gate.pass() {
-                    return None;
-                }
-                mine.clone_from(&lock(&self.shares)[own]);
             }
         }
     }
+
+    /// A window is over: opens the next one, or ends the stretch. No other thread does anything meanwhile.
+    fn close(&self, own: usize, window: u64, until: Time, outside: &impl Outside) {
+        let (parts, next) = (self.parts, window + 1);
+        let mut start = until.later(Dur::from_ps(1));
+        if until == self.until {
+            self.done.store(next, Ordering::Relaxed);
+        }
+        if until == self.until || (next % LOOK == 0 && !outside.more(start, parts.events())) {
+            return self.gate.open(OVER, u64::MAX);
+        }
+        if !self.busy.swap(false, Ordering::Relaxed) {
+            // Nothing is under way between parts: on to when something happens.
+            let soonest = parts.parts.iter().map(|p| lock(p).next()).min();
+            start = soonest.unwrap_or(start).max(start).min(self.until);
+        }
+        // After so many windows, and then after twice as many.
+        if next >= REVIEW && next.is_power_of_two() {
+            *lock(&self.turns) = parts.turns(self.threads);
+            self.shared.store(next, Ordering::Relaxed);
+        }
+        let threads = if self.threads == 1 { 1 } else { lock(&parts.pace).next(outside.clock(), parts.events()) };
+        self.end.store(parts.end(start, self.until).as_ps(), Ordering::Relaxed);
+        self.left.store(parts.parts.len(), Ordering::Relaxed);
+        self.gate.open(next, let_in(own, threads, self.threads));
+    }
+}
+
+/// The threads that take parts, a bit each: this one, which is at work, and those behind it.
+fn let_in(own: usize, threads: usize, all: usize) -> u64 {
+    (0..threads).fold(0, |bits, i| bits | 1 << ((own + i) % all))
 }
 
 impl<P: Plugs, H: EventQueue> Parts<P, H> {

@@ -1,63 +1,94 @@
-//! Where threads wait for each other at the end of a window.
+//! Where threads wait for the next window.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::Thread;
 
-/// Looks before a thread that waits lets others have its core. A window ends within microseconds for all, if each has a core of its own.
-const LOOKS: u32 = 300;
+/// Looks before a thread that waits goes to sleep: some hundred microseconds. A window ends sooner, if each thread has a core of its own.
+const LOOKS: u32 = 10_000;
+/// The number of the window behind the last one.
+pub(super) const OVER: u64 = u64::MAX;
 
-/// A barrier for a fixed number of threads that spin for a while.
+/// Threads that wait for windows: whoever is let in takes parts of one, and nobody waits for a thread that has taken none.
 #[derive(Debug)]
 pub(super) struct Turnstile {
-    threads: usize,
-    here: AtomicUsize,
-    round: AtomicUsize,
-    broken: AtomicBool,
+    window: AtomicU64,
+    /// The threads that are let in, a bit each.
+    inside: AtomicU64,
+    seats: Vec<Seat>,
 }
 
-/// Breaks the turnstile if its thread panics.
+#[derive(Debug, Default)]
+struct Seat {
+    thread: OnceLock<Thread>,
+    asleep: AtomicBool,
+}
+
+/// Ends everything if its thread panics.
 pub(super) struct Guard<'a>(&'a Turnstile);
 
 impl Drop for Guard<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.broken.store(true, Ordering::Release);
+            self.0.open(OVER, u64::MAX);
         }
     }
 }
 
 impl Turnstile {
-    pub(super) fn new(threads: usize) -> Self {
-        Self { threads, here: AtomicUsize::new(0), round: AtomicUsize::new(0), broken: AtomicBool::new(false) }
+    /// For so many threads, of which those of `inside` are let in.
+    pub(super) fn new(threads: usize, window: u64, inside: u64) -> Self {
+        let seats = (0..threads).map(|_| Seat::default()).collect();
+        Self { window: AtomicU64::new(window), inside: AtomicU64::new(inside), seats }
     }
 
-    /// Held by each thread while it works.
-    pub(super) fn guard(&self) -> Guard<'_> {
+    /// Held by thread `own` while it works.
+    pub(super) fn enter(&self, own: usize) -> Guard<'_> {
+        self.seats[own].thread.get_or_init(std::thread::current);
         Guard(self)
     }
 
-    /// Waits until all are here; what each did before, all others see behind it. False if one of them will never come.
-    pub(super) fn pass(&self) -> bool {
-        if self.threads == 1 {
-            return true;
+    /// A window begins, for these threads. What was done before all that come through see.
+    pub(super) fn open(&self, window: u64, inside: u64) {
+        // Where one thread has failed, that is the end for all.
+        if self.window.load(Ordering::Relaxed) == OVER {
+            return;
         }
-        let round = self.round.load(Ordering::Acquire);
-        if self.here.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
-            self.here.store(0, Ordering::Relaxed);
-            self.round.store(round.wrapping_add(1), Ordering::Release);
-            return true;
-        }
-        let mut looks = 0;
-        while self.round.load(Ordering::Acquire) == round {
-            if self.broken.load(Ordering::Acquire) {
-                return false;
-            }
-            looks += 1;
-            if looks < LOOKS {
-                std::hint::spin_loop();
-            } else {
-                std::thread::yield_now();
+        self.inside.store(inside, Ordering::Relaxed);
+        self.window.store(window, Ordering::SeqCst);
+        for (_, seat) in self.seats.iter().enumerate().filter(|(i, _)| inside >> i & 1 == 1) {
+            if seat.asleep.load(Ordering::SeqCst)
+                && let Some(thread) = seat.thread.get()
+            {
+                thread.unpark();
             }
         }
-        true
+    }
+
+    /// The window that thread `own` may take parts of, if that is not the one it has `seen`.
+    fn look(&self, own: usize, seen: u64) -> Option<u64> {
+        let window = self.window.load(Ordering::SeqCst);
+        let let_in = window == OVER || self.inside.load(Ordering::Relaxed) >> own & 1 == 1;
+        (window != seen && let_in).then_some(window)
+    }
+
+    /// Waits for another window than the one that thread `own` has `seen`.
+    pub(super) fn pass(&self, own: usize, seen: u64) -> u64 {
+        for _ in 0..LOOKS {
+            if let Some(window) = self.look(own, seen) {
+                return window;
+            }
+            std::hint::spin_loop();
+        }
+        let seat = &self.seats[own];
+        seat.asleep.store(true, Ordering::SeqCst);
+        let window = loop {
+            if let Some(window) = self.look(own, seen) {
+                break window;
+            }
+            std::thread::park();
+        };
+        seat.asleep.store(false, Ordering::Relaxed);
+        window
     }
 }
