@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import fairlane as fl
+from conftest import shown_on
+from fairlane.base.cores import available_threads
 from fairlane.cli import invoke
 from fairlane.runs.partition import Part, Partition
 
@@ -72,3 +78,22 @@ def test_why_a_run_stays_whole(change: dict[str, str], why: str, tmp_path: Path,
     assert json.loads(capsys.readouterr().out)["whole"] == why
     assert invoke(["run", str(file), *sets, "--partition"]) == 0
     assert why in capsys.readouterr().out
+
+
+def test_a_terminal_hears_why_more_threads_do_not_help(tmp_path: Path) -> None:
+    pty = pytest.importorskip("pty")
+    file = tmp_path / "net.toml"
+    file.write_text(dumbbell("2s").to_toml(), "utf-8")
+    command = [sys.executable, "-m", "fairlane", "run", str(file), "--threads", "2"]
+    for options, why in (
+        ([], "it is so short a run that threads would not pay" if available_threads() > 1 else "there is one core"),
+        (["--why"], "what happens in it is recorded" if available_threads() > 1 else "there is one core"),
+        (["--quiet"], None),
+        (["--json"], None),
+    ):
+        main, side = pty.openpty()
+        with subprocess.Popen([*command, *options], stdout=subprocess.DEVNULL, stderr=side):
+            os.close(side)
+            told = shown_on(main).decode()
+        assert re.findall(r"note: the run takes one thread: ([^\r\n]*)", told) == ([] if why is None else [why]), (options, told)
+    assert subprocess.run(command, capture_output=True, check=True).stderr == b""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ from .output import (
     emit_json,
     emit_pieces,
     line_width,
+    notes,
     plugin_option,
     progress_bar,
     render,
@@ -236,6 +238,10 @@ def run(
         if not tree.get("sample") and (targets or few(tree, len(chosen or [0]))):
             resolved = checked(source, [*changes, ("sample", _fine(tree["duration"]))])
             only_seen = not targets  # nobody asked for so fine a step, or any
+    if together and not (quiet or as_json) and sys.stderr.isatty():
+        watched = bool(pcaps or why or html is not None or hop_probe or trace is not None)
+        if (reason := _in_one_piece(resolved, chosen, watched=watched)) is not None:
+            notes([f"the run takes one thread: {reason}"])
     settings = {"snaplen": snaplen, "ip": int(pcap_ip), "queue": pcap_queue, "force": force}
     with _capture(pcaps, out, settings) as (pcap, stage), _recorded(trace, out, trace_format, force=force) as recorded:
         began = time.monotonic()
@@ -272,6 +278,18 @@ def run(
     log.done()
     if undrawn is not None:
         raise undrawn
+
+
+def _in_one_piece(resolved: Any, seeds: list[int] | None, *, watched: bool) -> str | None:
+    """Why a run that could have several threads takes one."""
+    from ..base.cores import available_threads
+    from ..runs.partition import partition_of
+
+    if available_threads() < 2:
+        return "there is one core"
+    if watched:
+        return "what happens in it is recorded"
+    return partition_of(resolved, None if seeds is None else seeds[0]).whole
 
 
 @contextmanager
