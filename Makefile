@@ -22,7 +22,11 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 export PYO3_PYTHON := $(PY)
 # And for what the engine does mostly, where that was counted for this compiler (make profile).
 ifndef CARGO_ENCODED_RUSTFLAGS
-export CARGO_ENCODED_RUSTFLAGS := $(shell benches/profile/flags)
+PROFILE := $(shell benches/profile/flags)
+# An empty variable would put RUSTFLAGS out of force.
+ifneq ($(PROFILE),)
+export CARGO_ENCODED_RUSTFLAGS := $(PROFILE)
+endif
 endif
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore

@@ -30,10 +30,11 @@ AIR = ROOT / "benches" / "air"
 TOLERANCE = 0.03
 
 
-def built(flags: str) -> Path:
-    """The release binary of the developer tool, built with these flags of the compiler."""
+def built(flags: str | None) -> Path:
+    """The release binary of the developer tool, built with these flags of the compiler; None: with those of the environment."""
+    env = os.environ if flags is None else {**os.environ, "CARGO_ENCODED_RUSTFLAGS": flags}
     build = ["cargo", "build", "--quiet", "--release", "--package", "fairlane-dev", "--message-format=json"]
-    run = subprocess.run(build, cwd=ROOT, stdout=subprocess.PIPE, text=True, env={**os.environ, "CARGO_ENCODED_RUSTFLAGS": flags})
+    run = subprocess.run(build, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=env)
     if run.returncode:
         sys.exit("instructions.py: the build failed")
     out = run.stdout
@@ -58,7 +59,7 @@ def main(arguments: list[str]) -> int:
         print("skipped: valgrind is not installed")
         return 0
     stored = json.loads(STORED.read_text()) if STORED.exists() else {}
-    flags = "" if "--plain" in arguments else subprocess.run([PROFILE], capture_output=True, text=True, check=True).stdout
+    flags = "" if "--plain" in arguments else subprocess.run([PROFILE], capture_output=True, text=True, check=True).stdout or None
     binary, failed = built(flags), False
     kind = "with_profile" if flags else "instructions_per_packet_hop"
     print("built with" if flags else "built without", "the profile of the engine")
