@@ -33,7 +33,7 @@ export PIP_ROOT_USER_ACTION := ignore
 export PIP_QUIET := 1
 export MPLBACKEND := Agg
 
-SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.toml $(wildcard Cargo.lock) .cargo/config.toml
+SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.toml $(wildcard Cargo.lock) .cargo/config.toml $(wildcard benches/profile/*.profdata)
 
 .PHONY: all build demo check test test-long bench profile lint lint-web docs site clean missing
 .DELETE_ON_ERROR:

@@ -1,7 +1,7 @@
 //! Packets that pass two ports with one event: nothing of it can be seen.
 
 use crate::toy::{Once, Tail, Toy, ToyPlugs};
-use fairlane_engine::{EventQueue, QuadHeap, Sorted, Wheel};
+use fairlane_engine::{EventQueue, QuadHeap, Sorted, Tournament, Wheel};
 use fairlane_net::*;
 use fairlane_units::{Dur, Rate, Time};
 use proptest::prelude::*;
@@ -102,6 +102,7 @@ proptest! {
         let got = run::<QuadHeap>(&n, true);
         prop_assert_eq!(seen(&got), seen(&want));
         prop_assert_eq!(seen(&run::<Sorted>(&n, true)), seen(&want));
+        prop_assert_eq!(seen(&run::<Tournament>(&n, true)), seen(&want));
         prop_assert_eq!(seen(&run::<Wheel>(&n, true)), seen(&want));
     }
 
