@@ -53,6 +53,7 @@ FILES = {
         "listening",
         "top",
         "flow_count",
+        "groups",
         "lessons",
         "why",
         "python_api",

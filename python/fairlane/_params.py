@@ -3094,7 +3094,7 @@ class Dumbbell(TopologyParams):
     `bottleneck` from r1 to r2. Access links are named like their host.
 
     Args:
-        pairs: Number of host pairs. (integer, default 1, 1 to 100000)
+        pairs: Number of host pairs. (integer, default 1, 1 to 1000000)
         access: The access links of both sides, from host to router; unless said
             otherwise 100 Mbit/s, 1 ms and a queue with room for 100,000
             packets. (table, default unset)

@@ -592,6 +592,9 @@ class NetworkSettings(TypedDict, total=False):
             their random numbers. (integer, default 1, from 0)
         sample: Step of the time series. Absent: no series. (duration, default
             unset, from 1ns)
+        report: Whether results have a row for each flow or for each group of
+            flows. With very many flows only the latter is of use. (one of
+            `flows`, `groups`, default unset)
         routing: Which of several shortest paths a flow takes. (one of `ecmp`,
             `ecmp_packets`, `single`, default "ecmp")
         route_by: What makes a path short. (one of `hops`, `delay`, `weight`,
@@ -613,6 +616,7 @@ class NetworkSettings(TypedDict, total=False):
     warmup: Duration | None
     seed: int | None
     sample: Duration | None
+    report: Literal["flows", "groups"] | None
     routing: Literal["ecmp", "ecmp_packets", "single"] | None
     route_by: Literal["hops", "delay", "weight"] | None
     reroute: Duration | None
@@ -1101,7 +1105,7 @@ class Builders:
         `bottleneck` from r1 to r2. Access links are named like their host.
 
         Args:
-            pairs: Number of host pairs. (integer, default 1, 1 to 100000)
+            pairs: Number of host pairs. (integer, default 1, 1 to 1000000)
             access: The access links of both sides, from host to router; unless said
                 otherwise 100 Mbit/s, 1 ms and a queue with room for 100,000
                 packets. (table, default unset)

@@ -158,13 +158,32 @@ fn besides(values: &Value) -> String {
 
 fn metrics() -> String {
     let mut text = format!("{NOTE}# Metrics\n\nThe columns of the result tables, each defined once.\n");
+    text.push_str(
+        "\nWith `report = \"groups\"` in the scenario a result has a row for each group of flows, which is a table under `flows`, in place of one for each \
+         flow. It has the columns of [groups](#groups-of-flows), and those of flows; what the latter are of a group stands in the column \"of a group\":\n\n\
+         - **sum**: the sum over the flows, exact for counts;\n\
+         - **all**: the same formula over all packets, acknowledgments and transactions of the group, so a mean weighs each flow by how many it has, and a percentile is that of the merged distribution;\n\
+         - **mean**: the mean of the flows that have a value;\n\
+         - **null**: nothing, for it is the state of one flow.\n\nNumbers of links and of the network are the same either way, fairness among them: Jain's index is formed of the goodput of each flow before anything is added up.\n",
+    );
     let all = metrics_listing();
     let rows = || all.as_array().into_iter().flatten();
-    for (kind, title) in [("flow", "Flows"), ("link", "Link directions"), ("network", "The whole network")] {
-        let _ = write!(text, "\n## {title}\n\n| metric | unit | formula | meaning | source |\n|---|---|---|---|---|\n");
+    for (kind, title) in [("flow", "Flows"), ("group", "Groups of flows"), ("link", "Link directions"), ("network", "The whole network")] {
+        let of_group = kind == "flow";
+        let (head, rule) = if of_group { (" of a group |", "---|") } else { ("", "") };
+        let _ = write!(text, "\n## {title}\n\n| metric | unit |{head} formula | meaning | source |\n|---|---|{rule}---|---|---|\n");
         for m in rows().filter(|m| m["table"] == kind) {
             let s = |key: &str| cell(m.get(key).and_then(Value::as_str).unwrap_or_default());
-            let _ = writeln!(text, "| `{}` | {} | {} | {} | {} |", s("name"), s("unit"), s("formula"), s("doc"), s("source"));
+            let _ = writeln!(
+                text,
+                "| `{}` | {} |{} {} | {} | {} |",
+                s("name"),
+                s("unit"),
+                if of_group { format!(" {} |", s("pooled")) } else { String::new() },
+                s("formula"),
+                s("doc"),
+                s("source")
+            );
         }
     }
     text.push_str(

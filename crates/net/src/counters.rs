@@ -137,8 +137,8 @@ pub struct FlowCounters {
     pub jitter_sum: u128,
     /// One more than the delay of the last packet that arrived; 0 before the first.
     pub(crate) last_delay: u64,
-    /// Whether the first packet of all is among those counted: it has no term in `jitter_sum`.
-    pub(crate) has_first: bool,
+    /// Of how many flows the first packet of all is among those counted: it has no term in `jitter_sum`.
+    pub(crate) firsts: u32,
     /// Data packets that arrived after one that was sent later.
     pub reordered: u64,
     /// When the newest packet that arrived was sent, and its number among those sent at that instant.
@@ -162,6 +162,25 @@ impl FlowCounters {
     }
     /// Number of terms in `jitter_sum`.
     pub fn jitter_n(&self) -> u64 {
-        self.delay.n - u64::from(self.has_first)
+        self.delay.n - u64::from(self.firsts)
+    }
+    /// Adds what was counted elsewhere: in another part of the network, or of another flow. The last arrivals stay those of this one.
+    pub fn merge(&mut self, o: &Self) {
+        self.sent_pkts += o.sent_pkts;
+        self.sent_bytes += o.sent_bytes;
+        self.initial_kept += o.initial_kept;
+        self.received_bytes += o.received_bytes;
+        self.delivered += o.delivered;
+        self.delay.merge(&o.delay);
+        self.jitter_sum += o.jitter_sum;
+        self.firsts += o.firsts;
+        self.reordered += o.reordered;
+        self.rtt.merge(&o.rtt);
+        self.drops.iter_mut().zip(o.drops).for_each(|(a, b)| *a += b);
+        self.other_drops += o.other_drops;
+        self.marked += o.marked;
+        if let Some(more) = &o.transactions {
+            self.transactions.get_or_insert_default().merge(more);
+        }
     }
 }

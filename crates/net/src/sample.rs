@@ -73,7 +73,7 @@ pub type Column<S> = (&'static str, Fill<S>);
 pub struct Sampling {
     /// Time between two samples.
     pub step: Dur,
-    /// Columns of the flows' series.
+    /// Columns of the flows' series; none: flows are not looked at.
     pub flows: Vec<Column<FlowSample>>,
     /// Columns of the ports' series.
     pub ports: Vec<Column<PortSample>>,
@@ -303,7 +303,8 @@ impl Sampler {
         mut open: Option<impl Iterator<Item = f64>>,
     ) -> Time {
         let (now_s, step) = (time.as_secs_f64(), self.step.as_secs_f64());
-        let count = flows.len();
+        // Whose series has no columns is not looked at.
+        let count = if self.flows.fill.is_empty() { 0 } else { flows.len() };
         self.flows_before.resize_with(count, FlowBefore::default);
         let subjects = &mut self.flows.kept.subjects;
         subjects.extend(subjects.len() as u32..count as u32);

@@ -209,7 +209,7 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
             }
             c.delay.add(delay);
             match c.last_delay {
-                0 => c.has_first = true,
+                0 => c.firsts = 1,
                 last => c.jitter_sum += u128::from((delay + 1).abs_diff(last)),
             }
             c.last_delay = delay + 1;

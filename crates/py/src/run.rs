@@ -173,6 +173,10 @@ impl Run {
     fn flows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         columns(py, &self.output.flows)
     }
+    /// One row a group of flows, in place of `flows` where the scenario reports groups; else empty.
+    fn groups<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        columns(py, &self.output.groups)
+    }
     /// One row a direction of a link.
     fn links<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         columns(py, &self.output.links)

@@ -3,10 +3,12 @@
 //!
 //! The measured span runs from the end of the warm-up to the end of the run; `T` is its length.
 
+mod group;
+
+pub use group::{GroupSubject, Pooled};
+
 use fairlane_engine::EventQueue;
-use fairlane_net::{
-    Channel, EpId, Flow, FlowCounters, FlowId, FlowView, Occupancy, Plugs, Port, PortCounters, PortId, Qdisc, Tally, Why, World,
-};
+use fairlane_net::{Channel, EpId, FlowCounters, FlowId, FlowView, Occupancy, Plugs, Port, PortCounters, PortId, Qdisc, Tally, Why, World};
 use fairlane_units::{Dur, PS_PER_SEC, Time};
 use fairlane_wireless::{Lost, RadioCounters};
 use serde_json::{Value, json};
@@ -23,19 +25,27 @@ pub struct Metric<S> {
     pub doc: &'static str,
     /// Where the definition comes from.
     pub source: &'static str,
+    /// What it is of a group of flows; none: not a metric of flows.
+    pub pooled: Option<Pooled>,
     value: fn(&S) -> f64,
 }
 
-/// A flow at the end of a run.
+/// A flow at the end of a run, or several together.
+#[derive(Clone, Default)]
 pub struct FlowSubject {
-    flow: Flow,
+    /// How many they are.
+    flows: f64,
+    counters: FlowCounters,
     view: FlowView,
     base: FlowView,
     /// Payload bytes that arrived in the span, each once.
     arrived: u64,
     span: f64,
     fair: f64,
-    after_first: f64,
+    /// Mean delay behind the sender's access link, and of how many packets.
+    after_first: (f64, u64),
+    /// Picoseconds that it took to complete, and how many of them are.
+    lasted: (u128, u64),
     opened: Option<(Dur, u32)>,
 }
 
@@ -116,7 +126,7 @@ fn lost(c: &FlowCounters) -> f64 {
 }
 
 fn transaction(s: &FlowSubject, of: fn(&Tally) -> f64) -> f64 {
-    s.flow.counters.transactions.as_deref().map_or(f64::NAN, |t| secs(of(t)))
+    s.counters.transactions.as_deref().map_or(f64::NAN, |t| secs(of(t)))
 }
 
 impl LinkSubject {
@@ -151,50 +161,68 @@ impl LinkSubject {
 }
 
 macro_rules! metrics {
-    ($list:ident: $subject:ty { $($name:literal [$unit:literal] $formula:literal, $doc:literal, $source:literal => $value:expr;)* }) => {
+    (@pooled) => { None };
+    (@pooled sum) => { Some(Pooled::Sum) };
+    (@pooled all) => { Some(Pooled::All) };
+    (@pooled mean) => { Some(Pooled::Mean) };
+    (@pooled null) => { Some(Pooled::Null) };
+    ($list:ident: $subject:ty { $($name:literal [$unit:literal] $($pooled:ident)? $formula:literal, $doc:literal, $source:literal => $value:expr;)* }) => {
         #[allow(missing_docs)]
-        pub static $list: &[Metric<$subject>] = &[$(Metric { name: $name, unit: $unit, formula: $formula, doc: $doc, source: $source, value: $value }),*];
+        pub static $list: &[Metric<$subject>] =
+            &[$(Metric { name: $name, unit: $unit, formula: $formula, doc: $doc, source: $source, pooled: metrics!(@pooled $($pooled)?), value: $value }),*];
     };
 }
 
 metrics! { FLOW_METRICS: FlowSubject {
-    "throughput" ["bit/s"] "8 * (wire bytes of data packets received) / T", "Rate at which data packets arrive at the receiver, headers and retransmissions included. A packet counts whole when it arrives, so this may lie above the rate of a full link by one packet in T.", "RFC 5166 section 2.1.1" => |s| s.flow.counters.received_bytes as f64 * 8.0 / s.span;
-    "goodput" ["bit/s"] "8 * (payload bytes that arrived for the first time) / T", "Useful part of the throughput, never more than it. What waits at the receiver for something before it counts when it arrives, not when the application gets it.", "RFC 5166 section 2.1.1" => |s| s.arrived as f64 * 8.0 / s.span;
-    "share" ["1"] "goodput / (sum of the goodputs of all flows / number of flows)", "Goodput in units of the mean goodput; 1 is an equal share.", "RFC 5166 section 2.3" => |s| ratio(s.arrived as f64 * 8.0 / s.span, s.fair);
-    "delay_mean" ["s"] "mean of (arrival at the receiver - handed to the first queue)", "One-way delay of data packets that arrived.", "RFC 7679" => |s| secs(s.flow.counters.delay.mean());
-    "delay_std" ["s"] "population standard deviation of the one-way delay", "Spread of the one-way delay.", "RFC 7679" => |s| secs(s.flow.counters.delay.std());
-    "delay_p50" ["s"] "median of the one-way delay", "Median one-way delay; percentiles are exact to 1/64 of their value.", "RFC 7679" => |s| secs(s.flow.counters.delay.quantile(0.50));
-    "delay_p95" ["s"] "95th percentile of the one-way delay", "One-way delay that 5 % of the packets exceed.", "RFC 7679" => |s| secs(s.flow.counters.delay.quantile(0.95));
-    "delay_p99" ["s"] "99th percentile of the one-way delay", "One-way delay that 1 % of the packets exceed.", "RFC 7679" => |s| secs(s.flow.counters.delay.quantile(0.99));
-    "delay_max" ["s"] "maximum of the one-way delay", "Longest one-way delay.", "RFC 7679" => |s| if s.flow.counters.delay.n == 0 { f64::NAN } else { secs(s.flow.counters.delay.max as f64) };
-    "jitter" ["s"] "mean of |delay(k) - delay(k-1)| in order of arrival", "Mean difference between the delays of packets that arrive one after the other.", "RFC 3393, RFC 5166 section 2.2" => |s| if s.flow.counters.jitter_n() == 0 { f64::NAN } else { secs(s.flow.counters.jitter_sum as f64 / s.flow.counters.jitter_n() as f64) };
-    "router_path_delay_mean" ["s"] "mean of (arrival at the receiver - arrival at the second node) + propagation delay of the first link", "One-way delay without the wait and transmission at the sender's own access link; measured only with the hop probe.", "sarma2013" => |s| s.after_first;
-    "packets_sent" ["packets"] "data packets handed to the first queue, retransmissions included", "Data packets sent.", "RFC 5166 section 2.1.2" => |s| s.flow.counters.sent_pkts as f64;
-    "packets_received" ["packets"] "data packets that arrived at the receiver", "Data packets received, duplicates included.", "RFC 5166 section 2.1.2" => |s| s.flow.counters.received_pkts() as f64;
-    "packets_lost" ["packets"] "data packets dropped by a queue or lost on a link", "Data packets that did not arrive.", "RFC 7680" => |s| lost(&s.flow.counters);
-    "loss" ["1"] "packets_lost / packets_sent", "Share of the data packets that was lost.", "RFC 5166 section 2.1.2, RFC 7680" => |s| ratio(lost(&s.flow.counters), s.flow.counters.sent_pkts as f64);
-    "lost_down" ["packets"] "data packets under way on a link when it failed, or before one that was down", "Data packets lost to failures of links; part of `packets_lost`.", "RFC 7680" => |s| (s.flow.counters.drops[Why::Cut as usize] + s.flow.counters.drops[Why::Down as usize]) as f64;
-    "reordered" ["packets"] "data packets that arrived after one that was sent later", "Data packets out of order at the receiver, whatever made them so: several paths, or `reorder` and `jitter` of links.", "RFC 4737 section 3.3" => |s| s.flow.counters.reordered as f64;
-    "acks_lost" ["packets"] "packets of this flow that were lost and are not data of its sender, both directions", "Lost acknowledgments, handshake packets and requests.", "RFC 7680" => |s| s.flow.counters.other_drops as f64;
-    "marked" ["packets"] "data packets that arrived with congestion experienced", "Marked packets received.", "RFC 3168" => |s| s.flow.counters.marked as f64;
-    "retransmits" ["packets"] "data packets sent again", "Retransmissions of all causes.", "RFC 5166 section 2.1.2" => |s| (s.view.retransmits - s.base.retransmits) as f64;
-    "timeouts" ["count"] "expirations of the retransmission timer with data outstanding", "Retransmission timeouts.", "RFC 6298" => |s| (s.view.timeouts - s.base.timeouts) as f64;
-    "fast_recoveries" ["count"] "entries into loss recovery without a timeout", "Fast retransmits.", "RFC 5681 section 3.2" => |s| (s.view.fast_recoveries - s.base.fast_recoveries) as f64;
-    "cwnd_cuts" ["count"] "reductions of the congestion window", "Window reductions of all causes.", "RFC 5681" => |s| (s.view.cwnd_cuts - s.base.cwnd_cuts) as f64;
-    "ecn_cuts" ["count"] "reductions of the congestion window for ECN marks", "Window reductions that no loss was needed for; part of `cwnd_cuts`.", "RFC 3168 section 6.1.2" => |s| (s.view.ecn_cuts - s.base.ecn_cuts) as f64;
-    "dsacks" ["count"] "duplicate arrivals reported by D-SACK", "Needless retransmissions the receiver told of.", "RFC 2883" => |s| (s.view.dsacks - s.base.dsacks) as f64;
-    "rtt_mean" ["s"] "mean of (arrival of an acknowledgment) - (departure of the newest segment it acknowledges), over those sent once", "Round-trip time of segments, each acknowledgment counting once, whatever the retransmission timer samples (`rtt_sampling`).", "RFC 6298" => |s| secs(s.flow.counters.rtt.mean());
-    "rtt_p50" ["s"] "median of what `rtt_mean` averages", "Median round-trip time.", "RFC 6298" => |s| secs(s.flow.counters.rtt.quantile(0.50));
-    "rtt_p99" ["s"] "99th percentile of what `rtt_mean` averages", "Round-trip time that 1 % of the acknowledgments exceed.", "RFC 6298" => |s| secs(s.flow.counters.rtt.quantile(0.99));
-    "srtt" ["s"] "smoothed round-trip time at the end", "The sender's smoothed round-trip time when the run ends.", "RFC 6298 section 2" => |s| if s.view.srtt == Dur::ZERO { f64::NAN } else { s.view.srtt.as_secs_f64() };
-    "completion_time" ["s"] "(last byte delivered) - (first write of the application)", "Flow completion time; NaN for an endless or unfinished flow. Of one that began again: of its newest connection.", "RFC 5166 section 2.1.1" => |s| if s.flow.completed == Time::MAX { f64::NAN } else { (s.flow.completed - s.flow.started).as_secs_f64() };
-    "open_time" ["s"] "sum of the spans from the flow's start to its end in which its control let it send", "Time that the control at its source gave a flow; NaN for a flow without one.", "yang2001" => |s| s.opened.map_or(f64::NAN, |o| o.0.as_secs_f64());
-    "turns" ["count"] "times that its control let the flow begin to send", "How often the control at its source opened a flow; 0 for a flow without one.", "yang2001" => |s| s.opened.map_or(0.0, |o| f64::from(o.1));
-    "transactions" ["count"] "transactions that the application completed", "Pages loaded, requests answered, repeated transfers delivered; 0 for sources that have none.", "RFC 5166 section 2.1.1" => |s| s.flow.counters.transactions.as_ref().map_or(0.0, |t| t.n as f64);
-    "transaction_time_mean" ["s"] "mean of (last byte of the answer delivered - request written)", "Mean time of a transaction: page load time of `web`, response time of `request_response`, completion time of the repeated transfers of `file`.", "RFC 5166 section 2.2" => |s| transaction(s, |t| t.mean());
-    "transaction_time_p50" ["s"] "median of the transaction times", "Median time of a transaction.", "RFC 5166 section 2.2" => |s| transaction(s, |t| t.quantile(0.50));
-    "transaction_time_p95" ["s"] "95th percentile of the transaction times", "Time that 5 % of the transactions exceed.", "RFC 5166 section 2.2" => |s| transaction(s, |t| t.quantile(0.95));
-    "transaction_time_p99" ["s"] "99th percentile of the transaction times", "Time that 1 % of the transactions exceed.", "RFC 5166 section 2.2" => |s| transaction(s, |t| t.quantile(0.99));
+    "throughput" ["bit/s"] sum "8 * (wire bytes of data packets received) / T", "Rate at which data packets arrive at the receiver, headers and retransmissions included. A packet counts whole when it arrives, so this may lie above the rate of a full link by one packet in T.", "RFC 5166 section 2.1.1" => |s| s.counters.received_bytes as f64 * 8.0 / s.span;
+    "goodput" ["bit/s"] sum "8 * (payload bytes that arrived for the first time) / T", "Useful part of the throughput, never more than it. What waits at the receiver for something before it counts when it arrives, not when the application gets it.", "RFC 5166 section 2.1.1" => |s| s.arrived as f64 * 8.0 / s.span;
+    "share" ["1"] mean "goodput / (sum of the goodputs of all flows / number of flows)", "Goodput in units of the mean goodput; 1 is an equal share.", "RFC 5166 section 2.3" => |s| ratio(s.arrived as f64 * 8.0 / s.span / s.flows, s.fair);
+    "delay_mean" ["s"] all "mean of (arrival at the receiver - handed to the first queue)", "One-way delay of data packets that arrived.", "RFC 7679" => |s| secs(s.counters.delay.mean());
+    "delay_std" ["s"] all "population standard deviation of the one-way delay", "Spread of the one-way delay.", "RFC 7679" => |s| secs(s.counters.delay.std());
+    "delay_p50" ["s"] all "median of the one-way delay", "Median one-way delay; percentiles are exact to 1/64 of their value.", "RFC 7679" => |s| secs(s.counters.delay.quantile(0.50));
+    "delay_p95" ["s"] all "95th percentile of the one-way delay", "One-way delay that 5 % of the packets exceed.", "RFC 7679" => |s| secs(s.counters.delay.quantile(0.95));
+    "delay_p99" ["s"] all "99th percentile of the one-way delay", "One-way delay that 1 % of the packets exceed.", "RFC 7679" => |s| secs(s.counters.delay.quantile(0.99));
+    "delay_max" ["s"] all "maximum of the one-way delay", "Longest one-way delay.", "RFC 7679" => |s| if s.counters.delay.n == 0 { f64::NAN } else { secs(s.counters.delay.max as f64) };
+    "jitter" ["s"] all "mean of |delay(k) - delay(k-1)| in order of arrival", "Mean difference between the delays of packets that arrive one after the other.", "RFC 3393, RFC 5166 section 2.2" => |s| if s.counters.jitter_n() == 0 { f64::NAN } else { secs(s.counters.jitter_sum as f64 / s.counters.jitter_n() as f64) };
+    "router_path_delay_mean" ["s"] all "mean of (arrival at the receiver - arrival at the second node) + propagation delay of the first link", "One-way delay without the wait and transmission at the sender's own access link; measured only with the hop probe.", "sarma2013" => |s| if s.after_first.1 == 0 { f64::NAN } else { s.after_first.0 };
+    "packets_sent" ["packets"] sum "data packets handed to the first queue, retransmissions included", "Data packets sent.", "RFC 5166 section 2.1.2" => |s| s.counters.sent_pkts as f64;
+    "packets_received" ["packets"] sum "data packets that arrived at the receiver", "Data packets received, duplicates included.", "RFC 5166 section 2.1.2" => |s| s.counters.received_pkts() as f64;
+    "packets_lost" ["packets"] sum "data packets dropped by a queue or lost on a link", "Data packets that did not arrive.", "RFC 7680" => |s| lost(&s.counters);
+    "loss" ["1"] all "packets_lost / packets_sent", "Share of the data packets that was lost.", "RFC 5166 section 2.1.2, RFC 7680" => |s| ratio(lost(&s.counters), s.counters.sent_pkts as f64);
+    "lost_down" ["packets"] sum "data packets under way on a link when it failed, or before one that was down", "Data packets lost to failures of links; part of `packets_lost`.", "RFC 7680" => |s| (s.counters.drops[Why::Cut as usize] + s.counters.drops[Why::Down as usize]) as f64;
+    "reordered" ["packets"] sum "data packets that arrived after one that was sent later", "Data packets out of order at the receiver, whatever made them so: several paths, or `reorder` and `jitter` of links.", "RFC 4737 section 3.3" => |s| s.counters.reordered as f64;
+    "acks_lost" ["packets"] sum "packets of this flow that were lost and are not data of its sender, both directions", "Lost acknowledgments, handshake packets and requests.", "RFC 7680" => |s| s.counters.other_drops as f64;
+    "marked" ["packets"] sum "data packets that arrived with congestion experienced", "Marked packets received.", "RFC 3168" => |s| s.counters.marked as f64;
+    "retransmits" ["packets"] sum "data packets sent again", "Retransmissions of all causes.", "RFC 5166 section 2.1.2" => |s| (s.view.retransmits - s.base.retransmits) as f64;
+    "timeouts" ["count"] sum "expirations of the retransmission timer with data outstanding", "Retransmission timeouts.", "RFC 6298" => |s| (s.view.timeouts - s.base.timeouts) as f64;
+    "fast_recoveries" ["count"] sum "entries into loss recovery without a timeout", "Fast retransmits.", "RFC 5681 section 3.2" => |s| (s.view.fast_recoveries - s.base.fast_recoveries) as f64;
+    "cwnd_cuts" ["count"] sum "reductions of the congestion window", "Window reductions of all causes.", "RFC 5681" => |s| (s.view.cwnd_cuts - s.base.cwnd_cuts) as f64;
+    "ecn_cuts" ["count"] sum "reductions of the congestion window for ECN marks", "Window reductions that no loss was needed for; part of `cwnd_cuts`.", "RFC 3168 section 6.1.2" => |s| (s.view.ecn_cuts - s.base.ecn_cuts) as f64;
+    "dsacks" ["count"] sum "duplicate arrivals reported by D-SACK", "Needless retransmissions the receiver told of.", "RFC 2883" => |s| (s.view.dsacks - s.base.dsacks) as f64;
+    "rtt_mean" ["s"] all "mean of (arrival of an acknowledgment) - (departure of the newest segment it acknowledges), over those sent once", "Round-trip time of segments, each acknowledgment counting once, whatever the retransmission timer samples (`rtt_sampling`).", "RFC 6298" => |s| secs(s.counters.rtt.mean());
+    "rtt_p50" ["s"] all "median of what `rtt_mean` averages", "Median round-trip time.", "RFC 6298" => |s| secs(s.counters.rtt.quantile(0.50));
+    "rtt_p99" ["s"] all "99th percentile of what `rtt_mean` averages", "Round-trip time that 1 % of the acknowledgments exceed.", "RFC 6298" => |s| secs(s.counters.rtt.quantile(0.99));
+    "srtt" ["s"] null "smoothed round-trip time at the end", "The sender's smoothed round-trip time when the run ends.", "RFC 6298 section 2" => |s| if s.view.srtt == Dur::ZERO { f64::NAN } else { s.view.srtt.as_secs_f64() };
+    "completion_time" ["s"] mean "(last byte delivered) - (first write of the application)", "Flow completion time; NaN for an endless or unfinished flow. Of one that began again: of its newest connection.", "RFC 5166 section 2.1.1" => |s| secs(s.lasted.0 as f64 / s.lasted.1 as f64);
+    "open_time" ["s"] sum "sum of the spans from the flow's start to its end in which its control let it send", "Time that the control at its source gave a flow; NaN for a flow without one.", "yang2001" => |s| s.opened.map_or(f64::NAN, |o| o.0.as_secs_f64());
+    "turns" ["count"] sum "times that its control let the flow begin to send", "How often the control at its source opened a flow; 0 for a flow without one.", "yang2001" => |s| s.opened.map_or(0.0, |o| f64::from(o.1));
+    "transactions" ["count"] sum "transactions that the application completed", "Pages loaded, requests answered, repeated transfers delivered; 0 for sources that have none.", "RFC 5166 section 2.1.1" => |s| s.counters.transactions.as_ref().map_or(0.0, |t| t.n as f64);
+    "transaction_time_mean" ["s"] all "mean of (last byte of the answer delivered - request written)", "Mean time of a transaction: page load time of `web`, response time of `request_response`, completion time of the repeated transfers of `file`.", "RFC 5166 section 2.2" => |s| transaction(s, |t| t.mean());
+    "transaction_time_p50" ["s"] all "median of the transaction times", "Median time of a transaction.", "RFC 5166 section 2.2" => |s| transaction(s, |t| t.quantile(0.50));
+    "transaction_time_p95" ["s"] all "95th percentile of the transaction times", "Time that 5 % of the transactions exceed.", "RFC 5166 section 2.2" => |s| transaction(s, |t| t.quantile(0.95));
+    "transaction_time_p99" ["s"] all "99th percentile of the transaction times", "Time that 1 % of the transactions exceed.", "RFC 5166 section 2.2" => |s| transaction(s, |t| t.quantile(0.99));
+}}
+
+metrics! { GROUP_METRICS: GroupSubject {
+    "flows" ["count"] "number of flows in the group", "Flows that the row is of.", "RFC 5166 section 2" => |s| s.flows();
+    "completed" ["count"] "number of flows of the group whose last byte was delivered", "Finished flows of the group.", "RFC 5166 section 2.1.1" => |s| s.completed();
+    "goodput_mean" ["bit/s"] "(sum of the goodputs of the group) / flows", "Mean goodput of a flow of the group.", "RFC 5166 section 2.1.1" => |s| s.goodput_mean();
+    "goodput_min" ["bit/s"] "least goodput of a flow of the group", "What the worst-off flow of the group gets.", "RFC 5166 section 2.3 (max-min)" => |s| s.goodput_least();
+    "goodput_max" ["bit/s"] "largest goodput of a flow of the group", "What the best-off flow of the group gets.", "RFC 5166 section 2.3" => |s| s.goodput_most();
+    "jain" ["1"] "(sum x)^2 / (n * sum x^2) over the goodputs x of the n flows of the group", "Jain's fairness index among the flows of the group, from the goodput of each.", "Jain, Chiu and Hawe 1984; RFC 5166 section 2.3" => |s| s.jain();
+    "completion_time_p50" ["s"] "median of `completion_time` over the flows of the group that finished", "Median flow completion time; percentiles are exact to 1/64 of their value.", "RFC 5166 section 2.1.1" => |s| s.completion(0.50);
+    "completion_time_p95" ["s"] "95th percentile of `completion_time` over the flows of the group that finished", "Flow completion time that 5 % of the finished flows exceed.", "RFC 5166 section 2.1.1" => |s| s.completion(0.95);
+    "completion_time_p99" ["s"] "99th percentile of `completion_time` over the flows of the group that finished", "Flow completion time that 1 % of the finished flows exceed.", "RFC 5166 section 2.1.1" => |s| s.completion(0.99);
 }}
 
 metrics! { LINK_METRICS: LinkSubject {
@@ -286,18 +314,38 @@ fn columns<S>(metrics: &[Metric<S>], subjects: impl Iterator<Item = S>) -> Colum
     table
 }
 
-/// The three tables of a run.
+/// The tables of a run.
 pub struct Measured {
-    /// One row a flow.
+    /// One row a flow; nothing where groups are told.
     pub flows: Columns,
+    /// One row a group, where these are told.
+    pub groups: Columns,
     /// One row a link direction.
     pub links: Columns,
     /// One row.
     pub network: Columns,
 }
 
+/// Whose rows there are besides those of links and the network.
+#[derive(Clone, Copy)]
+pub enum Rows<'a> {
+    /// A row for each flow.
+    Flows,
+    /// A row for each of so many groups; which group a flow is of, by the number of the flow.
+    Groups(usize, &'a dyn Fn(usize) -> usize),
+}
+
+/// Metrics of flows that are added up for the whole network.
+const ADDED: [&str; 6] = ["throughput", "packets_received", "packets_sent", "packets_lost", "retransmits", "timeouts"];
+
 /// Computes every metric of a world that has come to its end. `told`: the numbers of the flows that there are. `after_first`: the hop probe's tallies, by flow.
-pub fn measure<P: Plugs, H: EventQueue>(world: &World<P, H>, told: &[usize], is_tcp: &[bool], after_first: Option<&[Tally]>) -> Measured {
+pub fn measure<P: Plugs, H: EventQueue>(
+    world: &World<P, H>,
+    told: &[usize],
+    is_tcp: &[bool],
+    after_first: Option<&[Tally]>,
+    rows: Rows<'_>,
+) -> Measured {
     let (from, now) = (world.reset_at(), world.now());
     let span = (now - from).as_secs_f64();
     let arrived: Vec<u64> = (0..world.flows().len()).map(|i| world.arrived(FlowId(i as u32))).collect();
@@ -307,21 +355,35 @@ pub fn measure<P: Plugs, H: EventQueue>(world: &World<P, H>, told: &[usize], is_
     let flow = |i: usize| {
         let sender = EpId(2 * i as u32);
         let first = world.route(sender).next().map_or(Dur::ZERO, |p| world.port(p).link().delay);
-        let after_first = after_first.map_or(f64::NAN, |t| secs(t[i].mean()) + first.as_secs_f64());
-        let flow = world.flows()[i].clone();
-        let base = flow.base.as_deref().cloned().unwrap_or_default();
+        let flow = &world.flows()[i];
+        let done = flow.completed != Time::MAX;
         FlowSubject {
-            flow,
+            flows: 1.0,
+            counters: flow.counters.clone(),
             view: world.view(sender),
-            base,
+            base: flow.base.as_deref().copied().unwrap_or_default(),
             arrived: arrived[i],
             span,
             fair,
-            after_first,
+            after_first: after_first.map_or((0.0, 0), |t| (secs(t[i].mean()) + first.as_secs_f64(), t[i].n)),
+            lasted: if done { (u128::from((flow.completed - flow.started).as_ps()), 1) } else { (0, 0) },
             opened: world.opened(FlowId(i as u32)),
         }
     };
-    let flows = columns(FLOW_METRICS, told.iter().copied().map(flow));
+    let added: Vec<&Metric<FlowSubject>> = ADDED.iter().filter_map(|name| FLOW_METRICS.iter().find(|m| m.name == *name)).collect();
+    let mut sums = [0.0; ADDED.len()];
+    let mut groups: Vec<GroupSubject> = Vec::new();
+    let subjects = told.iter().copied().map(flow).inspect(|s| sums.iter_mut().zip(&added).for_each(|(sum, m)| *sum += (m.value)(s)));
+    let flows = match rows {
+        Rows::Flows => columns(FLOW_METRICS, subjects),
+        Rows::Groups(count, group) => {
+            groups.resize_with(count, GroupSubject::default);
+            told.iter().zip(&goodputs).zip(subjects).for_each(|((&i, &goodput), s)| groups[group(i)].add(&s, goodput));
+            Columns::new()
+        }
+    };
+    let groups = if groups.is_empty() { Columns::new() } else { group::rows(&groups) };
+    let [throughput, received, sent, lost, retransmits, timeouts] = sums;
     let mut tcp_flows = vec![0; world.ports().len()];
     for i in told.iter().copied().filter(|&i| is_tcp[i]) {
         world.passes(EpId(2 * i as u32)).into_iter().for_each(|p| tcp_flows[p.0 as usize] += 1);
@@ -337,20 +399,20 @@ pub fn measure<P: Plugs, H: EventQueue>(world: &World<P, H>, told: &[usize], is_
     let total = |table: &Columns, name: &str| table.iter().find(|(n, _)| *n == name).map_or(f64::NAN, |(_, v)| v.iter().sum());
     let network = NetworkSubject {
         tcp: goodputs.iter().zip(told).filter(|&(_, &i)| is_tcp[i]).map(|(&g, _)| g).collect(),
-        throughput: total(&flows, "throughput"),
+        throughput,
         drops: total(&links, "drops"),
         link_losses: total(&links, "lost"),
         marks: total(&links, "marks"),
-        received: total(&flows, "packets_received"),
-        sent: total(&flows, "packets_sent"),
-        lost: total(&flows, "packets_lost"),
-        retransmits: total(&flows, "retransmits"),
-        timeouts: total(&flows, "timeouts"),
+        received,
+        sent,
+        lost,
+        retransmits,
+        timeouts,
         completed: world.flows().iter().filter(|f| f.completed != Time::MAX).count() as f64,
         delay,
         goodputs,
     };
-    Measured { flows, links, network: columns(NETWORK_METRICS, std::iter::once(network)) }
+    Measured { flows, groups, links, network: columns(NETWORK_METRICS, std::iter::once(network)) }
 }
 
 fn link_subject<Q: Qdisc>(port: &Port<Q>, tcp_flows: u64, from: Time, now: Time, span: f64) -> LinkSubject {
@@ -379,11 +441,18 @@ fn station_subject<P: Plugs, H: EventQueue>(world: &World<P, H>, port: PortId, s
 /// All definitions as data, for `fairlane explain`, the docs page and the column units.
 pub fn metrics_listing() -> Value {
     fn list<S>(table: &str, metrics: &[Metric<S>]) -> Vec<Value> {
-        let row = |m: &Metric<S>| json!({ "table": table, "name": m.name, "unit": m.unit, "formula": m.formula, "doc": m.doc, "source": m.source });
+        let row = |m: &Metric<S>| json!({ "table": table, "name": m.name, "unit": m.unit, "formula": m.formula, "doc": m.doc, "source": m.source, "pooled": m.pooled.map(Pooled::text) });
         metrics.iter().map(row).collect()
     }
     Value::Array(
-        [list("flow", FLOW_METRICS), list("link", LINK_METRICS), list("link", STATION_METRICS), list("network", NETWORK_METRICS)].concat(),
+        [
+            list("flow", FLOW_METRICS),
+            list("group", GROUP_METRICS),
+            list("link", LINK_METRICS),
+            list("link", STATION_METRICS),
+            list("network", NETWORK_METRICS),
+        ]
+        .concat(),
     )
 }
 

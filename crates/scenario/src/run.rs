@@ -5,8 +5,8 @@ use crate::build;
 use crate::capture::{CaptureError, Captures};
 use crate::code::{Code, Warning};
 use crate::course::Course;
-use crate::expand::Member;
-use crate::metrics::{Columns, measure};
+use crate::expand::{Group, Member};
+use crate::metrics::{Columns, Rows, measure};
 use crate::plugin::{Fault, on_thread, take_fault};
 use crate::plugs::BuiltIn;
 use crate::probes::{Probes, Watching};
@@ -84,8 +84,10 @@ pub struct RunOutput {
     pub peak_packets: usize,
     /// What to check before trusting the result.
     pub warnings: Vec<Warning>,
-    /// One row a flow.
+    /// One row a flow; without columns where the scenario reports groups.
     pub flows: Table,
+    /// One row a group of flows, where the scenario reports these; else without columns.
+    pub groups: Table,
     /// One row a link direction.
     pub links: Table,
     /// One row.
@@ -113,6 +115,11 @@ pub enum RunError {
     /// The code of a plug-in failed.
     #[error("a {} of your own failed at {} of simulated time\n{}", .0.what, .0.time.since(Time::ZERO), .0.message)]
     Plugin(Fault),
+    /// What limits flows is asked for, one by one, of a scenario that tells of groups.
+    #[error(
+        "what limits flows is told flow by flow, and this scenario has report = \"groups\": set report = \"flows\", or leave out `why`"
+    )]
+    NoFlowRows,
     /// A change of the network that could not be.
     #[error("{0}")]
     Change(String),
@@ -148,6 +155,7 @@ pub fn run_traced(
 ) -> Result<Vec<RunOutput>, RunError> {
     progress.runs.store(options.seeds.len(), Ordering::Relaxed);
     options.captures.check(scenario)?;
+    why::check(scenario, options.why)?;
     tracing.map_or(Ok(()), |t| t.request.check(scenario))?;
     let next = AtomicUsize::new(0);
     let results: Vec<Mutex<Option<Result<Done, RunError>>>> = options.seeds.iter().map(|_| Mutex::new(None)).collect();
@@ -383,14 +391,24 @@ pub(crate) fn output<H: EventQueue>(
     let is_tcp: Vec<bool> = flows.iter().map(|f| f.transport() == "tcp").collect();
     // Where there was only room for a flow, there is nothing to tell.
     let told: Vec<usize> = (0..flows.len()).filter(|&i| flows[i].is_there() || world.flows()[i].has_begun()).collect();
-    let measured = measure(world, &told, &is_tcp, after_first);
+    let groups = &scenario.expanded.groups;
+    let group_of = |i: usize| flows[i].group_index;
+    let by_flow = scenario.report.is_flows();
+    let rows = if by_flow { Rows::Flows } else { Rows::Groups(groups.len(), &group_of) };
+    let measured = measure(world, &told, &is_tcp, after_first, rows);
     let of = |text: fn(&Member) -> String| told.iter().map(|&i| text(&flows[i])).collect::<Vec<String>>();
-    let flow_text: Vec<(&'static str, Vec<String>)> = vec![
-        ("name", of(|f| f.name.clone())),
-        ("from", of(|f| f.from.clone())),
-        ("to", of(|f| f.to.clone())),
-        ("transport", of(|f| f.transport().to_owned())),
-    ];
+    let flow_text: Vec<(&'static str, Vec<String>)> = if by_flow {
+        let [name, from, to] = [of(|f| f.name.clone()), of(|f| f.from.clone()), of(|f| f.to.clone())];
+        vec![("name", name), ("from", from), ("to", to), ("transport", of(|f| f.transport().to_owned()))]
+    } else {
+        Vec::new()
+    };
+    let group_text: Vec<(&'static str, Vec<String>)> = if by_flow {
+        Vec::new()
+    } else {
+        let of = |text: fn(&Group) -> &str| groups.iter().map(|g| text(g).to_owned()).collect();
+        vec![("name", of(|g| &g.name)), ("transport", of(|g| g.transport.name()))]
+    };
     let link_text: Vec<(&'static str, Vec<String>)> = vec![
         ("name", links.iter().map(|l| l.name.clone()).collect()),
         ("from", links.iter().map(|l| l.from.clone()).collect()),
@@ -408,7 +426,7 @@ pub(crate) fn output<H: EventQueue>(
     told.iter().for_each(|&i| named[i] = Some(&flows[i].name));
     let all: Vec<Option<&str>> = links.iter().map(|l| Some(l.name.as_str())).collect();
     let (flow_series, link_series) = match world.take_sampler() {
-        Some(s) => (Some(SeriesTable::new("flow", s.flows.kept, &named)), Some(SeriesTable::new("link", s.links.kept, &all))),
+        Some(s) => (by_flow.then(|| SeriesTable::new("flow", s.flows.kept, &named)), Some(SeriesTable::new("link", s.links.kept, &all))),
         None => (None, None),
     };
     RunOutput {
@@ -421,6 +439,7 @@ pub(crate) fn output<H: EventQueue>(
         peak_packets: world.packets_peak(),
         warnings,
         flows: Table { text: flow_text, numbers: measured.flows },
+        groups: Table { text: group_text, numbers: measured.groups },
         links: Table { text: link_text, numbers: measured.links },
         network: Table { text: Vec::new(), numbers: measured.network },
         flow_series,

@@ -157,7 +157,8 @@ pub(crate) fn sampling(scenario: &Scenario, links: &[LinkDir], step: Dur) -> Sam
     let outages = links.iter().any(|l| !l.wire.down.is_empty());
     let fed: Vec<Feed> =
         [Some(Feed::Sampler), controls.then_some(Feed::Control), outages.then_some(Feed::Outage)].into_iter().flatten().collect();
-    Sampling { step, flows: sampled(FLOW_SERIES, &fed), ports: sampled(LINK_SERIES, &fed) }
+    let flows = if scenario.report.is_flows() { sampled(FLOW_SERIES, &fed) } else { Vec::new() };
+    Sampling { step, flows, ports: sampled(LINK_SERIES, &fed) }
 }
 
 fn sampled<S>(all: &[Series<S>], fed: &[Feed]) -> Vec<Column<S>> {

@@ -2,11 +2,17 @@
 
 use crate::expand::Member;
 use crate::resolve::Resolved;
+use crate::run::RunError;
 use fairlane_engine::EventQueue;
 use fairlane_net::{EpId, FlowId, Limit, Plugs, World};
 use fairlane_trace::why::Why;
 use fairlane_units::Time;
 use serde_json::{Map, Value, json};
+
+/// Whether a scenario that is to be watched tells of its flows one by one.
+pub(crate) fn check(scenario: &Resolved, asked: bool) -> Result<(), RunError> {
+    if asked && !scenario.report.is_flows() { Err(RunError::NoFlowRows) } else { Ok(()) }
+}
 
 /// Watches a world that is about to begin.
 pub(crate) fn watch<P: Plugs, H: EventQueue>(world: &World<P, H>, from: Time) -> Why {

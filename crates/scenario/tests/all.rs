@@ -11,6 +11,7 @@ mod dialogue;
 mod ecn;
 mod fast_open;
 mod gauges;
+mod groups;
 mod links;
 mod moving;
 mod plugin;

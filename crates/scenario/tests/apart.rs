@@ -17,7 +17,7 @@ fn told(out: &RunOutput) -> String {
         let bits = |v: &Vec<f64>| v.iter().map(|x| format!("{x:?}")).collect::<Vec<_>>().join(" ");
         t.numbers.iter().map(|(name, v)| format!("{name}: {}\n", bits(v))).collect::<String>()
     };
-    let tables = [&out.flows, &out.links, &out.network].map(numbers).concat();
+    let tables = [&out.flows, &out.groups, &out.links, &out.network].map(numbers).concat();
     // Not the events: a packet that passes a port at once has none there in the run in one piece.
     format!("fingerprint {:016x}\nhops {}\nwarnings {:?}\n{tables}", out.fingerprint, out.packet_hops, out.warnings)
 }
@@ -52,8 +52,11 @@ fn file(path: &str, sets: &[(&str, &str)]) -> Resolved {
 /// The benchmarks, cut short: a dumbbell whose bottleneck alone is cut, and fat trees.
 #[test]
 fn benchmarks_are_the_same_in_parts() {
-    for (path, duration, warmup) in [("P1", "4s", "1s"), ("P5", "1ms", "200us"), ("P6", "50us", "0s")] {
-        let scenario = file(&format!("python/fairlane/scenarios/{path}.toml"), &[("duration", duration), ("warmup", warmup)]);
+    for (path, duration, warmup, report) in
+        [("P1", "4s", "1s", "flows"), ("P1", "4s", "1s", "groups"), ("P5", "1ms", "200us", "groups"), ("P6", "50us", "0s", "flows")]
+    {
+        let sets = [("duration", duration), ("warmup", warmup), ("report", report)];
+        let scenario = file(&format!("python/fairlane/scenarios/{path}.toml"), &sets);
         let parts = check(&scenario, &[1, 2, 3, 16], path);
         assert!(parts >= 2, "{path} has {parts} parts");
     }

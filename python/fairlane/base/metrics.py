@@ -9,10 +9,10 @@ from functools import lru_cache
 
 from .. import _core
 
-TABLES = ("flows", "links", "network")
+TABLES = ("flows", "groups", "links", "network")
 AGGREGATES = ("mean", "sum", "min", "max", "jain")
 """What one number of the members of a group may be: `flows.tcp.goodput.sum`; `jain` is Jain's index of fairness among them."""
-_OF = {"flow": "flows", "link": "links", "network": "network"}
+_OF = {"flow": "flows", "group": "groups", "link": "links", "network": "network"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,8 @@ class Metric:
     formula: str
     doc: str
     source: str
+    pooled: str = ""
+    """What a metric of flows is of a group: their "sum", the formula over "all" their packets, the "mean" of the flows, or "null"."""
 
 
 @lru_cache(maxsize=1)
@@ -39,9 +41,16 @@ def metrics() -> tuple[Metric, ...]:
             r.get("formula", ""),
             r.get("doc", ""),
             r.get("source", ""),
+            r.get("pooled") or "",
         )
         for r in rows
     )
+
+
+@lru_cache(maxsize=1)
+def pooled() -> tuple[Metric, ...]:
+    """The metrics of a row of a group: its own, and those of flows that mean something of several together."""
+    return tuple(m for m in metrics() if m.table == "groups" or m.pooled not in ("", "null"))
 
 
 @lru_cache(maxsize=1)

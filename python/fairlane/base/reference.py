@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import _core
 from ..errors import suggest
-from .metrics import AGGREGATES, TABLES, metrics, series, series_of
+from .metrics import AGGREGATES, TABLES, metrics, pooled, series, series_of
 from .paths import split
 
 
@@ -105,7 +105,10 @@ def explain(name: str) -> list[Entry]:
     for metric in metrics():
         if metric.name == wanted:
             facts = {"table": metric.table, "unit": metric.unit, "formula": metric.formula, "source": metric.source}
+            facts["of a group"] = _POOLED.get(metric.pooled, "")
             found.append(Entry(metric.name, "metric", metric.doc, facts={k: v for k, v in facts.items() if v}))
+    if found and wanted in scenario_schema().get("properties", {}):  # `flows` is a table of the file, and a number of a group
+        found = [*_path(wanted), *found]
     found += [_preset(p) for p in presets() if p["name"].lower() == wanted]
     if not found:
         found = _measured(name.strip())
@@ -119,7 +122,8 @@ def explain(name: str) -> list[Entry]:
         table, last = name.strip().partition(".")[0], name.strip().rpartition(".")[2]
         if table in TABLES and "." in name:
             inner = [p.name for e in _path(table) for p in e.parameters]
-            raise suggest(last, [*(m.name for m in metrics() if m.table == table), *inner], f"metric or setting of {table}")
+            own = pooled() if table == "groups" else [m for m in metrics() if m.table == table]
+            raise suggest(last, [*(m.name for m in own), *inner], f"metric or setting of {table}")
         known = [e["name"] for e in registry()] + [m.name for m in metrics()] + [s.name for s in series()] + [p["name"] for p in presets()]
         raise suggest(name, [*known, *scenario_schema().get("properties", {})], "name or path")
     return found
@@ -128,21 +132,23 @@ def explain(name: str) -> list[Entry]:
 def _measured(path: str) -> list[Entry]:
     """What a path of results means, as studies write it: `network.jain`, `flows.loss`, `flows.tcp.goodput.sum`, `links.x.queue`."""
     table, *rest = split(path) or path.split(".")
-    table = {"flow": "flows", "link": "links"}.get(table, table)
+    table = {"flow": "flows", "group": "groups", "link": "links"}.get(table, table)
     if path == "network":
         told = {m.name: m.doc for m in metrics() if m.table == "network"}
         return [Entry(path, "table of metrics", "Numbers of the whole network, over all its flows and links.", facts=told)]
     if table not in TABLES or not rest or not all(rest):
         return []
-    how = rest.pop() if len(rest) > 1 and rest[-1] in AGGREGATES and table != "network" else ""
+    own = {m.name for m in pooled()} if table == "groups" else set()
+    how = rest.pop() if len(rest) > 1 and rest[-1] in AGGREGATES and table != "network" and not (own and rest[-2] not in own) else ""
     name, of = rest[-1], ".".join(rest[:-1])
-    whose = {"flows": "flow or group of flows", "links": "link", "network": "network"}[table]
+    whose = {"flows": "flow or group of flows", "groups": "group of flows", "links": "link", "network": "network"}[table]
     facts = {"of": f"the {whose} {of}"} if of and of != "*" else {"of": f"every {whose}"} if table != "network" else {}
     facts |= {"several members": _HOW[how or "mean"]} if table == "flows" and (of or how) else {}
     out = []
     for metric in metrics():
-        if metric.name == name and metric.table == table:
+        if metric.name == name and (metric in pooled() if table == "groups" else metric.table == table):
             told = {"unit": "1" if how == "jain" else metric.unit, "formula": metric.formula, "source": metric.source}
+            told["of a group"] = _POOLED.get(metric.pooled, "") if table == "groups" else ""
             out.append(Entry(path, f"metric of {table}", metric.doc, facts={k: v for k, v in (told | facts).items() if v}))
     if not how:
         for s in series_of(name):
@@ -151,6 +157,13 @@ def _measured(path: str) -> list[Entry]:
     return out
 
 
+_POOLED = {
+    "sum": "the sum over its flows",
+    "all": "the same over all packets, acknowledgments and transactions of its flows",
+    "mean": "the mean of its flows that have a value",
+    "null": "nothing (null): it is the state of one flow",
+}
+"""What a metric of flows is in a row of a group (`report = "groups"`)."""
 _HOW = {
     "mean": "their mean; .sum, .min, .max or .jain behind it ask for another number",
     "sum": "their sum",

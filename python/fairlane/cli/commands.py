@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from ..base.extras import need
-from ..errors import ScenarioError
+from ..errors import FairlaneError, ScenarioError
 from . import complete
 from .kinds import other_kind
 from .output import (
@@ -221,6 +221,9 @@ def run(
     except ScenarioError as e:
         raise other_kind(file, e, "scenario") from None
     log.checked(resolved)
+    grouped = json.loads(resolved.json(expanded=False)).get("report") == "groups"
+    if grouped and each:
+        raise FairlaneError('--flows wants a row for each flow, and the scenario has report = "groups": add --set report=flows')
     if partition:
         from ..runs.partition import partition_of
 
@@ -246,7 +249,13 @@ def run(
     with _capture(pcaps, out, settings) as (pcap, stage), _recorded(trace, out, trace_format, force=force) as recorded:
         began = time.monotonic()
         with progress_bar("running", len(chosen or [0]), quiet=quiet) as progress:
-            settled = {"threads": threads, "hop_probe": hop_probe, "pcap": pcap, "trace": recorded, "why": why or html is not None}
+            settled = {
+                "threads": threads,
+                "hop_probe": hop_probe,
+                "pcap": pcap,
+                "trace": recorded,
+                "why": why or (html is not None and not grouped),
+            }
             result = run_resolved(resolved, chosen, progress=progress, **settled)
         spent = time.monotonic() - began
         if only_seen:

@@ -110,6 +110,8 @@ def compare(
     pairs: list[tuple[str, Any]] = list(sets.items()) if isinstance(sets, Mapping) else list(sets)
     source = mixed() if scenario is None else scenario
     base = resolve(source, pairs)
+    if base.get("report") == "groups":
+        raise FairlaneError('a comparison tells of flows, and the scenario has report = "groups": take it out, or set report=flows')
     chosen = parse_seeds(seeds)
     share = margin_share(margin)
     name = _link(base, link, queues is None)

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 RUN_SCHEMA = "fairlane.run/1"
 
 
-TABLES = ("flows", "links", "network")
 AT_ONCE = 32
 """Rows that are made together."""
 
@@ -22,10 +21,10 @@ AT_ONCE = 32
 def run_document(result: Result) -> dict[str, Any]:
     """The document of all replications."""
     from ..base.document import finite
-    from .tables import intervals
+    from .tables import intervals, kinds
 
     tables: dict[str, list[dict[str, Any]]] = {}
-    for name in TABLES:
+    for name in kinds(result):
         rows = intervals(result, name)
         tables[name] = [{**_named(labels), **{m: iv.as_dict() for m, iv in per.items()}} for labels, per in rows]
     whole: dict[str, Any] = finite({**_head(result), **tables})
@@ -35,9 +34,10 @@ def run_document(result: Result) -> dict[str, Any]:
 def pieces(result: Result) -> Iterator[str]:
     """The document as text, a row of a table at a time: a run of a hundred thousand flows has hundreds of megabytes of it."""
     from ..base.document import finite
+    from .tables import kinds
 
     yield json.dumps(finite(_head(result)), indent=1, ensure_ascii=False, allow_nan=False).removesuffix("\n}")
-    for name in TABLES:
+    for name in kinds(result):
         yield f",\n {json.dumps(name)}: ["
         lead = "\n  "
         for row in _rows(result, name):
@@ -81,7 +81,7 @@ def _column(metric: str, values: Sequence[Any]) -> list[str]:
 def _head(result: Result) -> dict[str, Any]:
     from .. import _core
     from ..base.metrics import unit
-    from .tables import metrics_of
+    from .tables import kinds, metrics_of
 
     return {
         "schema": RUN_SCHEMA,
@@ -90,13 +90,13 @@ def _head(result: Result) -> dict[str, Any]:
         "seeds": result.seeds,
         "fingerprints": result.fingerprints,
         "warnings": result.warnings,
-        "units": {m: unit(m) for name in TABLES for m in metrics_of(result, name)},
+        "units": {m: unit(m) for name in kinds(result) for m in metrics_of(result, name)},
         **({"why": result.why().document()} if all(result._why) else {}),
     }
 
 
 def _named(labels: dict[str, str]) -> dict[str, str]:
-    return {("name" if k in ("flow", "link") else k): v for k, v in labels.items()}
+    return {("name" if k in ("flow", "group", "link") else k): v for k, v in labels.items()}
 
 
 def _labelled(labels: dict[str, str]) -> list[str]:

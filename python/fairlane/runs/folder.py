@@ -20,7 +20,7 @@ from ..base.sums import digest_in
 from ..errors import FolderError
 from . import why_tables
 from .pcap import ENDING
-from .tables import SERIES, Kept, write_series
+from .tables import SERIES, Kept, kinds, write_series
 from .trace import FOLDER, PART
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ MANIFEST = "manifest.json"
 MANIFEST_SCHEMA = "fairlane.results/2"
 _EARLIER = "fairlane.results/1"
 """The same, but for the manifest's own sum."""
-_TABLES = ("flows", "links", "network")
+_TABLES = ("flows", "groups", "links", "network")
 
 
 def check_free(folder: str | PathLike[str], *, force: bool = False) -> Path:
@@ -66,15 +66,16 @@ def save(result: Result, folder: str | PathLike[str], *, force: bool = False, ca
         def put(name: str, data: bytes) -> None:
             written[name] = {"sha256": write_file(temp / name, data), "bytes": len(data)}
 
-        put("scenario.json", _as_json(finite(result.scenario)))
+        # Where flows have no rows, a list of them is not wanted either.
+        put("scenario.json", _as_json(finite(scenario if result.reports == "groups" else result.scenario)))
         put("scenario.toml", toml.dumps(scenario).encode())
         put("run.json", result.to_json().encode())
-        tables = {name: result.table(name) for name in _TABLES} | why_tables.tables(result.seeds, result._why)
+        tables = {name: result.table(name) for name in kinds(result)} | why_tables.tables(result.seeds, result._why)
         for name, frame in tables.items():
             buffer = io.BytesIO()
             frame.write_parquet(buffer)
             put(f"{name}.parquet", buffer.getvalue())
-        for name in SERIES:
+        for name in (s for s in SERIES if s in result._tables):
             file = temp / f"{name}.parquet"
             if write_series(result, name, file):
                 written[file.name] = {"sha256": digest_in(file), "bytes": file.stat().st_size}
@@ -125,7 +126,8 @@ def load(folder: str | PathLike[str]) -> Result:
         if fault := _compare(path, name, files[name], None if _is_large(name) else data):
             raise FolderError(f"{path / name} {fault}")
     try:
-        frames = {n: pl.read_parquet(io.BytesIO(data[f"{n}.parquet"])) if f"{n}.parquet" in data else pl.DataFrame() for n in _TABLES}
+        rows = [n for n in _TABLES if n != ("flows" if "groups.parquet" in data else "groups")]
+        frames = {n: pl.read_parquet(io.BytesIO(data[f"{n}.parquet"])) if f"{n}.parquet" in data else pl.DataFrame() for n in rows}
         tables = Kept(frames, {n: path / f"{n}.parquet" for n in SERIES if f"{n}.parquet" in files})
         for name in SERIES:
             tables.names(name)  # a file that is no table is told now, not when somebody asks for it

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 
 def members(result: Result) -> dict[str, list[str]]:
-    """The flows of each group, in the order of the scenario."""
+    """The flows of each group, in the order of the scenario; an error where nothing is known of single flows."""
+    result._having("flows")
     out: dict[str, list[str]] = {}
     for f in result.scenario["expanded"]["flows"]:
         out.setdefault(f["group"], []).append(f["name"])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ..errors import FairlaneError, ScenarioError
 from ..look.notebook import card, drawings, folded, muted, notices
 from .sheets import flow_sheet, link_sheet, network_words
-from .tables import columns
+from .tables import SERIES, columns
 from .terminal import head
 
 if TYPE_CHECKING:
@@ -26,9 +26,17 @@ def result_html(result: Result) -> str:
         muted(network_words(result)),
         notices(result.warnings),
     ]
-    series = any(columns(result, "flow_series")) or any(columns(result, "link_series"))
-    draw = 'result.plot("queue", "cwnd")' if series else 'result.plot("goodput")'
-    hint = muted(f"Pictures: {draw}; tables: result.flows, result.links, result.network" + (", result.link_series." if series else "."))
+    series = any(any(columns(result, name)) for name in SERIES if name in result._tables)
+    draw = (
+        'result.plot("queue", "cwnd")'
+        if series and result.reports == "flows"
+        else 'result.plot("queue")'
+        if series
+        else 'result.plot("goodput")'
+    )
+    hint = muted(
+        f"Pictures: {draw}; tables: result.{result.reports}, result.links, result.network" + (", result.link_series." if series else ".")
+    )
     kept = [muted("Events on record: result.trace(), one row each; fairlane query asks them.")] if result.traced is not None else []
     kept += [muted(f"Packets on record: {', '.join(p.name for p in result.captures)}")] if result.captures else []
     return card(head(result), *parts, *kept, hint, muted('One page with charts: result.report("page.html").'))

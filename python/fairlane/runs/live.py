@@ -33,7 +33,7 @@ _PACKETS = {"p": "packets"}
 def charts(result: Result) -> list[Live]:
     """All that there is to draw of a result."""
     out = []
-    if series_names(result, "flow_series"):
+    if result.reports == "flows" and series_names(result, "flow_series"):
         out += [c for what in OVER_TIME if (c := flows_over_time(result, what)) is not None]
     if series_names(result, "link_series") and (c := links_over_time(result)) is not None:
         out.insert(1 if out else 0, c)
@@ -136,6 +136,8 @@ def _lines(frame: pl.DataFrame, key: str, names: Sequence[str], measured: str, r
 
 
 def _per_flow(result: Result) -> pl.DataFrame | None:
+    if result.reports == "groups":
+        return None
     frame = result.flows
     if frame.is_empty() or not {"flow", "goodput", "delay_mean"} <= set(frame.columns):
         return None

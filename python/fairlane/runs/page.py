@@ -32,16 +32,16 @@ NO_SERIES = (
 def page(result: Result, folder: str = "") -> str:
     """The page as text; `folder`: the result folder that it is of."""
     drawn = charts(result)
-    series = any(series_names(result, name) for name in SERIES)
+    series = any(series_names(result, name) for name in SERIES if name in result._tables)
     scenario = result.scenario
     words = network_words(result)
-    exact = {name: exact_table(result, name) for name in ("flows", "links")}
+    exact = {name: exact_table(result, name) for name in (result.reports, "links")}
     cut = [name for name, frame in exact.items() if frame is None and result.table(name).height]
     return render(
         "runs/page.html.j2", title=title(result, folder), description=scenario.get("description") or "", sentences=sentences(result),
         live=Charts(drawn), charts_of=[c.name for c in drawn], no_series="" if series else NO_SERIES, warnings=result.warnings,
         flows=flow_sheet(result, where="flows.parquet of a result folder"), links=link_sheet(result, where="in the CSV file"),
-        flows_exact=exact["flows"], links_exact=exact["links"], network=words[:1].upper() + words[1:],
+        flows_exact=exact[result.reports], links_exact=exact["links"], network=words[:1].upper() + words[1:],
         limits=limits_sheet(result), why=why_told(result),
         cut=f"The exact table of {' and '.join(cut)} is too long for a page; a result folder has it." if cut else "",
         picture=inlined(scenario, "net"), nodes=len((scenario.get("expanded") or {}).get("nodes") or ()), most=MOST_NODES, ran=ran(result),

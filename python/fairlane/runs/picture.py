@@ -30,7 +30,8 @@ def picture(result: Result, width: int) -> list[Any]:
 
     The first seed's run. Of more than six flows the sums of their groups are drawn.
     """
-    flows, links = (columns(result, name)[0] for name in ("flow_series", "link_series"))
+    flows: Columns = columns(result, "flow_series")[0] if result.reports == "flows" else {}
+    links = columns(result, "link_series")[0]
     rates, waits = _rates(flows), _fullest(links)
     if not rates and waits is None:
         return []

@@ -17,7 +17,7 @@ from ..errors import FairlaneError, UnknownNameError, suggest
 from ..look import theme
 from .curves import AGGREGATES, Curve, curves
 from .groups import flows_of, members
-from .tables import SERIES, series, series_names
+from .tables import SERIES, kinds, series, series_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MAX_LINES = 12
 """Links, and flows, that are drawn if nobody names them; more flows than that are drawn as means of their groups."""
 KINDS = ("lines", "bars")
-_LABELS = ("seed", "time", "flow", "link", "from", "to", "transport")
+_LABELS = ("seed", "time", "flow", "group", "link", "from", "to", "transport")
 _DASHES = ("-", "--", ":", "-.")
 _SIZE = (7.0, 3.6)
 _LOWER = 2.5
@@ -39,6 +39,7 @@ _TABLES = {
     "flow_series": "over time, of flows",
     "link_series": "over time, of links",
     "flows": "one number a run, of flows",
+    "groups": "one number a run, of groups of flows",
     "links": "one number a run, of links",
     "network": "one number a run, of the network",
 }
@@ -105,16 +106,21 @@ def _what(result: Result, what: str, asked: Asked) -> tuple[bool, str]:
     own = (
         {"flow_series", "flows"} if asked.flow is not None or asked.group else {"link_series", "links"} if asked.link is not None else set()
     )
-    series = sorted(("flow_series", "link_series"), key=lambda t: t not in own)
-    metrics = sorted(("flows", "links", "network"), key=lambda t: t not in own)
+    if asked.flow is not None:
+        result._having("flows")
+    own |= {"groups"} if asked.group else set()
+    series = sorted((t for t in SERIES if t in result._tables), key=lambda t: t not in own)
+    metrics = sorted(kinds(result), key=lambda t: t not in own)
     if asked.kind and asked.kind not in KINDS:
         raise suggest(asked.kind, list(KINDS), "kind of picture")
     for table in {"": [*series, *metrics], "lines": series, "bars": metrics}[asked.kind]:
         if what in _names(result, table) and what not in _LABELS:
             return table in series, table
-    if asked.kind != "bars" and series_of(what) and not any(series_names(result, t) for t in SERIES):
+    if series_of(what) and result.reports == "groups" and any(s.table == "flow_series" for s in series_of(what)):
+        result._having("flow_series")
+    if asked.kind != "bars" and series_of(what) and not any(series_names(result, t) for t in series):
         raise FairlaneError(f'there is no time series of {what}: set sample = "100ms" in the scenario to have one')
-    known = {c for t in _TABLES for c in _names(result, t)}.difference(_LABELS)
+    known = {c for t in result._tables for c in _names(result, t)}.difference(_LABELS)
     near = str(suggest(what, sorted(known), "quantity to plot")).partition(": ")[2]
     hint = f": {near}" if near.startswith("did you mean") else ""
     raise UnknownNameError(f"unknown quantity to plot {what!r}{hint}\n{_known(result)}")
@@ -132,7 +138,7 @@ def _with(result: Result, table: str, what: str) -> pl.DataFrame:
 def _known(result: Result) -> str:
     """What can be drawn, table by table."""
     lines = []
-    for table, words in _TABLES.items():
+    for table, words in ((t, words) for t, words in _TABLES.items() if t in result._tables):
         names = [c for c in _names(result, table) if c not in _LABELS]
         told = ", ".join(names) or 'nothing: set sample = "100ms" in the scenario'
         lines.append(textwrap.fill(f"{words}: {told}", 100, initial_indent="  ", subsequent_indent="    "))
@@ -145,7 +151,7 @@ def _panel(result: Result, what: str, asked: Asked) -> Lines | Bars:
     if asked.seed is not None and asked.seed != "all" and asked.seed not in result.seeds:
         raise suggest(str(asked.seed), [*map(str, result.seeds), "all"], "seed")
     over_time, table = _what(result, what, asked)
-    key = {"f": "flow", "l": "link"}.get(table[0])
+    key = {"f": "flow", "g": "group", "l": "link"}.get(table[0])
     if over_time and not series_names(result, table):
         raise FairlaneError(f"no {key} of this network has a time series of {what}: name the {key} under `{key}s`")
     of = {"network": [""]} if key is None else _members(result, table, what, key, asked)
@@ -157,6 +163,12 @@ def _members(result: Result, table: str, what: str, key: str, asked: Asked) -> d
     """What is drawn: the name of each curve or bar, and the flows or links it stands for."""
     if key == "link":
         return {name: [name] for name in _links(_with(result, table, what), what, asked.link)}
+    if key == "group":
+        there = result.groups["group"].unique(maintain_order=True).to_list()
+        wanted = there if asked.group in (None, True, False) else [asked.group] if isinstance(asked.group, str) else list(asked.group)  # type: ignore[arg-type]
+        if lacking := next((name for name in wanted if name not in there), None):
+            raise suggest(lacking, there, "group of flows")
+        return {name: [name] for name in wanted}
     groups = members(result)
     if asked.group:
         names = list(groups) if asked.group is True else [asked.group] if isinstance(asked.group, str) else list(asked.group)
@@ -269,7 +281,7 @@ class Bars(_Part):
         from .sheets import Groups
         from .tables import intervals
 
-        key = {"flows": "flow", "links": "link"}.get(self.table, "")
+        key = {"flows": "flow", "groups": "group", "links": "link"}.get(self.table, "")
         single = {labels.get(key, ""): per[self.what] for labels, per in intervals(self.result, self.table)}
         rows = [
             (name, single[names[0]] if len(names) == 1 else Groups(self.result).value(names, self.what, self.aggregate))

@@ -17,7 +17,7 @@ from .trace import FOLDER, parts_of, unpatterned
 
 _ROWS = 10_000
 """Of an answer, at a time."""
-TABLES = ("flows", "links", "network", "flow_series", "link_series", "why", "why_queues")
+TABLES = ("flows", "groups", "links", "network", "flow_series", "link_series", "why", "why_queues")
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,13 @@ def asked(folder: str | PathLike[str], question: str) -> Iterator[tuple[list[str
         except duckdb.Error as e:
             missing = [name for name in (*TABLES, "trace") if name not in found and f"Table with name {name} does not exist" in str(e)]
             if missing:
-                how = {"trace": "run with --trace", "why": "run with --why", "why_queues": "run with --why"}.get(missing[0])
+                rows = {
+                    "flows": "run with report=flows",
+                    "groups": "run with report=groups",
+                    "flow_series": "run with report=flows and set `sample`",
+                }
+                how = rows.get(missing[0]) if "groups" in found or missing[0] == "groups" else None
+                how = how or {"trace": "run with --trace", "why": "run with --why", "why_queues": "run with --why"}.get(missing[0])
                 how = how or "set `sample` in the scenario"
                 raise FairlaneError(f"{folder} has no table `{missing[0]}`: {how}; it has {', '.join(found)}") from None
             if " " not in question.strip():

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from .why import Why
 
 Progress = Callable[[float, int, int], bool | None]
-LABELS = ("seed", "flow", "link", "from", "to", "transport")
-KEYS = {"flows": "flow", "links": "link"}
+LABELS = ("seed", "flow", "group", "link", "from", "to", "transport")
+KEYS = {"flows": "flow", "groups": "group", "links": "link"}
 _NO_CHANCE = Doubt("all runs are the same: nothing in this scenario is left to chance, so the intervals say nothing about it", "same-runs")
 
 
@@ -135,7 +135,8 @@ class Result:
     """All replications of one scenario.
 
     `flows`, `links` and `network` have one row per run and flow, link direction or run; `flow_series` and `link_series` one
-    per run, instant and flow or link (empty unless the scenario sets `sample`). All are polars frames (the extra `tables`);
+    per run, instant and flow or link (empty unless the scenario sets `sample`). With `report = "groups"` in the scenario there is
+    `groups`, a row per run and group of flows, in place of `flows` and `flow_series`. All are polars frames (the extra `tables`);
     `to_arrow` and `to_pandas` convert. `mean`, `summary` and `value` average over the runs with 95 % intervals.
     """
 
@@ -153,6 +154,8 @@ class Result:
     def scenario(self) -> dict[str, Any]:
         """The scenario with every parameter filled in, as `resolve` has it."""
         tree: dict[str, Any] = self._scenario if isinstance(self._scenario, dict) else json.loads(self._scenario.json())
+        if "expanded" not in tree and self.reports == "groups":  # a folder keeps no list of a million flows
+            tree = json.loads(_core.resolve(json.dumps(tree), "scenario.json", "json", []).json())
         return tree
 
     @cached_property
@@ -172,10 +175,28 @@ class Result:
         result._why = [r.why() for r in runs]
         return result
 
+    @cached_property
+    def reports(self) -> str:
+        """Whose rows it has: "flows" or "groups", as the scenario says."""
+        return "groups" if "groups" in list(self._tables) else "flows"
+
+    def _having(self, table: str) -> Mapping[str, pl.DataFrame]:
+        """The tables, which have this one."""
+        from .tables import absent
+
+        if why := absent(table, self.reports):
+            raise FairlaneError(why)
+        return self._tables
+
     @property
     def flows(self) -> pl.DataFrame:
-        """One row per run and flow."""
-        return self._tables["flows"]
+        """One row per run and flow; a result of groups has none."""
+        return self._having("flows")["flows"]
+
+    @property
+    def groups(self) -> pl.DataFrame:
+        """One row per run and group of flows, if the scenario has `report = "groups"`: docs/reference/metrics.md has its numbers."""
+        return self._having("groups")["groups"]
 
     @property
     def links(self) -> pl.DataFrame:
@@ -190,7 +211,7 @@ class Result:
     @property
     def flow_series(self) -> pl.DataFrame:
         """Time series of the flows."""
-        return self._tables["flow_series"]
+        return self._having("flow_series")["flow_series"]
 
     @property
     def link_series(self) -> pl.DataFrame:
@@ -216,10 +237,11 @@ class Result:
         return list(told)
 
     def table(self, name: str) -> pl.DataFrame:
-        """A table by name: flows, links, network, flow_series or link_series."""
-        if name not in list(self._tables):
-            raise suggest(name, list(self._tables), "table")
-        return self._tables[name]
+        """A table by name: flows (or groups), links, network, flow_series or link_series."""
+        tables = self._having(name)
+        if name not in list(tables):
+            raise suggest(name, list(tables), "table")
+        return tables[name]
 
     def trace(self) -> pl.LazyFrame:
         """The events that `run(trace=...)` recorded, one row each, in the order of seed and time, as a lazy polars frame.
@@ -242,35 +264,35 @@ class Result:
 
         return read(self._why)
 
-    def to_arrow(self, table: str = "flows") -> pa.Table:
-        """A table as a pyarrow Table (needs the extra `arrow`)."""
+    def to_arrow(self, table: str | None = None) -> pa.Table:
+        """A table, by default that of flows or groups, as a pyarrow Table (needs the extra `arrow`)."""
         need("arrow")
-        return self.table(table).to_arrow()
+        return self.table(table or self.reports).to_arrow()
 
-    def to_pandas(self, table: str = "flows") -> pd.DataFrame:
-        """A table as a pandas DataFrame (needs the extra `pandas`)."""
+    def to_pandas(self, table: str | None = None) -> pd.DataFrame:
+        """A table, by default that of flows or groups, as a pandas DataFrame (needs the extra `pandas`)."""
         need("pandas")
-        return self.table(table).to_pandas()
+        return self.table(table or self.reports).to_pandas()
 
-    def summary(self, table: str = "flows") -> pl.DataFrame:
-        """Long form: one row per flow, link or network and metric, with mean, low, high, sd, n and unit."""
+    def summary(self, table: str | None = None) -> pl.DataFrame:
+        """Long form: one row per flow (or group), link or network and metric, with mean, low, high, sd, n and unit."""
         from .tables import summary_frame
 
-        return summary_frame(self, table)
+        return summary_frame(self, table or self.reports)
 
-    def mean(self, table: str = "flows") -> pl.DataFrame:
-        """Wide form: one row per flow, link or network; for each metric its mean, and `_low` and `_high` with several runs."""
+    def mean(self, table: str | None = None) -> pl.DataFrame:
+        """Wide form: one row per flow (or group), link or network; for each metric its mean, and `_low` and `_high` with several runs."""
         from .tables import mean_frame
 
-        return mean_frame(self, table)
+        return mean_frame(self, table or self.reports)
 
-    def value(self, metric: str, *, flow: str | None = None, link: str | None = None) -> Interval:
-        """One metric over all runs: of a flow, of a link's direction, or of the whole network."""
+    def value(self, metric: str, *, flow: str | None = None, link: str | None = None, group: str | None = None) -> Interval:
+        """One metric over all runs: of a flow, of a group in a result of groups, of a link's direction, or of the whole network."""
         from .tables import columns
 
-        name = "flows" if flow is not None else "links" if link is not None else "network"
+        name = "flows" if flow is not None else "groups" if group is not None else "links" if link is not None else "network"
         runs = columns(self, name)
-        label = flow if flow is not None else link
+        label = flow if flow is not None else group if group is not None else link
         if label is not None and not any(label in run[KEYS[name]] for run in runs):
             raise suggest(label, list(dict.fromkeys(x for run in runs for x in run[KEYS[name]])), KEYS[name])
         if metric in LABELS or metric not in runs[0]:
@@ -375,8 +397,8 @@ class Result:
         from .tables import columns
 
         runs = len(self.info)
-        flows, links = (sum(len(run[key]) for run in columns(self, table)) // runs for table, key in KEYS.items())
-        return f"Result({runs} run{'s' * (runs != 1)}, {flows} flows, {links} links)"
+        told = [f"{sum(len(run[KEYS[t]]) for run in columns(self, t)) // runs} {t}" for t in (self.reports, "links")]
+        return f"Result({runs} run{'s' * (runs != 1)}, {', '.join(told)})"
 
 
 def load(folder: str | PathLike[str]) -> Result:

@@ -33,6 +33,8 @@ def sentences(result: Result) -> list[str]:
 
 
 def _shares(result: Result) -> str:
+    if result.reports == "groups":
+        return _group_shares(result)
     of = Groups(result)
     if not of.flows:
         return ""
@@ -54,6 +56,18 @@ def _shares(result: Result) -> str:
     ends = [means[0]] if len(means) == 1 else [means[0], means[-1]]
     told = [f"a flow of {g} gets {cell('goodput', iv)} on average" for g, iv in ends]
     return f"{lead}: {', '.join(told)}; Jain's index of all is {fair}."
+
+
+def _group_shares(result: Result) -> str:
+    """The same where only groups have rows."""
+    rows = [(labels["group"], per) for labels, per in intervals(result, "groups")]
+    ((_, whole),) = intervals(result, "network")
+    count = number(math.fsum(per["flows"].mean or 0.0 for _, per in rows))
+    lead = f"{count} flows deliver {cell('goodput', whole['goodput'])} of data together"
+    rows.sort(key=lambda r: -(r[1]["goodput_mean"].mean or 0.0))
+    ends = rows[:1] if len(rows) == 1 else [rows[0], rows[-1]]
+    told = [f"a flow of {g} gets {cell('goodput', per['goodput_mean'])} on average" for g, per in ends]
+    return f"{lead}: {', '.join(told)}; Jain's index of all is {cell('jain', whole['jain'])}."
 
 
 def _waiting(result: Result) -> str:
@@ -86,13 +100,17 @@ def _sure(result: Result) -> str:
         return f"This is one run (seed {result.seeds[0]}): what chance does to its numbers is not known; several seeds tell."
     if len(set(result.fingerprints)) == 1:
         return f"All {runs} runs are the same: nothing in this scenario is left to chance."
-    of = Groups(result)
-    names = [f for own in members(result).values() for f in own]
-    iv = of.value(names, "goodput", "sum") if of.flows else None
+    iv = intervals(result, "network")[0][1]["goodput"] if result.reports == "groups" else _goodput_of_all(result)
     sure = ""
     if iv is not None and iv.mean and iv.half_width is not None:
         sure = f"; that of the goodput of all is ± {number(100 * iv.half_width / abs(iv.mean), 2)} % of it"
     return f"The numbers are means of {runs} runs with different seeds, with 95 % intervals{sure}."
+
+
+def _goodput_of_all(result: Result) -> Interval | None:
+    of = Groups(result)
+    names = [f for own in members(result).values() for f in own]
+    return of.value(names, "goodput", "sum") if of.flows else None
 
 
 @dataclass(frozen=True)
@@ -146,7 +164,7 @@ def limits(result: Result) -> dict[str, tuple[str, str]]:
     allows in a round trip, else by its application if that has an end or a rate of its own. UDP sends as its application says. What none of
     these explains is not known.
     """
-    tables = columns(result, "flows")
+    tables = [] if result.reports == "groups" else columns(result, "flows")
     if not tables or not tables[0] or "goodput" not in tables[0]:
         return {}
     groups = {f: g for g, own in members(result).items() for f in own}

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from heapq import nlargest
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from ..base.format import quantity
+from ..base.format import number, quantity
 from ..base.metrics import jain, unit
 from ..look.sheet import Sheet
 from ..stats import Interval, interval
 from .groups import members
-from .tables import columns, intervals
+from .tables import LABELS, columns, intervals
 
 if TYPE_CHECKING:
     from .result import Result
@@ -24,8 +26,12 @@ _FLOWS = ("goodput", "share", "delay_mean", "delay_p95", "rtt_mean", "loss", "re
 _LINKS = ("utilisation", "queue_mean", "queue_max", "sojourn_mean", "sojourn_p95", "drops", "marks", "loss")
 _SUMS = ("retransmits", "timeouts", "transactions")
 """What is added up over the flows of a group; of the rest it is the mean that is told."""
+_GROUPS = (
+    "goodput", "goodput_mean", "jain", "share", "delay_mean", "delay_p95", "rtt_mean", "loss", "retransmits", "timeouts", "completion_time",
+    "completion_time_p95", *_TRANSACTIONS,
+)  # fmt: skip
 _PERCENT = ("utilisation", "loss")
-_COUNTS = ("marks", "timeouts", "retransmits", "drops", "completion_time", "transactions")
+_COUNTS = ("marks", "timeouts", "retransmits", "drops", "completion_time", "completion_time_p95", "transactions")
 """What is left out where it is zero for all."""
 
 
@@ -36,6 +42,8 @@ def cell(name: str, iv: Interval) -> str:
 
 def flow_sheet(result: Result, each: bool = False, where: str = "--flows, --json, --out; in Python result.flows") -> Sheet | None:
     """One row a flow where there are few or `each` is asked for, else one row a group, and `where` each is told."""
+    if result.reports == "groups":
+        return _groups_sheet(result)
     of = Groups(result)
     if not of.flows:
         return None
@@ -45,6 +53,20 @@ def flow_sheet(result: Result, each: bool = False, where: str = "--flows, --json
         body = [[labels["flow"], *(cell(c, per[c]) for c in shown)] for labels, per in rows]
         return Sheet(["flow", *(c.replace("_", " ") for c in shown)], body)
     return _group_sheet(result, of, where)
+
+
+def _groups_sheet(result: Result) -> Sheet | None:
+    """The rows of a result that has no others."""
+    rows = intervals(result, "groups")
+    if not rows:
+        return None
+    shown = [c for c in _GROUPS if any(_tells(per[c], c) for _, per in rows)]
+    if any(per["completed"].mean for _, per in rows):
+        shown.append("completed")
+    heads = {"goodput": "goodput of all", "goodput_mean": "goodput", "jain": "Jain"} | {c: f"all {c.replace('_', ' ')}" for c in _SUMS}
+    body = [[labels["group"], number(per["flows"].mean or 0.0), *(cell(c, per[c]) for c in shown)] for labels, per in rows]
+    note = "Rows are of groups (report = groups): what is said of all is a sum, times are over all packets or transactions of a group."
+    return Sheet(["group", "flows", *(heads.get(c, c.replace("_", " ")) for c in shown)], body, note=note)
 
 
 def _group_sheet(result: Result, of: Groups, where: str) -> Sheet:
@@ -93,25 +115,44 @@ def _formed(values: list[float], how: str) -> float:
     return math.fsum(values) if how == "sum" else math.fsum(values) / len(values) if values else math.nan
 
 
+_Weight = tuple[float, float, float]
+
+
+def _busy_links(result: Result) -> tuple[list[tuple[dict[str, str], dict[str, Interval]]], int]:
+    """The links that are told, and how many there are."""
+    told = ("drops", "queue_mean", "utilisation")
+    if len(result.info) != 1 or len(runs := [c for c in columns(result, "links") if c]) != 1:
+        rows = intervals(result, "links")
+        weights = [_weight([(per[c].mean if c in per else 0.0) for c in told]) for _, per in rows]
+        return [rows[i] for i in _heaviest(lambda: weights)], len(rows)
+    # Of one run no mean is formed of what is not shown: there may be millions of links.
+    (run,) = runs
+    count = len(run["link"])
+    nothing = [0.0] * (0 if all(c in run for c in told) else count)
+    kept = _heaviest(lambda: map(_weight, zip(*(run.get(c, nothing) for c in told), strict=True)))
+    metrics = [c for c in run if c not in LABELS]
+    return [({c: run[c][i] for c in LABELS if c in run}, {m: interval([run[m][i]]) for m in metrics}) for i in kept], count
+
+
+def _weight(values: Sequence[float | None]) -> _Weight:
+    drops, waiting, used = (v if v is not None and math.isfinite(v) else 0.0 for v in values)
+    return drops, waiting, used
+
+
+def _heaviest(weights: Callable[[], Iterable[_Weight]]) -> list[int]:
+    """The places of the busy links, in order; else the first one."""
+    least = min(nlargest(MAX_LINKS, weights()), default=(0.0, 0.0, 0.0))
+    busy = (i for i, w in enumerate(weights()) if (w[0] > 0 or w[1] > 0.5 or w[2] > 0.9) and w >= least)
+    return list(islice(busy, MAX_LINKS)) or list(range(min(1, sum(1 for _ in islice(weights(), 1)))))
+
+
 def link_sheet(result: Result, where: str = "--json, --out; in Python result.links") -> Sheet | None:
     """The links where most waits or is lost; idle ones say nothing, and `where` has them."""
-    rows = intervals(result, "links")
-    if not rows:
+    kept, count = _busy_links(result)
+    if not kept:
         return None
-
-    def weight(per: dict[str, Interval]) -> tuple[float, float, float]:
-        drops, waiting, used = ((per[c].mean or 0.0) if c in per else 0.0 for c in ("drops", "queue_mean", "utilisation"))
-        return drops, waiting, used
-
-    def busy(per: dict[str, Interval]) -> bool:
-        drops, waiting, used = weight(per)
-        return drops > 0 or waiting > 0.5 or used > 0.9
-
-    weights = sorted((weight(per) for _, per in rows), reverse=True)
-    least = weights[min(MAX_LINKS, len(weights)) - 1]
-    kept = [r for r in rows if busy(r[1]) and weight(r[1]) >= least][:MAX_LINKS] or rows[:1]
-    rest = len(rows) - len(kept)
-    shown = [c for c in _LINKS if c in rows[0][1] and any(_tells(per[c], c) for _, per in kept)]
+    rest = count - len(kept)
+    shown = [c for c in _LINKS if c in kept[0][1] and any(_tells(per[c], c) for _, per in kept)]
     body = [[labels["link"], *(cell(c, per[c]) for c in shown)] for labels, per in kept]
     note = f"and {rest} more link{'s' if rest > 1 else ''} that {'carry' if rest > 1 else 'carries'} less: {where}" if rest else ""
     return Sheet(["link", *(c.replace("_", " ") for c in shown)], body, note=note)

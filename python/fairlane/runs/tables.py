@@ -23,22 +23,54 @@ if TYPE_CHECKING:
     from .result import Result
 
 NAMES = ("flows", "links", "network", "flow_series", "link_series")
+GROUPED = ("groups", "links", "network", "link_series")
+"""The tables of a result that has a row for each flow, and of one with `report = "groups"`."""
 SERIES = ("flow_series", "link_series")
-LABELS = ("flow", "link", "from", "to", "transport")
-_OWN_NAME = {"flows": {"name": "flow"}, "links": {"name": "link"}}
+LABELS = ("flow", "group", "link", "from", "to", "transport")
+_OWN_NAME = {"flows": {"name": "flow"}, "groups": {"name": "group"}, "links": {"name": "link"}}
 
 Columns = Mapping[str, Sequence[Any]]
 """A table: lists of text, and views of doubles."""
 
 
+def names_of(report: str) -> tuple[str, ...]:
+    """The tables of a result that reports flows or groups."""
+    return GROUPED if report == "groups" else NAMES
+
+
+def rows_of(result: Result) -> str:
+    """The table with the rows of flows or of groups, by its name."""
+    return "groups" if result.reports == "groups" else "flows"
+
+
+def kinds(result: Result) -> tuple[str, str, str]:
+    """The tables with a number a run: of flows or groups, of links, of the network."""
+    return rows_of(result), "links", "network"
+
+
+def absent(name: str, report: str) -> str:
+    """What to say of a table that a result does not have because it reports something else; "" for any other."""
+    if report == "groups" and name in ("flows", "flow_series"):
+        over = "; series are of links only (link_series)" if name == "flow_series" else ""
+        return (
+            f'this result has no {name}: its scenario has report = "groups", so no flow has a row of its own; `groups` has a row for each '
+            f"group{over}. Run it with report=flows to have one for each flow"
+        )
+    if report == "flows" and name == "groups":
+        return "this result has no groups: `flows` has a row for each flow. Run it with report=groups to have a row for each group instead"
+    return ""
+
+
 class _Five(Mapping[str, "pl.DataFrame"]):
     """The tables that every result has, which travel as frames."""
 
+    _known: tuple[str, ...] = NAMES
+
     def __iter__(self) -> Iterator[str]:
-        return iter(NAMES)
+        return iter(self._known)
 
     def __len__(self) -> int:
-        return len(NAMES)
+        return len(self._known)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return dict, (dict(self),)
@@ -50,7 +82,8 @@ class Tables(_Five):
     def __init__(self, runs: list[Any]) -> None:
         self._runs = runs
         self._seeds = [r.seed for r in runs]
-        self._columns = {name: [_columns_of(r, name) for r in runs] for name in NAMES}
+        self._known = names_of("groups" if runs and runs[0].groups() else "flows")
+        self._columns = {name: [_columns_of(r, name) for r in runs] for name in self._known}
         self._frames: dict[str, pl.DataFrame] = {}
 
     def __getitem__(self, name: str) -> pl.DataFrame:
@@ -89,6 +122,7 @@ class Kept(_Five):
 
     def __init__(self, frames: dict[str, pl.DataFrame], files: Mapping[str, Path]) -> None:
         self._frames = frames
+        self._known = names_of("groups" if "groups" in frames else "flows")
         self._files = dict(files)
         self._seen = {name: _state(path) for name, path in files.items()}
 
@@ -96,7 +130,7 @@ class Kept(_Five):
         import polars as pl
 
         if name not in self._frames:
-            if name not in NAMES:
+            if name not in self._known:
                 raise KeyError(name)
             self._frames[name] = self.scan(name).collect() if name in self._files else pl.DataFrame()
         return self._frames[name]
@@ -201,20 +235,20 @@ def _columns(frame: pl.DataFrame) -> list[Columns]:
 
 def columns(result: Result, table: str) -> list[Columns]:
     """The columns of a table, run by run (those of a folder: all runs together), without frames; empty if nothing was sampled."""
-    tables = result._tables
+    tables = result._having(table)
     return tables.columns(table) if isinstance(tables, Tables) else _columns(tables[table])
 
 
 def series_names(result: Result, table: str) -> list[str]:
     """The columns of a time series; none if nothing was sampled."""
-    tables = result._tables
+    tables = result._having(table)
     return tables.names(table) if isinstance(tables, Tables | Kept) else tables[table].columns
 
 
 def series(result: Result, table: str, *wanted: str) -> pl.DataFrame:
     """`seed`, `time` and the name of the flow or link, and the columns of a time series that are wanted: no more of it is made or read."""
     names = list(dict.fromkeys(["seed", table.removesuffix("_series"), "time", *wanted]))
-    tables = result._tables
+    tables = result._having(table)
     return tables.some(table, names) if isinstance(tables, Tables | Kept) else tables[table].select(names)
 
 

@@ -1,8 +1,9 @@
 """A cell: one run, and the table that is kept of it.
 
-The table is long: `key`, `table` (run, flows, links, network, flow_series, link_series), `name`, `time` (of a series), `metric`, `value`,
-`text`. One shape for all networks and queues, so the cells of any studies make one dataset. Rows of the table `run` tell of the run
-itself: its seed, events, fingerprint, engine and warnings. Nothing in it depends on the machine, so equal cells are equal files.
+The table is long: `key`, `table` (run, flows or groups, links, network, flow_series, link_series), `name`, `time` (of a series),
+`metric`, `value`, `text`. One shape for all networks and queues, so the cells of any studies make one dataset. Rows of the table `run`
+tell of the run itself: its seed, events, fingerprint, engine and warnings. Nothing in it depends on the machine, so equal cells are
+equal files.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ SCHEMA = {
     "value": pl.Float64,
     "text": pl.String,
 }
-TABLES = ("flows", "links", "network", "flow_series", "link_series")
+TABLES = ("flows", "groups", "links", "network", "flow_series", "link_series")
 _LABELS = ("name", "from", "to", "transport", "flow", "link", "time")
 
 

@@ -304,7 +304,7 @@ def check_metrics(spec: StudySpec, points: Sequence[Point], combinations: Sequen
     # Most points have the same flows and links: each such network is looked at once.
     shapes: dict[Any, list[int]] = defaultdict(list)
     for i, point in enumerate(points):
-        shapes[(tuple(point.groups.items()), point.links)].append(i)
+        shapes[(tuple(point.groups.items()), point.links, point.reports)].append(i)
     for s in spec.metrics:
         lacking: list[int] = []
         said: FairlaneError | None = None
@@ -335,7 +335,7 @@ def _lacking(
     diagnosis.tested = list(combinations)
     causes = diagnosis.causes([combinations[i] for i in lacking])
     which = "; ".join(diagnosis._words(c) for c in causes[:_SHOWN]) + ("; ..." if len(causes) > _SHOWN else "")
-    what = "link" if s.table == "links" else "flow"
+    what = "link" if s.table == "links" else "group" if s.table == "groups" else "flow"
     told = f"only some points have the {what} `{s.name}`: {len(lacking)} of {len(points)} lack it, those with {which}"
     troubles.add(s.place, told, f"name a {what} that all have" + (", or a group" if what == "flow" else ""))
 

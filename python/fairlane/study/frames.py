@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from ..base.metrics import metrics
+from ..base.metrics import metrics, pooled
 from . import select
 from .left_open import WORLD, opens_of
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .model import Factor, Label, Point, StudySpec
     from .store import Store
 
-TABLES = {"flows": "flow", "links": "link", "network": "", "flow_series": "flow", "link_series": "link"}
+TABLES = {"flows": "flow", "groups": "group", "links": "link", "network": "", "flow_series": "flow", "link_series": "link"}
 """The tables that cells keep, and the column of each that says whose row it is."""
 
 
@@ -79,7 +79,7 @@ def _layouts(points: Sequence[Point]) -> tuple[list[int], list[Point]]:
     first: list[Point] = []
     numbers = []
     for p in points:
-        shape = (tuple(p.groups.items()), p.links)
+        shape = (tuple(p.groups.items()), p.links, p.reports)
         if shape not in known:
             known[shape] = len(first)
             first.append(p)
@@ -170,7 +170,7 @@ def wide(table: str, spec: StudySpec, points: Sequence[Point], store: Store, don
         )
     else:
         frame = frame.with_columns(pl.lit(0, pl.Int32).alias("order"))
-    known = [m.name for m in metrics() if m.table == table]
+    known = [m.name for m in (pooled() if table == "groups" else metrics()) if table in ("groups", m.table)]
     columns = [m for m in known if m in present] + sorted(m for m in present if m not in known)
     pivoted = frame.pivot(on="metric", index=[*ids, "order"], values="value", aggregate_function="first")
     pivoted = pivoted.sort("row", "order", *(["time"] if "time" in ids else []), nulls_last=True).select(*ids, *columns)
@@ -178,8 +178,10 @@ def wide(table: str, spec: StudySpec, points: Sequence[Point], store: Store, don
     return pivoted.rename({m: f"{_ONE[table]}_{m}" for m in columns if m in taken})
 
 
-_ONE = {"flows": "flow", "links": "link", "network": "network", "flow_series": "flow", "link_series": "link"}
+_ONE = {"flows": "flow", "groups": "group", "links": "link", "network": "network", "flow_series": "flow", "link_series": "link"}
 
 
 def _names(p: Point, key: str) -> Sequence[str]:
+    if key == "group":
+        return list(p.groups)
     return p.links if key == "link" else [f for members in p.groups.values() for f in members]

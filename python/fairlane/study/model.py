@@ -197,6 +197,11 @@ class Point:
     warnings: tuple[str, ...] = ()
 
     @property
+    def reports(self) -> str:
+        """Whose rows its runs have: "flows" or "groups"."""
+        return "groups" if '"report":"groups"' in self.parts else "flows"
+
+    @property
     def resolved(self) -> str:
         """The complete scenario as JSON text, as `_core.run` takes it."""
         return f"{{{','.join(self.parts)}}}"

@@ -13,6 +13,7 @@ from .. import _core
 from ..base.format import quantity
 from ..errors import FairlaneError, suggest
 from ..runs.result import Result
+from ..runs.tables import names_of
 from ..stats import Interval
 from . import frames
 from .diagnose import resolve_base
@@ -106,7 +107,7 @@ def _number(level: Any) -> Any:
 def _table(study: StudyResult, name: str, points: Sequence[Point], done: pl.DataFrame) -> pl.DataFrame:
     """A table of all these points as results have it, with the number of the row of its cell in front."""
     frame = frames.wide(name, study.spec, points, study.store, done)
-    one = name[:-1] if name in ("flows", "links") else name.removesuffix("_series")
+    one = name[:-1] if name in ("flows", "groups", "links") else name.removesuffix("_series")
     back = {c: c.removeprefix(f"{one}_") for c in frame.columns if c.removeprefix(f"{one}_") in study.factors and c.startswith(f"{one}_")}
     # What has no value is left out of cells, and NaN in results.
     return frame.rename(back).with_columns(cs.float().fill_null(float("nan")))
@@ -121,5 +122,6 @@ def _result(study: StudyResult, point: Point, cells: pl.DataFrame, tables: Mappi
         {"seed": r["seed"], "fingerprint": r["fingerprint"] or "", "events": r["events"] or 0, **none} for r in runs.iter_rows(named=True)
     ]
     parts = {name: own.join(frame, on="row", how="inner", maintain_order="left_right").drop("row") for name, frame in tables.items()}
-    empty = {name: part if part.height else pl.DataFrame() for name, part in parts.items()}
+    there = names_of(point.reports)
+    empty = {name: part if part.height else pl.DataFrame() for name, part in parts.items() if name in there}
     return Result(resolve_base(study.spec, sets), facts, empty)

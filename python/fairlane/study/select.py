@@ -1,7 +1,8 @@
 """Numbers of a run by name: `network.jain`, `links.bottleneck.utilisation`, `flows.tcp.goodput`, `flows.tcp.goodput.sum`.
 
 A name that is a group of flows stands for all its members: their mean, or what the last word says (`mean`, `sum`, `min`, `max`;
-`jain`: Jain's index of fairness among them). `flows.*` and `links.*` stand for all flows, and all directions of links.
+`jain`: Jain's index of fairness among them). `flows.*` and `links.*` stand for all flows, and all directions of links. Where the
+scenario has `report = "groups"` there are `groups` in place of `flows`, each with one row: `groups.tcp.goodput`.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 
-from ..base.metrics import AGGREGATES, jain, metrics, unit
+from ..base.metrics import AGGREGATES, jain, metrics, pooled, unit
 from ..base.paths import split
 from ..errors import FairlaneError, suggest
 from .model import Point, Selector
 
-TABLES = ("flows", "links", "network")
+TABLES = ("flows", "groups", "links", "network")
 
 
 def selector(text: str, label: str = "") -> Selector:
@@ -35,21 +36,27 @@ def selector(text: str, label: str = "") -> Selector:
     if table not in TABLES:
         raise suggest(table, list(TABLES), f"table in {text!r}")
     aggregate = "mean"
-    if len(parts) > 2 and parts[-1] in AGGREGATES and table != "network":
+    known = [m.name for m in (pooled() if table == "groups" else metrics()) if table in ("groups", m.table)]
+    # A group has an index of fairness of its own: `groups.tcp.jain`.
+    if len(parts) > 2 and parts[-1] in AGGREGATES and table != "network" and not (table == "groups" and parts[-2] not in known):
         aggregate = parts.pop()
     least = 2 if table == "network" else 3
     if len(parts) < least or (table == "network" and len(parts) > 2) or not all(parts):
         shape = "network.METRIC" if table == "network" else f"{table}.NAME.METRIC"
         raise FairlaneError(f"cannot read metric {text!r}: write {shape}, such as {_EXAMPLES[table]}")
     metric, name = parts[-1], ".".join(parts[1:-1])
-    known = [m.name for m in metrics() if m.table == table]
     # Reasons of drops depend on the queue: what begins like one is looked for in the results.
     if metric not in known and not metric.startswith(("drops_", "marks_")):
         raise suggest(metric, known, f"metric of {table}")
     return Selector(text, label or text, table, name, metric, aggregate)
 
 
-_EXAMPLES = {"network": "network.jain", "links": "links.bottleneck.utilisation", "flows": "flows.tcp.goodput"}
+_EXAMPLES = {
+    "network": "network.jain",
+    "links": "links.bottleneck.utilisation",
+    "flows": "flows.tcp.goodput",
+    "groups": "groups.tcp.goodput",
+}
 
 
 def unit_of(s: Selector) -> str:
@@ -71,12 +78,37 @@ def names(s: Selector, point: Point) -> tuple[str, ...]:
         if s.name in point.links:
             return (s.name,)
         raise suggest(s.name, list(point.links), f"link in {s.text!r}")
+    if s.table == "groups":
+        if point.reports == "flows":
+            written = (
+                f"flows.{s.name}.{s.metric}" if any(m.name == s.metric and m.table == "flows" for m in metrics()) else "a metric of flows"
+            )
+            raise FairlaneError(
+                f'the scenario has a row for each flow and none for groups: write {written}, or report = "groups" in the scenario'
+            )
+        if s.name == "*":
+            return tuple(point.groups)
+        if s.name in point.groups:
+            return (s.name,)
+        raise suggest(s.name, list(point.groups), f"group of flows in {s.text!r}")
+    if point.reports == "groups":
+        raise FairlaneError(f'the scenario has report = "groups", so no flow has a row: write {_of_group(s, point)}')
     members = {f: (f,) for group in point.groups.values() for f in group} | dict(point.groups)
     if s.name == "*":
         return tuple(f for group in point.groups.values() for f in group)
     if s.name not in members:
         raise suggest(s.name, list(members), f"flow in {s.text!r}")
     return members[s.name]
+
+
+def _of_group(s: Selector, point: Point) -> str:
+    """What to write of groups in place of a selector of flows."""
+    group = next((g for g, flows in point.groups.items() if s.name == g or s.name in flows), s.name)
+    of_goodput = {"mean": "goodput_mean", "min": "goodput_min", "max": "goodput_max", "jain": "jain"}
+    own = of_goodput.get(s.aggregate, s.metric) if s.metric == "goodput" else s.metric
+    if own not in {m.name for m in pooled()}:
+        return f'report = "flows": {s.metric} means nothing of a group'
+    return f"groups.{group}.{own}"
 
 
 def aggregate(how: str, values: Iterable[float | None]) -> float:

@@ -11,6 +11,7 @@ import polars as pl
 
 from ..base.extras import need
 from ..errors import FairlaneError, suggest
+from ..runs.tables import absent
 from ..stats import interval
 from . import frames
 from .left_open import WORLD
@@ -143,6 +144,10 @@ class StudyTables:
         """
         return self._wide("flows")
 
+    def groups(self) -> pl.DataFrame:
+        """Everything kept of groups of flows, one row a cell and group, where the scenario has `report = "groups"`."""
+        return self._wide("groups")
+
     def links(self) -> pl.DataFrame:
         """Everything kept of links, one row a cell and direction of a link."""
         return self._wide("links")
@@ -158,6 +163,9 @@ class StudyTables:
         return self._wide(f"{of[:-1]}_series")
 
     def _wide(self, table: str) -> pl.DataFrame:
+        told = {absent(table, p.reports) for p in self.points}
+        if told and "" not in told:
+            raise FairlaneError(told.pop())
         frame = frames.wide(table, self.spec, self.points, self._store, self._done)
         return self._head().join(frame, on="row", how="inner", maintain_order="left_right").drop("row", "point")
 
@@ -212,10 +220,10 @@ class StudyTables:
     # --- other libraries ------------------------------------------------------------------------------
 
     def frame(self, name: str = "cells") -> pl.DataFrame:
-        """A table by name: cells, summary, flows, links, network, link_series or flow_series."""
+        """A table by name: cells, summary, flows (or groups), links, network, link_series or flow_series."""
         if name.endswith("_series"):
             return self.series(name.removesuffix("_series") + "s")
-        known = ("cells", "summary", "flows", "links", "network")
+        known = ("cells", "summary", "flows", "groups", "links", "network")
         if name not in known:
             raise suggest(name, [*known, "link_series", "flow_series"], "table")
         frame: pl.DataFrame = getattr(self, name)()

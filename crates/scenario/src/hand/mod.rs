@@ -176,6 +176,7 @@ impl Simulation {
     /// # Errors
     /// The world cannot be built, or the code of a plug-in failed on the way.
     pub fn new(scenario: Arc<Resolved>, seed: u64, why: bool) -> Result<Self, RunError> {
+        why::check(&scenario, why)?;
         take_fault();
         let clock = CpuClock::start();
         let world = run::as_run(|| make(&scenario, seed))?;

@@ -20,9 +20,9 @@ use network::Network;
 use std::collections::HashSet;
 
 /// Most nodes of a network.
-const MOST_NODES: usize = 1_000_000;
+const MOST_NODES: usize = 3_000_000;
 /// Most link directions of a network.
-const MOST_LINKS: usize = 4_000_000;
+const MOST_LINKS: usize = 5_000_000;
 /// Most flows.
 const MOST_FLOWS: u64 = 1_000_000;
 /// Most rows of all time series together.
@@ -124,7 +124,8 @@ impl Semantics<'_> {
     fn rows(&mut self, s: &Scenario, links: &[LinkDir], flows: &[Member]) {
         let Some(step) = s.sample.filter(|d| d.as_ps() > 0) else { return };
         let steps = s.duration.as_ps() / step.as_ps() + 1;
-        let series = flows.len() as u64 + crate::build::watched(s, links).len() as u64;
+        let flows = if s.report.is_flows() { flows.len() as u64 } else { 0 };
+        let series = flows + crate::build::watched(s, links).len() as u64;
         let rows = steps.saturating_mul(series);
         if rows > MOST_ROWS {
             // In whole microseconds, rounded up.

@@ -54,6 +54,9 @@ pub struct Scenario {
     #[serde(default)]
     #[schemars(extend("x-min" = "1ns"))]
     pub sample: Option<Dur>,
+    /// Whether results have a row for each flow or for each group of flows. With very many flows only the latter is of use.
+    #[serde(default, skip_serializing_if = "ReportSpec::is_flows")]
+    pub report: ReportSpec,
     /// Which of several shortest paths a flow takes.
     #[serde(default)]
     pub routing: RoutingSpec,
@@ -92,6 +95,23 @@ pub struct Scenario {
 
 fn one() -> u64 {
     1
+}
+
+/// Whose rows a result has, besides those of links and of the network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ReportSpec {
+    /// One for each flow.
+    #[default]
+    Flows,
+    /// One for each table under `flows`, of all its members together: counts are added up, means and percentiles are over the packets of all of them. No row of a single flow is made, and no time series of flows.
+    Groups,
+}
+
+impl ReportSpec {
+    pub(crate) fn is_flows(&self) -> bool {
+        *self == Self::Flows
+    }
 }
 
 /// What the paths of flows are chosen by.

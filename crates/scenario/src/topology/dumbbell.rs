@@ -12,7 +12,7 @@ use std::borrow::Cow;
 #[serde(default, deny_unknown_fields)]
 pub struct Dumbbell {
     /// Number of host pairs.
-    #[schemars(range(min = 1, max = 100_000))]
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub pairs: u32,
     /// The access links of both sides, from host to router; unless said otherwise 100 Mbit/s, 1 ms and a queue with room for 100,000 packets.
     pub access: Pipe,

@@ -1,0 +1,104 @@
+//! Flows of a group together: one row for all of them, from counters that are added up and histograms that are merged.
+
+use super::{Columns, FLOW_METRICS, FlowSubject, GROUP_METRICS, jain, secs};
+use fairlane_net::Tally;
+use fairlane_units::Dur;
+
+/// What a metric of flows is of a group of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pooled {
+    /// The sum over the flows.
+    Sum,
+    /// The same formula over all packets, acknowledgments and transactions of the group.
+    All,
+    /// The mean of the flows that have a value.
+    Mean,
+    /// Nothing: it is the state of one flow.
+    Null,
+}
+
+impl Pooled {
+    /// As docs and listings say it.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Sum => "sum",
+            Self::All => "all",
+            Self::Mean => "mean",
+            Self::Null => "null",
+        }
+    }
+}
+
+/// All flows of a group at the end of a run.
+#[derive(Default)]
+pub struct GroupSubject {
+    all: FlowSubject,
+    /// Of each flow, in their order.
+    goodputs: Vec<f64>,
+    completion: Tally,
+}
+
+impl GroupSubject {
+    /// One more flow, which has this goodput.
+    pub(super) fn add(&mut self, flow: &FlowSubject, goodput: f64) {
+        self.all.absorb(flow);
+        self.goodputs.push(goodput);
+        if flow.lasted.1 > 0 {
+            self.completion.add(flow.lasted.0 as u64);
+        }
+    }
+    pub(super) fn flows(&self) -> f64 {
+        self.goodputs.len() as f64
+    }
+    pub(super) fn completed(&self) -> f64 {
+        self.completion.n as f64
+    }
+    pub(super) fn goodput_mean(&self) -> f64 {
+        self.goodputs.iter().sum::<f64>() / self.flows()
+    }
+    pub(super) fn goodput_least(&self) -> f64 {
+        self.goodputs.iter().copied().fold(f64::NAN, f64::min)
+    }
+    pub(super) fn goodput_most(&self) -> f64 {
+        self.goodputs.iter().copied().fold(f64::NAN, f64::max)
+    }
+    pub(super) fn jain(&self) -> f64 {
+        jain(&self.goodputs)
+    }
+    pub(super) fn completion(&self, q: f64) -> f64 {
+        secs(self.completion.quantile(q))
+    }
+}
+
+impl FlowSubject {
+    /// One more flow. What all share stays, and the state of a single one means nothing any more.
+    fn absorb(&mut self, flow: &Self) {
+        self.flows += flow.flows;
+        self.counters.merge(&flow.counters);
+        (self.view, self.base) = (flow.view.after(&self.view), flow.base.after(&self.base));
+        self.arrived += flow.arrived;
+        (self.span, self.fair) = (flow.span, flow.fair);
+        let ((mean, n), (own, m)) = (self.after_first, flow.after_first);
+        if m > 0 {
+            self.after_first = ((mean * n as f64 + own * m as f64) / (n + m) as f64, n + m);
+        }
+        self.lasted = (self.lasted.0 + flow.lasted.0, self.lasted.1 + flow.lasted.1);
+        if let Some((open, turns)) = flow.opened {
+            let (before, times) = self.opened.unwrap_or((Dur::ZERO, 0));
+            self.opened = Some((before + open, times + turns));
+        }
+    }
+}
+
+/// A row for each group. Those without a flow are in the list, too.
+pub(super) fn rows(groups: &[GroupSubject]) -> Columns {
+    let own = GROUP_METRICS.iter().map(|m| (m.name, groups.iter().map(m.value).collect()));
+    let pooled = FLOW_METRICS.iter().map(|m| {
+        let value = |g: &GroupSubject| match m.pooled {
+            Some(Pooled::Null) => f64::NAN,
+            _ => (m.value)(&g.all),
+        };
+        (m.name, groups.iter().map(value).collect())
+    });
+    own.chain(pooled).collect()
+}

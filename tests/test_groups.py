@@ -1,0 +1,235 @@
+"""`report = "groups"`: a row for each group of flows, in Python, in documents, folders, studies and on the terminal."""
+
+import json
+import math
+
+import jsonschema
+import polars as pl
+import pytest
+
+import fairlane as fl
+from fairlane.base.document import json_schema
+from fairlane.base.metrics import jain, metrics, pooled
+from fairlane.cli import invoke
+from fairlane.runs.document import run_document
+
+SCENARIO = """
+duration = "5s"
+warmup = "500ms"
+[topology.dumbbell]
+pairs = 12
+bottleneck = { rate = "50Mbit/s" }
+[flows.tcp]
+from = "s{i}"
+to = "d{i}"
+count = 12
+tcp = "newreno"
+spread = "200ms"
+[flows.small]
+from = "s{i}"
+to = "d{i}"
+count = 10
+start = "1s"
+spread = "1s"
+tcp = "cubic"
+source.file = { size = "30kB" }
+[flows.voice]
+from = "s0"
+to = "d0"
+udp = {}
+source.cbr = { rate = "64kbit/s" }
+"""
+GROUPS = [("report", "groups")]
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("groups") / "x.toml"
+    path.write_text(SCENARIO)
+    return path
+
+
+@pytest.fixture(scope="module")
+def both(file):
+    return fl.run(file, "1..3"), fl.run(file, "1..3", sets=GROUPS)
+
+
+def test_sums_and_fairness_are_those_of_the_flows(both):
+    flows, groups = both
+    assert flows.fingerprints == groups.fingerprints and flows.warnings == groups.warnings
+    assert flows.links.equals(groups.links, null_equal=True) and flows.network.equals(groups.network, null_equal=True)
+    table = groups.groups
+    assert table["group"].to_list() == ["tcp", "small", "voice"] * 3 and table["flows"].to_list() == [12, 10, 1] * 3
+    counts = [m.name for m in metrics() if m.table == "flows" and m.pooled == "sum" and m.unit in ("packets", "count")]
+    assert len(counts) > 10 and {"packets_sent", "packets_lost", "retransmits", "timeouts", "marked"} <= set(counts)
+    for row in table.iter_rows(named=True):
+        name = pl.col("flow")
+        own = flows.flows.filter((pl.col("seed") == row["seed"]) & ((name == row["group"]) | name.str.starts_with(row["group"] + ".")))
+        assert own.height == row["flows"]
+        for metric in counts:
+            assert row[metric] == own[metric].sum(), metric
+        assert row["goodput"] == pytest.approx(own["goodput"].sum(), rel=1e-12)
+        assert row["goodput_mean"] == pytest.approx(own["goodput"].mean(), rel=1e-12)
+        # From the goodput of each flow, before anything is added up: the same to the bit.
+        assert row["jain"] == jain(own["goodput"].to_list())
+        done = own["completion_time"].drop_nans()
+        assert row["completed"] == len(done) and (not len(done) or row["completion_time"] == pytest.approx(done.mean(), rel=1e-12))
+        assert math.isnan(row["srtt"])
+
+
+def test_a_result_has_rows_of_flows_or_of_groups(both):
+    flows, groups = both
+    assert (flows.reports, groups.reports) == ("flows", "groups")
+    for ask in (
+        lambda: groups.flows,
+        lambda: groups.flow_series,
+        lambda: groups.table("flows"),
+        lambda: groups.value("goodput", flow="tcp.0"),
+        lambda: groups.summary("flows"),
+        lambda: groups.plot("cwnd"),
+        lambda: groups.plot("goodput", flow="tcp.0"),
+        lambda: groups.plot("delay-cdf"),
+    ):
+        with pytest.raises(fl.FairlaneError, match=r'report = "groups".*report=flows'):
+            ask()
+    for ask in (lambda: flows.groups, lambda: flows.value("goodput", group="tcp")):
+        with pytest.raises(fl.FairlaneError, match=r"no groups.*report=groups"):
+            ask()
+    assert repr(groups) == "Result(3 runs, 3 groups, 50 links)"
+    assert groups.value("goodput", group="tcp").mean == pytest.approx(sum(flows.value("goodput", flow=f"tcp.{i}").mean for i in range(12)))
+    with pytest.raises(fl.UnknownNameError, match="did you mean 'tcp'"):
+        groups.value("goodput", group="tpc")
+    assert groups.mean()["group"].to_list() == ["tcp", "small", "voice"]
+    assert groups.to_pandas()["flows"].tolist() == [12, 10, 1] * 3
+    assert len(groups.plot("goodput_mean").axes) == 1
+    assert "12" in groups._repr_html_() and "<html" in groups.page()
+
+
+def test_no_flow_is_made_an_object(file):
+    """The run hands over no column of flows: nothing of them can be in tables, documents or folders."""
+    from fairlane import _core
+    from fairlane.base.scenario import checked
+
+    (run,) = _core.run(checked(file, GROUPS), [1], 1)
+    assert run.flows() == {} and len(run.groups()["name"]) == 3 and run.names("flow_series") == []
+
+
+def test_document(both):
+    _, groups = both
+    document = json.loads(groups.to_json())
+    jsonschema.validate(document, json_schema("run"))
+    assert "flows" not in document and [row["name"] for row in document["groups"]] == ["tcp", "small", "voice"]
+    assert document["groups"][0]["flows"]["mean"] == 12 and document["units"]["completed"] == "count"
+    assert document["groups"][0]["srtt"]["mean"] is None
+    assert {m.name for m in pooled()} <= set(document["groups"][0]) and document == json.loads(json.dumps(run_document(groups)))
+    assert "tcp.0" not in json.dumps(document["groups"])
+
+
+def test_folder(both, tmp_path):
+    _, groups = both
+    groups.save(tmp_path / "r")
+    assert (tmp_path / "r" / "groups.parquet").exists() and not (tmp_path / "r" / "flows.parquet").exists()
+    assert "tcp.0" not in (tmp_path / "r" / "scenario.json").read_text()
+    back = fl.load(tmp_path / "r")
+    assert back.reports == "groups" and back.groups.equals(groups.groups, null_equal=True) and back.network.equals(groups.network)
+    with pytest.raises(fl.FairlaneError, match='report = "groups"'):
+        back.flows  # noqa: B018
+    assert len(back.scenario["expanded"]["flows"]) == 23
+    back.save(tmp_path / "again")
+    assert fl.load(tmp_path / "again").groups.equals(groups.groups, null_equal=True)
+
+
+def test_threads_and_parts(file):
+    """One run in parts on two threads has the same groups."""
+    whole, parts = (fl.run(file, 1, sets=GROUPS, threads=n) for n in (1, 2))
+    assert whole.fingerprints == parts.fingerprints and whole.groups.equals(parts.groups, null_equal=True)
+
+
+def test_series_are_those_of_links(file):
+    result = fl.run(file, 1, sets=[*GROUPS, ("sample", "20ms")])
+    assert result.link_series.height > 0
+    with pytest.raises(fl.FairlaneError, match=r"no flow_series.*link_series"):
+        result.flow_series  # noqa: B018
+
+
+def test_simulation(file):
+    sim = fl.start(file, sets=GROUPS)
+    sim.advance("3s")
+    assert sim.result().groups["flows"].to_list() == [12, 10, 1]
+    with pytest.raises(fl.FairlaneError, match='report = "groups"'):
+        fl.start(file, sets=GROUPS, why=True)
+
+
+def test_command_line(file, capsys):
+    assert invoke(["run", str(file), "--set", "report=groups"]) == 0
+    out = capsys.readouterr().out
+    sheet = out.split("bottleneck")[0]
+    assert "tcp" in sheet and "completed" in sheet
+    assert "tcp.0" not in sheet
+    for option, said in ((("--why",), "flow by flow"), (("--flows",), "row for each flow")):
+        assert invoke(["run", str(file), "--set", "report=groups", *option]) == 2
+        assert said in capsys.readouterr().err
+    assert invoke(["run", str(file), "--set", "report=group"]) == 2
+    assert "did you mean" in capsys.readouterr().err
+    assert invoke(["compare", "--scenario", str(file), "--set", "report=groups"]) == 2
+    assert "report=flows" in capsys.readouterr().err
+
+
+STUDY = """
+scenario = "{file}"
+metrics = [{metrics}]
+seeds = "1..2"
+[set]
+report = "{report}"
+[factors]
+"topology.dumbbell.bottleneck.rate" = ["5Mbit/s", "10Mbit/s"]
+"""
+
+
+def study(file, tmp_path, report, *names):
+    path = tmp_path / "study.toml"
+    path.write_text(STUDY.format(metrics=", ".join(f'"{n}"' for n in names), file=file, report=report))
+    return path
+
+
+def test_study(file, tmp_path):
+    own = study(file, tmp_path, "groups", "groups.tcp.goodput", "groups.tcp.jain", "network.jain")
+    result = fl.Study.from_file(own).run(tmp_path / "out")
+    cells = result.cells()
+    assert cells.height == 4 and cells["groups.tcp.goodput"].null_count() == 0
+    by_flow = fl.Study.from_file(study(file, tmp_path, "flows", "flows.tcp.goodput.sum", "flows.tcp.goodput.jain", "network.jain")).run(
+        tmp_path / "f"
+    )
+    for a, b in (("groups.tcp.goodput", "flows.tcp.goodput.sum"), ("groups.tcp.jain", "flows.tcp.goodput.jain")):
+        assert cells[a].to_list() == pytest.approx(by_flow.cells()[b].to_list(), rel=1e-12)
+    assert cells["network.jain"].to_list() == by_flow.cells()["network.jain"].to_list()
+    assert result.groups()["group"].unique(maintain_order=True).to_list() == ["tcp", "small", "voice"]
+    with pytest.raises(fl.FairlaneError, match='report = "groups"'):
+        result.flows()
+
+
+@pytest.mark.parametrize(
+    ("report", "metric", "said"),
+    [
+        ("groups", "flows.tcp.goodput.sum", "groups.tcp.goodput"),
+        ("groups", "flows.tcp.3.goodput", "groups.tcp.goodput_mean"),
+        ("groups", "flows.tcp.goodput.jain", "groups.tcp.jain"),
+        ("groups", "flows.tcp.srtt", "srtt means nothing of a group"),
+        ("groups", "groups.tpc.goodput", "did you mean `tcp`"),
+        ("groups", "groups.tcp.goodputs", "did you mean `goodput`"),
+        ("flows", "groups.tcp.goodput", "flows.tcp.goodput"),
+    ],
+)
+def test_metrics_that_the_report_does_not_have(file, tmp_path, capsys, report, metric, said):
+    """One error at check time with what to write, and nothing is run or written."""
+    assert invoke(["study", str(study(file, tmp_path, report, metric)), "--out", str(tmp_path / "out")]) == 2
+    assert said in capsys.readouterr().err.replace("'", "`")
+    assert not (tmp_path / "out").exists()
+
+
+def test_explained():
+    from fairlane.base.reference import explain
+
+    (entry,) = [e for e in explain("goodput") if e.facts.get("table") == "flows"]
+    assert entry.facts["of a group"].startswith("the sum")
+    assert explain("groups.tcp.completion_time_p95")[0].facts["unit"] == "s"
