@@ -233,3 +233,21 @@ def test_explained():
     (entry,) = [e for e in explain("goodput") if e.facts.get("table") == "flows"]
     assert entry.facts["of a group"].startswith("the sum")
     assert explain("groups.tcp.completion_time_p95")[0].facts["unit"] == "s"
+
+
+def test_pictures_and_exports_of_links(file, tmp_path, capsys):
+    """What needs no flow is as ever; what does is one error."""
+    folder = str(tmp_path / "r")
+    assert invoke(["run", str(file), "--set", "report=groups", "--set", "sample=50ms", "--out", folder, "--quiet"]) == 0
+    for asked in (["plot", folder, "queue", "-o", str(tmp_path / "q.svg")], ["export", folder, "gnuplot", "-o", str(tmp_path / "q.dat")]):
+        assert invoke(asked) == 0, capsys.readouterr().err
+    capsys.readouterr()
+    for asked in (["plot", folder, "cwnd", "-o", str(tmp_path / "w.svg")], ["export", folder, "flent", "-o", str(tmp_path / "w.flent.gz")]):
+        assert invoke(asked) == 2 and "report=flows" in capsys.readouterr().err
+    assert not list(tmp_path.glob("w.*"))
+
+
+def test_a_study_of_groups_cannot_say_why(file, tmp_path, capsys):
+    path = study(file, tmp_path, "groups", "groups.tcp.goodput")
+    assert invoke(["study", str(path), "--out", str(tmp_path / "out"), "--why"]) == 2
+    assert "report=flows" in capsys.readouterr().err and not (tmp_path / "out").exists()

@@ -12,7 +12,7 @@ import click
 
 from ..base.extras import need
 from ..base.format import duration
-from ..errors import ScenarioError
+from ..errors import FairlaneError, ScenarioError
 from . import complete
 from .kinds import other_kind
 from .output import assignments, crew_options, emit, emit_json, render, status_line
@@ -91,6 +91,8 @@ def study(
         raise other_kind(file, e, "study") from None
     check(todo.spec)
     check_replays(todo.spec, replays)
+    if why and any(point.reports == "groups" for point in todo.plan().points):
+        raise FairlaneError('--why tells of each flow, and the scenario has report = "groups": add --set report=flows, or leave it out')
     folder = Path(out) if out is not None else Path("results") / todo.spec.name
     if only_verify:
         from .verify import check as compare

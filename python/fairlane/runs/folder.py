@@ -20,7 +20,7 @@ from ..base.sums import digest_in
 from ..errors import FolderError
 from . import why_tables
 from .pcap import ENDING
-from .tables import SERIES, Kept, kinds, write_series
+from .tables import SERIES, Kept, kinds, over_time, write_series
 from .trace import FOLDER, PART
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def save(result: Result, folder: str | PathLike[str], *, force: bool = False, ca
             buffer = io.BytesIO()
             frame.write_parquet(buffer)
             put(f"{name}.parquet", buffer.getvalue())
-        for name in (s for s in SERIES if s in result._tables):
+        for name in over_time(result):
             file = temp / f"{name}.parquet"
             if write_series(result, name, file):
                 written[file.name] = {"sha256": digest_in(file), "bytes": file.stat().st_size}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ..errors import FairlaneError, ScenarioError
 from ..look.notebook import card, drawings, folded, muted, notices
 from .sheets import flow_sheet, link_sheet, network_words
-from .tables import SERIES, columns
+from .tables import columns, over_time
 from .terminal import head
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def result_html(result: Result) -> str:
         muted(network_words(result)),
         notices(result.warnings),
     ]
-    series = any(any(columns(result, name)) for name in SERIES if name in result._tables)
+    series = any(any(columns(result, name)) for name in over_time(result))
     draw = (
         'result.plot("queue", "cwnd")'
         if series and result.reports == "flows"

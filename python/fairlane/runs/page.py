@@ -14,7 +14,7 @@ from ..look.templates import render
 from .live import charts
 from .said import limits_sheet, sentences, why_told
 from .sheets import flow_sheet, link_sheet, network_words
-from .tables import SERIES, series_names
+from .tables import over_time, series_names
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,7 +32,7 @@ NO_SERIES = (
 def page(result: Result, folder: str = "") -> str:
     """The page as text; `folder`: the result folder that it is of."""
     drawn = charts(result)
-    series = any(series_names(result, name) for name in SERIES if name in result._tables)
+    series = any(series_names(result, name) for name in over_time(result))
     scenario = result.scenario
     words = network_words(result)
     exact = {name: exact_table(result, name) for name in (result.reports, "links")}

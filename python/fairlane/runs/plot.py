@@ -17,7 +17,7 @@ from ..errors import FairlaneError, UnknownNameError, suggest
 from ..look import theme
 from .curves import AGGREGATES, Curve, curves
 from .groups import flows_of, members
-from .tables import SERIES, kinds, series, series_names
+from .tables import SERIES, kinds, over_time, series, series_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -109,7 +109,7 @@ def _what(result: Result, what: str, asked: Asked) -> tuple[bool, str]:
     if asked.flow is not None:
         result._having("flows")
     own |= {"groups"} if asked.group else set()
-    series = sorted((t for t in SERIES if t in result._tables), key=lambda t: t not in own)
+    series = sorted(over_time(result), key=lambda t: t not in own)
     metrics = sorted(kinds(result), key=lambda t: t not in own)
     if asked.kind and asked.kind not in KINDS:
         raise suggest(asked.kind, list(KINDS), "kind of picture")

@@ -48,6 +48,11 @@ def kinds(result: Result) -> tuple[str, str, str]:
     return rows_of(result), "links", "network"
 
 
+def over_time(result: Result) -> list[str]:
+    """The time series that a result may have: where groups are told, those of links."""
+    return [name for name in SERIES if not absent(name, result.reports)]
+
+
 def absent(name: str, report: str) -> str:
     """What to say of a table that a result does not have because it reports something else; "" for any other."""
     if report == "groups" and name in ("flows", "flow_series"):

@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 
 from ...base.format import scale
-from ...base.metrics import series_of, unit
+from ...base.metrics import metrics, series_of, unit
 from ...errors import FairlaneError
 from ...stats import interval
 from ..curves import Curve, curves
-from ..tables import SERIES, series_names
+from ..tables import SERIES, absent, series_names
 from . import KINDS, SAMPLE, Kind
 from .pen import Pen, named
 from .theories import levels
@@ -41,12 +41,14 @@ def kind_of(results: Sequence[Result], name: str, *, link: bool) -> Kind:
     order = ["link_series", "flow_series", "links", "flows"] if link else ["flow_series", "link_series", "flows", "links"]
     found: set[str] = set()
     for table in [*order, "network"]:
-        for r in results:
+        for r in (r for r in results if not absent(table, r.reports)):
             columns = [c for c in (series_names(r, table) if table in SERIES else r.table(table).columns) if c not in _LABELS]
             found.update(columns)
             if name in columns:
                 over = table.endswith("_series")
                 return Kind(name, f"{name} {'over time' if over else 'of each'}", f"quantity:{table}", _THEORY.get(name, ()), sample=over)
+    if lacking := next((why for r in results for t in order if (why := absent(t, r.reports)) and _is_of_flows(name)), ""):
+        raise FairlaneError(lacking)
     if series_of(name):
         raise FairlaneError(f"there is no time series of {name}: set {SAMPLE}")
     from difflib import get_close_matches
@@ -54,6 +56,10 @@ def kind_of(results: Sequence[Result], name: str, *, link: bool) -> Kind:
     near = get_close_matches(name, [*KINDS, *sorted(found)], 1, 0.6)
     hint = f": did you mean {near[0]!r}?" if near else ""
     raise FairlaneError(f"{name!r} is no kind of picture and no quantity of these results{hint} (fairlane plot --list has all)")
+
+
+def _is_of_flows(name: str) -> bool:
+    return any(m.name == name and m.table == "flows" for m in metrics()) or any(s.table == "flow_series" for s in series_of(name))
 
 
 def flow_series(pen: Pen, views: Sequence[View]) -> None:

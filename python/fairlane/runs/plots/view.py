@@ -14,7 +14,7 @@ from ...base.format import seconds as as_seconds
 from ...errors import FairlaneError, suggest
 from ..curves import MAX_RATES
 from ..groups import flows_of, members
-from ..tables import SERIES, series, series_names
+from ..tables import over_time, series, series_names
 from . import SAMPLE, Kind
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class View:
 
     def check_samples(self) -> None:
         """Raises an error that says how to get time series, if the picture is made of them and there are none at all."""
-        if self.wish.kind.sample and not any(series_names(self.result, name) for name in SERIES):
+        if self.wish.kind.sample and not any(series_names(self.result, name) for name in over_time(self.result)):
             raise FairlaneError(f"{self.wish.kind.name} needs time series, which {self._whose} has not: set {SAMPLE}")
 
     def series(self, table: str, *wanted: str) -> pl.DataFrame:
