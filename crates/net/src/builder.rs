@@ -383,7 +383,7 @@ fn roughen<Q: Qdisc>(ports: &mut [Port<Q>], links: &[Line], seed: u64, rough: im
 
 /// The applications, each of which is noted in the flows that it drives.
 fn hosts<A: App>(apps: Vec<(A, Vec<FlowId>)>, flows: &mut [Flow], seed: u64) -> Result<Vec<Host<A>>, BuildError> {
-    let mut hosts = Vec::new();
+    let mut hosts = Vec::with_capacity(apps.len());
     for (i, (app, driven)) in (0..).zip(apps) {
         for f in &driven {
             let flow = &mut flows[f.0 as usize];

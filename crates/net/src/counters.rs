@@ -4,6 +4,7 @@ use crate::hist::Tally;
 use crate::qdisc::{Backlog, Why};
 use crate::together::LossesTogether;
 use fairlane_units::Time;
+use std::ops::{Deref, DerefMut};
 
 /// How long a queue held how much.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -71,7 +72,7 @@ impl Occupancy {
     }
 }
 
-/// Counters of a port since the last reset. Those of every hop come first.
+/// Counters of a port since the last reset. Those of every hop come first; the rest, [`RareCounters`], are read and written as if they lay here.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[repr(C)]
 pub struct PortCounters {
@@ -79,31 +80,97 @@ pub struct PortCounters {
     pub sent_pkts: u64,
     /// Their bytes on the wire.
     pub sent_bytes: u64,
-    /// Drops by reason.
-    pub drops: [u64; Why::COUNT],
-    /// Bytes dropped, losses on the link included.
-    pub dropped_bytes: u64,
     /// Packets marked with congestion experienced.
     pub marks: u64,
-    /// Copies made by the duplication impairment.
-    pub duplicates: u64,
-    /// Packets that the link brought after one of the same flow and direction that was sent later.
-    pub reordered: u64,
+    rare: Rare,
     /// Waiting times of the packets that had to wait.
     pub waits: Tally<5>,
     /// Queue length over time.
     pub occupancy: Occupancy,
+}
+
+/// Counters of a port that stay at zero where nothing is lost, and nothing was under way at the reset.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RareCounters {
+    /// Drops by reason.
+    pub drops: [u64; Why::COUNT],
+    /// Bytes dropped, losses on the link included.
+    pub dropped_bytes: u64,
+    /// Copies made by the duplication impairment.
+    pub duplicates: u64,
+    /// Packets that the link brought after one of the same flow and direction that was sent later.
+    pub reordered: u64,
     /// Which TCP flows lost data together in this queue.
     pub together: LossesTogether,
-    /// Backlog at the reset.
-    pub initial: Backlog,
-    /// Bytes that waited in the device then.
-    pub initial_ahead: u64,
-    /// Bits of the packet in transmission then that were still to be sent.
-    pub initial_unsent: f64,
+    /// What was there at the reset.
+    pub initial: Initial,
+}
+
+/// What a port held at the reset.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Initial {
+    /// Backlog of the queue.
+    pub backlog: Backlog,
+    /// Bytes that waited in the device.
+    pub ahead: u64,
+    /// Bits of the packet in transmission that were still to be sent.
+    pub unsent: f64,
+}
+
+impl Initial {
+    const NOTHING: Self = Self { backlog: Backlog { pkts: 0, bytes: 0 }, ahead: 0, unsent: 0.0 };
+}
+
+impl RareCounters {
+    const ZERO: &Self = &Self {
+        drops: [0; Why::COUNT],
+        dropped_bytes: 0,
+        duplicates: 0,
+        reordered: 0,
+        together: LossesTogether::NONE,
+        initial: Initial::NOTHING,
+    };
+}
+
+/// [`RareCounters`] where there are any: of the ports of a large network most count none of them.
+#[derive(Clone, Debug, Default)]
+struct Rare(Option<Box<RareCounters>>);
+
+impl PartialEq for Rare {
+    fn eq(&self, other: &Self) -> bool {
+        self.get() == other.get()
+    }
+}
+
+impl Rare {
+    fn get(&self) -> &RareCounters {
+        self.0.as_deref().unwrap_or(RareCounters::ZERO)
+    }
+}
+
+impl Deref for PortCounters {
+    type Target = RareCounters;
+    fn deref(&self) -> &RareCounters {
+        self.rare.get()
+    }
+}
+
+impl DerefMut for PortCounters {
+    fn deref_mut(&mut self) -> &mut RareCounters {
+        self.rare.0.get_or_insert_with(|| Box::new(RareCounters::ZERO.clone()))
+    }
 }
 
 impl PortCounters {
+    /// Forgets what was counted; the length of the queue stays.
+    pub(crate) fn begin_again(&mut self, initial: Initial, now: Time) {
+        let mut occupancy = std::mem::take(&mut self.occupancy);
+        occupancy.reset(now);
+        *self = Self { occupancy, ..Self::default() };
+        if initial != Initial::NOTHING {
+            self.initial = initial;
+        }
+    }
     /// Drops by the queue, losses on the link not among them.
     pub fn queue_drops(&self) -> u64 {
         self.drops.iter().sum::<u64>() - self.link_losses()

@@ -130,7 +130,7 @@ impl<Q: Qdisc> Port<Q> {
 
     /// The transmission under way ends here, and what waits in the device is gone: neither was carried.
     pub(crate) fn cut(&mut self, now: Time) {
-        self.counters.initial_unsent -= self.unsent(now) + (8 * self.ahead(now)) as f64;
+        self.counters.initial.unsent -= self.unsent(now) + (8 * self.ahead(now)) as f64;
         if let Some(d) = &mut self.device {
             d.clear();
         }
@@ -245,7 +245,7 @@ impl<Q: Qdisc> Port<Q> {
     /// Bits carried since the last reset: of a packet in transmission what is sent of it.
     pub fn carried(&self, now: Time) -> f64 {
         let c = &self.counters;
-        (8 * (c.sent_bytes + c.initial_ahead - self.ahead(now))) as f64 + c.initial_unsent - self.unsent(now)
+        (8 * (c.sent_bytes + c.initial.ahead - self.ahead(now))) as f64 + c.initial.unsent - self.unsent(now)
     }
     /// Bits that the link can carry between two times.
     pub fn capacity(&self, from: Time, to: Time) -> f64 {

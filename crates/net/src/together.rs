@@ -20,6 +20,8 @@ pub struct LossesTogether {
 }
 
 impl LossesTogether {
+    /// Before any loss.
+    pub(crate) const NONE: Self = Self { events: 0, hits: 0, until: Time::ZERO, last: Vec::new() };
     /// A data packet of `flow` was dropped; its round trip takes `rtt_ps`, 0 before the first measurement.
     #[cold]
     pub(crate) fn lost(&mut self, flow: FlowId, now: Time, rtt_ps: u64) {

@@ -10,7 +10,7 @@ mod read;
 use crate::air::{Channel, Pending};
 use crate::app::{Action, App, AppCx};
 use crate::control::Control;
-use crate::counters::{FlowCounters, PortCounters};
+use crate::counters::{FlowCounters, Initial};
 use crate::endpoint::{Cx, Endpoint, FlowView, Out};
 use crate::govern::Govern;
 use crate::ids::{EpId, FlowId};
@@ -463,12 +463,8 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         }
         self.path.hops_before_reset = self.packet_hops();
         for port in &mut self.path.ports {
-            let mut fresh = PortCounters { occupancy: std::mem::take(&mut port.counters.occupancy), ..Default::default() };
-            fresh.occupancy.reset(now);
-            fresh.initial = port.qdisc.backlog();
-            fresh.initial_ahead = port.ahead(now);
-            fresh.initial_unsent = port.unsent(now);
-            port.counters = fresh;
+            let initial = Initial { backlog: port.qdisc.backlog(), ahead: port.ahead(now), unsent: port.unsent(now) };
+            port.counters.begin_again(initial, now);
         }
         for channel in &mut self.airs {
             channel.air.reset_counters(now);

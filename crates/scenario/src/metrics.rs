@@ -427,7 +427,7 @@ fn link_subject<Q: Qdisc>(port: &Port<Q>, tcp_flows: u64, from: Time, now: Time,
         span,
         waits,
         tcp_flows,
-        arrivals: (c.sent_pkts + c.queue_drops()) as f64 + f64::from(port.qdisc().backlog().pkts) - f64::from(c.initial.pkts),
+        arrivals: (c.sent_pkts + c.queue_drops()) as f64 + f64::from(port.qdisc().backlog().pkts) - f64::from(c.initial.backlog.pkts),
         c,
     }
 }

@@ -208,7 +208,7 @@ impl RedParams {
 }
 
 impl Discipline for RedParams {
-    type Queue = Fifo<Red>;
+    type Queue = Fifo<Box<Red>>;
 
     const PRESETS: &'static [Preset] = &[
         Preset {
@@ -250,8 +250,8 @@ impl Discipline for RedParams {
         Ok(())
     }
 
-    fn build(&self, site: &Site<'_>) -> Fifo<Red> {
-        Fifo::new(Red::new(self, site.link), self.limit()).bearing(self.front)
+    fn build(&self, site: &Site<'_>) -> Fifo<Box<Red>> {
+        Fifo::new(Box::new(Red::new(self, site.link)), self.limit()).bearing(self.front)
     }
 }
 
@@ -373,6 +373,26 @@ impl Law for Red {
     fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
         out("avg", self.average.value);
         out("drop_prob", self.chooser.p_b());
+    }
+}
+
+/// As a port holds it: in a box, so that ports whose queue decides less are small.
+impl Law for Box<Red> {
+    const FRONT: bool = Red::FRONT;
+    #[inline]
+    fn on_enqueue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+        (**self).on_enqueue(p, cx)
+    }
+    #[inline]
+    fn on_overflow(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Victim {
+        (**self).on_overflow(p, cx)
+    }
+    #[inline]
+    fn on_dequeue(&mut self, p: &QPkt, cx: &mut LawCx<'_>) -> Verdict {
+        (**self).on_dequeue(p, cx)
+    }
+    fn gauges(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        (**self).gauges(out);
     }
 }
 
