@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Memory of 100,000 concurrent TCP flows: the most one run holds, against a budget.
 
-usage: benches/memory.py [--update] [PRESET-CC ...]
+usage: benches/memory.py [--update] [PRESET-CC ...] [pairs]
 
-All flows share a link of 10 Gbit/s, start within a second and then all have data in flight until the end. Fails (exit 1) if the peak of a run is above
-the budget in benches/memory.json. --update writes the new figures, not the budgets.
+PRESET-CC: all flows share a link of 10 Gbit/s, start within a second and then all have data in flight until the end. pairs: each flow has two hosts
+with links of their own, in a dumbbell of 400,000 ports, for a second. Fails (exit 1) if the peak of a run is above the budget in benches/memory.json.
+--update writes the new figures, not the budgets.
 """
 
 import json
@@ -17,7 +18,7 @@ from pathlib import Path
 from instructions import built
 
 STORED = Path(__file__).resolve().parent / "memory.json"
-SCENARIO = """
+SHARED = """
 duration = "4s"
 [links.link]
 from = "a"
@@ -32,14 +33,33 @@ count = 100000
 spread = "1s"
 tcp = {{ preset = "{preset}", cc = "{cc}" }}
 """
+PAIRS = """
+duration = "1s"
+[topology.dumbbell]
+pairs = 100000
+bottleneck.rate = "10Gbit/s"
+[flows.tcp]
+from = "s{i}"
+to = "d{i}"
+count = 100000
+spread = "0.1s"
+tcp = { preset = "rfc", cc = "newreno" }
+"""
+
+
+def scenario(case: str) -> str:
+    """The scenario of a case."""
+    if case == "pairs":
+        return PAIRS
+    preset, cc = case.split("-")
+    return SHARED.format(preset=preset, cc=cc)
 
 
 def peak(binary: Path, case: str) -> int | None:
     """Most memory of one run in bytes, where the system tells."""
-    preset, cc = case.split("-")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "flows.toml"
-        file.write_text(SCENARIO.format(preset=preset, cc=cc))
+        file.write_text(scenario(case))
         run = subprocess.run([str(binary), "perf", str(file)], capture_output=True, text=True, check=True)
     found = re.search(r"peak_rss_bytes=(\d+)", run.stdout)
     return int(found.group(1)) if found else None
@@ -48,7 +68,7 @@ def peak(binary: Path, case: str) -> int | None:
 def main(arguments: list[str]) -> int:
     stored = json.loads(STORED.read_text())
     names = [a for a in arguments if not a.startswith("-")] or list(stored)
-    binary, failed = built(), False
+    binary, failed = built(None), False
     for name in names:
         got = peak(binary, name)
         if got is None:

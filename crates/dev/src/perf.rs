@@ -6,6 +6,7 @@ use fairlane_scenario::{
     run_traced, run_with,
 };
 use std::fs;
+use std::time::Instant;
 
 const USAGE: &str =
     "usage: cargo dev perf FILE [queue=sorted|heap|tournament|wheel|binary] [pcap=WHAT:FILE] [trace=FOLDER] [path=value]...";
@@ -57,9 +58,14 @@ pub(crate) fn perf(args: &[String]) -> Result<String, String> {
     if !["auto", "sorted", "heap", "tournament", "wheel", "binary"].contains(&queue.as_str()) {
         return Err(USAGE.to_owned());
     }
-    let r = run(&read(file, &sets)?, &queue, captures, tracing.as_ref()).map_err(|e| e.to_string())?;
+    let begun = Instant::now();
+    let scenario = read(file, &sets)?;
+    let read_s = begun.elapsed().as_secs_f64();
+    let r = run(&scenario, &queue, captures, tracing.as_ref()).map_err(|e| e.to_string())?;
     let ns = r.cpu_s * 1e9 / r.packet_hops as f64;
-    let (hops, events, fp) = (r.packet_hops, r.events, r.fingerprint);
+    let (hops, events, fp, setup_s) = (r.packet_hops, r.events, r.fingerprint, r.setup_s);
     let rss = peak_rss().map(|bytes| format!(" peak_rss_bytes={bytes}")).unwrap_or_default();
-    Ok(format!("packet_hops={hops} events={events} ns_per_packet_hop={ns:.1} fingerprint={fp:016x}{rss}"))
+    Ok(format!(
+        "packet_hops={hops} events={events} ns_per_packet_hop={ns:.1} fingerprint={fp:016x} read_s={read_s:.2} setup_s={setup_s:.2}{rss}"
+    ))
 }

@@ -1,10 +1,15 @@
 //! Distributions gathered on the path: exact sums, and a log-linear histogram for percentiles.
 
+/// Of so many values the buckets are listed one by one: of the ports of a large network most see no more, and values far apart need no room between.
+const FEW: usize = 14;
+/// In place of the lowest bucket while they are: no bucket is that high, so none is found by its distance from it.
+const LISTED: u32 = 1 << 31;
+
 /// A histogram of 64-bit values with buckets 1/2^`B` of their value wide. Memory covers only the octaves seen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hist<const B: u32> {
     lowest: u32,
-    /// Counts modulo 2^32: half the memory, and the cache it lives in, for the rare count beyond.
+    /// Counts modulo 2^32: half the memory, and the cache it lives in, for the rare count beyond. Of [`FEW`] values their buckets, sorted.
     counts: Vec<u32>,
     /// Buckets that went past 2^32, once each time.
     carries: Box<[u32]>,
@@ -44,8 +49,30 @@ impl<const B: u32> Hist<B> {
     fn add_many(&mut self, v: u64, n: u64) {
         let b = bucket::<B>(v);
         if self.counts.is_empty() {
-            self.lowest = b;
+            self.lowest = LISTED;
         }
+        if self.lowest != LISTED {
+            self.count(b, n);
+        } else if n <= (FEW - self.counts.len()) as u64 {
+            for _ in 0..n {
+                if self.counts.len() == self.counts.capacity() {
+                    // What an allocator gives at least, then all of it.
+                    self.counts.reserve_exact(if self.counts.is_empty() { 6 } else { FEW - self.counts.len() });
+                }
+                let place = self.counts.partition_point(|&x| x <= b);
+                self.counts.insert(place, b);
+            }
+        } else {
+            let few = std::mem::take(&mut self.counts);
+            self.lowest = few.first().map_or(b, |&first| first.min(b));
+            // From the highest, so that room is made once.
+            few.into_iter().rev().for_each(|b| self.count(b, 1));
+            self.count(b, n);
+        }
+    }
+
+    /// Counts in a bucket, where they are not listed one by one.
+    fn count(&mut self, b: u32, n: u64) {
         if b < self.lowest {
             // Room below is taken in whole steps so that a falling series does not shift the array each time.
             let to = b.saturating_sub(1 << (B - 1));
@@ -69,12 +96,14 @@ impl<const B: u32> Hist<B> {
 
     /// Buckets that hold something, with their counts, from the lowest.
     fn filled(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
-        self.counts.iter().enumerate().filter_map(|(i, &c)| {
+        let (listed, counts) = if self.lowest == LISTED { (&self.counts[..], &[][..]) } else { (&[][..], &self.counts[..]) };
+        let few = listed.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u64));
+        few.chain(counts.iter().enumerate().filter_map(|(i, &c)| {
             let b = self.lowest + i as u32;
             let carried = self.carries.iter().filter(|&&x| x == b).count() as u64;
             let c = u64::from(c) + (carried << 32);
             (c > 0).then_some((b, c))
-        })
+        }))
     }
 
     /// Number of values.
@@ -178,6 +207,7 @@ impl<const B: u32> Tally<B> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
 
     #[test]
     fn buckets_tile_the_line() {
@@ -202,6 +232,26 @@ mod tests {
         sum.merge(&h);
         assert_eq!(sum.total(), 2 * h.total());
         assert_eq!(sum.quantile(0.1) as u64, 7);
+    }
+
+    /// Listed one by one or counted: against a map of the same values.
+    #[test]
+    fn few_values_count_as_many_do() {
+        for n in 0..40_u64 {
+            let values = || (0..n).map(|i| i * i * i * 7_919 % 10_007);
+            let (mut h, mut halves, mut want) = (Hist::<5>::default(), [Hist::<5>::default(), Hist::default()], BTreeMap::new());
+            for (i, v) in values().enumerate() {
+                h.add(v);
+                halves[i % 2].add(v);
+                *want.entry(bucket::<5>(v)).or_insert(0) += 1;
+            }
+            let [mut sum, other] = halves;
+            sum.merge(&other);
+            for h in [h, sum] {
+                assert_eq!(h.filled().collect::<BTreeMap<u32, u64>>(), want, "{n}");
+                assert!(h.filled().is_sorted_by_key(|(b, _)| b), "{n}");
+            }
+        }
     }
 
     #[test]

@@ -23,6 +23,7 @@ mod resolved;
 mod series;
 mod shaped_classes;
 mod sharing;
+mod sizes;
 mod sources;
 mod synchronisation;
 mod topologies;

@@ -32,7 +32,8 @@ impl Semantics<'_> {
             return (Vec::new(), Vec::new());
         }
         let (mut groups, mut all) = (Vec::new(), Vec::new());
-        let mut names: HashMap<String, String> = HashMap::new();
+        let mut names: HashMap<String, usize> = HashMap::new();
+        let single = scenario.flows.len() == 1;
         let by_hops = scenario.route_by.is_hops();
         for ((name, spec), own) in scenario.flows.iter_mut().zip(ends) {
             self.times_of(name, spec, duration);
@@ -57,8 +58,11 @@ impl Semantics<'_> {
                 Some(pair) => pair_name(name, pair),
                 None => member_name(name, i, spec.most()),
             };
-            for i in 0..spec.most() {
-                if let Some(other) = names.insert(named(i), name.clone()) {
+            // Members of one group have numbers of their own.
+            let alike = if single && group.pairs.is_none() { 0 } else { spec.most() };
+            for i in 0..alike {
+                let other = names.insert(named(i), groups.len());
+                if let Some(other) = other.map(|g| groups.get(g).map_or(name.as_str(), |g: &Group| g.name.as_str())) {
                     let message = format!("two flows are named `{}`: one of group `{other}`, one of `{name}`", named(i));
                     self.fail_key(Code::NameTaken, &["flows", name], message, "give the groups names that are not a number apart");
                 }

@@ -1,0 +1,17 @@
+//! What a large network is made of stays small: 100,000 pairs of hosts with links of their own are 400,000 ports and 200,000 endpoints.
+
+use fairlane_net::{Flow, Port};
+use fairlane_scenario::{AnyEndpoint, AnyQdisc, LinkDir, Member};
+
+#[test]
+fn parts_of_a_network_are_small() {
+    for (what, size, most) in [
+        ("port", size_of::<Port<AnyQdisc>>(), 544),
+        ("endpoint", size_of::<AnyEndpoint>(), 704),
+        ("flow", size_of::<Flow>(), 480),
+        ("link direction", size_of::<LinkDir>(), 88),
+        ("member", size_of::<Member>(), 168),
+    ] {
+        assert!(size <= most, "{what}: {size} bytes, at most {most}");
+    }
+}
