@@ -32,6 +32,11 @@ macro_rules! events {
                 let _ = port;
                 true
             }
+            /// Whether packets at the far end of the link of a port that is seen are to be told of.
+            #[inline]
+            fn crosses(&self, port: PortId) -> bool {
+                self.sees(port)
+            }
             /// Whether departures from this port are to be carried out when they are due, so that their events stand in the order of time among
             /// all others. Otherwise they may be told of later, though still in order among themselves.
             #[inline]
@@ -101,6 +106,10 @@ macro_rules! events {
                 (A::ON && self.0.sees(port)) || (B::ON && self.1.sees(port))
             }
             #[inline]
+            fn crosses(&self, port: PortId) -> bool {
+                (A::ON && self.0.crosses(port)) || (B::ON && self.1.crosses(port))
+            }
+            #[inline]
             fn prompt(&self, port: PortId) -> bool {
                 (A::ON && self.0.prompt(port)) || (B::ON && self.1.prompt(port))
             }
@@ -143,6 +152,10 @@ macro_rules! events {
             #[inline]
             fn sees(&self, port: PortId) -> bool {
                 (**self).sees(port)
+            }
+            #[inline]
+            fn crosses(&self, port: PortId) -> bool {
+                (**self).crosses(port)
             }
             #[inline]
             fn prompt(&self, port: PortId) -> bool {

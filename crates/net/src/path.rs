@@ -177,7 +177,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 
     #[inline(always)]
     fn tell_hop<O: Observer>(&mut self, i: u32, pkt: &QPkt, now: Time, obs: &mut O) {
-        if O::ON && obs.sees(PortId(i)) {
+        if O::ON && obs.crosses(PortId(i)) {
             if let Some(other) = obs.before_hop(PortId(i)) {
                 self.settle::<O, false>(other.0, now, obs);
             }
@@ -262,7 +262,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         if port.queued || port.busy_until > now {
             return self.accept_busy(i, pkt, now, obs);
         }
-        if !O::ON
+        if (!O::ON || self.relays.on)
             && let Some(room) = port.lane
             && room.admits(Backlog::default(), pkt.len)
         {
@@ -323,7 +323,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         } else if port.busy_until == CLOSED {
             return self.drop_packet(i, *pkt, Why::Down, now, obs);
         }
-        if !O::ON && self.line_up(i, pkt, now, obs) {
+        if (!O::ON || self.relays.on) && self.line_up(i, pkt, now, obs) {
             return self.after_accept(i, now, obs);
         }
         let port = &mut self.ports[i as usize];
@@ -363,7 +363,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             if !port.queued || port.busy_until > now {
                 return;
             }
-            if !O::ON && port.held.pkts > 0 {
+            if port.held.pkts > 0 {
                 return if port.feeds { self.set_off_on::<AT_NOW>(i, now) } else { self.set_off::<AT_NOW>(i, now) };
             }
             let start = port.next_start();

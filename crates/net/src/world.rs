@@ -75,13 +75,14 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
     ///
     /// Controls act only in a loop compiled for observers: a world that has some wants one that is on.
     pub fn advance<O: Observer>(&mut self, until: Time, budget: u64, obs: &mut O) -> bool {
-        self.path.relays.on = !O::ON;
-        if !O::ON {
+        let on = !O::ON || self.path.relays.unseen;
+        self.path.relays.on = on;
+        if on {
             self.path.line_up_all();
         }
         let stopped = self.carry_on(until, budget, obs);
-        if !O::ON {
-            self.path.part_all(stopped);
+        if on {
+            self.path.part_all(stopped, obs);
             self.path.queue_all();
         }
         stopped.is_none()
@@ -437,10 +438,10 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
     }
 
     fn on_sample<O: Observer>(&mut self, now: Time, obs: &mut O) {
-        if O::ON {
+        if O::ON && !self.path.relays.unseen {
             self.path.settle_all::<O, true>(now, obs);
         } else if let Some(s) = &self.sampler {
-            // What the others carry out late nobody sees.
+            // What the others carry out late nobody sees, or hears of in time.
             for &port in s.watched() {
                 self.path.settle::<O, true>(port, now, obs);
             }

@@ -128,6 +128,26 @@ proptest! {
         }
     }
 
+    /// Who watches some ports from the beginning on is told the same, in the same order.
+    #[test]
+    fn what_is_told_of_some_ports(n in nets(), kinds in prop::collection::vec(0_u8..12, 22), prompt in any::<bool>(), stops in 1_u64..5000) {
+        let [plain, short] = [false, true].map(|shortcuts| {
+            let mut w = n.build::<QuadHeap>(shortcuts);
+            let mut told = Told { kinds: kinds.clone(), prompt, told: Vec::new() };
+            if shortcuts {
+                w.watch_some(&told);
+            }
+            while !w.advance(Time::ZERO + END, stops, &mut told) {}
+            w.settle(&mut told);
+            if !prompt {
+                // In order among themselves only.
+                told.told.sort_by_key(|t| (t.1, t.0));
+            }
+            (seen(&w), told.told)
+        });
+        prop_assert_eq!(short, plain);
+    }
+
     /// Stopped after any number of events, it goes on as if it had not been.
     #[test]
     fn stops_do_not_matter(n in nets(), budget in 1_u64..200) {
@@ -143,6 +163,36 @@ proptest! {
 
 struct Watcher;
 impl Observer for Watcher {}
+
+/// Sees some ports, and of some of them only what leaves the queue.
+struct Told {
+    /// Of each port: 0 for all, 1 for what leaves and is dropped, else nothing.
+    kinds: Vec<u8>,
+    prompt: bool,
+    /// Kind, port, time, flow, segment, backlog.
+    told: Vec<(&'static str, u32, Time, FlowId, Segment, Backlog)>,
+}
+
+impl Observer for Told {
+    fn sees(&self, port: PortId) -> bool {
+        self.kinds[port.0 as usize] < 2
+    }
+    fn crosses(&self, port: PortId) -> bool {
+        self.kinds[port.0 as usize] == 0
+    }
+    fn prompt(&self, port: PortId) -> bool {
+        self.prompt && self.sees(port)
+    }
+    fn on_dequeue(&mut self, e: &DequeueEvent) {
+        self.told.push(("dequeue", e.port.0, e.time, e.pkt.flow, e.seg, e.backlog));
+    }
+    fn on_drop(&mut self, e: &DropEvent) {
+        self.told.push(("drop", e.port.0, e.time, e.pkt.flow, e.seg, e.backlog));
+    }
+    fn on_hop(&mut self, e: &HopEvent) {
+        self.told.push(("hop", e.port.0, e.time, e.pkt.flow, e.seg, Backlog::default()));
+    }
+}
 
 /// Behind a neck that is much slower nearly every packet takes the short way: two events for three links.
 #[test]

@@ -19,6 +19,7 @@ const PROMPT: u8 = 1 << 1;
 const FRAMES: u8 = 1 << 2;
 const MEASURES: u8 = 1 << 3;
 const BEFORE: u8 = 1 << 4;
+const CROSSES: u8 = 1 << 5;
 /// What it asks of an endpoint.
 const HEARS: u8 = 1;
 const LOOKS: u8 = 1 << 1;
@@ -43,6 +44,7 @@ fn of_port(o: &impl Observer, port: PortId) -> u8 {
         (FRAMES, o.frames(port)),
         (MEASURES, o.measures(port)),
         (BEFORE, o.before_hop(port).is_some()),
+        (CROSSES, o.crosses(port)),
     ];
     asked.iter().fold(0, |bits, &(bit, yes)| if yes { bits | bit } else { bits })
 }
@@ -101,6 +103,10 @@ macro_rules! probes {
             #[inline]
             fn sees(&self, port: PortId) -> bool {
                 self.answers.port(port, SEES)
+            }
+            #[inline]
+            fn crosses(&self, port: PortId) -> bool {
+                self.answers.port(port, CROSSES)
             }
             #[inline]
             fn prompt(&self, port: PortId) -> bool {

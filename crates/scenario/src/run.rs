@@ -320,6 +320,7 @@ fn run_watched<H: EventQueue>(scenario: &Resolved, setup: Setup, watch: Watch<'_
     // Controls act only in the loop that is compiled for observers.
     if probes.any() || !scenario.expanded.controls.is_empty() {
         probes.ask(&world);
+        world.watch_some(&probes);
         drive(scenario, seed, &mut world, &mut probes, progress)?;
     } else {
         drive(scenario, seed, &mut world, &mut (), progress)?;

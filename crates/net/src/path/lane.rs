@@ -4,7 +4,7 @@
 //! on the ring at once, behind those on the link, with the time at which it came; when its transmission begins, that becomes the time at which it is at the far end. What waits is the last
 //! [`Port::held`] of the ring, and all is counted as if it were in the queue.
 //!
-//! That is so within the loop without observers only: when it is left packets go to the queue where they belong, and the next time they come back.
+//! That is so within the loop only, at ports that no observer sees: when it is left packets go to the queue where they belong, and the next time they come back.
 
 use super::{Path, Relays};
 use crate::observe::Observer;
@@ -108,7 +108,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         self.set_off::<AT_NOW>(i, now);
     }
 
-    /// The loop without observers begins: what waited on rings when it was left goes back there.
+    /// The loop begins: what waited on rings when it was left goes back there.
     pub(crate) fn line_up_all(&mut self) {
         for i in std::mem::take(&mut self.relays.lined) {
             let port = &mut self.ports[i as usize];

@@ -10,6 +10,7 @@
 //! changes a port sees nothing of it.
 
 use super::{END, NOWHERE, Path, begin};
+use crate::ids::PortId;
 use crate::observe::Observer;
 use crate::order::Turn;
 use crate::packet::QPkt;
@@ -32,14 +33,16 @@ pub(crate) struct Relays {
     pub(super) feeders: Vec<u32>,
     /// Ports on whose ring packets wait, or did a while ago; out of the loop those on whose ring they did.
     pub(super) lined: Vec<u32>,
-    /// Whether packets take the short way: while the loop without observers runs.
+    /// Whether packets take the short way: while a loop runs whose observer does not see them on it.
     pub(crate) on: bool,
+    /// Whether ports were chosen for an observer, who sees nothing of them.
+    pub(crate) unseen: bool,
 }
 
 impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     /// Finds feeders and their relays: all that a feeder feeds are alike, so that packets hardly overtake one another on its ring. What counters of a port are
-    /// read in the loop is told by `watched`.
-    pub(crate) fn find_relays(&mut self, watched: &[u32]) {
+    /// read in the loop, or of what an observer sees, is told by `watched`; at the far end of which links somebody looks at packets, by `looks`.
+    pub(crate) fn find_relays(&mut self, watched: &[u32], looks: impl Fn(u32) -> bool) {
         if self.maze.is_some() {
             return;
         }
@@ -76,7 +79,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
                 }) && before[n as usize] == Some(f)
                     && !seen[n as usize]
             };
-            if room && is_plain(feeder) && first.rate >= feeder.link().rate && next.iter().all(fits) {
+            if room && !looks(f) && is_plain(feeder) && first.rate >= feeder.link().rate && next.iter().all(fits) {
                 for &n in &*next {
                     (self.ports[n as usize].tied, self.ports[n as usize].fed_by) = (true, f);
                 }
@@ -228,14 +231,14 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     }
 
     /// All packets back to the rings of the links that they are on at the present; `last` is the number of the last event, if others of this instant are to come.
-    pub(crate) fn part_all(&mut self, last: Option<Slot>) {
+    pub(crate) fn part_all<O: Observer>(&mut self, last: Option<Slot>, obs: &mut O) {
         let now = self.now;
         for k in 0..self.relays.feeders.len() {
             let i = self.relays.feeders[k];
-            self.settle::<(), false>(i, now, &mut ());
+            self.settle::<O, false>(i, now, obs);
             let here = last.is_none_or(|last| self.slots.order.number(now, i, Turn::Act) <= last);
             self.part(i, now, here);
-            self.wake_after(i, &());
+            self.wake_after(i, obs);
         }
         self.relays.on = false;
     }
@@ -283,7 +286,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     #[inline]
     fn wake_after<O: Observer>(&mut self, i: u32, obs: &O) {
         let port = &self.ports[i as usize];
-        if port.queued && (O::ON || port.is_idle() || port.misses()) {
+        if port.queued && (port.is_idle() || port.misses() || (O::ON && obs.prompt(PortId(i)))) {
             self.arm_wake(i, obs);
         }
     }

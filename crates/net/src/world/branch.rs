@@ -31,6 +31,21 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         }
     }
 
+    /// An observer watches from the beginning on and never sees more ports than now: what it does not see keeps to the short ways of packets. Before the first event only.
+    pub fn watch_some<O: Observer>(&mut self, obs: &O) {
+        let any = self.path.ports.iter().any(|p| p.feeds || p.lane.is_some());
+        debug_assert!(self.events_run == 0, "packets are under way");
+        if !any {
+            return;
+        }
+        self.path.untie_all();
+        let mut watched: Vec<u32> = (0..self.path.ports.len() as u32).filter(|&i| obs.sees(PortId(i))).collect();
+        watched.extend(self.sampler.iter().flat_map(|s| s.watched()));
+        self.path.find_relays(&watched, |i| obs.crosses(PortId(i)));
+        self.path.find_lanes(&watched);
+        self.path.relays.unseen = true;
+    }
+
     /// An observer begins to watch, or wants to see more than before: departures of before are carried out unseen, and those to come when they are due.
     pub fn watch<O: Observer>(&mut self, obs: &O) {
         self.path.settle_all::<(), false>(self.path.now, &mut ());

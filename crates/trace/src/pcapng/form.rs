@@ -4,7 +4,7 @@
 //! matter), so that a packet is a copy, some stores and two sums. A form is made of the first block of its kind, so how headers look is said once, in `frame`.
 
 use super::frame::{ETHERNET, FlowFacts, IPV4, IPV6, NO_SHIFT, TCP, checksum, identification, isn, store, tcp_word, words};
-use super::{BLOCK, BLOCK_HEAD, Place, word};
+use super::{BLOCK, BLOCK_HEAD, word};
 use fairlane_net::{Proto, QPkt, Segment, flag, fold};
 
 /// Longest block of a form: IPv6 with timestamps, padded, the flags and the end.
@@ -23,7 +23,7 @@ const MOST: usize = 4096;
 pub(super) struct Key {
     /// The flow, its direction below it, and the number of the tap.
     place: u64,
-    /// Links crossed, connection, class, ECN, whether the tap is that of a port, and whether there are timestamps.
+    /// The hop, connection, class, ECN, whether the tap is that of a port, and whether there are timestamps.
     kind: u64,
 }
 
@@ -31,15 +31,15 @@ impl Key {
     /// No packet has it: ECN fields have two bits.
     const NONE: Self = Self { place: u64::MAX, kind: u64::MAX };
 
-    /// That of a packet, if it has a form; `hops`: links that it has crossed.
+    /// That of a packet, if it has a form.
     #[inline]
-    pub(super) fn of(tap: usize, of_port: bool, pkt: &QPkt, seg: &Segment, hops: u32) -> Option<Self> {
+    pub(super) fn of(tap: usize, of_port: bool, pkt: &QPkt, seg: &Segment) -> Option<Self> {
         if pkt.proto != Proto::Tcp || seg.sack_len() > 0 || seg.has(flag::SYN) {
             return None;
         }
         let place = (tap as u64) << 33 | u64::from(pkt.flow.0) << 1 | u64::from(pkt.back);
         let marks = (pkt.ecn as u64) << 2 | u64::from(of_port) << 1 | u64::from(seg.timestamps().is_some());
-        Some(Self { place, kind: u64::from(hops) << 32 | u64::from(pkt.conn) << 16 | u64::from(pkt.class.0) << 8 | marks })
+        Some(Self { place, kind: u64::from(pkt.hop) << 32 | u64::from(pkt.conn) << 16 | u64::from(pkt.class.0) << 8 | marks })
     }
 
     const fn stamps(self) -> bool {
@@ -49,8 +49,11 @@ impl Key {
 
 /// A block with the sums of what stays in its headers.
 #[derive(Clone, Debug)]
-struct Form {
+pub(super) struct Form {
     key: Key,
+    /// Where it goes.
+    pub(super) file: u32,
+    pub(super) interface: u32,
     image: [u8; ROOM],
     total: usize,
     network: u64,
@@ -65,7 +68,8 @@ pub(super) struct Forms(Vec<Form>);
 
 impl Forms {
     pub(super) fn new(flows: usize) -> Self {
-        let none = Form { key: Key::NONE, image: [0; ROOM], total: 0, network: 0, transport: 0, isn: [0; 2], shift: 0 };
+        let none =
+            Form { key: Key::NONE, file: 0, interface: 0, image: [0; ROOM], total: 0, network: 0, transport: 0, isn: [0; 2], shift: 0 };
         Self(vec![none; (2 * flows).next_power_of_two().clamp(FEWEST, MOST)])
     }
 
@@ -76,57 +80,15 @@ impl Forms {
         self.0.get_mut(n)
     }
 
-    /// Writes the block of a packet and returns its length, if its form is known.
+    /// The form of a kind, if one is known.
     #[inline]
-    pub(super) fn write<const SIX: bool>(
-        &mut self,
-        out: &mut [u8; BLOCK],
-        key: &Key,
-        place: Place,
-        pkt: &QPkt,
-        seg: &Segment,
-    ) -> Option<usize> {
-        let form = self.place(key).filter(|f| f.key == *key)?;
-        // In two pieces: one of this length would be a call.
-        *out.first_chunk_mut::<FRONT>()? = *form.image.first_chunk::<FRONT>()?;
-        if SIX {
-            *out.get_mut(FRONT..)?.first_chunk_mut::<REST>()? = *form.image.last_chunk::<REST>()?;
-        }
-        let network = if SIX { IPV6 } else { IPV4 };
-        let ip = BLOCK_HEAD + ETHERNET;
-        let tcp = ip + network;
-        let header = TCP + if key.stamps() { STAMPS } else { 0 };
-        let inner = header as u32 + u32::from(seg.payload);
-        word(out, 12, (place.ns >> 32) as u32);
-        word(out, 16, place.ns as u32);
-        word(out, 24, (ETHERNET as u32 + network as u32 + inner).max(ETHERNET as u32 + pkt.len));
-        if SIX {
-            store(out, ip + 4, (inner as u16).to_be_bytes());
-        } else {
-            let (length, id) = ((IPV4 as u32 + inner) as u16, identification(seg));
-            store(out, ip + 2, length.to_be_bytes());
-            store(out, ip + 4, id.to_be_bytes());
-            store(out, ip + 10, checksum(form.network + u64::from(length) + u64::from(id)).to_be_bytes());
-        }
-        let seq = fold(seg.seq, form.isn[0]);
-        let ack = if seg.has(flag::ACK) { fold(seg.ack, form.isn[1]) } else { 0 };
-        let fourth = tcp_word(seg, header, form.shift);
-        let mut sum = form.transport + u64::from(inner) + words(seq) + words(ack) + words(fourth);
-        store(out, tcp + 4, seq.to_be_bytes());
-        store(out, tcp + 8, ack.to_be_bytes());
-        store(out, tcp + 12, fourth.to_be_bytes());
-        if let Some((val, ecr)) = seg.timestamps() {
-            store(out, tcp + TCP + 4, val.to_be_bytes());
-            store(out, tcp + TCP + 8, ecr.to_be_bytes());
-            sum += words(val) + words(ecr);
-        }
-        store(out, tcp + 16, checksum(sum).to_be_bytes());
-        Some(form.total)
+    pub(super) fn known(&mut self, key: &Key) -> Option<&Form> {
+        self.place(key).filter(|f| f.key == *key).map(|f| &*f)
     }
 
     /// Keeps the block that was made of a packet as the form of its kind.
     #[cold]
-    pub(super) fn keep<const SIX: bool>(&mut self, block: &[u8], key: Key, pkt: &QPkt, facts: &FlowFacts) {
+    pub(super) fn keep<const SIX: bool>(&mut self, block: &[u8], key: Key, (file, interface): (u32, u32), pkt: &QPkt, facts: &FlowFacts) {
         let Some(form) = self.place(&key) else { return };
         let (Some(image), ip) = (form.image.get_mut(..block.len()), BLOCK_HEAD + ETHERNET) else { return };
         image.copy_from_slice(block);
@@ -141,7 +103,49 @@ impl Forms {
         form.transport = addresses + u64::from(super::frame::IP_TCP) + add(tcp, tcp + 4) + option;
         form.isn = [isn(pkt.flow.0, pkt.conn, pkt.back), isn(pkt.flow.0, pkt.conn, !pkt.back)];
         form.shift = if facts.shift == NO_SHIFT { 0 } else { u32::from(facts.shift) };
-        (form.total, form.key) = (block.len(), key);
+        (form.total, form.key, form.file, form.interface) = (block.len(), key, file, interface);
+    }
+}
+
+impl Form {
+    /// Writes the block of a packet and returns its length.
+    #[inline]
+    pub(super) fn write<const SIX: bool>(&self, out: &mut [u8; BLOCK], ns: u64, pkt: &QPkt, seg: &Segment) -> Option<usize> {
+        // In two pieces: one of this length would be a call.
+        *out.first_chunk_mut::<FRONT>()? = *self.image.first_chunk::<FRONT>()?;
+        if SIX {
+            *out.get_mut(FRONT..)?.first_chunk_mut::<REST>()? = *self.image.last_chunk::<REST>()?;
+        }
+        let network = if SIX { IPV6 } else { IPV4 };
+        let ip = BLOCK_HEAD + ETHERNET;
+        let tcp = ip + network;
+        let header = TCP + if self.key.stamps() { STAMPS } else { 0 };
+        let inner = header as u32 + u32::from(seg.payload);
+        word(out, 12, (ns >> 32) as u32);
+        word(out, 16, ns as u32);
+        word(out, 24, (ETHERNET as u32 + network as u32 + inner).max(ETHERNET as u32 + pkt.len));
+        if SIX {
+            store(out, ip + 4, (inner as u16).to_be_bytes());
+        } else {
+            let (length, id) = ((IPV4 as u32 + inner) as u16, identification(seg));
+            store(out, ip + 2, length.to_be_bytes());
+            store(out, ip + 4, id.to_be_bytes());
+            store(out, ip + 10, checksum(self.network + u64::from(length) + u64::from(id)).to_be_bytes());
+        }
+        let seq = fold(seg.seq, self.isn[0]);
+        let ack = if seg.has(flag::ACK) { fold(seg.ack, self.isn[1]) } else { 0 };
+        let fourth = tcp_word(seg, header, self.shift);
+        let mut sum = self.transport + u64::from(inner) + words(seq) + words(ack) + words(fourth);
+        store(out, tcp + 4, seq.to_be_bytes());
+        store(out, tcp + 8, ack.to_be_bytes());
+        store(out, tcp + 12, fourth.to_be_bytes());
+        if let Some((val, ecr)) = seg.timestamps() {
+            store(out, tcp + TCP + 4, val.to_be_bytes());
+            store(out, tcp + TCP + 8, ecr.to_be_bytes());
+            sum += words(val) + words(ecr);
+        }
+        store(out, tcp + 16, checksum(sum).to_be_bytes());
+        Some(self.total)
     }
 }
 

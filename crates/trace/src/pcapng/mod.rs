@@ -11,6 +11,7 @@ mod block;
 mod form;
 mod frame;
 mod listen;
+mod note;
 mod points;
 mod radiotap;
 mod sink;
@@ -20,15 +21,14 @@ pub use points::{FlowEnd, LinkEnd, Network, Points, Request, Style};
 pub use radiotap::Monitor;
 
 use block::{COMMENT, EPB_FLAGS, Interface, PACKET, padding};
-use fairlane_net::{
-    Backlog, DequeueEvent, DropEvent, EpId, FrameEvent, HopEvent, Observer, PortId, QPkt, ReceiveEvent, Segment, SendEvent,
-};
+use fairlane_net::{DequeueEvent, DropEvent, EpId, FrameEvent, HopEvent, Observer, PortId, QPkt, ReceiveEvent, Segment, SendEvent};
 use fairlane_units::Time;
 use form::{Forms, Key};
 use frame::{HEAD, Lengths, Seen, render, store};
 use listen::Listener;
+use note::{COMMENT_MAX, Note};
 use sink::{Sink, Unnamed, Writer};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Bytes of the transport header that stay of a packet that was dropped (RFC 792: "64 bits of original data datagram").
@@ -36,8 +36,6 @@ const QUOTED: usize = 8;
 
 /// Room for a block without payload: head and tail, headers, flags, a comment.
 const BLOCK: usize = 28 + HEAD + 4 + 8 + COMMENT_MAX + 16;
-/// Longest comment on a packet.
-const COMMENT_MAX: usize = 160;
 /// Values of epb_flags: direction (section 4.3.1 of the draft).
 const INBOUND: u32 = 1;
 const OUTBOUND: u32 = 2;
@@ -240,6 +238,28 @@ impl Capture {
 
     #[inline]
     fn packet(&mut self, tapped: usize, of_port: bool, time: Time, pkt: &QPkt, seg: &Segment, note: Note) {
+        // Where the queue is not asked for, a packet that left one is like any other.
+        let note = if matches!(note, Note::Left(_)) && !self.style.queue { Note::Plain } else { note };
+        let kind = if note.silent() && self.style.snaplen.is_none() { Key::of(tapped, of_port, pkt, seg) } else { None };
+        let known = kind.and_then(|key| self.forms.known(&key));
+        if let Some((form, file)) = known.and_then(|form| Some((form, self.files.get_mut(form.file as usize)?)))
+            && let (Some(count), Some(out)) =
+                (file.counts.get_mut(form.interface as usize), file.sink.room(BLOCK).first_chunk_mut::<BLOCK>())
+        {
+            let ns = time.as_ps() / PS_PER_NS;
+            let written = if self.style.ipv6 { form.write::<true>(out, ns, pkt, seg) } else { form.write::<false>(out, ns, pkt, seg) };
+            if let Some(len) = written {
+                (self.last, count.packets) = (time, count.packets + 1);
+                return file.sink.used(len);
+            }
+        }
+        self.any_packet(tapped, of_port, time, pkt, seg, note, kind);
+    }
+
+    /// The same for one of whose kind none was written so far, or that is unlike all others.
+    #[inline(never)]
+    #[allow(clippy::too_many_arguments, reason = "what was found out on the way here is not asked again")]
+    fn any_packet(&mut self, tapped: usize, of_port: bool, time: Time, pkt: &QPkt, seg: &Segment, note: Note, kind: Option<Key>) {
         let tap = if of_port { self.ports.all[tapped] } else { self.senders.all[tapped] };
         let (Some(file), Some(facts)) = (self.files.get_mut(tap.file as usize), self.flows.get(pkt.flow.0 as usize)) else { return };
         self.last = time;
@@ -253,12 +273,10 @@ impl Capture {
         } else {
             count.packets += 1
         }
-        // Where the queue is not asked for, a packet that left one is like any other.
-        let note = if matches!(note, Note::Left(_)) && !self.style.queue { Note::Plain } else { note };
         let flags = if tap.inbound { INBOUND } else { OUTBOUND };
         let interface = tap.interface + u32::from(dropped);
         let place = Place { interface, ns: time.as_ps() / PS_PER_NS, flags, snaplen: self.style.snaplen };
-        let kind = if place.snaplen.is_none() && note.silent() { Key::of(tapped, of_port, pkt, seg, crossed) } else { None };
+        let kind = kind.map(|key| (key, tap.file));
         let (sink, forms) = (&mut file.sink, &mut self.forms);
         if self.style.ipv6 {
             write::<true>(sink, forms, kind, place, pkt, seg, facts, seen, note);
@@ -286,12 +304,11 @@ fn word(out: &mut [u8; BLOCK], at: usize, value: u32) {
 }
 
 /// Writes one block.
-#[inline]
 #[allow(clippy::too_many_arguments, reason = "it is inlined where they all are at hand")]
 fn write<const SIX: bool>(
     sink: &mut Sink,
     forms: &mut Forms,
-    kind: Option<Key>,
+    kind: Option<(Key, u32)>,
     place: Place,
     pkt: &QPkt,
     seg: &Segment,
@@ -300,9 +317,6 @@ fn write<const SIX: bool>(
     note: Note,
 ) {
     let Some(out) = sink.room(BLOCK).first_chunk_mut::<BLOCK>() else { return };
-    if let Some(len) = kind.and_then(|key| forms.write::<SIX>(out, &key, place, pkt, seg)) {
-        return sink.used(len);
-    }
     let Some(head) = out[BLOCK_HEAD..].first_chunk_mut::<HEAD>() else { return };
     let lengths = render::<SIX>(head, pkt, seg, facts, seen);
     word(out, 0, PACKET);
@@ -321,8 +335,8 @@ fn write<const SIX: bool>(
         word(out, end + 12, total as u32);
         word(out, 4, total as u32);
         word(out, 20, kept as u32);
-        if let (Some(key), Some(block)) = (kind, out.get(..total)) {
-            forms.keep::<SIX>(block, key, pkt, facts);
+        if let (Some((key, file)), Some(block)) = (kind, out.get(..total)) {
+            forms.keep::<SIX>(block, key, (file, place.interface), pkt, facts);
         }
         sink.used(total);
     } else {
@@ -369,52 +383,15 @@ fn write_rest(sink: &mut Sink, place: Place, pkt: &QPkt, seg: &Segment, lengths:
     sink.used(total);
 }
 
-/// What is known of a packet beside itself.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Note {
-    /// An endpoint sent it, or it crossed a link.
-    Plain,
-    /// It reached an endpoint.
-    Arrived,
-    /// It left a queue.
-    Left(Backlog),
-    /// It did not get further.
-    Dropped {
-        /// Why.
-        why: &'static str,
-        /// What waited there.
-        backlog: Backlog,
-    },
-}
-
-impl Note {
-    /// Whether nothing is said of the packet.
-    #[inline]
-    const fn silent(self) -> bool {
-        matches!(self, Self::Plain | Self::Arrived)
-    }
-
-    /// The note in words; their length.
-    #[cold]
-    fn write(self, out: &mut [u8; COMMENT_MAX], pkt: &QPkt, seg: &Segment) -> usize {
-        let mut rest = &mut out[..];
-        // What does not fit is left out.
-        let _ = match self {
-            Self::Dropped { why, backlog } => {
-                let of = if pkt.data { "bytes of data" } else { "bytes of data (control)" };
-                write!(rest, "dropped: {why}, queue {} packets {} bytes; {} {of}", backlog.pkts, backlog.bytes, seg.payload)
-            }
-            Self::Left(backlog) => write!(rest, "queue {} packets {} bytes", backlog.pkts, backlog.bytes),
-            Self::Plain | Self::Arrived => Ok(()),
-        };
-        COMMENT_MAX - rest.len()
-    }
-}
-
 impl Observer for Capture {
     #[inline]
     fn sees(&self, port: PortId) -> bool {
         !self.ports.at(port.0).is_empty()
+    }
+
+    #[inline]
+    fn crosses(&self, port: PortId) -> bool {
+        self.ports.at(port.0).any(|tap| self.ports.all[tap].inbound)
     }
 
     #[inline]

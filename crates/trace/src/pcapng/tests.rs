@@ -1,4 +1,5 @@
 use super::*;
+use fairlane_net::Backlog;
 use fairlane_net::{DropEvent, EpId, FlowId, Why, flag};
 use fairlane_testkit::packet::PACKET;
 use fairlane_units::Rate;
