@@ -75,21 +75,14 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
     ///
     /// Controls act only in a loop compiled for observers: a world that has some wants one that is on.
     pub fn advance<O: Observer>(&mut self, until: Time, budget: u64, obs: &mut O) -> bool {
-        let on = !O::ON || self.path.relays.unseen;
-        self.path.relays.on = on;
-        if on {
-            self.path.line_up_all();
-        }
+        self.set_out::<O>();
         let stopped = self.carry_on(until, budget, obs);
-        if on {
-            self.path.part_all(stopped, obs);
-            self.path.queue_all();
-        }
+        self.path.part_all(stopped, obs);
         stopped.is_none()
     }
 
     /// The loop. Returns the number of the last event, unless it reached `until`.
-    fn carry_on<O: Observer>(&mut self, until: Time, budget: u64, obs: &mut O) -> Option<Slot> {
+    pub(crate) fn carry_on<O: Observer>(&mut self, until: Time, budget: u64, obs: &mut O) -> Option<Slot> {
         let slots = self.path.slots;
         let mut pkt = QPkt::BLANK;
         let (mut left, mut last) = (budget, 0);

@@ -90,7 +90,12 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 impl<P: Plugs, H: EventQueue> Parts<P, H> {
     /// Cuts a world that has not begun.
     pub fn new(mut world: World<P, H>, cut: Cut) -> Self {
-        world.path.untie_all();
+        if world.path.has_short_ways() {
+            // The relay of a cut link is in the part where that ends, and none is one itself: the event at its end is another part's.
+            world.path.untie_all();
+            world.path.find_relays(&cut.links, |_| false);
+            world.path.find_lanes(&[]);
+        }
         let (slots, count) = (world.path.slots, cut.portions.len());
         let ends: Arc<[u16]> = cut.ends.clone().into();
         // The part of each source of events: packets belong to the far side, everything else to the near one.

@@ -40,8 +40,11 @@ pub(super) struct Part<P: Plugs, H: EventQueue> {
 impl<P: Plugs, H: EventQueue> Part<P, H> {
     pub(super) fn new(mut world: World<P, H>, ledger: Ledger, exits: Vec<(u32, u16)>, parts: usize) -> Self {
         for &(i, _) in &exits {
-            world.path.ports[i as usize].ring.push(STOPPER);
+            let port = &mut world.path.ports[i as usize];
+            port.ring.push(STOPPER);
+            port.feeds = false;
         }
+        world.path.forget_feeders();
         Self { world, ledger, exits, post: vec![Post::default(); parts], waiting: VecDeque::new(), first: 0 }
     }
 
@@ -50,6 +53,11 @@ impl<P: Plugs, H: EventQueue> Part<P, H> {
         let path = &mut self.world.path;
         for Sent { port, mut pkt, seg } in inbox.sent.drain(..) {
             pkt.id = path.arena.insert(seg);
+            if path.ports[port as usize].feeds {
+                let slot = path.pass_on(port, &mut pkt, path.relays.on);
+                path.place(port, pkt, slot);
+                continue;
+            }
             let ring = &mut path.ports[port as usize].ring;
             let first = ring.is_empty();
             ring.push(pkt);
@@ -123,7 +131,9 @@ impl<P: Plugs, H: EventQueue> Part<P, H> {
     /// Runs all events up to and including `until`; returns whether there was anything.
     pub(super) fn run(&mut self, until: Time) -> bool {
         let before = self.world.events_run;
-        self.world.advance(until, u64::MAX, &mut self.ledger);
+        // Packets stay on their short ways from one window to the next.
+        self.world.set_out::<Ledger>();
+        self.world.carry_on(until, u64::MAX, &mut self.ledger);
         self.ledger.end(until);
         self.close(until);
         self.world.events_run > before
@@ -137,12 +147,17 @@ impl<P: Plugs, H: EventQueue> Part<P, H> {
                 self.world.path.settle::<_, true>(i, until, &mut self.ledger);
             }
             let path = &mut self.world.path;
-            let ring = &mut path.ports[i as usize].ring;
-            if ring.len() > 1 {
+            let port = &mut path.ports[i as usize];
+            let (ring, waiting) = (&mut port.ring, port.held.pkts as usize);
+            // Behind those on the link are those that wait.
+            let on_link = ring.len() - waiting - 1;
+            if on_link > 0 {
                 let sent = &mut self.post[to as usize].sent;
-                sent.extend(ring.iter().skip(1).map(|&pkt| Sent { port: i, pkt, seg: path.arena.remove(pkt.id) }));
-                ring.clear();
-                ring.push(STOPPER);
+                sent.extend(ring.iter().skip(1).take(on_link).map(|&pkt| Sent { port: i, pkt, seg: path.arena.remove(pkt.id) }));
+                (0..on_link).for_each(|_| ring.advance());
+                if let Some(head) = ring.get_mut(0) {
+                    *head = STOPPER;
+                }
             }
         }
         for w in self.ledger.wrote.drain(..) {
@@ -162,6 +177,7 @@ impl<P: Plugs, H: EventQueue> Part<P, H> {
 
     /// The run is over: departures that are due are carried out, so that counters speak of this instant.
     pub(super) fn settle(&mut self, now: Time) {
+        self.world.path.part_all(None, &mut self.ledger);
         self.world.settle(&mut self.ledger);
         self.close(now);
     }
@@ -180,6 +196,7 @@ impl<P: Plugs, H: EventQueue> Part<P, H> {
 
     /// Forgets what was counted so far.
     pub(super) fn reset_counters(&mut self) {
+        self.world.path.part_all(None, &mut self.ledger);
         self.world.reset_counters(&mut self.ledger);
         self.first += self.waiting.len() as u64;
         self.waiting.clear();

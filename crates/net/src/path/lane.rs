@@ -125,7 +125,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
     }
 
     /// All packets that wait on rings go to their queues.
-    pub(crate) fn queue_all(&mut self) {
+    pub(super) fn queue_all(&mut self) {
         for &i in &self.relays.lined {
             let port = &mut self.ports[i as usize];
             port.listed = false;

@@ -6,7 +6,7 @@
 //! and its head has the event of whatever port its hop names. What the event in between would have done, the relay's counters apart, is nothing; they are counted at the far end.
 //!
 //! A short packet behind a long one may come before that has left after all. Then, and where a packet has to wait for one that goes the long way, it goes the
-//! long way, too. All this is within one call of `advance`: when it returns each packet is on the ring of the link that it is on ([`Path::part_all`]), so that whoever reads or
+//! long way, too. All this is within the loop: when `advance` returns, or the parts of a network are put together, each packet is on the ring of the link that it is on ([`Path::part_all`]), so that whoever reads or
 //! changes a port sees nothing of it.
 
 use super::{END, NOWHERE, Path, begin};
@@ -100,12 +100,18 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         }
     }
 
-    /// The same for all ports of a world that has not begun: of a part of a network, which would part with its packets at the end of each window.
+    /// The same for all ports of a world that has not begun.
     pub(crate) fn untie_all(&mut self) {
         self.relays = Relays::default();
         for port in &mut self.ports {
             (port.tied, port.feeds, port.fed_by, port.lane) = (false, false, u32::MAX, None);
         }
+    }
+
+    /// Ports that do not feed others any more have nothing to part with.
+    pub(crate) fn forget_feeders(&mut self) {
+        let ports = &self.ports;
+        self.relays.feeders.retain(|&i| ports[i as usize].feeds);
     }
 
     /// Begins the transmission of a packet at a feeder.
@@ -121,7 +127,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 
     /// A packet that will be at the far end of a feeder's link goes on to that of its relay, if it can. Returns the port whose event it has.
     #[inline(always)]
-    pub(super) fn pass_on(&mut self, i: u32, pkt: &mut QPkt, smooth: bool) -> Slot {
+    pub(crate) fn pass_on(&mut self, i: u32, pkt: &mut QPkt, smooth: bool) -> Slot {
         let next = self.hops[pkt.hop as usize + 1];
         let relay = &mut self.ports[next as usize];
         if smooth && relay.ahead == 0 && !relay.queued && !relay.rough && relay.busy_until <= pkt.at {
@@ -145,7 +151,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
 
     /// Puts a packet on the ring of a feeder, in the order of time; its event is that of `slot`.
     #[inline(always)]
-    fn place(&mut self, i: u32, pkt: QPkt, slot: Slot) {
+    pub(crate) fn place(&mut self, i: u32, pkt: QPkt, slot: Slot) {
         let ring = &mut self.ports[i as usize].ring;
         let last = ring.back().map_or(Time::ZERO, |p| p.at);
         ring.push(pkt);
@@ -230,8 +236,17 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         self.forward(i, pkt, now, obs)
     }
 
-    /// All packets back to the rings of the links that they are on at the present; `last` is the number of the last event, if others of this instant are to come.
+    /// Whether any port has a shorter way for packets.
+    pub(crate) fn has_short_ways(&self) -> bool {
+        self.ports.iter().any(|p| p.feeds || p.lane.is_some())
+    }
+
+    /// All packets back to the rings of the links that they are on at the present, or to the queues where they wait; `last` is the number of the last event, if others of
+    /// this instant are to come.
     pub(crate) fn part_all<O: Observer>(&mut self, last: Option<Slot>, obs: &mut O) {
+        if !self.relays.on {
+            return;
+        }
         let now = self.now;
         for k in 0..self.relays.feeders.len() {
             let i = self.relays.feeders[k];
@@ -241,6 +256,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             self.wake_after(i, obs);
         }
         self.relays.on = false;
+        self.queue_all();
     }
 
     /// The same for one feeder. Packets that reach a relay at this instant have done so if they are `here`.

@@ -31,11 +31,18 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
         }
     }
 
+    /// From now on packets take the short ways, where the observer sees nothing of them.
+    pub(crate) fn set_out<O: Observer>(&mut self) {
+        if !self.path.relays.on && (!O::ON || self.path.relays.unseen) {
+            self.path.relays.on = true;
+            self.path.line_up_all();
+        }
+    }
+
     /// An observer watches from the beginning on and never sees more ports than now: what it does not see keeps to the short ways of packets. Before the first event only.
     pub fn watch_some<O: Observer>(&mut self, obs: &O) {
-        let any = self.path.ports.iter().any(|p| p.feeds || p.lane.is_some());
         debug_assert!(self.events_run == 0, "packets are under way");
-        if !any {
+        if !self.path.has_short_ways() {
             return;
         }
         self.path.untie_all();
