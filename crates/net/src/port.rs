@@ -259,6 +259,11 @@ impl<Q: Qdisc> Port<Q> {
     pub fn qdisc(&self) -> &Q {
         &self.qdisc
     }
+    /// What waits, in the queue or on the ring.
+    pub(crate) fn backlog(&self) -> Backlog {
+        let Backlog { pkts, bytes } = self.qdisc.backlog();
+        Backlog { pkts: pkts + self.held.pkts, bytes: bytes + self.held.bytes }
+    }
     /// Its counters.
     pub fn counters(&self) -> &PortCounters {
         &self.counters

@@ -330,7 +330,7 @@ impl Sampler {
             let (carried, drops) = (now.carried - before.carried, now.drops.wrapping_sub(before.drops));
             let outage = now.outage.wrapping_sub(before.outage);
             *before = now;
-            PortSample { time: now_s, step, backlog: port.qdisc().backlog(), carried, drops, outage }
+            PortSample { time: now_s, step, backlog: port.backlog(), carried, drops, outage }
         }));
         let watched = std::mem::take(&mut self.links.kept.subjects);
         self.links.take(|i, out| ports[watched[i] as usize].qdisc().gauges(out));

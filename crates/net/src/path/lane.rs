@@ -16,12 +16,12 @@ use fairlane_engine::EventQueue;
 use fairlane_units::{Dur, Time};
 
 impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
-    /// Finds the ports that keep packets on their ring. Of those whose backlog is read in the loop, which is told by `watched`, it is in the queue.
-    pub(crate) fn find_lanes(&mut self, watched: &[u32]) {
+    /// Finds the ports that keep packets on their ring. Of those that an observer sees they are in the queue.
+    pub(crate) fn find_lanes(&mut self, seen: &[u32]) {
         for port in self.ports.iter_mut().filter(|p| p.is_plain() && p.tied == p.feeds) {
             port.lane = port.ps_a_byte().and(port.qdisc.tail());
         }
-        watched.iter().for_each(|&i| self.ports[i as usize].lane = None);
+        seen.iter().for_each(|&i| self.ports[i as usize].lane = None);
     }
 
     /// A packet arrives at a port whose transmitter is at work, and whose queue has no packets. Returns whether it is on the ring, or dropped.

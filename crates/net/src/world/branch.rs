@@ -46,10 +46,11 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
             return;
         }
         self.path.untie_all();
-        let mut watched: Vec<u32> = (0..self.path.ports.len() as u32).filter(|&i| obs.sees(PortId(i))).collect();
-        watched.extend(self.sampler.iter().flat_map(|s| s.watched()));
+        let seen: Vec<u32> = (0..self.path.ports.len() as u32).filter(|&i| obs.sees(PortId(i))).collect();
+        let sampled = self.sampler.iter().flat_map(|s| s.watched());
+        let watched: Vec<u32> = seen.iter().chain(sampled).copied().collect();
         self.path.find_relays(&watched, |i| obs.crosses(PortId(i)));
-        self.path.find_lanes(&watched);
+        self.path.find_lanes(&seen);
         self.path.relays.unseen = true;
     }
 
