@@ -53,6 +53,11 @@ def pooled() -> tuple[Metric, ...]:
     return tuple(m for m in metrics() if m.table == "groups" or m.pooled not in ("", "null"))
 
 
+def metrics_in(table: str) -> tuple[Metric, ...]:
+    """The metrics that a row of a table has."""
+    return pooled() if table == "groups" else tuple(m for m in metrics() if m.table == table)
+
+
 @lru_cache(maxsize=1)
 def units() -> dict[str, str]:
     """Unit of each metric; a name means the same in every table."""

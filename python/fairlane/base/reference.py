@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import _core
 from ..errors import suggest
-from .metrics import AGGREGATES, TABLES, metrics, pooled, series, series_of
+from .metrics import AGGREGATES, TABLES, metrics, metrics_in, series, series_of
 from .paths import split
 
 
@@ -122,8 +122,7 @@ def explain(name: str) -> list[Entry]:
         table, last = name.strip().partition(".")[0], name.strip().rpartition(".")[2]
         if table in TABLES and "." in name:
             inner = [p.name for e in _path(table) for p in e.parameters]
-            own = pooled() if table == "groups" else [m for m in metrics() if m.table == table]
-            raise suggest(last, [*(m.name for m in own), *inner], f"metric or setting of {table}")
+            raise suggest(last, [*(m.name for m in metrics_in(table)), *inner], f"metric or setting of {table}")
         known = [e["name"] for e in registry()] + [m.name for m in metrics()] + [s.name for s in series()] + [p["name"] for p in presets()]
         raise suggest(name, [*known, *scenario_schema().get("properties", {})], "name or path")
     return found
@@ -138,15 +137,15 @@ def _measured(path: str) -> list[Entry]:
         return [Entry(path, "table of metrics", "Numbers of the whole network, over all its flows and links.", facts=told)]
     if table not in TABLES or not rest or not all(rest):
         return []
-    own = {m.name for m in pooled()} if table == "groups" else set()
+    own = {m.name for m in metrics_in(table)} if table == "groups" else set()
     how = rest.pop() if len(rest) > 1 and rest[-1] in AGGREGATES and table != "network" and not (own and rest[-2] not in own) else ""
     name, of = rest[-1], ".".join(rest[:-1])
     whose = {"flows": "flow or group of flows", "groups": "group of flows", "links": "link", "network": "network"}[table]
     facts = {"of": f"the {whose} {of}"} if of and of != "*" else {"of": f"every {whose}"} if table != "network" else {}
     facts |= {"several members": _HOW[how or "mean"]} if table == "flows" and (of or how) else {}
     out = []
-    for metric in metrics():
-        if metric.name == name and (metric in pooled() if table == "groups" else metric.table == table):
+    for metric in metrics_in(table):
+        if metric.name == name:
             told = {"unit": "1" if how == "jain" else metric.unit, "formula": metric.formula, "source": metric.source}
             told["of a group"] = _POOLED.get(metric.pooled, "") if table == "groups" else ""
             out.append(Entry(path, f"metric of {table}", metric.doc, facts={k: v for k, v in (told | facts).items() if v}))

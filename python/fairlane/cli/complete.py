@@ -131,11 +131,11 @@ def _members(begun: str, tree: dict[str, Any] | None) -> Iterator[str]:
 
 
 def _measured(begun: str) -> Iterator[str]:
-    from ..base.metrics import metrics
+    from ..base.metrics import metrics_in
 
     before, _, _ = begun.rpartition(".")
     table = before.partition(".")[0]
-    yield from (f"{before}.{m.name}" for m in metrics() if m.table == table and (table != "network" or before == table))
+    yield from (f"{before}.{m.name}" for m in metrics_in(table) if table != "network" or before == table)
 
 
 def _scenario(ctx: click.Context) -> dict[str, Any] | None:

@@ -41,6 +41,7 @@ def page(result: Result, folder: str = "") -> str:
         "runs/page.html.j2", title=title(result, folder), description=scenario.get("description") or "", sentences=sentences(result),
         live=Charts(drawn), charts_of=[c.name for c in drawn], no_series="" if series else NO_SERIES, warnings=result.warnings,
         flows=flow_sheet(result, where="flows.parquet of a result folder"), links=link_sheet(result, where="in the CSV file"),
+        each=result.reports.removesuffix("s"),
         flows_exact=exact[result.reports], links_exact=exact["links"], network=words[:1].upper() + words[1:],
         limits=limits_sheet(result), why=why_told(result),
         cut=f"The exact table of {' and '.join(cut)} is too long for a page; a result folder has it." if cut else "",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from ..base.metrics import metrics, pooled
+from ..base.metrics import metrics_in
 from . import select
 from .left_open import WORLD, opens_of
 
@@ -170,7 +170,7 @@ def wide(table: str, spec: StudySpec, points: Sequence[Point], store: Store, don
         )
     else:
         frame = frame.with_columns(pl.lit(0, pl.Int32).alias("order"))
-    known = [m.name for m in (pooled() if table == "groups" else metrics()) if table in ("groups", m.table)]
+    known = [m.name for m in metrics_in(table)]
     columns = [m for m in known if m in present] + sorted(m for m in present if m not in known)
     pivoted = frame.pivot(on="metric", index=[*ids, "order"], values="value", aggregate_function="first")
     pivoted = pivoted.sort("row", "order", *(["time"] if "time" in ids else []), nulls_last=True).select(*ids, *columns)

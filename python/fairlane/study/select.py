@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 
-from ..base.metrics import AGGREGATES, jain, metrics, pooled, unit
+from ..base.metrics import AGGREGATES, jain, metrics_in, unit
 from ..base.paths import split
 from ..errors import FairlaneError, suggest
 from .model import Point, Selector
@@ -36,7 +36,7 @@ def selector(text: str, label: str = "") -> Selector:
     if table not in TABLES:
         raise suggest(table, list(TABLES), f"table in {text!r}")
     aggregate = "mean"
-    known = [m.name for m in (pooled() if table == "groups" else metrics()) if table in ("groups", m.table)]
+    known = [m.name for m in metrics_in(table)]
     # A group has an index of fairness of its own: `groups.tcp.jain`.
     if len(parts) > 2 and parts[-1] in AGGREGATES and table != "network" and not (table == "groups" and parts[-2] not in known):
         aggregate = parts.pop()
@@ -80,9 +80,8 @@ def names(s: Selector, point: Point) -> tuple[str, ...]:
         raise suggest(s.name, list(point.links), f"link in {s.text!r}")
     if s.table == "groups":
         if point.reports == "flows":
-            written = (
-                f"flows.{s.name}.{s.metric}" if any(m.name == s.metric and m.table == "flows" for m in metrics()) else "a metric of flows"
-            )
+            told = s.metric in {m.name for m in metrics_in("flows")}
+            written = f"flows.{s.name}.{s.metric}" if told else "a metric of flows"
             raise FairlaneError(
                 f'the scenario has a row for each flow and none for groups: write {written}, or report = "groups" in the scenario'
             )
@@ -106,7 +105,7 @@ def _of_group(s: Selector, point: Point) -> str:
     group = next((g for g, flows in point.groups.items() if s.name == g or s.name in flows), s.name)
     of_goodput = {"mean": "goodput_mean", "min": "goodput_min", "max": "goodput_max", "jain": "jain"}
     own = of_goodput.get(s.aggregate, s.metric) if s.metric == "goodput" else s.metric
-    if own not in {m.name for m in pooled()}:
+    if own not in {m.name for m in metrics_in("groups")}:
         return f'report = "flows": {s.metric} means nothing of a group'
     return f"groups.{group}.{own}"
 
