@@ -195,11 +195,8 @@ class Point:
     links: tuple[str, ...] = ()
     """Names of all directions of links."""
     warnings: tuple[str, ...] = ()
-
-    @property
-    def reports(self) -> str:
-        """Whose rows its runs have: "flows" or "groups"."""
-        return "groups" if '"report":"groups"' in self.parts else "flows"
+    reports: str = "flows"
+    """Whose rows its runs have: "flows" or "groups"."""
 
     @property
     def resolved(self) -> str:

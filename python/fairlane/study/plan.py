@@ -156,6 +156,7 @@ def point_of(tree: dict[str, Any], index: int = 0, labels: Mapping[str, Label] |
         groups,
         links,
         tuple(warnings),
+        tree.get("report") or "flows",
     )
 
 

@@ -25,10 +25,10 @@ def as_dict(spec: StudySpec, points: Iterable[Point], engine: str) -> dict[str, 
     known: dict[tuple[Any, ...], int] = {}
     rows = []
     for p in points:
-        shape = (tuple(p.groups.items()), p.links)
+        shape = (tuple(p.groups.items()), p.links, p.reports)
         if shape not in known:
             known[shape] = len(layouts)
-            layouts.append({"groups": {g: list(m) for g, m in p.groups.items()}, "links": list(p.links)})
+            layouts.append({"groups": {g: list(m) for g, m in p.groups.items()}, "links": list(p.links), "report": p.reports})
         rows.append({"labels": dict(p.labels), "essence": p.essence, "layout": known[shape], "warnings": list(p.warnings)})
     told = asdict(spec)
     # What few studies have is left out of all others; what is tried before a run is not needed after it.
@@ -56,11 +56,11 @@ def from_dict(tree: Mapping[str, Any]) -> tuple[StudySpec, list[Point], str]:
             "claims": tuple(Claim(**{**c, "place": tuple(c["place"])}) for c in s.get("claims", ())),
         }
     )
-    layouts = [({g: tuple(m) for g, m in x["groups"].items()}, tuple(x["links"])) for x in tree["layouts"]]
+    layouts = [({g: tuple(m) for g, m in x["groups"].items()}, tuple(x["links"]), x.get("report", "flows")) for x in tree["layouts"]]
     points = []
     for i, p in enumerate(tree["points"]):
-        groups, links = layouts[p["layout"]]
-        points.append(Point(i, p["labels"], (), p["essence"], groups, links, tuple(p["warnings"])))
+        groups, links, report = layouts[p["layout"]]
+        points.append(Point(i, p["labels"], (), p["essence"], groups, links, tuple(p["warnings"]), report))
     return spec, points, tree["engine"]
 
 
