@@ -68,6 +68,7 @@ def studies(_ctx: click.Context, begun: str) -> Iterator[str]:
 @_safe
 def explained(_ctx: click.Context, begun: str) -> Iterator[str]:
     """Whatever `fairlane explain` knows; paths segment by segment."""
+    from ..base.metrics import TABLES
     from ..base.reference import contents
 
     if "." in begun:
@@ -76,7 +77,7 @@ def explained(_ctx: click.Context, begun: str) -> Iterator[str]:
         return
     for names in contents().values():
         yield from names
-    yield from ("flows.", "links.", "network.")
+    yield from (f"{table}." for table in TABLES)
 
 
 @_safe
@@ -100,7 +101,7 @@ def _values(path: str) -> Iterator[str]:
         for branch in branches_of(root, node):
             if "x-registry" in branch:
                 yield from (e["name"] for e in registry() if e["kind"] == branch["x-registry"])
-            yield from (str(word) for word in branch.get("enum", ()) if word is not None)
+            yield from (str(word) for word in (*branch.get("enum", ()), branch.get("const")) if word is not None)
 
 
 def _nodes(parts: list[str]) -> list[dict[str, Any]]:

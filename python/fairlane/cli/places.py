@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,8 +56,10 @@ def _begun(source: Any, changes: Sequence[tuple[str, str]], duration: str) -> Re
     return None
 
 
-def check_quantities(source: Any, changes: Sequence[tuple[str, str]], duration: str, names: Iterable[str]) -> None:
-    """Raises `UnknownNameError` for a name that the figures of this scenario do not know.
+def check_quantities(
+    source: Any, changes: Sequence[tuple[str, str]], duration: str, names: Iterable[str], tried: Callable[[Result, str], object] | None = None
+) -> None:
+    """Raises `UnknownNameError` for a name that the figures of this scenario do not know; `tried` draws one, or looks it up.
 
     Which quantities there are depends on the queues and congestion controls, and on those of one's own: the first instant tells.
     """
@@ -66,7 +68,7 @@ def check_quantities(source: Any, changes: Sequence[tuple[str, str]], duration: 
         return
     for name in dict.fromkeys(names):
         try:
-            first.plot(name)
+            first.plot(name) if tried is None else tried(first, name)
         except UnknownNameError:
             raise
         except (FairlaneError, ArithmeticError, LookupError, ValueError):

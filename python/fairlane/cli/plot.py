@@ -199,8 +199,11 @@ def _ran(file: str, kind: str, run: _Run, stack: ExitStack, *, quiet: bool) -> R
     from ..base.seeds import parse_seeds
     from ..runs.pcap import Pcap
     from ..runs.plots import KINDS
+    from ..runs.plots.quantity import kind_of
     from ..runs.result import run_resolved
+    from ..runs.tables import absent
     from ..runs.trace import Trace
+    from .places import check_quantities
     from .verbose import given
 
     changes = assignments(run.sets)
@@ -217,6 +220,10 @@ def _ran(file: str, kind: str, run: _Run, stack: ExitStack, *, quiet: bool) -> R
         step = max(1e-9, seconds(tree["duration"]) / _SAMPLES)
         resolved = checked(source, [*changes, ("sample", f"{step * 1e9:.0f}ns")])
     own = KINDS.get(kind)
+    if own is None:
+        check_quantities(source, changes, tree["duration"], [kind], lambda first, name: kind_of([first], name, link=bool(run.links)))
+    elif own.flows and (why := absent("flows", tree.get("report") or "flows")):
+        raise FairlaneError(why)
     events = ",".join(x for x in (own.trace, own.more) if x) if own is not None else ""
     trace, pcap = None, None
     if events:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from ..base.metrics import metrics_in
 from ..errors import suggest
 
 if TYPE_CHECKING:
@@ -18,6 +19,25 @@ def members(result: Result) -> dict[str, list[str]]:
     for f in result.scenario["expanded"]["flows"]:
         out.setdefault(f["group"], []).append(f["name"])
     return out
+
+
+def groups_of(result: Result, what: str, names: str | Iterable[str] | None) -> dict[str, list[str]]:
+    """The groups that are asked for in a result that has a row for each (None: all), by how they are called beside a metric."""
+    there = flows_in(result)
+    wanted = list(there) if names is None else [names] if isinstance(names, str) else list(dict.fromkeys(names))
+    if lacking := next((name for name in wanted if name not in there), None):
+        raise suggest(lacking, list(there), "group of flows")
+    how = next((m.pooled for m in metrics_in("groups") if m.name == what), "")
+    said = f"{how} of " if how in ("sum", "mean") else ""
+    return {name if there[name] < 2 else f"{name} ({said}{there[name]} flows)": [name] for name in wanted}
+
+
+def flows_in(result: Result) -> dict[str, int]:
+    """How many flows each group has, whatever the result has rows of."""
+    if result.reports == "flows":
+        return {g: len(own) for g, own in members(result).items()}
+    first = result.groups.unique("group", keep="first", maintain_order=True)
+    return {g: int(n) for g, n in first.select("group", "flows").iter_rows()}
 
 
 def flows_of(result: Result, names: str | Iterable[str]) -> list[str]:

@@ -16,8 +16,8 @@ from ..base.metrics import series_of, unit
 from ..errors import FairlaneError, UnknownNameError, suggest
 from ..look import theme
 from .curves import AGGREGATES, Curve, curves
-from .groups import flows_of, members
-from .tables import SERIES, kinds, over_time, series, series_names
+from .groups import flows_of, groups_of, members
+from .tables import SERIES, drawable, kinds, over_time, series, series_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 MAX_LINES = 12
 """Links, and flows, that are drawn if nobody names them; more flows than that are drawn as means of their groups."""
 KINDS = ("lines", "bars")
-_LABELS = ("seed", "time", "flow", "group", "link", "from", "to", "transport")
 _DASHES = ("-", "--", ":", "-.")
 _SIZE = (7.0, 3.6)
 _LOWER = 2.5
@@ -114,20 +113,20 @@ def _what(result: Result, what: str, asked: Asked) -> tuple[bool, str]:
     if asked.kind and asked.kind not in KINDS:
         raise suggest(asked.kind, list(KINDS), "kind of picture")
     for table in {"": [*series, *metrics], "lines": series, "bars": metrics}[asked.kind]:
-        if what in _names(result, table) and what not in _LABELS:
+        if what in _names(result, table):
             return table in series, table
     if series_of(what) and result.reports == "groups" and any(s.table == "flow_series" for s in series_of(what)):
         result._having("flow_series")
     if asked.kind != "bars" and series_of(what) and not any(series_names(result, t) for t in series):
         raise FairlaneError(f'there is no time series of {what}: set sample = "100ms" in the scenario to have one')
-    known = {c for t in result._tables for c in _names(result, t)}.difference(_LABELS)
+    known = {c for t in result._tables for c in _names(result, t)}
     near = str(suggest(what, sorted(known), "quantity to plot")).partition(": ")[2]
     hint = f": {near}" if near.startswith("did you mean") else ""
     raise UnknownNameError(f"unknown quantity to plot {what!r}{hint}\n{_known(result)}")
 
 
 def _names(result: Result, table: str) -> list[str]:
-    return series_names(result, table) if table in SERIES else result.table(table).columns
+    return drawable(table, series_names(result, table) if table in SERIES else result.table(table).columns)
 
 
 def _with(result: Result, table: str, what: str) -> pl.DataFrame:
@@ -139,8 +138,7 @@ def _known(result: Result) -> str:
     """What can be drawn, table by table."""
     lines = []
     for table, words in ((t, words) for t, words in _TABLES.items() if t in result._tables):
-        names = [c for c in _names(result, table) if c not in _LABELS]
-        told = ", ".join(names) or 'nothing: set sample = "100ms" in the scenario'
+        told = ", ".join(_names(result, table)) or 'nothing: set sample = "100ms" in the scenario'
         lines.append(textwrap.fill(f"{words}: {told}", 100, initial_indent="  ", subsequent_indent="    "))
     return "\n".join(lines)
 
@@ -164,11 +162,7 @@ def _members(result: Result, table: str, what: str, key: str, asked: Asked) -> d
     if key == "link":
         return {name: [name] for name in _links(_with(result, table, what), what, asked.link)}
     if key == "group":
-        there = result.groups["group"].unique(maintain_order=True).to_list()
-        wanted = there if asked.group in (None, True, False) else [asked.group] if isinstance(asked.group, str) else list(asked.group)  # type: ignore[arg-type]
-        if lacking := next((name for name in wanted if name not in there), None):
-            raise suggest(lacking, there, "group of flows")
-        return {name: [name] for name in wanted}
+        return groups_of(result, what, None if isinstance(asked.group, bool) else asked.group)
     groups = members(result)
     if asked.group:
         names = list(groups) if asked.group is True else [asked.group] if isinstance(asked.group, str) else list(asked.group)

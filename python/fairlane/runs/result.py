@@ -14,7 +14,7 @@ from ..base.cores import available_threads
 from ..base.extras import need
 from ..base.scenario import checked
 from ..base.seeds import parse_seeds
-from ..errors import Doubt, FairlaneError, suggest
+from ..errors import Doubt, FairlaneError, UnknownNameError, suggest
 from ..stats import Interval, interval
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ class Result:
         from .tables import absent
 
         if why := absent(table, self.reports):
-            raise FairlaneError(why)
+            raise UnknownNameError(why)
         return self._tables
 
     @property

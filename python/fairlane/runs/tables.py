@@ -6,14 +6,14 @@ Frames are made when somebody asks for them: a run, its tables on a terminal and
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from ..base.extras import need
-from ..base.metrics import unit
+from ..base.metrics import metrics, unit
 from ..errors import FolderError
 from ..stats import Interval, interval
 
@@ -41,6 +41,12 @@ def names_of(report: str) -> tuple[str, ...]:
 def rows_of(result: Result) -> str:
     """The table with the rows of flows or of groups, by its name."""
     return "groups" if result.reports == "groups" else "flows"
+
+
+def drawable(table: str, names: Iterable[str]) -> list[str]:
+    """The columns of a table that are numbers; of a group no state of a single flow, which is null there."""
+    void = {m.name for m in metrics() if m.pooled == "null"} if table == "groups" else set()
+    return [c for c in names if c not in LABELS and c not in ("seed", "time") and c not in void]
 
 
 def kinds(result: Result) -> tuple[str, str, str]:

@@ -35,6 +35,8 @@ class Kind:
     """Whether it is of all runs, unless one is chosen."""
     each: str = ""
     """`flow` or `link`, if each of those has a panel of its own."""
+    flows: bool = True
+    """Whether it is of single flows, which a result of groups does not have."""
 
     def draws(self) -> Callable[..., None]:
         """The function that draws it: `f(pen, views)`."""
@@ -78,6 +80,7 @@ _ALL = (
         more="drop,mark",
         together=False,
         each="link",
+        flows=False,
     ),
     Kind(
         "throughput-stack",
@@ -110,7 +113,7 @@ _ALL = (
         (),
         sample=True,
     ),
-    Kind("drop-timeline", "when packets were dropped, by reason", "drops:draw", (), trace="drop", together=False),
+    Kind("drop-timeline", "when packets were dropped, by reason", "drops:draw", (), trace="drop", together=False, flows=False),
     Kind("phase", "congestion windows against the queue: what cycles, and what settles", "phase:draw", ("bdp",), sample=True),
     Kind("sharing", "heat map of who got what: flows down, time across", "sharing:draw", (), sample=True, together=False),
     Kind("fct", "flow completion time by size, with percentiles", "fct:draw", ("ideal",), pooled=True),

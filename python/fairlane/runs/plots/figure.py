@@ -87,6 +87,8 @@ def draw(
         raise FairlaneError("there is no result to draw")
     if kind in KINDS:
         own = KINDS[kind]
+        for _, r in results if own.flows else ():
+            r._having("flows")
     else:
         from .quantity import kind_of
 

@@ -10,10 +10,11 @@ import polars as pl
 
 from ...base.format import scale
 from ...base.metrics import metrics, series_of, unit
-from ...errors import FairlaneError
+from ...errors import FairlaneError, UnknownNameError
 from ...stats import interval
 from ..curves import Curve, curves
-from ..tables import SERIES, absent, series_names
+from ..groups import groups_of
+from ..tables import SERIES, absent, drawable, series_names
 from . import KINDS, SAMPLE, Kind
 from .pen import Pen, named
 from .theories import levels
@@ -22,7 +23,6 @@ from .view import View
 if TYPE_CHECKING:
     from ..result import Result
 
-_LABELS = ("seed", "time", "flow", "link", "from", "to", "transport")
 _THEORY = {
     "cwnd": ("bdp", "fair"),
     "in_flight": ("bdp", "fair"),
@@ -39,23 +39,26 @@ MOST_ROWS = 40
 def kind_of(results: Sequence[Result], name: str, *, link: bool) -> Kind:
     """The picture of a quantity; an error that names what is near if no result has it."""
     order = ["link_series", "flow_series", "links", "flows"] if link else ["flow_series", "link_series", "flows", "links"]
+    order.insert(order.index("flows") + 1, "groups")
     found: set[str] = set()
     for table in [*order, "network"]:
         for r in (r for r in results if not absent(table, r.reports)):
-            columns = [c for c in (series_names(r, table) if table in SERIES else r.table(table).columns) if c not in _LABELS]
+            columns = drawable(table, series_names(r, table) if table in SERIES else r.table(table).columns)
             found.update(columns)
             if name in columns:
                 over = table.endswith("_series")
-                return Kind(name, f"{name} {'over time' if over else 'of each'}", f"quantity:{table}", _THEORY.get(name, ()), sample=over)
+                theory = () if table == "groups" else _THEORY.get(name, ())
+                return Kind(name, f"{name} {'over time' if over else 'of each'}", f"quantity:{table}", theory, sample=over)
     if lacking := next((why for r in results for t in order if (why := absent(t, r.reports)) and _is_of_flows(name)), ""):
-        raise FairlaneError(lacking)
+        raise UnknownNameError(lacking)
     if series_of(name):
         raise FairlaneError(f"there is no time series of {name}: set {SAMPLE}")
     from difflib import get_close_matches
 
-    near = get_close_matches(name, [*KINDS, *sorted(found)], 1, 0.6)
+    # groups.tcp.goodput, as studies write it: the quantity is its last word.
+    near = get_close_matches(name.rpartition(".")[2], [*KINDS, *sorted(found)], 1, 0.6)
     hint = f": did you mean {near[0]!r}?" if near else ""
-    raise FairlaneError(f"{name!r} is no kind of picture and no quantity of these results{hint} (fairlane plot --list has all)")
+    raise UnknownNameError(f"{name!r} is no kind of picture and no quantity of these results{hint} (fairlane plot --list has all)")
 
 
 def _is_of_flows(name: str) -> bool:
@@ -107,6 +110,11 @@ def flows(pen: Pen, views: Sequence[View]) -> None:
     _numbers(pen, views, "flows")
 
 
+def groups(pen: Pen, views: Sequence[View]) -> None:
+    """Of groups of flows, one number a run."""
+    _numbers(pen, views, "groups")
+
+
 def links(pen: Pen, views: Sequence[View]) -> None:
     """Of links, one number a run."""
     _numbers(pen, views, "links")
@@ -117,6 +125,15 @@ def network(pen: Pen, views: Sequence[View]) -> None:
     _numbers(pen, views, "network")
 
 
+def _rows(v: View, table: str, what: str) -> dict[str, list[str]]:
+    """Names of rows, and the flows, groups or links that each is of."""
+    if table == "flows":
+        return v.curves()
+    if table == "groups":
+        return groups_of(v.result, what, v.wish.flow)
+    return {n: [n] for n in (v.links(what) if table == "links" else [""])}
+
+
 def _numbers(pen: Pen, views: Sequence[View], table: str) -> None:
     """A row for each result and flow, link or group: the mean over all runs, with its interval."""
     what = views[0].wish.kind.name
@@ -124,7 +141,7 @@ def _numbers(pen: Pen, views: Sequence[View], table: str) -> None:
     for v in views:
         seeds = v.result.seeds if v.wish.seed in (None, "all") else v.seeds
         frame = v.result.table(table).filter(pl.col("seed").is_in(seeds))
-        of = v.curves() if table == "flows" else {n: [n] for n in v.links(what)} if table == "links" else {"": [""]}
+        of = _rows(v, table, what)
         for name, own in of.items():
             kept = frame if table == "network" else frame.filter(pl.col(table[:-1]).is_in(own))
             per_run = kept.group_by("seed", maintain_order=True).agg(pl.col(what).cast(pl.Float64).fill_nan(None).mean())
