@@ -252,3 +252,93 @@ def test_a_study_of_groups_cannot_say_why(file, tmp_path, capsys):
     path = study(file, tmp_path, "groups", "groups.tcp.goodput")
     assert invoke(["study", str(path), "--out", str(tmp_path / "out"), "--why"]) == 2
     assert "report=flows" in capsys.readouterr().err and not (tmp_path / "out").exists()
+
+
+def test_a_study_of_groups_is_read_back(file, tmp_path):
+    """Its folder alone says that rows are of groups: tables, metrics, pictures and reports of it are as after the run."""
+    names = ("groups.tcp.goodput", "groups.small.completion_time_p95", "groups.tcp.jain")
+    made = fl.Study.from_file(study(file, tmp_path, "groups", *names)).run(tmp_path / "out")
+    back = fl.load_study(tmp_path / "out")
+    assert [p.reports for p in back.points] == ["groups", "groups"]
+    assert back.cells().equals(made.cells()) and back.groups().equals(made.groups(), null_equal=True)
+    assert back.summary().equals(made.summary(), null_equal=True) and "<html" in back.page()
+    with pytest.raises(fl.FairlaneError, match='report = "groups"'):
+        back.flows()
+    assert invoke(["plot", str(tmp_path / "out"), "jain", "-o", str(tmp_path / "jain.svg")]) == 0
+    assert invoke(["report", str(tmp_path / "out"), str(tmp_path / "out"), "-o", str(tmp_path / "page.html")]) == 0
+
+
+@pytest.mark.parametrize("name", ["cwnd", "srtt", "delay-cdf", "ellipses", "window"])
+def test_pictures_that_need_flows_are_refused_before_the_run(file, tmp_path, capsys, name):
+    """Nothing is run for a picture that cannot be drawn afterwards."""
+    for asked in (
+        ["run", str(file), "--set", "report=groups", "--plot", str(tmp_path / f"{name}.svg"), "--out", str(tmp_path / "r")],
+        ["plot", str(file), "--set", "report=groups", name, "-o", str(tmp_path / f"{name}.svg")],
+    ):
+        assert invoke(asked) == 2
+        told = capsys.readouterr()
+        assert told.out == "" and 'report = "groups"' in told.err and "report=flows" in told.err and "running" not in told.err
+    assert [p for p in tmp_path.iterdir() if p.name != "x.toml"] == []
+
+
+def test_a_quantity_that_nothing_has_is_refused_before_the_run(file, tmp_path, capsys, monkeypatch):
+    from fairlane.runs import result
+
+    ran, run = [], result.run_resolved
+    monkeypatch.setattr(result, "run_resolved", lambda *a, **k: ran.append(json.loads(a[0].json())["duration"]) or run(*a, **k))
+    assert invoke(["plot", str(file), "goodputt", "-o", str(tmp_path / "x.svg")]) == 2
+    assert "did you mean 'goodput'" in capsys.readouterr().err and "5s" not in ran
+
+
+def test_pictures_of_groups(both, file, tmp_path, capsys):
+    """A metric has a row for each group, under its name and with what the row is of."""
+    _, groups = both
+    groups.save(tmp_path / "r")
+
+    def rows(*asked):
+        assert invoke(["plot", str(tmp_path / "r"), *asked, "--json"]) == 0, capsys.readouterr().err
+        (panel,) = json.loads(capsys.readouterr().out)["panels"]
+        return {d["name"]: d["x"][0] for d in panel["drawn"] if d["role"] != "interval"}
+
+    drawn = rows("goodput")
+    assert list(drawn) == ["tcp (sum of 12 flows)", "small (sum of 10 flows)", "voice"]
+    assert drawn["tcp (sum of 12 flows)"] == pytest.approx(groups.value("goodput", group="tcp").mean / 1e6, rel=1e-9)
+    assert list(rows("completion_time", "--flow", "small")) == ["small (mean of 10 flows)"]
+    assert list(rows("jain", "--flow", "tcp", "--flow", "small")) == ["tcp (12 flows)", "small (10 flows)"]
+    for asked, said in (
+        (["goodput", "--flow", "tpc"], "did you mean 'tcp'"),
+        (["goodput", "--flow", "tcp.0"], "unknown group of flows"),
+        (["groups.tcp.goodput"], "did you mean 'goodput'"),
+        (["fct"], "report=flows"),
+        (["srtt"], "report=flows"),
+    ):
+        assert invoke(["plot", str(tmp_path / "r"), *asked, "-o", str(tmp_path / "no.svg")]) == 2
+        assert said in capsys.readouterr().err
+    assert not (tmp_path / "no.svg").exists()
+    with pytest.raises(fl.FairlaneError, match="report=flows"):
+        groups.plot("srtt")
+
+
+def test_reports_of_groups(both, file, tmp_path):
+    """Two results of groups are held against each other; one of flows and one of groups by what is formed alike in both."""
+    flows, groups = both
+    other = fl.run(file, "1..3", sets=[*GROUPS, ("topology.dumbbell.bottleneck.rate", "30Mbit/s")])
+    report = fl.report([groups, other], labels=["fast", "slow"])
+    found = {(d["of"], d["metric"]): d["means"] for d in report.document()["differences"]}
+    for metric, column in (("goodput_sum", "goodput"), ("delay_mean", "delay_mean"), ("loss", "loss")):
+        own = [r.value(column, group="tcp").mean for r in (other, groups)]
+        assert found["tcp", metric] == pytest.approx(own, rel=1e-12)
+    assert ("", "jain") in found and ("bottleneck", "utilisation") in found
+    assert "Delay and goodput of tcp" in report.page() and "slow" in report._repr_html_()
+    mixed = fl.report([flows, groups]).document()
+    assert {d["metric"] for d in mixed["differences"]} == {"goodput_sum", "jain", "utilisation", "sojourn_mean"}
+    assert all(d["means"][0] == pytest.approx(d["means"][1], rel=1e-12) for d in mixed["differences"])
+    assert "Queue of" not in fl.report([flows, groups]).page()
+
+
+def test_sizes_are_told_without_lists(file):
+    from fairlane.base.scenario import checked
+
+    resolved = checked(file, GROUPS)
+    expanded = json.loads(resolved.json())["expanded"]
+    assert resolved.sizes == tuple(len(expanded[k]) for k in ("nodes", "links", "flows"))

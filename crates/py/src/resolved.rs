@@ -36,6 +36,12 @@ impl Resolved {
     fn json(&self, py: Python<'_>, expanded: bool) -> String {
         py.detach(|| if expanded { self.inner.to_json_expanded() } else { self.inner.to_json() }.to_string())
     }
+    /// How many nodes, directions of links and flows it has, without a list of any.
+    #[getter]
+    fn sizes(&self) -> (usize, usize, usize) {
+        let of = &self.inner.expanded;
+        (of.nodes.len(), of.links.len(), of.flows.len())
+    }
     /// The seed.
     #[getter]
     fn seed(&self) -> u64 {

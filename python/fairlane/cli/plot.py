@@ -155,7 +155,7 @@ def _results(
             raise FairlaneError(f"--panel and --where are for studies, and {word} is none")
         if path.is_file() or str(path) == "-":
             result = _ran(str(path), kind, run, stack, quiet=quiet)
-            names.append(label or result.scenario.get("name") or path.stem)
+            names.append(label or result.description.get("name") or path.stem)
         elif path.is_dir():
             run.refuse(word)
             result = load(path)

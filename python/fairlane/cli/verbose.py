@@ -89,10 +89,8 @@ class Log:
             return
         from .. import _core
 
-        tree: dict[str, Any] = json.loads(resolved.json())
-        of = tree["expanded"]
-        words = {"nodes": "node", "links": "direction", "flows": "flow"}
-        sizes = ", ".join(count(len(of[key]), word) for key, word in words.items())
+        tree: dict[str, Any] = json.loads(resolved.json(expanded=False))
+        sizes = ", ".join(count(n, word) for n, word in zip(resolved.sizes, ("node", "direction", "flow"), strict=True))
         sampled = f"a sample every {tree['sample']}" if tree.get("sample") else "no time series"
         self.say(f"checked: {sizes}; {tree['duration']}, of which {tree['warmup']} warm-up; {sampled}")
         self.say(f"engine {_core.version()}+{_core.engine()}")

@@ -10,9 +10,9 @@ import polars as pl
 from ..base.format import scale
 from ..base.metrics import unit
 from ..look.live import Line, Live, points_each, stretched, stretches
-from ..runs.groups import members
+from ..runs.groups import flows_in, members
 from ..runs.live import warmup
-from ..runs.tables import series, series_names
+from ..runs.tables import over_time, series, series_names
 from .sides import Side, fullest
 from .told import Told
 
@@ -32,7 +32,9 @@ def charts(told: Told) -> list[Live]:
     if link:
         out.insert(1, _over_time(sides, "link_series", "queue", f"Queue of {link}", "mean", link))
     found = [c for c in out if c is not None]
-    groups = [g for g in members(sides[0].run) if all(g in members(s.run) for s in sides)]
+    groups = [g for g in flows_in(sides[0].run) if all(g in flows_in(s.run) for s in sides)]
+    if len({s.run.reports for s in sides}) > 1:  # delays are formed otherwise
+        groups = []
     dots = [_runs(sides, g, i) for i, g in enumerate(groups[:MOST_GROUPS])]
     return [*found, *(c for c in dots if c is not None)]
 
@@ -40,7 +42,7 @@ def charts(told: Told) -> list[Live]:
 def _over_time(sides: Sequence[Side], table: str, what: str, title: str, how: str, link: str) -> Live | None:
     found: list[tuple[int, str, np.ndarray, np.ndarray]] = []
     for i, s in enumerate(sides):
-        if what not in series_names(s.run, table):
+        if table not in over_time(s.run) or what not in series_names(s.run, table):
             continue
         frame = series(s.run, table, what)
         value = pl.col(what).cast(pl.Float64)
@@ -74,10 +76,11 @@ def _runs(sides: Sequence[Side], group: str, number: int) -> Live | None:
     """Delay against goodput of a group, a mark for each run."""
     frames = []
     for s in sides:
-        flows = s.run.flows
-        if not {"goodput", "delay_mean"} <= set(flows.columns):
+        rows = s.run.table(s.run.reports)
+        if not {"goodput", "delay_mean"} <= set(rows.columns):
             return None
-        own = flows.filter(pl.col("flow").is_in(members(s.run)[group]))
+        whose = pl.col("group") == group if s.run.reports == "groups" else pl.col("flow").is_in(members(s.run)[group])
+        own = rows.filter(whose)
         delay = pl.col("delay_mean").cast(pl.Float64)
         frames.append(
             own.group_by("seed", maintain_order=True).agg(pl.col("goodput").sum(), delay.filter(delay.is_finite()).mean()).drop_nulls()
@@ -91,7 +94,7 @@ def _runs(sides: Sequence[Side], group: str, number: int) -> Live | None:
         for i, (s, f) in enumerate(zip(sides, frames, strict=True))
         if f.height
     ]
-    many = max(len(members(s.run)[group]) for s in sides) > 1
+    many = max(flows_in(s.run)[group] for s in sides) > 1
     what = f"goodput{' of all its flows' if many else ''} ({ny})"
     return Live(f"runs-{number}", f"Delay and goodput of {group}", f"mean one-way delay ({nx})", what,
                 lines, kind="dots", caption="A mark for each run: better is up and to the left.", from_zero=False)  # fmt: skip

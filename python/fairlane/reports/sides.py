@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from ..errors import FairlaneError, FolderError
-from ..runs.groups import members
+from ..runs.groups import flows_in, members
 from ..runs.result import Result, load
 from ..study import StudyResult, load_study
 from .own import kind_of
@@ -148,19 +148,22 @@ def _read(folder: str) -> Result | StudyResult:
 
 
 def measures(sides: Sequence[Side]) -> list[Measure]:
-    """What all sides have: goodput, delay and loss of groups of flows, fairness, the queue of the fullest link; metrics at points."""
+    """What all sides have: goodput, delay and loss of groups of flows, fairness, the queue of the fullest link; metrics at points.
+
+    Delay and loss of a group are means over its flows where these have rows, and those of all its packets where groups have: these are not
+    held against each other.
+    """
     if isinstance(sides[0].result, StudyResult):
         return _of_studies(sides)
     out = []
-    groups = [members(s.run) for s in sides]
+    groups = [flows_in(s.run) for s in sides]
+    alike = len({s.run.reports for s in sides}) == 1
     for g in groups[0]:
         if all(g in own for own in groups):
-            out += [
-                Measure(g, "goodput_sum", "goodput", "bit/s", True),
-                Measure(g, "delay_mean", "delay", "s", False),
-                Measure(g, "loss", "loss", "1", False, True),
-            ]
-    if all(sum(map(len, own.values())) > 1 for own in groups):
+            out.append(Measure(g, "goodput_sum", "goodput", "bit/s", True))
+            if alike:
+                out += [Measure(g, "delay_mean", "delay", "s", False), Measure(g, "loss", "loss", "1", False, True)]
+    if all(sum(own.values()) > 1 for own in groups):
         out.append(Measure("", "jain", "fairness (Jain's index)", "1", True, True, "network"))
     link = fullest(sides)
     if link:
@@ -194,6 +197,8 @@ def _of_run(result: Result, m: Measure) -> dict[int, float | None]:
     if m.kind == "link":
         return _by_seed(result.links.filter(pl.col("link") == m.of), m.metric)
     metric = "goodput" if m.metric == "goodput_sum" else m.metric
+    if result.reports == "groups":
+        return _by_seed(result.groups.filter(pl.col("group") == m.of), metric)
     frame = result.flows.filter(pl.col("flow").is_in(members(result).get(m.of, [])))
     if metric not in frame.columns:
         return {}

@@ -42,7 +42,7 @@ def charts(result: Result) -> list[Live]:
 
 def warmup(result: Result) -> list[tuple[float, float, str]]:
     """The time that no metric counts."""
-    until = as_seconds(result.scenario.get("warmup") or "0s")
+    until = as_seconds(result.description.get("warmup") or "0s")
     return [(0.0, until, "warm-up")] if until else []
 
 

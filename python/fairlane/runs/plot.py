@@ -256,7 +256,7 @@ class Lines(_Part):
 
     def _warmup(self, axes: Axes) -> bool:
         """Shades the time that no metric counts."""
-        until = as_seconds(self.result.scenario.get("warmup") or "0s")
+        until = as_seconds(self.result.description.get("warmup") or "0s")
         if not until:
             return False
         axes.axvspan(0, until, color=theme.GRID, alpha=0.6, linewidth=0, zorder=0)
@@ -321,5 +321,5 @@ def _typical(found: Sequence[Curve]) -> float:
 
 
 def _title(result: Result, extra: str) -> str:
-    name = textwrap.shorten(result.scenario.get("name") or "", 60, placeholder="…")
+    name = textwrap.shorten(result.description.get("name") or "", 60, placeholder="…")
     return f"{name} ({extra})" if name and extra else name or extra

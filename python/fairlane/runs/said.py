@@ -168,7 +168,7 @@ def limits(result: Result) -> dict[str, tuple[str, str]]:
     if not tables or not tables[0] or "goodput" not in tables[0]:
         return {}
     groups = {f: g for g, own in members(result).items() for f in own}
-    described: Mapping[str, Any] = result.scenario.get("flows") or {}
+    described: Mapping[str, Any] = result.description.get("flows") or {}
     out = {}
     of = Groups(result)
     for flow in dict.fromkeys(f for t in tables if t for f in t["flow"]):

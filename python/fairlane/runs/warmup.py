@@ -46,4 +46,4 @@ def warmup(result: Result, metric: str, *, flow: str | None = None, link: str | 
         found = mser5(rest)
         cuts.append(None if found.cut is None else times[first + found.cut - 1] if first + found.cut else 0.0)
     whole = None if any(c is None for c in cuts) else max(c for c in cuts if c is not None)
-    return Warmup(metric, str(label), whole, tuple(cuts), seconds(result.scenario["warmup"]), step)
+    return Warmup(metric, str(label), whole, tuple(cuts), seconds(result.description["warmup"]), step)

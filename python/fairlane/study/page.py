@@ -209,7 +209,7 @@ def _compared(result: StudyResult) -> list[dict[str, Any]]:
 def _difference(result: StudyResult, metric: str, row: dict[str, Any]) -> dict[str, Any]:
     """A difference with its interval, in the metric's unit and in percent, and whether it is more than chance."""
     if row["difference"] is None:
-        return {"text": "-", "percent": "", "sure": False}
+        return {"text": "-", "percent": "", "sure": False, "p": ""}
     iv = Interval(row["difference"], row["low"], row["high"], None, row["n"])
     s = result.metric(metric)
     if s.metric in words.PERCENT and s.aggregate != "sum":

@@ -194,7 +194,7 @@ def _each(kind: Kind, view: View) -> list[str]:
 
 
 def _title(views: Sequence[View], what: str) -> str:
-    names = list(dict.fromkeys(v.result.scenario.get("name") or "" for v in views))
+    names = list(dict.fromkeys(v.result.description.get("name") or "" for v in views))
     runs = list(dict.fromkeys(v.runs for v in views))
     name = names[0] if len(names) == 1 else ""
     parts = ", ".join(x for x in (what, runs[0] if len(runs) == 1 else "") if x)

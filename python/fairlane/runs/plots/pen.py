@@ -254,7 +254,7 @@ class Pen:
 
     def warmup(self, views: Iterable[View]) -> None:
         """Shades the time that no metric counts, if it is the same of all."""
-        spans = {as_seconds(v.result.scenario.get("warmup") or "0s") for v in views}
+        spans = {as_seconds(v.result.description.get("warmup") or "0s") for v in views}
         if len(spans) == 1 and max(0.0, self.ax.get_xlim()[0]) < (until := spans.pop()) < self.ax.get_xlim()[1]:
             limits, self.lifted = self.ax.get_xlim(), True
             self.ax.axvspan(0, until, color=theme.GRID, alpha=0.6, linewidth=0, zorder=0)
@@ -277,7 +277,7 @@ class Pen:
         self.ax.grid(axis="x", visible=False)
         start, end = views[0].time
         if start is not None or end is not None:
-            last = max(as_seconds(v.result.scenario["duration"]) for v in views)
+            last = max(as_seconds(v.result.description["duration"]) for v in views)
             self.ax.set_xlim(start, None if end is None else min(end, last))
         self.warmup(views)
 

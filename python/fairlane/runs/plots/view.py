@@ -81,7 +81,7 @@ class View:
     @cached_property
     def measured(self) -> tuple[float, float]:
         """The span of what is counted: from the end of the warm-up, or as asked for."""
-        tree = self.result.scenario
+        tree = self.result.description
         start, end = self.wish.time
         return (
             as_seconds(tree.get("warmup") or "0s") if start is None else start,
