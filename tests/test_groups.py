@@ -342,3 +342,13 @@ def test_sizes_are_told_without_lists(file):
     resolved = checked(file, GROUPS)
     expanded = json.loads(resolved.json())["expanded"]
     assert resolved.sizes == tuple(len(expanded[k]) for k in ("nodes", "links", "flows"))
+
+
+@pytest.mark.parametrize("name", ["flows", "completed", "transactions", "a.b"])
+def test_groups_called_like_a_metric(name):
+    """Their index of fairness is a metric of theirs, not one number of several groups."""
+    from fairlane.study import selector
+
+    found = selector(f"groups.{name}.jain")
+    assert (found.name, found.metric, found.aggregate) == (name, "jain", "mean")
+    assert selector("groups.*.goodput.jain").aggregate == "jain"

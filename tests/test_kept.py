@@ -344,6 +344,15 @@ def test_verify_says_how_much_it_checked_and_names_what_is_damaged(whole, kept_r
         assert (ran.returncode, ran.stdout) == (2, "") and ran.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("name", ["study.json", "index.parquet"])
+def test_verify_misses_the_plan_and_the_index(whole, tmp_path, name):
+    """A study that ended has both; without one of them its folder cannot be opened."""
+    shutil.copytree(whole, tmp_path / "s")
+    assert (tmp_path / "s" / "SHA256SUMS").exists() and verify(tmp_path / "s").whole
+    (tmp_path / "s" / name).unlink()
+    assert set(verify(tmp_path / "s").damaged) == {name}
+
+
 def test_verify_misses_what_the_index_has(whole, tmp_path):
     """A file that is gone has no sum that could be wrong."""
     shutil.copytree(whole, tmp_path / "s")

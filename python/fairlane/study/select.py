@@ -37,8 +37,8 @@ def selector(text: str, label: str = "") -> Selector:
         raise suggest(table, list(TABLES), f"table in {text!r}")
     aggregate = "mean"
     known = [m.name for m in metrics_in(table)]
-    # A group has an index of fairness of its own: `groups.tcp.jain`.
-    if len(parts) > 2 and parts[-1] in AGGREGATES and table != "network" and not (table == "groups" and parts[-2] not in known):
+    # A group has an index of fairness of its own, whatever it is called: `groups.tcp.jain`, `groups.flows.jain`.
+    if len(parts) > 2 and parts[-1] in AGGREGATES and table != "network" and (table != "groups" or (len(parts) > 3 and parts[-2] in known)):
         aggregate = parts.pop()
     least = 2 if table == "network" else 3
     if len(parts) < least or (table == "network" and len(parts) > 2) or not all(parts):

@@ -94,6 +94,8 @@ def verify(folder: str | PathLike[str]) -> Verified:
             if is_store := _is_store(here, there):
                 known = True
                 _store(done, here)
+                lost = _lost(there)
+                _add(done, here, len(lost), lost)
                 folders[:] = [f for f in folders if f not in ("cells", "parts")]
             if results.MANIFEST in there and results.is_kept(here):
                 known = True
@@ -148,6 +150,15 @@ def _store(done: Verified, here: Path) -> None:
     if found.strange:
         done.notes.append(f"what is no result in {here} was not checked: {', '.join(found.strange)}")
     _add(done, here, found.checked + len(found.blocked) + len(missing), found.damaged | found.blocked | missing)
+
+
+def _lost(there: set[str]) -> dict[str, str]:
+    """What a study's folder has from the beginning, and from when its tables are written, and that is gone."""
+    if INDEX in there and saved.NAME not in there:
+        return {saved.NAME: "is missing, and the index is there"}
+    if INDEX not in there and {saved.NAME, sums.NAME} <= there:
+        return {INDEX: "is missing, and the tables are there"}
+    return {}
 
 
 def _missing(here: Path, found: Found) -> dict[str, str]:
