@@ -352,3 +352,71 @@ def test_groups_called_like_a_metric(name):
     found = selector(f"groups.{name}.jain")
     assert (found.name, found.metric, found.aggregate) == (name, "jain", "mean")
     assert selector("groups.*.goodput.jain").aggregate == "jain"
+
+
+def test_alike_links_are_told_together_in_documents(both, tmp_path):
+    """Access links have three rows, against numpy over the rows of each link; few links, and what has a name of its own, as ever."""
+    import numpy as np
+
+    flows, groups = both
+    document = json.loads(groups.to_json())
+    jsonschema.validate(document, json_schema("run"))
+    rows = {(row["name"], row.get("aggregate", "")): row for row in document["links"]}
+    assert len(rows) == len(document["links"]) == 2 + 4 * 3
+    each = {row["name"]: row for row in json.loads(flows.to_json())["links"]}
+    assert rows["bottleneck", ""] == each["bottleneck"] and len(each) == groups.links["link"].n_unique() == 50
+    for name, ends in (
+        ("s{i}", ("s{i}", "r1")),
+        ("s{i}.reverse", ("r1", "s{i}")),
+        ("d{i}", ("d{i}", "r2")),
+        ("d{i}.reverse", ("r2", "d{i}")),
+    ):
+        own = groups.links.filter(pl.col("link").is_in([name.replace("{i}", str(i)) for i in range(12)]))
+        for how, formed in (("mean", np.mean), ("min", np.min), ("max", np.max)):
+            row = rows[name, how]
+            assert (row["from"], row["to"], row["links"]) == (*ends, 12)
+            for metric in ("utilisation", "arrivals", "queue_mean", "sojourn_p95"):
+                per_run = [formed(own.filter(pl.col("seed") == seed)[metric].to_numpy()) for seed in groups.seeds]
+                assert row[metric]["mean"] == pytest.approx(np.mean(per_run), rel=1e-12, abs=1e-15) and row[metric]["n"] == 3
+                assert row[metric]["sd"] == pytest.approx(np.std(per_run, ddof=1), rel=1e-9, abs=1e-15)
+    groups.save(tmp_path / "r")
+    assert json.loads((tmp_path / "r" / "run.json").read_text()) == document
+    assert json.loads(fl.load(tmp_path / "r").to_json())["links"] == document["links"]
+
+
+def test_few_alike_links_have_a_row_each(file):
+    for pairs, count in ((8, 2 + 4 * 8), (9, 2 + 4 * 3)):
+        sets = [*GROUPS, ("topology.dumbbell.pairs", pairs), ("flows.tcp.count", 8), ("flows.small.count", 8)]
+        result = fl.run(file, 1, sets=sets)
+        assert len(json.loads(result.to_json())["links"]) == count and result.links.height == 2 + 4 * pairs
+
+
+def test_percentiles_of_completion_times_are_numpys(both):
+    """Those of the inverse distribution function, never a mean of two neighbours, up to the width of a bucket."""
+    import numpy as np
+
+    flows, groups = both
+    for seed in flows.seeds:
+        times = (
+            flows.flows.filter((pl.col("seed") == seed) & pl.col("flow").str.starts_with("small."))["completion_time"]
+            .drop_nans()
+            .to_numpy()
+        )
+        (row,) = groups.groups.filter((pl.col("seed") == seed) & (pl.col("group") == "small")).iter_rows(named=True)
+        assert len(times) == row["completed"] > 2
+        for q in (0.5, 0.95, 0.99):
+            assert row[f"completion_time_p{q * 100:.0f}"] == pytest.approx(np.quantile(times, q, method="inverted_cdf"), rel=1 / 63)
+
+
+def test_questions_of_groups(both, tmp_path, capsys):
+    pytest.importorskip("duckdb")
+    folder = str(both[1].save(tmp_path / "r"))
+    assert invoke(["query", folder, 'select "group", flows from groups where seed = 1', "--csv"]) == 0
+    assert capsys.readouterr().out.splitlines()[1:] == ["tcp,12.0", "small,10.0", "voice,1.0"]
+    for question, said in (
+        ("goodput", 'select "group", goodput from groups'),
+        ("limits", "report=flows and --why"),
+        ("filled", "and --why"),
+    ):
+        assert invoke(["query", folder, question]) == 2
+        assert said in capsys.readouterr().err

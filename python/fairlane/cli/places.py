@@ -57,7 +57,11 @@ def _begun(source: Any, changes: Sequence[tuple[str, str]], duration: str) -> Re
 
 
 def check_quantities(
-    source: Any, changes: Sequence[tuple[str, str]], duration: str, names: Iterable[str], tried: Callable[[Result, str], object] | None = None
+    source: Any,
+    changes: Sequence[tuple[str, str]],
+    duration: str,
+    names: Iterable[str],
+    tried: Callable[[Result, str], object] | None = None,
 ) -> None:
     """Raises `UnknownNameError` for a name that the figures of this scenario do not know; `tried` draws one, or looks it up.
 

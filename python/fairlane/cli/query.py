@@ -27,7 +27,8 @@ _MOST = 1000
 def query(folder: str | None, question: str | None, listed: bool, shown: bool, as_json: bool, as_csv: bool) -> None:
     """Ask a result folder a QUESTION: SQL, such as "select flow, goodput from flows", or the name of a ready one.
 
-    The tables are flows, links, network, flow_series, link_series and trace (docs/guides/traces.md). Without QUESTION: show them and their
+    The tables are flows (groups, of a result of groups: "group" in quotes is the column with their names), links, network, flow_series,
+    link_series, why, why_queues and trace (docs/guides/traces.md). Without QUESTION: show them and their
     columns. A folder RESULT.unfinished, which a killed run left, can be asked as well.
     """
     from ..look.sheet import Sheet, Words

@@ -21,12 +21,13 @@ AT_ONCE = 32
 def run_document(result: Result) -> dict[str, Any]:
     """The document of all replications."""
     from ..base.document import finite
-    from .tables import intervals, kinds
+    from ..stats import interval
+    from .tables import kinds
 
     tables: dict[str, list[dict[str, Any]]] = {}
     for name in kinds(result):
-        rows = intervals(result, name)
-        tables[name] = [{**_named(labels), **{m: iv.as_dict() for m, iv in per.items()}} for labels, per in rows]
+        rows = _values(result, name)
+        tables[name] = [{**_named(labels), **{m: interval(v).as_dict() for m, v in per.items()}} for labels, per in rows]
     whole: dict[str, Any] = finite({**_head(result), **tables})
     return whole
 
@@ -49,14 +50,27 @@ def pieces(result: Result) -> Iterator[str]:
 
 def _rows(result: Result, name: str) -> Iterator[str]:
     """The rows of a table as text."""
-    from .tables import columns, values
+    from .tables import columns
 
     runs = [c for c in columns(result, name) if c]
-    if len(runs) == 1 and len(result.seeds) == 1:
+    if len(runs) == 1 and len(result.seeds) == 1 and not _tells_together(result, name):
         yield from _rows_of_one(runs[0])
         return
-    for labels, per in values(result, name):
+    for labels, per in _values(result, name):
         yield "{" + ", ".join([*_labelled(labels), *(f'"{m}": {_interval(v)}' for m, v in per.items())]) + "}"
+
+
+def _tells_together(result: Result, name: str) -> bool:
+    """Whether links that are alike have one row: those of a result of groups, of which there may be millions."""
+    return name == "links" and result.reports == "groups"
+
+
+def _values(result: Result, name: str) -> Iterator[tuple[dict[str, Any], dict[str, list[Any]]]]:
+    """Labels of a row, and the values of each metric in all runs."""
+    from . import alike
+    from .tables import values
+
+    return alike.rows(result) if _tells_together(result, name) else values(result, name)
 
 
 def _rows_of_one(run: Mapping[str, Sequence[Any]]) -> Iterator[str]:
@@ -95,12 +109,12 @@ def _head(result: Result) -> dict[str, Any]:
     }
 
 
-def _named(labels: dict[str, str]) -> dict[str, str]:
+def _named(labels: dict[str, Any]) -> dict[str, Any]:
     return {("name" if k in ("flow", "group", "link") else k): v for k, v in labels.items()}
 
 
-def _labelled(labels: dict[str, str]) -> list[str]:
-    return [f'"{k}": {encode_basestring(v)}' for k, v in _named(labels).items()]
+def _labelled(labels: dict[str, Any]) -> list[str]:
+    return [f'"{k}": {encode_basestring(v) if isinstance(v, str) else v}' for k, v in _named(labels).items()]
 
 
 def _interval(values: list[Any]) -> str:

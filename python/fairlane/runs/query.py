@@ -184,9 +184,11 @@ def asked(folder: str | PathLike[str], question: str) -> Iterator[tuple[list[str
             missing = [name for name in (*TABLES, "trace") if name not in found and f"Table with name {name} does not exist" in str(e)]
             if missing:
                 rows = {
-                    "flows": "run with report=flows",
+                    "flows": 'run with report=flows, or ask groups, as in: select "group", goodput from groups',
                     "groups": "run with report=groups",
                     "flow_series": "run with report=flows and set `sample`",
+                    "why": "run with report=flows and --why",
+                    "why_queues": "run with report=flows and --why",
                 }
                 how = rows.get(missing[0]) if "groups" in found or missing[0] == "groups" else None
                 how = how or {"trace": "run with --trace", "why": "run with --why", "why_queues": "run with --why"}.get(missing[0])

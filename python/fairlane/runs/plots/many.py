@@ -81,7 +81,8 @@ def pairs(results: Any) -> list[tuple[str, Result]]:
     given = list(results) if isinstance(results, Iterable) and not isinstance(results, str | PathLike) else [results]
     found = [one(x) for x in given]
     told = [
-        Path(fspath(x)).name if isinstance(x, str | PathLike) else r.description.get("name") or "" for x, r in zip(given, found, strict=True)
+        Path(fspath(x)).name if isinstance(x, str | PathLike) else r.description.get("name") or ""
+        for x, r in zip(given, found, strict=True)
     ]
     return list(zip(labels(told), found, strict=True))
 

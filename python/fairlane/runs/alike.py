@@ -1,0 +1,72 @@
+"""Links told together, as a document does of a result of groups: thousands of access links say less than one row of all of them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .tables import columns, metrics_of
+
+if TYPE_CHECKING:
+    from .result import Result
+
+FEW = 8
+"""So many links that are called alike have a row each."""
+HOW = ("mean", "min", "max")
+"""What is told of more, a row each."""
+_NUMBER = re.compile(r"[0-9]+")
+
+Row = tuple[dict[str, Any], dict[str, list[Any]]]
+
+
+def called(name: str) -> str:
+    """What links are called together: their names differ in numbers alone.
+
+    >>> called("s17.reverse"), called("n3-n4"), called("bottleneck")
+    ('s{i}.reverse', 'n{i}-n{i}', 'bottleneck')
+    """
+    return _NUMBER.sub("{i}", name)
+
+
+def rows(result: Result) -> Iterator[Row]:
+    """Labels, and the values of each metric in all runs: of links that are more than few alike, `HOW` over those that have a value."""
+    runs = _runs(result)
+    if not runs:
+        return
+    names, begins, ends = ([*runs[0][c]] for c in ("link", "from", "to"))
+    metrics = metrics_of(result, "links")
+    places: dict[tuple[str, str, str], list[int]] = {}
+    for i, way in enumerate(zip(names, begins, ends, strict=True)):
+        places.setdefault((called(way[0]), called(way[1]), called(way[2])), []).append(i)
+    # A group stands where its first link does.
+    parts = [[i] for own in places.values() if len(own) <= FEW for i in own] + [own for own in places.values() if len(own) > FEW]
+    for own in sorted(parts):
+        if len(own) == 1:
+            (i,) = own
+            yield {"link": names[i], "from": begins[i], "to": ends[i]}, {m: [run[m][i] for run in runs] for m in metrics}
+            continue
+        found = {m: [_formed(run[m], own) for run in runs] for m in metrics}
+        labels = {"link": called(names[own[0]]), "from": _together(begins, own), "to": _together(ends, own), "links": len(own)}
+        for k, how in enumerate(HOW):
+            yield labels | {"aggregate": how}, {m: [values[k] for values in per] for m, per in found.items()}
+
+
+def _runs(result: Result) -> list[dict[str, Sequence[Any]]]:
+    """The columns run by run; those of a folder lie below one another. Every run has the same links."""
+    tables = [c for c in columns(result, "links") if c]
+    if len(tables) == len(result.seeds):
+        return [dict(table) for table in tables]
+    size = len(tables[0]["link"]) // len(result.seeds) if tables else 0
+    return [{c: v[k * size : (k + 1) * size] for c, v in table.items()} for table in tables for k in range(len(result.seeds))]
+
+
+def _together(names: Sequence[str], own: Sequence[int]) -> str:
+    first = names[own[0]]
+    return first if all(names[i] == first for i in own) else called(first)
+
+
+def _formed(values: Sequence[Any], own: Sequence[int]) -> tuple[float, float, float]:
+    kept = [x for i in own if (x := values[i]) is not None and math.isfinite(x)]
+    return (math.fsum(kept) / len(kept), min(kept), max(kept)) if kept else (math.nan, math.nan, math.nan)
