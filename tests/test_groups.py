@@ -420,3 +420,16 @@ def test_questions_of_groups(both, tmp_path, capsys):
     ):
         assert invoke(["query", folder, question]) == 2
         assert said in capsys.readouterr().err
+
+
+def test_the_page_has_a_mark_for_each_group(both):
+    from fairlane.runs.live import each_group
+
+    flows, groups = both
+    chart = each_group(groups)
+    assert each_group(flows) is None and [line.name for line in chart.lines] == ["tcp", "small", "voice"]
+    # In the units that the axes are labelled with: ms and Mbit/s.
+    for line in chart.lines:
+        assert line.x == [pytest.approx(1e3 * groups.value("delay_mean", group=line.name).mean)]
+        assert line.y == [pytest.approx(1e-6 * groups.value("goodput_mean", group=line.name).mean)]
+    assert chart.title in groups.page() and "group by group" in groups.page()

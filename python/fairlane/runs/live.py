@@ -13,7 +13,7 @@ from ..base.format import seconds as as_seconds
 from ..base.metrics import unit
 from ..look.live import Line, Live, points_each, stretched, stretches
 from .groups import members
-from .tables import series, series_names
+from .tables import intervals, series, series_names
 
 if TYPE_CHECKING:
     from .result import Result
@@ -37,7 +37,7 @@ def charts(result: Result) -> list[Live]:
         out += [c for what in OVER_TIME if (c := flows_over_time(result, what)) is not None]
     if series_names(result, "link_series") and (c := links_over_time(result)) is not None:
         out.insert(1 if out else 0, c)
-    return [*out, *(c for c in (each_flow(result), shares(result)) if c is not None)]
+    return [*out, *(c for c in (each_flow(result), shares(result), each_group(result)) if c is not None)]
 
 
 def warmup(result: Result) -> list[tuple[float, float, str]]:
@@ -172,6 +172,28 @@ def each_flow(result: Result) -> Live | None:
     caption = "A mark for each flow" + (f": means over {len(result.info)} runs, 95 % intervals of the goodput." if several else ".")
     return Live("flows", "Delay and goodput of each flow", f"mean one-way delay ({nx})", f"goodput ({ny})", lines, kind="dots",
                 ends=("low", "high"), from_zero=True, caption=caption)  # fmt: skip
+
+
+def each_group(result: Result) -> Live | None:
+    """The same where groups have rows: delay against what a flow gets, a mark for each group."""
+    rows = intervals(result, "groups") if result.reports == "groups" else []
+    of = {labels["group"]: (per["delay_mean"], per["goodput_mean"]) for labels, per in rows}
+    of = {g: (delay, goodput) for g, (delay, goodput) in of.items() if delay.mean is not None and goodput.mean is not None}
+    if len(of) < 2:
+        return None
+    fx, nx = scale("s", max(delay.mean or 0.0 for delay, _ in of.values()))
+    fy, ny = scale("bit/s", max(goodput.mean or 0.0 for _, goodput in of.values()))
+    lines = []
+    several = len(result.info) > 1
+    for i, group in enumerate(_first(dict.fromkeys(of))):
+        own = [of[g] for g in group]
+        low, high = ([_times(x, fy) for x in ends] for ends in ([g.low for _, g in own], [g.high for _, g in own]))
+        name = group[0] if len(group) == 1 else "other groups"
+        x, y = [_times(d.mean, fx) for d, _ in own], [_times(g.mean, fy) for _, g in own]
+        lines.append(Line(name, x, y, low if several else (), high if several else (), hue=i, labels=list(group)))
+    caption = "A mark for each group" + (f": means over {len(result.info)} runs, 95 % intervals of the goodput." if several else ".")
+    return Live("groups", "Delay and goodput of a flow of each group", f"mean one-way delay ({nx})", f"mean goodput ({ny})", lines,
+                kind="dots", ends=("low", "high"), from_zero=True, caption=caption)  # fmt: skip
 
 
 def _times(x: float | None, factor: float) -> float | None:
