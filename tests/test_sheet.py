@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -33,6 +33,7 @@ _NUMBER = st.from_regex(r"[0-9]{1,4}\.[0-9]{1,2}( ± [0-9]\.[0-9])?( Mbit/s)?", 
     ),
     st.integers(40, 140),
 )
+@example((2, (["_", "_", "_" * 26 + "漢漢漢漢"], [(["_", "漢"], ["0.0"])])), 40)
 def test_nothing_is_lost_or_broken(table, width):
     labels, (heads, rows) = table
     text = Sheet(heads, [[*a, *b] for a, b in rows], labels=labels).text(width)

@@ -98,14 +98,15 @@ class Sheet:
     def _widths(self, block: Sequence[int], cells: Sequence[Sequence[str]], width: int) -> list[int]:
         """Widths of the columns of a block; those with words give way until the line fits."""
         widths = [self._need(c, cells) for c in block]
+        least = [max(map(_widest, (self.heads[c], *(row[c] for row in cells)))) if self._soft(c) else 1 for c in block]
         while (over := sum(widths) + GAP * (len(widths) - 1) - width) > 0:
-            soft = [i for i, c in enumerate(block) if self._soft(c) and widths[i] > 1]
+            soft = [i for i, c in enumerate(block) if self._soft(c) and widths[i] > least[i]]
             if not soft:
                 # Not even the widest number alone fits: it goes on in the next line rather than out of sight.
                 widths[max(range(len(widths)), key=widths.__getitem__)] -= over
                 return [max(1, w) for w in widths]
             widest = max(soft, key=widths.__getitem__)
-            widths[widest] = max(1, widths[widest] - 1)
+            widths[widest] -= 1
         return widths
 
     def _row(self, texts: Sequence[str], block: Sequence[int], widths: Sequence[int], *, header: bool) -> Iterator[list[tuple[str, str]]]:
@@ -186,6 +187,11 @@ def _len(text: str) -> int:
     from rich.cells import cell_len
 
     return cell_len(text)
+
+
+def _widest(text: str) -> int:
+    """Columns of its widest character: less room than that it cannot have."""
+    return 1 if text.isascii() else max(map(_len, text))
 
 
 def _wrapped(text: str, width: int, indent: str = "") -> list[str]:

@@ -189,7 +189,7 @@ def each_group(result: Result) -> Live | None:
         own = [of[g] for g in group]
         low, high = ([_times(x, fy) for x in ends] for ends in ([g.low for _, g in own], [g.high for _, g in own]))
         name = group[0] if len(group) == 1 else "other groups"
-        x, y = [_times(d.mean, fx) for d, _ in own], [_times(g.mean, fy) for _, g in own]
+        x, y = [fx * (d.mean or 0.0) for d, _ in own], [fy * (g.mean or 0.0) for _, g in own]
         lines.append(Line(name, x, y, low if several else (), high if several else (), hue=i, labels=list(group)))
     caption = "A mark for each group" + (f": means over {len(result.info)} runs, 95 % intervals of the goodput." if several else ".")
     return Live("groups", "Delay and goodput of a flow of each group", f"mean one-way delay ({nx})", f"mean goodput ({ny})", lines,

@@ -13,7 +13,7 @@ from ..base.written import si
 from ..look.sheet import Sheet
 from .groups import members
 from .sheets import FEW, Groups, cell
-from .tables import columns, intervals
+from .tables import columns, intervals, loads
 
 if TYPE_CHECKING:
     from ..stats import Interval
@@ -71,15 +71,15 @@ def _group_shares(result: Result) -> str:
 
 
 def _waiting(result: Result) -> str:
-    rows = [(labels["link"], per) for labels, per in intervals(result, "links")]
-    if not rows:
+    link = max(loads(result), key=lambda row: row[1], default=("",))[0]
+    if not link:
         return ""
+    ((_, per),) = intervals(result, "links", (link,))
 
     def value(per: Mapping[str, Interval], name: str) -> float:
         mean = per[name].mean if name in per else None
         return mean if mean is not None and math.isfinite(mean) else 0.0
 
-    link, per = max(rows, key=lambda r: (value(r[1], "queue_mean"), value(r[1], "drops"), value(r[1], "utilisation")))
     used = f"{link} is in use for {cell('utilisation', per['utilisation'])} of the time" if "utilisation" in per else ""
     lost = "drops nothing"
     if value(per, "drops"):

@@ -6,8 +6,9 @@ Frames are made when somebody asks for them: a run, its tables on a terminal and
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from math import fsum, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -280,27 +281,46 @@ def metrics_of(result: Result, table: str) -> list[str]:
     return [c for c in first if c not in LABELS]
 
 
-def values(result: Result, table: str) -> Iterator[tuple[dict[str, str], dict[str, list[Any]]]]:
-    """Per flow, link or network, in the order of the table: its labels and the values of each metric in all runs; one row at a time."""
+def values(
+    result: Result, table: str, metrics: Sequence[str] | None = None, only: Collection[str] | None = None
+) -> Iterator[tuple[dict[str, str], dict[str, list[Any]]]]:
+    """Per flow, link or network, in the order of the table: its labels and the values of each metric in all runs; one row at a time.
+
+    `metrics`: some of them, of which those count that there are; `only`: names of some rows.
+    """
     runs = [c for c in columns(result, table) if c]
     if not runs:
         return
-    metrics = metrics_of(result, table)
+    metrics = [m for m in metrics_of(result, table) if metrics is None or m in metrics]
     labels = [c for c in LABELS if c in runs[0]]
     key = labels[0] if labels else None
     rows: dict[str, list[tuple[Columns, int]]] = {}
     for run in runs:
         names = run[key] if key else ["network"] * len(run[metrics[0]])
         for i, name in enumerate(names):
-            rows.setdefault(name, []).append((run, i))
+            if only is None or name in only:
+                rows.setdefault(name, []).append((run, i))
     for at in rows.values():
         first, i = at[0]
         yield {c: first[c][i] for c in labels}, {m: [run[m][i] for run, i in at] for m in metrics}
 
 
-def intervals(result: Result, table: str) -> list[tuple[dict[str, str], dict[str, Interval]]]:
+def intervals(result: Result, table: str, only: Collection[str] | None = None) -> list[tuple[dict[str, str], dict[str, Interval]]]:
     """Per flow, link or network, in the order of the table: its labels and the interval of each metric."""
-    return [(labels, {m: interval(v) for m, v in per.items()}) for labels, per in values(result, table)]
+    return [(labels, {m: interval(v) for m, v in per.items()}) for labels, per in values(result, table, only=only)]
+
+
+def loads(result: Result) -> Iterator[tuple[str, tuple[float, float, float]]]:
+    """Of each link the means over the runs of what waits, is dropped and is used; links may be millions, so of nothing else."""
+    wanted = ("queue_mean", "drops", "utilisation")
+    for labels, per in values(result, "links", wanted):
+        waits, drops, used = (_mean(per.get(m, ())) for m in wanted)
+        yield labels["link"], (waits, drops, used)
+
+
+def _mean(given: Sequence[Any]) -> float:
+    kept = [x for x in given if x is not None and isfinite(x)]
+    return fsum(kept) / len(kept) if kept else 0.0
 
 
 def summary_frame(result: Result, table: str) -> pl.DataFrame:
