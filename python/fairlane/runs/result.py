@@ -328,7 +328,8 @@ class Result:
         `aggregate` of its flows: "mean", "sum", "min" or "max". `link`: names of links. By default the flows that have the quantity,
         or from 13 on the means of their groups; or the links with the largest values. `seed`: one run (default: the first), or "all"
         for the mean over the runs with its 95 % interval as a band. `kind`: "lines" (over time) or "bars" (one number a run) of what
-        has both. `size`: inches. The warm-up, which no metric counts, is shaded.
+        has both. `size`: inches. The warm-up, which no metric counts, is shaded. Of a result of groups metrics are drawn, a bar for each
+        group or for those that `group` names, and series of links; what needs a row for each flow is an error.
 
         Kinds, and a single quantity, take `theory` ("bdp"), `time` ("10s..20s") and `style` ("ieee"), too; see `fairlane.plot`, which draws
         several results.
