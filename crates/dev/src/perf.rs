@@ -2,32 +2,29 @@
 
 use fairlane_engine::{QuadHeap, Sorted, StdHeap, Tournament, Wheel};
 use fairlane_scenario::{
-    CaptureRequest, Captures, Format, Options, Progress, Resolved, RunError, RunOutput, TraceFormat, TraceRequest, Tracing, resolve,
+    Apart, CaptureRequest, Format, Options, Progress, Resolved, RunError, RunOutput, TraceFormat, TraceRequest, Tracing, resolve,
     run_traced, run_with,
 };
 use std::fs;
 use std::time::Instant;
 
-const USAGE: &str =
-    "usage: cargo dev perf FILE [queue=sorted|heap|tournament|wheel|binary] [pcap=WHAT:FILE] [trace=FOLDER] [path=value]...";
+const SEED: u64 = 1;
+const USAGE: &str = "usage: cargo dev perf FILE [queue=sorted|heap|tournament|wheel|binary] [pcap=WHAT:FILE] [trace=FOLDER] [threads=N] [parts=N] [path=value]...";
 
 fn read(file: &str, sets: &[(String, String)]) -> Result<Resolved, String> {
     let text = fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))?;
     resolve(&text, file, Format::Toml, sets).map_err(|e| e.to_string())
 }
 
-fn run(scenario: &Resolved, queue: &str, captures: Captures, tracing: Option<&Tracing>) -> Result<RunOutput, RunError> {
-    let (seed, progress) = (1, Progress::default());
+fn run(scenario: &Resolved, queue: &str, options: &Options, tracing: Option<&Tracing>) -> Result<RunOutput, RunError> {
+    let (seed, progress) = (SEED, Progress::default());
     match queue {
         "heap" => run_with::<QuadHeap<u64>>(scenario, seed, false, &progress),
         "wheel" => run_with::<Wheel<u64>>(scenario, seed, false, &progress),
         "tournament" => run_with::<Tournament<u64>>(scenario, seed, false, &progress),
         "sorted" => run_with::<Sorted<u64>>(scenario, seed, false, &progress),
         "binary" => run_with::<StdHeap<u64>>(scenario, seed, false, &progress),
-        _ => {
-            let options = Options { seeds: vec![seed], threads: 1, captures, ..Options::default() };
-            run_traced(scenario, &options, tracing, &progress).and_then(|mut runs| runs.pop().ok_or(RunError::Stopped))
-        }
+        _ => run_traced(scenario, options, tracing, &progress).and_then(|mut runs| runs.pop().ok_or(RunError::Stopped)),
     }
 }
 
@@ -41,7 +38,8 @@ fn peak_rss() -> Option<u64> {
 /// Runs once and says what it cost, in one line of `key=value`.
 pub(crate) fn perf(args: &[String]) -> Result<String, String> {
     let (file, rest) = args.split_first().ok_or(USAGE)?;
-    let (mut queue, mut sets, mut captures, mut tracing) = ("auto".to_owned(), Vec::new(), Captures::default(), None);
+    let (mut queue, mut sets, mut tracing) = ("auto".to_owned(), Vec::new(), None);
+    let mut options = Options { seeds: vec![SEED], threads: 1, ..Options::default() };
     for arg in rest {
         let (key, value) = arg.split_once('=').ok_or(USAGE)?;
         match (key, value.split_once(':')) {
@@ -50,8 +48,11 @@ pub(crate) fn perf(args: &[String]) -> Result<String, String> {
                 tracing = Some(Tracing { request: TraceRequest::default(), format: TraceFormat::Parquet, folder: value.into() });
             }
             ("pcap", Some((what, file))) => {
-                captures.requests.push(CaptureRequest { what: what.to_owned(), files: vec![file.into()] });
+                options.captures.requests.push(CaptureRequest { what: what.to_owned(), files: vec![file.into()] });
             }
+            ("threads", _) => options.threads = value.parse().map_err(|_| USAGE)?,
+            // By a clock that leaps: on one thread for counting what parts cost, on several for nothing but results.
+            ("parts", _) => (options.threads, options.parts) = (value.parse().map_err(|_| USAGE)?, Apart::Always),
             _ => sets.push((key.to_owned(), value.to_owned())),
         }
     }
@@ -61,7 +62,7 @@ pub(crate) fn perf(args: &[String]) -> Result<String, String> {
     let begun = Instant::now();
     let scenario = read(file, &sets)?;
     let read_s = begun.elapsed().as_secs_f64();
-    let r = run(&scenario, &queue, captures, tracing.as_ref()).map_err(|e| e.to_string())?;
+    let r = run(&scenario, &queue, &options, tracing.as_ref()).map_err(|e| e.to_string())?;
     let ns = r.cpu_s * 1e9 / r.packet_hops as f64;
     let (hops, events, fp, setup_s) = (r.packet_hops, r.events, r.fingerprint, r.setup_s);
     let rss = peak_rss().map(|bytes| format!(" peak_rss_bytes={bytes}")).unwrap_or_default();

@@ -56,6 +56,15 @@ impl<T: Copy> Ring<T> {
             self.len -= 1;
         }
     }
+    /// Forgets the oldest `n` records.
+    #[inline]
+    pub fn skip(&mut self, n: usize) {
+        let n = self.len.min(n as u32);
+        if n > 0 {
+            self.head = self.head.wrapping_add(n) & (self.buf.len() as u32 - 1);
+            self.len -= n;
+        }
+    }
     /// Takes the oldest record.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {

@@ -19,7 +19,7 @@ impl<P: Plugs, H: EventQueue> Parts<P, H> {
                 if round == 0 {
                     part.settle(now);
                 }
-                self.deliver(&mut part, window);
+                self.deliver(&mut part, i, window);
             }
         }
         let mut worlds: Vec<World<P, H>> =

@@ -28,8 +28,8 @@ use fairlane_engine::EventQueue;
 use fairlane_units::{Dur, Time};
 use pace::Pace;
 use part::Part;
-use post::Post;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use post::{Aside, Post};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use turnstile::{OVER, Turnstile};
@@ -44,14 +44,14 @@ const ROUNDS: u64 = 3;
 /// A network in parts.
 pub struct Parts<P: Plugs, H: EventQueue> {
     parts: Vec<Mutex<Part<P, H>>>,
-    /// For each part what the others have sent it in even and in odd windows.
-    inboxes: Vec<[Mutex<Post>; 2]>,
+    /// For each part, and each that sends to it, what was sent in even and in odd windows.
+    boxes: Vec<Vec<[Aside<Mutex<Post>>; 2]>>,
     cut: Cut,
     /// Where it stands: the number of the next window, and the last instant that is over.
     round: u64,
     now: Option<Time>,
-    /// What each part has had to do, and how many threads do it.
-    loads: Vec<AtomicU64>,
+    /// Events so far, and how many threads carry them out.
+    events: AtomicU64,
     pace: Mutex<Pace>,
 }
 
@@ -61,18 +61,42 @@ pub struct Stretch<'a, P: Plugs, H: EventQueue> {
     until: Time,
     threads: usize,
     gate: Turnstile,
-    /// The end of the window that is open, in picoseconds.
-    end: AtomicU64,
-    /// By part, the number of the next window that nobody has taken it in.
-    taken: Vec<AtomicU64>,
-    /// Parts of the window that are not over, and whether anything happened in others.
-    left: AtomicUsize,
-    busy: AtomicBool,
-    /// By thread, all parts in the order in which it looks for one to take; that it is another one than before.
-    turns: Mutex<Vec<Vec<usize>>>,
-    shared: AtomicU64,
+    /// By thread, of its share the window and the number of the next part that nobody has taken in it: `window * NEXT + number`.
+    next: Vec<Aside<AtomicU64>>,
+    /// What threads say when they find nothing more to take: see [`Did`].
+    left: Aside<AtomicU64>,
+    /// By thread its share of the parts.
+    shares: Mutex<Shares>,
     /// Windows that are over at the end of the stretch; none where it was left before.
     done: AtomicU64,
+}
+
+/// The parts of each thread, those with most to do first, as they are from a window on.
+#[derive(Clone, Default)]
+struct Shares {
+    from: u64,
+    of: Vec<Vec<usize>>,
+}
+
+/// More than a thread has parts.
+const NEXT: u64 = 1 << 8;
+
+/// What one thread or several did in a window: parts that are over, those of them in which something happened, and their events. All in one number, since
+/// each look at what another thread has written takes as long as several events.
+#[derive(Clone, Copy, Default)]
+struct Did {
+    parts: u64,
+    busy: u64,
+    events: u64,
+}
+
+impl Did {
+    /// Adds it to that of the other threads, which began with so many parts left: what all did, if that is the whole window.
+    fn tell(self, left: &AtomicU64) -> Option<Self> {
+        let before = left.fetch_add((self.events << 16 | self.busy << 8).wrapping_sub(self.parts), Ordering::AcqRel);
+        let (busy, events) = (self.busy + (before >> 8 & 0xff), self.events + (before >> 16));
+        (before & 0xff == self.parts).then_some(Self { busy, events, ..self })
+    }
 }
 
 /// What goes on outside of simulated time, for all threads.
@@ -123,14 +147,15 @@ impl<P: Plugs, H: EventQueue> Parts<P, H> {
             exits[cut.near[i as usize] as usize].push((i, cut.far[i as usize]));
         }
         let mut parts = Vec::with_capacity(count);
-        for (own, ((mut world, events), exits)) in std::iter::repeat_n(world, count).zip(queues).zip(exits).enumerate() {
-            world.path.events = events;
-            parts.push(Mutex::new(Part::new(world, Ledger::new(ends.clone(), own as u16), exits, count)));
+        for (own, ((mut world, queue), exits)) in std::iter::repeat_n(world, count).zip(queues).zip(exits).enumerate() {
+            world.path.events = queue;
+            let load = (cut.portions[own].load * 1e3) as u64;
+            parts.push(Mutex::new(Part::new(world, Ledger::new(ends.clone(), own as u16), exits, count, load)));
         }
         Self {
             parts,
-            inboxes: (0..count).map(|_| Default::default()).collect(),
-            loads: cut.portions.iter().map(|p| AtomicU64::new((p.load * 1e3) as u64)).collect(),
+            boxes: (0..count).map(|_| (0..count).map(|_| Default::default()).collect()).collect(),
+            events: AtomicU64::new(0),
             cut,
             round: 0,
             now: None,
@@ -147,19 +172,16 @@ impl<P: Plugs, H: EventQueue> Parts<P, H> {
     pub fn stretch(&self, until: Time, threads: usize, outside: &impl Outside) -> Stretch<'_, P, H> {
         let count = self.parts.len();
         let threads = threads.clamp(1, count);
-        let inside = lock(&self.pace).begin(threads, outside.clock(), self.events());
+        let inside = lock(&self.pace).begin(threads, outside.clock(), self.events.load(Ordering::Relaxed));
         let start = self.now.map_or(Time::ZERO, |t| t.later(Dur::from_ps(1)));
         Stretch {
             parts: self,
             until,
             threads,
-            gate: Turnstile::new(threads, self.round, let_in(0, inside, threads)),
-            end: AtomicU64::new(self.end(start, until).as_ps()),
-            taken: (0..count).map(|_| AtomicU64::new(self.round)).collect(),
-            left: AtomicUsize::new(count),
-            busy: AtomicBool::new(false),
-            turns: Mutex::new(self.turns(threads)),
-            shared: AtomicU64::new(0),
+            gate: Turnstile::new(threads, self.round, let_in(0, inside, threads), self.end(start, until)),
+            next: (0..threads).map(|_| Aside::default()).collect(),
+            left: Aside(AtomicU64::new(count as u64)),
+            shares: Mutex::new(self.shares(threads, self.round)),
             done: AtomicU64::new(OVER),
         }
     }
@@ -181,48 +203,45 @@ impl<P: Plugs, H: EventQueue> Parts<P, H> {
         }
     }
 
-    /// By thread, the order in which it takes parts: its own share first, so that a part mostly stays where its memory is at hand, then what others have not come to,
-    /// each with most to do first. Shares: the part with most to do goes first, to whom has least.
-    fn turns(&self, threads: usize) -> Vec<Vec<usize>> {
-        let mut parts: Vec<(u64, usize)> = self.loads.iter().enumerate().map(|(i, l)| (l.load(Ordering::Relaxed), i)).collect();
+    /// By thread the parts that it takes first, so that a part mostly stays where its memory is at hand: the part with most to do goes first, to whom has least.
+    fn shares(&self, threads: usize, from: u64) -> Shares {
+        let mut parts: Vec<(u64, usize)> = self.parts.iter().enumerate().map(|(i, p)| (lock(p).load, i)).collect();
         parts.sort_by_key(|&(load, i)| (std::cmp::Reverse(load), i));
         let mut shares = vec![(0, Vec::new()); threads];
-        for &(load, i) in &parts {
+        for (load, i) in parts {
             if let Some(least) = shares.iter_mut().min_by_key(|s| s.0) {
                 least.0 += load;
                 least.1.push(i);
             }
         }
-        let whole = |(_, own): (u64, Vec<usize>)| {
-            let others = parts.iter().map(|p| p.1).filter(|i| !own.contains(i));
-            own.iter().copied().chain(others).collect()
-        };
-        shares.into_iter().map(whole).collect()
+        Shares { from, of: shares.into_iter().map(|s| s.1).collect() }
     }
 
-    /// Sends what a part has for the others.
-    fn deliver(&self, part: &mut Part<P, H>, window: u64) -> bool {
+    /// Sends what part `i` has for the others.
+    fn deliver(&self, part: &mut Part<P, H>, i: usize, window: u64) -> bool {
         let mut any = false;
         for (to, post) in part.post.iter_mut().enumerate().filter(|(_, p)| !p.is_empty()) {
-            lock(&self.inboxes[to][(window & 1) as usize]).take(post);
+            // It was emptied a window ago: memory goes to and fro.
+            std::mem::swap(&mut *lock(&self.boxes[to][i][(window & 1) as usize].0), post);
             any = true;
         }
         any
     }
 
-    /// A part takes in what the others have sent it.
+    /// Part `i` takes in what the others have sent it.
     fn open(&self, part: &mut Part<P, H>, i: usize, window: u64) {
-        part.open(&mut lock(&self.inboxes[i][(window & 1 ^ 1) as usize]));
+        for (_, sent) in self.boxes[i].iter().enumerate().filter(|(from, _)| *from != i) {
+            part.take(&mut lock(&sent[(window & 1 ^ 1) as usize].0));
+        }
+        part.open();
     }
 
-    /// One window of one part, up to and including `until`. Whether anything happened.
-    fn window(&self, i: usize, window: u64, until: Time) -> bool {
+    /// One window of one part, up to and including `until`. Its events, and whether anything happened.
+    fn window(&self, i: usize, window: u64, until: Time) -> (u64, bool) {
         let mut part = lock(&self.parts[i]);
         self.open(&mut part, i, window);
-        let before = part.world.events_run;
-        let ran = part.run(until);
-        self.loads[i].fetch_add(part.world.events_run - before, Ordering::Relaxed);
-        self.deliver(&mut part, window) || ran
+        let events = part.run(until);
+        (events, self.deliver(&mut part, i, window) || events > 0)
     }
 }
 
@@ -237,70 +256,80 @@ impl<P: Plugs, H: EventQueue> Stretch<'_, P, H> {
     /// its end.
     pub fn work(&self, own: usize, outside: &impl Outside) -> Option<u64> {
         let _guard = self.gate.enter(own);
-        let (mut turns, mut shared, mut seen) = (lock(&self.turns)[own].clone(), 0, OVER - 1);
+        let (mut shares, mut seen) = (Shares { from: OVER, of: Vec::new() }, OVER - 1);
         loop {
-            let window = self.gate.pass(own, seen);
+            let (window, until) = self.gate.pass(own, seen);
             if window == OVER {
                 let done = self.done.load(Ordering::Relaxed);
                 return (done != OVER).then_some(done);
             }
             seen = window;
-            let now = self.shared.load(Ordering::Relaxed);
-            if now != shared {
-                turns.clone_from(&lock(&self.turns)[own]);
-                shared = now;
+            let from = if window < REVIEW { 0 } else { 1 << window.ilog2() };
+            if shares.from < from || shares.from == OVER {
+                shares.clone_from(&lock(&self.shares));
             }
-            // If the window is over by now, another one has taken all of its parts.
-            let until = Time::from_ps(self.end.load(Ordering::Relaxed));
-            for &i in &turns {
-                if self.taken[i].compare_exchange(window, window + 1, Ordering::Relaxed, Ordering::Relaxed).is_err() {
-                    continue;
+            // If the window is over by now, another one has taken all of its parts, and shares may be those of a later one.
+            if shares.from > window {
+                continue;
+            }
+            let mut did = Did::default();
+            for whose in (own..self.threads).chain(0..own) {
+                while let Some(i) = self.claim(whose, window, &shares.of[whose]) {
+                    let (events, busy) = self.parts.window(i, window, until);
+                    did = Did { parts: did.parts + 1, busy: did.busy + u64::from(busy), events: did.events + events };
                 }
-                if self.parts.window(i, window, until) {
-                    self.busy.store(true, Ordering::Relaxed);
-                }
-                if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
-                    self.close(own, window, until, outside);
-                }
+            }
+            if did.parts > 0
+                && let Some(all) = did.tell(&self.left.0)
+            {
+                self.close(own, window, until, all, outside);
+            }
+        }
+    }
+
+    /// Takes the next part of somebody's share.
+    fn claim(&self, whose: usize, window: u64, share: &[usize]) -> Option<usize> {
+        let next = &self.next[whose].0;
+        let mut seen = next.load(Ordering::Relaxed);
+        loop {
+            // In this window nobody was here before, if that was in an earlier one.
+            let now = seen.max(window * NEXT);
+            let &part = share.get((now - window * NEXT) as usize)?;
+            match next.compare_exchange_weak(seen, now + 1, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return Some(part),
+                Err(other) => seen = other,
             }
         }
     }
 
     /// A window is over: opens the next one, or ends the stretch. No other thread does anything meanwhile.
-    fn close(&self, own: usize, window: u64, until: Time, outside: &impl Outside) {
+    fn close(&self, own: usize, window: u64, until: Time, all: Did, outside: &impl Outside) {
         let (parts, next) = (self.parts, window + 1);
         let mut start = until.later(Dur::from_ps(1));
+        let events = parts.events.load(Ordering::Relaxed) + all.events;
+        parts.events.store(events, Ordering::Relaxed);
         if until == self.until {
             self.done.store(next, Ordering::Relaxed);
         }
-        if until == self.until || (next % LOOK == 0 && !outside.more(start, parts.events())) {
-            return self.gate.open(OVER, u64::MAX);
+        if until == self.until || (next % LOOK == 0 && !outside.more(start, events)) {
+            return self.gate.open(OVER, u64::MAX, until);
         }
-        if !self.busy.swap(false, Ordering::Relaxed) {
+        if all.busy == 0 {
             // Nothing is under way between parts: on to when something happens.
             let soonest = parts.parts.iter().map(|p| lock(p).next()).min();
             start = soonest.unwrap_or(start).max(start).min(self.until);
         }
         // After so many windows, and then after twice as many.
         if next >= REVIEW && next.is_power_of_two() {
-            *lock(&self.turns) = parts.turns(self.threads);
-            self.shared.store(next, Ordering::Relaxed);
+            *lock(&self.shares) = parts.shares(self.threads, next);
         }
-        let threads = if self.threads == 1 { 1 } else { lock(&parts.pace).next(outside.clock(), parts.events()) };
-        self.end.store(parts.end(start, self.until).as_ps(), Ordering::Relaxed);
-        self.left.store(parts.parts.len(), Ordering::Relaxed);
-        self.gate.open(next, let_in(own, threads, self.threads));
+        let threads = if self.threads == 1 { 1 } else { lock(&parts.pace).next(outside.clock(), events) };
+        self.left.0.store(parts.parts.len() as u64, Ordering::Relaxed);
+        self.gate.open(next, let_in(own, threads, self.threads), parts.end(start, self.until));
     }
 }
 
 /// The threads that take parts, a bit each: this one, which is at work, and those behind it.
 fn let_in(own: usize, threads: usize, all: usize) -> u64 {
     (0..threads).fold(0, |bits, i| bits | 1 << ((own + i) % all))
-}
-
-impl<P: Plugs, H: EventQueue> Parts<P, H> {
-    /// Events carried out so far, by what the parts have told.
-    fn events(&self) -> u64 {
-        self.loads.iter().map(|l| l.load(Ordering::Relaxed)).sum()
-    }
 }

@@ -1,7 +1,7 @@
 //! One part: a world of which only some nodes live, and what passes between it and the others.
 
 use super::ledger::{Ledger, Loss};
-use super::post::{Answer, Ask, Post, Sent};
+use super::post::{Answer, Ask, News, Post, Sent};
 use crate::endpoint::Endpoint;
 use crate::order::Turn;
 use crate::packet::QPkt;
@@ -30,28 +30,32 @@ pub(super) struct Part<P: Plugs, H: EventQueue> {
     pub(super) ledger: Ledger,
     /// Cut ports that begin here, with the parts that they lead to.
     exits: Vec<(u32, u16)>,
-    /// What goes to each of the parts.
+    /// What goes to each of the parts, and what of the rarer kind has come from them.
     pub(super) post: Vec<Post>,
+    news: News,
+    /// What it has had to do.
+    pub(super) load: u64,
     /// Losses in their order, and the number of the first one's question.
     waiting: VecDeque<Waiting>,
     first: u64,
 }
 
 impl<P: Plugs, H: EventQueue> Part<P, H> {
-    pub(super) fn new(mut world: World<P, H>, ledger: Ledger, exits: Vec<(u32, u16)>, parts: usize) -> Self {
+    pub(super) fn new(mut world: World<P, H>, ledger: Ledger, exits: Vec<(u32, u16)>, parts: usize, load: u64) -> Self {
         for &(i, _) in &exits {
             let port = &mut world.path.ports[i as usize];
             port.ring.push(STOPPER);
             port.feeds = false;
         }
         world.path.forget_feeders();
-        Self { world, ledger, exits, post: vec![Post::default(); parts], waiting: VecDeque::new(), first: 0 }
+        Self { world, ledger, exits, post: vec![Post::default(); parts], news: News::default(), load, waiting: VecDeque::new(), first: 0 }
     }
 
-    /// Takes in what the others did up to the end of the window before.
-    pub(super) fn open(&mut self, inbox: &mut Post) {
+    /// Takes what another one did up to the end of the window before.
+    pub(super) fn take(&mut self, post: &mut Post) {
         let path = &mut self.world.path;
-        for Sent { port, mut pkt, seg } in inbox.sent.drain(..) {
+        for Sent { mut pkt, seg } in post.sent.drain(..) {
+            let port = path.hops[pkt.hop as usize];
             pkt.id = path.arena.insert(seg);
             if path.ports[port as usize].feeds {
                 let slot = path.pass_on(port, &mut pkt, path.relays.on);
@@ -65,8 +69,24 @@ impl<P: Plugs, H: EventQueue> Part<P, H> {
                 path.push(pkt.at, port, Turn::Act);
             }
         }
+        if !post.news.is_empty() {
+            self.news.take(&mut post.news);
+        }
+    }
+
+    /// All is there that the others did: a window begins.
+    pub(super) fn open(&mut self) {
+        if !self.news.is_empty() || !self.ledger.deliveries.is_empty() {
+            self.hear();
+        }
+        self.ledger.measured.clear();
+    }
+
+    #[cold]
+    fn hear(&mut self) {
+        let mut inbox = std::mem::take(&mut self.news);
         if !inbox.wrote.is_empty() || !self.ledger.deliveries.is_empty() {
-            self.complete(inbox);
+            self.complete(&mut inbox);
         }
         for ask in inbox.asks.drain(..) {
             let rtt = &self.world.path.flows[ask.flow.0 as usize].counters.rtt;
@@ -75,7 +95,7 @@ impl<P: Plugs, H: EventQueue> Part<P, H> {
             for m in later {
                 (n, sum) = (n.saturating_sub(1), sum.saturating_sub(u128::from(m.rtt.as_ps())));
             }
-            self.post[ask.from as usize].answers.push(Answer { number: ask.number, n, sum });
+            self.post[ask.from as usize].news.answers.push(Answer { number: ask.number, n, sum });
         }
         for answer in inbox.answers.drain(..) {
             // Of losses that were forgotten at the end of the warm-up nobody wants to know any more.
@@ -92,12 +112,12 @@ impl<P: Plugs, H: EventQueue> Part<P, H> {
             self.waiting.pop_front();
             self.first += 1;
         }
-        self.ledger.measured.clear();
+        self.news = inbox;
     }
 
     /// Flows that begin elsewhere, and which deliveries of the window before were the last of their flows.
     #[cold]
-    fn complete(&mut self, inbox: &mut Post) {
+    fn complete(&mut self, inbox: &mut News) {
         enum What {
             Wrote { began: Time, written: u64, closed: bool },
             Delivered(u64),
@@ -128,15 +148,17 @@ impl<P: Plugs, H: EventQueue> Part<P, H> {
         }
     }
 
-    /// Runs all events up to and including `until`; returns whether there was anything.
-    pub(super) fn run(&mut self, until: Time) -> bool {
+    /// Runs all events up to and including `until`; returns how many there were.
+    pub(super) fn run(&mut self, until: Time) -> u64 {
         let before = self.world.events_run;
         // Packets stay on their short ways from one window to the next.
         self.world.set_out::<Ledger>();
         self.world.carry_on(until, u64::MAX, &mut self.ledger);
         self.ledger.end(until);
         self.close(until);
-        self.world.events_run > before
+        let events = self.world.events_run - before;
+        self.load += events;
+        events
     }
 
     /// Transmissions into other parts that begin up to `until` are carried out and told.
@@ -145,31 +167,34 @@ impl<P: Plugs, H: EventQueue> Part<P, H> {
             let port = &self.world.path.ports[i as usize];
             if port.queued {
                 self.world.path.settle::<_, true>(i, until, &mut self.ledger);
+            } else if port.ring.len() == 1 {
+                continue;
             }
             let path = &mut self.world.path;
             let port = &mut path.ports[i as usize];
-            let (ring, waiting) = (&mut port.ring, port.held.pkts as usize);
-            // Behind those on the link are those that wait.
-            let on_link = ring.len() - waiting - 1;
-            if on_link > 0 {
-                let sent = &mut self.post[to as usize].sent;
-                sent.extend(ring.iter().skip(1).take(on_link).map(|&pkt| Sent { port: i, pkt, seg: path.arena.remove(pkt.id) }));
-                (0..on_link).for_each(|_| ring.advance());
-                if let Some(head) = ring.get_mut(0) {
-                    *head = STOPPER;
+            // Behind the stopper and those on the link are those that wait.
+            let on_link = port.ring.len() - port.held.pkts as usize - 1;
+            let sent = &mut self.post[to as usize].sent;
+            for k in 1..=on_link {
+                if let Some(&pkt) = port.ring.get(k) {
+                    sent.push(Sent { pkt, seg: path.arena.remove(pkt.id) });
                 }
+            }
+            port.ring.skip(on_link);
+            if let Some(head) = port.ring.get_mut(0) {
+                *head = STOPPER;
             }
         }
         for w in self.ledger.wrote.drain(..) {
             let to = self.ledger.homes[2 * w.flow.0 as usize + 1];
-            self.post[to as usize].wrote.push(w);
+            self.post[to as usize].news.wrote.push(w);
         }
         for loss in self.ledger.losses.drain(..) {
             let number = self.first + self.waiting.len() as u64;
             let ends = [0, 1].map(|end| self.ledger.homes[2 * loss.flow.0 as usize + end]);
             let asked = if ends[0] == ends[1] { &ends[..1] } else { &ends[..] };
             for &home in asked {
-                self.post[home as usize].asks.push(Ask { from: self.ledger.own, number, flow: loss.flow, when: loss.when });
+                self.post[home as usize].news.asks.push(Ask { from: self.ledger.own, number, flow: loss.flow, when: loss.when });
             }
             self.waiting.push_back(Waiting { loss, open: asked.len() as u8, n: 0, sum: 0 });
         }

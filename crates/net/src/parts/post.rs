@@ -4,10 +4,9 @@ use super::ledger::{Moment, Wrote};
 use crate::ids::FlowId;
 use crate::packet::{QPkt, Segment};
 
-/// A packet whose transmission over a link into another part has begun; `pkt.at` is when it arrives there.
+/// A packet whose transmission over a link into another part has begun: the one of its hop. `pkt.at` is when it arrives there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
-    pub(super) port: u32,
     pub(super) pkt: QPkt,
     pub(super) seg: Segment,
 }
@@ -33,6 +32,12 @@ pub(super) struct Answer {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Post {
     pub(super) sent: Vec<Sent>,
+    pub(super) news: News,
+}
+
+/// What comes seldom.
+#[derive(Clone, Debug, Default)]
+pub(super) struct News {
     pub(super) wrote: Vec<Wrote>,
     pub(super) asks: Vec<Ask>,
     pub(super) answers: Vec<Answer>,
@@ -40,14 +45,25 @@ pub(super) struct Post {
 
 impl Post {
     pub(super) fn is_empty(&self) -> bool {
-        self.sent.is_empty() && self.wrote.is_empty() && self.asks.is_empty() && self.answers.is_empty()
+        self.sent.is_empty() && self.news.is_empty()
+    }
+}
+
+impl News {
+    pub(super) fn is_empty(&self) -> bool {
+        self.wrote.is_empty() && self.asks.is_empty() && self.answers.is_empty()
     }
 
     /// Takes all that another one holds.
+    #[cold]
     pub(super) fn take(&mut self, other: &mut Self) {
-        self.sent.append(&mut other.sent);
         self.wrote.append(&mut other.wrote);
         self.asks.append(&mut other.asks);
         self.answers.append(&mut other.answers);
     }
 }
+
+/// In cache lines of its own, two of which processors fetch together: what one thread writes there is in nobody's way.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub(super) struct Aside<T>(pub(super) T);

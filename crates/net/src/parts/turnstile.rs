@@ -1,5 +1,7 @@
 //! Where threads wait for the next window.
 
+use super::post::Aside;
+use fairlane_units::Time;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::Thread;
@@ -12,10 +14,18 @@ pub(super) const OVER: u64 = u64::MAX;
 /// Threads that wait for windows: whoever is let in takes parts of one, and nobody waits for a thread that has taken none.
 #[derive(Debug)]
 pub(super) struct Turnstile {
+    open: Aside<Open>,
+    seats: Vec<Aside<Seat>>,
+}
+
+/// The window that is open.
+#[derive(Debug, Default)]
+struct Open {
     window: AtomicU64,
     /// The threads that are let in, a bit each.
     inside: AtomicU64,
-    seats: Vec<Seat>,
+    /// Its end, in picoseconds.
+    end: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -30,33 +40,35 @@ pub(super) struct Guard<'a>(&'a Turnstile);
 impl Drop for Guard<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.open(OVER, u64::MAX);
+            self.0.open(OVER, u64::MAX, Time::MAX);
         }
     }
 }
 
 impl Turnstile {
     /// For so many threads, of which those of `inside` are let in.
-    pub(super) fn new(threads: usize, window: u64, inside: u64) -> Self {
-        let seats = (0..threads).map(|_| Seat::default()).collect();
-        Self { window: AtomicU64::new(window), inside: AtomicU64::new(inside), seats }
+    pub(super) fn new(threads: usize, window: u64, inside: u64, end: Time) -> Self {
+        let open = Open { window: AtomicU64::new(window), inside: AtomicU64::new(inside), end: AtomicU64::new(end.as_ps()) };
+        Self { open: Aside(open), seats: (0..threads).map(|_| Aside::default()).collect() }
     }
 
     /// Held by thread `own` while it works.
     pub(super) fn enter(&self, own: usize) -> Guard<'_> {
-        self.seats[own].thread.get_or_init(std::thread::current);
+        self.seats[own].0.thread.get_or_init(std::thread::current);
         Guard(self)
     }
 
     /// A window begins, for these threads. What was done before all that come through see.
-    pub(super) fn open(&self, window: u64, inside: u64) {
+    pub(super) fn open(&self, window: u64, inside: u64, end: Time) {
+        let open = &self.open.0;
         // Where one thread has failed, that is the end for all.
-        if self.window.load(Ordering::Relaxed) == OVER {
+        if open.window.load(Ordering::Relaxed) == OVER {
             return;
         }
-        self.inside.store(inside, Ordering::Relaxed);
-        self.window.store(window, Ordering::SeqCst);
-        for (_, seat) in self.seats.iter().enumerate().filter(|(i, _)| inside >> i & 1 == 1) {
+        open.inside.store(inside, Ordering::Relaxed);
+        open.end.store(end.as_ps(), Ordering::Relaxed);
+        open.window.store(window, Ordering::SeqCst);
+        for (_, Aside(seat)) in self.seats.iter().enumerate().filter(|(i, _)| inside >> i & 1 == 1) {
             if seat.asleep.load(Ordering::SeqCst)
                 && let Some(thread) = seat.thread.get()
             {
@@ -65,22 +77,23 @@ impl Turnstile {
         }
     }
 
-    /// The window that thread `own` may take parts of, if that is not the one it has `seen`.
-    fn look(&self, own: usize, seen: u64) -> Option<u64> {
-        let window = self.window.load(Ordering::SeqCst);
-        let let_in = window == OVER || self.inside.load(Ordering::Relaxed) >> own & 1 == 1;
-        (window != seen && let_in).then_some(window)
+    /// The window that thread `own` may take parts of, if that is not the one it has `seen`, and its end: of a window that is over, that of a later one.
+    fn look(&self, own: usize, seen: u64) -> Option<(u64, Time)> {
+        let open = &self.open.0;
+        let window = open.window.load(Ordering::SeqCst);
+        let let_in = window == OVER || open.inside.load(Ordering::Relaxed) >> own & 1 == 1;
+        (window != seen && let_in).then(|| (window, Time::from_ps(open.end.load(Ordering::Relaxed))))
     }
 
     /// Waits for another window than the one that thread `own` has `seen`.
-    pub(super) fn pass(&self, own: usize, seen: u64) -> u64 {
+    pub(super) fn pass(&self, own: usize, seen: u64) -> (u64, Time) {
         for _ in 0..LOOKS {
             if let Some(window) = self.look(own, seen) {
                 return window;
             }
             std::hint::spin_loop();
         }
-        let seat = &self.seats[own];
+        let seat = &self.seats[own].0;
         seat.asleep.store(true, Ordering::SeqCst);
         let window = loop {
             if let Some(window) = self.look(own, seen) {
