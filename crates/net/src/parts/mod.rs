@@ -228,9 +228,9 @@ impl<P: Plugs, H: EventQueue> Parts<P, H> {
         any
     }
 
-    /// Part `i` takes in what the others have sent it.
+    /// Part `i` takes in what the others have sent it, and what it has asked itself.
     fn open(&self, part: &mut Part<P, H>, i: usize, window: u64) {
-        for (_, sent) in self.boxes[i].iter().enumerate().filter(|(from, _)| *from != i) {
+        for sent in &self.boxes[i] {
             part.take(&mut lock(&sent[(window & 1 ^ 1) as usize].0));
         }
         part.open();
