@@ -22,14 +22,14 @@ use crate::side::Host;
 use crate::slots::{Slots, Sources};
 use crate::world::{Plugs, World};
 use fairlane_engine::{EventQueue, Stream};
-use fairlane_units::{Dur, Len, Rate, Time};
+use fairlane_units::{Dur, Len, Name, Rate, Time};
 use lay::Laid;
 
 /// One direction of a link.
 #[derive(Clone, Debug)]
 pub struct LinkDef<Q> {
     /// Unique name; keys the random streams of the port.
-    pub name: String,
+    pub name: Name,
     /// Where it begins.
     pub from: NodeId,
     /// Where it ends.
@@ -52,7 +52,7 @@ pub struct LinkDef<Q> {
 #[derive(Clone, Debug)]
 pub struct FlowDef<E> {
     /// Unique name; decides its path among equal ones.
-    pub name: String,
+    pub name: Name,
     /// The sender's node.
     pub from: NodeId,
     /// The receiver's node.
@@ -72,17 +72,17 @@ pub enum BuildError {
     #[error("flow `{flow}`: no route from `{from}` to `{to}`")]
     NoRoute {
         /// The flow.
-        flow: String,
+        flow: Name,
         /// One end.
-        from: String,
+        from: Name,
         /// The other.
-        to: String,
+        to: Name,
     },
     /// A link without a rate.
     #[error("link `{link}`: the rate must be above zero")]
     NoRate {
         /// The link.
-        link: String,
+        link: Name,
     },
     /// Ways that change, of too many packets in too large a network.
     #[error(
@@ -99,28 +99,28 @@ pub enum BuildError {
     #[error("flow `{flow}`: both ends are `{node}`")]
     SameNode {
         /// The flow.
-        flow: String,
+        flow: Name,
         /// The node.
-        node: String,
+        node: Name,
     },
     /// A flow that two controls govern.
     #[error("flow `{flow}` is governed twice")]
     GovernedTwice {
         /// The flow.
-        flow: String,
+        flow: Name,
     },
     /// A flow without an application.
     #[error("flow `{flow}` has no source")]
     NoApp {
         /// The flow.
-        flow: String,
+        flow: Name,
     },
 }
 
 /// A flow without its endpoints.
 #[derive(Clone, Debug)]
 struct Ends {
-    name: String,
+    name: Name,
     from: NodeId,
     to: NodeId,
     proto: Proto,
@@ -129,7 +129,7 @@ struct Ends {
 /// What the builder needs of a link beside its port.
 #[derive(Clone, Debug)]
 struct Line {
-    name: String,
+    name: Name,
     from: NodeId,
     to: NodeId,
     rate: Rate,
@@ -143,7 +143,7 @@ struct Line {
 pub struct WorldBuilder<P: Plugs> {
     seed: u64,
     routing: Routing,
-    nodes: Vec<String>,
+    nodes: Vec<Name>,
     links: Vec<Line>,
     /// One a link, where it stays: of a large network they are most of the memory.
     ports: Vec<Port<P::Qdisc>>,
@@ -198,8 +198,8 @@ impl<P: Plugs> WorldBuilder<P> {
         self.apps.reserve_exact(flows);
     }
     /// Adds a node.
-    pub fn node(&mut self, name: &str) -> NodeId {
-        self.nodes.push(name.to_owned());
+    pub fn node(&mut self, name: impl Into<Name>) -> NodeId {
+        self.nodes.push(name.into());
         NodeId(self.nodes.len() as u32 - 1)
     }
     /// Adds one direction of a link.
@@ -298,7 +298,7 @@ impl<P: Plugs> WorldBuilder<P> {
         drop(self.links);
         for (i, down) in self.down {
             let port = &mut ports[i as usize];
-            port.frail = Some(Box::new(Frail { fresh: port.qdisc.clone(), down }));
+            port.set_frail(Frail { fresh: port.qdisc.clone(), down });
         }
         for i in self.airs.ports() {
             ports[i as usize].put_on_air();

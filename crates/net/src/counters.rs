@@ -22,6 +22,8 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
+    const NONE: Self =
+        Self { levels: Vec::new(), byte_area: 0, byte_squares: 0, max_bytes: 0, level: Backlog { pkts: 0, bytes: 0 }, since: Time::ZERO };
     /// The length changed to `level` at `now`.
     #[inline]
     pub fn change(&mut self, now: Time, level: Backlog) {
@@ -33,6 +35,14 @@ impl Occupancy {
         self.max_bytes = self.max_bytes.max(level.bytes);
     }
 
+    /// The same where something waited and less does now.
+    #[inline]
+    pub(crate) fn fall(&mut self, now: Time, level: Backlog) {
+        self.spend(now);
+        self.level = level;
+        self.since = now;
+    }
+
     #[inline]
     fn spend(&mut self, now: Time) {
         let dt = (now - self.since).as_ps();
@@ -41,9 +51,10 @@ impl Occupancy {
             self.deepen(n);
         }
         self.levels[n] += dt;
-        let area = u128::from(b) * u128::from(dt);
-        self.byte_area += area;
-        self.byte_squares += area * u128::from(b);
+        self.byte_area += u128::from(b) * u128::from(dt);
+        // Less than 4 GiB wait nearly always.
+        let square = b.checked_mul(b).map(|s| u128::from(s) * u128::from(dt));
+        self.byte_squares += square.unwrap_or_else(|| u128::from(b) * u128::from(b) * u128::from(dt));
     }
 
     /// Room for lengths up to `n`. A small queue takes what it needs, a large one grows by a quarter.
@@ -83,10 +94,21 @@ pub struct PortCounters {
     /// Packets marked with congestion experienced.
     pub marks: u64,
     rare: Rare,
+    /// Made when the first packet waits: at most ports of a large network none does.
+    waiting: Option<Box<Waiting>>,
+}
+
+/// What is counted of packets that wait.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Waiting {
     /// Waiting times of the packets that had to wait.
-    pub waits: Tally<5>,
+    pub(crate) waits: Tally<5>,
     /// Queue length over time.
-    pub occupancy: Occupancy,
+    pub(crate) occupancy: Occupancy,
+}
+
+impl Waiting {
+    const NONE: &Self = &Self { waits: Tally::NONE, occupancy: Occupancy::NONE };
 }
 
 /// Counters of a port that stay at zero where nothing is lost, and nothing was under way at the reset.
@@ -162,11 +184,39 @@ impl DerefMut for PortCounters {
 }
 
 impl PortCounters {
+    /// What is counted of packets that wait, to be changed.
+    #[inline(always)]
+    pub(crate) fn waiting(&mut self) -> &mut Waiting {
+        if self.waiting.is_none() {
+            self.waiting = first_waiting();
+        }
+        self.waiting.get_or_insert_default()
+    }
+    /// The same to be looked at, where there is any.
+    #[inline(always)]
+    pub(crate) fn known_waiting(&self) -> Option<&Waiting> {
+        self.waiting.as_deref()
+    }
+    fn waited(&self) -> &Waiting {
+        self.known_waiting().unwrap_or(Waiting::NONE)
+    }
+    /// Waiting times of the packets that had to wait.
+    #[inline]
+    pub fn waits(&self) -> &Tally<5> {
+        &self.waited().waits
+    }
+    /// Queue length over time.
+    pub fn occupancy(&self) -> &Occupancy {
+        &self.waited().occupancy
+    }
     /// Forgets what was counted; the length of the queue stays.
     pub(crate) fn begin_again(&mut self, initial: Initial, now: Time) {
-        let mut occupancy = std::mem::take(&mut self.occupancy);
-        occupancy.reset(now);
-        *self = Self { occupancy, ..Self::default() };
+        let mut waiting = self.waiting.take();
+        if let Some(w) = &mut waiting {
+            w.waits = Tally::NONE;
+            w.occupancy.reset(now);
+        }
+        *self = Self { waiting, ..Self::default() };
         if initial != Initial::NOTHING {
             self.initial = initial;
         }
@@ -183,6 +233,11 @@ impl PortCounters {
     pub fn link_losses(&self) -> u64 {
         Why::ALL.iter().filter(|w| w.on_link()).map(|&w| self.drops[w as usize]).sum()
     }
+}
+
+#[cold]
+fn first_waiting() -> Option<Box<Waiting>> {
+    Some(Box::default())
 }
 
 /// Counters of a flow since the last reset. Packets are those of the forward direction that carry data.

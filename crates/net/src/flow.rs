@@ -2,13 +2,13 @@
 
 use crate::counters::FlowCounters;
 use crate::endpoint::{Endpoint, FlowView};
-use fairlane_units::Time;
+use fairlane_units::{Name, Time};
 
 /// A flow: its counters and its progress.
 #[derive(Clone, Debug)]
 pub struct Flow {
     /// Unique name.
-    pub name: String,
+    pub name: Name,
     /// Counters since the last reset.
     pub counters: FlowCounters,
     /// The sender's view at the last reset: subtract it from the present one.
@@ -44,7 +44,7 @@ pub(crate) struct Past {
 
 impl Flow {
     /// One that no application drives yet.
-    pub(crate) fn new(name: String) -> Self {
+    pub(crate) fn new(name: Name) -> Self {
         Self {
             name,
             counters: FlowCounters::default(),

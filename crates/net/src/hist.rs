@@ -12,7 +12,8 @@ pub struct Hist<const B: u32> {
     /// Counts modulo 2^32: half the memory, and the cache it lives in, for the rare count beyond. Of [`FEW`] values their buckets, sorted.
     counts: Vec<u32>,
     /// Buckets that went past 2^32, once each time.
-    carries: Box<[u32]>,
+    #[allow(clippy::box_collection, reason = "nearly always none: a pointer is all it may take")]
+    carries: Option<Box<Vec<u32>>>,
 }
 
 const fn bucket<const B: u32>(v: u64) -> u32 {
@@ -90,7 +91,7 @@ impl<const B: u32> Hist<B> {
         let sum = u64::from(self.counts[i]) + n;
         self.counts[i] = sum as u32;
         if sum >> 32 != 0 {
-            self.carries = self.carries.iter().copied().chain((0..sum >> 32).map(|_| b)).collect();
+            self.carries.get_or_insert_default().extend((0..sum >> 32).map(|_| b));
         }
     }
 
@@ -100,7 +101,7 @@ impl<const B: u32> Hist<B> {
         let few = listed.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u64));
         few.chain(counts.iter().enumerate().filter_map(|(i, &c)| {
             let b = self.lowest + i as u32;
-            let carried = self.carries.iter().filter(|&&x| x == b).count() as u64;
+            let carried = self.carries.as_ref().map_or(0, |all| all.iter().filter(|&&x| x == b).count() as u64);
             let c = u64::from(c) + (carried << 32);
             (c > 0).then_some((b, c))
         }))
@@ -113,7 +114,11 @@ impl<const B: u32> Hist<B> {
 
     /// The value below which a share `q` of the values lies, linear within a bucket; NaN if empty.
     pub fn quantile(&self, q: f64) -> f64 {
-        let total = self.total();
+        self.quantile_of(self.total(), q)
+    }
+
+    /// The same where it is known how many values there are.
+    fn quantile_of(&self, total: u64, q: f64) -> f64 {
         if total == 0 {
             return f64::NAN;
         }
@@ -153,6 +158,8 @@ pub struct Tally<const B: u32 = 6> {
 }
 
 impl<const B: u32> Tally<B> {
+    /// Of no values.
+    pub(crate) const NONE: Self = Self { n: 0, sum: 0, squares: 0, max: 0, hist: Hist { lowest: 0, counts: Vec::new(), carries: None } };
     /// Adds a value.
     #[inline]
     pub fn add(&mut self, v: u64) {
@@ -200,7 +207,7 @@ impl<const B: u32> Tally<B> {
     }
     /// Quantile `q` in 0..=1, never above the maximum; NaN if empty.
     pub fn quantile(&self, q: f64) -> f64 {
-        self.hist.quantile(q).min(if self.n == 0 { f64::NAN } else { self.max as f64 })
+        self.hist.quantile_of(self.n, q).min(if self.n == 0 { f64::NAN } else { self.max as f64 })
     }
 }
 

@@ -18,6 +18,7 @@ mod ids;
 mod impair;
 mod late;
 mod limit;
+mod lists;
 mod maze;
 mod observe;
 mod order;
@@ -53,6 +54,7 @@ pub use hist::{Hist, Tally};
 pub use ids::{EpId, FlowId, NodeId, PortId};
 pub use impair::*;
 pub use limit::Limit;
+pub use lists::Lists;
 pub use observe::{
     DequeueEvent, DropEvent, EnqueueEvent, FrameEvent, GaugeEvent, HopEvent, Inside, LimitEvent, MomentEvent, Observer, ReceiveEvent,
     SendEvent, TurnEvent,

@@ -9,6 +9,7 @@ use crate::air::{Channels, NOBODY};
 use crate::path::END;
 use crate::route::{Graph, Router, Routing};
 use fairlane_engine::hash_parts;
+use fairlane_units::Name;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -112,7 +113,7 @@ impl Maze {
 /// Where all places of the endpoints so far are.
 pub(crate) struct MazeBuilder<'a> {
     routers: Vec<Router<'a>>,
-    names: &'a [String],
+    names: &'a [Name],
     routing: Routing,
     airs: &'a Channels,
     tables: Vec<Table>,
@@ -139,7 +140,7 @@ pub(crate) enum NoMaze {
 
 impl<'a> MazeBuilder<'a> {
     /// For graphs of which the first is that of the whole network.
-    pub(crate) fn new(graphs: &'a [Graph], names: &'a [String], routing: Routing, airs: &'a Channels) -> Self {
+    pub(crate) fn new(graphs: &'a [Graph], names: &'a [Name], routing: Routing, airs: &'a Channels) -> Self {
         let routers: Vec<_> = graphs.iter().map(|g| Router::new(g, names, routing)).collect();
         let tables = graphs.iter().map(|_| Table { first: vec![0], ways: Vec::new() }).collect();
         Self { routers, names, routing, airs, tables, turns: Vec::new(), towards: Vec::new() }

@@ -299,7 +299,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         let port = &mut self.ports[i as usize];
         let level = port.qdisc.backlog();
         port.queued = level.pkts > 0;
-        port.counters.occupancy.change(now, level);
+        port.counters.waiting().occupancy.change(now, level);
         self.after_accept(i, now, obs);
     }
 
@@ -336,7 +336,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         port.busy_until = port.busy_until.max(now);
         let level = port.qdisc.backlog();
         port.queued = level.pkts > 0;
-        port.counters.occupancy.change(now, level);
+        port.counters.waiting().occupancy.change(now, level);
         if O::ON && obs.sees(PortId(i)) && !self.drops.iter().any(|(p, _)| p.id == pkt.id) {
             obs.on_enqueue(&EnqueueEvent { time: now, port: PortId(i), pkt: *pkt, backlog: level });
             measure(port, i, now, obs);
@@ -376,7 +376,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
                 port.counters.marks += u64::from(cx.marks);
             }
             let level = port.qdisc.backlog();
-            port.counters.occupancy.change(start, level);
+            port.counters.waiting().occupancy.change(start, level);
             port.queued = level.pkts > 0;
             if !self.drops.is_empty() {
                 self.take_drops(i, start, obs);
@@ -473,7 +473,7 @@ fn begin<Q: Qdisc, O: Observer>(port: &mut Port<Q>, arena: &Arena, i: u32, pkt: 
     }
     let waited = (start - pkt.at).as_ps();
     if waited > 0 {
-        port.counters.waits.add(waited);
+        port.counters.waiting().waits.add(waited);
     }
     port.counters.sent_pkts += 1;
     port.counters.sent_bytes += u64::from(pkt.len);

@@ -60,14 +60,26 @@ pub struct Port<Q> {
     pub(crate) counters: PortCounters,
     pub(crate) qdisc: Q,
     pub(crate) rng: Stream,
+    more: Option<Box<More<Q>>>,
+}
+
+/// What hardly any port has.
+#[derive(Clone, Debug)]
+struct More<Q> {
     /// How the rate changes, if it does.
-    schedule: Option<Box<Schedule>>,
+    schedule: Option<Schedule>,
     /// What waits between queue and transmitter, where anything can.
-    device: Option<Box<Device>>,
+    device: Option<Device>,
     /// What changes while the run went on have left to do.
-    changed: Option<Box<Changed>>,
+    changed: Option<Changed>,
     /// What is needed where the link can fail.
-    pub(crate) frail: Option<Box<Frail<Q>>>,
+    frail: Option<Frail<Q>>,
+}
+
+impl<Q> Default for More<Q> {
+    fn default() -> Self {
+        Self { schedule: None, device: None, changed: None, frail: None }
+    }
 }
 
 impl<Q: Qdisc> Port<Q> {
@@ -92,21 +104,36 @@ impl<Q: Qdisc> Port<Q> {
             ahead: 0,
             wake: Time::MAX,
             rate,
-            schedule: schedule.map(Box::new),
             impair: impair.map(Box::new),
             qdisc,
             rng,
             counters: PortCounters::default(),
-            device: None,
-            changed: None,
-            frail: None,
+            more: schedule.map(|s| Box::new(More { schedule: Some(s), ..More::default() })),
         }
+    }
+
+    fn more(&mut self) -> &mut More<Q> {
+        self.more.get_or_insert_default()
+    }
+    fn schedule(&self) -> Option<&Schedule> {
+        self.more.as_ref()?.schedule.as_ref()
+    }
+    fn device(&self) -> Option<&Device> {
+        self.more.as_ref()?.device.as_ref()
+    }
+    /// What is needed where the link can fail.
+    pub(crate) fn frail(&self) -> Option<&Frail<Q>> {
+        self.more.as_ref()?.frail.as_ref()
+    }
+    /// The link can fail.
+    pub(crate) fn set_frail(&mut self, frail: Frail<Q>) {
+        self.more().frail = Some(frail);
     }
 
     /// With a device that holds packets below the queue.
     pub(crate) fn with_device(mut self, room: Option<Len>) -> Self {
-        self.device = room.and_then(Device::new).map(Box::new);
-        if self.device.is_some() {
+        if let Some(device) = room.and_then(Device::new) {
+            self.more().device = Some(device);
             // All ends of transmissions are worked out where the device is asked.
             self.ps_per_byte = 0;
         }
@@ -131,10 +158,11 @@ impl<Q: Qdisc> Port<Q> {
     /// The transmission under way ends here, and what waits in the device is gone: neither was carried.
     pub(crate) fn cut(&mut self, now: Time) {
         self.counters.initial.unsent -= self.unsent(now) + (8 * self.ahead(now)) as f64;
-        if let Some(d) = &mut self.device {
+        let Some(more) = &mut self.more else { return };
+        if let Some(d) = &mut more.device {
             d.clear();
         }
-        if let Some(s) = &mut self.schedule {
+        if let Some(s) = &mut more.schedule {
             s.forget();
         }
     }
@@ -153,14 +181,16 @@ impl<Q: Qdisc> Port<Q> {
 
     #[inline(never)]
     fn uneven_end(&mut self, pkt: &QPkt, start: Time) -> Time {
-        let begins = self.device.as_ref().map_or(start, |d| d.begins(start));
-        let left = self.schedule.as_ref().map_or(0, |s| s.left());
-        let end = match &mut self.schedule {
-            Some(s) => s.end(pkt.at, begins, pkt.len),
-            None => begins.later(self.rate.tx_time(u64::from(pkt.len))),
+        let tx_time = self.rate.tx_time(u64::from(pkt.len));
+        let Some(more) = &mut self.more else {
+            self.busy_until = start.later(tx_time);
+            return self.busy_until;
         };
-        self.busy_until = self.device.as_mut().map_or(end, |d| d.take(start, end, pkt.len, left));
-        if self.changed.is_some() {
+        let begins = more.device.as_ref().map_or(start, |d| d.begins(start));
+        let left = more.schedule.as_ref().map_or(0, |s| s.left());
+        let end = more.schedule.as_mut().map_or(begins.later(tx_time), |s| s.end(pkt.at, begins, pkt.len));
+        self.busy_until = more.device.as_mut().map_or(end, |d| d.take(start, end, pkt.len, left));
+        if more.changed.is_some() {
             self.keep_order(end);
         }
         end
@@ -184,8 +214,7 @@ impl<Q: Qdisc> Port<Q> {
 
     /// Whether there is nothing to it but a queue and a link.
     pub(crate) fn is_plain(&self) -> bool {
-        let more = self.rough || self.is_on_air() || self.impair.is_some() || self.schedule.is_some();
-        !more && self.device.is_none() && self.changed.is_none() && self.frail.is_none()
+        !self.rough && !self.is_on_air() && self.impair.is_none() && self.more.is_none()
     }
     /// Picoseconds that a byte takes, if that is a whole number and always the same.
     #[inline]
@@ -231,12 +260,12 @@ impl<Q: Qdisc> Port<Q> {
     }
     /// Bytes that have left the queue and wait in the device: their transmission has not begun by `now`.
     pub fn ahead(&self, now: Time) -> u64 {
-        self.device.as_ref().map_or(0, |d| d.ahead(now))
+        self.device().map_or(0, |d| d.ahead(now))
     }
     /// Bits of the packet in transmission that are still to be sent at `now`.
     pub fn unsent(&self, now: Time) -> f64 {
-        let (end, left) = self.device.as_ref().map_or((self.busy_until, None), |d| d.serving(now));
-        match &self.schedule {
+        let (end, left) = self.device().map_or((self.busy_until, None), |d| d.serving(now));
+        match self.schedule() {
             _ if end <= now || self.busy_until >= CLOSED => 0.0,
             Some(s) => s.unsent(now, end, left.unwrap_or_else(|| s.left())),
             None => self.rate.as_bps() as f64 * end.since(now).as_secs_f64(),
@@ -249,11 +278,11 @@ impl<Q: Qdisc> Port<Q> {
     }
     /// Bits that the link can carry between two times.
     pub fn capacity(&self, from: Time, to: Time) -> f64 {
-        let of = |(from, to): (Time, Time)| match &self.schedule {
+        let of = |(from, to): (Time, Time)| match self.schedule() {
             Some(s) => s.capacity(from, to),
             None => self.rate.as_bps() as f64 * to.since(from).as_secs_f64(),
         };
-        self.frail.as_ref().map_or_else(|| of((from, to)), |f| f.up(from, to).map(of).sum())
+        self.frail().map_or_else(|| of((from, to)), |f| f.up(from, to).map(of).sum())
     }
     /// Its queue discipline.
     pub fn qdisc(&self) -> &Q {

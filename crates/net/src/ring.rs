@@ -3,14 +3,14 @@
 /// A FIFO of `Copy` records.
 #[derive(Clone, Debug)]
 pub struct Ring<T: Copy> {
-    buf: Vec<T>,
+    buf: Box<[T]>,
     head: u32,
     len: u32,
 }
 
 impl<T: Copy> Default for Ring<T> {
     fn default() -> Self {
-        Self { buf: Vec::new(), head: 0, len: 0 }
+        Self { buf: Box::default(), head: 0, len: 0 }
     }
 }
 
@@ -41,12 +41,15 @@ impl<T: Copy> Ring<T> {
     }
     #[cold]
     fn grow(&mut self, filler: T) {
-        let n = self.buf.len();
-        self.buf.rotate_left(self.head as usize);
+        let mut buf = std::mem::take(&mut self.buf).into_vec();
+        let n = buf.len();
+        buf.rotate_left(self.head as usize);
         self.head = 0;
-        let size = (2 * n).max(4);
-        self.buf.reserve_exact(size - n);
-        self.buf.resize(size, filler);
+        // Most links of a large network never have more than one.
+        let size = (2 * n).max(1);
+        buf.reserve_exact(size - n);
+        buf.resize(size, filler);
+        self.buf = buf.into_boxed_slice();
     }
     /// Forgets the oldest record, if any.
     #[inline]

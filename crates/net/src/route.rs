@@ -1,6 +1,8 @@
 //! Shortest paths, by number of hops or by the costs of links.
 
+use crate::lists::Lists;
 use fairlane_engine::hash_parts;
+use fairlane_units::Name;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -20,11 +22,11 @@ pub enum Routing {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Graph {
     /// For each node its ports as (far node, port): by far node, and of one far node in order of declaration.
-    out: Vec<Links>,
+    out: Links,
     /// For each node its ports to nodes that are no leaves as (far node, port), in order of declaration.
-    onward: Vec<Links>,
+    onward: Links,
     /// For each node the links into it from nodes that are no leaves, as (near node, port).
-    into: Vec<Links>,
+    into: Links,
     /// What each link costs; none if each costs the same.
     costs: Vec<u64>,
     leaf: Vec<bool>,
@@ -32,8 +34,8 @@ pub(crate) struct Graph {
     gate: Vec<Option<u32>>,
 }
 
-/// Links of a node, as (node at the other end, port).
-type Links = Vec<(u32, u32)>;
+/// Links of each node, as (node at the other end, port).
+type Links = Lists<(u32, u32)>;
 
 /// Distances to one node, kept for the nodes that forward.
 type Distances = Vec<u64>;
@@ -42,24 +44,22 @@ const FAR: u64 = u64::MAX;
 impl Graph {
     /// From edges as (port, near node, far node); of a port that leads to several nodes there are several.
     pub(crate) fn new(nodes: usize, edges: impl Iterator<Item = (u32, u32, u32)>) -> Self {
-        let (mut out, mut into) = (vec![Vec::new(); nodes], vec![Vec::new(); nodes]);
-        for (port, a, b) in edges {
-            out[a as usize].push((b, port));
-            into[b as usize].push((a, port));
-        }
+        let edges: Vec<(u32, u32, u32)> = edges.collect();
+        let mut out = Lists::new(nodes, edges.iter().map(|&(port, a, b)| (a, (b, port))));
+        let into = Lists::new(nodes, edges.iter().map(|&(port, a, b)| (b, (a, port))));
         // A node with a single neighbour forwards nothing, so searches need not enter it.
-        let lone = |(out, into): (&Links, &Links)| match out[..] {
+        let lone = |n: usize| match out[n] {
             [] => true,
-            [(far, _)] => into.iter().all(|&(m, _)| m == far),
+            [(far, _)] => into[n].iter().all(|&(m, _)| m == far),
             _ => false,
         };
-        let leaf: Vec<bool> = out.iter().zip(&into).map(lone).collect();
-        let gate = into.iter().map(|into: &Links| if let [(only, _)] = into[..] { Some(only) } else { None }).collect();
+        let leaf: Vec<bool> = (0..nodes).map(lone).collect();
+        let gate = into.iter().map(|into| if let [(only, _)] = into[..] { Some(only) } else { None }).collect();
         let inner = |n: u32| !leaf[n as usize];
-        let onward = out.iter().map(|out| out.iter().copied().filter(|&(far, _)| inner(far)).collect()).collect();
-        into.iter_mut().for_each(|into| into.retain(|&(n, _)| inner(n)));
+        let onward = Lists::new(nodes, edges.iter().filter(|e| inner(e.2)).map(|&(port, a, b)| (a, (b, port))));
+        let into = Lists::new(nodes, edges.iter().filter(|e| inner(e.1)).map(|&(port, a, b)| (b, (a, port))));
         // Ports are numbered in order of declaration.
-        out.iter_mut().for_each(|out| out.sort_unstable());
+        (0..nodes).for_each(|n| out[n].sort_unstable());
         Self { out, onward, into, costs: Vec::new(), leaf, gate }
     }
 
@@ -137,7 +137,7 @@ impl Graph {
 /// Finds paths; remembers the distances to the nodes where the leaves hang.
 pub(crate) struct Router<'a> {
     graph: &'a Graph,
-    names: &'a [String],
+    names: &'a [Name],
     routing: Routing,
     known: BTreeMap<u32, Distances>,
     /// The ways on from a node, as (far node, port).
@@ -145,7 +145,7 @@ pub(crate) struct Router<'a> {
 }
 
 impl<'a> Router<'a> {
-    pub(crate) fn new(graph: &'a Graph, names: &'a [String], routing: Routing) -> Self {
+    pub(crate) fn new(graph: &'a Graph, names: &'a [Name], routing: Routing) -> Self {
         Self { graph, names, routing, known: BTreeMap::new(), ways: Vec::new() }
     }
 
@@ -237,8 +237,8 @@ impl<'a> Router<'a> {
 mod tests {
     use super::*;
 
-    fn names(n: usize) -> Vec<String> {
-        (0..n).map(|i| format!("n{i}")).collect()
+    fn names(n: usize) -> Vec<Name> {
+        (0..n).map(|i| format!("n{i}").into()).collect()
     }
 
     fn graph(nodes: usize, links: &[(u32, u32)]) -> Graph {
@@ -283,15 +283,7 @@ mod tests {
     }
 
     /// The same rule by looking at all ports of all nodes, and all links as often as there are nodes (Bellman and Ford).
-    fn plainly(
-        routing: Routing,
-        names: &[String],
-        links: &[(u32, u32)],
-        costs: &[u64],
-        flow: &str,
-        src: u32,
-        dst: u32,
-    ) -> Option<Vec<u32>> {
+    fn plainly(routing: Routing, names: &[Name], links: &[(u32, u32)], costs: &[u64], flow: &str, src: u32, dst: u32) -> Option<Vec<u32>> {
         let cost = |port: u32| costs.get(port as usize).copied().unwrap_or(1);
         let from = |n: u32| (0_u32..).zip(links).filter(move |(_, l)| l.0 == n).map(|(port, l)| (port, l.1));
         let into = |n: u32| links.iter().filter(move |l| l.1 == n).map(|l| l.0);

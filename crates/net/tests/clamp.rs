@@ -126,7 +126,8 @@ fn windows(forth: Option<u32>, back: Option<u32>, protos: &[Proto]) -> Windows {
         });
     }
     for (i, &proto) in protos.iter().enumerate() {
-        let def = FlowDef { name: format!("f{i}"), from: s, to: d, proto, sender: Scripted::Sender, receiver: Scripted::Receiver(0) };
+        let def =
+            FlowDef { name: format!("f{i}").into(), from: s, to: d, proto, sender: Scripted::Sender, receiver: Scripted::Receiver(0) };
         let f = b.flow(def);
         b.app(Start(f), vec![f]);
     }

@@ -180,15 +180,15 @@ fn occupancy_obeys_littles_law() {
     w.advance(Time::from_ps(20_000_000_000_000), u64::MAX, &mut ());
     w.settle(&mut ());
     let c = w.port(PortId(0)).counters();
-    let o = c.occupancy.close(Time::ZERO, w.now());
+    let o = c.occupancy().close(Time::ZERO, w.now());
     let total: u64 = o.levels.iter().sum();
     assert_eq!(total, w.now().as_ps());
     let area: f64 = o.levels.iter().enumerate().map(|(n, &t)| n as f64 * t as f64).sum();
-    let waited = c.waits.mean() * c.waits.n as f64;
+    let waited = c.waits().mean() * c.waits().n as f64;
     assert!(o.levels.len() > 50, "the queue was used");
     // What still waits has entered the area but not the waits.
     let open = area - waited;
-    assert!((0.0..=81.0 * c.waits.max as f64).contains(&open) && open < 0.01 * area, "{area} {waited}");
+    assert!((0.0..=81.0 * c.waits().max as f64).contains(&open) && open < 0.01 * area, "{area} {waited}");
     assert!(o.levels.iter().skip(81).all(|&t| t == 0), "the limit is kept");
 }
 
@@ -234,13 +234,13 @@ fn simultaneous_arrivals_take_turns() {
     link(&mut b, "down", r, d, 1);
     link(&mut b, "up", d, r, 100);
     for i in 0..2 {
-        let s = b.node(&format!("s{i}"));
+        let s = b.node(format!("s{i}"));
         link(&mut b, &format!("s{i}"), s, r, 100_000);
         link(&mut b, &format!("s{i}.back"), r, s, 100);
         // More than the simulated time can use up: both access links send without a gap, in lock-step, 1 ms a packet.
         let sender = crate::toy::Toy::Sender { window: 5000, flying: 0, next: 0, size: 960 };
         let f = b.flow(FlowDef {
-            name: format!("f{i}"),
+            name: format!("f{i}").into(),
             from: s,
             to: d,
             proto: Proto::Tcp,

@@ -48,14 +48,14 @@ impl Net {
         let mut b = WorldBuilder::<ToyPlugs>::new(self.seed, self.routing);
         let mut rng = Stream::new(self.seed, "test", "outages", "graph");
         let n = self.routers;
-        let r: Vec<NodeId> = (0..n).map(|i| b.node(&format!("r{i}"))).collect();
-        let h: Vec<NodeId> = (0..n).map(|i| b.node(&format!("h{i}"))).collect();
+        let r: Vec<NodeId> = (0..n).map(|i| b.node(format!("r{i}"))).collect();
+        let h: Vec<NodeId> = (0..n).map(|i| b.node(format!("h{i}"))).collect();
         let late = JitterSpec(JitterParams { width: Dur::from_us(900), distribution: Distribution::Uniform, keep_order: false });
         let link = |b: &mut WorldBuilder<ToyPlugs>, name: String, from, to, mbps, us, rough: bool| {
             let impairments = Impairments { jitter: (rough && us > 1000).then_some(late), ..Impairments::default() };
             let (rate, delay) = (Rate::from_mbps(mbps), Dur::from_us(us));
             let device = (rough && us % 2 == 0).then_some(fairlane_units::Len::Packets(2));
-            b.link(LinkDef { name, from, to, rate, delay, qdisc: Tail::new(20), schedule: None, impairments, device })
+            b.link(LinkDef { name: name.into(), from, to, rate, delay, qdisc: Tail::new(20), schedule: None, impairments, device })
         };
         let mut pairs: Vec<(usize, usize)> = (0..n as usize).map(|i| (i, (i + 1) % n as usize)).collect();
         for _ in 0..self.chords {
@@ -89,7 +89,14 @@ impl Net {
             let to = (from + 1 + rng.below(u64::from(n) - 1) as usize) % n as usize;
             let sender = Toy::Sender { window: 1 + rng.below(40) as u32, flying: 0, next: 0, size: 700 + 100 * i as u16 };
             let name = format!("f{i}");
-            let f = b.flow(FlowDef { name, from: h[from], to: h[to], proto: Proto::Tcp, sender, receiver: Toy::Receiver { got: 0 } });
+            let f = b.flow(FlowDef {
+                name: name.into(),
+                from: h[from],
+                to: h[to],
+                proto: Proto::Tcp,
+                sender,
+                receiver: Toy::Receiver { got: 0 },
+            });
             b.app(Once(f, ms(u64::from(i) * 7)), vec![f]);
         }
         b.build().unwrap()

@@ -59,12 +59,12 @@ impl Net {
         let link = |b: &mut WorldBuilder<ToyPlugs>, name: String, (from, to), kbps: u64, us, limit| {
             let (rate, delay, qdisc) = (Rate::from_bps(kbps * 1000), Dur::from_us(us), Tail::new(limit));
             let impairments = Impairments::default();
-            b.link(LinkDef { name, from, to, rate, delay, qdisc, schedule: None, impairments, device: None });
+            b.link(LinkDef { name: name.into(), from, to, rate, delay, qdisc, schedule: None, impairments, device: None });
         };
         link(&mut b, "fwd".into(), (r1, r2), self.neck_kbps, self.neck_us, self.limit);
         link(&mut b, "rev".into(), (r2, r1), self.neck_kbps, self.neck_us, self.limit);
         for (i, pair) in self.pairs.iter().enumerate() {
-            let (s, d) = (b.node(&format!("s{i}")), b.node(&format!("d{i}")));
+            let (s, d) = (b.node(format!("s{i}")), b.node(format!("d{i}")));
             let slow = if self.odd.0 && i == 0 { self.neck_kbps / 2 } else { self.neck_kbps * self.faster };
             let us = self.end_us + if self.odd.1 && i == 1 { 100 } else { 0 };
             for (name, ends) in [("su", (s, r1)), ("sd", (r1, s)), ("du", (d, r2)), ("dd", (r2, d))] {
@@ -73,7 +73,7 @@ impl Net {
             for (k, ((window, size), (from, to))) in pair.iter().zip([(s, d), (d, s)]).enumerate() {
                 let sender = Toy::Sender { window: *window, flying: 0, next: 0, size: *size };
                 let name = format!("f{i}.{k}");
-                let f = b.flow(FlowDef { name, from, to, proto: Proto::Tcp, sender, receiver: Toy::Receiver { got: 0 } });
+                let f = b.flow(FlowDef { name: name.into(), from, to, proto: Proto::Tcp, sender, receiver: Toy::Receiver { got: 0 } });
                 b.app(Once(f, Time::ZERO + Dur::from_ms(3 * i as u64 + k as u64)), vec![f]);
             }
         }

@@ -169,11 +169,11 @@ impl Simulation {
     }
     /// Names of the flows.
     fn flow_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        Ok(self.lock(py)?.flow_names())
+        Ok(self.lock(py)?.flow_names().iter().map(ToString::to_string).collect())
     }
     /// Names of the link directions.
     fn link_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        Ok(self.lock(py)?.link_names())
+        Ok(self.lock(py)?.link_names().iter().map(ToString::to_string).collect())
     }
     /// A flow at present: values by group and name.
     fn flow<'py>(&self, py: Python<'py>, number: u32) -> PyResult<Bound<'py, PyDict>> {

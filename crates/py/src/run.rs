@@ -247,7 +247,7 @@ fn column<'py>(py: Python<'py>, series: Option<&SeriesTable>, name: &str) -> PyR
 fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>> {
     let out = PyDict::new(py);
     for (name, values) in &table.text {
-        out.set_item(name, PyList::new(py, values)?)?;
+        out.set_item(name, PyList::new(py, values.iter().map(|v| v.as_str()))?)?;
     }
     for (name, values) in &table.numbers {
         out.set_item(name, view(py, values)?)?;

@@ -16,6 +16,7 @@ use fairlane_traffic::Controller;
 use fairlane_traffic::Source;
 use fairlane_units::{Dur, Time};
 use indexmap::IndexMap;
+use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -31,7 +32,7 @@ pub(crate) fn parts(scenario: &Resolved, seed: u64) -> WorldBuilder<BuiltIn> {
     let mut w = WorldBuilder::<BuiltIn>::new(seed, routing);
     let members = scenario.members_at(seed);
     w.reserve(scenario.expanded.nodes.len(), scenario.link_directions().len(), members.len());
-    let nodes: HashMap<&str, NodeId> = scenario.expanded.nodes.iter().map(|n| (n.as_str(), w.node(n))).collect();
+    let nodes: FxHashMap<&str, NodeId> = scenario.expanded.nodes.iter().map(|n| (n.as_str(), w.node(n.clone()))).collect();
     // Validation saw to it that every name is a node.
     let node = |name: &str| nodes.get(name).copied().unwrap_or(NodeId(0));
     let infos = flow_infos(&members, |name| node(name).0);
@@ -86,7 +87,7 @@ pub(crate) fn parts(scenario: &Resolved, seed: u64) -> WorldBuilder<BuiltIn> {
         known.give(m.start, &infos[number as usize], app.usage(), &mut sender, &mut receiver);
         let (from, to) = (node(&m.from), node(&m.to));
         let flow = w.flow(FlowDef { name: m.name.clone(), from, to, proto, sender, receiver });
-        if let Some(amount) = scenario.flows.get(&m.group).and_then(|f| f.amount) {
+        if let Some(amount) = scenario.flows.get(m.group.as_str()).and_then(|f| f.amount) {
             w.amount(flow, amount.get());
         }
         w.app(app, vec![flow]);
@@ -262,7 +263,7 @@ mod tests {
     use super::*;
     use crate::{Format, resolve};
 
-    fn names(text: &str) -> Vec<String> {
+    fn names(text: &str) -> Vec<fairlane_units::Name> {
         let r = resolve(text, "x.toml", Format::Toml, &[]).unwrap();
         watched(&r, r.link_directions()).into_iter().map(|i| r.link_directions()[i].name.clone()).collect()
     }

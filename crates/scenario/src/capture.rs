@@ -8,6 +8,7 @@ use fairlane_engine::EventQueue;
 use fairlane_net::{EpId, FlowId, PortId, World};
 use fairlane_tcp::Scheme;
 use fairlane_trace::pcapng::{Capture, FlowEnd, FlowFacts, LinkEnd, Monitor, NO_SHIFT, Network, Points, Request, Style};
+use fairlane_units::Name;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -105,7 +106,7 @@ impl Kind {
     pub(crate) fn names(self, s: &Resolved) -> Vec<&str> {
         match self {
             Self::Link => s.link_directions().iter().map(|l| l.name.as_str()).collect(),
-            Self::Node => s.expanded.nodes.iter().map(String::as_str).collect(),
+            Self::Node => s.expanded.nodes.iter().map(Name::as_str).collect(),
             Self::Flow => {
                 let members = s.flow_members().iter().filter(|m| m.name != m.group);
                 s.flows.keys().map(String::as_str).chain(members.map(|m| m.name.as_str())).collect()
@@ -242,7 +243,7 @@ impl<H: EventQueue> Map<'_, H> {
     fn sending_end(&self, l: &LinkDir, i: u32) -> LinkEnd {
         let back = other(self.scenario.link_directions(), &l.name);
         LinkEnd {
-            name: l.name.clone(),
+            name: l.name.to_string(),
             node: self.node(&l.from),
             peer: self.node(&l.to),
             sends: Some(PortId(i)),
@@ -254,7 +255,7 @@ impl<H: EventQueue> Map<'_, H> {
     /// The far end of a link that has no other direction.
     fn receiving_end(&self, l: &LinkDir, i: u32) -> LinkEnd {
         let (node, peer) = (self.node(&l.to), self.node(&l.from));
-        LinkEnd { name: l.name.clone(), node, peer, sends: None, receives: Some(PortId(i)), rate: l.wire.rate }
+        LinkEnd { name: l.name.to_string(), node, peer, sends: None, receives: Some(PortId(i)), rate: l.wire.rate }
     }
 
     fn flow_end(&self, m: &Member, flow: u32) -> FlowEnd {
@@ -262,8 +263,8 @@ impl<H: EventQueue> Map<'_, H> {
         let link = |p: Option<PortId>| p.and_then(|p| links.get(p.0 as usize));
         let first = link(self.world.route(EpId::sender(FlowId(flow))).next());
         let last = link(self.world.route(EpId::receiver(FlowId(flow))).last());
-        let node = |name: Option<&String>| name.map_or(0, |n| self.node(n));
-        FlowEnd { name: m.name.clone(), flow, next: node(first.map(|l| &l.to)), last: node(last.map(|l| &l.from)) }
+        let node = |name: Option<&Name>| name.map_or(0, |n| self.node(n));
+        FlowEnd { name: m.name.to_string(), flow, next: node(first.map(|l| &l.to)), last: node(last.map(|l| &l.from)) }
     }
 
     fn network(&self, seed: u64) -> Network {
@@ -277,7 +278,7 @@ impl<H: EventQueue> Map<'_, H> {
         if silent {
             comment.push_str(" Flows without a handshake begin with data: their window scale is not in the file.");
         }
-        let nodes = self.scenario.expanded.nodes.clone();
+        let nodes = self.scenario.expanded.nodes.iter().map(Name::to_string).collect();
         Network { comment, nodes, ports: self.scenario.link_directions().len(), flows, starts: self.world.route_starts() }
     }
 

@@ -61,13 +61,13 @@ impl ChannelSpec {
         let mut put = |node: String, x: f64, y: f64| all.push(StationAt { node, at: [x, y] });
         if let Some(g) = &self.grid {
             for i in 0..g.rows * g.columns {
-                put(numbered(&g.name, i), f64::from(i % g.columns) * g.spacing_m, f64::from(i / g.columns) * g.spacing_m);
+                put(numbered(&g.name, i).to_string(), f64::from(i % g.columns) * g.spacing_m, f64::from(i / g.columns) * g.spacing_m);
             }
         }
         if let Some(r) = &self.ring {
             for i in 0..r.count {
                 let angle = std::f64::consts::TAU * f64::from(i) / f64::from(r.count);
-                put(numbered(&r.name, i), r.radius_m * libm::cos(angle), r.radius_m * libm::sin(angle));
+                put(numbered(&r.name, i).to_string(), r.radius_m * libm::cos(angle), r.radius_m * libm::sin(angle));
             }
         }
         if let Some(f) = &self.scatter {
@@ -75,7 +75,7 @@ impl ChannelSpec {
             let mut share = || stream.below(1 << 53) as f64 / (1_u64 << 53) as f64;
             for i in 0..f.count {
                 let (x, y) = (share() * f.width_m, share() * f.height_m);
-                put(numbered(&f.name, i), x, y);
+                put(numbered(&f.name, i).to_string(), x, y);
             }
         }
         for (node, &Place { x, y }) in &self.nodes {

@@ -7,19 +7,23 @@ use crate::spec::{FlowSpec, Place, Wire};
 use fairlane_engine::Stream;
 use fairlane_tcp::{TcpConfig, TcpParams};
 use fairlane_traffic::UdpParams;
-use fairlane_units::{Dur, Rate, Time};
+use fairlane_units::{Dur, Name, NameBuilder, Rate, Time, name};
 use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 use std::sync::Arc;
+
+/// Where nodes are drawn.
+pub type Positions = IndexMap<Name, Place, FxBuildHasher>;
 
 /// A scenario in single parts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Expanded {
     /// Node names.
-    pub nodes: Vec<String>,
+    pub nodes: Vec<Name>,
     /// Where nodes are drawn, of those of which it is known.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
-    pub positions: IndexMap<String, Place>,
+    pub positions: Positions,
     /// One entry a direction, in the order of the file.
     pub links: Vec<LinkDir>,
     /// Wireless channels; the interfaces of their stations are among the links, behind all others.
@@ -53,11 +57,11 @@ pub struct ControlAt {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LinkDir {
     /// The link's name; the other direction has `.reverse` behind it.
-    pub name: String,
+    pub name: Name,
     /// Node at its start.
-    pub from: String,
+    pub from: Name,
     /// Node at its end; of a wireless station's interface the channel.
-    pub to: String,
+    pub to: Name,
     /// Rate, delay, queue and impairments; alike links of a builder share them.
     #[serde(flatten)]
     pub wire: Arc<Wire>,
@@ -70,13 +74,13 @@ pub struct LinkDir {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Member {
     /// Unique name.
-    pub name: String,
+    pub name: Name,
     /// Name of its group, where its parameters are.
-    pub group: String,
+    pub group: Name,
     /// Node that sends.
-    pub from: String,
+    pub from: Name,
     /// Node that receives.
-    pub to: String,
+    pub to: Name,
     transport: &'static str,
     /// When it starts; null where it is no flow yet, for which there is room only.
     #[serde(serialize_with = "as_dur")]
@@ -154,18 +158,38 @@ impl Transport {
 }
 
 /// `{i}` replaced by a number.
-pub(crate) fn numbered(template: &str, i: u32) -> String {
-    template.replace("{i}", &i.to_string())
+pub(crate) fn numbered(template: &str, i: u32) -> Name {
+    numbers(template)(i)
+}
+
+/// The same for many numbers.
+pub(crate) fn numbers(template: &str) -> impl Fn(u32) -> Name {
+    let parts: Vec<&str> = template.split("{i}").collect();
+    move |mut i| {
+        let (mut digits, mut first) = ([b'0'; 10], 10);
+        while i > 0 || first == 10 {
+            first -= 1;
+            digits[first] += (i % 10) as u8;
+            i /= 10;
+        }
+        let number = str::from_utf8(&digits[first..]).unwrap_or_default();
+        let mut name = NameBuilder::new();
+        for (k, part) in parts.iter().enumerate() {
+            name.push_str(if k > 0 { number } else { "" });
+            name.push_str(part);
+        }
+        name.finish()
+    }
 }
 
 /// Name of member `i` of a group of `count`.
-pub(crate) fn member_name(group: &str, i: u32, count: u32) -> String {
-    if count == 1 { group.to_owned() } else { format!("{group}.{i}") }
+pub(crate) fn member_name(group: &str, i: u32, count: u32) -> Name {
+    if count == 1 { group.into() } else { name!("{group}.{i}") }
 }
 
 /// Name of the member that goes from one node of a pair to the other.
-pub(crate) fn pair_name(group: &str, pair: &Pair) -> String {
-    format!("{group}.{}-{}", pair.from, pair.to)
+pub(crate) fn pair_name(group: &str, pair: &Pair) -> Name {
+    name!("{group}.{}-{}", pair.from, pair.to)
 }
 
 /// Whether member `i` of `count` takes part where a share `active` does: k members are active, and of the first i there are the whole part of i * k / count, so
@@ -180,6 +204,7 @@ fn takes_part(i: u32, count: u32, active: f64) -> bool {
 pub(crate) fn members(spec: &FlowSpec, group: &Group, group_index: usize, seed: u64) -> Vec<Member> {
     let (n, name, transport) = (spec.most(), group.name.as_str(), group.transport.name());
     let target = if spec.permute { derangement(&mut Stream::new(seed, "flow", name, "permute"), n) } else { (0..n).collect() };
+    let (from, to) = (numbers(&spec.from), numbers(&spec.to));
     let pair = |i: u32| group.pairs.as_ref().and_then(|p| p.get(i as usize));
     (0..n)
         .filter(|&i| takes_part(i, n, spec.active))
@@ -193,11 +218,11 @@ pub(crate) fn members(spec: &FlowSpec, group: &Group, group_index: usize, seed: 
                 start = Time::MAX;
             }
             Member {
-                from: pair(i).map_or_else(|| numbered(&spec.from, spec.first + i), |p| p.from.clone()),
-                to: pair(i).map_or_else(|| numbered(&spec.to, spec.first + target[i as usize]), |p| p.to.clone()),
+                from: pair(i).map_or_else(|| from(spec.first + i), |p| p.from.clone().into()),
+                to: pair(i).map_or_else(|| to(spec.first + target[i as usize]), |p| p.to.clone().into()),
                 rate: group.rate.or_else(|| pair(i)?.rate),
                 name: member,
-                group: name.to_owned(),
+                group: group.name.clone().into(),
                 transport,
                 start,
                 stop: spec.stop,

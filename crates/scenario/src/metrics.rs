@@ -314,6 +314,23 @@ fn columns<S>(metrics: &[Metric<S>], subjects: impl Iterator<Item = S>) -> Colum
     table
 }
 
+/// The same of parts of the network that are many and large: each is given up with its row, the last one first, so that a table takes the place of what it is made of.
+fn columns_of<S, T>(metrics: &[Metric<S>], mut parts: Vec<T>, subject: impl Fn(usize, T) -> S) -> Columns {
+    let mut table: Columns = metrics.iter().map(|m| (m.name, vec![0.0; parts.len()])).collect();
+    while let Some(part) = parts.pop() {
+        let row = parts.len();
+        let s = subject(row, part);
+        metrics.iter().zip(&mut table).for_each(|(m, (_, column))| column[row] = (m.value)(&s));
+        if row.is_multiple_of(AT_ONCE) {
+            parts.shrink_to_fit();
+        }
+    }
+    table
+}
+
+/// Parts that are given back to the system together.
+const AT_ONCE: usize = 1 << 14;
+
 /// The tables of a run.
 pub struct Measured {
     /// One row a flow; nothing where groups are told.
@@ -338,9 +355,9 @@ pub enum Rows<'a> {
 /// Metrics of flows that are added up for the whole network.
 const ADDED: [&str; 6] = ["throughput", "packets_received", "packets_sent", "packets_lost", "retransmits", "timeouts"];
 
-/// Computes every metric of a world that has come to its end. `told`: the numbers of the flows that there are. `after_first`: the hop probe's tallies, by flow.
+/// Computes every metric of a world that has come to its end, and gives it up. `told`: the numbers of the flows that there are. `after_first`: the hop probe's tallies, by flow.
 pub fn measure<P: Plugs, H: EventQueue>(
-    world: &World<P, H>,
+    world: World<P, H>,
     told: &[usize],
     is_tcp: &[bool],
     after_first: Option<&[Tally]>,
@@ -388,14 +405,16 @@ pub fn measure<P: Plugs, H: EventQueue>(
     for i in told.iter().copied().filter(|&i| is_tcp[i]) {
         world.passes(EpId(2 * i as u32)).into_iter().for_each(|p| tcp_flows[p.0 as usize] += 1);
     }
-    let mut links = columns(LINK_METRICS, world.ports().iter().zip(tcp_flows).map(|(p, n)| link_subject(p, n, from, now, span)));
-
-    if !world.channels().is_empty() {
-        links.extend(columns(STATION_METRICS, (0..world.ports().len() as u32).map(|i| station_subject(world, PortId(i), span))));
-    }
-
     let mut delay = Tally::default();
     world.flows().iter().for_each(|f| delay.merge(&f.counters.delay));
+    let completed = world.flows().iter().filter(|f| f.completed != Time::MAX).count() as f64;
+    let radios = if world.channels().is_empty() {
+        Columns::new()
+    } else {
+        columns(STATION_METRICS, (0..world.ports().len() as u32).map(|i| station_subject(&world, PortId(i), span)))
+    };
+    let mut links = columns_of(LINK_METRICS, world.into_ports(), |i, p| link_subject(p, tcp_flows[i], from, now, span));
+    links.extend(radios);
     let total = |table: &Columns, name: &str| table.iter().find(|(n, _)| *n == name).map_or(f64::NAN, |(_, v)| v.iter().sum());
     let network = NetworkSubject {
         tcp: goodputs.iter().zip(told).filter(|&(_, &i)| is_tcp[i]).map(|(&g, _)| g).collect(),
@@ -408,19 +427,19 @@ pub fn measure<P: Plugs, H: EventQueue>(
         lost,
         retransmits,
         timeouts,
-        completed: world.flows().iter().filter(|f| f.completed != Time::MAX).count() as f64,
+        completed,
         delay,
         goodputs,
     };
     Measured { flows, groups, links, network: columns(NETWORK_METRICS, std::iter::once(network)) }
 }
 
-fn link_subject<Q: Qdisc>(port: &Port<Q>, tcp_flows: u64, from: Time, now: Time, span: f64) -> LinkSubject {
+fn link_subject<Q: Qdisc>(port: Port<Q>, tcp_flows: u64, from: Time, now: Time, span: f64) -> LinkSubject {
     let c = port.counters().clone();
-    let mut waits = c.waits.clone();
-    waits.add_zeros(c.sent_pkts - c.waits.n);
+    let mut waits = c.waits().clone();
+    waits.add_zeros(c.sent_pkts - waits.n);
     LinkSubject {
-        occupancy: c.occupancy.close(from, now),
+        occupancy: c.occupancy().close(from, now),
         capacity: port.capacity(from, now),
         // Ends of transmissions are whole picoseconds: rounding may have made many of them a little early.
         carried: port.carried(now).min(port.capacity(from, now)),

@@ -296,10 +296,10 @@ macro_rules! sources {
             $($cname [$($calias),*] => $carrier: $cparams;)*
         }
 
-        /// A source that runs.
+        /// A source that runs: behind a pointer, as the smallest ones are those of which there are most.
         #[derive(Clone, Debug)]
         pub enum AnyApp {
-            $(#[doc = concat!("`", $name, "`")] $variant(<$params as fairlane_traffic::Source>::App),)*
+            $(#[doc = concat!("`", $name, "`")] $variant(Box<<$params as fairlane_traffic::Source>::App>),)*
             /// One that is not built in.
             Dyn(Box<dyn $crate::plugs::DynApp>),
         }
@@ -321,7 +321,7 @@ macro_rules! sources {
             }
             fn build(&self, flow: fairlane_net::FlowId, start: fairlane_units::Time, stop: Option<fairlane_units::Time>) -> AnyApp {
                 match self {
-                    $(Self::$variant(p) => AnyApp::$variant(fairlane_traffic::Source::build(p, flow, start, stop)),)*
+                    $(Self::$variant(p) => AnyApp::$variant(Box::new(fairlane_traffic::Source::build(p, flow, start, stop))),)*
                     $(Self::$carrier(p) => fairlane_traffic::Source::build(p, flow, start, stop),)*
                 }
             }

@@ -19,7 +19,7 @@ use fairlane_engine::EventQueue;
 use fairlane_net::{BuildError, Tally, World, WorldBuilder};
 use fairlane_trace::HopDelay;
 use fairlane_trace::pcapng::{Capture, Written};
-use fairlane_units::Time;
+use fairlane_units::{Name, Time};
 use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -60,7 +60,7 @@ impl Options {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     /// Text columns.
-    pub text: Vec<(&'static str, Vec<String>)>,
+    pub text: Vec<(&'static str, Vec<Name>)>,
     /// Number columns.
     pub numbers: Columns,
 }
@@ -346,7 +346,7 @@ fn finish<H: EventQueue>(
     setup_s: f64,
 ) -> RunOutput {
     world.retire();
-    output(scenario, seed, &mut world, after_first, cpu_s, setup_s)
+    output(scenario, seed, world, after_first, cpu_s, setup_s)
 }
 
 fn drive<H: EventQueue>(
@@ -383,7 +383,7 @@ fn drive<H: EventQueue>(
 pub(crate) fn output<H: EventQueue>(
     scenario: &Resolved,
     seed: u64,
-    world: &mut World<BuiltIn, H>,
+    mut world: World<BuiltIn, H>,
     after_first: Option<&[Tally]>,
     cpu_s: f64,
     setup_s: f64,
@@ -396,25 +396,6 @@ pub(crate) fn output<H: EventQueue>(
     let group_of = |i: usize| flows[i].group_index;
     let by_flow = scenario.report.is_flows();
     let rows = if by_flow { Rows::Flows } else { Rows::Groups(groups.len(), &group_of) };
-    let measured = measure(world, &told, &is_tcp, after_first, rows);
-    let of = |text: fn(&Member) -> String| told.iter().map(|&i| text(&flows[i])).collect::<Vec<String>>();
-    let flow_text: Vec<(&'static str, Vec<String>)> = if by_flow {
-        let [name, from, to] = [of(|f| f.name.clone()), of(|f| f.from.clone()), of(|f| f.to.clone())];
-        vec![("name", name), ("from", from), ("to", to), ("transport", of(|f| f.transport().to_owned()))]
-    } else {
-        Vec::new()
-    };
-    let group_text: Vec<(&'static str, Vec<String>)> = if by_flow {
-        Vec::new()
-    } else {
-        let of = |text: fn(&Group) -> &str| groups.iter().map(|g| text(g).to_owned()).collect();
-        vec![("name", of(|g| &g.name)), ("transport", of(|g| g.transport.name()))]
-    };
-    let link_text: Vec<(&'static str, Vec<String>)> = vec![
-        ("name", links.iter().map(|l| l.name.clone()).collect()),
-        ("from", links.iter().map(|l| l.from.clone()).collect()),
-        ("to", links.iter().map(|l| l.to.clone()).collect()),
-    ];
     let silent: Vec<&str> = told.iter().map(|&i| &world.flows()[i]).filter(|f| f.counters.delivered == 0).map(|f| &*f.name).collect();
     let mut warnings: Vec<Warning> = scenario.warnings().to_vec();
     let some = silent.iter().take(NAMED).map(|name| format!("flow `{name}` delivered nothing in the measured span"));
@@ -423,21 +404,42 @@ pub(crate) fn output<H: EventQueue>(
         let text = format!("{} more flows delivered nothing in the measured span", silent.len() - NAMED);
         warnings.push(Warning { code: Code::SilentFlow, text });
     }
-    let mut named: Vec<Option<&str>> = vec![None; flows.len()];
-    told.iter().for_each(|&i| named[i] = Some(&flows[i].name));
-    let all: Vec<Option<&str>> = links.iter().map(|l| Some(l.name.as_str())).collect();
-    let (flow_series, link_series) = match world.take_sampler() {
-        Some(s) => (by_flow.then(|| SeriesTable::new("flow", s.flows.kept, &named)), Some(SeriesTable::new("link", s.links.kept, &all))),
-        None => (None, None),
+    let (mut flow_series, mut link_series) = (None, None);
+    if let Some(s) = world.take_sampler() {
+        let mut named: Vec<Option<&str>> = vec![None; flows.len()];
+        told.iter().for_each(|&i| named[i] = Some(&flows[i].name));
+        let all: Vec<Option<&str>> = links.iter().map(|l| Some(l.name.as_str())).collect();
+        flow_series = by_flow.then(|| SeriesTable::new("flow", s.flows.kept, &named));
+        link_series = Some(SeriesTable::new("link", s.links.kept, &all));
+    }
+    let (fingerprint, events, packet_hops, peak_packets) = (world.fingerprint(), world.events(), world.packet_hops(), world.packets_peak());
+    let measured = measure(world, &told, &is_tcp, after_first, rows);
+    let of = |text: fn(&Member) -> Name| told.iter().map(|&i| text(&flows[i])).collect::<Vec<Name>>();
+    let flow_text: Vec<(&'static str, Vec<Name>)> = if by_flow {
+        let [name, from, to] = [of(|f| f.name.clone()), of(|f| f.from.clone()), of(|f| f.to.clone())];
+        vec![("name", name), ("from", from), ("to", to), ("transport", of(|f| Name::new_static(f.transport())))]
+    } else {
+        Vec::new()
     };
+    let group_text: Vec<(&'static str, Vec<Name>)> = if by_flow {
+        Vec::new()
+    } else {
+        let of = |text: fn(&Group) -> &str| groups.iter().map(|g| text(g).into()).collect();
+        vec![("name", of(|g| &g.name)), ("transport", of(|g| g.transport.name()))]
+    };
+    let link_text: Vec<(&'static str, Vec<Name>)> = vec![
+        ("name", links.iter().map(|l| l.name.clone()).collect()),
+        ("from", links.iter().map(|l| l.from.clone()).collect()),
+        ("to", links.iter().map(|l| l.to.clone()).collect()),
+    ];
     RunOutput {
         seed,
-        fingerprint: world.fingerprint(),
-        events: world.events(),
-        packet_hops: world.packet_hops(),
+        fingerprint,
+        events,
+        packet_hops,
         cpu_s,
         setup_s,
-        peak_packets: world.packets_peak(),
+        peak_packets,
         warnings,
         flows: Table { text: flow_text, numbers: measured.flows },
         groups: Table { text: group_text, numbers: measured.groups },

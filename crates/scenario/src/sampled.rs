@@ -3,6 +3,7 @@
 use crate::run::Table;
 use fairlane_net::{Place, Recording, Stretch};
 use fairlane_trace::SeriesFile;
+use fairlane_units::Name;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -16,7 +17,7 @@ pub struct SeriesTable {
     /// Name of the column that names the subject of a row.
     pub key: &'static str,
     /// The subjects, in the order of the rows of an instant.
-    pub subjects: Vec<String>,
+    pub subjects: Vec<Name>,
     /// How many of them an instant has, and how many instants in a row that is so.
     pub spans: Vec<(usize, usize)>,
     /// What was recorded, also of subjects without a name.
@@ -29,7 +30,7 @@ impl SeriesTable {
     /// Of the subjects that have a name.
     pub(crate) fn new(key: &'static str, kept: Recording, names: &[Option<&str>]) -> Self {
         let named: Vec<Option<&str>> = kept.subjects.iter().map(|&i| names[i as usize]).collect();
-        let subjects = named.iter().flatten().map(|&name| name.to_owned()).collect();
+        let subjects = named.iter().flatten().map(|&name| name.into()).collect();
         let spans = kept.spans.iter().map(|&(count, instants)| (named[..count].iter().flatten().count(), instants)).collect();
         let there: Vec<bool> = named.iter().map(Option::is_some).collect();
         Self { key, subjects, spans, kept, named: there.contains(&false).then_some(there) }

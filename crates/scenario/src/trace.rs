@@ -5,7 +5,7 @@ use crate::expand::{Member, Transport};
 use crate::resolve::Resolved;
 use crate::spec;
 use fairlane_trace::events::{Ends, Failure, Filter, Format, Kind as Event, Names, Recorder, Wire};
-use fairlane_units::{Dur, Time};
+use fairlane_units::{Dur, Name, Time};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -59,7 +59,7 @@ impl TraceRequest {
         let r = self;
         let (members, links) = (scenario.members_at(seed), scenario.link_directions());
         let chosen = |list: &[String], all: &mut dyn Iterator<Item = bool>| (!list.is_empty()).then(|| all.collect());
-        let has = |list: &[String], name: &String| list.contains(name);
+        let has = |list: &[String], name: &Name| list.iter().any(|n| name == n);
         Filter {
             kinds: Event::ALL.iter().zip(Event::NAMES).filter(|(_, n)| r.events.iter().any(|e| e == *n)).map(|(k, _)| *k).collect(),
             flows: chosen(&r.flows, &mut members.iter().map(|m| has(&r.flows, &m.name) || has(&r.flows, &m.group))),
@@ -96,10 +96,10 @@ pub(crate) fn names(scenario: &Resolved, seed: u64) -> Names {
         }
     }
     let nodes: HashMap<&str, u32> = all.iter().zip(0..).map(|(n, i)| (n.as_str(), i)).collect();
-    let node = |name: &String| nodes.get(name.as_str()).copied().unwrap_or(0);
+    let node = |name: &Name| nodes.get(name.as_str()).copied().unwrap_or(0);
     // Ports of a node are given out as agents come to it, which in ns-2 is the order in which a script makes them.
     let mut ports = vec![0; nodes.len()];
-    let mut address = |name: &String| {
+    let mut address = |name: &Name| {
         let node = node(name);
         let next = ports.get_mut(node as usize).map_or(0, |p| std::mem::replace(p, *p + 1));
         (node, next)
@@ -113,11 +113,11 @@ pub(crate) fn names(scenario: &Resolved, seed: u64) -> Names {
         }
     };
     Names {
-        flows: members.iter().map(|m| m.name.clone()).collect(),
-        links: links.iter().map(|l| l.name.clone()).collect(),
+        flows: members.iter().map(|m| m.name.to_string()).collect(),
+        links: links.iter().map(|l| l.name.to_string()).collect(),
         wires: links.iter().map(|l| wire(node(&l.from), node(&l.to), &l.wire)).collect(),
         ends: members.iter().map(ends).collect(),
-        nodes: all.clone(),
+        nodes: all.iter().map(Name::to_string).collect(),
         gauges: Mutex::default(),
     }
 }

@@ -6,7 +6,7 @@ use fairlane_scenario::{AnyEndpoint, AnyQdisc, LinkDir, Member};
 #[test]
 fn parts_of_a_network_are_small() {
     for (what, size, most) in [
-        ("port", size_of::<Port<AnyQdisc>>(), 544),
+        ("port", size_of::<Port<AnyQdisc>>(), 304),
         ("endpoint", size_of::<AnyEndpoint>(), 704),
         ("flow", size_of::<Flow>(), 480),
         ("link direction", size_of::<LinkDir>(), 88),

@@ -4,6 +4,7 @@
 use fairlane_engine::{QuadHeap, Stream};
 use fairlane_scenario::{Builder, Format, Graph, Resolved, TopologySpec, registry_listing, resolve, world};
 use fairlane_testkit::draw;
+use fairlane_units::Name;
 use fairlane_units::{Dur, Time};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -23,14 +24,14 @@ fn hosts(graph: &Graph) -> Vec<&str> {
         *links.entry(a).or_default() += 1;
         *links.entry(b).or_default() += 1;
     }
-    let all = || graph.nodes.iter().map(String::as_str);
+    let all = || graph.nodes.iter().map(Name::as_str);
     let lone: Vec<&str> = all().filter(|n| links.get(n) == Some(&1)).collect();
     if lone.len() > 1 { lone } else { all().collect() }
 }
 
 /// Names are unique, links join nodes that exist, every node is reached from the first, and has a place of its own.
 fn hangs_together(graph: &Graph, what: &str) {
-    let names: HashSet<&str> = graph.nodes.iter().map(String::as_str).collect();
+    let names: HashSet<&str> = graph.nodes.iter().map(Name::as_str).collect();
     assert_eq!(names.len(), graph.nodes.len(), "{what}: nodes share a name");
     let places: HashSet<_> = graph.places.iter().map(|p| (p.x.to_bits(), p.y.to_bits())).collect();
     assert!(places.len() == names.len() && graph.places.iter().all(|p| p.x.is_finite() && p.y.is_finite()), "{what}: places");

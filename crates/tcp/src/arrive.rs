@@ -10,6 +10,7 @@ use crate::receiver::AckDue;
 use crate::recovery::ns3::Socket;
 use fairlane_net::{Cx, Segment, TimerId, flag};
 use fairlane_units::{Dur, Time};
+use std::ops::{Deref, DerefMut};
 
 /// RFC 7323 section 5.5: a timestamp that is older says nothing.
 const OUTDATED: Dur = Dur::from_secs(24 * 86_400);
@@ -31,8 +32,6 @@ pub enum Ended {
 /// What of a connection matters at its beginning, at its end, and when something is wrong.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Standing {
-    /// Opened by the peer's SYN.
-    pub(crate) passive: bool,
     /// The peer closed first.
     pub(crate) peer_first: bool,
     /// Why it is no more.
@@ -47,8 +46,24 @@ pub(crate) struct Standing {
 }
 
 impl Standing {
-    pub(crate) fn new(passive: bool) -> Self {
-        Self { passive, ..Self::default() }
+    const PLAIN: &Self =
+        &Self { peer_first: false, ended: Ended::No, since: Time::ZERO, challenges: 0, renewed: Time::ZERO, socket: Socket::PLAIN };
+}
+
+/// [`Standing`], made when there is anything to say: of the connections of a large network most are far from their end.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stands(Option<Box<Standing>>);
+
+impl Deref for Stands {
+    type Target = Standing;
+    fn deref(&self) -> &Standing {
+        self.0.as_deref().unwrap_or(Standing::PLAIN)
+    }
+}
+
+impl DerefMut for Stands {
+    fn deref_mut(&mut self) -> &mut Standing {
+        self.0.get_or_insert_default()
     }
 }
 
@@ -79,7 +94,7 @@ impl<C: CongestionControl> Tcp<C> {
             return false;
         }
         if !self.acceptable(seg) {
-            if syn && !rst && self.standing.passive && !self.cfg.handshake_ack && seg.seq + 1 == FIRST {
+            if syn && !rst && self.rcv.passive && !self.cfg.handshake_ack && seg.seq + 1 == FIRST {
                 self.on_syn(seg, cx);
             } else if syn && !rst {
                 self.challenge(cx);
@@ -251,9 +266,9 @@ impl<C: CongestionControl> Tcp<C> {
         } else if rst && self.is_early() {
             // The application has the connection already (RFC 7413 section 4.2.2).
             self.end(Ended::Reset, cx);
-        } else if rst && !self.standing.passive {
+        } else if rst && !self.rcv.passive {
             self.end(Ended::Refused, cx);
-        } else if rst || (syn && self.standing.passive) {
+        } else if rst || (syn && self.rcv.passive) {
             // Back to LISTEN, with what the application wrote in the meantime.
             cx.timers.cancel(TimerId::Rto);
             (self.state, self.syn_lost) = (State::Listen, false);

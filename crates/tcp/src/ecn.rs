@@ -205,7 +205,7 @@ impl<C: CongestionControl> Tcp<C> {
 
     /// A SYN-ACK that comes again, and is about to be acknowledged: with its ECN field, as the first was (RFC 9768 section 3.2.2.1).
     pub(crate) fn ecn_take_answer_again(&mut self, seg: &Segment) {
-        if self.ecn.mode == EcnMode::Accecn && seg.has(flag::ACK) && !self.standing.passive {
+        if self.ecn.mode == EcnMode::Accecn && seg.has(flag::ACK) && !self.rcv.passive {
             self.ecn.syn = seg.ecn();
             self.ecn.third_due = true;
             self.count_marked_answer(seg);

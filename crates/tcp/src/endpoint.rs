@@ -1,6 +1,6 @@
 //! One end of a TCP connection: opening, closing, and the way of a segment through both halves.
 
-use crate::arrive::{Ended, Standing};
+use crate::arrive::{Ended, Stands};
 use crate::cc::{AnyCc, CongestionControl};
 use crate::choices::{FastOpen, Prr};
 use crate::config::TcpConfig;
@@ -191,7 +191,7 @@ pub struct Tcp<C> {
     pub(crate) unforgotten: Option<Box<[Range<u64>; 2]>>,
     /// Sequence number of the segment that moved the window last (SND.WL1).
     pub(crate) window_from: u64,
-    pub(crate) standing: Box<Standing>,
+    pub(crate) standing: Stands,
 }
 
 impl Tcp<AnyCc> {
@@ -218,13 +218,13 @@ impl<C: CongestionControl> Tcp<C> {
     }
 
     pub(crate) fn new(cfg: Arc<TcpConfig>, cc: C, state: State) -> Self {
-        let rtt = RttEstimator::new(&cfg);
         let wants = cc.wants();
         let paced = wants.pacing || cfg.pacing;
         let hears_all = wants.rate || wants.every_ack;
         let diary = wants.rate || cfg.diary;
         let spreads = cfg.prr != Prr::Off && !wants.owns_recovery;
         let mut rcv = Receiver::starting_at(FIRST);
+        rcv.passive = state == State::Listen;
         rcv.quick = cfg.tuned.then(|| Box::new(Quick::new(&cfg)));
         let mut board = Scoreboard::default();
         if diary {
@@ -290,12 +290,12 @@ impl<C: CongestionControl> Tcp<C> {
             round_end: FIRST,
             dupacks: 0,
             board,
-            rtt,
+            rtt: RttEstimator::new(&cfg),
             rcv,
             count: Counters::default(),
             window_from: 0,
             most_window: 0,
-            standing: Standing::new(state == State::Listen).into(),
+            standing: Stands::default(),
             cfg,
         }
     }

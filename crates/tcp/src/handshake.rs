@@ -17,7 +17,7 @@ impl<C: CongestionControl> Tcp<C> {
         }
         let mut fresh = Self::new(cfg, cc, self.state);
         (fresh.timed_at, fresh.syn_lost, fresh.keeps_open) = (self.timed_at, self.syn_lost, self.keeps_open);
-        fresh.standing = self.standing.clone();
+        (fresh.standing, fresh.rcv.passive) = (self.standing.clone(), self.rcv.passive);
         (fresh.data_end, fresh.closed, fresh.report) = (self.data_end, self.closed, self.report);
         fresh.ecn = self.ecn.clone();
         self.carry_opening(&mut fresh);

@@ -32,6 +32,8 @@ pub(crate) struct Receiver {
     disorder: bool,
     /// What to do about an acknowledgment.
     pub(crate) due: AckDue,
+    /// The peer's SYN opened the connection.
+    pub(crate) passive: bool,
 }
 
 /// What arrived otherwise than in order.

@@ -58,10 +58,10 @@ fn replicate(rho: f64, sizes: Sizes, limit: Len, seed: u64) -> Measured {
     world.advance(Time::ZERO + end, u64::MAX, &mut ());
     world.settle(&mut ());
     let c = world.port(port).counters();
-    let levels = c.occupancy.close(world.reset_at(), world.now()).levels;
+    let levels = c.occupancy().close(world.reset_at(), world.now()).levels;
     let span = (world.now() - world.reset_at()).as_ps() as f64;
     let waiting = levels.iter().enumerate().map(|(n, &l)| n as f64 * l as f64).sum::<f64>() / span;
-    let waited = if c.waits.n > 0 { c.waits.mean() * c.waits.n as f64 } else { 0.0 };
+    let waited = if c.waits().n > 0 { c.waits().mean() * c.waits().n as f64 } else { 0.0 };
     let (sent, lost) = (c.sent_pkts as f64, c.queue_drops() as f64);
     Measured { waiting, wait: waited / sent / 0.8e9, loss: lost / (sent + lost) }
 }

@@ -1,6 +1,7 @@
 //! Time series as one Parquet file, written a group of rows at a time: a row an instant and flow or link, its run's seed in front.
 
 use crate::parquet::{Column, Dictionary, Kind, Rows, Writer};
+use fairlane_units::Name;
 use std::io::{self, Write};
 
 /// Rows of a page.
@@ -29,7 +30,7 @@ impl<W: Write> SeriesFile<W> {
     ///
     /// # Errors
     /// What writing says.
-    pub fn group(&mut self, seed: u64, subjects: &[String], rows: &[u32], values: &[Vec<f64>]) -> io::Result<()> {
+    pub fn group(&mut self, seed: u64, subjects: &[Name], rows: &[u32], values: &[Vec<f64>]) -> io::Result<()> {
         let [seeds, key, columns @ ..] = self.columns.as_mut_slice() else { return Ok(()) };
         for page in rows.chunks(PAGE) {
             let all = Rows { rows: page.len(), valid: None };
@@ -46,7 +47,7 @@ impl<W: Write> SeriesFile<W> {
             }
         }
         let mut dictionaries = vec![Dictionary::None; self.columns.len()];
-        dictionaries[1] = Dictionary::Texts(subjects.iter().map(String::as_str).collect());
+        dictionaries[1] = Dictionary::Texts(subjects.iter().map(Name::as_str).collect());
         self.file.group(&mut self.columns, &dictionaries)
     }
 

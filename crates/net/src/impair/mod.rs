@@ -191,7 +191,8 @@ pub struct Impair {
 impl Impair {
     /// Of the link `name` with a propagation delay of `delay`; none if it does nothing.
     pub fn new(what: &Impairments, delay: Dur, seed: u64, name: &str) -> Option<Self> {
-        Some(Self::idle(what, delay, seed, name)).filter(|i| !i.working.is_idle())
+        let idle = Working::new(what, &At { seed, name, delay }).is_idle();
+        (!idle).then(|| Self::idle(what, delay, seed, name))
     }
 
     pub(crate) fn idle(what: &Impairments, delay: Dur, seed: u64, name: &str) -> Self {

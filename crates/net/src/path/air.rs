@@ -82,7 +82,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         let left = port.qdisc.dequeue(&mut cx);
         port.counters.marks += u64::from(cx.marks);
         let level = port.qdisc.backlog();
-        port.counters.occupancy.change(now, level);
+        port.counters.waiting().occupancy.change(now, level);
         port.queued = level.pkts > 0;
         if !self.drops.is_empty() {
             self.take_drops(i, now, obs);
@@ -102,7 +102,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         }
         let waited = (now - pkt.at).as_ps();
         if waited > 0 {
-            port.counters.waits.add(waited);
+            port.counters.waiting().waits.add(waited);
         }
         port.counters.sent_pkts += 1;
         port.counters.sent_bytes += u64::from(pkt.len);

@@ -114,7 +114,7 @@ impl<Q: Qdisc + Clone, H: EventQueue> Path<Q, H> {
         let port = &mut self.ports[i as usize];
         let level = port.qdisc.backlog();
         port.queued = level.pkts > 0;
-        port.counters.occupancy.change(now, level);
+        port.counters.waiting().occupancy.change(now, level);
         if port.queued {
             port.busy_until = port.busy_until.max(now);
         }

@@ -30,7 +30,9 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             prefetch(head, 64);
         }
         if port.queued {
-            prefetch(&port.counters.waits, 256);
+            if let Some(waiting) = port.counters.known_waiting() {
+                prefetch(waiting, 256);
+            }
             if let Some(next) = port.next() {
                 prefetch(next, 32);
             }
@@ -43,9 +45,11 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         let port = self.upcoming(k)?;
         if port.queued {
             // The departure will be counted under its waiting time, which is known by now.
-            let wait = port.next().map(|p| port.busy_until.since(p.at).as_ps());
-            if let Some(cell) = wait.and_then(|w| port.counters.waits.hist.cell(w)) {
-                prefetch(cell, 4);
+            if let (Some(next), Some(waiting)) = (port.next(), port.counters.known_waiting()) {
+                let wait = port.busy_until.since(next.at).as_ps();
+                if let Some(cell) = waiting.waits.hist.cell(wait) {
+                    prefetch(cell, 4);
+                }
             }
         }
         let head = port.ring.front()?;

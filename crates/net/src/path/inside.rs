@@ -32,7 +32,7 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         }
         if !self.drops.is_empty() {
             let level = port.qdisc.backlog();
-            port.counters.occupancy.change(now, level);
+            port.counters.waiting().occupancy.change(now, level);
             port.queued = level.pkts > 0;
             self.take_drops(i, now, obs);
         }

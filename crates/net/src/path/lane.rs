@@ -31,13 +31,13 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
         let Some(room) = port.lane.filter(|_| self.relays.on && !port.rough && port.queued == (port.held.pkts > 0)) else { return false };
         port.busy_until = port.busy_until.max(now);
         if !room.admits(port.held, pkt.len) {
-            port.counters.occupancy.change(now, port.held);
+            port.counters.waiting().occupancy.change(now, port.held);
             self.drop_packet(i, *pkt, Why::Overflow, now, obs);
             return true;
         }
         port.held.add(pkt);
         port.ring.push(*pkt);
-        port.counters.occupancy.change(now, port.held);
+        port.counters.waiting().occupancy.change(now, port.held);
         if !port.queued {
             port.queued = true;
             self.relays.list(i, port);
@@ -61,10 +61,11 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             port.counters.sent_pkts += 1;
             port.counters.sent_bytes += u64::from(pkt.len);
             let at = pkt.at;
-            port.counters.occupancy.change(start, port.held);
             port.queued = port.held.pkts > 0;
+            let counted = port.counters.waiting();
+            counted.occupancy.fall(start, port.held);
             if waited > 0 {
-                port.counters.waits.add(waited);
+                counted.waits.add(waited);
             }
             if first == 0 {
                 self.events.push_of(i, at, self.slots.order.number(at, i, Turn::Act));
@@ -86,10 +87,11 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             port.held.sub(&pkt);
             port.counters.sent_pkts += 1;
             port.counters.sent_bytes += u64::from(pkt.len);
-            port.counters.occupancy.change(start, port.held);
             port.queued = port.held.pkts > 0;
+            let counted = port.counters.waiting();
+            counted.occupancy.fall(start, port.held);
             if waited > 0 {
-                port.counters.waits.add(waited);
+                counted.waits.add(waited);
             }
             pkt.at = port.tx_end(&pkt, start).later(port.delay);
             let slot = self.pass_on(i, &mut pkt, smooth);

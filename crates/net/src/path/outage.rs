@@ -41,11 +41,11 @@ impl<Q: Qdisc, H: EventQueue> Path<Q, H> {
             }
         }
         let level = port.qdisc.backlog();
-        if let Some(frail) = port.frail.as_ref().filter(|_| level.pkts == 0) {
-            port.qdisc = frail.fresh.clone();
+        if let Some(fresh) = port.frail().filter(|_| level.pkts == 0).map(|f| f.fresh.clone()) {
+            port.qdisc = fresh;
         }
         port.queued = level.pkts > 0;
-        port.counters.occupancy.change(now, level);
+        port.counters.waiting().occupancy.change(now, level);
         port.busy_until = CLOSED;
         // In the order in which they would have left.
         for (pkt, _) in std::mem::take(&mut self.drops) {

@@ -16,13 +16,16 @@ pub(super) struct Changed {
 }
 
 impl<Q: Qdisc> Port<Q> {
+    fn has_changed(&self) -> Option<&Changed> {
+        self.more.as_ref()?.changed.as_ref()
+    }
     fn changed(&mut self) -> &mut Changed {
-        self.changed.get_or_insert_with(|| Box::new(Changed { shorter: None, tick: Time::MAX }))
+        self.more().changed.get_or_insert(Changed { shorter: None, tick: Time::MAX })
     }
 
     /// The rate at a time; of a trace its mean.
     pub fn rate_at(&self, now: Time) -> Rate {
-        match self.schedule.as_deref() {
+        match self.schedule() {
             Some(Schedule::Steps(s)) => s.rate_at(now),
             _ => self.rate,
         }
@@ -32,11 +35,11 @@ impl<Q: Qdisc> Port<Q> {
     /// sooner, that packet ends: its old end and the new one. The packets of a trace and of a device are beyond it.
     pub(crate) fn set_rate(&mut self, rate: Rate, now: Time) -> Option<(Time, Time)> {
         let first = self.rate;
-        let schedule = self.schedule.get_or_insert_with(|| Box::new(Schedule::Steps(Steps::new(first, [].into()))));
-        let Schedule::Steps(steps) = &mut **schedule else { return None };
-        self.ps_per_byte = 0;
         let before = self.busy_until;
+        let schedule = self.more().schedule.get_or_insert_with(|| Schedule::Steps(Steps::new(first, [].into())));
+        let Schedule::Steps(steps) = schedule else { return None };
         self.busy_until = steps.change(now, rate, before);
+        self.ps_per_byte = 0;
         (before > now).then_some((before, self.busy_until))
     }
 
@@ -46,7 +49,7 @@ impl<Q: Qdisc> Port<Q> {
         let last = self.ring.back().map(|p| p.at);
         self.delay = delay;
         let shorter = last.map(|last| (delay, last));
-        if shorter.is_some() || self.changed.is_some() {
+        if shorter.is_some() || self.has_changed().is_some() {
             self.changed().shorter = shorter;
         }
         if shorter.is_some() {
@@ -57,12 +60,11 @@ impl<Q: Qdisc> Port<Q> {
 
     /// The delay of the packet whose transmission ends at `end`.
     pub(super) fn keep_order(&mut self, end: Time) {
-        let Some(changed) = &mut self.changed else { return };
-        let Some((delay, last)) = changed.shorter else { return };
+        let Some((delay, last)) = self.has_changed().and_then(|c| c.shorter) else { return };
         self.delay = delay.max(last.since(end));
         if self.delay == delay {
-            changed.shorter = None;
-            if self.schedule.is_none() && self.device.is_none() {
+            self.changed().shorter = None;
+            if self.schedule().is_none() && self.device().is_none() {
                 let second = 8 * fairlane_units::PS_PER_SEC;
                 self.ps_per_byte = if second.is_multiple_of(self.rate.as_bps()) { second / self.rate.as_bps() } else { 0 };
             }
@@ -71,7 +73,7 @@ impl<Q: Qdisc> Port<Q> {
 
     /// The delay that packets have which need not wait for others.
     pub(super) fn own_delay(&self) -> Dur {
-        self.changed.as_ref().and_then(|c| c.shorter).map_or(self.delay, |(delay, _)| delay)
+        self.has_changed().and_then(|c| c.shorter).map_or(self.delay, |(delay, _)| delay)
     }
 
     /// Loses and copies packets as `what` says from now on.
@@ -82,12 +84,12 @@ impl<Q: Qdisc> Port<Q> {
 
     /// When the timer of a queue is due that came while the run went on.
     pub(crate) fn set_tick(&mut self, at: Option<Time>) {
-        if at.is_some() || self.changed.is_some() {
+        if at.is_some() || self.has_changed().is_some() {
             self.changed().tick = at.unwrap_or(Time::MAX);
         }
     }
     /// Whether it is due.
     pub(crate) fn ticks(&self, now: Time) -> bool {
-        self.changed.as_ref().is_some_and(|c| c.tick <= now)
+        self.has_changed().is_some_and(|c| c.tick <= now)
     }
 }

@@ -12,15 +12,25 @@ use crate::sample::Sampler;
 use fairlane_engine::EventQueue;
 use fairlane_units::Time;
 
+/// Flows whose endpoints are given back to the system together.
+const AT_ONCE: usize = 1 << 13;
+
 impl<P: Plugs, H: EventQueue> World<P, H> {
     /// The run is over: what only a future would need is given up, before tables of the results take its memory. Nothing happens any more.
     pub fn retire(&mut self) {
         self.path.events = H::with_slots(0);
         self.hosts = Vec::new();
-        let ends = || self.path.flows.iter().zip(self.endpoints.chunks_exact(2));
-        self.last_views = ends().map(|(f, e)| f.view(&e[0])).collect();
-        self.last_kept = ends().map(|(f, e)| f.kept(&e[1])).collect();
-        self.endpoints = Vec::new();
+        let flows = &self.path.flows;
+        self.last_views = vec![FlowView::default(); flows.len()];
+        self.last_kept = vec![0; flows.len()];
+        for (i, f) in flows.iter().enumerate().rev() {
+            self.last_views[i] = f.view(&self.endpoints[2 * i]);
+            self.last_kept[i] = f.kept(&self.endpoints[2 * i + 1]);
+            self.endpoints.truncate(2 * i);
+            if i.is_multiple_of(AT_ONCE) {
+                self.endpoints.shrink_to_fit();
+            }
+        }
     }
     /// The present.
     pub fn now(&self) -> Time {
@@ -107,6 +117,10 @@ impl<P: Plugs, H: EventQueue> World<P, H> {
     /// over packets, so it does not depend on the order in which simultaneous events were carried out.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
+    }
+    /// All ports, of a world that is read no more: the rest of it is given up.
+    pub fn into_ports(self) -> Vec<Port<P::Qdisc>> {
+        self.path.ports
     }
     /// The time series, if sampling is on.
     pub fn sampler(&self) -> Option<&Sampler> {

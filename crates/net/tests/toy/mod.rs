@@ -141,17 +141,17 @@ impl Dumbbell {
         let (r1, r2) = (b.node("r1"), b.node("r2"));
         let link = |b: &mut WorldBuilder<ToyPlugs>, name: String, from, to, (rate, delay): (Rate, Dur), limit, hurt: bool| {
             let (schedule, impairments) = if hurt { self.bottleneck() } else { Default::default() };
-            b.link(LinkDef { name, from, to, rate, delay, qdisc: Tail::new(limit), schedule, impairments, device: None });
+            b.link(LinkDef { name: name.into(), from, to, rate, delay, qdisc: Tail::new(limit), schedule, impairments, device: None });
         };
         link(&mut b, "fwd".into(), r1, r2, self.bottleneck, self.limit, true);
         link(&mut b, "rev".into(), r2, r1, self.bottleneck, 10_000, true);
         for i in 0..self.flows {
-            let (s, d) = (b.node(&format!("s{i}")), b.node(&format!("d{i}")));
+            let (s, d) = (b.node(format!("s{i}")), b.node(format!("d{i}")));
             for (name, from, to) in [("su", s, r1), ("sd", r1, s), ("du", d, r2), ("dd", r2, d)] {
                 link(&mut b, format!("{name}{i}"), from, to, self.access, 10_000, false);
             }
             let f = b.flow(FlowDef {
-                name: format!("f{i}"),
+                name: format!("f{i}").into(),
                 from: s,
                 to: d,
                 proto: Proto::Tcp,

@@ -24,7 +24,7 @@ use fairlane_engine::EventQueue;
 use fairlane_net::{EpId, FlowId, Moment, PortId, Waiting, World};
 use fairlane_trace::scene::{Scene, Still};
 use fairlane_trace::why::Why;
-use fairlane_units::Time;
+use fairlane_units::{Name, Time};
 use now::{flow_now, queue_now, waiting_now};
 use serde_json::Value;
 use std::sync::Arc;
@@ -113,7 +113,7 @@ impl<H: EventQueue + Send + 'static> Running for World<BuiltIn, H> {
         let mut world = self.clone();
         world.settle(&mut ());
         world.retire();
-        run::output(scenario, seed, &mut world, None, cpu_s, setup_s)
+        run::output(scenario, seed, world, None, cpu_s, setup_s)
     }
     fn flow(&self, flow: FlowId) -> Row {
         flow_now(self, flow)
@@ -350,11 +350,11 @@ impl Simulation {
         run::as_run(|| self.world.waiting(PortId(link)))
     }
     /// The members of the scenario in this run.
-    pub fn flow_names(&self) -> Vec<String> {
+    pub fn flow_names(&self) -> Vec<Name> {
         self.scenario.members_at(self.seed).iter().map(|m| m.name.clone()).collect()
     }
     /// Its link directions.
-    pub fn link_names(&self) -> Vec<String> {
+    pub fn link_names(&self) -> Vec<Name> {
         self.scenario.link_directions().iter().map(|l| l.name.clone()).collect()
     }
 }

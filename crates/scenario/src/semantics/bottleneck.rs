@@ -138,7 +138,7 @@ impl<'a> Ways<'a> {
         let mut largest = 1;
         for w in &through {
             let Some(Transport::Tcp(p, _)) = group_of(self.groups, w.flow).map(|g| &g.transport) else { return None };
-            let amount = s.flows.get(&w.flow.group).and_then(|f| f.amount).map_or(u64::MAX, |a| a.get());
+            let amount = s.flows.get(w.flow.group.as_str()).and_then(|f| f.amount).map_or(u64::MAX, |a| a.get());
             sum = sum.saturating_add(window(p).min(amount));
             largest = largest.max(p.mss.get());
         }

@@ -6,7 +6,7 @@ use crate::code::Code;
 use crate::expand::LinkDir;
 use crate::spec::{ChannelSpec, Direction, LinkSpec, PropagationSpec, QueueTable, RoutesSpec, RoutingSpec, Scenario, Wire};
 use fairlane_net::Impairments;
-use fairlane_units::{Dur, Rate};
+use fairlane_units::{Dur, Name, Rate};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -42,9 +42,12 @@ impl Semantics<'_> {
     }
 
     /// The channels; their nodes and interfaces are added to those of the wired network.
-    pub(super) fn channels(&mut self, scenario: &mut Scenario, nodes: &mut Vec<String>, links: &mut Vec<LinkDir>) -> Vec<ChannelAt> {
-        let mut taken: HashSet<String> = links.iter().map(|l| l.name.clone()).collect();
-        let mut known: HashSet<String> = nodes.iter().cloned().collect();
+    pub(super) fn channels(&mut self, scenario: &mut Scenario, nodes: &mut Vec<Name>, links: &mut Vec<LinkDir>) -> Vec<ChannelAt> {
+        if scenario.wireless.is_empty() {
+            return Vec::new();
+        }
+        let mut taken: HashSet<Name> = links.iter().map(|l| l.name.clone()).collect();
+        let mut known: HashSet<Name> = nodes.iter().cloned().collect();
         let mut all = Vec::new();
         let duration = scenario.duration;
         for (name, spec) in &mut scenario.wireless {
@@ -60,7 +63,7 @@ impl Semantics<'_> {
                 self.fail(Code::TooLarge, &["wireless", name], message, format!("the limit is {MOST_STATIONS}"));
             } else {
                 // What is wrong with the channel is no reason to call its nodes unknown.
-                nodes.extend(stations.iter().map(|s| &s.node).filter(|n| known.insert((*n).clone())).cloned());
+                nodes.extend(stations.iter().map(|s| Name::from(&s.node)).filter(|n| known.insert(n.clone())));
             }
             if self.found.count() > before {
                 continue;
@@ -83,16 +86,16 @@ impl Semantics<'_> {
             }
             for station in &at.stations {
                 let link = at.link(&station.node);
-                if !taken.insert(link.clone()) {
+                if !taken.insert(link.clone().into()) {
                     let message = format!("the interface of `{}` is the link `{link}`, which there is already", station.node);
                     self.fail_key(Code::NameTaken, &["wireless", name], message, "give the channel another name");
                 }
                 let wire = Arc::new(wire(spec, &station.node));
-                links.push(LinkDir { name: link, from: station.node.clone(), to: name.clone(), wire, on_air: true });
+                links.push(LinkDir { name: link.into(), from: station.node.clone().into(), to: name.clone().into(), wire, on_air: true });
             }
             all.push(at);
         }
-        for name in scenario.wireless.keys().filter(|n| known.contains(*n)) {
+        for name in scenario.wireless.keys().filter(|n| known.contains(n.as_str())) {
             let message = format!("`{name}` is both a node and a channel");
             self.fail_key(Code::NameTaken, &["wireless", name], message, "give one of them another name");
         }

@@ -8,6 +8,7 @@ use crate::expand::{ControlAt, Member};
 use crate::registry::ControlSpec;
 use crate::spec::Scenario;
 use fairlane_traffic::{Controller, PRIORITIES};
+use fairlane_units::Name;
 use std::collections::{BTreeMap, HashMap};
 
 impl Semantics<'_> {
@@ -61,7 +62,7 @@ impl Semantics<'_> {
             all.extend(by_node.into_values().map(|flows| ControlAt { spec: number, kind: spec.name(), node: String::new(), flows }));
         }
         for c in &mut all {
-            c.node.clone_from(&flows[c.flows[0]].from);
+            c.node = flows[c.flows[0]].from.to_string();
         }
         all
     }
@@ -103,7 +104,7 @@ impl Semantics<'_> {
                 known.dedup();
                 self.fail(Code::UnknownFlow, &path, format!("there is no flow `{name}`"), suggest(name, &known, "known flows"));
             } else if let Some(nodes) = spec.nodes()
-                && !named.any(|m| nodes.contains(&m.from))
+                && !named.any(|m| nodes.iter().any(|n| m.from == *n))
             {
                 self.fail(
                     Code::NoFlowThere,
@@ -116,7 +117,7 @@ impl Semantics<'_> {
         if self.found.count() > before {
             return None;
         }
-        let within = |list: Option<&[String]>, names: [&String; 2]| list.is_none_or(|l| names.iter().any(|n| l.contains(n)));
+        let within = |list: Option<&[String]>, names: [&Name; 2]| list.is_none_or(|l| names.iter().any(|n| l.iter().any(|l| *n == l)));
         Some(
             (0..flows.len())
                 .filter(|&f| within(spec.nodes(), [&flows[f].from; 2]) && within(spec.flows(), [&flows[f].group, &flows[f].name]))

@@ -5,13 +5,13 @@ use super::pairs::Ends;
 use super::{MOST_FLOWS, Semantics};
 use crate::code::Code;
 use crate::diag::nearest;
-use crate::expand::{Group, LinkDir, Member, Transport, member_name, members, numbered, pair_name};
+use crate::expand::{Group, LinkDir, Member, Transport, member_name, members, numbered, numbers, pair_name};
 use crate::registry::SourceSpec;
 use crate::spec::{FlowSpec, Scenario, SourceTable, TcpTable};
 use fairlane_net::{App, Class, FlowId, Proto};
 use fairlane_tcp::{TcpConfig, TcpParams};
 use fairlane_traffic::Source;
-use fairlane_units::{Dur, Time};
+use fairlane_units::{Dur, Name, Time};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ impl Semantics<'_> {
             return (Vec::new(), Vec::new());
         }
         let (mut groups, mut all) = (Vec::new(), Vec::new());
-        let mut names: HashMap<String, usize> = HashMap::new();
+        let mut names: HashMap<Name, usize> = HashMap::new();
         let single = scenario.flows.len() == 1;
         let by_hops = scenario.route_by.is_hops();
         for ((name, spec), own) in scenario.flows.iter_mut().zip(ends) {
@@ -133,13 +133,14 @@ impl Semantics<'_> {
                 self.fail(Code::OutOfRange, &["flows", name, "first"], "the numbers of the members are too large", "");
                 return false;
             }
-            let numbers = if template.contains("{i}") { spec.most() } else { 1 };
-            let missing = (0..numbers).filter(|_| !self.no_graph).find(|i| network.node(&numbered(template, spec.first + i)).is_none());
+            let count = if template.contains("{i}") { spec.most() } else { 1 };
+            let node = numbers(template);
+            let missing = (0..count).filter(|_| !self.no_graph).find(|i| network.node(&node(spec.first + i)).is_none());
             if let Some(i) = missing {
                 let node = numbered(template, spec.first + i);
                 let member = member_name(name, i, spec.most());
                 let message =
-                    if numbers == 1 { format!("there is no node `{node}`") } else { format!("flow `{member}`: there is no node `{node}`") };
+                    if count == 1 { format!("there is no node `{node}`") } else { format!("flow `{member}`: there is no node `{node}`") };
                 let help = if self.found.has_room() { self.other_node(&node, template.contains("{i}"), network) } else { String::new() };
                 self.fail(Code::UnknownNode, &path, message, help);
             }
@@ -152,7 +153,8 @@ impl Semantics<'_> {
                 "",
             );
         } else if !spec.permute
-            && let Some(i) = (0..spec.most()).find(|i| numbered(&spec.from, spec.first + i) == numbered(&spec.to, spec.first + i))
+            && let (from, to) = (numbers(&spec.from), numbers(&spec.to))
+            && let Some(i) = (0..spec.most()).find(|i| from(spec.first + i) == to(spec.first + i))
         {
             let message =
                 format!("flow `{}` begins and ends at `{}`", member_name(name, i, spec.most()), numbered(&spec.to, spec.first + i));

@@ -7,6 +7,7 @@ use crate::expand::LinkDir;
 use crate::source::{Node, Value};
 use crate::spec::Wire;
 use fairlane_net::Finding;
+use std::sync::Arc;
 
 impl Semantics<'_> {
     /// Tables that say two things about the rate at once: no layer decides between those.
@@ -28,7 +29,13 @@ impl Semantics<'_> {
     /// What is wrong with a direction's rates, losses and delays.
     pub(super) fn wires(&mut self, links: &[LinkDir], builder: Option<&str>) {
         let mut before: Option<&LinkDir> = None;
+        // Links of a builder share what they are like.
+        let mut sound: Option<&Arc<Wire>> = None;
         for l in links {
+            if sound.is_some_and(|s| Arc::ptr_eq(s, &l.wire)) {
+                before = Some(l);
+                continue;
+            }
             let (name, direction) = match l.name.strip_suffix(".reverse") {
                 Some(name) if before.is_some_and(|b| b.name == name) => (name, "reverse"),
                 _ => (l.name.as_str(), ""),
@@ -38,7 +45,11 @@ impl Semantics<'_> {
             if direction == "reverse" && last.is_some_and(|b| findings(&b.wire) == findings(&l.wire)) {
                 continue;
             }
-            for Finding { key, message, help } in findings(&l.wire) {
+            let found = findings(&l.wire);
+            if found.is_empty() {
+                sound = Some(&l.wire);
+            }
+            for Finding { key, message, help } in found {
                 let mut path = vec!["links", name, direction, key];
                 path.retain(|p| !p.is_empty());
                 let own = self.root.get("links").and_then(|t| t.get(name)).and_then(|t| place_of(t, key));

@@ -5,13 +5,15 @@ use super::{MOST_LINKS, MOST_NODES, Semantics};
 use crate::channel::ChannelAt;
 use crate::code::Code;
 use crate::diag::suggest;
-use crate::expand::{LinkDir, Member};
+use crate::expand::{LinkDir, Member, Positions};
 use crate::source::{Node, Value};
-use crate::spec::{LinkSpec, Pipe, Place, Scenario, Wire};
+use crate::spec::{LinkSpec, Pipe, Scenario, Wire};
 use crate::topology::{Builder, Edge, Graph};
 use fairlane_net::Site;
 use fairlane_queue::{Discipline, Problem};
+use fairlane_units::{Name, name};
 use indexmap::{IndexMap, IndexSet};
+use rustc_hash::FxBuildHasher;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -21,7 +23,7 @@ const PLAIN: &str = "write it with letters, digits, - and _";
 
 impl Semantics<'_> {
     /// Nodes and link directions; what was left open in `scenario` is filled in.
-    pub(super) fn links(&mut self, scenario: &mut Scenario) -> (Vec<String>, IndexMap<String, Place>, Vec<LinkDir>) {
+    pub(super) fn links(&mut self, scenario: &mut Scenario) -> (Vec<Name>, Positions, Vec<LinkDir>) {
         self.interfaces(scenario);
         let mut graph = self.builder(scenario);
         if graph.links.is_empty() && scenario.links.is_empty() && scenario.wireless.is_empty() && self.found.is_empty() {
@@ -36,10 +38,10 @@ impl Semantics<'_> {
             scenario.links.iter().filter(|(_, spec)| spec.from.is_some() && spec.to.is_some()).map(|(name, _)| name.clone()).collect();
         for (name, spec) in &mut scenario.links {
             let path = ["links", name.as_str()];
-            let made = graph.links.get(name);
+            let made = graph.links.get(name.as_str());
             if made.is_none() && spec.from.is_none() && spec.to.is_none() && self.found.has_room() {
                 // Hardly a new link, where there is one of nearly the same name: said once, not of each key that it lacks.
-                let known = graph.links.keys().chain(&whole).map(String::as_str);
+                let known = graph.links.keys().map(Name::as_str).chain(whole.iter().map(String::as_str));
                 if let Some(near) = crate::diag::nearest(name, known) {
                     let whose = if whole.iter().any(|w| w == near) { "the link" } else { "the builder's link" };
                     let help = format!("did you mean {whose} `{near}`? A new link has from, to, rate and delay");
@@ -81,15 +83,15 @@ impl Semantics<'_> {
                     );
                 }
             }
-            let from = spec.from.clone().or_else(|| Some(made?.from.clone())).unwrap_or_default();
-            let to = spec.to.clone().or_else(|| Some(made?.to.clone())).unwrap_or_default();
+            let from = spec.from.clone().or_else(|| Some(made?.from.to_string())).unwrap_or_default();
+            let to = spec.to.clone().or_else(|| Some(made?.to.to_string())).unwrap_or_default();
             let duplex = spec.duplex.or_else(|| Some(made?.duplex)).unwrap_or(true);
             if !from.is_empty() && from == to {
                 let message = format!("link `{name}` begins and ends at `{from}`");
                 self.fail(Code::EndsMeet, &["links", name, "to"], message, "a link joins two nodes");
             }
             *spec = LinkSpec::new(&from, &to, duplex, pipe.clone());
-            graph.links.insert(name.clone(), Edge { from, to, duplex, pipe: Arc::new(pipe) });
+            graph.links.insert(name.clone().into(), Edge { from: from.into(), to: to.into(), duplex, pipe: Arc::new(pipe) });
         }
         let nodes = self.nodes(scenario, &graph);
         let links = self.directions(&graph.links);
@@ -102,27 +104,21 @@ impl Semantics<'_> {
     }
 
     /// Where nodes are drawn: as the scenario says, else where the builder has them, else where stations stand.
-    pub(super) fn positions(
-        &mut self,
-        scenario: &Scenario,
-        nodes: &[String],
-        channels: &[ChannelAt],
-        positions: &mut IndexMap<String, Place>,
-    ) {
+    pub(super) fn positions(&mut self, scenario: &Scenario, nodes: &[Name], channels: &[ChannelAt], positions: &mut Positions) {
         for station in channels.iter().flat_map(|c| &c.stations) {
-            positions.entry(station.node.clone()).or_insert(station.at.into());
+            positions.entry(station.node.clone().into()).or_insert(station.at.into());
         }
         if scenario.positions.is_empty() {
             return;
         }
-        let known: IndexSet<&str> = nodes.iter().map(String::as_str).collect();
+        let known: IndexSet<&str> = nodes.iter().map(Name::as_str).collect();
         for (name, &place) in &scenario.positions {
             if !known.contains(name.as_str()) && self.found.has_room() {
                 let all: Vec<&str> = known.iter().copied().collect();
                 let help = suggest(name, &all, "known nodes");
                 self.fail_key(Code::UnknownNode, &["positions", name], format!("there is no node `{name}`"), help);
             }
-            positions.insert(name.clone(), place);
+            positions.insert(name.clone().into(), place);
         }
     }
 
@@ -141,16 +137,16 @@ impl Semantics<'_> {
         topology.graph()
     }
 
-    fn nodes(&mut self, scenario: &Scenario, graph: &Graph) -> IndexSet<String> {
-        let mut nodes: IndexSet<String> = graph.nodes.iter().cloned().collect();
+    fn nodes(&mut self, scenario: &Scenario, graph: &Graph) -> IndexSet<Name, FxBuildHasher> {
+        let mut nodes: IndexSet<Name, FxBuildHasher> = graph.nodes.iter().cloned().collect();
         for (i, name) in scenario.nodes.iter().flatten().enumerate() {
             let place = i.to_string();
             if name.is_empty() {
                 self.fail(Code::EmptyName, &["nodes", &place], "a node's name must not be empty", "write for instance \"a\"");
             } else if name.contains(char::is_control) {
                 self.fail(Code::ControlCharacter, &["nodes", &place], NO_CONTROL, PLAIN);
-            } else if !nodes.insert(name.clone()) {
-                let help = if graph.nodes.contains(name) { "the topology builder makes it" } else { "name each node once" };
+            } else if !nodes.insert(name.clone().into()) {
+                let help = if graph.nodes.iter().any(|n| n == name) { "the topology builder makes it" } else { "name each node once" };
                 self.fail(Code::NameTaken, &["nodes", &place], format!("node `{name}` appears twice"), help);
             }
         }
@@ -159,18 +155,18 @@ impl Semantics<'_> {
                 let Some(node) = node.as_ref().filter(|n| !n.is_empty()) else { continue };
                 if node.contains(char::is_control) {
                     self.fail(Code::ControlCharacter, &["links", name, end], NO_CONTROL, PLAIN);
-                } else if scenario.nodes.is_some() && !nodes.contains(node) {
-                    let known: Vec<&str> = nodes.iter().map(String::as_str).collect();
+                } else if scenario.nodes.is_some() && !nodes.contains(node.as_str()) {
+                    let known: Vec<&str> = nodes.iter().map(Name::as_str).collect();
                     let help = suggest(node, &known, "known nodes");
                     self.fail(Code::UnknownNode, &["links", name, end], format!("there is no node `{node}` in `nodes`"), help);
                 }
-                nodes.insert(node.clone());
+                nodes.insert(node.clone().into());
             }
         }
         nodes
     }
 
-    fn directions(&mut self, links: &IndexMap<String, Edge>) -> Vec<LinkDir> {
+    fn directions(&mut self, links: &IndexMap<Name, Edge, FxBuildHasher>) -> Vec<LinkDir> {
         let mut all = Vec::with_capacity(2 * links.len());
         let mut known = HashMap::new();
         for (name, Edge { from, to, duplex, pipe }) in links {
@@ -180,7 +176,7 @@ impl Semantics<'_> {
             if !duplex {
                 continue;
             }
-            let reverse = format!("{name}.reverse");
+            let reverse = name!("{name}.reverse");
             if links.contains_key(&reverse) {
                 self.fail_key(
                     Code::NameTaken,
@@ -199,7 +195,12 @@ impl Semantics<'_> {
         let builder = scenario.topology.as_ref().map(|t| t.name());
         let infos = crate::build::flow_infos(flows, |name| network.node(name).unwrap_or_default() as u32);
         let mut before: Option<&LinkDir> = None;
+        let mut sound: Option<&Arc<Wire>> = None;
         for l in links {
+            if sound.is_some_and(|s| Arc::ptr_eq(s, &l.wire)) {
+                before = Some(l);
+                continue;
+            }
             let site = Site { link: l.wire.info(), flows: &infos };
             let (name, direction) = match l.name.strip_suffix(".reverse") {
                 Some(name) if before.is_some_and(|b| b.name == name) => (name, "reverse"),
@@ -207,9 +208,13 @@ impl Semantics<'_> {
             };
             // A direction that says nothing of its own would only repeat what was found in the other.
             let repeats = direction == "reverse" && before.is_some_and(|b| b.wire == l.wire);
-            if !repeats && let Err(problem) = l.wire.queue.check(&site) {
-                if let Some(channel) = scenario.wireless.get(&l.to) {
-                    let own = channel.queues.contains_key(&l.from);
+            let checked = if repeats { Ok(()) } else { l.wire.queue.check(&site) };
+            if !repeats && checked.is_ok() {
+                sound = Some(&l.wire);
+            }
+            if let Err(problem) = checked {
+                if let Some(channel) = scenario.wireless.get(l.to.as_str()) {
+                    let own = channel.queues.contains_key(l.from.as_str());
                     let mut path = if own { vec!["wireless", &l.to, "queues", &l.from] } else { vec!["wireless", &l.to, "queue"] };
                     path.extend(problem.field.split('.').filter(|p| !p.is_empty()));
                     let message = format!("{}: {}", l.wire.queue.name(), problem.message);

@@ -2,27 +2,30 @@
 
 use crate::channel::ChannelAt;
 use crate::expand::LinkDir;
-use std::collections::{HashMap, VecDeque};
+use fairlane_net::Lists;
+use fairlane_units::Name;
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
 
 /// The graph by number.
 pub(super) struct Network<'a> {
-    index: HashMap<&'a str, usize>,
+    index: FxHashMap<&'a str, usize>,
     /// For each node its links as (direction, far node).
-    out: Vec<Vec<(usize, usize)>>,
+    out: Lists<(u32, u32)>,
     /// For each node a number that nodes reachable both ways share; none if some link is one-way.
     part: Option<Vec<usize>>,
 }
 
 impl<'a> Network<'a> {
-    pub(super) fn new(nodes: &'a [String], links: &[LinkDir], channels: &[ChannelAt]) -> Self {
-        let index: HashMap<&str, usize> = nodes.iter().enumerate().map(|(i, n)| (n.as_str(), i)).collect();
-        let mut out = vec![Vec::new(); nodes.len()];
+    pub(super) fn new(nodes: &'a [Name], links: &[LinkDir], channels: &[ChannelAt]) -> Self {
+        let index: FxHashMap<&str, usize> = nodes.iter().enumerate().map(|(i, n)| (n.as_str(), i)).collect();
+        let mut out = Vec::with_capacity(links.len());
         let mut one_way = false;
-        for (l, link) in links.iter().enumerate() {
+        for (l, link) in (0..).zip(links) {
             if let (Some(&a), Some(&b)) = (index.get(link.from.as_str()), index.get(link.to.as_str())) {
-                out[a].push((l, b));
+                out.push((a as u32, (l, b as u32)));
             }
-            one_way |= !link.name.ends_with(".reverse") && links.get(l + 1).is_none_or(|r| r.from != link.to || r.to != link.from);
+            one_way |= !link.name.ends_with(".reverse") && links.get(l as usize + 1).is_none_or(|r| r.from != link.to || r.to != link.from);
         }
         // The interfaces of the stations are the last of all links.
         let mut first = links.len() - channels.iter().map(|c| c.stations.len()).sum::<usize>();
@@ -30,11 +33,12 @@ impl<'a> Network<'a> {
             for &(a, b) in c.ever().iter() {
                 let node = |i: u32| index.get(c.stations[i as usize].node.as_str());
                 if let (Some(&from), Some(&to)) = (node(a), node(b)) {
-                    out[from].push((first + a as usize, to));
+                    out.push((from as u32, (first as u32 + a, to as u32)));
                 }
             }
             first += c.stations.len();
         }
+        let out = Lists::new(nodes.len(), out.iter().copied());
         let mut network = Self { index, out, part: None };
         if !one_way {
             network.part = Some(network.parts());
@@ -67,7 +71,7 @@ impl<'a> Network<'a> {
             while let Some(n) = stack.pop() {
                 if part[n] == usize::MAX {
                     part[n] = start;
-                    stack.extend(self.out[n].iter().map(|o| o.1));
+                    stack.extend(self.out[n].iter().map(|o| o.1 as usize));
                 }
             }
         }
@@ -92,13 +96,14 @@ impl<'a> Network<'a> {
                 let mut at = b;
                 while at != a {
                     let (link, from) = came[at]?;
-                    path.push(link);
+                    path.push(link as usize);
                     at = from;
                 }
                 path.reverse();
                 return Some(path);
             }
             for &(link, far) in &self.out[n] {
+                let far = far as usize;
                 if came[far].is_none() && far != a {
                     came[far] = Some((link, n));
                     line.push_back(far);

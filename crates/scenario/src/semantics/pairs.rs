@@ -61,7 +61,7 @@ impl Semantics<'_> {
             return None;
         };
         if spec.pairs.is_none() && spec.from.is_empty() && spec.to.is_empty() && !link.on_air {
-            (spec.from, spec.to) = (link.from.clone(), link.to.clone());
+            (spec.from, spec.to) = (link.from.to_string(), link.to.to_string());
         }
         if load.share == 0.0 {
             self.fail(Code::PairsUnfit, &["flows", name, "load", "share"], "a share of 0 is no load", "leave the flows out");

@@ -40,7 +40,7 @@ impl Semantics<'_> {
             let end = Time::from_ps(m.stop.unwrap_or(s.duration).as_ps().min(s.duration.as_ps()));
             let span = end.since(m.start.max(Time::ZERO + s.warmup));
             let group = group_of(groups, m);
-            let needs = group.and_then(|g| needed(g, s.flows.get(&m.group)?, rate, rtt));
+            let needs = group.and_then(|g| needed(g, s.flows.get(m.group.as_str())?, rate, rtt));
             if let Some((needs, why)) = needs.filter(|(needs, _)| end.since(m.start) < *needs) {
                 self.warn(
                     Code::ShortRun,

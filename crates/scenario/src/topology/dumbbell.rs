@@ -2,7 +2,7 @@
 
 use super::{Builder, Graph, Misfit, along, plain, roomy};
 use crate::spec::Pipe;
-use fairlane_units::{Dur, Rate};
+use fairlane_units::{Dur, Rate, name};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -62,6 +62,7 @@ impl Builder for Dumbbell {
 
     fn graph(&self) -> Graph {
         let mut g = Graph::default();
+        g.reserve(2 * self.pairs as usize + 2, 2 * self.pairs as usize + 1);
         g.node("r1", -1.0, 0.0);
         g.node("r2", 1.0, 0.0);
         g.link("bottleneck", "r1", "r2", &self.bottleneck);
@@ -76,12 +77,12 @@ impl Builder for Dumbbell {
             if let Some(&rate) = self.rates.as_ref().and_then(|r| r.get(i)) {
                 own = Cow::Owned(own.into_owned().with_rate(rate));
             }
-            let (s, d) = (format!("s{i}"), format!("d{i}"));
+            let (s, d) = (name!("s{i}"), name!("d{i}"));
             let y = -along(i as u32, self.pairs);
-            g.node(&s, -2.0, y);
-            g.node(&d, 2.0, y);
-            g.link(&s, &s, "r1", &own);
-            g.link(&d, &d, "r2", right);
+            g.node(s.clone(), -2.0, y);
+            g.node(d.clone(), 2.0, y);
+            g.link(s.clone(), s, "r1", &own);
+            g.link(d.clone(), d, "r2", right);
         }
         g
     }

@@ -67,7 +67,7 @@ impl Builder for FatTree {
                     let number = (p * half + j) * half + h;
                     let host = format!("h{number}");
                     g.node(&host, along(number, self.k * half * half), 0.0);
-                    g.link(&host, &host, &edge(p, j), &pipe);
+                    g.link(&host, &host, edge(p, j), &pipe);
                 }
             }
             for j in 0..half {

@@ -61,7 +61,7 @@ impl Builder for LeafSpine {
             let (leaf, middle) = (format!("l{l}"), along(l, self.leaves) * wide / f64::from(self.leaves));
             g.node(&leaf, middle, rise);
             for s in 0..self.spines {
-                g.link(format!("{leaf}-s{s}"), &leaf, &format!("s{s}"), &self.fabric);
+                g.link(format!("{leaf}-s{s}"), &leaf, format!("s{s}"), &self.fabric);
             }
             for i in 0..self.hosts {
                 let host = format!("h{}", l * self.hosts + i);

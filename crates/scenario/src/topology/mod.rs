@@ -22,8 +22,9 @@ pub use field::{FieldParams, Islands};
 use crate::plugs::topologies;
 use crate::registry::QueueSpec;
 use crate::spec::{Direction, Pipe, Place, QueueTable};
-use fairlane_units::{Dur, Rate};
+use fairlane_units::{Dur, Name, Rate};
 use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
 use std::sync::Arc;
 
 /// Most links of a network that one parameter can make very many of.
@@ -33,11 +34,11 @@ const MOST_LINKS: usize = 200_000;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Graph {
     /// Node names.
-    pub nodes: Vec<String>,
+    pub nodes: Vec<Name>,
     /// Where each node is drawn.
     pub places: Vec<Place>,
     /// Links by name.
-    pub links: IndexMap<String, Edge>,
+    pub links: IndexMap<Name, Edge, FxBuildHasher>,
     /// What the links before were like: those of large networks are alike, and share it.
     recent: [Option<Arc<Pipe>>; 2],
 }
@@ -46,9 +47,9 @@ pub struct Graph {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edge {
     /// Node at its start.
-    pub from: String,
+    pub from: Name,
     /// Node at its end.
-    pub to: String,
+    pub to: Name,
     /// Whether it carries packets both ways.
     pub duplex: bool,
     /// Its two directions.
@@ -66,15 +67,21 @@ impl Graph {
         }
         g
     }
+    /// Makes room for what is to come.
+    fn reserve(&mut self, nodes: usize, links: usize) {
+        self.nodes.reserve_exact(nodes);
+        self.places.reserve_exact(nodes);
+        self.links.reserve_exact(links);
+    }
     /// A node, and where it is drawn: x to the right, y upwards, about 1 between neighbours.
-    fn node(&mut self, name: impl Into<String>, x: f64, y: f64) {
+    fn node(&mut self, name: impl Into<Name>, x: f64, y: f64) {
         self.nodes.push(name.into());
         self.places.push(Place { x, y });
     }
     /// A link. Its name is its own: another one of that name would take its place.
-    fn link(&mut self, name: impl Into<String>, from: &str, to: &str, pipe: &Pipe) {
+    fn link(&mut self, name: impl Into<Name>, from: impl Into<Name>, to: impl Into<Name>, pipe: &Pipe) {
         let pipe = self.shared(pipe);
-        let before = self.links.insert(name.into(), Edge { from: from.to_owned(), to: to.to_owned(), duplex: true, pipe });
+        let before = self.links.insert(name.into(), Edge { from: from.into(), to: to.into(), duplex: true, pipe });
         debug_assert!(before.is_none(), "{before:?}");
     }
     /// The links n0-n1, n4-n7... between numbered nodes, the lower number first.

@@ -44,7 +44,7 @@ impl Builder for ParkingLot {
             g.node(format!("r{i}"), f64::from(2 * i), 0.0);
         }
         for i in 1..=self.hops {
-            g.link(format!("hop{i}"), &format!("r{}", i - 1), &format!("r{i}"), &self.bottleneck);
+            g.link(format!("hop{i}"), format!("r{}", i - 1), format!("r{i}"), &self.bottleneck);
         }
         for i in 0..=self.hops {
             let (at, to) = if i == 0 { (0, self.hops) } else { (i - 1, i) };
@@ -54,8 +54,8 @@ impl Builder for ParkingLot {
                 if i == 0 { (-1.0, f64::from(2 * to) + 1.0, 0.0) } else { (f64::from(2 * at) + 0.4, f64::from(2 * to) - 0.4, -1.0) };
             g.node(&s, left, y);
             g.node(&d, right, y);
-            g.link(&s, &s, &format!("r{at}"), &self.access);
-            g.link(&d, &d, &format!("r{to}"), &self.access);
+            g.link(&s, &s, format!("r{at}"), &self.access);
+            g.link(&d, &d, format!("r{to}"), &self.access);
         }
         g
     }

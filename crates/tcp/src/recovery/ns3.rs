@@ -33,6 +33,10 @@ pub(crate) struct Socket {
     pub(crate) repaired: bool,
 }
 
+impl Socket {
+    pub(crate) const PLAIN: Self = Self { disorder: false, cwr: false, unsettled: false, echo: false, repaired: false };
+}
+
 impl<C: CongestionControl> Tcp<C> {
     /// An acknowledgment of `acked` new bytes with SACK blocks that cover `sacked` more for the first time.
     #[cold]
