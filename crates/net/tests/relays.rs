@@ -17,8 +17,8 @@ struct Net {
     /// How many times as fast the links behind the neck are.
     faster: u64,
     end_us: u64,
-    /// Whether the first of those is slower, and another of them longer.
-    odd: (bool, bool),
+    /// Whether the first of those is slower, another of them longer, and whether a flow begins in front of the neck.
+    odd: (bool, bool, bool),
     seed: u64,
 }
 
@@ -31,7 +31,7 @@ fn nets() -> impl Strategy<Value = Net> {
     // Packets wait on the ring where a byte takes a whole number of picoseconds.
     let whole = prop::sample::select(vec![1000_u64, 2000, 4000, 5000, 8000, 10_000, 20_000, 32_000, 40_000]);
     let neck_kbps = prop_oneof![500_u64..40_000, whole.clone(), whole];
-    (pairs, neck_kbps, 0_u64..4000, 1_u32..40, 1_u64..12, 0_u64..6000, (0_u8..8, 0_u8..8), 0_u64..1000).prop_map(
+    (pairs, neck_kbps, 0_u64..4000, 1_u32..40, 1_u64..12, 0_u64..6000, (0_u8..8, 0_u8..8, 0_u8..8), 0_u64..1000).prop_map(
         |(pairs, neck_kbps, neck_us, limit, faster, end_us, odd, seed)| Net {
             pairs,
             neck_kbps,
@@ -39,7 +39,7 @@ fn nets() -> impl Strategy<Value = Net> {
             limit,
             faster,
             end_us,
-            odd: (odd.0 == 0, odd.1 == 0),
+            odd: (odd.0 == 0, odd.1 == 0, odd.2 == 0),
             seed,
         },
     )
@@ -75,6 +75,11 @@ impl Net {
                 let name = format!("f{i}.{k}");
                 let f = b.flow(FlowDef { name: name.into(), from, to, proto: Proto::Tcp, sender, receiver: Toy::Receiver { got: 0 } });
                 b.app(Once(f, Time::ZERO + Dur::from_ms(3 * i as u64 + k as u64)), vec![f]);
+            }
+            if self.odd.2 && i == 0 {
+                let sender = Toy::Sender { window: 5, flying: 0, next: 0, size: 700 };
+                let f = b.flow(FlowDef { name: "near".into(), from: r1, to: d, proto: Proto::Tcp, sender, receiver: Toy::Receiver { got: 0 } });
+                b.app(Once(f, Time::ZERO), vec![f]);
             }
         }
         b
@@ -238,7 +243,7 @@ fn two_hops_cost_one_event() {
         limit: 1000,
         faster: 10,
         end_us: 1000,
-        odd: (false, false),
+        odd: (false, false, false),
         seed: 1,
     };
     let run = |shortcuts| {
