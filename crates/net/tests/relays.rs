@@ -78,7 +78,8 @@ impl Net {
             }
             if self.odd.2 && i == 0 {
                 let sender = Toy::Sender { window: 5, flying: 0, next: 0, size: 700 };
-                let f = b.flow(FlowDef { name: "near".into(), from: r1, to: d, proto: Proto::Tcp, sender, receiver: Toy::Receiver { got: 0 } });
+                let f =
+                    b.flow(FlowDef { name: "near".into(), from: r1, to: d, proto: Proto::Tcp, sender, receiver: Toy::Receiver { got: 0 } });
                 b.app(Once(f, Time::ZERO), vec![f]);
             }
         }
