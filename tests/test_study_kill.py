@@ -99,3 +99,20 @@ def test_a_study_that_is_stopped_at_random_loses_nothing_and_doubles_nothing(tmp
     assert result.index["fingerprint"].equals(undisturbed.index["fingerprint"])
     for name in ("cells", "summary"):
         assert result.frame(name).equals(undisturbed.frame(name), null_equal=True)
+
+
+def test_an_interrupt_between_a_result_and_its_row_is_in_the_index(tmp_path, monkeypatch):
+    kept = Store._write
+
+    def interrupted(self, path, data, **how):
+        kept(self, path, data, **how)
+        if path.parent.name == "cells":
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "_write", interrupted)
+        with pytest.raises(KeyboardInterrupt, match=f"1 of {CELLS} cells are finished"):
+            study().run(tmp_path / "out", threads=1)
+    index = pl.read_parquet(tmp_path / "out/index.parquet").filter(pl.col("status") == "done")
+    with Store(tmp_path / "out", read_only=True) as store:
+        assert index["key"].to_list() == list(store) and index["fingerprint"].null_count() == 0

@@ -109,8 +109,9 @@ class Drive:
         except BaseException as e:
             # What ended the study is to be told, not that the index could not be written on top of it: it is made anew next time.
             try:
+                self._reconcile()
                 self.write_index()
-            except FolderError:
+            except (FolderError, OSError, pl.exceptions.PolarsError):
                 pass
             if isinstance(e, KeyboardInterrupt):
                 t = self.tally
@@ -164,6 +165,16 @@ class Drive:
                     row.events = int(value)
                 else:
                     row.fingerprint = text
+
+    def _reconcile(self) -> None:
+        """Rows say what the folder has: an interrupt may have come between the file of a result and its row, or its count."""
+        self.store.look_again()
+        for row in self._rows:
+            if row.status == "open" and row.key in self.store:
+                row.status = "done"
+        self._recall()
+        self.tally.done = sum(row.status == "done" for row in self._rows)
+        self.tally.failed = sum(row.status == "failed" for row in self._rows)
 
     def _feed(self) -> Task | None:
         while self._queue:

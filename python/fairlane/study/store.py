@@ -125,6 +125,10 @@ class Store:
                 raise FolderError(f"cannot read {e.filename or self.folder}: {reason(e)}") from e
         raise FolderError(f"cannot read {self.folder}: its files change all the time")
 
+    def look_again(self) -> None:
+        """Finds what is there after an interrupt, which may have come between a file and the note of it."""
+        self._open()
+
     def _look(self) -> None:
         """Finds what is there; removes what a process that was killed left behind, and what is no result."""
         found = survey(self.folder, read_only=self._read_only)
