@@ -234,6 +234,9 @@ def test_explained():
     (entry,) = [e for e in explain("goodput") if e.facts.get("table") == "flows"]
     assert entry.facts["of a group"].startswith("the sum")
     assert explain("groups.tcp.completion_time_p95")[0].facts["unit"] == "s"
+    for group in ("tcp", "flows", "goodput"):
+        (entry,) = explain(f"groups.{group}.jain")
+        assert entry.doc.startswith("Jain's fairness index") and entry.facts["of"] == f"the group of flows {group}"
 
 
 def test_pictures_and_exports_of_links(file, tmp_path, capsys):

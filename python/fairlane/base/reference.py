@@ -137,8 +137,10 @@ def _measured(path: str) -> list[Entry]:
         return [Entry(path, "table of metrics", "Numbers of the whole network, over all its flows and links.", facts=told)]
     if table not in TABLES or not rest or not all(rest):
         return []
-    own = {m.name for m in metrics_in(table)} if table == "groups" else set()
-    how = rest.pop() if len(rest) > 1 and rest[-1] in AGGREGATES and table != "network" and not (own and rest[-2] not in own) else ""
+    own = {m.name for m in metrics_in(table)}
+    # A group has an index of fairness of its own, whatever it is called, as selectors have it: `groups.flows.jain`.
+    is_metric = len(rest) > 1 and table == "groups" and (rest[-2] not in own or (len(rest) == 2 and rest[-1] in own))
+    how = rest.pop() if len(rest) > 1 and rest[-1] in AGGREGATES and table != "network" and not is_metric else ""
     name, of = rest[-1], ".".join(rest[:-1])
     whose = {"flows": "flow or group of flows", "groups": "group of flows", "links": "link", "network": "network"}[table]
     facts = {"of": f"the {whose} {of}"} if of and of != "*" else {"of": f"every {whose}"} if table != "network" else {}
