@@ -47,9 +47,10 @@ impl Resolved {
     fn seed(&self) -> u64 {
         self.inner.scenario.seed
     }
-    /// How the run with this seed is cut into parts for several threads, as JSON, or why it is not.
-    fn partition(&self, py: Python<'_>, seed: u64) -> PyResult<String> {
-        py.detach(|| fairlane_scenario::partition(&self.inner, seed)).map(|told| told.to_string()).map_err(|e| error::run(py, &e))
+    /// How the run with this seed is cut into parts, those for so many threads if given, as JSON, or why it is not.
+    #[pyo3(signature = (seed, threads=None))]
+    fn partition(&self, py: Python<'_>, seed: u64, threads: Option<usize>) -> PyResult<String> {
+        py.detach(|| fairlane_scenario::partition(&self.inner, seed, threads)).map(|told| told.to_string()).map_err(|e| error::run(py, &e))
     }
     /// For other processes, which have the same version.
     fn __getnewargs__(&self, py: Python<'_>) -> (String,) {

@@ -73,7 +73,14 @@ pub(crate) fn cut<H: EventQueue>(scenario: &Resolved, seed: u64, world: &World<B
     if !asked || whole(scenario).is_some() {
         return None;
     }
-    Cut::new(world, &map(scenario, seed)).ok().filter(|c| parts == Apart::Always || idle(scenario, c).is_none())
+    let map = map(scenario, seed);
+    let cut = Cut::new(world, &map).ok()?;
+    match parts {
+        // On one thread by a clock that leaps: all parts as they are.
+        Apart::Always if threads < 2 => Some(cut),
+        Apart::Always => Some(cut.bundled(world, &map, threads)),
+        _ => idle(scenario, &cut).is_none().then(|| cut.bundled(world, &map, threads.min(cores()))),
+    }
 }
 
 /// What threads of one run ask that does not belong to it.
@@ -155,18 +162,19 @@ pub(crate) fn drive<H: EventQueue>(
     Ok((world, clock.seconds() + others.into_inner().unwrap_or(0.0)))
 }
 
-/// How the network of a scenario is cut for several threads, or why it is not.
+/// How the network of a scenario is cut, or why it is not; for so many threads, if given: with parts that make one bundled.
 ///
 /// # Errors
 /// The world cannot be built.
-pub fn partition(scenario: &Resolved, seed: u64) -> Result<Value, RunError> {
+pub fn partition(scenario: &Resolved, seed: u64, threads: Option<usize>) -> Result<Value, RunError> {
     let world = crate::build::world::<QuadHeap<u128>>(scenario, seed)?;
     let (nodes, links) = (&scenario.expanded.nodes, scenario.link_directions());
     let one = |why: String| json!({ "parts": [], "links": [], "window_s": null, "events": 0.0, "crossing": 0.0, "whole": why });
     if let Some(why) = whole(scenario) {
         return Ok(one(why.to_owned()));
     }
-    Ok(match Cut::new(&world, &map(scenario, seed)) {
+    let map = map(scenario, seed);
+    Ok(match Cut::new(&world, &map).map(|cut| if let Some(n) = threads { cut.bundled(&world, &map, n.max(2)) } else { cut }) {
         Err(why) => one(why.to_string()),
         Ok(cut) => {
             let parts: Vec<Value> = cut

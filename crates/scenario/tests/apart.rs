@@ -33,7 +33,7 @@ fn same(whole: &RunOutput, parts: &RunOutput, what: &str) {
 
 /// Runs a scenario whole, and in parts on so many threads. The number of its parts.
 fn check(scenario: &Resolved, threads: &[usize], what: &str) -> usize {
-    let parts = partition(scenario, scenario.seed).unwrap()["parts"].as_array().unwrap().len();
+    let parts = partition(scenario, scenario.seed, None).unwrap()["parts"].as_array().unwrap().len();
     let whole = go(scenario, Apart::Never, 1);
     if parts > 0 {
         for &n in threads {
@@ -59,6 +59,25 @@ fn benchmarks_are_the_same_in_parts() {
         let scenario = file(&format!("python/fairlane/scenarios/{path}.toml"), &sets);
         let parts = check(&scenario, &[1, 2, 3, 16], path);
         assert!(parts >= 2, "{path} has {parts} parts");
+    }
+}
+
+/// Parts are bundled for fewer threads, as many as there are threads where loads are even, and each bundle is of whole parts.
+#[test]
+fn fewer_threads_have_fewer_parts() {
+    let even = file("python/fairlane/scenarios/P5.toml", &[]);
+    let parts = |scenario: &Resolved, threads: Option<usize>| -> Vec<Vec<String>> {
+        let told = partition(scenario, 1, threads).unwrap();
+        let names = |v: &serde_json::Value| v.as_array().unwrap().iter().map(|n| n.as_str().unwrap().to_owned()).collect();
+        told["parts"].as_array().unwrap().iter().map(|p| names(&p["nodes"])).collect()
+    };
+    let all = parts(&even, None);
+    assert_eq!([2, 3, 4, 8, 9].map(|n| parts(&even, Some(n)).len()), [2, 3, 4, all.len(), all.len()]);
+    for threads in [2, 4] {
+        let bundles = parts(&even, Some(threads));
+        for part in &all {
+            assert_eq!(bundles.iter().filter(|b| part.iter().any(|n| b.contains(n))).count(), 1, "a part is torn");
+        }
     }
 }
 
@@ -142,7 +161,7 @@ fn dumbbell(bottleneck: &str, flow: &str, rest: &str) -> Resolved {
 #[test]
 fn what_cannot_be_cut_is_not() {
     let droptail = "queue.droptail.limit = \"50p\"";
-    let plain = partition(&dumbbell(droptail, "tcp = {}", ""), 1).unwrap();
+    let plain = partition(&dumbbell(droptail, "tcp = {}", ""), 1, None).unwrap();
     assert_eq!((plain["parts"].as_array().unwrap().len(), &plain["window_s"]), (2, &serde_json::json!(0.01)), "{plain}");
     assert_eq!(plain["links"], serde_json::json!(["bottleneck", "bottleneck.reverse"]));
     let together = "all nodes hang together by links or flows that cannot be cut";
@@ -163,7 +182,7 @@ fn what_cannot_be_cut_is_not() {
         (droptail, "tcp = {}\nclass = 1\n[control.time_slots]", "", "a control opens and closes flows"),
     ] {
         let scenario = dumbbell(&bottleneck.replace('\n', ", "), flow, rest);
-        let told = partition(&scenario, 1).unwrap();
+        let told = partition(&scenario, 1, None).unwrap();
         assert_eq!((told["whole"].as_str(), told["parts"].as_array().map(Vec::len)), (Some(why), Some(0)), "{bottleneck} {flow} {rest}");
         // Asked for all the same, it runs in one piece.
         same(&go(&scenario, Apart::Never, 1), &go(&scenario, Apart::Always, 4), "in one piece");

@@ -117,7 +117,7 @@ def cli(ctx: click.Context) -> None:
     help="Threads (default: one a core, at most one a run): so many runs at once, and more than that together in one run "
     "(docs/guides/threads.md); results do not depend on it.",
 )
-@click.option("--partition", is_flag=True, help="Say how the run would be cut into parts for several threads, or why not; nothing runs.")
+@click.option("--partition", is_flag=True, help="Say how the run would be cut into parts for several threads (with --threads for so many), or why not; nothing runs.")
 @click.option(
     "-o",
     "--out",
@@ -227,7 +227,7 @@ def run(
     if partition:
         from ..runs.partition import partition_of
 
-        told = partition_of(resolved, None if chosen is None else chosen[0])
+        told = partition_of(resolved, None if chosen is None else chosen[0], threads if threads > 1 else None)
         return emit_json(told.document()) if as_json else emit(str(told))
     # A picture is made of time series, and a run that records some stays on one thread.
     together = threads > len(chosen or [0])

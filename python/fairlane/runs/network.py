@@ -223,12 +223,17 @@ class Network(Builders):
 
         return run(self, seeds, **options)
 
-    def partition(self, seed: int | None = None) -> Partition:
-        """How a run of the network is cut into parts for several threads, or why it is not: see `fairlane.Partition`."""
+    def partition(self, seed: int | None = None, *, threads: int | None = None) -> Partition:
+        """How a run of the network is cut into parts for several threads, or why it is not: see `fairlane.Partition`.
+
+        `threads`: parts that are carried out together by so many threads (2 at least) are told as one. Without it each part is told.
+        """
         from ..base.scenario import checked
         from .partition import partition_of
 
-        return partition_of(checked(self), seed)
+        if threads is not None and threads < 2:
+            raise FairlaneError(f"threads = {threads}: a network is cut for 2 or more")
+        return partition_of(checked(self), seed, threads)
 
     def start(self, seed: int | None = None, *, why: bool = False) -> Simulation:
         """The run with this seed (by default the network's own) in hand, before anything has happened: see `fairlane.Simulation`."""

@@ -26,7 +26,8 @@ class Part:
 
 @dataclass(frozen=True)
 class Partition:
-    """Where a network is cut, which depends on the network alone; results depend on it as little as on the number of threads.
+    """Where a network is cut, which depends on the network alone; results depend on it as little as on the number of threads. Fewer threads
+    than parts carry out bundles of them, which `Network.partition(threads=N)` tells.
 
     `links` are the link directions that lead from one part into another. `window`: seconds for which parts run without hearing from each
     other, the shortest delay of these links. `events`: how many are expected in a window, in all parts together; `crossing`: the share
@@ -56,9 +57,9 @@ class Partition:
         return "\n".join(lines)
 
 
-def partition_of(resolved: _core.Resolved, seed: int | None = None) -> Partition:
-    """That of what `checked` returned, in the run with this seed."""
-    told = json.loads(resolved.partition(resolved.seed if seed is None else seed))
+def partition_of(resolved: _core.Resolved, seed: int | None = None, threads: int | None = None) -> Partition:
+    """That of what `checked` returned, in the run with this seed; the parts that so many threads carry out, if given."""
+    told = json.loads(resolved.partition(resolved.seed if seed is None else seed, threads))
     parts = tuple(Part(tuple(p["nodes"]), p["load"]) for p in told["parts"])
     return Partition(parts, tuple(told["links"]), told["window_s"], told["events"], told["crossing"], told["whole"])
 

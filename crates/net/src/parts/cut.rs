@@ -104,9 +104,10 @@ const PACKET: f64 = 1000.0;
 const ACK: f64 = 0.8;
 const SENDER: f64 = 0.8;
 const RECEIVER: f64 = 0.4;
-/// What takes how long, in events: a window of a part, meeting the others, and a packet that crosses.
-const PART: f64 = 2.0;
-const MEETING: f64 = 5.0;
+/// What takes how long, in events, as measured (docs/background/performance.md): a window of a part, meeting the others with what some have more to do than others by
+/// chance, and a packet that crosses.
+const PART: f64 = 5.0;
+const MEETING: f64 = 36.0;
 const CROSSING: f64 = 0.5;
 /// The time that is to be left of that on one thread.
 const WORTH: f64 = 0.85;
@@ -183,7 +184,52 @@ impl Cut {
                 best = Some(cut);
             }
         }
-        best.map(|b| b.1).ok_or(Whole::Together)
+        let (_, mut cut) = best.ok_or(Whole::Together)?;
+        if let Some(two) = cut.bundles(world, map, &demand, 2) {
+            cut.pays = two.pays;
+        }
+        Ok(cut)
+    }
+
+    /// The same for so many threads: parts that belong together make one, where threads are fewer. Each part has its own place in caches and its own post, so more of them
+    /// than threads cost more than they even out, unless they are uneven. Results do not depend on it.
+    pub fn bundled<P: Plugs, H: EventQueue>(self, world: &World<P, H>, map: &Map, threads: usize) -> Self {
+        if threads >= self.portions.len() {
+            return self;
+        }
+        self.bundles(world, map, &Demand::new(world, map), threads).unwrap_or(self)
+    }
+
+    /// Of the ways to bundle parts for so many threads the one that takes least time; none where they are best left as they are.
+    fn bundles<P: Plugs, H: EventQueue>(&self, world: &World<P, H>, map: &Map, demand: &Demand, threads: usize) -> Option<Self> {
+        let mut home = vec![0_u32; map.nodes];
+        let mut clusters = Clusters { loads: Vec::new(), ties: vec![Vec::new(); self.portions.len()] };
+        for (i, portion) in (0..).zip(&self.portions) {
+            portion.nodes.iter().for_each(|&n| home[n as usize] = i);
+            clusters.loads.push(portion.load);
+        }
+        for &i in &self.links {
+            let (a, b, traffic) = (self.near[i as usize], self.far[i as usize], demand.links[i as usize].max(1e-3));
+            clusters.ties[a as usize].push((u32::from(b), traffic));
+            clusters.ties[b as usize].push((u32::from(a), traffic));
+        }
+        let time = |cut: &Self| cut.time(threads);
+        let counts = PARTS.into_iter().chain([threads]).filter(|&n| n >= threads && n < self.portions.len());
+        let ways = counts.filter_map(|n| {
+            let of = clusters.group(n);
+            Self::of(world, map, demand, &home.iter().map(|&h| of[h as usize]).collect::<Vec<u16>>()).map(|cut| cut.1)
+        });
+        ways.min_by(|a, b| time(a).total_cmp(&time(b))).filter(|best| time(best) < time(self))
+    }
+
+    /// Time on so many threads for one on a single thread.
+    fn time(&self, threads: usize) -> f64 {
+        let (loads, events) = (&self.loads(), self.events.max(f64::MIN_POSITIVE));
+        makespan(loads, threads) * (1.0 + CROSSING * self.crossing) + (PART * (loads.len() as f64 / threads as f64) + MEETING) / events
+    }
+
+    fn loads(&self) -> Vec<f64> {
+        self.portions.iter().map(|p| p.load).collect()
     }
 
     /// The best cut through links with at least this delay, with what it costs.
@@ -265,19 +311,15 @@ impl Cut {
         let hops: f64 = demand.links.iter().sum::<f64>().max(f64::MIN_POSITIVE);
         let crossing = links.iter().map(|&i| demand.links[i as usize]).sum::<f64>() / hops;
         let events = total * window.as_secs_f64();
-        let loads: Vec<f64> = portions.iter().map(|p| p.load).collect();
-        // Time for one on a single thread, on two, and on as many as there are parts.
-        let time = |threads: usize| {
-            let slowest = makespan(&loads, threads);
-            slowest * (1.0 + CROSSING * crossing) + (PART * (loads.len() as f64 / threads as f64) + MEETING) / events.max(f64::MIN_POSITIVE)
-        };
-        let pays = match time(2) {
+        let mut cut = Self { portions, links, window, events, crossing, pays: Ok(()), near, far, ends, hosts };
+        let two = cut.time(2);
+        cut.pays = match two {
             t if t < WORTH => Ok(()),
-            _ if makespan(&loads, 2) > WORTH => Err(Whole::Lopsided),
+            _ if makespan(&cut.loads(), 2) > WORTH => Err(Whole::Lopsided),
             _ => Err(Whole::ShortDelays),
         };
-        let cost = time(2) + time(loads.len());
-        Some((cost, Self { portions, links, window, events, crossing, pays, near, far, ends, hosts }))
+        // By what it takes on two threads, and on as many as there are parts.
+        Some((two + cut.time(cut.portions.len()), cut))
     }
 }
 

@@ -38,6 +38,8 @@ use turnstile::{OVER, Turnstile};
 const REVIEW: u64 = 32;
 /// Windows between two looks at whether to go on.
 const LOOK: u64 = 64;
+/// Looks at whether another thread takes its parts before they are taken from it: some ten microseconds.
+const PATIENCE: u32 = 1000;
 /// Rounds of post behind the last window: questions go out with the first of these, answers with the second, and are read in the third.
 const ROUNDS: u64 = 3;
 
@@ -274,6 +276,9 @@ impl<P: Plugs, H: EventQueue> Stretch<'_, P, H> {
             }
             let mut did = Did::default();
             for whose in (own..self.threads).chain(0..own) {
+                if whose != own && self.comes(whose, window, shares.of[whose].len()) {
+                    continue;
+                }
                 while let Some(i) = self.claim(whose, window, &shares.of[whose]) {
                     let (events, busy) = self.parts.window(i, window, until);
                     did = Did { parts: did.parts + 1, busy: did.busy + u64::from(busy), events: did.events + events };
@@ -285,6 +290,17 @@ impl<P: Plugs, H: EventQueue> Stretch<'_, P, H> {
                 self.close(own, window, until, all, outside);
             }
         }
+    }
+
+    /// Whether thread `whose` takes all parts of its share within a while: they lie in the caches of its core, and it takes longer to fetch them than to wait.
+    fn comes(&self, whose: usize, window: u64, parts: usize) -> bool {
+        let taken = || self.next[whose].0.load(Ordering::Relaxed) >= window * NEXT + parts as u64;
+        let over = || {
+            std::hint::spin_loop();
+            !self.gate.waits_for(whose, window)
+        };
+        // One that was not let in does not come, and nobody waits where all is taken.
+        taken() || (self.gate.waits_for(whose, window) && (0..PATIENCE).any(|_| over() || taken()))
     }
 
     /// Takes the next part of somebody's share.

@@ -85,6 +85,12 @@ impl Turnstile {
         (window != seen && let_in).then(|| (window, Time::from_ps(open.end.load(Ordering::Relaxed))))
     }
 
+    /// Whether a window is still open, and thread `whose` let in.
+    pub(super) fn waits_for(&self, whose: usize, window: u64) -> bool {
+        let open = &self.open.0;
+        open.window.load(Ordering::Relaxed) == window && open.inside.load(Ordering::Relaxed) >> whose & 1 == 1
+    }
+
     /// Waits for another window than the one that thread `own` has `seen`.
     pub(super) fn pass(&self, own: usize, seen: u64) -> (u64, Time) {
         for _ in 0..LOOKS {
