@@ -45,6 +45,17 @@ def test_more_threads_than_seeds_go_into_the_runs() -> None:
     assert net.run("1..2", threads=1).fingerprints == net.run("1..2", threads=4).fingerprints
 
 
+def test_fewer_threads_have_fewer_parts() -> None:
+    fabric = fl.Network.from_file(Path(fl.__file__).parent / "scenarios" / "P5.toml")
+    parts = fabric.partition().parts
+    two = fabric.partition(threads=2).parts
+    assert len(parts) > len(two) == 2
+    for part in parts:
+        assert [set(part.nodes) <= set(bundle.nodes) for bundle in two].count(True) == 1
+    with pytest.raises(fl.FairlaneError, match="2 or more"):
+        fabric.partition(threads=1)
+
+
 def test_a_partition_is_told() -> None:
     cut = dumbbell().partition()
     assert cut.links == ("bottleneck", "bottleneck.reverse")

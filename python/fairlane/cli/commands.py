@@ -117,7 +117,11 @@ def cli(ctx: click.Context) -> None:
     help="Threads (default: one a core, at most one a run): so many runs at once, and more than that together in one run "
     "(docs/guides/threads.md); results do not depend on it.",
 )
-@click.option("--partition", is_flag=True, help="Say how the run would be cut into parts for several threads (with --threads for so many), or why not; nothing runs.")
+@click.option(
+    "--partition",
+    is_flag=True,
+    help="Say how the run would be cut into parts for several threads (with --threads for so many), or why not; nothing runs.",
+)
 @click.option(
     "-o",
     "--out",
