@@ -73,14 +73,12 @@ pub(crate) fn cut<H: EventQueue>(scenario: &Resolved, seed: u64, world: &World<B
     if !asked || whole(scenario).is_some() {
         return None;
     }
-    let map = map(scenario, seed);
-    let cut = Cut::new(world, &map).ok()?;
-    match parts {
+    let threads = match parts {
         // On one thread by a clock that leaps: all parts as they are.
-        Apart::Always if threads < 2 => Some(cut),
-        Apart::Always => Some(cut.bundled(world, &map, threads)),
-        _ => idle(scenario, &cut).is_none().then(|| cut.bundled(world, &map, threads.min(cores()))),
-    }
+        Apart::Always => Some(threads).filter(|&n| n > 1),
+        _ => Some(threads.min(cores())),
+    };
+    Cut::new(world, &map(scenario, seed), threads).ok().filter(|c| parts == Apart::Always || idle(scenario, c).is_none())
 }
 
 /// What threads of one run ask that does not belong to it.
@@ -173,8 +171,7 @@ pub fn partition(scenario: &Resolved, seed: u64, threads: Option<usize>) -> Resu
     if let Some(why) = whole(scenario) {
         return Ok(one(why.to_owned()));
     }
-    let map = map(scenario, seed);
-    Ok(match Cut::new(&world, &map).map(|cut| if let Some(n) = threads { cut.bundled(&world, &map, n.max(2)) } else { cut }) {
+    Ok(match Cut::new(&world, &map(scenario, seed), threads) {
         Err(why) => one(why.to_string()),
         Ok(cut) => {
             let parts: Vec<Value> = cut

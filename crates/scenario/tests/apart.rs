@@ -81,6 +81,22 @@ fn fewer_threads_have_fewer_parts() {
     }
 }
 
+/// Whether several threads pay is said of the network, not of so many threads: a run on four is in parts or in one piece as one on two is.
+#[test]
+fn whether_it_pays_is_one_answer() {
+    let mut answers = Vec::new();
+    for flows in ["16", "20", "24", "28", "32"] {
+        let scenario = file("python/fairlane/scenarios/P5.toml", &[("duration", "100ms"), ("flows.tcp.count", flows)]);
+        let whole = |threads: Option<usize>| partition(&scenario, 1, threads).unwrap()["whole"].clone();
+        let all = whole(None);
+        for threads in [1, 2, 3, 4, 8] {
+            assert_eq!(whole(Some(threads)), all, "{flows} flows, {threads} threads");
+        }
+        answers.push(all.is_null());
+    }
+    assert!(answers.contains(&true) && answers.contains(&false), "{answers:?}");
+}
+
 /// Of several things one.
 fn pick<'a, T>(of: &'a [T], rng: &mut Stream) -> &'a T {
     &of[rng.below(of.len() as u64) as usize]

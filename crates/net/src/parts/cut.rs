@@ -145,11 +145,12 @@ fn can_be_cut<Q: Qdisc>(port: &Port<Q>) -> bool {
 }
 
 impl Cut {
-    /// Where a world that has not begun is cut. `Err`: it cannot be.
+    /// Where a world that has not begun is cut. Fewer `threads` than parts, if given, have parts that belong together as one: each part has its own place in caches and its
+    /// own post, so more of them than threads cost more than they even out, unless they are uneven. Results do not depend on it.
     ///
     /// # Errors
     /// It has what lets no part run without the others, even for a moment.
-    pub fn new<P: Plugs, H: EventQueue>(world: &World<P, H>, map: &Map) -> Result<Self, Whole> {
+    pub fn new<P: Plugs, H: EventQueue>(world: &World<P, H>, map: &Map, threads: Option<usize>) -> Result<Self, Whole> {
         let forbidden = [
             (!world.airs.is_empty(), Whole::Channel),
             (world.govern.is_some(), Whole::Control),
@@ -177,49 +178,29 @@ impl Cut {
             sets.join(first, a);
         }
         let demand = Demand::new(world, map);
-        let mut best: Option<(f64, Self)> = None;
-        for shortest in delays(world) {
-            let Some(cut) = Self::at(world, map, &demand, Sets(sets.0.clone()), shortest) else { continue };
-            if best.as_ref().is_none_or(|b| cut.0 < b.0) {
-                best = Some(cut);
-            }
-        }
-        let (_, mut cut) = best.ok_or(Whole::Together)?;
-        if let Some(two) = cut.bundles(world, map, &demand, 2) {
-            cut.pays = two.pays;
-        }
-        Ok(cut)
-    }
-
-    /// The same for so many threads: parts that belong together make one, where threads are fewer. Each part has its own place in caches and its own post, so more of them
-    /// than threads cost more than they even out, unless they are uneven. Results do not depend on it.
-    pub fn bundled<P: Plugs, H: EventQueue>(self, world: &World<P, H>, map: &Map, threads: usize) -> Self {
-        if threads >= self.portions.len() {
-            return self;
-        }
-        self.bundles(world, map, &Demand::new(world, map), threads).unwrap_or(self)
+        let cuts = delays(world).into_iter().filter_map(|shortest| Self::at(world, map, &demand, Sets(sets.0.clone()), shortest));
+        let cut = cuts.min_by(|a, b| a.cost().total_cmp(&b.cost())).ok_or(Whole::Together)?;
+        let two = cut.bundled(world, map, &demand, 2);
+        // Whether it pays is asked of two threads, however many there are.
+        let pays = two.as_ref().unwrap_or(&cut).pays;
+        let bundled = match threads {
+            None => None,
+            Some(..=2) => two,
+            Some(n) => cut.bundled(world, map, &demand, n),
+        };
+        Ok(Self { pays, ..bundled.unwrap_or(cut) })
     }
 
     /// Of the ways to bundle parts for so many threads the one that takes least time; none where they are best left as they are.
-    fn bundles<P: Plugs, H: EventQueue>(&self, world: &World<P, H>, map: &Map, demand: &Demand, threads: usize) -> Option<Self> {
-        let mut home = vec![0_u32; map.nodes];
-        let mut clusters = Clusters { loads: Vec::new(), ties: vec![Vec::new(); self.portions.len()] };
+    fn bundled<P: Plugs, H: EventQueue>(&self, world: &World<P, H>, map: &Map, demand: &Demand, threads: usize) -> Option<Self> {
+        let mut home = vec![0; map.nodes];
         for (i, portion) in (0..).zip(&self.portions) {
             portion.nodes.iter().for_each(|&n| home[n as usize] = i);
-            clusters.loads.push(portion.load);
         }
-        for &i in &self.links {
-            let (a, b, traffic) = (self.near[i as usize], self.far[i as usize], demand.links[i as usize].max(1e-3));
-            clusters.ties[a as usize].push((u32::from(b), traffic));
-            clusters.ties[b as usize].push((u32::from(a), traffic));
-        }
-        let time = |cut: &Self| cut.time(threads);
+        let clusters = demand.clusters(map, &home, self.portions.len());
         let counts = PARTS.into_iter().chain([threads]).filter(|&n| n >= threads && n < self.portions.len());
-        let ways = counts.filter_map(|n| {
-            let of = clusters.group(n);
-            Self::of(world, map, demand, &home.iter().map(|&h| of[h as usize]).collect::<Vec<u16>>()).map(|cut| cut.1)
-        });
-        ways.min_by(|a, b| time(a).total_cmp(&time(b))).filter(|best| time(best) < time(self))
+        let ways = counts.filter_map(|n| Self::of(world, map, demand, &clusters.parts(&home, n)));
+        ways.min_by(|a, b| a.time(threads).total_cmp(&b.time(threads))).filter(|best| best.time(threads) < self.time(threads))
     }
 
     /// Time on so many threads for one on a single thread.
@@ -232,51 +213,38 @@ impl Cut {
         self.portions.iter().map(|p| p.load).collect()
     }
 
-    /// The best cut through links with at least this delay, with what it costs.
-    fn at<P: Plugs, H: EventQueue>(world: &World<P, H>, map: &Map, demand: &Demand, mut sets: Sets, shortest: Dur) -> Option<(f64, Self)> {
-        let ports = &world.path.ports;
-        for (port, &[a, b]) in ports.iter().zip(&map.links) {
+    /// What it takes on two threads, and on as many as there are parts.
+    fn cost(&self) -> f64 {
+        self.time(2) + self.time(self.portions.len())
+    }
+
+    /// The best cut through links with at least this delay.
+    fn at<P: Plugs, H: EventQueue>(world: &World<P, H>, map: &Map, demand: &Demand, mut sets: Sets, shortest: Dur) -> Option<Self> {
+        for (port, &[a, b]) in world.path.ports.iter().zip(&map.links) {
             if port.delay < shortest {
                 sets.join(a, b);
             }
         }
-        let mut number = vec![u32::MAX; map.nodes];
-        let mut clusters = Clusters { loads: Vec::new(), ties: Vec::new() };
+        let (mut number, mut count) = (vec![u32::MAX; map.nodes], 0);
         let cluster: Vec<u32> = (0..map.nodes as u32)
             .map(|n| {
-                let root = sets.of(n) as usize;
-                if number[root] == u32::MAX {
-                    number[root] = clusters.loads.len() as u32;
-                    clusters.loads.push(0.0);
-                    clusters.ties.push(Vec::new());
+                let of = &mut number[sets.of(n) as usize];
+                if *of == u32::MAX {
+                    *of = count;
+                    count += 1;
                 }
-                clusters.loads[number[root] as usize] += demand.nodes[n as usize];
-                number[root]
+                *of
             })
             .collect();
-        if clusters.loads.len() < 2 {
-            return None;
-        }
-        for (&[a, b], &traffic) in map.links.iter().zip(&demand.links) {
-            let [a, b] = [a, b].map(|n| cluster[n as usize]);
-            if a != b {
-                // A link without traffic still costs a look.
-                let traffic = traffic.max(1e-3);
-                clusters.ties[a as usize].push((b, traffic));
-                clusters.ties[b as usize].push((a, traffic));
-            }
-        }
+        let clusters = demand.clusters(map, &cluster, count as usize);
         let most = if map.nodes.max(map.flows.len()) < LARGE { PARTS[2] } else { PARTS[0] };
-        let tries = PARTS.into_iter().filter(|&n| n <= most && n <= clusters.loads.len());
-        let cuts = tries.filter_map(|n| {
-            let of = clusters.group(n);
-            Self::of(world, map, demand, &cluster.iter().map(|&c| of[c as usize]).collect::<Vec<u16>>())
-        });
-        cuts.min_by(|a, b| a.0.total_cmp(&b.0))
+        let counts = PARTS.into_iter().filter(|&n| n <= most.min(count as usize));
+        let ways = counts.filter_map(|n| Self::of(world, map, demand, &clusters.parts(&cluster, n)));
+        ways.min_by(|a, b| a.cost().total_cmp(&b.cost()))
     }
 
     /// With this part for each node; none where one has no node.
-    fn of<P: Plugs, H: EventQueue>(world: &World<P, H>, map: &Map, demand: &Demand, home: &[u16]) -> Option<(f64, Self)> {
+    fn of<P: Plugs, H: EventQueue>(world: &World<P, H>, map: &Map, demand: &Demand, home: &[u16]) -> Option<Self> {
         // Parts in the order of their first nodes; those without any are none.
         let mut names: Vec<u16> = Vec::new();
         let home: Vec<u16> = home
@@ -312,14 +280,12 @@ impl Cut {
         let crossing = links.iter().map(|&i| demand.links[i as usize]).sum::<f64>() / hops;
         let events = total * window.as_secs_f64();
         let mut cut = Self { portions, links, window, events, crossing, pays: Ok(()), near, far, ends, hosts };
-        let two = cut.time(2);
-        cut.pays = match two {
+        cut.pays = match cut.time(2) {
             t if t < WORTH => Ok(()),
             _ if makespan(&cut.loads(), 2) > WORTH => Err(Whole::Lopsided),
             _ => Err(Whole::ShortDelays),
         };
-        // By what it takes on two threads, and on as many as there are parts.
-        Some((two + cut.time(cut.portions.len()), cut))
+        Some(cut)
     }
 }
 
@@ -398,5 +364,23 @@ impl Demand {
             demand.nodes[to as usize] += RECEIVER * packets;
         }
         demand
+    }
+
+    /// Nodes that stay together, by the number of each one's cluster: what they have to do, and what crosses between them.
+    fn clusters(&self, map: &Map, cluster: &[u32], count: usize) -> Clusters {
+        let mut clusters = Clusters { loads: vec![0.0; count], ties: vec![Vec::new(); count] };
+        for (&c, load) in cluster.iter().zip(&self.nodes) {
+            clusters.loads[c as usize] += load;
+        }
+        for (&[a, b], &traffic) in map.links.iter().zip(&self.links) {
+            let [a, b] = [a, b].map(|n| cluster[n as usize]);
+            if a != b {
+                // A link without traffic still costs a look.
+                let traffic = traffic.max(1e-3);
+                clusters.ties[a as usize].push((b, traffic));
+                clusters.ties[b as usize].push((a, traffic));
+            }
+        }
+        clusters
     }
 }

@@ -13,10 +13,16 @@ const SLACK: f64 = 1.04;
 const ROUNDS: usize = 8;
 
 impl Clusters {
+    /// The part of each node, whose cluster is given.
+    pub(super) fn parts(&self, cluster: &[u32], parts: usize) -> Vec<u16> {
+        let of = self.group(parts);
+        cluster.iter().map(|&c| of[c as usize]).collect()
+    }
+
     /// The part of each cluster: parts grow one after the other, each from the cluster with most to do towards those that it shares most traffic with, and
     /// then clusters move where that takes traffic off the cut (Fiduccia and Mattheyses 1982, without their buckets). The first of equals is taken, so
     /// that the answer depends on nothing else.
-    pub(super) fn group(&self, parts: usize) -> Vec<u16> {
+    fn group(&self, parts: usize) -> Vec<u16> {
         let mut of = self.grow(parts);
         let total: f64 = self.loads.iter().sum();
         let mut loads = vec![0.0; parts];

@@ -77,18 +77,21 @@ impl Turnstile {
         }
     }
 
+    /// Whether a thread may take parts of the open window.
+    fn lets_in(&self, thread: usize) -> bool {
+        self.open.0.inside.load(Ordering::Relaxed) >> thread & 1 == 1
+    }
+
     /// The window that thread `own` may take parts of, if that is not the one it has `seen`, and its end: of a window that is over, that of a later one.
     fn look(&self, own: usize, seen: u64) -> Option<(u64, Time)> {
         let open = &self.open.0;
         let window = open.window.load(Ordering::SeqCst);
-        let let_in = window == OVER || open.inside.load(Ordering::Relaxed) >> own & 1 == 1;
-        (window != seen && let_in).then(|| (window, Time::from_ps(open.end.load(Ordering::Relaxed))))
+        (window != seen && (window == OVER || self.lets_in(own))).then(|| (window, Time::from_ps(open.end.load(Ordering::Relaxed))))
     }
 
     /// Whether a window is still open, and thread `whose` let in.
     pub(super) fn waits_for(&self, whose: usize, window: u64) -> bool {
-        let open = &self.open.0;
-        open.window.load(Ordering::Relaxed) == window && open.inside.load(Ordering::Relaxed) >> whose & 1 == 1
+        self.open.0.window.load(Ordering::Relaxed) == window && self.lets_in(whose)
     }
 
     /// Waits for another window than the one that thread `own` has `seen`.
